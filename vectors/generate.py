@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""Writes rows/*.tsv: which formats and lengths there are, their roots by reference.py, and who else printed them.
+
+    generate.py            write every rows/NAME.tsv
+    generate.py --check    change nothing; fail when a file differs from what is computed here
+"""
+import pathlib, sys
+
+import reference
+from reference import ANY_HASH, CHOICES, KiB, MiB
+
+ROWS = pathlib.Path(__file__).parent / "rows"
+HEADER = """# Roots of `{name}`, written by vectors/generate.py: do not edit. See vectors/README.md.
+# format\tinput\tlength\troot\tsource
+"""
+
+# The programs that printed the same roots. check.py installs these versions and runs them on their rows.
+TLOG = "golang.org/x/mod sumdb/tlog v0.42.0"
+MERKLE = "github.com/transparency-dev/merkle v0.0.2"
+BOTOCORE = "botocore 1.44.5"
+LIBTORRENT = "libtorrent 2.1.1"
+FSVERITY = "fsverity 1.5"
+VERITYSETUP = "veritysetup 2.6.1"
+MOTO = "moto 5.2.5 upload"
+RCLONE = "rclone 1.60.1"
+B3SUM = "b3sum 1.8.7"
+MTSUM = "mtsum 1.1.0"
+DEFINITION = "definition"  # no other program: the generator alone vouches for it
+
+
+def source(format, pattern, root):
+    """The independent program that printed this row's root."""
+    name, hash_name, leaf, _ = reference.parse(format)
+    if root == "-":
+        return LIBTORRENT if name == "btv2" else DEFINITION
+    if name == "rfc6962":
+        return TLOG if hash_name == "sha256" else MERKLE
+    if name == "mtsum":
+        return MTSUM if pattern == "pat" else DEFINITION  # it runs nowhere else now: its rows were recorded
+    return {"plain": MERKLE, "glacier": BOTOCORE, "btv2": LIBTORRENT, "fsverity": FSVERITY, "dmverity": VERITYSETUP, "s3": MOTO,
+            "dropbox": RCLONE, "blake3": B3SUM, "blake3-pairs": MERKLE}[name]
+
+
+def text(size):
+    """A size with the largest binary unit that divides it: 64KiB, 5MiB, 1000."""
+    for unit, factor in (("MiB", MiB), ("KiB", KiB)):
+        if size % factor == 0:
+            return f"{size // factor}{unit}"
+    return str(size)
+
+
+def borders(leaf, counts):
+    """0, 1, and one byte before, at and after each count of leaves."""
+    return sorted({0, 1} | {count * leaf + step for count in counts for step in (-1, 0, 1)})
+
+
+def cases():
+    """Every (format, length) of a mod251 row."""
+    for name in "rfc6962", "plain":
+        for hash_name in ANY_HASH:
+            for leaf in 1, 16, 64, 1000, 4 * KiB, 64 * KiB:
+                counts = [1, 2, 3, 4, 8, 16]
+                if hash_name == "sha256":
+                    counts += [5, 6, 7, 32] + [100, 1024] * (leaf <= 1000)
+                for length in borders(leaf, counts):
+                    yield f"{name}:{hash_name}:{text(leaf)}", length
+    for hash_name in CHOICES["mtsum"][1]:
+        for leaf in 1, 1000, KiB, 64 * KiB:
+            for length in borders(leaf, [1, 2, 3, 4, 5, 7, 8, 16]):
+                yield f"mtsum:{hash_name}:{text(leaf)}", length
+        for length in 0, 1, 2, 3, 1000, MiB - 1, MiB, MiB + 1:
+            yield f"mtsum:{hash_name}", length
+    yield from (("glacier", length) for length in borders(MiB, [1, 2, 3, 4, 5, 8]))
+    yield from (("btv2", length) for length in borders(16 * KiB, [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 32, 64]))
+    yield from (("dropbox", length) for length in borders(4 * MiB, [1, 2, 3]))
+    chunks = [1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 32, 64, 128, 1024]
+    yield from (("blake3", length) for length in borders(64, [1, 2]) + borders(KiB, chunks))
+    leaves = [1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 32, 64, 1024, 4096]
+    yield from (("blake3-pairs", length) for length in borders(32, leaves))
+    for name in "fsverity", "dmverity":
+        for hash_name in CHOICES[name][1]:
+            for block in KiB, 2 * KiB, 4 * KiB, 8 * KiB, 16 * KiB, 32 * KiB, 64 * KiB:
+                yield from verity(name, hash_name, block)
+            for length in 1, 16, 31, 32, 256:
+                if length <= 32 or name == "dmverity":
+                    salt = reference.input_bytes("pat", length).hex()
+                    for block in KiB, 4 * KiB:
+                        for count in 0, 1, 2, block // 64 + 1, block // 32, block // 32 + 1:
+                            yield f"{name}:{hash_name}:{text(block)}:salt={salt}", count * block
+    for hash_name in CHOICES["s3"][1]:
+        for part, counts in (64, [1, 2, 3, 4, 8, 100]), (1000, [1, 2, 3]), (64 * KiB, [1, 2, 3]), (5 * MiB, [1, 2]):
+            for length in borders(part, counts):
+                yield f"s3:{hash_name}:{text(part)}", length
+    yield from (("s3:sha256:8MiB", length) for length in (0, 1, 8 * MiB - 1, 8 * MiB, 8 * MiB + 1, 20 * MiB))
+
+
+def verity(name, hash_name, block):
+    """Lengths around one, two, three blocks, the arity, and its square where that stays below 2 MiB."""
+    slot = reference.power_of_two_from(len(reference.hasher(hash_name)(b"")))
+    arity = block // slot
+    whole = [1, 2, 3] + [around for count in (arity, arity**2) if count * block < 2 * MiB
+                         for around in (count - 1, count, count + 1)]
+    lengths = borders(block, whole if name == "fsverity" else [1, 2]) + [count * block for count in whole]
+    yield from ((f"{name}:{hash_name}:{text(block)}", length) for length in sorted(set(lengths)))
+
+
+def recorded_cases():
+    """Every (format, length) of a pat row: those that the programs printed before this generator existed."""
+    small, large = [0, 1, 1000, 16 * KiB, 16 * KiB + 1], [MiB, MiB + 1]
+    for format in ("rfc6962:sha256:4KiB", "rfc6962:sha256:1MiB", "glacier", "btv2", "fsverity:sha256:4KiB",
+                   "fsverity:sha512:4KiB", "dmverity:sha256:4KiB", "plain:sha256:64", "dropbox", "s3:sha256:5MiB",
+                   "s3:md5:5MiB", "mtsum:sha256", "blake3"):
+        yield from ((format, length) for length in small + large)
+    yield from ((f"mtsum:{hash_name}", length) for hash_name in CHOICES["mtsum"][1] for length in (0, 1, 2, 3, 1000, MiB))
+    yield from (("blake3-pairs", 32 << level) for level in (1, 2, 3, 10, 16))
+
+
+def files():
+    """The text of every rows/NAME.tsv by name."""
+    rows = dict.fromkeys([(format, "mod251", length) for format, length in cases()] +
+                         [(format, "pat", length) for format, length in recorded_cases()])
+    written = {}
+    for format, pattern, length in rows:
+        root = reference.root(format, reference.input_bytes(pattern, length))
+        row = "\t".join((format, pattern, str(length), root, source(format, pattern, root)))
+        name = format.split(":")[0]
+        written[name] = written.get(name, HEADER.format(name=name)) + row + "\n"
+    return written
+
+
+def main():
+    if sys.argv[1:] not in ([], ["--check"]):
+        sys.exit(__doc__)
+    computed = files()
+    present = {path.stem: path.read_text() for path in ROWS.glob("*.tsv")}
+    if not sys.argv[1:]:
+        ROWS.mkdir(exist_ok=True)
+        for name, content in computed.items():
+            (ROWS / f"{name}.tsv").write_text(content)
+        return
+    differing = [name for name in computed.keys() | present.keys() if computed.get(name) != present.get(name)]
+    for name in sorted(differing):
+        print(f"rows/{name}.tsv: differs from what is computed", file=sys.stderr)
+    sys.exit(1 if differing else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,240 @@
+"""The slow, obvious definition of every format: what spec/ says, as code to read beside it.
+
+Everything is computed in memory, one digest after another, by the standard library alone. It is tested by check.py,
+which holds every row of rows/*.tsv against the programs that people already use.
+"""
+import base64, functools, hashlib, struct
+
+KiB, MiB = 1 << 10, 1 << 20
+
+# ---- Input -----------------------------------------------------------------------------------------------------------
+
+PATTERNS = {"mod251": bytes(range(251)), "pat": bytes((i * 131 + (i >> 8) * 17) % 256 for i in range(64 * KiB))}
+
+
+def input_bytes(pattern, length):
+    period = PATTERNS[pattern]
+    return (period * (length // len(period) + 1))[:length]
+
+
+def pieces(data, size):
+    """`data` cut every `size` bytes, the last piece perhaps shorter; no piece when `data` is empty."""
+    return [data[at : at + size] for at in range(0, len(data), size)]
+
+
+# ---- BLAKE3 ----------------------------------------------------------------------------------------------------------
+
+IV = tuple(int(2**32 * (prime**0.5 % 1)) for prime in (2, 3, 5, 7, 11, 13, 17, 19))
+CHUNK_START, CHUNK_END, PARENT, ROOT = 1, 2, 4, 8
+QUARTERS = [(0, 4, 8, 12), (1, 5, 9, 13), (2, 6, 10, 14), (3, 7, 11, 15),  # the columns, then the diagonals
+            (0, 5, 10, 15), (1, 6, 11, 12), (2, 7, 8, 13), (3, 4, 9, 14)]
+PERMUTATION = (2, 6, 3, 10, 7, 0, 4, 13, 1, 11, 12, 5, 9, 14, 15, 8)
+
+
+def rotated(word, bits):
+    return (word >> bits | word << 32 - bits) & 0xFFFFFFFF
+
+
+def compress(chaining, block, counter, flags):
+    """The next 8-word chaining value after a block of at most 64 bytes."""
+    words = struct.unpack("<16I", block.ljust(64, b"\0"))
+    v = [*chaining, *IV[:4], counter & 0xFFFFFFFF, counter >> 32, len(block), flags]
+    for _ in range(7):
+        for quarter, (a, b, c, d) in enumerate(QUARTERS):
+            for word, right_d, right_b in (words[2 * quarter], 16, 12), (words[2 * quarter + 1], 8, 7):
+                v[a] = (v[a] + v[b] + word) & 0xFFFFFFFF
+                v[d] = rotated(v[d] ^ v[a], right_d)
+                v[c] = (v[c] + v[d]) & 0xFFFFFFFF
+                v[b] = rotated(v[b] ^ v[c], right_b)
+        words = [words[i] for i in PERMUTATION]
+    return tuple(v[i] ^ v[i + 8] for i in range(8))
+
+
+@functools.lru_cache(1 << 16)
+def blake3_chunk(data, index, root):
+    """The 32-byte chaining value of the chunk of at most 1024 bytes at byte 1024·index."""
+    chaining, blocks = IV, pieces(data, 64) or [b""]
+    for i, block in enumerate(blocks):
+        first, last = i == 0, i == len(blocks) - 1
+        chaining = compress(chaining, block, index, CHUNK_START * first | (CHUNK_END | root) * last)
+    return struct.pack("<8I", *chaining)
+
+
+def blake3_parent(left, right, root):
+    return struct.pack("<8I", *compress(IV, left + right, 0, PARENT | root))
+
+
+@functools.lru_cache(1 << 12)
+def blake3_hash(data):
+    chunks = pieces(data, 1024) or [b""]
+    if len(chunks) == 1:
+        return blake3_chunk(data, 0, ROOT)
+    values = [blake3_chunk(chunk, i, 0) for i, chunk in enumerate(chunks)]
+    half = power_of_two_below(len(values))
+    inner = lambda left, right: blake3_parent(left, right, 0)
+    return blake3_parent(promote(values[:half], inner), promote(values[half:], inner), ROOT)
+
+
+# ---- Hashes and trees ------------------------------------------------------------------------------------------------
+
+
+def hasher(name):
+    """The function from bytes to their digest."""
+    if name == "blake3":
+        return blake3_hash
+    return lambda data: hashlib.new(name.replace("-", "_"), data).digest()
+
+
+def power_of_two_below(n):
+    """The largest power of two smaller than n, for n of at least 2."""
+    return 1 << (n - 1).bit_length() - 1
+
+
+def power_of_two_from(n):
+    """The smallest power of two that is n or larger."""
+    return 1 << (n - 1).bit_length()
+
+
+def promote(digests, node):
+    """RFC 6962, 2.1: the left subtree is the largest perfect one that leaves something for the right."""
+    if len(digests) == 1:
+        return digests[0]
+    half = power_of_two_below(len(digests))
+    return node(promote(digests[:half], node), promote(digests[half:], node))
+
+
+def halve(data, leaf_size, leaf, node):
+    if len(data) <= leaf_size:
+        return leaf(data)
+    half = len(data) // 2
+    return node(halve(data[:half], leaf_size, leaf, node), halve(data[half:], leaf_size, leaf, node))
+
+
+def verity(data, H, block, salt):
+    """The top digest over zero-filled blocks; a hash block holds its children's digests in slots of 2^n bytes."""
+    level = [H(salt + piece.ljust(block, b"\0")) for piece in pieces(data, block)]
+    slot = power_of_two_from(len(level[0]))
+    while len(level) > 1:
+        blocks = pieces(b"".join(digest.ljust(slot, b"\0") for digest in level), block)
+        level = [H(salt + piece.ljust(block, b"\0")) for piece in blocks]
+    return level[0]
+
+
+# ---- Formats: each maps (data, hash name, leaf size, salt) to the root, or to None where it defines none -------------
+
+
+def rfc6962(data, hash_name, leaf, salt):
+    H = hasher(hash_name)
+    leaves = [H(b"\0" + piece) for piece in pieces(data, leaf)]
+    return promote(leaves, lambda left, right: H(b"\1" + left + right)) if data else H(b"")
+
+
+def plain(data, hash_name, leaf, salt):
+    H = hasher(hash_name)
+    leaves = [H(piece) for piece in pieces(data, leaf)]
+    return promote(leaves, lambda left, right: H(left + right)) if data else H(b"")
+
+
+def mtsum(data, hash_name, leaf, salt):
+    H, half = hasher(hash_name), len(data) // 2
+    side = lambda part: halve(part, leaf, lambda piece: H(b"\0" + piece), lambda left, right: H(b"\1" + left + right))
+    return H(b"\2" + side(data[:half]) + side(data[half:]))
+
+
+def blake3(data, hash_name, leaf, salt):
+    return blake3_hash(data)
+
+
+def blake3_pairs(data, hash_name, leaf, salt):
+    leaves = len(data) // leaf
+    if leaves * leaf != len(data) or leaves < 2 or leaves & leaves - 1:
+        return None
+    return promote(pieces(data, leaf), lambda left, right: blake3_hash(left + right))
+
+
+def btv2(data, hash_name, leaf, salt):
+    H = hasher(hash_name)
+    leaves = [H(piece) for piece in pieces(data, leaf)]
+    padding = [bytes(32)] * (power_of_two_from(len(leaves)) - len(leaves))
+    return promote(leaves + padding, lambda left, right: H(left + right)) if data else None
+
+
+def fsverity(data, hash_name, leaf, salt):
+    H, hash_block = hasher(hash_name), hashlib.new(hash_name).block_size
+    prefix = salt.ljust(-(-len(salt) // hash_block) * hash_block, b"\0")
+    top = verity(data, H, leaf, prefix) if data else b""
+    algorithm = {"sha256": 1, "sha512": 2}[hash_name]
+    header = struct.pack("<BBBBIQ", 1, algorithm, leaf.bit_length() - 1, len(salt), 0, len(data))
+    return H(header + top.ljust(64, b"\0") + salt.ljust(32, b"\0") + bytes(144))
+
+
+def dmverity(data, hash_name, leaf, salt):
+    return verity(data, hasher(hash_name), leaf, salt) if data and len(data) % leaf == 0 else None
+
+
+def s3(data, hash_name, leaf, salt):
+    H, parts = hasher(hash_name), pieces(data, leaf) or [b""]
+    digest = H(b"".join(H(part) for part in parts))
+    text = digest.hex() if hash_name == "md5" else base64.b64encode(digest).decode()
+    return f"{text}-{len(parts)}"
+
+
+def dropbox(data, hash_name, leaf, salt):
+    H = hasher(hash_name)
+    return H(b"".join(H(piece) for piece in pieces(data, leaf)))
+
+
+# ---- Format strings: NAME[:HASH][:LEAF][:salt=HEX] -----------------------------------------------------------------
+
+ANY_HASH = "md5 sha1 sha224 sha256 sha384 sha512 sha512-256 blake2s blake2b blake3".split()
+CHOICES = {  # what can be chosen: the hashes and the default leaf size in bytes
+    "rfc6962": (rfc6962, ANY_HASH, 64 * KiB),
+    "plain": (plain, ANY_HASH, 64 * KiB),
+    "mtsum": (mtsum, ["md5", "sha1", "sha256", "sha384", "sha512"], 128 * MiB),
+    "fsverity": (fsverity, ["sha256", "sha512"], 4 * KiB),
+    "dmverity": (dmverity, ["sha1", "sha224", "sha256", "sha384", "sha512"], 4 * KiB),
+    "s3": (s3, ["sha256", "sha1", "md5"], 8 * MiB),
+}
+FIXED = {  # nothing can be chosen: the hash and the leaf size in bytes
+    "glacier": (plain, "sha256", MiB),
+    "btv2": (btv2, "sha256", 16 * KiB),
+    "dropbox": (dropbox, "sha256", 4 * MiB),
+    "blake3": (blake3, "blake3", KiB),
+    "blake3-pairs": (blake3_pairs, "blake3", 32),
+}
+
+
+def size(text):
+    """Bytes in `4KiB`, `5MiB`, `1000`."""
+    for power, unit in enumerate(("KiB", "MiB", "GiB", "TiB"), 1):
+        if text.endswith(unit):
+            return int(text.removesuffix(unit)) << 10 * power
+    return int(text)
+
+
+def parse(text):
+    """Name, hash name, leaf size in bytes and salt of a format string; ValueError when it is none."""
+    name, *parts = text.split(":")
+    if name in FIXED and not parts:
+        return name, *FIXED[name][1:], b""
+    if name not in CHOICES:
+        raise ValueError(f"no such format: {text}")
+    _, hashes, leaf = CHOICES[name]
+    hash_name, salt = "sha256", b""
+    if parts and parts[0] in hashes:
+        hash_name = parts.pop(0)
+    if parts and parts[0][:1].isdigit():
+        leaf = size(parts.pop(0))
+    if parts and parts[0].startswith("salt=") and name in ("fsverity", "dmverity"):
+        salt = bytes.fromhex(parts.pop(0).removeprefix("salt="))
+    if parts:
+        raise ValueError(f"not understood in {text}: {parts[0]}")
+    return name, hash_name, leaf, salt
+
+
+def root(format, data):
+    """The root as the tool prints it; `-` where the format defines none for this length."""
+    name, hash_name, leaf, salt = parse(format)
+    function = (CHOICES.get(name) or FIXED[name])[0]
+    answer = function(data, hash_name, leaf, salt)
+    return "-" if answer is None else answer if isinstance(answer, str) else answer.hex()
