@@ -1,1 +1,45 @@
-//! x
+//! Merkle-tree hashing: every tree format that people publish, from one recursion.
+//!
+//! A tree over a byte range splits into [subtrees](Subtree). Whoever can, answers a subtree's digest (bytes in memory, a
+//! file, threads, an outboard, a proof: each is a [`Subtrees`] source), and [`Format::join`] does the rest. A [`Format`]
+//! is a [`Shape`] (where the tree splits) and a [`NodeHash`] (what is hashed for one node); a [`Spec`] names one, as
+//! `rfc6962:sha256:64KiB` does.
+//!
+//! ```
+//! let spec: mksum::Spec = "rfc6962:sha256:4KiB".parse()?;
+//! let root = spec.root(b"some bytes")?;
+//! assert_eq!(root.to_string(), "3e3f8e6d5e5ac8b6c6f1e8fbd0a6d7c5");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![forbid(unsafe_code)]
+
+mod cover;
+mod error;
+mod format;
+mod formats;
+mod framed;
+mod frontier;
+mod memory;
+mod node;
+mod parallel;
+mod root;
+mod shape;
+mod size;
+mod spec;
+mod subtrees;
+
+pub use cover::Cover;
+pub use error::{Error, LengthError, NeedsLength};
+pub use format::Format;
+pub use formats::{FAMILIES, Family, LeafRule};
+pub use framed::{Descriptor, Framed, Pairs};
+pub use frontier::Frontier;
+pub use memory::{Memory, Scratch};
+pub use mksum_lanes::{Hash, Messages};
+pub use node::{Blake3, NodeHash, Role};
+pub use parallel::Plan;
+pub use root::{Root, RootError, Told};
+pub use shape::{Edge, MAX_LEN, Shape, Subtree, Tail};
+pub use size::{SizeError, format_size, parse_size};
+pub use spec::{Spec, SpecError, Visitor};
+pub use subtrees::Subtrees;

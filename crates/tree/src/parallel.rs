@@ -1,0 +1,141 @@
+//! Many threads answer subtrees ahead of the join, in order.
+
+use crate::{Cover, Error, Format, NodeHash, Role, Shape, Subtree, Subtrees};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, VecDeque};
+use std::iter::Peekable;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::{Mutex, PoisonError, mpsc};
+use std::thread;
+
+/// How a tree is cut for threads.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    /// The threads that answer pieces; with 1, the calling thread does.
+    pub threads: usize,
+    /// The largest piece, in bytes; a longer leaf is a piece all the same.
+    pub piece: u64,
+    /// The pieces that a thread is asked for at once, so that it can hash them side by side.
+    pub group: usize,
+}
+
+impl Plan {
+    /// Groups that are begun before the first of them is joined, for each thread: enough that none waits for another.
+    const AHEAD: usize = 4;
+}
+
+impl<N: NodeHash> Format<N> {
+    /// The root of `len` bytes, with pieces of the tree asked of `source` by many threads at once, from left to right.
+    ///
+    /// Equals [`Format::root`]; holds the digests of `4 * threads` groups, however long the input is.
+    ///
+    /// # Errors
+    /// If the format has no root for this length, `source` fails or lacks a subtree. The leftmost failure is reported.
+    pub fn root_parallel<S: Subtrees<N> + Sync>(&self, source: &S, len: u64, plan: &Plan) -> Result<N::Digest, Error> {
+        self.root_by(len, |top| {
+            if top.level == 0 || (top.len <= plan.piece && !matches!(self.shape, Shape::Flat { .. })) {
+                return self.join(source, top, Role::Root);
+            }
+            let cover = Cover::new(self.shape, top, plan.piece);
+            let mut groups = Groups { cover: cover.clone(), size: plan.group.max(1) };
+            let answer = |group: &[Subtree]| {
+                let mut digests = Vec::with_capacity(group.len());
+                source.digests(self, group, &mut digests).map(|()| digests)
+            };
+            if plan.threads <= 1 {
+                let fetch = || answer(&groups.next().unwrap_or_default());
+                return self.join(&Ordered::new(source, cover, fetch), top, Role::Root);
+            }
+            let ahead = plan.threads * Plan::AHEAD;
+            let (jobs, todo) = mpsc::sync_channel::<(u64, Vec<Subtree>)>(ahead);
+            let (results, done) = mpsc::channel();
+            let todo = Mutex::new(todo);
+            let work = |results: mpsc::Sender<_>| {
+                loop {
+                    let job = todo.lock().unwrap_or_else(PoisonError::into_inner).recv();
+                    let Ok((index, group)) = job else { return };
+                    let (result, panic) = match catch_unwind(AssertUnwindSafe(|| answer(&group))) {
+                        Ok(result) => (result, None),
+                        Err(panic) => (Err(Error::Missing(group[0])), Some(panic)),
+                    };
+                    let waiting = results.send((index, result)).is_ok();
+                    panic.map(resume_unwind);
+                    if !waiting {
+                        return;
+                    }
+                }
+            };
+            thread::scope(|scope| {
+                for _ in 0..plan.threads {
+                    let (work, results) = (&work, results.clone());
+                    scope.spawn(move || work(results));
+                }
+                let (mut sent, mut taken, mut early) = (0, 0, BTreeMap::new());
+                let fetch = move || {
+                    while sent < taken + ahead as u64 {
+                        let Some(group) = groups.next() else { break };
+                        jobs.send((sent, group)).expect("threads wait for jobs");
+                        sent += 1;
+                    }
+                    while !early.contains_key(&taken) {
+                        let (index, result) = done.recv().expect("a result for each job");
+                        early.insert(index, result);
+                    }
+                    taken += 1;
+                    early.remove(&(taken - 1)).expect("it is here")
+                };
+                // With the source goes the jobs' sender, which ends the threads.
+                self.join(&Ordered::new(source, cover, fetch), top, Role::Root)
+            })
+        })
+    }
+}
+
+/// A cover's pieces, several at a time.
+struct Groups {
+    cover: Cover,
+    size: usize,
+}
+
+impl Iterator for Groups {
+    type Item = Vec<Subtree>;
+
+    fn next(&mut self) -> Option<Vec<Subtree>> {
+        let group: Vec<_> = self.cover.by_ref().take(self.size).collect();
+        (!group.is_empty()).then_some(group)
+    }
+}
+
+/// Pieces whose digests come in the order in which the join asks for them.
+struct Ordered<'a, D, S, F> {
+    source: &'a S,
+    pieces: RefCell<Peekable<Cover>>,
+    ready: RefCell<VecDeque<D>>,
+    fetch: RefCell<F>,
+}
+
+impl<'a, D, S, F: FnMut() -> Result<Vec<D>, Error>> Ordered<'a, D, S, F> {
+    fn new(source: &'a S, cover: Cover, fetch: F) -> Self {
+        let pieces = RefCell::new(cover.peekable());
+        Ordered { source, pieces, ready: RefCell::default(), fetch: RefCell::new(fetch) }
+    }
+}
+
+impl<N: NodeHash, S: Subtrees<N>, F: FnMut() -> Result<Vec<N::Digest>, Error>> Subtrees<N>
+    for Ordered<'_, N::Digest, S, F>
+{
+    fn digest(&self, _: &Format<N>, node: Subtree, _: Role) -> Result<Option<N::Digest>, Error> {
+        if self.pieces.borrow_mut().next_if_eq(&node).is_none() {
+            return Ok(None);
+        }
+        let mut ready = self.ready.borrow_mut();
+        if ready.is_empty() {
+            ready.extend((self.fetch.borrow_mut())()?);
+        }
+        Ok(ready.pop_front())
+    }
+
+    fn joined(&self, node: Subtree, digest: &N::Digest) {
+        self.source.joined(node, digest);
+    }
+}

@@ -1,0 +1,146 @@
+//! A root with the format that it is of, and its text.
+
+use crate::formats::Text;
+use crate::{Hash, Spec};
+use data_encoding::{BASE64, HEXLOWER, HEXLOWER_PERMISSIVE};
+use std::fmt;
+
+/// The root of an input: a digest that carries its format and the input's length.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Root {
+    spec: Spec,
+    len: u64,
+    digest: Vec<u8>,
+}
+
+impl Root {
+    /// The root of `len` bytes.
+    pub(crate) fn new(spec: Spec, len: u64, digest: Vec<u8>) -> Self {
+        Root { spec, len, digest }
+    }
+
+    /// The format.
+    pub fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    /// The input's length, in bytes.
+    #[allow(clippy::len_without_is_empty)] // A root is never empty.
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// The digest alone: `self.spec().hash().size()` bytes.
+    pub fn digest(&self) -> &[u8] {
+        &self.digest
+    }
+
+    /// Whether this is the root that a text told.
+    pub fn is(&self, told: &Told) -> bool {
+        self.digest == told.digest && told.parts == parts(&self.spec, self.len)
+    }
+}
+
+/// The number that S3 writes after a composite checksum.
+fn parts(spec: &Spec, len: u64) -> Option<u64> {
+    (spec.family().text == Text::Parts).then(|| len.div_ceil(spec.leaf()).max(1))
+}
+
+impl fmt::Display for Root {
+    /// As the format's own tools print it: lower-case hex, or as S3 does.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match parts(&self.spec, self.len) {
+            None => f.write_str(&HEXLOWER.encode(&self.digest)),
+            Some(parts) if self.spec.hash() == Hash::Md5 => write!(f, "{}-{parts}", HEXLOWER.encode(&self.digest)),
+            Some(parts) => write!(f, "{}-{parts}", BASE64.encode(&self.digest)),
+        }
+    }
+}
+
+/// A root as somebody wrote it down: it is not known to be that of any input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Told {
+    digest: Vec<u8>,
+    parts: Option<u64>,
+}
+
+impl Told {
+    /// The parts of an S3 upload that the text tells.
+    pub fn parts(&self) -> Option<u64> {
+        self.parts
+    }
+}
+
+impl Spec {
+    /// Reads a root's text: hex in either case, or as S3 writes it.
+    ///
+    /// # Errors
+    /// If no root of this format is written so.
+    pub fn told(&self, text: &str) -> Result<Told, RootError> {
+        let size = self.hash().size();
+        let refuse = || RootError {
+            found: text.chars().take(80).collect(),
+            expected: match self.family().text {
+                Text::Hex => format!("{} hex digits", 2 * size),
+                Text::Parts if self.hash() == Hash::Md5 => {
+                    format!("{} hex digits, '-' and the number of parts", 2 * size)
+                }
+                Text::Parts => format!("{size} bytes in base64, '-' and the number of parts"),
+            },
+        };
+        let (digest, parts) = match self.family().text {
+            Text::Hex => (text, None),
+            Text::Parts => {
+                let (digest, parts) = text.rsplit_once('-').ok_or_else(refuse)?;
+                let whole = !parts.is_empty() && parts.bytes().all(|byte| byte.is_ascii_digit());
+                (digest, Some(parts.parse().ok().filter(|&parts| whole && parts > 0).ok_or_else(refuse)?))
+            }
+        };
+        let digest = match self.hash() {
+            Hash::Sha1 | Hash::Sha256 if parts.is_some() => BASE64.decode(digest.as_bytes()),
+            _ => HEXLOWER_PERMISSIVE.decode(digest.as_bytes()),
+        };
+        let digest = digest.ok().filter(|digest| digest.len() == size).ok_or_else(refuse)?;
+        Ok(Told { digest, parts })
+    }
+
+    /// This format with each part size by which uploads of `len` bytes are likely to have come to `parts` parts.
+    ///
+    /// At most 16, the likeliest first: whole MiB as the common tools use them. Empty where no part size fits, or the
+    /// format has no parts.
+    pub fn part_sizes(&self, len: u64, parts: u64) -> Vec<Spec> {
+        const MIB: u64 = 1 << 20;
+        /// The defaults of the AWS tools, of s3cmd, rclone, and of the SDKs' transfer managers.
+        const COMMON: [u64; 10] = [8, 5, 16, 15, 64, 10, 32, 50, 100, 128];
+        if self.family().text != Text::Parts || parts == 0 || (parts > 1 && len < parts) {
+            return Vec::new();
+        }
+        let low = len.div_ceil(parts).max(1);
+        let high = if parts == 1 { low } else { (len - 1) / (parts - 1) };
+        let whole = low.div_ceil(MIB)..=high / MIB;
+        let mut sizes: Vec<u64> = COMMON.into_iter().filter(|mib| whole.contains(mib)).map(|mib| mib * MIB).collect();
+        let powers = (0..41).map(|power| 1 << power).filter(|size| (low..=high).contains(size));
+        for size in powers.chain(whole.take(16).map(|mib| mib * MIB)).chain([low]) {
+            if !sizes.contains(&size) {
+                sizes.push(size);
+            }
+        }
+        sizes.truncate(16);
+        sizes.into_iter().filter_map(|size| self.clone().with_leaf(size).ok()).collect()
+    }
+}
+
+/// A text that is no root of its format.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RootError {
+    found: String,
+    expected: String,
+}
+
+impl fmt::Display for RootError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "'{}' is not a root of this format: expected {}", self.found, self.expected)
+    }
+}
+
+impl std::error::Error for RootError {}
