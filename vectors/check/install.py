@@ -1,0 +1,65 @@
+"""Gets the independent programs: Debian packages with apt-get, everything else below one folder."""
+import os, pathlib, re, shutil, subprocess, venv
+
+HERE = pathlib.Path(__file__).resolve().parent
+ENVIRONMENT = {**os.environ, "LC_ALL": "C", "PATH": os.environ.get("PATH", "") + ":/usr/local/go/bin:/usr/sbin:/sbin"}
+
+
+def run(*command, **options):
+    """What a command printed; RuntimeError with its last words when it fails or is not there."""
+    options = {"env": ENVIRONMENT, **options}
+    try:
+        done = subprocess.run(list(map(str, command)), capture_output=True, text=True, **options)
+    except OSError as error:
+        raise RuntimeError(f"{command[0]}: {error.strerror}")
+    if done.returncode:
+        said = (done.stderr + done.stdout).strip().splitlines() or ["no message"]
+        raise RuntimeError(f"{command[0]}: exit status {done.returncode}: {said[-1]}")
+    return done.stdout
+
+
+def debian(command, package):
+    """Makes sure that a command of a Debian package is there."""
+    if not shutil.which(command, path=ENVIRONMENT["PATH"]):
+        run("apt-get", "update")
+        run("apt-get", "install", "--yes", "--no-install-recommends", package)
+
+
+def python(tools):
+    """The interpreter of a virtual environment with requirements.txt."""
+    interpreter, installed = tools / "venv/bin/python", tools / "venv/installed.txt"
+    wanted = (HERE / "requirements.txt").read_text()
+    if not installed.exists() or installed.read_text() != wanted:
+        venv.create(tools / "venv", clear=True, with_pip=True)
+        run(interpreter, "-m", "pip", "install", "--quiet", "--requirement", HERE / "requirements.txt")
+        installed.write_text(wanted)
+    return interpreter
+
+
+def go(tools):
+    """The program of main.go."""
+    own = {"GOPATH": str(tools / "go"), "GOCACHE": str(tools / "go/cache")}
+    own["GOFLAGS"] = "-mod=readonly -modcacherw -buildvcs=false"
+    run("go", "build", "-o", tools / "go/check", ".", cwd=HERE, env={**ENVIRONMENT, **own})
+    return tools / "go/check"
+
+
+def go_version(module):
+    """The version of a module that go.mod pins."""
+    return re.search(rf"^\s+{re.escape(module)} (\S+)", (HERE / "go.mod").read_text(), re.MULTILINE)[1]
+
+
+def cargo(tools, package, version):
+    """A program of that version from a Rust package."""
+    program = tools / "cargo/bin" / package
+    if not program.exists() or version not in run(program, "--version"):
+        own = {"CARGO_TARGET_DIR": str(tools / "cargo/target"), **rustup_home()}
+        version = ["--version", version, "--locked", "--root", tools / "cargo"]
+        run("cargo", "install", "--quiet", package, *version, env={**ENVIRONMENT, **own})
+    return program
+
+
+def rustup_home():
+    """Where rustup's cargo finds its toolchains when HOME is another folder than the one it was installed in."""
+    beside = pathlib.Path(shutil.which("cargo") or "/").parent.parent.with_name(".rustup")
+    return {"RUSTUP_HOME": str(beside)} if beside.is_dir() and "RUSTUP_HOME" not in os.environ else {}

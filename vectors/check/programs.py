@@ -1,0 +1,204 @@
+"""The independent programs. Each function takes rows and yields, in their order, the roots that the program prints."""
+import contextlib, importlib.metadata, pathlib, re, shutil, socket, subprocess, tempfile, time
+
+import generate
+import install
+import reference
+from install import run
+
+
+class Program:
+    """One program, the tools' folder, and the files that hold the rows' inputs."""
+
+    source = None  # what the rows' source column says
+    also = ()  # other sources, whose rows it confirms too
+
+    def __init__(self, tools, file_of):
+        self.tools, self.file_of = tools, file_of
+
+    def version(self):
+        raise NotImplementedError
+
+    def roots(self, rows):
+        raise NotImplementedError
+
+
+class Tlog(Program):
+    source, library, module = generate.TLOG, "tlog", "golang.org/x/mod"
+
+    def version(self):
+        return install.go_version(self.module)
+
+    def roots(self, rows):
+        lines = "".join("\t".join(row) + "\n" for row in rows)
+        printed = run(install.go(self.tools), self.library, input=lines).splitlines()
+        return [line.split("\t")[3] for line in printed]
+
+
+class Merkle(Tlog):
+    source, library, module, also = generate.MERKLE, "merkle", "github.com/transparency-dev/merkle", (generate.TLOG,)
+
+
+class Botocore(Program):
+    source = generate.BOTOCORE
+
+    def version(self):
+        return importlib.metadata.version("botocore")
+
+    def roots(self, rows):
+        from botocore.utils import calculate_tree_hash
+
+        for row in rows:
+            with open(self.file_of(row), "rb") as body:
+                yield calculate_tree_hash(body)
+
+
+class Libtorrent(Program):
+    source = generate.LIBTORRENT
+
+    def version(self):
+        return importlib.metadata.version("libtorrent")
+
+    def roots(self, rows):
+        import libtorrent
+
+        paths = [self.file_of(row) for row in rows]
+        files = libtorrent.file_storage()  # one torrent of all inputs
+        for path in paths:
+            files.add_file(f"{path.parent.name}/{path.name}", path.stat().st_size)
+        torrent = libtorrent.create_torrent(files, 64 << 10, libtorrent.create_torrent.v2_only)
+        libtorrent.set_piece_hashes(torrent, str(paths[0].parent.parent))
+        entries = torrent.generate()[b"info"][b"file tree"]
+        for path in paths:
+            entry = entries[path.name.encode()][b""]
+            yield entry[b"pieces root"].hex() if b"pieces root" in entry else "-"
+
+
+class Fsverity(Program):
+    source = generate.FSVERITY
+
+    def version(self):
+        install.debian("fsverity", "fsverity")
+        return run("fsverity", "--version").strip()
+
+    def roots(self, rows):
+        for row in rows:
+            _, hash_name, block, salt = reference.parse(row.format)
+            options = [f"--hash-alg={hash_name}", f"--block-size={block}"] + [f"--salt={salt.hex()}"] * bool(salt)
+            yield run("fsverity", "digest", "--compact", *options, self.file_of(row)).strip()
+
+
+class Veritysetup(Program):
+    source = generate.VERITYSETUP
+
+    def version(self):
+        install.debian("veritysetup", "cryptsetup-bin")
+        return run("veritysetup", "--version").split()[1]
+
+    def roots(self, rows):
+        with tempfile.TemporaryDirectory() as folder:
+            tree = pathlib.Path(folder, "tree")
+            for row in rows:
+                tree.unlink(missing_ok=True)
+                _, hash_name, block, salt = reference.parse(row.format)
+                options = [f"--hash={hash_name}", f"--salt={salt.hex() or '-'}"]
+                options += [f"--data-block-size={block}", f"--hash-block-size={block}"]
+                printed = run("veritysetup", "format", *options, self.file_of(row), tree)
+                yield re.search(r"^Root hash:\s+(\w+)$", printed, re.MULTILINE)[1]
+
+
+class Rclone(Program):
+    source = generate.RCLONE
+
+    def version(self):
+        install.debian("rclone", "rclone")
+        return run("rclone", "version").split()[1]
+
+    def roots(self, rows):
+        for row in rows:
+            yield run("rclone", "--config=", "hashsum", "dropbox", self.file_of(row)).split()[0]
+
+
+class B3sum(Program):
+    source = generate.B3SUM
+
+    def program(self):
+        return install.cargo(self.tools, *self.source.split())
+
+    def version(self):
+        return run(self.program(), "--version").split()[1]
+
+    def roots(self, rows):
+        return run(self.program(), "--no-names", *map(self.file_of, rows)).split()
+
+
+class Moto(Program):
+    """Real multipart uploads with boto3 to an S3 server on this machine: the ETag and the composite checksum."""
+
+    source = generate.MOTO
+
+    def version(self):
+        return importlib.metadata.version("moto")
+
+    def roots(self, rows):
+        import boto3
+
+        keys = {"aws_access_key_id": "-", "aws_secret_access_key": "-", "region_name": "us-east-1"}
+        with self.server() as address:
+            self.client = boto3.client("s3", endpoint_url=address, **keys)
+            self.client.create_bucket(Bucket="vectors")
+            for row in rows:
+                _, hash_name, part_size, _ = reference.parse(row.format)
+                yield self.upload(self.file_of(row).read_bytes(), hash_name, part_size)
+
+    def upload(self, data, hash_name, part_size):
+        target, algorithm = {"Bucket": "vectors", "Key": "input"}, "SHA1" if hash_name == "sha1" else "SHA256"
+        begun = self.client.create_multipart_upload(**target, ChecksumAlgorithm=algorithm, ChecksumType="COMPOSITE")
+        target["UploadId"], parts = begun["UploadId"], []
+        for number, part in enumerate(reference.pieces(data, part_size) or [b""], 1):
+            sent = self.client.upload_part(**target, PartNumber=number, Body=part, ChecksumAlgorithm=algorithm)
+            parts.append({"PartNumber": number, **{name: sent[name] for name in ("ETag", f"Checksum{algorithm}")}})
+        self.client.complete_multipart_upload(**target, MultipartUpload={"Parts": parts})
+        stored = self.client.head_object(Bucket="vectors", Key="input", ChecksumMode="ENABLED")
+        etag, checksum = stored["ETag"].strip('"'), stored[f"Checksum{algorithm}"]
+        if "-" not in checksum:  # S3 ends the checksum with the number of parts, moto only the ETag
+            checksum += "-" + etag.split("-")[1]
+        return etag if hash_name == "md5" else checksum
+
+    @contextlib.contextmanager
+    def server(self):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        small_parts = {**install.ENVIRONMENT, "S3_UPLOAD_PART_MIN_SIZE": "1"}
+        command = [self.tools / "venv/bin/python", "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
+        server = subprocess.Popen(command, env=small_parts, **quiet)
+        try:
+            deadline = time.monotonic() + 60
+            while server.poll() is None and time.monotonic() < deadline:
+                with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+                    break
+                time.sleep(0.1)
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            server.terminate()
+            server.wait()
+
+
+class Mtsum(Program):
+    """No package has it: its rows were recorded, and are run again only where PATH has the program."""
+
+    source = generate.MTSUM
+
+    def version(self):
+        return run("mtsum", "--version").strip()
+
+    def roots(self, rows):
+        for row in rows:
+            yield run("mtsum", "-p", "1", "-a", reference.parse(row.format)[1], self.file_of(row)).split()[-1]
+
+
+PROGRAMS = [Tlog, Merkle, Botocore, Libtorrent, Fsverity, Veritysetup, Moto, Rclone, B3sum]
+if shutil.which("mtsum"):
+    PROGRAMS.append(Mtsum)
