@@ -1,0 +1,79 @@
+//! What can go wrong with an input, always with its path.
+
+use mksum::Spec;
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+/// Why an input has no root.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// It could not be opened, or is of a kind that cannot be hashed.
+    Open {
+        /// The input.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// A read failed.
+    Read {
+        /// The input.
+        path: PathBuf,
+        /// Where, in bytes from the beginning.
+        offset: u64,
+        /// Why.
+        error: io::Error,
+    },
+    /// It is not what it was when it was opened.
+    Changed {
+        /// The input.
+        path: PathBuf,
+        /// What was expected and what was found.
+        how: String,
+    },
+    /// The format has no root for it.
+    Format {
+        /// The input.
+        path: PathBuf,
+        /// The format.
+        spec: Spec,
+        /// Why.
+        error: Box<dyn std::error::Error + Send + Sync>,
+    },
+}
+
+impl Error {
+    /// The input's path.
+    pub fn path(&self) -> &std::path::Path {
+        match self {
+            Error::Open { path, .. } | Error::Read { path, .. } => path,
+            Error::Changed { path, .. } | Error::Format { path, .. } => path,
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    /// The reason alone: who prints it puts the path before it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Open { error, .. } => write!(f, "{}", reason(error)),
+            Error::Read { offset, error, .. } => write!(f, "read failed at byte {offset}: {}", reason(error)),
+            Error::Changed { how, .. } => {
+                write!(f, "changed while it was read: {how}; hash it again when it is at rest")
+            }
+            Error::Format { spec, error, .. } => write!(f, "{spec}: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// The system's words without Rust's error number.
+fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    match text.find(" (os error") {
+        Some(end) => text[..end].into(),
+        None => text,
+    }
+}
