@@ -22,7 +22,8 @@ def debian(command, package):
     """Makes sure that a command of a Debian package is there."""
     if not shutil.which(command, path=ENVIRONMENT["PATH"]):
         run("apt-get", "update")
-        run("apt-get", "install", "--yes", "--no-install-recommends", package)
+        quiet = {**ENVIRONMENT, "DEBIAN_FRONTEND": "noninteractive"}
+        run("apt-get", "install", "--yes", "--no-install-recommends", package, env=quiet)
 
 
 def python(tools):
@@ -61,5 +62,5 @@ def cargo(tools, package, version):
 
 def rustup_home():
     """Where rustup's cargo finds its toolchains when HOME is another folder than the one it was installed in."""
-    beside = pathlib.Path(shutil.which("cargo") or "/").parent.parent.with_name(".rustup")
+    beside = pathlib.Path(shutil.which("cargo") or "/usr/bin/cargo").parent.parent.with_name(".rustup")
     return {"RUSTUP_HOME": str(beside)} if beside.is_dir() and "RUSTUP_HOME" not in os.environ else {}
