@@ -63,7 +63,10 @@ def main():
     tools = chosen.tools.resolve()
     tools.mkdir(parents=True, exist_ok=True)
 
-    python = install.python(tools)
+    try:
+        python = install.python(tools)
+    except RuntimeError as error:
+        sys.exit(f"FAILURE, no program was run: the Python packages cannot be had: {error}")
     if pathlib.Path(sys.executable) != python:  # continue where botocore, libtorrent, boto3 and moto are
         os.execv(python, [python, __file__, *sys.argv[1:]])
     import programs

@@ -21,7 +21,7 @@ import generate
 import reference
 
 SPEC = pathlib.Path(__file__).resolve().parent.parent / "spec"
-SECTIONS = ["Same bytes as", "Formula", "Choices", "Worked example", "Edges", "What a proof is worth", "Pitfalls", "Source"]
+SECTIONS = "Same bytes as|Formula|Choices|Worked example|Edges|What a proof is worth|Pitfalls|Source".split("|")
 TOKEN = re.compile(r'"([^"]*)"|(\w+)\[(\d+)\.\.(\d+)\]|(zeros|mod251)\((\d+)\)|([0-9a-f]{2})(?!\w)|([a-z]\w*)|\s+')
 
 
@@ -88,7 +88,7 @@ def page_errors(name):
     if not path.exists():
         yield "no such page"
         return
-    text = path.read_text()
+    text = path.read_text(encoding="utf-8")
     for section in SECTIONS:
         if f"\n## {section}\n" not in text:
             yield f"no section: {section}"
@@ -102,7 +102,7 @@ def page_errors(name):
 def row_errors(name):
     """What is wrong with a format's rows, roots apart: those are generate.py's to check."""
     path = generate.ROWS / f"{name}.tsv"
-    rows = [line for line in path.read_text().splitlines() if line[:1] != "#"] if path.exists() else []
+    rows = [line for line in path.read_text(encoding="utf-8").splitlines() if line[:1] != "#"] if path.exists() else []
     if not rows:
         yield "no rows"
     for row in rows:
@@ -120,7 +120,7 @@ def place_errors(formats, index):
         if rows.stem not in formats:
             yield f"vectors/rows/{rows.name}: no such format in the index"
     for page in [*SPEC.glob("*.md"), *generate.ROWS.parent.glob("*.md")]:
-        for link in re.findall(r"\]\(([^)#:]+)[^):]*\)", page.read_text()):
+        for link in re.findall(r"\]\(([^)#:]+)[^):]*\)", page.read_text(encoding="utf-8")):
             if not (page.parent / link).exists():
                 yield f"{page.parent.name}/{page.name}: links to {link}, which is not there"
 
@@ -130,7 +130,7 @@ def main():
     arguments.add_argument("--formats", help="the formats that a tool prints, separated by blanks")
     chosen = arguments.parse_args()
 
-    index = (SPEC / "README.md").read_text()
+    index = (SPEC / "README.md").read_text(encoding="utf-8")
     formats = re.findall(r"^\| \[`([\w-]+)`\]\(\1\.md\)", index, re.MULTILINE)
     errors = [f"spec/{name}.md: {error}" for name in formats for error in page_errors(name)]
     errors += [f"vectors/rows/{name}.tsv: {error}" for name in formats for error in row_errors(name)]
