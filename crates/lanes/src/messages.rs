@@ -33,6 +33,11 @@ impl<'a> Messages<'a> {
         Messages { bytes, len, stride, count }
     }
 
+    /// One message, of any length.
+    pub fn one(bytes: &'a [u8]) -> Self {
+        Messages { bytes, len: bytes.len(), stride: bytes.len(), count: 1 }
+    }
+
     /// The length of each message, in bytes.
     pub fn len(&self) -> usize {
         self.len
