@@ -1,47 +1,103 @@
 //! A file that can be read at any offset, as a source of subtrees.
 
+use crate::buffer::Pool;
+use crate::open::STDIN;
+use crate::permits::Permits;
+use crate::platform::{Stamp, is_descriptor, is_rotating, is_sparse};
+use crate::reader::Reader;
 use crate::{Error, Options};
-use mksum::{Format, Memory, NodeHash, Plan, Role, Shape, Subtree, Subtrees};
-use std::fs;
-use std::os::unix::fs::FileExt;
+use mksum::{Format, NodeHash, Plan, Role, Scratch, Shape, Subtree, Subtrees};
+use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
 
-/// An open file of a known length.
+/// An open file of a known length: threads read its subtrees at their offsets, each into memory of its own.
+///
+/// What it answers is true only if [`File::finish`] finds the file unchanged.
 #[derive(Debug)]
 pub struct File {
-    path: PathBuf,
-    file: fs::File,
-    len: u64,
-    options: Options,
+    pub(crate) reader: Reader,
+    stamp: Stamp,
+    rotating: bool,
+    sparse: bool,
+    pool: Pool,
+    permits: Permits,
+    cold: bool,
 }
 
 impl File {
-    /// Opens the file for reading.
+    /// The bytes that a thread reads and hashes at once: as much as the second-level cache holds.
+    const PIECE: u64 = 1 << 20;
+    /// The longest subtree that is read whole, in bytes: many long leaves side by side.
+    const LARGEST: u64 = 4 << 20;
+    /// Leaves of up to this many bytes are read whole.
+    const LEAF: u64 = 256 << 10;
+    /// The threads that wait for the device, at the least.
+    const WAITING: usize = 8;
+
+    /// Opens a file for reading.
     ///
     /// # Errors
-    /// If it cannot be opened, or is no regular file and no block device.
+    /// If it cannot be opened, or has no fixed length: see [`crate::hash`] for streams.
     pub fn open(path: &Path, options: &Options) -> Result<File, Error> {
-        let fail = |error| Error::Open { path: path.into(), error };
-        let file = fs::File::open(path).map_err(fail)?;
-        let len = file.metadata().map_err(fail)?.len();
-        Ok(File { path: path.into(), file, len, options: options.clone() })
+        match crate::open::open(path, options)? {
+            crate::open::Opened::File(file) => Ok(*file),
+            crate::open::Opened::Stream(_) => Err(Error::Open {
+                path: path.into(),
+                error: std::io::Error::other("it has no fixed length, so only a stream's formats can be had of it"),
+            }),
+        }
+    }
+
+    pub(crate) fn new(path: PathBuf, file: fs::File, metadata: &Metadata, len: u64, options: &Options) -> File {
+        let reader = Reader::new(path, file, len, options);
+        let cold = reader.is_cold();
+        File {
+            stamp: Stamp::of(metadata),
+            rotating: len > Self::PIECE && is_rotating(metadata),
+            sparse: is_sparse(metadata),
+            pool: Pool::default(),
+            permits: Permits::new(options.threads),
+            cold,
+            reader,
+        }
     }
 
     /// The path it was opened by.
     pub fn path(&self) -> &Path {
-        &self.path
+        &self.reader.path
     }
 
     /// Its length when it was opened, in bytes.
     #[allow(clippy::len_without_is_empty)]
     pub fn len(&self) -> u64 {
-        self.len
+        self.reader.len
+    }
+
+    /// Whether reads far apart cost a seek each: then it is best read from the beginning to the end.
+    pub(crate) fn is_rotating(&self) -> bool {
+        self.rotating
+    }
+
+    pub(crate) fn is_sparse(&self) -> bool {
+        self.sparse
     }
 
     /// How a tree over this file is best cut for the threads of its options.
-    pub fn plan(&self, shape: Shape) -> Plan {
-        let _ = shape;
-        Plan { threads: self.options.threads, piece: 1 << 20, group: 1 }
+    pub fn plan<N: NodeHash>(&self, format: &Format<N>) -> Plan {
+        let threads = self.reader.options.threads;
+        let (len, leaf, lanes) = (self.len(), format.shape.leaf(), format.nodes.lanes() as u64);
+        // More threads than may hash: the others wait for the device meanwhile.
+        let threads = if self.cold { threads.max(Self::WAITING) } else { threads };
+        // Every thread gets a few pieces.
+        let share = len.div_ceil(4 * threads as u64).max(1);
+        let (piece, group) = if leaf > Self::LEAF || matches!(format.shape, Shape::Flat { .. }) {
+            let fill = lanes.max(Self::PIECE / leaf);
+            (leaf, fill.min(share.div_ceil(leaf)).max(1))
+        } else {
+            (Self::PIECE.max(leaf * lanes).min(share.max(leaf)), 1)
+        };
+        let busy = usize::try_from(len.div_ceil(piece.saturating_mul(group))).unwrap_or(usize::MAX);
+        Plan { threads: threads.min(busy).max(1), piece, group: group as usize }
     }
 
     /// Ends the reading.
@@ -49,20 +105,108 @@ impl File {
     /// # Errors
     /// If the file is not what it was when it was opened: only without an error are its digests true.
     pub fn finish(self) -> Result<(), Error> {
-        Ok(())
+        let path = &self.reader.path;
+        let changed = |how: String| Err(Error::Changed { path: path.clone(), how });
+        let fail = |error| Error::Open { path: path.clone(), error };
+        let metadata = self.reader.file.metadata().map_err(fail)?;
+        if !metadata.is_file() {
+            return Ok(());
+        }
+        let now = Stamp::of(&metadata);
+        if now.len != self.stamp.len {
+            return changed(format!("it had {} bytes and has {} now", self.stamp.len, now.len));
+        }
+        if now.times != self.stamp.times {
+            return changed("it was written to".into());
+        }
+        if is_descriptor(path) || path == Path::new(STDIN) {
+            return Ok(());
+        }
+        match fs::metadata(path).map(|metadata| Stamp::of(&metadata)) {
+            Ok(there) if there.id == self.stamp.id => Ok(()),
+            Ok(_) => changed("another file has taken its place".into()),
+            Err(error) => changed(format!("it is gone: {error}")),
+        }
+    }
+
+    /// Reads leaves that follow one another, of one length or a byte more, and appends their digests.
+    fn leaves<N: NodeHash>(
+        &self,
+        format: &Format<N>,
+        nodes: &[Subtree],
+        role: Role,
+        out: &mut Vec<N::Digest>,
+    ) -> Result<(), Error> {
+        let shortest = nodes.iter().map(|node| node.len).min().unwrap_or(0);
+        let span = shortest.saturating_mul(nodes.len() as u64);
+        if (1..=Self::PIECE).contains(&span) && role == Role::Inner && nodes.iter().all(|node| node.len == shortest) {
+            return self.pool.with(|buffer| {
+                let (messages, _) = self.reader.read(nodes[0].start, span as usize, shortest as usize, buffer)?;
+                self.permits.with(|| format.nodes.leaves(nodes[0].start, messages, out));
+                Ok(())
+            });
+        }
+        let starts: Vec<_> = nodes.iter().map(|node| node.start).collect();
+        let mut open = format.nodes.open_leaves(&starts);
+        let most = (2 * Self::PIECE / nodes.len() as u64).clamp(4 << 10, Self::PIECE);
+        let mut done = 0;
+        self.pool.with(|buffer| {
+            self.pool.with(|spare| {
+                while done < shortest {
+                    let slice = most.min(shortest - done) as usize;
+                    let offsets = starts.iter().map(|start| start + done);
+                    let slices = self.reader.gather(offsets, slice, buffer, spare)?;
+                    self.permits.with(|| format.nodes.slices(&mut open, slices));
+                    done += slice as u64;
+                }
+                let end = |node: &Subtree| match (node.len - shortest) as usize {
+                    0 => Ok(Vec::new()),
+                    more => Ok(self.reader.read(node.start + shortest, more, more, buffer)?.0.bytes()[..more].to_vec()),
+                };
+                let ends = nodes.iter().map(end).collect::<Result<Vec<_>, Error>>()?;
+                let ends: Vec<_> = ends.iter().map(Vec::as_slice).collect();
+                format.nodes.close_leaves(open, &ends, role, out);
+                Ok(())
+            })
+        })
     }
 }
 
 impl<N: NodeHash> Subtrees<N> for File {
     fn digest(&self, format: &Format<N>, node: Subtree, role: Role) -> Result<Option<N::Digest>, mksum::Error> {
-        if node.level > 0 && node.len > 1 << 20 {
+        if node.level == 0 && !(1..=Self::LEAF).contains(&node.len) {
+            let mut digest = Vec::new();
+            self.leaves(format, &[node], role, &mut digest).map_err(source)?;
+            return Ok(digest.pop());
+        }
+        if node.level > 0 && (node.len > Self::LARGEST || !matches!(format.shape, Shape::Even { .. })) {
             return Ok(None);
         }
-        let mut bytes = vec![0; node.len as usize];
-        self.file.read_exact_at(&mut bytes, node.start).map_err(|error| {
-            mksum::Error::Source(Box::new(Error::Read { path: self.path.clone(), offset: node.start, error }))
-        })?;
-        self.options.meter.add(node.len);
-        format.join(&Memory::from(node.start, &bytes), node, role).map(Some)
+        let digest = self.pool.with(|buffer| {
+            let leaf = if node.level == 0 { node.len } else { format.shape.leaf() } as usize;
+            let (leaves, tail) = self.reader.read(node.start, node.len as usize, leaf, buffer)?;
+            Ok(self.permits.with(|| match node.level {
+                0 => format.nodes.leaf(node.start, leaves.get(0), role),
+                _ => format.level_by_level(node, role, leaves, tail, &mut Scratch::default()),
+            }))
+        });
+        digest.map(Some).map_err(source)
     }
+
+    fn digests(&self, format: &Format<N>, nodes: &[Subtree], out: &mut Vec<N::Digest>) -> Result<(), mksum::Error> {
+        // Halving makes leaves of two lengths a byte apart; a last leaf may be much shorter.
+        let alike = |a: &Subtree, b: &Subtree| a.level == 0 && b.level == 0 && a.len.abs_diff(b.len) <= 1;
+        for run in nodes.chunk_by(alike) {
+            match run {
+                [node] if node.level > 0 => out.push(format.join(self, *node, Role::Inner)?),
+                leaves => self.leaves(format, leaves, Role::Inner, out).map_err(source)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A failed read as the error of a source.
+pub(crate) fn source(error: Error) -> mksum::Error {
+    mksum::Error::Source(Box::new(error))
 }

@@ -1,10 +1,17 @@
 //! Files and streams as sources of Merkle subtrees.
 #![forbid(unsafe_code)]
 
+mod buffer;
 mod error;
 mod file;
+mod holes;
 mod jobs;
+mod open;
 mod options;
+mod permits;
+mod platform;
+mod reader;
+mod stream;
 
 pub use error::Error;
 pub use file::File;

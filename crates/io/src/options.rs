@@ -1,7 +1,9 @@
 //! How inputs are read.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// How inputs are read, and who is told.
 #[derive(Clone, Debug)]
@@ -57,19 +59,32 @@ impl Meter {
     }
 }
 
-/// A bound on the bytes read in a second.
+/// A bound on the bytes read in a second, shared by all who read.
 #[derive(Debug)]
 pub struct Throttle {
+    /// In bytes a second.
     rate: u64,
+    /// When what was read so far is paid for.
+    paid: Mutex<Instant>,
 }
 
 impl Throttle {
+    /// What may be read at once after a pause.
+    const BURST: Duration = Duration::from_millis(100);
+
     /// At most `rate` bytes a second: 1 or more.
     pub fn new(rate: u64) -> Self {
-        Throttle { rate: rate.max(1) }
+        Throttle { rate: rate.max(1), paid: Mutex::new(Instant::now()) }
     }
 
-    pub(crate) fn wait(&self, _bytes: u64) {
-        let _ = self.rate;
+    /// Waits until `bytes` more may be read.
+    pub(crate) fn wait(&self, bytes: u64) {
+        let cost = Duration::from_secs_f64(bytes as f64 / self.rate as f64);
+        let now = Instant::now();
+        let mut paid = self.paid.lock().unwrap_or_else(PoisonError::into_inner);
+        let until = (*paid).max(now.checked_sub(Self::BURST).unwrap_or(now)) + cost;
+        *paid = until;
+        drop(paid);
+        thread::sleep(until.saturating_duration_since(now));
     }
 }

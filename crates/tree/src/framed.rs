@@ -90,6 +90,10 @@ impl<const N: usize> NodeHash for Framed<N> {
         false
     }
 
+    fn lanes(&self) -> usize {
+        self.hash.lanes()
+    }
+
     fn leaf(&self, _: u64, bytes: &[u8], _: Role) -> [u8; N] {
         self.digest(&[&self.leaf, bytes, &self.padding(bytes.len())])
     }
@@ -219,6 +223,10 @@ impl<const N: usize> NodeHash for Pairs<N> {
 
     fn depends_on_start(&self) -> bool {
         false
+    }
+
+    fn lanes(&self) -> usize {
+        self.0.lanes()
     }
 
     fn leaf(&self, _: u64, bytes: &[u8], _: Role) -> [u8; N] {

@@ -1,6 +1,6 @@
 //! What is hashed for one node, and for many at once.
 
-use mksum_lanes::{Messages, blake3};
+use mksum_lanes::{Hash, Messages, blake3};
 use std::fmt::Debug;
 
 /// Whether a node is the root: some formats mark the root apart.
@@ -34,6 +34,9 @@ pub trait NodeHash: Sync {
 
     /// Whether equal bytes at another offset give another digest.
     fn depends_on_start(&self) -> bool;
+
+    /// How many leaves are hashed side by side at full speed: a planner asks for multiples of it.
+    fn lanes(&self) -> usize;
 
     /// The digest of the leaf that begins at byte `start`.
     fn leaf(&self, start: u64, bytes: &[u8], role: Role) -> Self::Digest;
@@ -92,6 +95,10 @@ impl NodeHash for Blake3 {
 
     fn depends_on_start(&self) -> bool {
         true
+    }
+
+    fn lanes(&self) -> usize {
+        Hash::Blake3.lanes()
     }
 
     fn leaf(&self, start: u64, bytes: &[u8], role: Role) -> [u8; 32] {

@@ -1,50 +1,26 @@
 //! Every row of `vectors/rows` from every source: bytes in memory, threads, a stream.
 
 use mksum::{Error, Format, Memory, NodeHash, Plan, Shape, Spec, Visitor};
-use std::fs;
-use std::path::Path;
+use mksum_vectors::Row;
 
-struct Row {
-    at: String,
-    spec: Spec,
-    input: Vec<u8>,
-    root: String,
-}
-
-fn rows() -> Vec<Row> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/rows");
-    let mut rows = Vec::new();
-    for entry in fs::read_dir(&folder).expect("vectors/rows") {
-        let path = entry.unwrap().path();
-        for (line, number) in fs::read_to_string(&path).unwrap().lines().zip(1..) {
-            if line.starts_with('#') {
-                continue;
-            }
-            let at = format!("{}:{number}", path.display());
-            let columns: Vec<_> = line.split('\t').collect();
-            let [format, input, len, root, _source] = columns[..] else { panic!("{at}: not five columns") };
-            let spec: Spec = format.parse().unwrap_or_else(|error| panic!("{at}: {error}"));
-            assert_eq!(spec.to_string(), format, "{at}: not in the canonical form");
-            let byte: fn(u64) -> u8 = match input {
-                "mod251" => |i| (i % 251) as u8,
-                "pat" => |i| (i * 131 + (i >> 8) * 17) as u8,
-                other => panic!("{at}: unknown input {other}"),
-            };
-            let input = (0..len.parse().unwrap()).map(byte).collect();
-            rows.push(Row { at, spec, input, root: root.into() });
-        }
-    }
-    assert!(rows.len() > 1000, "only {} rows", rows.len());
-    rows
+/// Each row with its format and its input.
+fn rows() -> Vec<(Row, Spec, Vec<u8>)> {
+    let parsed = |row: Row| {
+        let spec: Spec = row.format.parse().unwrap_or_else(|error| panic!("{}: {error}", row.at));
+        assert_eq!(spec.to_string(), row.format, "{}: not in the canonical form", row.at);
+        let input = row.input();
+        (row, spec, input)
+    };
+    mksum_vectors::rows().into_iter().map(parsed).collect()
 }
 
 /// The root by way of a source, or `-` where the format has none.
-fn text<V>(row: &Row, visitor: V) -> String
+fn text<V>(row: &Row, spec: &Spec, visitor: V) -> String
 where
     V: Visitor<Output = Result<Vec<u8>, Error>>,
 {
-    match row.spec.visit(visitor) {
-        Ok(digest) => row.spec.sealed(row.input.len() as u64, digest).to_string(),
+    match spec.visit(visitor) {
+        Ok(digest) => spec.sealed(row.len, digest).to_string(),
         Err(Error::Length(_)) => "-".into(),
         Err(error) => panic!("{}: {error}", row.at),
     }
@@ -52,8 +28,8 @@ where
 
 #[test]
 fn memory_gives_each_row_its_root() {
-    for row in rows() {
-        let root = match row.spec.root(&row.input) {
+    for (row, spec, input) in rows() {
+        let root = match spec.root(&input) {
             Ok(root) => root.to_string(),
             Err(Error::Length(_)) => "-".into(),
             Err(error) => panic!("{}: {error}", row.at),
@@ -74,10 +50,10 @@ impl Visitor for Parallel<'_> {
 
 #[test]
 fn threads_give_each_row_its_root() {
-    for (row, turn) in rows().iter().zip(0_u64..) {
-        let pieces = row.input.len() as u64 / (1 + turn % 40) + turn % 3;
+    for ((row, spec, input), turn) in rows().iter().zip(0_u64..) {
+        let pieces = row.len / (1 + turn % 40) + turn % 3;
         let plan = Plan { threads: 1 + turn as usize % 8, piece: pieces.max(1), group: 1 + turn as usize % 5 };
-        assert_eq!(text(row, Parallel(&row.input, plan)), row.root, "{} with {plan:?}", row.at);
+        assert_eq!(text(row, spec, Parallel(input, plan)), row.root, "{} with {plan:?}", row.at);
     }
 }
 
@@ -111,7 +87,7 @@ impl Visitor for Stream<'_> {
 
 #[test]
 fn a_stream_in_random_writes_gives_each_row_its_root() {
-    for (row, seed) in rows().iter().zip(1..) {
-        assert_eq!(text(row, Stream(&row.input, seed)), row.root, "{}", row.at);
+    for ((row, spec, input), seed) in rows().iter().zip(1..) {
+        assert_eq!(text(row, spec, Stream(input, seed)), row.root, "{}", row.at);
     }
 }

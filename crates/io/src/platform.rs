@@ -1,0 +1,206 @@
+//! What systems do differently: positioned reads, and all that only Linux tells about a file.
+
+use std::fs::{File, Metadata};
+use std::io;
+
+/// Reads at `offset` without moving the file's position; short only at the end of the file or before an error.
+#[cfg(unix)]
+pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, buffer, offset)
+}
+
+/// Reads at `offset`; short only at the end of the file or before an error.
+#[cfg(windows)]
+pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_read(file, buffer, offset)
+}
+
+/// What tells that a file is still the one it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    /// In bytes.
+    pub len: u64,
+    /// The last changes of the content and of the file's other data, in seconds and nanoseconds.
+    pub times: [(i64, i64); 2],
+    /// The device and the file's number on it.
+    pub id: (u64, u64),
+}
+
+impl Stamp {
+    #[cfg(unix)]
+    pub fn of(metadata: &Metadata) -> Self {
+        use std::os::unix::fs::MetadataExt;
+        Stamp {
+            len: metadata.len(),
+            times: [(metadata.mtime(), metadata.mtime_nsec()), (metadata.ctime(), metadata.ctime_nsec())],
+            id: (metadata.dev(), metadata.ino()),
+        }
+    }
+
+    #[cfg(windows)]
+    pub fn of(metadata: &Metadata) -> Self {
+        use std::os::windows::fs::MetadataExt;
+        let times = [(metadata.last_write_time() as i64, 0), (metadata.creation_time() as i64, 0)];
+        Stamp { len: metadata.len(), times, id: (0, 0) }
+    }
+}
+
+/// Whether the file takes less room than its length: some of it was never written.
+pub(crate) fn is_sparse(metadata: &Metadata) -> bool {
+    #[cfg(target_os = "linux")]
+    {
+        use std::os::unix::fs::MetadataExt;
+        metadata.is_file() && metadata.blocks().saturating_mul(512) < metadata.len()
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = metadata;
+        false
+    }
+}
+
+#[cfg(target_os = "linux")]
+pub(crate) use linux::*;
+#[cfg(not(target_os = "linux"))]
+pub(crate) use other::*;
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use rustix::fs::{SeekFrom, major, minor, seek};
+    use rustix::io::{Errno, ReadWriteFlags, preadv2};
+    use std::fs::{self, File, Metadata, OpenOptions};
+    use std::io::{self, IoSliceMut};
+    use std::os::fd::AsRawFd;
+    use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+    use std::path::Path;
+
+    /// Offsets, lengths and memory of reads around the page cache are multiples of this, in bytes: a page, which every
+    /// device allows.
+    pub(crate) const DIRECT_ALIGN: usize = 4096;
+
+    /// The same file again, to be read around the page cache; `None` where the file system cannot.
+    pub(crate) fn open_direct(file: &File) -> Option<File> {
+        // By its descriptor: its path may be another file's by now.
+        let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+        let flags = rustix::fs::OFlags::DIRECT.bits() as i32;
+        OpenOptions::new().read(true).custom_flags(flags).open(path).ok()
+    }
+
+    /// Reads what the page cache has of the range: `None` if not even its first page.
+    ///
+    /// Fewer bytes than asked for are what the cache has, or the end of the file.
+    pub(crate) fn read_cached(file: &File, slices: &mut [IoSliceMut<'_>], offset: u64) -> io::Result<Option<usize>> {
+        match preadv2(file, slices, offset, ReadWriteFlags::NOWAIT) {
+            Ok(len) => Ok(Some(len)),
+            Err(Errno::AGAIN) => Ok(None),
+            // A file system without this flag: as if nothing were cached.
+            Err(Errno::OPNOTSUPP | Errno::INVAL) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Reads into several slices at once; short only at the end of the file or before an error.
+    pub(crate) fn read_vectored_at(file: &File, slices: &mut [IoSliceMut<'_>], offset: u64) -> io::Result<usize> {
+        Ok(preadv2(file, slices, offset, ReadWriteFlags::empty())?)
+    }
+
+    /// The first byte at or after `offset` that was ever written; `None` if there is none, or nobody knows.
+    pub(crate) fn next_data(file: &File, offset: u64) -> Option<u64> {
+        match seek(file, SeekFrom::Data(offset)) {
+            Ok(data) => Some(data),
+            Err(Errno::NXIO) => Some(u64::MAX),
+            Err(_) => None,
+        }
+    }
+
+    /// Tells the kernel that this file's reads need no read-ahead.
+    pub(crate) fn advise_random(file: &File) {
+        // Advice: without it the reads are the same.
+        let _ = rustix::fs::fadvise(file, 0, None, rustix::fs::Advice::Random);
+    }
+
+    /// Whether the file lies on a disk that turns, where reads far apart cost a seek each.
+    ///
+    /// A virtual disk says so of itself whatever is behind it, and is not believed.
+    pub(crate) fn is_rotating(metadata: &Metadata) -> bool {
+        let device = if is_block(metadata) { metadata.rdev() } else { metadata.dev() };
+        let link = format!("/sys/dev/block/{}:{}", major(device), minor(device));
+        let Ok(mut folder) = fs::canonicalize(link) else { return false };
+        if folder.join("partition").exists() {
+            folder.pop();
+        }
+        let is_virtual = folder.components().any(|part| part.as_os_str().as_encoded_bytes().starts_with(b"virtio"));
+        !is_virtual && fs::read(folder.join("queue/rotational")).is_ok_and(|text| text.starts_with(b"1"))
+    }
+
+    fn is_block(metadata: &Metadata) -> bool {
+        std::os::unix::fs::FileTypeExt::is_block_device(&metadata.file_type())
+    }
+
+    /// Whether a character device comes to an end: a terminal and `/dev/null` do, `/dev/zero` does not.
+    pub(crate) fn device_ends(file: &File, metadata: &Metadata) -> bool {
+        let null = (major(metadata.rdev()), minor(metadata.rdev())) == (1, 3);
+        null || std::io::IsTerminal::is_terminal(file)
+    }
+
+    /// Whether an error says that a file cannot be read around the page cache after all.
+    pub(crate) fn is_not_direct(error: &io::Error) -> bool {
+        error.raw_os_error() == Some(Errno::INVAL.raw_os_error())
+    }
+
+    /// Whether `path` leads to one of this process's own descriptors, and so to no file of its own.
+    pub(crate) fn is_descriptor(path: &Path) -> bool {
+        path.starts_with("/dev/fd") || path.starts_with("/proc") || path.starts_with("/dev/stdin")
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod other {
+    use std::fs::{File, Metadata};
+    use std::io::{self, IoSliceMut};
+    use std::path::Path;
+
+    pub(crate) const DIRECT_ALIGN: usize = 4096;
+
+    pub(crate) fn open_direct(_: &File) -> Option<File> {
+        None
+    }
+
+    pub(crate) fn read_cached(_: &File, _: &mut [IoSliceMut<'_>], _: u64) -> io::Result<Option<usize>> {
+        Ok(None)
+    }
+
+    pub(crate) fn read_vectored_at(file: &File, slices: &mut [IoSliceMut<'_>], offset: u64) -> io::Result<usize> {
+        let mut done = 0;
+        for slice in slices {
+            let len = super::read_at(file, slice, offset + done as u64)?;
+            done += len;
+            if len < slice.len() {
+                break;
+            }
+        }
+        Ok(done)
+    }
+
+    pub(crate) fn next_data(_: &File, _: u64) -> Option<u64> {
+        None
+    }
+
+    pub(crate) fn advise_random(_: &File) {}
+
+    pub(crate) fn is_rotating(_: &Metadata) -> bool {
+        false
+    }
+
+    pub(crate) fn device_ends(file: &File, _: &Metadata) -> bool {
+        io::IsTerminal::is_terminal(file)
+    }
+
+    pub(crate) fn is_not_direct(_: &io::Error) -> bool {
+        false
+    }
+
+    pub(crate) fn is_descriptor(path: &Path) -> bool {
+        path.starts_with("/dev/fd") || path.starts_with("/dev/stdin")
+    }
+}

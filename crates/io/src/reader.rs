@@ -1,0 +1,198 @@
+//! Positioned reads, through the page cache or around it.
+
+use crate::buffer::Buffer;
+use crate::platform::{
+    DIRECT_ALIGN, advise_random, is_not_direct, open_direct, read_at, read_cached, read_vectored_at,
+};
+use crate::{Error, Mode, Options};
+use mksum::Messages;
+use std::fs::File;
+use std::io::{self, ErrorKind, IoSliceMut};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Reads one file, from many threads at once.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    pub path: PathBuf,
+    pub file: File,
+    /// In bytes.
+    pub len: u64,
+    pub options: Options,
+    direct: Option<File>,
+    /// A read around the page cache was refused: all go through it from then on.
+    refused: AtomicBool,
+}
+
+/// What a read brought: whole messages, then a shorter rest, perhaps none.
+pub(crate) type Read<'a> = (Messages<'a>, &'a [u8]);
+
+impl Reader {
+    /// Files shorter than this, in bytes, are not worth a way around the page cache.
+    const LARGE: u64 = 64 << 20;
+    /// Messages of at least this many bytes are kept apart in memory by [`Reader::SKEW`] bytes more.
+    const SKEWED: usize = 4 << 10;
+    /// A cache line: messages whose length is a power of two would all meet in the same few sets of the caches.
+    const SKEW: usize = 64;
+    /// The most slices that one system call fills (`IOV_MAX`).
+    const SLICES: usize = 1024;
+
+    pub fn new(path: PathBuf, file: File, len: u64, options: &Options) -> Self {
+        let around = match options.mode {
+            Mode::Auto => len >= Self::LARGE,
+            Mode::Buffered => false,
+            Mode::Direct => true,
+        };
+        let direct = if around { open_direct(&file) } else { None };
+        if direct.is_some() {
+            // What the cache lacks is not read into it, so nothing is to be read ahead either.
+            advise_random(&file);
+        }
+        Reader { path, file, len, options: options.clone(), direct, refused: AtomicBool::new(false) }
+    }
+
+    /// Whether most of the file is likely to be read from the device.
+    pub fn is_cold(&self) -> bool {
+        const PROBES: u64 = 8;
+        let mut page = [0];
+        let mut cold = |at| matches!(read_cached(&self.file, &mut [IoSliceMut::new(&mut page)], at), Ok(None));
+        self.direct.is_some() && (0..PROBES).filter(|i| cold(self.len / PROBES * i)).count() > PROBES as usize / 2
+    }
+
+    /// Reads `len` bytes at `start` as messages of `message` bytes.
+    pub fn read<'a>(&self, start: u64, len: usize, message: usize, buffer: &'a mut Buffer) -> Result<Read<'a>, Error> {
+        if let Some(throttle) = &self.options.throttle {
+            throttle.wait(len as u64);
+        }
+        let count = len / message;
+        let stride = match message {
+            Self::SKEWED.. if count > 1 && count < Self::SLICES => message + Self::SKEW,
+            _ => message,
+        };
+        let memory = &mut buffer.at_least(count * stride + message)[..count * stride + len % message];
+        let cached = self.cached(start, &mut Self::slices(memory, message, stride, 0))?;
+        let cached = match cached {
+            None if self.read_direct(start, len, buffer)? => {
+                self.options.meter.add(len as u64);
+                let memory = &buffer.at_least(0)[(start % DIRECT_ALIGN as u64) as usize..][..len];
+                let (messages, rest) = memory.split_at(count * message);
+                return Ok((Messages::new(messages, message), rest));
+            }
+            cached => cached.unwrap_or(0),
+        };
+        let memory = &mut buffer.at_least(count * stride + message)[..count * stride + len % message];
+        self.fill(start, cached, len, |done| {
+            let mut slices = Self::slices(memory, message, stride, done);
+            read_vectored_at(&self.file, &mut slices, start + done as u64)
+        })?;
+        self.options.meter.add(len as u64);
+        let (messages, rest) = memory.split_at(count * stride);
+        Ok((Messages::strided(messages, message, stride, count), rest))
+    }
+
+    /// Reads `len` bytes at each of `offsets`, as that many messages.
+    pub fn gather<'a>(
+        &self,
+        offsets: impl ExactSizeIterator<Item = u64>,
+        len: usize,
+        buffer: &'a mut Buffer,
+        spare: &mut Buffer,
+    ) -> Result<Messages<'a>, Error> {
+        let (count, stride) = (offsets.len(), len + Self::SKEW);
+        if let Some(throttle) = &self.options.throttle {
+            throttle.wait((count * len) as u64);
+        }
+        let memory = &mut buffer.at_least(count * stride)[..count * stride];
+        for (offset, place) in offsets.zip(memory.chunks_exact_mut(stride)) {
+            let place = &mut place[..len];
+            let cached = match self.cached(offset, &mut [IoSliceMut::new(place)])? {
+                None if self.read_direct(offset, len, spare)? => {
+                    place.copy_from_slice(&spare.at_least(0)[(offset % DIRECT_ALIGN as u64) as usize..][..len]);
+                    len
+                }
+                cached => cached.unwrap_or(0),
+            };
+            self.fill(offset, cached, len, |done| read_at(&self.file, &mut place[done..], offset + done as u64))?;
+            self.options.meter.add(len as u64);
+        }
+        Ok(Messages::strided(memory, len, stride, count))
+    }
+
+    /// Reads what the page cache has of a range, if that is the way: the bytes that are there, `None` to go around it.
+    fn cached(&self, start: u64, slices: &mut [IoSliceMut<'_>]) -> Result<Option<usize>, Error> {
+        match (&self.direct, self.options.mode) {
+            (Some(_), _) if self.refused.load(Ordering::Relaxed) => Ok(Some(0)),
+            (Some(_), Mode::Direct) => Ok(None),
+            (Some(_), _) => self.retry(start, || read_cached(&self.file, slices, start)),
+            (None, _) => Ok(Some(0)),
+        }
+    }
+
+    /// Reads around the page cache; the bytes asked for begin `start % DIRECT_ALIGN` bytes into the buffer.
+    ///
+    /// `false` if the file system refuses, now and for this file from now on.
+    fn read_direct(&self, start: u64, len: usize, buffer: &mut Buffer) -> Result<bool, Error> {
+        let Some(file) = &self.direct else { return Ok(false) };
+        let lead = (start % DIRECT_ALIGN as u64) as usize;
+        let whole = (lead + len).next_multiple_of(DIRECT_ALIGN);
+        let memory = &mut buffer.at_least(whole)[..whole];
+        let result = self.fill(start - lead as u64, 0, lead + len, |done| match done % DIRECT_ALIGN {
+            0 => read_at(file, &mut memory[done..], start - lead as u64 + done as u64),
+            // Only the end of the file leaves a page half filled.
+            _ => Ok(0),
+        });
+        match result {
+            Err(Error::Read { error, .. }) if is_not_direct(&error) => {
+                self.refused.store(true, Ordering::Relaxed);
+                Ok(false)
+            }
+            result => result.map(|()| true),
+        }
+    }
+
+    /// Calls `read` with the bytes done until there are `len`.
+    fn fill(
+        &self,
+        start: u64,
+        mut done: usize,
+        len: usize,
+        mut read: impl FnMut(usize) -> io::Result<usize>,
+    ) -> Result<(), Error> {
+        while done < len {
+            match self.retry(start + done as u64, || read(done))? {
+                0 => {
+                    let end = start + done as u64;
+                    let how = format!("it had {} bytes and ends now at byte {end}", self.len);
+                    return Err(Error::Changed { path: self.path.clone(), how });
+                }
+                more => done += more,
+            }
+        }
+        Ok(())
+    }
+
+    fn retry<R>(&self, offset: u64, mut read: impl FnMut() -> io::Result<R>) -> Result<R, Error> {
+        loop {
+            match read() {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                result => {
+                    return result.map_err(|error| Error::Read { path: self.path.clone(), offset, error });
+                }
+            }
+        }
+    }
+
+    /// The places of messages `stride` bytes apart, without the first `done` bytes of the messages.
+    fn slices(memory: &mut [u8], message: usize, stride: usize, done: usize) -> Vec<IoSliceMut<'_>> {
+        if stride == message {
+            return vec![IoSliceMut::new(&mut memory[done..])];
+        }
+        let messages = memory.chunks_mut(stride).map(|chunk| {
+            let len = chunk.len().min(message);
+            &mut chunk[..len]
+        });
+        let mut slices: Vec<_> = messages.skip(done / message).map(IoSliceMut::new).collect();
+        IoSliceMut::advance_slices(&mut &mut slices[..], done % message);
+        slices
+    }
+}
