@@ -70,7 +70,7 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {}
 
 /// The system's words without Rust's error number.
-fn reason(error: &io::Error) -> String {
+pub(crate) fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     match text.find(" (os error") {
         Some(end) => text[..end].into(),

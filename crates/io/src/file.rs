@@ -1,6 +1,7 @@
 //! A file that can be read at any offset, as a source of subtrees.
 
 use crate::buffer::Pool;
+use crate::error::reason;
 use crate::open::STDIN;
 use crate::permits::Permits;
 use crate::platform::{Stamp, is_descriptor, is_rotating, is_sparse};
@@ -116,17 +117,18 @@ impl File {
         if now.len != self.stamp.len {
             return changed(format!("it had {} bytes and has {} now", self.stamp.len, now.len));
         }
+        if !is_descriptor(path) && path != Path::new(STDIN) {
+            match fs::metadata(path).map(|metadata| Stamp::of(&metadata)) {
+                Ok(there) if there.id == self.stamp.id => {}
+                Ok(_) => return changed("another file has taken its place".into()),
+                Err(error) => return changed(format!("it is gone: {}", reason(&error))),
+            }
+        }
+        // Who writes can set the time of writing back, but not the other.
         if now.times != self.stamp.times {
-            return changed("it was written to".into());
+            return changed("it was written to, or its owner, mode or links were changed".into());
         }
-        if is_descriptor(path) || path == Path::new(STDIN) {
-            return Ok(());
-        }
-        match fs::metadata(path).map(|metadata| Stamp::of(&metadata)) {
-            Ok(there) if there.id == self.stamp.id => Ok(()),
-            Ok(_) => changed("another file has taken its place".into()),
-            Err(error) => changed(format!("it is gone: {error}")),
-        }
+        Ok(())
     }
 
     /// Reads leaves that follow one another, of one length or a byte more, and appends their digests.

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::slice;
 use tempfile::TempDir;
 
 /// A folder with a file for each input of the rows.
@@ -41,7 +42,7 @@ fn files_give_each_row_its_root() {
     for (row, turn) in rows.iter().zip(0..) {
         let mode = [Mode::Auto, Mode::Buffered, Mode::Direct][turn % 3];
         let options = Options { threads: 1 + turn % 8, mode, ..Options::new() };
-        let root = text(row, hash(&job(&paths[&(row.pattern, row.len)], &[row.clone()]), &options));
+        let root = text(row, hash(&job(&paths[&(row.pattern, row.len)], slice::from_ref(row)), &options));
         assert_eq!(root, row.root, "{} with {options:?}", row.at);
     }
 }
@@ -51,7 +52,7 @@ fn many_files_at_once_give_each_row_its_root_in_order() {
     let rows = rows();
     let (_folder, paths) = inputs(&rows);
     for threads in [1, 2, 5] {
-        let jobs = rows.iter().map(|row| job(&paths[&(row.pattern, row.len)], &[row.clone()]));
+        let jobs = rows.iter().map(|row| job(&paths[&(row.pattern, row.len)], slice::from_ref(row)));
         let mut told = rows.iter();
         hash_all(jobs, &Options { threads, ..Options::new() }, |_, result| {
             let row = told.next().unwrap();
@@ -93,7 +94,7 @@ fn pipes_with_short_writes_give_each_row_its_root() {
                 // The other end may hang up: mtsum does so at once.
                 let _ = row.input().chunks(write).try_for_each(|bytes| pipe.write_all(bytes));
             });
-            hash(&job(&pipe, &[row.clone()]), &Options { threads: 1 + turn % 4, ..Options::new() })
+            hash(&job(&pipe, slice::from_ref(row)), &Options { threads: 1 + turn % 4, ..Options::new() })
         });
         if row.format.starts_with("mtsum") {
             assert!(root.unwrap_err().to_string().contains("needs the length first"), "{}", row.at);

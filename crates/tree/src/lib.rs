@@ -7,8 +7,8 @@
 //!
 //! ```
 //! let spec: mksum::Spec = "rfc6962:sha256:4KiB".parse()?;
-//! let root = spec.root(b"some bytes")?;
-//! assert_eq!(root.to_string(), "3e3f8e6d5e5ac8b6c6f1e8fbd0a6d7c5");
+//! let root = spec.root(b"\x00")?;
+//! assert_eq!(root.to_string(), "96a296d224f285c67bee93c30f8a309157f0daa35dc5b87e410b78630a09cfc7");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 #![forbid(unsafe_code)]

@@ -59,7 +59,9 @@ impl<N: NodeHash> Format<N> {
                         Err(panic) => (Err(Error::Missing(group[0])), Some(panic)),
                     };
                     let waiting = results.send((index, result)).is_ok();
-                    panic.map(resume_unwind);
+                    if let Some(panic) = panic {
+                        resume_unwind(panic);
+                    }
                     if !waiting {
                         return;
                     }

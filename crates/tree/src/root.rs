@@ -121,7 +121,7 @@ impl Spec {
         let mut sizes: Vec<u64> = COMMON.into_iter().filter(|mib| whole.contains(mib)).map(|mib| mib * MIB).collect();
         let powers = (0..41).map(|power| 1 << power).filter(|size| (low..=high).contains(size));
         for size in powers.chain(whole.take(16).map(|mib| mib * MIB)).chain([low]) {
-            if !sizes.contains(&size) {
+            if !sizes.contains(&size) && len.div_ceil(size).max(1) == parts {
                 sizes.push(size);
             }
         }

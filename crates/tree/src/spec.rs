@@ -149,8 +149,9 @@ impl fmt::Display for Spec {
         if self.family.hashes.len() > 1 {
             write!(f, ":{}", self.hash.name())?;
         }
-        let at_most = !self.family.streams();
-        if !matches!(self.family.leaf, LeafRule::Fixed(_)) && !(at_most && self.leaf == self.family.leaf.default()) {
+        // mtsum's leaves have no one length: only a bound that is not its own is worth a word.
+        let implied = !self.family.streams() && self.leaf == self.family.leaf.default();
+        if !implied && !matches!(self.family.leaf, LeafRule::Fixed(_)) {
             write!(f, ":{}", format_size(self.leaf))?;
         }
         if !self.salt.is_empty() {

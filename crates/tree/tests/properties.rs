@@ -1,0 +1,132 @@
+//! What must hold for any shape, any input and any way of cutting it.
+
+use mksum::{Error, Format, Memory, NodeHash, Role, Shape, Spec, Subtree, Visitor};
+use proptest::prelude::*;
+use std::collections::HashMap;
+
+/// Formats of every kind of shape, with leaves small enough that few bytes make a deep tree.
+fn spec() -> impl Strategy<Value = Spec> {
+    let leaf = 1_u64..70;
+    prop_oneof![
+        leaf.clone().prop_map(|leaf| format!("rfc6962:sha256:{leaf}")),
+        leaf.clone().prop_map(|leaf| format!("plain:md5:{leaf}")),
+        leaf.clone().prop_map(|leaf| format!("mtsum:sha512:{leaf}")),
+        leaf.prop_map(|leaf| format!("s3:sha1:{leaf}")),
+        Just("blake3".into()),
+        Just("btv2".into()),
+        Just("fsverity:sha512:1KiB:salt=0102".into()),
+        Just("dropbox".into()),
+    ]
+    .prop_map(|text| text.parse().unwrap())
+}
+
+fn bytes(most: usize) -> impl Strategy<Value = Vec<u8>> {
+    (1..most, any::<u64>()).prop_map(|(len, seed)| {
+        (0..len as u64).map(|i| ((i ^ seed).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8).collect()
+    })
+}
+
+/// Digests of some subtrees, whichever a coin chooses, computed one by one; the join must do the rest.
+struct Partition<'a>(&'a [u8], u64);
+
+impl Visitor for Partition<'_> {
+    type Output = Result<Vec<u8>, Error>;
+
+    fn visit<const N: usize, H: NodeHash<Digest = [u8; N]>>(self, format: &Format<H>) -> Self::Output {
+        let Partition(bytes, mut coin) = self;
+        let mut known = HashMap::new();
+        let root = format.shape.root(bytes.len() as u64);
+        let mut open: Vec<Subtree> = format.shape.children(root).collect();
+        while let Some(node) = open.pop() {
+            coin = coin.wrapping_mul(6364136223846793005).wrapping_add(1);
+            if node.level == 0 || coin >> 62 == 0 {
+                known.insert(node, format.join(&Memory::new(bytes), node, Role::Inner)?);
+            } else {
+                open.extend(format.shape.children(node));
+            }
+        }
+        if root.level == 0 {
+            return Ok(format.hash(bytes)?.into());
+        }
+        Ok(format.root(&known, bytes.len() as u64)?.into())
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_partition_into_subtrees_joins_to_the_same_root(spec in spec(), bytes in bytes(20_000), coin: u64) {
+        let root = spec.root(&bytes).unwrap();
+        prop_assert_eq!(spec.visit(Partition(&bytes, coin)).unwrap(), root.digest());
+    }
+
+    #[test]
+    fn one_flipped_bit_changes_the_root(spec in spec(), mut bytes in bytes(20_000), at: prop::sample::Index, bit in 0..8_u32) {
+        let before = spec.root(&bytes).unwrap();
+        let at = at.index(bytes.len());
+        bytes[at] ^= 1_u8 << bit;
+        let after = spec.root(&bytes).unwrap();
+        prop_assert_ne!(after.digest(), before.digest());
+    }
+
+    #[test]
+    fn one_byte_more_or_less_changes_the_root(spec in spec(), mut bytes in bytes(20_000)) {
+        let before = spec.root(&bytes).unwrap();
+        bytes.push(0);
+        let longer = spec.root(&bytes).unwrap();
+        // A padded tree of zeros is the one exception that BEP 52 knows: its leaves are not padded, so not here.
+        prop_assert_ne!(longer.digest(), before.digest());
+    }
+
+    #[test]
+    fn a_piece_that_nobody_has_is_an_error(spec in spec(), bytes in bytes(5_000)) {
+        struct Nobody(u64);
+        impl Visitor for Nobody {
+            type Output = bool;
+
+            fn visit<const N: usize, H: NodeHash<Digest = [u8; N]>>(self, format: &Format<H>) -> bool {
+                matches!(format.root(&HashMap::new(), self.0), Err(Error::Missing(_)))
+            }
+        }
+        prop_assert!(spec.visit(Nobody(bytes.len() as u64)));
+    }
+
+    #[test]
+    fn children_lie_one_after_the_other_and_fill_their_parent(
+        leaf in 1_u64..1 << 40, arity in 2_u64..300, kind in 0..5_usize, len in 1..=mksum::MAX_LEN,
+    ) {
+        use mksum::{Edge::*, Tail::Short};
+        let even = |edge| Shape::Even { leaf, arity, edge, tail: Short };
+        let shape = [even(Promote), even(PadZero), even(PadSubtree), Shape::Flat { leaf }, Shape::Halved { longest: leaf }][kind];
+        let mut node = shape.root(len);
+        prop_assert!(node.level <= 64);
+        while node.level > 0 {
+            let children = shape.children(node).take(1000);
+            let mut end = node.start;
+            let mut last = node;
+            for child in children {
+                prop_assert!(child.start == end && child.level < node.level);
+                (end, last) = (child.end(), child);
+            }
+            prop_assert!(end == node.end() || shape.children(node).nth(1000).is_some());
+            node = last;
+        }
+    }
+
+    #[test]
+    fn a_spec_s_text_is_read_back(spec in spec()) {
+        prop_assert_eq!(&spec.to_string().parse::<Spec>().unwrap(), &spec);
+    }
+
+    #[test]
+    fn no_text_is_too_strange_to_be_refused(text in "\\PC{0,60}", len: u64, parts: u64) {
+        let _ = text.parse::<Spec>();
+        let _ = mksum::parse_size(&text);
+        for name in ["rfc6962", "s3:md5", "s3:sha1"] {
+            let spec: Spec = name.parse().unwrap();
+            let _ = spec.told(&text);
+            for size in spec.part_sizes(len, parts) {
+                prop_assert_eq!(len.div_ceil(size.leaf()).max(1), parts);
+            }
+        }
+    }
+}
