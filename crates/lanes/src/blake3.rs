@@ -1,7 +1,18 @@
 //! BLAKE3's own tree: chunks, parents, and the root's mark on either (the BLAKE3 paper, 2.4 and 2.5).
 
-use crate::Messages;
-use blake3::hazmat::{HasherExt, Mode, merge_subtrees_non_root, merge_subtrees_root};
+use crate::{
+    Messages,
+    blake2::{Small, Variant, round},
+    cpu::{Cpu, active_or_detected},
+    kernel::{End, Grid, Job, Kernel, Place, Source, Start, lanes_state},
+    kernels::{Family, dispatch},
+    lane::Lane,
+    plan::{Padding, Plan, Scheme, Words},
+};
+use core::{marker::PhantomData, ptr};
+
+mod trees;
+pub(crate) use trees::Trees;
 
 /// The size of a chunk, in bytes: the last one may be shorter.
 pub const CHUNK: usize = 1024;
@@ -9,18 +20,48 @@ pub const CHUNK: usize = 1024;
 /// A chaining value or, of the root, a digest.
 pub type Value = [u8; 32];
 
+/// Domain flags of the compression function (the BLAKE3 paper, table 3). A message's first block has `CHUNK_START`, 1,
+/// from its [`Plan`].
+pub(crate) const CHUNK_END: u32 = 2;
+pub(crate) const PARENT: u32 = 4;
+pub(crate) const ROOT: u32 = 8;
+
+/// The BLAKE3 paper, 2.1: a chunk as a message.
+pub(crate) static BLAKE3: Scheme =
+    Scheme { block: 64, padding: Padding::Zeros, start: Words::of32(&<Small as Variant>::START) };
+
+/// Whether a node is the root.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Role {
+    /// Its value is the digest.
+    Root,
+    /// Its value goes into a parent.
+    Inner,
+}
+
 /// Writes the chaining values of consecutive chunks that are not the root; the first has the number `counter`.
 ///
 /// # Panics
 /// If the chunks are longer than [`CHUNK`], or `out` has not one place for each.
 pub fn chunks(counter: u64, messages: Messages<'_>, out: &mut [Value]) {
+    chunks_on(active_or_detected(), counter, messages, out);
+}
+
+/// [`chunks`] on a given instruction set.
+pub(crate) fn chunks_on(cpu: Cpu, counter: u64, messages: Messages<'_>, out: &mut [Value]) {
     assert!(messages.len() <= CHUNK, "a chunk of {} bytes", messages.len());
     assert_eq!(out.len(), messages.count(), "a place for each chunk");
-    for ((value, chunk), counter) in out.iter_mut().zip(messages.iter()).zip(counter..) {
-        let mut hasher = blake3::Hasher::new();
-        hasher.set_input_offset(counter * CHUNK as u64);
-        *value = hasher.update(chunk).finalize_non_root();
-    }
+    let grid = Grid {
+        base: messages.bytes().as_ptr(),
+        stride: 0,
+        columns: usize::MAX,
+        step: messages.stride(),
+        first: 0,
+        counter,
+        up: 1,
+    };
+    // SAFETY: `Messages` lie in their memory, and `out` has a place for each.
+    unsafe { chunks_of(cpu, grid, &[], messages.len(), messages.count(), Role::Inner, out.as_mut_ptr().cast()) }
 }
 
 /// The digest of an input of one chunk.
@@ -29,7 +70,10 @@ pub fn chunks(counter: u64, messages: Messages<'_>, out: &mut [Value]) {
 /// If the chunk is longer than [`CHUNK`].
 pub fn root_chunk(bytes: &[u8]) -> Value {
     assert!(bytes.len() <= CHUNK, "a chunk of {} bytes", bytes.len());
-    blake3::hash(bytes).into()
+    let (grid, mut out) = (Grid::column(bytes.as_ptr(), 0), [0; 32]);
+    // SAFETY: one message of `bytes`, one place.
+    unsafe { chunks_of(active_or_detected(), grid, &[], bytes.len(), 1, Role::Root, out.as_mut_ptr()) }
+    out
 }
 
 /// Writes the parents of consecutive pairs that are not the root.
@@ -37,13 +81,152 @@ pub fn root_chunk(bytes: &[u8]) -> Value {
 /// # Panics
 /// If `out` is not half as long as `children`.
 pub fn parents(children: &[Value], out: &mut [Value]) {
+    parents_on(active_or_detected(), children, out);
+}
+
+/// [`parents`] on a given instruction set.
+pub(crate) fn parents_on(cpu: Cpu, children: &[Value], out: &mut [Value]) {
     assert_eq!(children.len(), 2 * out.len(), "two children for each parent");
-    for (value, pair) in out.iter_mut().zip(children.chunks_exact(2)) {
-        *value = merge_subtrees_non_root(&pair[0], &pair[1], Mode::Hash);
-    }
+    let grid = Grid::column(children.as_ptr().cast(), 64);
+    // SAFETY: 64 bytes for each of `out`.
+    unsafe { parents_of(cpu, grid, out.len(), Role::Inner, out.as_mut_ptr().cast()) }
 }
 
 /// The digest of an input of more than one chunk.
 pub fn root_parent(left: &Value, right: &Value) -> Value {
-    merge_subtrees_root(left, right, Mode::Hash).into()
+    let (pair, mut out) = ([*left, *right], [0; 32]);
+    // SAFETY: one pair, one place.
+    unsafe {
+        parents_of(active_or_detected(), Grid::column(pair.as_ptr().cast(), 64), 1, Role::Root, out.as_mut_ptr());
+    }
+    out
+}
+
+/// Writes the values of chunks `prefix ‖ message`.
+///
+/// # Safety
+/// `count` messages of `len` bytes lie in `grid`; `out` has 32 bytes for each, and may be where they were read from.
+pub(crate) unsafe fn chunks_of(
+    cpu: Cpu,
+    grid: Grid,
+    prefix: &[u8],
+    len: usize,
+    count: usize,
+    role: Role,
+    out: *mut u8,
+) {
+    let (start, before) = (BLAKE3.start, 0);
+    // Blocks that only the prefix fills are the same for all: but a chunk has no more than 16, so nothing is saved here.
+    debug_assert!(prefix.len() <= 64);
+    let plan = Plan::rest(&BLAKE3, prefix, len, before);
+    let root = if role == Role::Root { ROOT } else { 0 };
+    let job = Job {
+        start: Start::Same(start.as_ptr()),
+        grid,
+        count,
+        steps: plan.steps(),
+        block: 64,
+        schedule: ptr::null(),
+        flags: (0, CHUNK_END | root),
+        end: End::Digests(out, 32),
+    };
+    // SAFETY: the caller's promise.
+    unsafe { dispatch(cpu, Family::Blake3, job) }
+}
+
+/// Writes the values of parents: 64 bytes each.
+///
+/// # Safety
+/// `count` pairs lie in `grid`; `out` has 32 bytes for each, and may begin where they were read from.
+pub(crate) unsafe fn parents_of(cpu: Cpu, grid: Grid, count: usize, role: Role, out: *mut u8) {
+    // A parent is one full block that is no chunk's first: as if a block went before.
+    let plan = Plan::blocks(&BLAKE3, 64, 0, 1);
+    let root = if role == Role::Root { ROOT } else { 0 };
+    let job = Job {
+        start: Start::Same(BLAKE3.start.as_ptr()),
+        grid,
+        count,
+        steps: plan.steps(),
+        block: 64,
+        schedule: ptr::null(),
+        flags: (PARENT | root, 0),
+        end: End::Digests(out, 32),
+    };
+    // SAFETY: the caller's promise.
+    unsafe { dispatch(cpu, Family::Blake3, job) }
+}
+
+/// BLAKE3's compression function over the lanes `L`.
+pub(crate) struct Blake3<L>(PhantomData<L>);
+
+/// The order of the message's words in each round: each permutes the one before (the BLAKE3 paper, table 2).
+const ORDER: [[usize; 16]; 7] = {
+    let permutation = [2, 6, 3, 10, 7, 0, 4, 13, 1, 11, 12, 5, 9, 14, 15, 8];
+    let mut order = [[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]; 7];
+    let mut round = 1;
+    while round < 7 {
+        let mut word = 0;
+        while word < 16 {
+            order[round][word] = order[round - 1][permutation[word]];
+            word += 1;
+        }
+        round += 1;
+    }
+    order
+};
+
+/// The BLAKE3 paper, 2.2.
+#[inline(always)]
+fn compress<L: Lane<Word = u32>>(cv: &mut [L; 8], m: &[L; 16], numbers: [L; 2], len: u32, flags: u32) {
+    let one = cv[0];
+    let iv = <Small as Variant>::START;
+    let mut v = [
+        cv[0],
+        cv[1],
+        cv[2],
+        cv[3],
+        cv[4],
+        cv[5],
+        cv[6],
+        cv[7],
+        one.splat(iv[0]),
+        one.splat(iv[1]),
+        one.splat(iv[2]),
+        one.splat(iv[3]),
+        numbers[0],
+        numbers[1],
+        one.splat(len),
+        one.splat(flags),
+    ];
+    macro_rules! rounds {
+        ($($round:literal)*) => { $(round(&mut v, m, &ORDER[$round], <Small as Variant>::TURNS);)* };
+    }
+    rounds!(0 1 2 3 4 5 6);
+    let mut at = 0;
+    while at < 8 {
+        cv[at] = v[at].xor(v[at + 8]);
+        at += 1;
+    }
+}
+
+impl<L: Lane<Word = u32>> Kernel for Blake3<L> {
+    type State = [L; 8];
+    const LANES: usize = L::LANES;
+    const DIGEST: usize = 32;
+    lanes_state!(8);
+
+    #[inline(always)]
+    unsafe fn fold(state: &mut [L; 8], source: Source, place: &Place<'_>) {
+        // SAFETY: the caller's promise, and there are enough numbers for any kernel's lanes.
+        unsafe {
+            let numbers = [L::load(place.numbers[0].as_ptr()), L::load(place.numbers[1].as_ptr())];
+            compress(state, &source.words::<false, L>(), numbers, place.len, place.flags);
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn digests(state: &[L; 8], out: *mut u8, stride: usize) {
+        // SAFETY: the caller's promise.
+        unsafe { L::store8::<false>(state, out, stride) }
+    }
 }

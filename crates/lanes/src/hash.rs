@@ -1,5 +1,10 @@
 //! The hash functions by name.
 
+use crate::{
+    cpu::{Cpu, active_or_detected},
+    kernels,
+};
+
 /// A hash function without a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
@@ -103,6 +108,11 @@ impl Hash {
 
     /// How many messages are hashed side by side at full speed: a planner asks for multiples of it.
     pub fn lanes(self) -> usize {
-        1
+        self.lanes_on(active_or_detected())
+    }
+
+    /// [`lanes`](Hash::lanes), on a given instruction set.
+    pub fn lanes_on(self, cpu: Cpu) -> usize {
+        kernels::widest(cpu, self.family()).lanes
     }
 }

@@ -13,35 +13,32 @@
 //! assert_eq!(out[..32], out[96..]);
 //! ```
 #![no_std]
+#![warn(missing_docs)]
 
 extern crate alloc;
+#[cfg(feature = "std")]
+extern crate std;
 
+mod blake2;
 pub mod blake3;
+pub mod cpu;
+mod digests;
 mod hash;
+mod isa;
+mod keccak;
+mod kernel;
+mod kernels;
+mod lane;
+mod md5;
 mod messages;
+mod plan;
+mod sha1;
+mod sha2;
+mod sha256;
+mod sha512;
 mod streams;
 
+pub use digests::{digest, digests, digests_on};
 pub use hash::Hash;
 pub use messages::Messages;
 pub use streams::Streams;
-
-/// Writes the digest of `prefix ‖ message` for each message, left to right.
-///
-/// # Panics
-/// If `out` is not exactly `messages.count() * hash.size()` bytes.
-pub fn digests(hash: Hash, prefix: &[u8], messages: Messages<'_>, out: &mut [u8]) {
-    let mut streams = Streams::new(hash, prefix, messages.count());
-    streams.update(messages);
-    streams.finish(out);
-}
-
-/// The digest of one message in its first `hash.size()` bytes; the rest is zero.
-pub fn digest(hash: Hash, parts: &[&[u8]]) -> [u8; Hash::MAX_SIZE] {
-    let mut stream = Streams::new(hash, &[], 1);
-    for part in parts {
-        stream.append(part);
-    }
-    let mut out = [0; Hash::MAX_SIZE];
-    stream.finish(&mut out[..hash.size()]);
-    out
-}

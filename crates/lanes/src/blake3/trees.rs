@@ -1,0 +1,161 @@
+//! The trees of messages of any length that come slice by slice.
+
+use super::{CHUNK, Role, Value, chunks_of, parents_of};
+use crate::{Messages, cpu::Cpu, kernel::Grid};
+use alloc::{vec, vec::Vec};
+
+/// The distance between the messages' chunks that wait, in bytes: skewed, see [`Messages`].
+const STRIDE: usize = CHUNK + 64;
+
+/// The most values that one step makes, of all messages together: their memory stays in the cache.
+const STEP: usize = 4096;
+
+/// Messages of equal length: their trees grow alike, so that chunks and parents of all of them go side by side.
+#[derive(Clone)]
+pub(crate) struct Trees {
+    cpu: Cpu,
+    count: usize,
+    /// The number of whole chunks of each message that are in `stack`.
+    done: u64,
+    /// The bytes of each message that wait in `chunks`: a chunk is hashed once it is known not to be the last one.
+    fill: usize,
+    chunks: Vec<u8>,
+    /// `stack[h]`, where bit `h` of `done` is set: the values of the subtrees of `2^h` chunks that wait for their right
+    /// sibling, one a message.
+    stack: Vec<Vec<Value>>,
+}
+
+impl Trees {
+    pub fn new(cpu: Cpu, count: usize) -> Self {
+        Trees { cpu, count, done: 0, fill: 0, chunks: vec![0; count * STRIDE], stack: Vec::new() }
+    }
+
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Appends to each message its slice.
+    pub fn update(&mut self, slices: Messages<'_>) {
+        let len = slices.len();
+        let mut at = 0;
+        if self.count == 0 {
+            return;
+        }
+        if self.fill > 0 {
+            let more = len.min(CHUNK - self.fill);
+            self.keep(slices, 0, more);
+            at = more;
+            if at == len {
+                return;
+            }
+            let mut values = vec![[0; 32]; self.count];
+            let grid = Grid { counter: self.done, ..Grid::column(self.chunks.as_ptr(), STRIDE) };
+            // SAFETY: a full chunk of each message, and a place for each.
+            unsafe { chunks_of(self.cpu, grid, &[], CHUNK, self.count, Role::Inner, values.as_mut_ptr().cast()) };
+            self.fill = 0;
+            self.push(values, 1);
+        }
+        while len - at > CHUNK {
+            let run = ((len - at - 1) / CHUNK).min((STEP / self.count).max(1));
+            let mut values = vec![[0; 32]; self.count * run];
+            let grid = Grid {
+                base: slices.bytes()[at..].as_ptr(),
+                stride: slices.stride(),
+                columns: run,
+                step: CHUNK,
+                first: 0,
+                counter: self.done,
+                up: 1,
+            };
+            let all = self.count * run;
+            // SAFETY: `run` chunks of each slice, and a place for each.
+            unsafe { chunks_of(self.cpu, grid, &[], CHUNK, all, Role::Inner, values.as_mut_ptr().cast()) };
+            self.push(values, run);
+            at += run * CHUNK;
+        }
+        self.keep(slices, at, len - at);
+    }
+
+    /// Appends the same bytes to every message.
+    pub fn append(&mut self, bytes: &[u8]) {
+        // All slices are the same ones: a stride of 0, which `Messages` does not allow.
+        for piece in bytes.chunks(CHUNK) {
+            let all = piece.repeat(self.count);
+            self.update(Messages::strided(&all, piece.len(), piece.len(), self.count));
+        }
+    }
+
+    /// Copies `len` bytes of each slice, from `at` on, behind those that wait.
+    fn keep(&mut self, slices: Messages<'_>, at: usize, len: usize) {
+        for (chunk, slice) in self.chunks.chunks_exact_mut(STRIDE).zip(slices.iter()) {
+            chunk[self.fill..self.fill + len].copy_from_slice(&slice[at..at + len]);
+        }
+        self.fill += len;
+    }
+
+    /// Adds the values of the next `run` chunks of each message: as a binary number is added to another, a level a digit.
+    fn push(&mut self, mut values: Vec<Value>, mut run: usize) {
+        let before = self.done;
+        self.done += run as u64;
+        for height in 0.. {
+            if run == 0 {
+                return;
+            }
+            if height == self.stack.len() {
+                self.stack.push(Vec::new());
+            }
+            if before >> height & 1 == 1 {
+                // A subtree that waited is the first one's left sibling.
+                let mut joined = Vec::with_capacity(values.len() + self.count);
+                for (left, values) in self.stack[height].iter().zip(values.chunks_exact(run)) {
+                    joined.push(*left);
+                    joined.extend_from_slice(values);
+                }
+                values = joined;
+                run += 1;
+            }
+            if run % 2 == 1 {
+                self.stack[height] = values.chunks_exact(run).map(|values| values[run - 1]).collect();
+            }
+            let pairs = run / 2;
+            let memory = values.as_mut_ptr();
+            let grid = Grid { base: memory.cast(), stride: 32 * run, columns: pairs, step: 64, first: 0, counter: 0, up: 0 };
+            // SAFETY: `pairs` pairs of each message; each parent's place is before those of pairs not yet read.
+            unsafe { parents_of(self.cpu, grid, self.count * pairs, Role::Inner, memory.cast()) };
+            values.truncate(self.count * pairs);
+            run = pairs;
+        }
+    }
+
+    /// The message at `index` alone.
+    pub fn alone(&self, index: usize) -> Trees {
+        let mut stack = vec![Vec::new(); self.stack.len()];
+        for (height, values) in self.stack.iter().enumerate() {
+            if self.done >> height & 1 == 1 {
+                stack[height] = vec![values[index]];
+            }
+        }
+        Trees { count: 1, chunks: self.chunks[index * STRIDE..][..STRIDE].to_vec(), stack, ..*self }
+    }
+
+    /// Writes the digests, left to right: `out` has 32 bytes for each message.
+    pub fn finish(self, out: &mut [u8]) {
+        assert_eq!(out.len(), 32 * self.count);
+        let role = |left: u64| if left == 0 { Role::Root } else { Role::Inner };
+        let grid = Grid { counter: self.done, ..Grid::column(self.chunks.as_ptr(), STRIDE) };
+        // SAFETY: `fill` bytes of each message, and a place for each.
+        unsafe { chunks_of(self.cpu, grid, &[], self.fill, self.count, role(self.done), out.as_mut_ptr()) };
+        let mut pairs = vec![[[0; 32]; 2]; self.count];
+        let mut left = self.done;
+        while left > 0 {
+            let height = left.trailing_zeros() as usize;
+            left &= left - 1;
+            for ((pair, subtree), right) in pairs.iter_mut().zip(&self.stack[height]).zip(out.chunks_exact(32)) {
+                *pair = [*subtree, right.try_into().expect("32 bytes")];
+            }
+            let grid = Grid::column(pairs.as_ptr().cast(), 64);
+            // SAFETY: a pair of each message, and a place for each.
+            unsafe { parents_of(self.cpu, grid, self.count, role(left), out.as_mut_ptr()) };
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! The digests of messages that lie in memory whole.
+
+use crate::{
+    Hash, Messages, Streams,
+    blake3::{self, CHUNK, Role, Trees},
+    cpu::{Cpu, active_or_detected},
+    kernel::{End, Grid, Job, Start},
+    kernels::{Family, dispatch},
+    plan::{Plan, Rows},
+    sha256, sha512,
+    streams::begin,
+};
+use core::ptr;
+
+/// Writes the digest of `prefix ‖ message` for each message, left to right.
+///
+/// # Panics
+/// If `out` is not exactly `messages.count() * hash.size()` bytes.
+pub fn digests(hash: Hash, prefix: &[u8], messages: Messages<'_>, out: &mut [u8]) {
+    digests_on(active_or_detected(), hash, prefix, messages, out);
+}
+
+/// [`digests`], on a given instruction set.
+pub fn digests_on(cpu: Cpu, hash: Hash, prefix: &[u8], messages: Messages<'_>, out: &mut [u8]) {
+    let (count, size) = (messages.count(), hash.size());
+    assert_eq!(out.len(), count * size, "{count} digests of {size} bytes");
+    if hash == Hash::Blake3 {
+        return blake3_digests(cpu, prefix, messages, out);
+    }
+    let (scheme, family) = (hash.scheme(), hash.family());
+    let (start, rest) = begin(cpu, hash, prefix);
+    let plan = Plan::rest(scheme, rest, messages.len(), (prefix.len() - rest.len()) as u64);
+    let mut schedule = Schedule::None;
+    if let [.., last] = plan.steps()
+        && let Rows::Same = last.rows
+    {
+        schedule = Schedule::of(family, last.counter, count, &last.template);
+    }
+    let job = Job {
+        start: Start::Same(start.as_ptr()),
+        grid: Grid::column(messages.bytes().as_ptr(), messages.stride()),
+        count,
+        steps: plan.steps(),
+        block: scheme.block,
+        schedule: schedule.as_ptr(),
+        flags: (0, 0),
+        end: End::Digests(out.as_mut_ptr(), size),
+    };
+    // SAFETY: `Messages` lie in their memory, and `out` has a place for each.
+    unsafe { dispatch(cpu, family, job) }
+}
+
+/// The schedule of the last block, where it is the same in every message: of SHA-2, with the constants.
+enum Schedule {
+    None,
+    Known(*const u8),
+    Sha256([u32; 64]),
+    Sha512([u64; 80]),
+}
+
+impl Schedule {
+    /// From how many messages on it costs less to compute it once than in every group of them.
+    const WORTH: usize = 32;
+
+    fn of(family: Family, total: u64, count: usize, block: &[u8]) -> Self {
+        match family {
+            // The pairs of nodes: their second block is padding only.
+            Family::Sha256 if total == 64 => Schedule::Known(sha256::AFTER_64.as_ptr().cast()),
+            Family::Sha512 if total == 128 => Schedule::Known(sha512::AFTER_128.as_ptr().cast()),
+            Family::Sha256 if count >= Self::WORTH => {
+                Schedule::Sha256(sha256::schedule(block.first_chunk().expect("a block")))
+            }
+            Family::Sha512 if count >= Self::WORTH => {
+                Schedule::Sha512(sha512::schedule(block.first_chunk().expect("a block")))
+            }
+            _ => Schedule::None,
+        }
+    }
+
+    fn as_ptr(&self) -> *const u8 {
+        match self {
+            Schedule::None => ptr::null(),
+            Schedule::Known(words) => *words,
+            Schedule::Sha256(words) => words.as_ptr().cast(),
+            Schedule::Sha512(words) => words.as_ptr().cast(),
+        }
+    }
+}
+
+/// The digest of one message in its first `hash.size()` bytes; the rest is zero.
+pub fn digest(hash: Hash, parts: &[&[u8]]) -> [u8; Hash::MAX_SIZE] {
+    let mut out = [0; Hash::MAX_SIZE];
+    let own = &mut out[..hash.size()];
+    match parts {
+        [] => digests(hash, &[], Messages::strided(&[], 0, 0, 1), own),
+        [part] => digests(hash, &[], Messages::strided(part, part.len(), part.len(), 1), own),
+        [prefix, part] => digests(hash, prefix, Messages::strided(part, part.len(), part.len(), 1), own),
+        [prefix, parts @ ..] => {
+            let mut stream = Streams::new(hash, prefix, 1);
+            for part in parts {
+                stream.append(part);
+            }
+            stream.finish(own);
+        }
+    }
+    out
+}
+
+/// The digests of messages by BLAKE3: those of one chunk side by side, longer ones by their trees.
+fn blake3_digests(cpu: Cpu, prefix: &[u8], messages: Messages<'_>, mut out: &mut [u8]) {
+    let total = prefix.len() + messages.len();
+    if total <= CHUNK && prefix.len() <= 64 {
+        let grid = Grid::column(messages.bytes().as_ptr(), messages.stride());
+        // SAFETY: `Messages` lie in their memory, and `out` has a place for each.
+        unsafe {
+            blake3::chunks_of(cpu, grid, prefix, messages.len(), messages.count(), Role::Root, out.as_mut_ptr());
+        }
+        return;
+    }
+    // So many trees at a time that their values stay in the cache.
+    let batch = (4096 * CHUNK / total).clamp(1, 256);
+    let mut left = messages;
+    while left.count() > 0 {
+        let (some, rest) = left.split_at(batch.min(left.count()));
+        let (own, others) = out.split_at_mut(32 * some.count());
+        let mut trees = Trees::new(cpu, some.count());
+        trees.append(prefix);
+        trees.update(some);
+        trees.finish(own);
+        (left, out) = (rest, others);
+    }
+}

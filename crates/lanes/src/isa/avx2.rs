@@ -1,0 +1,227 @@
+//! AVX2: 8 lanes of 32 bits, 4 of 64.
+
+use crate::lane::Lane;
+use core::arch::x86_64::*;
+
+/// 8 words of 32 bits.
+#[derive(Clone, Copy)]
+pub(crate) struct Y32(__m256i);
+
+/// 4 words of 64 bits.
+#[derive(Clone, Copy)]
+pub(crate) struct Y64(__m256i);
+
+/// Evaluates an expression of intrinsics.
+macro_rules! op {
+    ($($body:tt)*) => {
+        // SAFETY: a value of this file's types is at hand, or the caller promised: AVX2 is there.
+        unsafe { $($body)* }
+    };
+}
+
+/// Rotates each word of `BYTES` bytes right by whole bytes: one shuffle, where other rotations are three operations.
+#[inline(always)]
+fn turned<const BYTES: usize>(vector: __m256i, bytes: u32) -> __m256i {
+    let mut order = [0u8; 16];
+    let mut at = 0;
+    while at < 16 {
+        order[at] = (at / BYTES * BYTES + (at % BYTES + bytes as usize) % BYTES) as u8;
+        at += 1;
+    }
+    op!(_mm256_shuffle_epi8(vector, _mm256_broadcastsi128_si256(_mm_loadu_si128(order.as_ptr().cast()))))
+}
+
+/// Reverses the bytes of each word of `BYTES` bytes.
+#[inline(always)]
+fn reversed<const BYTES: usize>(vector: __m256i) -> __m256i {
+    op! {
+        let order = match BYTES {
+            4 => _mm_setr_epi8(3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12),
+            _ => _mm_setr_epi8(7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8),
+        };
+        _mm256_shuffle_epi8(vector, _mm256_broadcastsi128_si256(order))
+    }
+}
+
+macro_rules! operations {
+    ($word:ty, $int:ty, $set:ident, $add:ident, $sub:ident, $left:ident, $right:ident) => {
+        type Word = $word;
+        const LANES: usize = 32 / size_of::<$word>();
+
+        #[inline(always)]
+        unsafe fn broadcast(word: $word) -> Self {
+            op!(Self($set(word as $int)))
+        }
+
+        #[inline(always)]
+        unsafe fn load(from: *const $word) -> Self {
+            op!(Self(_mm256_loadu_si256(from.cast())))
+        }
+
+        #[inline(always)]
+        unsafe fn store(self, to: *mut $word) {
+            op!(_mm256_storeu_si256(to.cast(), self.0))
+        }
+
+        #[inline(always)]
+        unsafe fn rows1<const BIG: bool>(rows: *const *const u8, offset: isize) -> Self {
+            let mut words = [0; Self::LANES];
+            let mut lane = 0;
+            while lane < Self::LANES {
+                // SAFETY: the caller's promise: a word at each row.
+                words[lane] = unsafe { <$word as Lane>::rows1::<BIG>(rows.add(lane), offset) };
+                lane += 1;
+            }
+            op!(Self::load(words.as_ptr()))
+        }
+
+        #[inline(always)]
+        unsafe fn rows16<const BIG: bool>(rows: *const *const u8, offset: isize) -> [Self; 16] {
+            op! {
+                let mut words = [Self(_mm256_setzero_si256()); 16];
+                let mut part = 0;
+                while part < 16 {
+                    let mut row = [words[0].0; Self::LANES];
+                    let mut lane = 0;
+                    while lane < Self::LANES {
+                        let at = (*rows.add(lane)).wrapping_offset(offset + (part * size_of::<$word>()) as isize);
+                        row[lane] = _mm256_loadu_si256(at.cast());
+                        if BIG {
+                            row[lane] = reversed::<{ size_of::<$word>() }>(row[lane]);
+                        }
+                        lane += 1;
+                    }
+                    let column = Self::transpose(row);
+                    let mut word = 0;
+                    while word < Self::LANES {
+                        words[part + word] = Self(column[word]);
+                        word += 1;
+                    }
+                    part += Self::LANES;
+                }
+                words
+            }
+        }
+
+        #[inline(always)]
+        unsafe fn store8<const BIG: bool>(words: &[Self; 8], out: *mut u8, stride: usize) {
+            op! {
+                let mut part = 0;
+                while part < 8 {
+                    let mut column = [words[0].0; Self::LANES];
+                    let mut word = 0;
+                    while word < Self::LANES {
+                        column[word] = words[part + word].0;
+                        word += 1;
+                    }
+                    let row = Self::transpose(column);
+                    let mut lane = 0;
+                    while lane < Self::LANES {
+                        let bytes = if BIG { reversed::<{ size_of::<$word>() }>(row[lane]) } else { row[lane] };
+                        _mm256_storeu_si256(out.add(lane * stride + part * size_of::<$word>()).cast(), bytes);
+                        lane += 1;
+                    }
+                    part += Self::LANES;
+                }
+            }
+        }
+
+        #[inline(always)]
+        fn add(self, other: Self) -> Self {
+            op!(Self($add(self.0, other.0)))
+        }
+
+        #[inline(always)]
+        fn sub(self, other: Self) -> Self {
+            op!(Self($sub(self.0, other.0)))
+        }
+
+        #[inline(always)]
+        fn xor(self, other: Self) -> Self {
+            op!(Self(_mm256_xor_si256(self.0, other.0)))
+        }
+
+        #[inline(always)]
+        fn and(self, other: Self) -> Self {
+            op!(Self(_mm256_and_si256(self.0, other.0)))
+        }
+
+        #[inline(always)]
+        fn not_and(self, other: Self) -> Self {
+            op!(Self(_mm256_andnot_si256(self.0, other.0)))
+        }
+
+        #[inline(always)]
+        fn shr(self, bits: u32) -> Self {
+            op!(Self($right(self.0, _mm_cvtsi32_si128(bits as i32))))
+        }
+
+        #[inline(always)]
+        fn rotr(self, bits: u32) -> Self {
+            if bits % 8 == 0 {
+                return Self(turned::<{ size_of::<$word>() }>(self.0, bits / 8));
+            }
+            let left = 8 * size_of::<$word>() as i32 - bits as i32;
+            op!(Self(_mm256_or_si256(self.shr(bits).0, $left(self.0, _mm_cvtsi32_si128(left)))))
+        }
+    };
+}
+
+impl Lane for Y32 {
+    operations!(u32, i32, _mm256_set1_epi32, _mm256_add_epi32, _mm256_sub_epi32, _mm256_sll_epi32, _mm256_srl_epi32);
+}
+
+impl Lane for Y64 {
+    operations!(u64, i64, _mm256_set1_epi64x, _mm256_add_epi64, _mm256_sub_epi64, _mm256_sll_epi64, _mm256_srl_epi64);
+}
+
+impl Y32 {
+    /// Transposes 8 rows of 8 words.
+    #[inline(always)]
+    fn transpose(row: [__m256i; 8]) -> [__m256i; 8] {
+        let low = transpose4([row[0], row[1], row[2], row[3]]);
+        let high = transpose4([row[4], row[5], row[6], row[7]]);
+        let mut words = row;
+        let mut k = 0;
+        while k < 4 {
+            op! {
+                words[k] = _mm256_permute2x128_si256::<0x20>(low[k], high[k]);
+                words[k + 4] = _mm256_permute2x128_si256::<0x31>(low[k], high[k]);
+            }
+            k += 1;
+        }
+        words
+    }
+}
+
+impl Y64 {
+    /// Transposes 4 rows of 4 words.
+    #[inline(always)]
+    fn transpose([a, b, c, d]: [__m256i; 4]) -> [__m256i; 4] {
+        op! {
+            let (ab, ab_high) = (_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b));
+            let (cd, cd_high) = (_mm256_unpacklo_epi64(c, d), _mm256_unpackhi_epi64(c, d));
+            [
+                _mm256_permute2x128_si256::<0x20>(ab, cd),
+                _mm256_permute2x128_si256::<0x20>(ab_high, cd_high),
+                _mm256_permute2x128_si256::<0x31>(ab, cd),
+                _mm256_permute2x128_si256::<0x31>(ab_high, cd_high),
+            ]
+        }
+    }
+}
+
+/// Transposes the squares of 4 by 4 words that 4 rows make: one square a block of 128 bits.
+#[inline(always)]
+fn transpose4([a, b, c, d]: [__m256i; 4]) -> [__m256i; 4] {
+    op! {
+        let (ab, ab_high) = (_mm256_unpacklo_epi32(a, b), _mm256_unpackhi_epi32(a, b));
+        let (cd, cd_high) = (_mm256_unpacklo_epi32(c, d), _mm256_unpackhi_epi32(c, d));
+        [
+            _mm256_unpacklo_epi64(ab, cd),
+            _mm256_unpackhi_epi64(ab, cd),
+            _mm256_unpacklo_epi64(ab_high, cd_high),
+            _mm256_unpackhi_epi64(ab_high, cd_high),
+        ]
+    }
+}

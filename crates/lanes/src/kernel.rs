@@ -1,0 +1,381 @@
+//! What a kernel is asked to do, and the one loop that does it for every hash on every instruction set.
+
+use crate::{
+    lane::Lane,
+    plan::{Rows, Step},
+};
+use core::{hint, mem::MaybeUninit, ptr};
+
+/// The largest block of any hash, in bytes (SHA3-224).
+pub(crate) const MAX_BLOCK: usize = 144;
+
+/// The most messages that a kernel hashes side by side: three vectors of 16.
+pub(crate) const MAX_LANES: usize = 48;
+
+/// The bytes of each message that are copied at a time where messages would push each other out of the cache.
+const PIECE: usize = 512;
+
+/// Messages at a kernel, all of the same length.
+#[derive(Clone, Copy)]
+pub(crate) struct Job<'a> {
+    /// Where the states come from.
+    pub start: Start,
+    /// Where the messages lie.
+    pub grid: Grid,
+    /// The number of messages.
+    pub count: usize,
+    /// What is folded into the states, in order.
+    pub steps: &'a [Step],
+    /// The size of a block, in bytes.
+    pub block: usize,
+    /// Of SHA-2, the last block's schedule with the constants, if that block is the same in every message.
+    pub schedule: *const u8,
+    /// Of BLAKE3, the flags of every block, and those of the last one besides.
+    pub flags: (u32, u32),
+    /// Where the states or digests go.
+    pub end: End,
+}
+
+/// Where the states come from: `*const u8` points to words in the machine's own order.
+#[derive(Clone, Copy)]
+pub(crate) enum Start {
+    /// One state for all messages.
+    Same(*const u8),
+    /// A state for each lane: the first word of all lanes, then the second, and so on.
+    Kept(*const u8),
+}
+
+/// Where the states or digests go.
+#[derive(Clone, Copy)]
+pub(crate) enum End {
+    /// The states, as in [`Start::Kept`].
+    Kept(*mut u8),
+    /// The digests' first bytes (the number), one after another.
+    Digests(*mut u8, usize),
+}
+
+/// Where messages lie: rows of `columns` messages, and, of BLAKE3's chunks, which number they have.
+#[derive(Clone, Copy)]
+pub(crate) struct Grid {
+    /// The first message.
+    pub base: *const u8,
+    /// The distance between rows, in bytes.
+    pub stride: usize,
+    /// The number of messages in each row.
+    pub columns: usize,
+    /// The distance between messages in a row, in bytes.
+    pub step: usize,
+    /// The first message's place in the first row.
+    pub first: usize,
+    /// The number of each row's first message.
+    pub counter: u64,
+    /// How much larger the number of the next message in a row is: 0 or 1.
+    pub up: u64,
+}
+
+impl Grid {
+    /// Messages that lie `stride` bytes apart.
+    pub fn column(base: *const u8, stride: usize) -> Self {
+        Grid { base, stride, columns: 1, step: 0, first: 0, counter: 0, up: 0 }
+    }
+
+    /// Without the first `count` messages.
+    pub fn skip(self, count: usize) -> Self {
+        let at = self.first + count;
+        let base = self.base.wrapping_add(at / self.columns * self.stride);
+        Grid { base, first: at % self.columns, ..self }
+    }
+
+    /// Whether messages of many blocks, at the same distance from their begin, lie in the same few cache sets.
+    fn conflicts(&self) -> bool {
+        self.columns == 1 && self.stride % 2048 == 0 && self.stride > 0
+    }
+}
+
+/// A block of each message.
+#[derive(Clone, Copy)]
+pub(crate) enum Source {
+    /// At so many bytes from the messages' rows.
+    Rows(*const *const u8, isize),
+    /// The same in every message.
+    Same(*const u8),
+    /// The same in every message: of SHA-2, its schedule with the constants.
+    Scheduled(*const u8),
+}
+
+impl Source {
+    /// The block's 16 words.
+    ///
+    /// # Safety
+    /// The machine has the instruction set, and the block is there.
+    #[inline(always)]
+    pub unsafe fn words<const BIG: bool, L: Lane>(self) -> [L; 16] {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match self {
+                Source::Rows(rows, offset) => L::rows16::<BIG>(rows, offset),
+                Source::Same(block) | Source::Scheduled(block) => {
+                    let row = [block; 1];
+                    let words = L::Word::rows16::<BIG>(row.as_ptr(), 0);
+                    let mut all = [L::broadcast(words[0]); 16];
+                    let mut at = 1;
+                    while at < 16 {
+                        all[at] = L::broadcast(words[at]);
+                        at += 1;
+                    }
+                    all
+                }
+            }
+        }
+    }
+}
+
+/// A block's place in its message.
+pub(crate) struct Place<'a> {
+    /// The bytes hashed up to and including this block (BLAKE2).
+    pub counter: u64,
+    /// The bytes of this block that are not padding (BLAKE3).
+    pub len: u32,
+    /// The block's flags (BLAKE3).
+    pub flags: u32,
+    /// Whether it is the last block.
+    pub last: bool,
+    /// The number of each lane's message, as halves (BLAKE3).
+    pub numbers: &'a [[u32; MAX_LANES]; 2],
+    /// The size of a block, in bytes (Keccak).
+    pub block: usize,
+}
+
+/// A hash function over some messages side by side.
+///
+/// Every function is `#[inline(always)]`, so that it takes the target features of the function around [`run`].
+///
+/// # Safety
+/// All functions: the machine has the kernel's instruction set, and pointers reach as far as is said.
+pub(crate) trait Kernel {
+    /// The state of all lanes.
+    type State: Copy;
+
+    /// The number of messages side by side.
+    const LANES: usize;
+
+    /// The bytes of a digest that `digests` writes for each message: at least as many as any digest has.
+    const DIGEST: usize;
+
+    /// All lanes at the same state.
+    unsafe fn same(words: *const u8) -> Self::State;
+
+    /// Each lane at its own state: lanes side by side for each word.
+    unsafe fn load(words: *const u8) -> Self::State;
+
+    /// Writes what `load` reads.
+    unsafe fn store(state: &Self::State, words: *mut u8);
+
+    /// Folds in one block of each message.
+    unsafe fn fold(state: &mut Self::State, source: Source, place: &Place<'_>);
+
+    /// Writes `DIGEST` bytes for each message, `stride` bytes apart.
+    unsafe fn digests(state: &Self::State, out: *mut u8, stride: usize);
+
+    /// As [`Lane::overlay`](crate::lane::Lane::overlay).
+    unsafe fn overlay(template: *const u8, row: *const u8, from: usize, end: usize, to: *mut u8, len: usize) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            ptr::copy_nonoverlapping(template, to, len);
+            ptr::copy_nonoverlapping(row.wrapping_add(from), to.add(from), end - from);
+        }
+    }
+}
+
+/// Memory that begins at a cache line.
+#[repr(align(64))]
+struct Aligned<T>(MaybeUninit<T>);
+
+/// Does a job with one kernel.
+///
+/// # Safety
+/// The machine has the kernel's instruction set; the job's pointers reach as far as its steps say.
+#[inline(always)]
+pub(crate) unsafe fn run<K: Kernel>(job: &Job<'_>) {
+    const { assert!(K::LANES <= MAX_LANES && K::DIGEST <= 64) };
+    let grid = job.grid;
+    let mut rows = [ptr::null(); MAX_LANES];
+    let mut numbers = [[0; MAX_LANES]; 2];
+    // A local of a cache line's alignment that escapes has the whole frame aligned before registers are spilled to it:
+    // otherwise half of all spilled vectors would cross a cache line, or not, by the accident of the caller's stack.
+    let mut staged = Aligned(MaybeUninit::<[u8; MAX_LANES * (PIECE + 64)]>::uninit());
+    let staged: *mut u8 = hint::black_box(staged.0.as_mut_ptr()).cast();
+    let mut staged_rows = [ptr::null(); MAX_LANES];
+    let (mut row, mut column, mut done) = (grid.base, grid.first, 0);
+
+    while done < job.count {
+        let valid = K::LANES.min(job.count - done);
+        let mut lane = 0;
+        while lane < K::LANES {
+            if lane < valid {
+                rows[lane] = row.wrapping_add(column * grid.step);
+                let number = grid.counter.wrapping_add(grid.up * column as u64);
+                numbers[0][lane] = number as u32;
+                numbers[1][lane] = (number >> 32) as u32;
+                column += 1;
+                if column == grid.columns {
+                    column = 0;
+                    row = row.wrapping_add(grid.stride);
+                }
+            } else {
+                // Lanes without a message repeat the last one.
+                rows[lane] = rows[valid - 1];
+            }
+            lane += 1;
+        }
+        // SAFETY: the caller's promises, and this function's own memory.
+        unsafe {
+            let mut state = match job.start {
+                Start::Same(words) => K::same(words),
+                Start::Kept(words) => K::load(words),
+            };
+            for step in job.steps {
+                let mut place = Place {
+                    counter: step.counter,
+                    len: step.len,
+                    flags: job.flags.0 | step.first as u32,
+                    last: false,
+                    numbers: &numbers,
+                    block: job.block,
+                };
+                let (mut from, mut offset) = (&rows, step.offset);
+                if let Rows::Overlaid(begin, end) = step.rows {
+                    let mut lane = 0;
+                    while lane < K::LANES {
+                        let to = staged.add(lane * MAX_BLOCK.next_multiple_of(64));
+                        let message = rows[lane].wrapping_offset(offset);
+                        K::overlay(step.template.as_ptr(), message, begin, end, to, job.block);
+                        staged_rows[lane] = to;
+                        lane += 1;
+                    }
+                    (from, offset) = (&staged_rows, 0);
+                }
+                let stage = step.blocks > 2 && grid.conflicts();
+                let (mut left, mut staged_blocks) = (step.blocks, 0);
+                // While these blocks are hashed, the next ones come.
+                let ahead = match step.blocks {
+                    1 if grid.columns == 1 => K::LANES * grid.stride,
+                    _ => job.block,
+                };
+                while left > 0 {
+                    if stage && staged_blocks == 0 {
+                        let blocks = left.min(PIECE / job.block);
+                        let next = step.offset + ((step.blocks - left) * job.block) as isize;
+                        let mut lane = 0;
+                        while lane < K::LANES {
+                            let to = staged.add(lane * (PIECE + 64));
+                            ptr::copy_nonoverlapping(rows[lane].wrapping_offset(next), to, blocks * job.block);
+                            staged_rows[lane] = to;
+                            lane += 1;
+                        }
+                        (from, offset, staged_blocks) = (&staged_rows, 0, blocks);
+                    } else if !stage {
+                        let mut lane = 0;
+                        while lane < K::LANES {
+                            prefetch(rows[lane].wrapping_offset(offset).wrapping_add(ahead));
+                            lane += 1;
+                        }
+                    }
+                    left -= 1;
+                    if left == 0 && step.last {
+                        place.last = true;
+                        place.flags |= job.flags.1;
+                    }
+                    let source = match step.rows {
+                        Rows::Same if step.last && !job.schedule.is_null() => Source::Scheduled(job.schedule),
+                        Rows::Same => Source::Same(step.template.as_ptr()),
+                        _ => Source::Rows(from.as_ptr(), offset),
+                    };
+                    K::fold(&mut state, source, &place);
+                    place.flags = job.flags.0;
+                    place.counter = place.counter.wrapping_add(job.block as u64);
+                    offset += job.block as isize;
+                    staged_blocks = staged_blocks.wrapping_sub(1);
+                }
+            }
+            match job.end {
+                End::Kept(words) => K::store(&state, words),
+                End::Digests(out, size) if size == K::DIGEST && valid == K::LANES => {
+                    K::digests(&state, out.add(done * size), size);
+                }
+                End::Digests(out, size) => {
+                    K::digests(&state, staged, K::DIGEST);
+                    let mut lane = 0;
+                    while lane < valid {
+                        ptr::copy_nonoverlapping(staged.add(lane * K::DIGEST), out.add((done + lane) * size), size);
+                        lane += 1;
+                    }
+                }
+            }
+        }
+        done += valid;
+    }
+}
+
+/// Has the cache line at an address come nearer: any address will do, even one outside of all memory.
+#[inline(always)]
+fn prefetch(_at: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: SSE is a part of x86-64, and a prefetch does not touch memory in the language's sense.
+    unsafe {
+        core::arch::x86_64::_mm_prefetch::<{ core::arch::x86_64::_MM_HINT_T0 }>(_at.cast());
+    }
+}
+
+/// The functions of a [`Kernel`] whose state is an array of lanes `L`: so many.
+macro_rules! lanes_state {
+    ($words:literal) => {
+        #[inline(always)]
+        unsafe fn same(words: *const u8) -> [L; $words] {
+            // SAFETY: the caller's promise.
+            unsafe {
+                let words = words.cast::<L::Word>();
+                let mut state = [L::broadcast(*words); $words];
+                let mut at = 1;
+                while at < $words {
+                    state[at] = L::broadcast(*words.add(at));
+                    at += 1;
+                }
+                state
+            }
+        }
+
+        #[inline(always)]
+        unsafe fn load(words: *const u8) -> [L; $words] {
+            // SAFETY: the caller's promise.
+            unsafe {
+                let words = words.cast::<L::Word>();
+                let mut state = [L::load(words); $words];
+                let mut at = 1;
+                while at < $words {
+                    state[at] = L::load(words.add(at * L::LANES));
+                    at += 1;
+                }
+                state
+            }
+        }
+
+        #[inline(always)]
+        unsafe fn store(state: &[L; $words], words: *mut u8) {
+            let words = words.cast::<L::Word>();
+            let mut at = 0;
+            while at < $words {
+                // SAFETY: the caller's promise.
+                unsafe { state[at].store(words.add(at * L::LANES)) };
+                at += 1;
+            }
+        }
+
+        #[inline(always)]
+        unsafe fn overlay(template: *const u8, row: *const u8, from: usize, end: usize, to: *mut u8, len: usize) {
+            // SAFETY: the caller's promise.
+            unsafe { L::overlay(template, row, from, end, to, len) }
+        }
+    };
+}
+pub(crate) use lanes_state;

@@ -1,0 +1,181 @@
+//! `digests` of messages in memory against the reference crates: every hash on every instruction set of this machine.
+
+mod reference;
+
+use mksum_lanes::{Hash, Messages, blake3, cpu::Cpu, digests_on};
+use reference::{bytes, reference};
+
+/// Compares all digests; on failure says which message of which case.
+fn check(cpu: Cpu, hash: Hash, prefix: &[u8], messages: Messages<'_>, expected: &[Vec<u8>]) {
+    let mut out = vec![0xee; messages.count() * hash.size()];
+    digests_on(cpu, hash, prefix, messages, &mut out);
+    for (index, digest) in out.chunks_exact(hash.size()).enumerate() {
+        assert!(
+            digest == expected[index],
+            "{cpu:?} {} message {index} of {} × {} bytes, stride {}, prefix {}",
+            hash.name(),
+            messages.count(),
+            messages.len(),
+            messages.stride(),
+            prefix.len()
+        );
+    }
+}
+
+/// One case on all instruction sets.
+fn check_all(hash: Hash, prefix: &[u8], messages: Messages<'_>) {
+    let expected: Vec<_> = messages.iter().map(|message| reference(hash, &[prefix, message])).collect();
+    for cpu in Cpu::available() {
+        check(cpu, hash, prefix, messages, &expected);
+    }
+}
+
+/// More than the lanes of two groups of any kernel.
+fn most_lanes(hash: Hash) -> usize {
+    Cpu::available().map(|cpu| 2 * hash.lanes_on(cpu) + 1).max().unwrap()
+}
+
+#[test]
+fn every_length() {
+    let memory = bytes(128 * 512);
+    for hash in Hash::ALL {
+        let borders = (1..=3).flat_map(|blocks| {
+            let at = blocks * hash.block_size();
+            at.saturating_sub(20)..at + 4
+        });
+        for len in (0..=300).chain(borders) {
+            check_all(hash, &[], Messages::strided(&memory, len, len + 7, most_lanes(hash)));
+        }
+    }
+}
+
+#[test]
+fn every_count() {
+    let memory = bytes(128 * 1024);
+    for hash in Hash::ALL {
+        for count in 0..=most_lanes(hash) {
+            for len in [1, 64, 65, 2 * hash.block_size()] {
+                check_all(hash, &[], Messages::strided(&memory, len, len, count));
+                check_all(hash, &[0], Messages::strided(&memory, len, len + 64, count));
+            }
+        }
+    }
+}
+
+#[test]
+fn every_alignment() {
+    let memory = bytes(64 * 300);
+    for hash in Hash::ALL {
+        for at in 0..64 {
+            check_all(hash, &[1], Messages::strided(&memory[at..], 200, 200 + at % 5, 35));
+        }
+    }
+}
+
+#[test]
+fn every_prefix() {
+    let (memory, prefix) = (bytes(64 * 1200), bytes(1100));
+    for hash in Hash::ALL {
+        for shared in (0..=300).chain([512, 1023, 1024, 1025]) {
+            let len = [0, 1, 31, 64, 127, 128, 200, 1024][shared % 8];
+            check_all(hash, &prefix[..shared], Messages::strided(&memory, len, len, 34));
+        }
+        for shared in [1, 32] {
+            for len in 0..=3 * hash.block_size() {
+                check_all(hash, &prefix[..shared], Messages::strided(&memory, len, len + 1, 17));
+            }
+        }
+    }
+}
+
+#[test]
+fn strides_in_the_same_cache_sets() {
+    let memory = bytes(40 * 8192);
+    for hash in Hash::ALL {
+        for len in [2048, 4095, 8191, 8192] {
+            for count in [1, 16, 33, 40] {
+                check_all(hash, &[7], Messages::strided(&memory, len, len.next_power_of_two(), count));
+            }
+        }
+    }
+}
+
+#[test]
+fn long_messages() {
+    let memory = bytes(70_000);
+    for hash in Hash::ALL {
+        for len in [1023, 1024, 1025, 2048, 2049, 3072, 5000, 31 * 1024, 32 * 1024 + 1, 65536] {
+            for count in 1..=70_000 / len {
+                if count < 6 {
+                    check_all(hash, &[], Messages::strided(&memory, len, len, count));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn one_bit_changes_one_lane() {
+    let memory = bytes(70 * 130);
+    for hash in Hash::ALL {
+        for cpu in Cpu::available() {
+            let (count, size) = (2 * hash.lanes_on(cpu) + 1, hash.size());
+            let digests = |memory: &[u8]| {
+                let mut out = vec![0; count * size];
+                digests_on(cpu, hash, &[1], Messages::strided(memory, 64, 65, count), &mut out);
+                out
+            };
+            let (before, mut memory) = (digests(&memory), memory.clone());
+            for index in 0..count {
+                memory[index * 65 + index % 64] ^= 1 << (index % 8);
+                let after = digests(&memory);
+                for (other, (a, b)) in before.chunks(size).zip(after.chunks(size)).enumerate() {
+                    assert_eq!(a != b, other == index, "{cpu:?} {} lane {other}", hash.name());
+                }
+                memory[index * 65 + index % 64] ^= 1 << (index % 8);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_kernel_has_its_count() {
+    for hash in Hash::ALL {
+        for cpu in Cpu::available() {
+            let lanes: Vec<_> = cpu.kernels(hash).map(|kernel| kernel.lanes).collect();
+            assert!(lanes.contains(&hash.lanes_on(cpu)), "{cpu:?} {}: {lanes:?}", hash.name());
+            assert!(lanes.contains(&1), "{cpu:?} {}", hash.name());
+        }
+    }
+}
+
+#[test]
+fn blake3_chunks_and_parents() {
+    let memory = bytes(40 * 1024);
+    for count in 0..=40 {
+        for len in [1, 63, 64, 65, 1000, 1024] {
+            let counter = u32::MAX as u64 - 20;
+            let mut out = vec![[0; 32]; count];
+            blake3::chunks(counter, Messages::strided(&memory, len, len, count), &mut out);
+            for (index, value) in out.iter().enumerate() {
+                use ::blake3::hazmat::HasherExt;
+                let mut hasher = ::blake3::Hasher::new();
+                hasher.set_input_offset((counter + index as u64) * 1024);
+                let expected = hasher.update(&memory[index * len..][..len]).finalize_non_root();
+                assert_eq!(*value, expected, "chunk {index} of {count} × {len} bytes");
+            }
+        }
+        let (values, _) = memory[..64 * count].as_chunks::<32>();
+        let mut out = vec![[0; 32]; count];
+        blake3::parents(values, &mut out);
+        for (index, value) in out.iter().enumerate() {
+            use ::blake3::hazmat::{Mode, merge_subtrees_non_root, merge_subtrees_root};
+            let [left, right] = [values[2 * index], values[2 * index + 1]];
+            assert_eq!(*value, merge_subtrees_non_root(&left, &right, Mode::Hash), "parent {index} of {count}");
+            assert_eq!(blake3::root_parent(&left, &right), *merge_subtrees_root(&left, &right, Mode::Hash).as_bytes());
+        }
+    }
+    for len in 0..=1024 {
+        assert_eq!(blake3::root_chunk(&memory[..len]), *::blake3::hash(&memory[..len]).as_bytes(), "{len} bytes");
+    }
+}
