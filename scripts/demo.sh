@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# demo.sh FILE: the Merkle roots of a real file beside the tools people use today. Makes a file of 1 GiB if there is none.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+file=$1
+scripts/need.sh rust cc openssl
+export PATH="$PATH:$HOME/.cargo/bin"
+
+cargo build --release --quiet --package mksum-cli
+mksum=${CARGO_TARGET_DIR:-target}/release/mksum
+if [ "$file" = target/demo/random.bin ] && [ ! -e "$file" ]; then
+    echo "making a file of 1 GiB of random bytes (make demo FILE=path takes yours)"
+    mkdir -p target/demo
+    head -c 1G /dev/urandom >"$file.new" && mv "$file.new" "$file"
+fi
+[ -f "$file" ] || { echo "demo.sh: $file: no such file" >&2; exit 1; }
+size=$(stat -c %s "$file")
+# Once, so that each of them finds the file where the one before left it.
+cat "$file" >/dev/null
+
+# timed NAME COMMAND…: the best of three runs, and what the last one printed.
+timed() {
+    local name=$1 best= begin end seconds
+    shift
+    for _ in 1 2 3; do
+        begin=$(date +%s%N)
+        output=$("$@")
+        end=$(date +%s%N)
+        seconds=$((end - begin))
+        [ -n "$best" ] && [ "$best" -le $seconds ] || best=$seconds
+    done
+    [ -n "${first:-}" ] || first=$best
+    awk -v name="$name" -v bytes="$size" -v ns="$best" -v first="$first" -v output="$output" 'BEGIN {
+        sub(/^.*\) ?= /, "", output); sub(/ .*/, "", output)
+        printf "%-28s %7.2f s %7.2f GB/s %6.1f×   %.16s…\n", name, ns / 1e9, bytes / ns, first / ns, output }'
+}
+
+echo "$file: $size bytes, $(nproc) cores, from the page cache, best of three"
+echo
+timed sha256sum sha256sum "$file"
+timed "openssl dgst -sha256" openssl dgst -sha256 "$file"
+for format in rfc6962:sha256:64KiB glacier blake3 btv2 fsverity mtsum s3:md5:8MiB; do
+    timed "mksum -f $format" "$mksum" -f "$format" "$file"
+done
+echo
+echo "The default, as a line that mksum -c checks:"
+cd "$(dirname "$file")"
+"$OLDPWD/$mksum" "$(basename "$file")" 2>/dev/null || "$mksum" "$(basename "$file")"

@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# need.sh THING…: installs each thing that is missing, or says how to get it and fails.
+set -euo pipefail
+
+say() { printf '%s\n' "$*" >&2; }
+
+# apt PROGRAM PACKAGE: a Debian package, if the program is not there.
+apt() {
+    command -v "$1" >/dev/null && return
+    if ! command -v apt-get >/dev/null; then
+        say "need.sh: $1 is missing: install it (Debian's package is $2) and try again"
+        exit 1
+    fi
+    local root=()
+    [ "$(id -u)" = 0 ] || root=(sudo)
+    say "installing $2"
+    "${root[@]}" apt-get install -y -qq "$2" >/dev/null 2>&1 ||
+        { "${root[@]}" apt-get update -qq >&2 && "${root[@]}" apt-get install -y -qq "$2" >/dev/null; }
+}
+
+# Rust as new as Cargo.toml asks for; rustup brings it where it is not.
+rust() {
+    if ! command -v cargo >/dev/null && [ -x "$HOME/.cargo/bin/cargo" ]; then
+        PATH="$HOME/.cargo/bin:$PATH"
+    fi
+    if ! command -v cargo >/dev/null; then
+        apt curl curl
+        say "installing Rust with rustup"
+        curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh -s -- -y --profile minimal -c clippy -c rustfmt >&2
+        say "Rust is in ~/.cargo/bin: put it in PATH"
+    fi
+}
+
+# A compilation target, from rustup.
+target() {
+    rustc --print target-libdir --target "$1" 2>/dev/null | xargs -r test -d && return
+    say "installing the Rust target $1"
+    rustup target add "$1" >&2
+}
+
+for thing in "$@"; do
+    case $thing in
+        rust) rust ;;
+        cc) apt cc build-essential ;;
+        python) apt python3 python3-venv && { python3 -c 'import ensurepip' 2>/dev/null || apt /nonexistent python3-venv; } ;;
+        openssl) apt openssl openssl ;;
+        dot) apt dot graphviz ;;
+        rsvg) apt rsvg-convert librsvg2-bin ;;
+        losetup) apt losetup mount ;;
+        target:*) target "${thing#target:}" ;;
+        cargo:*)
+            name=${thing#cargo:}
+            command -v "${name%@*}" >/dev/null && continue
+            say "installing ${name%@*} with cargo"
+            cargo install --quiet --locked "$name" >&2
+            ;;
+        *) say "need.sh: unknown thing $thing" && exit 2 ;;
+    esac
+done

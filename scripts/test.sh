@@ -1,0 +1,105 @@
+#!/usr/bin/env bash
+# test.sh [STAGE…]: installs what is missing and runs every test, or the stages named. --list names them.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+export PATH="$PATH:$HOME/.cargo/bin"
+target=${CARGO_TARGET_DIR:-$PWD/target}
+
+# Formatting, lints, documentation, who depends on whom.
+lint() {
+    cargo fmt --check
+    cargo clippy --workspace --all-targets --quiet -- -D warnings
+    RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
+    scripts/layers.py
+}
+
+# Unit, integration, property and documentation tests of all crates.
+rust() {
+    cargo test --workspace --quiet
+}
+
+# Every format has its page and its rows, and each row is what the slow definition says.
+spec() {
+    scripts/need.sh python
+    build
+    python3 vectors/generate.py --check
+    python3 vectors/lint.py --formats "$("$target/release/mksum" formats --json | python3 -c 'import json, sys; print(*[json.loads(line)["name"] for line in sys.stdin])')"
+}
+
+# The rows against the programs that they name, run here.
+vectors() {
+    scripts/need.sh python
+    python3 vectors/check.py
+}
+
+# What the kernels need beyond `rust`: other instruction sets, Miri, sanitizers.
+lanes() {
+    local part
+    for part in $(crates/lanes/test.sh --list); do
+        crates/lanes/test.sh "$part"
+    done
+}
+
+# The tool as a user meets it: limits of memory, block devices, full disks, and README's commands.
+tool() {
+    scripts/need.sh python dot rsvg losetup
+    build
+    scripts/tool.py "$target/release/mksum"
+    PATH="$target/release:$PATH" scripts/readme.py README.md
+}
+
+# Other systems: that it builds for them.
+systems() {
+    local name
+    for name in x86_64-pc-windows-gnu aarch64-unknown-linux-gnu aarch64-apple-darwin; do
+        scripts/need.sh "target:$name"
+        cargo check --quiet --target "$name" --package mksum-cli
+    done
+    scripts/need.sh target:wasm32-unknown-unknown
+    cargo check --quiet --target wasm32-unknown-unknown --package mksum
+}
+
+# Each fuzz target for a while: FUZZ_SECONDS, 20 if not told.
+fuzz() {
+    rustup toolchain list | grep -q nightly || rustup toolchain install nightly --profile minimal
+    scripts/need.sh cargo:cargo-fuzz
+    local folder name
+    for folder in crates/*/fuzz; do
+        for name in $(cd "$folder/.." && cargo +nightly fuzz list); do
+            (cd "$folder/.." && cargo +nightly fuzz run "$name" -- -max_total_time="${FUZZ_SECONDS:-20}" -verbosity=0)
+        done
+    done
+}
+
+build() {
+    cargo build --release --quiet --package mksum-cli
+}
+
+stages=(lint rust spec vectors lanes tool systems fuzz)
+if [ "${1:-}" = --list ]; then
+    printf '%s\n' "${stages[@]}"
+    exit
+fi
+[ $# -gt 0 ] || set -- "${stages[@]}"
+scripts/need.sh rust cc || exit 1
+passed=0 failed=()
+for stage in "$@"; do
+    [ "$(type -t "$stage")" = function ] || { echo "test.sh: no stage $stage: $(printf '%s ' "${stages[@]}")" >&2; exit 2; }
+    echo "=== $stage"
+    begin=$SECONDS
+    # In a shell of its own, so that the first failure ends the stage and not the others; within `if` -e would not hold.
+    (
+        set -e
+        "$stage"
+    )
+    if [ $? = 0 ]; then
+        passed=$((passed + 1))
+        echo "=== $stage passed in $((SECONDS - begin)) s"
+    else
+        failed+=("$stage")
+        echo "=== $stage FAILED after $((SECONDS - begin)) s"
+    fi
+done
+[ ${#failed[@]} = 0 ] || echo "failed: ${failed[*]}"
+echo "$passed passed, ${#failed[@]} failed"
+[ ${#failed[@]} = 0 ]

@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""The built tool as a user's machine meets it: memory, block devices, full disks, foreign pictures.
+
+    tool.py MKSUM
+
+Needs root for a block device and a small file system; where these cannot be had, their tests fail.
+"""
+import os, pathlib, subprocess, sys, tempfile, unittest
+
+MKSUM = os.path.abspath(sys.argv.pop(1))
+MIB = 1 << 20
+FORMATS = (
+    "rfc6962:sha256:64KiB rfc6962:sha256:1 plain:sha512:1000 glacier mtsum:sha256 blake3 btv2 "
+    "fsverity:sha256:4KiB dmverity:sha256:4KiB s3:md5:8MiB dropbox"
+).split()
+
+
+def run(*arguments, **more):
+    return subprocess.run([MKSUM, *map(str, arguments)], capture_output=True, text=True, **more)
+
+
+def peak_memory(arguments, stdin=None):
+    """The most memory that a run took, in bytes, and what it printed."""
+    # Of a process with a single child: the largest child is then this one.
+    code = (
+        "import resource, subprocess, sys\n"
+        "done = subprocess.run(sys.argv[1:], stdout=subprocess.PIPE, stdin=sys.stdin)\n"
+        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024, done.returncode, done.stdout.decode())\n"
+    )
+    command = [sys.executable, "-c", code, MKSUM, *arguments]
+    peak, status, output = subprocess.run(command, stdin=stdin, capture_output=True, text=True).stdout.split(" ", 2)
+    assert status == "0", output
+    return int(peak), output
+
+
+class Tool(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.big = pathlib.Path(cls.folder.name, "big")
+        with open(cls.big, "wb") as file:
+            block = os.urandom(MIB)
+            for _ in range(256):
+                file.write(block)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def test_memory_is_bounded_for_every_format(self):
+        for format in FORMATS:
+            for threads in (1, 2, 16) if format != "rfc6962:sha256:1" else (2,):
+                peak, _ = peak_memory(["-f", format, "-p", str(threads), self.big])
+                self.assertLess(peak, (64 + 4 * threads) * MIB, f"{format} with {threads} threads")
+
+    def test_memory_is_bounded_for_pipes_and_many_formats(self):
+        for format in FORMATS:
+            if format.startswith("mtsum") or format == "rfc6962:sha256:1":
+                continue
+            cat = subprocess.Popen(["cat", self.big], stdout=subprocess.PIPE)
+            peak, piped = peak_memory(["-f", format, "-p", "2"], stdin=cat.stdout)
+            cat.stdout.close()
+            cat.wait()
+            self.assertLess(peak, 72 * MIB, f"a pipe in {format}")
+            self.assertEqual(piped.replace("(-)", f"({self.big})"), run("-f", format, self.big).stdout)
+        peak, _ = peak_memory([word for format in FORMATS if format != "rfc6962:sha256:1" for word in ("-f", format)] + [self.big])
+        self.assertLess(peak, (72 + 16 * len(FORMATS)) * MIB, "all formats in one read")
+
+    def test_a_small_file_costs_megabytes(self):
+        small = pathlib.Path(self.folder.name, "small")
+        small.write_bytes(bytes(1000))
+        peak, _ = peak_memory([small])
+        self.assertLess(peak, 16 * MIB)
+
+    def test_a_block_device_is_hashed_at_its_size(self):
+        image = pathlib.Path(self.folder.name, "image")
+        image.write_bytes(self.big.read_bytes()[: 10 * MIB])
+        device = subprocess.run(["losetup", "--find", "--show", image], check=True, capture_output=True, text=True).stdout.strip()
+        try:
+            for mode in ("buffered", "direct", "auto"):
+                found = run("--io", mode, device)
+                self.assertEqual(found.stdout.replace(device, str(image)), run(image).stdout, found.stderr)
+        finally:
+            subprocess.run(["losetup", "--detach", device], check=True)
+
+    def test_a_full_disk_is_an_error(self):
+        folder = pathlib.Path(self.folder.name, "full")
+        folder.mkdir()
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", folder], check=True)
+        try:
+            with open(folder / "sums", "w") as sums:
+                many = subprocess.run([MKSUM, "-r", "/etc"], stdout=sums, stderr=subprocess.PIPE, text=True)
+            self.assertEqual(many.returncode, 1)
+            self.assertIn("mksum: write error: No space left on device", many.stderr)
+        finally:
+            subprocess.run(["umount", folder], check=True)
+
+    def test_graphviz_and_librsvg_draw_the_graphs(self):
+        for format in ("rfc6962:sha256:32MiB", "fsverity", "mtsum", "dropbox", "rfc6962:sha256:64"):
+            dot = run("-f", format, "--graph=dot", self.big)
+            self.assertEqual(dot.returncode, 0, dot.stderr)
+            drawn = subprocess.run(["dot", "-Tsvg"], input=dot.stdout, capture_output=True, text=True)
+            self.assertIn("</svg>", drawn.stdout)
+            self.assertEqual(drawn.stderr, "")
+            svg = run("-f", format, "--graph=svg", self.big)
+            subprocess.run(["rsvg-convert", "-o", "/dev/null"], input=svg.stdout, text=True, check=True)
+
+
+if __name__ == "__main__":
+    unittest.main()
