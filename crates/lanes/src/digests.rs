@@ -51,6 +51,7 @@ pub fn digests_on(cpu: Cpu, hash: Hash, prefix: &[u8], messages: Messages<'_>, o
 }
 
 /// The schedule of the last block, where it is the same in every message: of SHA-2, with the constants.
+#[allow(clippy::large_enum_variant)] // There is one, on the stack, for one call.
 enum Schedule {
     None,
     Known(*const u8),

@@ -88,7 +88,7 @@ impl Grid {
 
     /// Whether messages of many blocks, at the same distance from their begin, lie in the same few cache sets.
     fn conflicts(&self) -> bool {
-        self.columns == 1 && self.stride % 2048 == 0 && self.stride > 0
+        self.columns == 1 && self.stride > 0 && self.stride.is_multiple_of(2048)
     }
 }
 
@@ -200,7 +200,7 @@ pub(crate) unsafe fn run<K: Kernel>(job: &Job<'_>) {
     const { assert!(K::LANES <= MAX_LANES && K::DIGEST <= 64) };
     let grid = job.grid;
     let mut rows = [ptr::null(); MAX_LANES];
-    let mut numbers = [[0; MAX_LANES]; 2];
+    let mut numbers = [[grid.counter as u32; MAX_LANES], [(grid.counter >> 32) as u32; MAX_LANES]];
     // A local of a cache line's alignment that escapes has the whole frame aligned before registers are spilled to it:
     // otherwise half of all spilled vectors would cross a cache line, or not, by the accident of the caller's stack.
     let mut staged = Aligned(MaybeUninit::<[u8; MAX_LANES * (PIECE + 64)]>::uninit());
@@ -211,8 +211,14 @@ pub(crate) unsafe fn run<K: Kernel>(job: &Job<'_>) {
     while done < job.count {
         let valid = K::LANES.min(job.count - done);
         let mut lane = 0;
-        while lane < K::LANES {
-            if lane < valid {
+        if grid.columns == 1 {
+            while lane < valid {
+                rows[lane] = row;
+                row = row.wrapping_add(grid.stride);
+                lane += 1;
+            }
+        } else {
+            while lane < valid {
                 rows[lane] = row.wrapping_add(column * grid.step);
                 let number = grid.counter.wrapping_add(grid.up * column as u64);
                 numbers[0][lane] = number as u32;
@@ -222,10 +228,12 @@ pub(crate) unsafe fn run<K: Kernel>(job: &Job<'_>) {
                     column = 0;
                     row = row.wrapping_add(grid.stride);
                 }
-            } else {
-                // Lanes without a message repeat the last one.
-                rows[lane] = rows[valid - 1];
+                lane += 1;
             }
+        }
+        // Lanes without a message repeat the last one.
+        while lane < K::LANES {
+            rows[lane] = rows[valid - 1];
             lane += 1;
         }
         // SAFETY: the caller's promises, and this function's own memory.

@@ -113,7 +113,9 @@ macro_rules! tables {
 
 /// A function that carries the target features.
 macro_rules! kernel {
-    ([] $kernel:ty) => { run::<$kernel> };
+    ([] $kernel:ty) => {
+        run::<$kernel>
+    };
     ([$feature:literal] $kernel:ty) => {{
         #[target_feature(enable = $feature)]
         unsafe fn kernel(job: &Job<'_>) {

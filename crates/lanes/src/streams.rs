@@ -146,7 +146,7 @@ impl fmt::Debug for Streams {
 }
 
 /// The state after the whole blocks of `prefix`, and what is left of it.
-pub(crate) fn begin<'a>(cpu: Cpu, hash: Hash, prefix: &'a [u8]) -> (Words, &'a [u8]) {
+pub(crate) fn begin(cpu: Cpu, hash: Hash, prefix: &[u8]) -> (Words, &[u8]) {
     let (scheme, block) = (hash.scheme(), hash.scheme().block);
     let blocks = match scheme.padding.marks_last() {
         true => prefix.len().saturating_sub(1) / block,

@@ -119,7 +119,8 @@ impl Trees {
             }
             let pairs = run / 2;
             let memory = values.as_mut_ptr();
-            let grid = Grid { base: memory.cast(), stride: 32 * run, columns: pairs, step: 64, first: 0, counter: 0, up: 0 };
+            let grid =
+                Grid { base: memory.cast(), stride: 32 * run, columns: pairs, step: 64, first: 0, counter: 0, up: 0 };
             // SAFETY: `pairs` pairs of each message; each parent's place is before those of pairs not yet read.
             unsafe { parents_of(self.cpu, grid, self.count * pairs, Role::Inner, memory.cast()) };
             values.truncate(self.count * pairs);

@@ -187,15 +187,15 @@ impl X32 {
     /// Transposes 4 rows of 4 words.
     #[inline(always)]
     fn transpose([a, b, c, d]: [__m128i; 4]) -> [__m128i; 4] {
-    op! {
-        let (ab, ab_high) = (_mm_unpacklo_epi32(a, b), _mm_unpackhi_epi32(a, b));
-        let (cd, cd_high) = (_mm_unpacklo_epi32(c, d), _mm_unpackhi_epi32(c, d));
-        [
-            _mm_unpacklo_epi64(ab, cd),
-            _mm_unpackhi_epi64(ab, cd),
-            _mm_unpacklo_epi64(ab_high, cd_high),
-            _mm_unpackhi_epi64(ab_high, cd_high),
-        ]
+        op! {
+            let (ab, ab_high) = (_mm_unpacklo_epi32(a, b), _mm_unpackhi_epi32(a, b));
+            let (cd, cd_high) = (_mm_unpacklo_epi32(c, d), _mm_unpackhi_epi32(c, d));
+            [
+                _mm_unpacklo_epi64(ab, cd),
+                _mm_unpackhi_epi64(ab, cd),
+                _mm_unpacklo_epi64(ab_high, cd_high),
+                _mm_unpackhi_epi64(ab_high, cd_high),
+            ]
+        }
     }
-}
 }

@@ -1,0 +1,83 @@
+//! Contenders that take turns, and their medians.
+
+use std::{hint::black_box, time::Instant};
+
+/// One of those that are compared.
+pub struct Contender<'a> {
+    name: String,
+    run: Box<dyn FnMut(&mut [u8]) + 'a>,
+}
+
+impl<'a> Contender<'a> {
+    pub fn new(name: impl Into<String>, run: impl FnMut(&mut [u8]) + 'a) -> Self {
+        Contender { name: name.into(), run: Box::new(run) }
+    }
+}
+
+/// What is counted.
+#[derive(Clone, Copy)]
+pub enum Unit {
+    /// So many bytes a run: printed as GB/s, 10^9 bytes a second.
+    Bytes(usize),
+    /// So many hashes a run: printed as millions a second.
+    Hashes(usize),
+    /// The run: printed in milliseconds.
+    Whole,
+}
+
+/// Each contender is timed so often, unless it is slow.
+const ROUNDS: usize = 15;
+
+/// A timed sample lasts so long, in seconds.
+const SAMPLE: f64 = 0.004;
+
+/// Compares the answers, then times all contenders in turns and prints a line for each. The ratio is the first one's
+/// speed against this one's.
+pub fn race(case: &str, unit: Unit, size: usize, mut contenders: Vec<Contender<'_>>) {
+    let mut expected = None;
+    let mut repeats = Vec::new();
+    for contender in &mut contenders {
+        let mut out = vec![0; size];
+        (contender.run)(&mut out);
+        let expected = expected.get_or_insert_with(|| out.clone());
+        assert!(*expected == out, "{case}: {} gives another answer", contender.name);
+        let begin = Instant::now();
+        (contender.run)(&mut out);
+        repeats.push((SAMPLE / begin.elapsed().as_secs_f64()).ceil().max(1.0) as usize);
+    }
+    let mut samples = vec![Vec::new(); contenders.len()];
+    let mut out = vec![0; size];
+    for _ in 0..ROUNDS {
+        for ((contender, samples), &repeats) in contenders.iter_mut().zip(&mut samples).zip(&repeats) {
+            let begin = Instant::now();
+            for _ in 0..repeats {
+                (contender.run)(black_box(&mut out));
+            }
+            samples.push(begin.elapsed().as_secs_f64() / repeats as f64);
+        }
+    }
+    println!("{case}");
+    let mut first = None;
+    for (contender, mut samples) in contenders.iter().zip(samples) {
+        samples.sort_by(f64::total_cmp);
+        let [low, median, high] = [samples[ROUNDS / 4], samples[ROUNDS / 2], samples[ROUNDS - 1 - ROUNDS / 4]];
+        let shown = |seconds: f64| match unit {
+            Unit::Bytes(bytes) => bytes as f64 / seconds * 1e-9,
+            Unit::Hashes(hashes) => hashes as f64 / seconds * 1e-6,
+            Unit::Whole => seconds * 1e3,
+        };
+        let name = match unit {
+            Unit::Bytes(_) => "GB/s",
+            Unit::Hashes(_) => "M/s ",
+            Unit::Whole => "ms  ",
+        };
+        let ratio = median / *first.get_or_insert(median);
+        println!(
+            "    {:<48} {:>9.3} {name}   {:>9.3} {:>9.3}  {ratio:>6.2}",
+            contender.name,
+            shown(median),
+            shown(low),
+            shown(high)
+        );
+    }
+}
