@@ -89,13 +89,14 @@ impl File {
         let (len, leaf, lanes) = (self.len(), format.shape.leaf(), format.nodes.lanes() as u64);
         // More threads than may hash: the others wait for the device meanwhile.
         let threads = if self.cold { threads.max(Self::WAITING) } else { threads };
-        // Every thread gets a few pieces.
-        let share = len.div_ceil(4 * threads as u64).max(1);
+        // No thread is without work while another has two pieces, but none begins for less than `LEAF` bytes.
+        let share = len.div_ceil(threads as u64).max(Self::LEAF);
         let (piece, group) = if leaf > Self::LEAF || matches!(format.shape, Shape::Flat { .. }) {
-            let fill = lanes.max(Self::PIECE / leaf);
-            (leaf, fill.min(share.div_ceil(leaf)).max(1))
+            let (fill, mine) = (lanes.max(Self::PIECE / leaf), share.div_ceil(leaf));
+            // As many rounds as full groups would take, all of the same size.
+            (leaf, mine.div_ceil(mine.div_ceil(fill)))
         } else {
-            (Self::PIECE.max(leaf * lanes).min(share.max(leaf)), 1)
+            (Self::PIECE.max(leaf * lanes).min(share).max(leaf), 1)
         };
         let busy = usize::try_from(len.div_ceil(piece.saturating_mul(group))).unwrap_or(usize::MAX);
         Plan { threads: threads.min(busy).max(1), piece, group: group as usize }
