@@ -1,0 +1,394 @@
+//! The command line: every flag, and the help that teaches it.
+
+use crate::exit::{Exit, usage};
+use clap::{ArgAction, Command as Clap, CommandFactory, Parser, Subcommand, ValueEnum, ValueHint};
+use clap_complete::Shell;
+use mksum::{FAMILIES, Hash, parse_size};
+use mksum_cli::choice::Choice;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+/// Examples and exit codes: the end of `--help`, and a part of the man page.
+pub const EXAMPLES: &str = "\
+Examples:
+  mksum big.iso                        print the file's root
+  mksum *.iso > SUMS; mksum -c SUMS    write roots, and check them later
+  mksum -r photos > SUMS               every file in a directory
+  curl -s URL | mksum -f blake3        a pipe; the same root as b3sum
+  mksum -f btv2 -f s3:md5:8MiB big     several formats, one read
+  mksum --expect ROOT big.iso          compare with a root from a web page
+  mksum -f s3:md5 --expect ETAG big    ... whose part size nobody remembers
+  mksum -c -f plain:sha256:1TiB SUMS   check what sha256sum wrote
+  mksum -g big.iso | dot -Tpng -o t.png
+                                       draw the tree
+
+A format is NAME[:HASH][:LEAF][:salt=HEX]; 'mksum formats' lists the names.
+A file that is called formats, man, completions or devices is written ./formats.
+
+Exit codes:
+  0    every file was hashed, and was what it was told to be
+  1    some file could not be read, or differs; or the output could not be written
+  2    the command line makes no sense
+  130  interrupted by Ctrl-C
+  141  the reader of the output went away";
+
+/// The whole command line.
+#[derive(Debug, Parser)]
+#[command(
+    name = "mksum",
+    version,
+    about = "Print, check or draw the Merkle roots of files.",
+    long_about = "Print, check or draw the Merkle roots of files, in any published tree format, on all cores.\n\nEach \
+                  line of output, FORMAT (PATH) = ROOT, says all that 'mksum -c' needs to check it.",
+    override_usage = "mksum [OPTION]... [FILE]...\n       mksum -c [OPTION]... [SUMFILE]...\n       mksum formats | man | \
+                      completions SHELL | devices",
+    after_help = "Examples: 'mksum --help'. Formats: 'mksum formats'.",
+    after_long_help = EXAMPLES,
+    args_conflicts_with_subcommands = true,
+    disable_help_subcommand = true,
+    disable_help_flag = true,
+    disable_version_flag = true
+)]
+pub struct Args {
+    /// What to tell about the tool itself.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// What to do with files.
+    #[command(flatten)]
+    pub run: Run,
+}
+
+/// What the tool tells about itself; only as the first word of a command line.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// List the formats and the tools whose output they equal
+    Formats {
+        /// One JSON object a format
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print the man page (mksum man | man -l -)
+    Man,
+    /// Print a shell's completions (mksum completions bash > ~/.local/share/bash-completion/completions/mksum)
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// List what hashes here: threads and lanes
+    Devices,
+}
+
+/// What to do with files.
+#[derive(Debug, clap::Args)]
+pub struct Run {
+    /// Files; with --check, sum files; none or '-' is the standard input
+    #[arg(value_name = "FILE", value_hint = ValueHint::AnyPath)]
+    pub files: Vec<PathBuf>,
+
+    /// Format NAME[:HASH][:LEAF][:salt=HEX]; several are computed in one read
+    ///
+    /// The default is rfc6962:sha256:64KiB. 'mksum formats' lists them all. With --check: the format of lines that do
+    /// not name theirs, such as those of sha256sum and b3sum.
+    #[arg(short, long = "format", value_name = "FORMAT", help_heading = "Formats")]
+    pub formats: Vec<Choice>,
+    /// Hash of the formats: sha256, blake3, ...
+    #[arg(short = 'a', long, value_name = "HASH", value_parser = hash, help_heading = "Formats")]
+    pub algorithm: Option<Hash>,
+    /// Leaf size of the formats: 64KiB, 1MB, 4096
+    ///
+    /// For s3 the part size; for mtsum the longest leaf.
+    #[arg(short, long, value_name = "SIZE", value_parser = parse_size, help_heading = "Formats")]
+    pub leaf: Option<u64>,
+    /// Salt of the formats, in hex (fsverity, dmverity)
+    #[arg(long, value_name = "HEX", value_parser = salt, help_heading = "Formats")]
+    pub salt: Option<Salt>,
+
+    /// Print FORMAT (PATH) = ROOT, which is the default
+    #[arg(long, overrides_with = "untagged", help_heading = "Output")]
+    pub tag: bool,
+    /// Print ROOT  PATH, as sha256sum and b3sum do
+    #[arg(long, help_heading = "Output")]
+    pub untagged: bool,
+    /// End lines with NUL instead of newline, and escape no names; with --check, read such lines
+    #[arg(short, long, help_heading = "Output")]
+    pub zero: bool,
+    /// Print one JSON object a line: path, format, length, root, seconds
+    ///
+    /// A path that is not UTF-8 has its exact bytes in path_base64 beside it.
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+    /// Print the tree: dot (for Graphviz), svg or json
+    #[arg(
+        short,
+        long,
+        value_name = "STYLE",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "dot",
+        help_heading = "Output"
+    )]
+    pub graph: Option<GraphStyle>,
+    /// Levels of the tree that --graph shows below the root [default: as many as 64 nodes fill]
+    #[arg(long, value_name = "N", help_heading = "Output")]
+    pub graph_depth: Option<u32>,
+    /// Tell more about each file on standard error: size, tree, time, speed
+    #[arg(short, long, help_heading = "Output")]
+    pub verbose: bool,
+    /// Hash each file N times and print how long that took [default N: 5]
+    #[arg(
+        long,
+        value_name = "N",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "5",
+        value_parser = clap::value_parser!(u32).range(1..=1000),
+        help_heading = "Output"
+    )]
+    pub benchmark: Option<u32>,
+    /// Show no progress; it is only ever shown on a terminal
+    #[arg(long, help_heading = "Output")]
+    pub no_progress: bool,
+
+    /// Compare the file's root with this one
+    ///
+    /// For s3 without a part size, those that fit the root's number of parts are tried.
+    #[arg(long, value_name = "ROOT", help_heading = "Checking")]
+    pub expect: Option<String>,
+    /// Read sum files, and check the files that they list
+    #[arg(short, long, help_heading = "Checking")]
+    pub check: bool,
+    /// Print no OK for each file that is
+    #[arg(long, help_heading = "Checking")]
+    pub quiet: bool,
+    /// Print nothing about differences: the exit code tells
+    #[arg(long, help_heading = "Checking")]
+    pub status: bool,
+    /// Fail on improperly formatted lines too
+    #[arg(long, help_heading = "Checking")]
+    pub strict: bool,
+    /// Tell which lines are improperly formatted, and why
+    #[arg(short, long, help_heading = "Checking")]
+    pub warn: bool,
+    /// Pass over files that do not exist
+    #[arg(long, help_heading = "Checking")]
+    pub ignore_missing: bool,
+
+    /// Hash the files in directories, in the order of their names
+    #[arg(short, long, help_heading = "Directories")]
+    pub recursive: bool,
+    /// What to do with symbolic links in directories
+    #[arg(long, value_name = "POLICY", default_value = "skip", help_heading = "Directories")]
+    pub symlinks: Symlinks,
+    /// Pass over what matches in directories; may be repeated
+    ///
+    /// '*.tmp' matches names at any depth, 'cache/*' paths below the directory, 'build/' only directories.
+    #[arg(long, value_name = "GLOB", help_heading = "Directories")]
+    pub exclude: Vec<String>,
+
+    /// Threads [default: the cores this process may use]
+    #[arg(
+        short = 'j',
+        short_alias = 'p',
+        visible_short_alias = 'p',
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u16).range(1..=4096),
+        help_heading = "Reading"
+    )]
+    pub threads: Option<u16>,
+    /// Read through the page cache or around it
+    #[arg(long, value_name = "MODE", default_value = "auto", help_heading = "Reading")]
+    pub io: Io,
+    /// Read at most this many bytes a second: 100MB
+    #[arg(long, value_name = "RATE", value_parser = rate, help_heading = "Reading")]
+    pub throttle: Option<u64>,
+    /// Read only when nobody else does (the idle I/O class)
+    #[arg(long, help_heading = "Reading")]
+    pub io_nice: bool,
+
+    /// Print help: -h in short, --help with examples and exit codes
+    #[arg(short, long, action = ArgAction::Help)]
+    help: Option<bool>,
+    /// Print the version
+    #[arg(short = 'V', long, action = ArgAction::Version)]
+    version: Option<bool>,
+}
+
+/// How a tree is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum GraphStyle {
+    /// For Graphviz
+    Dot,
+    /// A picture
+    Svg,
+    /// One object with its nodes
+    Json,
+}
+
+/// What happens to symbolic links in directories.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Symlinks {
+    /// They are passed over
+    Skip,
+    /// What they point to is hashed; loops are errors
+    Follow,
+}
+
+/// How files are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Io {
+    /// What is in the page cache from there, the rest of large files around it
+    Auto,
+    /// Through the page cache
+    Buffered,
+    /// Around it, where the file system can
+    Direct,
+}
+
+impl Io {
+    /// The name on command lines.
+    pub fn name(self) -> &'static str {
+        match self {
+            Io::Auto => "auto",
+            Io::Buffered => "buffered",
+            Io::Direct => "direct",
+        }
+    }
+}
+
+/// Bytes that were given in hex.
+#[derive(Clone, Debug)]
+pub struct Salt(pub Vec<u8>);
+
+/// What is to be done with the files.
+#[derive(Clone, Copy, Debug)]
+pub enum Action<'a> {
+    /// Print their roots.
+    Print,
+    /// Check the files that they list.
+    Check,
+    /// Compare one with a root.
+    Expect(&'a str),
+    /// Draw their trees.
+    Graph(GraphStyle),
+    /// Hash them again and again.
+    Benchmark(u32),
+}
+
+impl Run {
+    /// What is to be done with the files.
+    pub fn action(&self) -> Action<'_> {
+        match self {
+            Run { check: true, .. } => Action::Check,
+            Run { expect: Some(root), .. } => Action::Expect(root),
+            Run { graph: Some(style), .. } => Action::Graph(*style),
+            Run { benchmark: Some(times), .. } => Action::Benchmark(*times),
+            _ => Action::Print,
+        }
+    }
+
+    /// Why the flags do not go together, if so.
+    fn conflict(&self) -> Option<String> {
+        let actions = [
+            ("--check", self.check),
+            ("--expect", self.expect.is_some()),
+            ("--graph", self.graph.is_some()),
+            ("--benchmark", self.benchmark.is_some()),
+        ];
+        let given: Vec<_> = actions.iter().filter(|(_, given)| *given).map(|(flag, _)| *flag).collect();
+        if let [one, other, ..] = given[..] {
+            return Some(format!("{one} and {other} cannot be had together"));
+        }
+        let only_checking = [
+            ("--quiet", self.quiet),
+            ("--status", self.status),
+            ("--strict", self.strict),
+            ("--warn", self.warn),
+            ("--ignore-missing", self.ignore_missing),
+        ];
+        if let Some((flag, _)) = only_checking.iter().find(|(_, given)| *given && !self.check) {
+            return Some(format!("the {flag} option is meaningful only with --check"));
+        }
+        let only_printing = [
+            ("--json", self.json),
+            ("--untagged", self.untagged),
+            ("--tag", self.tag),
+            ("--recursive", self.recursive),
+        ];
+        if let Some((flag, _)) = only_printing.iter().find(|(_, given)| *given && self.check) {
+            return Some(format!("the {flag} option is meaningless with --check"));
+        }
+        if self.check && self.formats.len() > 1 {
+            return Some("--check takes one --format: that of lines that do not name theirs".into());
+        }
+        if self.expect.is_some() && (self.formats.len() > 1 || self.files.len() > 1 || self.recursive) {
+            return Some("--expect compares one file in one format".into());
+        }
+        (self.graph_depth.is_some() && self.graph.is_none()).then(|| "--graph-depth needs --graph".into())
+    }
+}
+
+/// The command line, or how the process is to end without one.
+pub fn read() -> Result<Args, Exit> {
+    let args = Args::try_parse().map_err(|error| match error.exit_code() {
+        0 => {
+            // A reader that has seen enough of the help closes its end.
+            let _ = write!(io::stdout(), "{}", error.render());
+            Exit::Good
+        }
+        _ => {
+            let text = error.render().to_string();
+            let text = text.strip_prefix("error: ").unwrap_or(&text);
+            let _ = write!(io::stderr(), "mksum: {text}");
+            Exit::Usage
+        }
+    })?;
+    match args.run.conflict() {
+        Some(reason) if args.command.is_none() => Err(usage(&reason)),
+        _ => Ok(args),
+    }
+}
+
+/// The command line's grammar, for completions and the man page.
+pub fn grammar() -> Clap {
+    Args::command()
+}
+
+fn hash(text: &str) -> Result<Hash, String> {
+    let known = |hash: &Hash| FAMILIES.iter().any(|family| family.hashes.contains(hash));
+    Hash::from_name(&text.to_ascii_lowercase()).filter(known).ok_or_else(|| {
+        let names: Vec<_> = Hash::ALL.iter().filter(|hash| known(hash)).map(|hash| hash.name()).collect();
+        format!("unknown hash: expected one of {}", names.join(", "))
+    })
+}
+
+fn salt(text: &str) -> Result<Salt, String> {
+    let hex = data_encoding::HEXLOWER_PERMISSIVE.decode(text.as_bytes());
+    hex.map(Salt).map_err(|_| "not hex: expected an even number of digits 0-9 and a-f".into())
+}
+
+fn rate(text: &str) -> Result<u64, String> {
+    match parse_size(text.strip_suffix("/s").unwrap_or(text)) {
+        Ok(0) => Err("nothing can be read at 0 bytes a second".into()),
+        rate => rate.map_err(|error| error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_grammar_is_sound() {
+        grammar().debug_assert();
+    }
+
+    #[test]
+    fn a_subcommand_is_only_the_first_word() {
+        let files = |line: &str| Args::try_parse_from(line.split(' ')).unwrap().run.files;
+        assert!(files("mksum formats").is_empty());
+        assert_eq!(files("mksum ./formats").len(), 1);
+        assert_eq!(files("mksum -- formats").len(), 1);
+        assert_eq!(files("mksum -j2 formats man").len(), 2);
+    }
+}

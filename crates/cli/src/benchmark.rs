@@ -1,0 +1,53 @@
+//! --benchmark: how fast this machine hashes these files.
+
+use crate::args::Run;
+use crate::exit::{Exit, usage};
+use crate::print::{path, tell};
+use crate::report;
+use crate::tool::Tool;
+use crate::walk::Rules;
+use mksum_io::{Input, Job, hash};
+use std::time::Instant;
+
+/// Hashes each file `times` times and prints the shortest, the median and the longest.
+pub fn run(tool: &Tool, args: &Run, times: u32) -> Exit {
+    let rules = match Rules::new(args) {
+        Ok(rules) => rules,
+        Err(reason) => return usage(&reason),
+    };
+    for input in rules.walk(&args.files) {
+        match input {
+            Ok(Input::Stdin) => return usage(&"--benchmark needs a file: the standard input can be read only once"),
+            Ok(input) => time(tool, args, &input, times),
+            Err((path, reason)) => tool.console.error(&path, &reason),
+        }
+        tool.console.flush();
+    }
+    tool.console.exit()
+}
+
+fn time(tool: &Tool, args: &Run, input: &Input, times: u32) {
+    let specs = tool.formats.iter().map(|choice| choice.spec().clone()).collect();
+    let job = Job { input: input.clone(), specs };
+    let (mut seconds, mut roots) = (Vec::new(), Vec::new());
+    for _ in 0..times {
+        let start = Instant::now();
+        match hash(&job, &tool.options) {
+            Ok(found) => roots = found,
+            Err(error) => return tell(&tool.console, &error),
+        }
+        seconds.push(start.elapsed().as_secs_f64());
+    }
+    seconds.sort_by(f64::total_cmp);
+    let mut text = report::facts(path(input), &roots, tool, args.io);
+    for root in &roots {
+        text += &format!("  root      {root}\n");
+    }
+    let len = roots.first().map_or(0, mksum::Root::len);
+    text += &format!("  runs      {times}\n");
+    let named = [("best", seconds[0]), ("median", seconds[seconds.len() / 2]), ("worst", seconds[seconds.len() - 1])];
+    for (name, seconds) in named {
+        text += &format!("  {name:<8}  {}, {}\n", report::speed(len, seconds), report::time(seconds));
+    }
+    tool.console.print(text.as_bytes());
+}

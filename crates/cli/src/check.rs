@@ -1,0 +1,308 @@
+//! --check: the files that sum files list, against the roots that they tell.
+
+use crate::args::Run;
+use crate::console::{Console, reason};
+use crate::exit::Exit;
+use crate::print::tell;
+use crate::tool::Tool;
+use crate::walk::length;
+use mksum::{Root, Told, format_size};
+use mksum_cli::choice::Choice;
+use mksum_cli::name::{self, Shown};
+use mksum_cli::sumfile::{Entry, Lines, Malformed};
+use mksum_io::{Error, Input, Job, hash_all};
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, BufReader, ErrorKind, Read};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Checks every file that is listed, sum file by sum file.
+pub fn run(tool: &Tool, args: &Run) -> Exit {
+    let sum_files = if args.files.is_empty() { vec![PathBuf::from("-")] } else { args.files.clone() };
+    let _progress = tool.progress(lengths(tool, args, &sum_files));
+    tool.console.flush_regularly();
+    let mut summary = Summary::default();
+    for sum_file in &sum_files {
+        let tally = check(tool, args, sum_file, &mut summary);
+        tool.console.flush();
+        if !tally.is_good(args) {
+            tool.console.fail();
+        }
+        tally.tell(&tool.console, args, sum_file);
+    }
+    if !args.status {
+        summary.tell(&tool.console);
+    }
+    tool.console.exit()
+}
+
+/// What was found in one sum file.
+#[derive(Debug, Default)]
+struct Tally {
+    listed: u64,
+    malformed: u64,
+    /// Those of them that only lack a format.
+    without_format: u64,
+    /// The sum file itself could not be read to its end.
+    broken: bool,
+    matched: u64,
+    differing: u64,
+    unreadable: u64,
+}
+
+impl Tally {
+    fn is_good(&self, args: &Run) -> bool {
+        let verified = self.matched > 0 || !args.ignore_missing;
+        let well_formed = self.malformed == 0 || !args.strict;
+        self.listed > 0 && verified && well_formed && self.differing == 0 && self.unreadable == 0 && !self.broken
+    }
+
+    /// The words of coreutils, which scripts may know.
+    fn tell(&self, console: &Console, args: &Run, sum_file: &Path) {
+        let sum_file = shown(sum_file);
+        if self.listed == 0 && !self.broken {
+            console.tell(&format_args!("{sum_file}: no properly formatted checksum lines found"));
+        }
+        if self.without_format > 0 && !args.status {
+            console.tell(&format_args!(
+                "{sum_file}: its lines do not name their format: tell it with -f, as in -f plain:sha256:1TiB for what \
+                 sha256sum wrote, or -f blake3 for b3sum"
+            ));
+        }
+        if self.listed == 0 || args.status {
+            return;
+        }
+        let warn = |count: u64, one: &str, more: &str| {
+            if count > 0 {
+                console.tell(&format_args!("WARNING: {count} {}", if count == 1 { one } else { more }));
+            }
+        };
+        warn(self.malformed, "line is improperly formatted", "lines are improperly formatted");
+        warn(self.unreadable, "listed file could not be read", "listed files could not be read");
+        warn(self.differing, "computed checksum did NOT match", "computed checksums did NOT match");
+        if args.ignore_missing && self.matched == 0 {
+            console.tell(&format_args!("{sum_file}: no file was verified"));
+        }
+    }
+}
+
+/// The failures of all sum files, told once more at the end, where they have not scrolled away.
+#[derive(Debug, Default)]
+struct Summary {
+    checked: u64,
+    failed: u64,
+    first: Vec<(PathBuf, &'static str)>,
+}
+
+impl Summary {
+    /// The failures that are told by name.
+    const MOST: usize = 20;
+
+    fn add(&mut self, path: &Path, how: &'static str) {
+        self.failed += 1;
+        if self.first.len() < Self::MOST {
+            self.first.push((path.into(), how));
+        }
+    }
+
+    fn tell(&self, console: &Console) {
+        if self.failed == 0 || self.checked < 2 {
+            return;
+        }
+        console.tell(&format_args!("{} of {} files failed:", self.failed, self.checked));
+        for (path, how) in &self.first {
+            console.tell(&format_args!("  {} ({how})", Shown(path)));
+        }
+        let more = self.failed - self.first.len() as u64;
+        if more > 0 {
+            console.tell(&format_args!("  and {more} more"));
+        }
+    }
+}
+
+/// What is awaited of a job.
+struct Awaited {
+    told: Told,
+    guessed: bool,
+}
+
+fn check(tool: &Tool, args: &Run, sum_file: &Path, summary: &mut Summary) -> Tally {
+    let console = &*tool.console;
+    let (lines, from_stdin) = match open(sum_file) {
+        Ok(reader) => (Lines::new(reader, tool.end), sum_file.as_os_str() == "-"),
+        Err(error) => {
+            console.error(sum_file, &reason(&error));
+            return Tally { broken: true, ..Tally::default() };
+        }
+    };
+    let (tally, awaited) = (Mutex::new(Tally::default()), Mutex::new(VecDeque::new()));
+    let listing = Listing { tool, args, sum_file, lines, from_stdin, tally: &tally, awaited: &awaited };
+    hash_all(listing, &tool.options, |job, result| {
+        let awaited = lock(&awaited).pop_front().expect("a root for each job");
+        let path = crate::print::path(&job.input);
+        let mut tally = lock(&tally);
+        match result {
+            Err(Error::Open { error, .. }) if args.ignore_missing && error.kind() == ErrorKind::NotFound => {
+                return ControlFlow::Continue(());
+            }
+            Err(error) => {
+                tell(console, &error);
+                tally.unreadable += 1;
+                summary.add(path, "FAILED open or read");
+                say(tool, args.status, path, "FAILED open or read");
+            }
+            Ok(roots) => match roots.iter().find(|root| root.is(&awaited.told)) {
+                Some(root) => {
+                    tally.matched += 1;
+                    say(tool, args.status || args.quiet, path, &ok(root, &awaited));
+                }
+                None => {
+                    tally.differing += 1;
+                    summary.add(path, "FAILED");
+                    say(tool, args.status, path, "FAILED");
+                }
+            },
+        }
+        summary.checked += 1;
+        ControlFlow::Continue(())
+    });
+    tally.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn ok(root: &Root, awaited: &Awaited) -> String {
+    match awaited.guessed {
+        true => format!("OK (part size {})", format_size(root.spec().leaf())),
+        false => "OK".into(),
+    }
+}
+
+fn say(tool: &Tool, silent: bool, path: &Path, result: &str) {
+    if silent {
+        return;
+    }
+    let path = name::bytes(path);
+    let line = match name::escaped(path) {
+        Some(escaped) => [b"\\", &*escaped, b": ", result.as_bytes(), b"\n"].concat(),
+        None => [path, b": ", result.as_bytes(), b"\n"].concat(),
+    };
+    tool.console.print(&line);
+}
+
+type Reader = BufReader<Box<dyn Read + Send>>;
+
+fn open(sum_file: &Path) -> io::Result<Reader> {
+    let reader: Box<dyn Read + Send> = match sum_file.as_os_str() == "-" {
+        true => Box::new(io::stdin()),
+        false => Box::new(File::open(sum_file)?),
+    };
+    Ok(BufReader::with_capacity(64 << 10, reader))
+}
+
+fn shown(sum_file: &Path) -> String {
+    if sum_file.as_os_str() == "-" { "'standard input'".into() } else { Shown(sum_file).to_string() }
+}
+
+/// The jobs that a sum file lists.
+struct Listing<'a> {
+    tool: &'a Tool,
+    args: &'a Run,
+    sum_file: &'a Path,
+    lines: Lines<Reader>,
+    from_stdin: bool,
+    tally: &'a Mutex<Tally>,
+    awaited: &'a Mutex<VecDeque<Awaited>>,
+}
+
+impl Iterator for Listing<'_> {
+    type Item = Job;
+
+    fn next(&mut self) -> Option<Job> {
+        loop {
+            let told = told_format(self.tool, self.args);
+            let entry = match self.lines.next_entry(told) {
+                Ok(entry) => entry?,
+                Err(error) => {
+                    self.tool.console.error(self.sum_file, &reason(&error));
+                    lock(self.tally).broken = true;
+                    return None;
+                }
+            };
+            match entry {
+                Ok(entry) if self.from_stdin && entry.path == b"-" => {
+                    self.malformed(&"the standard input cannot be both the sum file and a file that it lists");
+                }
+                Ok(entry) => return Some(self.job(entry)),
+                Err(malformed) => {
+                    lock(self.tally).without_format += u64::from(malformed == Malformed::NoFormat);
+                    self.malformed(&malformed);
+                }
+            }
+        }
+    }
+}
+
+impl Listing<'_> {
+    fn malformed(&self, why: &dyn std::fmt::Display) {
+        lock(self.tally).malformed += 1;
+        if self.args.warn && !self.args.status {
+            let (sum_file, number) = (shown(self.sum_file), self.lines.number());
+            self.tool.console.tell(&format_args!("{sum_file}: {number}: improperly formatted checksum line: {why}"));
+        }
+    }
+
+    fn job(&self, entry: Entry) -> Job {
+        lock(self.tally).listed += 1;
+        let (input, Entry { choice, told, .. }) = (input(&entry), entry);
+        let guesses = choice.guesses(&told);
+        let len = if guesses { length(&input) } else { None };
+        let specs = choice.candidates(len.unwrap_or(0), &told);
+        lock(self.awaited).push_back(Awaited { told, guessed: specs.len() > 1 });
+        Job { input, specs }
+    }
+}
+
+fn told_format<'a>(tool: &'a Tool, args: &Run) -> Option<&'a Choice> {
+    let any = !args.formats.is_empty() || args.algorithm.is_some() || args.leaf.is_some() || args.salt.is_some();
+    tool.formats.first().filter(|_| any)
+}
+
+fn input(entry: &Entry) -> Input {
+    if entry.path == b"-" {
+        return Input::Stdin;
+    }
+    Input::Path(name::path(&entry.path).expect("the line was read as one with a name"))
+}
+
+/// The lengths of the files that are listed, for progress; unknown where a sum file can be read only once.
+fn lengths(
+    tool: &Tool,
+    args: &Run,
+    sum_files: &[PathBuf],
+) -> impl FnOnce() -> Box<dyn Iterator<Item = Option<u64>>> + Send + 'static {
+    let (end, told, sum_files) = (tool.end, told_format(tool, args).cloned(), sum_files.to_vec());
+    move || {
+        Box::new(sum_files.into_iter().flat_map(move |sum_file| {
+            let regular = std::fs::metadata(&sum_file).is_ok_and(|metadata| metadata.is_file());
+            let told = told.clone();
+            let lines = if regular { open(&sum_file).ok() } else { None };
+            let unknown = lines.is_none().then_some(None);
+            let mut lines = lines.map(|reader| Lines::new(reader, end));
+            let listed = std::iter::from_fn(move || {
+                let lines = lines.as_mut()?;
+                loop {
+                    match lines.next_entry(told.as_ref()).ok()?? {
+                        Ok(entry) => return Some(length(&input(&entry))),
+                        Err(_) => continue,
+                    }
+                }
+            });
+            unknown.into_iter().chain(listed)
+        }))
+    }
+}
+
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}

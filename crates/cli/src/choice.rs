@@ -1,0 +1,93 @@
+//! A format as somebody chose it, who may have left the part size open.
+
+use mksum::{Hash, Spec, SpecError, Told, parse_size};
+use std::str::FromStr;
+
+/// A format, and whether its leaf size was chosen or is only the default.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Choice {
+    spec: Spec,
+    leaf: Leaf,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Leaf {
+    #[default]
+    Default,
+    Given,
+}
+
+impl Choice {
+    /// The format, with the default leaf size where none was given.
+    pub fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    /// The same with another hash.
+    ///
+    /// # Errors
+    /// If the format does not allow it.
+    pub fn with_hash(self, hash: Hash) -> Result<Self, SpecError> {
+        Ok(Choice { spec: self.spec.with_hash(hash)?, ..self })
+    }
+
+    /// The same with another leaf length, in bytes.
+    ///
+    /// # Errors
+    /// If the format does not allow it.
+    pub fn with_leaf(self, leaf: u64) -> Result<Self, SpecError> {
+        Ok(Choice { spec: self.spec.with_leaf(leaf)?, leaf: Leaf::Given })
+    }
+
+    /// The same with a salt.
+    ///
+    /// # Errors
+    /// If the format has none, or only a shorter one.
+    pub fn with_salt(self, salt: &[u8]) -> Result<Self, SpecError> {
+        Ok(Choice { spec: self.spec.with_salt(salt)?, ..self })
+    }
+
+    /// Whether the number of parts that S3 writes after a root has to tell the part size.
+    pub fn guesses(&self, told: &Told) -> bool {
+        self.leaf == Leaf::Default && told.parts().is_some()
+    }
+
+    /// The formats in which a file of `len` bytes may have the root that was told: one, or for an S3 upload of unknown
+    /// part size each that fits, the likeliest first.
+    pub fn candidates(&self, len: u64, told: &Told) -> Vec<Spec> {
+        let guesses = match told.parts() {
+            Some(parts) if self.guesses(told) => self.spec.part_sizes(len, parts),
+            _ => Vec::new(),
+        };
+        // Where nothing fits, the default does not either: its root will differ.
+        if guesses.is_empty() { vec![self.spec.clone()] } else { guesses }
+    }
+}
+
+impl FromStr for Choice {
+    type Err = SpecError;
+
+    fn from_str(text: &str) -> Result<Self, SpecError> {
+        let given = text.split(':').skip(1).any(|part| parse_size(part).is_ok());
+        Ok(Choice { spec: text.parse()?, leaf: if given { Leaf::Given } else { Leaf::Default } })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_size_is_guessed_only_where_none_was_given() {
+        let root = "00000000000000000000000000000000-3";
+        let sizes = |text: &str, len| {
+            let choice: Choice = text.parse().unwrap();
+            let specs = choice.candidates(len, &choice.spec().told(root).unwrap());
+            specs.iter().map(Spec::leaf).collect::<Vec<_>>()
+        };
+        assert_eq!(sizes("s3:md5:8MiB", 20 << 20), [8 << 20]);
+        assert_eq!(sizes("s3:md5", 20 << 20)[0], 8 << 20);
+        assert!(sizes("s3:md5", 20 << 20).len() > 1);
+        assert_eq!(sizes("s3:md5", 2), [8 << 20]);
+    }
+}

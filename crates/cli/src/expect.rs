@@ -1,0 +1,76 @@
+//! --expect: one file against one root.
+
+use crate::args::Run;
+use crate::exit::{Exit, usage};
+use crate::print::{path, tell};
+use crate::report;
+use crate::tool::Tool;
+use crate::walk::{Rules, length};
+use mksum::{Root, format_size};
+use mksum_cli::name::{self, Shown};
+use mksum_cli::sum::{self, Style};
+use mksum_io::{Job, hash};
+use std::time::Instant;
+
+/// Prints the file's line if its root is the one that was told, and fails if not.
+pub fn run(tool: &Tool, args: &Run, told: &str) -> Exit {
+    let choice = &tool.formats[0];
+    let told = match choice.spec().told(told) {
+        Ok(told) => told,
+        Err(error) => return usage(&format_args!("--expect: {error} ({})", choice.spec())),
+    };
+    let input = match Rules::new(args).map(|rules| rules.walk(&args.files).next()) {
+        Ok(Some(Ok(input))) => input,
+        Ok(Some(Err((path, reason)))) => {
+            tool.console.error(&path, &reason);
+            return tool.console.exit();
+        }
+        Ok(None) => unreachable!("without arguments there is the standard input"),
+        Err(reason) => return usage(&reason),
+    };
+    if choice.guesses(&told) && length(&input).is_none() {
+        return usage(
+            &"to find the part size, the file's length must be known: give --leaf, or a file instead of a stream",
+        );
+    }
+    let known = length(&input);
+    let _progress = tool.progress(move || [known].into_iter());
+    let specs = choice.candidates(known.unwrap_or(0), &told);
+    let guessed = specs.len() > 1;
+    let (job, start) = (Job { input, specs }, Instant::now());
+    let roots = match hash(&job, &tool.options) {
+        Ok(roots) => roots,
+        Err(error) => {
+            tell(&tool.console, &error);
+            return tool.console.exit();
+        }
+    };
+    let path = path(&job.input);
+    match roots.iter().find(|root| root.is(&told)) {
+        Some(root) => print(tool, args, path, root, guessed),
+        None => tool.console.error(path, &difference(&roots, args.expect.as_deref().unwrap_or_default())),
+    }
+    if args.verbose {
+        tool.console.tell(&report::verbose(path, &roots, start.elapsed().as_secs_f64(), tool, args.io));
+    }
+    tool.console.exit()
+}
+
+fn print(tool: &Tool, args: &Run, path: &std::path::Path, root: &Root, guessed: bool) {
+    let style = if args.untagged { Style::Untagged } else { Style::Tagged };
+    let format = root.spec().to_string();
+    tool.console.print(&sum::line(style, tool.end, &format, name::bytes(path), &root.to_string()));
+    if guessed {
+        tool.console.tell(&format_args!("{}: the part size is {}", Shown(path), format_size(root.spec().leaf())));
+    }
+}
+
+fn difference(roots: &[Root], expected: &str) -> String {
+    match roots {
+        [root] => format!("the root differs:\n  expected {expected}\n  found    {root} ({})", root.spec()),
+        _ => {
+            let sizes: Vec<_> = roots.iter().map(|root| format_size(root.spec().leaf())).collect();
+            format!("the root differs from {expected} with every part size tried: {}", sizes.join(", "))
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! `mksum formats`: the engine's table, as text and as JSON.
+
+use mksum::{FAMILIES, Family, LeafRule, Spec, format_size};
+use serde::Serialize;
+
+/// A line a format.
+pub fn table() -> String {
+    let header = ["FORMAT", "LEAF", "HASHES", "SAME OUTPUT AS"].map(String::from);
+    let rows: Vec<_> = [header].into_iter().chain(FAMILIES.iter().map(row)).collect();
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths = [0, 1, 2].map(width);
+    let mut text = String::new();
+    for [name, leaf, hashes, same_as] in &rows {
+        let [first, second, third] = widths;
+        text += &format!("{name:first$}  {leaf:second$}  {hashes:third$}  {same_as}\n");
+    }
+    text + "\n-f NAME[:HASH][:LEAF][:salt=HEX] chooses; the first format, hash and leaf is the default.\n\
+            any hash: "
+        + &names(&FAMILIES[0]).join(" ")
+        + "\n\
+            leaf: one size; any from 1 byte to 1TiB (default); or a power of two in a range (default)\n"
+}
+
+fn row(family: &'static Family) -> [String; 4] {
+    let leaf = match family.leaf {
+        LeafRule::Fixed(leaf) => format_size(leaf),
+        LeafRule::Any(default) => format!("any ({})", format_size(default)),
+        LeafRule::PowerOfTwo(low, high, default) => {
+            format!("{}..{} ({})", format_size(low), format_size(high), format_size(default))
+        }
+    };
+    let hashes = if family.hashes == FAMILIES[0].hashes { "any".into() } else { names(family).join(" ") };
+    [family.name.into(), leaf, hashes, family.same_as.into()]
+}
+
+fn names(family: &Family) -> Vec<&'static str> {
+    family.hashes.iter().map(|hash| hash.name()).collect()
+}
+
+#[derive(Serialize)]
+struct Record {
+    name: &'static str,
+    about: &'static str,
+    same_as: &'static str,
+    default: String,
+    hashes: Vec<&'static str>,
+    leaf: Leaf,
+    salt_bytes_max: usize,
+    /// Whether a pipe has a root, whose length nobody knows beforehand.
+    streams: bool,
+}
+
+#[derive(Serialize)]
+struct Leaf {
+    default: u64,
+    min: u64,
+    max: u64,
+    power_of_two: bool,
+}
+
+/// A JSON object a format, one a line.
+pub fn json() -> String {
+    let line = |family| serde_json::to_string(&record(family)).expect("strings and numbers") + "\n";
+    FAMILIES.iter().map(line).collect()
+}
+
+fn record(family: &'static Family) -> Record {
+    let (min, max) = match family.leaf {
+        LeafRule::Fixed(leaf) => (leaf, leaf),
+        LeafRule::Any(_) => (1, Spec::MAX_LEAF),
+        LeafRule::PowerOfTwo(low, high, _) => (low, high),
+    };
+    let power_of_two = matches!(family.leaf, LeafRule::PowerOfTwo(..));
+    Record {
+        name: family.name,
+        about: family.about,
+        same_as: family.same_as,
+        default: Spec::new(family).to_string(),
+        hashes: names(family),
+        leaf: Leaf { default: family.leaf.default(), min, max, power_of_two },
+        salt_bytes_max: family.salt,
+        streams: family.streams(),
+    }
+}

@@ -1,0 +1,85 @@
+//! A tree as one JSON object, parents before children.
+
+use super::picture::{Child, Kind, Node, Picture};
+use data_encoding::BASE64;
+use mksum_cli::name;
+use serde::Serialize;
+
+#[derive(Serialize)]
+struct Tree<'a> {
+    path: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path_base64: Option<String>,
+    format: String,
+    length: u64,
+    root: String,
+    nodes: Vec<Record>,
+}
+
+#[derive(Serialize)]
+struct Record {
+    name: String,
+    kind: &'static str,
+    /// The bytes under it: from `start` up to, but without, `end`.
+    start: u64,
+    end: u64,
+    level: u32,
+    leaves: u64,
+    digest: String,
+    /// The names of the children that are shown.
+    children: Vec<String>,
+    /// The children that are not shown.
+    elided: u64,
+    /// The children that padding stands in for.
+    padding: u64,
+}
+
+/// The picture as a line of JSON.
+pub fn text(picture: &Picture) -> String {
+    let path_base64 = picture.path.to_str().is_none().then(|| BASE64.encode(name::bytes(&picture.path)));
+    let mut nodes = Vec::new();
+    add(&mut nodes, &picture.tree, picture.root().spec().shape());
+    let root = picture.root();
+    let (path, format) = (&*name::lossy(&picture.path), root.spec().to_string());
+    let tree = Tree { path, path_base64, format, length: root.len(), root: root.to_string(), nodes };
+    serde_json::to_string(&tree).expect("strings and numbers") + "\n"
+}
+
+fn add(nodes: &mut Vec<Record>, node: &Node, shape: mksum::Shape) {
+    let (mut children, mut elided, mut padding) = (Vec::new(), 0, 0);
+    for child in &node.children {
+        match child {
+            Child::Node(child) => children.push(child.name()),
+            Child::Elided(count) => elided += count,
+            Child::Padding(count) => padding += count,
+        }
+    }
+    if node.is_elided() {
+        elided = shape.children(node.subtree).size_hint().0 as u64;
+        padding = shape.missing(node.subtree);
+    }
+    let kind = match node.kind {
+        Kind::Root => "root",
+        Kind::Top => "top",
+        Kind::Inner => "inner",
+        Kind::Leaf => "leaf",
+    };
+    let subtree = node.subtree;
+    nodes.push(Record {
+        name: node.name(),
+        kind,
+        start: subtree.start,
+        end: subtree.end(),
+        level: subtree.level,
+        leaves: node.leaves,
+        digest: node.hex(),
+        children,
+        elided,
+        padding,
+    });
+    for child in &node.children {
+        if let Child::Node(child) = child {
+            add(nodes, child, shape);
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! --graph: trees, drawn.
+
+mod dot;
+mod json;
+mod picture;
+mod svg;
+mod watched;
+
+use crate::args::{GraphStyle, Run};
+use crate::exit::{Exit, usage};
+use crate::print::{path, tell};
+use crate::tool::Tool;
+use crate::walk::{Rules, length};
+use mksum::Spec;
+use mksum_io::{Error, File, Input};
+use picture::{Picture, TooLarge};
+use std::path::Path;
+
+/// Draws the tree of each file in each format.
+pub fn run(tool: &Tool, args: &Run, style: GraphStyle) -> Exit {
+    let rules = match Rules::new(args) {
+        Ok(rules) => rules,
+        Err(reason) => return usage(&reason),
+    };
+    if style == GraphStyle::Svg && (args.files.len() > 1 || args.recursive || tool.formats.len() > 1) {
+        return usage(&"--graph=svg draws one file in one format: a picture holds one tree");
+    }
+    for input in rules.walk(&args.files) {
+        match input {
+            Ok(Input::Stdin) => {
+                return usage(&"--graph needs a file: a stream does not tell where its tree will split");
+            }
+            Ok(input) => {
+                for choice in &tool.formats {
+                    draw(tool, args, style, &input, choice.spec());
+                }
+            }
+            Err((path, reason)) => tool.console.error(&path, &reason),
+        }
+    }
+    tool.console.exit()
+}
+
+fn draw(tool: &Tool, args: &Run, style: GraphStyle, input: &Input, spec: &Spec) {
+    let known = length(input);
+    let _progress = tool.progress(move || [known].into_iter());
+    match picture(tool, args, path(input), spec) {
+        Ok(picture) => {
+            let text = match style {
+                GraphStyle::Dot => dot::text(&picture),
+                GraphStyle::Svg => svg::text(&picture),
+                GraphStyle::Json => json::text(&picture),
+            };
+            tool.console.print(text.as_bytes());
+            tool.console.flush();
+        }
+        Err(Failure::Input(error)) => tell(&tool.console, &error),
+        Err(Failure::TooLarge(error)) => tool.console.error(path(input), &error),
+    }
+}
+
+/// Why there is no picture.
+enum Failure {
+    Input(Error),
+    TooLarge(TooLarge),
+}
+
+fn picture(tool: &Tool, args: &Run, path: &Path, spec: &Spec) -> Result<Picture, Failure> {
+    let file = File::open(path, &tool.options).map_err(Failure::Input)?;
+    let mut picture = Picture::plan(path, spec, file.len(), args.graph_depth).map_err(Failure::TooLarge)?;
+    let root = watched::root(&file, spec, &mut picture.tree).map_err(Failure::Input)?;
+    file.finish().map_err(Failure::Input)?;
+    picture.crown(root);
+    Ok(picture)
+}

@@ -1,0 +1,135 @@
+//! File names: bytes that may be anything, as sum files escape them and as messages show them.
+
+use std::borrow::Cow;
+use std::ffi::OsString;
+use std::fmt::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// The name's bytes, as they stand in sum files.
+pub fn bytes(path: &Path) -> &[u8] {
+    path.as_os_str().as_encoded_bytes()
+}
+
+/// The path that these bytes name, unless no file of this system can have such a name.
+pub fn path(bytes: &[u8]) -> Option<PathBuf> {
+    if bytes.is_empty() || bytes.contains(&0) {
+        return None;
+    }
+    os_string(bytes).map(PathBuf::from)
+}
+
+#[cfg(unix)]
+fn os_string(bytes: &[u8]) -> Option<OsString> {
+    use std::os::unix::ffi::OsStringExt;
+    Some(OsString::from_vec(bytes.into()))
+}
+
+#[cfg(not(unix))]
+fn os_string(bytes: &[u8]) -> Option<OsString> {
+    String::from_utf8(bytes.into()).ok().map(OsString::from)
+}
+
+/// The name as a line of a sum file can hold it, if that is another than the name itself (coreutils, "cksum": a line
+/// with such a name begins with a backslash).
+pub fn escaped(name: &[u8]) -> Option<Vec<u8>> {
+    let letter = |byte| match byte {
+        b'\n' => Some(b'n'),
+        b'\r' => Some(b'r'),
+        b'\\' => Some(b'\\'),
+        _ => None,
+    };
+    name.iter().any(|&byte| letter(byte).is_some()).then(|| {
+        let escape = |&byte: &u8| match letter(byte) {
+            Some(letter) => vec![b'\\', letter],
+            None => vec![byte],
+        };
+        name.iter().flat_map(escape).collect()
+    })
+}
+
+/// The name that was escaped so; `None` if nothing is.
+pub fn unescaped(escaped: &[u8]) -> Option<Vec<u8>> {
+    let mut name = Vec::with_capacity(escaped.len());
+    let mut bytes = escaped.iter();
+    while let Some(&byte) = bytes.next() {
+        name.push(match byte {
+            b'\\' => match bytes.next()? {
+                b'n' => b'\n',
+                b'r' => b'\r',
+                b'\\' => b'\\',
+                _ => return None,
+            },
+            byte => byte,
+        });
+    }
+    Some(name)
+}
+
+/// A path in a message: as it is where that is harmless, else quoted as shells read it back (`$'a\nb'`).
+///
+/// A name can hold control sequences that rewrite a terminal, or letters that turn the line around.
+#[derive(Clone, Copy, Debug)]
+pub struct Shown<'a>(pub &'a Path);
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = bytes(self.0);
+        if let Ok(text) = str::from_utf8(name)
+            && !text.is_empty()
+            && text.chars().all(harmless)
+        {
+            return f.write_str(text);
+        }
+        f.write_str("$'")?;
+        for part in name.utf8_chunks() {
+            for letter in part.valid().chars() {
+                match letter {
+                    '\n' => f.write_str("\\n")?,
+                    '\r' => f.write_str("\\r")?,
+                    '\t' => f.write_str("\\t")?,
+                    '\\' | '\'' => write!(f, "\\{letter}")?,
+                    letter if harmless(letter) => f.write_char(letter)?,
+                    letter if letter.is_ascii() => write!(f, "\\x{:02x}", u32::from(letter))?,
+                    letter => write!(f, "\\u{:04x}", u32::from(letter))?,
+                }
+            }
+            part.invalid().iter().try_for_each(|byte| write!(f, "\\x{byte:02x}"))?;
+        }
+        f.write_char('\'')
+    }
+}
+
+/// Whether a letter prints as itself: no control, nothing invisible, nothing that changes the direction.
+fn harmless(letter: char) -> bool {
+    !letter.is_control()
+        && !matches!(letter, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}')
+}
+
+/// The path as text, with U+FFFD for what is none.
+pub fn lossy(path: &Path) -> Cow<'_, str> {
+    path.to_string_lossy()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escapes_are_coreutils() {
+        assert_eq!(escaped(b"plain name"), None);
+        assert_eq!(escaped(b"a\nb\\c\rd").unwrap(), b"a\\nb\\\\c\\rd");
+        assert_eq!(unescaped(b"a\\nb\\\\c\\rd").unwrap(), b"a\nb\\c\rd");
+        assert_eq!(unescaped(b"a\\tb"), None);
+        assert_eq!(unescaped(b"ends in \\"), None);
+    }
+
+    #[test]
+    fn messages_cannot_move_the_cursor() {
+        let shown = |name: &[u8]| Shown(&path(name).unwrap()).to_string();
+        assert_eq!(shown("Grüße (1).txt".as_bytes()), "Grüße (1).txt");
+        assert_eq!(shown(b"a\x1b[2Jb"), r"$'a\x1b[2Jb'");
+        assert_eq!(shown("a\u{202e}b".as_bytes()), r"$'a\u202eb'");
+        #[cfg(unix)]
+        assert_eq!(shown(b"it's\n\xff"), r"$'it\'s\n\xff'");
+    }
+}

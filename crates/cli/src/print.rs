@@ -1,0 +1,128 @@
+//! Printing roots: the tool's main job.
+
+use crate::args::Run;
+use crate::console::Console;
+use crate::exit::{Exit, usage};
+use crate::report;
+use crate::tool::Tool;
+use crate::walk::{Rules, length};
+use data_encoding::BASE64;
+use mksum::Root;
+use mksum_cli::name;
+use mksum_cli::sum::{self, End, Style};
+use mksum_io::{Error, Input, Job, hash_all};
+use serde::Serialize;
+use std::collections::VecDeque;
+use std::io::ErrorKind;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+/// Prints a line for each file and format.
+pub fn run(tool: &Tool, args: &Run) -> Exit {
+    let rules = match Rules::new(args) {
+        Ok(rules) => rules,
+        Err(reason) => return usage(&reason),
+    };
+    let (lengths, files) = (rules.clone(), args.files.clone());
+    let _progress = tool.progress(move || {
+        let files = lengths.walk(&files).collect::<Vec<_>>();
+        files.into_iter().flatten().map(|input| length(&input))
+    });
+    if args.files.len() > 1 || args.recursive {
+        tool.console.flush_regularly();
+    }
+    let style = match args {
+        Run { json: true, .. } => Lines::Json,
+        Run { untagged: true, .. } => Lines::Sums(Style::Untagged),
+        _ => Lines::Sums(Style::Tagged),
+    };
+    let specs: Vec<_> = tool.formats.iter().map(|choice| choice.spec().clone()).collect();
+    let started = Mutex::new(VecDeque::new());
+    let started = || started.lock().unwrap_or_else(PoisonError::into_inner);
+    let jobs = rules.walk(&args.files).filter_map(|input| match input {
+        Ok(input) => {
+            started().push_back(Instant::now());
+            Some(Job { input, specs: specs.clone() })
+        }
+        Err((path, reason)) => {
+            tool.console.error(&path, &reason);
+            None
+        }
+    });
+    let mut told = Instant::now();
+    hash_all(jobs, &tool.options, |job, result| {
+        // Jobs are taken up ahead of time and hashed side by side: a file's time is what it added.
+        let since = started().pop_front().map_or(told, |start| start.max(told));
+        told = Instant::now();
+        let seconds = (told - since).as_secs_f64();
+        match result {
+            Ok(roots) => {
+                for root in &roots {
+                    tool.console.print(&style.line(tool.end, path(&job.input), root, seconds));
+                }
+                if args.verbose {
+                    tool.console.tell(&report::verbose(path(&job.input), &roots, seconds, tool, args.io));
+                }
+            }
+            Err(error) => tell(&tool.console, &error),
+        }
+        ControlFlow::Continue(())
+    });
+    tool.console.exit()
+}
+
+/// The path that stands for an input in lines and messages.
+pub fn path(input: &Input) -> &Path {
+    match input {
+        Input::Stdin => Path::new("-"),
+        Input::Path(path) => path,
+    }
+}
+
+/// Tells why an input has no root.
+pub fn tell(console: &Console, error: &Error) {
+    match error {
+        Error::Open { path, error: inner } if inner.kind() == ErrorKind::IsADirectory => {
+            console.error(path, &format_args!("Is a directory (-r hashes the files in it)"));
+        }
+        _ => console.error(error.path(), error),
+    }
+}
+
+/// How a root is printed.
+#[derive(Clone, Copy, Debug)]
+enum Lines {
+    Sums(Style),
+    Json,
+}
+
+#[derive(Serialize)]
+struct Record<'a> {
+    path: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path_base64: Option<String>,
+    format: String,
+    length: u64,
+    root: String,
+    seconds: f64,
+}
+
+impl Lines {
+    fn line(self, end: End, path: &Path, root: &Root, seconds: f64) -> Vec<u8> {
+        let (format, text) = (root.spec().to_string(), root.to_string());
+        match self {
+            Lines::Sums(style) => sum::line(style, end, &format, name::bytes(path), &text),
+            Lines::Json => {
+                let path_base64 = path.to_str().is_none().then(|| BASE64.encode(name::bytes(path)));
+                let seconds = (seconds * 1e6).round() / 1e6;
+                let path = &*name::lossy(path);
+                let record = Record { path, path_base64, format, length: root.len(), root: text, seconds };
+                let mut line = serde_json::to_vec(&record).expect("strings and numbers");
+                line.push(end.byte());
+                line
+            }
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! What a run works with: formats, how to read, where to write.
+
+use crate::args::{Io, Run};
+use crate::console::Console;
+use crate::nice;
+use crate::progress::Progress;
+use mksum::SpecError;
+use mksum_cli::choice::Choice;
+use mksum_cli::sum::End;
+use mksum_io::{Mode, Options, Throttle};
+use std::sync::Arc;
+
+/// What a run works with.
+#[derive(Debug)]
+pub struct Tool {
+    /// The formats as they were chosen: one or more.
+    pub formats: Vec<Choice>,
+    /// How to read.
+    pub options: Options,
+    /// Where to write.
+    pub console: Arc<Console>,
+    /// What ends a line, read or written.
+    pub end: End,
+    progress: bool,
+}
+
+impl Tool {
+    /// As the flags have it.
+    ///
+    /// # Errors
+    /// If a format cannot be had with the hash, leaf or salt that is wanted of it, or something with this machine.
+    pub fn new(args: &Run) -> Result<Tool, String> {
+        mksum_lanes::cpu::active().map_err(|error| format!("{}: {error}", mksum_lanes::cpu::VARIABLE))?;
+        let defaults = if args.formats.is_empty() { vec![Choice::default()] } else { args.formats.clone() };
+        let formats = defaults.into_iter().map(|choice| changed(choice, args)).collect::<Result<_, _>>();
+        if args.io_nice {
+            nice::to_idle()?;
+        }
+        let mode = match args.io {
+            Io::Auto => Mode::Auto,
+            Io::Buffered => Mode::Buffered,
+            Io::Direct => Mode::Direct,
+        };
+        let throttle = args.throttle.map(|rate| Arc::new(Throttle::new(rate)));
+        let mut options = Options { mode, throttle, ..Options::new() };
+        if let Some(threads) = args.threads {
+            options.threads = threads.into();
+        }
+        let formats = formats.map_err(|error: SpecError| error.to_string())?;
+        let end = if args.zero { End::Zero } else { End::Newline };
+        Ok(Tool { formats, options, console: Arc::default(), end, progress: !args.no_progress })
+    }
+
+    /// Shows progress from now on, towards the sum of `lengths` where all of them are known.
+    pub fn progress<L>(&self, lengths: impl FnOnce() -> L + Send + 'static) -> Option<Progress>
+    where
+        L: Iterator<Item = Option<u64>>,
+    {
+        if !self.progress {
+            return None;
+        }
+        // Found only when there is somebody who looks at it.
+        Progress::start(&self.console, &self.options.meter, move || lengths().sum())
+    }
+}
+
+/// A format with the flags that change every format.
+fn changed(mut choice: Choice, args: &Run) -> Result<Choice, SpecError> {
+    if let Some(hash) = args.algorithm {
+        choice = choice.with_hash(hash)?;
+    }
+    if let Some(leaf) = args.leaf {
+        choice = choice.with_leaf(leaf)?;
+    }
+    match &args.salt {
+        Some(salt) => choice.with_salt(&salt.0),
+        None => Ok(choice),
+    }
+}

@@ -1,0 +1,159 @@
+//! From arguments to the files to be hashed, in a stable order.
+
+use crate::args::{Run, Symlinks};
+use crate::console::reason;
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use mksum_io::Input;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::{array, fs, vec};
+use walkdir::{DirEntry, WalkDir};
+
+/// Which files directories stand for.
+#[derive(Clone, Debug)]
+pub struct Rules {
+    recursive: bool,
+    symlinks: Symlinks,
+    exclude: Arc<Exclude>,
+}
+
+/// What is passed over in directories.
+#[derive(Debug, Default)]
+struct Exclude {
+    /// Globs without a slash match names at any depth, others the path below the directory that was given.
+    names: GlobSet,
+    paths: GlobSet,
+    directory_names: GlobSet,
+    directory_paths: GlobSet,
+}
+
+/// A file that cannot be hashed, and why.
+pub type Unreachable = (PathBuf, String);
+
+impl Rules {
+    /// As the flags have it.
+    ///
+    /// # Errors
+    /// If a glob is none.
+    pub fn new(args: &Run) -> Result<Rules, String> {
+        let exclude = Arc::new(if args.exclude.is_empty() { Exclude::default() } else { Exclude::new(&args.exclude)? });
+        Ok(Rules { recursive: args.recursive, symlinks: args.symlinks, exclude })
+    }
+
+    /// The inputs that `arguments` name; the standard input if there are none.
+    pub fn walk(&self, arguments: &[PathBuf]) -> Walk {
+        let arguments = if arguments.is_empty() { vec!["-".into()] } else { arguments.to_vec() };
+        Walk { rules: self.clone(), arguments: arguments.into_iter(), inside: None }
+    }
+}
+
+impl Exclude {
+    fn new(globs: &[String]) -> Result<Exclude, String> {
+        let mut sets: [GlobSetBuilder; 4] = array::from_fn(|_| GlobSetBuilder::new());
+        for text in globs {
+            let (pattern, directories) = match text.strip_suffix('/') {
+                Some(pattern) => (pattern, 2),
+                None => (text.as_str(), 0),
+            };
+            let path = usize::from(pattern.contains('/'));
+            let pattern = pattern.strip_prefix('/').unwrap_or(pattern);
+            let glob = GlobBuilder::new(pattern).literal_separator(true).backslash_escape(true).build();
+            sets[directories + path].add(glob.map_err(|error| format!("--exclude '{text}': {}", error.kind()))?);
+        }
+        let [names, paths, directory_names, directory_paths] =
+            sets.map(|set| set.build().map_err(|error| format!("--exclude: {error}")));
+        Ok(Exclude {
+            names: names?,
+            paths: paths?,
+            directory_names: directory_names?,
+            directory_paths: directory_paths?,
+        })
+    }
+
+    fn covers(&self, entry: &DirEntry, directory: &Path) -> bool {
+        let name = Path::new(entry.file_name());
+        let below = entry.path().strip_prefix(directory).unwrap_or(entry.path());
+        let any = self.names.is_match(name) || self.paths.is_match(below);
+        any || (entry.file_type().is_dir()
+            && (self.directory_names.is_match(name) || self.directory_paths.is_match(below)))
+    }
+}
+
+/// The inputs that arguments name: see [`Rules::walk`].
+///
+/// A directory comes depth first, each directory's entries by the bytes of their names.
+#[derive(Debug)]
+pub struct Walk {
+    rules: Rules,
+    arguments: vec::IntoIter<PathBuf>,
+    inside: Option<(PathBuf, walkdir::IntoIter)>,
+}
+
+impl Iterator for Walk {
+    type Item = Result<Input, Unreachable>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            match &mut self.inside {
+                Some((directory, entries)) => match next_file(&self.rules, directory, entries) {
+                    Some(Ok(path)) => return Some(Ok(Input::Path(path))),
+                    Some(Err(unreachable)) => return Some(Err(unreachable)),
+                    None => self.inside = None,
+                },
+                None => {
+                    let argument = self.arguments.next()?;
+                    if argument.as_os_str() == "-" {
+                        return Some(Ok(Input::Stdin));
+                    }
+                    if !(self.rules.recursive && fs::metadata(&argument).is_ok_and(|metadata| metadata.is_dir())) {
+                        return Some(Ok(Input::Path(argument)));
+                    }
+                    let follow = self.rules.symlinks == Symlinks::Follow;
+                    let entries = WalkDir::new(&argument).follow_links(follow).sort_by_file_name();
+                    self.inside = Some((argument, entries.into_iter()));
+                }
+            }
+        }
+    }
+}
+
+fn next_file(rules: &Rules, directory: &Path, entries: &mut walkdir::IntoIter) -> Option<Result<PathBuf, Unreachable>> {
+    loop {
+        let entry = match entries.next()? {
+            Ok(entry) => entry,
+            Err(error) => return Some(Err(unreachable(directory, &error))),
+        };
+        if entry.depth() > 0 && rules.exclude.covers(&entry, directory) {
+            if entry.file_type().is_dir() {
+                entries.skip_current_dir();
+            }
+        } else if entry.file_type().is_file() {
+            // Pipes, sockets and devices found on the way have no content to be kept.
+            return Some(Ok(entry.into_path()));
+        }
+    }
+}
+
+fn unreachable(directory: &Path, error: &walkdir::Error) -> Unreachable {
+    let path = error.path().unwrap_or(directory).to_path_buf();
+    let why = match (error.loop_ancestor(), error.io_error()) {
+        (Some(above), _) => format!("a symbolic link back to {}", mksum_cli::name::Shown(above)),
+        (None, Some(error)) => reason(error),
+        (None, None) => error.to_string(),
+    };
+    (path, why)
+}
+
+/// The length of an input if it is a regular file; `None` where nobody knows it beforehand.
+pub fn length(input: &Input) -> Option<u64> {
+    match input {
+        Input::Stdin => None,
+        // What cannot be found adds nothing to the work.
+        Input::Path(path) => match fs::metadata(path) {
+            Ok(metadata) if metadata.is_file() => Some(metadata.len()),
+            Ok(metadata) if metadata.is_dir() => Some(0),
+            Ok(_) => None,
+            Err(_) => Some(0),
+        },
+    }
+}
