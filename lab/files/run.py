@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""Times mksum on files beside the tools people use today, in one run, and writes what it found.
+
+    run.py --mksum PATH [--file PATH] [--rounds N] [CASE …]
+
+Cases: cached, cold (needs root, to empty the page cache), pipe, small, start. Each round runs every command of a case
+once, so that what else the machine does falls on all of them; the median of the rounds is told, with the least and the
+most. Every output is checked against another program's before it is timed. Rows go to lab/results/files-*.json.
+"""
+import argparse, datetime, json, os, pathlib, platform, re, resource, statistics, subprocess, sys, time
+
+LAB = pathlib.Path(__file__).resolve().parent.parent
+GIB = 1 << 30
+NOTHING = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+
+
+def machine():
+    model = re.search(r"model name\s*: (.*)", pathlib.Path("/proc/cpuinfo").read_text()).group(1)
+    flags = pathlib.Path("/proc/cpuinfo").read_text()
+    extras = [name for name in ("avx2", "avx512f", "sha_ni") if f" {name} " in flags]
+    return {"cpu": model, "cores": os.cpu_count(), "has": extras, "system": platform.platform(terse=True)}
+
+
+def timed(command, **more):
+    """Wall and processor seconds of one run, children and all."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    begin = time.monotonic()
+    done = subprocess.run(command, shell=isinstance(command, str), **{**NOTHING, **more})
+    wall = time.monotonic() - begin
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if done.returncode:
+        sys.exit(f"{command}: exit {done.returncode}")
+    return wall, after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+
+
+def measure(case, commands, amount, unit, rounds, before=lambda: None):
+    """Rows of one case: every command once a round."""
+    walls, cpus = {name: [] for name in commands}, {name: [] for name in commands}
+    for turn in range(rounds + 1):
+        for name, command in commands.items():
+            before()
+            wall, cpu = timed(command)
+            if turn:  # The first round warms up.
+                walls[name].append(wall)
+                cpus[name].append(cpu)
+    first = next(iter(commands))
+    rows = []
+    for name in commands:
+        ratios = [theirs / ours for theirs, ours in zip(walls[first], walls[name])]
+        middle = statistics.median(walls[name])
+        rows.append({
+            "case": case, "command": name, "rounds": rounds, "amount": amount, "unit": unit,
+            "wall_seconds": [min(walls[name]), middle, max(walls[name])],
+            "cpu_seconds": statistics.median(cpus[name]),
+            "rate": amount / middle, "ratio_to_first": statistics.median(ratios),
+        })
+        row = rows[-1]
+        print(f"{case:<7} {name:<34} {middle:8.3f} s ({min(walls[name]):.3f}–{max(walls[name]):.3f})  cpu {row['cpu_seconds']:8.3f} s  "
+              f"{row['rate']:12.4g} {unit}/s  {row['ratio_to_first']:6.2f}×", flush=True)
+    return rows
+
+
+def output(command):
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--mksum", required=True)
+    options.add_argument("--file", default=LAB.parent / "target/lab/random.bin", type=pathlib.Path)
+    options.add_argument("--size", default=4 * GIB, type=int, help="of the file, if it is made")
+    options.add_argument("--rounds", default=5, type=int)
+    options.add_argument("cases", nargs="*", default=["cached", "cold", "pipe", "small", "start"])
+    chosen = options.parse_args()
+    mksum, path, rows = os.path.abspath(chosen.mksum), chosen.file, []
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with open(path, "wb") as file:
+            for _ in range(chosen.size >> 20):
+                file.write(os.urandom(1 << 20))
+    big, size = str(path), path.stat().st_size / 1e9
+
+    # The answers first.
+    assert output([mksum, "-f", "blake3", "--untagged", big]) == output(["b3sum", big])
+    assert output([mksum, "-f", "plain:sha256:1TiB", "--untagged", big]) == output(["sha256sum", big])
+
+    formats = "rfc6962:sha256:64KiB rfc6962:sha256:16KiB blake3 glacier btv2 fsverity:sha256:4KiB mtsum:sha256 s3:md5:8MiB rfc6962:sha512:64KiB".split()
+    ours = {f"mksum -f {name}": [mksum, "-f", name, big] for name in formats}
+    peers = {
+        "sha256sum": ["sha256sum", big],
+        "openssl dgst -sha256": ["openssl", "dgst", "-sha256", big],
+        "b3sum": ["b3sum", big],
+        "b3sum --no-mmap": ["b3sum", "--no-mmap", big],
+        "md5sum": ["md5sum", big],
+        "dd bs=1M (reading alone, one thread)": ["dd", f"if={big}", "of=/dev/null", "bs=1M"],
+    }
+    for case in chosen.cases:
+        if case == "cached":
+            rows += measure(case, {**peers, **ours, "mksum -p 1": [mksum, "-p", "1", big]}, size, "GB", chosen.rounds)
+        elif case == "cold":
+            def drop():
+                subprocess.run(["sync"], check=True)
+                pathlib.Path("/proc/sys/vm/drop_caches").write_text("3")
+            few = {name: peers[name] for name in ("sha256sum", "openssl dgst -sha256", "b3sum")}
+            few["dd bs=4M iflag=direct (reading alone)"] = ["dd", f"if={big}", "of=/dev/null", "bs=4M", "iflag=direct"]
+            few |= {f"mksum --io {mode}": [mksum, "--io", mode, big] for mode in ("auto", "direct", "buffered")}
+            rows += measure(case, few, size, "GB", max(3, chosen.rounds // 2), drop)
+        elif case == "pipe":
+            tools = {"b3sum": "b3sum", "sha256sum": "sha256sum", "mksum -f blake3": f"{mksum} -f blake3", "mksum": mksum, "cat": "cat"}
+            rows += measure(case, {name: f"cat {big} | {tool}" for name, tool in tools.items()}, size, "GB", chosen.rounds)
+        elif case == "small":
+            folder = LAB.parent / "target/lab/small"
+            if not folder.exists():
+                folder.mkdir(parents=True)
+                for number in range(10_000):
+                    (folder / f"{number:05}").write_bytes(os.urandom(4096))
+            names = [str(folder / f"{number:05}") for number in range(10_000)]
+            assert output([mksum, "-f", "blake3", "--untagged", *names]) == output(["b3sum", *names])
+            tools = {"sha256sum": ["sha256sum"], "b3sum": ["b3sum"], "mksum": [mksum], "mksum -f blake3": [mksum, "-f", "blake3"],
+                     "mksum -f plain:sha256:1TiB": [mksum, "-f", "plain:sha256:1TiB"]}
+            rows += measure(case, {name: tool + names for name, tool in tools.items()}, len(names), "file", chosen.rounds)
+        elif case == "start":
+            small = LAB.parent / "target/lab/thousand"
+            small.write_bytes(bytes(1000))
+            loop = "for i in $(seq 200); do {} {} ; done"
+            tools = {"sha256sum": "sha256sum", "b3sum": "b3sum", "mksum": mksum, "true (the shell's own cost)": "/bin/true"}
+            rows += measure(case, {name: loop.format(tool, small) for name, tool in tools.items()}, 200, "run", chosen.rounds)
+        else:
+            sys.exit(f"no case {case}")
+
+    where = machine()
+    date = datetime.date.today().isoformat()
+    label = re.sub(r"[^a-z0-9]+", "-", f"{where['cpu']} {where['cores']} cores".lower()).strip("-")
+    versions = {name: output([name, "--version"]).splitlines()[0] for name in ("sha256sum", "b3sum")}
+    versions["openssl"] = output(["openssl", "version"]).strip()
+    result = {"date": date, "machine": where, "versions": versions, "rows": rows}
+    (LAB / "results").mkdir(exist_ok=True)
+    told = LAB / f"results/files-{label}-{date}.json"
+    old = json.loads(told.read_text())["rows"] if told.exists() else []
+    result["rows"] = [row for row in old if row["case"] not in chosen.cases] + rows
+    told.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n")
+    print(f"\nwritten: {told}")
+    import chart
+    chart.draw(result)
+
+
+if __name__ == "__main__":
+    main()
