@@ -339,8 +339,8 @@ pub fn read() -> Result<Args, Exit> {
         _ => {
             let text = error.render().to_string();
             let text = text.strip_prefix("error: ").unwrap_or(&text);
-            let _ = write!(io::stderr(), "mksum: {text}");
-            Exit::Usage
+            let text = text.strip_suffix("\n\nFor more information, try '--help'.\n").unwrap_or(text);
+            usage(&text.trim_end())
         }
     })?;
     match args.run.conflict() {

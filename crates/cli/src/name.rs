@@ -105,6 +105,13 @@ fn harmless(letter: char) -> bool {
         && !matches!(letter, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}')
 }
 
+/// Text from elsewhere in a message: what could harm a terminal is escaped.
+pub fn printable(text: &str) -> String {
+    text.chars()
+        .map(|letter| if harmless(letter) { letter.into() } else { letter.escape_unicode().to_string() })
+        .collect()
+}
+
 /// The path as text, with U+FFFD for what is none.
 pub fn lossy(path: &Path) -> Cow<'_, str> {
     path.to_string_lossy()

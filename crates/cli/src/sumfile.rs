@@ -201,8 +201,8 @@ impl fmt::Display for Malformed {
         match self {
             Malformed::NoLine => f.write_str("neither 'FORMAT (PATH) = ROOT' nor 'ROOT  PATH'"),
             Malformed::NoFormat => f.write_str("it does not name its format: tell it with -f"),
-            Malformed::Tag(tag) => write!(f, "'{}' is not a format here", tag.escape_debug()),
-            Malformed::Root(error) => write!(f, "{}", error.to_string().escape_debug()),
+            Malformed::Tag(tag) => write!(f, "'{}' is not a format here", name::printable(tag)),
+            Malformed::Root(error) => f.write_str(&name::printable(&error.to_string())),
             Malformed::Escape => f.write_str("an escape other than \\n, \\r and \\\\ in its path"),
             Malformed::Name => f.write_str("its path cannot be a file's name"),
             Malformed::TooLong => write!(f, "longer than {LONGEST} bytes"),

@@ -209,8 +209,10 @@ impl Node {
 
     /// What it is, in a word or two.
     fn caption(&self) -> String {
+        let leaves = format!("{} leaves", grouped(self.leaves));
         match self.kind {
-            _ if self.is_elided() => format!("{} leaves", grouped(self.leaves)),
+            Kind::Root if self.is_elided() => format!("root, {leaves}"),
+            _ if self.is_elided() => leaves,
             Kind::Leaf => "leaf".into(),
             Kind::Root => "root".into(),
             Kind::Top => "top".into(),

@@ -1,0 +1,26 @@
+//! Sum files of any bytes: no panic, and what is read is read again from the line that is written for it.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use mksum_cli::choice::Choice;
+use mksum_cli::sum::{self, End, Style};
+use mksum_cli::sumfile::{Lines, parse};
+
+fuzz_target!(|input: (bool, Option<&str>, &[u8])| {
+    let (zero, told, bytes) = input;
+    let end = if zero { End::Zero } else { End::Newline };
+    let told: Option<Choice> = told.and_then(|text| text.parse().ok());
+    let mut lines = Lines::new(bytes, end);
+    while let Some(entry) = lines.next_entry(told.as_ref()).expect("memory does not fail") {
+        let Ok(entry) = entry else { continue };
+        let spec = entry.choice.spec().to_string();
+        // Any root of the format will do for the line: what was told has no text of its own.
+        let size = entry.choice.spec().hash().size();
+        let root = entry.choice.spec().sealed(1, vec![0; size]).to_string();
+        let mut line = sum::line(Style::Tagged, end, &spec, &entry.path, &root);
+        line.pop();
+        let again = parse(&line, end, None).expect("a line of its form").expect("neither comment nor blank");
+        assert_eq!(again.path, entry.path);
+        assert_eq!(again.choice.spec(), entry.choice.spec());
+    }
+});

@@ -1,0 +1,62 @@
+//! Ctrl-C, whatever the tool waits for.
+#![cfg(unix)]
+
+use std::io::{Read, Write};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// The tool, waiting on pipes that nobody serves.
+fn start(arguments: &[&str]) -> Child {
+    let child = Command::new(env!("CARGO_BIN_EXE_mksum"))
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    thread::sleep(Duration::from_millis(300));
+    child
+}
+
+/// Ctrl-C, and what comes of it: the exit code, the output and the errors.
+fn interrupt(mut child: Child) -> (Option<i32>, Vec<u8>, Vec<u8>) {
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    let asked = Instant::now();
+    let status = child.wait().unwrap();
+    assert!(asked.elapsed() < Duration::from_secs(5), "it ends at once");
+    let (mut output, mut errors) = (Vec::new(), Vec::new());
+    child.stdout.take().unwrap().read_to_end(&mut output).unwrap();
+    child.stderr.take().unwrap().read_to_end(&mut errors).unwrap();
+    (status.code(), output, errors)
+}
+
+#[test]
+fn while_it_waits_for_its_input() {
+    for arguments in [&[][..], &["-"], &["--check"], &["-f", "blake3", "-f", "btv2", "-j1"]] {
+        let mut child = start(arguments);
+        child.stdin.as_mut().unwrap().write_all(b"some bytes without an end").unwrap();
+        assert_eq!(interrupt(child), (Some(130), vec![], vec![]), "{arguments:?}");
+    }
+}
+
+#[test]
+fn while_it_hashes_slowly() {
+    let big = std::env::temp_dir().join(format!("mksum-interrupt-{}", std::process::id()));
+    std::fs::write(&big, vec![7; 8 << 20]).unwrap();
+    let small = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
+    let (code, output, errors) = interrupt(start(&["--throttle", "1MB", small, big.to_str().unwrap()]));
+    std::fs::remove_file(&big).unwrap();
+    assert_eq!((code, errors), (Some(130), vec![]));
+    // What was done before is there, line by line.
+    assert!(output.is_empty() || output.ends_with(b"\n"), "{output:?}");
+}
+
+#[test]
+fn while_nobody_reads_its_output() {
+    let names: Vec<_> = (0..20_000).map(|_| concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")).collect();
+    let (code, output, _) = interrupt(start(&names));
+    assert_eq!(code, Some(130));
+    assert!(output.starts_with(b"rfc6962:"));
+}

@@ -1,0 +1,127 @@
+//! Runs the scripts in `tests/scripts`: commands as a person types them, with what they print.
+//!
+//! A script has files, commands and what is expected of them:
+//!
+//! ```text
+//! # A comment.
+//! -- name.txt --          a file; its lines follow, up to the next line that begins like one of these
+//! $ mksum name.txt        a command for sh, in the directory of the files
+//! expected output         `[..]` stands for anything within a line
+//! ! expected error        a line of standard error; they come after the output
+//! ? 1                     the exit code, if it is not 0
+//! ```
+//!
+//! Whatever is printed and not expected fails. `BLESS=1 cargo test` writes down what is printed.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+#[test]
+fn every_script_prints_what_it_says() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scripts");
+    let mut scripts: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    scripts.sort();
+    assert!(scripts.len() >= 10, "{} has its scripts", folder.display());
+    let failures: Vec<_> = scripts.iter().filter_map(|script| run(script).err()).collect();
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+fn run(script: &Path) -> Result<(), String> {
+    let name = script.file_stem().unwrap().to_str().unwrap();
+    let place = fresh_directory(name);
+    let text = fs::read_to_string(script).unwrap();
+    let mut lines = text.lines().peekable();
+    let (mut found, mut differences) = (String::new(), String::new());
+    while let Some(line) = lines.next() {
+        found += &format!("{line}\n");
+        let mut following = Vec::new();
+        if line.starts_with("-- ") || line.starts_with("$ ") {
+            while let Some(line) = lines.next_if(|line| !["-- ", "$ ", "# "].iter().any(|mark| line.starts_with(mark)))
+            {
+                following.push(line);
+            }
+        }
+        // Blank lines before the next command are the script's.
+        let blank = following.iter().rev().take_while(|line| line.is_empty()).count();
+        following.truncate(following.len() - blank);
+        if let Some(file) = line.strip_prefix("-- ").and_then(|line| line.strip_suffix(" --")) {
+            fs::write(place.join(file), following.iter().map(|line| format!("{line}\n")).collect::<String>()).unwrap();
+            following.iter().for_each(|line| found += &format!("{line}\n"));
+        } else if let Some(command) = line.strip_prefix("$ ") {
+            let printed = printed(command, &place);
+            let same = printed.len() == following.len()
+                && printed.iter().zip(&following).all(|(printed, expected)| matches(printed, expected));
+            if same {
+                following.iter().for_each(|line| found += &format!("{line}\n"));
+            } else {
+                let block = |lines: &[String]| lines.iter().map(|line| format!("    {line}\n")).collect::<String>();
+                let expected: Vec<_> = following.iter().map(|line| line.to_string()).collect();
+                let (expected, printed) = (block(&expected), block(&printed));
+                differences += &format!("{name}: $ {command}\n  expected\n{expected}  printed\n{printed}");
+                found += &printed.lines().map(|line| format!("{}\n", &line[4..])).collect::<String>();
+            }
+        } else if !line.is_empty() && !line.starts_with("# ") {
+            differences += &format!("{name}: what is this line? {line}\n");
+        }
+        found += &"\n".repeat(blank);
+    }
+    fs::remove_dir_all(&place).unwrap();
+    if std::env::var_os("BLESS").is_some() && found != text {
+        fs::write(script, found).unwrap();
+    }
+    if differences.is_empty() { Ok(()) } else { Err(differences) }
+}
+
+fn fresh_directory(name: &str) -> PathBuf {
+    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
+    fs::create_dir_all(&place).unwrap();
+    place
+}
+
+/// The lines of a command's output, errors and exit code, as a script has them.
+fn printed(command: &str, place: &Path) -> Vec<String> {
+    let bin = Path::new(env!("CARGO_BIN_EXE_mksum")).parent().unwrap();
+    let path = std::env::var("PATH").unwrap();
+    let output = Command::new("sh")
+        .args(["-c", command])
+        .current_dir(place)
+        .env("PATH", format!("{}:{path}", bin.display()))
+        .env("LC_ALL", "C")
+        .env_remove("MKSUM_CPU")
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let lines = |bytes: &[u8], mark: &str| {
+        let text = match str::from_utf8(bytes) {
+            Ok(text) => text.into(),
+            // Bytes that are no text are shown as \xff.
+            Err(_) => bytes.split_inclusive(|&byte| byte == b'\n').fold(String::new(), |text, line| {
+                let line = line.strip_suffix(b"\n").unwrap_or(line);
+                text + &line.utf8_chunks().fold(String::new(), |text, part| {
+                    text + part.valid()
+                        + &part.invalid().iter().map(|byte| format!("\\x{byte:02x}")).collect::<String>()
+                }) + "\n"
+            }),
+        };
+        let text: String = text;
+        text.replace('\0', "\\0").lines().map(|line| format!("{mark}{line}").trim_end().into()).collect::<Vec<_>>()
+    };
+    let mut all = lines(&output.stdout, "");
+    all.extend(lines(&output.stderr, "! "));
+    match output.status.code() {
+        Some(0) => {}
+        code => all.push(format!("? {}", code.map_or("signal".into(), |code| code.to_string()))),
+    }
+    while all.last().is_some_and(String::is_empty) {
+        all.pop();
+    }
+    all
+}
+
+/// Whether a line is as expected, where `[..]` stands for anything.
+fn matches(line: &str, expected: &str) -> bool {
+    let Some((start, rest)) = expected.split_once("[..]") else { return line == expected };
+    let Some(line) = line.strip_prefix(start) else { return false };
+    line.char_indices().map(|(at, _)| at).chain([line.len()]).any(|at| matches(&line[at..], rest))
+}
