@@ -96,7 +96,7 @@ impl File {
             // As many rounds as full groups would take, all of the same size.
             (leaf, mine.div_ceil(mine.div_ceil(fill)))
         } else {
-            (Self::PIECE.max(leaf * lanes).min(share).max(leaf), 1)
+            (format.shape.batch(Self::PIECE.max(leaf * lanes)).min(share).max(leaf), 1)
         };
         let busy = usize::try_from(len.div_ceil(piece.saturating_mul(group))).unwrap_or(usize::MAX);
         Plan { threads: threads.min(busy).max(1), piece, group: group as usize }
@@ -182,7 +182,9 @@ impl<N: NodeHash> Subtrees<N> for File {
             self.leaves(format, &[node], role, &mut digest).map_err(source)?;
             return Ok(digest.pop());
         }
-        if node.level > 0 && (node.len > Self::LARGEST || !matches!(format.shape, Shape::Even { .. })) {
+        if node.level > 0
+            && (node.len > format.shape.batch(Self::LARGEST) || !matches!(format.shape, Shape::Even { .. }))
+        {
             return Ok(None);
         }
         let digest = self.pool.with(|buffer| {

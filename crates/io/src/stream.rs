@@ -2,7 +2,7 @@
 
 use crate::permits::Permits;
 use crate::{Error, Options};
-use mksum::{Format, Frontier, Memory, Messages, NodeHash, Role, Root, Spec, Subtree, Subtrees, Visitor};
+use mksum::{Format, Frontier, Memory, Messages, NodeHash, Role, Root, Shape, Spec, Subtree, Subtrees, Visitor};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,6 +13,11 @@ use std::thread;
 const CHUNK: u64 = 1 << 20;
 /// The bytes that wait to be hashed, for each format.
 const WAITING: u64 = 16 << 20;
+
+/// What threads are given at a time, or some of them.
+fn unit(shape: Shape) -> Option<Subtree> {
+    shape.unit(shape.batch(CHUNK))
+}
 
 /// Bytes in order.
 pub(crate) trait Bytes {
@@ -37,7 +42,7 @@ pub(crate) fn hash_stream(
         return Err(format_error(spec, Box::new(mksum::NeedsLength)));
     }
     // A chunk of whole units needs no copying; with several formats only the first has that.
-    let unit = specs.first().and_then(|spec| spec.shape().unit(CHUNK)).map_or(CHUNK, |unit| unit.len);
+    let unit = specs.first().and_then(|spec| unit(spec.shape())).map_or(CHUNK, |unit| unit.len);
     let size = if unit > CHUNK { CHUNK } else { CHUNK / unit * unit } as usize;
     let mut first = vec![0; size.min(len.map_or(size, |len| len as usize + 1))];
     let got = bytes.fill(&mut first)?;
@@ -113,7 +118,7 @@ impl Visitor for Driver<'_> {
     type Output = Result<Vec<u8>, mksum::Error>;
 
     fn visit<const N: usize, H: NodeHash<Digest = [u8; N]>>(self, format: &Format<H>) -> Self::Output {
-        let digest = match (format.frontier(), format.shape.unit(CHUNK)) {
+        let digest = match (format.frontier(), unit(format.shape)) {
             (Ok(frontier), Some(unit)) if unit.len <= WAITING / 2 => self.parallel(format, frontier, unit),
             (Ok(frontier), _) => self.serial(frontier),
             (Err(_), _) => self.in_order(format),
@@ -130,7 +135,7 @@ impl Driver<'_> {
         mut frontier: Frontier<'_, N>,
         unit: Subtree,
     ) -> Result<N::Digest, mksum::Error> {
-        let run = (CHUNK / unit.len).max(1);
+        let run = (format.shape.batch(CHUNK) / unit.len).max(1);
         let ahead = (2 * self.threads as u64).min(WAITING.div_ceil(run * unit.len)).max(2);
         let (jobs, todo) = mpsc::sync_channel::<Run>(ahead as usize);
         let todo = Mutex::new(todo);

@@ -35,7 +35,7 @@ impl<N: NodeHash> Subtrees<N> for Memory<'_> {
         let Some(bytes) = self.bytes(node) else { return Ok(None) };
         Ok(match format.shape {
             _ if node.level == 0 => Some(format.nodes.leaf(node.start, bytes, role)),
-            Shape::Even { leaf, .. } if node.len <= Self::BATCH.max(leaf) => {
+            Shape::Even { leaf, .. } if node.len <= format.shape.batch(Self::BATCH).max(leaf) => {
                 let leaf = leaf as usize;
                 let (whole, tail) = bytes.split_at(bytes.len() - bytes.len() % leaf);
                 let leaves = Messages::new(whole, leaf);

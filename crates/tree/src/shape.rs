@@ -165,6 +165,13 @@ impl Shape {
         Some(Subtree { start: 0, len: self.span(level), level })
     }
 
+    /// `at_most`, or less where that many bytes would be more leaves than a thread should hold the digests of.
+    pub fn batch(self, at_most: u64) -> u64 {
+        /// A megabyte of digests of 64 bytes.
+        const LEAVES: u64 = 1 << 14;
+        at_most.min(self.leaf().saturating_mul(LEAVES))
+    }
+
     /// Whether appending to the input leaves `node` as it is.
     pub fn is_perfect(self, node: Subtree) -> bool {
         match self {
