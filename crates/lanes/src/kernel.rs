@@ -104,6 +104,19 @@ pub(crate) enum Source {
 }
 
 impl Source {
+    /// Where one message's block is.
+    ///
+    /// # Safety
+    /// There are so many rows.
+    #[inline(always)]
+    pub unsafe fn row(self, message: usize) -> *const u8 {
+        match self {
+            // SAFETY: the caller's promise.
+            Source::Rows(rows, offset) => unsafe { (*rows.add(message)).wrapping_offset(offset) },
+            Source::Same(block) | Source::Scheduled(block) => block,
+        }
+    }
+
     /// The block's 16 words.
     ///
     /// # Safety
@@ -332,6 +345,38 @@ fn prefetch(_at: *const u8) {
     // SAFETY: SSE is a part of x86-64, and a prefetch does not touch memory in the language's sense.
     unsafe {
         core::arch::x86_64::_mm_prefetch::<{ core::arch::x86_64::_MM_HINT_T0 }>(_at.cast());
+    }
+}
+
+/// One message's words out of those of `N` messages: see [`Start::Kept`].
+///
+/// # Safety
+/// The words are there.
+#[inline(always)]
+#[cfg_attr(target_arch = "wasm32", expect(dead_code))]
+pub(crate) unsafe fn own_words<const N: usize, const WORDS: usize>(words: *const u8, message: usize) -> [u32; WORDS] {
+    let mut own = [0; WORDS];
+    let mut at = 0;
+    while at < WORDS {
+        // SAFETY: the caller's promise.
+        own[at] = unsafe { *words.cast::<u32>().add(at * N + message) };
+        at += 1;
+    }
+    own
+}
+
+/// Writes what [`own_words`] reads.
+///
+/// # Safety
+/// There is room for the words.
+#[inline(always)]
+#[cfg_attr(target_arch = "wasm32", expect(dead_code))]
+pub(crate) unsafe fn put_words<const N: usize, const WORDS: usize>(own: &[u32; WORDS], words: *mut u8, message: usize) {
+    let mut at = 0;
+    while at < WORDS {
+        // SAFETY: the caller's promise.
+        unsafe { *words.cast::<u32>().add(at * N + message) = own[at] };
+        at += 1;
     }
 }
 

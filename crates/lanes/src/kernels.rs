@@ -8,7 +8,7 @@ use crate::{
     isa,
     keccak::Keccak,
     kernel::{End, Job, run},
-    lane::{Three, Two},
+    lane::Two,
     md5::Md5,
     sha1::Sha1,
     sha2::Sha2,
@@ -129,7 +129,7 @@ macro_rules! kernel {
 tables! {
     md5 Md5 {
         #[cfg(target_arch = "x86_64")]
-        "AVX-512 × 3" ["avx512f,avx512bw,avx512vl,bmi2"] AVX512 Md5<Three<isa::avx512::Z32>>, 270;
+        "AVX-512 × 3" ["avx512f,avx512bw,avx512vl,bmi2"] AVX512 Md5<crate::lane::Three<isa::avx512::Z32>>, 270;
         #[cfg(target_arch = "x86_64")]
         "AVX-512" ["avx512f,avx512bw,avx512vl,bmi2"] AVX512 Md5<isa::avx512::Z32>, 100;
         #[cfg(target_arch = "x86_64")]
@@ -137,9 +137,15 @@ tables! {
         #[cfg(target_arch = "x86_64")]
         "AVX2" ["avx2,bmi1,bmi2"] AVX2 Md5<isa::avx2::Y32>, 90;
         #[cfg(target_arch = "x86_64")]
+        "SSE4.1 × 2" ["sse4.1,ssse3"] SSE41 Md5<Two<isa::sse41::X32>>, 110;
+        #[cfg(target_arch = "x86_64")]
         "SSE4.1" ["sse4.1,ssse3"] SSE41 Md5<isa::sse41::X32>, 80;
         #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+        "NEON × 2" ["neon"] NEON Md5<Two<isa::neon::N32>>, 120;
+        #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
         "NEON" ["neon"] NEON Md5<isa::neon::N32>, 80;
+        #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+        "simd128 × 2" [] SIMD128 Md5<Two<isa::simd128::W32>>, 120;
         #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
         "simd128" [] SIMD128 Md5<isa::simd128::W32>, 80;
         #[cfg(target_arch = "x86_64")]
@@ -159,6 +165,10 @@ tables! {
         "SHA-NI" ["sha,sse2,ssse3,sse4.1"] SHANI isa::shani::Sha1<1>, 12;
         #[cfg(target_arch = "x86_64")]
         "SSE4.1" ["sse4.1,ssse3"] SSE41 Sha1<isa::sse41::X32>, 80;
+        #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+        "Armv8 SHA × 2" ["neon,sha2"] ARMSHA isa::armsha::Sha1<2>, 20;
+        #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+        "Armv8 SHA" ["neon,sha2"] ARMSHA isa::armsha::Sha1<1>, 14;
         #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
         "NEON" ["neon"] NEON Sha1<isa::neon::N32>, 80;
         #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
@@ -180,6 +190,10 @@ tables! {
         "SHA-NI" ["sha,sse2,ssse3,sse4.1"] SHANI isa::shani::Sha256<1>, 12;
         #[cfg(target_arch = "x86_64")]
         "SSE4.1" ["sse4.1,ssse3"] SSE41 Sha2<Sha256, isa::sse41::X32>, 80;
+        #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+        "Armv8 SHA × 2" ["neon,sha2"] ARMSHA isa::armsha::Sha256<2>, 20;
+        #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+        "Armv8 SHA" ["neon,sha2"] ARMSHA isa::armsha::Sha256<1>, 14;
         #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
         "NEON" ["neon"] NEON Sha2<Sha256, isa::neon::N32>, 80;
         #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]

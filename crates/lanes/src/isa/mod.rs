@@ -1,5 +1,7 @@
 //! One file an instruction set: its vectors as lanes, and nothing about any hash.
 
+#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+pub(crate) mod armsha;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx2;
 #[cfg(target_arch = "x86_64")]

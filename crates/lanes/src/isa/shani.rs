@@ -1,7 +1,7 @@
 //! The SHA extensions of x86: SHA-256 and SHA-1 for one message, or several in step.
 
 use crate::{
-    kernel::{Kernel, Place, Source},
+    kernel::{Kernel, Place, Source, own_words, put_words},
     sha256,
 };
 use core::arch::x86_64::*;
@@ -34,31 +34,10 @@ macro_rules! op {
     };
 }
 
-/// Where each message's block is.
-#[inline(always)]
-unsafe fn block<const N: usize>(source: Source, message: usize) -> *const u8 {
-    match source {
-        Source::Rows(rows, offset) => op!((*rows.add(message)).wrapping_offset(offset)),
-        Source::Same(block) | Source::Scheduled(block) => block,
-    }
-}
-
 /// Words with the first byte the most significant.
 #[inline(always)]
 fn reversed(words: __m128i) -> __m128i {
     op!(_mm_shuffle_epi8(words, _mm_setr_epi8(3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12)))
-}
-
-/// A message's words out of those of all lanes.
-#[inline(always)]
-unsafe fn lane<const N: usize, const WORDS: usize>(words: *const u8, message: usize) -> [u32; WORDS] {
-    let mut own = [0; WORDS];
-    let mut at = 0;
-    while at < WORDS {
-        own[at] = op!(*words.cast::<u32>().add(at * N + message));
-        at += 1;
-    }
-    own
 }
 
 impl Halves {
@@ -110,7 +89,7 @@ impl<const N: usize> Kernel for Sha256<N> {
         let mut state = [Halves::new(&[0; 8]); N];
         let mut n = 0;
         while n < N {
-            state[n] = Halves::new(&op!(lane::<N, 8>(words, n)));
+            state[n] = Halves::new(&op!(own_words::<N, 8>(words, n)));
             n += 1;
         }
         state
@@ -125,11 +104,7 @@ impl<const N: usize> Kernel for Sha256<N> {
                 let [abcd, efgh] = state[n].words();
                 _mm_storeu_si128(own.as_mut_ptr().cast(), abcd);
                 _mm_storeu_si128(own.as_mut_ptr().add(4).cast(), efgh);
-                let mut at = 0;
-                while at < 8 {
-                    *words.cast::<u32>().add(at * N + n) = own[at];
-                    at += 1;
-                }
+                put_words::<N, 8>(&own, words, n);
             }
             n += 1;
         }
@@ -157,7 +132,7 @@ impl<const N: usize> Kernel for Sha256<N> {
                         let w = &mut w[n];
                         op! {
                             w[$t % 4] = if $t < 4 {
-                                reversed(_mm_loadu_si128(block::<N>(source, n).wrapping_add(16 * $t).cast()))
+                                reversed(_mm_loadu_si128(source.row(n).wrapping_add(16 * $t).cast()))
                             } else {
                                 let seventh = _mm_alignr_epi8::<4>(w[($t + 3) % 4], w[($t + 2) % 4]);
                                 let sum = _mm_add_epi32(_mm_sha256msg1_epu32(w[$t % 4], w[($t + 1) % 4]), seventh);
@@ -221,7 +196,7 @@ impl<const N: usize> Kernel for Sha1<N> {
         let mut state = [Five::new(&[0; 5]); N];
         let mut n = 0;
         while n < N {
-            state[n] = Five::new(&op!(lane::<N, 5>(words, n)));
+            state[n] = Five::new(&op!(own_words::<N, 5>(words, n)));
             n += 1;
         }
         state
@@ -235,11 +210,7 @@ impl<const N: usize> Kernel for Sha1<N> {
             op! {
                 _mm_storeu_si128(own.as_mut_ptr().cast(), _mm_shuffle_epi32::<0b00_01_10_11>(state[n].abcd));
                 own[4] = _mm_extract_epi32::<3>(state[n].e) as u32;
-                let mut at = 0;
-                while at < 5 {
-                    *words.cast::<u32>().add(at * N + n) = own[at];
-                    at += 1;
-                }
+                put_words::<N, 5>(&[own[0], own[1], own[2], own[3], own[4]], words, n);
             }
             n += 1;
         }
@@ -258,7 +229,7 @@ impl<const N: usize> Kernel for Sha1<N> {
                     op! {
                         w[$t % 4] = if $t < 4 {
                             // The first word is the highest one.
-                            let words = _mm_loadu_si128(block::<N>(source, n).wrapping_add(16 * $t).cast());
+                            let words = _mm_loadu_si128(source.row(n).wrapping_add(16 * $t).cast());
                             _mm_shuffle_epi8(words, _mm_set_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))
                         } else {
                             let sum = _mm_xor_si128(_mm_sha1msg1_epu32(w[$t % 4], w[($t + 1) % 4]), w[($t + 2) % 4]);

@@ -1,0 +1,79 @@
+#!/bin/sh
+# Tests crates/lanes where `cargo test` alone does not reach. Each part installs what it needs and fails loudly.
+#   crates/lanes/test.sh [native] [bare] [neon] [wasm] [miri] [asan] [fuzz]     (no argument: all of them)
+set -eu
+cd "$(dirname "$0")/../.."
+here=$PWD/crates/lanes
+
+# A Debian package, if its command is missing.
+package() {
+    command -v "$1" >/dev/null && return
+    if [ "$(id -u)" = 0 ]; then apt-get install -y -q "$2"; else sudo apt-get install -y -q "$2"; fi
+    command -v "$1" >/dev/null || { echo "test.sh: $1 is missing: install $2" >&2; exit 1; }
+}
+
+# Every instruction set of this machine.
+native() {
+    cargo test -p mksum-lanes
+    # The override: a set that exists, one that does not.
+    MKSUM_CPU=portable cargo test -p mksum-lanes --test choice -- --exact portable_when_asked --include-ignored
+    MKSUM_CPU=nonsense cargo test -p mksum-lanes --test choice -- --exact an_error_when_unknown --include-ignored
+}
+
+# Without the standard library: the instruction set that the crate is compiled for.
+bare() {
+    rustup target add x86_64-unknown-none
+    cargo build -p mksum-lanes --no-default-features --target x86_64-unknown-none
+    RUSTFLAGS="-C target-cpu=x86-64-v3" cargo test -p mksum-lanes --no-default-features --target-dir target/bare \
+        --test whole --test slices
+}
+
+# NEON and the SHA instructions of Armv8, emulated.
+neon() {
+    package qemu-aarch64 qemu-user
+    package aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu
+    rustup target add aarch64-unknown-linux-gnu
+    CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
+        CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64 -L /usr/aarch64-linux-gnu" \
+        cargo test -p mksum-lanes --target aarch64-unknown-linux-gnu --tests
+}
+
+# WebAssembly's simd128, and WebAssembly without it, under Node.
+wasm() {
+    package node nodejs
+    rustup target add wasm32-wasip1
+    export CARGO_TARGET_WASM32_WASIP1_RUNNER="node --no-warnings $here/wasi.mjs"
+    RUSTFLAGS="-C target-feature=+simd128" cargo test -p mksum-lanes --target wasm32-wasip1 --tests
+    cargo test -p mksum-lanes --target wasm32-wasip1 --target-dir target/wasm-scalar --test slices
+}
+
+# The portable path in an interpreter that knows the language's rules for memory.
+miri() {
+    rustup component add miri rust-src --toolchain nightly
+    MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=2 \
+        cargo +nightly miri test -p mksum-lanes --target-dir target/miri --test miri
+    # A machine whose words have their first byte the most significant.
+    MIRIFLAGS=-Zmiri-disable-isolation \
+        cargo +nightly miri test -p mksum-lanes --target-dir target/miri --test miri --target s390x-unknown-linux-gnu
+}
+
+# Every kernel of this machine with each access to memory checked.
+asan() {
+    rustup component add rust-src --toolchain nightly
+    RUSTFLAGS="-Zsanitizer=address" cargo +nightly test -p mksum-lanes --target x86_64-unknown-linux-gnu \
+        --target-dir target/asan -Zbuild-std --tests
+}
+
+# Messages of a fuzzer's choice against the reference crates: FUZZ_SECONDS, 60 unless set.
+fuzz() {
+    cargo fuzz --version >/dev/null 2>&1 || cargo install cargo-fuzz --locked
+    cargo +nightly fuzz run --fuzz-dir "$here/fuzz" lanes -- -max_total_time="${FUZZ_SECONDS:-60}" -max_len=8192
+}
+
+[ $# -gt 0 ] || set -- native bare neon wasm miri asan fuzz
+for part in "$@"; do
+    case $part in
+        native | bare | neon | wasm | miri | asan | fuzz) echo "== $part"; "$part" ;;
+        *) echo "test.sh: no part $part: native bare neon wasm miri asan fuzz" >&2; exit 2 ;;
+    esac
+done
