@@ -1,0 +1,3 @@
+module example.org/mksum/merkle
+
+go 1.19

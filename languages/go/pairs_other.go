@@ -1,0 +1,7 @@
+//go:build !amd64 || purego
+
+package merkle
+
+const hasPairs = false
+
+func inPairs(one manyFunc) manyFunc { return one }
