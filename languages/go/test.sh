@@ -28,4 +28,5 @@ esac
 
 go test ./...
 go test -tags purego ./...
-go test -run '^$' -fuzz FuzzPiecesAndProofs -fuzztime 10s -parallel 1 .
+# A worker that shrinks what it found interesting tests nothing new meanwhile: it may not take long.
+go test -run '^$' -fuzz FuzzPiecesAndProofs -fuzztime 10s -fuzzminimizetime 100x -parallel 1 .
