@@ -25,7 +25,7 @@ Examples:
 A format is NAME[:HASH][:LEAF][:salt=HEX]; 'mksum formats' lists the names.
 A file that is called formats, man, completions or devices is written ./formats.
 
-Exit codes:
+Exit status:
   0    every file was hashed, and was what it was told to be
   1    some file could not be read, or differs; or the output could not be written
   2    the command line makes no sense
@@ -185,11 +185,10 @@ pub struct Run {
     #[arg(long, value_name = "GLOB", help_heading = "Directories")]
     pub exclude: Vec<String>,
 
-    /// Threads [default: the cores this process may use]
+    /// Threads, also as -p N [default: the cores this process may use]
     #[arg(
         short = 'j',
         short_alias = 'p',
-        visible_short_alias = 'p',
         long,
         value_name = "N",
         value_parser = clap::value_parser!(u16).range(1..=4096),

@@ -2,6 +2,7 @@
 
 use crate::args::{EXAMPLES, grammar};
 use clap_mangen::Man;
+use mksum::FAMILIES;
 use std::io;
 
 /// The page, in roff.
@@ -23,6 +24,11 @@ fn write(page: &mut Vec<u8>) -> io::Result<()> {
     );
     man.render_description_section(page)?;
     man.render_options_section(page)?;
+    page.extend_from_slice(b".SH THE FORMATS\n");
+    for family in &FAMILIES {
+        let about = verbatim(&format!("{}. Same output as {}.", family.about, family.same_as));
+        page.extend_from_slice(format!(".TP\n\\fB{}\\fR\n{about}", verbatim(family.name).trim_end()).as_bytes());
+    }
     for part in EXAMPLES.split("\n\n") {
         match part.split_once(":\n") {
             Some((title, lines)) => {
@@ -30,7 +36,7 @@ fn write(page: &mut Vec<u8>) -> io::Result<()> {
                 page.extend_from_slice(verbatim(lines).as_bytes());
                 page.extend_from_slice(b".fi\n");
             }
-            None => page.extend_from_slice(format!(".SH FORMATS\n{}", verbatim(part)).as_bytes()),
+            None => page.extend_from_slice(format!(".SH NOTES\n{}", verbatim(part)).as_bytes()),
         }
     }
     page.extend_from_slice(b".SH SEE ALSO\n\\fBsha256sum\\fR(1), \\fBcksum\\fR(1), \\fBb3sum\\fR(1)\n");
@@ -40,7 +46,7 @@ fn write(page: &mut Vec<u8>) -> io::Result<()> {
 /// Lines that roff prints as they are.
 fn verbatim(lines: &str) -> String {
     let quote = |line: &str| {
-        let line = line.replace('\\', "\\e").replace('-', "\\-");
+        let line = line.replace('\\', "\\e").replace('-', "\\-").replace('\'', "\\(aq");
         // At the beginning of a line these would be requests.
         if line.starts_with(['.', '\'']) { format!("\\&{line}\n") } else { line + "\n" }
     };
