@@ -323,6 +323,9 @@ impl Run {
         if self.expect.is_some() && (self.formats.len() > 1 || self.files.len() > 1 || self.recursive) {
             return Some("--expect compares one file in one format".into());
         }
+        if !self.exclude.is_empty() && !self.recursive {
+            return Some("the --exclude option is meaningful only with --recursive".into());
+        }
         (self.graph_depth.is_some() && self.graph.is_none()).then(|| "--graph-depth needs --graph".into())
     }
 }

@@ -3,7 +3,6 @@
 use crate::args::Run;
 use crate::console::{Console, reason};
 use crate::exit::Exit;
-use crate::print::tell;
 use crate::tool::Tool;
 use crate::walk::length;
 use mksum::{Root, Told, format_size};
@@ -148,7 +147,12 @@ fn check(tool: &Tool, args: &Run, sum_file: &Path, summary: &mut Summary) -> Tal
                 return ControlFlow::Continue(());
             }
             Err(error) => {
-                tell(console, &error);
+                match &error {
+                    Error::Open { error, .. } if error.kind() == ErrorKind::IsADirectory => {
+                        console.error(path, &"Is a directory");
+                    }
+                    _ => console.error(error.path(), &error),
+                }
                 tally.unreadable += 1;
                 summary.add(path, "FAILED open or read");
                 say(tool, args.status, path, "FAILED open or read");

@@ -81,11 +81,11 @@ pub fn path(input: &Input) -> &Path {
     }
 }
 
-/// Tells why an input has no root.
+/// Tells why an input that was named on the command line has no root.
 pub fn tell(console: &Console, error: &Error) {
     match error {
-        Error::Open { path, error: inner } if inner.kind() == ErrorKind::IsADirectory => {
-            console.error(path, &format_args!("Is a directory (-r hashes the files in it)"));
+        Error::Open { path, error } if error.kind() == ErrorKind::IsADirectory => {
+            console.error(path, &"Is a directory (-r hashes the files in it)");
         }
         _ => console.error(error.path(), error),
     }

@@ -16,6 +16,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::thread;
 
 #[test]
 fn every_script_prints_what_it_says() {
@@ -23,7 +24,10 @@ fn every_script_prints_what_it_says() {
     let mut scripts: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     scripts.sort();
     assert!(scripts.len() >= 10, "{} has its scripts", folder.display());
-    let failures: Vec<_> = scripts.iter().filter_map(|script| run(script).err()).collect();
+    let failures: Vec<_> = thread::scope(|scope| {
+        let runs: Vec<_> = scripts.iter().map(|script| scope.spawn(|| run(script))).collect();
+        runs.into_iter().filter_map(|run| run.join().unwrap().err()).collect()
+    });
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
