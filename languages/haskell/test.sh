@@ -1,0 +1,33 @@
+#!/bin/sh
+# Builds languages/haskell/bin/merkle, checks format and lint, and runs all tests of both packages.
+#
+# GHC, Cabal and all dependencies come from Debian; nothing comes from Hackage.
+set -eu
+cd "$(dirname "$0")"
+
+if ! command -v ghc cabal hlint ormolu doctest >/dev/null || ! ghc-pkg list --simple-output 2>/dev/null |
+    tr ' ' '\n' | cut -d- -f1 | sort -u | tr '\n' ' ' | grep -q 'SHA .*criterion .*cryptonite .*tasty '; then
+    [ "$(id -u)" -eq 0 ] && sudo= || sudo=sudo
+    $sudo apt-get update -q
+    $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends \
+        ghc cabal-install hlint ormolu doctest libghc-doctest-dev \
+        libghc-tasty-dev libghc-tasty-hunit-dev libghc-tasty-quickcheck-dev \
+        libghc-criterion-dev libghc-sha-dev libghc-cryptonite-dev
+fi
+
+# No configuration of the user, no package index, nothing outside this folder.
+export CABAL_CONFIG=/dev/null CABAL_DIR="$PWD/dist-newstyle/cabal"
+# The GHCi sessions and the files hold UTF-8.
+export LANG=C.UTF-8
+
+sources=$(find sha256 merkle -name '*.hs' -not -path '*/dist-newstyle/*')
+# shellcheck disable=SC2086 # file names without spaces
+ormolu --mode check $sources
+# shellcheck disable=SC2086
+hlint $sources
+
+cabal build --offline -v1 all --enable-tests --enable-benchmarks --ghc-options=-Werror
+mkdir -p bin
+cp "$(cabal list-bin --offline -v0 merkle:exe:merkle --enable-tests --enable-benchmarks --ghc-options=-Werror)" bin/merkle
+cabal test --offline -v1 all --enable-tests --enable-benchmarks --ghc-options=-Werror --test-show-details=streaming
+echo "languages/haskell: built and tested"
