@@ -36,21 +36,26 @@ pub struct Job {
 /// # Errors
 /// If the input cannot be read, changes while it is read, or one of the formats has no root for it.
 pub fn hash(job: &Job, options: &Options) -> Result<Vec<Root>, Error> {
-    match open_input(&job.input, options)? {
-        (Opened::File(file), path) => hash_file(*file, path, &job.specs),
-        (Opened::Stream(stream), path) => {
-            hash_stream(&mut Stream { stream, path, done: 0, options }, None, path, &job.specs, options)
-        }
-    }
-}
-
-fn open_input<'a>(input: &'a Input, options: &Options) -> Result<(Opened, &'a Path), Error> {
-    match input {
-        Input::Path(path) => Ok((open(path, options)?, path)),
+    let opened = match &job.input {
+        Input::Path(path) => open(path, options)?,
         Input::Stdin => {
             let path = Path::new(STDIN);
             let stdin = stdin().map_err(|error| Error::Open { path: path.into(), error })?;
-            Ok((opened(stdin, path, options)?, path))
+            opened(stdin, path, options)?
+        }
+    };
+    hash_opened(opened, job, options)
+}
+
+fn hash_opened(opened: Opened, job: &Job, options: &Options) -> Result<Vec<Root>, Error> {
+    let path = match &job.input {
+        Input::Path(path) => path,
+        Input::Stdin => Path::new(STDIN),
+    };
+    match opened {
+        Opened::File(file) => hash_file(*file, path, &job.specs),
+        Opened::Stream(stream) => {
+            hash_stream(&mut Stream { stream, path, done: 0, options }, None, path, &job.specs, options)
         }
     }
 }
@@ -159,7 +164,9 @@ impl Bytes for InOrder<'_> {
 /// Files of up to this many bytes are hashed by one thread each, several at a time.
 const SMALL: u64 = 1 << 20;
 /// Results that wait for those before them.
-const AHEAD: usize = 256;
+const AHEAD: usize = 512;
+/// Jobs that a thread takes at a time: locks and waking cost as much as a small file does.
+const CLAIM: usize = 16;
 
 /// Hashes many inputs and tells each result in the order of the jobs, until `each` breaks.
 ///
@@ -169,13 +176,17 @@ pub fn hash_all<J: Iterator<Item = Job> + Send>(
     options: &Options,
     mut each: impl FnMut(&Job, Result<Vec<Root>, Error>) -> ControlFlow<()>,
 ) {
-    /// A result, or a job for all threads.
-    type Answer = (Job, Option<Result<Vec<Root>, Error>>);
+    enum Answer {
+        Told(Result<Vec<Root>, Error>),
+        /// It has been opened, which is done only once: whoever writes to a pipe would notice.
+        Stream(std::fs::File),
+        ForAllThreads,
+    }
     struct Shared<J> {
         jobs: J,
         claimed: usize,
         told: usize,
-        answers: BTreeMap<usize, Answer>,
+        answers: BTreeMap<usize, (Answer, Job)>,
         ended: bool,
     }
     let alone = Options { threads: 1, ..options.clone() };
@@ -192,33 +203,35 @@ pub fn hash_all<J: Iterator<Item = Job> + Send>(
     }
     let jobs = [first].into_iter().chain(jobs);
     let shared = Mutex::new(Shared { jobs, claimed: 0, told: 0, answers: BTreeMap::new(), ended: false });
+    let answer = |job: &Job| match &job.input {
+        Input::Stdin => Answer::ForAllThreads,
+        Input::Path(path) => match open(path, &alone) {
+            Ok(Opened::File(file)) if file.len() <= SMALL => Answer::Told(hash_file(*file, path, &job.specs)),
+            Ok(Opened::File(_)) => Answer::ForAllThreads,
+            Ok(Opened::Stream(stream)) => Answer::Stream(stream),
+            Err(error) => Answer::Told(Err(error)),
+        },
+    };
     let (room, news) = (Condvar::new(), Condvar::new());
     let lock = || shared.lock().unwrap_or_else(PoisonError::into_inner);
     let work = || {
         loop {
             let mut state = lock();
-            while !state.ended && state.claimed >= state.told + AHEAD {
+            while !state.ended && state.claimed + CLAIM > state.told + AHEAD {
                 state = room.wait(state).unwrap_or_else(PoisonError::into_inner);
             }
-            let job = if state.ended { None } else { state.jobs.next() };
-            let Some(job) = job else {
-                state.ended = true;
-                news.notify_one();
-                return;
-            };
-            let index = state.claimed;
-            state.claimed += 1;
+            let jobs: Vec<Job> = if state.ended { Vec::new() } else { state.jobs.by_ref().take(CLAIM).collect() };
+            let first = state.claimed;
+            state.claimed += jobs.len();
+            state.ended |= jobs.is_empty();
+            let ended = state.ended;
             drop(state);
-            let small = match &job.input {
-                Input::Path(path) => match open(path, &alone) {
-                    Ok(Opened::File(file)) if file.len() <= SMALL => Some(hash_file(*file, path, &job.specs)),
-                    Ok(_) => None,
-                    Err(error) => Some(Err(error)),
-                },
-                Input::Stdin => None,
-            };
-            lock().answers.insert(index, (job, small));
+            let answers: Vec<_> = jobs.into_iter().map(|job| (answer(&job), job)).collect();
+            lock().answers.extend((first..).zip(answers));
             news.notify_one();
+            if ended {
+                return;
+            }
         }
     };
     thread::scope(|scope| {
@@ -228,7 +241,7 @@ pub fn hash_all<J: Iterator<Item = Job> + Send>(
         loop {
             let mut state = lock();
             let index = state.told;
-            let (job, small) = loop {
+            let (answer, job) = loop {
                 match state.answers.remove(&index) {
                     Some(answer) => break answer,
                     None if state.ended && state.claimed == index => return,
@@ -238,7 +251,11 @@ pub fn hash_all<J: Iterator<Item = Job> + Send>(
             state.told += 1;
             drop(state);
             room.notify_one();
-            let result = small.unwrap_or_else(|| hash(&job, options));
+            let result = match answer {
+                Answer::Told(result) => result,
+                Answer::Stream(stream) => hash_opened(Opened::Stream(stream), &job, options),
+                Answer::ForAllThreads => hash(&job, options),
+            };
             if each(&job, result).is_break() {
                 lock().ended = true;
                 room.notify_all();

@@ -162,7 +162,8 @@ impl Reader {
             match self.retry(start + done as u64, || read(done))? {
                 0 => {
                     let end = start + done as u64;
-                    let how = format!("it had {} bytes and ends now at byte {end}", self.len);
+                    let now = self.file.metadata().map_or(end, |metadata| metadata.len());
+                    let how = format!("nothing to read at byte {end}: it had {} bytes and has {now} now", self.len);
                     return Err(Error::Changed { path: self.path.clone(), how });
                 }
                 more => done += more,

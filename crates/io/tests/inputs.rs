@@ -57,7 +57,7 @@ fn a_file_that_changes_while_it_is_read_has_no_root() {
             }
             other => panic!("{formats:?} after {command}: {other:?}"),
         };
-        changed("truncate -s 5000000 \"$1\"", "8388608 bytes and ends now at byte 5000000");
+        changed("truncate -s 5000000 \"$1\"", "it had 8388608 bytes and has 5000000 now");
         changed("printf more >> \"$1\"", "had 8388608 bytes and has 8388612 now");
         changed("printf here | dd of=\"$1\" conv=notrunc status=none", "was written to");
         changed("cp \"$1\" \"$1.new\"; mv \"$1.new\" \"$1\"", "another file has taken its place");
@@ -165,6 +165,27 @@ fn hashing_many_ends_when_told_to() {
         if told == 1000 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     assert_eq!(told, 1000);
+}
+
+#[test]
+fn pipes_among_files_are_opened_once() {
+    let (folder, path, bytes) = file_of(3 * MIB);
+    let pipes: Vec<_> = (0..3).map(|i| folder.path().join(format!("pipe{i}"))).collect();
+    assert!(Command::new("mkfifo").args(&pipes).status().unwrap().success());
+    let mut writers: Vec<_> =
+        pipes.iter().map(|pipe| Command::new("cp").arg(&path).arg(pipe).spawn().unwrap()).collect();
+    let paths = [&pipes[0], &path, &pipes[1], &path, &pipes[2]];
+    let mut told = Vec::new();
+    hash_all(
+        paths.iter().map(|path| job(path, &["rfc6962"])),
+        &Options { threads: 2, ..Options::new() },
+        |_, result| {
+            told.push(result.unwrap()[0].to_string());
+            ControlFlow::Continue(())
+        },
+    );
+    assert_eq!(told, vec![root("rfc6962", &bytes); 5]);
+    assert!(writers.iter_mut().all(|writer| writer.wait().unwrap().success()));
 }
 
 #[test]
