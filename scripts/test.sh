@@ -48,15 +48,15 @@ tool() {
     PATH="$target/release:$PATH" scripts/readme.py README.md
 }
 
-# Other systems: that it builds for them.
+# Other systems: that it builds for them, without warnings.
 systems() {
     local name
     for name in x86_64-pc-windows-gnu aarch64-unknown-linux-gnu aarch64-apple-darwin; do
         scripts/need.sh "target:$name"
-        cargo check --quiet --target "$name" --package mksum-cli
+        cargo clippy --quiet --target "$name" --package mksum-cli -- -D warnings
     done
     scripts/need.sh target:wasm32-unknown-unknown
-    cargo check --quiet --target wasm32-unknown-unknown --package mksum
+    cargo clippy --quiet --target wasm32-unknown-unknown --package mksum -- -D warnings
 }
 
 # Each fuzz target for a while: FUZZ_SECONDS, 20 if not told.

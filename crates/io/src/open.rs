@@ -1,6 +1,6 @@
 //! What lies at a path: a file that is read at any offset, a stream, or nothing that can be hashed.
 
-use crate::platform::{device_ends, read_at};
+use crate::platform::{Kind, kind, read_at};
 use crate::{Error, File, Options};
 use std::fs;
 use std::io::{self, ErrorKind, Seek, SeekFrom};
@@ -27,32 +27,24 @@ pub(crate) fn opened(mut file: fs::File, path: &Path, options: &Options) -> Resu
     let fail = |error| Error::Open { path: path.into(), error };
     let refuse = |reason: &str| Err(fail(io::Error::other(reason)));
     let metadata = file.metadata().map_err(fail)?;
-    let kind = metadata.file_type();
     let mut len = metadata.len();
-    if kind.is_dir() {
-        return Err(fail(io::Error::from(ErrorKind::IsADirectory)));
-    }
-    if kind.is_file() {
-        // Files of /proc and the like say they are empty and are not; a shared file may have been read from before.
-        let fresh = path != Path::new(STDIN) || file.stream_position().map_err(fail)? == 0;
-        let mut byte = [0];
-        let empty = len > 0
-            || read_at(&file, &mut byte, 0).map_err(|error| Error::Read { path: path.into(), offset: 0, error })? == 0;
-        if !fresh || !empty {
-            return Ok(Opened::Stream(file));
+    match kind(&file, &metadata) {
+        Kind::Directory => return Err(fail(io::Error::from(ErrorKind::IsADirectory))),
+        Kind::Endless => {
+            return refuse("it is a device without an end; hash a part of it: head -c SIZE DEVICE | mksum");
         }
-    } else {
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::FileTypeExt;
-            if kind.is_char_device() && !device_ends(&file, &metadata) {
-                return refuse("it is a device without an end; hash a part of it: head -c SIZE DEVICE | mksum");
-            }
-            if !kind.is_block_device() {
+        Kind::Stream => return Ok(Opened::Stream(file)),
+        Kind::Device => len = file.seek(SeekFrom::End(0)).map_err(fail)?,
+        Kind::Regular => {
+            // Files of /proc and the like say they are empty and are not; a shared one may have been read from before.
+            let whole = path != Path::new(STDIN) || file.stream_position().map_err(fail)? == 0;
+            let read = |byte: &mut [u8]| read_at(&file, byte, 0);
+            let told =
+                len > 0 || read(&mut [0]).map_err(|error| Error::Read { path: path.into(), offset: 0, error })? == 0;
+            if !whole || !told {
                 return Ok(Opened::Stream(file));
             }
         }
-        len = file.seek(SeekFrom::End(0)).map_err(fail)?;
     }
     if len > mksum::MAX_LEN {
         return refuse("it is longer than 2^63 bytes");

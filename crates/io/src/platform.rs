@@ -15,6 +15,41 @@ pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result
     std::os::windows::fs::FileExt::seek_read(file, buffer, offset)
 }
 
+/// What an open file is to someone who reads it.
+#[cfg_attr(not(unix), allow(dead_code))] // Devices are files of Unix.
+pub(crate) enum Kind {
+    Regular,
+    Directory,
+    /// A block device: its length is where it ends.
+    Device,
+    /// A pipe, a socket, a device that comes to an end.
+    Stream,
+    /// A device that never does.
+    Endless,
+}
+
+/// What `file` is.
+pub(crate) fn kind(file: &File, metadata: &Metadata) -> Kind {
+    if metadata.is_dir() {
+        return Kind::Directory;
+    }
+    if metadata.is_file() {
+        return Kind::Regular;
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        if metadata.file_type().is_block_device() {
+            return Kind::Device;
+        }
+        if metadata.file_type().is_char_device() && !device_ends(file, metadata) {
+            return Kind::Endless;
+        }
+    }
+    let _ = file;
+    Kind::Stream
+}
+
 /// What tells that a file is still the one it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
@@ -192,6 +227,7 @@ mod other {
         false
     }
 
+    #[cfg(unix)]
     pub(crate) fn device_ends(file: &File, _: &Metadata) -> bool {
         io::IsTerminal::is_terminal(file)
     }
