@@ -171,12 +171,13 @@ impl<V: Variant, L: Lane<Word = V::Word>> Kernel for Blake2<V, L> {
     type State = [L; 8];
     const LANES: usize = L::LANES;
     const DIGEST: usize = 8 * size_of::<V::Word>();
+    const SAME: bool = false;
     lanes_state!(8);
 
     #[inline(always)]
     unsafe fn fold(state: &mut [L; 8], source: Source, place: &Place<'_>) {
         // SAFETY: the caller's promise.
-        compress::<V, L>(state, &unsafe { source.words::<false, L>() }, place);
+        compress::<V, L>(state, &unsafe { source.rows_words::<false, L>() }, place);
     }
 
     #[inline(always)]

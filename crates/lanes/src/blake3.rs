@@ -213,6 +213,7 @@ impl<L: Lane<Word = u32>> Kernel for Blake3<L> {
     type State = [L; 8];
     const LANES: usize = L::LANES;
     const DIGEST: usize = 32;
+    const SAME: bool = false;
     lanes_state!(8);
 
     #[inline(always)]
@@ -220,7 +221,7 @@ impl<L: Lane<Word = u32>> Kernel for Blake3<L> {
         // SAFETY: the caller's promise, and there are enough numbers for any kernel's lanes.
         unsafe {
             let numbers = [L::load(place.numbers[0].as_ptr()), L::load(place.numbers[1].as_ptr())];
-            compress(state, &source.words::<false, L>(), numbers, place.len, place.flags);
+            compress(state, &source.rows_words::<false, L>(), numbers, place.len, place.flags);
         }
     }
 

@@ -70,6 +70,7 @@ impl<L: Lane<Word = u64>> Kernel for Keccak<L> {
     type State = [L; 25];
     const LANES: usize = L::LANES;
     const DIGEST: usize = 64;
+    const SAME: bool = true;
     lanes_state!(25);
 
     #[inline(always)]

@@ -117,7 +117,22 @@ impl Source {
         }
     }
 
-    /// The block's 16 words.
+    /// The block's 16 words, where [`Kernel::SAME`] is false.
+    ///
+    /// # Safety
+    /// The machine has the instruction set, and the block is there: in rows.
+    #[inline(always)]
+    pub unsafe fn rows_words<const BIG: bool, L: Lane>(self) -> [L; 16] {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match self {
+                Source::Rows(rows, offset) => L::rows16::<BIG>(rows, offset),
+                _ => hint::unreachable_unchecked(),
+            }
+        }
+    }
+
+    /// The block's 16 words, where [`Kernel::SAME`] is true.
     ///
     /// # Safety
     /// The machine has the instruction set, and the block is there.
@@ -184,6 +199,10 @@ pub(crate) trait Kernel {
     /// Writes what `load` reads.
     unsafe fn store(state: &Self::State, words: *mut u8);
 
+    /// Whether `fold` has a short cut for a block that is the same in every message. Otherwise it never sees one: the
+    /// few extra loads cost less than two ways into the compression function.
+    const SAME: bool;
+
     /// Folds in one block of each message.
     unsafe fn fold(state: &mut Self::State, source: Source, place: &Place<'_>);
 
@@ -219,14 +238,20 @@ pub(crate) unsafe fn run<K: Kernel>(job: &Job<'_>) {
     let mut staged = Aligned(MaybeUninit::<[u8; MAX_LANES * (PIECE + 64)]>::uninit());
     let staged: *mut u8 = hint::black_box(staged.0.as_mut_ptr()).cast();
     let mut staged_rows = [ptr::null(); MAX_LANES];
+    let short = job.steps.iter().all(|step| step.blocks == 1);
     let (mut row, mut column, mut done) = (grid.base, grid.first, 0);
 
     while done < job.count {
         let valid = K::LANES.min(job.count - done);
         let mut lane = 0;
-        if grid.columns == 1 {
-            while lane < valid {
+        if grid.columns == 1 && valid == K::LANES {
+            // The most frequent case has a number of turns that the compiler knows.
+            while lane < K::LANES {
                 rows[lane] = row;
+                if short {
+                    // While these messages are hashed, the next ones come.
+                    prefetch(row.wrapping_add(K::LANES * grid.stride));
+                }
                 row = row.wrapping_add(grid.stride);
                 lane += 1;
             }
@@ -265,7 +290,13 @@ pub(crate) unsafe fn run<K: Kernel>(job: &Job<'_>) {
                     block: job.block,
                 };
                 let (mut from, mut offset) = (&rows, step.offset);
-                if let Rows::Overlaid(begin, end) = step.rows {
+                let scheduled = step.last && !job.schedule.is_null();
+                let overlaid = match step.rows {
+                    Rows::Overlaid(begin, end) => Some((begin, end)),
+                    Rows::Same if !K::SAME && !scheduled => Some((0, 0)),
+                    _ => None,
+                };
+                if let Some((begin, end)) = overlaid {
                     let mut lane = 0;
                     while lane < K::LANES {
                         let to = staged.add(lane * MAX_BLOCK.next_multiple_of(64));
@@ -278,11 +309,6 @@ pub(crate) unsafe fn run<K: Kernel>(job: &Job<'_>) {
                 }
                 let stage = step.blocks > 2 && grid.conflicts();
                 let (mut left, mut staged_blocks) = (step.blocks, 0);
-                // While these blocks are hashed, the next ones come.
-                let ahead = match step.blocks {
-                    1 if grid.columns == 1 => K::LANES * grid.stride,
-                    _ => job.block,
-                };
                 while left > 0 {
                     if stage && staged_blocks == 0 {
                         let blocks = left.min(PIECE / job.block);
@@ -295,10 +321,11 @@ pub(crate) unsafe fn run<K: Kernel>(job: &Job<'_>) {
                             lane += 1;
                         }
                         (from, offset, staged_blocks) = (&staged_rows, 0, blocks);
-                    } else if !stage {
+                    } else if left > 1 && !stage {
+                        // While these blocks are hashed, the next ones come.
                         let mut lane = 0;
                         while lane < K::LANES {
-                            prefetch(rows[lane].wrapping_offset(offset).wrapping_add(ahead));
+                            prefetch(rows[lane].wrapping_offset(offset).wrapping_add(job.block));
                             lane += 1;
                         }
                     }
@@ -308,8 +335,8 @@ pub(crate) unsafe fn run<K: Kernel>(job: &Job<'_>) {
                         place.flags |= job.flags.1;
                     }
                     let source = match step.rows {
-                        Rows::Same if step.last && !job.schedule.is_null() => Source::Scheduled(job.schedule),
-                        Rows::Same => Source::Same(step.template.as_ptr()),
+                        Rows::Same if scheduled => Source::Scheduled(job.schedule),
+                        Rows::Same if K::SAME => Source::Same(step.template.as_ptr()),
                         _ => Source::Rows(from.as_ptr(), offset),
                     };
                     K::fold(&mut state, source, &place);

@@ -61,6 +61,7 @@ impl<L: Lane<Word = u32>> Kernel for Md5<L> {
     type State = [L; 4];
     const LANES: usize = L::LANES;
     const DIGEST: usize = 32;
+    const SAME: bool = true;
     lanes_state!(4);
 
     #[inline(always)]

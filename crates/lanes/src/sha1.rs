@@ -73,6 +73,7 @@ impl<L: Lane<Word = u32>> Kernel for Sha1<L> {
     type State = [L; 5];
     const LANES: usize = L::LANES;
     const DIGEST: usize = 32;
+    const SAME: bool = true;
     lanes_state!(5);
 
     #[inline(always)]

@@ -126,6 +126,7 @@ impl<C: Constants, L: Lane<Word = C::Word>> Kernel for Sha2<C, L> {
     type State = [L; 8];
     const LANES: usize = L::LANES;
     const DIGEST: usize = 8 * size_of::<C::Word>();
+    const SAME: bool = false;
     lanes_state!(8);
 
     #[inline(always)]
@@ -134,7 +135,7 @@ impl<C: Constants, L: Lane<Word = C::Word>> Kernel for Sha2<C, L> {
         unsafe {
             match source {
                 Source::Scheduled(schedule) => compress_same::<C, L>(state, schedule.cast()),
-                _ => compress::<C, L>(state, source.words::<true, L>()),
+                _ => compress::<C, L>(state, source.rows_words::<true, L>()),
             }
         }
     }

@@ -9,9 +9,11 @@ use reference::{bytes, reference};
 fn every_hash() {
     let memory = bytes(2600);
     for hash in Hash::ALL {
-        for (prefix, len, stride, count) in
-            [(0, 0, 0, 2), (1, 64, 64, 3), (0, 64, 65, 2), (33, 150, 151, 2), (0, 1100, 1100, 2), (145, 1, 1, 1)]
-        {
+        for (prefix, len, stride, count) in [(0, 64, 65, 1), (1, 150, 151, 2), (145, 1, 1, 1), (0, 1100, 1100, 1)] {
+            // Miri takes a second for a few blocks: only BLAKE3's trees are worth long messages.
+            if len > 1000 && hash != Hash::Blake3 {
+                continue;
+            }
             let (prefix, messages) = (&memory[..prefix], Messages::strided(&memory, len, stride, count));
             let mut whole = vec![0; count * hash.size()];
             digests(hash, prefix, messages, &mut whole);

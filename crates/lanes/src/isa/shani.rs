@@ -78,6 +78,7 @@ impl<const N: usize> Kernel for Sha256<N> {
     type State = [Halves; N];
     const LANES: usize = N;
     const DIGEST: usize = 32;
+    const SAME: bool = true;
 
     #[inline(always)]
     unsafe fn same(words: *const u8) -> [Halves; N] {
@@ -185,6 +186,7 @@ impl<const N: usize> Kernel for Sha1<N> {
     type State = [Five; N];
     const LANES: usize = N;
     const DIGEST: usize = 32;
+    const SAME: bool = true;
 
     #[inline(always)]
     unsafe fn same(words: *const u8) -> [Five; N] {
