@@ -12,7 +12,7 @@ use crate::{
 use core::{marker::PhantomData, ptr};
 
 mod trees;
-pub(crate) use trees::Trees;
+pub(crate) use trees::{Trees, digests};
 
 /// The size of a chunk, in bytes: the last one may be shorter.
 pub const CHUNK: usize = 1024;

@@ -118,16 +118,20 @@ fn blake3_digests(cpu: Cpu, prefix: &[u8], messages: Messages<'_>, mut out: &mut
         }
         return;
     }
-    // So many trees at a time that their values stay in the cache.
+    // So many trees at a time that their values stay in the cache; of longer ones, so much of each.
     let batch = (4096 * CHUNK / total).clamp(1, 256);
     let mut left = messages;
     while left.count() > 0 {
         let (some, rest) = left.split_at(batch.min(left.count()));
         let (own, others) = out.split_at_mut(32 * some.count());
-        let mut trees = Trees::new(cpu, some.count());
-        trees.append(prefix);
-        trees.update(some);
-        trees.finish(own);
+        if total <= 4096 * CHUNK && prefix.len() <= 64 {
+            blake3::digests(cpu, prefix, some, own);
+        } else {
+            let mut trees = Trees::new(cpu, some.count());
+            trees.append(prefix);
+            trees.update(some);
+            trees.finish(own);
+        }
         (left, out) = (rest, others);
     }
 }

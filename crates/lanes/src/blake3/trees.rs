@@ -1,4 +1,4 @@
-//! The trees of messages of any length that come slice by slice.
+//! The trees of messages of more than one chunk: in memory whole, or slice by slice.
 
 use super::{CHUNK, Role, Value, chunks_of, parents_of};
 use crate::{Messages, cpu::Cpu, kernel::Grid};
@@ -159,4 +159,65 @@ impl Trees {
             unsafe { parents_of(self.cpu, grid, self.count, role(left), out.as_mut_ptr()) };
         }
     }
+}
+
+/// The digests of messages `prefix ‖ message` that lie in memory whole: more than a chunk each, the prefix no more than a
+/// block. Level by level over all messages, so that even the few nodes of a small tree have company in the lanes.
+pub(crate) fn digests(cpu: Cpu, prefix: &[u8], messages: Messages<'_>, out: &mut [u8]) {
+    let (count, total) = (messages.count(), prefix.len() + messages.len());
+    let (base, stride) = (messages.bytes().as_ptr(), messages.stride());
+    // Chunks that begin with the prefix, those that are all message, and those that end it.
+    let first = !prefix.is_empty() as usize;
+    let middle = total / CHUNK - first;
+    let rest = total % CHUNK;
+    let chunks = [first, middle, (rest > 0) as usize];
+    let values = chunks.map(|chunks| vec![[0; 32]; count * chunks]);
+    let [mut firsts, mut middles, mut lasts] = values;
+    let at = |chunks: usize| base.wrapping_add(chunks * CHUNK).wrapping_sub(prefix.len());
+    let (inner, done) = (Role::Inner, (total / CHUNK) as u64);
+    // SAFETY: the chunks lie in the messages, and there is a place for each value.
+    unsafe {
+        let grid = Grid::column(base, stride);
+        chunks_of(cpu, grid, prefix, CHUNK - prefix.len(), firsts.len(), inner, firsts.as_mut_ptr().cast());
+        let (base, counter) = (at(first), first as u64);
+        let grid = Grid { base, stride, columns: middle.max(1), step: CHUNK, first: 0, counter, up: 1 };
+        chunks_of(cpu, grid, &[], CHUNK, middles.len(), inner, middles.as_mut_ptr().cast());
+        let grid = Grid { counter: done, ..Grid::column(at(first + middle), stride) };
+        chunks_of(cpu, grid, &[], rest, lasts.len(), inner, lasts.as_mut_ptr().cast());
+    }
+    let mut nodes = chunks.iter().sum::<usize>();
+    let mut values = match chunks {
+        [0, _, 0] => middles,
+        _ => {
+            let mut all = Vec::with_capacity(count * nodes);
+            for index in 0..count {
+                all.extend_from_slice(&firsts[index * first..][..first]);
+                all.extend_from_slice(&middles[index * middle..][..middle]);
+                all.extend_from_slice(&lasts[index * chunks[2]..][..chunks[2]]);
+            }
+            all
+        }
+    };
+    // A node without a sibling moves up as it is: so the left subtree is the largest perfect one (the BLAKE3 paper, 2.1).
+    while nodes > 1 {
+        let (pairs, odd) = (nodes / 2, nodes % 2);
+        let promoted: Vec<Value> =
+            values.chunks_exact(nodes).flat_map(|row| row.last().filter(|_| odd == 1)).copied().collect();
+        let role = if nodes == 2 { Role::Root } else { Role::Inner };
+        let memory = values.as_mut_ptr();
+        let grid =
+            Grid { base: memory.cast(), stride: 32 * nodes, columns: pairs, step: 64, first: 0, counter: 0, up: 0 };
+        // SAFETY: `pairs` pairs of each message; each parent's place is before those of pairs not yet read.
+        unsafe { parents_of(cpu, grid, count * pairs, role, memory.cast()) };
+        if odd == 1 {
+            // From the last message on: each row becomes a node wider.
+            for index in (0..count).rev() {
+                values.copy_within(index * pairs..(index + 1) * pairs, index * (pairs + 1));
+                values[index * (pairs + 1) + pairs] = promoted[index];
+            }
+        }
+        nodes = pairs + odd;
+        values.truncate(count * nodes);
+    }
+    out.copy_from_slice(values.as_flattened());
 }
