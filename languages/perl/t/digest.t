@@ -1,0 +1,51 @@
+# The contract of the Digest classes.
+use 5.010;
+use strict;
+use warnings;
+
+use Test::More;
+
+use Digest::Merkle;
+
+my $tree = Digest::Merkle->new( segment => 4, format => 'rfc6962' );
+isa_ok $tree, 'Digest::base';
+my $root = $tree->add( 'abcd', 'efghijk' )->root;
+
+is $tree->clone->digest,    $root,                 'digest';
+is $tree->clone->hexdigest, unpack( 'H*', $root ), 'hexdigest';
+ok $tree->clone->b64digest, 'b64digest';
+is $tree->digest,  $root,                                               'digest of the object itself';
+is $tree->length,  0,                                                   'after which it is as new';
+is $tree->hexroot, Digest::Merkle->new( format => 'rfc6962' )->hexroot, 'with the root of no bytes';
+is $tree->segment, 4,                                                   'and the same segments';
+
+for my $segment ( 4, 100_000 ) {
+    my $one = Digest::Merkle->new( segment => $segment )->add( 'x' x 150_001 );
+    my $two = $one->clone;
+    $one->add('one');
+    $two->add('two');
+    isnt $one->root, $two->root,                                                                    'a clone goes its own way';
+    is $two->root,   Digest::Merkle->new( segment => $segment )->add( 'x' x 150_001, 'two' )->root, 'and has all that was before';
+    is $one->reset->add('y')->root, Digest::Merkle->new( segment => $segment )->add('y')->root,     'reset';
+    is ref( $one->new ),            'Digest::Merkle',                                               'new of an object';
+}
+
+open my $handle, '<:raw', $0 or die "$0: $!\n";
+my $content = do { local $/; <$handle> };
+seek $handle, 0, 0;
+is( Digest::Merkle->new->addfile($handle)->root, Digest::Merkle->new->add($content)->root, 'addfile' );
+open my $folder, '<:raw', q{.} or die "a folder: $!\n";
+ok !eval { Digest::Merkle->new->addfile($folder) }, 'addfile of what cannot be read';
+like $@, qr/Read failed/, 'says so';
+
+is( Digest::Merkle->new->add_bits('0110000101100010')->root, Digest::Merkle->new->add('ab')->root, 'add_bits' );
+ok !eval { Digest::Merkle->new->add("\x{263a}") }, 'a wide character is refused';
+my $upgraded = "\xe9";
+utf8::upgrade($upgraded);
+is(
+    Digest::Merkle->new->add($upgraded)->root,
+    Digest::Merkle->new->add("\xe9")->root,
+    'bytes are bytes, however Perl keeps them'
+);
+
+done_testing;
