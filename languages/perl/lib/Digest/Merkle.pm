@@ -86,9 +86,9 @@ sub add {
     my ( $self, @pieces ) = @_;
     for my $piece (@pieces) {
         utf8::downgrade( $piece, 1 ) or Carp::croak('Wide character in add');
+        if   ( $self->{leaf} ) { $self->_add_to_long_leaf( \$piece ) }
+        else                   { $self->_add_to_batch( \$piece ) }
         $self->{length} += CORE::length $piece;
-        if   ( $self->{leaf} ) { $self->_add_to_long_leaf($piece) }
-        else                   { $self->_add_to_batch($piece) }
     }
     return $self;
 }
@@ -105,39 +105,42 @@ sub addfile {
     return $self;
 }
 
+# From here on, bytes are passed by reference and not copied.
+
 sub _add_to_batch {
-    my ( $self,  $piece ) = @_;
-    my ( $batch, $at )    = ( $self->{batch}, 0 );
+    my ( $self, $bytes ) = @_;
+    my ( $batch, $at, $end ) = ( $self->{batch}, 0, CORE::length ${$bytes} );
     if ( CORE::length $self->{pending} ) {
         $at = $batch - CORE::length $self->{pending};
-        $self->{pending} .= substr $piece, 0, $at;
+        $self->{pending} .= substr ${$bytes}, 0, $at;
         return if CORE::length $self->{pending} < $batch;
-        $self->_add_batch( $self->{pending} );
+        $self->_add_batch( \$self->{pending}, 0 );
         $self->{pending} = q{};
     }
-    for ( ; $at + $batch <= CORE::length $piece ; $at += $batch ) {
-        $self->_add_batch( substr $piece, $at, $batch );
+    for ( ; $at + $batch <= $end ; $at += $batch ) {
+        $self->_add_batch( $bytes, $at );
     }
-    $self->{pending} .= substr $piece, $at if $at < CORE::length $piece;
+    $self->{pending} .= substr ${$bytes}, $at if $at < $end;
     return;
 }
 
 sub _add_batch {
-    my ( $self, $bytes ) = @_;
-    my $level = $self->_leaf_digests($bytes);
+    my ( $self, $bytes, $at ) = @_;
+    my $level = $self->_leaf_digests( $bytes, $at, 1 << $self->{height} );
     $level = $self->_parents($level) for 1 .. $self->{height};
     $self->_carry( $self->{height}, $level );
     return;
 }
 
 sub _add_to_long_leaf {
-    my ( $self, $piece ) = @_;
-    my $at = 0;
-    while ( $at < CORE::length $piece ) {
-        my $now = substr $piece, $at, $self->{segment} - $self->{started};
-        $self->{leaf}->add($now);
-        $self->{started} += CORE::length $now;
-        $at += CORE::length $now;
+    my ( $self, $bytes ) = @_;
+    my ( $at,   $end )   = ( 0, CORE::length ${$bytes} );
+    while ( $at < $end ) {
+        my $missing = $self->{segment} - $self->{started};
+        my $now     = $missing < $end - $at ? $missing : $end - $at;
+        $self->{leaf}->add( $now == $end ? ${$bytes} : substr ${$bytes}, $at, $now );
+        $self->{started} += $now;
+        $at += $now;
         next if $self->{started} < $self->{segment};
         $self->_carry( 0, $self->{leaf}->digest );
         $self->{started} = 0;
@@ -151,12 +154,12 @@ sub _new_leaf {
     return $HASH{ $self->{hash} }[1]->()->add( $PREFIX{ $self->{format} }[0] );
 }
 
-# The digests of the leaves of some bytes, one after another in a string.
+# The digests of so many leaves from a position on, one after another in a string. The last may be short.
 sub _leaf_digests {
-    my ( $self, $bytes ) = @_;
+    my ( $self, $bytes, $at, $count ) = @_;
     my $hash   = $HASH{ $self->{hash} }[0];
     my $prefix = $PREFIX{ $self->{format} }[0];
-    my @leaves = unpack "(a$self->{segment})*", $bytes;
+    my @leaves = unpack "x$at (a$self->{segment})$count", ${$bytes};
     return join q{}, $prefix eq q{} ? map { $hash->($_) } @leaves : map { $hash->( $prefix, $_ ) } @leaves;
 }
 
@@ -197,8 +200,8 @@ sub digest_size {
 sub subtrees {
     my ($self)  = @_;
     my @perfect = @{ $self->{subtrees} };
-    my $bytes   = substr $self->{pending}, 0, $self->{segment} * int( CORE::length( $self->{pending} ) / $self->{segment} );
-    my $level   = $self->_leaf_digests($bytes);
+    my $whole   = int( CORE::length( $self->{pending} ) / $self->{segment} );
+    my $level   = $self->_leaf_digests( \$self->{pending}, 0, $whole );
     for ( my $height = 0 ; CORE::length $level ; $height++ ) {
 
         # The last of an odd number of subtrees has no neighbour.
@@ -217,7 +220,7 @@ sub root {
         push @subtrees, $self->{leaf}->clone->digest;
     }
     elsif ($short) {
-        push @subtrees, $self->_leaf_digests( substr $self->{pending}, -$short );
+        push @subtrees, $self->_leaf_digests( \$self->{pending}, CORE::length( $self->{pending} ) - $short, 1 );
     }
     return $HASH{ $self->{hash} }[0]->(q{}) if !@subtrees;
 
