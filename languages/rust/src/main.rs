@@ -1,0 +1,87 @@
+//! The program `merkle`: the Merkle root of a file.
+#![forbid(unsafe_code)]
+
+mod args;
+mod rows;
+
+use args::{Command, Source};
+use merkle::Tree;
+use mksum::{Format, Hash, NodeHash, Spec, Visitor};
+use std::fs::File;
+use std::hint::black_box;
+use std::io::{self, ErrorKind, Read, Write};
+use std::process::ExitCode;
+use std::time::Instant;
+
+fn main() -> ExitCode {
+    let command = match args::parse(std::env::args_os().skip(1)) {
+        Ok(command) => command,
+        Err(problem) => {
+            eprint!("merkle: {problem}\n{}", args::USAGE);
+            return ExitCode::from(2);
+        }
+    };
+    match run(command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(problem) => {
+            eprintln!("merkle: {problem}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Does what was asked; the error is a message that names the file.
+fn run(command: Command) -> Result<(), String> {
+    let told = |error: io::Error| format!("standard output: {error}");
+    let mut out = io::stdout().lock();
+    match command {
+        Command::Help => out.write_all(args::USAGE.as_bytes()).map_err(told)?,
+        Command::Rows => rows::copy(&mut io::stdin().lock(), &mut out)?,
+        Command::HashRate(times) => {
+            let seconds = hash_rate(times);
+            writeln!(out, "{seconds:.6} s {:.3} MH/s", times as f64 / seconds / 1e6).map_err(told)?;
+        }
+        Command::Root { spec, source } => {
+            let root = match &source {
+                Source::Stdin => root(&spec, &mut io::stdin().lock()),
+                Source::Path(path) => File::open(path).and_then(|mut file| root(&spec, &mut file)),
+            };
+            writeln!(out, "{}", root.map_err(|error| format!("{source}: {error}"))?).map_err(told)?;
+        }
+    }
+    out.flush().map_err(told)
+}
+
+/// The root of all that can be read, in hex.
+fn root(spec: &Spec, input: &mut dyn Read) -> io::Result<String> {
+    struct Reading<'a>(&'a mut dyn Read);
+    impl Visitor for Reading<'_> {
+        type Output = io::Result<(u64, Vec<u8>)>;
+
+        fn visit<const N: usize, H: NodeHash<Digest = [u8; N]>>(self, format: &Format<H>) -> Self::Output {
+            let mut tree = Tree::new(format).map_err(io::Error::other)?;
+            // A second-level cache holds it.
+            let mut buffer = vec![0; 1 << 17];
+            loop {
+                match self.0.read(&mut buffer) {
+                    Ok(0) => break,
+                    Ok(got) => tree.write_all(&buffer[..got])?,
+                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                    Err(error) => return Err(error),
+                }
+            }
+            Ok((tree.position(), tree.root().map_err(io::Error::other)?.into()))
+        }
+    }
+    let (len, digest) = spec.visit(Reading(input))?;
+    Ok(spec.sealed(len, digest).to_string())
+}
+
+/// The seconds that it takes to hash a string so many times.
+fn hash_rate(times: u64) -> f64 {
+    let begin = Instant::now();
+    for _ in 0..times {
+        black_box(mksum_lanes::digest(Hash::Sha256, &[black_box(b"test.dat")]));
+    }
+    begin.elapsed().as_secs_f64()
+}
