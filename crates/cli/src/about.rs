@@ -1,9 +1,9 @@
 //! What the tool tells about itself.
 
 use crate::args::{Command, grammar};
-use crate::console::reason;
 use crate::exit::{Exit, usage};
 use crate::{devices, formats, manual};
+use mksum_io::reason;
 use std::io::{self, ErrorKind, Write};
 
 /// Tells it.

@@ -1,7 +1,7 @@
 //! --check: the files that sum files list, against the roots that they tell.
 
 use crate::args::Run;
-use crate::console::{Console, reason};
+use crate::console::Console;
 use crate::exit::Exit;
 use crate::tool::Tool;
 use crate::walk::length;
@@ -9,6 +9,7 @@ use mksum::{Root, Told, format_size};
 use mksum_cli::choice::Choice;
 use mksum_cli::name::{self, Shown};
 use mksum_cli::sumfile::{Entry, Lines, Malformed};
+use mksum_io::reason;
 use mksum_io::{Error, Input, Job, hash_all};
 use std::collections::VecDeque;
 use std::fs::File;
@@ -138,7 +139,7 @@ fn check(tool: &Tool, args: &Run, sum_file: &Path, summary: &mut Summary) -> Tal
     };
     let (tally, awaited) = (Mutex::new(Tally::default()), Mutex::new(VecDeque::new()));
     let listing = Listing { tool, args, sum_file, lines, from_stdin, tally: &tally, awaited: &awaited };
-    hash_all(listing, &tool.options, |job, result| {
+    hash_all(listing, &tool.options, |job, result, _| {
         let awaited = lock(&awaited).pop_front().expect("a root for each job");
         let path = crate::print::path(&job.input);
         let mut tally = lock(&tally);

@@ -3,6 +3,7 @@
 use crate::exit::Exit;
 use indicatif::ProgressBar;
 use mksum_cli::name::Shown;
+use mksum_io::reason;
 use std::fmt::Display;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::mem;
@@ -146,14 +147,5 @@ impl Console {
             Some(bar) => bar.suspend(write),
             None => write(),
         }
-    }
-}
-
-/// The system's words without Rust's error number.
-pub fn reason(error: &io::Error) -> String {
-    let text = error.to_string();
-    match text.find(" (os error") {
-        Some(end) => text[..end].into(),
-        None => text,
     }
 }

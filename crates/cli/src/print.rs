@@ -12,12 +12,9 @@ use mksum_cli::name;
 use mksum_cli::sum::{self, End, Style};
 use mksum_io::{Error, Input, Job, hash_all};
 use serde::Serialize;
-use std::collections::VecDeque;
 use std::io::ErrorKind;
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
 
 /// Prints a line for each file and format.
 pub fn run(tool: &Tool, args: &Run) -> Exit {
@@ -39,24 +36,15 @@ pub fn run(tool: &Tool, args: &Run) -> Exit {
         _ => Lines::Sums(Style::Tagged),
     };
     let specs: Vec<_> = tool.formats.iter().map(|choice| choice.spec().clone()).collect();
-    let started = Mutex::new(VecDeque::new());
-    let started = || started.lock().unwrap_or_else(PoisonError::into_inner);
     let jobs = rules.walk(&args.files).filter_map(|input| match input {
-        Ok(input) => {
-            started().push_back(Instant::now());
-            Some(Job { input, specs: specs.clone() })
-        }
+        Ok(input) => Some(Job { input, specs: specs.clone() }),
         Err((path, reason)) => {
             tool.console.error(&path, &reason);
             None
         }
     });
-    let mut told = Instant::now();
-    hash_all(jobs, &tool.options, |job, result| {
-        // Jobs are taken up ahead of time and hashed side by side: a file's time is what it added.
-        let since = started().pop_front().map_or(told, |start| start.max(told));
-        told = Instant::now();
-        let seconds = (told - since).as_secs_f64();
+    hash_all(jobs, &tool.options, |job, result, took| {
+        let seconds = took.as_secs_f64();
         match result {
             Ok(roots) => {
                 for root in &roots {

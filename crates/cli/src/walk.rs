@@ -1,9 +1,9 @@
 //! From arguments to the files to be hashed, in a stable order.
 
 use crate::args::{Run, Symlinks};
-use crate::console::reason;
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use mksum_io::Input;
+use mksum_io::reason;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{array, fs, vec};

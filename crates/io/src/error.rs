@@ -3,7 +3,7 @@
 use mksum::Spec;
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Why an input has no root.
 #[derive(Debug)]
@@ -44,8 +44,17 @@ pub enum Error {
 }
 
 impl Error {
+    /// What a join over the input at `path` failed with: a read error that it passed on, or why the format has no root.
+    pub fn from_join(error: mksum::Error, path: &Path, spec: &Spec) -> Self {
+        let of_format = |error| Error::Format { path: path.into(), spec: spec.clone(), error };
+        match error {
+            mksum::Error::Source(error) => error.downcast::<Error>().map_or_else(of_format, |error| *error),
+            error => of_format(error.into()),
+        }
+    }
+
     /// The input's path.
-    pub fn path(&self) -> &std::path::Path {
+    pub fn path(&self) -> &Path {
         match self {
             Error::Open { path, .. } | Error::Read { path, .. } => path,
             Error::Changed { path, .. } | Error::Format { path, .. } => path,
@@ -69,8 +78,8 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// The system's words without Rust's error number.
-pub(crate) fn reason(error: &io::Error) -> String {
+/// The system's words for an error, without its number.
+pub fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     match text.find(" (os error") {
         Some(end) => text[..end].into(),

@@ -12,6 +12,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
+use std::time::{Duration, Instant};
 
 /// What is to be hashed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,7 +88,7 @@ fn hash_file(file: File, path: &Path, specs: &[Spec]) -> Result<Vec<Root>, Error
     let len = file.len();
     let roots = match specs {
         [spec] if !file.is_rotating() => {
-            let digest = spec.visit(Whole(&file)).map_err(|error| from_join(error, path, spec))?;
+            let digest = spec.visit(Whole(&file)).map_err(|error| Error::from_join(error, path, spec))?;
             vec![spec.sealed(len, digest)]
         }
         _ => {
@@ -98,17 +99,6 @@ fn hash_file(file: File, path: &Path, specs: &[Spec]) -> Result<Vec<Root>, Error
     };
     file.finish()?;
     Ok(roots)
-}
-
-/// The read error that a join passed on, or why the format has no root.
-fn from_join(error: mksum::Error, path: &Path, spec: &Spec) -> Error {
-    match error {
-        mksum::Error::Source(error) => match error.downcast::<Error>() {
-            Ok(error) => *error,
-            Err(error) => Error::Format { path: path.into(), spec: spec.clone(), error },
-        },
-        error => Error::Format { path: path.into(), spec: spec.clone(), error: error.into() },
-    }
 }
 
 /// A stream with its path, for errors.
@@ -168,16 +158,16 @@ const AHEAD: usize = 512;
 /// Jobs that a thread takes at a time: locks and waking cost as much as a small file does.
 const CLAIM: usize = 16;
 
-/// Hashes many inputs and tells each result in the order of the jobs, until `each` breaks.
+/// Hashes many inputs and tells each result, and how long it took, in the order of the jobs, until `each` breaks.
 ///
 /// Small files are hashed side by side, large ones one after the other with all threads.
 pub fn hash_all<J: Iterator<Item = Job> + Send>(
     jobs: J,
     options: &Options,
-    mut each: impl FnMut(&Job, Result<Vec<Root>, Error>) -> ControlFlow<()>,
+    mut each: impl FnMut(&Job, Result<Vec<Root>, Error>, Duration) -> ControlFlow<()>,
 ) {
     enum Answer {
-        Told(Result<Vec<Root>, Error>),
+        Told(Result<Vec<Root>, Error>, Duration),
         /// It has been opened, which is done only once: whoever writes to a pipe would notice.
         Stream(std::fs::File),
         ForAllThreads,
@@ -194,8 +184,9 @@ pub fn hash_all<J: Iterator<Item = Job> + Send>(
     let Some(first) = jobs.next() else { return };
     if options.threads == 1 || jobs.peek().is_none() {
         for job in [first].into_iter().chain(jobs) {
+            let begin = Instant::now();
             let result = hash(&job, options);
-            if each(&job, result).is_break() {
+            if each(&job, result, begin.elapsed()).is_break() {
                 return;
             }
         }
@@ -203,14 +194,16 @@ pub fn hash_all<J: Iterator<Item = Job> + Send>(
     }
     let jobs = [first].into_iter().chain(jobs);
     let shared = Mutex::new(Shared { jobs, claimed: 0, told: 0, answers: BTreeMap::new(), ended: false });
-    let answer = |job: &Job| match &job.input {
-        Input::Stdin => Answer::ForAllThreads,
-        Input::Path(path) => match open(path, &alone) {
-            Ok(Opened::File(file)) if file.len() <= SMALL => Answer::Told(hash_file(*file, path, &job.specs)),
-            Ok(Opened::File(_)) => Answer::ForAllThreads,
-            Ok(Opened::Stream(stream)) => Answer::Stream(stream),
-            Err(error) => Answer::Told(Err(error)),
-        },
+    let answer = |job: &Job| {
+        let Input::Path(path) = &job.input else { return Answer::ForAllThreads };
+        let begin = Instant::now();
+        let result = match open(path, &alone) {
+            Ok(Opened::File(file)) if file.len() <= SMALL => hash_file(*file, path, &job.specs),
+            Ok(Opened::File(_)) => return Answer::ForAllThreads,
+            Ok(Opened::Stream(stream)) => return Answer::Stream(stream),
+            Err(error) => Err(error),
+        };
+        Answer::Told(result, begin.elapsed())
     };
     let (room, news) = (Condvar::new(), Condvar::new());
     let lock = || shared.lock().unwrap_or_else(PoisonError::into_inner);
@@ -251,12 +244,13 @@ pub fn hash_all<J: Iterator<Item = Job> + Send>(
             state.told += 1;
             drop(state);
             room.notify_one();
-            let result = match answer {
-                Answer::Told(result) => result,
-                Answer::Stream(stream) => hash_opened(Opened::Stream(stream), &job, options),
-                Answer::ForAllThreads => hash(&job, options),
+            let begin = Instant::now();
+            let (result, took) = match answer {
+                Answer::Told(result, took) => (result, took),
+                Answer::Stream(stream) => (hash_opened(Opened::Stream(stream), &job, options), begin.elapsed()),
+                Answer::ForAllThreads => (hash(&job, options), begin.elapsed()),
             };
-            if each(&job, result).is_break() {
+            if each(&job, result, took).is_break() {
                 lock().ended = true;
                 room.notify_all();
                 return;

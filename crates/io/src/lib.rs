@@ -13,7 +13,7 @@ mod platform;
 mod reader;
 mod stream;
 
-pub use error::Error;
+pub use error::{Error, reason};
 pub use file::File;
 pub use jobs::{Input, Job, hash, hash_all};
 pub use options::{Meter, Mode, Options, Throttle};

@@ -145,7 +145,7 @@ fn a_failure_leaves_the_other_files_alone() {
     for threads in [1, 4] {
         let options = Options { threads, ..Options::new() };
         let mut told = Vec::new();
-        hash_all(paths.iter().map(|path| job(path, &["glacier"])), &options, |_, result| {
+        hash_all(paths.iter().map(|path| job(path, &["glacier"])), &options, |_, result, _| {
             told.push(result.map_or_else(|error| error.to_string(), |roots| roots[0].to_string()));
             ControlFlow::Continue(())
         });
@@ -159,7 +159,7 @@ fn hashing_many_ends_when_told_to() {
     let (_folder, path, _) = file_of(10);
     let jobs = std::iter::repeat_with(|| job(&path, &["blake3"]));
     let mut told = 0;
-    hash_all(jobs.take(1_000_000), &Options { threads: 3, ..Options::new() }, |_, result| {
+    hash_all(jobs.take(1_000_000), &Options { threads: 3, ..Options::new() }, |_, result, _| {
         result.unwrap();
         told += 1;
         if told == 1000 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -179,7 +179,7 @@ fn pipes_among_files_are_opened_once() {
     hash_all(
         paths.iter().map(|path| job(path, &["rfc6962"])),
         &Options { threads: 2, ..Options::new() },
-        |_, result| {
+        |_, result, _| {
             told.push(result.unwrap()[0].to_string());
             ControlFlow::Continue(())
         },

@@ -54,7 +54,7 @@ fn many_files_at_once_give_each_row_its_root_in_order() {
     for threads in [1, 2, 5] {
         let jobs = rows.iter().map(|row| job(&paths[&(row.pattern, row.len)], slice::from_ref(row)));
         let mut told = rows.iter();
-        hash_all(jobs, &Options { threads, ..Options::new() }, |_, result| {
+        hash_all(jobs, &Options { threads, ..Options::new() }, |_, result, _| {
             let row = told.next().unwrap();
             assert_eq!(text(row, result), row.root, "{} with {threads} threads", row.at);
             ControlFlow::Continue(())

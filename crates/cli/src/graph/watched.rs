@@ -19,24 +19,13 @@ pub fn root(file: &File, spec: &Spec, tree: &mut Node) -> Result<Root, Error> {
         }
     });
     let watched = Watched { file, opened, shown, seen: Mutex::default() };
-    let digest = spec.visit(&watched).map_err(|error| failure(file, spec, error))?;
+    let digest = spec.visit(&watched).map_err(|error| Error::from_join(error, file.path(), spec))?;
     let mut seen = watched.seen.into_inner().unwrap_or_else(PoisonError::into_inner);
     tree.for_each(&mut |node| {
         // Nothing is joined for an empty file: its only digest is the root.
         node.digest = seen.remove(&node.subtree).unwrap_or_else(|| digest.clone());
     });
     Ok(spec.sealed(file.len(), digest))
-}
-
-fn failure(file: &File, spec: &Spec, error: mksum::Error) -> Error {
-    let failure = |error| Error::Format { path: file.path().into(), spec: spec.clone(), error };
-    match error {
-        mksum::Error::Source(error) => match error.downcast::<Error>() {
-            Ok(error) => *error,
-            Err(error) => failure(error),
-        },
-        error => failure(error.into()),
-    }
 }
 
 struct Watched<'a> {
