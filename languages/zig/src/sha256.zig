@@ -91,8 +91,8 @@ const State = struct {
     fn digest(self: State, out: *[32]u8) void {
         const abcd = @shuffle(u32, self.abef, self.cdgh, [4]i32{ 3, 2, ~@as(i32, 3), ~@as(i32, 2) });
         const efgh = @shuffle(u32, self.abef, self.cdgh, [4]i32{ 1, 0, ~@as(i32, 1), ~@as(i32, 0) });
-        out[0..16].* = @bitCast(bigEndian(abcd));
-        out[16..32].* = @bitCast(bigEndian(efgh));
+        wordsAt(out[0..16]).* = bigEndian(abcd);
+        wordsAt(out[16..32]).* = bigEndian(efgh);
     }
 
     /// Four rounds; `wk` is their words and constants.
@@ -111,6 +111,11 @@ const State = struct {
         );
     }
 };
+
+/// One load or store. (`@bitCast` of the bytes becomes sixteen.)
+inline fn wordsAt(bytes: anytype) if (@TypeOf(bytes) == *[16]u8) *align(1) Words else *align(1) const Words {
+    return @ptrCast(bytes);
+}
 
 /// `@byteSwap`, which without `-mcpu` becomes a dozen instructions.
 inline fn bigEndian(words: Words) Words {
@@ -146,7 +151,7 @@ fn compress(comptime streams: usize, states: *[streams]State, messages: [streams
             inline for (0..streams) |s| {
                 const now = &w[s][t % 4];
                 now.* = if (t < 4)
-                    bigEndian(@bitCast(messages[s][at + 16 * t ..][0..16].*))
+                    bigEndian(wordsAt(messages[s][at + 16 * t ..][0..16]).*)
                 else
                     schedule(now.*, w[s][(t + 1) % 4], w[s][(t + 2) % 4], w[s][(t + 3) % 4]);
                 next[s].rounds(now.* +% @as(Words, constants[4 * t ..][0..4].*));
