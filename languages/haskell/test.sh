@@ -5,8 +5,13 @@
 set -eu
 cd "$(dirname "$0")"
 
-if ! command -v ghc cabal hlint ormolu doctest >/dev/null || ! ghc-pkg list --simple-output 2>/dev/null |
-    tr ' ' '\n' | cut -d- -f1 | sort -u | tr '\n' ' ' | grep -q 'SHA .*criterion .*cryptonite .*tasty '; then
+missing=
+for tool in ghc cabal hlint ormolu doctest; do command -v "$tool" >/dev/null || missing=yes; done
+for package in SHA criterion cryptonite doctest tasty tasty-hunit tasty-quickcheck; do
+    ghc-pkg describe "$package" >/dev/null 2>&1 || missing=yes
+done
+if [ -n "$missing" ]; then
+    echo "test.sh: installing GHC, Cabal and the libraries of the tests" >&2
     [ "$(id -u)" -eq 0 ] && sudo= || sudo=sudo
     $sudo apt-get update -q
     $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends \

@@ -3,7 +3,9 @@
 set -eu
 cd "$(dirname "$0")"
 
-if ! command -v perl make perlcritic perltidy >/dev/null; then
+missing=
+for tool in perl make perlcritic perltidy; do command -v "$tool" >/dev/null || missing=yes; done
+if [ -n "$missing" ]; then
     echo "test.sh: installing perl, perlcritic, perltidy" >&2
     [ "$(id -u)" -eq 0 ] && sudo= || sudo=sudo
     $sudo apt-get update -qq
