@@ -35,4 +35,11 @@ cabal build --offline -v1 all --enable-tests --enable-benchmarks --ghc-options=-
 mkdir -p bin
 cp "$(cabal list-bin --offline -v0 merkle:exe:merkle --enable-tests --enable-benchmarks --ghc-options=-Werror)" bin/merkle
 cabal test --offline -v1 all --enable-tests --enable-benchmarks --ghc-options=-Werror --test-show-details=streaming
+
+# The words for LLVM, which are right with any code generator.
+(
+    cd sha256
+    ghc -v0 -O -illvm -isrc -itest -outputdir ../dist-newstyle/llvm-words -o ../dist-newstyle/llvm-words-vectors test/Main.hs
+    ../dist-newstyle/llvm-words-vectors
+)
 echo "languages/haskell: built and tested"

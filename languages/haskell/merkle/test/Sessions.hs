@@ -12,8 +12,8 @@ main = do
       file = folder ++ "/Readme.hs"
   createDirectoryIfMissing True folder
   writeFile file (unlines (["-- |"] ++ map ("-- " ++) session ++ ["module Readme where", "import Merkle.Proof ()"]))
-  if null session then fail "README.md has no session" else doctest ["-isrc", "-i../sha256/src", file]
-  doctest ["-isrc", "-i../sha256/src", "src/Merkle.hs", "src/Merkle/Proof.hs"]
+  if null session then fail "README.md has no session" else doctest ["-isrc", "-i../sha256/src", "-i../sha256/native", file]
+  doctest ["-isrc", "-i../sha256/src", "-i../sha256/native", "src/Merkle.hs", "src/Merkle/Proof.hs"]
 
 -- | The lines in fences that are marked @ghci@.
 blocks :: [String] -> [String]

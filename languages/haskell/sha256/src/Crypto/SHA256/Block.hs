@@ -5,8 +5,8 @@
 -- Description : The SHA-256 compression function in plain Haskell
 --
 -- The compression function of SHA-256 (RFC 6234, sections 5.1 and 6.2; FIPS 180-4, section 6.2.2), and a
--- small interface to it that works on memory. Everything that is fast or unusual in this package is in this
--- file; 'Crypto.SHA256' is the interface to use.
+-- small interface to it that works on memory. Everything that is fast or unusual in this package is here and
+-- in "Crypto.SHA256.Words"; "Crypto.SHA256" is the interface to use.
 --
 -- == Why it is written this way
 --
@@ -15,7 +15,7 @@
 --
 -- 1. /Every 32-bit word lives in both halves of a 64-bit word./ Rotating the pair @x:x@ right by @n@ is then one
 --    plain shift: the low half of @(x:x) >> n@ is @rotr n x@. Sums and logical operations leave the low half
---    right whatever stands in the high half, so only the result of a chain of them is 'doubled' again.
+--    right whatever stands in the high half, so only the result of a chain of them is doubled again.
 -- 2. /Shifts are nested/: @rotr 2 x ^ rotr 13 x ^ rotr 22 x@ is @((d >> 9 ^ d) >> 11 ^ d) >> 2@ for the doubled word
 --    @d@. Five instructions on one register instead of eight on three.
 -- 3. /Words that are not needed soon are in memory, on purpose./ Of the eight working variables a round reads
@@ -44,87 +44,30 @@ module Crypto.SHA256.Block
 where
 
 import Control.Monad ((>=>))
-import Data.Bits (shiftL, unsafeShiftL, unsafeShiftR, xor, (.&.), (.|.))
+import Crypto.SHA256.Words
+import Data.Bits (shiftL, unsafeShiftR, xor, (.&.))
 import Data.Word (Word32, Word64, Word8, byteSwap32, byteSwap64)
 import Foreign.ForeignPtr (ForeignPtr, mallocForeignPtrArray, withForeignPtr)
 import Foreign.Marshal.Alloc (allocaBytesAligned)
-import Foreign.Marshal.Array (pokeArray)
+import Foreign.Marshal.Array (advancePtr, pokeArray)
 import Foreign.Marshal.Utils (copyBytes, fillBytes)
 import Foreign.Ptr (Ptr, castPtr, plusPtr)
 import Foreign.Storable (peekElemOff, poke, pokeByteOff, pokeElemOff)
 import GHC.ByteOrder (ByteOrder (..), targetByteOrder)
 import System.IO.Unsafe (unsafePerformIO)
-import Prelude hiding ((^))
 
 ----------------------------------------------------------------------------------------------------------------
--- Words
-
--- | A 32-bit word. The low half is its value; after 'doubled' the high half is the same value once more.
-type W = Word64
-
--- | The value of the low half, zero-extended.
-low :: W -> Word64
-low x = fromIntegral (fromIntegral x :: Word32)
-{-# INLINE low #-}
-
--- | The value of the low half in both halves.
-doubled :: W -> W
-doubled x = (x `unsafeShiftL` 32) .|. low x
-{-# INLINE doubled #-}
-
--- | Shift right. On a doubled word the low half of the result is the word rotated right.
-(>>>) :: W -> Int -> W
-(>>>) = unsafeShiftR
-{-# INLINE (>>>) #-}
-
-(^) :: W -> W -> W
-(^) = xor
-{-# INLINE (^) #-}
-
-infixl 8 >>>
-
-infixl 5 ^
-
-----------------------------------------------------------------------------------------------------------------
--- Functions of RFC 6234, section 5.1, on doubled words
-
--- | @BSIG0(x) = rotr 2 x ^ rotr 13 x ^ rotr 22 x@, nested: 22 = 2 + 11 + 9.
-bigSigma0 :: W -> W
-bigSigma0 x = ((x >>> 9 ^ x) >>> 11 ^ x) >>> 2
-{-# INLINE bigSigma0 #-}
-
--- | @BSIG1(x) = rotr 6 x ^ rotr 11 x ^ rotr 25 x@, nested: 25 = 6 + 5 + 14.
-bigSigma1 :: W -> W
-bigSigma1 x = ((x >>> 14 ^ x) >>> 5 ^ x) >>> 6
-{-# INLINE bigSigma1 #-}
-
--- | The same two functions side by side instead of nested: two instructions more, but a shorter chain of them.
-bigSigma0Wide, bigSigma1Wide :: W -> W
-bigSigma0Wide x = x >>> 2 ^ x >>> 13 ^ x >>> 22
-bigSigma1Wide x = x >>> 6 ^ x >>> 11 ^ x >>> 25
-{-# INLINE bigSigma0Wide #-}
-{-# INLINE bigSigma1Wide #-}
-
--- | @SSIG0(x) = rotr 7 x ^ rotr 18 x ^ shr 3 x@, nested: 18 = 3 + 4 + 11. The word that is only shifted comes
--- without its double, so that zeros follow it.
-smallSigma0 :: W -> W
-smallSigma0 x = ((x >>> 11 ^ x) >>> 4 ^ low x) >>> 3
-{-# INLINE smallSigma0 #-}
-
--- | @SSIG1(x) = rotr 17 x ^ rotr 19 x ^ shr 10 x@, nested: 19 = 10 + 7 + 2.
-smallSigma1 :: W -> W
-smallSigma1 x = ((x >>> 2 ^ x) >>> 7 ^ low x) >>> 10
-{-# INLINE smallSigma1 #-}
+-- Functions of RFC 6234, section 5.1; those that rotate are in "Crypto.SHA256.Words"
 
 -- | @CH(x, y, z) = (x & y) ^ (~x & z)@, with one operation less.
 choose :: W -> W -> W -> W
-choose x y z = ((y ^ z) .&. x) ^ z
+choose x y z = ((y `xor` z) .&. x) `xor` z
 {-# INLINE choose #-}
 
 ----------------------------------------------------------------------------------------------------------------
 -- Memory
 
--- | 384 bytes, in words of 64 bits:
+-- | 384 bytes. In words of 64 bits:
 --
 -- >   0 ..  7   the chaining value a b c d e f g h, doubled
 -- >   8 .. 11   the last four values of a: that of round t is at 8 + t mod 4
@@ -224,8 +167,8 @@ step bsig0 bsig1 mem t kw (Working a b e f g bc) = do
   d <- peekElemOff mem (slotA (t + 1))
   let !t1 = bsig1 e + choose e f g + h + kw
       !e' = doubled (t1 + d)
-      !ab = a ^ b
-      !a' = doubled (t1 + bsig0 a + ((bc .&. ab) ^ b))
+      !ab = a `xor` b
+      !a' = doubled (t1 + bsig0 a + ((bc .&. ab) `xor` b))
   pokeElemOff mem (slotE (t + 1)) e'
   pokeElemOff mem (slotA (t + 1)) a'
   pure (Working a' a e' e f ab)
@@ -285,7 +228,7 @@ working mem = do
   e <- peekElemOff mem 4
   f <- peekElemOff mem 5
   g <- peekElemOff mem 6
-  pure (Working a b e f g (b ^ c))
+  pure (Working a b e f g (b `xor` c))
 {-# INLINE working #-}
 
 -- | Adds the working variables, which after 64 rounds are where they were before the first, to the chaining
@@ -316,8 +259,8 @@ load mem p = two 0 >> two 1 >> two 2 >> two 3 >> two 4 >> two 5 >> two 6 >> two 
   where
     two i = do
       x <- bigEndian64 <$> peekElemOff (castPtr p) i
-      pokeElemOff mem (slotW (2 * i)) (doubled (x >>> 32))
-      pokeElemOff mem (slotW (2 * i + 1)) (doubled x)
+      pokeElemOff mem (slotW (2 * i)) (doubled (fromIntegral (x `unsafeShiftR` 32)))
+      pokeElemOff mem (slotW (2 * i + 1)) (doubled (fromIntegral x))
     {-# INLINE two #-}
 {-# INLINE load #-}
 
@@ -333,11 +276,11 @@ absorb mem p0 n0 = withForeignPtr roundConstants $ \k0 ->
         rounds p n k0 v
       rounds :: Ptr Word8 -> Int -> Ptr W -> Working -> IO ()
       rounds !p !n !k v
-        | k == k0 `plusPtr` (48 * 8) = do
+        | k == k0 `advancePtr` 48 = do
           _ <- sixteen (plainRound mem k) v
           feedForward mem
           blocks (p `plusPtr` 64) (n - 1)
-        | otherwise = sixteen (extendingRound mem k) v >>= rounds p n (k `plusPtr` 128)
+        | otherwise = sixteen (extendingRound mem k) v >>= rounds p n (k `advancePtr` 16)
    in blocks p0 n0
 
 -- | Compresses the second and last block of a 64-byte message, which is always the same: padding and the length.
@@ -347,8 +290,8 @@ absorbPaddingOf64 :: Scratch -> IO ()
 absorbPaddingOf64 mem = withForeignPtr paddingOf64 $ \k0 ->
   let rounds :: Ptr W -> Working -> IO ()
       rounds !k v
-        | k == k0 `plusPtr` (64 * 8) = feedForward mem
-        | otherwise = sixteen (knownRound mem k) v >>= rounds (k `plusPtr` 128)
+        | k == k0 `advancePtr` 64 = feedForward mem
+        | otherwise = sixteen (knownRound mem k) v >>= rounds (k `advancePtr` 16)
    in working mem >>= rounds k0
 
 -- | Pads and compresses the end of a message (RFC 6234, section 4.1): fewer than 64 bytes at the pointer, and the
