@@ -5,6 +5,7 @@
 #
 # The rows of vectors/rows and of rows/, for sha256 and any other HASH that the program's standard library has; pipes with
 # short reads; and for every error a message, an exit status of 1 or 2, and no root.
+# shellcheck disable=SC2094,SC2015,SC2059 # files are read twice; `A && B || die` is meant so; letters are no format
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)

@@ -82,6 +82,10 @@ static void many_portable(int prefix, const uint8_t *messages, size_t size, size
 #include <cpuid.h>
 #include <immintrin.h>
 
+#if defined(__clang__) && defined(__AVX__)
+#error "compile this file with -mno-avx: see x86_clear_upper"
+#endif
+
 #define X86 __attribute__((target("sha,ssse3,sse4.1")))
 #define X86_INLINE static inline __attribute__((always_inline, target("sha,ssse3,sse4.1")))
 
@@ -143,12 +147,21 @@ X86_INLINE __m128i x86_k(const uint32_t *k, int t) {
     return _mm_loadu_si128((const __m128i *)(k + t));
 }
 
+/* Where the command line allows AVX, a copy may leave something in the upper halves of the registers, which the SHA
+ * instructions do not know: with that they become a hundred times slower. gcc copies before this and not after it. */
+X86_INLINE void x86_clear_upper(void) {
+#ifdef __AVX__
+    _mm256_zeroupper();
+#endif
+}
+
 /* Unrolled, or the messages would take turns through memory: at -O2 gcc keeps even a loop of two. */
 #define EACH_STREAM(s) _Pragma("GCC unroll 2") for (int s = 0; s < streams; s++)
 
 /* `count` blocks of each of `streams` messages, 1 or 2. The messages do not depend on each other, so that the rounds of
  * one run while those of the other wait for their result. */
 X86_INLINE void x86_compress(int streams, x86_state state[], const uint8_t *const blocks[], size_t count) {
+    x86_clear_upper();
     for (size_t at = 0; at < count * SHA256_BLOCK; at += SHA256_BLOCK) {
         x86_state next[2];
         __m128i w[2][4];

@@ -2,11 +2,12 @@
 # Installs Go if it is missing, builds bin/merkle, and tests everything of this folder.
 set -eu
 cd "$(dirname "$0")"
+[ "$(id -u)" -eq 0 ] && sudo= || sudo=sudo
 
 if ! command -v go >/dev/null; then
     echo "test.sh: installing golang-go" >&2
-    apt-get update -qq
-    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends golang-go
+    $sudo apt-get update -qq
+    $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends golang-go
 fi
 export CGO_ENABLED=0
 go version
@@ -30,3 +31,4 @@ go test ./...
 go test -tags purego ./...
 # A worker that shrinks what it found interesting tests nothing new meanwhile: it may not take long.
 go test -run '^$' -fuzz FuzzPiecesAndProofs -fuzztime 10s -fuzzminimizetime 100x -parallel 1 .
+echo "languages/go: built and tested"
