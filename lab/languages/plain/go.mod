@@ -1,0 +1,3 @@
+module example.org/mksum/plain
+
+go 1.21
