@@ -64,12 +64,13 @@ bigSigma1Wide x = x >>> 6 ^ x >>> 11 ^ x >>> 25
 {-# INLINE bigSigma1Wide #-}
 
 -- | @SSIG0(x) = rotr 7 x ^ rotr 18 x ^ shr 3 x@, nested: 18 = 3 + 4 + 11. The word that is only shifted comes
--- without its double, so that zeros follow it.
+-- without its double, so that zeros follow it; and first, since operands are evaluated from the right and a value that
+-- waits takes a register.
 smallSigma0 :: W -> W
-smallSigma0 x = ((x >>> 11 ^ x) >>> 4 ^ low x) >>> 3
+smallSigma0 x = (low x ^ (x >>> 11 ^ x) >>> 4) >>> 3
 {-# INLINE smallSigma0 #-}
 
 -- | @SSIG1(x) = rotr 17 x ^ rotr 19 x ^ shr 10 x@, nested: 19 = 10 + 7 + 2.
 smallSigma1 :: W -> W
-smallSigma1 x = ((x >>> 2 ^ x) >>> 7 ^ low x) >>> 10
+smallSigma1 x = (low x ^ (x >>> 2 ^ x) >>> 7) >>> 10
 {-# INLINE smallSigma1 #-}
