@@ -238,6 +238,9 @@ pub(crate) unsafe fn run<K: Kernel>(job: &Job<'_>) {
     let mut staged = Aligned(MaybeUninit::<[u8; MAX_LANES * (PIECE + 64)]>::uninit());
     let staged: *mut u8 = hint::black_box(staged.0.as_mut_ptr()).cast();
     let mut staged_rows = [ptr::null(); MAX_LANES];
+    // While a block is hashed, the next one comes. Of chunks that lie one after another the next group's come, too: a chunk
+    // is too short for the chip to see a stream in it, and a group's chunks together too long for the nearest cache.
+    let far = if grid.columns > K::LANES { K::LANES * grid.step } else { 0 };
     let short = job.steps.iter().all(|step| step.blocks == 1);
     let (mut row, mut column, mut done) = (grid.base, grid.first, 0);
 
@@ -322,10 +325,16 @@ pub(crate) unsafe fn run<K: Kernel>(job: &Job<'_>) {
                         }
                         (from, offset, staged_blocks) = (&staged_rows, 0, blocks);
                     } else if left > 1 && !stage {
-                        // While these blocks are hashed, the next ones come.
                         let mut lane = 0;
                         while lane < K::LANES {
                             prefetch(rows[lane].wrapping_offset(offset).wrapping_add(job.block));
+                            lane += 1;
+                        }
+                    }
+                    if far > 0 {
+                        let mut lane = 0;
+                        while lane < K::LANES {
+                            prefetch_far(rows[lane].wrapping_offset(offset).wrapping_add(far));
                             lane += 1;
                         }
                     }
@@ -372,6 +381,16 @@ fn prefetch(_at: *const u8) {
     // SAFETY: SSE is a part of x86-64, and a prefetch does not touch memory in the language's sense.
     unsafe {
         core::arch::x86_64::_mm_prefetch::<{ core::arch::x86_64::_MM_HINT_T0 }>(_at.cast());
+    }
+}
+
+/// Has the cache line at an address come to the second cache.
+#[inline(always)]
+fn prefetch_far(_at: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: as for `prefetch`.
+    unsafe {
+        core::arch::x86_64::_mm_prefetch::<{ core::arch::x86_64::_MM_HINT_T1 }>(_at.cast());
     }
 }
 

@@ -1,0 +1,20 @@
+#!/bin/sh
+# Instructions a message, exactly, so that a regression shows on a noisy machine: lab/lanes/instructions.sh >FILE.tsv
+# Counted by valgrind's callgrind, which knows neither AVX-512 nor the SHA extensions: the same sources on AVX2, SSE4.1 and
+# portable code stand for them.
+set -eu
+cd "$(dirname "$0")"
+cargo build --release --quiet --bin instructions
+bin=${CARGO_TARGET_DIR:-target}/release/instructions
+echo "# $(date -u +%F), $(rustc --version | cut -d' ' -f1,2), valgrind $(valgrind --version), $(grep -m1 'model name' /proc/cpuinfo | cut -d: -f2-)"
+printf 'cpu\thash\tbytes\tlanes\tinstructions a message\n'
+for cpu in avx2 sse41 portable; do
+    for hash in md5 sha1 sha256 sha512 blake2s blake2b blake3 sha3-256; do
+        for len in 64 1024; do
+            count=$(valgrind --tool=callgrind --callgrind-out-file=/tmp/lanes.callgrind --toggle-collect=counted \
+                "$bin" "$cpu" "$hash" "$len" 2>/dev/null)
+            total=$(sed -n 's/^summary: //p; s/^totals: //p' /tmp/lanes.callgrind | head -1)
+            printf '%s\t%s\t%s\t%s\t%s\n' "$cpu" "$hash" "$len" "$count" "$((total / count))"
+        done
+    done
+done
