@@ -88,6 +88,7 @@ impl Features {
 
     fn detected() -> Self {
         let mut all = Features::NONE;
+        #[allow(unused_macros)] // Where there is nothing to detect.
         macro_rules! detect {
             ($is_detected:ident: $($feature:ident = $($name:tt)&&*;)*) => {
                 $(

@@ -109,6 +109,7 @@ impl Source {
     /// # Safety
     /// There are so many rows.
     #[inline(always)]
+    #[allow(dead_code)] // Where there are no SHA instructions.
     pub unsafe fn row(self, message: usize) -> *const u8 {
         match self {
             // SAFETY: the caller's promise.
@@ -399,7 +400,7 @@ fn prefetch_far(_at: *const u8) {
 /// # Safety
 /// The words are there.
 #[inline(always)]
-#[cfg_attr(target_arch = "wasm32", expect(dead_code))]
+#[allow(dead_code)] // Where there are no SHA instructions.
 pub(crate) unsafe fn own_words<const N: usize, const WORDS: usize>(words: *const u8, message: usize) -> [u32; WORDS] {
     let mut own = [0; WORDS];
     let mut at = 0;
@@ -416,7 +417,7 @@ pub(crate) unsafe fn own_words<const N: usize, const WORDS: usize>(words: *const
 /// # Safety
 /// There is room for the words.
 #[inline(always)]
-#[cfg_attr(target_arch = "wasm32", expect(dead_code))]
+#[allow(dead_code)] // Where there are no SHA instructions.
 pub(crate) unsafe fn put_words<const N: usize, const WORDS: usize>(own: &[u32; WORDS], words: *mut u8, message: usize) {
     let mut at = 0;
     while at < WORDS {

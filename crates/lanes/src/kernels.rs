@@ -1,5 +1,6 @@
 //! The table of kernels: which hash runs on which lanes, and how a number of messages is shared among them.
 
+#[allow(unused_imports)] // Where there are no vectors.
 use crate::{
     Hash,
     blake2::{Big, Blake2, Small},

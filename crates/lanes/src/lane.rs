@@ -135,6 +135,7 @@ pub(crate) trait Lane: Copy {
 macro_rules! interleaved {
     ($(#[$doc:meta])* $name:ident: $count:literal, $($at:tt)*) => {
         $(#[$doc])*
+        #[allow(dead_code)] // Where there are no vectors.
         #[derive(Clone, Copy)]
         pub(crate) struct $name<L>([L; $count]);
 

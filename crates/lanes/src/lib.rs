@@ -42,3 +42,8 @@ pub use digests::{digest, digests, digests_on};
 pub use hash::Hash;
 pub use messages::Messages;
 pub use streams::Streams;
+
+/// The README's example.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
