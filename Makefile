@@ -1,7 +1,7 @@
 # Two commands do everything: `make demo FILE=path` and `make test`. Each installs what it needs first.
 FILE ?= target/demo/random.bin
 
-.PHONY: demo test build install lint fuzz lab vectors
+.PHONY: demo test build install lint fuzz lab languages
 
 # Builds the tool and hashes a real file beside the tools people use today, with both speeds.
 demo:
@@ -28,6 +28,13 @@ lint:
 
 fuzz:
 	@scripts/test.sh fuzz
+
+# The same roots from seven languages: builds languages/NAME/bin/merkle and tests it; `make languages-go` does one.
+languages:
+	@$(MAKE) --no-print-directory -C languages all
+
+languages-%:
+	@$(MAKE) --no-print-directory -C languages $*
 
 # The measured speeds of README.md, beside their peers: 4 GiB of disk, about ten minutes.
 lab:
