@@ -102,7 +102,7 @@ impl Features {
                 )*
             };
         }
-        #[cfg(all(target_arch = "x86_64", not(miri)))]
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2", not(miri)))]
         detect! { is_x86_feature_detected:
             SSE41 = "sse4.1" && "ssse3";
             AVX2 = "avx2" && "bmi1" && "bmi2";

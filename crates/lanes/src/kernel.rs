@@ -378,7 +378,7 @@ pub(crate) unsafe fn run<K: Kernel>(job: &Job<'_>) {
 /// Has the cache line at an address come nearer: any address will do, even one outside of all memory.
 #[inline(always)]
 fn prefetch(_at: *const u8) {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     // SAFETY: SSE is a part of x86-64, and a prefetch does not touch memory in the language's sense.
     unsafe {
         core::arch::x86_64::_mm_prefetch::<{ core::arch::x86_64::_MM_HINT_T0 }>(_at.cast());
@@ -388,7 +388,7 @@ fn prefetch(_at: *const u8) {
 /// Has the cache line at an address come to the second cache.
 #[inline(always)]
 fn prefetch_far(_at: *const u8) {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     // SAFETY: as for `prefetch`.
     unsafe {
         core::arch::x86_64::_mm_prefetch::<{ core::arch::x86_64::_MM_HINT_T1 }>(_at.cast());

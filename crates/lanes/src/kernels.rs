@@ -130,19 +130,19 @@ macro_rules! kernel {
 
 tables! {
     md5 Md5 {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         "AVX-512 × 3" ["avx512f,avx512bw,avx512vl,bmi2"] AVX512 Md5<crate::lane::Three<isa::avx512::Z32>>, 285;
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         "AVX-512 × 2" ["avx512f,avx512bw,avx512vl,bmi2"] AVX512 Md5<Two<isa::avx512::Z32>>, 191;
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         "AVX-512" ["avx512f,avx512bw,avx512vl,bmi2"] AVX512 Md5<isa::avx512::Z32>, 122;
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         "AVX2 × 2" ["avx2,bmi1,bmi2"] AVX2 Md5<Two<isa::avx2::Y32>>, 218;
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         "AVX2" ["avx2,bmi1,bmi2"] AVX2 Md5<isa::avx2::Y32>, 150;
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         "SSE4.1 × 2" ["sse4.1,ssse3"] SSE41 Md5<Two<isa::sse41::X32>>, 205;
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         "SSE4.1" ["sse4.1,ssse3"] SSE41 Md5<isa::sse41::X32>, 146;
         #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
         "NEON × 2" ["neon"] NEON Md5<Two<isa::neon::N32>>, 205;
@@ -152,22 +152,22 @@ tables! {
         "simd128 × 2" [] SIMD128 Md5<Two<isa::simd128::W32>>, 205;
         #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
         "simd128" [] SIMD128 Md5<isa::simd128::W32>, 146;
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         "BMI2" ["bmi1,bmi2"] AVX2 Md5<u32>, 116;
         "portable" [] NONE Md5<u32>, 117;
     }
     sha1 Sha1 {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         "AVX-512 × 2" ["avx512f,avx512bw,avx512vl,bmi2"] AVX512 Sha1<Two<isa::avx512::Z32>>, 372;
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         "AVX-512" ["avx512f,avx512bw,avx512vl,bmi2"] AVX512 Sha1<isa::avx512::Z32>, 205;
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         "AVX2" ["avx2,bmi1,bmi2"] AVX2 Sha1<isa::avx2::Y32>, 186;
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         "SHA-NI × 2" ["sha,sse2,ssse3,sse4.1"] SHANI isa::shani::Sha1<2>, 79;
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         "SHA-NI" ["sha,sse2,ssse3,sse4.1"] SHANI isa::shani::Sha1<1>, 45;
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         "SSE4.1" ["sse4.1,ssse3"] SSE41 Sha1<isa::sse41::X32>, 203;
         #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
         "Armv8 SHA × 2" ["neon,sha2"] ARMSHA isa::armsha::Sha1<2>, 79;
@@ -177,22 +177,22 @@ tables! {
         "NEON" ["neon"] NEON Sha1<isa::neon::N32>, 203;
         #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
         "simd128" [] SIMD128 Sha1<isa::simd128::W32>, 203;
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         "BMI2" ["bmi1,bmi2"] AVX2 Sha1<u32>, 116;
         "portable" [] NONE Sha1<u32>, 117;
     }
     sha256 Sha256 {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         "AVX-512 × 2" ["avx512f,avx512bw,avx512vl,bmi2"] AVX512 Sha2<Sha256, Two<isa::avx512::Z32>>, 630;
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         "AVX-512" ["avx512f,avx512bw,avx512vl,bmi2"] AVX512 Sha2<Sha256, isa::avx512::Z32>, 320;
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         "AVX2" ["avx2,bmi1,bmi2"] AVX2 Sha2<Sha256, isa::avx2::Y32>, 400;
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         "SHA-NI × 2" ["sha,sse2,ssse3,sse4.1"] SHANI isa::shani::Sha256<2>, 73;
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         "SHA-NI" ["sha,sse2,ssse3,sse4.1"] SHANI isa::shani::Sha256<1>, 44;
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         "SSE4.1" ["sse4.1,ssse3"] SSE41 Sha2<Sha256, isa::sse41::X32>, 402;
         #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
         "Armv8 SHA × 2" ["neon,sha2"] ARMSHA isa::armsha::Sha256<2>, 73;
@@ -202,90 +202,90 @@ tables! {
         "NEON" ["neon"] NEON Sha2<Sha256, isa::neon::N32>, 402;
         #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
         "simd128" [] SIMD128 Sha2<Sha256, isa::simd128::W32>, 402;
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         "BMI2" ["bmi1,bmi2"] AVX2 Sha2<Sha256, u32>, 210;
         "portable" [] NONE Sha2<Sha256, u32>, 237;
     }
     sha512 Sha512 {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         "AVX-512 × 2" ["avx512f,avx512bw,avx512vl,bmi2"] AVX512 Sha2<Sha512, Two<isa::avx512::Z64>>, 780;
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         "AVX-512" ["avx512f,avx512bw,avx512vl,bmi2"] AVX512 Sha2<Sha512, isa::avx512::Z64>, 394;
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         "AVX2" ["avx2,bmi1,bmi2"] AVX2 Sha2<Sha512, isa::avx2::Y64>, 488;
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         "SSE4.1" ["sse4.1,ssse3"] SSE41 Sha2<Sha512, isa::sse41::X64>, 488;
         #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
         "NEON" ["neon"] NEON Sha2<Sha512, isa::neon::N64>, 488;
         #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
         "simd128" [] SIMD128 Sha2<Sha512, isa::simd128::W64>, 488;
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         "BMI2" ["bmi1,bmi2"] AVX2 Sha2<Sha512, u64>, 256;
         "portable" [] NONE Sha2<Sha512, u64>, 284;
     }
     blake2s Blake2s {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         "AVX-512 × 2" ["avx512f,avx512bw,avx512vl,bmi2"] AVX512 Blake2<Small, Two<isa::avx512::Z32>>, 487;
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         "AVX-512" ["avx512f,avx512bw,avx512vl,bmi2"] AVX512 Blake2<Small, isa::avx512::Z32>, 250;
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         "AVX2" ["avx2,bmi1,bmi2"] AVX2 Blake2<Small, isa::avx2::Y32>, 244;
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         "SSE4.1" ["sse4.1,ssse3"] SSE41 Blake2<Small, isa::sse41::X32>, 222;
         #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
         "NEON" ["neon"] NEON Blake2<Small, isa::neon::N32>, 222;
         #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
         "simd128" [] SIMD128 Blake2<Small, isa::simd128::W32>, 222;
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         "BMI2" ["bmi1,bmi2"] AVX2 Blake2<Small, u32>, 112;
         "portable" [] NONE Blake2<Small, u32>, 116;
     }
     blake2b Blake2b {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         "AVX-512 × 2" ["avx512f,avx512bw,avx512vl,bmi2"] AVX512 Blake2<Big, Two<isa::avx512::Z64>>, 518;
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         "AVX-512" ["avx512f,avx512bw,avx512vl,bmi2"] AVX512 Blake2<Big, isa::avx512::Z64>, 277;
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         "AVX2" ["avx2,bmi1,bmi2"] AVX2 Blake2<Big, isa::avx2::Y64>, 239;
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         "SSE4.1" ["sse4.1,ssse3"] SSE41 Blake2<Big, isa::sse41::X64>, 233;
         #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
         "NEON" ["neon"] NEON Blake2<Big, isa::neon::N64>, 233;
         #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
         "simd128" [] SIMD128 Blake2<Big, isa::simd128::W64>, 233;
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         "BMI2" ["bmi1,bmi2"] AVX2 Blake2<Big, u64>, 135;
         "portable" [] NONE Blake2<Big, u64>, 142;
     }
     blake3 Blake3 {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         "AVX-512 × 2" ["avx512f,avx512bw,avx512vl,bmi2"] AVX512 Blake3<Two<isa::avx512::Z32>>, 330;
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         "AVX-512" ["avx512f,avx512bw,avx512vl,bmi2"] AVX512 Blake3<isa::avx512::Z32>, 176;
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         "AVX2" ["avx2,bmi1,bmi2"] AVX2 Blake3<isa::avx2::Y32>, 165;
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         "SSE4.1" ["sse4.1,ssse3"] SSE41 Blake3<isa::sse41::X32>, 160;
         #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
         "NEON" ["neon"] NEON Blake3<isa::neon::N32>, 160;
         #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
         "simd128" [] SIMD128 Blake3<isa::simd128::W32>, 160;
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         "BMI2" ["bmi1,bmi2"] AVX2 Blake3<u32>, 80;
         "portable" [] NONE Blake3<u32>, 84;
     }
     keccak Keccak {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         "AVX-512" ["avx512f,avx512bw,avx512vl,bmi2"] AVX512 Keccak<isa::avx512::Z64>, 418;
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         "AVX2" ["avx2,bmi1,bmi2"] AVX2 Keccak<isa::avx2::Y64>, 579;
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         "SSE4.1" ["sse4.1,ssse3"] SSE41 Keccak<isa::sse41::X64>, 527;
         #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
         "NEON" ["neon"] NEON Keccak<isa::neon::N64>, 527;
         #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
         "simd128" [] SIMD128 Keccak<isa::simd128::W64>, 527;
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         "BMI2" ["bmi1,bmi2"] AVX2 Keccak<u64>, 330;
         "portable" [] NONE Keccak<u64>, 350;
     }

@@ -241,7 +241,7 @@ interleaved! {
     /// Two vectors in step.
     Two: 2, 0 1
 }
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 interleaved! {
     /// Three vectors in step: for MD5, whose every operation waits for the one before.
     Three: 3, 0 1 2
