@@ -36,7 +36,8 @@ def peak_memory(arguments, stdin=None):
 class Tool(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory()
+        # Beside the repository, which lies on a disk: a file system in memory has no way around the page cache.
+        cls.folder = tempfile.TemporaryDirectory(dir=os.path.dirname(MKSUM))
         cls.big = pathlib.Path(cls.folder.name, "big")
         with open(cls.big, "wb") as file:
             block = os.urandom(MIB)
@@ -82,6 +83,29 @@ class Tool(unittest.TestCase):
                 self.assertEqual(found.stdout.replace(device, str(image)), run(image).stdout, found.stderr)
         finally:
             subprocess.run(["losetup", "--detach", device], check=True)
+
+    def test_a_cold_file_is_read_around_the_page_cache(self):
+        def cached():
+            told = subprocess.run(["fincore", "--bytes", "--noheadings", self.big], check=True, capture_output=True, text=True)
+            return int(told.stdout.split()[0])
+
+        def drop():
+            subprocess.run(["sync", self.big], check=True)
+            with open(self.big) as file:
+                os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+        warm = run(self.big).stdout
+        for format in ("rfc6962", "glacier", "mtsum", "blake3"):
+            expected = run("--io", "buffered", "-f", format, self.big).stdout
+            drop()
+            self.assertEqual(run("-f", format, self.big).stdout, expected)
+            self.assertLess(cached(), 8 * MIB, f"{format} left pages behind")
+        # Half of it there: the same root, and no more of it there than before.
+        with open(self.big, "rb") as file:
+            file.read(128 * MIB)
+        before = cached()
+        self.assertEqual(run(self.big).stdout, warm)
+        self.assertLess(cached(), before + 8 * MIB)
 
     def test_a_full_disk_is_an_error(self):
         folder = pathlib.Path(self.folder.name, "full")

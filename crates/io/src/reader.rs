@@ -9,7 +9,7 @@ use mksum::Messages;
 use std::fs::File;
 use std::io::{self, ErrorKind, IoSliceMut};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// Reads one file, from many threads at once.
 #[derive(Debug)]
@@ -20,6 +20,8 @@ pub(crate) struct Reader {
     pub len: u64,
     pub options: Options,
     direct: Option<File>,
+    /// The reads that still go around the page cache without asking it.
+    passing: AtomicU32,
     /// A read around the page cache was refused: all go through it from then on.
     refused: AtomicBool,
 }
@@ -34,6 +36,8 @@ impl Reader {
     const SKEWED: usize = 4 << 10;
     /// A cache line: messages whose length is a power of two would all meet in the same few sets of the caches.
     const SKEW: usize = 64;
+    /// The reads after one that the page cache had nothing of, which do not ask it: asking brings a page into it.
+    const PASSED: u32 = 15;
     /// The most slices that one system call fills (`IOV_MAX`).
     const SLICES: usize = 1024;
 
@@ -48,7 +52,15 @@ impl Reader {
             // What the cache lacks is not read into it, so nothing is to be read ahead either.
             advise_random(&file);
         }
-        Reader { path, file, len, options: options.clone(), direct, refused: AtomicBool::new(false) }
+        Reader {
+            path,
+            file,
+            len,
+            options: options.clone(),
+            direct,
+            passing: AtomicU32::new(0),
+            refused: AtomicBool::new(false),
+        }
     }
 
     /// Whether most of the file is likely to be read from the device.
@@ -120,12 +132,22 @@ impl Reader {
 
     /// Reads what the page cache has of a range, if that is the way: the bytes that are there, `None` to go around it.
     fn cached(&self, start: u64, slices: &mut [IoSliceMut<'_>]) -> Result<Option<usize>, Error> {
-        match (&self.direct, self.options.mode) {
-            (Some(_), _) if self.refused.load(Ordering::Relaxed) => Ok(Some(0)),
-            (Some(_), Mode::Direct) => Ok(None),
-            (Some(_), _) => self.retry(start, || read_cached(&self.file, slices, start)),
-            (None, _) => Ok(Some(0)),
+        if self.direct.is_none() || self.refused.load(Ordering::Relaxed) {
+            return Ok(Some(0));
         }
+        let passing = |left: u32| left.checked_sub(1);
+        if self.options.mode == Mode::Direct
+            || self.passing.fetch_update(Ordering::Relaxed, Ordering::Relaxed, passing).is_ok()
+        {
+            return Ok(None);
+        }
+        // Whatever is asked for and not there, the kernel begins to read: so a byte is asked for first.
+        let mut byte = [0];
+        if self.retry(start, || read_cached(&self.file, &mut [IoSliceMut::new(&mut byte)], start))?.is_none() {
+            self.passing.store(Self::PASSED, Ordering::Relaxed);
+            return Ok(None);
+        }
+        self.retry(start, || read_cached(&self.file, slices, start))
     }
 
     /// Reads around the page cache; the bytes asked for begin `start % DIRECT_ALIGN` bytes into the buffer.
