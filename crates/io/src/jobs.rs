@@ -3,6 +3,7 @@
 use crate::buffer::Buffer;
 use crate::holes::Holes;
 use crate::open::{Opened, STDIN, open, opened};
+use crate::platform::widen_pipe;
 use crate::stream::{Bytes, hash_stream};
 use crate::{Error, File, Options};
 use mksum::{Format, NodeHash, Root, Spec, Visitor};
@@ -56,6 +57,7 @@ fn hash_opened(opened: Opened, job: &Job, options: &Options) -> Result<Vec<Root>
     match opened {
         Opened::File(file) => hash_file(*file, path, &job.specs),
         Opened::Stream(stream) => {
+            widen_pipe(&stream);
             hash_stream(&mut Stream { stream, path, done: 0, options }, None, path, &job.specs, options)
         }
     }

@@ -148,6 +148,12 @@ mod linux {
         }
     }
 
+    /// Lets a pipe hold as much as an ordinary user's may, so that its two ends wait for each other less often.
+    pub(crate) fn widen_pipe(file: &File) {
+        // What is no pipe stays as it is, and so does one whose user has no more room for it.
+        let _ = rustix::pipe::fcntl_setpipe_size(file, 1 << 20);
+    }
+
     /// Tells the kernel that this file's reads need no read-ahead.
     pub(crate) fn advise_random(file: &File) {
         // Advice: without it the reads are the same.
@@ -222,6 +228,8 @@ mod other {
     }
 
     pub(crate) fn advise_random(_: &File) {}
+
+    pub(crate) fn widen_pipe(_: &File) {}
 
     pub(crate) fn is_rotating(_: &Metadata) -> bool {
         false
