@@ -48,7 +48,6 @@ def draw(result):
     figure.tight_layout()
     folder = LAB.parent / "docs"
     figure.savefig(folder / "speed.svg", metadata={"Date": None})
-    figure.savefig(folder / "speed.png", dpi=150)
     print(f"drawn: {folder}/speed.svg")
 
 

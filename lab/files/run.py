@@ -3,9 +3,9 @@
 
     run.py --mksum PATH [--file PATH] [--rounds N] [CASE …]
 
-Cases: cached, cold (needs root, to empty the page cache), pipe, small, start. Each round runs every command of a case
-once, so that what else the machine does falls on all of them; the median of the rounds is told, with the least and the
-most. Every output is checked against another program's before it is timed. Rows go to lab/results/files-*.json.
+Cases: cached, leaf (the default format by the length of its leaves), cold (needs root, to empty the page cache), pipe,
+small, start. Each round runs every command of a case once, so that what else the machine does falls on all of them; the
+median of the rounds is told, with the least and the most. Every output is checked against another program's before it is timed. Rows go to lab/results/files-*.json.
 """
 import argparse, datetime, json, os, pathlib, platform, re, resource, statistics, subprocess, sys, time
 
@@ -70,7 +70,7 @@ def main():
     options.add_argument("--file", default=LAB.parent / "target/lab/random.bin", type=pathlib.Path)
     options.add_argument("--size", default=4 * GIB, type=int, help="of the file, if it is made")
     options.add_argument("--rounds", default=5, type=int)
-    options.add_argument("cases", nargs="*", default=["cached", "cold", "pipe", "small", "start"])
+    options.add_argument("cases", nargs="*", default=["cached", "leaf", "cold", "pipe", "small", "start"])
     chosen = options.parse_args()
     mksum, path, rows = os.path.abspath(chosen.mksum), chosen.file, []
     if not path.exists():
@@ -97,6 +97,9 @@ def main():
     for case in chosen.cases:
         if case == "cached":
             rows += measure(case, {**peers, **ours, "mksum -p 1": [mksum, "-p", "1", big]}, size, "GB", chosen.rounds)
+        elif case == "leaf":
+            leaves = {f"mksum -l {leaf}": [mksum, "-l", leaf, big] for leaf in "64KiB 4KiB 16KiB 32KiB 128KiB 256KiB 1MiB 4MiB".split()}
+            rows += measure(case, leaves, size, "GB", chosen.rounds)
         elif case == "cold":
             def drop():
                 subprocess.run(["sync"], check=True)
