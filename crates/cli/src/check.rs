@@ -10,7 +10,7 @@ use mksum_cli::choice::Choice;
 use mksum_cli::name::{self, Shown};
 use mksum_cli::sumfile::{Entry, Lines, Malformed};
 use mksum_io::reason;
-use mksum_io::{Error, Input, Job, hash_all};
+use mksum_io::{Error, Input, Job, Roots, hash_all};
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, BufReader, ErrorKind, Read};
@@ -143,7 +143,7 @@ fn check(tool: &Tool, args: &Run, sum_file: &Path, summary: &mut Summary) -> Tal
         let awaited = lock(&awaited).pop_front().expect("a root for each job");
         let path = crate::print::path(&job.input);
         let mut tally = lock(&tally);
-        match result {
+        match result.and_then(|roots| matching(roots, &awaited.told)) {
             Err(Error::Open { error, .. }) if args.ignore_missing && error.kind() == ErrorKind::NotFound => {
                 return ControlFlow::Continue(());
             }
@@ -158,22 +158,33 @@ fn check(tool: &Tool, args: &Run, sum_file: &Path, summary: &mut Summary) -> Tal
                 summary.add(path, "FAILED open or read");
                 say(tool, args.status, path, "FAILED open or read");
             }
-            Ok(roots) => match roots.iter().find(|root| root.is(&awaited.told)) {
-                Some(root) => {
-                    tally.matched += 1;
-                    say(tool, args.status || args.quiet, path, &ok(root, &awaited));
-                }
-                None => {
-                    tally.differing += 1;
-                    summary.add(path, "FAILED");
-                    say(tool, args.status, path, "FAILED");
-                }
-            },
+            Ok(Some(root)) => {
+                tally.matched += 1;
+                say(tool, args.status || args.quiet, path, &ok(&root, &awaited));
+            }
+            Ok(None) => {
+                tally.differing += 1;
+                summary.add(path, "FAILED");
+                say(tool, args.status, path, "FAILED");
+            }
         }
         summary.checked += 1;
         ControlFlow::Continue(())
     });
     tally.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The root that was told, if it is among those found; an error only if that is why it may be missing.
+fn matching(roots: Roots, told: &Told) -> Result<Option<Root>, Error> {
+    let mut failure = None;
+    for root in roots {
+        match root {
+            Ok(root) if root.is(told) => return Ok(Some(root)),
+            Ok(_) => {}
+            Err(error) => failure = failure.or(Some(error)),
+        }
+    }
+    failure.map_or(Ok(None), Err)
 }
 
 fn ok(root: &Root, awaited: &Awaited) -> String {

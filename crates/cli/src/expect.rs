@@ -2,7 +2,7 @@
 
 use crate::args::Run;
 use crate::exit::{Exit, usage};
-use crate::print::{path, tell};
+use crate::print::{path, roots_or_tell, tell};
 use crate::report;
 use crate::tool::Tool;
 use crate::walk::{Rules, length};
@@ -39,7 +39,7 @@ pub fn run(tool: &Tool, args: &Run, told: &str) -> Exit {
     let guessed = specs.len() > 1;
     let (job, start) = (Job { input, specs }, Instant::now());
     let roots = match hash(&job, &tool.options) {
-        Ok(roots) => roots,
+        Ok(roots) => roots_or_tell(&tool.console, roots),
         Err(error) => {
             tell(&tool.console, &error);
             return tool.console.exit();
@@ -48,9 +48,10 @@ pub fn run(tool: &Tool, args: &Run, told: &str) -> Exit {
     let path = path(&job.input);
     match roots.iter().find(|root| root.is(&told)) {
         Some(root) => print(tool, args, path, root, guessed),
+        None if roots.is_empty() => {}
         None => tool.console.error(path, &difference(&roots, args.expect.as_deref().unwrap_or_default())),
     }
-    if args.verbose {
+    if args.verbose && !roots.is_empty() {
         tool.console.tell(&report::verbose(path, &roots, start.elapsed().as_secs_f64(), tool, args.io));
     }
     tool.console.exit()

@@ -10,7 +10,7 @@ use data_encoding::BASE64;
 use mksum::Root;
 use mksum_cli::name;
 use mksum_cli::sum::{self, End, Style};
-use mksum_io::{Error, Input, Job, hash_all};
+use mksum_io::{Error, Input, Job, Roots, hash_all};
 use serde::Serialize;
 use std::io::ErrorKind;
 use std::ops::ControlFlow;
@@ -47,10 +47,11 @@ pub fn run(tool: &Tool, args: &Run) -> Exit {
         let seconds = took.as_secs_f64();
         match result {
             Ok(roots) => {
+                let roots = roots_or_tell(&tool.console, roots);
                 for root in &roots {
                     tool.console.print(&style.line(tool.end, path(&job.input), root, seconds));
                 }
-                if args.verbose {
+                if args.verbose && !roots.is_empty() {
                     tool.console.tell(&report::verbose(path(&job.input), &roots, seconds, tool, args.io));
                 }
             }
@@ -77,6 +78,11 @@ pub fn tell(console: &Console, error: &Error) {
         }
         _ => console.error(error.path(), error),
     }
+}
+
+/// The roots there are; tells why the other formats have none.
+pub fn roots_or_tell(console: &Console, roots: Roots) -> Vec<Root> {
+    roots.into_iter().filter_map(|root| root.map_err(|error| tell(console, &error)).ok()).collect()
 }
 
 /// How a root is printed.

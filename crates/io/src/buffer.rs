@@ -1,7 +1,7 @@
-//! Memory that threads read into, kept between reads.
+//! Memory that a thread reads into, kept between reads.
 
 use crate::platform::DIRECT_ALIGN;
-use std::sync::{Mutex, PoisonError};
+use std::cell::RefCell;
 
 /// Bytes that begin at a page, as reads around the page cache need them.
 #[derive(Debug, Default)]
@@ -22,20 +22,15 @@ impl Buffer {
     }
 }
 
-/// Buffers that wait for the next thread: as many are made as threads read at once.
-#[derive(Debug, Default)]
-pub(crate) struct Pool(Mutex<Vec<Buffer>>);
+thread_local! {
+    /// Those of this thread that nobody uses now: kept from file to file, since small files are many.
+    static SPARE: RefCell<Vec<Buffer>> = const { RefCell::new(Vec::new()) };
+}
 
-impl Pool {
-    /// Runs `work` with a buffer of its own.
-    pub fn with<R>(&self, work: impl FnOnce(&mut Buffer) -> R) -> R {
-        let mut buffer = self.lock().pop().unwrap_or_default();
-        let result = work(&mut buffer);
-        self.lock().push(buffer);
-        result
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Buffer>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+/// Runs `work` with a buffer that nobody else has, be it within another call's work.
+pub(crate) fn with_buffer<R>(work: impl FnOnce(&mut Buffer) -> R) -> R {
+    let mut buffer = SPARE.with_borrow_mut(Vec::pop).unwrap_or_default();
+    let result = work(&mut buffer);
+    SPARE.with_borrow_mut(|spare| spare.push(buffer));
+    result
 }

@@ -1,6 +1,6 @@
 //! A file that can be read at any offset, as a source of subtrees.
 
-use crate::buffer::Pool;
+use crate::buffer::with_buffer;
 use crate::error::reason;
 use crate::open::STDIN;
 use crate::permits::Permits;
@@ -20,7 +20,6 @@ pub struct File {
     stamp: Stamp,
     rotating: bool,
     sparse: bool,
-    pool: Pool,
     permits: Permits,
     cold: bool,
 }
@@ -56,7 +55,6 @@ impl File {
             stamp: Stamp::of(metadata),
             rotating: len > Self::PIECE && is_rotating(metadata),
             sparse: is_sparse(metadata),
-            pool: Pool::default(),
             permits: Permits::new(options.threads),
             cold,
             reader,
@@ -143,7 +141,7 @@ impl File {
         let shortest = nodes.iter().map(|node| node.len).min().unwrap_or(0);
         let span = shortest.saturating_mul(nodes.len() as u64);
         if (1..=Self::PIECE).contains(&span) && role == Role::Inner && nodes.iter().all(|node| node.len == shortest) {
-            return self.pool.with(|buffer| {
+            return with_buffer(|buffer| {
                 let (messages, _) = self.reader.read(nodes[0].start, span as usize, shortest as usize, buffer)?;
                 self.permits.with(|| format.nodes.leaves(nodes[0].start, messages, out));
                 Ok(())
@@ -153,8 +151,8 @@ impl File {
         let mut open = format.nodes.open_leaves(&starts);
         let most = (2 * Self::PIECE / nodes.len() as u64).clamp(4 << 10, Self::PIECE);
         let mut done = 0;
-        self.pool.with(|buffer| {
-            self.pool.with(|spare| {
+        with_buffer(|buffer| {
+            with_buffer(|spare| {
                 while done < shortest {
                     let slice = most.min(shortest - done) as usize;
                     let offsets = starts.iter().map(|start| start + done);
@@ -187,7 +185,7 @@ impl<N: NodeHash> Subtrees<N> for File {
         {
             return Ok(None);
         }
-        let digest = self.pool.with(|buffer| {
+        let digest = with_buffer(|buffer| {
             let leaf = if node.level == 0 { node.len } else { format.shape.leaf() } as usize;
             let (leaves, tail) = self.reader.read(node.start, node.len as usize, leaf, buffer)?;
             Ok(self.permits.with(|| match node.level {

@@ -33,11 +33,14 @@ pub struct Job {
     pub specs: Vec<Spec>,
 }
 
-/// The roots of one input, in the order of its formats, computed by all threads of the options.
+/// What an input is in each of its formats, in their order: a root, or why that format has none for it.
+pub type Roots = Vec<Result<Root, Error>>;
+
+/// The roots of one input, computed by all threads of the options.
 ///
 /// # Errors
-/// If the input cannot be read, changes while it is read, or one of the formats has no root for it.
-pub fn hash(job: &Job, options: &Options) -> Result<Vec<Root>, Error> {
+/// If the input cannot be read, or changes while it is read: then there is no root in any format.
+pub fn hash(job: &Job, options: &Options) -> Result<Roots, Error> {
     let opened = match &job.input {
         Input::Path(path) => open(path, options)?,
         Input::Stdin => {
@@ -49,7 +52,7 @@ pub fn hash(job: &Job, options: &Options) -> Result<Vec<Root>, Error> {
     hash_opened(opened, job, options)
 }
 
-fn hash_opened(opened: Opened, job: &Job, options: &Options) -> Result<Vec<Root>, Error> {
+fn hash_opened(opened: Opened, job: &Job, options: &Options) -> Result<Roots, Error> {
     let path = match &job.input {
         Input::Path(path) => path,
         Input::Stdin => Path::new(STDIN),
@@ -73,7 +76,7 @@ fn stdin() -> io::Result<std::fs::File> {
     std::os::windows::io::AsHandle::as_handle(&io::stdin()).try_clone_to_owned().map(Into::into)
 }
 
-fn hash_file(file: File, path: &Path, specs: &[Spec]) -> Result<Vec<Root>, Error> {
+fn hash_file(file: File, path: &Path, specs: &[Spec]) -> Result<Roots, Error> {
     struct Whole<'a>(&'a File);
     impl Visitor for Whole<'_> {
         type Output = Result<Vec<u8>, mksum::Error>;
@@ -90,8 +93,11 @@ fn hash_file(file: File, path: &Path, specs: &[Spec]) -> Result<Vec<Root>, Error
     let len = file.len();
     let roots = match specs {
         [spec] if !file.is_rotating() => {
-            let digest = spec.visit(Whole(&file)).map_err(|error| Error::from_join(error, path, spec))?;
-            vec![spec.sealed(len, digest)]
+            match spec.visit(Whole(&file)).map_err(|error| Error::from_join(error, path, spec)) {
+                Ok(digest) => vec![Ok(spec.sealed(len, digest))],
+                Err(error @ Error::Format { .. }) => vec![Err(error)],
+                Err(error) => return Err(error),
+            }
         }
         _ => {
             let options = file.reader.options.clone();
@@ -157,7 +163,7 @@ impl Bytes for InOrder<'_> {
 const SMALL: u64 = 1 << 20;
 /// Results that wait for those before them.
 const AHEAD: usize = 512;
-/// Jobs that a thread takes at a time: locks and waking cost as much as a small file does.
+/// Jobs that a thread takes at a time.
 const CLAIM: usize = 16;
 
 /// Hashes many inputs and tells each result, and how long it took, in the order of the jobs, until `each` breaks.
@@ -166,10 +172,10 @@ const CLAIM: usize = 16;
 pub fn hash_all<J: Iterator<Item = Job> + Send>(
     jobs: J,
     options: &Options,
-    mut each: impl FnMut(&Job, Result<Vec<Root>, Error>, Duration) -> ControlFlow<()>,
+    mut each: impl FnMut(&Job, Result<Roots, Error>, Duration) -> ControlFlow<()>,
 ) {
     enum Answer {
-        Told(Result<Vec<Root>, Error>, Duration),
+        Told(Result<Roots, Error>, Duration),
         /// It has been opened, which is done only once: whoever writes to a pipe would notice.
         Stream(std::fs::File),
         ForAllThreads,
@@ -178,7 +184,8 @@ pub fn hash_all<J: Iterator<Item = Job> + Send>(
         jobs: J,
         claimed: usize,
         told: usize,
-        answers: BTreeMap<usize, (Answer, Job)>,
+        /// By the number of the first of them: a lock and a wake for each would cost as much as a small file does.
+        answers: BTreeMap<usize, Vec<(Answer, Job)>>,
         ended: bool,
     }
     let alone = Options { threads: 1, ..options.clone() };
@@ -222,7 +229,9 @@ pub fn hash_all<J: Iterator<Item = Job> + Send>(
             let ended = state.ended;
             drop(state);
             let answers: Vec<_> = jobs.into_iter().map(|job| (answer(&job), job)).collect();
-            lock().answers.extend((first..).zip(answers));
+            if !answers.is_empty() {
+                lock().answers.insert(first, answers);
+            }
             news.notify_one();
             if ended {
                 return;
@@ -236,26 +245,28 @@ pub fn hash_all<J: Iterator<Item = Job> + Send>(
         loop {
             let mut state = lock();
             let index = state.told;
-            let (answer, job) = loop {
+            let answers = loop {
                 match state.answers.remove(&index) {
-                    Some(answer) => break answer,
+                    Some(answers) => break answers,
                     None if state.ended && state.claimed == index => return,
                     None => state = news.wait(state).unwrap_or_else(PoisonError::into_inner),
                 }
             };
-            state.told += 1;
+            state.told += answers.len();
             drop(state);
-            room.notify_one();
-            let begin = Instant::now();
-            let (result, took) = match answer {
-                Answer::Told(result, took) => (result, took),
-                Answer::Stream(stream) => (hash_opened(Opened::Stream(stream), &job, options), begin.elapsed()),
-                Answer::ForAllThreads => (hash(&job, options), begin.elapsed()),
-            };
-            if each(&job, result, took).is_break() {
-                lock().ended = true;
-                room.notify_all();
-                return;
+            room.notify_all();
+            for (answer, job) in answers {
+                let begin = Instant::now();
+                let (result, took) = match answer {
+                    Answer::Told(result, took) => (result, took),
+                    Answer::Stream(stream) => (hash_opened(Opened::Stream(stream), &job, options), begin.elapsed()),
+                    Answer::ForAllThreads => (hash(&job, options), begin.elapsed()),
+                };
+                if each(&job, result, took).is_break() {
+                    lock().ended = true;
+                    room.notify_all();
+                    return;
+                }
             }
         }
     });

@@ -15,5 +15,5 @@ mod stream;
 
 pub use error::{Error, reason};
 pub use file::File;
-pub use jobs::{Input, Job, hash, hash_all};
+pub use jobs::{Input, Job, Roots, hash, hash_all};
 pub use options::{Meter, Mode, Options, Throttle};

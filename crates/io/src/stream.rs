@@ -1,8 +1,8 @@
 //! Bytes that come in order, once: hashed on all threads, in several formats at a time, as they come.
 
 use crate::permits::Permits;
-use crate::{Error, Options};
-use mksum::{Format, Frontier, Memory, Messages, NodeHash, Role, Root, Shape, Spec, Subtree, Subtrees, Visitor};
+use crate::{Error, Options, Roots};
+use mksum::{Format, Frontier, Memory, Messages, NodeHash, Role, Shape, Spec, Subtree, Subtrees, Visitor};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -25,21 +25,18 @@ pub(crate) trait Bytes {
     fn fill(&mut self, buffer: &mut [u8]) -> Result<usize, Error>;
 }
 
-/// The roots of a stream in each format; `len` is its length if that is known before, in bytes.
+/// What a stream is in each format; `len` is its length if that is known before, in bytes.
 pub(crate) fn hash_stream(
     bytes: &mut dyn Bytes,
     len: Option<u64>,
     path: &Path,
     specs: &[Spec],
     options: &Options,
-) -> Result<Vec<Root>, Error> {
-    let format_error = |spec: &Spec, error: Box<dyn std::error::Error + Send + Sync>| Error::Format {
-        path: path.into(),
-        spec: spec.clone(),
-        error,
-    };
-    if let Some(spec) = specs.iter().find(|spec| len.is_none() && !spec.family().streams()) {
-        return Err(format_error(spec, Box::new(mksum::NeedsLength)));
+) -> Result<Roots, Error> {
+    let failed = |spec: &Spec, error: mksum::Error| Error::from_join(error, path, spec);
+    let possible = |spec: &Spec| len.is_some() || spec.family().streams();
+    if !specs.iter().any(possible) {
+        return Ok(specs.iter().map(|spec| Err(failed(spec, needs_length()))).collect());
     }
     // A chunk of whole units needs no copying; with several formats only the first has that.
     let unit = specs.first().and_then(|spec| unit(spec.shape())).map_or(CHUNK, |unit| unit.len);
@@ -47,10 +44,10 @@ pub(crate) fn hash_stream(
     let mut first = vec![0; size.min(len.map_or(size, |len| len as usize + 1))];
     let got = bytes.fill(&mut first)?;
     if got < first.len() {
-        // Short inputs need no threads.
+        // Short inputs need no threads. A format that refuses long streams refuses short ones too.
         options.meter.add(got as u64);
-        let root = |spec: &Spec| spec.root(&first[..got]).map_err(|error| format_error(spec, error.into()));
-        return specs.iter().map(root).collect();
+        let root = |spec: &Spec| if possible(spec) { spec.root(&first[..got]) } else { Err(needs_length()) };
+        return Ok(specs.iter().map(|spec| root(spec).map_err(|error| failed(spec, error))).collect());
     }
     let permits = Permits::new(options.threads);
     thread::scope(|scope| {
@@ -99,11 +96,15 @@ pub(crate) fn hash_stream(
         read?;
         let root = |(spec, result): (&Spec, thread::Result<Result<Vec<u8>, mksum::Error>>)| match result {
             Ok(Ok(digest)) => Ok(spec.sealed(total, digest)),
-            Ok(Err(error)) => Err(format_error(spec, error.into())),
+            Ok(Err(error)) => Err(failed(spec, error)),
             Err(panic) => std::panic::resume_unwind(panic),
         };
-        results.into_iter().map(root).collect()
+        Ok(results.into_iter().map(root).collect())
     })
+}
+
+fn needs_length() -> mksum::Error {
+    mksum::Error::Source(Box::new(mksum::NeedsLength))
 }
 
 /// One format's part of a stream.
@@ -207,7 +208,7 @@ impl Driver<'_> {
 
     /// The tree of a known length takes its leaves from the left to the right.
     fn in_order<N: NodeHash>(self, format: &Format<N>) -> Result<N::Digest, mksum::Error> {
-        let len = self.len.ok_or_else(|| mksum::Error::Source(Box::new(mksum::NeedsLength)))?;
+        let len = self.len.ok_or_else(needs_length)?;
         let leaves = Leaves { driver: &self, left: RefCell::default() };
         format.root(&leaves, len)
     }
