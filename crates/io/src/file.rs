@@ -7,8 +7,9 @@ use crate::permits::Permits;
 use crate::platform::{Stamp, is_descriptor, is_rotating, is_sparse};
 use crate::reader::Reader;
 use crate::{Error, Options};
-use mksum::{Format, NodeHash, Plan, Role, Scratch, Shape, Subtree, Subtrees};
+use mksum::{Format, NodeHash, Plan, Role, Scratch, Shape, Source, Subtree, Subtrees};
 use std::fs::{self, Metadata};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// An open file of a known length: threads read its subtrees at their offsets, each into memory of its own.
@@ -100,6 +101,29 @@ impl File {
         Plan { threads: threads.min(busy).max(1), piece, group: group as usize }
     }
 
+    /// Its bytes `start..end`.
+    ///
+    /// # Errors
+    /// If they cannot be read, or are more than fit into memory.
+    pub fn bytes(&self, range: Range<u64>) -> Result<Vec<u8>, Error> {
+        let too_many = || Error::Read {
+            path: self.path().into(),
+            offset: range.start,
+            error: std::io::Error::other(format!("{} bytes do not fit into memory", range.end - range.start)),
+        };
+        let len = usize::try_from(range.end.saturating_sub(range.start)).map_err(|_| too_many())?;
+        let mut bytes = Vec::new();
+        bytes.try_reserve_exact(len).map_err(|_| too_many())?;
+        self.pool.with(|buffer| {
+            while bytes.len() < len {
+                let now = (len - bytes.len()).min(Self::PIECE as usize);
+                let (read, _) = self.reader.read(range.start + bytes.len() as u64, now, now, buffer)?;
+                bytes.extend_from_slice(&read.bytes()[..now]);
+            }
+            Ok(bytes)
+        })
+    }
+
     /// Ends the reading.
     ///
     /// # Errors
@@ -170,6 +194,12 @@ impl File {
                 Ok(())
             })
         })
+    }
+}
+
+impl Source for File {
+    fn subtrees<N: NodeHash>(&self) -> &(impl Subtrees<N> + Sync) {
+        self
     }
 }
 

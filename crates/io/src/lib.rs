@@ -11,9 +11,11 @@ mod options;
 mod permits;
 mod platform;
 mod reader;
+mod sequence;
 mod stream;
 
 pub use error::{Error, reason};
 pub use file::File;
 pub use jobs::{Input, Job, Roots, hash, hash_all};
 pub use options::{Meter, Mode, Options, Throttle};
+pub use sequence::Sequence;

@@ -1,5 +1,6 @@
-//! A tree cut into pieces of a bounded size, in order.
+//! A tree cut into pieces, in order.
 
+use crate::proof::Cut;
 use crate::{Shape, Subtree, shape::Children};
 
 /// The largest subtrees of at most some length, left to right: a plan for whoever computes them.
@@ -8,16 +9,51 @@ use crate::{Shape, Subtree, shape::Children};
 #[derive(Clone, Debug)]
 pub struct Cover {
     shape: Shape,
-    at_most: u64,
+    until: Until,
     first: Option<Subtree>,
     /// What is left of the nodes above the next piece, the root's children first.
     open: Vec<Children>,
 }
 
+/// What a piece is.
+#[derive(Clone, Copy, Debug)]
+enum Until {
+    /// A node of at most this many bytes.
+    AtMost(u64),
+    /// A node that a proof does not look into.
+    Closed(Cut),
+}
+
 impl Cover {
     /// The pieces under `node` of at most `at_most` bytes.
     pub fn new(shape: Shape, node: Subtree, at_most: u64) -> Self {
-        Cover { shape, at_most, first: Some(node), open: Vec::new() }
+        Cover { shape, until: Until::AtMost(at_most), first: Some(node), open: Vec::new() }
+    }
+
+    /// The largest subtrees that `cut` does not look into, and the leaves that it does.
+    pub(crate) fn along(cut: Cut) -> Self {
+        Cover { shape: cut.shape(), until: Until::Closed(cut), first: Some(cut.top()), open: Vec::new() }
+    }
+
+    /// The node right above the piece that came last, if it is not the tree's top.
+    pub(crate) fn above(&self) -> Option<Subtree> {
+        self.open.last().map(Children::node)
+    }
+
+    /// Passes over the pieces with the same parent as the last one that end at or before byte `end`.
+    pub(crate) fn pass(&mut self, end: u64) {
+        if let Some(children) = self.open.last_mut() {
+            children.pass(end);
+        }
+    }
+
+    fn is_piece(&self, node: Subtree) -> bool {
+        node.level == 0
+            || match self.until {
+                // The only node of a flat tree is never a piece: it is as long as the input.
+                Until::AtMost(len) => node.len <= len && !matches!(self.shape, Shape::Flat { .. }),
+                Until::Closed(cut) => !cut.opens(node),
+            }
     }
 }
 
@@ -36,8 +72,7 @@ impl Iterator for Cover {
                     }
                 },
             };
-            // The only node of a flat tree is never a piece: it is as long as the input.
-            if node.level == 0 || (node.len <= self.at_most && !matches!(self.shape, Shape::Flat { .. })) {
+            if self.is_piece(node) {
                 return Some(node);
             }
             self.open.push(self.shape.children(node));

@@ -42,6 +42,19 @@ impl LeafRule {
     }
 }
 
+/// What a root holds fast, so that a proof shows it even to somebody who does not know the input's length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Binding {
+    /// Nothing: a leaf and a node are hashed alike, so who may choose the length can pass one off as the other.
+    Nothing,
+    /// Leaves and their order, not where they lie.
+    Leaves,
+    /// Leaves and where they lie.
+    Offsets,
+    /// The whole input: its length too.
+    Length,
+}
+
 /// How a root is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Text {
@@ -239,6 +252,16 @@ impl Family {
     /// Whether a stream without a known length has a root: whether the splits do not depend on the final length.
     pub fn streams(&self) -> bool {
         !matches!(self.nodes, Nodes::Halved { .. })
+    }
+
+    /// What a proof shows without a trusted length.
+    pub fn binding(&self) -> Binding {
+        match self.nodes {
+            Nodes::Prefixed { leaf, node, .. } | Nodes::Halved { leaf, node, .. } if leaf != node => Binding::Leaves,
+            Nodes::Blake3 => Binding::Offsets,
+            Nodes::Verity(Verity::File) => Binding::Length,
+            _ => Binding::Nothing,
+        }
     }
 }
 

@@ -86,6 +86,10 @@ impl<const N: usize> NodeHash for Framed<N> {
         self.descriptor.as_ref().map_or(top, |descriptor| self.digest(&[&descriptor.bytes(&top, len)]))
     }
 
+    fn marks_root(&self) -> bool {
+        self.inner != self.root || self.descriptor.is_some()
+    }
+
     fn depends_on_start(&self) -> bool {
         false
     }
@@ -219,6 +223,10 @@ impl<const N: usize> NodeHash for Pairs<N> {
 
     fn empty(&self) -> Option<[u8; N]> {
         None
+    }
+
+    fn marks_root(&self) -> bool {
+        false
     }
 
     fn depends_on_start(&self) -> bool {

@@ -1,6 +1,6 @@
 //! Subtrees computed from bytes in memory, level by level, as many nodes at once as a kernel has lanes.
 
-use crate::{Edge, Error, Format, Messages, NodeHash, Role, Shape, Subtree, Subtrees};
+use crate::{Edge, Error, Format, Messages, NodeHash, Role, Shape, Source, Subtree, Subtrees};
 use std::mem;
 
 /// Bytes in memory: those of the input from `start` on.
@@ -27,6 +27,12 @@ impl<'a> Memory<'a> {
     fn bytes(&self, node: Subtree) -> Option<&'a [u8]> {
         let from = usize::try_from(node.start.checked_sub(self.start)?).ok()?;
         self.bytes.get(from..)?.get(..usize::try_from(node.len).ok()?)
+    }
+}
+
+impl Source for Memory<'_> {
+    fn subtrees<N: NodeHash>(&self) -> &(impl Subtrees<N> + Sync) {
+        self
     }
 }
 

@@ -32,6 +32,9 @@ pub trait NodeHash: Sync {
         top
     }
 
+    /// Whether a root has another digest than the same node within a larger tree.
+    fn marks_root(&self) -> bool;
+
     /// Whether equal bytes at another offset give another digest.
     fn depends_on_start(&self) -> bool;
 
@@ -91,6 +94,10 @@ impl NodeHash for Blake3 {
 
     fn empty(&self) -> Option<[u8; 32]> {
         Some(blake3::root_chunk(&[]))
+    }
+
+    fn marks_root(&self) -> bool {
+        true
     }
 
     fn depends_on_start(&self) -> bool {

@@ -35,6 +35,11 @@ impl Root {
         &self.digest
     }
 
+    /// The same as somebody is told it.
+    pub fn told(&self) -> Told {
+        Told { digest: self.digest.clone(), parts: parts(&self.spec, self.len) }
+    }
+
     /// Whether this is the root that a text told.
     pub fn is(&self, told: &Told) -> bool {
         self.digest == told.digest && told.parts == parts(&self.spec, self.len)
@@ -46,14 +51,19 @@ fn parts(spec: &Spec, len: u64) -> Option<u64> {
     (spec.family().text == Text::Parts).then(|| len.div_ceil(spec.leaf()).max(1))
 }
 
+/// A root as the tools of its format print it: lower-case hex, or as S3 does.
+fn text(spec: &Spec, digest: &[u8], parts: Option<u64>) -> String {
+    match parts {
+        None => HEXLOWER.encode(digest),
+        Some(parts) if spec.hash() == Hash::Md5 => format!("{}-{parts}", HEXLOWER.encode(digest)),
+        Some(parts) => format!("{}-{parts}", BASE64.encode(digest)),
+    }
+}
+
 impl fmt::Display for Root {
     /// As the format's own tools print it: lower-case hex, or as S3 does.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match parts(&self.spec, self.len) {
-            None => f.write_str(&HEXLOWER.encode(&self.digest)),
-            Some(parts) if self.spec.hash() == Hash::Md5 => write!(f, "{}-{parts}", HEXLOWER.encode(&self.digest)),
-            Some(parts) => write!(f, "{}-{parts}", BASE64.encode(&self.digest)),
-        }
+        f.write_str(&text(&self.spec, &self.digest, parts(&self.spec, self.len)))
     }
 }
 
@@ -68,6 +78,16 @@ impl Told {
     /// The parts of an S3 upload that the text tells.
     pub fn parts(&self) -> Option<u64> {
         self.parts
+    }
+
+    /// The digest alone.
+    pub fn digest(&self) -> &[u8] {
+        &self.digest
+    }
+
+    /// The text, as the tools of the format `spec` print it.
+    pub fn text(&self, spec: &Spec) -> String {
+        text(spec, &self.digest, self.parts)
     }
 }
 

@@ -181,7 +181,7 @@ impl Shape {
     }
 
     /// The levels above the leaves of an inner subtree of `len` bytes.
-    fn level(self, len: u64) -> u32 {
+    pub(crate) fn level(self, len: u64) -> u32 {
         match self {
             Shape::Even { .. } => (0..64).find(|&level| self.span(level) >= len).unwrap_or(64),
             Shape::Flat { .. } => 0,
@@ -206,6 +206,22 @@ impl Children {
     pub(crate) fn starting_at(self, start: u64) -> Self {
         let index = start.saturating_sub(self.node.start).div_ceil(self.step.max(1)).min(self.count);
         Children { index, ..self }
+    }
+
+    /// Whose children they are.
+    pub(crate) fn node(&self) -> Subtree {
+        self.node
+    }
+
+    /// Passes over those that end at or before byte `end`.
+    pub(crate) fn pass(&mut self, end: u64) {
+        let passed = if end >= self.node.end() {
+            self.count
+        } else {
+            // Halved nodes have two children of unequal length: the second is never passed alone.
+            (end.saturating_sub(self.node.start) / self.step.max(1)).min(self.count - 1)
+        };
+        self.index = self.index.max(passed);
     }
 }
 

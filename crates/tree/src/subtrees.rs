@@ -31,6 +31,12 @@ pub trait Subtrees<N: NodeHash> {
     fn joined(&self, _node: Subtree, _digest: &N::Digest) {}
 }
 
+/// A source of subtrees in every format: bytes, wherever they are.
+pub trait Source {
+    /// The source for one format.
+    fn subtrees<N: NodeHash>(&self) -> &(impl Subtrees<N> + Sync);
+}
+
 /// Digests kept by node: results sent back by workers, the frontier of a stream, a proof.
 impl<N: NodeHash> Subtrees<N> for HashMap<Subtree, N::Digest> {
     fn digest(&self, _: &Format<N>, node: Subtree, role: Role) -> Result<Option<N::Digest>, Error> {

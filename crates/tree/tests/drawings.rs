@@ -18,6 +18,10 @@ impl NodeHash for Draw {
         Some("nothing!".into())
     }
 
+    fn marks_root(&self) -> bool {
+        true
+    }
+
     fn depends_on_start(&self) -> bool {
         true
     }
