@@ -114,7 +114,7 @@ impl File {
         let len = usize::try_from(range.end.saturating_sub(range.start)).map_err(|_| too_many())?;
         let mut bytes = Vec::new();
         bytes.try_reserve_exact(len).map_err(|_| too_many())?;
-        self.pool.with(|buffer| {
+        with_buffer(|buffer| {
             while bytes.len() < len {
                 let now = (len - bytes.len()).min(Self::PIECE as usize);
                 let (read, _) = self.reader.read(range.start + bytes.len() as u64, now, now, buffer)?;
