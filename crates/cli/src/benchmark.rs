@@ -11,7 +11,7 @@ use std::time::Instant;
 
 /// Hashes each file `times` times and prints the shortest, the median and the longest.
 pub fn run(tool: &Tool, args: &Run, times: u32) -> Exit {
-    let rules = match Rules::new(args) {
+    let rules = match Rules::new(&args.directories) {
         Ok(rules) => rules,
         Err(reason) => return usage(&reason),
     };
@@ -42,7 +42,7 @@ fn time(tool: &Tool, args: &Run, input: &Input, times: u32) {
         }
     }
     seconds.sort_by(f64::total_cmp);
-    let mut text = report::facts(path(input), &roots, tool, args.io);
+    let mut text = report::facts(path(input), &roots, tool, args.reading.io);
     for root in &roots {
         text += &format!("  root      {root}\n");
     }

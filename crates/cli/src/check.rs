@@ -280,8 +280,7 @@ impl Listing<'_> {
 }
 
 fn told_format<'a>(tool: &'a Tool, args: &Run) -> Option<&'a Choice> {
-    let any = !args.formats.is_empty() || args.algorithm.is_some() || args.leaf.is_some() || args.salt.is_some();
-    tool.formats.first().filter(|_| any)
+    tool.formats.first().filter(|_| args.choices.any())
 }
 
 fn input(entry: &Entry) -> Input {

@@ -19,7 +19,7 @@ pub fn run(tool: &Tool, args: &Run, told: &str) -> Exit {
         Ok(told) => told,
         Err(error) => return usage(&format_args!("--expect: {error} ({})", choice.spec())),
     };
-    let input = match Rules::new(args).map(|rules| rules.walk(&args.files).next()) {
+    let input = match Rules::new(&args.directories).map(|rules| rules.walk(&args.files).next()) {
         Ok(Some(Ok(input))) => input,
         Ok(Some(Err((path, reason)))) => {
             tool.console.error(&path, &reason);
@@ -52,7 +52,7 @@ pub fn run(tool: &Tool, args: &Run, told: &str) -> Exit {
         None => tool.console.error(path, &difference(&roots, args.expect.as_deref().unwrap_or_default())),
     }
     if args.verbose && !roots.is_empty() {
-        tool.console.tell(&report::verbose(path, &roots, start.elapsed().as_secs_f64(), tool, args.io));
+        tool.console.tell(&report::verbose(path, &roots, start.elapsed().as_secs_f64(), tool, args.reading.io));
     }
     tool.console.exit()
 }

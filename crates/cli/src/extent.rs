@@ -17,6 +17,25 @@ pub fn leaves(shape: Shape, node: Subtree) -> u64 {
     }
 }
 
+/// The leaf that has byte `offset`, from 0: the last for one behind the end.
+pub fn leaf_at(shape: Shape, root: Subtree, offset: u64) -> u64 {
+    if let Shape::Even { leaf, .. } | Shape::Flat { leaf } = shape {
+        return offset / leaf;
+    }
+    let (mut node, mut before) = (root, 0);
+    while node.level > 0 {
+        let mut children = shape.children(node).peekable();
+        while let Some(child) = children.next() {
+            if child.end() > offset || children.peek().is_none() {
+                node = child;
+                break;
+            }
+            before += leaves(shape, child);
+        }
+    }
+    before
+}
+
 /// The levels above the leaves.
 pub fn depth(shape: Shape, len: u64) -> u32 {
     if len == 0 { 0 } else { shape.root(len).level }

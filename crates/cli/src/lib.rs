@@ -3,5 +3,6 @@
 
 pub mod choice;
 pub mod name;
+pub mod range;
 pub mod sum;
 pub mod sumfile;

@@ -13,6 +13,7 @@ mod extent;
 mod formats;
 mod graph;
 mod interrupt;
+mod kept;
 mod manual;
 mod nice;
 mod print;
@@ -21,28 +22,50 @@ mod report;
 mod tool;
 mod walk;
 
-use args::{Action, Args};
+use args::{Action, Args, Choices, Command, Reading, Run};
+use exit::Exit;
+use kept::{diff, keep, verify};
+use mksum_cli::sum::End;
 use std::process::ExitCode;
 use tool::Tool;
 
 fn main() -> ExitCode {
-    let args = match args::read() {
-        Ok(Args { command: Some(command), .. }) => return about::run(&command).into(),
-        Ok(args) => args.run,
-        Err(exit) => return exit.into(),
+    let exit = match args::read() {
+        Ok(Args { command: None, run }) => with_tool(&run.choices, &run.reading, run.end(), |tool| files(tool, &run)),
+        Ok(Args { command: Some(command), .. }) => match &command {
+            Command::Keep(args) => with_tool(&args.choices, &args.reading, End::Newline, |tool| keep::run(tool, args)),
+            Command::Verify(args) => {
+                with_tool(&Choices::default(), &args.reading, End::Newline, |tool| verify::run(tool, args))
+            }
+            Command::Diff(args) => {
+                with_tool(&Choices::default(), &args.reading, End::Newline, |tool| diff::run(tool, args))
+            }
+            _ => about::run(&command),
+        },
+        Err(exit) => exit,
     };
-    let tool = match Tool::new(&args) {
+    exit.into()
+}
+
+/// Runs a command that works with files.
+fn with_tool(choices: &Choices, reading: &Reading, end: End, run: impl FnOnce(&Tool) -> Exit) -> Exit {
+    let tool = match Tool::new(choices, reading, end) {
         Ok(tool) => tool,
-        Err(reason) => return exit::usage(&reason).into(),
+        Err(reason) => return exit::usage(&reason),
     };
     interrupt::catch(&tool.console);
-    let exit = match args.action() {
-        Action::Print => print::run(&tool, &args),
-        Action::Check => check::run(&tool, &args),
-        Action::Expect(root) => expect::run(&tool, &args, root),
-        Action::Graph(style) => graph::run(&tool, &args, style),
-        Action::Benchmark(times) => benchmark::run(&tool, &args, times),
-    };
+    let exit = run(&tool);
     tool.console.flush();
-    exit.into()
+    exit
+}
+
+/// What is done without a command.
+fn files(tool: &Tool, args: &Run) -> Exit {
+    match args.action() {
+        Action::Print => print::run(tool, args),
+        Action::Check => check::run(tool, args),
+        Action::Expect(root) => expect::run(tool, args, root),
+        Action::Graph(style) => graph::run(tool, args, style),
+        Action::Benchmark(times) => benchmark::run(tool, args, times),
+    }
 }

@@ -19,7 +19,9 @@ fn write(page: &mut Vec<u8>) -> io::Result<()> {
     man.render_name_section(page)?;
     page.extend_from_slice(
         b".SH SYNOPSIS\n.nf\n\\fBmksum\\fR [\\fIOPTION\\fR]... [\\fIFILE\\fR]...\n\\fBmksum \\-c\\fR [\\fIOPTION\\fR]... \
-          [\\fISUMFILE\\fR]...\n\\fBmksum formats\\fR | \\fBman\\fR | \\fBcompletions\\fR \\fISHELL\\fR | \
+          [\\fISUMFILE\\fR]...\n\
+          \\fBmksum keep\\fR | \\fBverify\\fR [\\fIOPTION\\fR]... \\fIFILE\\fR...\n\\fBmksum diff\\fR \\fIA\\fR \\fIB\\fR\n\
+          \\fBmksum formats\\fR | \\fBman\\fR | \\fBcompletions\\fR \\fISHELL\\fR | \
           \\fBdevices\\fR\n.fi\n",
     );
     man.render_description_section(page)?;

@@ -18,7 +18,7 @@ use std::path::Path;
 
 /// Prints a line for each file and format.
 pub fn run(tool: &Tool, args: &Run) -> Exit {
-    let rules = match Rules::new(args) {
+    let rules = match Rules::new(&args.directories) {
         Ok(rules) => rules,
         Err(reason) => return usage(&reason),
     };
@@ -27,7 +27,7 @@ pub fn run(tool: &Tool, args: &Run) -> Exit {
         let files = lengths.walk(&files).collect::<Vec<_>>();
         files.into_iter().flatten().map(|input| length(&input))
     });
-    if args.files.len() > 1 || args.recursive {
+    if args.files.len() > 1 || args.directories.recursive {
         tool.console.flush_regularly();
     }
     let style = match args {
@@ -52,7 +52,7 @@ pub fn run(tool: &Tool, args: &Run) -> Exit {
                     tool.console.print(&style.line(tool.end, path(&job.input), root, seconds));
                 }
                 if args.verbose && !roots.is_empty() {
-                    tool.console.tell(&report::verbose(path(&job.input), &roots, seconds, tool, args.io));
+                    tool.console.tell(&report::verbose(path(&job.input), &roots, seconds, tool, args.reading.io));
                 }
             }
             Err(error) => tell(&tool.console, &error),

@@ -1,6 +1,6 @@
 //! What a run works with: formats, how to read, where to write.
 
-use crate::args::{Io, Run};
+use crate::args::{Choices, Io, Reading};
 use crate::console::Console;
 use crate::nice;
 use crate::progress::Progress;
@@ -29,26 +29,28 @@ impl Tool {
     ///
     /// # Errors
     /// If a format cannot be had with the hash, leaf or salt that is wanted of it, or something with this machine.
-    pub fn new(args: &Run) -> Result<Tool, String> {
+    pub fn new(choices: &Choices, reading: &Reading, end: End) -> Result<Tool, String> {
         mksum_lanes::cpu::active().map_err(|error| format!("{}: {error}", mksum_lanes::cpu::VARIABLE))?;
-        let defaults = if args.formats.is_empty() { vec![Choice::default()] } else { args.formats.clone() };
-        let formats = defaults.into_iter().map(|choice| changed(choice, args)).collect::<Result<_, _>>();
-        if args.io_nice {
+        let formats = match &choices.formats[..] {
+            [] => vec![Choice::default()],
+            given => given.to_vec(),
+        };
+        let formats = formats.into_iter().map(|choice| changed(choice, choices)).collect::<Result<_, _>>();
+        if reading.io_nice {
             nice::to_idle()?;
         }
-        let mode = match args.io {
+        let mode = match reading.io {
             Io::Auto => Mode::Auto,
             Io::Buffered => Mode::Buffered,
             Io::Direct => Mode::Direct,
         };
-        let throttle = args.throttle.map(|rate| Arc::new(Throttle::new(rate)));
+        let throttle = reading.throttle.map(|rate| Arc::new(Throttle::new(rate)));
         let mut options = Options { mode, throttle, ..Options::new() };
-        if let Some(threads) = args.threads {
+        if let Some(threads) = reading.threads {
             options.threads = threads.into();
         }
         let formats = formats.map_err(|error: SpecError| error.to_string())?;
-        let end = if args.zero { End::Zero } else { End::Newline };
-        Ok(Tool { formats, options, console: Arc::default(), end, progress: !args.no_progress })
+        Ok(Tool { formats, options, console: Arc::default(), end, progress: !reading.no_progress })
     }
 
     /// Shows progress from now on, towards the sum of `lengths` where all of them are known.
@@ -65,7 +67,7 @@ impl Tool {
 }
 
 /// A format with the flags that change every format.
-fn changed(mut choice: Choice, args: &Run) -> Result<Choice, SpecError> {
+fn changed(mut choice: Choice, args: &Choices) -> Result<Choice, SpecError> {
     if let Some(hash) = args.algorithm {
         choice = choice.with_hash(hash)?;
     }

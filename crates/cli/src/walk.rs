@@ -1,6 +1,6 @@
 //! From arguments to the files to be hashed, in a stable order.
 
-use crate::args::{Run, Symlinks};
+use crate::args::{Directories, Symlinks};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use mksum_io::Input;
 use mksum_io::reason;
@@ -35,7 +35,7 @@ impl Rules {
     ///
     /// # Errors
     /// If a glob is none.
-    pub fn new(args: &Run) -> Result<Rules, String> {
+    pub fn new(args: &Directories) -> Result<Rules, String> {
         let exclude = Arc::new(if args.exclude.is_empty() { Exclude::default() } else { Exclude::new(&args.exclude)? });
         Ok(Rules { recursive: args.recursive, symlinks: args.symlinks, exclude })
     }

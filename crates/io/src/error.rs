@@ -1,6 +1,6 @@
 //! What can go wrong with an input, always with its path.
 
-use mksum::Spec;
+use mksum::{OutboardError, Spec};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -32,6 +32,20 @@ pub enum Error {
         /// What was expected and what was found.
         how: String,
     },
+    /// A file that was being written could not be.
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// An outboard is none, or damaged.
+    Outboard {
+        /// The outboard.
+        path: PathBuf,
+        /// Why.
+        error: OutboardError,
+    },
     /// The format has no root for it.
     Format {
         /// The input.
@@ -53,11 +67,25 @@ impl Error {
         }
     }
 
+    /// What reading the outboard at `path` failed with.
+    pub fn from_outboard(error: mksum::Error, path: &Path) -> Self {
+        let mksum::Error::Source(error) = error else {
+            return Error::Open { path: path.into(), error: io::Error::other(error.to_string()) };
+        };
+        match error.downcast::<Error>() {
+            Ok(error) => *error,
+            Err(error) => match error.downcast::<OutboardError>() {
+                Ok(error) => Error::Outboard { path: path.into(), error: *error },
+                Err(error) => Error::Open { path: path.into(), error: io::Error::other(error) },
+            },
+        }
+    }
+
     /// The input's path.
     pub fn path(&self) -> &Path {
         match self {
-            Error::Open { path, .. } | Error::Read { path, .. } => path,
-            Error::Changed { path, .. } | Error::Format { path, .. } => path,
+            Error::Open { path, .. } | Error::Read { path, .. } | Error::Write { path, .. } => path,
+            Error::Changed { path, .. } | Error::Outboard { path, .. } | Error::Format { path, .. } => path,
         }
     }
 }
@@ -71,6 +99,8 @@ impl fmt::Display for Error {
             Error::Changed { how, .. } => {
                 write!(f, "changed while it was read: {how}; hash it again when it is at rest")
             }
+            Error::Write { error, .. } => write!(f, "write failed: {}", reason(error)),
+            Error::Outboard { error, .. } => error.fmt(f),
             Error::Format { spec, error, .. } => write!(f, "{spec}: {error}"),
         }
     }

@@ -7,7 +7,7 @@ use crate::permits::Permits;
 use crate::platform::{Stamp, is_descriptor, is_rotating, is_sparse};
 use crate::reader::Reader;
 use crate::{Error, Options};
-use mksum::{Format, NodeHash, Plan, Role, Scratch, Shape, Source, Subtree, Subtrees};
+use mksum::{Format, Identity, NodeHash, Plan, Role, Scratch, Shape, Source, Subtree, Subtrees};
 use std::fs::{self, Metadata};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -82,6 +82,12 @@ impl File {
         self.sparse
     }
 
+    /// What tells that a file is probably this one, also after it was closed.
+    pub fn identity(&self) -> Identity {
+        let ([(seconds, nanoseconds), _], (_, inode)) = (self.stamp.times, self.stamp.id);
+        Identity { seconds, nanoseconds: nanoseconds as u32, inode }
+    }
+
     /// How a tree over this file is best cut for the threads of its options.
     pub fn plan<N: NodeHash>(&self, format: &Format<N>) -> Plan {
         let threads = self.reader.options.threads;
@@ -99,6 +105,14 @@ impl File {
         };
         let busy = usize::try_from(len.div_ceil(piece.saturating_mul(group))).unwrap_or(usize::MAX);
         Plan { threads: threads.min(busy).max(1), piece, group: group as usize }
+    }
+
+    /// The same, where the pieces of the tree are to have `unit` bytes: see [`mksum::Kept`].
+    pub fn plan_of<N: NodeHash>(&self, format: &Format<N>, unit: u64) -> Plan {
+        let plan = self.plan(format);
+        let group = if unit == plan.piece { plan.group } else { (Self::PIECE / unit).max(1) as usize };
+        let threads = if self.rotating { 1 } else { plan.threads };
+        Plan { threads, piece: unit, group }
     }
 
     /// Its bytes `start..end`.

@@ -8,6 +8,7 @@ mod holes;
 mod jobs;
 mod open;
 mod options;
+pub mod outboard;
 mod permits;
 mod platform;
 mod reader;

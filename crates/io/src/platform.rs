@@ -2,6 +2,7 @@
 
 use std::fs::{File, Metadata};
 use std::io;
+use std::path::Path;
 
 /// Reads at `offset` without moving the file's position; short only at the end of the file or before an error.
 #[cfg(unix)]
@@ -13,6 +14,32 @@ pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result
 #[cfg(windows)]
 pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
     std::os::windows::fs::FileExt::seek_read(file, buffer, offset)
+}
+
+/// Writes all of `bytes` at `offset`.
+#[cfg(unix)]
+pub(crate) fn write_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::write_all_at(file, bytes, offset)
+}
+
+/// Writes all of `bytes` at `offset`.
+#[cfg(windows)]
+pub(crate) fn write_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
+    let mut done = 0;
+    while done < bytes.len() {
+        match std::os::windows::fs::FileExt::seek_write(file, &bytes[done..], offset + done as u64)? {
+            0 => return Err(io::ErrorKind::WriteZero.into()),
+            more => done += more,
+        }
+    }
+    Ok(())
+}
+
+/// Makes sure that the names in the folder of `path` outlast a power failure.
+pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    // Where folders cannot be opened, the system keeps names by itself.
+    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }
 
 /// What an open file is to someone who reads it.

@@ -10,6 +10,7 @@ use crate::{Shape, Subtree, shape::Children};
 pub struct Cover {
     shape: Shape,
     until: Until,
+    from: u64,
     first: Option<Subtree>,
     /// What is left of the nodes above the next piece, the root's children first.
     open: Vec<Children>,
@@ -27,12 +28,12 @@ enum Until {
 impl Cover {
     /// The pieces under `node` of at most `at_most` bytes.
     pub fn new(shape: Shape, node: Subtree, at_most: u64) -> Self {
-        Cover { shape, until: Until::AtMost(at_most), first: Some(node), open: Vec::new() }
+        Cover { shape, until: Until::AtMost(at_most), from: 0, first: Some(node), open: Vec::new() }
     }
 
     /// The largest subtrees that `cut` does not look into, and the leaves that it does.
     pub(crate) fn along(cut: Cut) -> Self {
-        Cover { shape: cut.shape(), until: Until::Closed(cut), first: Some(cut.top()), open: Vec::new() }
+        Cover { shape: cut.shape(), until: Until::Closed(cut), from: 0, first: Some(cut.top()), open: Vec::new() }
     }
 
     /// The node right above the piece that came last, if it is not the tree's top.
@@ -55,6 +56,11 @@ impl Cover {
                 Until::Closed(cut) => !cut.opens(node),
             }
     }
+
+    /// Without those before byte `from`, where a piece begins.
+    pub(crate) fn starting_at(self, from: u64) -> Self {
+        Cover { from, ..self }
+    }
 }
 
 impl Iterator for Cover {
@@ -72,10 +78,15 @@ impl Iterator for Cover {
                     }
                 },
             };
+            if node.start < self.from && node.end() <= self.from {
+                continue;
+            }
             if self.is_piece(node) {
                 return Some(node);
             }
-            self.open.push(self.shape.children(node));
+            let mut children = self.shape.children(node);
+            children.pass(self.from);
+            self.open.push(children);
         }
     }
 }

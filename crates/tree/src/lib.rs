@@ -21,6 +21,7 @@ mod framed;
 mod frontier;
 mod memory;
 mod node;
+mod outboard;
 mod parallel;
 mod proof;
 mod root;
@@ -38,6 +39,10 @@ pub use frontier::Frontier;
 pub use memory::{Memory, Scratch};
 pub use mksum_lanes::{Hash, Messages};
 pub use node::{Blake3, NodeHash, Role};
+pub use outboard::{
+    Begun, Checked, Damage, HEADER, Header, Identity, Kept, Outboard, OutboardError, PostOrder, ReadAt, SEALS, Telling,
+    keep,
+};
 pub use parallel::Plan;
 pub use proof::{Claim, Cut, Proof, ProofError, Trusted};
 pub use root::{Root, RootError, Told};

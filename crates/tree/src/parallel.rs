@@ -2,7 +2,7 @@
 
 use crate::{Cover, Error, Format, NodeHash, Role, Shape, Subtree, Subtrees};
 use std::cell::RefCell;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::iter::Peekable;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Mutex, PoisonError, mpsc};
@@ -32,63 +32,100 @@ impl<N: NodeHash> Format<N> {
     /// # Errors
     /// If the format has no root for this length, `source` fails or lacks a subtree. The leftmost failure is reported.
     pub fn root_parallel<S: Subtrees<N> + Sync>(&self, source: &S, len: u64, plan: &Plan) -> Result<N::Digest, Error> {
-        self.root_by(len, |top| {
-            if top.level == 0 || (top.len <= plan.piece && !matches!(self.shape, Shape::Flat { .. })) {
-                return self.join(source, top, Role::Root);
-            }
-            let cover = Cover::new(self.shape, top, plan.piece);
-            let mut groups = Groups { cover: cover.clone(), size: plan.group.max(1) };
-            let answer = |group: &[Subtree]| {
-                let mut digests = Vec::with_capacity(group.len());
-                source.digests(self, group, &mut digests).map(|()| digests)
-            };
-            if plan.threads <= 1 {
-                let fetch = || answer(&groups.next().unwrap_or_default());
-                return self.join(&Ordered::new(source, cover, fetch), top, Role::Root);
-            }
-            let ahead = plan.threads * Plan::AHEAD;
-            let (jobs, todo) = mpsc::sync_channel::<(u64, Vec<Subtree>)>(ahead);
-            let (results, done) = mpsc::channel();
-            let todo = Mutex::new(todo);
-            let work = |results: mpsc::Sender<_>| {
-                loop {
-                    let job = todo.lock().unwrap_or_else(PoisonError::into_inner).recv();
-                    let Ok((index, group)) = job else { return };
-                    let (result, panic) = match catch_unwind(AssertUnwindSafe(|| answer(&group))) {
-                        Ok(result) => (result, None),
-                        Err(panic) => (Err(Error::Missing(group[0])), Some(panic)),
-                    };
-                    let waiting = results.send((index, result)).is_ok();
-                    if let Some(panic) = panic {
-                        resume_unwind(panic);
-                    }
-                    if !waiting {
-                        return;
-                    }
-                }
-            };
-            thread::scope(|scope| {
-                for _ in 0..plan.threads {
-                    let (work, results) = (&work, results.clone());
-                    scope.spawn(move || work(results));
-                }
-                let (mut sent, mut taken, mut early) = (0, 0, BTreeMap::new());
-                let fetch = move || {
-                    while sent < taken + ahead as u64 {
-                        let Some(group) = groups.next() else { break };
-                        jobs.send((sent, group)).expect("threads wait for jobs");
-                        sent += 1;
-                    }
-                    while !early.contains_key(&taken) {
-                        let (index, result) = done.recv().expect("a result for each job");
-                        early.insert(index, result);
-                    }
-                    taken += 1;
-                    early.remove(&(taken - 1)).expect("it is here")
+        self.root_by(len, |top| self.join_parallel(source, top, Role::Root, plan))
+    }
+
+    /// The same where `begun` has what lies before byte `from`, at which a piece begins: threads are asked for the rest.
+    ///
+    /// # Errors
+    /// As [`Format::root_parallel`].
+    pub fn root_resumed<B: Subtrees<N>, S: Subtrees<N> + Sync>(
+        &self,
+        (begun, from): (&B, u64),
+        source: &S,
+        len: u64,
+        plan: &Plan,
+    ) -> Result<N::Digest, Error> {
+        self.root_by(len, |top| self.join_ahead((begun, from), source, top, Role::Root, plan))
+    }
+
+    /// The digest of `node`, with pieces of it asked of `source` by many threads at once: equals [`Format::join`].
+    ///
+    /// # Errors
+    /// If `source` fails or lacks a subtree. The leftmost failure is reported.
+    pub fn join_parallel<S: Subtrees<N> + Sync>(
+        &self,
+        source: &S,
+        node: Subtree,
+        role: Role,
+        plan: &Plan,
+    ) -> Result<N::Digest, Error> {
+        self.join_ahead((&HashMap::new(), node.start), source, node, role, plan)
+    }
+
+    fn join_ahead<B: Subtrees<N>, S: Subtrees<N> + Sync>(
+        &self,
+        begun: (&B, u64),
+        source: &S,
+        top: Subtree,
+        role: Role,
+        plan: &Plan,
+    ) -> Result<N::Digest, Error> {
+        if top.level == 0 || (top.len <= plan.piece && !matches!(self.shape, Shape::Flat { .. })) {
+            return self.join(source, top, role);
+        }
+        let cover = Cover::new(self.shape, top, plan.piece).starting_at(begun.1);
+        let mut groups = Groups { cover: cover.clone(), size: plan.group.max(1) };
+        let answer = |group: &[Subtree]| {
+            let mut digests = Vec::with_capacity(group.len());
+            source.digests(self, group, &mut digests).map(|()| digests)
+        };
+        if plan.threads <= 1 {
+            let fetch = || answer(&groups.next().unwrap_or_default());
+            return self.join(&Ordered::new(begun, source, cover, fetch), top, role);
+        }
+        let ahead = plan.threads * Plan::AHEAD;
+        let (jobs, todo) = mpsc::sync_channel::<(u64, Vec<Subtree>)>(ahead);
+        let (results, done) = mpsc::channel();
+        let todo = Mutex::new(todo);
+        let work = |results: mpsc::Sender<_>| {
+            loop {
+                let job = todo.lock().unwrap_or_else(PoisonError::into_inner).recv();
+                let Ok((index, group)) = job else { return };
+                let (result, panic) = match catch_unwind(AssertUnwindSafe(|| answer(&group))) {
+                    Ok(result) => (result, None),
+                    Err(panic) => (Err(Error::Missing(group[0])), Some(panic)),
                 };
-                // With the source goes the jobs' sender, which ends the threads.
-                self.join(&Ordered::new(source, cover, fetch), top, Role::Root)
-            })
+                let waiting = results.send((index, result)).is_ok();
+                if let Some(panic) = panic {
+                    resume_unwind(panic);
+                }
+                if !waiting {
+                    return;
+                }
+            }
+        };
+        thread::scope(|scope| {
+            for _ in 0..plan.threads {
+                let (work, results) = (&work, results.clone());
+                scope.spawn(move || work(results));
+            }
+            let (mut sent, mut taken, mut early) = (0, 0, BTreeMap::new());
+            let fetch = move || {
+                while sent < taken + ahead as u64 {
+                    let Some(group) = groups.next() else { break };
+                    jobs.send((sent, group)).expect("threads wait for jobs");
+                    sent += 1;
+                }
+                while !early.contains_key(&taken) {
+                    let (index, result) = done.recv().expect("a result for each job");
+                    early.insert(index, result);
+                }
+                taken += 1;
+                early.remove(&(taken - 1)).expect("it is here")
+            };
+            // With the source goes the jobs' sender, which ends the threads.
+            self.join(&Ordered::new(begun, source, cover, fetch), top, role)
         })
     }
 }
@@ -109,24 +146,30 @@ impl Iterator for Groups {
 }
 
 /// Pieces whose digests come in the order in which the join asks for them.
-struct Ordered<'a, D, S, F> {
+struct Ordered<'a, D, B, S, F> {
+    /// Who answers what ends before which byte.
+    begun: (&'a B, u64),
     source: &'a S,
     pieces: RefCell<Peekable<Cover>>,
     ready: RefCell<VecDeque<D>>,
     fetch: RefCell<F>,
 }
 
-impl<'a, D, S, F: FnMut() -> Result<Vec<D>, Error>> Ordered<'a, D, S, F> {
-    fn new(source: &'a S, cover: Cover, fetch: F) -> Self {
+impl<'a, D, B, S, F: FnMut() -> Result<Vec<D>, Error>> Ordered<'a, D, B, S, F> {
+    fn new(begun: (&'a B, u64), source: &'a S, cover: Cover, fetch: F) -> Self {
         let pieces = RefCell::new(cover.peekable());
-        Ordered { source, pieces, ready: RefCell::default(), fetch: RefCell::new(fetch) }
+        Ordered { begun, source, pieces, ready: RefCell::default(), fetch: RefCell::new(fetch) }
     }
 }
 
-impl<N: NodeHash, S: Subtrees<N>, F: FnMut() -> Result<Vec<N::Digest>, Error>> Subtrees<N>
-    for Ordered<'_, N::Digest, S, F>
+impl<N: NodeHash, B: Subtrees<N>, S: Subtrees<N>, F: FnMut() -> Result<Vec<N::Digest>, Error>> Subtrees<N>
+    for Ordered<'_, N::Digest, B, S, F>
 {
-    fn digest(&self, _: &Format<N>, node: Subtree, _: Role) -> Result<Option<N::Digest>, Error> {
+    fn digest(&self, format: &Format<N>, node: Subtree, role: Role) -> Result<Option<N::Digest>, Error> {
+        let (begun, from) = self.begun;
+        if node.start < from && node.end() <= from {
+            return begun.digest(format, node, role);
+        }
         if self.pieces.borrow_mut().next_if_eq(&node).is_none() {
             return Ok(None);
         }

@@ -172,6 +172,18 @@ impl Shape {
         at_most.min(self.leaf().saturating_mul(LEAVES))
     }
 
+    /// The child of `node` that is `descendant` or has it below, and how many children lie before it.
+    pub(crate) fn child_over(self, node: Subtree, descendant: Subtree) -> (u64, Subtree) {
+        let mut children = self.children(node);
+        let before = match children.step {
+            // The halves of one byte: the left one is empty.
+            0 => u64::from(descendant.len > 0),
+            step => ((descendant.start - node.start) / step).min(children.count.saturating_sub(1)),
+        };
+        children.skip_ahead(before);
+        (before, children.next().unwrap_or(descendant))
+    }
+
     /// Whether appending to the input leaves `node` as it is.
     pub fn is_perfect(self, node: Subtree) -> bool {
         match self {
@@ -222,6 +234,16 @@ impl Children {
             (end.saturating_sub(self.node.start) / self.step.max(1)).min(self.count - 1)
         };
         self.index = self.index.max(passed);
+    }
+
+    /// How many are left.
+    pub(crate) fn remaining(&self) -> u64 {
+        self.count - self.index
+    }
+
+    /// Passes over the next `children`.
+    pub(crate) fn skip_ahead(&mut self, children: u64) {
+        self.index = self.index.saturating_add(children).min(self.count);
     }
 }
 

@@ -18,11 +18,11 @@ use std::path::Path;
 
 /// Draws the tree of each file in each format.
 pub fn run(tool: &Tool, args: &Run, style: GraphStyle) -> Exit {
-    let rules = match Rules::new(args) {
+    let rules = match Rules::new(&args.directories) {
         Ok(rules) => rules,
         Err(reason) => return usage(&reason),
     };
-    if style == GraphStyle::Svg && (args.files.len() > 1 || args.recursive || tool.formats.len() > 1) {
+    if style == GraphStyle::Svg && (args.files.len() > 1 || args.directories.recursive || tool.formats.len() > 1) {
         return usage(&"--graph=svg draws one file in one format: a picture holds one tree");
     }
     for input in rules.walk(&args.files) {

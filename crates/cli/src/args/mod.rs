@@ -1,10 +1,15 @@
 //! The command line: every flag, and the help that teaches it.
 
+mod groups;
+mod kept;
+
+pub use groups::{Choices, Directories, Io, Reading, Symlinks};
+pub use kept::{Diff, Keep, Verify};
+
 use crate::exit::{Exit, usage};
 use clap::{ArgAction, Command as Clap, CommandFactory, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
-use mksum::{FAMILIES, Hash, parse_size};
-use mksum_cli::choice::Choice;
+use mksum_cli::sum::End;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
@@ -21,9 +26,11 @@ Examples:
   mksum -c -f plain:sha256:1TiB SUMS   check what sha256sum wrote
   mksum -g big.iso | dot -Tpng -o t.png
                                        draw the tree
+  mksum keep big.iso                   keep its tree in big.iso.mkt
+  mksum verify big.iso                 ... which tells where it is damaged
 
 A format is NAME[:HASH][:LEAF][:salt=HEX]; 'mksum formats' lists the names.
-A file that is called formats, man, completions or devices is written ./formats.
+A file that is called as a command, like formats or keep, is written ./formats.
 
 Exit status:
   0    every file was hashed, and was what it was told to be
@@ -40,8 +47,8 @@ Exit status:
     about = "Print, check or draw the Merkle roots of files.",
     long_about = "Print, check or draw the Merkle roots of files, in any published tree format, on all cores.\n\nEach \
                   line of output, FORMAT (PATH) = ROOT, says all that 'mksum -c' needs to check it.",
-    override_usage = "mksum [OPTION]... [FILE]...\n       mksum -c [OPTION]... [SUMFILE]...\n       mksum formats | man | \
-                      completions SHELL | devices",
+    override_usage = "mksum [OPTION]... [FILE]...\n       mksum -c [OPTION]... [SUMFILE]...\n       mksum keep | verify \
+                      FILE...\n       mksum diff A B\n       mksum formats | man | completions SHELL | devices",
     after_help = "Examples: 'mksum --help'. Formats: 'mksum formats'.",
     after_long_help = EXAMPLES,
     args_conflicts_with_subcommands = true,
@@ -50,7 +57,7 @@ Exit status:
     disable_version_flag = true
 )]
 pub struct Args {
-    /// What to tell about the tool itself.
+    /// What to do, if not to print, check or draw roots.
     #[command(subcommand)]
     pub command: Option<Command>,
     /// What to do with files.
@@ -58,9 +65,15 @@ pub struct Args {
     pub run: Run,
 }
 
-/// What the tool tells about itself; only as the first word of a command line.
+/// What else the tool does; only as the first word of a command line.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Keep the tree of a file beside it, in FILE.mkt, or bring that up to date
+    Keep(Keep),
+    /// Tell which ranges of a file are not as its outboard has them
+    Verify(Verify),
+    /// Tell in which ranges two files differ, from their outboards
+    Diff(Diff),
     /// List the formats and the tools whose output they equal
     Formats {
         /// One JSON object a format
@@ -84,24 +97,9 @@ pub struct Run {
     /// Files; with --check, sum files; none or '-' is the standard input
     #[arg(value_name = "FILE", value_hint = ValueHint::AnyPath)]
     pub files: Vec<PathBuf>,
-
-    /// Format NAME[:HASH][:LEAF][:salt=HEX]; several are computed in one read
-    ///
-    /// The default is rfc6962:sha256:64KiB. 'mksum formats' lists them all. With --check: the format of lines that do
-    /// not name theirs, such as those of sha256sum and b3sum.
-    #[arg(short, long = "format", value_name = "FORMAT", help_heading = "Formats")]
-    pub formats: Vec<Choice>,
-    /// Hash of the formats: sha256, blake3, ...
-    #[arg(short = 'a', long, value_name = "HASH", value_parser = hash, help_heading = "Formats")]
-    pub algorithm: Option<Hash>,
-    /// Leaf size of the formats: 64KiB, 1MB, 4096
-    ///
-    /// For s3 the part size; for mtsum the longest leaf.
-    #[arg(short, long, value_name = "SIZE", value_parser = parse_size, help_heading = "Formats")]
-    pub leaf: Option<u64>,
-    /// Salt of the formats, in hex (fsverity, dmverity)
-    #[arg(long, value_name = "HEX", value_parser = salt, help_heading = "Formats")]
-    pub salt: Option<Salt>,
+    /// In which formats.
+    #[command(flatten)]
+    pub choices: Choices,
 
     /// Print FORMAT (PATH) = ROOT, which is the default
     #[arg(long, overrides_with = "untagged", help_heading = "Output")]
@@ -145,10 +143,6 @@ pub struct Run {
         help_heading = "Output"
     )]
     pub benchmark: Option<u32>,
-    /// Show no progress; it is only ever shown on a terminal
-    #[arg(long, help_heading = "Output")]
-    pub no_progress: bool,
-
     /// Compare the file's root with this one
     ///
     /// For s3 without a part size, those that fit the root's number of parts are tried.
@@ -173,37 +167,12 @@ pub struct Run {
     #[arg(long, help_heading = "Checking")]
     pub ignore_missing: bool,
 
-    /// Hash the files in directories, in the order of their names
-    #[arg(short, long, help_heading = "Directories")]
-    pub recursive: bool,
-    /// What to do with symbolic links in directories
-    #[arg(long, value_name = "POLICY", default_value = "skip", help_heading = "Directories")]
-    pub symlinks: Symlinks,
-    /// Pass over what matches in directories; may be repeated
-    ///
-    /// '*.tmp' matches names at any depth, 'cache/*' paths below the directory, 'build/' only directories.
-    #[arg(long, value_name = "GLOB", help_heading = "Directories")]
-    pub exclude: Vec<String>,
-
-    /// Threads, also as -p N [default: the cores this process may use]
-    #[arg(
-        short = 'j',
-        short_alias = 'p',
-        long,
-        value_name = "N",
-        value_parser = clap::value_parser!(u16).range(1..=4096),
-        help_heading = "Reading"
-    )]
-    pub threads: Option<u16>,
-    /// Read through the page cache or around it
-    #[arg(long, value_name = "MODE", default_value = "auto", help_heading = "Reading")]
-    pub io: Io,
-    /// Read at most this many bytes a second: 100MB
-    #[arg(long, value_name = "RATE", value_parser = rate, help_heading = "Reading")]
-    pub throttle: Option<u64>,
-    /// Read only when nobody else does (the idle I/O class)
-    #[arg(long, help_heading = "Reading")]
-    pub io_nice: bool,
+    /// Which files of directories.
+    #[command(flatten)]
+    pub directories: Directories,
+    /// How files are read.
+    #[command(flatten)]
+    pub reading: Reading,
 
     /// Print help: -h in short, --help with examples and exit codes
     #[arg(short, long, action = ArgAction::Help)]
@@ -223,41 +192,6 @@ pub enum GraphStyle {
     /// One object with its nodes
     Json,
 }
-
-/// What happens to symbolic links in directories.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Symlinks {
-    /// They are passed over
-    Skip,
-    /// What they point to is hashed; loops are errors
-    Follow,
-}
-
-/// How files are read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Io {
-    /// What is in the page cache from there, the rest of large files around it
-    Auto,
-    /// Through the page cache
-    Buffered,
-    /// Around it, where the file system can
-    Direct,
-}
-
-impl Io {
-    /// The name on command lines.
-    pub fn name(self) -> &'static str {
-        match self {
-            Io::Auto => "auto",
-            Io::Buffered => "buffered",
-            Io::Direct => "direct",
-        }
-    }
-}
-
-/// Bytes that were given in hex.
-#[derive(Clone, Debug)]
-pub struct Salt(pub Vec<u8>);
 
 /// What is to be done with the files.
 #[derive(Clone, Copy, Debug)]
@@ -286,6 +220,11 @@ impl Run {
         }
     }
 
+    /// What ends a line.
+    pub fn end(&self) -> End {
+        if self.zero { End::Zero } else { End::Newline }
+    }
+
     /// Why the flags do not go together, if so.
     fn conflict(&self) -> Option<String> {
         let actions = [
@@ -312,18 +251,20 @@ impl Run {
             ("--json", self.json),
             ("--untagged", self.untagged),
             ("--tag", self.tag),
-            ("--recursive", self.recursive),
+            ("--recursive", self.directories.recursive),
         ];
         if let Some((flag, _)) = only_printing.iter().find(|(_, given)| *given && self.check) {
             return Some(format!("the {flag} option is meaningless with --check"));
         }
-        if self.check && self.formats.len() > 1 {
+        if self.check && self.choices.formats.len() > 1 {
             return Some("--check takes one --format: that of lines that do not name theirs".into());
         }
-        if self.expect.is_some() && (self.formats.len() > 1 || self.files.len() > 1 || self.recursive) {
+        if self.expect.is_some()
+            && (self.choices.formats.len() > 1 || self.files.len() > 1 || self.directories.recursive)
+        {
             return Some("--expect compares one file in one format".into());
         }
-        if !self.exclude.is_empty() && !self.recursive {
+        if !self.directories.exclude.is_empty() && !self.directories.recursive {
             return Some("the --exclude option is meaningful only with --recursive".into());
         }
         (self.graph_depth.is_some() && self.graph.is_none()).then(|| "--graph-depth needs --graph".into())
@@ -354,26 +295,6 @@ pub fn read() -> Result<Args, Exit> {
 /// The command line's grammar, for completions and the man page.
 pub fn grammar() -> Clap {
     Args::command()
-}
-
-fn hash(text: &str) -> Result<Hash, String> {
-    let known = |hash: &Hash| FAMILIES.iter().any(|family| family.hashes.contains(hash));
-    Hash::from_name(&text.to_ascii_lowercase()).filter(known).ok_or_else(|| {
-        let names: Vec<_> = Hash::ALL.iter().filter(|hash| known(hash)).map(|hash| hash.name()).collect();
-        format!("unknown hash: expected one of {}", names.join(", "))
-    })
-}
-
-fn salt(text: &str) -> Result<Salt, String> {
-    let hex = data_encoding::HEXLOWER_PERMISSIVE.decode(text.as_bytes());
-    hex.map(Salt).map_err(|_| "not hex: expected an even number of digits 0-9 and a-f".into())
-}
-
-fn rate(text: &str) -> Result<u64, String> {
-    match parse_size(text.strip_suffix("/s").unwrap_or(text)) {
-        Ok(0) => Err("nothing can be read at 0 bytes a second".into()),
-        rate => rate.map_err(|error| error.to_string()),
-    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,137 @@
+//! The commands around kept trees.
+
+use super::{Choices, Directories, Reading};
+use clap::ValueHint;
+use mksum::parse_size;
+use mksum_cli::range::ByteRange;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// `mksum keep`.
+#[derive(Debug, clap::Args)]
+pub struct Keep {
+    /// Files whose trees are to be kept
+    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::AnyPath)]
+    pub files: Vec<PathBuf>,
+    /// Where to write the outboard [default: FILE.mkt]
+    #[arg(short, long, value_name = "PATH", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+    /// Keep the digests of subtrees of at most this size: damage will be told in ranges of it
+    ///
+    /// The default is the shortest with which the outboard takes at most a thousandth of the file.
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub keep_leaf: Option<u64>,
+    /// Bring the outboard up to date, and print what changed
+    ///
+    /// Of a file that grew only the new bytes are read; of one with the time and length that it had, none; of any other
+    /// all, unless --range tells where it was written to.
+    #[arg(long)]
+    pub update: bool,
+    /// With --update: only these bytes were written to; may be repeated
+    #[arg(long, value_name = "A..B", requires = "update")]
+    pub range: Vec<ByteRange>,
+    /// With --update: read all of the file, also if it only grew
+    #[arg(long, requires = "update", conflicts_with = "range")]
+    pub all: bool,
+    /// Pass over files that have the size, time and inode that their outboard tells
+    #[arg(long, conflicts_with = "update")]
+    pub quick: bool,
+    /// Print one JSON object a line
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+    /// In which format.
+    #[command(flatten)]
+    pub choices: Choices,
+    /// Which files of directories.
+    #[command(flatten)]
+    pub directories: Directories,
+    /// How files are read.
+    #[command(flatten)]
+    pub reading: Reading,
+}
+
+/// `mksum verify`.
+#[derive(Debug, clap::Args)]
+pub struct Verify {
+    /// Files that have an outboard
+    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::AnyPath)]
+    pub files: Vec<PathBuf>,
+    /// Where the outboard is [default: FILE.mkt]
+    #[arg(short = 'o', long, value_name = "PATH", value_hint = ValueHint::FilePath)]
+    pub outboard: Option<PathBuf>,
+    /// The root that the file should have; without it the outboard's own is taken
+    #[arg(long, value_name = "ROOT")]
+    pub root: Option<String>,
+    /// Read only what these bytes need; may be repeated
+    #[arg(long, value_name = "A..B")]
+    pub range: Vec<ByteRange>,
+    /// Read this share of the file, what was not read for longest: 5%
+    #[arg(long, value_name = "PERCENT", value_parser = percent, conflicts_with = "range")]
+    pub sample: Option<f64>,
+    /// Read for this long, what was not read for longest: 30m, 90s, 2h
+    #[arg(long, value_name = "TIME", value_parser = duration, conflicts_with = "range")]
+    pub budget: Option<Duration>,
+    /// Pass over files that have the size, time and inode that their outboard tells
+    #[arg(long)]
+    pub quick: bool,
+    /// Print one JSON object for each range that is not as it was
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+    /// Which files of directories.
+    #[command(flatten)]
+    pub directories: Directories,
+    /// How files are read.
+    #[command(flatten)]
+    pub reading: Reading,
+}
+
+/// `mksum diff`.
+#[derive(Debug, clap::Args)]
+pub struct Diff {
+    /// An outboard, or a file that has one
+    #[arg(value_name = "A", value_hint = ValueHint::FilePath)]
+    pub left: PathBuf,
+    /// Another; one of the two may be a file without an outboard, which is then read
+    #[arg(value_name = "B", value_hint = ValueHint::FilePath)]
+    pub right: PathBuf,
+    /// Print one JSON object a range
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+    /// How files are read.
+    #[command(flatten)]
+    pub reading: Reading,
+}
+
+fn percent(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix('%').unwrap_or(text).parse::<f64>().ok();
+    number.filter(|percent| *percent > 0.0 && *percent <= 100.0).ok_or("expected more than 0% and at most 100%".into())
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let unit = match &text[digits..] {
+        "s" | "" => Some(1),
+        "m" | "min" => Some(60),
+        "h" => Some(3600),
+        _ => None,
+    };
+    let seconds = text[..digits].parse::<u64>().ok().zip(unit).and_then(|(number, unit)| number.checked_mul(unit));
+    let seconds = seconds.filter(|seconds| (1..=1 << 32).contains(seconds));
+    seconds.map(Duration::from_secs).ok_or("expected a time such as 90s, 30m or 2h".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_and_shares_read_as_people_write_them() {
+        assert_eq!(duration("90s"), Ok(Duration::from_secs(90)));
+        assert_eq!(duration("30m"), Ok(Duration::from_secs(1800)));
+        assert_eq!(duration("2h"), Ok(Duration::from_secs(7200)));
+        assert!(["", "m", "0s", "1d", "-1s", "99999999999999999999s"].iter().all(|text| duration(text).is_err()));
+        assert_eq!(percent("5%"), Ok(5.0));
+        assert_eq!(percent("0.5"), Ok(0.5));
+        assert!(["", "0", "101", "-1", "NaN", "inf"].iter().all(|text| percent(text).is_err()));
+    }
+}

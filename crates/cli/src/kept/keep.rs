@@ -1,0 +1,181 @@
+//! `mksum keep`: outboards, written and brought up to date.
+
+use super::tell::{self, Told};
+use super::{files, is_unchanged, lengths, outboard_of};
+use crate::args::Keep;
+use crate::exit::{Exit, usage};
+use crate::print::tell as tell_error;
+use crate::tool::Tool;
+use crate::walk::Rules;
+use mksum::{Kept, Outboard, Root, Spec};
+use mksum_cli::name::{self, Shown};
+use mksum_cli::sum::{self, End, Style};
+use mksum_io::outboard::{How, Stored, Updated, keep, open, update};
+use mksum_io::{Error, File};
+use serde::Serialize;
+use std::path::Path;
+use std::time::Instant;
+
+/// Keeps the tree of each file.
+pub fn run(tool: &Tool, args: &Keep) -> Exit {
+    let [choice] = &tool.formats[..] else { return usage(&"keep takes one --format: an outboard has one tree") };
+    let rules = match Rules::new(&args.directories) {
+        Ok(rules) => rules,
+        Err(reason) => return usage(&reason),
+    };
+    if (args.output.is_some() || !args.range.is_empty()) && (args.files.len() > 1 || args.directories.recursive) {
+        return usage(&"--output and --range are of one file");
+    }
+    let _progress = tool.progress(lengths(&rules, &args.files));
+    if args.files.len() > 1 || args.directories.recursive {
+        tool.console.flush_regularly();
+    }
+    let mut skipped = 0;
+    for file in files(&rules, &args.files) {
+        match file {
+            Ok(path) => match one(tool, args, choice.spec(), &path) {
+                Ok(Did::Kept) => {}
+                Ok(Did::Skipped) => skipped += 1,
+                Err(error) => tell_error(&tool.console, &error),
+            },
+            Err((path, reason)) => tool.console.error(&path, &reason),
+        }
+    }
+    if skipped > 0 {
+        let plural = if skipped == 1 { "file was" } else { "files were" };
+        tool.console.tell(&format_args!("{skipped} unchanged {plural} not read (same size, time and inode)"));
+    }
+    tool.console.exit()
+}
+
+enum Did {
+    Kept,
+    /// The file is as its outboard tells, and was not read.
+    Skipped,
+}
+
+fn one(tool: &Tool, args: &Keep, spec: &Spec, path: &Path) -> Result<Did, Error> {
+    let begin = Instant::now();
+    let target = outboard_of(path, args.output.as_ref());
+    let file = File::open(path, &tool.options)?;
+    let old = if args.update || args.quick { existing(&target)? } else { None };
+    let printed = Printed { tool, args, path, target: &target, begin };
+    if let Some(old) = old {
+        if args.choices.any() && old.spec() != spec {
+            let how =
+                format!("the outboard is of {}, not of {spec}: keep without --update writes a new one", old.spec());
+            return Err(Error::Open { path: target, error: std::io::Error::other(how) });
+        }
+        if is_unchanged(&file, &old) && args.range.is_empty() && !args.all {
+            if args.quick {
+                return Ok(Did::Skipped);
+            }
+            tool.console.tell(&format_args!("{}: unchanged (same size, time and inode), not read", Shown(path)));
+            printed.root(&old.root(), file.len());
+            return Ok(Did::Kept);
+        }
+        if args.update {
+            let (how, len) = (how(args, &file, &old)?, file.len());
+            let updated = update(file, &old, &how, &target)?;
+            printed.changes(&how, &old, &updated, len);
+            printed.root(&updated.root, 0);
+            return Ok(Did::Kept);
+        }
+    } else if !args.range.is_empty() {
+        let error = std::io::Error::other("there is no outboard to update: 'mksum keep' writes one");
+        return Err(Error::Open { path: target, error });
+    }
+    let size = spec.hash().size();
+    let unit = match args.keep_leaf {
+        Some(most) => Kept::unit_within(spec.shape(), most),
+        None => Kept::default_unit(spec.shape(), size),
+    };
+    let kept = keep(file, spec, unit, &target)?;
+    if kept.resumed > 0 {
+        tool.console.tell(&format_args!("{}: went on from byte {}, where a run had ended", Shown(path), kept.resumed));
+    }
+    printed.root(&kept.root, kept.resumed);
+    Ok(Did::Kept)
+}
+
+/// The outboard that is there, if there is one.
+fn existing(target: &Path) -> Result<Option<Outboard<Stored>>, Error> {
+    match open(target) {
+        Ok(old) => Ok(Some(old)),
+        Err(Error::Open { error, .. }) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// What may be taken for granted of how the file changed.
+fn how(args: &Keep, file: &File, old: &Outboard<Stored>) -> Result<How, Error> {
+    if !args.range.is_empty() {
+        let within = |reason| Error::Open { path: file.path().into(), error: std::io::Error::other(reason) };
+        let ranges = args.range.iter().map(|range| range.within(file.len()).map_err(within));
+        return Ok(How::Ranges(ranges.collect::<Result<_, _>>()?));
+    }
+    Ok(if file.len() != old.len() && !args.all { How::Length } else { How::Unknown })
+}
+
+/// What is printed of a file.
+struct Printed<'a> {
+    tool: &'a Tool,
+    args: &'a Keep,
+    path: &'a Path,
+    target: &'a Path,
+    begin: Instant,
+}
+
+impl Printed<'_> {
+    fn root(&self, root: &Root, resumed: u64) {
+        #[derive(Serialize)]
+        struct Record<'a> {
+            outboard: &'a str,
+            format: String,
+            length: u64,
+            root: String,
+            resumed: u64,
+            seconds: f64,
+        }
+        let format = root.spec().to_string();
+        if self.args.json {
+            let seconds = (self.begin.elapsed().as_secs_f64() * 1e6).round() / 1e6;
+            let outboard = &*name::lossy(self.target);
+            let record = Record { outboard, format, length: root.len(), root: root.to_string(), resumed, seconds };
+            return tell::json(self.tool, self.path, record);
+        }
+        let line = sum::line(Style::Tagged, End::Newline, &format, name::bytes(self.path), &root.to_string());
+        self.tool.console.print(&line);
+    }
+
+    fn changes(&self, how: &How, old: &Outboard<Stored>, updated: &Updated, len: u64) {
+        let shape = old.spec().shape();
+        let both = old.len().min(len);
+        let changed = match &updated.changed {
+            Ok(ranges) => ranges,
+            Err(error) => {
+                let text = "what changed cannot be told";
+                return self.tool.console.tell(&format_args!("{}: {error}: {text}", Shown(error.path())));
+            }
+        };
+        for range in changed {
+            // Where only the length changed, the ragged unit at its end is no change of bytes.
+            let same = range.start..range.end.min(both);
+            if !same.is_empty() && *how != How::Length {
+                self.range(&Told::new("changed", same, shape, old.len()));
+            }
+        }
+        if len > both {
+            self.range(&Told::new("appended", both..len, shape, len));
+        } else if old.len() > both {
+            self.range(&Told::new("removed", both..old.len(), shape, old.len()));
+        }
+    }
+
+    fn range(&self, told: &Told) {
+        match self.args.json {
+            true => tell::json(self.tool, self.path, told),
+            false => tell::line(self.tool, self.path, &told.text()),
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Kept trees: outboards written, files held against them, outboards held against each other.
+
+pub mod diff;
+pub mod keep;
+pub mod verify;
+
+mod tell;
+
+use crate::walk::{Rules, Unreachable, length};
+use mksum::Identity;
+use mksum_io::outboard::{EXTENSION, Stored};
+use mksum_io::{File, Input};
+use std::path::{Path, PathBuf};
+
+/// The outboard of a file: where it was said to be, or beside the file.
+fn outboard_of(file: &Path, said: Option<&PathBuf>) -> PathBuf {
+    said.cloned().unwrap_or_else(|| mksum_io::outboard::beside(file))
+}
+
+/// Whether the file at `path` belongs to an outboard: is one, is one that is being written, or remembers what was checked.
+fn is_ours(path: &Path) -> bool {
+    let name = path.as_os_str().as_encoded_bytes();
+    let mut ends = [".part", ".update", ".checked", ""].into_iter();
+    ends.any(|end| name.ends_with(format!(".{EXTENSION}{end}").as_bytes()))
+}
+
+/// The files that arguments name, without those in directories that belong to outboards.
+fn files(rules: &Rules, arguments: &[PathBuf]) -> impl Iterator<Item = Result<PathBuf, Unreachable>> + use<> {
+    let named = arguments.to_vec();
+    rules.walk(arguments).filter_map(move |input| match input {
+        Ok(Input::Stdin) => Some(Err(("-".into(), "a kept tree needs a file: write the stream to one".into()))),
+        Ok(Input::Path(path)) if is_ours(&path) && !named.contains(&path) => None,
+        Ok(Input::Path(path)) => Some(Ok(path)),
+        Err(unreachable) => Some(Err(unreachable)),
+    })
+}
+
+/// The bytes of those files, for progress.
+fn lengths(rules: &Rules, arguments: &[PathBuf]) -> impl FnOnce() -> std::vec::IntoIter<Option<u64>> + Send + 'static {
+    let (rules, arguments) = (rules.clone(), arguments.to_vec());
+    move || {
+        let length = |file| match file {
+            Ok(path) => length(&Input::Path(path)),
+            Err(_) => Some(0),
+        };
+        files(&rules, &arguments).map(length).collect::<Vec<_>>().into_iter()
+    }
+}
+
+/// Whether a file is, as far as its size, time and inode tell, the one whose tree was kept.
+fn is_unchanged(file: &File, outboard: &mksum::Outboard<Stored>) -> bool {
+    let identity: Option<Identity> = outboard.header().identity;
+    file.len() == outboard.len() && identity == Some(file.identity())
+}
