@@ -7,14 +7,17 @@ cd "$(dirname "$0")"
 cargo build --release --quiet --bin instructions
 bin=${CARGO_TARGET_DIR:-target}/release/instructions
 echo "# $(date -u +%F), $(rustc --version | cut -d' ' -f1,2), valgrind $(valgrind --version), $(grep -m1 'model name' /proc/cpuinfo | cut -d: -f2-)"
-printf 'cpu\thash\tbytes\tlanes\tinstructions a message\n'
+out=$(mktemp)
+trap 'rm -f "$out"' EXIT
+printf 'cpu\thash\tbytes\tmessages\tinstructions a message\n'
 for cpu in avx2 sse41 portable; do
     for hash in md5 sha1 sha256 sha512 blake2s blake2b blake3 sha3-256; do
-        for len in 64 1024; do
-            count=$(valgrind --tool=callgrind --callgrind-out-file=/tmp/lanes.callgrind --toggle-collect=counted \
-                "$bin" "$cpu" "$hash" "$len" 2>/dev/null)
-            total=$(sed -n 's/^summary: //p; s/^totals: //p' /tmp/lanes.callgrind | head -1)
-            printf '%s\t%s\t%s\t%s\t%s\n' "$cpu" "$hash" "$len" "$count" "$((total / count))"
+        # A group of messages, and one alone, which shows what a call costs.
+        for case in '64' '1024' '32 1' '1024 1'; do
+            count=$(valgrind --tool=callgrind --callgrind-out-file="$out" --toggle-collect=counted \
+                "$bin" "$cpu" "$hash" $case 2>/dev/null)
+            total=$(sed -n 's/^summary: //p; s/^totals: //p' "$out" | head -1)
+            printf '%s\t%s\t%s\t%s\t%s\n' "$cpu" "$hash" "${case% *}" "$count" "$((total / count))"
         done
     done
 done

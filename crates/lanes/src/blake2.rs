@@ -116,7 +116,7 @@ pub(crate) fn round<L: Lane>(v: &mut [L; 16], m: &[L; 16], order: &[usize; 16], 
 }
 
 /// RFC 7693, 2.7.
-const SIGMA: [[usize; 16]; 10] = [
+pub(crate) const SIGMA: [[usize; 16]; 10] = [
     [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15],
     [14, 10, 4, 8, 9, 15, 13, 6, 1, 12, 0, 2, 11, 7, 5, 3],
     [11, 8, 12, 0, 5, 2, 15, 13, 10, 14, 3, 6, 7, 1, 9, 4],
@@ -130,7 +130,7 @@ const SIGMA: [[usize; 16]; 10] = [
 ];
 
 #[inline(always)]
-fn compress<V: Variant, L: Lane<Word = V::Word>>(h: &mut [L; 8], m: &[L; 16], place: &Place<'_>) {
+fn compress<V: Variant, L: Lane<Word = V::Word>>(h: &mut [L; 8], m: &[L; 16], place: &Place) {
     let [low, high] = V::counter(place.counter);
     let [i0, i1, i2, i3, i4, i5, i6, i7] = V::START;
     let one = h[0];
@@ -175,7 +175,7 @@ impl<V: Variant, L: Lane<Word = V::Word>> Kernel for Blake2<V, L> {
     lanes_state!(8);
 
     #[inline(always)]
-    unsafe fn fold(state: &mut [L; 8], source: Source, place: &Place<'_>) {
+    unsafe fn fold(state: &mut [L; 8], source: Source, place: &Place) {
         // SAFETY: the caller's promise.
         compress::<V, L>(state, &unsafe { source.rows_words::<false, L>() }, place);
     }

@@ -9,7 +9,7 @@ use crate::{
     lane::Lane,
     plan::{Padding, Plan, Scheme, Words},
 };
-use core::{marker::PhantomData, ptr};
+use core::{marker::PhantomData, ptr, slice};
 
 mod trees;
 pub(crate) use trees::{Trees, digests};
@@ -115,13 +115,20 @@ pub(crate) unsafe fn chunks_of(
     role: Role,
     out: *mut u8,
 ) {
-    let (start, before) = (BLAKE3.start, 0);
+    if count == 0 {
+        return;
+    }
     // Blocks that only the prefix fills are the same for all: but a chunk has no more than 16, so nothing is saved here.
     debug_assert!(prefix.len() <= 64);
-    let plan = Plan::rest(&BLAKE3, prefix, len, before);
+    let mut plan = Plan::new();
+    plan.rest(&BLAKE3, prefix, len, 0);
+    if count == 1 && grid.first == 0 {
+        // SAFETY: the caller's promise.
+        plan.include(unsafe { slice::from_raw_parts(grid.base, len) });
+    }
     let root = if role == Role::Root { ROOT } else { 0 };
     let job = Job {
-        start: Start::Same(start.as_ptr()),
+        start: Start::Same(BLAKE3.start.as_ptr()),
         grid,
         count,
         steps: plan.steps(),
@@ -131,7 +138,7 @@ pub(crate) unsafe fn chunks_of(
         end: End::Digests(out, 32),
     };
     // SAFETY: the caller's promise.
-    unsafe { dispatch(cpu, Family::Blake3, job) }
+    unsafe { dispatch(cpu, Family::Blake3, &job) }
 }
 
 /// Writes the values of parents: 64 bytes each.
@@ -140,7 +147,8 @@ pub(crate) unsafe fn chunks_of(
 /// `count` pairs lie in `grid`; `out` has 32 bytes for each, and may begin where they were read from.
 pub(crate) unsafe fn parents_of(cpu: Cpu, grid: Grid, count: usize, role: Role, out: *mut u8) {
     // A parent is one full block that is no chunk's first: as if a block went before.
-    let plan = Plan::blocks(&BLAKE3, 64, 0, 1);
+    let mut plan = Plan::new();
+    plan.blocks(&BLAKE3, 64, 0, 1);
     let root = if role == Role::Root { ROOT } else { 0 };
     let job = Job {
         start: Start::Same(BLAKE3.start.as_ptr()),
@@ -153,14 +161,14 @@ pub(crate) unsafe fn parents_of(cpu: Cpu, grid: Grid, count: usize, role: Role, 
         end: End::Digests(out, 32),
     };
     // SAFETY: the caller's promise.
-    unsafe { dispatch(cpu, Family::Blake3, job) }
+    unsafe { dispatch(cpu, Family::Blake3, &job) }
 }
 
 /// BLAKE3's compression function over the lanes `L`.
 pub(crate) struct Blake3<L>(PhantomData<L>);
 
 /// The order of the message's words in each round: each permutes the one before (the BLAKE3 paper, table 2).
-const ORDER: [[usize; 16]; 7] = {
+pub(crate) const ORDER: [[usize; 16]; 7] = {
     let permutation = [2, 6, 3, 10, 7, 0, 4, 13, 1, 11, 12, 5, 9, 14, 15, 8];
     let mut order = [[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]; 7];
     let mut round = 1;
@@ -217,10 +225,10 @@ impl<L: Lane<Word = u32>> Kernel for Blake3<L> {
     lanes_state!(8);
 
     #[inline(always)]
-    unsafe fn fold(state: &mut [L; 8], source: Source, place: &Place<'_>) {
-        // SAFETY: the caller's promise, and there are enough numbers for any kernel's lanes.
+    unsafe fn fold(state: &mut [L; 8], source: Source, place: &Place) {
+        // SAFETY: the caller's promise, and there are numbers for each lane.
         unsafe {
-            let numbers = [L::load(place.numbers[0].as_ptr()), L::load(place.numbers[1].as_ptr())];
+            let numbers = [L::load(place.numbers[0]), L::load(place.numbers[1])];
             compress(state, &source.rows_words::<false, L>(), numbers, place.len, place.flags);
         }
     }

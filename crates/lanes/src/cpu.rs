@@ -68,6 +68,9 @@ impl Features {
     pub const SSE41: Features = Features(1);
     /// AVX2, BMI1 and BMI2.
     pub const AVX2: Features = Features(2);
+    /// BMI1 and BMI2, which come with AVX2.
+    #[allow(dead_code)] // Where there are none.
+    pub const BMI: Features = Features::AVX2;
     /// AVX-512 F, BW and VL.
     pub const AVX512: Features = Features(4);
     /// The SHA extensions of x86.
@@ -184,6 +187,14 @@ impl Cpu {
 
     pub(crate) fn features(self) -> Features {
         self.features
+    }
+
+    /// The number of [`level`](Cpu::level)s.
+    pub(crate) const LEVELS: usize = Level::ALL.len();
+
+    /// The instruction set as a number: on one machine, it gives the features, too.
+    pub(crate) fn level(self) -> usize {
+        self.level as usize
     }
 }
 

@@ -6,11 +6,11 @@ use crate::{
     cpu::{Cpu, active_or_detected},
     kernel::{End, Grid, Job, Start},
     kernels::{Family, dispatch},
-    plan::{Plan, Rows},
-    sha256, sha512,
+    plan::{Plan, Rows, Step},
+    sha2, sha256, sha512,
     streams::begin,
 };
-use core::ptr;
+use core::{mem::MaybeUninit, ptr};
 
 /// Writes the digest of `prefix ‖ message` for each message, left to right.
 ///
@@ -28,13 +28,13 @@ pub fn digests_on(cpu: Cpu, hash: Hash, prefix: &[u8], messages: Messages<'_>, o
         return blake3_digests(cpu, prefix, messages, out);
     }
     let (scheme, family) = (hash.scheme(), hash.family());
-    let (start, rest) = begin(cpu, hash, prefix);
-    let plan = Plan::rest(scheme, rest, messages.len(), (prefix.len() - rest.len()) as u64);
-    let mut schedule = Schedule::None;
-    if let [.., last] = plan.steps()
-        && let Rows::Same = last.rows
-    {
-        schedule = Schedule::of(family, last.counter, count, &last.template);
+    let mut memory = MaybeUninit::uninit();
+    let (start, rest) = begin(cpu, hash, prefix, &mut memory);
+    let mut plan = Plan::new();
+    plan.rest(scheme, rest, messages.len(), (prefix.len() - rest.len()) as u64);
+    let schedule = plan.steps().last().map_or(Schedule::None, |last| Schedule::of(family, last, count));
+    if count == 1 {
+        plan.include(messages.get(0));
     }
     let job = Job {
         start: Start::Same(start.as_ptr()),
@@ -47,32 +47,45 @@ pub fn digests_on(cpu: Cpu, hash: Hash, prefix: &[u8], messages: Messages<'_>, o
         end: End::Digests(out.as_mut_ptr(), size),
     };
     // SAFETY: `Messages` lie in their memory, and `out` has a place for each.
-    unsafe { dispatch(cpu, family, job) }
+    unsafe { dispatch(cpu, family, &job) }
 }
 
-/// The schedule of the last block, where it is the same in every message: of SHA-2, with the constants.
+/// The schedule of the last block, where it is the same in every message, or nearly: of SHA-2, with the constants.
 #[allow(clippy::large_enum_variant)] // There is one, on the stack, for one call.
 enum Schedule {
     None,
     Known(*const u8),
     Sha256([u32; 64]),
     Sha512([u64; 80]),
+    Nearly256([u32; 32]),
+    Nearly512([u64; 32]),
 }
 
 impl Schedule {
     /// From how many messages on it costs less to compute it once than in every group of them.
     const WORTH: usize = 32;
 
-    fn of(family: Family, total: u64, count: usize, block: &[u8]) -> Self {
-        match family {
+    /// The same of a schedule of which only parts are computed.
+    const NEARLY_WORTH: usize = 128;
+
+    fn of(family: Family, last: &Step, count: usize) -> Self {
+        let block = &last.template;
+        match (family, last.rows) {
             // The pairs of nodes: their second block is padding only.
-            Family::Sha256 if total == 64 => Schedule::Known(sha256::AFTER_64.as_ptr().cast()),
-            Family::Sha512 if total == 128 => Schedule::Known(sha512::AFTER_128.as_ptr().cast()),
-            Family::Sha256 if count >= Self::WORTH => {
+            (Family::Sha256, Rows::Same) if last.counter == 64 => Schedule::Known(sha256::AFTER_64.as_ptr().cast()),
+            (Family::Sha512, Rows::Same) if last.counter == 128 => Schedule::Known(sha512::AFTER_128.as_ptr().cast()),
+            (Family::Sha256, Rows::Same) if count >= Self::WORTH => {
                 Schedule::Sha256(sha256::schedule(block.first_chunk().expect("a block")))
             }
-            Family::Sha512 if count >= Self::WORTH => {
+            (Family::Sha512, Rows::Same) if count >= Self::WORTH => {
                 Schedule::Sha512(sha512::schedule(block.first_chunk().expect("a block")))
+            }
+            // The nodes of RFC 6962: of their second block, only the first byte is not padding.
+            (Family::Sha256, Rows::Overlaid(0, ..=4)) if count >= Self::NEARLY_WORTH => {
+                Schedule::Nearly256(sha2::nearly::<sha256::Sha256>(block))
+            }
+            (Family::Sha512, Rows::Overlaid(0, ..=8)) if count >= Self::NEARLY_WORTH => {
+                Schedule::Nearly512(sha2::nearly::<sha512::Sha512>(block))
             }
             _ => Schedule::None,
         }
@@ -84,6 +97,8 @@ impl Schedule {
             Schedule::Known(words) => *words,
             Schedule::Sha256(words) => words.as_ptr().cast(),
             Schedule::Sha512(words) => words.as_ptr().cast(),
+            Schedule::Nearly256(words) => words.as_ptr().cast(),
+            Schedule::Nearly512(words) => words.as_ptr().cast(),
         }
     }
 }

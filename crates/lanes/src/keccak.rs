@@ -74,13 +74,13 @@ impl<L: Lane<Word = u64>> Kernel for Keccak<L> {
     lanes_state!(25);
 
     #[inline(always)]
-    unsafe fn fold(state: &mut [L; 25], source: Source, place: &Place<'_>) {
+    unsafe fn fold(state: &mut [L; 25], source: Source, place: &Place) {
         let words = place.block / 8;
         let mut at = 0;
         // SAFETY: the caller's promise: a block of so many words.
         unsafe {
             match source {
-                Source::Rows(rows, offset) => {
+                Source::Rows(rows, offset) | Source::Nearly(rows, offset, _) => {
                     if words >= 16 {
                         let first = L::rows16::<false>(rows, offset);
                         while at < 16 {

@@ -9,8 +9,8 @@ use core::{hint, mem::MaybeUninit, ptr};
 /// The largest block of any hash, in bytes (SHA3-224).
 pub(crate) const MAX_BLOCK: usize = 144;
 
-/// The most messages that a kernel hashes side by side: three vectors of 16.
-pub(crate) const MAX_LANES: usize = 48;
+/// From one message's copied block to the next one's, in bytes.
+pub(crate) const PITCH: usize = MAX_BLOCK.next_multiple_of(64);
 
 /// The bytes of each message that are copied at a time where messages would push each other out of the cache.
 const PIECE: usize = 512;
@@ -28,7 +28,8 @@ pub(crate) struct Job<'a> {
     pub steps: &'a [Step],
     /// The size of a block, in bytes.
     pub block: usize,
-    /// Of SHA-2, the last block's schedule with the constants, if that block is the same in every message.
+    /// Of SHA-2, the last block's schedule with the constants, if that block is the same in every message, or those parts of
+    /// it that are, if the block differs in its first word alone.
     pub schedule: *const u8,
     /// Of BLAKE3, the flags of every block, and those of the last one besides.
     pub flags: (u32, u32),
@@ -81,6 +82,9 @@ impl Grid {
 
     /// Without the first `count` messages.
     pub fn skip(self, count: usize) -> Self {
+        if count == 0 {
+            return self;
+        }
         let at = self.first + count;
         let base = self.base.wrapping_add(at / self.columns * self.stride);
         Grid { base, first: at % self.columns, ..self }
@@ -101,20 +105,30 @@ pub(crate) enum Source {
     Same(*const u8),
     /// The same in every message: of SHA-2, its schedule with the constants.
     Scheduled(*const u8),
+    /// As rows; but the same in every message, except for the first word: of SHA-2, what is the same in their schedules.
+    Nearly(*const *const u8, isize, *const u8),
 }
 
 impl Source {
-    /// Where one message's block is.
+    /// Where each message's block is.
     ///
     /// # Safety
     /// There are so many rows.
     #[inline(always)]
     #[allow(dead_code)] // Where there are no SHA instructions.
-    pub unsafe fn row(self, message: usize) -> *const u8 {
+    pub unsafe fn every_row<const N: usize>(self) -> [*const u8; N] {
         match self {
-            // SAFETY: the caller's promise.
-            Source::Rows(rows, offset) => unsafe { (*rows.add(message)).wrapping_offset(offset) },
-            Source::Same(block) | Source::Scheduled(block) => block,
+            Source::Rows(rows, offset) | Source::Nearly(rows, offset, _) => {
+                let mut all = [ptr::null(); N];
+                let mut message = 0;
+                while message < N {
+                    // SAFETY: the caller's promise.
+                    all[message] = unsafe { (*rows.add(message)).wrapping_offset(offset) };
+                    message += 1;
+                }
+                all
+            }
+            Source::Same(block) | Source::Scheduled(block) => [block; N],
         }
     }
 
@@ -142,7 +156,7 @@ impl Source {
         // SAFETY: the caller's promise.
         unsafe {
             match self {
-                Source::Rows(rows, offset) => L::rows16::<BIG>(rows, offset),
+                Source::Rows(rows, offset) | Source::Nearly(rows, offset, _) => L::rows16::<BIG>(rows, offset),
                 Source::Same(block) | Source::Scheduled(block) => {
                     let row = [block; 1];
                     let words = L::Word::rows16::<BIG>(row.as_ptr(), 0);
@@ -160,7 +174,7 @@ impl Source {
 }
 
 /// A block's place in its message.
-pub(crate) struct Place<'a> {
+pub(crate) struct Place {
     /// The bytes hashed up to and including this block (BLAKE2).
     pub counter: u64,
     /// The bytes of this block that are not padding (BLAKE3).
@@ -169,8 +183,8 @@ pub(crate) struct Place<'a> {
     pub flags: u32,
     /// Whether it is the last block.
     pub last: bool,
-    /// The number of each lane's message, as halves (BLAKE3).
-    pub numbers: &'a [[u32; MAX_LANES]; 2],
+    /// The number of each lane's message: the low halves of all, and the high ones (BLAKE3).
+    pub numbers: [*const u32; 2],
     /// The size of a block, in bytes (Keccak).
     pub block: usize,
 }
@@ -187,6 +201,9 @@ pub(crate) trait Kernel {
 
     /// The number of messages side by side.
     const LANES: usize;
+
+    /// One value a message, in memory: `[T; LANES]`, or more.
+    type Each<T: Copy>: Copy;
 
     /// The bytes of a digest that `digests` writes for each message: at least as many as any digest has.
     const DIGEST: usize;
@@ -205,24 +222,37 @@ pub(crate) trait Kernel {
     const SAME: bool;
 
     /// Folds in one block of each message.
-    unsafe fn fold(state: &mut Self::State, source: Source, place: &Place<'_>);
+    unsafe fn fold(state: &mut Self::State, source: Source, place: &Place);
 
     /// Writes `DIGEST` bytes for each message, `stride` bytes apart.
     unsafe fn digests(state: &Self::State, out: *mut u8, stride: usize);
 
-    /// As [`Lane::overlay`](crate::lane::Lane::overlay).
-    unsafe fn overlay(template: *const u8, row: *const u8, from: usize, end: usize, to: *mut u8, len: usize) {
-        // SAFETY: the caller's promise.
-        unsafe {
-            ptr::copy_nonoverlapping(template, to, len);
-            ptr::copy_nonoverlapping(row.wrapping_add(from), to.add(from), end - from);
+    /// As [`Lane::overlay`](crate::lane::Lane::overlay), with a message for each lane.
+    #[inline(always)]
+    unsafe fn overlay(
+        template: *const u8,
+        rows: *const *const u8,
+        offset: isize,
+        from: usize,
+        end: usize,
+        to: *mut u8,
+        len: usize,
+    ) {
+        let mut lane = 0;
+        while lane < Self::LANES {
+            // SAFETY: the caller's promise: a row, and a place.
+            unsafe { u32::overlay(template, rows.add(lane), offset, from, end, to.add(lane * PITCH), len) };
+            lane += 1;
         }
     }
 }
 
 /// Memory that begins at a cache line.
 #[repr(align(64))]
-struct Aligned<T>(MaybeUninit<T>);
+struct Aligned<T>(T);
+
+/// Memory for one value a message.
+type Own<K, T> = MaybeUninit<<K as Kernel>::Each<T>>;
 
 /// Does a job with one kernel.
 ///
@@ -230,41 +260,59 @@ struct Aligned<T>(MaybeUninit<T>);
 /// The machine has the kernel's instruction set; the job's pointers reach as far as its steps say.
 #[inline(always)]
 pub(crate) unsafe fn run<K: Kernel>(job: &Job<'_>) {
-    const { assert!(K::LANES <= MAX_LANES && K::DIGEST <= 64) };
+    const { assert!(size_of::<K::Each<u8>>() >= K::LANES && K::DIGEST <= 64) };
     let grid = job.grid;
-    let mut rows = [ptr::null(); MAX_LANES];
-    let mut numbers = [[grid.counter as u32; MAX_LANES], [(grid.counter >> 32) as u32; MAX_LANES]];
+    // All of this memory is left as it is where a kernel does not need it: a single message takes less time than clearing it.
+    let (mut rows, mut other_rows) = (Own::<K, *const u8>::uninit(), Own::<K, *const u8>::uninit());
+    let (mut low, mut high) = (Own::<K, u32>::uninit(), Own::<K, u32>::uninit());
+    let (rows, other_rows): (*mut *const u8, *mut *const u8) =
+        (rows.as_mut_ptr().cast(), other_rows.as_mut_ptr().cast());
+    let numbers: [*mut u32; 2] = [low.as_mut_ptr().cast(), high.as_mut_ptr().cast()];
     // A local of a cache line's alignment that escapes has the whole frame aligned before registers are spilled to it:
     // otherwise half of all spilled vectors would cross a cache line, or not, by the accident of the caller's stack.
-    let mut staged = Aligned(MaybeUninit::<[u8; MAX_LANES * (PIECE + 64)]>::uninit());
+    let mut staged = Aligned(Own::<K, [u8; PIECE + 64]>::uninit());
     let staged: *mut u8 = hint::black_box(staged.0.as_mut_ptr()).cast();
-    let mut staged_rows = [ptr::null(); MAX_LANES];
     // While a block is hashed, the next one comes. Of chunks that lie one after another the next group's come, too: a chunk
     // is too short for the chip to see a stream in it, and a group's chunks together too long for the nearest cache.
     let far = if grid.columns > K::LANES { K::LANES * grid.step } else { 0 };
     let short = job.steps.iter().all(|step| step.blocks == 1);
     let (mut row, mut column, mut done) = (grid.base, grid.first, 0);
 
+    // Written once, unless they differ: a vector is not loaded from words just written before all of them are in the cache.
+    let mut lane = 0;
+    while lane < K::LANES {
+        // SAFETY: there is a number for each lane.
+        unsafe {
+            *numbers[0].add(lane) = grid.counter as u32;
+            *numbers[1].add(lane) = (grid.counter >> 32) as u32;
+        }
+        lane += 1;
+    }
+
     while done < job.count {
         let valid = K::LANES.min(job.count - done);
-        let mut lane = 0;
-        if grid.columns == 1 && valid == K::LANES {
-            // The most frequent case has a number of turns that the compiler knows.
-            while lane < K::LANES {
-                rows[lane] = row;
-                if short {
-                    // While these messages are hashed, the next ones come.
-                    prefetch(row.wrapping_add(K::LANES * grid.stride));
+        lane = 0;
+        // SAFETY: there is a row and a number for each lane.
+        unsafe {
+            if grid.columns == 1 && valid == K::LANES {
+                // The most frequent case has a number of turns that the compiler knows.
+                while lane < K::LANES {
+                    *rows.add(lane) = row;
+                    if short {
+                        // While these messages are hashed, the next ones come.
+                        prefetch(row.wrapping_add(K::LANES * grid.stride));
+                    }
+                    row = row.wrapping_add(grid.stride);
+                    lane += 1;
                 }
-                row = row.wrapping_add(grid.stride);
-                lane += 1;
             }
-        } else {
             while lane < valid {
-                rows[lane] = row.wrapping_add(column * grid.step);
-                let number = grid.counter.wrapping_add(grid.up * column as u64);
-                numbers[0][lane] = number as u32;
-                numbers[1][lane] = (number >> 32) as u32;
+                *rows.add(lane) = row.wrapping_add(column * grid.step);
+                if grid.up > 0 {
+                    let number = grid.counter.wrapping_add(grid.up * column as u64);
+                    *numbers[0].add(lane) = number as u32;
+                    *numbers[1].add(lane) = (number >> 32) as u32;
+                }
                 column += 1;
                 if column == grid.columns {
                     column = 0;
@@ -272,11 +320,11 @@ pub(crate) unsafe fn run<K: Kernel>(job: &Job<'_>) {
                 }
                 lane += 1;
             }
-        }
-        // Lanes without a message repeat the last one.
-        while lane < K::LANES {
-            rows[lane] = rows[valid - 1];
-            lane += 1;
+            // Lanes without a message repeat the last one.
+            while lane < K::LANES {
+                *rows.add(lane) = *rows.add(valid - 1);
+                lane += 1;
+            }
         }
         // SAFETY: the caller's promises, and this function's own memory.
         unsafe {
@@ -290,26 +338,24 @@ pub(crate) unsafe fn run<K: Kernel>(job: &Job<'_>) {
                     len: step.len,
                     flags: job.flags.0 | step.first as u32,
                     last: false,
-                    numbers: &numbers,
+                    numbers: [numbers[0], numbers[1]],
                     block: job.block,
                 };
-                let (mut from, mut offset) = (&rows, step.offset);
+                let (mut from, mut offset) = (rows.cast_const(), step.offset);
                 let scheduled = step.last && !job.schedule.is_null();
-                let overlaid = match step.rows {
-                    Rows::Overlaid(begin, end) => Some((begin, end)),
-                    Rows::Same if !K::SAME && !scheduled => Some((0, 0)),
-                    _ => None,
-                };
-                if let Some((begin, end)) = overlaid {
+                if let Rows::Overlaid(begin, end) = step.rows {
+                    K::overlay(step.template.as_ptr(), rows, step.offset, begin, end, staged, job.block);
+                }
+                if step.rows != Rows::Direct {
                     let mut lane = 0;
                     while lane < K::LANES {
-                        let to = staged.add(lane * MAX_BLOCK.next_multiple_of(64));
-                        let message = rows[lane].wrapping_offset(offset);
-                        K::overlay(step.template.as_ptr(), message, begin, end, to, job.block);
-                        staged_rows[lane] = to;
+                        *other_rows.add(lane) = match step.rows {
+                            Rows::Same => step.template.as_ptr(),
+                            _ => staged.add(lane * PITCH),
+                        };
                         lane += 1;
                     }
-                    (from, offset) = (&staged_rows, 0);
+                    (from, offset) = (other_rows, 0);
                 }
                 let stage = step.blocks > 2 && grid.conflicts();
                 let (mut left, mut staged_blocks) = (step.blocks, 0);
@@ -320,22 +366,22 @@ pub(crate) unsafe fn run<K: Kernel>(job: &Job<'_>) {
                         let mut lane = 0;
                         while lane < K::LANES {
                             let to = staged.add(lane * (PIECE + 64));
-                            ptr::copy_nonoverlapping(rows[lane].wrapping_offset(next), to, blocks * job.block);
-                            staged_rows[lane] = to;
+                            ptr::copy_nonoverlapping((*rows.add(lane)).wrapping_offset(next), to, blocks * job.block);
+                            *other_rows.add(lane) = to;
                             lane += 1;
                         }
-                        (from, offset, staged_blocks) = (&staged_rows, 0, blocks);
+                        (from, offset, staged_blocks) = (other_rows, 0, blocks);
                     } else if left > 1 && !stage {
                         let mut lane = 0;
                         while lane < K::LANES {
-                            prefetch(rows[lane].wrapping_offset(offset).wrapping_add(job.block));
+                            prefetch((*rows.add(lane)).wrapping_offset(offset).wrapping_add(job.block));
                             lane += 1;
                         }
                     }
                     if far > 0 {
                         let mut lane = 0;
                         while lane < K::LANES {
-                            prefetch_far(rows[lane].wrapping_offset(offset).wrapping_add(far));
+                            prefetch_far((*rows.add(lane)).wrapping_offset(offset).wrapping_add(far));
                             lane += 1;
                         }
                     }
@@ -346,8 +392,9 @@ pub(crate) unsafe fn run<K: Kernel>(job: &Job<'_>) {
                     }
                     let source = match step.rows {
                         Rows::Same if scheduled => Source::Scheduled(job.schedule),
+                        Rows::Overlaid(..) if scheduled => Source::Nearly(from, offset, job.schedule),
                         Rows::Same if K::SAME => Source::Same(step.template.as_ptr()),
-                        _ => Source::Rows(from.as_ptr(), offset),
+                        _ => Source::Rows(from, offset),
                     };
                     K::fold(&mut state, source, &place);
                     place.flags = job.flags.0;
@@ -430,6 +477,8 @@ pub(crate) unsafe fn put_words<const N: usize, const WORDS: usize>(own: &[u32; W
 /// The functions of a [`Kernel`] whose state is an array of lanes `L`: so many.
 macro_rules! lanes_state {
     ($words:literal) => {
+        type Each<T: Copy> = L::Each<T>;
+
         #[inline(always)]
         unsafe fn same(words: *const u8) -> [L; $words] {
             // SAFETY: the caller's promise.
@@ -472,9 +521,17 @@ macro_rules! lanes_state {
         }
 
         #[inline(always)]
-        unsafe fn overlay(template: *const u8, row: *const u8, from: usize, end: usize, to: *mut u8, len: usize) {
+        unsafe fn overlay(
+            template: *const u8,
+            rows: *const *const u8,
+            offset: isize,
+            from: usize,
+            end: usize,
+            to: *mut u8,
+            len: usize,
+        ) {
             // SAFETY: the caller's promise.
-            unsafe { L::overlay(template, row, from, end, to, len) }
+            unsafe { L::overlay(template, rows, offset, from, end, to, len) }
         }
     };
 }

@@ -1,5 +1,7 @@
 //! The table of kernels: which hash runs on which lanes, and how a number of messages is shared among them.
 
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+use crate::rows::{ByRows, Chunks};
 #[allow(unused_imports)] // Where there are no vectors.
 use crate::{
     Hash,
@@ -9,12 +11,16 @@ use crate::{
     isa,
     keccak::Keccak,
     kernel::{End, Job, run},
-    lane::Two,
+    lane::{Three, Two},
     md5::Md5,
     sha1::Sha1,
     sha2::Sha2,
     sha256::Sha256,
     sha512::Sha512,
+};
+use core::{
+    ptr,
+    sync::atomic::{AtomicU8, Ordering},
 };
 
 /// Hashes that one kernel computes.
@@ -31,6 +37,8 @@ pub(crate) enum Family {
 }
 
 impl Family {
+    const COUNT: usize = Family::Keccak as usize + 1;
+
     /// The size of a word, in bytes.
     pub fn word(self) -> usize {
         match self {
@@ -84,25 +92,26 @@ pub(crate) struct Entry {
     pub run: unsafe fn(&Job<'_>),
 }
 
-/// One table a hash, from the widest kernel down: name, target features, what the machine must have, kernel, cost. Each
-/// is a module, so that the compiler takes them as units of their own, side by side.
+/// One table a hash: name, instruction set, kernel, cost; of each architecture, and of any. Each is a module, so that the
+/// compiler takes them as units of their own, side by side.
 macro_rules! tables {
-    ($($module:ident $family:ident {
-        $($(#[$cfg:meta])* $name:literal $features:tt $needs:ident $kernel:ty, $cost:literal;)*
-    })*) => {
+    ($($module:ident $family:ident x86 $x86:tt arm $arm:tt wasm $wasm:tt any $any:tt)*) => {
         $(mod $module {
+            #[allow(unused_imports)] // Where there are no vectors.
             use super::*;
 
-            pub(super) static TABLE: &[Entry] = &[$(
-                $(#[$cfg])*
-                Entry {
-                    name: $name,
-                    lanes: <$kernel as crate::kernel::Kernel>::LANES,
-                    needs: Features::$needs,
-                    cost: $cost,
-                    run: kernel!($features $kernel),
-                },
-            )*];
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+            pub(super) static TABLE: &[Entry] = entries!($x86 $any);
+            #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+            pub(super) static TABLE: &[Entry] = entries!($arm $any);
+            #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+            pub(super) static TABLE: &[Entry] = entries!($wasm $any);
+            #[cfg(not(any(
+                all(target_arch = "x86_64", target_feature = "sse2"),
+                all(target_arch = "aarch64", target_endian = "little"),
+                all(target_arch = "wasm32", target_feature = "simd128"),
+            )))]
+            pub(super) static TABLE: &[Entry] = entries!({} $any);
         })*
 
         fn table(family: Family) -> &'static [Entry] {
@@ -113,194 +122,253 @@ macro_rules! tables {
     };
 }
 
+macro_rules! entries {
+    ($({ $($name:literal $set:ident $kernel:ty, $cost:literal;)* })*) => {
+        &[$($(
+            Entry {
+                name: $name,
+                lanes: <$kernel as crate::kernel::Kernel>::LANES,
+                needs: Features::$set,
+                cost: $cost,
+                run: kernel!($set $kernel),
+            },
+        )*)*]
+    };
+}
+
 /// A function that carries the target features.
 macro_rules! kernel {
-    ([] $kernel:ty) => {
-        run::<$kernel>
-    };
-    ([$feature:literal] $kernel:ty) => {{
-        #[target_feature(enable = $feature)]
+    (SSE41 $kernel:ty) => { kernel!(@with "sse4.1,ssse3" $kernel) };
+    (AVX2 $kernel:ty) => { kernel!(@with "avx2,bmi1,bmi2" $kernel) };
+    (BMI $kernel:ty) => { kernel!(@with "bmi1,bmi2" $kernel) };
+    (AVX512 $kernel:ty) => { kernel!(@with "avx512f,avx512bw,avx512vl,bmi2" $kernel) };
+    (SHANI $kernel:ty) => { kernel!(@with "sha,sse2,ssse3,sse4.1" $kernel) };
+    (NEON $kernel:ty) => { kernel!(@with "neon" $kernel) };
+    (ARMSHA $kernel:ty) => { kernel!(@with "neon,sha2" $kernel) };
+    (@with $features:literal $kernel:ty) => {{
+        #[target_feature(enable = $features)]
         unsafe fn kernel(job: &Job<'_>) {
             // SAFETY: the caller's promise.
             unsafe { run::<$kernel>(job) }
         }
         kernel
     }};
+    ($any:ident $kernel:ty) => { run::<$kernel> };
 }
 
 tables! {
-    md5 Md5 {
-        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-        "AVX-512 × 3" ["avx512f,avx512bw,avx512vl,bmi2"] AVX512 Md5<crate::lane::Three<isa::avx512::Z32>>, 285;
-        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-        "AVX-512 × 2" ["avx512f,avx512bw,avx512vl,bmi2"] AVX512 Md5<Two<isa::avx512::Z32>>, 191;
-        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-        "AVX-512" ["avx512f,avx512bw,avx512vl,bmi2"] AVX512 Md5<isa::avx512::Z32>, 122;
-        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-        "AVX2 × 2" ["avx2,bmi1,bmi2"] AVX2 Md5<Two<isa::avx2::Y32>>, 218;
-        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-        "AVX2" ["avx2,bmi1,bmi2"] AVX2 Md5<isa::avx2::Y32>, 150;
-        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-        "SSE4.1 × 2" ["sse4.1,ssse3"] SSE41 Md5<Two<isa::sse41::X32>>, 205;
-        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-        "SSE4.1" ["sse4.1,ssse3"] SSE41 Md5<isa::sse41::X32>, 146;
-        #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
-        "NEON × 2" ["neon"] NEON Md5<Two<isa::neon::N32>>, 205;
-        #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
-        "NEON" ["neon"] NEON Md5<isa::neon::N32>, 146;
-        #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-        "simd128 × 2" [] SIMD128 Md5<Two<isa::simd128::W32>>, 205;
-        #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-        "simd128" [] SIMD128 Md5<isa::simd128::W32>, 146;
-        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-        "BMI2" ["bmi1,bmi2"] AVX2 Md5<u32>, 116;
-        "portable" [] NONE Md5<u32>, 117;
+    md5 Md5
+    x86 {
+        "AVX-512 × 3" AVX512 Md5<Three<isa::avx512::Z32>>, 285;
+        "AVX-512 × 2" AVX512 Md5<Two<isa::avx512::Z32>>, 191;
+        "AVX-512" AVX512 Md5<isa::avx512::Z32>, 122;
+        "AVX-512, 256 bits" AVX512 Md5<isa::avx512::Y32>, 105;
+        "AVX2 × 2" AVX2 Md5<Two<isa::avx2::Y32>>, 218;
+        "AVX2" AVX2 Md5<isa::avx2::Y32>, 150;
+        "SSE4.1 × 2" SSE41 Md5<Two<isa::sse41::X32>>, 205;
+        "SSE4.1" SSE41 Md5<isa::sse41::X32>, 146;
+        "BMI2" BMI Md5<u32>, 116;
     }
-    sha1 Sha1 {
-        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-        "AVX-512 × 2" ["avx512f,avx512bw,avx512vl,bmi2"] AVX512 Sha1<Two<isa::avx512::Z32>>, 372;
-        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-        "AVX-512" ["avx512f,avx512bw,avx512vl,bmi2"] AVX512 Sha1<isa::avx512::Z32>, 205;
-        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-        "AVX2" ["avx2,bmi1,bmi2"] AVX2 Sha1<isa::avx2::Y32>, 186;
-        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-        "SHA-NI × 2" ["sha,sse2,ssse3,sse4.1"] SHANI isa::shani::Sha1<2>, 79;
-        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-        "SHA-NI" ["sha,sse2,ssse3,sse4.1"] SHANI isa::shani::Sha1<1>, 45;
-        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-        "SSE4.1" ["sse4.1,ssse3"] SSE41 Sha1<isa::sse41::X32>, 203;
-        #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
-        "Armv8 SHA × 2" ["neon,sha2"] ARMSHA isa::armsha::Sha1<2>, 79;
-        #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
-        "Armv8 SHA" ["neon,sha2"] ARMSHA isa::armsha::Sha1<1>, 45;
-        #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
-        "NEON" ["neon"] NEON Sha1<isa::neon::N32>, 203;
-        #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-        "simd128" [] SIMD128 Sha1<isa::simd128::W32>, 203;
-        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-        "BMI2" ["bmi1,bmi2"] AVX2 Sha1<u32>, 116;
-        "portable" [] NONE Sha1<u32>, 117;
+    arm {
+        "NEON × 2" NEON Md5<Two<isa::neon::N32>>, 205;
+        "NEON" NEON Md5<isa::neon::N32>, 146;
     }
-    sha256 Sha256 {
-        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-        "AVX-512 × 2" ["avx512f,avx512bw,avx512vl,bmi2"] AVX512 Sha2<Sha256, Two<isa::avx512::Z32>>, 630;
-        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-        "AVX-512" ["avx512f,avx512bw,avx512vl,bmi2"] AVX512 Sha2<Sha256, isa::avx512::Z32>, 320;
-        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-        "AVX2" ["avx2,bmi1,bmi2"] AVX2 Sha2<Sha256, isa::avx2::Y32>, 400;
-        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-        "SHA-NI × 2" ["sha,sse2,ssse3,sse4.1"] SHANI isa::shani::Sha256<2>, 73;
-        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-        "SHA-NI" ["sha,sse2,ssse3,sse4.1"] SHANI isa::shani::Sha256<1>, 44;
-        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-        "SSE4.1" ["sse4.1,ssse3"] SSE41 Sha2<Sha256, isa::sse41::X32>, 402;
-        #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
-        "Armv8 SHA × 2" ["neon,sha2"] ARMSHA isa::armsha::Sha256<2>, 73;
-        #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
-        "Armv8 SHA" ["neon,sha2"] ARMSHA isa::armsha::Sha256<1>, 44;
-        #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
-        "NEON" ["neon"] NEON Sha2<Sha256, isa::neon::N32>, 402;
-        #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-        "simd128" [] SIMD128 Sha2<Sha256, isa::simd128::W32>, 402;
-        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-        "BMI2" ["bmi1,bmi2"] AVX2 Sha2<Sha256, u32>, 210;
-        "portable" [] NONE Sha2<Sha256, u32>, 237;
+    wasm {
+        "simd128 × 2" SIMD128 Md5<Two<isa::simd128::W32>>, 205;
+        "simd128" SIMD128 Md5<isa::simd128::W32>, 146;
     }
-    sha512 Sha512 {
-        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-        "AVX-512 × 2" ["avx512f,avx512bw,avx512vl,bmi2"] AVX512 Sha2<Sha512, Two<isa::avx512::Z64>>, 780;
-        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-        "AVX-512" ["avx512f,avx512bw,avx512vl,bmi2"] AVX512 Sha2<Sha512, isa::avx512::Z64>, 394;
-        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-        "AVX2" ["avx2,bmi1,bmi2"] AVX2 Sha2<Sha512, isa::avx2::Y64>, 488;
-        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-        "SSE4.1" ["sse4.1,ssse3"] SSE41 Sha2<Sha512, isa::sse41::X64>, 488;
-        #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
-        "NEON" ["neon"] NEON Sha2<Sha512, isa::neon::N64>, 488;
-        #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-        "simd128" [] SIMD128 Sha2<Sha512, isa::simd128::W64>, 488;
-        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-        "BMI2" ["bmi1,bmi2"] AVX2 Sha2<Sha512, u64>, 256;
-        "portable" [] NONE Sha2<Sha512, u64>, 284;
+    any {
+        "portable" NONE Md5<u32>, 117;
     }
-    blake2s Blake2s {
-        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-        "AVX-512 × 2" ["avx512f,avx512bw,avx512vl,bmi2"] AVX512 Blake2<Small, Two<isa::avx512::Z32>>, 487;
-        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-        "AVX-512" ["avx512f,avx512bw,avx512vl,bmi2"] AVX512 Blake2<Small, isa::avx512::Z32>, 250;
-        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-        "AVX2" ["avx2,bmi1,bmi2"] AVX2 Blake2<Small, isa::avx2::Y32>, 244;
-        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-        "SSE4.1" ["sse4.1,ssse3"] SSE41 Blake2<Small, isa::sse41::X32>, 222;
-        #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
-        "NEON" ["neon"] NEON Blake2<Small, isa::neon::N32>, 222;
-        #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-        "simd128" [] SIMD128 Blake2<Small, isa::simd128::W32>, 222;
-        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-        "BMI2" ["bmi1,bmi2"] AVX2 Blake2<Small, u32>, 112;
-        "portable" [] NONE Blake2<Small, u32>, 116;
+
+    sha1 Sha1
+    x86 {
+        "AVX-512 × 2" AVX512 Sha1<Two<isa::avx512::Z32>>, 327;
+        "AVX-512" AVX512 Sha1<isa::avx512::Z32>, 163;
+        "AVX-512, 256 bits" AVX512 Sha1<isa::avx512::Y32>, 104;
+        "AVX2" AVX2 Sha1<isa::avx2::Y32>, 182;
+        "SHA-NI × 2" SHANI isa::shani::Sha1<2>, 74;
+        "SHA-NI" SHANI isa::shani::Sha1<1>, 41;
+        "SSE4.1" SSE41 Sha1<isa::sse41::X32>, 196;
+        "BMI2" BMI Sha1<u32>, 92;
     }
-    blake2b Blake2b {
-        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-        "AVX-512 × 2" ["avx512f,avx512bw,avx512vl,bmi2"] AVX512 Blake2<Big, Two<isa::avx512::Z64>>, 518;
-        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-        "AVX-512" ["avx512f,avx512bw,avx512vl,bmi2"] AVX512 Blake2<Big, isa::avx512::Z64>, 277;
-        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-        "AVX2" ["avx2,bmi1,bmi2"] AVX2 Blake2<Big, isa::avx2::Y64>, 239;
-        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-        "SSE4.1" ["sse4.1,ssse3"] SSE41 Blake2<Big, isa::sse41::X64>, 233;
-        #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
-        "NEON" ["neon"] NEON Blake2<Big, isa::neon::N64>, 233;
-        #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-        "simd128" [] SIMD128 Blake2<Big, isa::simd128::W64>, 233;
-        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-        "BMI2" ["bmi1,bmi2"] AVX2 Blake2<Big, u64>, 135;
-        "portable" [] NONE Blake2<Big, u64>, 142;
+    arm {
+        "Armv8 SHA × 2" ARMSHA isa::armsha::Sha1<2>, 79;
+        "Armv8 SHA" ARMSHA isa::armsha::Sha1<1>, 45;
+        "NEON" NEON Sha1<isa::neon::N32>, 203;
     }
-    blake3 Blake3 {
-        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-        "AVX-512 × 2" ["avx512f,avx512bw,avx512vl,bmi2"] AVX512 Blake3<Two<isa::avx512::Z32>>, 330;
-        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-        "AVX-512" ["avx512f,avx512bw,avx512vl,bmi2"] AVX512 Blake3<isa::avx512::Z32>, 176;
-        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-        "AVX2" ["avx2,bmi1,bmi2"] AVX2 Blake3<isa::avx2::Y32>, 165;
-        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-        "SSE4.1" ["sse4.1,ssse3"] SSE41 Blake3<isa::sse41::X32>, 160;
-        #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
-        "NEON" ["neon"] NEON Blake3<isa::neon::N32>, 160;
-        #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-        "simd128" [] SIMD128 Blake3<isa::simd128::W32>, 160;
-        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-        "BMI2" ["bmi1,bmi2"] AVX2 Blake3<u32>, 80;
-        "portable" [] NONE Blake3<u32>, 84;
+    wasm {
+        "simd128" SIMD128 Sha1<isa::simd128::W32>, 203;
     }
-    keccak Keccak {
-        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-        "AVX-512" ["avx512f,avx512bw,avx512vl,bmi2"] AVX512 Keccak<isa::avx512::Z64>, 418;
-        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-        "AVX2" ["avx2,bmi1,bmi2"] AVX2 Keccak<isa::avx2::Y64>, 579;
-        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-        "SSE4.1" ["sse4.1,ssse3"] SSE41 Keccak<isa::sse41::X64>, 527;
-        #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
-        "NEON" ["neon"] NEON Keccak<isa::neon::N64>, 527;
-        #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-        "simd128" [] SIMD128 Keccak<isa::simd128::W64>, 527;
-        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-        "BMI2" ["bmi1,bmi2"] AVX2 Keccak<u64>, 330;
-        "portable" [] NONE Keccak<u64>, 350;
+    any {
+        "portable" NONE Sha1<u32>, 100;
+    }
+
+    sha256 Sha256
+    x86 {
+        "AVX-512 × 2" AVX512 Sha2<Sha256, Two<isa::avx512::Z32>>, 641;
+        "AVX-512" AVX512 Sha2<Sha256, isa::avx512::Z32>, 326;
+        "AVX-512, 256 bits" AVX512 Sha2<Sha256, isa::avx512::Y32>, 207;
+        "AVX2" AVX2 Sha2<Sha256, isa::avx2::Y32>, 401;
+        "SHA-NI × 2" SHANI isa::shani::Sha256<2>, 77;
+        "SHA-NI" SHANI isa::shani::Sha256<1>, 43;
+        "SSE4.1" SSE41 Sha2<Sha256, isa::sse41::X32>, 403;
+        "BMI2" BMI Sha2<Sha256, u32>, 197;
+    }
+    arm {
+        "Armv8 SHA × 2" ARMSHA isa::armsha::Sha256<2>, 73;
+        "Armv8 SHA" ARMSHA isa::armsha::Sha256<1>, 44;
+        "NEON" NEON Sha2<Sha256, isa::neon::N32>, 402;
+    }
+    wasm {
+        "simd128" SIMD128 Sha2<Sha256, isa::simd128::W32>, 402;
+    }
+    any {
+        "portable" NONE Sha2<Sha256, u32>, 239;
+    }
+
+    sha512 Sha512
+    x86 {
+        "AVX-512 × 2" AVX512 Sha2<Sha512, Two<isa::avx512::Z64>>, 789;
+        "AVX-512" AVX512 Sha2<Sha512, isa::avx512::Z64>, 385;
+        "AVX-512, 256 bits" AVX512 Sha2<Sha512, isa::avx512::Y64>, 256;
+        "AVX2" AVX2 Sha2<Sha512, isa::avx2::Y64>, 483;
+        "SSE4.1" SSE41 Sha2<Sha512, isa::sse41::X64>, 487;
+        "BMI2" BMI Sha2<Sha512, u64>, 246;
+    }
+    arm {
+        "NEON" NEON Sha2<Sha512, isa::neon::N64>, 488;
+    }
+    wasm {
+        "simd128" SIMD128 Sha2<Sha512, isa::simd128::W64>, 488;
+    }
+    any {
+        "portable" NONE Sha2<Sha512, u64>, 295;
+    }
+
+    blake2s Blake2s
+    x86 {
+        "AVX-512 × 2" AVX512 Blake2<Small, Two<isa::avx512::Z32>>, 459;
+        "AVX-512" AVX512 Blake2<Small, isa::avx512::Z32>, 235;
+        "AVX-512, 256 bits" AVX512 Blake2<Small, isa::avx512::Y32>, 156;
+        "AVX-512 rows" AVX512 ByRows<Small, isa::avx512::X32>, 95;
+        "AVX2" AVX2 Blake2<Small, isa::avx2::Y32>, 234;
+        "SSE4.1" SSE41 Blake2<Small, isa::sse41::X32>, 215;
+        "BMI2" BMI Blake2<Small, u32>, 116;
+    }
+    arm {
+        "NEON" NEON Blake2<Small, isa::neon::N32>, 222;
+    }
+    wasm {
+        "simd128" SIMD128 Blake2<Small, isa::simd128::W32>, 222;
+    }
+    any {
+        "portable" NONE Blake2<Small, u32>, 116;
+    }
+
+    blake2b Blake2b
+    x86 {
+        "AVX-512 × 2" AVX512 Blake2<Big, Two<isa::avx512::Z64>>, 518;
+        "AVX-512" AVX512 Blake2<Big, isa::avx512::Z64>, 253;
+        "AVX-512, 256 bits" AVX512 Blake2<Big, isa::avx512::Y64>, 180;
+        "AVX-512 rows" AVX512 ByRows<Big, isa::avx512::Y64>, 125;
+        "AVX2" AVX2 Blake2<Big, isa::avx2::Y64>, 235;
+        "SSE4.1" SSE41 Blake2<Big, isa::sse41::X64>, 229;
+        "BMI2" BMI Blake2<Big, u64>, 139;
+    }
+    arm {
+        "NEON" NEON Blake2<Big, isa::neon::N64>, 233;
+    }
+    wasm {
+        "simd128" SIMD128 Blake2<Big, isa::simd128::W64>, 233;
+    }
+    any {
+        "portable" NONE Blake2<Big, u64>, 147;
+    }
+
+    blake3 Blake3
+    x86 {
+        "AVX-512 × 2" AVX512 Blake3<Two<isa::avx512::Z32>>, 330;
+        "AVX-512" AVX512 Blake3<isa::avx512::Z32>, 170;
+        "AVX-512, 256 bits" AVX512 Blake3<isa::avx512::Y32>, 112;
+        "AVX-512 rows × 4" AVX512 ByRows<Chunks, isa::avx512::Z32>, 78;
+        "AVX-512 rows × 2" AVX512 ByRows<Chunks, isa::avx512::Y32>, 70;
+        "AVX-512 rows" AVX512 ByRows<Chunks, isa::avx512::X32>, 63;
+        "AVX2" AVX2 Blake3<isa::avx2::Y32>, 162;
+        "SSE4.1" SSE41 Blake3<isa::sse41::X32>, 150;
+        "AVX2 rows" AVX2 ByRows<Chunks, isa::sse41::X32>, 72;
+        "BMI2" BMI Blake3<u32>, 82;
+    }
+    arm {
+        "NEON" NEON Blake3<isa::neon::N32>, 160;
+    }
+    wasm {
+        "simd128" SIMD128 Blake3<isa::simd128::W32>, 160;
+    }
+    any {
+        "portable" NONE Blake3<u32>, 82;
+    }
+
+    keccak Keccak
+    x86 {
+        "AVX-512" AVX512 Keccak<isa::avx512::Z64>, 446;
+        "AVX-512, 256 bits" AVX512 Keccak<isa::avx512::Y64>, 294;
+        "AVX2" AVX2 Keccak<isa::avx2::Y64>, 634;
+        "SSE4.1" SSE41 Keccak<isa::sse41::X64>, 542;
+        "BMI2" BMI Keccak<u64>, 316;
+    }
+    arm {
+        "NEON" NEON Keccak<isa::neon::N64>, 527;
+    }
+    wasm {
+        "simd128" SIMD128 Keccak<isa::simd128::W64>, 527;
+    }
+    any {
+        "portable" NONE Keccak<u64>, 395;
     }
 }
 
-/// The kernels of a family that a machine has, from the widest to the single message.
+/// The kernels of a family that a machine has.
 pub(crate) fn all(cpu: Cpu, family: Family) -> impl Iterator<Item = &'static Entry> {
     table(family).iter().filter(move |entry| cpu.features().have(entry.needs))
 }
 
-/// The kernel that takes the least time for each of `count` messages, if they are the last ones.
+/// The most messages that any kernel hashes side by side: three vectors of 16.
+const MAX_LANES: usize = 48;
+
+/// The kernel for the first of `count` messages, so that all of them take the least time.
 pub(crate) fn pick(cpu: Cpu, family: Family, count: usize) -> &'static Entry {
-    all(cpu, family)
-        .min_by_key(|entry| u64::from(entry.cost) * 65536 / entry.lanes.min(count.max(1)) as u64)
-        .expect("portable code runs everywhere")
+    if count > MAX_LANES {
+        return widest(cpu, family);
+    }
+    // The choice is remembered, as a place in the table and one: a short message takes no longer than making it.
+    static CHOICES: [[[AtomicU8; MAX_LANES + 1]; Family::COUNT]; Cpu::LEVELS] =
+        [const { [const { [const { AtomicU8::new(0) }; MAX_LANES + 1] }; Family::COUNT] }; Cpu::LEVELS];
+    let (table, choice) = (table(family), &CHOICES[cpu.level()][family as usize][count]);
+    match choice.load(Ordering::Relaxed) {
+        0 => {
+            let index = choose(cpu, table, count);
+            choice.store(index as u8 + 1, Ordering::Relaxed);
+            &table[index]
+        }
+        known => &table[known as usize - 1],
+    }
+}
+
+/// The place in the table of the kernel to begin with: `times[n]` is the least time of `n` messages.
+fn choose(cpu: Cpu, table: &[Entry], count: usize) -> usize {
+    let (mut times, mut first) = ([0; MAX_LANES + 1], 0);
+    for messages in 1..=count.max(1) {
+        let mut least = u32::MAX;
+        for (index, entry) in table.iter().enumerate().filter(|(_, entry)| cpu.features().have(entry.needs)) {
+            let time = entry.cost + times[messages.saturating_sub(entry.lanes)];
+            if time < least {
+                (least, first) = (time, index);
+            }
+        }
+        times[messages] = least;
+    }
+    first
 }
 
 /// The fastest kernel for one message at a time.
@@ -313,24 +381,91 @@ pub(crate) fn single(cpu: Cpu, family: Family) -> &'static Entry {
 
 /// The kernel that is fastest where messages are many.
 pub(crate) fn widest(cpu: Cpu, family: Family) -> &'static Entry {
-    pick(cpu, family, usize::MAX)
+    all(cpu, family)
+        .min_by_key(|entry| u64::from(entry.cost) * 65536 / entry.lanes as u64)
+        .expect("portable code runs everywhere")
 }
 
 /// Does a job that writes digests, with the fastest kernels for so many messages.
 ///
 /// # Safety
 /// The job's pointers reach as far as its steps say.
-pub(crate) unsafe fn dispatch(cpu: Cpu, family: Family, job: Job<'_>) {
+pub(crate) unsafe fn dispatch(cpu: Cpu, family: Family, job: &Job<'_>) {
+    let entry = pick(cpu, family, job.count);
+    if entry.lanes >= job.count {
+        // SAFETY: `cpu` has what the kernel needs; the rest is the caller's promise.
+        return unsafe { (entry.run)(job) };
+    }
     let End::Digests(out, size) = job.end else { unreachable!("states have a kernel of their own") };
     let mut done = 0;
     while done < job.count {
-        let left = job.count - done;
-        let entry = pick(cpu, family, left);
-        // All full groups now; a group that is not full is the last one.
-        let count = if entry.lanes <= left { left - left % entry.lanes } else { left };
+        let entry = pick(cpu, family, job.count - done);
+        // All that this kernel is best for, at once.
+        let mut end = done + entry.lanes;
+        while end < job.count && ptr::eq(pick(cpu, family, job.count - end), entry) {
+            end += entry.lanes;
+        }
+        let count = end.min(job.count) - done;
         let end = End::Digests(out.wrapping_add(done * size), size);
         // SAFETY: `cpu` has what the kernel needs; the rest is the caller's promise.
-        unsafe { (entry.run)(&Job { grid: job.grid.skip(done), count, end, ..job }) };
+        unsafe { (entry.run)(&Job { grid: job.grid.skip(done), count, end, ..*job }) };
         done += count;
+    }
+}
+
+#[cfg(all(test, feature = "std"))]
+mod tests {
+    use super::*;
+    use crate::{
+        kernel::{Grid, Start},
+        plan::{Plan, Words},
+    };
+    use std::{println, time::Instant, vec, vec::Vec};
+
+    /// The costs for the tables: cargo test --release -p mksum-lanes costs -- --ignored --nocapture
+    #[test]
+    #[ignore = "measures"]
+    fn costs() {
+        let cpu = Cpu::detected();
+        let mut families = Vec::new();
+        for hash in Hash::ALL {
+            let (family, scheme) = (hash.family(), hash.scheme());
+            if families.contains(&family) {
+                continue;
+            }
+            families.push(family);
+            let (blocks, stride) = (16, 16 * scheme.block + 64);
+            let memory = vec![1u8; MAX_LANES * stride];
+            let mut plan = Plan::new();
+            plan.blocks(scheme, 0, 0, blocks);
+            let mut costs: Vec<(&Entry, Vec<f64>)> = all(cpu, family).map(|entry| (entry, Vec::new())).collect();
+            for _ in 0..41 {
+                for (entry, samples) in &mut costs {
+                    let mut states = vec![Words::ZERO; entry.lanes];
+                    let job = Job {
+                        start: Start::Same(scheme.start.as_ptr()),
+                        grid: Grid::column(memory.as_ptr(), stride),
+                        count: entry.lanes,
+                        steps: plan.steps(),
+                        block: scheme.block,
+                        schedule: ptr::null(),
+                        flags: (0, 0),
+                        end: End::Kept(states.as_mut_ptr().cast()),
+                    };
+                    let begin = Instant::now();
+                    for _ in 0..20 {
+                        // SAFETY: the machine has the kernel; there is memory for its messages and states.
+                        unsafe { (entry.run)(core::hint::black_box(&job)) };
+                    }
+                    samples.push(begin.elapsed().as_secs_f64() * 1e9 / (20 * blocks) as f64);
+                }
+            }
+            println!("{family:?}");
+            for (entry, mut samples) in costs {
+                samples.sort_by(f64::total_cmp);
+                let (cost, lanes) = (samples[samples.len() / 4], entry.lanes);
+                println!("    {:<20} {lanes:>2} {cost:>6.0} {:>6.1} a message", entry.name, cost / lanes as f64);
+            }
+        }
     }
 }

@@ -1,7 +1,9 @@
 //! The lane trait: one vector holds the same word of several messages.
 
+use crate::kernel::PITCH;
+
 /// A machine word of a hash function: `u32` or `u64`.
-pub(crate) trait Word: Lane<Word = Self> + 'static {}
+pub(crate) trait Word: Lane<Word = Self> + Default + 'static {}
 
 impl Word for u32 {}
 impl Word for u64 {}
@@ -20,6 +22,9 @@ pub(crate) trait Lane: Copy {
 
     /// The number of messages side by side.
     const LANES: usize;
+
+    /// One value a lane, in memory: `[T; LANES]`.
+    type Each<T: Copy>: Copy;
 
     /// The same word in every lane.
     ///
@@ -58,16 +63,31 @@ pub(crate) trait Lane: Copy {
     /// 8 words can be written there for each lane.
     unsafe fn store8<const BIG: bool>(words: &[Self; 8], out: *mut u8, stride: usize);
 
-    /// Writes `len` bytes of `template` to `to`, those at `from..end` replaced by the bytes of `row` (at the same index).
+    /// Writes `len` bytes of `template` for each lane, to `to`, `to + `[`PITCH`](crate::kernel::PITCH) and so on, those at
+    /// `from..end` replaced by the bytes of its row (at the same index from `offset` on).
     ///
     /// # Safety
-    /// `len <= 144` bytes can be read at `template` and written at `to`; bytes `from..end` can be read at `row`.
+    /// `len <= 144` bytes can be read at `template` and written at each place; bytes `from..end` can be read of each row.
     #[inline(always)]
-    unsafe fn overlay(template: *const u8, row: *const u8, from: usize, end: usize, to: *mut u8, len: usize) {
-        // SAFETY: the caller's promise.
-        unsafe {
-            core::ptr::copy_nonoverlapping(template, to, len);
-            core::ptr::copy_nonoverlapping(row.wrapping_add(from), to.add(from), end - from);
+    unsafe fn overlay(
+        template: *const u8,
+        rows: *const *const u8,
+        offset: isize,
+        from: usize,
+        end: usize,
+        to: *mut u8,
+        len: usize,
+    ) {
+        let mut lane = 0;
+        while lane < Self::LANES {
+            // SAFETY: the caller's promise.
+            unsafe {
+                let to = to.add(lane * PITCH);
+                let row = (*rows.add(lane)).wrapping_offset(offset);
+                core::ptr::copy_nonoverlapping(template, to, len);
+                core::ptr::copy_nonoverlapping(row.wrapping_add(from), to.add(from), end - from);
+            }
+            lane += 1;
         }
     }
 
@@ -142,6 +162,7 @@ macro_rules! interleaved {
         impl<L: Lane> Lane for $name<L> {
             type Word = L::Word;
             const LANES: usize = $count * L::LANES;
+            type Each<T: Copy> = [L::Each<T>; $count];
 
             #[inline(always)]
             unsafe fn broadcast(word: L::Word) -> Self {
@@ -195,9 +216,27 @@ macro_rules! interleaved {
             }
 
             #[inline(always)]
-            unsafe fn overlay(template: *const u8, row: *const u8, from: usize, end: usize, to: *mut u8, len: usize) {
-                // SAFETY: the caller's promise.
-                unsafe { L::overlay(template, row, from, end, to, len) }
+            unsafe fn overlay(
+                template: *const u8,
+                rows: *const *const u8,
+                offset: isize,
+                from: usize,
+                end: usize,
+                to: *mut u8,
+                len: usize,
+            ) {
+                // SAFETY: the caller's promise: the vectors' rows lie one after another.
+                unsafe {
+                    $(L::overlay(
+                        template,
+                        rows.add($at * L::LANES),
+                        offset,
+                        from,
+                        end,
+                        to.add($at * L::LANES * PITCH),
+                        len,
+                    );)*
+                }
             }
 
             #[inline(always)]
@@ -241,7 +280,6 @@ interleaved! {
     /// Two vectors in step.
     Two: 2, 0 1
 }
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 interleaved! {
     /// Three vectors in step: for MD5, whose every operation waits for the one before.
     Three: 3, 0 1 2

@@ -32,6 +32,8 @@ mod lane;
 mod md5;
 mod messages;
 mod plan;
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+mod rows;
 mod sha1;
 mod sha2;
 mod sha256;

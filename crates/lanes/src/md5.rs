@@ -65,7 +65,7 @@ impl<L: Lane<Word = u32>> Kernel for Md5<L> {
     lanes_state!(4);
 
     #[inline(always)]
-    unsafe fn fold(state: &mut [L; 4], source: Source, _: &Place<'_>) {
+    unsafe fn fold(state: &mut [L; 4], source: Source, _: &Place) {
         // SAFETY: the caller's promise.
         compress(state, &unsafe { source.words::<false, L>() });
     }

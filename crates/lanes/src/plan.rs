@@ -1,6 +1,7 @@
 //! How a message becomes blocks: where each hash puts padding, length and the mark of the last block.
 
 use crate::{Hash, kernel::MAX_BLOCK};
+use core::{mem::MaybeUninit, slice};
 
 /// What a hash function does around its blocks.
 pub(crate) struct Scheme {
@@ -96,7 +97,7 @@ pub(crate) struct Step {
 }
 
 /// Where blocks' bytes come from.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Rows {
     /// The message.
     Direct,
@@ -108,44 +109,46 @@ pub(crate) enum Rows {
 
 /// The steps of messages of one length.
 pub(crate) struct Plan {
-    steps: [Step; 4],
+    /// Steps that are not there are left as they are: clearing them takes as long as hashing a block.
+    steps: [MaybeUninit<Step>; 4],
     count: usize,
 }
 
 impl Plan {
-    /// No steps.
-    fn new() -> Self {
-        let none = Step {
-            rows: Rows::Direct,
-            offset: 0,
-            blocks: 0,
-            counter: 0,
-            len: 0,
-            first: false,
-            last: false,
-            template: [0; MAX_BLOCK],
-        };
-        Plan { steps: [none; 4], count: 0 }
-    }
-
     /// The steps, in order.
     pub fn steps(&self) -> &[Step] {
-        &self.steps[..self.count]
+        // SAFETY: `push` wrote so many.
+        unsafe { slice::from_raw_parts(self.steps.as_ptr().cast(), self.count) }
+    }
+
+    /// Copies what is not hashed where it lies into the templates, for a single message.
+    pub fn include(&mut self, message: &[u8]) {
+        // SAFETY: `push` wrote so many.
+        let steps: &mut [Step] = unsafe { slice::from_raw_parts_mut(self.steps.as_mut_ptr().cast(), self.count) };
+        for step in steps {
+            if let Rows::Overlaid(from, end) = step.rows {
+                let at = step.offset.wrapping_add_unsigned(from) as usize;
+                step.template[from..end].copy_from_slice(&message[at..][..end - from]);
+                step.rows = Rows::Same;
+            }
+        }
+    }
+
+    /// No steps yet. The functions below write theirs where the plan is: moving it takes as long as making it.
+    pub fn new() -> Self {
+        Plan { steps: [const { MaybeUninit::uninit() }; 4], count: 0 }
     }
 
     /// One step: `blocks` full blocks that are not the last ones, at `offset` bytes from each row.
-    pub fn blocks(scheme: &Scheme, before: u64, offset: isize, blocks: usize) -> Self {
-        let mut plan = Plan::new();
-        plan.direct(scheme, before, offset, blocks, false);
-        plan
+    pub fn blocks(&mut self, scheme: &Scheme, before: u64, offset: isize, blocks: usize) {
+        self.direct(scheme, before, offset, blocks, false);
     }
 
     /// The rest of each message, to its end: `prefix` (shorter than a block, or a block of a hash that marks its last),
     /// then `len` bytes at its row. `before` bytes, whole blocks, are already hashed.
-    pub fn rest(scheme: &Scheme, prefix: &[u8], len: usize, before: u64) -> Self {
+    pub fn rest(&mut self, scheme: &Scheme, prefix: &[u8], len: usize, before: u64) {
         let (block, shared) = (scheme.block, prefix.len());
         let total = shared + len;
-        let mut plan = Plan::new();
         // The tail is what padding is added to: less than a block, but a full one where that must be marked as the last.
         let full = match scheme.padding.marks_last() {
             true => total.saturating_sub(1) / block,
@@ -154,7 +157,7 @@ impl Plan {
         let tail = total - full * block;
         let overlaid = full.min((shared > 0) as usize);
         if overlaid > 0 {
-            let step = plan.push(scheme, before, -(shared as isize));
+            let step = self.push(scheme, before, -(shared as isize));
             step.rows = if shared < block { Rows::Overlaid(shared, block) } else { Rows::Same };
             step.template[..shared].copy_from_slice(prefix);
         }
@@ -162,20 +165,18 @@ impl Plan {
         let offset = |blocks: usize| (blocks * block) as isize - shared as isize;
         let before_tail = before + (full * block) as u64;
         // A full last block needs no template.
-        if tail == block && (full > 0 || shared == 0) {
-            plan.direct(scheme, before + (overlaid * block) as u64, offset(overlaid), direct + 1, true);
-            return plan;
+        let last = tail == block && (full > 0 || shared == 0);
+        self.direct(scheme, before + (overlaid * block) as u64, offset(overlaid), direct + last as usize, last);
+        if !last {
+            let shared = if full == 0 { shared } else { 0 };
+            self.tail(scheme, &prefix[..shared], before_tail, tail, offset(full));
         }
-        plan.direct(scheme, before + (overlaid * block) as u64, offset(overlaid), direct, false);
-        let shared = if full == 0 { shared } else { 0 };
-        plan.tail(scheme, &prefix[..shared], before_tail, tail, offset(full));
-        plan
     }
 
     fn push(&mut self, scheme: &Scheme, before: u64, offset: isize) -> &mut Step {
         let step = &mut self.steps[self.count];
         self.count += 1;
-        *step = Step {
+        step.write(Step {
             rows: Rows::Same,
             offset,
             blocks: 1,
@@ -184,8 +185,7 @@ impl Plan {
             first: before == 0,
             last: false,
             template: [0; MAX_BLOCK],
-        };
-        step
+        })
     }
 
     fn direct(&mut self, scheme: &Scheme, before: u64, offset: isize, blocks: usize, last: bool) {

@@ -77,7 +77,7 @@ impl<L: Lane<Word = u32>> Kernel for Sha1<L> {
     lanes_state!(5);
 
     #[inline(always)]
-    unsafe fn fold(state: &mut [L; 5], source: Source, _: &Place<'_>) {
+    unsafe fn fold(state: &mut [L; 5], source: Source, _: &Place) {
         // SAFETY: the caller's promise.
         compress(state, unsafe { source.words::<true, L>() });
     }

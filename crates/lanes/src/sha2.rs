@@ -64,25 +64,77 @@ const fn at<const I: usize>(place: usize) -> usize {
     (place + 16 - I) % 8
 }
 
-/// The rounds with a message schedule that grows as it is used: 16 words of it are kept.
+/// σ: two rotations and a shift.
 #[inline(always)]
-fn compress<C: Constants, L: Lane<Word = C::Word>>(state: &mut [L; 8], mut w: [L; 16]) {
+fn sigma<L: Lane>(x: L, turns: [u32; 3]) -> L {
+    x.rotr(turns[0]).xor3(x.rotr(turns[1]), x.shr(turns[2]))
+}
+
+/// The rounds with a message schedule that grows as it is used: 16 words of it are kept.
+///
+/// # Safety
+/// As [`Kernel::fold`].
+#[inline(always)]
+unsafe fn compress<C: Constants, L: Lane<Word = C::Word>>(state: &mut [L; 8], source: Source) {
     let mut s = *state;
     let [sigma0, sigma1] = C::SIGMAS;
-    macro_rules! first {
-        ($i:literal) => {
-            round::<C, L, $i>(&mut s, w[$i].add(w[$i].splat(C::K[$i])))
-        };
+    let (mut w, mut t);
+    if let Source::Nearly(rows, offset, parts) = source {
+        let parts: *const C::Word = parts.cast();
+        // SAFETY: the caller's promise: one word of each message, and 32 of what is the same in all of them.
+        w = [unsafe { L::rows1::<true>(rows, offset) }; 16];
+        macro_rules! same {
+            ($at:expr) => {
+                // SAFETY: as above.
+                w[0].splat(unsafe { *parts.add($at) })
+            };
+        }
+        macro_rules! first {
+            (0) => {
+                round::<C, L, 0>(&mut s, w[0].add(same!(0)))
+            };
+            ($i:literal) => {
+                round::<C, L, $i>(&mut s, same!($i))
+            };
+        }
+        sixteen!(first);
+        macro_rules! second {
+            ($i:literal) => {
+                let mut word = same!(16 + $i);
+                if VARIES[$i] {
+                    word = word.add(w[$i]);
+                }
+                if VARIES[$i + 1] {
+                    word = word.add(sigma(w[($i + 1) % 16], sigma0));
+                }
+                if VARIES[$i + 9] {
+                    word = word.add(w[($i + 9) % 16]);
+                }
+                if VARIES[$i + 14] {
+                    word = word.add(sigma(w[($i + 14) % 16], sigma1));
+                }
+                w[$i] = word;
+                round::<C, L, $i>(&mut s, word.add(word.splat(C::K[16 + $i])));
+            };
+        }
+        sixteen!(second);
+        t = 32;
+    } else {
+        // SAFETY: the caller's promise.
+        w = unsafe { source.rows_words::<true, L>() };
+        macro_rules! first {
+            ($i:literal) => {
+                round::<C, L, $i>(&mut s, w[$i].add(w[$i].splat(C::K[$i])))
+            };
+        }
+        sixteen!(first);
+        t = 16;
     }
-    sixteen!(first);
-    let mut t = 16;
     while t < C::ROUNDS {
         macro_rules! next {
             ($i:literal) => {
-                let (x, y) = (w[($i + 1) % 16], w[($i + 14) % 16]);
-                let s0 = x.rotr(sigma0[0]).xor3(x.rotr(sigma0[1]), x.shr(sigma0[2]));
-                let s1 = y.rotr(sigma1[0]).xor3(y.rotr(sigma1[1]), y.shr(sigma1[2]));
-                w[$i] = w[$i].add(s0).add(w[($i + 9) % 16]).add(s1);
+                let early = w[$i].add(sigma(w[($i + 1) % 16], sigma0));
+                w[$i] = early.add(w[($i + 9) % 16]).add(sigma(w[($i + 14) % 16], sigma1));
                 round::<C, L, $i>(&mut s, w[$i].add(w[$i].splat(C::K[t + $i])));
             };
         }
@@ -90,6 +142,43 @@ fn compress<C: Constants, L: Lane<Word = C::Word>>(state: &mut [L; 8], mut w: [L
         t += 16;
     }
     add(state, s);
+}
+
+/// Which of the schedule's first 32 words vary if, of the message's, only the first one does.
+const VARIES: [bool; 32] = {
+    let mut varies = [false; 32];
+    varies[0] = true;
+    let mut t = 16;
+    while t < 32 {
+        varies[t] = varies[t - 16] | varies[t - 15] | varies[t - 7] | varies[t - 2];
+        t += 1;
+    }
+    varies
+};
+
+/// What is the same in all messages whose last block differs in its first word alone, as the nodes of RFC 6962 do: the
+/// schedule's first 16 words with the constants (of the first, the constant), then of the next 16 the terms that do not
+/// vary.
+pub(crate) fn nearly<C: Constants>(block: &[u8]) -> [C::Word; 32] {
+    let (rows, [sigma0, sigma1]) = ([block.as_ptr()], C::SIGMAS);
+    let zero = C::Word::default();
+    assert!(block.len() >= 16 * size_of::<C::Word>());
+    // SAFETY: a block has 16 words.
+    let words = unsafe { C::Word::rows16::<true>(rows.as_ptr(), 0) };
+    let (mut w, mut parts) = ([zero; 32], [zero; 32]);
+    let term = |w: &[C::Word; 32], t: usize| if VARIES[t] { None } else { Some(w[t]) };
+    for t in 0..32 {
+        if t < 16 {
+            w[t] = words[t];
+            parts[t] = if VARIES[t] { C::K[t] } else { w[t].add(C::K[t]) };
+        } else {
+            let early = term(&w, t - 16).unwrap_or(zero).add(term(&w, t - 7).unwrap_or(zero));
+            let sum0 = term(&w, t - 15).map_or(zero, |w| sigma(w, sigma0));
+            w[t] = early.add(sum0).add(term(&w, t - 2).map_or(zero, |w| sigma(w, sigma1)));
+            parts[t] = w[t];
+        }
+    }
+    parts
 }
 
 /// The rounds with a schedule that is the same in every message and has the constants in it.
@@ -130,12 +219,12 @@ impl<C: Constants, L: Lane<Word = C::Word>> Kernel for Sha2<C, L> {
     lanes_state!(8);
 
     #[inline(always)]
-    unsafe fn fold(state: &mut [L; 8], source: Source, _: &Place<'_>) {
+    unsafe fn fold(state: &mut [L; 8], source: Source, _: &Place) {
         // SAFETY: the caller's promise.
         unsafe {
             match source {
                 Source::Scheduled(schedule) => compress_same::<C, L>(state, schedule.cast()),
-                _ => compress::<C, L>(state, source.rows_words::<true, L>()),
+                _ => compress::<C, L>(state, source),
             }
         }
     }

@@ -9,7 +9,7 @@ use crate::{
     plan::{Plan, Scheme, Words},
 };
 use alloc::{vec, vec::Vec};
-use core::{fmt, ptr};
+use core::{fmt, mem::MaybeUninit, ptr};
 
 /// Messages of equal length being hashed: every message gets its next slice at the same time.
 #[derive(Clone)]
@@ -145,43 +145,51 @@ impl fmt::Debug for Streams {
     }
 }
 
-/// The state after the whole blocks of `prefix`, and what is left of it.
-pub(crate) fn begin(cpu: Cpu, hash: Hash, prefix: &[u8]) -> (Words, &[u8]) {
+/// The state after the whole blocks of `prefix`, and what is left of it. `memory` is for that state, if there are any.
+pub(crate) fn begin<'a, 'b>(
+    cpu: Cpu,
+    hash: Hash,
+    prefix: &'a [u8],
+    memory: &'b mut MaybeUninit<Words>,
+) -> (&'b Words, &'a [u8]) {
     let (scheme, block) = (hash.scheme(), hash.scheme().block);
     let blocks = match scheme.padding.marks_last() {
         true => prefix.len().saturating_sub(1) / block,
         false => prefix.len() / block,
     };
-    let mut state = scheme.start;
-    if blocks > 0 {
-        let plan = Plan::blocks(scheme, 0, 0, blocks);
-        let job = Job {
-            start: Start::Same(scheme.start.as_ptr()),
-            grid: Grid::column(prefix.as_ptr(), 0),
-            count: 1,
-            steps: plan.steps(),
-            block,
-            schedule: ptr::null(),
-            flags: (0, 0),
-            end: End::Kept(state.as_mut_ptr()),
-        };
-        // SAFETY: `single` is a kernel of one lane that `cpu` has; `prefix` has the blocks.
-        unsafe { (single(cpu, hash.family()).run)(&job) };
+    if blocks == 0 {
+        return (&scheme.start, prefix);
     }
+    let state = memory.write(scheme.start);
+    let mut plan = Plan::new();
+    plan.blocks(scheme, 0, 0, blocks);
+    let job = Job {
+        start: Start::Same(scheme.start.as_ptr()),
+        grid: Grid::column(prefix.as_ptr(), 0),
+        count: 1,
+        steps: plan.steps(),
+        block,
+        schedule: ptr::null(),
+        flags: (0, 0),
+        end: End::Kept(state.as_mut_ptr()),
+    };
+    // SAFETY: `single` is a kernel of one lane that `cpu` has; `prefix` has the blocks.
+    unsafe { (single(cpu, hash.family()).run)(&job) };
     (state, &prefix[blocks * block..])
 }
 
 impl Chains {
     fn new(cpu: Cpu, hash: Hash, prefix: &[u8], count: usize) -> Self {
         let (scheme, family) = (hash.scheme(), hash.family());
-        let (start, rest) = begin(cpu, hash, prefix);
+        let mut memory = MaybeUninit::uninit();
+        let (start, rest) = begin(cpu, hash, prefix, &mut memory);
         let mut groups = Vec::new();
         let mut left = count;
         while left > 0 {
             let entry = pick(cpu, family, left);
             let mut group = Group { entry, count: left.min(entry.lanes), states: vec![Words::ZERO; entry.lanes] };
             for lane in 0..entry.lanes {
-                group.set(family, lane, &start);
+                group.set(family, lane, start);
             }
             left -= group.count;
             groups.push(group);
@@ -247,7 +255,8 @@ impl Chains {
         if blocks == 0 {
             return;
         }
-        let plan = Plan::blocks(self.scheme, self.hashed, offset as isize, blocks);
+        let mut plan = Plan::new();
+        plan.blocks(self.scheme, self.hashed, offset as isize, blocks);
         for group in &mut self.groups {
             let states: *mut u8 = group.states.as_mut_ptr().cast();
             let job = Job {
@@ -281,7 +290,8 @@ impl Chains {
     }
 
     fn finish(self, mut out: &mut [u8], size: usize) {
-        let plan = Plan::rest(self.scheme, &[], self.fill, self.hashed);
+        let mut plan = Plan::new();
+        plan.rest(self.scheme, &[], self.fill, self.hashed);
         let mut grid = Grid::column(self.tails.as_ptr(), self.scheme.block);
         for group in &self.groups {
             let (own, rest) = out.split_at_mut(group.count * size);

@@ -32,6 +32,43 @@ fn whole_slices_and_empty_ones() {
     }
 }
 
+/// BLAKE3's trees, as far as their values wait for each other: few long messages, and many short ones.
+#[test]
+fn long_streams() {
+    let memory = bytes(2 << 20);
+    for (count, slice, slices) in [(1, 1 << 16, 17), (1, 1024, 520), (2, 100_000, 9), (3, 1 << 17, 4), (1500, 1024, 7)]
+    {
+        for cpu in [Cpu::detected(), Cpu::from_name("portable").unwrap()] {
+            for (skip, end) in [(0, 0), (1, 0), (0, 1)] {
+                let stride = memory.len() / count / 64 * 64;
+                let mut streams = Streams::on(cpu, Hash::Blake3, &memory[..skip], count);
+                let mut expected = vec![::blake3::Hasher::new(); count];
+                for hasher in &mut expected {
+                    hasher.update(&memory[..skip]);
+                }
+                for at in (0..slices).map(|index| index * slice % (stride - slice).max(1)) {
+                    let slices = Messages::strided(&memory[at..], slice, stride.max(slice), count);
+                    streams.update(slices);
+                    for (hasher, slice) in expected.iter_mut().zip(slices.iter()) {
+                        hasher.update(slice);
+                    }
+                }
+                streams.append(&memory[..end]);
+                let mut out = vec![0; count * 32];
+                let alone = streams.clone().split().last().unwrap();
+                streams.finish(&mut out);
+                for (index, digest) in out.chunks(32).enumerate() {
+                    let expected = expected[index].update(&memory[..end]).finalize();
+                    assert_eq!(digest, expected.as_bytes(), "{cpu:?} message {index} of {count} by {slice}");
+                }
+                let mut last = [0; 32];
+                alone.finish(&mut last);
+                assert_eq!(last, out[out.len() - 32..]);
+            }
+        }
+    }
+}
+
 /// A count, a prefix, and the lengths of slices; then whether messages part after some of them.
 fn cases() -> impl Strategy<Value = (usize, usize, Vec<usize>, Option<usize>)> {
     let slice = prop_oneof![0..150usize, 0..2000usize, Just(64), Just(128), Just(1024), Just(4096)];

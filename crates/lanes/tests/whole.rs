@@ -62,6 +62,19 @@ fn every_count() {
     }
 }
 
+/// So many that what is the same in all last blocks is computed once: padding alone, and all but the first word or byte.
+#[test]
+fn many_with_nearly_the_same_last_block() {
+    let memory = bytes(150 * 200);
+    for hash in Hash::ALL {
+        for len in [63, 64, 65, 66, 67, 68, 127, 128, 129, 132, 135, 136] {
+            for prefix in [&[][..], &[1]] {
+                check_all(hash, prefix, Messages::strided(&memory, len, len + 3, 141));
+            }
+        }
+    }
+}
+
 #[test]
 fn every_alignment() {
     let memory = bytes(64 * 300);

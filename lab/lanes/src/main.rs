@@ -3,6 +3,8 @@
 //! `lab-lanes [WORD…]` measures the cases whose name contains a word. Each contender's answer is compared before it is
 //! timed; contenders take turns, so that a noisy moment hits all of them; printed are the median and the quartiles.
 
+#[cfg(feature = "fearless_simd")]
+mod fearless;
 #[cfg(peer_isal)]
 mod isal;
 mod peers;
@@ -12,7 +14,7 @@ mod timing;
 
 use mksum_lanes::{Hash, Messages, Streams, cpu::Cpu, digests_on};
 use peers::one;
-use timing::{Contender, Unit, race};
+use timing::{Contender, Unit, compare, race};
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -51,11 +53,10 @@ fn main() {
         if wanted(&format!("{name} streams")) {
             streams(&format!("{name} streams of 1 MiB by 64 KiB"), hash, &memory);
         }
-        if wanted(&format!("{name} few")) {
-            for count in [1, 2, 3, 4, 8, 12, 16, 20, 24, 31] {
-                let few = Messages::strided(&memory, 8192, 8256, count);
-                messages(&format!("{name} few: {count} of 8 KiB"), hash, &[], few);
-            }
+    }
+    for hash in Hash::ALL {
+        if wanted(&format!("{} few", hash.name())) {
+            few(hash, &memory);
         }
     }
     if wanted("root") {
@@ -105,6 +106,25 @@ fn messages(case: &str, hash: Hash, prefix: &[u8], messages: Messages<'_>) {
 
 fn pairs(case: &str, hash: Hash, prefix: &[u8], messages: Messages<'_>) {
     race(case, Unit::Hashes(messages.count()), hash.size() * messages.count(), with_peers(hash, prefix, messages));
+}
+
+/// Few messages, and short ones: nowhere slower than one after another.
+fn few(hash: Hash, memory: &[u8]) {
+    for len in [0, 32, 64, 65, 200, 1024, 4096, 8192, 65536] {
+        for count in [1, 2, 3, 4, 6, 8, 11, 15, 16, 20, 31] {
+            let messages = Messages::strided(memory, len, len + 64, count);
+            let ours = Contender::new("mksum", move |out: &mut [u8]| {
+                mksum_lanes::digests(hash, &[], messages, out);
+            });
+            let theirs = Contender::new(peers::name(hash), move |out: &mut [u8]| {
+                for (message, out) in messages.iter().zip(out.chunks_exact_mut(hash.size())) {
+                    one(hash, &[], message, out);
+                }
+            });
+            let case = format!("{} few: {count} of {len}", hash.name());
+            compare(&case, count, hash.size() * count, [ours, theirs]);
+        }
+    }
 }
 
 /// 32 messages of 1 MiB: whole, and slice by slice as a reader hands them out.

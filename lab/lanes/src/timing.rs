@@ -40,19 +40,30 @@ fn seconds() -> f64 {
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }
 
-/// Compares the answers, then times all contenders in turns and prints a line for each. The ratio is the first one's
-/// speed against this one's.
-pub fn race(case: &str, unit: Unit, size: usize, mut contenders: Vec<Contender<'_>>) {
+/// Compares the answers, then times all contenders in turns, a sample of each so many seconds: the quartiles and the median
+/// of a run, in seconds.
+fn samples(case: &str, sample: f64, size: usize, contenders: &mut [Contender<'_>]) -> Vec<[f64; 3]> {
     let mut expected = None;
     let mut repeats = Vec::new();
-    for contender in &mut contenders {
+    for contender in &mut *contenders {
         let mut out = vec![0; size];
         (contender.run)(&mut out);
         let expected = expected.get_or_insert_with(|| out.clone());
         assert!(*expected == out, "{case}: {} gives another answer", contender.name);
-        let begin = seconds();
-        (contender.run)(&mut out);
-        repeats.push((SAMPLE / (seconds() - begin)).ceil().max(1.0) as usize);
+        // A short run is timed by many: the clock itself takes longer.
+        let mut runs = 1;
+        loop {
+            let begin = seconds();
+            for _ in 0..runs {
+                (contender.run)(black_box(&mut out));
+            }
+            let took = seconds() - begin;
+            if took > sample / 20.0 {
+                repeats.push((sample / took * runs as f64).ceil() as usize);
+                break;
+            }
+            runs *= 4;
+        }
     }
     let mut samples = vec![Vec::new(); contenders.len()];
     let mut out = vec![0; size];
@@ -65,11 +76,29 @@ pub fn race(case: &str, unit: Unit, size: usize, mut contenders: Vec<Contender<'
             samples.push((seconds() - begin) / repeats as f64);
         }
     }
+    let mut medians = Vec::new();
+    for mut samples in samples {
+        samples.sort_by(f64::total_cmp);
+        medians.push([samples[ROUNDS / 4], samples[ROUNDS / 2], samples[ROUNDS - 1 - ROUNDS / 4]]);
+    }
+    medians
+}
+
+/// A line for two contenders: nanoseconds a message of each, and how many times as long the first one takes as the second.
+pub fn compare(case: &str, count: usize, size: usize, mut contenders: [Contender<'_>; 2]) {
+    let medians = samples(case, SAMPLE / 4.0, size, &mut contenders);
+    let [ours, theirs] = [0, 1].map(|index: usize| medians[index][1] / count as f64 * 1e9);
+    let mark = if ours > theirs { "slower" } else { "" };
+    println!("{case:<44} {ours:>10.1} ns {theirs:>10.1} ns {:>8.2} {mark}", ours / theirs);
+}
+
+/// Compares the answers, then times all contenders in turns and prints a line for each. The ratio is the first one's
+/// speed against this one's.
+pub fn race(case: &str, unit: Unit, size: usize, mut contenders: Vec<Contender<'_>>) {
+    let medians = samples(case, SAMPLE, size, &mut contenders);
     println!("{case}");
     let mut first = None;
-    for (contender, mut samples) in contenders.iter().zip(samples) {
-        samples.sort_by(f64::total_cmp);
-        let [low, median, high] = [samples[ROUNDS / 4], samples[ROUNDS / 2], samples[ROUNDS - 1 - ROUNDS / 4]];
+    for (contender, [low, median, high]) in contenders.iter().zip(medians) {
         let shown = |seconds: f64| match unit {
             Unit::Bytes(bytes) => bytes as f64 / seconds * 1e-9,
             Unit::Hashes(hashes) => hashes as f64 / seconds * 1e-6,

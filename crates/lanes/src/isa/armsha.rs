@@ -13,10 +13,12 @@ pub(crate) struct Sha256<const N: usize>;
 pub(crate) struct Sha1<const N: usize>;
 
 /// The words `a b c d` and `e f g h`.
-type Halves = [uint32x4_t; 2];
+#[derive(Clone, Copy)]
+pub(crate) struct Halves([uint32x4_t; 2]);
 
 /// The words `a b c d`, and `e`.
-type Five = (uint32x4_t, u32);
+#[derive(Clone, Copy)]
+pub(crate) struct Five(uint32x4_t, u32);
 
 /// Evaluates an expression of intrinsics and reads of a caller's memory.
 macro_rules! op {
@@ -32,14 +34,71 @@ unsafe fn words(at: *const u8) -> uint32x4_t {
     op!(vreinterpretq_u32_u8(vrev32q_u8(vld1q_u8(at))))
 }
 
+/// Writes four words, the first byte of each the most significant.
+#[inline(always)]
+unsafe fn put(words: uint32x4_t, out: *mut u8) {
+    op!(vst1q_u8(out, vrev32q_u8(vreinterpretq_u8_u32(words))))
+}
+
+impl Halves {
+    #[inline(always)]
+    fn new(words: &[u32; 8]) -> Self {
+        op!(Halves([vld1q_u32(words.as_ptr()), vld1q_u32(words.as_ptr().add(4))]))
+    }
+
+    #[inline(always)]
+    fn words(self) -> [u32; 8] {
+        let mut words = [0; 8];
+        op! {
+            vst1q_u32(words.as_mut_ptr(), self.0[0]);
+            vst1q_u32(words.as_mut_ptr().add(4), self.0[1]);
+        }
+        words
+    }
+
+    /// # Safety
+    /// There is room for 32 bytes.
+    #[inline(always)]
+    unsafe fn digest(self, out: *mut u8) {
+        op! {
+            put(self.0[0], out);
+            put(self.0[1], out.add(16));
+        }
+    }
+}
+
+impl Five {
+    #[inline(always)]
+    fn new(words: &[u32; 5]) -> Self {
+        op!(Five(vld1q_u32(words.as_ptr()), words[4]))
+    }
+
+    #[inline(always)]
+    fn words(self) -> [u32; 5] {
+        let mut words = [0, 0, 0, 0, self.1];
+        op!(vst1q_u32(words.as_mut_ptr(), self.0));
+        words
+    }
+
+    /// # Safety
+    /// There is room for 20 bytes.
+    #[inline(always)]
+    unsafe fn digest(self, out: *mut u8) {
+        op! {
+            put(self.0, out);
+            out.add(16).cast::<[u8; 4]>().write(self.1.to_be_bytes());
+        }
+    }
+}
+
 /// Four rounds of every message, with the schedule's next four words and their constants.
 #[inline]
 #[target_feature(enable = "neon,sha2")]
 fn four<const N: usize>(state: &mut [Halves; N], scheduled: [uint32x4_t; N]) {
     let mut n = 0;
     while n < N {
-        let [abcd, efgh] = state[n];
-        state[n] = [vsha256hq_u32(abcd, efgh, scheduled[n]), vsha256h2q_u32(efgh, abcd, scheduled[n])];
+        let [abcd, efgh] = state[n].0;
+        state[n] = Halves([vsha256hq_u32(abcd, efgh, scheduled[n]), vsha256h2q_u32(efgh, abcd, scheduled[n])]);
         n += 1;
     }
 }
@@ -52,7 +111,7 @@ fn four<const N: usize>(state: &mut [Halves; N], scheduled: [uint32x4_t; N]) {
 #[target_feature(enable = "neon,sha2")]
 unsafe fn fold256<const N: usize>(state: &mut [Halves; N], source: Source) {
     let before = *state;
-    let mut scheduled = [before[0][0]; N];
+    let mut scheduled = [before[0].0[0]; N];
     if let Source::Scheduled(schedule) = source {
         let mut t = 0;
         while t < 64 {
@@ -61,6 +120,7 @@ unsafe fn fold256<const N: usize>(state: &mut [Halves; N], source: Source) {
             t += 4;
         }
     } else {
+        let at = op!(source.every_row::<N>());
         // The schedule's last 16 words.
         let mut w = [[scheduled[0]; 4]; N];
         macro_rules! next {
@@ -71,7 +131,7 @@ unsafe fn fold256<const N: usize>(state: &mut [Halves; N], source: Source) {
                     let w = &mut w[n];
                     op! {
                         w[$t % 4] = if $t < 4 {
-                            words(source.row(n).wrapping_add(16 * $t))
+                            words(at[n].wrapping_add(16 * $t))
                         } else {
                             let sum = vsha256su0q_u32(w[$t % 4], w[($t + 1) % 4]);
                             vsha256su1q_u32(sum, w[($t + 2) % 4], w[($t + 3) % 4])
@@ -87,66 +147,18 @@ unsafe fn fold256<const N: usize>(state: &mut [Halves; N], source: Source) {
     }
     let mut n = 0;
     while n < N {
-        state[n] = [vaddq_u32(state[n][0], before[n][0]), vaddq_u32(state[n][1], before[n][1])];
+        let (Halves([abcd, efgh]), Halves(before)) = (state[n], before[n]);
+        state[n] = Halves([vaddq_u32(abcd, before[0]), vaddq_u32(efgh, before[1])]);
         n += 1;
     }
 }
 
 impl<const N: usize> Kernel for Sha256<N> {
-    type State = [Halves; N];
-    const LANES: usize = N;
-    const DIGEST: usize = 32;
-    const SAME: bool = true;
+    in_step!(Halves: 8);
 
     #[inline(always)]
-    unsafe fn same(words: *const u8) -> [Halves; N] {
-        let words = words.cast::<u32>();
-        [op!([vld1q_u32(words), vld1q_u32(words.add(4))]); N]
-    }
-
-    #[inline(always)]
-    unsafe fn load(words: *const u8) -> [Halves; N] {
-        let mut state = [[op!(vdupq_n_u32(0)); 2]; N];
-        let mut n = 0;
-        while n < N {
-            op! {
-                let own = own_words::<N, 8>(words, n);
-                state[n] = [vld1q_u32(own.as_ptr()), vld1q_u32(own.as_ptr().add(4))];
-            }
-            n += 1;
-        }
-        state
-    }
-
-    #[inline(always)]
-    unsafe fn store(state: &[Halves; N], words: *mut u8) {
-        let mut n = 0;
-        while n < N {
-            let mut own = [0; 8];
-            op! {
-                vst1q_u32(own.as_mut_ptr(), state[n][0]);
-                vst1q_u32(own.as_mut_ptr().add(4), state[n][1]);
-                put_words::<N, 8>(&own, words, n);
-            }
-            n += 1;
-        }
-    }
-
-    #[inline(always)]
-    unsafe fn fold(state: &mut [Halves; N], source: Source, _: &Place<'_>) {
+    unsafe fn fold(state: &mut [Halves; N], source: Source, _: &Place) {
         op!(fold256(state, source))
-    }
-
-    #[inline(always)]
-    unsafe fn digests(state: &[Halves; N], out: *mut u8, stride: usize) {
-        let mut n = 0;
-        while n < N {
-            op! {
-                vst1q_u8(out.add(n * stride), vrev32q_u8(vreinterpretq_u8_u32(state[n][0])));
-                vst1q_u8(out.add(n * stride + 16), vrev32q_u8(vreinterpretq_u8_u32(state[n][1])));
-            }
-            n += 1;
-        }
     }
 }
 
@@ -157,23 +169,23 @@ impl<const N: usize> Kernel for Sha256<N> {
 #[inline]
 #[target_feature(enable = "neon,sha2")]
 unsafe fn fold1<const N: usize>(state: &mut [Five; N], source: Source) {
-    let before = *state;
+    let (before, at) = (*state, op!(source.every_row::<N>()));
     let mut w = [[before[0].0; 4]; N];
     // Four steps at a time, with the constant and the function of the round of twenty that they belong to.
     macro_rules! next {
         ($step:ident $k:literal: $($t:literal)*) => { $({
             let mut n = 0;
             while n < N {
-                let (w, (abcd, e)) = (&mut w[n], state[n]);
+                let (w, Five(abcd, e)) = (&mut w[n], state[n]);
                 op! {
                     w[$t % 4] = if $t < 4 {
-                        words(source.row(n).wrapping_add(16 * $t))
+                        words(at[n].wrapping_add(16 * $t))
                     } else {
                         let sum = vsha1su0q_u32(w[$t % 4], w[($t + 1) % 4], w[($t + 2) % 4]);
                         vsha1su1q_u32(sum, w[($t + 3) % 4])
                     };
                     let scheduled = vaddq_u32(w[$t % 4], vdupq_n_u32($k));
-                    state[n] = ($step(abcd, e, scheduled), vsha1h_u32(vgetq_lane_u32::<0>(abcd)));
+                    state[n] = Five($step(abcd, e, scheduled), vsha1h_u32(vgetq_lane_u32::<0>(abcd)));
                 }
                 n += 1;
             }
@@ -185,65 +197,16 @@ unsafe fn fold1<const N: usize>(state: &mut [Five; N], source: Source) {
     next!(vsha1pq_u32 0xca62c1d6: 15 16 17 18 19);
     let mut n = 0;
     while n < N {
-        state[n] = (vaddq_u32(state[n].0, before[n].0), state[n].1.wrapping_add(before[n].1));
+        state[n] = Five(vaddq_u32(state[n].0, before[n].0), state[n].1.wrapping_add(before[n].1));
         n += 1;
     }
 }
 
 impl<const N: usize> Kernel for Sha1<N> {
-    type State = [Five; N];
-    const LANES: usize = N;
-    const DIGEST: usize = 32;
-    const SAME: bool = true;
+    in_step!(Five: 5);
 
     #[inline(always)]
-    unsafe fn same(words: *const u8) -> [Five; N] {
-        let words = words.cast::<u32>();
-        [op!((vld1q_u32(words), *words.add(4))); N]
-    }
-
-    #[inline(always)]
-    unsafe fn load(words: *const u8) -> [Five; N] {
-        let mut state = [(op!(vdupq_n_u32(0)), 0); N];
-        let mut n = 0;
-        while n < N {
-            op! {
-                let own = own_words::<N, 5>(words, n);
-                state[n] = (vld1q_u32(own.as_ptr()), own[4]);
-            }
-            n += 1;
-        }
-        state
-    }
-
-    #[inline(always)]
-    unsafe fn store(state: &[Five; N], words: *mut u8) {
-        let mut n = 0;
-        while n < N {
-            let mut own = [0; 5];
-            op! {
-                vst1q_u32(own.as_mut_ptr(), state[n].0);
-                own[4] = state[n].1;
-                put_words::<N, 5>(&own, words, n);
-            }
-            n += 1;
-        }
-    }
-
-    #[inline(always)]
-    unsafe fn fold(state: &mut [Five; N], source: Source, _: &Place<'_>) {
+    unsafe fn fold(state: &mut [Five; N], source: Source, _: &Place) {
         op!(fold1(state, source))
-    }
-
-    #[inline(always)]
-    unsafe fn digests(state: &[Five; N], out: *mut u8, stride: usize) {
-        let mut n = 0;
-        while n < N {
-            op! {
-                vst1q_u8(out.add(n * stride), vrev32q_u8(vreinterpretq_u8_u32(state[n].0)));
-                out.add(n * stride + 16).cast::<[u8; 4]>().write(state[n].1.to_be_bytes());
-            }
-            n += 1;
-        }
     }
 }

@@ -33,7 +33,7 @@ fn turned<const BYTES: usize>(vector: __m256i, bytes: u32) -> __m256i {
 
 /// Reverses the bytes of each word of `BYTES` bytes.
 #[inline(always)]
-fn reversed<const BYTES: usize>(vector: __m256i) -> __m256i {
+pub(super) fn reversed<const BYTES: usize>(vector: __m256i) -> __m256i {
     op! {
         let order = match BYTES {
             4 => _mm_setr_epi8(3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12),
@@ -43,114 +43,9 @@ fn reversed<const BYTES: usize>(vector: __m256i) -> __m256i {
     }
 }
 
-macro_rules! operations {
-    ($word:ty, $int:ty, $set:ident, $add:ident, $sub:ident, $left:ident, $right:ident) => {
-        type Word = $word;
-        const LANES: usize = 32 / size_of::<$word>();
-
-        #[inline(always)]
-        unsafe fn broadcast(word: $word) -> Self {
-            op!(Self($set(word as $int)))
-        }
-
-        #[inline(always)]
-        unsafe fn load(from: *const $word) -> Self {
-            op!(Self(_mm256_loadu_si256(from.cast())))
-        }
-
-        #[inline(always)]
-        unsafe fn store(self, to: *mut $word) {
-            op!(_mm256_storeu_si256(to.cast(), self.0))
-        }
-
-        #[inline(always)]
-        unsafe fn rows1<const BIG: bool>(rows: *const *const u8, offset: isize) -> Self {
-            let mut words = [0; Self::LANES];
-            let mut lane = 0;
-            while lane < Self::LANES {
-                // SAFETY: the caller's promise: a word at each row.
-                words[lane] = unsafe { <$word as Lane>::rows1::<BIG>(rows.add(lane), offset) };
-                lane += 1;
-            }
-            op!(Self::load(words.as_ptr()))
-        }
-
-        #[inline(always)]
-        unsafe fn rows16<const BIG: bool>(rows: *const *const u8, offset: isize) -> [Self; 16] {
-            op! {
-                let mut words = [Self(_mm256_setzero_si256()); 16];
-                let mut part = 0;
-                while part < 16 {
-                    let mut row = [words[0].0; Self::LANES];
-                    let mut lane = 0;
-                    while lane < Self::LANES {
-                        let at = (*rows.add(lane)).wrapping_offset(offset + (part * size_of::<$word>()) as isize);
-                        row[lane] = _mm256_loadu_si256(at.cast());
-                        if BIG {
-                            row[lane] = reversed::<{ size_of::<$word>() }>(row[lane]);
-                        }
-                        lane += 1;
-                    }
-                    let column = Self::transpose(row);
-                    let mut word = 0;
-                    while word < Self::LANES {
-                        words[part + word] = Self(column[word]);
-                        word += 1;
-                    }
-                    part += Self::LANES;
-                }
-                words
-            }
-        }
-
-        #[inline(always)]
-        unsafe fn store8<const BIG: bool>(words: &[Self; 8], out: *mut u8, stride: usize) {
-            op! {
-                let mut part = 0;
-                while part < 8 {
-                    let mut column = [words[0].0; Self::LANES];
-                    let mut word = 0;
-                    while word < Self::LANES {
-                        column[word] = words[part + word].0;
-                        word += 1;
-                    }
-                    let row = Self::transpose(column);
-                    let mut lane = 0;
-                    while lane < Self::LANES {
-                        let bytes = if BIG { reversed::<{ size_of::<$word>() }>(row[lane]) } else { row[lane] };
-                        _mm256_storeu_si256(out.add(lane * stride + part * size_of::<$word>()).cast(), bytes);
-                        lane += 1;
-                    }
-                    part += Self::LANES;
-                }
-            }
-        }
-
-        #[inline(always)]
-        fn add(self, other: Self) -> Self {
-            op!(Self($add(self.0, other.0)))
-        }
-
-        #[inline(always)]
-        fn sub(self, other: Self) -> Self {
-            op!(Self($sub(self.0, other.0)))
-        }
-
-        #[inline(always)]
-        fn xor(self, other: Self) -> Self {
-            op!(Self(_mm256_xor_si256(self.0, other.0)))
-        }
-
-        #[inline(always)]
-        fn and(self, other: Self) -> Self {
-            op!(Self(_mm256_and_si256(self.0, other.0)))
-        }
-
-        #[inline(always)]
-        fn not_and(self, other: Self) -> Self {
-            op!(Self(_mm256_andnot_si256(self.0, other.0)))
-        }
-
+/// Rotations and shifts.
+macro_rules! shifts {
+    ($left:ident $right:ident) => {
         #[inline(always)]
         fn shr(self, bits: u32) -> Self {
             op!(Self($right(self.0, _mm_cvtsi32_si128(bits as i32))))
@@ -159,55 +54,63 @@ macro_rules! operations {
         #[inline(always)]
         fn rotr(self, bits: u32) -> Self {
             if bits % 8 == 0 {
-                return Self(turned::<{ size_of::<$word>() }>(self.0, bits / 8));
+                return Self(turned::<{ size_of::<Self::Word>() }>(self.0, bits / 8));
             }
-            let left = 8 * size_of::<$word>() as i32 - bits as i32;
+            let left = 8 * size_of::<Self::Word>() as i32 - bits as i32;
             op!(Self(_mm256_or_si256(self.shr(bits).0, $left(self.0, _mm_cvtsi32_si128(left)))))
         }
     };
 }
 
 impl Lane for Y32 {
-    operations!(u32, i32, _mm256_set1_epi32, _mm256_add_epi32, _mm256_sub_epi32, _mm256_sll_epi32, _mm256_srl_epi32);
+    words!(
+        __m256i, u32 as i32: _mm256_set1_epi32 _mm256_loadu_si256 _mm256_storeu_si256,
+        add _mm256_add_epi32, sub _mm256_sub_epi32, xor _mm256_xor_si256, and _mm256_and_si256, not_and _mm256_andnot_si256
+    );
+    rows!(_mm256_loadu_si256 reversed::<4>, transpose32);
+    digests!(_mm256_storeu_si256 reversed::<4>, transpose32);
+    shifts!(_mm256_sll_epi32 _mm256_srl_epi32);
 }
 
 impl Lane for Y64 {
-    operations!(u64, i64, _mm256_set1_epi64x, _mm256_add_epi64, _mm256_sub_epi64, _mm256_sll_epi64, _mm256_srl_epi64);
+    words!(
+        __m256i, u64 as i64: _mm256_set1_epi64x _mm256_loadu_si256 _mm256_storeu_si256,
+        add _mm256_add_epi64, sub _mm256_sub_epi64, xor _mm256_xor_si256, and _mm256_and_si256, not_and _mm256_andnot_si256
+    );
+    rows!(_mm256_loadu_si256 reversed::<8>, transpose64);
+    digests!(_mm256_storeu_si256 reversed::<8>, transpose64);
+    shifts!(_mm256_sll_epi64 _mm256_srl_epi64);
 }
 
-impl Y32 {
-    /// Transposes 8 rows of 8 words.
-    #[inline(always)]
-    fn transpose(row: [__m256i; 8]) -> [__m256i; 8] {
-        let low = transpose4([row[0], row[1], row[2], row[3]]);
-        let high = transpose4([row[4], row[5], row[6], row[7]]);
-        let mut words = row;
-        let mut k = 0;
-        while k < 4 {
-            op! {
-                words[k] = _mm256_permute2x128_si256::<0x20>(low[k], high[k]);
-                words[k + 4] = _mm256_permute2x128_si256::<0x31>(low[k], high[k]);
-            }
-            k += 1;
-        }
-        words
-    }
-}
-
-impl Y64 {
-    /// Transposes 4 rows of 4 words.
-    #[inline(always)]
-    fn transpose([a, b, c, d]: [__m256i; 4]) -> [__m256i; 4] {
+/// Transposes 8 rows of 8 words.
+#[inline(always)]
+pub(super) fn transpose32(row: [__m256i; 8]) -> [__m256i; 8] {
+    let low = transpose4([row[0], row[1], row[2], row[3]]);
+    let high = transpose4([row[4], row[5], row[6], row[7]]);
+    let mut words = row;
+    let mut k = 0;
+    while k < 4 {
         op! {
-            let (ab, ab_high) = (_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b));
-            let (cd, cd_high) = (_mm256_unpacklo_epi64(c, d), _mm256_unpackhi_epi64(c, d));
-            [
-                _mm256_permute2x128_si256::<0x20>(ab, cd),
-                _mm256_permute2x128_si256::<0x20>(ab_high, cd_high),
-                _mm256_permute2x128_si256::<0x31>(ab, cd),
-                _mm256_permute2x128_si256::<0x31>(ab_high, cd_high),
-            ]
+            words[k] = _mm256_permute2x128_si256::<0x20>(low[k], high[k]);
+            words[k + 4] = _mm256_permute2x128_si256::<0x31>(low[k], high[k]);
         }
+        k += 1;
+    }
+    words
+}
+
+/// Transposes 4 rows of 4 words.
+#[inline(always)]
+pub(super) fn transpose64([a, b, c, d]: [__m256i; 4]) -> [__m256i; 4] {
+    op! {
+        let (ab, ab_high) = (_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b));
+        let (cd, cd_high) = (_mm256_unpacklo_epi64(c, d), _mm256_unpackhi_epi64(c, d));
+        [
+            _mm256_permute2x128_si256::<0x20>(ab, cd),
+            _mm256_permute2x128_si256::<0x20>(ab_high, cd_high),
+            _mm256_permute2x128_si256::<0x31>(ab, cd),
+            _mm256_permute2x128_si256::<0x31>(ab_high, cd_high),
+        ]
     }
 }
 

@@ -1,6 +1,8 @@
-//! AVX-512: 16 lanes of 32 bits, 8 of 64, with rotations and any function of three inputs as one instruction.
+//! AVX-512: 16 lanes of 32 bits, 8 of 64, with rotations and any function of three inputs as one instruction; and the same
+//! instructions on half the lanes and a quarter of them, for few messages.
 
-use crate::lane::Lane;
+use super::{avx2, sse41};
+use crate::{kernel::PITCH, lane::Lane, rows::Row};
 use core::arch::x86_64::*;
 
 /// 16 words of 32 bits.
@@ -11,6 +13,18 @@ pub(crate) struct Z32(__m512i);
 #[derive(Clone, Copy)]
 pub(crate) struct Z64(__m512i);
 
+/// 8 words of 32 bits.
+#[derive(Clone, Copy)]
+pub(crate) struct Y32(__m256i);
+
+/// 4 words of 64 bits.
+#[derive(Clone, Copy)]
+pub(crate) struct Y64(__m256i);
+
+/// 4 words of 32 bits.
+#[derive(Clone, Copy)]
+pub(crate) struct X32(__m128i);
+
 /// Evaluates an expression of intrinsics.
 macro_rules! op {
     ($($body:tt)*) => {
@@ -20,13 +34,23 @@ macro_rules! op {
 }
 
 /// The empty instruction that [`Lane::pin`] is.
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn pin(mut vector: __m512i) -> __m512i {
-    // SAFETY: no instruction: it only says that `vector` may have changed.
-    unsafe { core::arch::asm!("/* {0} */", inout(zmm_reg) vector, options(pure, nomem, nostack, preserves_flags)) };
-    vector
+macro_rules! pin {
+    ($name:ident $vector:ty, $feature:literal, $register:ident) => {
+        #[inline]
+        #[target_feature(enable = $feature)]
+        fn $name(mut vector: $vector) -> $vector {
+            // SAFETY: no instruction: it only says that `vector` may have changed.
+            unsafe {
+                core::arch::asm!("/* {0} */", inout($register) vector, options(pure, nomem, nostack, preserves_flags));
+            }
+            vector
+        }
+    };
 }
+
+pin!(pin512 __m512i, "avx512f", zmm_reg);
+pin!(pin256 __m256i, "avx512f,avx512vl", ymm_reg);
+pin!(pin128 __m128i, "avx512f,avx512vl", xmm_reg);
 
 /// A mask of 64 bytes from `at` on: those below `edge`.
 #[inline(always)]
@@ -47,83 +71,9 @@ fn reversed<const BYTES: usize>(vector: __m512i) -> __m512i {
     }
 }
 
-macro_rules! operations {
-    ($word:ty, $int:ty, $set:ident, $add:ident, $sub:ident, $rotate:ident, $shift:ident, $ternary:ident) => {
-        type Word = $word;
-        const LANES: usize = 64 / size_of::<$word>();
-
-        #[inline(always)]
-        unsafe fn broadcast(word: $word) -> Self {
-            op!(Self($set(word as $int)))
-        }
-
-        #[inline(always)]
-        unsafe fn load(from: *const $word) -> Self {
-            op!(Self(_mm512_loadu_si512(from.cast())))
-        }
-
-        #[inline(always)]
-        unsafe fn store(self, to: *mut $word) {
-            op!(_mm512_storeu_si512(to.cast(), self.0))
-        }
-
-        #[inline(always)]
-        unsafe fn rows1<const BIG: bool>(rows: *const *const u8, offset: isize) -> Self {
-            let mut words = [0; Self::LANES];
-            let mut lane = 0;
-            while lane < Self::LANES {
-                // SAFETY: the caller's promise: a word at each row.
-                words[lane] = unsafe { <$word as Lane>::rows1::<BIG>(rows.add(lane), offset) };
-                lane += 1;
-            }
-            op!(Self::load(words.as_ptr()))
-        }
-
-        #[inline(always)]
-        unsafe fn overlay(template: *const u8, row: *const u8, from: usize, end: usize, to: *mut u8, len: usize) {
-            let mut at = 0;
-            while at < len {
-                let (mine, whole) = (below(end, at) & !below(from, at), below(len, at));
-                op! {
-                    let bytes = _mm512_maskz_loadu_epi8(whole, template.wrapping_add(at).cast());
-                    // Bytes outside the mask are not touched: they may lie outside the message's memory.
-                    let bytes = _mm512_mask_loadu_epi8(bytes, mine, row.wrapping_add(at).cast());
-                    _mm512_mask_storeu_epi8(to.wrapping_add(at).cast(), whole, bytes);
-                }
-                at += 64;
-            }
-        }
-
-        #[inline(always)]
-        fn pin(self) -> Self {
-            op!(Self(pin(self.0)))
-        }
-
-        #[inline(always)]
-        fn add(self, other: Self) -> Self {
-            op!(Self($add(self.0, other.0)))
-        }
-
-        #[inline(always)]
-        fn sub(self, other: Self) -> Self {
-            op!(Self($sub(self.0, other.0)))
-        }
-
-        #[inline(always)]
-        fn xor(self, other: Self) -> Self {
-            op!(Self(_mm512_xor_si512(self.0, other.0)))
-        }
-
-        #[inline(always)]
-        fn and(self, other: Self) -> Self {
-            op!(Self(_mm512_and_si512(self.0, other.0)))
-        }
-
-        #[inline(always)]
-        fn not_and(self, other: Self) -> Self {
-            op!(Self(_mm512_andnot_si512(self.0, other.0)))
-        }
-
+/// Rotations, shifts and functions of three inputs.
+macro_rules! ternary {
+    ($set:ident as $int:ty, $rotate:ident $shift:ident $ternary:ident, $pin:ident) => {
         #[inline(always)]
         fn rotr(self, bits: u32) -> Self {
             op!(Self($rotate(self.0, $set(bits as $int))))
@@ -132,6 +82,11 @@ macro_rules! operations {
         #[inline(always)]
         fn shr(self, bits: u32) -> Self {
             op!(Self($shift(self.0, $set(bits as $int))))
+        }
+
+        #[inline(always)]
+        fn pin(self) -> Self {
+            op!(Self($pin(self.0)))
         }
 
         // The constants are the truth tables: bit `4a + 2b + c` is the result.
@@ -154,53 +109,62 @@ macro_rules! operations {
         fn xor_not_and(self, b: Self, c: Self) -> Self {
             op!(Self($ternary::<0b1101_0010>(self.0, b.0, c.0)))
         }
+
+        #[inline(always)]
+        unsafe fn overlay(
+            template: *const u8,
+            rows: *const *const u8,
+            offset: isize,
+            from: usize,
+            end: usize,
+            to: *mut u8,
+            len: usize,
+        ) {
+            // SAFETY: the caller's promise.
+            unsafe { overlay::<{ Self::LANES }>(template, rows, offset, from, end, to, len) }
+        }
     };
 }
 
 impl Lane for Z32 {
-    operations!(
-        u32,
-        i32,
-        _mm512_set1_epi32,
-        _mm512_add_epi32,
-        _mm512_sub_epi32,
-        _mm512_rorv_epi32,
-        _mm512_srlv_epi32,
-        _mm512_ternarylogic_epi32
+    words!(
+        __m512i, u32 as i32: _mm512_set1_epi32 _mm512_loadu_si512 _mm512_storeu_si512,
+        add _mm512_add_epi32, sub _mm512_sub_epi32, xor _mm512_xor_si512, and _mm512_and_si512, not_and _mm512_andnot_si512
     );
+    row1!();
+    ternary!(_mm512_set1_epi32 as i32, _mm512_rorv_epi32 _mm512_srlv_epi32 _mm512_ternarylogic_epi32, pin512);
 
     #[inline(always)]
     unsafe fn rows16<const BIG: bool>(rows: *const *const u8, offset: isize) -> [Self; 16] {
         op! {
-            let mut row = [_mm512_setzero_si512(); 16];
-            let mut lane = 0;
-            while lane < 16 {
-                row[lane] = _mm512_loadu_si512((*rows.add(lane)).wrapping_offset(offset).cast());
-                if BIG {
-                    row[lane] = reversed::<4>(row[lane]);
+            let mut words = [Self::broadcast(0); 16];
+            let mut half = 0;
+            while half < 2 {
+                // Half a row of messages j and j + 4, and of j + 8 and j + 12: a register is put together while it is loaded,
+                // because there is but one unit for shuffles.
+                let mut pairs = [words[0].0; 8];
+                let mut j = 0;
+                while j < 8 {
+                    let lane = j % 4 + j / 4 * 8;
+                    let first = (*rows.add(lane)).wrapping_offset(offset + 32 * half as isize);
+                    let second = (*rows.add(lane + 4)).wrapping_offset(offset + 32 * half as isize);
+                    let low = _mm512_castsi256_si512(_mm256_loadu_si256(first.cast()));
+                    pairs[j] = _mm512_inserti64x4::<1>(low, _mm256_loadu_si256(second.cast()));
+                    if BIG {
+                        pairs[j] = reversed::<4>(pairs[j]);
+                    }
+                    j += 1;
                 }
-                lane += 1;
-            }
-            // Squares of 4 by 4 words first: `squares[g][k]`, block b, is word 4b + k of the rows 4g..4g + 4.
-            let mut squares = [[row[0]; 4]; 4];
-            let mut group = 0;
-            while group < 4 {
-                squares[group] = transpose4([row[4 * group], row[4 * group + 1], row[4 * group + 2], row[4 * group + 3]]);
-                group += 1;
-            }
-            // Then the squares themselves, as blocks of 128 bits.
-            let mut words = [Z32(row[0]); 16];
-            let mut k = 0;
-            while k < 4 {
-                let even01 = _mm512_shuffle_i32x4::<0b10_00_10_00>(squares[0][k], squares[1][k]);
-                let odd01 = _mm512_shuffle_i32x4::<0b11_01_11_01>(squares[0][k], squares[1][k]);
-                let even23 = _mm512_shuffle_i32x4::<0b10_00_10_00>(squares[2][k], squares[3][k]);
-                let odd23 = _mm512_shuffle_i32x4::<0b11_01_11_01>(squares[2][k], squares[3][k]);
-                words[k] = Z32(_mm512_shuffle_i32x4::<0b10_00_10_00>(even01, even23));
-                words[k + 4] = Z32(_mm512_shuffle_i32x4::<0b10_00_10_00>(odd01, odd23));
-                words[k + 8] = Z32(_mm512_shuffle_i32x4::<0b11_01_11_01>(even01, even23));
-                words[k + 12] = Z32(_mm512_shuffle_i32x4::<0b11_01_11_01>(odd01, odd23));
-                k += 1;
+                // Squares of 4 by 4 words: `low[k]`, blocks 0 and 2, is word k of the messages 0..4 and 4..8; 1 and 3, word 4 + k.
+                let low = transpose4([pairs[0], pairs[1], pairs[2], pairs[3]]);
+                let high = transpose4([pairs[4], pairs[5], pairs[6], pairs[7]]);
+                let mut k = 0;
+                while k < 4 {
+                    words[8 * half + k] = Self(_mm512_shuffle_i32x4::<0b10_00_10_00>(low[k], high[k]));
+                    words[8 * half + k + 4] = Self(_mm512_shuffle_i32x4::<0b11_01_11_01>(low[k], high[k]));
+                    k += 1;
+                }
+                half += 1;
             }
             words
         }
@@ -232,57 +196,185 @@ impl Lane for Z32 {
 }
 
 impl Lane for Z64 {
-    operations!(
-        u64,
-        i64,
-        _mm512_set1_epi64,
-        _mm512_add_epi64,
-        _mm512_sub_epi64,
-        _mm512_rorv_epi64,
-        _mm512_srlv_epi64,
-        _mm512_ternarylogic_epi64
+    words!(
+        __m512i, u64 as i64: _mm512_set1_epi64 _mm512_loadu_si512 _mm512_storeu_si512,
+        add _mm512_add_epi64, sub _mm512_sub_epi64, xor _mm512_xor_si512, and _mm512_and_si512, not_and _mm512_andnot_si512
     );
+    rows!(_mm512_loadu_si512 reversed::<8>, transpose8);
+    digests!(_mm512_storeu_si512 reversed::<8>, transpose8);
+    ternary!(_mm512_set1_epi64 as i64, _mm512_rorv_epi64 _mm512_srlv_epi64 _mm512_ternarylogic_epi64, pin512);
+}
+
+impl Lane for Y32 {
+    words!(
+        __m256i, u32 as i32: _mm256_set1_epi32 _mm256_loadu_si256 _mm256_storeu_si256,
+        add _mm256_add_epi32, sub _mm256_sub_epi32, xor _mm256_xor_si256, and _mm256_and_si256, not_and _mm256_andnot_si256
+    );
+    rows!(_mm256_loadu_si256 avx2::reversed::<4>, avx2::transpose32);
+    digests!(_mm256_storeu_si256 avx2::reversed::<4>, avx2::transpose32);
+    ternary!(_mm256_set1_epi32 as i32, _mm256_rorv_epi32 _mm256_srlv_epi32 _mm256_ternarylogic_epi32, pin256);
+}
+
+impl Lane for Y64 {
+    words!(
+        __m256i, u64 as i64: _mm256_set1_epi64x _mm256_loadu_si256 _mm256_storeu_si256,
+        add _mm256_add_epi64, sub _mm256_sub_epi64, xor _mm256_xor_si256, and _mm256_and_si256, not_and _mm256_andnot_si256
+    );
+    rows!(_mm256_loadu_si256 avx2::reversed::<8>, avx2::transpose64);
+    digests!(_mm256_storeu_si256 avx2::reversed::<8>, avx2::transpose64);
+    ternary!(_mm256_set1_epi64x as i64, _mm256_rorv_epi64 _mm256_srlv_epi64 _mm256_ternarylogic_epi64, pin256);
+}
+
+impl Lane for X32 {
+    words!(
+        __m128i, u32 as i32: _mm_set1_epi32 _mm_loadu_si128 _mm_storeu_si128,
+        add _mm_add_epi32, sub _mm_sub_epi32, xor _mm_xor_si128, and _mm_and_si128, not_and _mm_andnot_si128
+    );
+    rows!(_mm_loadu_si128 sse41::reversed::<4>, sse41::transpose32);
+    digests!(_mm_storeu_si128 sse41::reversed::<4>, sse41::transpose32);
+    ternary!(_mm_set1_epi32 as i32, _mm_rorv_epi32 _mm_srlv_epi32 _mm_ternarylogic_epi32, pin128);
+}
+
+/// A row that is turned by one intrinsic.
+macro_rules! turned {
+    ($turn:ident) => {
+        #[inline(always)]
+        fn turn(self, by: usize) -> Self {
+            op!(Self(match by {
+                1 => $turn::<0b00_11_10_01>(self.0),
+                2 => $turn::<0b01_00_11_10>(self.0),
+                _ => $turn::<0b10_01_00_11>(self.0),
+            }))
+        }
+    };
+}
+
+/// The words of a block are in two registers of 256 bits, pinned so that the compiler does not make one of them: while an
+/// instruction on 512 bits is under way, many chips have one unit less for all the others.
+impl Row for X32 {
+    type Blocks = [__m256i; 2];
+    turned!(_mm_shuffle_epi32);
 
     #[inline(always)]
-    unsafe fn rows16<const BIG: bool>(rows: *const *const u8, offset: isize) -> [Self; 16] {
+    unsafe fn blocks(rows: *const *const u8, offset: isize) -> [__m256i; 2] {
         op! {
-            let mut words = [Z64(_mm512_setzero_si512()); 16];
-            let mut half = 0;
-            while half < 2 {
-                let mut row = [_mm512_setzero_si512(); 8];
-                let mut lane = 0;
-                while lane < 8 {
-                    let at = (*rows.add(lane)).wrapping_offset(offset + 64 * half as isize);
-                    row[lane] = _mm512_loadu_si512(at.cast());
-                    if BIG {
-                        row[lane] = reversed::<8>(row[lane]);
-                    }
-                    lane += 1;
-                }
-                let column = transpose8(row);
-                let mut word = 0;
-                while word < 8 {
-                    words[8 * half + word] = Z64(column[word]);
-                    word += 1;
-                }
-                half += 1;
-            }
-            words
+            let at = (*rows).wrapping_offset(offset);
+            [pin256(_mm256_loadu_si256(at.cast())), pin256(_mm256_loadu_si256(at.wrapping_add(32).cast()))]
         }
     }
 
     #[inline(always)]
-    unsafe fn store8<const BIG: bool>(words: &[Self; 8], out: *mut u8, stride: usize) {
+    fn words(block: &[__m256i; 2], [a, b, c, d]: [usize; 4]) -> Self {
         op! {
-            let [a, b, c, d, e, f, g, h] = *words;
-            let row = transpose8([a.0, b.0, c.0, d.0, e.0, f.0, g.0, h.0]);
+            let order = _mm256_zextsi128_si256(_mm_setr_epi32(a as i32, b as i32, c as i32, d as i32));
+            Self(_mm256_castsi256_si128(_mm256_permutex2var_epi32(block[0], order, block[1])))
+        }
+    }
+}
+
+/// Two messages.
+impl Row for Y32 {
+    type Blocks = [[__m256i; 2]; 2];
+    turned!(_mm256_shuffle_epi32);
+
+    #[inline(always)]
+    unsafe fn blocks(rows: *const *const u8, offset: isize) -> [[__m256i; 2]; 2] {
+        // SAFETY: the caller's promise: two messages.
+        unsafe { [X32::blocks(rows, offset), X32::blocks(rows.add(1), offset)] }
+    }
+
+    #[inline(always)]
+    fn words(blocks: &[[__m256i; 2]; 2], at: [usize; 4]) -> Self {
+        let halves = [X32::words(&blocks[0], at), X32::words(&blocks[1], at)];
+        op!(Self(_mm256_inserti128_si256::<1>(_mm256_castsi128_si256(halves[0].0), halves[1].0)))
+    }
+}
+
+/// Four messages.
+impl Row for Z32 {
+    type Blocks = [[__m512i; 2]; 2];
+    turned!(_mm512_shuffle_epi32);
+
+    #[inline(always)]
+    unsafe fn blocks(rows: *const *const u8, offset: isize) -> [[__m512i; 2]; 2] {
+        let mut blocks = [[op!(_mm512_setzero_si512()); 2]; 2];
+        let mut message = 0;
+        while message < 4 {
+            op! {
+                let at = (*rows.add(message)).wrapping_offset(offset);
+                blocks[message / 2][message % 2] = _mm512_loadu_si512(at.cast());
+            }
+            message += 1;
+        }
+        blocks
+    }
+
+    #[inline(always)]
+    fn words(blocks: &[[__m512i; 2]; 2], [a, b, c, d]: [usize; 4]) -> Self {
+        let [a, b, c, d] = [a as i32, b as i32, c as i32, d as i32];
+        op! {
+            let order = _mm512_zextsi256_si512(_mm256_setr_epi32(a, b, c, d, a + 16, b + 16, c + 16, d + 16));
+            let low = _mm512_permutex2var_epi32(blocks[0][0], order, blocks[0][1]);
+            let high = _mm512_permutex2var_epi32(blocks[1][0], order, blocks[1][1]);
+            Self(_mm512_inserti64x4::<1>(low, _mm512_castsi512_si256(high)))
+        }
+    }
+}
+
+/// One message.
+impl Row for Y64 {
+    type Blocks = [__m256i; 4];
+    turned!(_mm256_permute4x64_epi64);
+
+    #[inline(always)]
+    unsafe fn blocks(rows: *const *const u8, offset: isize) -> [__m256i; 4] {
+        // SAFETY: the caller's promise: a block of 128 bytes.
+        let [[a, b], [c, d]] = unsafe { [X32::blocks(rows, offset), X32::blocks(rows, offset + 64)] };
+        [a, b, c, d]
+    }
+
+    #[inline(always)]
+    fn words(block: &[__m256i; 4], [a, b, c, d]: [usize; 4]) -> Self {
+        let late = |at: usize| if at < 8 { 0 } else { -1 };
+        op! {
+            let order = _mm256_setr_epi64x(a as i64, b as i64, c as i64, d as i64);
+            let low = _mm256_permutex2var_epi64(block[0], order, block[1]);
+            let high = _mm256_permutex2var_epi64(block[2], order, block[3]);
+            Self(_mm256_blendv_epi8(low, high, _mm256_setr_epi64x(late(a), late(b), late(c), late(d))))
+        }
+    }
+}
+
+/// As [`Lane::overlay`], of so many lanes: by masks, which are the same for all of them.
+///
+/// # Safety
+/// Its.
+#[inline(always)]
+unsafe fn overlay<const LANES: usize>(
+    template: *const u8,
+    rows: *const *const u8,
+    offset: isize,
+    from: usize,
+    end: usize,
+    to: *mut u8,
+    len: usize,
+) {
+    let mut at = 0;
+    while at < len {
+        let (mine, whole) = (below(end, at) & !below(from, at), below(len, at));
+        op! {
+            let common = _mm512_maskz_loadu_epi8(whole, template.wrapping_add(at).cast());
             let mut lane = 0;
-            while lane < 8 {
-                let bytes = if BIG { reversed::<8>(row[lane]) } else { row[lane] };
-                _mm512_storeu_si512(out.add(lane * stride).cast(), bytes);
+            while lane < LANES {
+                let row = (*rows.add(lane)).wrapping_offset(offset + at as isize);
+                // Bytes outside the mask are not touched: they may lie outside the message's memory. The store is a whole
+                // one: there is room, and a store under a mask would not be forwarded to the load that soon follows.
+                let bytes = _mm512_mask_loadu_epi8(common, mine, row.cast());
+                _mm512_storeu_si512(to.add(lane * PITCH + at).cast(), bytes);
                 lane += 1;
             }
         }
+        at += 64;
     }
 }
 

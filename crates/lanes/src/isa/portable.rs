@@ -7,6 +7,7 @@ macro_rules! lane {
         impl Lane for $word {
             type Word = $word;
             const LANES: usize = 1;
+            type Each<T: Copy> = [T; 1];
 
             #[inline(always)]
             unsafe fn broadcast(word: $word) -> Self {

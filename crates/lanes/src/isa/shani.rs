@@ -52,10 +52,32 @@ impl Halves {
     }
 
     #[inline(always)]
-    fn words(self) -> [__m128i; 2] {
+    fn ordered(self) -> [__m128i; 2] {
         op! {
             let (dcba, hgfe) = (_mm_unpackhi_epi64(self.cdgh, self.abef), _mm_unpacklo_epi64(self.cdgh, self.abef));
             [_mm_shuffle_epi32::<0b00_01_10_11>(dcba), _mm_shuffle_epi32::<0b00_01_10_11>(hgfe)]
+        }
+    }
+
+    #[inline(always)]
+    fn words(self) -> [u32; 8] {
+        let mut words = [0; 8];
+        let [abcd, efgh] = self.ordered();
+        op! {
+            _mm_storeu_si128(words.as_mut_ptr().cast(), abcd);
+            _mm_storeu_si128(words.as_mut_ptr().add(4).cast(), efgh);
+        }
+        words
+    }
+
+    /// # Safety
+    /// There is room for 32 bytes.
+    #[inline(always)]
+    unsafe fn digest(self, out: *mut u8) {
+        let [abcd, efgh] = self.ordered();
+        op! {
+            _mm_storeu_si128(out.cast(), reversed(abcd));
+            _mm_storeu_si128(out.add(16).cast(), reversed(efgh));
         }
     }
 }
@@ -75,44 +97,10 @@ fn four<const N: usize>(state: &mut [Halves; N], scheduled: [__m128i; N]) {
 }
 
 impl<const N: usize> Kernel for Sha256<N> {
-    type State = [Halves; N];
-    const LANES: usize = N;
-    const DIGEST: usize = 32;
-    const SAME: bool = true;
+    in_step!(Halves: 8);
 
     #[inline(always)]
-    unsafe fn same(words: *const u8) -> [Halves; N] {
-        [Halves::new(op!(&*words.cast::<[u32; 8]>())); N]
-    }
-
-    #[inline(always)]
-    unsafe fn load(words: *const u8) -> [Halves; N] {
-        let mut state = [Halves::new(&[0; 8]); N];
-        let mut n = 0;
-        while n < N {
-            state[n] = Halves::new(&op!(own_words::<N, 8>(words, n)));
-            n += 1;
-        }
-        state
-    }
-
-    #[inline(always)]
-    unsafe fn store(state: &[Halves; N], words: *mut u8) {
-        let mut n = 0;
-        while n < N {
-            let mut own = [0u32; 8];
-            op! {
-                let [abcd, efgh] = state[n].words();
-                _mm_storeu_si128(own.as_mut_ptr().cast(), abcd);
-                _mm_storeu_si128(own.as_mut_ptr().add(4).cast(), efgh);
-                put_words::<N, 8>(&own, words, n);
-            }
-            n += 1;
-        }
-    }
-
-    #[inline(always)]
-    unsafe fn fold(state: &mut [Halves; N], source: Source, _: &Place<'_>) {
+    unsafe fn fold(state: &mut [Halves; N], source: Source, _: &Place) {
         let before = *state;
         let mut words = [before[0].abef; N];
         if let Source::Scheduled(schedule) = source {
@@ -123,6 +111,7 @@ impl<const N: usize> Kernel for Sha256<N> {
                 t += 4;
             }
         } else {
+            let at = op!(source.every_row::<N>());
             // The schedule's last 16 words.
             let mut w = [[words[0]; 4]; N];
             macro_rules! next {
@@ -133,7 +122,7 @@ impl<const N: usize> Kernel for Sha256<N> {
                         let w = &mut w[n];
                         op! {
                             w[$t % 4] = if $t < 4 {
-                                reversed(_mm_loadu_si128(source.row(n).wrapping_add(16 * $t).cast()))
+                                reversed(_mm_loadu_si128(at[n].wrapping_add(16 * $t).cast()))
                             } else {
                                 let seventh = _mm_alignr_epi8::<4>(w[($t + 3) % 4], w[($t + 2) % 4]);
                                 let sum = _mm_add_epi32(_mm_sha256msg1_epu32(w[$t % 4], w[($t + 1) % 4]), seventh);
@@ -157,19 +146,6 @@ impl<const N: usize> Kernel for Sha256<N> {
             n += 1;
         }
     }
-
-    #[inline(always)]
-    unsafe fn digests(state: &[Halves; N], out: *mut u8, stride: usize) {
-        let mut n = 0;
-        while n < N {
-            let [abcd, efgh] = state[n].words();
-            op! {
-                _mm_storeu_si128(out.add(n * stride).cast(), reversed(abcd));
-                _mm_storeu_si128(out.add(n * stride + 16).cast(), reversed(efgh));
-            }
-            n += 1;
-        }
-    }
 }
 
 impl Five {
@@ -180,47 +156,33 @@ impl Five {
             Five { abcd: _mm_shuffle_epi32::<0b00_01_10_11>(abcd), e: _mm_set_epi32(words[4] as i32, 0, 0, 0) }
         }
     }
+
+    #[inline(always)]
+    fn words(self) -> [u32; 5] {
+        let mut words = [0; 4];
+        op! {
+            _mm_storeu_si128(words.as_mut_ptr().cast(), _mm_shuffle_epi32::<0b00_01_10_11>(self.abcd));
+            [words[0], words[1], words[2], words[3], _mm_extract_epi32::<3>(self.e) as u32]
+        }
+    }
+
+    /// # Safety
+    /// There is room for 32 bytes: those beyond the digest are written, too.
+    #[inline(always)]
+    unsafe fn digest(self, out: *mut u8) {
+        op! {
+            _mm_storeu_si128(out.cast(), reversed(_mm_shuffle_epi32::<0b00_01_10_11>(self.abcd)));
+            _mm_storeu_si128(out.add(16).cast(), reversed(_mm_srli_si128::<12>(self.e)));
+        }
+    }
 }
 
 impl<const N: usize> Kernel for Sha1<N> {
-    type State = [Five; N];
-    const LANES: usize = N;
-    const DIGEST: usize = 32;
-    const SAME: bool = true;
+    in_step!(Five: 5);
 
     #[inline(always)]
-    unsafe fn same(words: *const u8) -> [Five; N] {
-        [Five::new(op!(&*words.cast::<[u32; 5]>())); N]
-    }
-
-    #[inline(always)]
-    unsafe fn load(words: *const u8) -> [Five; N] {
-        let mut state = [Five::new(&[0; 5]); N];
-        let mut n = 0;
-        while n < N {
-            state[n] = Five::new(&op!(own_words::<N, 5>(words, n)));
-            n += 1;
-        }
-        state
-    }
-
-    #[inline(always)]
-    unsafe fn store(state: &[Five; N], words: *mut u8) {
-        let mut n = 0;
-        while n < N {
-            let mut own = [0u32; 8];
-            op! {
-                _mm_storeu_si128(own.as_mut_ptr().cast(), _mm_shuffle_epi32::<0b00_01_10_11>(state[n].abcd));
-                own[4] = _mm_extract_epi32::<3>(state[n].e) as u32;
-                put_words::<N, 5>(&[own[0], own[1], own[2], own[3], own[4]], words, n);
-            }
-            n += 1;
-        }
-    }
-
-    #[inline(always)]
-    unsafe fn fold(state: &mut [Five; N], source: Source, _: &Place<'_>) {
-        let before = *state;
+    unsafe fn fold(state: &mut [Five; N], source: Source, _: &Place) {
+        let (before, at) = (*state, op!(source.every_row::<N>()));
         let mut w = [[before[0].e; 4]; N];
         // Four steps at a time; what `e` is four steps later is `a` of four steps before, rotated.
         macro_rules! next {
@@ -231,7 +193,7 @@ impl<const N: usize> Kernel for Sha1<N> {
                     op! {
                         w[$t % 4] = if $t < 4 {
                             // The first word is the highest one.
-                            let words = _mm_loadu_si128(source.row(n).wrapping_add(16 * $t).cast());
+                            let words = _mm_loadu_si128(at[n].wrapping_add(16 * $t).cast());
                             _mm_shuffle_epi8(words, _mm_set_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))
                         } else {
                             let sum = _mm_xor_si128(_mm_sha1msg1_epu32(w[$t % 4], w[($t + 1) % 4]), w[($t + 2) % 4]);
@@ -251,20 +213,6 @@ impl<const N: usize> Kernel for Sha1<N> {
             op! {
                 state[n].e = _mm_sha1nexte_epu32(state[n].e, before[n].e);
                 state[n].abcd = _mm_add_epi32(state[n].abcd, before[n].abcd);
-            }
-            n += 1;
-        }
-    }
-
-    #[inline(always)]
-    unsafe fn digests(state: &[Five; N], out: *mut u8, stride: usize) {
-        let mut n = 0;
-        while n < N {
-            op! {
-                let abcd = _mm_shuffle_epi32::<0b00_01_10_11>(state[n].abcd);
-                let e = _mm_srli_si128::<12>(state[n].e);
-                _mm_storeu_si128(out.add(n * stride).cast(), reversed(abcd));
-                _mm_storeu_si128(out.add(n * stride + 16).cast(), reversed(e));
             }
             n += 1;
         }
