@@ -9,7 +9,7 @@ use crate::{
     lane::Lane,
     plan::{Padding, Plan, Scheme, Words},
 };
-use core::{marker::PhantomData, ptr, slice};
+use core::{marker::PhantomData, slice};
 
 mod trees;
 pub(crate) use trees::{Trees, digests};
@@ -127,16 +127,9 @@ pub(crate) unsafe fn chunks_of(
         plan.include(unsafe { slice::from_raw_parts(grid.base, len) });
     }
     let root = if role == Role::Root { ROOT } else { 0 };
-    let job = Job {
-        start: Start::Same(BLAKE3.start.as_ptr()),
-        grid,
-        count,
-        steps: plan.steps(),
-        block: 64,
-        schedule: ptr::null(),
-        flags: (0, CHUNK_END | root),
-        end: End::Digests(out, 32),
-    };
+    let start = Start::Same(BLAKE3.start.as_ptr());
+    let job =
+        Job { flags: (0, CHUNK_END | root), ..Job::new(&BLAKE3, &plan, start, grid, count, End::Digests(out, 32)) };
     // SAFETY: the caller's promise.
     unsafe { dispatch(cpu, Family::Blake3, &job) }
 }
@@ -150,16 +143,8 @@ pub(crate) unsafe fn parents_of(cpu: Cpu, grid: Grid, count: usize, role: Role, 
     let mut plan = Plan::new();
     plan.blocks(&BLAKE3, 64, 0, 1);
     let root = if role == Role::Root { ROOT } else { 0 };
-    let job = Job {
-        start: Start::Same(BLAKE3.start.as_ptr()),
-        grid,
-        count,
-        steps: plan.steps(),
-        block: 64,
-        schedule: ptr::null(),
-        flags: (PARENT | root, 0),
-        end: End::Digests(out, 32),
-    };
+    let start = Start::Same(BLAKE3.start.as_ptr());
+    let job = Job { flags: (PARENT | root, 0), ..Job::new(&BLAKE3, &plan, start, grid, count, End::Digests(out, 32)) };
     // SAFETY: the caller's promise.
     unsafe { dispatch(cpu, Family::Blake3, &job) }
 }

@@ -36,16 +36,9 @@ pub fn digests_on(cpu: Cpu, hash: Hash, prefix: &[u8], messages: Messages<'_>, o
     if count == 1 {
         plan.include(messages.get(0));
     }
-    let job = Job {
-        start: Start::Same(start.as_ptr()),
-        grid: Grid::column(messages.bytes().as_ptr(), messages.stride()),
-        count,
-        steps: plan.steps(),
-        block: scheme.block,
-        schedule: schedule.as_ptr(),
-        flags: (0, 0),
-        end: End::Digests(out.as_mut_ptr(), size),
-    };
+    let (start, end) = (Start::Same(start.as_ptr()), End::Digests(out.as_mut_ptr(), size));
+    let grid = Grid::column(messages.bytes().as_ptr(), messages.stride());
+    let job = Job { schedule: schedule.as_ptr(), ..Job::new(scheme, &plan, start, grid, count, end) };
     // SAFETY: `Messages` lie in their memory, and `out` has a place for each.
     unsafe { dispatch(cpu, family, &job) }
 }

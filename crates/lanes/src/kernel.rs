@@ -2,7 +2,7 @@
 
 use crate::{
     lane::Lane,
-    plan::{Rows, Step},
+    plan::{Plan, Rows, Scheme, Step},
 };
 use core::{hint, mem::MaybeUninit, ptr};
 
@@ -35,6 +35,14 @@ pub(crate) struct Job<'a> {
     pub flags: (u32, u32),
     /// Where the states or digests go.
     pub end: End,
+}
+
+impl<'a> Job<'a> {
+    /// A job without a schedule or flags.
+    pub fn new(scheme: &Scheme, plan: &'a Plan, start: Start, grid: Grid, count: usize, end: End) -> Self {
+        let (steps, block) = (plan.steps(), scheme.block);
+        Job { start, grid, count, steps, block, schedule: ptr::null(), flags: (0, 0), end }
+    }
 }
 
 /// Where the states come from: `*const u8` points to words in the machine's own order.
@@ -173,6 +181,29 @@ impl Source {
     }
 }
 
+/// A block of each message to be put together: `len` bytes of `template`, but those at `from..end` are the message's, at the
+/// same index from `offset` on. They go to `to`, `to + `[`PITCH`] and so on.
+///
+/// `len <= 144` bytes can be read at `template`, and `PITCH` be written at each place; the message's bytes can be read.
+#[derive(Clone, Copy)]
+pub(crate) struct Overlay {
+    pub template: *const u8,
+    pub rows: *const *const u8,
+    pub offset: isize,
+    pub from: usize,
+    pub end: usize,
+    pub to: *mut u8,
+    pub len: usize,
+}
+
+impl Overlay {
+    /// Without the first messages.
+    #[inline(always)]
+    pub fn skip(self, messages: usize) -> Self {
+        Overlay { rows: self.rows.wrapping_add(messages), to: self.to.wrapping_add(messages * PITCH), ..self }
+    }
+}
+
 /// A block's place in its message.
 pub(crate) struct Place {
     /// The bytes hashed up to and including this block (BLAKE2).
@@ -227,21 +258,13 @@ pub(crate) trait Kernel {
     /// Writes `DIGEST` bytes for each message, `stride` bytes apart.
     unsafe fn digests(state: &Self::State, out: *mut u8, stride: usize);
 
-    /// As [`Lane::overlay`](crate::lane::Lane::overlay), with a message for each lane.
+    /// As [`Lane::overlay`], with a message for each lane.
     #[inline(always)]
-    unsafe fn overlay(
-        template: *const u8,
-        rows: *const *const u8,
-        offset: isize,
-        from: usize,
-        end: usize,
-        to: *mut u8,
-        len: usize,
-    ) {
+    unsafe fn overlay(overlay: Overlay) {
         let mut lane = 0;
         while lane < Self::LANES {
             // SAFETY: the caller's promise: a row, and a place.
-            unsafe { u32::overlay(template, rows.add(lane), offset, from, end, to.add(lane * PITCH), len) };
+            unsafe { u32::overlay(overlay.skip(lane)) };
             lane += 1;
         }
     }
@@ -343,8 +366,9 @@ pub(crate) unsafe fn run<K: Kernel>(job: &Job<'_>) {
                 };
                 let (mut from, mut offset) = (rows.cast_const(), step.offset);
                 let scheduled = step.last && !job.schedule.is_null();
-                if let Rows::Overlaid(begin, end) = step.rows {
-                    K::overlay(step.template.as_ptr(), rows, step.offset, begin, end, staged, job.block);
+                if let Rows::Overlaid(from, end) = step.rows {
+                    let (template, len) = (step.template.as_ptr(), job.block);
+                    K::overlay(Overlay { template, rows, offset, from, end, to: staged, len });
                 }
                 if step.rows != Rows::Direct {
                     let mut lane = 0;
@@ -521,17 +545,9 @@ macro_rules! lanes_state {
         }
 
         #[inline(always)]
-        unsafe fn overlay(
-            template: *const u8,
-            rows: *const *const u8,
-            offset: isize,
-            from: usize,
-            end: usize,
-            to: *mut u8,
-            len: usize,
-        ) {
+        unsafe fn overlay(overlay: $crate::kernel::Overlay) {
             // SAFETY: the caller's promise.
-            unsafe { L::overlay(template, rows, offset, from, end, to, len) }
+            unsafe { L::overlay(overlay) }
         }
     };
 }

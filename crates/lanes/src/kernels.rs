@@ -442,16 +442,9 @@ mod tests {
             for _ in 0..41 {
                 for (entry, samples) in &mut costs {
                     let mut states = vec![Words::ZERO; entry.lanes];
-                    let job = Job {
-                        start: Start::Same(scheme.start.as_ptr()),
-                        grid: Grid::column(memory.as_ptr(), stride),
-                        count: entry.lanes,
-                        steps: plan.steps(),
-                        block: scheme.block,
-                        schedule: ptr::null(),
-                        flags: (0, 0),
-                        end: End::Kept(states.as_mut_ptr().cast()),
-                    };
+                    let (start, end) = (Start::Same(scheme.start.as_ptr()), End::Kept(states.as_mut_ptr().cast()));
+                    let grid = Grid::column(memory.as_ptr(), stride);
+                    let job = Job::new(scheme, &plan, start, grid, entry.lanes, end);
                     let begin = Instant::now();
                     for _ in 0..20 {
                         // SAFETY: the machine has the kernel; there is memory for its messages and states.

@@ -1,6 +1,6 @@
 //! The lane trait: one vector holds the same word of several messages.
 
-use crate::kernel::PITCH;
+use crate::kernel::{Overlay, PITCH};
 
 /// A machine word of a hash function: `u32` or `u64`.
 pub(crate) trait Word: Lane<Word = Self> + Default + 'static {}
@@ -63,21 +63,13 @@ pub(crate) trait Lane: Copy {
     /// 8 words can be written there for each lane.
     unsafe fn store8<const BIG: bool>(words: &[Self; 8], out: *mut u8, stride: usize);
 
-    /// Writes `len` bytes of `template` for each lane, to `to`, `to + `[`PITCH`](crate::kernel::PITCH) and so on, those at
-    /// `from..end` replaced by the bytes of its row (at the same index from `offset` on).
+    /// Lays bytes of each message over a template.
     ///
     /// # Safety
-    /// `len <= 144` bytes can be read at `template` and written at each place; bytes `from..end` can be read of each row.
+    /// As [`Overlay`] says.
     #[inline(always)]
-    unsafe fn overlay(
-        template: *const u8,
-        rows: *const *const u8,
-        offset: isize,
-        from: usize,
-        end: usize,
-        to: *mut u8,
-        len: usize,
-    ) {
+    unsafe fn overlay(overlay: Overlay) {
+        let Overlay { template, rows, offset, from, end, to, len } = overlay;
         let mut lane = 0;
         while lane < Self::LANES {
             // SAFETY: the caller's promise.
@@ -216,27 +208,9 @@ macro_rules! interleaved {
             }
 
             #[inline(always)]
-            unsafe fn overlay(
-                template: *const u8,
-                rows: *const *const u8,
-                offset: isize,
-                from: usize,
-                end: usize,
-                to: *mut u8,
-                len: usize,
-            ) {
+            unsafe fn overlay(overlay: Overlay) {
                 // SAFETY: the caller's promise: the vectors' rows lie one after another.
-                unsafe {
-                    $(L::overlay(
-                        template,
-                        rows.add($at * L::LANES),
-                        offset,
-                        from,
-                        end,
-                        to.add($at * L::LANES * PITCH),
-                        len,
-                    );)*
-                }
+                unsafe { $(L::overlay(overlay.skip($at * L::LANES));)* }
             }
 
             #[inline(always)]

@@ -163,16 +163,8 @@ pub(crate) fn begin<'a, 'b>(
     let state = memory.write(scheme.start);
     let mut plan = Plan::new();
     plan.blocks(scheme, 0, 0, blocks);
-    let job = Job {
-        start: Start::Same(scheme.start.as_ptr()),
-        grid: Grid::column(prefix.as_ptr(), 0),
-        count: 1,
-        steps: plan.steps(),
-        block,
-        schedule: ptr::null(),
-        flags: (0, 0),
-        end: End::Kept(state.as_mut_ptr()),
-    };
+    let (start, end) = (Start::Same(scheme.start.as_ptr()), End::Kept(state.as_mut_ptr()));
+    let job = Job::new(scheme, &plan, start, Grid::column(prefix.as_ptr(), 0), 1, end);
     // SAFETY: `single` is a kernel of one lane that `cpu` has; `prefix` has the blocks.
     unsafe { (single(cpu, hash.family()).run)(&job) };
     (state, &prefix[blocks * block..])
@@ -259,16 +251,7 @@ impl Chains {
         plan.blocks(self.scheme, self.hashed, offset as isize, blocks);
         for group in &mut self.groups {
             let states: *mut u8 = group.states.as_mut_ptr().cast();
-            let job = Job {
-                start: Start::Kept(states),
-                grid,
-                count: group.count,
-                steps: plan.steps(),
-                block: self.scheme.block,
-                schedule: ptr::null(),
-                flags: (0, 0),
-                end: End::Kept(states),
-            };
+            let job = Job::new(self.scheme, &plan, Start::Kept(states), grid, group.count, End::Kept(states));
             // SAFETY: the group was made for a kernel that the machine has; the rest is the caller's promise.
             unsafe { (group.entry.run)(&job) };
             grid = grid.skip(group.count);
@@ -295,16 +278,8 @@ impl Chains {
         let mut grid = Grid::column(self.tails.as_ptr(), self.scheme.block);
         for group in &self.groups {
             let (own, rest) = out.split_at_mut(group.count * size);
-            let job = Job {
-                start: Start::Kept(group.states.as_ptr().cast()),
-                grid,
-                count: group.count,
-                steps: plan.steps(),
-                block: self.scheme.block,
-                schedule: ptr::null(),
-                flags: (0, 0),
-                end: End::Digests(own.as_mut_ptr(), size),
-            };
+            let (start, end) = (Start::Kept(group.states.as_ptr().cast()), End::Digests(own.as_mut_ptr(), size));
+            let job = Job::new(self.scheme, &plan, start, grid, group.count, end);
             // SAFETY: the group was made for a kernel that the machine has; `fill` bytes wait; `own` has the digests.
             unsafe { (group.entry.run)(&job) };
             grid = grid.skip(group.count);

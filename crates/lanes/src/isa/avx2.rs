@@ -43,25 +43,6 @@ pub(super) fn reversed<const BYTES: usize>(vector: __m256i) -> __m256i {
     }
 }
 
-/// Rotations and shifts.
-macro_rules! shifts {
-    ($left:ident $right:ident) => {
-        #[inline(always)]
-        fn shr(self, bits: u32) -> Self {
-            op!(Self($right(self.0, _mm_cvtsi32_si128(bits as i32))))
-        }
-
-        #[inline(always)]
-        fn rotr(self, bits: u32) -> Self {
-            if bits % 8 == 0 {
-                return Self(turned::<{ size_of::<Self::Word>() }>(self.0, bits / 8));
-            }
-            let left = 8 * size_of::<Self::Word>() as i32 - bits as i32;
-            op!(Self(_mm256_or_si256(self.shr(bits).0, $left(self.0, _mm_cvtsi32_si128(left)))))
-        }
-    };
-}
-
 impl Lane for Y32 {
     words!(
         __m256i, u32 as i32: _mm256_set1_epi32 _mm256_loadu_si256 _mm256_storeu_si256,
@@ -69,7 +50,7 @@ impl Lane for Y32 {
     );
     rows!(_mm256_loadu_si256 reversed::<4>, transpose32);
     digests!(_mm256_storeu_si256 reversed::<4>, transpose32);
-    shifts!(_mm256_sll_epi32 _mm256_srl_epi32);
+    rotations!(_mm256_or_si256 _mm256_sll_epi32 _mm256_srl_epi32);
 }
 
 impl Lane for Y64 {
@@ -79,7 +60,7 @@ impl Lane for Y64 {
     );
     rows!(_mm256_loadu_si256 reversed::<8>, transpose64);
     digests!(_mm256_storeu_si256 reversed::<8>, transpose64);
-    shifts!(_mm256_sll_epi64 _mm256_srl_epi64);
+    rotations!(_mm256_or_si256 _mm256_sll_epi64 _mm256_srl_epi64);
 }
 
 /// Transposes 8 rows of 8 words.

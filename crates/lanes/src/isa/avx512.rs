@@ -2,7 +2,11 @@
 //! instructions on half the lanes and a quarter of them, for few messages.
 
 use super::{avx2, sse41};
-use crate::{kernel::PITCH, lane::Lane, rows::Row};
+use crate::{
+    kernel::{Overlay, PITCH},
+    lane::Lane,
+    rows::Row,
+};
 use core::arch::x86_64::*;
 
 /// 16 words of 32 bits.
@@ -111,17 +115,9 @@ macro_rules! ternary {
         }
 
         #[inline(always)]
-        unsafe fn overlay(
-            template: *const u8,
-            rows: *const *const u8,
-            offset: isize,
-            from: usize,
-            end: usize,
-            to: *mut u8,
-            len: usize,
-        ) {
+        unsafe fn overlay(overlay: Overlay) {
             // SAFETY: the caller's promise.
-            unsafe { overlay::<{ Self::LANES }>(template, rows, offset, from, end, to, len) }
+            unsafe { overlaid::<{ Self::LANES }>(overlay) }
         }
     };
 }
@@ -350,15 +346,8 @@ impl Row for Y64 {
 /// # Safety
 /// Its.
 #[inline(always)]
-unsafe fn overlay<const LANES: usize>(
-    template: *const u8,
-    rows: *const *const u8,
-    offset: isize,
-    from: usize,
-    end: usize,
-    to: *mut u8,
-    len: usize,
-) {
+unsafe fn overlaid<const LANES: usize>(overlay: Overlay) {
+    let Overlay { template, rows, offset, from, end, to, len } = overlay;
     let mut at = 0;
     while at < len {
         let (mine, whole) = (below(end, at) & !below(from, at), below(len, at));

@@ -117,6 +117,25 @@ macro_rules! digests {
     };
 }
 
+/// Shifts, and rotations of two shifts: where x86 has no instruction for them.
+macro_rules! rotations {
+    ($or:ident $left:ident $right:ident) => {
+        #[inline(always)]
+        fn shr(self, bits: u32) -> Self {
+            op!(Self($right(self.0, _mm_cvtsi32_si128(bits as i32))))
+        }
+
+        #[inline(always)]
+        fn rotr(self, bits: u32) -> Self {
+            if bits % 8 == 0 {
+                return Self(turned::<{ size_of::<Self::Word>() }>(self.0, bits / 8));
+            }
+            let left = 8 * size_of::<Self::Word>() as i32 - bits as i32;
+            op!(Self($or(self.shr(bits).0, $left(self.0, _mm_cvtsi32_si128(left)))))
+        }
+    };
+}
+
 /// Of a [`Kernel`](crate::kernel::Kernel) of `N` messages in step, all but the compression function: by what one message's
 /// state does, of so many words.
 macro_rules! in_step {

@@ -43,25 +43,6 @@ pub(super) fn reversed<const BYTES: usize>(vector: __m128i) -> __m128i {
     }
 }
 
-/// Rotations and shifts.
-macro_rules! shifts {
-    ($left:ident $right:ident) => {
-        #[inline(always)]
-        fn shr(self, bits: u32) -> Self {
-            op!(Self($right(self.0, _mm_cvtsi32_si128(bits as i32))))
-        }
-
-        #[inline(always)]
-        fn rotr(self, bits: u32) -> Self {
-            if bits % 8 == 0 {
-                return Self(turned::<{ size_of::<Self::Word>() }>(self.0, bits / 8));
-            }
-            let left = 8 * size_of::<Self::Word>() as i32 - bits as i32;
-            op!(Self(_mm_or_si128(self.shr(bits).0, $left(self.0, _mm_cvtsi32_si128(left)))))
-        }
-    };
-}
-
 impl Lane for X32 {
     words!(
         __m128i, u32 as i32: _mm_set1_epi32 _mm_loadu_si128 _mm_storeu_si128,
@@ -69,7 +50,7 @@ impl Lane for X32 {
     );
     rows!(_mm_loadu_si128 reversed::<4>, transpose32);
     digests!(_mm_storeu_si128 reversed::<4>, transpose32);
-    shifts!(_mm_sll_epi32 _mm_srl_epi32);
+    rotations!(_mm_or_si128 _mm_sll_epi32 _mm_srl_epi32);
 }
 
 impl Lane for X64 {
@@ -79,7 +60,7 @@ impl Lane for X64 {
     );
     rows!(_mm_loadu_si128 reversed::<8>, transpose64);
     digests!(_mm_storeu_si128 reversed::<8>, transpose64);
-    shifts!(_mm_sll_epi64 _mm_srl_epi64);
+    rotations!(_mm_or_si128 _mm_sll_epi64 _mm_srl_epi64);
 }
 
 impl Row for X32 {
