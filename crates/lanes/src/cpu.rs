@@ -208,7 +208,8 @@ impl fmt::Debug for Cpu {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Kernel {
-    /// The instructions and, behind `×`, how many vectors or messages are interleaved.
+    /// The instructions, how much of a register they use where not all of it, and, behind `×`, how many vectors or messages
+    /// are interleaved.
     pub name: &'static str,
     /// The number of messages that it hashes side by side.
     pub lanes: usize,

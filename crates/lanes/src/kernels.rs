@@ -399,9 +399,10 @@ pub(crate) unsafe fn dispatch(cpu: Cpu, family: Family, job: &Job<'_>) {
     let End::Digests(out, size) = job.end else { unreachable!("states have a kernel of their own") };
     let mut done = 0;
     while done < job.count {
-        let entry = pick(cpu, family, job.count - done);
+        let left = job.count - done;
+        let entry = pick(cpu, family, left);
         // All that this kernel is best for, at once.
-        let mut end = done + entry.lanes;
+        let mut end = done + entry.lanes * left.saturating_sub(MAX_LANES).div_ceil(entry.lanes).max(1);
         while end < job.count && ptr::eq(pick(cpu, family, job.count - end), entry) {
             end += entry.lanes;
         }
