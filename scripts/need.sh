@@ -47,6 +47,14 @@ for thing in "$@"; do
         dot) apt dot graphviz ;;
         rsvg) apt rsvg-convert librsvg2-bin ;;
         losetup) apt losetup mount ;;
+        fsverity) apt fsverity fsverity ;;
+        veritysetup) apt veritysetup cryptsetup-bin ;;
+        # Bao's own program, of the version whose outboards are compared.
+        bao)
+            command -v bao >/dev/null && continue
+            say "installing bao with cargo"
+            cargo install --quiet --locked bao_bin@0.13.1 >&2
+            ;;
         target:*) target "${thing#target:}" ;;
         cargo:*)
             name=${thing#cargo:}

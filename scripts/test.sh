@@ -44,10 +44,11 @@ languages() {
 
 # The tool as a user meets it: limits of memory, block devices, full disks, and README's commands.
 tool() {
-    scripts/need.sh python dot rsvg losetup
+    scripts/need.sh python dot rsvg losetup fsverity veritysetup bao
     build
     scripts/tool.py "$target/release/mksum"
-    PATH="$target/release:$PATH" scripts/readme.py README.md
+    PATH="$PATH:/usr/sbin" scripts/kept.py "$target/release/mksum"
+    PATH="$target/release:$PATH" scripts/readme.py README.md docs/kept-tree.md
 }
 
 # Other systems: that it builds for them, without warnings.

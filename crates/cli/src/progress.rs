@@ -111,8 +111,8 @@ fn line(done: u64, total: Option<u64>, speed: f64) -> String {
     }
 }
 
-/// A duration to wait for, in seconds.
-fn left(seconds: f64) -> String {
+/// A duration in seconds, as people tell it.
+pub fn left(seconds: f64) -> String {
     let seconds = seconds.ceil() as u64;
     match seconds {
         0..60 => format!("{seconds} s"),

@@ -242,14 +242,53 @@ impl<N: NodeHash> Subtrees<N> for File {
 
     fn digests(&self, format: &Format<N>, nodes: &[Subtree], out: &mut Vec<N::Digest>) -> Result<(), mksum::Error> {
         // Halving makes leaves of two lengths a byte apart; a last leaf may be much shorter.
-        let alike = |a: &Subtree, b: &Subtree| a.level == 0 && b.level == 0 && a.len.abs_diff(b.len) <= 1;
+        let most = |level| if level == 0 { 1 } else { 0 };
+        let alike = |a: &Subtree, b: &Subtree| a.level == b.level && a.len.abs_diff(b.len) <= most(a.level);
         for run in nodes.chunk_by(alike) {
             match run {
-                [node] if node.level > 0 => out.push(format.join(self, *node, Role::Inner)?),
-                leaves => self.leaves(format, leaves, Role::Inner, out).map_err(source)?,
+                [node, ..] if node.level == 0 => self.leaves(format, run, Role::Inner, out).map_err(source)?,
+                [node, _, ..] if self.is_read_together(format.shape, *node, run.len()) => {
+                    self.subtrees(format, run, out).map_err(source)?;
+                }
+                nodes => {
+                    for &node in nodes {
+                        out.push(format.join(self, node, Role::Inner)?);
+                    }
+                }
             }
         }
         Ok(())
+    }
+}
+
+impl File {
+    /// Whether `count` subtrees like `node` are few enough bytes for one read, and whole leaves.
+    fn is_read_together(&self, shape: Shape, node: Subtree, count: usize) -> bool {
+        let bytes = node.len.saturating_mul(count as u64);
+        matches!(shape, Shape::Even { .. }) && bytes <= Self::LARGEST && node.len.is_multiple_of(shape.leaf())
+    }
+
+    /// Reads equal subtrees that follow one another at once, and appends their digests.
+    fn subtrees<N: NodeHash>(
+        &self,
+        format: &Format<N>,
+        nodes: &[Subtree],
+        out: &mut Vec<N::Digest>,
+    ) -> Result<(), Error> {
+        let (first, leaf) = (nodes[0], format.shape.leaf());
+        with_buffer(|buffer| {
+            let (mut leaves, _) =
+                self.reader.read(first.start, first.len as usize * nodes.len(), leaf as usize, buffer)?;
+            self.permits.with(|| {
+                let mut scratch = Scratch::default();
+                for &node in nodes {
+                    let (mine, rest) = leaves.split_at((node.len / leaf) as usize);
+                    out.push(format.level_by_level(node, Role::Inner, mine, &[], &mut scratch));
+                    leaves = rest;
+                }
+            });
+            Ok(())
+        })
     }
 }
 

@@ -40,8 +40,8 @@ pub use memory::{Memory, Scratch};
 pub use mksum_lanes::{Hash, Messages};
 pub use node::{Blake3, NodeHash, Role};
 pub use outboard::{
-    Begun, Checked, Damage, HEADER, Header, Identity, Kept, Outboard, OutboardError, PostOrder, ReadAt, SEALS, Telling,
-    keep,
+    Begun, Checked, Damage, Foreign, HEADER, Header, Identity, Kept, Layout, Outboard, OutboardError, PostOrder,
+    ReadAt, SEALS, Telling, keep,
 };
 pub use parallel::Plan;
 pub use proof::{Claim, Cut, Proof, ProofError, Trusted};

@@ -1,6 +1,6 @@
 //! Flags that several commands share.
 
-use clap::ValueEnum;
+use clap::{ArgAction, ValueEnum};
 use mksum::{FAMILIES, Hash, parse_size};
 use mksum_cli::choice::Choice;
 
@@ -74,6 +74,14 @@ pub struct Reading {
     /// Show no progress; it is only ever shown on a terminal
     #[arg(long, help_heading = "Output")]
     pub no_progress: bool,
+}
+
+/// A command's own help.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub struct Help {
+    /// Print help: -h in short, --help with more about each option
+    #[arg(short, long, action = ArgAction::Help)]
+    help: Option<bool>,
 }
 
 /// What happens to symbolic links in directories.

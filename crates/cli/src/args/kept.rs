@@ -1,8 +1,8 @@
 //! The commands around kept trees.
 
-use super::{Choices, Directories, Reading};
+use super::{Choices, Directories, Help, Reading};
 use clap::ValueHint;
-use mksum::parse_size;
+use mksum::{Spec, parse_size};
 use mksum_cli::range::ByteRange;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -36,6 +36,17 @@ pub struct Keep {
     /// Pass over files that have the size, time and inode that their outboard tells
     #[arg(long, conflicts_with = "update")]
     pub quick: bool,
+    /// How often what is done is made safe against a crash
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "1s")]
+    pub checkpoint: Duration,
+    /// Write the tree as the format's own program does: Bao's outboard, fsverity's or veritysetup's tree
+    ///
+    /// To FILE.obao, FILE.fsverity or FILE.verity; for the formats blake3, fsverity and dmverity.
+    #[arg(long, conflicts_with_all = ["update", "quick", "keep_leaf"])]
+    pub foreign: bool,
+    /// With --foreign and dmverity: the UUID of the device of hashes [default: all zeros]
+    #[arg(long, requires = "foreign", value_parser = uuid)]
+    pub uuid: Option<Uuid>,
     /// Print one JSON object a line
     #[arg(long, help_heading = "Output")]
     pub json: bool,
@@ -48,6 +59,9 @@ pub struct Keep {
     /// How files are read.
     #[command(flatten)]
     pub reading: Reading,
+    /// The command's own help.
+    #[command(flatten)]
+    pub help: Help,
 }
 
 /// `mksum verify`.
@@ -59,6 +73,11 @@ pub struct Verify {
     /// Where the outboard is [default: FILE.mkt]
     #[arg(short = 'o', long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub outboard: Option<PathBuf>,
+    /// The outboard is one that another program keeps, of this format: blake3, fsverity, dmverity:...
+    ///
+    /// Where it is not said otherwise, in FILE.obao, FILE.fsverity or FILE.verity.
+    #[arg(long, value_name = "FORMAT", conflicts_with_all = ["sample", "budget", "quick"])]
+    pub foreign: Option<Spec>,
     /// The root that the file should have; without it the outboard's own is taken
     #[arg(long, value_name = "ROOT")]
     pub root: Option<String>,
@@ -83,6 +102,9 @@ pub struct Verify {
     /// How files are read.
     #[command(flatten)]
     pub reading: Reading,
+    /// The command's own help.
+    #[command(flatten)]
+    pub help: Help,
 }
 
 /// `mksum diff`.
@@ -100,6 +122,22 @@ pub struct Diff {
     /// How files are read.
     #[command(flatten)]
     pub reading: Reading,
+    /// The command's own help.
+    #[command(flatten)]
+    pub help: Help,
+}
+
+/// A universally unique identifier (RFC 9562).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Uuid(pub [u8; 16]);
+
+fn uuid(text: &str) -> Result<Uuid, String> {
+    let places = [8, 13, 18, 23];
+    let dashes = text.len() == 36 && places.iter().all(|&place| text.as_bytes()[place] == b'-');
+    let digits: String = text.chars().filter(|&letter| letter != '-').collect();
+    let bytes = data_encoding::HEXLOWER_PERMISSIVE.decode(digits.as_bytes()).ok().filter(|_| dashes);
+    let bytes = bytes.and_then(|bytes| bytes.try_into().ok());
+    bytes.map(Uuid).ok_or("expected a UUID, as in 12345678-9abc-def0-1234-56789abcdef0".into())
 }
 
 fn percent(text: &str) -> Result<f64, String> {
@@ -109,15 +147,17 @@ fn percent(text: &str) -> Result<f64, String> {
 
 fn duration(text: &str) -> Result<Duration, String> {
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let unit = match &text[digits..] {
-        "s" | "" => Some(1),
-        "m" | "min" => Some(60),
-        "h" => Some(3600),
+    let milliseconds = match &text[digits..] {
+        "ms" => Some(1),
+        "s" | "" => Some(1000),
+        "m" | "min" => Some(60_000),
+        "h" => Some(3_600_000),
         _ => None,
     };
-    let seconds = text[..digits].parse::<u64>().ok().zip(unit).and_then(|(number, unit)| number.checked_mul(unit));
-    let seconds = seconds.filter(|seconds| (1..=1 << 32).contains(seconds));
-    seconds.map(Duration::from_secs).ok_or("expected a time such as 90s, 30m or 2h".into())
+    let number = text[..digits].parse::<u64>().ok();
+    let time = number.zip(milliseconds).and_then(|(number, unit)| number.checked_mul(unit));
+    let time = time.filter(|time| (1..=1 << 42).contains(time));
+    time.map(Duration::from_millis).ok_or("expected a time such as 90s, 30m or 2h".into())
 }
 
 #[cfg(test)]
@@ -127,6 +167,7 @@ mod tests {
     #[test]
     fn times_and_shares_read_as_people_write_them() {
         assert_eq!(duration("90s"), Ok(Duration::from_secs(90)));
+        assert_eq!(duration("5ms"), Ok(Duration::from_millis(5)));
         assert_eq!(duration("30m"), Ok(Duration::from_secs(1800)));
         assert_eq!(duration("2h"), Ok(Duration::from_secs(7200)));
         assert!(["", "m", "0s", "1d", "-1s", "99999999999999999999s"].iter().all(|text| duration(text).is_err()));

@@ -3,7 +3,7 @@
 mod groups;
 mod kept;
 
-pub use groups::{Choices, Directories, Io, Reading, Symlinks};
+pub use groups::{Choices, Directories, Help, Io, Reading, Symlinks};
 pub use kept::{Diff, Keep, Verify};
 
 use crate::exit::{Exit, usage};

@@ -63,7 +63,7 @@ fn compare(tool: &Tool, args: &Diff) -> Result<Differences, Error> {
         }
         (Side::Outboard(outboard), Side::File(file)) | (Side::File(file), Side::Outboard(outboard)) => {
             let longest = outboard.len().max(file.len());
-            verify(file, &outboard, 0..outboard.len(), &mut |finding| match finding {
+            verify(file, (&outboard, outboard.bytes().path()), 0..outboard.len(), &mut |finding| match finding {
                 Finding::Damaged(range) | Finding::Missing(range) | Finding::Grown(range) => {
                     append(&mut ranges, range);
                     Ok(())
@@ -90,7 +90,7 @@ fn side(tool: &Tool, path: &Path) -> Result<Side, Error> {
     }
     let (file, place) = (File::open(path, &tool.options)?, beside(path));
     match open(&place) {
-        Ok(outboard) if is_unchanged(&file, &outboard) => boxed(outboard),
+        Ok(outboard) if is_unchanged(&file, outboard.header()) => boxed(outboard),
         Ok(outboard) if file.len() == outboard.len() => {
             // As after copying both: what is compared is the outboards, and this has to be said.
             let how = format!("{} was written when it had another time or inode", Shown(&place));

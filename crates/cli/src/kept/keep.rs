@@ -7,10 +7,10 @@ use crate::exit::{Exit, usage};
 use crate::print::tell as tell_error;
 use crate::tool::Tool;
 use crate::walk::Rules;
-use mksum::{Kept, Outboard, Root, Spec};
+use mksum::{Kept, Layout, Outboard, Root, Spec};
 use mksum_cli::name::{self, Shown};
 use mksum_cli::sum::{self, End, Style};
-use mksum_io::outboard::{How, Stored, Updated, keep, open, update};
+use mksum_io::outboard::{EXTENSION, How, Stored, Updated, keep, keep_foreign, open, update};
 use mksum_io::{Error, File};
 use serde::Serialize;
 use std::path::Path;
@@ -56,8 +56,11 @@ enum Did {
 
 fn one(tool: &Tool, args: &Keep, spec: &Spec, path: &Path) -> Result<Did, Error> {
     let begin = Instant::now();
-    let target = outboard_of(path, args.output.as_ref());
     let file = File::open(path, &tool.options)?;
+    if args.foreign {
+        return foreign(tool, args, spec, path, file);
+    }
+    let target = outboard_of(path, args.output.as_ref(), EXTENSION);
     let old = if args.update || args.quick { existing(&target)? } else { None };
     let printed = Printed { tool, args, path, target: &target, begin };
     if let Some(old) = old {
@@ -66,7 +69,7 @@ fn one(tool: &Tool, args: &Keep, spec: &Spec, path: &Path) -> Result<Did, Error>
                 format!("the outboard is of {}, not of {spec}: keep without --update writes a new one", old.spec());
             return Err(Error::Open { path: target, error: std::io::Error::other(how) });
         }
-        if is_unchanged(&file, &old) && args.range.is_empty() && !args.all {
+        if is_unchanged(&file, old.header()) && args.range.is_empty() && !args.all {
             if args.quick {
                 return Ok(Did::Skipped);
             }
@@ -90,11 +93,22 @@ fn one(tool: &Tool, args: &Keep, spec: &Spec, path: &Path) -> Result<Did, Error>
         Some(most) => Kept::unit_within(spec.shape(), most),
         None => Kept::default_unit(spec.shape(), size),
     };
-    let kept = keep(file, spec, unit, &target)?;
+    let kept = keep(file, spec, unit, args.checkpoint, &target)?;
     if kept.resumed > 0 {
         tool.console.tell(&format_args!("{}: went on from byte {}, where a run had ended", Shown(path), kept.resumed));
     }
     printed.root(&kept.root, kept.resumed);
+    Ok(Did::Kept)
+}
+
+/// Writes the tree as another program would.
+fn foreign(tool: &Tool, args: &Keep, spec: &Spec, path: &Path, file: File) -> Result<Did, Error> {
+    let begin = Instant::now();
+    let layout = Layout::new(spec, file.len()).map_err(|error| Error::from_join(error, path, spec))?;
+    let target = outboard_of(path, args.output.as_ref(), layout.extension());
+    let uuid = args.uuid.unwrap_or_default().0;
+    let root = keep_foreign(file, spec, uuid, &target)?;
+    Printed { tool, args, path, target: &target, begin }.root(&root, 0);
     Ok(Did::Kept)
 }
 

@@ -4,23 +4,24 @@ pub mod diff;
 pub mod keep;
 pub mod verify;
 
+mod rounds;
 mod tell;
 
 use crate::walk::{Rules, Unreachable, length};
-use mksum::Identity;
-use mksum_io::outboard::{EXTENSION, Stored};
+use mksum::Header;
+use mksum_io::outboard::EXTENSION;
 use mksum_io::{File, Input};
 use std::path::{Path, PathBuf};
 
 /// The outboard of a file: where it was said to be, or beside the file.
-fn outboard_of(file: &Path, said: Option<&PathBuf>) -> PathBuf {
-    said.cloned().unwrap_or_else(|| mksum_io::outboard::beside(file))
+fn outboard_of(file: &Path, said: Option<&PathBuf>, extension: &str) -> PathBuf {
+    said.cloned().unwrap_or_else(|| mksum_io::outboard::with_extension(file, extension))
 }
 
 /// Whether the file at `path` belongs to an outboard: is one, is one that is being written, or remembers what was checked.
 fn is_ours(path: &Path) -> bool {
     let name = path.as_os_str().as_encoded_bytes();
-    let mut ends = [".part", ".update", ".checked", ""].into_iter();
+    let mut ends = [".part", ".update", ".checked", ".checked.new", ""].into_iter();
     ends.any(|end| name.ends_with(format!(".{EXTENSION}{end}").as_bytes()))
 }
 
@@ -48,7 +49,6 @@ fn lengths(rules: &Rules, arguments: &[PathBuf]) -> impl FnOnce() -> std::vec::I
 }
 
 /// Whether a file is, as far as its size, time and inode tell, the one whose tree was kept.
-fn is_unchanged(file: &File, outboard: &mksum::Outboard<Stored>) -> bool {
-    let identity: Option<Identity> = outboard.header().identity;
-    file.len() == outboard.len() && identity == Some(file.identity())
+fn is_unchanged(file: &File, header: &Header) -> bool {
+    file.len() == header.len && header.identity == Some(file.identity())
 }

@@ -1,22 +1,25 @@
 //! `mksum verify`: which ranges of a file are not as its outboard has them.
 
+use super::rounds::Rounds;
 use super::tell::{self, Told};
 use super::{files, is_unchanged, lengths, outboard_of};
 use crate::args::Verify;
 use crate::exit::{Exit, usage};
 use crate::print::tell as tell_error;
+use crate::progress::left;
 use crate::report::grouped;
 use crate::tool::Tool;
 use crate::walk::Rules;
-use mksum::Outboard;
+use mksum::{Foreign, Layout, Outboard, ReadAt};
 use mksum_cli::name::Shown;
 use mksum_cli::range::ByteRange;
-use mksum_io::outboard::{Finding, Stored, open, verify};
+use mksum_io::outboard::{EXTENSION, Finding, Stored, verify, with_extension};
 use mksum_io::{Error, File, Input};
 use std::io::{self, ErrorKind};
 use std::mem;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 /// Verifies each file.
 pub fn run(tool: &Tool, args: &Verify) -> Exit {
@@ -62,7 +65,7 @@ enum Did {
 /// Tells the outboards in directories whose file is gone.
 fn missing(tool: &Tool, args: &Verify, rules: &Rules) {
     let outboards = rules.walk(&args.files).filter_map(|input| match input {
-        Ok(Input::Path(path)) if path.extension().is_some_and(|end| end == mksum_io::outboard::EXTENSION) => Some(path),
+        Ok(Input::Path(path)) if path.extension().is_some_and(|end| end == EXTENSION) => Some(path),
         _ => None,
     });
     for outboard in outboards {
@@ -83,8 +86,7 @@ struct State {
 }
 
 fn one(tool: &Tool, args: &Verify, path: &Path) -> Result<Did, Error> {
-    let place = outboard_of(path, args.outboard.as_ref());
-    let outboard = match open(&place) {
+    let (file, place, outboard) = match opened(tool, args, path) {
         Err(Error::Open { error, .. }) if error.kind() == ErrorKind::NotFound && args.directories.recursive => {
             match args.json {
                 true => tell::json(tool, path, State { kind: "new" }),
@@ -92,11 +94,10 @@ fn one(tool: &Tool, args: &Verify, path: &Path) -> Result<Did, Error> {
             }
             return Ok(Did::Verified);
         }
-        outboard => outboard?,
+        opened => opened?,
     };
     let trust = trust(args, &outboard, &place)?;
-    let file = File::open(path, &tool.options)?;
-    if args.quick && is_unchanged(&file, &outboard) {
+    if args.quick && is_unchanged(&file, outboard.header()) {
         return Ok(Did::Skipped);
     }
     let within = |reason| Error::Open { path: path.into(), error: io::Error::other(reason) };
@@ -105,20 +106,80 @@ fn one(tool: &Tool, args: &Verify, path: &Path) -> Result<Did, Error> {
     let ranges =
         ranges.iter().map(|range| range.within(outboard.len()).map_err(within)).collect::<Result<Vec<_>, _>>()?;
     let mut report = Report::new(tool, args.json, path, &place, &outboard, file.len());
+    if args.sample.is_some() || args.budget.is_some() {
+        drop(file);
+        let bytes = some(tool, args, path, &mut report)?;
+        report.end(bytes, &trust);
+        return Ok(Did::Verified);
+    }
     let mut file = Some(file);
     for range in &ranges {
         let file = file.take().map_or_else(|| File::open(path, &tool.options), Ok)?;
-        verify(file, &outboard, range.clone(), &mut |finding| {
+        verify(file, (&outboard, &place), range.clone(), &mut |finding| {
             report.add(finding);
             Ok(())
         })?;
     }
-    report.end(&ranges, &trust);
+    report.end(ranges.iter().map(|range| range.end - range.start).sum(), &trust);
     Ok(Did::Verified)
 }
 
+/// Verifies what was not verified for longest: a share of the file, or for some time. The bytes that were.
+fn some(tool: &Tool, args: &Verify, path: &Path, report: &mut Report<'_>) -> Result<u64, Error> {
+    let (outboard, place) = (report.outboard, report.place);
+    let memory = with_extension(place, "checked");
+    let fail = |error| Error::Write { path: memory.clone(), error };
+    let mut rounds = Rounds::open(memory.clone(), &outboard.root(), outboard.kept().unit()).map_err(fail)?;
+    let share = args.sample.map_or(f64::INFINITY, |percent| percent / 100.0 * outboard.len() as f64);
+    let (begin, mut bytes) = (Instant::now(), 0);
+    for part in rounds.due() {
+        if bytes as f64 >= share || args.budget.is_some_and(|budget| begin.elapsed() >= budget) {
+            break;
+        }
+        let (range, before) = (rounds.range(part), report.found());
+        bytes += range.end - range.start;
+        verify(File::open(path, &tool.options)?, (outboard, place), range, &mut |finding| {
+            report.add(finding);
+            Ok(())
+        })?;
+        // What is damaged stays the first that is due.
+        if report.found() == before {
+            rounds.good(part).map_err(fail)?;
+        }
+    }
+    rounds.write().map_err(fail)?;
+    let state = match (rounds.never(), rounds.oldest()) {
+        (0, Some(age)) => format!("every part was verified within the last {}", left(age.as_secs_f64().max(1.0))),
+        (never, _) => format!("{} bytes were never verified", grouped(never)),
+    };
+    tool.console.tell(&format_args!("{}: {state} ({})", Shown(path), Shown(rounds.path())));
+    Ok(bytes)
+}
+
+/// An outboard of this project or another.
+type Any = Outboard<Box<dyn ReadAt>>;
+
+/// A file, and its outboard with the place where it is.
+fn opened(tool: &Tool, args: &Verify, path: &Path) -> Result<(File, PathBuf, Any), Error> {
+    let boxed = |bytes: Box<dyn ReadAt>, place: &Path| {
+        Outboard::open(bytes).map_err(|error| Error::from_outboard(error, place))
+    };
+    let Some(spec) = &args.foreign else {
+        let place = outboard_of(path, args.outboard.as_ref(), EXTENSION);
+        let outboard = boxed(Box::new(Stored::open(&place)?), &place)?;
+        return Ok((File::open(path, &tool.options)?, place, outboard));
+    };
+    let file = File::open(path, &tool.options)?;
+    let layout = Layout::new(spec, file.len()).map_err(|error| Error::from_join(error, path, spec))?;
+    let place = outboard_of(path, args.outboard.as_ref(), layout.extension());
+    let stored = Stored::open(&place)?;
+    let foreign = Foreign::open(stored, layout).map_err(|error| Error::from_outboard(error, &place))?;
+    let outboard = boxed(Box::new(foreign), &place)?;
+    Ok((file, place, outboard))
+}
+
 /// The root against which the file is held, and who says that it is the right one.
-fn trust(args: &Verify, outboard: &Outboard<Stored>, place: &Path) -> Result<String, Error> {
+fn trust(args: &Verify, outboard: &Any, place: &Path) -> Result<String, Error> {
     let root = outboard.root();
     let Some(given) = &args.root else { return Ok(format!("root {root} as the outboard has it")) };
     let refuse = |reason: String| Error::Open { path: place.into(), error: io::Error::other(reason) };
@@ -135,7 +196,7 @@ struct Report<'a> {
     json: bool,
     path: &'a Path,
     place: &'a Path,
-    outboard: &'a Outboard<Stored>,
+    outboard: &'a Any,
     /// The longer of the file's length and its outboard's.
     longest: u64,
     /// The last range, which the next may continue.
@@ -146,14 +207,7 @@ struct Report<'a> {
 }
 
 impl<'a> Report<'a> {
-    fn new(
-        tool: &'a Tool,
-        json: bool,
-        path: &'a Path,
-        place: &'a Path,
-        outboard: &'a Outboard<Stored>,
-        len: u64,
-    ) -> Self {
+    fn new(tool: &'a Tool, json: bool, path: &'a Path, place: &'a Path, outboard: &'a Any, len: u64) -> Self {
         let longest = len.max(outboard.len());
         Report { tool, json, path, place, outboard, longest, open: None, damaged: 0, ranges: 0, nodes: 0 }
     }
@@ -183,6 +237,11 @@ impl<'a> Report<'a> {
         }
     }
 
+    /// How much was found so far: another number when there is more.
+    fn found(&self) -> (u64, u64, Option<u64>) {
+        (self.ranges, self.nodes, self.open.as_ref().map(|(_, range)| range.end))
+    }
+
     /// Tells the range that nothing continues.
     fn close(&mut self) {
         let Some((kind, range)) = self.open.take() else { return };
@@ -201,9 +260,8 @@ impl<'a> Report<'a> {
     }
 
     /// Tells how it stands with the file.
-    fn end(mut self, verified: &[Range<u64>], trust: &str) {
+    fn end(mut self, bytes: u64, trust: &str) {
         self.close();
-        let bytes: u64 = verified.iter().map(|range| range.end - range.start).sum();
         let of = match bytes == self.outboard.len() {
             true => format!("all {} bytes", grouped(bytes)),
             false => format!("{} of {} bytes", grouped(bytes), grouped(self.outboard.len())),

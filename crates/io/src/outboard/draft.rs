@@ -1,6 +1,6 @@
 //! An outboard while it is written, under a name of its own until it is whole.
 
-use super::{Stored, with_suffix};
+use super::{Stored, with_extension};
 use crate::Error;
 use crate::platform::{sync_folder, write_at};
 use mksum::{Begun, HEADER, Header, Kept, Outboard, SEALS, Subtree};
@@ -29,12 +29,12 @@ pub(crate) struct Draft {
     /// Units done since somebody last looked at the clock, in bytes.
     unclocked: u64,
     last: Instant,
+    /// The time between checkpoints.
+    pub interval: Duration,
     syncer: Option<Syncer>,
 }
 
 impl Draft {
-    /// The time between checkpoints: what a crash costs at most, twice over.
-    const INTERVAL: Duration = Duration::from_secs(1);
     /// The bytes of the file after which the clock is looked at.
     const CLOCKED: u64 = 256 << 10;
     const BUFFER: usize = 64 << 10;
@@ -70,7 +70,7 @@ impl Draft {
     }
 
     fn create(target: &Path, suffix: &str, header: Header) -> Result<Draft, Error> {
-        let path = with_suffix(target, suffix);
+        let path = with_extension(target, suffix);
         let fail = |error| Error::Write { path: path.clone(), error };
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(fail)?;
         match file.try_lock() {
@@ -93,6 +93,7 @@ impl Draft {
             frontier: Vec::new(),
             unclocked: 0,
             last: Instant::now(),
+            interval: Duration::from_secs(1),
             syncer: None,
         })
     }
@@ -154,7 +155,7 @@ impl Draft {
             if self.unclocked >= Self::CLOCKED {
                 self.unclocked = 0;
                 // With the last digest comes the end.
-                if self.last.elapsed() >= Self::INTERVAL && self.done < self.kept.count() {
+                if self.last.elapsed() >= self.interval && self.done < self.kept.count() {
                     self.checkpoint()?;
                 }
             }

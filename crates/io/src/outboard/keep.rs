@@ -6,6 +6,7 @@ use crate::{Error, File};
 use mksum::{Format, Header, NodeHash, Root, Spec, Subtree, Subtrees, Telling, Visitor};
 use std::collections::HashMap;
 use std::path::Path;
+use std::time::Duration;
 
 /// What came of keeping a file's tree.
 #[derive(Clone, Debug)]
@@ -18,16 +19,18 @@ pub struct Kept {
 
 /// Writes the outboard of `file` to `target`, with digests of subtrees of `unit` bytes: see [`mksum::Kept`].
 ///
-/// Goes on where an earlier run was ended, if the file is the same by length, time and number. Until the end the outboard
+/// Every `checkpoint`, about, what is done is made safe against a crash: twice that is what one costs at most. Goes on where
+/// an earlier run was ended, if the file is the same by length, time and number. Until the end the outboard
 /// has another name, so that at `target` is never anything but a whole one.
 ///
 /// # Errors
 /// If the file cannot be read, changes meanwhile, has no root in this format, or the outboard cannot be written.
-pub fn keep(file: File, spec: &Spec, unit: u64, target: &Path) -> Result<Kept, Error> {
+pub fn keep(file: File, spec: &Spec, unit: u64, checkpoint: Duration, target: &Path) -> Result<Kept, Error> {
     let (path, len) = (file.path().to_path_buf(), file.len());
     // A format that refuses the length says so as it does without an outboard.
     spec.shape().check(len).map_err(|error| Error::from_join(error.into(), &path, spec))?;
     let mut draft = Draft::open(target, Header { spec: spec.clone(), len, unit, identity: Some(file.identity()) })?;
+    draft.interval = checkpoint;
     let resumed = draft.position();
     file.reader.options.meter.add(resumed);
     let digest = spec.visit(Keeping { file: &file, draft: &mut draft });

@@ -1,10 +1,12 @@
 //! Outboards as files: read at random, written so that a crash leaves the old one, the new one, or one to go on with.
 
 mod draft;
+mod foreign;
 mod keep;
 mod update;
 mod verify;
 
+pub use foreign::keep_foreign;
 pub use keep::{Kept, keep};
 pub use update::{How, Updated, update};
 pub use verify::{Finding, verify};
@@ -23,13 +25,14 @@ pub const EXTENSION: &str = "mkt";
 
 /// Where the outboard of the file at `path` is kept: beside it.
 pub fn beside(path: &Path) -> PathBuf {
-    with_suffix(path, EXTENSION)
+    with_extension(path, EXTENSION)
 }
 
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+/// `path` with a dot and `extension` behind its name.
+pub fn with_extension(path: &Path, extension: &str) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(".");
-    name.push(suffix);
+    name.push(extension);
     name.into()
 }
 

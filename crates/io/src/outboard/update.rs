@@ -70,7 +70,7 @@ pub fn update(file: File, old: &Outboard<Stored>, how: &How, target: &Path) -> R
             (draft, digest)
         }
     };
-    let digest = digest.map_err(|error| super::verify::told(error, &file, old))?;
+    let digest = digest.map_err(|error| super::verify::told(error, &file, &spec, old.bytes().path()))?;
     if let Err(error) = file.finish() {
         draft.discard();
         return Err(error);

@@ -1,10 +1,10 @@
 //! A file held against its outboard.
 
-use super::Stored;
 use crate::holes::Holes;
 use crate::{Error, File};
-use mksum::{Damage, Format, NodeHash, Outboard, Subtree, Subtrees, Visitor};
+use mksum::{Damage, Format, NodeHash, Outboard, ReadAt, Spec, Subtree, Subtrees, Visitor};
 use std::ops::Range;
+use std::path::Path;
 
 /// Something that is not as it was when the outboard was written; ranges are half-open, in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub enum Finding {
     Node(Subtree),
 }
 
-/// Tells `found` where the bytes `range` of `file` are not as its outboard has them, from left to right.
+/// Tells `found` where the bytes `range` of `file` are not as its outboard, read from `place`, has them, left to right.
 ///
 /// Reads the units that have a byte of `range`, and the nodes above them: see [`Outboard::damaged`]. Bytes behind the
 /// outboard's length are told only if `range` is all of it.
@@ -27,9 +27,9 @@ pub enum Finding {
 /// # Errors
 /// If the file or the outboard cannot be read, the file changes meanwhile, the outboard is damaged above `range`, or `found`
 /// fails.
-pub fn verify(
+pub fn verify<R: ReadAt>(
     file: File,
-    outboard: &Outboard<Stored>,
+    (outboard, place): (&Outboard<R>, &Path),
     range: Range<u64>,
     found: &mut (dyn FnMut(Finding) -> Result<(), Error> + Send),
 ) -> Result<(), Error> {
@@ -42,7 +42,7 @@ pub fn verify(
     if range.start < end || kept.len() == 0 {
         let comparing = Comparing { file: &file, outboard, range: range.start..end, found };
         let spec = outboard.spec();
-        spec.visit(comparing).map_err(|error| told(error, &file, outboard))?;
+        spec.visit(comparing).map_err(|error| told(error, &file, outboard.spec(), place))?;
     }
     let mut tell = |from: u64, to: u64, finding: fn(Range<u64>) -> Finding| {
         let part = from.max(range.start)..to.min(range.end);
@@ -59,24 +59,24 @@ pub fn verify(
 }
 
 /// A failure of either the file or the outboard, with the path of the one.
-pub(super) fn told(error: mksum::Error, file: &File, outboard: &Outboard<Stored>) -> Error {
+pub(super) fn told(error: mksum::Error, file: &File, spec: &Spec, place: &Path) -> Error {
     match error {
         mksum::Error::Source(error) => match error.downcast::<Error>() {
             Ok(error) => *error,
-            Err(error) => Error::from_outboard(mksum::Error::Source(error), outboard.bytes().path()),
+            Err(error) => Error::from_outboard(mksum::Error::Source(error), place),
         },
-        error => Error::from_join(error, file.path(), outboard.spec()),
+        error => Error::from_join(error, file.path(), spec),
     }
 }
 
-struct Comparing<'a> {
+struct Comparing<'a, R> {
     file: &'a File,
-    outboard: &'a Outboard<Stored>,
+    outboard: &'a Outboard<R>,
     range: Range<u64>,
     found: &'a mut (dyn FnMut(Finding) -> Result<(), Error> + Send),
 }
 
-impl Visitor for Comparing<'_> {
+impl<R: ReadAt> Visitor for Comparing<'_, R> {
     type Output = Result<(), mksum::Error>;
 
     fn visit<const D: usize, N: NodeHash<Digest = [u8; D]>>(self, format: &Format<N>) -> Self::Output {
@@ -88,7 +88,7 @@ impl Visitor for Comparing<'_> {
     }
 }
 
-impl Comparing<'_> {
+impl<R: ReadAt> Comparing<'_, R> {
     fn compare<const D: usize, N: NodeHash<Digest = [u8; D]>>(
         self,
         format: &Format<N>,

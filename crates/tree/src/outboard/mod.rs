@@ -25,6 +25,7 @@
 mod checked;
 mod damage;
 mod diff;
+mod foreign;
 mod header;
 mod inspect;
 mod kept;
@@ -33,6 +34,7 @@ mod write;
 
 pub use checked::Checked;
 pub use damage::Damage;
+pub use foreign::{Foreign, Layout};
 pub use header::{HEADER, Header, Identity};
 pub use kept::{Kept, PostOrder};
 pub use tell::Telling;
@@ -73,6 +75,16 @@ impl ReadAt for Vec<u8> {
 
     fn size(&self) -> u64 {
         self.len() as u64
+    }
+}
+
+impl<R: ReadAt + ?Sized> ReadAt for Box<R> {
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), Error> {
+        (**self).read_at(offset, buffer)
+    }
+
+    fn size(&self) -> u64 {
+        (**self).size()
     }
 }
 
@@ -219,6 +231,12 @@ pub enum OutboardError {
         /// The other's.
         theirs: String,
     },
+    /// No other program keeps trees of this format.
+    NoForeign(&'static str),
+    /// What another program wrote before the digests is of another length or format.
+    Head,
+    /// A tree of another program that has no digests: the only one is the root.
+    NoDigests,
     /// The digests of this node's children do not make this node's.
     Node(Subtree),
 }
@@ -246,6 +264,15 @@ impl fmt::Display for OutboardError {
             }
             OutboardError::Formats { ours, theirs } => {
                 write!(f, "outboards of different formats cannot be compared: {ours} and {theirs}")
+            }
+            OutboardError::NoForeign(name) => {
+                write!(f, "no other program keeps trees of {name}: those of blake3, fsverity and dmverity are known")
+            }
+            OutboardError::Head => {
+                f.write_str("this tree is of a file of another length, or of another format or salt")
+            }
+            OutboardError::NoDigests => {
+                f.write_str("this tree has no digests: the file is a single leaf, whose only digest is the root")
             }
             OutboardError::Node(node) => write!(
                 f,

@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+"""Kept trees as a user's machine treats them: killed processes, full disks, the programs that keep trees of their own.
+
+    kept.py MKSUM
+
+Needs root for a small file system, and fsverity, veritysetup and bao; where these cannot be had, their tests fail.
+"""
+import os, pathlib, random, signal, struct, subprocess, sys, tempfile, time, unittest
+
+MKSUM = os.path.abspath(sys.argv.pop(1))
+KIB, MIB = 1 << 10, 1 << 20
+RUNS = 200
+
+
+def run(*arguments, **more):
+    return subprocess.run([MKSUM, *map(str, arguments)], capture_output=True, text=True, **more)
+
+
+def program(*arguments):
+    return subprocess.run([*map(str, arguments)], check=True, capture_output=True, text=True)
+
+
+def root(path, *arguments):
+    done = run("--untagged", *arguments, path)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()[0]
+
+
+def stored_root(outboard):
+    """The root that a finished outboard tells (spec/outboard.md)."""
+    bytes = outboard.read_bytes()
+    size, count = struct.unpack_from("<I", bytes, 12)[0], struct.unpack_from("<Q", bytes, 32)[0]
+    seals = [bytes[at : at + 72] for at in (768, 896)]
+    assert len(bytes) == 1024 + count * size, "it has all of its digests"
+    assert seals[0] == seals[1] and struct.unpack_from("<Q", seals[0])[0] == count, "it is finished"
+    return seals[0][8 : 8 + size].hex()
+
+
+class Kept(unittest.TestCase):
+    def setUp(self):
+        # Beside the repository, which lies on a disk.
+        place = tempfile.TemporaryDirectory(dir=os.path.dirname(MKSUM))
+        self.addCleanup(place.cleanup)
+        self.folder = pathlib.Path(place.name)
+        self.file = self.folder / "file"
+        self.file.write_bytes(os.urandom(24 * MIB + 77))
+        self.outboard = self.folder / "file.mkt"
+        print(file=sys.stderr)
+
+    def killed(self, arguments, at_most):
+        """A run that is killed after a random time; whether it had ended before, and what it told."""
+        process = subprocess.Popen([MKSUM, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        try:
+            process.wait(random.uniform(0, at_most))
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGKILL)
+        _, errors = process.communicate()
+        self.assertIn(process.returncode, (0, -signal.SIGKILL), errors)
+        return process.returncode == 0, errors
+
+    def test_a_killed_run_leaves_no_wrong_outboard_and_the_next_goes_on(self):
+        keep = ["keep", "-f", "rfc6962:sha256:4KiB", "--keep-leaf", "4KiB", "--throttle", "60MB", "--checkpoint", "5ms", self.file]
+        right, ended, resumed, lost = root(self.file, "-f", "rfc6962:sha256:4KiB"), 0, 0, 0
+        for _ in range(RUNS):
+            done, errors = self.killed(keep, 0.2)
+            resumed += "went on from byte" in errors
+            self.assertEqual(self.outboard.exists(), done)
+            if done:
+                ended += 1
+                self.assertEqual(stored_root(self.outboard), right)
+                self.outboard.unlink()
+        self.assertGreater(ended, RUNS // 20, "they come to an end together that none comes to alone")
+        self.assertGreater(resumed, RUNS // 2)
+        print(f"{RUNS} runs, {RUNS - ended} killed, {resumed} went on", file=sys.stderr)
+
+    def test_a_killed_update_leaves_the_old_outboard_or_the_new(self):
+        spec = ["-f", "rfc6962:sha256:4KiB"]
+        run("keep", *spec, "--keep-leaf", "4KiB", self.file)
+        before, kills = root(self.file, *spec), 0
+        for turn in range(RUNS // 4):
+            with open(self.file, "r+b") as file:
+                if turn % 2:
+                    file.seek(0, os.SEEK_END)
+                    file.write(os.urandom(random.randrange(1, MIB)))
+                else:
+                    file.seek(4 * MIB)
+                    file.write(os.urandom(2 * MIB))
+            ranges = [] if turn % 2 else ["--range", f"{4 * MIB}..{6 * MIB}"]
+            now = root(self.file, *spec)
+            done, _ = self.killed(["keep", "--update", "--throttle", "40MB", *ranges, self.file], 0.08)
+            kills += not done
+            self.assertIn(stored_root(self.outboard), (now,) if done else (before, now))
+            again = run("keep", "--update", *ranges, self.file)
+            self.assertEqual(again.returncode, 0, again.stderr)
+            self.assertEqual(stored_root(self.outboard), now)
+            self.assertEqual(run("verify", self.file).returncode, 0)
+            before = now
+        self.assertGreater(kills, RUNS // 20)
+
+    def test_an_outboard_begun_for_another_file_is_not_gone_on_with(self):
+        keep = ["keep", "--throttle", "20MB", "--checkpoint", "5ms", self.file]
+        while True:
+            done, _ = self.killed(keep, 0.5)
+            part = self.folder / "file.mkt.part"
+            if not done and part.exists() and part.stat().st_size > 1024:
+                break
+            self.outboard.unlink(missing_ok=True)
+        with open(self.file, "r+b") as file:
+            file.write(b"other")
+        done = run("keep", self.file)
+        self.assertNotIn("went on", done.stderr)
+        self.assertEqual(stored_root(self.outboard), root(self.file))
+
+    def test_a_full_disk_is_an_error_and_what_is_there_stays(self):
+        full = self.folder / "full"
+        full.mkdir()
+        program("mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", full)
+        try:
+            outboard = full / "file.mkt"
+            keep = ["keep", "-f", "rfc6962:sha256:1KiB", "--keep-leaf", "1KiB", "--checkpoint", "1ms", "-o", outboard, self.file]
+            right = root(self.file, "-f", "rfc6962:sha256:1KiB")
+            failed = run(*keep)
+            self.assertEqual(failed.returncode, 1)
+            self.assertIn("No space left on device", failed.stderr)
+            self.assertFalse(outboard.exists())
+            self.assertEqual(failed.stdout, "", "no root after an error")
+            program("mount", "-o", "remount,size=8m", full)
+            again = run(*keep)
+            self.assertEqual(again.returncode, 0, again.stderr)
+            self.assertEqual(stored_root(outboard), right)
+            # An update that has no room leaves the outboard as it was.
+            with open(self.file, "ab") as file:
+                file.write(b"more")
+            (full / "ballast").write_bytes(bytes(os.statvfs(full).f_bavail * os.statvfs(full).f_frsize - 64 * KIB))
+            failed = run("keep", "--update", "-o", outboard, self.file)
+            self.assertEqual(failed.returncode, 1, failed.stdout)
+            self.assertIn("No space left on device", failed.stderr)
+            self.assertEqual(stored_root(outboard), right)
+        finally:
+            program("umount", full)
+
+    def test_trees_are_those_of_bao_fsverity_and_veritysetup(self):
+        file, theirs, ours, compared = self.folder / "f", self.folder / "theirs", self.folder / "ours", 0
+
+        def same(spec, *more):
+            nonlocal compared
+            done = run("keep", "--foreign", "-f", spec, *more, "-o", ours, file)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(ours.read_bytes(), theirs.read_bytes(), f"{spec} of {file.stat().st_size} bytes")
+            verified = run("verify", "--foreign", spec, "-o", theirs, file)
+            alone = file.stat().st_size <= (1024 if spec == "blake3" else int(spec.split(":")[2]))
+            self.assertEqual(verified.returncode, int(alone), verified.stdout + verified.stderr)
+            compared += 1
+
+        for length in (1, 1024, 1025, 3000, 4096, 4097, 100_000, 128 * 4096, 128 * 4096 + 1, 129 * 4096, 128 * 128 * 1024 + 5):
+            file.write_bytes(os.urandom(length))
+            theirs.unlink(missing_ok=True)
+            program("bao", "encode", f"--outboard={theirs}", file)
+            same("blake3")
+            for hash in ("sha256", "sha512"):
+                for block in (1024, 4096):
+                    for salt in ("", "0123ab"):
+                        options = [f"--salt={salt}"] if salt else []
+                        program("fsverity", "digest", f"--hash-alg={hash}", f"--block-size={block}", *options, f"--out-merkle-tree={theirs}", file)
+                        same(f"fsverity:{hash}:{block}" + (f":salt={salt}" if salt else ""))
+            uuid = "12345678-9abc-def0-1234-56789abcdef0"
+            file.write_bytes(os.urandom(length // 4096 * 4096 or 4096))
+            for hash in ("sha1", "sha256", "sha512"):
+                for block in (512, 4096):
+                    for salt in ("-", "0123ab"):
+                        theirs.unlink(missing_ok=True)
+                        program("veritysetup", "format", f"--hash={hash}", f"--data-block-size={block}", f"--hash-block-size={block}",
+                                f"--salt={salt}", f"--uuid={uuid}", file, theirs)
+                        same(f"dmverity:{hash}:{block}" + (f":salt={salt}" if salt != "-" else ""), "--uuid", uuid)
+        # A flipped byte of a foreign tree is found there, and not in the file.
+        program("bao", "encode", f"--outboard={theirs}", file)
+        bytes = bytearray(theirs.read_bytes())
+        bytes[8 + 64 * 100] ^= 1
+        theirs.write_bytes(bytes)
+        found = run("verify", "--foreign", "blake3", "-o", theirs, "--json", file)
+        self.assertEqual(found.returncode, 1)
+        self.assertTrue(found.stdout.count('"kind":"outboard"') and not found.stdout.count('"kind":"damaged"'), found.stdout)
+        print(f"{compared} trees are the same", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    random.seed(time.time())
+    unittest.main()
