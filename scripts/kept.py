@@ -60,18 +60,19 @@ class Kept(unittest.TestCase):
 
     def test_a_killed_run_leaves_no_wrong_outboard_and_the_next_goes_on(self):
         keep = ["keep", "-f", "rfc6962:sha256:4KiB", "--keep-leaf", "4KiB", "--throttle", "60MB", "--checkpoint", "5ms", self.file]
-        right, ended, resumed, lost = root(self.file, "-f", "rfc6962:sha256:4KiB"), 0, 0, 0
+        right, ended = root(self.file, "-f", "rfc6962:sha256:4KiB"), 0
         for _ in range(RUNS):
             done, errors = self.killed(keep, 0.2)
-            resumed += "went on from byte" in errors
-            self.assertEqual(self.outboard.exists(), done)
-            if done:
+            self.assertTrue(self.outboard.exists() or not done)
+            # At this rate none has the time to read the whole file.
+            self.assertTrue("went on from byte" in errors or not done, errors)
+            # It may also have been killed when all was done.
+            if self.outboard.exists():
                 ended += 1
                 self.assertEqual(stored_root(self.outboard), right)
                 self.outboard.unlink()
-        self.assertGreater(ended, RUNS // 20, "they come to an end together that none comes to alone")
-        self.assertGreater(resumed, RUNS // 2)
-        print(f"{RUNS} runs, {RUNS - ended} killed, {resumed} went on", file=sys.stderr)
+        self.assertGreater(ended, RUNS // 20, "runs that are killed come to an end together")
+        print(f"{RUNS} runs, {ended} came to an end", file=sys.stderr)
 
     def test_a_killed_update_leaves_the_old_outboard_or_the_new(self):
         spec = ["-f", "rfc6962:sha256:4KiB"]
