@@ -4,6 +4,7 @@
 mod buffer;
 mod error;
 mod file;
+mod good;
 mod holes;
 mod jobs;
 mod open;
@@ -17,6 +18,7 @@ mod stream;
 
 pub use error::{Error, reason};
 pub use file::File;
+pub use good::{Good, good};
 pub use jobs::{Input, Job, Roots, hash, hash_all};
 pub use options::{Meter, Mode, Options, Throttle};
 pub use sequence::Sequence;

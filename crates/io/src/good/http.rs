@@ -1,0 +1,131 @@
+//! A good copy on a web server that serves ranges (RFC 9110, section 14).
+
+use super::Good;
+use crate::Error;
+use std::io::{self, Read};
+use std::path::PathBuf;
+use std::thread;
+use std::time::Duration;
+use ureq::Agent;
+use ureq::http::{Response, StatusCode, header};
+
+/// A file behind a URL.
+pub(super) struct Remote {
+    /// What it is called in errors.
+    path: PathBuf,
+    /// Where it is now; called before each request, since a signed URL ends.
+    url: Box<dyn Fn() -> String>,
+    agent: Agent,
+    fetched: u64,
+}
+
+/// Why a request brought nothing.
+enum Failure {
+    /// Another try may bring it.
+    Passing(String),
+    /// None will.
+    Lasting(String),
+}
+
+impl Remote {
+    /// A request is made this many times before it has failed.
+    const TRIES: u32 = 5;
+    /// What is waited for before the second, doubled before each further one.
+    const PAUSE: Duration = Duration::from_millis(250);
+    /// Without an answer for so long, a try has failed.
+    const PATIENCE: Duration = Duration::from_secs(60);
+
+    pub fn new(path: PathBuf, url: String) -> Remote {
+        Remote::signed(path, Box::new(move || url.clone()))
+    }
+
+    pub fn signed(path: PathBuf, url: Box<dyn Fn() -> String>) -> Remote {
+        let agent = Agent::config_builder()
+            .http_status_as_error(false)
+            .timeout_connect(Some(Self::PATIENCE))
+            .timeout_recv_response(Some(Self::PATIENCE))
+            // A body is a few megabytes at most.
+            .timeout_recv_body(Some(10 * Self::PATIENCE))
+            .user_agent(concat!("mksum/", env!("CARGO_PKG_VERSION")))
+            .build()
+            .new_agent();
+        Remote { path, url, agent, fetched: 0 }
+    }
+
+    fn try_once(&mut self, start: u64, buffer: &mut [u8]) -> Result<(), Failure> {
+        let last = start + buffer.len() as u64 - 1;
+        let request = self.agent.get((self.url)()).header(header::RANGE, format!("bytes={start}-{last}"));
+        let response = request.header(header::ACCEPT_ENCODING, "identity").call().map_err(failure)?;
+        check(&response, start, last)?;
+        let (mut body, mut done) = (response.into_body().into_reader(), 0);
+        while done < buffer.len() {
+            match body.read(&mut buffer[done..]) {
+                Ok(0) => return Err(Failure::Passing(format!("the answer ended after {done} of {} bytes", buffer.len()))),
+                Ok(more) => {
+                    done += more;
+                    self.fetched += more as u64;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(Failure::Passing(error.to_string())),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Good for Remote {
+    fn read(&mut self, start: u64, buffer: &mut [u8]) -> Result<(), Error> {
+        if buffer.is_empty() {
+            return Ok(());
+        }
+        let mut pause = Self::PAUSE;
+        for attempt in 1.. {
+            let why = match self.try_once(start, buffer) {
+                Ok(()) => return Ok(()),
+                Err(Failure::Passing(why)) if attempt < Self::TRIES => {
+                    thread::sleep(pause);
+                    pause *= 2;
+                    drop(why);
+                    continue;
+                }
+                Err(Failure::Passing(why) | Failure::Lasting(why)) => why,
+            };
+            return Err(Error::Read { path: self.path.clone(), offset: start, error: io::Error::other(why) });
+        }
+        unreachable!("the last try returns")
+    }
+
+    fn fetched(&self) -> u64 {
+        self.fetched
+    }
+}
+
+fn failure(error: ureq::Error) -> Failure {
+    let text = error.to_string();
+    match error {
+        ureq::Error::Io(_) | ureq::Error::Timeout(_) | ureq::Error::HostNotFound | ureq::Error::ConnectionFailed => {
+            Failure::Passing(text)
+        }
+        _ => Failure::Lasting(text),
+    }
+}
+
+/// Whether the answer is these bytes, before they are read.
+fn check<B>(response: &Response<B>, start: u64, last: u64) -> Result<(), Failure> {
+    let status = response.status();
+    match status {
+        StatusCode::PARTIAL_CONTENT => {}
+        StatusCode::OK => return Err(Failure::Lasting("the server does not serve ranges: it sent all of it".into())),
+        StatusCode::RANGE_NOT_SATISFIABLE => return Err(Failure::Lasting("the copy ends before these bytes".into())),
+        StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT => return Err(Failure::Passing(status.to_string())),
+        _ if status.is_server_error() => return Err(Failure::Passing(status.to_string())),
+        _ => return Err(Failure::Lasting(format!("the server says {status}"))),
+    }
+    let told = response.headers().get(header::CONTENT_RANGE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let range = told.strip_prefix("bytes ").and_then(|rest| rest.split('/').next()).unwrap_or_default();
+    if range != format!("{start}-{last}") {
+        let told = told.chars().take(80).collect::<String>();
+        return Err(Failure::Lasting(format!("asked for bytes {start}-{last}, the server sends '{told}'")));
+    }
+    Ok(())
+}
