@@ -26,10 +26,12 @@ spec() {
     python3 vectors/lint.py --formats "$("$target/release/mksum" formats --json | python3 -c 'import json, sys; print(*[json.loads(line)["name"] for line in sys.stdin])')"
 }
 
-# The rows against the programs that they name, run here.
+# The rows against the programs that they name, run here; and proofs, to and fro.
 vectors() {
     scripts/need.sh python
     python3 vectors/check.py
+    build
+    target/vector-tools/go/check proofs "$target/release/mksum"
 }
 
 # What the kernels need beyond `rust`: other instruction sets, Miri, sanitizers.
@@ -42,12 +44,13 @@ languages() {
     make -C languages all
 }
 
-# The tool as a user meets it: limits of memory, block devices, full disks, and README's commands.
+# The tool as a user meets it: limits of memory, block devices, full disks, repairs from servers, and README's commands.
 tool() {
     scripts/need.sh python dot rsvg losetup fsverity veritysetup bao
     build
     scripts/tool.py "$target/release/mksum"
     PATH="$PATH:/usr/sbin" scripts/kept.py "$target/release/mksum"
+    scripts/repair.py "$target/release/mksum"
     PATH="$target/release:$PATH" scripts/readme.py README.md docs/kept-tree.md
 }
 
@@ -56,7 +59,8 @@ systems() {
     local name
     for name in x86_64-pc-windows-gnu aarch64-unknown-linux-gnu aarch64-apple-darwin; do
         scripts/need.sh "target:$name"
-        cargo clippy --quiet --target "$name" --package mksum-cli -- -D warnings
+        # Without https, whose cryptography needs a C compiler for each of them.
+        cargo clippy --quiet --target "$name" --package mksum-cli --no-default-features --features tool -- -D warnings
     done
     scripts/need.sh target:wasm32-unknown-unknown
     cargo clippy --quiet --target wasm32-unknown-unknown --package mksum -- -D warnings

@@ -1,5 +1,6 @@
 // Check reads rows of rfc6962, plain and blake3-pairs on standard input and prints them with the root that a Go
 // library computes: `check tlog` by golang.org/x/mod/sumdb/tlog, `check merkle` by github.com/transparency-dev/merkle.
+// `check proofs MKSUM` lets both libraries and the program mksum verify each other's proofs.
 package main
 
 import (
@@ -33,6 +34,10 @@ var registered = map[string]crypto.Hash{
 
 func main() {
 	log.SetFlags(0)
+	if len(os.Args) == 3 && os.Args[1] == "proofs" {
+		checkProofs(os.Args[2])
+		return
+	}
 	roots := map[string]func(name, hash string, leaves [][]byte) []byte{"tlog": byTlog, "merkle": byMerkle}
 	rows := bufio.NewScanner(os.Stdin)
 	for rows.Scan() {

@@ -21,7 +21,13 @@ pub fn run(command: &Command) -> Exit {
             Ok(list) => list.into_bytes(),
             Err(reason) => return usage(&reason),
         },
-        Command::Keep(_) | Command::Verify(_) | Command::Diff(_) => unreachable!("they work with files"),
+        Command::Keep(_)
+        | Command::Verify(_)
+        | Command::Diff(_)
+        | Command::Repair(_)
+        | Command::Prove(_)
+        | Command::CheckProof(_)
+        | Command::Join(_) => unreachable!("they work with files"),
     };
     let mut out = io::stdout().lock();
     match out.write_all(&text).and_then(|()| out.flush()) {

@@ -5,6 +5,7 @@ mod about;
 mod args;
 mod benchmark;
 mod check;
+mod check_proof;
 mod console;
 mod devices;
 mod exit;
@@ -13,18 +14,20 @@ mod extent;
 mod formats;
 mod graph;
 mod interrupt;
+mod join;
 mod kept;
 mod manual;
 mod nice;
 mod print;
 mod progress;
+mod prove;
 mod report;
 mod tool;
 mod walk;
 
 use args::{Action, Args, Choices, Command, Reading, Run};
 use exit::Exit;
-use kept::{diff, keep, verify};
+use kept::{diff, keep, repair, verify};
 use mksum_cli::sum::End;
 use std::process::ExitCode;
 use tool::Tool;
@@ -40,6 +43,16 @@ fn main() -> ExitCode {
             Command::Diff(args) => {
                 with_tool(&Choices::default(), &args.reading, End::Newline, |tool| diff::run(tool, args))
             }
+            Command::Repair(args) => {
+                with_tool(&Choices::default(), &args.reading, End::Newline, |tool| repair::run(tool, args))
+            }
+            Command::Prove(args) => {
+                with_tool(&args.choices, &args.reading, End::Newline, |tool| prove::run(tool, args))
+            }
+            Command::CheckProof(args) => {
+                with_tool(&args.choices, &args.reading, End::Newline, |tool| check_proof::run(tool, args))
+            }
+            Command::Join(args) => with_tool(&args.choices, &args.reading, End::Newline, |tool| join::run(tool, args)),
             _ => about::run(&command),
         },
         Err(exit) => exit,

@@ -21,6 +21,9 @@ fn write(page: &mut Vec<u8>) -> io::Result<()> {
         b".SH SYNOPSIS\n.nf\n\\fBmksum\\fR [\\fIOPTION\\fR]... [\\fIFILE\\fR]...\n\\fBmksum \\-c\\fR [\\fIOPTION\\fR]... \
           [\\fISUMFILE\\fR]...\n\
           \\fBmksum keep\\fR | \\fBverify\\fR [\\fIOPTION\\fR]... \\fIFILE\\fR...\n\\fBmksum diff\\fR \\fIA\\fR \\fIB\\fR\n\
+          \\fBmksum repair\\fR \\fIFILE\\fR \\fB\\-\\-from\\fR \\fIGOOD\\fR\n\
+          \\fBmksum prove\\fR \\fIFILE\\fR \\fB\\-\\-range\\fR \\fIA..B\\fR\n\
+          \\fBmksum check\\-proof\\fR \\fIROOT\\fR \\fIPROOF\\fR [\\fIBYTES\\fR]\n\\fBmksum join\\fR [\\fIFILE\\fR]\n\
           \\fBmksum formats\\fR | \\fBman\\fR | \\fBcompletions\\fR \\fISHELL\\fR | \
           \\fBdevices\\fR\n.fi\n",
     );

@@ -2,9 +2,13 @@
 
 mod groups;
 mod kept;
+mod proofs;
+mod repair;
 
 pub use groups::{Choices, Directories, Help, Io, Reading, Symlinks};
 pub use kept::{Diff, Keep, Verify};
+pub use proofs::{CheckProof, Join, Prove};
+pub use repair::Repair;
 
 use crate::exit::{Exit, usage};
 use clap::{ArgAction, Command as Clap, CommandFactory, Parser, Subcommand, ValueEnum, ValueHint};
@@ -28,6 +32,9 @@ Examples:
                                        draw the tree
   mksum keep big.iso                   keep its tree in big.iso.mkt
   mksum verify big.iso                 ... which tells where it is damaged
+  mksum repair big.iso --from URL      ... and has only that fetched
+  mksum prove big.iso --range 0..4096 > proof
+                                       for who has nothing but the root
 
 A format is NAME[:HASH][:LEAF][:salt=HEX]; 'mksum formats' lists the names.
 A file that is called as a command, like formats or keep, is written ./formats.
@@ -48,7 +55,8 @@ Exit status:
     long_about = "Print, check or draw the Merkle roots of files, in any published tree format, on all cores.\n\nEach \
                   line of output, FORMAT (PATH) = ROOT, says all that 'mksum -c' needs to check it.",
     override_usage = "mksum [OPTION]... [FILE]...\n       mksum -c [OPTION]... [SUMFILE]...\n       mksum keep | verify \
-                      FILE...\n       mksum diff A B\n       mksum formats | man | completions SHELL | devices",
+                      FILE...\n       mksum diff A B\n       mksum repair FILE --from GOOD\n       mksum prove FILE \
+                      --range A..B\n       mksum check-proof ROOT PROOF [BYTES]\n       mksum join [FILE]\n       mksum formats | man | completions SHELL | devices",
     after_help = "Examples: 'mksum --help'. Formats: 'mksum formats'.",
     after_long_help = EXAMPLES,
     args_conflicts_with_subcommands = true,
@@ -74,6 +82,14 @@ pub enum Command {
     Verify(Verify),
     /// Tell in which ranges two files differ, from their outboards
     Diff(Diff),
+    /// Fetch what is damaged of a file from a good copy, and nothing else
+    Repair(Repair),
+    /// Prove that bytes lie in a file, or that the file has only grown
+    Prove(Prove),
+    /// Check such a proof against a root
+    CheckProof(CheckProof),
+    /// Print the root of subtrees whose digests were computed apart
+    Join(Join),
     /// List the formats and the tools whose output they equal
     Formats {
         /// One JSON object a format

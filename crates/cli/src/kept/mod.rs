@@ -2,6 +2,7 @@
 
 pub mod diff;
 pub mod keep;
+pub mod repair;
 pub mod verify;
 
 mod rounds;
@@ -21,7 +22,7 @@ fn outboard_of(file: &Path, said: Option<&PathBuf>, extension: &str) -> PathBuf 
 /// Whether the file at `path` belongs to an outboard: is one, is one that is being written, or remembers what was checked.
 fn is_ours(path: &Path) -> bool {
     let name = path.as_os_str().as_encoded_bytes();
-    let mut ends = [".part", ".update", ".checked", ".checked.new", ""].into_iter();
+    let mut ends = [".part", ".update", ".checked", ".checked.new", ".repair", ".repair.new", ""].into_iter();
     ends.any(|end| name.ends_with(format!(".{EXTENSION}{end}").as_bytes()))
 }
 
@@ -49,6 +50,6 @@ fn lengths(rules: &Rules, arguments: &[PathBuf]) -> impl FnOnce() -> std::vec::I
 }
 
 /// Whether a file is, as far as its size, time and inode tell, the one whose tree was kept.
-fn is_unchanged(file: &File, header: &Header) -> bool {
+pub fn is_unchanged(file: &File, header: &Header) -> bool {
     file.len() == header.len && header.identity == Some(file.identity())
 }

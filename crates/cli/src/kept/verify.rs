@@ -96,7 +96,7 @@ fn one(tool: &Tool, args: &Verify, path: &Path) -> Result<Did, Error> {
         }
         opened => opened?,
     };
-    let trust = trust(args, &outboard, &place)?;
+    let trust = trust(args.root.as_deref(), &outboard, &place)?;
     if args.quick && is_unchanged(&file, outboard.header()) {
         return Ok(Did::Skipped);
     }
@@ -179,9 +179,9 @@ fn opened(tool: &Tool, args: &Verify, path: &Path) -> Result<(File, PathBuf, Any
 }
 
 /// The root against which the file is held, and who says that it is the right one.
-fn trust(args: &Verify, outboard: &Any, place: &Path) -> Result<String, Error> {
+pub fn trust(given: Option<&str>, outboard: &Outboard<impl ReadAt>, place: &Path) -> Result<String, Error> {
     let root = outboard.root();
-    let Some(given) = &args.root else { return Ok(format!("root {root} as the outboard has it")) };
+    let Some(given) = given else { return Ok(format!("root {root} as the outboard has it")) };
     let refuse = |reason: String| Error::Open { path: place.into(), error: io::Error::other(reason) };
     let told = outboard.spec().told(given).map_err(|error| refuse(format!("--root: {error} ({})", outboard.spec())))?;
     if !root.is(&told) {

@@ -60,7 +60,9 @@ impl Remote {
         let (mut body, mut done) = (response.into_body().into_reader(), 0);
         while done < buffer.len() {
             match body.read(&mut buffer[done..]) {
-                Ok(0) => return Err(Failure::Passing(format!("the answer ended after {done} of {} bytes", buffer.len()))),
+                Ok(0) => {
+                    return Err(Failure::Passing(format!("the answer ended after {done} of {} bytes", buffer.len())));
+                }
                 Ok(more) => {
                     done += more;
                     self.fetched += more as u64;
@@ -117,7 +119,9 @@ fn check<B>(response: &Response<B>, start: u64, last: u64) -> Result<(), Failure
         StatusCode::PARTIAL_CONTENT => {}
         StatusCode::OK => return Err(Failure::Lasting("the server does not serve ranges: it sent all of it".into())),
         StatusCode::RANGE_NOT_SATISFIABLE => return Err(Failure::Lasting("the copy ends before these bytes".into())),
-        StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT => return Err(Failure::Passing(status.to_string())),
+        StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT => {
+            return Err(Failure::Passing(status.to_string()));
+        }
         _ if status.is_server_error() => return Err(Failure::Passing(status.to_string())),
         _ => return Err(Failure::Lasting(format!("the server says {status}"))),
     }

@@ -14,16 +14,18 @@ const HOLDS: Duration = Duration::from_secs(3600);
 /// The object `s3://BUCKET/KEY`; without credentials in the environment it is asked for as anyone may.
 pub(super) fn object(place: &Path, text: &str) -> Result<Remote, Error> {
     let rest = text.strip_prefix("s3://").unwrap_or(text);
-    let (name, key) = rest.split_once('/').filter(|(name, key)| !name.is_empty() && !key.is_empty()).ok_or_else(|| {
-        failed(place, "an object in S3 is s3://BUCKET/KEY".into())
-    })?;
+    let (name, key) = rest
+        .split_once('/')
+        .filter(|(name, key)| !name.is_empty() && !key.is_empty())
+        .ok_or_else(|| failed(place, "an object in S3 is s3://BUCKET/KEY".into()))?;
     let variable = |names: &[&str]| names.iter().find_map(|name| env::var(name).ok().filter(|value| !value.is_empty()));
     let region = variable(&["AWS_REGION", "AWS_DEFAULT_REGION"]).unwrap_or_else(|| "us-east-1".into());
     let own = variable(&["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"]);
     // A name with dots does not fit the server's certificate.
     let style = if own.is_some() || name.contains('.') { UrlStyle::Path } else { UrlStyle::VirtualHost };
     let endpoint = own.unwrap_or_else(|| format!("https://s3.{region}.amazonaws.com"));
-    let url = endpoint.parse().map_err(|error| failed(place, format!("the endpoint '{endpoint}' is no URL: {error}")))?;
+    let url =
+        endpoint.parse().map_err(|error| failed(place, format!("the endpoint '{endpoint}' is no URL: {error}")))?;
     let bucket = Bucket::new(url, style, name.to_string(), region);
     let bucket = bucket.map_err(|error| failed(place, format!("the bucket '{name}': {error}")))?;
     let (key, credentials) = (key.to_string(), Credentials::from_env());

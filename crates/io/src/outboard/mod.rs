@@ -2,12 +2,15 @@
 
 mod draft;
 mod foreign;
+mod journal;
 mod keep;
+mod repair;
 mod update;
 mod verify;
 
 pub use foreign::keep_foreign;
 pub use keep::{Kept, keep};
+pub use repair::{Repair, Repaired, repair};
 pub use update::{How, Updated, update};
 pub use verify::{Finding, verify};
 

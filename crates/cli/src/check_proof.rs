@@ -1,0 +1,176 @@
+//! `mksum check-proof`: a proof, and for a range its bytes, against a root.
+
+use crate::args::CheckProof;
+use crate::exit::{Exit, usage};
+use crate::tool::Tool;
+use mksum::{Binding, Claim, Proof, ProofError, Trusted};
+use mksum_cli::name::{self, Shown};
+use mksum_io::{Sequence, reason};
+use serde::Serialize;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+/// Prints OK if the proof holds, and fails if not.
+pub fn run(tool: &Tool, args: &CheckProof) -> Exit {
+    let [choice] = &tool.formats[..] else { return usage(&"a root is in one --format") };
+    let spec = choice.spec();
+    let told = |text: &str| spec.told(text).map_err(|error| usage(&format_args!("{error} ({spec})")));
+    let root = match told(&args.root) {
+        Ok(root) => Trusted { spec: spec.clone(), root, len: args.length },
+        Err(exit) => return exit,
+    };
+    let old = match args.old_root.as_deref().map(told).transpose() {
+        Ok(old) => old.map(|root| Trusted { spec: spec.clone(), root, len: args.old_length }),
+        Err(exit) => return exit,
+    };
+    let proof = match checked(tool, args, &root, old.as_ref()) {
+        Ok(proof) => proof,
+        Err((path, reason)) => {
+            tool.console.error(&path, &reason);
+            return tool.console.exit();
+        }
+    };
+    if args.json {
+        tool.console.print(&json(&args.proof, &proof, &root));
+        return tool.console.exit();
+    }
+    let shown = match proof.claim() {
+        Claim::Range(Range { start, end }) => format!("bytes {start}..{end} of {}", proof.len()),
+        Claim::Growth(old) => format!("the first {old} bytes of {}", proof.len()),
+    };
+    tool.console.print(format!("{}: OK ({shown})\n", Shown(&args.proof)).as_bytes());
+    match (args.length, proof.claim(), spec.family().binding()) {
+        (None, Claim::Range(_), Binding::Leaves) => tool.console.tell(&format_args!(
+            "{}: that the bytes lie at this place is not shown without --length",
+            Shown(&args.proof)
+        )),
+        (None, Claim::Range(_), Binding::Offsets) => tool.console.tell(&format_args!(
+            "{}: that the input has this length is not shown without --length",
+            Shown(&args.proof)
+        )),
+        (None, Claim::Growth(_), Binding::Leaves | Binding::Offsets) => tool.console.tell(&format_args!(
+            "{}: that the inputs have these lengths is not shown without --length and --old-length",
+            Shown(&args.proof)
+        )),
+        _ => {}
+    }
+    tool.console.exit()
+}
+
+/// The proof, if it holds; else which file is to blame, and for what.
+fn checked(tool: &Tool, args: &CheckProof, root: &Trusted, old: Option<&Trusted>) -> Result<Proof, (PathBuf, String)> {
+    let fail = |error: ProofError| match error {
+        ProofError::Join(error) => {
+            let error = mksum_io::Error::from_join(error, &args.proof, &root.spec);
+            (error.path().into(), error.to_string())
+        }
+        error => (args.proof.clone(), format!("{error}{}", advice(&error))),
+    };
+    let bytes = fs::read(&args.proof).map_err(|error| (args.proof.clone(), reason(&error)))?;
+    let proof = Proof::parse(&bytes).map_err(fail)?;
+    match (proof.claim(), old) {
+        (Claim::Range(range), None) => {
+            // Before anything is read in vain.
+            proof.sound(root).map_err(fail)?;
+            range_holds(tool, args, &proof, range.end - range.start, root).map_err(fail)?;
+        }
+        (Claim::Growth(_), Some(old)) => proof.verify_growth(old, root).map_err(fail)?,
+        (Claim::Range(_), Some(_)) => return Err(fail(ProofError::Kind { expected: "consistency" })),
+        (Claim::Growth(_), None) => return Err(fail(ProofError::Kind { expected: "inclusion" })),
+    }
+    Ok(proof)
+}
+
+/// Checks a range with its `len` bytes, as they come.
+fn range_holds(tool: &Tool, args: &CheckProof, proof: &Proof, len: u64, root: &Trusted) -> Result<(), ProofError> {
+    let path = args.bytes.as_deref().unwrap_or(Path::new("-"));
+    let join = |error: mksum_io::Error| ProofError::Join(mksum::Error::Source(Box::new(error)));
+    let reader: Box<dyn Read + Send> = match &args.bytes {
+        Some(path) => {
+            let file = File::open(path).map_err(|error| join(mksum_io::Error::Open { path: path.clone(), error }))?;
+            Box::new(file)
+        }
+        None => Box::new(io::stdin()),
+    };
+    let _progress = tool.progress(move || [Some(len)].into_iter());
+    let (before, after) = proof.edges();
+    let start = match proof.claim() {
+        Claim::Range(range) => range.start - before.len() as u64,
+        Claim::Growth(_) => 0,
+    };
+    let bytes = before.chain(Exactly { reader, len, done: 0 }).chain(after);
+    let sequence = Sequence::new(path.into(), start, bytes, &tool.options);
+    proof.verify_from(root, &sequence)?;
+    sequence.finish().map_err(join)
+}
+
+/// A reader that has to have exactly `len` bytes.
+struct Exactly<R> {
+    reader: R,
+    len: u64,
+    done: u64,
+}
+
+impl<R: Read> Read for Exactly<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let wrong = |found| Err(io::Error::other(ProofError::Bytes { expected: self.len, found }));
+        if self.done == self.len {
+            return match self.reader.read(&mut [0])? {
+                0 => Ok(0),
+                _ => wrong(self.len + 1),
+            };
+        }
+        let most = usize::try_from(self.len - self.done).unwrap_or(usize::MAX).min(buffer.len());
+        match self.reader.read(&mut buffer[..most])? {
+            0 => wrong(self.done),
+            more => {
+                self.done += more as u64;
+                Ok(more)
+            }
+        }
+    }
+}
+
+/// What to do about it.
+fn advice(error: &ProofError) -> &'static str {
+    match error {
+        ProofError::NeedsLength(_) => ": give it with --length",
+        ProofError::Kind { expected: "consistency" } => ": leave --old-root out, and give the bytes of the range",
+        ProofError::Kind { .. } => ": it tells that a file has grown; give the root that it had with --old-root",
+        ProofError::Format { .. } => ": if that is the root's format, give it with --format",
+        _ => "",
+    }
+}
+
+#[derive(Serialize)]
+struct Record<'a> {
+    path: &'a str,
+    format: String,
+    length: u64,
+    root: String,
+    kind: &'a str,
+    start: u64,
+    end: u64,
+    ok: bool,
+    shows: &'a str,
+}
+
+fn json(path: &Path, proof: &Proof, root: &Trusted) -> Vec<u8> {
+    let (kind, start, end) = match proof.claim() {
+        Claim::Range(range) => ("inclusion", range.start, range.end),
+        Claim::Growth(old) => ("consistency", 0, *old),
+    };
+    let shows = match (root.len, proof.spec().family().binding()) {
+        (Some(_), _) | (None, Binding::Length) => "all",
+        (None, Binding::Offsets) => "offsets",
+        (None, Binding::Leaves | Binding::Nothing) => "leaves",
+    };
+    let (path, format) = (&*name::lossy(path), proof.spec().to_string());
+    let root = root.root.text(&root.spec);
+    let record = Record { path, format, length: proof.len(), root, kind, start, end, ok: true, shows };
+    let mut line = serde_json::to_vec(&record).expect("strings and numbers");
+    line.push(b'\n');
+    line
+}

@@ -1,0 +1,86 @@
+//! What is still to be repaired of a file, written down beside its outboard.
+
+use super::with_extension;
+use crate::Error;
+use crate::platform::sync_folder;
+use mksum::Root;
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Write};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+/// The damaged ranges of a file that is being repaired: who is interrupted need not look for them again.
+///
+/// It is a hint and no more: each range is checked again before anything is written, and all of the file in the end.
+#[derive(Debug)]
+pub(super) struct Journal {
+    path: PathBuf,
+    /// What it has to begin with to be of this file and this outboard.
+    head: String,
+}
+
+impl Journal {
+    const EXTENSION: &str = "repair";
+    /// More than this nobody wrote, in bytes.
+    const LARGEST: u64 = 1 << 30;
+
+    /// That beside the outboard at `place`, which has this root.
+    pub fn new(place: &Path, root: &Root) -> Journal {
+        let (spec, len) = (root.spec(), root.len());
+        let head = format!("mksum repair 1\nformat {spec}\nroot {root}\nlength {len}\n");
+        Journal { path: with_extension(place, Self::EXTENSION), head }
+    }
+
+    /// The ranges that were written down, if they were of this outboard, all of them.
+    pub fn read(&self) -> Option<Vec<Range<u64>>> {
+        if fs::metadata(&self.path).ok()?.len() > Self::LARGEST {
+            return None;
+        }
+        let text = fs::read_to_string(&self.path).ok()?;
+        let mut lines = text.strip_prefix(&self.head)?.lines();
+        let (mut ranges, mut end) = (Vec::<Range<u64>>::new(), 0);
+        loop {
+            let mut words = lines.next()?.split(' ');
+            let (word, mut number) = (words.next()?, || words.next()?.parse::<u64>().ok());
+            match word {
+                "range" => {
+                    let range = number()?..number()?;
+                    if range.is_empty() || range.start < end {
+                        return None;
+                    }
+                    end = range.end;
+                    ranges.push(range);
+                }
+                "end" => return (number()? == ranges.len() as u64).then_some(ranges),
+                _ => return None,
+            }
+        }
+    }
+
+    /// Writes them down so that a crash leaves all of them or what was there before.
+    pub fn write(&self, ranges: &[Range<u64>]) -> Result<(), Error> {
+        let mut text = self.head.clone();
+        for range in ranges {
+            let _ = writeln!(text, "range {} {}", range.start, range.end);
+        }
+        let _ = writeln!(text, "end {}", ranges.len());
+        let new = with_extension(&self.path, "new");
+        let write = || -> io::Result<()> {
+            let mut file = File::create(&new)?;
+            file.write_all(text.as_bytes())?;
+            file.sync_all()?;
+            fs::rename(&new, &self.path)?;
+            sync_folder(&self.path)
+        };
+        write().map_err(|error| Error::Write { path: self.path.clone(), error })
+    }
+
+    /// Ends the repair.
+    pub fn remove(&self) -> Result<(), Error> {
+        match fs::remove_file(&self.path) {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(Error::Write { path: self.path.clone(), error }),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,277 @@
+#!/usr/bin/env python3
+"""mksum repair against real servers and a real kill: files, nginx, an S3 server, one that serves no ranges.
+
+    repair.py MKSUM [--size MIB] [--kills N] [--figures]
+
+nginx comes from Debian; the S3 server is moto, from the Python packages of vectors/check. --figures prints one line for
+each kind of copy as a row of lab/kept.
+"""
+import argparse, contextlib, http.server, json, os, pathlib, random, shutil, signal, socket, subprocess, sys, tempfile
+import threading, time, unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+MIB, LEAF = 1 << 20, 64 << 10
+flags = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+flags.add_argument("mksum", type=os.path.abspath)
+flags.add_argument("--size", type=int, default=64, metavar="MIB")
+flags.add_argument("--kills", type=int, default=20, metavar="N")
+flags.add_argument("--figures", action="store_true")
+flags.add_argument("--tools", type=pathlib.Path, default=ROOT / "target/vector-tools", metavar="DIR")
+
+
+def run(*arguments, **more):
+    return subprocess.run([CHOSEN.mksum, *map(str, arguments)], capture_output=True, text=True, **more)
+
+
+def free_port():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
+def wait_for(port, process):
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and process.poll() is None:
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+            return
+        time.sleep(0.1)
+    raise RuntimeError(f"{process.args[0]} does not answer")
+
+
+@contextlib.contextmanager
+def serving(*command, port, **more):
+    """Runs a server until the end of the block; its log goes nowhere."""
+    process = subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **more)
+    try:
+        wait_for(port, process)
+        yield
+    finally:
+        process.terminate()
+        process.wait()
+
+
+@contextlib.contextmanager
+def nginx(folder):
+    """A web server over a folder: its address, and a function that tells the bytes of bodies it has sent."""
+    with tempfile.TemporaryDirectory() as place:
+        port, log = free_port(), pathlib.Path(place, "log")
+        config = pathlib.Path(place, "nginx.conf")
+        user = "user root;" if os.getuid() == 0 else ""
+        config.write_text(
+            f"{user} daemon off; pid {place}/pid; events {{}}\n"
+            f"http {{ log_format sent '$status $body_bytes_sent'; access_log {log} sent; client_body_temp_path {place}/a;\n"
+            f"  proxy_temp_path {place}/b; fastcgi_temp_path {place}/c; uwsgi_temp_path {place}/d; scgi_temp_path {place}/e;\n"
+            f"  server {{ listen 127.0.0.1:{port}; root {folder}; }} }}\n"
+        )
+        with serving("nginx", "-c", config, "-e", f"{place}/errors", port=port, env=PATHS):
+
+            def sent():
+                lines = [line.split() for line in log.read_text().splitlines()]
+                assert all(status == "206" for status, _ in lines), lines
+                return sum(int(size) for _, size in lines)
+
+            yield f"http://127.0.0.1:{port}", sent
+
+
+@contextlib.contextmanager
+def bucket(path):
+    """An S3 server with one object: its URL, and the environment that leads there."""
+    port = free_port()
+    python = CHOSEN.tools.resolve() / "venv/bin/python"
+    keys = {"AWS_ACCESS_KEY_ID": "an-id", "AWS_SECRET_ACCESS_KEY": "a-secret", "AWS_REGION": "eu-north-1"}
+    there = {**keys, "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}"}
+    upload = (
+        "import boto3, os, sys\n"
+        "s3 = boto3.client('s3', endpoint_url=os.environ['AWS_ENDPOINT_URL'], region_name='eu-north-1')\n"
+        "s3.create_bucket(Bucket='good', CreateBucketConfiguration={'LocationConstraint': 'eu-north-1'})\n"
+        "s3.upload_file(sys.argv[1], 'good', 'a folder/big + image')\n"
+    )
+    with serving(python, "-m", "moto.server", "-H", "127.0.0.1", "-p", port, port=port, env=PATHS):
+        subprocess.run([python, "-c", upload, str(path)], check=True, env={**PATHS, **there})
+        yield "s3://good/a folder/big + image", {**os.environ, **there}
+
+
+class Repair(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.place = tempfile.TemporaryDirectory(dir=os.path.dirname(CHOSEN.mksum))
+        cls.folder = pathlib.Path(cls.place.name)
+        cls.good, cls.bad = cls.folder / "good", cls.folder / "bad"
+        with open(cls.good, "wb") as file:
+            for _ in range(CHOSEN.size):
+                file.write(os.urandom(MIB))
+            file.write(b"and a short leaf")
+        shutil.copy2(cls.good, cls.bad)
+        assert run("keep", cls.bad).returncode == 0
+        cls.kept = (cls.folder / "bad.mkt").read_bytes()
+        cls.chance = random.Random(4)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.place.cleanup()
+
+    def damage(self, spots=10):
+        """Flips a bit at some places, the first and the last leaf among them; returns how many bytes their leaves have."""
+        self.assertEqual((self.folder / "bad.mkt").read_bytes(), self.kept)
+        size = self.bad.stat().st_size
+        leaves = {0, size // LEAF} | set(self.chance.sample(range(1, size // LEAF), spots - 2))
+        with open(self.bad, "r+b") as file:
+            for leaf in leaves:
+                at = leaf * LEAF + self.chance.randrange(min(LEAF, size - leaf * LEAF))
+                file.seek(at)
+                byte = file.read(1)[0]
+                file.seek(at)
+                file.write(bytes([byte ^ 1 << self.chance.randrange(8)]))
+        return sum(min(LEAF, size - leaf * LEAF) for leaf in leaves)
+
+    def whole(self):
+        same = subprocess.run(["cmp", self.good, self.bad]).returncode == 0
+        return same and sorted(os.listdir(self.folder)) == ["bad", "bad.mkt", "good"]
+
+    def repaired(self, source, kind, **more):
+        damaged, begin = self.damage(), time.monotonic()
+        done = run("repair", self.bad, "--from", source, "--json", **more)
+        seconds = time.monotonic() - begin
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        *ranges, last = map(json.loads, done.stdout.splitlines())
+        self.assertEqual(sum(entry["bytes"] for entry in ranges), damaged)
+        self.assertEqual(last["written"], damaged)
+        self.assertLessEqual(last["fetched"], damaged * 1.01)
+        self.assertTrue(self.whole())
+        if CHOSEN.figures:
+            print(f"{kind}\t{CHOSEN.size} MiB\t{len(ranges)} ranges\t{damaged}\t{last['fetched']}\t{seconds:.2f} s", flush=True)
+        return damaged
+
+    def test_from_a_file(self):
+        self.repaired(self.good, "file")
+        verified = run("verify", self.bad, "--quick")
+        self.assertEqual(verified.returncode, 0)
+        self.assertIn("unchanged", verified.stderr, "it has the time again that the outboard remembers")
+
+    def test_from_a_web_server(self):
+        with nginx(self.folder) as (address, sent):
+            damaged = self.repaired(f"{address}/good", "http")
+            self.assertLessEqual(sent(), damaged * 1.01)
+
+    def test_from_s3(self):
+        with bucket(self.good) as (url, environment):
+            self.repaired(url, "s3", env=environment)
+            missing = run("repair", self.bad, "--from", "s3://good/nosuch", env=environment)
+            self.assertEqual((missing.returncode, missing.stderr), (0, ""), "nothing is damaged, so nobody is asked")
+            self.damage()
+            missing = run("repair", self.bad, "--from", "s3://good/nosuch", env=environment)
+            self.assertEqual(missing.returncode, 1)
+            self.assertIn("404", missing.stderr)
+        self.finish()
+
+    def finish(self):
+        done = run("repair", self.bad, "--from", self.good)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertTrue(self.whole())
+
+    def test_a_server_without_ranges_is_refused_before_it_sends_everything(self):
+        class Quiet(http.server.SimpleHTTPRequestHandler):
+            def log_message(self, *_):
+                pass
+
+            def __init__(handler, *arguments):
+                super().__init__(*arguments, directory=self.folder)
+
+        class Patient(http.server.ThreadingHTTPServer):
+            def handle_error(server, *_):
+                pass  # the tool hangs up: that is the test
+
+        server = Patient(("127.0.0.1", 0), Quiet)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.damage()
+        before = self.bad.read_bytes()
+        done = run("repair", self.bad, "--from", f"http://127.0.0.1:{server.server_port}/good")
+        server.shutdown()
+        server.server_close()
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("does not serve ranges", done.stderr)
+        self.assertEqual(self.bad.read_bytes(), before)
+        self.finish()
+
+    def test_nobody_is_there(self):
+        self.damage()
+        done = run("repair", self.bad, "--from", f"http://127.0.0.1:{free_port()}/good")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("is not repaired", done.stderr)
+        self.finish()
+
+    def test_a_copy_that_is_wrong_too_never_touches_the_file(self):
+        wrong = self.folder / "wrong"
+        wrong.write_bytes(os.urandom(self.bad.stat().st_size))
+        self.damage()
+        before = self.bad.read_bytes()
+        done = run("repair", self.bad, "--from", wrong)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("the copy is damaged there too", done.stderr)
+        self.assertEqual(self.bad.read_bytes(), before)
+        short = self.folder / "short"
+        short.write_bytes(self.good.read_bytes()[:LEAF])
+        done = run("repair", self.bad, "--from", short)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("the copy ends here", done.stderr)
+        wrong.unlink(), short.unlink()
+        self.finish()
+
+    def test_a_cut_off_file_gets_its_end_back(self):
+        os.truncate(self.bad, self.bad.stat().st_size - 3 * LEAF - 100)
+        self.finish()
+
+    def test_a_longer_file_is_left_alone(self):
+        with open(self.bad, "ab") as file:
+            file.write(b"more")
+        done = run("repair", self.bad, "--from", self.good)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("longer by 4 bytes", done.stderr)
+        os.truncate(self.bad, self.bad.stat().st_size - 4)
+        self.finish()
+
+    def test_a_foreign_root_is_refused(self):
+        done = run("repair", self.bad, "--from", self.good, "--root", "00" * 32)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("it is of another file", done.stderr)
+
+    def test_killed_at_any_moment(self):
+        """Half of the file is damaged, and the tool is killed: every leaf is as it was or right, and another run ends it."""
+        good, resumed, begun = self.good.read_bytes(), 0, 0
+        for turn in range(CHOSEN.kills):
+            self.damage(CHOSEN.size * MIB // LEAF // 2)
+            before = self.bad.read_bytes()
+            # Slow enough that the moment may be any: in the search, between two writes, in the last proof.
+            rate = f"{CHOSEN.size * 2}MB"
+            process = subprocess.Popen([CHOSEN.mksum, "repair", self.bad, "--from", self.good, "--throttle", rate], **NOWHERE)
+            time.sleep(self.chance.uniform(0.01, 1.6))
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            after = self.bad.read_bytes()
+            for at in range(0, len(good), LEAF):
+                leaf = after[at : at + LEAF]
+                if leaf != before[at : at + LEAF] and leaf != good[at : at + LEAF]:
+                    # One leaf may be half written: then each of its bytes is the old one or the right one.
+                    old_or_right = zip(leaf, before[at : at + LEAF], good[at : at + LEAF])
+                    self.assertTrue(all(byte in (old, right) for byte, old, right in old_or_right), f"leaf at {at}")
+            begun += after != before
+            done = run("repair", self.bad, "--from", self.good, "--json")
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            resumed += json.loads(done.stdout.splitlines()[-1])["resumed"]
+            self.assertTrue(self.whole(), f"turn {turn}")
+        print(f"{CHOSEN.kills} killed, {begun} while writing, {resumed} gone on with from the journal", flush=True)
+        self.assertGreater(resumed, 0)
+
+
+if __name__ == "__main__":
+    CHOSEN, rest = flags.parse_known_args()
+    CHOSEN.size = max(CHOSEN.size, 4)
+    sys.path.insert(0, str(ROOT / "vectors/check"))
+    import install
+
+    PATHS = install.ENVIRONMENT
+    NOWHERE = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    install.debian("nginx", "nginx-light")
+    CHOSEN.tools.mkdir(parents=True, exist_ok=True)
+    install.python(CHOSEN.tools.resolve())
+    unittest.main(argv=[sys.argv[0], *rest], verbosity=2)
