@@ -1,21 +1,20 @@
 #!/usr/bin/env python3
 """mksum repair against real servers and a real kill: files, nginx, an S3 server, one that serves no ranges.
 
-    repair.py MKSUM [--size MIB] [--kills N] [--figures]
+    repair.py MKSUM [--size MIB] [--kills N]
 
-nginx comes from Debian; the S3 server is moto, from the Python packages of vectors/check. --figures prints one line for
-each kind of copy as a row of lab/kept.
+nginx comes from Debian; the S3 server is moto, from the Python packages of vectors/check.
 """
 import argparse, contextlib, http.server, json, os, pathlib, random, shutil, signal, socket, subprocess, sys, tempfile
 import threading, time, unittest
 
+NOWHERE = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MIB, LEAF = 1 << 20, 64 << 10
 flags = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 flags.add_argument("mksum", type=os.path.abspath)
 flags.add_argument("--size", type=int, default=64, metavar="MIB")
 flags.add_argument("--kills", type=int, default=20, metavar="N")
-flags.add_argument("--figures", action="store_true")
 flags.add_argument("--tools", type=pathlib.Path, default=ROOT / "target/vector-tools", metavar="DIR")
 
 
@@ -41,7 +40,7 @@ def wait_for(port, process):
 @contextlib.contextmanager
 def serving(*command, port, **more):
     """Runs a server until the end of the block; its log goes nowhere."""
-    process = subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **more)
+    process = subprocess.Popen(list(map(str, command)), **NOWHERE, **more)
     try:
         wait_for(port, process)
         yield
@@ -128,34 +127,31 @@ class Repair(unittest.TestCase):
         same = subprocess.run(["cmp", self.good, self.bad]).returncode == 0
         return same and sorted(os.listdir(self.folder)) == ["bad", "bad.mkt", "good"]
 
-    def repaired(self, source, kind, **more):
-        damaged, begin = self.damage(), time.monotonic()
+    def repaired(self, source, **more):
+        damaged = self.damage()
         done = run("repair", self.bad, "--from", source, "--json", **more)
-        seconds = time.monotonic() - begin
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         *ranges, last = map(json.loads, done.stdout.splitlines())
         self.assertEqual(sum(entry["bytes"] for entry in ranges), damaged)
         self.assertEqual(last["written"], damaged)
         self.assertLessEqual(last["fetched"], damaged * 1.01)
         self.assertTrue(self.whole())
-        if CHOSEN.figures:
-            print(f"{kind}\t{CHOSEN.size} MiB\t{len(ranges)} ranges\t{damaged}\t{last['fetched']}\t{seconds:.2f} s", flush=True)
         return damaged
 
     def test_from_a_file(self):
-        self.repaired(self.good, "file")
+        self.repaired(self.good)
         verified = run("verify", self.bad, "--quick")
         self.assertEqual(verified.returncode, 0)
         self.assertIn("unchanged", verified.stderr, "it has the time again that the outboard remembers")
 
     def test_from_a_web_server(self):
         with nginx(self.folder) as (address, sent):
-            damaged = self.repaired(f"{address}/good", "http")
+            damaged = self.repaired(f"{address}/good")
             self.assertLessEqual(sent(), damaged * 1.01)
 
     def test_from_s3(self):
         with bucket(self.good) as (url, environment):
-            self.repaired(url, "s3", env=environment)
+            self.repaired(url, env=environment)
             missing = run("repair", self.bad, "--from", "s3://good/nosuch", env=environment)
             self.assertEqual((missing.returncode, missing.stderr), (0, ""), "nothing is damaged, so nobody is asked")
             self.damage()
@@ -263,15 +259,20 @@ class Repair(unittest.TestCase):
         self.assertGreater(resumed, 0)
 
 
-if __name__ == "__main__":
-    CHOSEN, rest = flags.parse_known_args()
-    CHOSEN.size = max(CHOSEN.size, 4)
+def prepare(chosen):
+    """Installs the servers, and remembers where the tool is."""
+    global CHOSEN, PATHS
     sys.path.insert(0, str(ROOT / "vectors/check"))
     import install
 
-    PATHS = install.ENVIRONMENT
-    NOWHERE = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    CHOSEN, PATHS = chosen, install.ENVIRONMENT
     install.debian("nginx", "nginx-light")
-    CHOSEN.tools.mkdir(parents=True, exist_ok=True)
-    install.python(CHOSEN.tools.resolve())
+    chosen.tools.mkdir(parents=True, exist_ok=True)
+    install.python(chosen.tools.resolve())
+
+
+if __name__ == "__main__":
+    parsed, rest = flags.parse_known_args()
+    parsed.size = max(parsed.size, 4)
+    prepare(parsed)
     unittest.main(argv=[sys.argv[0], *rest], verbosity=2)

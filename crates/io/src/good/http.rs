@@ -133,3 +133,72 @@ fn check<B>(response: &Response<B>, start: u64, last: u64) -> Result<(), Failure
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{BufRead, BufReader, Write};
+    use std::net::TcpListener;
+
+    /// What becomes of a request for bytes 5 to 8 from a server that gives these answers, one a connection.
+    fn asked(answers: &'static [&'static str]) -> (Result<[u8; 4], String>, u64) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let server = thread::spawn(move || {
+            for answer in answers {
+                let (mut stream, _) = listener.accept().unwrap();
+                let request = BufReader::new(stream.try_clone().unwrap()).lines().map(Result::unwrap);
+                let head: Vec<_> =
+                    request.take_while(|line| !line.is_empty()).map(|line| line.to_lowercase()).collect();
+                assert!(head.contains(&"range: bytes=5-8".into()), "{head:?}");
+                stream.write_all(answer.replace('\n', "\r\n").as_bytes()).unwrap();
+            }
+        });
+        let mut good = Remote::new("copy".into(), format!("http://{address}/file"));
+        let mut bytes = [0; 4];
+        let result = good.read(5, &mut bytes).map(|()| bytes).map_err(|error| error.to_string());
+        server.join().unwrap();
+        (result, good.fetched())
+    }
+
+    const BUSY: &str = "HTTP/1.1 503 Busy\nContent-Length: 0\nConnection: close\n\n";
+    const RIGHT: &str = "HTTP/1.1 206 Part\nContent-Range: bytes 5-8/100\nContent-Length: 4\nConnection: close\n\nfghi";
+
+    #[test]
+    fn a_range_is_asked_for_and_comes() {
+        assert_eq!(asked(&[RIGHT]), (Ok(*b"fghi"), 4));
+    }
+
+    #[test]
+    fn what_may_pass_is_tried_again() {
+        let cut = "HTTP/1.1 206 Part\nContent-Range: bytes 5-8/100\nContent-Length: 4\nConnection: close\n\nfg";
+        assert_eq!(asked(&[BUSY, cut, RIGHT]), (Ok(*b"fghi"), 6));
+    }
+
+    #[test]
+    fn what_will_not_pass_is_told_at_once() {
+        let told = |answers| asked(answers).0.unwrap_err();
+        let failed = "read failed at byte 5: ";
+        assert_eq!(
+            told(&["HTTP/1.1 200 OK\nContent-Length: 100\nConnection: close\n\nabcde"]),
+            format!("{failed}the server does not serve ranges: it sent all of it")
+        );
+        assert_eq!(
+            told(&["HTTP/1.1 404 Gone\nContent-Length: 0\nConnection: close\n\n"]),
+            format!("{failed}the server says 404 Not Found")
+        );
+        assert_eq!(
+            told(&["HTTP/1.1 416 No\nContent-Length: 0\nConnection: close\n\n"]),
+            format!("{failed}the copy ends before these bytes")
+        );
+        assert_eq!(
+            told(&["HTTP/1.1 206 Part\nContent-Range: bytes 0-3/100\nContent-Length: 4\nConnection: close\n\nabcd"]),
+            format!("{failed}asked for bytes 5-8, the server sends 'bytes 0-3/100'")
+        );
+    }
+
+    #[test]
+    fn a_server_that_is_always_busy_is_given_up() {
+        assert_eq!(asked(&[BUSY; 5]).0, Err("read failed at byte 5: 503 Service Unavailable".into()));
+    }
+}

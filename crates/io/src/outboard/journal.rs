@@ -84,3 +84,34 @@ impl Journal {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_read_as_they_were_written_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.mkt.repair");
+        let head = "mksum repair 1\nformat blake3\nroot 00\nlength 10\n".to_string();
+        let journal = Journal { path: path.clone(), head };
+        assert_eq!(journal.read(), None);
+        let ranges = [0..4, 5..10];
+        journal.write(&ranges).unwrap();
+        assert_eq!(journal.read().as_deref(), Some(&ranges[..]));
+        let text = fs::read_to_string(&path).unwrap();
+        // Cut off anywhere, it is none; so it is with a range out of order, or of another file.
+        for end in 0..text.len() - 1 {
+            fs::write(&path, &text[..end]).unwrap();
+            assert_eq!(journal.read(), None, "{end}");
+        }
+        for (from, to) in [("range 5 10", "range 3 10"), ("0 4", "4 4"), ("end 2", "end 3"), ("length 10", "length 11")]
+        {
+            fs::write(&path, text.replace(from, to)).unwrap();
+            assert_eq!(journal.read(), None, "{to}");
+        }
+        journal.remove().unwrap();
+        journal.remove().unwrap();
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+}
