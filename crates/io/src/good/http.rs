@@ -171,8 +171,8 @@ mod tests {
 
     #[test]
     fn what_may_pass_is_tried_again() {
-        let cut = "HTTP/1.1 206 Part\nContent-Range: bytes 5-8/100\nContent-Length: 4\nConnection: close\n\nfg";
-        assert_eq!(asked(&[BUSY, cut, RIGHT]), (Ok(*b"fghi"), 6));
+        const CUT: &str = "HTTP/1.1 206 Part\nContent-Range: bytes 5-8/100\nContent-Length: 4\nConnection: close\n\nfg";
+        assert_eq!(asked(&[BUSY, CUT, RIGHT]), (Ok(*b"fghi"), 6));
     }
 
     #[test]
