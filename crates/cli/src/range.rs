@@ -27,6 +27,23 @@ impl ByteRange {
     }
 }
 
+/// The bytes of these ranges that a file of `len` bytes has, ascending, each once.
+///
+/// # Errors
+/// If one begins or ends behind the file's end.
+pub fn merged(ranges: &[ByteRange], len: u64) -> Result<Vec<Range<u64>>, String> {
+    let mut all = ranges.iter().map(|range| range.within(len)).collect::<Result<Vec<_>, _>>()?;
+    all.sort_by_key(|range| range.start);
+    let mut merged: Vec<Range<u64>> = Vec::new();
+    for range in all {
+        match merged.last_mut() {
+            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+            _ => merged.push(range),
+        }
+    }
+    Ok(merged)
+}
+
 impl FromStr for ByteRange {
     type Err = String;
 
@@ -62,5 +79,7 @@ mod tests {
         }
         assert_eq!(read("2..9").unwrap().within(9), Ok(2..9));
         assert!(read("2..10").unwrap().within(9).is_err());
+        let ranges: Vec<_> = ["7..8", "0..2", "1..5", "5..6", "9.."].map(|text| read(text).unwrap()).into();
+        assert_eq!(merged(&ranges, 12), Ok(vec![0..6, 7..8, 9..12]));
     }
 }

@@ -82,10 +82,14 @@ impl File {
         self.sparse
     }
 
-    /// What tells that a file is probably this one, also after it was closed.
-    pub fn identity(&self) -> Identity {
+    /// What tells that a file is probably this one, also after it was closed; `None` of a device, whose times tell nothing
+    /// of its content.
+    pub fn identity(&self) -> Option<Identity> {
+        if self.stamp.len != self.len() {
+            return None;
+        }
         let ([(seconds, nanoseconds), _], (_, inode)) = (self.stamp.times, self.stamp.id);
-        Identity { seconds, nanoseconds: nanoseconds as u32, inode }
+        Some(Identity { seconds, nanoseconds: nanoseconds as u32, inode })
     }
 
     /// How a tree over this file is best cut for the threads of its options.
@@ -262,10 +266,10 @@ impl<N: NodeHash> Subtrees<N> for File {
 }
 
 impl File {
-    /// Whether `count` subtrees like `node` are few enough bytes for one read, and whole leaves.
+    /// Whether `count` subtrees like `node` are full, and few enough bytes for one read.
     fn is_read_together(&self, shape: Shape, node: Subtree, count: usize) -> bool {
         let bytes = node.len.saturating_mul(count as u64);
-        matches!(shape, Shape::Even { .. }) && bytes <= Self::LARGEST && node.len.is_multiple_of(shape.leaf())
+        matches!(shape, Shape::Even { .. }) && bytes <= Self::LARGEST && shape.is_perfect(node)
     }
 
     /// Reads equal subtrees that follow one another at once, and appends their digests.
@@ -277,16 +281,10 @@ impl File {
     ) -> Result<(), Error> {
         let (first, leaf) = (nodes[0], format.shape.leaf());
         with_buffer(|buffer| {
-            let (mut leaves, _) =
-                self.reader.read(first.start, first.len as usize * nodes.len(), leaf as usize, buffer)?;
-            self.permits.with(|| {
-                let mut scratch = Scratch::default();
-                for &node in nodes {
-                    let (mine, rest) = leaves.split_at((node.len / leaf) as usize);
-                    out.push(format.level_by_level(node, Role::Inner, mine, &[], &mut scratch));
-                    leaves = rest;
-                }
-            });
+            let len = first.len as usize * nodes.len();
+            let (leaves, _) = self.reader.read(first.start, len, leaf as usize, buffer)?;
+            let scratch = &mut Scratch::default();
+            self.permits.with(|| format.full_level_by_level(first.start, first.level, leaves, scratch, out));
             Ok(())
         })
     }

@@ -111,4 +111,29 @@ impl<N: NodeHash> Format<N> {
         }
         self.nodes.parent(level, role)
     }
+
+    /// Appends the digests of equal full subtrees of an even shape, `height` levels above `leaves`, the first of which
+    /// begins at byte `start`: many side by side.
+    ///
+    /// # Panics
+    /// If the shape is not even, or the leaves are not those of whole subtrees.
+    pub fn full_level_by_level(
+        &self,
+        start: u64,
+        height: u32,
+        leaves: Messages<'_>,
+        Scratch(level, above): &mut Scratch<N::Digest>,
+        out: &mut Vec<N::Digest>,
+    ) {
+        let Shape::Even { arity, .. } = self.shape else { panic!("{:?} is not even", self.shape) };
+        level.clear();
+        self.nodes.leaves(start, leaves, level);
+        for _ in 0..height {
+            assert!(level.len().is_multiple_of(arity as usize), "whole subtrees");
+            above.clear();
+            self.nodes.parents(level, arity as usize, above);
+            mem::swap(level, above);
+        }
+        out.append(level);
+    }
 }

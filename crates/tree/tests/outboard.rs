@@ -296,6 +296,8 @@ proptest! {
         prop_assert_eq!(opened.header(), header);
         {
             prop_assert_eq!(opened.done(), done);
+            // The next checkpoint leaves alone what this one is.
+            prop_assert!(done == 0 || opened.next_seal() == 1 - turn);
             let expected: Vec<_> = frontier.iter().map(|&node| (node, digest(node).to_vec())).collect();
             prop_assert_eq!(opened.into_frontier(), expected);
         }

@@ -9,6 +9,7 @@ use crate::tool::Tool;
 use crate::walk::Rules;
 use mksum::{Kept, Layout, Outboard, Root, Spec};
 use mksum_cli::name::{self, Shown};
+use mksum_cli::range::merged;
 use mksum_cli::sum::{self, End, Style};
 use mksum_io::outboard::{EXTENSION, How, Stored, Updated, keep, keep_foreign, open, update};
 use mksum_io::{Error, File};
@@ -125,8 +126,7 @@ fn existing(target: &Path) -> Result<Option<Outboard<Stored>>, Error> {
 fn how(args: &Keep, file: &File, old: &Outboard<Stored>) -> Result<How, Error> {
     if !args.range.is_empty() {
         let within = |reason| Error::Open { path: file.path().into(), error: std::io::Error::other(reason) };
-        let ranges = args.range.iter().map(|range| range.within(file.len()).map_err(within));
-        return Ok(How::Ranges(ranges.collect::<Result<_, _>>()?));
+        return Ok(How::Ranges(merged(&args.range, file.len()).map_err(within)?));
     }
     Ok(if file.len() != old.len() && !args.all { How::Length } else { How::Unknown })
 }

@@ -51,5 +51,5 @@ fn lengths(rules: &Rules, arguments: &[PathBuf]) -> impl FnOnce() -> std::vec::I
 
 /// Whether a file is, as far as its size, time and inode tell, the one whose tree was kept.
 pub fn is_unchanged(file: &File, header: &Header) -> bool {
-    file.len() == header.len && header.identity == Some(file.identity())
+    file.len() == header.len && header.identity.is_some() && header.identity == file.identity()
 }

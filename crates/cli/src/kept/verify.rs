@@ -12,7 +12,7 @@ use crate::tool::Tool;
 use crate::walk::Rules;
 use mksum::{Foreign, Layout, Outboard, ReadAt};
 use mksum_cli::name::Shown;
-use mksum_cli::range::ByteRange;
+use mksum_cli::range::{ByteRange, merged};
 use mksum_io::outboard::{EXTENSION, Finding, Stored, verify, with_extension};
 use mksum_io::{Error, File, Input};
 use std::io::{self, ErrorKind};
@@ -103,8 +103,7 @@ fn one(tool: &Tool, args: &Verify, path: &Path) -> Result<Did, Error> {
     let within = |reason| Error::Open { path: path.into(), error: io::Error::other(reason) };
     let whole = [ByteRange { start: 0, end: None }];
     let ranges = if args.range.is_empty() { &whole[..] } else { &args.range };
-    let ranges =
-        ranges.iter().map(|range| range.within(outboard.len()).map_err(within)).collect::<Result<Vec<_>, _>>()?;
+    let ranges = merged(ranges, outboard.len()).map_err(within)?;
     let mut report = Report::new(tool, args.json, path, &place, &outboard, file.len());
     if args.sample.is_some() || args.budget.is_some() {
         drop(file);

@@ -31,6 +31,8 @@ pub(crate) struct Draft {
     last: Instant,
     /// The time between checkpoints.
     pub interval: Duration,
+    /// Which seal the first checkpoint overwrites.
+    turn: usize,
     syncer: Option<Syncer>,
 }
 
@@ -43,8 +45,11 @@ impl Draft {
     pub fn open(target: &Path, header: Header) -> Result<Draft, Error> {
         let mut draft = Draft::create(target, "part", header)?;
         let begun = Stored::of(&draft.path, &draft.file).map(|stored| Begun::open(&stored));
-        match begun?.ok().filter(|begun| *begun.header() == draft.header && begun.done() > 0) {
+        // What nothing tells from another file is begun anew.
+        let same = |begun: &Begun| *begun.header() == draft.header && draft.header.identity.is_some();
+        match begun?.ok().filter(|begun| same(begun) && begun.done() > 0) {
             Some(begun) => {
+                draft.turn = begun.next_seal();
                 draft.done = begun.done();
                 draft.frontier = begun.into_frontier();
                 let end = draft.end();
@@ -94,6 +99,7 @@ impl Draft {
             unclocked: 0,
             last: Instant::now(),
             interval: Duration::from_secs(1),
+            turn: 0,
             syncer: None,
         })
     }
@@ -195,7 +201,7 @@ impl Draft {
         let seal = self.header.checkpoint(self.done, frontier);
         let seal = seal.map_err(|error| Error::from_outboard(error.into(), &self.path))?;
         if self.syncer.is_none() {
-            let started = Syncer::start(&self.file, &self.path).map_err(|error| self.fail(error))?;
+            let started = Syncer::start(&self.file, &self.path, self.turn).map_err(|error| self.fail(error))?;
             self.syncer = Some(started);
         }
         self.last = Instant::now();
@@ -252,12 +258,12 @@ struct Syncer {
 }
 
 impl Syncer {
-    fn start(file: &File, path: &Path) -> io::Result<Syncer> {
+    fn start(file: &File, path: &Path, turn: usize) -> io::Result<Syncer> {
         sync_folder(path)?;
         let file = file.try_clone()?;
         let (seals, asked) = mpsc::sync_channel::<Vec<u8>>(1);
         let work = move || {
-            for (turn, seal) in asked.iter().enumerate() {
+            for (turn, seal) in (turn..).zip(asked.iter()) {
                 // First what it vouches for, then the seal itself.
                 file.sync_data()?;
                 write_at(&file, &seal, SEALS[turn % SEALS.len()])?;

@@ -29,7 +29,7 @@ pub fn keep(file: File, spec: &Spec, unit: u64, checkpoint: Duration, target: &P
     let (path, len) = (file.path().to_path_buf(), file.len());
     // A format that refuses the length says so as it does without an outboard.
     spec.shape().check(len).map_err(|error| Error::from_join(error.into(), &path, spec))?;
-    let mut draft = Draft::open(target, Header { spec: spec.clone(), len, unit, identity: Some(file.identity()) })?;
+    let mut draft = Draft::open(target, Header { spec: spec.clone(), len, unit, identity: file.identity() })?;
     draft.interval = checkpoint;
     let resumed = draft.position();
     file.reader.options.meter.add(resumed);

@@ -1,4 +1,34 @@
 //! Outboards as files: read at random, written so that a crash leaves the old one, the new one, or one to go on with.
+//!
+//! ```
+//! use mksum_io::outboard::{Finding, How, beside, keep, open, update, verify};
+//! use mksum_io::{File, Options};
+//! use std::time::Duration;
+//!
+//! let folder = tempfile::tempdir()?;
+//! let path = folder.path().join("file");
+//! let place = beside(&path);
+//! std::fs::write(&path, vec![7; 1_000_000])?;
+//! let spec: mksum::Spec = "rfc6962:sha256:4KiB".parse()?;
+//! keep(File::open(&path, &Options::new())?, &spec, 4096, Duration::from_secs(1), &place)?;
+//!
+//! // A byte changes. Verifying a range reads that range and O(log n) digests.
+//! let mut bytes = std::fs::read(&path)?;
+//! bytes[500_000] = 8;
+//! std::fs::write(&path, &bytes)?;
+//! let (outboard, mut found) = (open(&place)?, Vec::new());
+//! verify(File::open(&path, &Options::new())?, (&outboard, &place), 499_000..501_000, &mut |finding| {
+//!     found.push(finding);
+//!     Ok(())
+//! })?;
+//! assert_eq!(found, [Finding::Damaged(499_712..503_808)]);
+//!
+//! // It was meant to: so the outboard is brought up to date, and only what changed is read.
+//! let how = How::Ranges(vec![500_000..500_001]);
+//! let updated = update(File::open(&path, &Options::new())?, &outboard, &how, &place)?;
+//! assert_eq!(updated.root, spec.root(&bytes)?);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod draft;
 mod foreign;

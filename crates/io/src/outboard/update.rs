@@ -43,7 +43,7 @@ pub struct Updated {
 pub fn update(file: File, old: &Outboard<Stored>, how: &How, target: &Path) -> Result<Updated, Error> {
     let (path, len, spec) = (file.path().to_path_buf(), file.len(), old.spec().clone());
     spec.shape().check(len).map_err(|error| Error::from_join(error.into(), &path, &spec))?;
-    let identity = Some(file.identity());
+    let identity = file.identity();
     let header = Header { spec: spec.clone(), len, unit: old.kept().unit(), identity };
     let of_old = |error| Error::from_outboard(error, old.bytes().path());
     let (draft, digest) = match how {
@@ -54,7 +54,9 @@ pub fn update(file: File, old: &Outboard<Stored>, how: &How, target: &Path) -> R
             (draft, digest)
         }
         How::Length => {
-            let mut draft = Draft::copy(target, header, old, old.kept().shared(len))?;
+            // Not the root: it is what is to be found.
+            let shared = old.kept().shared(len).min(old.kept().count().saturating_sub(1));
+            let mut draft = Draft::copy(target, header, old, shared)?;
             file.reader.options.meter.add(draft.position());
             spec.visit(Trusting { old, draft: &mut draft }).map_err(of_old)?;
             let digest = spec.visit(Keeping { file: &file, draft: &mut draft });

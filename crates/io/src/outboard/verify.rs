@@ -27,6 +27,7 @@ pub enum Finding {
 /// # Errors
 /// If the file or the outboard cannot be read, the file changes meanwhile, the outboard is damaged above `range`, or `found`
 /// fails.
+#[doc(alias = "verify_range")]
 pub fn verify<R: ReadAt>(
     file: File,
     (outboard, place): (&Outboard<R>, &Path),

@@ -70,7 +70,15 @@ impl<R: ReadAt> Outboard<R> {
         Ok(())
     }
 
-    /// The ranges of bytes in memory that are not as they were kept, as subtrees.
+    /// The units of bytes in memory that are not as they were kept: see [`Outboard::damaged`].
+    ///
+    /// ```
+    /// let spec: mksum::Spec = "glacier".parse()?;
+    /// let bytes = vec![7; 3 << 20];
+    /// let outboard = mksum::Outboard::open(mksum::keep(&spec, 1 << 20, &bytes)?)?;
+    /// assert!(outboard.damaged_in(&bytes)?.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// If they are not as many as the file had, or the outboard is damaged.

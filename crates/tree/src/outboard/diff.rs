@@ -11,6 +11,20 @@ impl<R: ReadAt> Outboard<R> {
     /// costs a path of O(log n) nodes, which are checked on both sides. What the longer file has more is the last range.
     /// Where two units have different lengths at the ragged end, they differ.
     ///
+    /// ```
+    /// use mksum::{Outboard, Spec, keep};
+    ///
+    /// let spec: Spec = "blake3".parse()?;
+    /// let (ours, mut theirs) = (vec![7; 100_000], vec![7; 100_000]);
+    /// theirs[5000] = 8;
+    /// let outboards = (Outboard::open(keep(&spec, 1024, &ours)?)?, Outboard::open(keep(&spec, 1024, &theirs)?)?);
+    /// outboards.0.diff(&outboards.1, |range| {
+    ///     assert_eq!(range, 4096..5120);
+    ///     Ok(())
+    /// })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// If the outboards are not of one format, cannot be read, or are damaged where they differ; if `found` fails.
     pub fn diff<O: ReadAt>(

@@ -48,6 +48,8 @@ fn frontier_sum<'d>(frontier: impl IntoIterator<Item = &'d [u8]>) -> [u8; 32] {
 #[derive(Clone, Debug)]
 pub struct Begun {
     header: Header,
+    /// Where the seal is that vouches for them, in bytes from the beginning.
+    seal: Option<u64>,
     done: u64,
     frontier: Vec<(Subtree, Vec<u8>)>,
 }
@@ -62,7 +64,7 @@ impl Begun {
         let kept = header.kept()?;
         let size = header.spec.hash().size();
         seals.sort_by_key(|(_, seal)| std::cmp::Reverse(seal.done));
-        for (_, seal) in seals {
+        for (place, seal) in seals {
             let there = (bytes.size() - HEADER) / size as u64;
             if seal.done == 0 || seal.done > kept.count().min(there) {
                 continue;
@@ -82,10 +84,10 @@ impl Begun {
                 None => seal.value[..32] == sum && header.spec.visit(Rejoined { bytes, kept, frontier: &frontier })?,
             };
             if whole {
-                return Ok(Begun { header, done, frontier });
+                return Ok(Begun { header, seal: Some(place as u64), done, frontier });
             }
         }
-        Ok(Begun { header, done: 0, frontier: Vec::new() })
+        Ok(Begun { header, seal: None, done: 0, frontier: Vec::new() })
     }
 
     /// What it says of its file.
@@ -96,6 +98,11 @@ impl Begun {
     /// How many digests are there.
     pub fn done(&self) -> u64 {
         self.done
+    }
+
+    /// Which of [`SEALS`] the next checkpoint overwrites: not the one that vouches for what is there.
+    pub fn next_seal(&self) -> usize {
+        usize::from(self.seal == Some(SEALS[0]))
     }
 
     /// The digests that cover those, as [`Kept::frontier`] has them: what [`Format::root_resumed`] goes on from.
