@@ -158,10 +158,7 @@ struct Record<'a> {
 }
 
 fn json(path: &Path, proof: &Proof, root: &Trusted) -> Vec<u8> {
-    let (kind, start, end) = match proof.claim() {
-        Claim::Range(range) => ("inclusion", range.start, range.end),
-        Claim::Growth(old) => ("consistency", 0, *old),
-    };
+    let (kind, Range { start, end }) = (proof.claim().kind(), proof.claim().bytes());
     let shows = match (root.len, proof.spec().family().binding()) {
         (Some(_), _) | (None, Binding::Length) => "all",
         (None, Binding::Offsets) => "offsets",

@@ -15,6 +15,7 @@ use mksum_io::{Error, File};
 use serde::Serialize;
 use std::fmt::Display;
 use std::io::{self, IsTerminal};
+use std::ops::Range;
 use std::path::Path;
 
 /// The most bytes that a proof carries besides digests.
@@ -170,10 +171,7 @@ struct Record<'a> {
 }
 
 fn json(path: &Path, root: &Root, proof: &Proof) -> Vec<u8> {
-    let (kind, start, end) = match proof.claim() {
-        Claim::Range(range) => ("inclusion", range.start, range.end),
-        Claim::Growth(old) => ("consistency", 0, *old),
-    };
+    let (kind, Range { start, end }) = (proof.claim().kind(), proof.claim().bytes());
     let (before, after) = proof.edges();
     let record = Record {
         path: &name::lossy(path),

@@ -6,15 +6,43 @@ use mksum::{Error, Format, Messages, NodeHash, Role, Subtree, Subtrees};
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+/// A file as a source of subtrees that does not read its holes, where a format lets zero bytes lie anywhere.
+pub(crate) struct Sparse<'a, N: NodeHash> {
+    file: &'a File,
+    holes: Option<Holes<'a, N>>,
+}
+
+impl<'a, N: NodeHash> Sparse<'a, N> {
+    pub fn of(file: &'a File, format: &Format<N>) -> Self {
+        Sparse { file, holes: Holes::of(file, format) }
+    }
+}
+
+impl<N: NodeHash> Subtrees<N> for Sparse<'_, N> {
+    fn digest(&self, format: &Format<N>, node: Subtree, role: Role) -> Result<Option<N::Digest>, Error> {
+        match &self.holes {
+            None => self.file.digest(format, node, role),
+            Some(holes) => (holes, self.file).digest(format, node, role),
+        }
+    }
+
+    fn digests(&self, format: &Format<N>, nodes: &[Subtree], out: &mut Vec<N::Digest>) -> Result<(), Error> {
+        match &self.holes {
+            None => self.file.digests(format, nodes, out),
+            Some(holes) => (holes, self.file).digests(format, nodes, out),
+        }
+    }
+}
+
 /// The holes of a sparse file: zero bytes, whose digests are computed once for each length and level.
-pub(crate) struct Holes<'a, N: NodeHash> {
+struct Holes<'a, N: NodeHash> {
     file: &'a File,
     known: Mutex<HashMap<(u64, u32), N::Digest>>,
 }
 
 impl<'a, N: NodeHash> Holes<'a, N> {
     /// The holes of `file`, if it has some and the format's digests do not depend on where they lie.
-    pub fn of(file: &'a File, format: &Format<N>) -> Option<Self> {
+    fn of(file: &'a File, format: &Format<N>) -> Option<Self> {
         (file.is_sparse() && !format.nodes.depends_on_start()).then(|| Holes { file, known: Mutex::default() })
     }
 

@@ -1,7 +1,7 @@
 //! Inputs to be hashed, many at a time.
 
 use crate::buffer::Buffer;
-use crate::holes::Holes;
+use crate::holes::Sparse;
 use crate::open::{Opened, STDIN, open, opened};
 use crate::platform::widen_pipe;
 use crate::stream::{Bytes, hash_stream};
@@ -82,12 +82,8 @@ fn hash_file(file: File, path: &Path, specs: &[Spec]) -> Result<Roots, Error> {
         type Output = Result<Vec<u8>, mksum::Error>;
 
         fn visit<const N: usize, H: NodeHash<Digest = [u8; N]>>(self, format: &Format<H>) -> Self::Output {
-            let (file, plan) = (self.0, self.0.plan(format));
-            let digest = match Holes::of(file, format) {
-                None => format.root_parallel(file, file.len(), &plan),
-                Some(holes) => format.root_parallel(&(&holes, file), file.len(), &plan),
-            };
-            Ok(digest?.into())
+            let file = self.0;
+            Ok(format.root_parallel(&Sparse::of(file, format), file.len(), &file.plan(format))?.into())
         }
     }
     let len = file.len();

@@ -16,6 +16,23 @@ pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result
     std::os::windows::fs::FileExt::seek_read(file, buffer, offset)
 }
 
+/// Fills `buffer` with the bytes from `offset` on.
+///
+/// # Errors
+/// How many bytes there were, and why no more: `UnexpectedEof` where the file ends.
+pub(crate) fn read_exact_at(file: &File, buffer: &mut [u8], offset: u64) -> Result<(), (usize, io::Error)> {
+    let mut done = 0;
+    while done < buffer.len() {
+        match read_at(file, &mut buffer[done..], offset + done as u64) {
+            Ok(0) => return Err((done, io::ErrorKind::UnexpectedEof.into())),
+            Ok(more) => done += more,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err((done, error)),
+        }
+    }
+    Ok(())
+}
+
 /// Writes all of `bytes` at `offset`.
 #[cfg(unix)]
 pub(crate) fn write_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {

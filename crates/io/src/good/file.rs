@@ -1,7 +1,7 @@
 //! A good copy on this machine.
 
 use super::Good;
-use crate::platform::read_at;
+use crate::platform::read_exact_at;
 use crate::{Error, reason};
 use std::fs::File;
 use std::io::{self, ErrorKind};
@@ -26,22 +26,15 @@ impl Local {
 
 impl Good for Local {
     fn read(&mut self, start: u64, buffer: &mut [u8]) -> Result<(), Error> {
-        let mut done = 0;
-        while done < buffer.len() {
-            let offset = start + done as u64;
-            let error = match read_at(&self.file, &mut buffer[done..], offset) {
-                Ok(0) => io::Error::other("the copy ends here"),
-                Ok(more) => {
-                    done += more;
-                    self.fetched += more as u64;
-                    continue;
-                }
-                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-                Err(error) => io::Error::new(error.kind(), reason(&error)),
+        let result = read_exact_at(&self.file, buffer, start);
+        self.fetched += result.as_ref().map_or_else(|(done, _)| *done, |()| buffer.len()) as u64;
+        result.map_err(|(done, error)| {
+            let error = match error.kind() {
+                ErrorKind::UnexpectedEof => io::Error::other("the copy ends here"),
+                kind => io::Error::new(kind, reason(&error)),
             };
-            return Err(Error::Read { path: self.path.clone(), offset, error });
-        }
-        Ok(())
+            Error::Read { path: self.path.clone(), offset: start + done as u64, error }
+        })
     }
 
     fn fetched(&self) -> u64 {

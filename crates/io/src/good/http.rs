@@ -84,10 +84,9 @@ impl Good for Remote {
         for attempt in 1.. {
             let why = match self.try_once(start, buffer) {
                 Ok(()) => return Ok(()),
-                Err(Failure::Passing(why)) if attempt < Self::TRIES => {
+                Err(Failure::Passing(_)) if attempt < Self::TRIES => {
                     thread::sleep(pause);
                     pause *= 2;
-                    drop(why);
                     continue;
                 }
                 Err(Failure::Passing(why) | Failure::Lasting(why)) => why,

@@ -1,7 +1,7 @@
 //! Trees written as other programs write them.
 
 use super::with_extension;
-use crate::holes::Holes;
+use crate::holes::Sparse;
 use crate::platform::{sync_folder, write_at};
 use crate::{Error, File};
 use mksum::{Format, Kept, Layout, NodeHash, Role, Root, Spec, Subtree, Subtrees, Telling, Visitor};
@@ -110,21 +110,8 @@ impl Visitor for Placing<'_> {
     type Output = Result<Vec<u8>, mksum::Error>;
 
     fn visit<const D: usize, N: NodeHash<Digest = [u8; D]>>(self, format: &Format<N>) -> Self::Output {
-        let file = self.file;
-        match Holes::of(file, format) {
-            None => self.join(format, file),
-            Some(holes) => self.join(format, &(&holes, file)),
-        }
-    }
-}
-
-impl Placing<'_> {
-    fn join<const D: usize, N: NodeHash<Digest = [u8; D]>>(
-        self,
-        format: &Format<N>,
-        source: &(impl Subtrees<N> + Sync),
-    ) -> Result<Vec<u8>, mksum::Error> {
         let Placing { file, kept, tree } = self;
+        let source = Sparse::of(file, format);
         // At the ragged edge a unit may be a node above a single leaf, which the foreign tree has too.
         let mut above = None;
         let tell = |node: Subtree, digest: &[u8; D]| {
@@ -133,11 +120,11 @@ impl Placing<'_> {
             }
             tree.put(node, digest).map_err(crate::file::source)
         };
-        let telling = Telling::new(source, kept.post_order(0), tell);
+        let telling = Telling::new(&source, kept.post_order(0), tell);
         let joined = format.root_parallel(&telling, file.len(), &file.plan_of(format, kept.unit()));
         let root = telling.finish(joined)?;
         if let Some(node) = above {
-            let below = Below { source, told: RefCell::default() };
+            let below = Below { source: &source, told: RefCell::default() };
             format.join(&below, node, Role::Inner)?;
             for (node, digest) in below.told.into_inner() {
                 tree.put(node, &digest).map_err(crate::file::source)?;

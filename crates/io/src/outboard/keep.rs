@@ -1,9 +1,9 @@
 //! Hashing a file while its tree is kept.
 
 use super::draft::Draft;
-use crate::holes::Holes;
+use crate::holes::Sparse;
 use crate::{Error, File};
-use mksum::{Format, Header, NodeHash, Root, Spec, Subtree, Subtrees, Telling, Visitor};
+use mksum::{Format, Header, NodeHash, Root, Spec, Subtree, Telling, Visitor};
 use std::collections::HashMap;
 use std::path::Path;
 use std::time::Duration;
@@ -53,25 +53,12 @@ impl Visitor for Keeping<'_> {
     type Output = Result<Vec<u8>, mksum::Error>;
 
     fn visit<const D: usize, N: NodeHash<Digest = [u8; D]>>(self, format: &Format<N>) -> Self::Output {
-        let file = self.file;
-        match Holes::of(file, format) {
-            None => self.join(format, file),
-            Some(holes) => self.join(format, &(&holes, file)),
-        }
-    }
-}
-
-impl Keeping<'_> {
-    fn join<const D: usize, N: NodeHash<Digest = [u8; D]>>(
-        self,
-        format: &Format<N>,
-        source: &(impl Subtrees<N> + Sync),
-    ) -> Result<Vec<u8>, mksum::Error> {
         let Keeping { file, draft } = self;
+        let source = Sparse::of(file, format);
         let (kept, done, position) = (draft.kept(), draft.done(), draft.position());
         let known: HashMap<Subtree, [u8; D]> = draft.known();
         let tell = |node, digest: &[u8; D]| draft.push(node, digest).map_err(crate::file::source);
-        let telling = Telling::new(source, kept.post_order(done), tell);
+        let telling = Telling::new(&source, kept.post_order(done), tell);
         let plan = file.plan_of(format, kept.unit());
         let joined = format.root_resumed((&known, position), &telling, file.len(), &plan);
         Ok(telling.finish(joined)?.into())

@@ -45,7 +45,7 @@ pub use update::{How, Updated, update};
 pub use verify::{Finding, verify};
 
 use crate::Error;
-use crate::platform::read_at;
+use crate::platform::read_exact_at;
 use mksum::{Outboard, ReadAt};
 use std::ffi::OsString;
 use std::fs::File;
@@ -115,21 +115,10 @@ impl Stored {
 
 impl ReadAt for Stored {
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), mksum::Error> {
-        let mut done = 0;
-        while done < buffer.len() {
-            let at = offset + done as u64;
-            let error = match read_at(&self.file, &mut buffer[done..], at) {
-                Ok(0) => io::Error::from(ErrorKind::UnexpectedEof),
-                Ok(more) => {
-                    done += more;
-                    continue;
-                }
-                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-                Err(error) => error,
-            };
-            return Err(crate::file::source(Error::Read { path: self.path.clone(), offset: at, error }));
-        }
-        Ok(())
+        read_exact_at(&self.file, buffer, offset).map_err(|(done, error)| {
+            let offset = offset + done as u64;
+            crate::file::source(Error::Read { path: self.path.clone(), offset, error })
+        })
     }
 
     fn size(&self) -> u64 {

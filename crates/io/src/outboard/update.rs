@@ -3,7 +3,7 @@
 use super::draft::Draft;
 use super::keep::Keeping;
 use super::{Stored, open};
-use crate::holes::Holes;
+use crate::holes::Sparse;
 use crate::{Error, File};
 use mksum::{Checked, Format, Header, Kept, NodeHash, Outboard, Role, Root, Subtree, Subtrees, Telling, Visitor};
 use std::cell::RefCell;
@@ -114,25 +114,11 @@ impl Visitor for Rewriting<'_> {
     type Output = Result<Vec<u8>, mksum::Error>;
 
     fn visit<const D: usize, N: NodeHash<Digest = [u8; D]>>(self, format: &Format<N>) -> Self::Output {
-        let file = self.file;
-        match Holes::of(file, format) {
-            None => self.join(format, file),
-            Some(holes) => self.join(format, &(&holes, file)),
-        }
-    }
-}
-
-impl Rewriting<'_> {
-    fn join<const D: usize, N: NodeHash<Digest = [u8; D]>>(
-        self,
-        format: &Format<N>,
-        source: &(impl Subtrees<N> + Sync),
-    ) -> Result<Vec<u8>, mksum::Error> {
         let rewritten = Rewritten {
             kept: self.old.kept(),
             old: Checked::new(format, self.old),
             file: self.file,
-            source,
+            source: Sparse::of(self.file, format),
             ranges: self.ranges,
             draft: RefCell::new(self.draft),
             failure: RefCell::new(None),
@@ -146,17 +132,17 @@ impl Rewriting<'_> {
 }
 
 /// What was written to from the file, all else from the old outboard.
-struct Rewritten<'a, 'd, N: NodeHash, S> {
+struct Rewritten<'a, 'd, N: NodeHash> {
     kept: Kept,
     old: Checked<'a, N, Stored>,
     file: &'a File,
-    source: &'a S,
+    source: Sparse<'a, N>,
     ranges: &'a [Range<u64>],
     draft: RefCell<&'d mut Draft>,
     failure: RefCell<Option<mksum::Error>>,
 }
 
-impl<N: NodeHash, S> Rewritten<'_, '_, N, S> {
+impl<N: NodeHash> Rewritten<'_, '_, N> {
     fn is_touched(&self, node: Subtree) -> bool {
         self.ranges.iter().any(|range| node.start < range.end && range.start < node.end())
     }
@@ -166,11 +152,7 @@ impl<N: NodeHash, S> Rewritten<'_, '_, N, S> {
     }
 }
 
-impl<const D: usize, N, S> Subtrees<N> for Rewritten<'_, '_, N, S>
-where
-    N: NodeHash<Digest = [u8; D]>,
-    S: Subtrees<N> + Sync,
-{
+impl<const D: usize, N: NodeHash<Digest = [u8; D]>> Subtrees<N> for Rewritten<'_, '_, N> {
     fn digest(&self, format: &Format<N>, node: Subtree, role: Role) -> Result<Option<[u8; D]>, mksum::Error> {
         if !self.is_touched(node) {
             return self.old.digest(format, node, role);
@@ -180,7 +162,7 @@ where
         }
         let draft = &mut **self.draft.borrow_mut();
         let tell = |node, digest: &[u8; D]| draft.overwrite(node, digest).map_err(crate::file::source);
-        let telling = Telling::new(self.source, self.kept.post_order_under(node), tell);
+        let telling = Telling::new(&self.source, self.kept.post_order_under(node), tell);
         let joined = format.join_parallel(&telling, node, role, &self.file.plan_of(format, self.kept.unit()));
         telling.finish(joined).map(Some)
     }

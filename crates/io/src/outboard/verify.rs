@@ -1,8 +1,8 @@
 //! A file held against its outboard.
 
-use crate::holes::Holes;
+use crate::holes::Sparse;
 use crate::{Error, File};
-use mksum::{Damage, Format, NodeHash, Outboard, ReadAt, Spec, Subtree, Subtrees, Visitor};
+use mksum::{Damage, Format, NodeHash, Outboard, ReadAt, Spec, Subtree, Visitor};
 use std::ops::Range;
 use std::path::Path;
 
@@ -81,21 +81,8 @@ impl<R: ReadAt> Visitor for Comparing<'_, R> {
     type Output = Result<(), mksum::Error>;
 
     fn visit<const D: usize, N: NodeHash<Digest = [u8; D]>>(self, format: &Format<N>) -> Self::Output {
-        let file = self.file;
-        match Holes::of(file, format) {
-            None => self.compare(format, file),
-            Some(holes) => self.compare(format, &(&holes, file)),
-        }
-    }
-}
-
-impl<R: ReadAt> Comparing<'_, R> {
-    fn compare<const D: usize, N: NodeHash<Digest = [u8; D]>>(
-        self,
-        format: &Format<N>,
-        source: &(impl Subtrees<N> + Sync),
-    ) -> Result<(), mksum::Error> {
         let Comparing { file, outboard, range, found } = self;
+        let source = Sparse::of(file, format);
         let mut plan = file.plan_of(format, outboard.kept().unit());
         let pieces = (range.end - range.start).div_ceil(plan.piece.saturating_mul(plan.group as u64));
         plan.threads = plan.threads.min(usize::try_from(pieces).unwrap_or(usize::MAX)).max(1);
@@ -106,6 +93,6 @@ impl<R: ReadAt> Comparing<'_, R> {
             };
             found(finding).map_err(crate::file::source)
         };
-        outboard.damaged(format, source, range, &plan, tell)
+        outboard.damaged(format, &source, range, &plan, tell)
     }
 }

@@ -230,6 +230,22 @@ impl Proof {
 }
 
 impl Claim {
+    /// What a proof of this is called: `inclusion` or `consistency` (RFC 9162, 2.1.3 and 2.1.4).
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Claim::Range(_) => "inclusion",
+            Claim::Growth(_) => "consistency",
+        }
+    }
+
+    /// The bytes that it is about: the range, or all that the older input had.
+    pub fn bytes(&self) -> Range<u64> {
+        match self {
+            Claim::Range(range) => range.clone(),
+            Claim::Growth(old) => 0..*old,
+        }
+    }
+
     /// Where a proof of this cuts the tree over `len` bytes.
     ///
     /// # Errors

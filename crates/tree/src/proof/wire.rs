@@ -12,15 +12,12 @@ impl Proof {
     /// The proof as it is sent.
     pub fn to_bytes(&self) -> Vec<u8> {
         let format = self.spec.to_string();
-        let (kind, start, end) = match &self.claim {
-            Claim::Range(range) => (0, range.start, range.end),
-            Claim::Growth(old) => (1, 0, *old),
-        };
+        let (kind, part) = (u8::from(matches!(self.claim, Claim::Growth(_))), self.claim.bytes());
         let mut bytes = Self::MAGIC.to_vec();
         bytes.extend([Self::VERSION, kind]);
         bytes.extend((format.len() as u16).to_le_bytes());
         bytes.extend(format.as_bytes());
-        for number in [self.len, start, end] {
+        for number in [self.len, part.start, part.end] {
             bytes.extend(number.to_le_bytes());
         }
         bytes.extend(&self.digests);
