@@ -21,6 +21,7 @@ mod framed;
 mod frontier;
 mod memory;
 mod node;
+mod node_tree;
 mod outboard;
 mod parallel;
 mod proof;
@@ -39,6 +40,7 @@ pub use frontier::Frontier;
 pub use memory::{Memory, Scratch};
 pub use mksum_lanes::{Hash, Messages};
 pub use node::{Blake3, NodeHash, Role};
+pub use node_tree::{CpuLanes, Limits, Merklize, NodeTree, NodeTreeError, Spent};
 pub use outboard::{
     Begun, Checked, Damage, Foreign, HEADER, Header, Identity, Kept, Layout, Outboard, OutboardError, PostOrder,
     ReadAt, SEALS, Telling, keep,

@@ -1,5 +1,13 @@
-//! The rows of `vectors/rows`, for the tests of every crate.
+//! The rows of `vectors/`, and slow references, for the tests of every crate.
 #![forbid(unsafe_code)]
+
+mod nodes;
+/// Each hash by another implementation, shared with the tests of `crates/lanes`.
+#[path = "../../lanes/tests/reference/mod.rs"]
+mod reference;
+
+pub use nodes::{NodeRow, node_rows, nodes};
+pub use reference::{bytes, reference};
 
 use std::fs;
 use std::path::Path;

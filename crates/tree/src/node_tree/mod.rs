@@ -1,0 +1,190 @@
+//! Node trees: every node over leaves that are digests already, in heap order.
+
+mod cpu;
+mod limits;
+
+pub use cpu::CpuLanes;
+
+use mksum_lanes::Hash;
+use std::fmt;
+use std::time::Duration;
+
+/// A perfect binary tree over 2^k digests, k ≥ 1: a node is the hash of its two children's digests, without a prefix.
+///
+/// Its N − 1 nodes lie in heap order in N places of a digest each: place 0 is zero, the root is at 1, and the children of
+/// node i are at 2i and 2i + 1; those of the lower half, N/2 to N, are the leaves, which are not repeated. The root is that
+/// of `plain` over the leaves' digests, and with BLAKE3 that of `blake3-pairs`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NodeTree {
+    hash: Hash,
+    leaves: usize,
+}
+
+impl NodeTree {
+    /// The hashes that node trees are made with.
+    pub const HASHES: [Hash; 13] = [
+        Hash::Blake3,
+        Hash::Sha1,
+        Hash::Sha224,
+        Hash::Sha256,
+        Hash::Sha384,
+        Hash::Sha512,
+        Hash::Sha512_224,
+        Hash::Sha512_256,
+        Hash::Sha3_224,
+        Hash::Sha3_256,
+        Hash::Sha3_384,
+        Hash::Sha3_512,
+        Hash::Keccak256,
+    ];
+
+    /// The tree over `bytes` bytes of leaves.
+    ///
+    /// # Errors
+    /// If the hash is none of [`NodeTree::HASHES`], or the bytes are not 2^k of its digests, k ≥ 1.
+    pub fn over(hash: Hash, bytes: usize) -> Result<Self, NodeTreeError> {
+        if !Self::HASHES.contains(&hash) {
+            return Err(NodeTreeError::Hash(hash));
+        }
+        let leaves = bytes / hash.size();
+        if !bytes.is_multiple_of(hash.size()) || leaves < 2 || !leaves.is_power_of_two() {
+            return Err(NodeTreeError::Leaves { hash, found: bytes });
+        }
+        Ok(NodeTree { hash, leaves })
+    }
+
+    /// The same, with the place for the nodes checked too.
+    ///
+    /// # Errors
+    /// As [`NodeTree::over`], and if `nodes` is not as long as `leaves`.
+    pub fn between(hash: Hash, leaves: &[u8], nodes: &[u8]) -> Result<Self, NodeTreeError> {
+        let tree = Self::over(hash, leaves.len())?;
+        match nodes.len() == tree.bytes() {
+            true => Ok(tree),
+            false => Err(NodeTreeError::Nodes { found: nodes.len(), expected: tree.bytes() }),
+        }
+    }
+
+    /// The hash of its nodes.
+    pub fn hash(self) -> Hash {
+        self.hash
+    }
+
+    /// The number of its leaves: 2^k.
+    pub fn leaves(self) -> usize {
+        self.leaves
+    }
+
+    /// The number of its levels above the leaves: k.
+    pub fn levels(self) -> u32 {
+        self.leaves.ilog2()
+    }
+
+    /// The length of its leaves, and of its nodes with place 0, in bytes.
+    pub fn bytes(self) -> usize {
+        self.leaves * self.hash.size()
+    }
+
+    /// The root among the nodes.
+    ///
+    /// # Panics
+    /// If `nodes` is shorter than two digests.
+    pub fn root(self, nodes: &[u8]) -> &[u8] {
+        &nodes[self.hash.size()..2 * self.hash.size()]
+    }
+}
+
+/// Why there is no node tree.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum NodeTreeError {
+    /// No node trees are made with this hash.
+    Hash(Hash),
+    /// The leaves, of so many bytes, are not 2^k digests, k ≥ 1.
+    Leaves {
+        /// The hash whose digests they should be.
+        hash: Hash,
+        /// Their length, in bytes.
+        found: usize,
+    },
+    /// The place for the nodes has another length than the leaves.
+    Nodes {
+        /// Its length, in bytes.
+        found: usize,
+        /// The leaves' length, in bytes.
+        expected: usize,
+    },
+    /// A device failed.
+    Device(Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl fmt::Display for NodeTreeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NodeTreeError::Hash(hash) => {
+                let names: Vec<_> = NodeTree::HASHES.iter().map(|hash| hash.name()).collect();
+                write!(f, "no node trees are made with {}, but with {}", hash.name(), names.join(", "))
+            }
+            NodeTreeError::Leaves { hash, found } => {
+                let size = hash.size();
+                write!(
+                    f,
+                    "{found} bytes of leaves: needed are 2, 4, 8 … digests of {} ({size} bytes each)",
+                    hash.name()
+                )?;
+                match (found / size).checked_ilog2() {
+                    None | Some(0) => write!(f, ", at least {} bytes", 2 * size),
+                    Some(k) => {
+                        let below = (size as u128) << k;
+                        write!(f, ", the nearest are {below} and {} bytes", 2 * below)
+                    }
+                }
+            }
+            NodeTreeError::Nodes { found, expected } => {
+                write!(f, "{found} bytes for the nodes: needed are as many as the leaves have, {expected}")
+            }
+            NodeTreeError::Device(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for NodeTreeError {}
+
+/// Who computes node trees: the lanes of a CPU, or a device.
+pub trait Merklize: Send + Sync {
+    /// The name, for people.
+    fn name(&self) -> String;
+
+    /// Writes the nodes over `leaves` to `nodes`, every byte of it, as [`NodeTree`] says.
+    ///
+    /// # Errors
+    /// If [`NodeTree::between`] them there is none, or the device fails: then `nodes` holds nothing to rely on.
+    fn merklize(&self, hash: Hash, leaves: &[u8], nodes: &mut [u8]) -> Result<Spent, NodeTreeError>;
+
+    /// What bounds the time of a tree, measured now: within a few seconds.
+    ///
+    /// # Errors
+    /// If the hash has no node trees, or the device fails.
+    fn limits(&self, hash: Hash) -> Result<Limits, NodeTreeError>;
+}
+
+/// Where the time of one tree went. The parts may overlap, so their sum may be more than what passed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spent {
+    /// Hashing: the sum of all kernels.
+    pub kernel: Duration,
+    /// Moving leaves to the device.
+    pub to_device: Duration,
+    /// Moving nodes from the device.
+    pub from_device: Duration,
+}
+
+/// What bounds the time of a tree where it is computed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Limits {
+    /// Bytes that can be copied from memory to memory in a second, where each counts once. A tree moves 2 × 2^k digests: as
+    /// much as the copy of 2^k.
+    pub copy: f64,
+    /// Nodes that could be hashed in a second if all leaves were in registers or the nearest cache already.
+    pub nodes: f64,
+}

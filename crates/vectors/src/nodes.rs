@@ -1,0 +1,66 @@
+//! Whole trees over digests: the rows of `vectors/nodes.tsv`, and one hash at a time.
+
+use crate::{Pattern, reference};
+use mksum_lanes::Hash;
+use std::fs;
+use std::path::Path;
+
+/// A tree over 2^`levels` digests of a hash, which are [`Pattern::Pat`].
+#[derive(Clone, Debug)]
+pub struct NodeRow {
+    /// The file and line, for messages.
+    pub at: String,
+    /// The hash of the nodes.
+    pub hash: Hash,
+    /// The levels above the leaves.
+    pub levels: u32,
+    /// The SHA-256 of the leaves, in hex.
+    pub leaves: String,
+    /// The root, in hex.
+    pub root: String,
+    /// The SHA-256 of the nodes in heap order, without the zeros before the root, in hex.
+    pub nodes: String,
+}
+
+impl NodeRow {
+    /// The leaves.
+    pub fn input(&self) -> Vec<u8> {
+        Pattern::Pat.bytes((self.hash.size() as u64) << self.levels)
+    }
+}
+
+/// Every row of `vectors/nodes.tsv`.
+///
+/// # Panics
+/// If it cannot be read, or a row is not of a known hash and pattern: a row is never skipped.
+pub fn node_rows() -> Vec<NodeRow> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/nodes.tsv");
+    let mut rows = Vec::new();
+    for (line, number) in fs::read_to_string(&path).expect("vectors/nodes.tsv").lines().zip(1..) {
+        if line.starts_with('#') || line.starts_with("hash\t") {
+            continue;
+        }
+        let at = format!("{}:{number}", path.display());
+        let columns: Vec<_> = line.split('\t').collect();
+        let [hash, "pat", levels, leaves, root, nodes] = columns[..] else { panic!("{at}: not six columns") };
+        let hash = Hash::from_name(&hash.replace('_', "-")).unwrap_or_else(|| panic!("{at}: unknown hash {hash}"));
+        let levels = levels.parse().unwrap_or_else(|_| panic!("{at}: the levels {levels}"));
+        rows.push(NodeRow { at, hash, levels, leaves: leaves.into(), root: root.into(), nodes: nodes.into() });
+    }
+    assert_eq!(rows.len(), 65, "thirteen hashes, five trees each");
+    rows
+}
+
+/// The nodes over 2^k leaves in heap order: each from its two children by the [`reference`](fn@reference), place 0 zero.
+pub fn nodes(hash: Hash, leaves: &[u8]) -> Vec<u8> {
+    let (size, count) = (hash.size(), leaves.len() / hash.size());
+    assert!(count.is_power_of_two() && leaves.len() == count * size, "leaves");
+    // The whole heap, leaves in its lower half.
+    let mut heap = [vec![0; leaves.len()], leaves.to_vec()].concat();
+    for node in (1..count).rev() {
+        let parent = reference(hash, &[&heap[2 * node * size..][..2 * size]]);
+        heap[node * size..][..size].copy_from_slice(&parent);
+    }
+    heap.truncate(leaves.len());
+    heap
+}
