@@ -44,6 +44,8 @@ for thing in "$@"; do
         cc) apt cc build-essential ;;
         python) apt python3 python3-venv && { python3 -c 'import ensurepip' 2>/dev/null || apt /nonexistent python3-venv; } ;;
         openssl) apt openssl openssl ;;
+        node) apt node nodejs && apt npm npm ;;
+        chromium) apt chromium chromium ;;
         dot) apt dot graphviz ;;
         rsvg) apt rsvg-convert librsvg2-bin ;;
         losetup) apt losetup mount ;;

@@ -66,6 +66,17 @@ systems() {
     cargo clippy --quiet --target wasm32-unknown-unknown --package mksum -- -D warnings
 }
 
+# The npm package: its tests in Node.
+js() {
+    scripts/need.sh node target:wasm32-unknown-unknown
+    (
+        cd bindings/js
+        npm ci --silent
+        npm run --silent build
+        npm test --silent
+    )
+}
+
 # Each fuzz target for a while: FUZZ_SECONDS, 20 if not told.
 fuzz() {
     rustup toolchain list | grep -q nightly || rustup toolchain install nightly --profile minimal
@@ -84,7 +95,7 @@ build() {
     cargo build --release --quiet --package mksum-cli
 }
 
-stages=(lint rust spec vectors tool systems lanes languages fuzz)
+stages=(lint rust spec vectors tool systems lanes languages js fuzz)
 if [ "${1:-}" = --list ]; then
     printf '%s\n' "${stages[@]}"
     exit

@@ -1,0 +1,26 @@
+import { type Bytes, bytesOf, kind } from "./bytes.js";
+import { MksumError } from "./errors.js";
+
+const DIGITS = /* @__PURE__ */ Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
+
+/** Bytes as lower-case hex digits, two a byte. */
+export function toHex(bytes: Bytes): string {
+    let text = "";
+    for (const byte of bytesOf(bytes)) text += DIGITS[byte];
+    return text;
+}
+
+/**
+ * The bytes that hex digits of either case name.
+ *
+ * @throws {MksumError} `argument` if there is anything but pairs of hex digits.
+ */
+export function fromHex(text: string): Uint8Array<ArrayBuffer> {
+    if (typeof text !== "string") throw new MksumError("argument", `expected hex digits, found ${kind(text)}`);
+    if (!/^(?:[0-9a-fA-F]{2})*$/.test(text)) {
+        const at = text.search(/[^0-9a-fA-F]/);
+        const found = at < 0 ? `${text.length} digits, an odd number` : `'${text[at]}' at ${at}`;
+        throw new MksumError("argument", `expected pairs of hex digits, found ${found}`);
+    }
+    return Uint8Array.from({ length: text.length / 2 }, (_, at) => parseInt(text.slice(2 * at, 2 * at + 2), 16));
+}

@@ -1,0 +1,30 @@
+export { type HashName, HASHES } from "./algorithms.js";
+export type { Bytes } from "./bytes.js";
+export { load } from "./engine.js";
+export { type ErrorCode, MksumError } from "./errors.js";
+export {
+    blake2b,
+    blake2s,
+    blake3,
+    create,
+    createHmac,
+    type Digest,
+    digest,
+    Hasher,
+    hmac,
+    keccak256,
+    md5,
+    ripemd160,
+    sha1,
+    sha224,
+    sha256,
+    sha384,
+    sha3_224,
+    sha3_256,
+    sha3_384,
+    sha3_512,
+    sha512,
+    sha512_224,
+    sha512_256,
+} from "./hash.js";
+export { fromHex, toHex } from "./hex.js";
