@@ -38,11 +38,13 @@ mod sha1;
 mod sha2;
 mod sha256;
 mod sha512;
+mod streaming;
 mod streams;
 
 pub use digests::{digest, digests, digests_on};
 pub use hash::Hash;
 pub use messages::Messages;
+pub use streaming::copy_streaming;
 pub use streams::Streams;
 
 /// The README's example.
