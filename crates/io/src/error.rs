@@ -1,6 +1,6 @@
 //! What can go wrong with an input, always with its path.
 
-use mksum::{OutboardError, Spec};
+use mksum::{NodeTreeError, OutboardError, Spec};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -46,6 +46,13 @@ pub enum Error {
         /// Why.
         error: OutboardError,
     },
+    /// There is no node tree over it, or its device failed.
+    Nodes {
+        /// The leaves.
+        path: PathBuf,
+        /// Why.
+        error: NodeTreeError,
+    },
     /// The format has no root for it.
     Format {
         /// The input.
@@ -86,6 +93,7 @@ impl Error {
         match self {
             Error::Open { path, .. } | Error::Read { path, .. } | Error::Write { path, .. } => path,
             Error::Changed { path, .. } | Error::Outboard { path, .. } | Error::Format { path, .. } => path,
+            Error::Nodes { path, .. } => path,
         }
     }
 }
@@ -101,6 +109,7 @@ impl fmt::Display for Error {
             }
             Error::Write { error, .. } => write!(f, "write failed: {}", reason(error)),
             Error::Outboard { error, .. } => error.fmt(f),
+            Error::Nodes { error, .. } => error.fmt(f),
             Error::Format { spec, error, .. } => write!(f, "{spec}: {error}"),
         }
     }

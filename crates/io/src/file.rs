@@ -132,13 +132,22 @@ impl File {
         let len = usize::try_from(range.end.saturating_sub(range.start)).map_err(|_| too_many())?;
         let mut bytes = Vec::new();
         bytes.try_reserve_exact(len).map_err(|_| too_many())?;
+        bytes.resize(len, 0);
+        self.fill(range.start, &mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// Fills `out` with the bytes from offset `start` on.
+    ///
+    /// # Errors
+    /// If a read fails or the file ends before.
+    pub fn fill(&self, start: u64, out: &mut [u8]) -> Result<(), Error> {
         with_buffer(|buffer| {
-            while bytes.len() < len {
-                let now = (len - bytes.len()).min(Self::PIECE as usize);
-                let (read, _) = self.reader.read(range.start + bytes.len() as u64, now, now, buffer)?;
-                bytes.extend_from_slice(&read.bytes()[..now]);
+            for (piece, offset) in out.chunks_mut(Self::PIECE as usize).zip((start..).step_by(Self::PIECE as usize)) {
+                let (read, _) = self.reader.read(offset, piece.len(), piece.len(), buffer)?;
+                piece.copy_from_slice(&read.bytes()[..piece.len()]);
             }
-            Ok(bytes)
+            Ok(())
         })
     }
 

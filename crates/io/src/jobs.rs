@@ -67,12 +67,12 @@ fn hash_opened(opened: Opened, job: &Job, options: &Options) -> Result<Roots, Er
 }
 
 #[cfg(unix)]
-fn stdin() -> io::Result<std::fs::File> {
+pub(crate) fn stdin() -> io::Result<std::fs::File> {
     std::os::fd::AsFd::as_fd(&io::stdin()).try_clone_to_owned().map(Into::into)
 }
 
 #[cfg(windows)]
-fn stdin() -> io::Result<std::fs::File> {
+pub(crate) fn stdin() -> io::Result<std::fs::File> {
     std::os::windows::io::AsHandle::as_handle(&io::stdin()).try_clone_to_owned().map(Into::into)
 }
 
@@ -106,11 +106,11 @@ fn hash_file(file: File, path: &Path, specs: &[Spec]) -> Result<Roots, Error> {
 }
 
 /// A stream with its path, for errors.
-struct Stream<'a> {
-    stream: std::fs::File,
-    path: &'a Path,
-    done: u64,
-    options: &'a Options,
+pub(crate) struct Stream<'a> {
+    pub stream: std::fs::File,
+    pub path: &'a Path,
+    pub done: u64,
+    pub options: &'a Options,
 }
 
 impl Bytes for Stream<'_> {

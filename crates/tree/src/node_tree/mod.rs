@@ -7,6 +7,7 @@ pub use cpu::CpuLanes;
 
 use mksum_lanes::Hash;
 use std::fmt;
+use std::ops::AddAssign;
 use std::time::Duration;
 
 /// A perfect binary tree over 2^k digests, k ≥ 1: a node is the hash of its two children's digests, without a prefix.
@@ -177,6 +178,14 @@ pub struct Spent {
     pub to_device: Duration,
     /// Moving nodes from the device.
     pub from_device: Duration,
+}
+
+impl AddAssign for Spent {
+    fn add_assign(&mut self, other: Spent) {
+        self.kernel += other.kernel;
+        self.to_device += other.to_device;
+        self.from_device += other.from_device;
+    }
 }
 
 /// What bounds the time of a tree where it is computed.

@@ -1,0 +1,223 @@
+//! Node trees from files to files, a subtree in memory at a time.
+
+use crate::jobs::{Stream, stdin};
+use crate::open::{Opened, STDIN, open, opened};
+use crate::platform::widen_pipe;
+use crate::replacement::Replacement;
+use crate::stream::Bytes;
+use crate::{Error, File, Options};
+use mksum::{Hash, Merklize, NodeTree, NodeTreeError, Spent};
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::Path;
+
+/// Where leaves come from.
+#[derive(Clone, Copy, Debug)]
+pub enum Leaves<'a> {
+    /// A file, or whatever comes through the standard input (`-`) or a pipe, which is held in memory.
+    At(&'a Path),
+    /// [Random](random) ones.
+    Random {
+        /// Of what they are made.
+        seed: u64,
+        /// Their length, in bytes.
+        len: u64,
+    },
+}
+
+/// A node tree that was computed.
+#[derive(Clone, Debug)]
+pub struct Merklized {
+    /// The number of leaves.
+    pub leaves: u64,
+    /// The root: a digest of the hash.
+    pub root: Vec<u8>,
+    /// Where the time went, without reading and writing.
+    pub spent: Spent,
+}
+
+/// Fills `out` with the bytes from `offset` on of an endless sequence: the numbers of SplitMix64 with this seed, the least
+/// byte first (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014, figure 16).
+///
+/// # Panics
+/// If `offset` is not a multiple of 8.
+pub fn random(seed: u64, offset: u64, out: &mut [u8]) {
+    assert!(offset.is_multiple_of(8), "numbers of 8 bytes");
+    for (word, index) in out.chunks_mut(8).zip(offset / 8 + 1..) {
+        let mut z = seed.wrapping_add(index.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        word.copy_from_slice(&(z ^ (z >> 31)).to_le_bytes()[..word.len()]);
+    }
+}
+
+/// Leaves that are in memory at once, in bytes, at most; and as much of nodes.
+const TILE: u64 = 64 << 20;
+
+/// Computes all nodes over leaves on `device`, and writes them in heap order, as [`NodeTree`] says, to `output`, if it is
+/// asked for: whole, or not at all.
+///
+/// # Errors
+/// If the leaves cannot be read, change meanwhile, or are not 2^k digests; if the device fails; if the nodes cannot be
+/// written. Then nothing is left behind.
+pub fn merklize(
+    leaves: Leaves<'_>,
+    hash: Hash,
+    device: &dyn Merklize,
+    output: Option<&Path>,
+    options: &Options,
+) -> Result<Merklized, Error> {
+    let path = match leaves {
+        Leaves::At(path) => path,
+        Leaves::Random { .. } => Path::new("random leaves"),
+    };
+    let source = match leaves {
+        Leaves::Random { seed, len } => Held::Random { seed, len },
+        Leaves::At(path) => held(path, options)?,
+    };
+    if let (Held::File(file), Some(output)) = (&source, output) {
+        // Who names one file twice wants neither in place of the other.
+        let same = |path| fs::canonicalize(path).ok();
+        if same(file.path()).is_some_and(|leaves| same(output) == Some(leaves)) {
+            let error = io::Error::other("the leaves are there: have the nodes written somewhere else");
+            return Err(Error::Write { path: output.into(), error });
+        }
+    }
+    let tiled = Tiled { source: &source, path, hash, device, options };
+    let output = output.map(Replacement::create).transpose()?;
+    let done = tiled.run(output.as_ref())?;
+    if let Held::File(file) = source {
+        file.finish()?;
+    }
+    output.map_or(Ok(()), Replacement::finish)?;
+    Ok(done)
+}
+
+/// Leaves that can be had from any offset on.
+enum Held {
+    File(Box<File>),
+    Memory(Vec<u8>),
+    Random { seed: u64, len: u64 },
+}
+
+impl Held {
+    /// Their length, in bytes.
+    fn len(&self) -> u64 {
+        match self {
+            Held::File(file) => file.len(),
+            Held::Memory(bytes) => bytes.len() as u64,
+            Held::Random { len, .. } => *len,
+        }
+    }
+}
+
+fn held(path: &Path, options: &Options) -> Result<Held, Error> {
+    let found = match path == Path::new(STDIN) {
+        true => {
+            let stdin = stdin().map_err(|error| Error::Open { path: path.into(), error })?;
+            opened(stdin, path, options)?
+        }
+        false => open(path, options)?,
+    };
+    match found {
+        Opened::File(file) => Ok(Held::File(file)),
+        Opened::Stream(stream) => Ok(Held::Memory(read_all(stream, path, options)?)),
+    }
+}
+
+/// All that comes of a stream: its end alone tells how many leaves there are.
+fn read_all(stream: fs::File, path: &Path, options: &Options) -> Result<Vec<u8>, Error> {
+    widen_pipe(&stream);
+    let (mut stream, mut bytes) = (Stream { stream, path, done: 0, options }, Vec::new());
+    loop {
+        // Twice as much as there is: memory is asked for as bytes come.
+        let (filled, more) = (bytes.len(), bytes.len().max(1 << 20));
+        if bytes.try_reserve_exact(more).is_err() {
+            return Err(Error::Read { path: path.into(), offset: filled as u64, error: ErrorKind::OutOfMemory.into() });
+        }
+        bytes.resize(filled + more, 0);
+        let got = stream.fill(&mut bytes[filled..])?;
+        options.meter.add(got as u64);
+        if got < more {
+            bytes.truncate(filled + got);
+            return Ok(bytes);
+        }
+    }
+}
+
+/// A tree that is cut into equal subtrees.
+struct Tiled<'a> {
+    source: &'a Held,
+    path: &'a Path,
+    hash: Hash,
+    device: &'a dyn Merklize,
+    options: &'a Options,
+}
+
+impl Tiled<'_> {
+    fn run(&self, output: Option<&Replacement>) -> Result<Merklized, Error> {
+        let (size, bytes) = (self.hash.size() as u64, self.source.len());
+        let whole = usize::try_from(bytes).map_err(|_| self.no_memory(bytes))?;
+        let tree = NodeTree::over(self.hash, whole).map_err(|error| self.fail(error))?;
+        let leaves = (tree.leaves() as u64).min(1 << (TILE / size).ilog2());
+        let (tile, tiles) = ((leaves * size) as usize, tree.leaves() as u64 / leaves);
+        let (mut below, mut nodes) = (self.memory(tile)?, self.memory(tile)?);
+        let mut roots = self.memory((tiles * size) as usize)?;
+        let mut spent = Spent::default();
+        for (at, root) in (0..tiles).zip(roots.chunks_exact_mut(size as usize)) {
+            let leaves = self.leaves(at * tile as u64, &mut below)?;
+            spent += self.device.merklize(self.hash, leaves, &mut nodes).map_err(|error| self.fail(error))?;
+            root.copy_from_slice(&nodes[size as usize..2 * size as usize]);
+            if let Some(output) = output.filter(|_| tiles > 1) {
+                // A level of a subtree is a part of the tree's: so many levels lower, and so many places on.
+                let mut nodes = &nodes[2 * size as usize..];
+                let mut width = 2;
+                while !nodes.is_empty() {
+                    let (level, lower) = nodes.split_at((width * size) as usize);
+                    output.write_at(level, (tiles + at) * width * size)?;
+                    (nodes, width) = (lower, 2 * width);
+                }
+            }
+        }
+        if tiles == 1 {
+            output.map_or(Ok(()), |output| output.write_at(&nodes, 0))?;
+            return Ok(Merklized { leaves: tree.leaves() as u64, root: roots, spent });
+        }
+        let mut top = self.memory(roots.len())?;
+        spent += self.device.merklize(self.hash, &roots, &mut top).map_err(|error| self.fail(error))?;
+        if let Some(output) = output {
+            output.write_at(&top, 0)?;
+            output.write_at(&roots, tiles * size)?;
+        }
+        Ok(Merklized { leaves: tree.leaves() as u64, root: top[size as usize..2 * size as usize].into(), spent })
+    }
+
+    /// The leaves of the subtree that begins at byte `start`, in `memory` or where they are.
+    fn leaves<'a>(&'a self, start: u64, memory: &'a mut [u8]) -> Result<&'a [u8], Error> {
+        match self.source {
+            Held::Memory(bytes) => return Ok(&bytes[start as usize..][..memory.len()]),
+            Held::File(file) => file.fill(start, memory)?,
+            Held::Random { seed, .. } => {
+                random(*seed, start, memory);
+                self.options.meter.add(memory.len() as u64);
+            }
+        }
+        Ok(memory)
+    }
+
+    fn memory(&self, bytes: usize) -> Result<Vec<u8>, Error> {
+        let mut memory = Vec::new();
+        memory.try_reserve_exact(bytes).map_err(|_| self.no_memory(bytes as u64))?;
+        memory.resize(bytes, 0);
+        Ok(memory)
+    }
+
+    fn no_memory(&self, bytes: u64) -> Error {
+        let error = io::Error::other(format!("{bytes} bytes do not fit into memory"));
+        Error::Open { path: self.path.into(), error }
+    }
+
+    fn fail(&self, error: NodeTreeError) -> Error {
+        Error::Nodes { path: self.path.into(), error }
+    }
+}

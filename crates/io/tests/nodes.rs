@@ -1,0 +1,79 @@
+//! Node trees from files and to files.
+
+use mksum::{CpuLanes, Hash, Merklize};
+use mksum_io::{Error, Leaves, Options, merklize, random};
+use mksum_vectors::{bytes, nodes};
+use std::fs;
+
+const CPU: CpuLanes = CpuLanes { threads: 2 };
+
+#[test]
+fn a_file_of_leaves_becomes_a_file_of_nodes() {
+    let folder = tempfile::tempdir().unwrap();
+    let (leaves, output) = (folder.path().join("leaves"), folder.path().join("nodes"));
+    for (hash, levels) in [(Hash::Blake3, 1), (Hash::Sha1, 3), (Hash::Sha3_224, 10), (Hash::Sha512, 15)] {
+        let input = bytes(hash.size() << levels);
+        fs::write(&leaves, &input).unwrap();
+        let done = merklize(Leaves::At(&leaves), hash, &CPU, Some(&output), &Options::new()).unwrap();
+        let slow = nodes(hash, &input);
+        assert!(fs::read(&output).unwrap() == slow, "{} over 2^{levels}", hash.name());
+        assert_eq!((done.leaves, &done.root[..]), (1 << levels, &slow[hash.size()..2 * hash.size()]));
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+    }
+}
+
+#[test]
+fn a_tree_of_several_subtrees_is_the_same_as_a_whole_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("nodes");
+    // 2 and 8 times what is in memory at once.
+    for (hash, levels) in [(Hash::Blake3, 22), (Hash::Sha1, 24)] {
+        let len = hash.size() << levels;
+        let leaves = Leaves::Random { seed: 7, len: len as u64 };
+        let options = Options::new();
+        let done = merklize(leaves, hash, &CPU, Some(&output), &options).unwrap();
+        let (mut leaves, mut whole) = (vec![0; len], vec![0xa5; len]);
+        random(7, 0, &mut leaves);
+        CPU.merklize(hash, &leaves, &mut whole).unwrap();
+        assert!(fs::read(&output).unwrap() == whole, "{}", hash.name());
+        assert_eq!(done.root, whole[hash.size()..2 * hash.size()]);
+        assert_eq!(options.meter.bytes(), len as u64);
+        let root =
+            merklize(Leaves::Random { seed: 7, len: len as u64 }, hash, &CPU, None, &Options::new()).unwrap().root;
+        assert_eq!(root, done.root, "without an output");
+    }
+}
+
+#[test]
+fn random_leaves_are_those_of_splitmix64() {
+    // The first numbers with seed 1234567, from the test of Java's SplittableRandom as Rosetta Code lists them.
+    let expected: [u64; 5] =
+        [6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431, 16408922859458223821];
+    let mut found = [0; 40];
+    random(1234567, 0, &mut found);
+    assert_eq!(found.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word)).collect::<Vec<_>>(), expected);
+    let mut middle = [0; 12];
+    random(1234567, 16, &mut middle);
+    assert_eq!(middle, found[16..28]);
+}
+
+#[test]
+fn a_failure_leaves_what_was_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let (leaves, output) = (folder.path().join("leaves"), folder.path().join("nodes"));
+    fs::write(&output, "old").unwrap();
+    for (len, told) in [(0, "at least 64 bytes"), (96, "the nearest are 64 and 128 bytes"), (63, "at least 64 bytes")] {
+        fs::write(&leaves, vec![1; len]).unwrap();
+        let error = merklize(Leaves::At(&leaves), Hash::Blake3, &CPU, Some(&output), &Options::new()).unwrap_err();
+        assert!(matches!(&error, Error::Nodes { path, .. } if *path == leaves));
+        assert!(error.to_string().starts_with(&format!("{len} bytes of leaves")), "{error}");
+        assert!(error.to_string().ends_with(told), "{error}");
+    }
+    fs::write(&leaves, [1; 64]).unwrap();
+    let error = merklize(Leaves::At(&leaves), Hash::Blake3, &CPU, Some(&leaves), &Options::new()).unwrap_err();
+    assert!(matches!(error, Error::Write { .. }), "{error}");
+    let error = merklize(Leaves::At(&leaves), Hash::Md5, &CPU, Some(&output), &Options::new()).unwrap_err();
+    assert!(error.to_string().starts_with("no node trees are made with md5"), "{error}");
+    assert_eq!((fs::read(&output).unwrap(), fs::read(&leaves).unwrap()), (b"old".into(), vec![1; 64]));
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+}
