@@ -1,0 +1,100 @@
+//! What can go wrong with a device.
+
+use cl3::error_codes;
+use std::fmt;
+
+/// Why a device does not do what it was asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Error {
+    /// OpenCL's loader is not installed; why it could not be loaded.
+    NoRuntime(String),
+    /// The loader knows no device.
+    NoDevices,
+    /// No device has this index or name.
+    NoSuchDevice {
+        /// What was asked for.
+        wanted: String,
+        /// The devices' names, in order.
+        known: Vec<String>,
+    },
+    /// A call failed.
+    Call {
+        /// Its name in the specification of OpenCL.
+        call: &'static str,
+        /// The status that it returned.
+        status: i32,
+    },
+    /// The device's compiler refused a program.
+    Build {
+        /// The status of `clBuildProgram`.
+        status: i32,
+        /// The options that it was built with.
+        options: String,
+        /// What the compiler said.
+        log: String,
+    },
+    /// The device has less memory than the smallest piece of work needs.
+    Memory {
+        /// What is needed, in bytes.
+        needed: u64,
+        /// What one allocation may have, in bytes.
+        offered: u64,
+    },
+    /// A file with a program in SPIR-V cannot be read.
+    SpirV(String),
+}
+
+impl Error {
+    /// Whether the device, its driver or its memory failed, so that the same work may succeed elsewhere.
+    pub fn is_of_device(&self) -> bool {
+        !matches!(self, Error::NoSuchDevice { .. } | Error::SpirV(_))
+    }
+}
+
+/// What to install where there is no device.
+const INSTALL: &str = "install your GPU's driver with its OpenCL runtime and the loader (Debian: ocl-icd-libopencl1 and one of \
+                       nvidia-opencl-icd, mesa-opencl-icd, intel-opencl-icd; pocl-opencl-icd runs on the CPU)";
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::NoRuntime(reason) => write!(f, "OpenCL is not installed ({reason}): {INSTALL}"),
+            Error::NoDevices => write!(f, "OpenCL has no device: {INSTALL}"),
+            Error::NoSuchDevice { wanted, known } if known.is_empty() => {
+                write!(f, "no device '{wanted}': OpenCL has none; {INSTALL}")
+            }
+            Error::NoSuchDevice { wanted, known } => {
+                write!(f, "no device '{wanted}': expected cpu, auto, a number below {} or one of ", known.len())?;
+                f.write_str(&known.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", "))
+            }
+            Error::Call { call, status } => write!(f, "{call} failed with {}", name(*status)),
+            Error::Build { status, options, log } => {
+                write!(f, "clBuildProgram failed with {} and options '{options}':\n{log}", name(*status))
+            }
+            Error::Memory { needed, offered } => {
+                write!(f, "the device offers {offered} bytes of memory at once, and {needed} are needed at the least")
+            }
+            Error::SpirV(reason) => f.write_str(reason),
+        }
+    }
+}
+
+/// A status as the specification writes it, and its number.
+fn name(status: i32) -> String {
+    format!("{} ({status})", error_codes::error_text(status))
+}
+
+impl std::error::Error for Error {}
+
+impl From<Error> for mksum::Error {
+    fn from(error: Error) -> Self {
+        mksum::Error::Source(Box::new(error))
+    }
+}
+
+impl From<Error> for mksum::NodeTreeError {
+    fn from(error: Error) -> Self {
+        mksum::NodeTreeError::Device(Box::new(error))
+    }
+}

@@ -1,0 +1,21 @@
+//! Merkle trees on OpenCL devices: [node trees](mksum::Merklize).
+//!
+//! OpenCL is loaded when it is first asked for: a program with this crate starts where there is none.
+#![deny(unsafe_code)]
+
+mod cache;
+mod call;
+mod device;
+mod error;
+mod nodes;
+mod opened;
+mod shape;
+mod source;
+
+pub use cache::Cache;
+pub use device::{Class, Info, find, list};
+pub use error::Error;
+pub use opened::{Device, Fallback, Notice, Options};
+pub use shape::Shape;
+pub(crate) use shape::Levels;
+pub(crate) use source::Lanes;

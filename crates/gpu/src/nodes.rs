@@ -1,0 +1,228 @@
+//! Node trees: tiles of leaves stream through the device, and the CPU's lanes finish what is too small for it.
+
+use crate::call::{Arg, Buffer, Event, Pinned, Queue};
+use crate::source::{self, Kind, Mode};
+use crate::{Device, Error, Fallback, Levels};
+use mksum::{CpuLanes, Hash, Limits, Merklize, Messages, NodeTree, NodeTreeError, Spent};
+use mksum_lanes::digests;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+/// The work that threads share: each has a queue, so that one's transfers run beside the other's kernels.
+const QUEUES: usize = 2;
+
+/// The longest tile, in bytes of leaves: long enough that the time of a launch is nothing, short enough that a gigabyte has
+/// many.
+const TILE: usize = 64 << 20;
+
+/// A tile of leaves, and the places of its nodes: of each level, the root first.
+struct Tile<'a> {
+    leaves: &'a [u8],
+    levels: Vec<&'a mut [u8]>,
+}
+
+impl Merklize for Device {
+    fn name(&self) -> String {
+        self.info.name.clone()
+    }
+
+    fn merklize(&self, hash: Hash, leaves: &[u8], nodes: &mut [u8]) -> Result<Spent, NodeTreeError> {
+        NodeTree::between(hash, leaves, nodes)?;
+        match self.node_tree(hash, leaves, nodes) {
+            Err(error) if self.options.fallback == Fallback::Cpu && error.is_of_device() => {
+                (self.options.notice)(&format!("{}: {error}; the CPU hashes instead", self.info.name));
+                let threads = thread::available_parallelism().map_or(1, |threads| threads.get());
+                CpuLanes { threads }.merklize(hash, leaves, nodes)
+            }
+            spent => Ok(spent?),
+        }
+    }
+
+    fn limits(&self, hash: Hash) -> Result<Limits, NodeTreeError> {
+        NodeTree::over(hash, 2 * hash.size())?;
+        Ok(Limits { copy: self.copy_rate()?, nodes: self.node_rate(hash)? })
+    }
+}
+
+impl Device {
+    /// The most that one of so many equal buffers may have, in bytes.
+    pub(crate) fn share(&self, buffers: u64) -> u64 {
+        // A quarter of the memory is left to the driver and to others.
+        let memory = (self.info.memory / 4 * 3).min(self.options.memory);
+        (memory / buffers).min(self.info.allocation)
+    }
+
+    fn node_tree(&self, hash: Hash, leaves: &[u8], nodes: &mut [u8]) -> Result<Spent, Error> {
+        let (size, count) = (hash.size(), leaves.len() / hash.size());
+        // Leaves, nodes, and both again for a host that does not share its memory.
+        let buffers = QUEUES as u64 * if self.info.unified { 2 } else { 4 };
+        let most = self.share(buffers).min(TILE as u64) / size as u64;
+        let smallest = 2 * source::side_by_side(hash, self.info.lanes);
+        if most < smallest as u64 {
+            return Err(Error::Memory { needed: (smallest * size) as u64, offered: self.share(buffers) });
+        }
+        let per_tile = count.min(1 << most.ilog2());
+        let mut spent = Spent::default();
+        let tiles = count / per_tile;
+        if per_tile >= smallest {
+            spent = self.tiles(hash, leaves, nodes, per_tile)?;
+        }
+        // The levels that no tile has: above the tiles' roots, or the whole of a small tree.
+        let top = if per_tile < smallest { count } else { tiles };
+        finish(hash, if top == count { Some(leaves) } else { None }, nodes, top);
+        nodes[..size].fill(0);
+        Ok(spent)
+    }
+
+    /// Computes the nodes of every tile of `per_tile` leaves.
+    fn tiles(&self, hash: Hash, leaves: &[u8], nodes: &mut [u8], per_tile: usize) -> Result<Spent, Error> {
+        let (size, tiles) = (hash.size(), leaves.len() / hash.size() / per_tile);
+        let mut work: Vec<_> = leaves
+            .chunks_exact(per_tile * size)
+            .map(|leaves| Tile { leaves, levels: Vec::with_capacity(per_tile.ilog2() as usize) })
+            .collect();
+        let (_, mut rest) = nodes.split_at_mut(tiles * size);
+        for level in 0..per_tile.ilog2() {
+            let (own, below) = rest.split_at_mut((tiles * size) << level);
+            for (tile, nodes) in work.iter_mut().zip(own.chunks_exact_mut(size << level)) {
+                tile.levels.push(nodes);
+            }
+            rest = below;
+        }
+        let (queues, stop) = (QUEUES.min(tiles), AtomicBool::new(false));
+        let work = Mutex::new(work.into_iter());
+        let run = || {
+            let queue = self.queue()?;
+            let mut lane = Lane::new(self, &queue, hash, per_tile)?;
+            while !stop.load(Ordering::Relaxed) {
+                let next = work.lock().unwrap_or_else(PoisonError::into_inner).next();
+                let Some(tile) = next else { break };
+                lane.run(tile).inspect_err(|_| stop.store(true, Ordering::Relaxed))?;
+            }
+            Ok(lane.spent)
+        };
+        let results: Vec<Result<Spent, Error>> = thread::scope(|scope| {
+            let others: Vec<_> = (1..queues).map(|_| scope.spawn(run)).collect();
+            let own = run();
+            let others = others.into_iter().map(|thread| thread.join().expect("a queue's thread does not panic"));
+            others.chain([own]).collect()
+        });
+        let mut sum = Spent::default();
+        for spent in results {
+            let spent = spent?;
+            sum.kernel += spent.kernel;
+            sum.to_device += spent.to_device;
+            sum.from_device += spent.from_device;
+        }
+        Ok(sum)
+    }
+
+    /// The bytes that the device copies within its memory in a second.
+    fn copy_rate(&self) -> Result<f64, Error> {
+        let len = self.share(4).clamp(1, 256 << 20) as usize;
+        let queue = self.queue()?;
+        let (from, to) = (Buffer::new(&self.context, len)?, Buffer::new(&self.context, len)?);
+        queue.write(&from, 0, &vec![1; len])?;
+        let mut least = Duration::MAX;
+        for _ in 0..5 {
+            least = least.min(queue.copy(&from, &to)?.took()?);
+        }
+        Ok(len as f64 / least.as_secs_f64().max(1e-9))
+    }
+
+    /// The nodes that the device hashes in a second without memory between.
+    fn node_rate(&self, hash: Hash) -> Result<f64, Error> {
+        const TIMES: u32 = 512;
+        let queue = self.queue()?;
+        let mut kernel = self.kernel(hash, Kind::Pairs(Mode::Message), "rate")?;
+        let lanes = source::side_by_side(hash, self.info.lanes);
+        let group = if lanes > 1 { 1 } else { kernel.most_items()?.clamp(1, 64) };
+        // Enough groups that every part of the device has some, and as many for all.
+        let items = self.info.units as usize * group * if lanes > 1 { 8 } else { 64 };
+        let nodes = Buffer::new(&self.context, items * lanes * hash.size())?;
+        let mut least = Duration::MAX;
+        for _ in 0..3 {
+            let args = [Arg::Buffer(&nodes), Arg::U32(TIMES)];
+            least = least.min(queue.run(&mut kernel, &args, [items, 1], [group, 1])?.took()?);
+        }
+        Ok((items * lanes) as f64 * f64::from(TIMES) / least.as_secs_f64().max(1e-9))
+    }
+}
+
+/// A queue with the memory that tiles pass through.
+struct Lane<'a> {
+    queue: &'a Arc<Queue>,
+    levels: Levels<'a>,
+    leaves: Buffer,
+    nodes: Buffer,
+    /// On the host, where the device does not share its memory.
+    pinned: Option<[Pinned; 2]>,
+    spent: Spent,
+}
+
+impl<'a> Lane<'a> {
+    fn new(device: &Device, queue: &'a Arc<Queue>, hash: Hash, leaves: usize) -> Result<Self, Error> {
+        let bytes = leaves * hash.size();
+        let pinned = || Ok([Pinned::new(queue, bytes)?, Pinned::new(queue, bytes)?]);
+        Ok(Lane {
+            queue,
+            levels: device.levels(queue, hash, Kind::Pairs(Mode::Message))?,
+            leaves: Buffer::new(&device.context, bytes)?,
+            nodes: Buffer::new(&device.context, bytes)?,
+            pinned: if device.info.unified { None } else { Some(pinned()?) },
+            spent: Spent::default(),
+        })
+    }
+
+    fn run(&mut self, tile: Tile<'_>) -> Result<(), Error> {
+        let (hash, size) = (self.levels.hash, self.levels.hash.size());
+        let leaves = match &mut self.pinned {
+            Some([there, _]) => {
+                there.copy_from_slice(tile.leaves);
+                &there[..]
+            }
+            None => tile.leaves,
+        };
+        self.spent.to_device += self.queue.write(&self.leaves, 0, leaves)?.took()?;
+        self.spent.kernel += self.levels.run((&self.leaves, 0), &self.nodes, tile.leaves.len() / size / 2)?;
+        let read = |at: usize, level: &mut [u8]| {
+            self.queue.read(&self.nodes, at, level).and_then(|event: Event| event.took())
+        };
+        // What the device left: levels of fewer nodes than its lanes.
+        let least = self.levels.least();
+        if let Some([_, back]) = &mut self.pinned {
+            self.spent.from_device += read(0, back)?;
+        }
+        let mut below: Option<&[u8]> = None;
+        for (index, level) in tile.levels.into_iter().enumerate().rev() {
+            let nodes = 1_usize << index;
+            if nodes < least {
+                let below = below.expect("the device computes the level above the leaves");
+                digests(hash, &[], Messages::new(below, 2 * size), level);
+            } else {
+                match &self.pinned {
+                    Some([_, back]) => level.copy_from_slice(&back[nodes * size..2 * nodes * size]),
+                    None => self.spent.from_device += read(nodes * size, level)?,
+                }
+            }
+            below = Some(level);
+        }
+        Ok(())
+    }
+}
+
+/// Computes the levels above `count` nodes of a heap, or above `leaves`, on the CPU.
+fn finish(hash: Hash, leaves: Option<&[u8]>, nodes: &mut [u8], count: usize) {
+    let (size, mut parents) = (hash.size(), count / 2);
+    if let Some(leaves) = leaves.filter(|_| parents > 0) {
+        digests(hash, &[], Messages::new(leaves, 2 * size), &mut nodes[parents * size..2 * parents * size]);
+        parents /= 2;
+    }
+    while parents > 0 {
+        let (above, level) = nodes[..4 * parents * size].split_at_mut(2 * parents * size);
+        digests(hash, &[], Messages::new(level, 2 * size), &mut above[parents * size..]);
+        parents /= 2;
+    }
+}

@@ -1,0 +1,141 @@
+//! How the levels of a tree are cut for a device's work-groups: measured once for each device and hash.
+
+use crate::call::{Arg, Buffer, Kernel, Queue};
+use crate::source::{self, Kind};
+use crate::{Class, Device, Error};
+use mksum::Hash;
+use std::sync::PoisonError;
+use std::time::Duration;
+
+/// How the levels of a tree are cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// The work-items of a group: a power of two.
+    pub group: usize,
+    /// The parents on the lowest level that a group computes: a power of two.
+    pub tile: usize,
+    /// The most levels that a group computes.
+    pub levels: u32,
+}
+
+/// The kernel that computes levels of a tree, and how.
+pub(crate) struct Levels<'a> {
+    pub queue: &'a Queue,
+    pub kernel: Kernel,
+    pub hash: Hash,
+    pub shape: Shape,
+    /// The parents of a work-item.
+    pub lanes: usize,
+}
+
+impl Levels<'_> {
+    /// The fewest parents of a launch: a level with fewer is the CPU's.
+    pub fn least(&self) -> usize {
+        self.lanes
+    }
+
+    /// Computes every level with at least [`Levels::least`] nodes above the `2 * parents` digests that begin at byte `at` of
+    /// `below`, in heap order in `nodes`. Returns how long the kernels ran.
+    pub fn run(&mut self, below: (&Buffer, usize), nodes: &Buffer, parents: usize) -> Result<Duration, Error> {
+        let (size, mut parents, mut below, mut events) = (self.hash.size(), parents, below, Vec::new());
+        assert!(parents.is_power_of_two(), "parents");
+        assert!(below.1 + 2 * parents * size <= below.0.len() && 2 * parents * size <= nodes.len(), "buffers");
+        while parents >= self.least() {
+            let tile = self.shape.tile.min(parents);
+            let levels = (tile / self.lanes).ilog2() + 1;
+            let levels = levels.min(self.shape.levels);
+            let group = self.shape.group.min(tile / self.lanes);
+            // The lowest two levels of a group lie behind one another; of one level, nothing is kept.
+            let near = if levels == 1 { 16 } else { tile * size + tile / 2 * size };
+            let args = [
+                Arg::Buffer(below.0),
+                Arg::U64(below.1 as u64),
+                Arg::Buffer(nodes),
+                Arg::U64(parents as u64),
+                Arg::U32(tile as u32),
+                Arg::U32(levels),
+                Arg::Local(near),
+            ];
+            events.push(self.queue.run(&mut self.kernel, &args, [parents / tile * group, 1], [group, 1])?);
+            parents >>= levels;
+            below = (nodes, 2 * parents * size);
+        }
+        let mut took = Duration::ZERO;
+        for event in events {
+            took += event.took()?;
+        }
+        Ok(took)
+    }
+}
+
+impl Device {
+    /// The digests that shapes are measured on.
+    const MEASURED: usize = 1 << 17;
+
+    /// The kernel for pairs of a hash, in the shape that is fastest here.
+    pub(crate) fn levels<'a>(&self, queue: &'a Queue, hash: Hash, kind: Kind) -> Result<Levels<'a>, Error> {
+        let kernel = self.kernel(hash, kind, "pairs")?;
+        let lanes = source::side_by_side(hash, self.info.lanes);
+        let mut levels = Levels { queue, kernel, hash, shape: Shape { group: 1, tile: lanes, levels: 1 }, lanes };
+        // Whoever comes second waits: two measurements at once would disturb each other.
+        let mut shapes = self.shapes.lock().unwrap_or_else(PoisonError::into_inner);
+        levels.shape = match shapes.get(&(hash, kind)) {
+            Some(&shape) => shape,
+            None => {
+                let shape = self.shape(&mut levels, kind)?;
+                shapes.insert((hash, kind), shape);
+                shape
+            }
+        };
+        Ok(levels)
+    }
+
+    /// The fastest shape: from the cache, or measured.
+    fn shape(&self, levels: &mut Levels<'_>, kind: Kind) -> Result<Shape, Error> {
+        let candidates = self.candidates(levels)?;
+        let (text, options) = source::of(levels.hash, kind, self.info.lanes).expect("a hash with kernels");
+        let key = self.key("shape", &[text.as_bytes(), options.as_bytes(), format!("{candidates:?}").as_bytes()]);
+        let key: Vec<_> = key.iter().map(Vec::as_slice).collect();
+        if let Some(&[index]) = self.cached(&key).as_deref()
+            && let Some(&shape) = candidates.get(usize::from(index))
+        {
+            return Ok(shape);
+        }
+        let bytes = Self::MEASURED * levels.hash.size();
+        let (below, nodes) = (Buffer::new(&self.context, bytes)?, Buffer::new(&self.context, bytes)?);
+        levels.queue.write(&below, 0, &vec![0x5a; bytes])?;
+        let mut best = (Duration::MAX, 0);
+        for (&shape, index) in candidates.iter().zip(0..) {
+            levels.shape = shape;
+            for _ in 0..3 {
+                best = best.min((levels.run((&below, 0), &nodes, Self::MEASURED / 2)?, index));
+            }
+        }
+        self.keep(&key, &[best.1]);
+        Ok(candidates[usize::from(best.1)])
+    }
+
+    /// The shapes worth trying: those that the device's local memory and groups allow, at most 255.
+    fn candidates(&self, levels: &Levels<'_>) -> Result<Vec<Shape>, Error> {
+        let (lanes, size) = (levels.lanes, levels.hash.size());
+        let most = levels.kernel.most_items()?.min(self.info.items as usize).max(1);
+        // A work-item of a CPU is as wide as its registers: a group of one has no barrier to wait at.
+        let groups: &[usize] = if self.info.class == Class::Cpu { &[1] } else { &[32, 64, 128, 256] };
+        let tiles: &[usize] = if self.info.class == Class::Cpu { &[16, 64, 128] } else { &[1, 2, 4] };
+        let mut shapes = Vec::new();
+        for &group in groups.iter().filter(|&&group| group <= most) {
+            for &times in tiles {
+                let tile = group * lanes * times;
+                let fits = (tile + tile / 2) * size <= self.info.local as usize;
+                for depth in [2, 4, 20] {
+                    let shape = Shape { group, tile, levels: depth };
+                    if fits && (tile / lanes).ilog2() + 1 >= depth.min(3) {
+                        shapes.push(shape);
+                    }
+                }
+            }
+            shapes.push(Shape { group, tile: group * lanes, levels: 1 });
+        }
+        Ok(if shapes.is_empty() { vec![Shape { group: 1, tile: lanes, levels: 1 }] } else { shapes })
+    }
+}

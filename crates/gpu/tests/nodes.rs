@@ -1,0 +1,188 @@
+//! Node trees on a device against another implementation of each hash: the device that `MKSUM_TEST_DEVICE` names.
+
+use data_encoding::HEXLOWER;
+use mksum::{CpuLanes, Hash, Merklize, NodeTree, NodeTreeError};
+use mksum_gpu::{Cache, Device, Error, Fallback, Options};
+use mksum_vectors::{Pattern, bytes, node_rows, nodes, reference};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+/// The device under test; without one, none of these tests can pass.
+fn device(options: Options) -> Device {
+    let name = std::env::var("MKSUM_TEST_DEVICE").unwrap_or_else(|_| "auto".into());
+    let info = mksum_gpu::find(&name).unwrap_or_else(|error| panic!("{error}"));
+    Device::open(&info, options).unwrap()
+}
+
+/// A folder for one test's cache, empty.
+fn folder(test: &str) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{test}-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&folder);
+    folder
+}
+
+/// The nodes, written over bytes that are no digests.
+fn merklized(device: &Device, hash: Hash, leaves: &[u8]) -> Vec<u8> {
+    let mut nodes = vec![0xa5; leaves.len()];
+    device.merklize(hash, leaves, &mut nodes).unwrap();
+    nodes
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    HEXLOWER.encode(&reference(Hash::Sha256, &[bytes]))
+}
+
+#[test]
+fn every_row_of_the_vectors() {
+    let device = device(Options::default());
+    for row in node_rows() {
+        let (size, leaves) = (row.hash.size(), row.input());
+        let nodes = merklized(&device, row.hash, &leaves);
+        assert_eq!(nodes[..size], vec![0; size], "{}: place 0", row.at);
+        assert_eq!(HEXLOWER.encode(&nodes[size..2 * size]), row.root, "{}: the root", row.at);
+        assert_eq!(sha256(&nodes[size..]), row.nodes, "{}: the nodes", row.at);
+    }
+}
+
+#[test]
+fn every_node_of_random_leaves_up_to_2_16() {
+    let device = device(Options::default());
+    // So little memory that the tree is many tiles.
+    let tight = self::device(Options { memory: 1 << 18, ..Options::default() });
+    let random = bytes(64 << 16);
+    for hash in NodeTree::HASHES {
+        let (size, most) = (hash.size(), 1 << 16);
+        let leaves = &random[..most * size];
+        let slow = nodes(hash, leaves);
+        for levels in 1..=16 {
+            let count = 1 << levels;
+            for device in [&device, &tight] {
+                let nodes = merklized(device, hash, &leaves[..count * size]);
+                for level in 0..levels {
+                    // The level's nodes: the first 2^level of the level that is as far above the leaves.
+                    let (from, to) = (1 << level, 1 << (16 - levels + level));
+                    let at = format!("{} over 2^{levels}, level {level}", hash.name());
+                    assert!(nodes[from * size..2 * from * size] == slow[to * size..][..from * size], "{at}");
+                }
+                assert_eq!(nodes[..size], vec![0; size]);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_million_leaves_have_the_published_root_and_nodes_and_four_million_those_of_the_cpu() {
+    let device = device(Options::default());
+    let leaves = Pattern::Pat.bytes(32 << 20);
+    let nodes = merklized(&device, Hash::Blake3, &leaves);
+    let root = HEXLOWER.encode(&nodes[32..64]);
+    assert_eq!(root, "0e8d1913a38ca6f3c038a38682cb325707e89214442d8c1b2e2a2b18fb713ab3");
+    assert_eq!(sha256(&nodes), "16cdec18ee0fee63736b50c9c1b74263817c28aec906813ce6590bcfcdf9293e");
+    let leaves = bytes(32 << 22);
+    let mut slow = vec![0x5a; leaves.len()];
+    CpuLanes { threads: 2 }.merklize(Hash::Blake3, &leaves, &mut slow).unwrap();
+    assert!(merklized(&device, Hash::Blake3, &leaves) == slow);
+}
+
+#[test]
+fn two_trees_at_once() {
+    let device = device(Options::default());
+    let (one, other) = (bytes(64 << 14), Pattern::Pat.bytes(64 << 14));
+    thread::scope(|scope| {
+        for leaves in [&one, &other] {
+            for hash in [Hash::Blake3, Hash::Sha512] {
+                let device = &device;
+                scope.spawn(move || {
+                    let slow = nodes(hash, leaves);
+                    for _ in 0..4 {
+                        assert!(merklized(device, hash, leaves) == slow, "{}", hash.name());
+                    }
+                });
+            }
+        }
+    });
+}
+
+#[test]
+fn wrong_sizes_are_told_and_nothing_is_written() {
+    let device = device(Options::default());
+    let mut out = vec![0xa5; 4096];
+    for found in [0, 1, 32, 33, 63, 65, 96, 192] {
+        let error = device.merklize(Hash::Blake3, &vec![0; found], &mut out[..found]).unwrap_err();
+        assert!(matches!(error, NodeTreeError::Leaves { found: told, .. } if told == found), "{found}");
+    }
+    let error = device.merklize(Hash::Blake3, &[0; 64], &mut out[..63]).unwrap_err();
+    assert!(matches!(error, NodeTreeError::Nodes { found: 63, expected: 64 }));
+    let error = device.merklize(Hash::Md5, &[0; 32], &mut out[..32]).unwrap_err();
+    assert!(matches!(error, NodeTreeError::Hash(Hash::Md5)));
+    assert!(out.iter().all(|&byte| byte == 0xa5));
+}
+
+#[test]
+fn too_little_memory_is_an_error_or_the_cpu_if_that_is_allowed() {
+    let leaves = bytes(32 << 10);
+    let strict = device(Options { memory: 1024, ..Options::default() });
+    let error = strict.merklize(Hash::Blake3, &leaves, &mut vec![0; leaves.len()]).unwrap_err();
+    let NodeTreeError::Device(error) = error else { panic!("{error}") };
+    assert!(matches!(error.downcast_ref(), Some(Error::Memory { .. })), "{error}");
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let notice = {
+        let told = told.clone();
+        Arc::new(move |text: &str| told.lock().unwrap().push(text.to_string()))
+    };
+    let lenient = device(Options { memory: 1024, fallback: Fallback::Cpu, notice, ..Options::default() });
+    assert!(merklized(&lenient, Hash::Blake3, &leaves) == nodes(Hash::Blake3, &leaves));
+    let told = told.lock().unwrap();
+    assert!(told.len() == 1 && told[0].contains("the CPU hashes instead"), "{told:?}");
+}
+
+#[test]
+fn the_cache_is_used_and_a_damaged_one_is_noticed() {
+    let folder = folder("cache");
+    let leaves = bytes(32 << 8);
+    let slow = nodes(Hash::Blake3, &leaves);
+    let run = || {
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let notice = {
+            let told = told.clone();
+            Arc::new(move |text: &str| told.lock().unwrap().push(text.to_string()))
+        };
+        let device = device(Options { cache: Some(Cache::at(&folder)), notice, ..Options::default() });
+        assert!(merklized(&device, Hash::Blake3, &leaves) == slow);
+        told.lock().unwrap().clone()
+    };
+    assert_eq!(run(), [""; 0]);
+    let files: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|file| file.unwrap().path()).collect();
+    assert_eq!(files.len(), 2, "a program and a shape: {files:?}");
+    let written = |path: &PathBuf| std::fs::metadata(path).unwrap().modified().unwrap();
+    let before: Vec<_> = files.iter().map(written).collect();
+    assert_eq!(run(), [""; 0]);
+    assert_eq!(files.iter().map(written).collect::<Vec<_>>(), before, "nothing was built anew");
+    for (path, at) in files.iter().zip([0, 1]) {
+        let mut bytes = std::fs::read(path).unwrap();
+        let middle = bytes.len() / 2 + at;
+        bytes[middle] ^= 1;
+        std::fs::write(path, bytes).unwrap();
+    }
+    let told = run();
+    assert!(told.len() == 2 && told.iter().all(|text| text.contains("damaged")), "{told:?}");
+    assert_eq!(run(), [""; 0], "both were made anew");
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn limits_are_more_than_nothing() {
+    let device = device(Options::default());
+    let limits = device.limits(Hash::Blake3).unwrap();
+    assert!(limits.copy > 1e6 && limits.nodes > 1e3, "{limits:?}");
+    assert!(matches!(device.limits(Hash::Md5), Err(NodeTreeError::Hash(_))));
+}
+
+#[test]
+fn unknown_devices_are_told() {
+    let error = mksum_gpu::find("no such device").unwrap_err().to_string();
+    assert!(error.contains("no device 'no such device': expected cpu, auto, a number below"), "{error}");
+    assert!(mksum_gpu::find("99").is_err());
+    assert!(mksum_gpu::find("").is_err());
+}
