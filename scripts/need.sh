@@ -38,6 +38,33 @@ target() {
     rustup target add "$1" >&2
 }
 
+# OpenCL's loader, which is a library only.
+opencl_loader() {
+    PATH="$PATH:/usr/sbin:/sbin" ldconfig -p 2>/dev/null | grep -q 'libOpenCL\.so\.1' || apt /nonexistent ocl-icd-libopencl1
+}
+
+# opencl NAME LIBRARY: the folder target/opencl/NAME, which names one OpenCL runtime alone (OCL_ICD_VENDORS).
+opencl() {
+    local folder=${CARGO_TARGET_DIR:-target}/opencl/$1
+    mkdir -p "$folder"
+    printf '%s\n' "$2" > "$folder/$1.icd"
+}
+
+# Intel's OpenCL for CPUs, from PyPI: 700 MB.
+intel_opencl() {
+    local folder=${CARGO_TARGET_DIR:-$PWD/target}/opencl/intel-runtime
+    opencl_loader
+    if ! [ -e "$folder/lib/libsvml.so" ]; then
+        say "installing Intel's OpenCL runtime with pip"
+        "$0" python
+        python3 -m venv "$folder" >&2
+        # Both need one version; without the second, the first lacks its mathematical functions.
+        "$folder/bin/pip" install --quiet --disable-pip-version-check intel-opencl-rt==2026.2.0 \
+            intel-cmplr-lib-rt==2026.2.0 >&2
+    fi
+    opencl intel "$folder/lib/libintelocl.so"
+}
+
 for thing in "$@"; do
     case $thing in
         rust) rust ;;
@@ -48,6 +75,13 @@ for thing in "$@"; do
         chromium) apt chromium chromium ;;
         dot) apt dot graphviz ;;
         rsvg) apt rsvg-convert librsvg2-bin ;;
+        pocl)
+            opencl_loader
+            [ -e /etc/OpenCL/vendors/pocl.icd ] || apt /nonexistent pocl-opencl-icd
+            opencl pocl "$(cat /etc/OpenCL/vendors/pocl.icd)"
+            ;;
+        intel-opencl) intel_opencl ;;
+        oclgrind) apt oclgrind oclgrind ;;
         losetup) apt losetup mount ;;
         fsverity) apt fsverity fsverity ;;
         veritysetup) apt veritysetup cryptsetup-bin ;;

@@ -54,6 +54,22 @@ tool() {
     PATH="$target/release:$PATH" scripts/readme.py README.md docs/kept-tree.md
 }
 
+# Trees on OpenCL devices: each runtime for CPUs alone, then with a gigabyte of memory, then no device at all.
+gpu() {
+    scripts/need.sh pocl intel-opencl python
+    cargo clippy --package mksum-gpu --all-targets --features devices --quiet -- -D warnings
+    local runtime
+    for runtime in pocl intel; do
+        echo "--- $runtime"
+        OCL_ICD_VENDORS="$target/opencl/$runtime" MKSUM_TEST_DEVICE=0 \
+            cargo test --package mksum-gpu --features devices --quiet
+    done
+    OCL_ICD_VENDORS="$target/opencl/pocl" POCL_MEMORY_LIMIT=1 MKSUM_TEST_DEVICE=0 \
+        cargo test --package mksum-gpu --features devices --quiet million
+    build
+    scripts/gpu.py "$target/release/mksum" "$target/opencl"
+}
+
 # Other systems: that it builds for them, without warnings.
 systems() {
     local name
@@ -95,7 +111,7 @@ build() {
     cargo build --release --quiet --package mksum-cli
 }
 
-stages=(lint rust spec vectors tool systems lanes languages js fuzz)
+stages=(lint rust spec vectors tool gpu systems lanes languages js fuzz)
 if [ "${1:-}" = --list ]; then
     printf '%s\n' "${stages[@]}"
     exit

@@ -1,4 +1,4 @@
-//! `mksum devices`: what hashes here.
+//! `mksum devices`: what hashes here, the CPU and OpenCL's devices.
 
 use mksum::{FAMILIES, Hash};
 use mksum_io::Options;
@@ -23,5 +23,36 @@ pub fn list() -> Result<String, String> {
             text += &format!("     {:<10}  {lanes:>2} lane{plural}  {}\n", hash.name(), kernel.name);
         }
     }
+    text += &opencl();
     Ok(text)
+}
+
+/// The OpenCL devices, each with the number that `--device` takes; or why there is none.
+#[cfg(feature = "gpu")]
+fn opencl() -> String {
+    let devices = match mksum_gpu::list() {
+        Ok(devices) if devices.is_empty() => Err(mksum_gpu::Error::NoDevices),
+        devices => devices,
+    };
+    match devices {
+        Err(error) => format!("gpu  {error}\n"),
+        Ok(devices) => devices
+            .iter()
+            .map(|device| {
+                let (memory, most) = (device.memory >> 20, device.allocation >> 20);
+                let unified = if device.unified { ", the host's" } else { "" };
+                let spirv = if device.spirv { ", takes SPIR-V" } else { "" };
+                format!(
+                    "{:<3}  {}\n     {memory} MiB of memory{unified}, {most} MiB at once; {} compute units\n     driver {}; {}{spirv}\n",
+                    device.index, device.name, device.units, device.driver, device.runtime
+                )
+            })
+            .collect(),
+    }
+}
+
+/// This build knows no devices.
+#[cfg(not(feature = "gpu"))]
+fn opencl() -> String {
+    "gpu  this mksum was built without OpenCL\n".into()
 }

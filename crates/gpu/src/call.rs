@@ -357,13 +357,7 @@ impl Drop for Pinned {
     fn drop(&mut self) {
         // SAFETY: it is mapped, once, and not used after this.
         let event = unsafe {
-            command_queue::enqueue_unmap_mem_object(
-                self.queue.raw.0,
-                self.buffer.raw.0,
-                self.at.cast(),
-                0,
-                ptr::null(),
-            )
+            command_queue::enqueue_unmap_mem_object(self.queue.raw.0, self.buffer.raw.0, self.at.cast(), 0, ptr::null())
         };
         drop(event.map(Event));
         let _ = self.queue.finish();

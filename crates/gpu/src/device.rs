@@ -103,7 +103,8 @@ pub fn find(wanted: &str) -> Result<Info, Error> {
         return Err(Error::NoDevices);
     }
     let lower = wanted.to_lowercase();
-    let holds = |info: &&Info| info.name.to_lowercase().contains(&lower) || info.runtime.to_lowercase().contains(&lower);
+    let holds =
+        |info: &&Info| info.name.to_lowercase().contains(&lower) || info.runtime.to_lowercase().contains(&lower);
     let found = match wanted.parse::<usize>() {
         Ok(index) => devices.get(index),
         Err(_) if wanted == "auto" => devices.iter().find(|info| info.class == Class::Gpu).or(devices.first()),

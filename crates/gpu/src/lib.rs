@@ -16,6 +16,6 @@ pub use cache::Cache;
 pub use device::{Class, Info, find, list};
 pub use error::Error;
 pub use opened::{Device, Fallback, Notice, Options};
-pub use shape::Shape;
 pub(crate) use shape::Levels;
+pub use shape::Shape;
 pub(crate) use source::Lanes;

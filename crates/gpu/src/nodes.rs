@@ -111,10 +111,7 @@ impl Device {
         });
         let mut sum = Spent::default();
         for spent in results {
-            let spent = spent?;
-            sum.kernel += spent.kernel;
-            sum.to_device += spent.to_device;
-            sum.from_device += spent.from_device;
+            sum += spent?;
         }
         Ok(sum)
     }
@@ -187,9 +184,8 @@ impl<'a> Lane<'a> {
         };
         self.spent.to_device += self.queue.write(&self.leaves, 0, leaves)?.took()?;
         self.spent.kernel += self.levels.run((&self.leaves, 0), &self.nodes, tile.leaves.len() / size / 2)?;
-        let read = |at: usize, level: &mut [u8]| {
-            self.queue.read(&self.nodes, at, level).and_then(|event: Event| event.took())
-        };
+        let read =
+            |at: usize, level: &mut [u8]| self.queue.read(&self.nodes, at, level).and_then(|event: Event| event.took());
         // What the device left: levels of fewer nodes than its lanes.
         let least = self.levels.least();
         if let Some([_, back]) = &mut self.pinned {

@@ -120,6 +120,9 @@ impl Device {
                 )),
             }
         }
+        // PoCL 3.1 crashes where two threads compile.
+        static COMPILER: Mutex<()> = Mutex::new(());
+        let _compiler = COMPILER.lock().unwrap_or_else(PoisonError::into_inner);
         let program = match &spirv {
             Some(il) => Program::from_il(&self.context, il, "")?,
             None => Program::from_source(&self.context, &text, &options)?,

@@ -7,8 +7,6 @@ use mksum::Hash;
 pub enum Kind {
     /// Levels of a binary tree whose nodes are the hash of their children's digests, and nothing else.
     Pairs(Mode),
-    /// Messages of equal length.
-    Messages,
 }
 
 /// How BLAKE3 takes a pair; other hashes know one way.
@@ -59,11 +57,6 @@ fn family(hash: Hash) -> Option<Family> {
     Some(Family { source, word, more })
 }
 
-/// Whether there are kernels for the hash.
-pub fn has(hash: Hash) -> bool {
-    family(hash).is_some()
-}
-
 /// Flags of BLAKE3's compression: those of a message of one block, and of a parent (the BLAKE3 paper, table 3).
 const MESSAGE: u32 = 1 | 2 | 8;
 const PARENT: u32 = 4;
@@ -73,7 +66,6 @@ pub fn of(hash: Hash, kind: Kind, lanes: Lanes) -> Option<(String, String)> {
     let family = family(hash)?;
     let (kernels, flags) = match kind {
         Kind::Pairs(mode) => (include_str!("../kernels/pairs.cl"), if mode == Mode::Parent { PARENT } else { MESSAGE }),
-        Kind::Messages => ("", MESSAGE),
     };
     let source = [include_str!("../kernels/lanes.cl"), family.source, kernels].concat();
     let align = if hash.size().is_multiple_of(16) { 16 } else { 4 };
@@ -101,7 +93,6 @@ pub fn spirv_name(hash: Hash, kind: Kind, lanes: Lanes) -> String {
     let kind = match kind {
         Kind::Pairs(Mode::Message) => "pairs",
         Kind::Pairs(Mode::Parent) => "parents",
-        Kind::Messages => "messages",
     };
     format!("{}-{kind}-{}.spv", hash.name(), lanes.0)
 }

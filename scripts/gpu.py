@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+"""gpu.py MKSUM RUNTIMES: what the tool does with OpenCL devices, on each runtime of a folder alone, and without any."""
+import os, pathlib, subprocess, sys, tempfile
+
+mksum, runtimes = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
+failures = []
+
+
+def run(*command, vendors, **more):
+    environment = os.environ | {"OCL_ICD_VENDORS": str(vendors)}
+    return subprocess.run([str(part) for part in command], capture_output=True, text=True, env=environment, **more)
+
+
+def check(what, holds, shown=""):
+    print(("ok   " if holds else "FAIL ") + what)
+    if not holds:
+        failures.append(what)
+        print(shown)
+
+
+def without_devices(folder):
+    listed = run(mksum, "devices", vendors=folder)
+    told = "OpenCL has no device: install" in listed.stdout and listed.stdout.startswith("cpu")
+    check("no device: the list says what to install", listed.returncode == 0 and told, listed)
+
+
+def without_loader(folder):
+    """The loader's library hidden behind an empty file, for one process."""
+    loaders = subprocess.run(["sh", "-c", "PATH=$PATH:/sbin ldconfig -p"], capture_output=True, text=True).stdout
+    paths = [line.split("=>")[1].strip() for line in loaders.splitlines() if "libOpenCL.so.1 " in line]
+    if subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode:
+        print("     (hiding the loader needs root: not checked here)")
+        return
+    hide = "; ".join(f"mount --bind /dev/null {os.path.realpath(path)}" for path in paths)
+    listed = run("unshare", "-m", "sh", "-ec", f"{hide}; {mksum} devices; echo x > {folder}/x; {mksum} {folder}/x", vendors=folder)
+    told = "OpenCL is not installed" in listed.stdout and "rfc6962" in listed.stdout
+    check("no loader: the tool starts, hashes, and says what to install", listed.returncode == 0 and told, listed)
+
+
+def on_runtime(vendors):
+    listed = run(mksum, "devices", vendors=vendors)
+    check(f"{vendors.name}: its device is listed", "\n0    " in listed.stdout and "driver" in listed.stdout, listed)
+
+
+with tempfile.TemporaryDirectory() as empty:
+    without_devices(empty)
+    without_loader(empty)
+for name in ("pocl", "intel"):
+    on_runtime(runtimes / name)
+print(f"{len(failures)} failed")
+sys.exit(bool(failures))
