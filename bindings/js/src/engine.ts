@@ -1,7 +1,7 @@
 import { MksumError } from "./errors.js";
 import { later, now } from "./source.js";
 
-/** What the module exports: `wasm/src/abi.rs`. */
+/** What the module exports: `wasm/src/abi.rs` and `tree_abi.rs`. */
 export interface Exports {
     readonly memory: WebAssembly.Memory;
     input(): number;
@@ -15,6 +15,35 @@ export interface Exports {
     copy(number: number): number;
     forget(number: number): void;
     kept(): number;
+
+    block(len: number): number;
+    block_at(number: number): number;
+    block_end(number: number): void;
+    answer_at(): number;
+    answer_len(): number;
+    answer_end(): void;
+    spec_facts(len: number): number;
+    formats(): number;
+    root(len: number, end: number): number;
+    tree(len: number): number;
+    tree_append(number: number, len: number): number;
+    tree_root(number: number): number;
+    tree_end(number: number): void;
+    cover(spec: number, len: number, atMost: number): number;
+    subtree(spec: number, total: number, start: number, len: number, level: number, block: number): number;
+    leaf(spec: number, total: number, start: number, len: number): number;
+    leaf_append(number: number, len: number): void;
+    leaf_finish(number: number): number;
+    leaf_end(number: number): void;
+    join(spec: number, len: number, atMost: number, block: number): number;
+    prove_range(spec: number, block: number, start: number, end: number): number;
+    prove_growth(spec: number, block: number, old: number): number;
+    proof_facts(proof: number): number;
+    verify_range(proof: number, len: number, bytes: number): number;
+    verify_growth(proof: number, len: number): number;
+    keep(spec: number, atMost: number, block: number): number;
+    outboard_facts(block: number): number;
+    outboard_damaged(block: number, digests: number): number;
 }
 
 /** The most bytes that one call takes. */

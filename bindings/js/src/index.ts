@@ -28,3 +28,10 @@ export {
     sha512_256,
 } from "./hash.js";
 export { fromHex, toHex } from "./hex.js";
+export type { Options, Source } from "./input.js";
+export { digestOf, rootOf } from "./of.js";
+export { type Damage, keep, Outboard } from "./outboard.js";
+export { type Claim, Proof, type Trusted } from "./proof.js";
+export { Frontier, Root, root } from "./root.js";
+export { type Binding, type Family, formats, Spec } from "./spec.js";
+export { Pool } from "./pool.js";

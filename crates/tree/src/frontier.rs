@@ -5,6 +5,8 @@ use crate::{
 };
 use std::collections::HashMap;
 use std::mem;
+use std::ops::Deref;
+use std::sync::Arc;
 
 /// The root of bytes that come as they may: a compact range and a bounded buffer.
 ///
@@ -24,7 +26,7 @@ use std::mem;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Frontier<'a, N: NodeHash> {
-    format: &'a Format<N>,
+    format: Held<'a, Format<N>>,
     /// The bytes that one buffer holds: one subtree, or a slice of a longer leaf.
     unit: Subtree,
     /// The offset of the first byte that is not under `known` or `flat`.
@@ -42,7 +44,42 @@ impl<N: NodeHash> Format<N> {
     /// # Errors
     /// If the final length moves the splits.
     pub fn frontier(&self) -> Result<Frontier<'_, N>, NeedsLength> {
-        Frontier::new(self)
+        Frontier::new(Held::Lent(self))
+    }
+
+    /// The same, with the format in it: for whoever keeps it longer than a call.
+    ///
+    /// # Errors
+    /// As [`Format::frontier`].
+    pub fn into_frontier(self) -> Result<Frontier<'static, N>, NeedsLength> {
+        Frontier::new(Held::Shared(Arc::new(self)))
+    }
+}
+
+/// A format that is somebody else's, or shared by a frontier and its copies.
+#[derive(Debug)]
+enum Held<'a, T> {
+    Lent(&'a T),
+    Shared(Arc<T>),
+}
+
+impl<T> Clone for Held<'_, T> {
+    fn clone(&self) -> Self {
+        match self {
+            Held::Lent(format) => Held::Lent(format),
+            Held::Shared(format) => Held::Shared(format.clone()),
+        }
+    }
+}
+
+impl<T> Deref for Held<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        match self {
+            Held::Lent(format) => format,
+            Held::Shared(format) => format,
+        }
     }
 }
 
@@ -50,7 +87,7 @@ impl<'a, N: NodeHash> Frontier<'a, N> {
     /// The most bytes that are held back before they are hashed.
     pub const BUFFER: u64 = 1 << 18;
 
-    fn new(format: &'a Format<N>) -> Result<Self, NeedsLength> {
+    fn new(format: Held<'a, Format<N>>) -> Result<Self, NeedsLength> {
         let unit = format.shape.unit(Self::BUFFER).ok_or(NeedsLength)?;
         let flat = matches!(format.shape, Shape::Flat { .. }).then(|| format.nodes.open_parent(Role::Root));
         Ok(Frontier { format, unit, start: 0, known: HashMap::new(), flat, leaf: None, buffer: Vec::new() })
@@ -85,7 +122,7 @@ impl<'a, N: NodeHash> Frontier<'a, N> {
 
     /// Hashes the buffer, which more bytes follow.
     fn flush(&mut self) -> Result<(), Error> {
-        let format = self.format;
+        let format = self.format.clone();
         if self.unit.len <= Self::BUFFER {
             let node = Subtree { start: self.start, ..self.unit };
             let digest = format.join(&Memory::from(self.start, &self.buffer), node, Role::Inner)?;
@@ -99,7 +136,8 @@ impl<'a, N: NodeHash> Frontier<'a, N> {
 
     /// Hashes the buffer as a slice of a leaf that is longer, or ends in it.
     fn slice(&mut self) {
-        let nodes = &self.format.nodes;
+        let format = self.format.clone();
+        let nodes = &format.nodes;
         let (mut leaf, len) = self.leaf.take().unwrap_or_else(|| (nodes.open_leaves(&[self.start]), 0));
         let rest = (self.unit.len - len).min(self.buffer.len() as u64) as usize;
         let buffer = mem::take(&mut self.buffer);
@@ -175,7 +213,7 @@ impl<'a, N: NodeHash> Frontier<'a, N> {
     /// # Errors
     /// If the format has no root for this length, or `rest` fails or lacks a subtree.
     pub fn root_with(&self, rest: &impl Subtrees<N>, len: u64) -> Result<N::Digest, Error> {
-        let format = self.format;
+        let format = &self.format;
         format.root_by(len, |top| match &self.flat {
             None => format.join(&(&self.known, rest), top, Role::Root),
             Some(parent) => {

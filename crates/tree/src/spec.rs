@@ -22,7 +22,8 @@ pub trait Visitor {
     type Output;
 
     /// Does it.
-    fn visit<const N: usize, H: NodeHash<Digest = [u8; N]>>(self, format: &Format<H>) -> Self::Output;
+    fn visit<const N: usize, H: NodeHash<Digest = [u8; N]> + Clone + 'static>(self, format: &Format<H>)
+    -> Self::Output;
 }
 
 impl Spec {

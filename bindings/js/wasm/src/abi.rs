@@ -1,7 +1,8 @@
 //! The exported functions: numbers only, and bytes in the one buffer. The only `unsafe` here is to share that buffer.
 
 use crate::algorithm::Algorithm;
-use crate::pool::{Pool, State};
+use crate::pool::Pool;
+use crate::state::State;
 use std::cell::{RefCell, UnsafeCell};
 
 /// The bytes that a call may take, at the buffer's begin.
@@ -22,16 +23,16 @@ unsafe impl Sync for Buffer {}
 static BUFFER: Buffer = Buffer { input: UnsafeCell::new([0; INPUT]), output: UnsafeCell::new([0; OUTPUT]) };
 
 /// The first `len` bytes of the input, and all of the output.
-fn buffer(len: u32) -> (&'static [u8], &'static mut [u8]) {
+pub(crate) fn buffer(len: u32) -> (&'static [u8], &'static mut [u8]) {
     // SAFETY: one thread, whose every call takes them once, and the caller writes between calls only.
     unsafe { (&(&*BUFFER.input.get())[..len as usize], &mut *BUFFER.output.get()) }
 }
 
 thread_local! {
-    static POOL: RefCell<Pool> = const { RefCell::new(Pool::new()) };
+    static POOL: RefCell<Pool<State>> = const { RefCell::new(Pool::new()) };
 }
 
-fn pool<T>(act: impl FnOnce(&mut Pool) -> T) -> T {
+fn pool<T>(act: impl FnOnce(&mut Pool<State>) -> T) -> T {
     POOL.with_borrow_mut(act)
 }
 
@@ -45,6 +46,8 @@ macro_rules! exports {
         )*
     };
 }
+#[cfg(feature = "trees")]
+pub(crate) use exports;
 
 exports! {
     /// Where the buffer is: [`INPUT`] bytes, then [`OUTPUT`].

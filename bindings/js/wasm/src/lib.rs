@@ -7,3 +7,19 @@
 pub mod abi;
 mod algorithm;
 mod pool;
+mod state;
+
+#[cfg(feature = "trees")]
+mod growing;
+#[cfg(feature = "trees")]
+mod outboards;
+#[cfg(feature = "trees")]
+mod pieces;
+#[cfg(feature = "trees")]
+mod proofs;
+#[cfg(feature = "trees")]
+mod refusal;
+#[cfg(feature = "trees")]
+mod spec;
+#[cfg(feature = "trees")]
+pub mod tree_abi;

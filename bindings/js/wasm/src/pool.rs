@@ -1,99 +1,51 @@
-//! The states of all messages that are being hashed, by number.
+//! What is kept between calls, by number.
 
-use crate::algorithm::{Algorithm, Message};
-
-/// A message that is being hashed, perhaps with a key.
-#[derive(Clone)]
-pub struct State {
-    message: Message,
-    /// Of HMAC, the outer hash after its padded key.
-    outer: Option<Message>,
-}
-
-impl State {
-    /// A message without a key.
-    pub fn plain(algorithm: Algorithm) -> Self {
-        State { message: algorithm.begin(&[]), outer: None }
-    }
-
-    /// A message with a key of any length (RFC 2104, 2).
-    pub fn keyed(algorithm: Algorithm, key: &[u8]) -> Self {
-        let block = algorithm.block_size();
-        let mut padded = [0; 144];
-        match key.len() <= block {
-            true => padded[..key.len()].copy_from_slice(key),
-            false => algorithm.digest(key, &mut padded),
-        }
-        let begun = |mask: u8| {
-            let key = padded.map(|byte| byte ^ mask);
-            algorithm.begin(&key[..block])
-        };
-        State { message: begun(0x36), outer: Some(begun(0x5c)) }
-    }
-
-    /// Appends bytes.
-    pub fn append(&mut self, bytes: &[u8]) {
-        self.message.append(bytes);
-    }
-
-    /// Writes the digest to the first bytes of `out`: returns how many.
-    pub fn finish(self, out: &mut [u8]) -> usize {
-        let size = self.message.finish(out);
-        if let Some(mut outer) = self.outer {
-            outer.append(&out[..size]);
-            outer.finish(out);
-        }
-        size
-    }
-}
-
-/// States by number. Numbers are given anew once they are free.
-#[derive(Default)]
-pub struct Pool {
-    states: Vec<Option<State>>,
+/// Values by number. Numbers are given anew once they are free.
+pub struct Pool<T> {
+    values: Vec<Option<T>>,
     free: Vec<u32>,
 }
 
-impl Pool {
-    /// No states.
+impl<T> Pool<T> {
+    /// No values.
     pub const fn new() -> Self {
-        Pool { states: Vec::new(), free: Vec::new() }
+        Pool { values: Vec::new(), free: Vec::new() }
     }
 
-    /// Keeps a state: returns its number.
-    pub fn keep(&mut self, state: State) -> u32 {
+    /// Keeps a value: returns its number.
+    pub fn keep(&mut self, value: T) -> u32 {
         match self.free.pop() {
             Some(number) => {
-                self.states[number as usize] = Some(state);
+                self.values[number as usize] = Some(value);
                 number
             }
             None => {
-                self.states.push(Some(state));
-                self.states.len() as u32 - 1
+                self.values.push(Some(value));
+                self.values.len() as u32 - 1
             }
         }
     }
 
-    /// The state with this number.
+    /// The value with this number.
     ///
     /// # Panics
     /// If there is none.
-    pub fn get(&mut self, number: u32) -> &mut State {
-        self.states[number as usize].as_mut().expect("a state that is kept")
+    pub fn get(&mut self, number: u32) -> &mut T {
+        self.values[number as usize].as_mut().expect("a value that is kept")
     }
 
-    /// Takes the state out, and its number is free.
+    /// Takes the value out, and its number is free.
     ///
     /// # Panics
     /// If there is none.
-    pub fn take(&mut self, number: u32) -> State {
-        let state = self.states[number as usize].take().expect("a state that is kept");
+    pub fn take(&mut self, number: u32) -> T {
+        let value = self.values[number as usize].take().expect("a value that is kept");
         self.free.push(number);
-        state
+        value
     }
 
-    /// How many states there are.
+    /// How many values there are.
     pub fn count(&self) -> usize {
-        self.states.len() - self.free.len()
+        self.values.len() - self.free.len()
     }
 }

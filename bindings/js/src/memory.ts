@@ -1,0 +1,97 @@
+import { type Engine, INPUT, running } from "./engine.js";
+import { type ErrorCode, MksumError } from "./errors.js";
+
+/** The classes of refusals: `wasm/src/refusal.rs`. */
+const CLASSES: readonly ErrorCode[] = ["broken", "argument", "length", "format", "proof", "outboard"];
+
+const encoder = /* @__PURE__ */ new TextEncoder();
+const decoder = /* @__PURE__ */ new TextDecoder();
+
+/** Bytes of any length in the engine's memory, by number. */
+export type Block = number;
+
+/**
+ * Does something with bytes in the engine's memory, and gives the memory back.
+ *
+ * @throws {MksumError} `length` if there is not so much memory.
+ */
+export function withBlocks<T>(all: readonly Uint8Array[], act: (engine: Engine, ...blocks: Block[]) => T): T {
+    const engine = running();
+    const blocks: Block[] = [];
+    try {
+        for (const bytes of all) blocks.push(block(engine, bytes));
+        return act(engine, ...blocks);
+    } finally {
+        for (const number of blocks) engine.exports.block_end(number);
+    }
+}
+
+function block(engine: Engine, bytes: Uint8Array): Block {
+    // Memory has 2^32 bytes in all.
+    const number = bytes.length < 2 ** 32 ? call(engine, (exports) => exports.block(bytes.length)) : -1;
+    if (number === 0xffff_ffff || number < 0) {
+        throw new MksumError("length", `${bytes.length} bytes are more than WebAssembly's memory holds`);
+    }
+    const { memory, block_at } = engine.exports;
+    new Uint8Array(memory.buffer, block_at(number), bytes.length).set(bytes);
+    return number;
+}
+
+/** Calls into the engine: a trap is the end of it. */
+export function call<T>(engine: Engine, act: (exports: Engine["exports"]) => T): T {
+    try {
+        return act(engine.exports);
+    } catch (cause) {
+        return engine.fail(cause);
+    }
+}
+
+/**
+ * The answer of a call that may be refused.
+ *
+ * @throws {MksumError} With the refusal's words.
+ */
+export function answer(engine: Engine, act: (exports: Engine["exports"]) => number): Uint8Array<ArrayBuffer> {
+    const refused = call(engine, act);
+    const { memory, answer_at, answer_len, answer_end } = engine.exports;
+    const length = answer_len();
+    const bytes = new Uint8Array(memory.buffer as ArrayBuffer, answer_at(), length).slice();
+    // Short answers leave their memory to the next one.
+    if (length > INPUT) answer_end();
+    if (refused !== 0) throw new MksumError(CLASSES[refused] ?? "broken", decoder.decode(bytes));
+    return bytes;
+}
+
+/**
+ * Writes text to the input: returns its length, in bytes.
+ *
+ * @throws {MksumError} `length` if it is too long.
+ */
+export function write(engine: Engine, text: string): number {
+    const { input } = engine.views();
+    const { read, written } = encoder.encodeInto(text, input);
+    if (read < text.length) throw new MksumError("length", `a text of ${text.length} characters is too long`);
+    return written;
+}
+
+/** Text of an answer. */
+export function text(bytes: Uint8Array): string {
+    return decoder.decode(bytes);
+}
+
+/**
+ * A whole number that the engine wrote as text.
+ *
+ * @throws {MksumError} `length` if a `number` does not hold it.
+ */
+export function number(written: string | undefined, name: string): number {
+    const value = Number(written);
+    if (!Number.isSafeInteger(value)) throw new MksumError("length", `${name}: ${written} is more than 2^53 - 1`);
+    return value;
+}
+
+/** The `f64`s of an answer, `width` together. */
+export function numbers(bytes: Uint8Array<ArrayBuffer>, width: number): number[][] {
+    const all = Array.from(new Float64Array(bytes.buffer, bytes.byteOffset, bytes.length / 8));
+    return Array.from({ length: all.length / width }, (_, at) => all.slice(width * at, width * (at + 1)));
+}

@@ -1,0 +1,91 @@
+import { type Bytes, bytesOf, whole } from "./bytes.js";
+import { type Options } from "./input.js";
+import { answer, number, numbers, text, withBlocks, write } from "./memory.js";
+import { digestsOf } from "./of.js";
+import { digestsIn } from "./pieces.js";
+import { MksumError } from "./errors.js";
+import { Spec } from "./spec.js";
+
+/** Something that is not as it was kept: bytes `start..end` of the file, or the digests kept of them. */
+export interface Damage {
+    readonly of: "file" | "outboard";
+    readonly start: number;
+    readonly end: number;
+}
+
+/**
+ * The outboard of bytes in memory: the digests of its subtrees of at most `atMost` bytes, and at least leaves.
+ *
+ * @throws {MksumError} `format` if the format has no root for this length; `length` if there are too many digests.
+ */
+export function keep(spec: Spec | string, atMost: number, input: Bytes): Uint8Array<ArrayBuffer> {
+    const format = Spec.parse(spec);
+    const most = whole(atMost, "atMost", 1);
+    return withBlocks([bytesOf(input)], (engine, block) => {
+        const named = write(engine, format.text);
+        return answer(engine, (exports) => exports.keep(named, most, block!));
+    });
+}
+
+/** The kept nodes of one file. It is as true as its root: compare {@link Outboard.root} with one that you trust. */
+export class Outboard {
+    readonly spec: Spec;
+    /** The length of the file, in bytes. */
+    readonly len: number;
+    /** The longest subtree that has a digest and none below it, in bytes. */
+    readonly unit: number;
+    /** The root of the file, as the format's tools print it. */
+    readonly root: string;
+    private readonly bytes: Uint8Array;
+
+    private constructor(bytes: Uint8Array) {
+        const facts = withBlocks([bytes], (engine, block) => text(answer(engine, (exports) => exports.outboard_facts(block!))));
+        const [spec, len, unit, root] = facts.split("\n");
+        this.bytes = bytes;
+        this.spec = Spec.parse(spec!);
+        this.len = number(len, "the file's length");
+        this.unit = number(unit, "the unit");
+        this.root = root!;
+    }
+
+    /**
+     * Reads a finished outboard.
+     *
+     * @throws {MksumError} `outboard` if the bytes are none, or its header was changed.
+     */
+    static open(bytes: Bytes): Outboard {
+        return new Outboard(bytesOf(bytes).slice());
+    }
+
+    /**
+     * What of the file in memory is not as it was kept, and what of the outboard.
+     *
+     * @throws {MksumError} `length` if the file is of another length; `outboard` if nothing can be told by it.
+     */
+    damagedIn(input: Bytes): Damage[] {
+        const file = bytesOf(input);
+        if (file.length !== this.len) {
+            throw new MksumError("length", `the outboard is of a file of ${this.len} bytes, not ${file.length}`);
+        }
+        return this.compared(digestsIn(this.spec, this.unit, file));
+    }
+
+    /**
+     * The same for a `Blob` or `File`, read piece by piece.
+     *
+     * @throws {MksumError} As {@link Outboard.damagedIn}; `source` if the file cannot be read; the signal's reason.
+     */
+    async damagedOf(file: Blob, options: Options = {}): Promise<Damage[]> {
+        if (file.size !== this.len) {
+            throw new MksumError("length", `the outboard is of a file of ${this.len} bytes, not ${file.size}`);
+        }
+        return this.compared(await digestsOf(this.spec, this.len, this.unit, file, options));
+    }
+
+    private compared(digests: Uint8Array): Damage[] {
+        const found = withBlocks([this.bytes, digests], (engine, outboard, pieces) =>
+            numbers(answer(engine, (exports) => exports.outboard_damaged(outboard!, pieces!)), 4),
+        );
+        return found.map(([of, start, len]) => ({ of: of ? "outboard" : "file", start: start!, end: start! + len! }));
+    }
+}

@@ -1,0 +1,149 @@
+import { kind, whole } from "./bytes.js";
+import { type ErrorCode, MksumError } from "./errors.js";
+import { heard, type Options } from "./input.js";
+import { cover, join, pieceFor, type Subtree } from "./pieces.js";
+import type { Root } from "./root.js";
+import { Spec } from "./spec.js";
+
+/** What a worker is asked. */
+export interface Job {
+    readonly id: number;
+    readonly spec: string;
+    readonly total: number;
+    readonly node: Subtree;
+    readonly file: Blob;
+}
+
+/** What it answers. */
+export type Reply =
+    | { readonly id: number; readonly digest: Uint8Array }
+    | { readonly id: number; readonly code: ErrorCode; readonly message: string };
+
+/** A worker of any platform. */
+interface Thread {
+    post(job: Job): void;
+    end(): void;
+}
+
+/** The jobs that a worker has at a time: it reads one while it hashes another. */
+const AHEAD = 2;
+
+/** The longest piece that a worker is asked for, in bytes, unless a leaf is longer. */
+const PIECE = 1 << 22;
+
+/** Workers that hash one file as a tree: each answers subtrees, and one join makes the root. */
+export class Pool {
+    private readonly threads: Thread[];
+    private readonly waiting = new Map<number, { resolve: (digest: Uint8Array) => void; reject: (error: unknown) => void }>();
+    private broken: unknown;
+    private next = 0;
+
+    private constructor() {
+        this.threads = [];
+    }
+
+    /**
+     * Starts workers: as many as the machine has cores, unless told.
+     *
+     * @throws {MksumError} `argument` or `length` if that is no number of workers.
+     */
+    static async start(workers: number = globalThis.navigator?.hardwareConcurrency ?? 2): Promise<Pool> {
+        const pool = new Pool();
+        for (let left = whole(workers, "workers", 1, 1024); left > 0; left--) {
+            pool.threads.push(await thread((reply) => pool.answered(reply), (error) => pool.fail(error)));
+        }
+        return pool;
+    }
+
+    /** How many workers there are. */
+    get size(): number {
+        return this.threads.length;
+    }
+
+    /**
+     * The root of a file, which the workers read piece by piece.
+     *
+     * @throws {MksumError} `finished` after the end; `format` if the format has no root for this length; `source` if the
+     * file cannot be read or a worker died; the signal's reason.
+     */
+    async rootOf(spec: Spec | string, file: Blob, { signal, progress }: Options = {}): Promise<Root> {
+        const format = Spec.parse(spec);
+        if (!(file instanceof Blob)) throw new MksumError("argument", `expected a Blob or File, found ${kind(file)}`);
+        if (this.threads.length === 0) throw new MksumError("finished", "this pool has ended: start another one");
+        signal?.throwIfAborted();
+        const total = file.size;
+        const atMost = Math.max(PIECE, pieceFor(total));
+        const pieces = cover(format, total, atMost);
+        const digests = new Uint8Array(pieces.length * format.size);
+        let [index, done, ended] = [0, 0, false];
+        const work = async (thread: Thread): Promise<void> => {
+            while (!ended && index < pieces.length) {
+                const own = index++;
+                const node = pieces[own]!;
+                digests.set(await this.ask(thread, { spec: format.text, total, node, file }), own * format.size);
+                if (ended) return;
+                done += node.len;
+                progress?.(done, total);
+            }
+        };
+        try {
+            const all = this.threads.flatMap((thread) => Array.from({ length: AHEAD }, () => work(thread)));
+            await heard(Promise.all(all), signal);
+        } finally {
+            ended = true;
+        }
+        return join(format, total, atMost, digests);
+    }
+
+    /** Ends the workers. What they were asked is not answered any more. */
+    end(): void {
+        for (const thread of this.threads.splice(0)) thread.end();
+        this.fail(new MksumError("finished", "this pool has ended"));
+    }
+
+    private ask(thread: Thread, job: Omit<Job, "id">): Promise<Uint8Array> {
+        if (this.broken) return Promise.reject(this.broken);
+        const id = this.next++;
+        return new Promise((resolve, reject) => {
+            this.waiting.set(id, { resolve, reject });
+            thread.post({ id, ...job });
+        });
+    }
+
+    private answered(reply: Reply): void {
+        const asker = this.waiting.get(reply.id);
+        this.waiting.delete(reply.id);
+        if ("digest" in reply) asker?.resolve(reply.digest);
+        else asker?.reject(new MksumError(reply.code, reply.message));
+    }
+
+    private fail(error: unknown): void {
+        this.broken = error;
+        for (const { reject } of this.waiting.values()) reject(error);
+        this.waiting.clear();
+    }
+}
+
+/** Starts a worker: the web's, or Node's where that is the only kind. */
+async function thread(answered: (reply: Reply) => void, failed: (error: unknown) => void): Promise<Thread> {
+    const died = (cause: unknown): void => failed(new MksumError("source", `a worker died: ${String(cause)}`, { cause }));
+    if (typeof Worker === "function") {
+        const worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
+        worker.onmessage = ({ data }: MessageEvent<Reply>) => answered(data);
+        worker.onerror = (event) => died(event.message);
+        worker.onmessageerror = () => died("a message was lost");
+        return { post: (job) => worker.postMessage(job), end: () => worker.terminate() };
+    }
+    const threads = await import(/* @vite-ignore */ "node:worker_threads");
+    const worker = new threads.Worker(new URL("./worker.js", import.meta.url));
+    worker.on("message", answered).on("error", died).on("messageerror", died);
+    // Alone, it keeps no program running.
+    worker.unref();
+    return {
+        post: (job) => {
+            worker.ref();
+            worker.postMessage(job);
+        },
+        end: () => void worker.terminate(),
+    };
+}

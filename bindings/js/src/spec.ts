@@ -1,0 +1,80 @@
+import type { HashName } from "./algorithms.js";
+import { kind } from "./bytes.js";
+import { running } from "./engine.js";
+import { MksumError } from "./errors.js";
+import { fromHex } from "./hex.js";
+import { answer, number, text, write } from "./memory.js";
+
+/** What a root holds fast, so that a proof shows it even to somebody who does not know the input's length. */
+export type Binding = "nothing" | "leaves" | "offsets" | "length";
+
+/** A format with its choices made: `rfc6962:sha256:64KiB`. */
+export class Spec {
+    /** The canonical text: `NAME[:HASH][:LEAF][:salt=HEX]`. */
+    readonly text: string;
+    /** The format's name. */
+    readonly family: string;
+    readonly hash: HashName;
+    /** The length of a leaf, in bytes; of `mtsum`, the longest allowed. */
+    readonly leaf: number;
+    readonly salt: Uint8Array;
+    /** The size of a digest, in bytes. */
+    readonly size: number;
+    /** Whether a stream has a root, its length unknown. */
+    readonly streams: boolean;
+    /** What a proof shows without a trusted length. */
+    readonly binding: Binding;
+
+    private constructor(facts: string) {
+        const [text, family, hash, leaf, salt, size, streams, binding] = facts.split("\n") as [string, ...string[]];
+        this.text = text;
+        this.family = family!;
+        this.hash = hash as HashName;
+        this.leaf = number(leaf, "a leaf");
+        this.salt = fromHex(salt!);
+        this.size = number(size, "a digest");
+        this.streams = streams === "true";
+        this.binding = binding as Binding;
+    }
+
+    /**
+     * The format that a text names, parts left out perhaps: `rfc6962`, `plain:blake3:4KiB`.
+     *
+     * @throws {MksumError} `argument` if it names none.
+     */
+    static parse(named: string | Spec): Spec {
+        if (named instanceof Spec) return named;
+        if (typeof named !== "string") {
+            throw new MksumError("argument", `expected a format's name, found ${kind(named)}`);
+        }
+        const engine = running();
+        const len = write(engine, named);
+        return new Spec(text(answer(engine, (exports) => exports.spec_facts(len))));
+    }
+
+    toString(): string {
+        return this.text;
+    }
+}
+
+/** A format with its choices open. */
+export interface Family {
+    readonly name: string;
+    /** What it is, in a line. */
+    readonly about: string;
+    /** The program that prints the same root. */
+    readonly sameAs: string;
+    /** The hashes that it allows, the default first. */
+    readonly hashes: readonly HashName[];
+    /** The default length of a leaf, in bytes. */
+    readonly leaf: number;
+}
+
+/** All formats, the default first. */
+export function formats(): Family[] {
+    const lines = text(answer(running(), (exports) => exports.formats())).split("\n");
+    return lines.map((line) => {
+        const [name, about, sameAs, hashes, leaf] = line.split("\t") as [string, string, string, string, string];
+        return { name, about, sameAs, hashes: hashes.split(",") as HashName[], leaf: Number(leaf) };
+    });
+}

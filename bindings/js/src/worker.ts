@@ -1,0 +1,22 @@
+// A worker of `Pool`: answers digests of subtrees of files.
+import { load } from "./engine.js";
+import { MksumError } from "./errors.js";
+import { digestAt } from "./of.js";
+import type { Job, Reply } from "./pool.js";
+import { Spec } from "./spec.js";
+
+async function reply({ id, spec, total, node, file }: Job): Promise<Reply> {
+    try {
+        await load();
+        return { id, digest: await digestAt(Spec.parse(spec), total, node, file) };
+    } catch (error) {
+        return { id, code: error instanceof MksumError ? error.code : "source", message: String((error as Error).message) };
+    }
+}
+
+if (typeof self === "object" && typeof self.postMessage === "function") {
+    self.onmessage = async ({ data }: MessageEvent<Job>) => self.postMessage(await reply(data));
+} else {
+    const { parentPort } = await import(/* @vite-ignore */ "node:worker_threads");
+    parentPort?.on("message", async (job: Job) => parentPort.postMessage(await reply(job)));
+}
