@@ -1,0 +1,16 @@
+// mksum, ours: the Rust engine in WebAssembly, one memory for all states.
+import * as mksum from '../../../bindings/js/dist/index.js';
+
+const HASHES = ['md5', 'sha1', 'sha256', 'sha512', 'ripemd160', 'blake2s', 'blake2b', 'blake3'];
+
+export default {
+    name: 'mksum',
+    kind: 'wasm',
+    load: async () => {
+        await mksum.load();
+        return {
+            hashes: Object.fromEntries(HASHES.map((name) => [name, mksum[name]])),
+            streams: { sha256: () => mksum.create('sha256') },
+        };
+    },
+};

@@ -1,0 +1,2 @@
+// Modules of Node that nothing here calls.
+export default {};

@@ -1,0 +1,83 @@
+// The study, as every engine runs it: `run(plan, report)`. A plan is data, a report is JSON, so both travel.
+//
+//     plan: { suites: ['hashes', 'pbkdf2', 'keys', 'streams'] or ['memory'] or ['check'], sizes, iterations, keys, streams, subjects (all, if none),
+//             seed, trialMs, rounds: [least, most], limitMs and budgetMs: { SUITE: milliseconds } }
+import { ADAPTERS } from './adapters/index.mjs';
+import { conversions, hashes } from './suites/hashes.mjs';
+import { keys, pbkdf2 } from './suites/keys.mjs';
+import { memory, streams, ways } from './suites/streams.mjs';
+import { measure } from './trials.mjs';
+
+/** The libraries that this engine can load; who cannot be is reported. */
+async function loaded(adapters, report) {
+    const libraries = [];
+    for (const { name, kind, absent, load } of adapters) {
+        const why = absent?.();
+        if (why) {
+            report({ absent: { subject: name, why } });
+            continue;
+        }
+        try {
+            libraries.push({ name, kind, library: await load() });
+        } catch (error) {
+            report({ refused: { subject: name, why: `does not load: ${error?.message ?? error}` } });
+        }
+    }
+    return libraries;
+}
+
+const SUITES = {
+    hashes: (libraries, plan) => [...hashes(libraries, plan.sizes), ...conversions(libraries, plan.sizes)],
+    pbkdf2: (libraries, plan) => pbkdf2(libraries, plan.iterations),
+    keys: (libraries, plan) => keys(libraries, plan.keys),
+    streams: (libraries, plan) => streams(libraries, plan.streams, plan.seed),
+};
+
+/** Every digest at a few points, and nothing timed. */
+async function check(series, report) {
+    for (const one of series)
+        for (const point of one.points) {
+            try {
+                const { call, argument, wrong } = await point.start();
+                const why = wrong(await call(argument));
+                if (why) throw new Error(why);
+                report({ checked: { case: one.case, subject: one.subject, x: point.x } });
+            } catch (error) {
+                report({ refused: { case: one.case, subject: one.subject, x: point.x, why: String(error?.message ?? error) } });
+            }
+            await report({});
+        }
+}
+
+/** `engine.bytesUsed()` is the memory this engine says it uses, if it says. */
+export async function run(plan, report, engine = {}, adapters = ADAPTERS) {
+    const chosen = adapters.filter(({ name }) => !plan.subjects || plan.subjects.includes(name));
+    const libraries = await loaded(chosen, report);
+    await report({ subjects: libraries.map(({ name, kind }) => ({ subject: name, kind })) });
+    for (const suite of plan.suites) {
+        if (suite === 'check') {
+            for (const series of Object.values(SUITES)) await check(series(libraries, plan), report);
+        } else if (suite === 'memory') {
+            for (const way of ways(libraries).filter(({ subject }) => subject === plan.way)) {
+                for (const count of plan.streams) {
+                    try {
+                        const used = await memory(way, count, engine.bytesUsed);
+                        report({ row: ['memory', way.subject, count, used, used, used, 1] });
+                    } catch (error) {
+                        report({ refused: { case: 'memory', subject: way.subject, x: count, why: String(error?.message ?? error) } });
+                        break;
+                    }
+                }
+            }
+        } else {
+            const settings = { ...plan, budgetMs: plan.budgetMs[suite], limitMs: plan.limitMs[suite] };
+            await measure(SUITES[suite](libraries, plan), settings, report);
+        }
+    }
+    await report({ done: true });
+}
+
+/** The subjects of the memory suite, each of which wants an engine of its own. */
+export async function memorySubjects() {
+    return ways(await loaded(ADAPTERS, () => {})).map(({ subject }) => subject);
+}

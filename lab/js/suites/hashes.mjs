@@ -1,0 +1,59 @@
+// Time against the length of the input, for every hash; and of the conversions that libraries ask for.
+import { hexadecimal, pattern } from '../bytes.mjs';
+import { SIZES } from '../points.mjs';
+import references from '../references.json';
+
+const all = pattern(SIZES.at(-1));
+const inputs = new Map();
+
+/** The bytes 0..size as the library wants them; made once. */
+function input(library, name, size) {
+    const key = library.input ? `${name} ${size}` : size;
+    if (!inputs.has(key)) inputs.set(key, library.input ? library.input(all.slice(0, size)) : all.slice(0, size));
+    return inputs.get(key);
+}
+
+export function wrongly(library, expected) {
+    const hex = library.hex ?? hexadecimal;
+    return (output) => {
+        const found = hex(output);
+        if (found !== expected) return `wrong digest: expected ${expected}, found ${String(found).slice(0, 128)}`;
+    };
+}
+
+export function hashes(libraries, sizes) {
+    return libraries.flatMap(({ name, library }) =>
+        Object.entries(library.hashes ?? {}).map(([hash, call]) => ({
+            case: hash,
+            subject: name,
+            last: sizes.length,
+            points: sizes.map((x) => ({
+                x,
+                start: () => ({ call, argument: input(library, name, x), wrong: wrongly(library, references.hashes[hash][x]) }),
+            })),
+        })),
+    );
+}
+
+/** What feeding costs: the digest of what was converted first is checked, the conversion is timed. */
+export function conversions(libraries, sizes) {
+    return libraries.filter(({ library }) => library.input && library.hashes).map(({ name, library }) => {
+        const [hash, digest] = Object.entries(library.hashes)[0];
+        return {
+            case: 'convert',
+            subject: name,
+            last: sizes.length,
+            points: sizes.map((x) => ({
+                x,
+                start: () => {
+                    const wrong = wrongly(library, references.hashes[hash][x]);
+                    let checked = false;
+                    const once = (converted) => {
+                        if (!checked) return (checked = true) && wrong(digest(converted));
+                    };
+                    return { call: library.input, argument: all.slice(0, x), wrong: once };
+                },
+            })),
+        };
+    });
+}

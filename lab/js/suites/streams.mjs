@@ -1,0 +1,93 @@
+// Many files that arrive interleaved, chunk by chunk, in an order that the seed decides.
+import { hexadecimal, pattern } from '../bytes.mjs';
+import { CHUNK, STREAMED } from '../points.mjs';
+import { Random } from '../random.mjs';
+
+/** Which file each next chunk belongs to: `count` files of equal length, shuffled. */
+function arrivals(count, chunks, seed) {
+    return new Random(seed).shuffled(Array.from({ length: count * chunks }, (_, index) => index % count));
+}
+
+const content = pattern(STREAMED + 1024);
+/** Chunk `index` of file `file`: files differ, so that mixed states are found. */
+const chunk = (file, index) => content.subarray(file + index * CHUNK, file + (index + 1) * CHUNK);
+
+async function expected(count, chunks) {
+    const digests = [];
+    for (let file = 0; file < count; file++) {
+        const whole = content.subarray(file, file + chunks * CHUNK);
+        digests.push(hexadecimal(await crypto.subtle.digest('SHA-256', whole)));
+    }
+    return digests;
+}
+const references = new Map();
+
+export function ways(libraries) {
+    return libraries.flatMap(({ name, library }) =>
+        Object.entries(library.streams ?? {}).map(([way, open]) => ({ subject: `${name}${way.slice('sha256'.length).replace(/^ /, ', ')}`, library, open })),
+    );
+}
+
+export function streams(libraries, counts, seed) {
+    return ways(libraries).map(({ subject, library, open }) => ({
+        case: 'streams',
+        subject,
+        last: counts.length,
+        points: counts.map((x) => {
+            const chunks = STREAMED / CHUNK / x;
+            return {
+                x,
+                start: async () => {
+                    if (!references.has(x)) references.set(x, await expected(x, chunks));
+                    const hex = library.hex ?? hexadecimal;
+                    const order = arrivals(x, chunks, seed);
+                    return {
+                        argument: order,
+                        call: async (order) => {
+                            const states = [];
+                            const next = new Uint32Array(x);
+                            const digests = [];
+                            for (const file of order) {
+                                const index = next[file]++;
+                                states[file] ??= await open();
+                                states[file].update(chunk(file, index));
+                                if (index + 1 === chunks) {
+                                    digests[file] = await states[file].digest();
+                                    states[file] = undefined;
+                                }
+                            }
+                            return digests;
+                        },
+                        wrong: (digests) => {
+                            const found = digests.map(hex);
+                            const file = references.get(x).findIndex((digest, file) => found[file] !== digest);
+                            if (file >= 0) return `wrong digest of file ${file} of ${x}: expected ${references.get(x)[file]}, found ${found[file]}`;
+                        },
+                    };
+                },
+            };
+        }),
+    }));
+}
+
+/** Bytes that `count` open streams add, by the engine's own account; one chunk has gone into each. */
+export async function memory(way, count, bytesUsed) {
+    // One stream first: what the library needs for itself is not the streams'.
+    const first = await way.open();
+    first.update(chunk(0, 0));
+    await first.digest();
+    const before = await bytesUsed();
+    const states = [];
+    for (let file = 0; file < count; file++) {
+        const state = await way.open();
+        state.update(chunk(file, 0));
+        states.push(state);
+    }
+    const used = (await bytesUsed()) - before;
+    const hex = way.library.hex ?? hexadecimal;
+    for (const [file, digest] of (await expected(count, 1)).entries()) {
+        const found = hex(await states[file].digest());
+        if (found !== digest) throw new Error(`wrong digest of file ${file} of ${count}: expected ${digest}, found ${found}`);
+    }
+    return used;
+}

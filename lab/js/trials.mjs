@@ -1,0 +1,114 @@
+// How anything is timed: the answer first, then rounds, in each of which every subject of a point has its turn, in random order.
+//
+// A *series* is one subject over growing x: { case, subject, points: [{ x, start() }] }. `start` returns { call, argument, wrong },
+// where `call(argument)` is what is timed, and `wrong(output)` says what is wrong with its output, or nothing. `argument` may
+// be costly to make: it is made outside the clock.
+import { Random } from './random.mjs';
+
+const now = () => performance.now();
+const median = (numbers) => {
+    const sorted = [...numbers].sort((a, b) => a - b);
+    const middle = sorted.length >> 1;
+    return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+};
+
+/** Calls `count` times; the milliseconds of all and the last output. */
+async function timed(point, count) {
+    const { call, argument } = point;
+    let output;
+    const begin = now();
+    if (point.waits) for (let turn = 0; turn < count; turn++) output = await call(argument);
+    else for (let turn = 0; turn < count; turn++) output = call(argument);
+    return { took: now() - begin, output };
+}
+
+/** Checks the first output, warms up, and finds how many calls fill a trial. */
+async function calibrate(point, trialMs) {
+    Object.assign(point, await point.start());
+    const begin = now();
+    let output = point.call(point.argument);
+    point.waits = typeof output?.then === 'function';
+    output = await output;
+    let each = now() - begin;
+    const wrong = point.wrong(output);
+    if (wrong) throw new Error(wrong);
+    for (let count = 1; ; count *= 2) {
+        if (each * count >= trialMs && count > 1) break;
+        if (count === 1 && each >= 4 * trialMs) break;
+        const { took } = await timed(point, count);
+        each = took / count;
+        if (took >= trialMs) break;
+    }
+    point.each = each;
+    point.count = Math.max(1, Math.ceil(trialMs / Math.max(each, 1e-6)));
+    point.times = [];
+}
+
+/**
+ * Rows of all series: `settings` are { seed, trialMs, limitMs, budgetMs, rounds: [least, most] }. A series stops at the first x where
+ * a call takes longer than `limitMs`; that limit is halved until the least number of rounds fits into the budget. Told to
+ * `report`: { row }, { stopped }, { refused } and { progress }. A series with a wrong output is refused and never timed.
+ */
+export async function measure(series, settings, report) {
+    const random = new Random(settings.seed);
+    const begin = now();
+    for (const one of random.shuffled(series)) {
+        for (const [index, point] of one.points.entries()) {
+            try {
+                await calibrate(point, settings.trialMs);
+            } catch (error) {
+                report({ refused: { case: one.case, subject: one.subject, x: point.x, why: String(error?.message ?? error) } });
+                one.points = [];
+                break;
+            }
+            if (point.each > settings.limitMs) {
+                one.points = one.points.slice(0, index + 1);
+                if (index + 1 < one.last) report({ stopped: { case: one.case, subject: one.subject, x: point.x, why: `${Math.round(point.each)} ms a call` } });
+                break;
+            }
+        }
+        await report({ progress: `${one.case} ${one.subject}: ${one.points.length} points checked` });
+    }
+    const cost = () => series.flatMap((one) => one.points).reduce((sum, point) => sum + Math.max(settings.trialMs, point.each) * 1.1, 0);
+    const left = settings.budgetMs - (now() - begin);
+    for (let limit = settings.limitMs / 2; cost() * settings.rounds[0] > left && limit > 4 * settings.trialMs; limit /= 2) {
+        for (const one of series) {
+            const kept = one.points.filter((point) => point.each <= limit);
+            if (kept.length < one.points.length)
+                report({ stopped: { case: one.case, subject: one.subject, x: kept.at(-1)?.x ?? 0, why: `more than ${limit} ms a call, and the time is bounded` } });
+            one.points = kept;
+        }
+    }
+
+    const groups = new Map();
+    for (const one of series)
+        for (const point of one.points) {
+            const key = `${one.case} ${point.x}`;
+            if (!groups.has(key)) groups.set(key, []);
+            groups.get(key).push([one, point]);
+        }
+    for (let round = 0; round < settings.rounds[1]; round++) {
+        const started = now();
+        for (const group of random.shuffled([...groups.values()])) {
+            for (const [one, point] of random.shuffled(group)) {
+                if (one.failed) continue;
+                if (point.each < settings.trialMs / 8) await timed(point, 1);
+                const { took, output } = await timed(point, point.count);
+                const wrong = point.wrong(output);
+                if (wrong) {
+                    report({ refused: { case: one.case, subject: one.subject, x: point.x, why: wrong } });
+                    one.failed = true;
+                }
+                point.times.push(took / point.count);
+            }
+            await report({});
+        }
+        await report({ progress: `round ${round + 1} took ${Math.round(now() - started)} ms` });
+        if (round + 1 >= settings.rounds[0] && now() - begin + (now() - started) > settings.budgetMs) break;
+    }
+    for (const one of series) {
+        if (one.failed) continue;
+        for (const { x, times } of one.points)
+            report({ row: [one.case, one.subject, x, median(times), Math.min(...times), Math.max(...times), times.length] });
+    }
+}
