@@ -7,18 +7,13 @@ Cases: cached, leaf (the default format by the length of its leaves), cold (need
 small, start. Each round runs every command of a case once, so that what else the machine does falls on all of them; the
 median of the rounds is told, with the least and the most. Every output is checked against another program's before it is timed. Rows go to lab/results/files-*.json.
 """
-import argparse, datetime, json, os, pathlib, platform, re, resource, statistics, subprocess, sys, time
+import argparse, json, os, pathlib, resource, statistics, subprocess, sys, time
 
 LAB = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(LAB))
+import results  # noqa: E402
 GIB = 1 << 30
 NOTHING = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-
-
-def machine():
-    model = re.search(r"model name\s*: (.*)", pathlib.Path("/proc/cpuinfo").read_text()).group(1)
-    flags = pathlib.Path("/proc/cpuinfo").read_text()
-    extras = [name for name in ("avx2", "avx512f", "sha_ni") if f" {name} " in flags]
-    return {"cpu": model, "cores": os.cpu_count(), "has": extras, "system": platform.platform(terse=True)}
 
 
 def timed(command, **more):
@@ -49,9 +44,8 @@ def measure(case, commands, amount, unit, rounds, before=lambda: None):
         ratios = [theirs / ours for theirs, ours in zip(walls[first], walls[name])]
         middle = statistics.median(walls[name])
         rows.append({
-            "case": case, "command": name, "rounds": rounds, "amount": amount, "unit": unit,
-            "wall_seconds": [min(walls[name]), middle, max(walls[name])],
-            "cpu_seconds": statistics.median(cpus[name]),
+            "case": case, "subject": name, "median": middle, "least": min(walls[name]), "most": max(walls[name]), "trials": rounds,
+            "cpu_seconds": statistics.median(cpus[name]), "amount": amount, "amount_unit": unit,
             "rate": amount / middle, "ratio_to_first": statistics.median(ratios),
         })
         row = rows[-1]
@@ -131,17 +125,12 @@ def main():
         else:
             sys.exit(f"no case {case}")
 
-    where = machine()
-    date = datetime.date.today().isoformat()
-    label = re.sub(r"[^a-z0-9]+", "-", f"{where['cpu']} {where['cores']} cores".lower()).strip("-")
     versions = {name: output([name, "--version"]).splitlines()[0] for name in ("sha256sum", "b3sum")}
     versions["openssl"] = output(["openssl", "version"]).strip()
-    result = {"date": date, "machine": where, "versions": versions, "rows": rows}
-    (LAB / "results").mkdir(exist_ok=True)
-    told = LAB / f"results/files-{label}-{date}.json"
-    old = json.loads(told.read_text())["rows"] if told.exists() else []
-    result["rows"] = [row for row in old if row["case"] not in chosen.cases] + rows
-    told.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n")
+    told = results.newest("files-*.json")
+    old = results.read(told) if told and told == results.path("files", results.machine(), results.today()) else {"rows": []}
+    rows = [row for row in old["rows"] if row["case"] not in chosen.cases] + rows
+    result, told = results.write("files", {row["case"]: {"unit": "s"} for row in rows}, rows, versions=versions)
     print(f"\nwritten: {told}")
     import chart
     chart.draw(result)

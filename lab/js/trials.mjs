@@ -22,6 +22,8 @@ async function timed(point, count) {
     return { took: now() - begin, output };
 }
 
+class WrongDigest extends Error {}
+
 /** Checks the first output, warms up, and finds how many calls fill a trial. */
 async function calibrate(point, trialMs) {
     Object.assign(point, await point.start());
@@ -31,7 +33,7 @@ async function calibrate(point, trialMs) {
     output = await output;
     let each = now() - begin;
     const wrong = point.wrong(output);
-    if (wrong) throw new Error(wrong);
+    if (wrong) throw new WrongDigest(wrong);
     for (let count = 1; ; count *= 2) {
         if (each * count >= trialMs && count > 1) break;
         if (count === 1 && each >= 4 * trialMs) break;
@@ -57,8 +59,11 @@ export async function measure(series, settings, report) {
             try {
                 await calibrate(point, settings.trialMs);
             } catch (error) {
-                report({ refused: { case: one.case, subject: one.subject, x: point.x, why: String(error?.message ?? error) } });
-                one.points = [];
+                const told = { case: one.case, subject: one.subject, x: point.x, why: String(error?.message ?? error) };
+                // One wrong digest, and none of its times counts; who cannot go on has been right until then.
+                const wrong = error instanceof WrongDigest;
+                report(wrong ? { refused: told } : { stopped: told });
+                one.points = wrong ? [] : one.points.slice(0, index);
                 break;
             }
             if (point.each > settings.limitMs) {
@@ -71,7 +76,7 @@ export async function measure(series, settings, report) {
     }
     const cost = () => series.flatMap((one) => one.points).reduce((sum, point) => sum + Math.max(settings.trialMs, point.each) * 1.1, 0);
     const left = settings.budgetMs - (now() - begin);
-    for (let limit = settings.limitMs / 2; cost() * settings.rounds[0] > left && limit > 4 * settings.trialMs; limit /= 2) {
+    for (let limit = settings.limitMs / 2; cost() * settings.rounds[0] > left && limit >= settings.limitMs / 8; limit /= 2) {
         for (const one of series) {
             const kept = one.points.filter((point) => point.each <= limit);
             if (kept.length < one.points.length)

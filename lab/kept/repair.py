@@ -5,13 +5,16 @@
 
 The copies are a file and nginx on this machine, and for a file of an eighth of the size a local S3 server, which holds
 objects in memory. Each repair reads all of the file twice, for the damage and for the last proof, so `verify` is measured
-beside it. --write puts the figures into lab/results/repair-DATE.json.
+beside it. --write puts the figures into lab/results/repair-*.json.
 """
-import argparse, datetime, importlib.util, json, os, pathlib, platform, random, shutil, statistics
-import subprocess, tempfile, time
+import argparse, importlib.util, json, os, pathlib, random, shutil, statistics
+import subprocess, sys, tempfile, time
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
+sys.path.insert(0, str(HERE.parent))
+import results  # noqa: E402
+
 MIB, LEAF, SPOTS = 1 << 20, 64 << 10, 10
 
 
@@ -65,7 +68,8 @@ def repairs(kind, bad, good, source, size, **more):
 
 
 def row(name, size, seconds, **more):
-    figures = {"case": name, "mib": size, "median": statistics.median(seconds), "least": min(seconds), "most": max(seconds), **more}
+    figures = {"case": name, "subject": "mksum", "median": statistics.median(seconds), "least": min(seconds), "most": max(seconds),
+               "trials": len(seconds), "mib": size, **more}
     spread = f"{figures['median']:.3f} s ({figures['least']:.3f}–{figures['most']:.3f})"
     print(f"{name}\t{size} MiB\t{spread}\t{more.get('fetched', '')}", flush=True)
     return figures
@@ -110,11 +114,7 @@ if __name__ == "__main__":
     chosen = flags.parse_args()
     servers = load(ROOT / "scripts/repair.py")
     servers.prepare(chosen)
-    begin = os.getloadavg()[0]
     rows = measure()
     if chosen.write:
-        today = datetime.date.today().isoformat()
-        machine = {"system": platform.platform(), "cores": os.cpu_count(), "load_at_start": begin}
-        path = ROOT / f"lab/results/repair-{today}.json"
-        path.write_text(json.dumps({"date": today, "machine": machine, "rows": rows}, indent=1) + "\n")
-        print(f"written to {path.relative_to(ROOT)}")
+        told = results.write("repair", {row["case"]: {"unit": "s"} for row in rows}, rows)[1]
+        print(f"written to {told.relative_to(ROOT)}")

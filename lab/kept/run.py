@@ -7,11 +7,11 @@ Cases: keep (4 GiB, cached, beside hashing alone in the same round), range (1 Mi
 of 1 TiB with ten differences), update (1 MiB appended to 16 GiB, sparse), resume (what kill -9 costs). Every answer is
 checked before it is timed. Rows go to lab/results/kept-*.json.
 """
-import argparse, datetime, json, os, pathlib, random, re, shutil, signal, statistics, subprocess, sys, tempfile, time
+import argparse, json, os, pathlib, random, re, shutil, signal, statistics, subprocess, sys, tempfile, time
 
 LAB = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(LAB / "files"))
-from run import machine  # noqa: E402
+sys.path.insert(0, str(LAB))
+import results  # noqa: E402
 
 KIB, MIB, GIB, TIB = (1 << power for power in (10, 20, 30, 40))
 
@@ -41,7 +41,7 @@ def write(path, offset, bytes):
 
 def rows(case, figures, unit="s", **more):
     figures = list(figures)
-    row = {"case": case, "rounds": len(figures), "unit": unit, "least": min(figures), "median": statistics.median(figures), "most": max(figures), **more}
+    row = {"case": case, "subject": "mksum", "unit": unit, "median": statistics.median(figures), "least": min(figures), "most": max(figures), "trials": len(figures), **more}
     print(f"{case:<44} {row['median']:9.4f} {unit} ({row['least']:.4f}–{row['most']:.4f}), asked {more.get('asked')}", flush=True)
     return row
 
@@ -152,9 +152,4 @@ if __name__ == "__main__":
     for case in arguments.cases:
         with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
             found += CASES[case](pathlib.Path(folder), arguments.rounds)
-    here = machine()
-    name = re.sub(r"[^a-z0-9]+", "-", f"{here['cpu']} {here['cores']} cores".lower()).strip("-")
-    day = datetime.date.today().isoformat()
-    target = LAB / "results" / f"kept-{name}-{day}.json"
-    target.write_text(json.dumps({"machine": here, "date": day, "rows": found}, indent=1) + "\n")
-    print(target)
+    print(results.write("kept", {row["case"]: {"unit": row.pop("unit")} for row in found}, found)[1])

@@ -1,0 +1,127 @@
+"""The plots of every benchmark: lines over log axes and bars, each named where it is drawn, readable in black and white."""
+import math
+import pathlib
+
+import altair
+
+altair.data_transformers.disable_max_rows()
+
+# Dark enough on white, and apart in grey as well; dashes and markers tell them anyway.
+COLOURS = ["#000000", "#b2182b", "#2166ac", "#1b7837", "#762a83", "#8c510a", "#01665e", "#c51b7d", "#4d4d4d", "#542788"]
+DASHES = [[1, 0], [6, 2], [2, 2], [8, 2, 2, 2], [4, 1], [1, 3], [10, 3], [6, 2, 1, 2, 1, 2]]
+MARKS = ["circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "triangle-right", "triangle-left"]
+OURS = "#1f5fa8"
+FONT = "DejaVu Sans, sans-serif"
+LABEL = 11  # Points of a label, and the room that it needs from the next one.
+
+
+def decades(values):
+    """Ticks at the powers of ten that values span, and between them where there are few."""
+    low, high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
+    span = math.log10(max(values) / min(values))
+    steps = (1, 2, 5) if span <= 1.6 else (1, 3) if span <= 3.2 else (1,)
+    return [float(f"{step}e{power}") for power in range(low, high + 1) for step in steps if min(values) <= float(f"{step}e{power}") <= max(values) * 1.001]
+
+
+def apart(places, room, low, high):
+    """Places in ascending order, moved as little as needed to be `room` apart, all within low and high."""
+    groups = []
+    for place in places:
+        groups.append([place, 1])
+        while len(groups) > 1 and groups[-1][0] - groups[-2][0] < room * (groups[-1][1] + groups[-2][1]) / 2:
+            (a, m), (b, n) = groups[-2], groups[-1]
+            groups[-2:] = [[(a * m + b * n) / (m + n), m + n]]
+    found = []
+    for middle, count in groups:
+        middle = min(max(middle, low + room * (count - 1) / 2), high - room * (count - 1) / 2)
+        found += [middle + room * (index - (count - 1) / 2) for index in range(count)]
+    for index in range(1, len(found)):
+        found[index] = max(found[index], found[index - 1] + room)
+    return found
+
+
+def lines(series, *, x, y, title, ticks=None, width=560, height=360, log=(True, True), order=None, ours=("mksum",), share=0.3, low=None):
+    """A chart of series {name: [(x, y)]}: the name at the end of each line, `ours` drawn thick.
+
+    `share` is the part of the width that the names take; `order` gives names their dashes and markers in every chart alike.
+    """
+    series = {name: sorted(points) for name, points in series.items() if points}
+    names = list(order or series)
+    across = [point[0] for points in series.values() for point in points]
+    up = [point[1] for points in series.values() for point in points]
+    fx, fy = (math.log10 if log[0] else float), (math.log10 if log[1] else float)
+    back = (lambda value: 10**value) if log[1] else float
+    left, right = min(across), max(across)
+    end = 10 ** (fx(left) + (fx(right) - fx(left)) / (1 - share)) if log[0] else left + (right - left) / (1 - share)
+    bottom, top = (low or min(up)) if log[1] else 0, max(up)
+    bottom, top = (bottom / 1.15, top * 1.15) if log[1] else (bottom, top * 1.04)
+    span = fy(top) - fy(bottom)
+    room = span * (LABEL + 2) / height
+
+    style = {name: (COLOURS[i % len(COLOURS)], DASHES[i % len(DASHES)], MARKS[i % len(MARKS)]) for i, name in enumerate(names)}
+    for name in names:
+        if name.startswith(tuple(ours)):
+            style[name] = (OURS, DASHES[0] if name in ours else DASHES[1], "circle")
+    ends = sorted(series, key=lambda name: series[name][-1][1])
+    places = apart([fy(series[name][-1][1]) for name in ends], room, fy(bottom) + room / 2, fy(top) - room / 2)
+
+    data, marks, labels = [], [], []
+    for index, name in enumerate(series):
+        points = series[name]
+        data += [{"name": name, "x": a, "y": b} for a, b in points]
+        # Markers now and then, no two lines' at the same place.
+        every = max(1, len(points) // 6)
+        marks += [{"name": name, "x": a, "y": b} for i, (a, b) in enumerate(points) if every == 1 or i % every == index % every]
+    step = 0.06 * (fx(end) - fx(left))
+    shift = (lambda value: 10 ** (fx(value) + step)) if log[0] else (lambda value: value + step)
+    for name, place in zip(ends, places):
+        a, b = series[name][-1]
+        labels.append({"name": name, "x": a, "y": b, "x2": shift(right), "y2": back(place)})
+
+    scale = altair.Scale(type="log" if log[0] else "linear", domain=[left / 1.08 if log[0] else left, end], nice=False)
+    rise = altair.Scale(type="log" if log[1] else "linear", domain=[bottom, top], nice=False)
+    spell = "datum.value >= 1e9 ? datum.value / 1e9 + 'e9' : format(datum.value, datum.value < 1 ? '~g' : datum.value < 100 ? '~r' : ',.0f')"
+    axis_x = altair.Axis(title=x, values=ticks or (decades(across) if log[0] else None), labelExpr=spell, grid=False, titleAnchor="start", labelOverlap="greedy")
+    axis_y = altair.Axis(title=y, values=decades([bottom, top]) if log[1] else None, labelExpr=spell, gridColor="#dddddd", domain=False, ticks=False)
+    colour = altair.Color("name:N", legend=None, scale=altair.Scale(domain=list(style), range=[style[name][0] for name in style]))
+    dash = altair.StrokeDash("name:N", legend=None, scale=altair.Scale(domain=list(style), range=[style[name][1] for name in style]))
+    shape = altair.Shape("name:N", legend=None, scale=altair.Scale(domain=list(style), range=[style[name][2] for name in style]))
+    place = {"x": altair.X("x:Q", scale=scale, axis=axis_x), "y": altair.Y("y:Q", scale=rise, axis=axis_y)}
+    thick = altair.StrokeWidth("name:N", legend=None, scale=altair.Scale(domain=list(style), range=[2.8 if name in ours else 1.3 for name in style]))
+
+    drawn = altair.Chart(altair.Data(values=data)).mark_line(clip=True).encode(**place, color=colour, strokeDash=dash, strokeWidth=thick)
+    points = altair.Chart(altair.Data(values=marks)).mark_point(size=28, filled=True, clip=True).encode(**place, color=colour, shape=shape)
+    leads = altair.Chart(altair.Data(values=labels)).mark_rule(strokeWidth=0.6).encode(
+        x=place["x"], y=place["y"], x2="x2:Q", y2="y2:Q", color=colour)
+    told = altair.Chart(altair.Data(values=labels)).mark_text(align="left", dx=3, fontSize=LABEL).encode(
+        x=altair.X("x2:Q", scale=scale), y=altair.Y("y2:Q", scale=rise), text="name:N", color=colour)
+    return altair.layer(drawn, points, leads, told).properties(width=width, height=height, title=altair.TitleParams(title, anchor="start", fontSize=13))
+
+
+def bars(rows, x, form="{:.2f}", *, title=None, width=520, step=19):
+    """A chart of bars [(name, value)], told from the top down, largest first; ours in colour."""
+    rows = sorted(rows, key=lambda row: -row[1])
+    data = [{"name": name, "value": value, "told": form.format(value), "ours": name.startswith("mksum")} for name, value in rows]
+    base = altair.Chart(altair.Data(values=data)).encode(
+        y=altair.Y("name:N", sort=[name for name, _ in rows], axis=altair.Axis(title=None, ticks=False, domain=False, labelLimit=400, labelFontSize=LABEL)),
+        x=altair.X("value:Q", axis=altair.Axis(title=x, grid=False, titleAnchor="start"), scale=altair.Scale(domain=[0, max(value for _, value in rows) * 1.1], nice=False)))
+    drawn = base.mark_bar(height=step - 6).encode(color=altair.Color("ours:N", legend=None, scale=altair.Scale(domain=[True, False], range=[OURS, "#b9bec5"])))
+    return (drawn + base.mark_text(align="left", dx=4, fontSize=LABEL).encode(text="told:N")).properties(
+        width=width, height=altair.Step(step), **({"title": altair.TitleParams(title, anchor="start", fontSize=13)} if title else {}))
+
+
+def grid(charts, columns=2):
+    """Charts side by side, each with axes of its own."""
+    return altair.concat(*charts, columns=columns, spacing=24).resolve_scale(
+        x="independent", y="independent", color="independent", strokeDash="independent", shape="independent", strokeWidth="independent")
+
+
+def themed(chart):
+    return chart.configure(font=FONT, background="white").configure_view(stroke=None).configure_axis(titleFontWeight="normal")
+
+
+def save(chart, path):
+    """Writes a PNG or an SVG by its name; returns the path."""
+    path = pathlib.Path(path)
+    themed(chart).save(str(path), **({"ppi": 144} if path.suffix == ".png" else {}))
+    return path
