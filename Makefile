@@ -1,7 +1,7 @@
 # Two commands do everything: `make demo FILE=path` and `make test`. Each installs what it needs first.
 FILE ?= target/demo/random.bin
 
-.PHONY: demo test build install lint fuzz lab languages
+.PHONY: demo test build install lint fuzz lab lab-js lab-js-figures languages
 
 # Builds the tool and hashes a real file beside the tools people use today, with both speeds.
 demo:
@@ -39,3 +39,11 @@ languages-%:
 # The measured speeds of README.md, beside their peers: 4 GiB of disk, about ten minutes.
 lab:
 	@lab/run.sh
+
+# Hashing in JavaScript, every library in six engines: about 25 minutes, QUICK=1 takes a few; ENGINE="node chromium" does some.
+lab-js:
+	@lab/js/run.sh $(if $(QUICK),--quick) $(if $(MINUTES),--minutes $(MINUTES)) $(foreach name,$(ENGINE),--engine $(name))
+
+# The graphs and tables of that study once more, from the results that are there.
+lab-js-figures:
+	@lab/python.sh lab/js/figures.py

@@ -7,7 +7,7 @@ import altair
 altair.data_transformers.disable_max_rows()
 
 # Dark enough on white, and apart in grey as well; dashes and markers tell them anyway.
-COLOURS = ["#000000", "#b2182b", "#2166ac", "#1b7837", "#762a83", "#8c510a", "#01665e", "#c51b7d", "#4d4d4d", "#542788"]
+COLOURS = ["#000000", "#b2182b", "#d95f02", "#1b7837", "#762a83", "#8c510a", "#01665e", "#c51b7d", "#4d4d4d", "#542788"]
 DASHES = [[1, 0], [6, 2], [2, 2], [8, 2, 2, 2], [4, 1], [1, 3], [10, 3], [6, 2, 1, 2, 1, 2]]
 MARKS = ["circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "triangle-right", "triangle-left"]
 OURS = "#1f5fa8"
@@ -80,22 +80,26 @@ def lines(series, *, x, y, title, ticks=None, width=560, height=360, log=(True, 
 
     scale = altair.Scale(type="log" if log[0] else "linear", domain=[left / 1.08 if log[0] else left, end], nice=False)
     rise = altair.Scale(type="log" if log[1] else "linear", domain=[bottom, top], nice=False)
-    spell = "datum.value >= 1e9 ? datum.value / 1e9 + 'e9' : format(datum.value, datum.value < 1 ? '~g' : datum.value < 100 ? '~r' : ',.0f')"
-    axis_x = altair.Axis(title=x, values=ticks or (decades(across) if log[0] else None), labelExpr=spell, grid=False, titleAnchor="start", labelOverlap="greedy")
-    axis_y = altair.Axis(title=y, values=decades([bottom, top]) if log[1] else None, labelExpr=spell, gridColor="#dddddd", domain=False, ticks=False)
+    # 0.1, 20, 3,000, 20k, 5M.
+    spell = "datum.value >= 1e4 ? format(datum.value, '.3~s') : format(datum.value, datum.value < 1 ? '~g' : datum.value < 100 ? '~r' : ',.0f')"
+    axis_x = altair.Axis(title=x, **({"values": ticks or decades(across)} if ticks or log[0] else {}), labelExpr=spell, grid=False, titleAnchor="start", labelOverlap="greedy")
+    axis_y = altair.Axis(title=y, **({"values": decades([bottom, top])} if log[1] else {}), labelExpr=spell, gridColor="#dddddd", domain=False, ticks=False)
     colour = altair.Color("name:N", legend=None, scale=altair.Scale(domain=list(style), range=[style[name][0] for name in style]))
     dash = altair.StrokeDash("name:N", legend=None, scale=altair.Scale(domain=list(style), range=[style[name][1] for name in style]))
     shape = altair.Shape("name:N", legend=None, scale=altair.Scale(domain=list(style), range=[style[name][2] for name in style]))
     place = {"x": altair.X("x:Q", scale=scale, axis=axis_x), "y": altair.Y("y:Q", scale=rise, axis=axis_y)}
-    thick = altair.StrokeWidth("name:N", legend=None, scale=altair.Scale(domain=list(style), range=[2.8 if name in ours else 1.3 for name in style]))
 
-    drawn = altair.Chart(altair.Data(values=data)).mark_line(clip=True).encode(**place, color=colour, strokeDash=dash, strokeWidth=thick)
+    def stroke(width, told):
+        return altair.Chart(altair.Data(values=[one for one in data if (one["name"] in ours) == told])).mark_line(
+            clip=True, strokeWidth=width).encode(**place, color=colour, strokeDash=dash)
+
+    drawn = [stroke(1.3, False), *([stroke(2.8, True)] if set(ours) & set(series) else [])]
     points = altair.Chart(altair.Data(values=marks)).mark_point(size=28, filled=True, clip=True).encode(**place, color=colour, shape=shape)
     leads = altair.Chart(altair.Data(values=labels)).mark_rule(strokeWidth=0.6).encode(
         x=place["x"], y=place["y"], x2="x2:Q", y2="y2:Q", color=colour)
     told = altair.Chart(altair.Data(values=labels)).mark_text(align="left", dx=3, fontSize=LABEL).encode(
         x=altair.X("x2:Q", scale=scale), y=altair.Y("y2:Q", scale=rise), text="name:N", color=colour)
-    return altair.layer(drawn, points, leads, told).properties(width=width, height=height, title=altair.TitleParams(title, anchor="start", fontSize=13))
+    return altair.layer(*drawn, points, leads, told).properties(width=width, height=height, title=altair.TitleParams(title, anchor="start", fontSize=13))
 
 
 def bars(rows, x, form="{:.2f}", *, title=None, width=520, step=19):
@@ -113,7 +117,7 @@ def bars(rows, x, form="{:.2f}", *, title=None, width=520, step=19):
 def grid(charts, columns=2):
     """Charts side by side, each with axes of its own."""
     return altair.concat(*charts, columns=columns, spacing=24).resolve_scale(
-        x="independent", y="independent", color="independent", strokeDash="independent", shape="independent", strokeWidth="independent")
+        x="independent", y="independent", color="independent", strokeDash="independent", shape="independent")
 
 
 def themed(chart):

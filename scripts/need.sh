@@ -73,6 +73,7 @@ for thing in "$@"; do
         openssl) apt openssl openssl ;;
         node) apt node nodejs && apt npm npm ;;
         chromium) apt chromium chromium ;;
+        firefox) apt firefox-esr firefox-esr ;;
         dot) apt dot graphviz ;;
         rsvg) apt rsvg-convert librsvg2-bin ;;
         pocl)

@@ -134,9 +134,11 @@ function browser(name, program, flags, prepare = () => {}) {
     };
 }
 
-// First runs, updates and reports of crashes are no part of the study; nor is the end of scripts that take long.
+// First runs, updates and reports of crashes are no part of the study; nor is the end of scripts that take long, nor a clock of
+// whole milliseconds.
 const FIREFOX = [
     ['dom.max_script_run_time', 0],
+    ['privacy.reduceTimerPrecision', false],
     ['browser.shell.checkDefaultBrowser', false],
     ['datareporting.policy.dataSubmissionEnabled', false],
     ['toolkit.telemetry.reportingpolicy.firstRun', false],

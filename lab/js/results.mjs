@@ -28,13 +28,13 @@ function machine(os) {
     };
 }
 
-export function write(folder, { rows, refused, stopped, absent, subjects, engine, plan, quick, commit, versions, os }) {
+export function write(folder, { rows, refused, stopped, absent, subjects, clock, engine, plan, quick, commit, versions, os }) {
     const where = machine(os);
     const date = new Date().toISOString().slice(0, 10);
     const { seed, trialMs, limitMs, rounds, budgetMs } = plan;
     const head = {
         suite: 'js', date, machine: where, engine, commit, versions,
-        settings: { quick, seed, trialMs, limitMs, rounds, budgetMs },
+        clock, settings: { quick, seed, trialMs, limitMs, rounds, budgetMs },
         cases: CASES, subjects, absent, refused, stopped,
         columns: ['case', 'subject', 'x', 'median', 'least', 'most', 'trials'],
     };

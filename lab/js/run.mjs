@@ -65,6 +65,7 @@ for (const engine of chosen) {
     const heard = (said) => {
         if (said.row) result.rows.push(said.row);
         for (const kind of ['refused', 'stopped', 'absent']) if (said[kind]) result[kind].push(said[kind]);
+        if (said.clock) result.clock ??= said.clock;
         if (said.subjects && !result.subjects.length) result.subjects = said.subjects;
         if (said.refused) console.error(`  refused: ${JSON.stringify(said.refused)}`);
         if (said.progress && /^round/.test(said.progress)) console.error(`  ${Math.round((Date.now() - begin) / 1000)} s: ${said.progress}`);

@@ -6,7 +6,7 @@ import { ADAPTERS } from './adapters/index.mjs';
 import { conversions, hashes } from './suites/hashes.mjs';
 import { keys, pbkdf2 } from './suites/keys.mjs';
 import { memory, streams, ways } from './suites/streams.mjs';
-import { measure } from './trials.mjs';
+import { measure, resolution } from './trials.mjs';
 
 /** The libraries that this engine can load; who cannot be is reported. */
 async function loaded(adapters, report) {
@@ -54,6 +54,7 @@ export async function run(plan, report, engine = {}, adapters = ADAPTERS) {
     const chosen = adapters.filter(({ name }) => !plan.subjects || plan.subjects.includes(name));
     const libraries = await loaded(chosen, report);
     await report({ subjects: libraries.map(({ name, kind }) => ({ subject: name, kind })) });
+    report({ clock: { stepMs: resolution() } });
     for (const suite of plan.suites) {
         if (suite === 'check') {
             for (const series of Object.values(SUITES)) await check(series(libraries, plan), report);

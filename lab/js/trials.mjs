@@ -12,6 +12,19 @@ const median = (numbers) => {
     return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 };
 
+/** The clock's step, in milliseconds: the least of some. */
+export function resolution() {
+    let least = Infinity;
+    for (let turn = 0; turn < 20; turn++) {
+        const begin = now();
+        let next;
+        do next = now();
+        while (next === begin);
+        least = Math.min(least, next - begin);
+    }
+    return least;
+}
+
 /** Calls `count` times; the milliseconds of all and the last output. */
 async function timed(point, count) {
     const { call, argument } = point;
@@ -34,12 +47,11 @@ async function calibrate(point, trialMs) {
     let each = now() - begin;
     const wrong = point.wrong(output);
     if (wrong) throw new WrongDigest(wrong);
-    for (let count = 1; ; count *= 2) {
-        if (each * count >= trialMs && count > 1) break;
-        if (count === 1 && each >= 4 * trialMs) break;
+    // Until a trial's half is really filled: what is not compiled yet takes longer than it will.
+    for (let count = 1; each < 4 * trialMs; count *= 2) {
         const { took } = await timed(point, count);
         each = took / count;
-        if (took >= trialMs) break;
+        if (took >= trialMs / 2) break;
     }
     point.each = each;
     point.count = Math.max(1, Math.ceil(trialMs / Math.max(each, 1e-6)));
@@ -48,10 +60,11 @@ async function calibrate(point, trialMs) {
 
 /**
  * Rows of all series: `settings` are { seed, trialMs, limitMs, budgetMs, rounds: [least, most] }. A series stops at the first x where
- * a call takes longer than `limitMs`; that limit is halved until the least number of rounds fits into the budget. Told to
+ * a call takes longer than `limitMs`; a trial takes `trialMs`, or 100 steps of the clock if these are more; that limit is halved until the least number of rounds fits into the budget. Told to
  * `report`: { row }, { stopped }, { refused } and { progress }. A series with a wrong output is refused and never timed.
  */
-export async function measure(series, settings, report) {
+export async function measure(series, told, report) {
+    const settings = { ...told, trialMs: Math.max(told.trialMs, 100 * resolution()) };
     const random = new Random(settings.seed);
     const begin = now();
     for (const one of random.shuffled(series)) {
@@ -62,7 +75,7 @@ export async function measure(series, settings, report) {
                 const told = { case: one.case, subject: one.subject, x: point.x, why: String(error?.message ?? error) };
                 // One wrong digest, and none of its times counts; who cannot go on has been right until then.
                 const wrong = error instanceof WrongDigest;
-                report(wrong ? { refused: told } : { stopped: told });
+                report(wrong || index === 0 ? { refused: told } : { stopped: told });
                 one.points = wrong ? [] : one.points.slice(0, index);
                 break;
             }

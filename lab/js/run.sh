@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# run.sh [ARGUMENT…]: installs all engines and libraries, runs the study, draws it and fills its page. Arguments go to run.mjs.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+"$here/../../scripts/need.sh" firefox
+"$here/prepare.sh"
+(cd "$here/engines" && npm ci --silent)
+node "$here/run.mjs" "$@"
+"$here/../python.sh" "$here/figures.py"
