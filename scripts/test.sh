@@ -82,14 +82,15 @@ systems() {
     cargo clippy --quiet --target wasm32-unknown-unknown --package mksum -- -D warnings
 }
 
-# The npm package: its tests in Node.
+# The npm package: its tests in Node, and as users install it in Node, Deno, Bun and Chromium.
 js() {
-    scripts/need.sh node target:wasm32-unknown-unknown
+    scripts/need.sh node chromium target:wasm32-unknown-unknown
     (
         cd bindings/js
         npm ci --silent
         npm run --silent build
         npm test --silent
+        npm run --silent test:package
     )
 }
 

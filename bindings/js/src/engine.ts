@@ -15,6 +15,7 @@ export interface Exports {
     copy(number: number): number;
     forget(number: number): void;
     kept(): number;
+    iterate(algorithm: number, count: number, times: number): void;
 
     block(len: number): number;
     block_at(number: number): number;

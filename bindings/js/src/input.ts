@@ -89,16 +89,18 @@ async function* raw(source: Source, signal: AbortSignal | undefined): AsyncGener
 
 async function* streamed(source: ReadableStream<Uint8Array>, signal: AbortSignal | undefined) {
     const reader = source.getReader();
+    let ended = false;
     try {
         for (;;) {
             const { done, value } = await heard(reader.read(), signal);
-            if (done) return;
+            if (done) {
+                ended = true;
+                return;
+            }
             yield bytesOf(value);
         }
-    } catch (reason) {
-        reader.cancel(reason).catch(() => {});
-        throw reason;
     } finally {
+        if (!ended) void reader.cancel(signal?.reason).catch(() => {});
         reader.releaseLock();
     }
 }

@@ -1,7 +1,7 @@
 import { type Bytes, bytesOf, whole } from "./bytes.js";
 import { type Options } from "./input.js";
 import { answer, number, numbers, text, withBlocks, write } from "./memory.js";
-import { digestsOf } from "./of.js";
+import { digestsOf } from "./root-of.js";
 import { digestsIn } from "./pieces.js";
 import { MksumError } from "./errors.js";
 import { Spec } from "./spec.js";

@@ -1,7 +1,7 @@
 // A worker of `Pool`: answers digests of subtrees of files.
 import { load } from "./engine.js";
 import { MksumError } from "./errors.js";
-import { digestAt } from "./of.js";
+import { digestAt } from "./root-of.js";
 import type { Job, Reply } from "./pool.js";
 import { Spec } from "./spec.js";
 

@@ -25,6 +25,7 @@ pub mod cpu;
 mod digests;
 mod hash;
 mod isa;
+mod iterate;
 mod keccak;
 mod kernel;
 mod kernels;
@@ -43,6 +44,7 @@ mod streams;
 
 pub use digests::{digest, digests, digests_on};
 pub use hash::Hash;
+pub use iterate::{Keyed, iterate, iterates};
 pub use messages::Messages;
 pub use streaming::copy_streaming;
 pub use streams::Streams;

@@ -1,6 +1,7 @@
 //! SHA-1 (FIPS 180-4).
 
 use crate::{
+    iterate::Fold,
     kernel::{Kernel, Place, Source, lanes_state},
     lane::Lane,
     plan::{Padding, Scheme, Words},
@@ -87,5 +88,14 @@ impl<L: Lane<Word = u32>> Kernel for Sha1<L> {
         let [a, b, c, d, e] = *state;
         // SAFETY: the caller's promise; the words beyond the digest are never read.
         unsafe { L::store8::<true>(&[a, b, c, d, e, a, b, c], out, stride) }
+    }
+}
+
+impl<L: Lane<Word = u32>> Fold<L, 5> for Sha1<L> {
+    const BIG: bool = true;
+
+    #[inline(always)]
+    fn fold(state: &mut [L; 5], block: [L; 16]) {
+        compress(state, block);
     }
 }

@@ -2,6 +2,7 @@
 //! (FIPS 180-4, 6.2.2 and 6.4.2).
 
 use crate::{
+    iterate::Fold,
     kernel::{Kernel, Place, Source, lanes_state},
     lane::{Lane, Word},
 };
@@ -200,6 +201,43 @@ unsafe fn compress_same<C: Constants, L: Lane<Word = C::Word>>(state: &mut [L; 8
         t += 16;
     }
     add(state, s);
+}
+
+/// The rounds over words that are in lanes already, the first 32 written out: what is constant among them is folded.
+#[inline(always)]
+fn compress_words<C: Constants, L: Lane<Word = C::Word>>(state: &mut [L; 8], mut w: [L; 16]) {
+    let mut s = *state;
+    let [sigma0, sigma1] = C::SIGMAS;
+    macro_rules! first {
+        ($i:literal) => {
+            round::<C, L, $i>(&mut s, w[$i].add(w[$i].splat(C::K[$i])))
+        };
+    }
+    sixteen!(first);
+    let mut t = 16;
+    macro_rules! next {
+        ($i:literal) => {
+            let early = w[$i].add(sigma(w[($i + 1) % 16], sigma0));
+            w[$i] = early.add(w[($i + 9) % 16]).add(sigma(w[($i + 14) % 16], sigma1));
+            round::<C, L, $i>(&mut s, w[$i].add(w[$i].splat(C::K[t + $i])));
+        };
+    }
+    sixteen!(next);
+    t += 16;
+    while t < C::ROUNDS {
+        sixteen!(next);
+        t += 16;
+    }
+    add(state, s);
+}
+
+impl<C: Constants, L: Lane<Word = C::Word>> Fold<L, 8> for Sha2<C, L> {
+    const BIG: bool = true;
+
+    #[inline(always)]
+    fn fold(state: &mut [L; 8], block: [L; 16]) {
+        compress_words::<C, L>(state, block);
+    }
 }
 
 #[inline(always)]

@@ -1,6 +1,7 @@
 //! The exported functions: numbers only, and bytes in the one buffer. The only `unsafe` here is to share that buffer.
 
 use crate::algorithm::Algorithm;
+use crate::derive::{self, RECORD};
 use crate::pool::Pool;
 use crate::state::State;
 use std::cell::{RefCell, UnsafeCell};
@@ -102,6 +103,13 @@ exports! {
     /// Forgets a message.
     fn forget(number: u32) {
         pool(|pool| drop(pool.take(number)));
+    }
+
+    /// Goes on with the first `count` records in the input: see [`derive::go_on`].
+    fn iterate(algorithm: u32, count: u32, times: u32) {
+        // SAFETY: one thread, and no other function has the input meanwhile.
+        let input = unsafe { &mut *BUFFER.input.get() };
+        derive::go_on(Algorithm::numbered(algorithm), &mut input[..count as usize * RECORD], times);
     }
 
     /// How many messages are kept.

@@ -6,6 +6,7 @@
 
 pub mod abi;
 mod algorithm;
+mod derive;
 mod pool;
 mod state;
 

@@ -5,7 +5,7 @@ use crate::refusal::{Class, Refusal};
 use mksum::{Damage, Format, Kept, NodeHash, Outboard, Plan, Spec, Visitor};
 
 /// The most bytes that a kept tree made here takes.
-const MOST: u64 = 1 << 30;
+const MOST: u64 = 1 << 28;
 
 /// The kept tree of bytes in memory.
 pub fn keep(spec: &Spec, at_most: u64, bytes: &[u8]) -> Result<Vec<u8>, Refusal> {

@@ -1,25 +1,8 @@
-import type { HashName } from "./algorithms.js";
-import { create, type Digest } from "./hash.js";
+import { MksumError } from "./errors.js";
 import { lengthOf, type Options, read, slices, type Source } from "./input.js";
 import { cover, join, Leaf, PIECE, pieceFor, subtree, type Subtree } from "./pieces.js";
-import { MksumError } from "./errors.js";
 import { Frontier, type Root } from "./root.js";
 import { Spec } from "./spec.js";
-
-/**
- * The digest of bytes from anywhere.
- *
- * @throws {MksumError} `source` if they cannot be read; otherwise as {@link create} and the signal's reason.
- */
-export async function digestOf(name: HashName, source: Source, options: Options = {}): Promise<Digest> {
-    const hasher = create(name);
-    try {
-        for await (const slice of slices(source, options)) hasher.update(slice);
-        return hasher.digest();
-    } finally {
-        hasher.free();
-    }
-}
 
 /**
  * The root of bytes from anywhere.

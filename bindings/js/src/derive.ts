@@ -1,0 +1,160 @@
+import { algorithm, type Algorithm, type HashName } from "./algorithms.js";
+import { type Bytes, bytesOf, kind, whole } from "./bytes.js";
+import { INPUT, running } from "./engine.js";
+import { MksumError } from "./errors.js";
+import { createHmac, type Digest, digest, hmac } from "./hash.js";
+import type { Options } from "./input.js";
+
+/** A record of `wasm/src/derive.rs`: key, last value, sum; in bytes. */
+const [KEY, VALUE] = [144, 64];
+const RECORD = KEY + 2 * VALUE;
+/** The records that one call takes. */
+const RECORDS = Math.floor(INPUT / RECORD);
+
+/** The iterations between two looks at a signal: some milliseconds. */
+const STRIDE = 1 << 13;
+
+/** A password with its salt. */
+export interface Secret {
+    readonly password: Bytes;
+    readonly salt: Bytes;
+}
+
+/**
+ * A key of `length` bytes from a password (PBKDF2: RFC 8018, 5.2, with HMAC of any hash).
+ *
+ * Keys longer than a digest cost no more time up to four digests of sha256: the blocks go side by side.
+ *
+ * @throws {MksumError} `argument` or `length` if an argument makes no sense; `detached` if bytes are gone.
+ */
+export function pbkdf2(name: HashName, password: Bytes, salt: Bytes, iterations: number, length: number): Digest {
+    return pbkdf2Many(name, [{ password, salt }], iterations, length)[0]!;
+}
+
+/**
+ * The keys of several passwords, side by side.
+ *
+ * @throws {MksumError} As {@link pbkdf2}.
+ */
+export function pbkdf2Many(name: HashName, secrets: readonly Secret[], iterations: number, length: number): Digest[] {
+    const derivation = new Derivation(name, secrets, iterations, length);
+    derivation.goOn(iterations - 1);
+    return derivation.keys();
+}
+
+/**
+ * The same key as {@link pbkdf2}, a few milliseconds at a time, so that a page stays alive; progress counts iterations.
+ *
+ * @throws {MksumError} As {@link pbkdf2}; the signal's reason.
+ */
+export async function pbkdf2Of(
+    name: HashName,
+    { password, salt }: Secret,
+    iterations: number,
+    length: number,
+    { signal, progress }: Options = {},
+): Promise<Digest> {
+    const derivation = new Derivation(name, [{ password, salt }], iterations, length);
+    for (let done = 1; done < iterations; ) {
+        signal?.throwIfAborted();
+        const now = Math.min(STRIDE, iterations - done);
+        derivation.goOn(now);
+        done += now;
+        progress?.(done, iterations);
+        await new Promise((resolve) => setTimeout(resolve));
+    }
+    signal?.throwIfAborted();
+    return derivation.keys()[0]!;
+}
+
+/** PBKDF2 under way: a record for each block of each key. */
+class Derivation {
+    private readonly algorithm: Algorithm;
+    private readonly records: Uint8Array<ArrayBuffer>;
+    private readonly blocks: number;
+
+    constructor(name: HashName, secrets: readonly Secret[], iterations: number, private readonly length: number) {
+        this.algorithm = algorithm(name);
+        const { size, block } = this.algorithm;
+        whole(iterations, "iterations", 1, 2 ** 32);
+        if (!Array.isArray(secrets)) throw new MksumError("argument", `expected an array, found ${kind(secrets)}`);
+        // RFC 8018, 5.2, allows (2^32 - 1) digests; this much fits memory.
+        this.blocks = Math.ceil(whole(length, "length", 1, 1 << 26) / size);
+        this.records = new Uint8Array(RECORD * this.blocks * secrets.length);
+        for (const [index, { password, salt }] of secrets.entries()) {
+            let key = bytesOf(password);
+            if (key.length > block) key = digest(name, key);
+            const keyed = createHmac(name, key).update(salt);
+            for (let at = 0; at < this.blocks; at++) {
+                const number = new Uint8Array(4);
+                new DataView(number.buffer).setUint32(0, at + 1);
+                const first = keyed.copy().update(number).digest();
+                const record = RECORD * (index * this.blocks + at);
+                this.records.set(key, record);
+                this.records.set(first, record + KEY);
+                this.records.set(first, record + KEY + VALUE);
+            }
+            keyed.free();
+        }
+    }
+
+    goOn(times: number): void {
+        const engine = running();
+        for (let at = 0; times > 0 && at < this.records.length; at += RECORDS * RECORD) {
+            const records = this.records.subarray(at, at + RECORDS * RECORD);
+            const { input } = engine.views();
+            input.set(records);
+            try {
+                engine.exports.iterate(this.algorithm.number, records.length / RECORD, times);
+            } catch (cause) {
+                return engine.fail(cause);
+            }
+            const own = engine.views().input;
+            records.set(own.subarray(0, records.length));
+            own.fill(0, 0, records.length);
+        }
+    }
+
+    /** The keys, and the end of all that is secret here. */
+    keys(): Digest[] {
+        const { size } = this.algorithm;
+        const keys: Digest[] = [];
+        for (let from = 0; from < this.records.length; from += RECORD * this.blocks) {
+            const key = new Uint8Array(this.length);
+            for (let at = 0; at < this.blocks; at++) {
+                const sum = from + at * RECORD + KEY + VALUE;
+                key.set(this.records.subarray(sum, sum + Math.min(size, this.length - at * size)), at * size);
+            }
+            keys.push(key);
+        }
+        this.records.fill(0);
+        return keys;
+    }
+}
+
+/**
+ * A key of `length` bytes, at most 255 digests, from input that has entropy enough (HKDF: RFC 5869).
+ *
+ * @throws {MksumError} `argument` or `length` if an argument makes no sense; `detached` if bytes are gone.
+ */
+export function hkdf(name: HashName, input: Bytes, salt: Bytes, info: Bytes, length: number): Digest {
+    return hkdfExpand(name, hkdfExtract(name, input, salt), info, length);
+}
+
+/** The first half of HKDF (RFC 5869, 2.2): a pseudorandom key. */
+export function hkdfExtract(name: HashName, input: Bytes, salt: Bytes): Digest {
+    return hmac(name, salt, input);
+}
+
+/** The second half of HKDF (RFC 5869, 2.3), from a pseudorandom key. */
+export function hkdfExpand(name: HashName, key: Bytes, info: Bytes, length: number): Digest {
+    const { size } = algorithm(name);
+    const out = new Uint8Array(whole(length, "length", 0, 255 * size));
+    const about = bytesOf(info);
+    let block: Uint8Array = new Uint8Array(0);
+    for (let at = 0; at * size < length; at++) {
+        block = createHmac(name, key).update(block).update(about).update(Uint8Array.of(at + 1)).digest();
+        out.set(block.subarray(0, Math.min(size, length - at * size)), at * size);
+    }
+    return out;
+}

@@ -1,0 +1,18 @@
+import type { HashName } from "./algorithms.js";
+import { create, type Digest } from "./hash.js";
+import { type Options, slices, type Source } from "./input.js";
+
+/**
+ * The digest of bytes from anywhere.
+ *
+ * @throws {MksumError} `source` if they cannot be read; otherwise as {@link create} and the signal's reason.
+ */
+export async function digestOf(name: HashName, source: Source, options: Options = {}): Promise<Digest> {
+    const hasher = create(name);
+    try {
+        for await (const slice of slices(source, options)) hasher.update(slice);
+        return hasher.digest();
+    } finally {
+        hasher.free();
+    }
+}

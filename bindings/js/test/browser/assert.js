@@ -1,0 +1,45 @@
+// The part of node:assert that the suites use, for browsers.
+function fail(words, message) {
+    throw new Error(message ? `${message}: ${words}` : words);
+}
+
+/** A value as text that is equal where values are. */
+const text = (value) =>
+    JSON.stringify(value, (_, inner) => (ArrayBuffer.isView(inner) ? [inner.constructor.name, ...inner] : inner));
+
+export function ok(value, message) {
+    if (!value) fail(`found ${text(value)}`, message);
+}
+
+export function equal(found, expected, message) {
+    if (!Object.is(found, expected)) fail(`expected ${text(expected)}, found ${text(found)}`, message);
+}
+
+export function deepEqual(found, expected, message) {
+    equal(text(found), text(expected), message);
+}
+
+function matches(error, expected, message) {
+    const as = expected instanceof RegExp ? expected.test(error) : expected(error);
+    if (!as) fail(`another error: ${error?.code} ${error}`, message);
+}
+
+export function throws(act, expected, message) {
+    let found;
+    try {
+        found = act();
+    } catch (error) {
+        return matches(error, expected, message);
+    }
+    fail(`no error, but ${text(found)}`, message);
+}
+
+export async function rejects(promise, expected, message) {
+    let found;
+    try {
+        found = await promise;
+    } catch (error) {
+        return matches(error, expected, message);
+    }
+    fail(`no error, but ${text(found)}`, message);
+}

@@ -1,0 +1,68 @@
+// What only the built files show: a trap, memory, and states that nobody ended. Each in an engine of its own.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { test } from "node:test";
+
+/** What a program prints that is given the package and the engine within. */
+function run(program, flags = []) {
+    const head = `import * as mksum from "mksum"; import { running } from "../dist/engine.js";`;
+    const options = { cwd: import.meta.dirname ?? new URL(".", import.meta.url).pathname, encoding: "utf8" };
+    return execFileSync(process.execPath, [...flags, "--input-type=module", "--eval", head + program], options).trim();
+}
+
+test("after a trap there is an error and never a digest", () => {
+    const printed = run(`
+        const before = mksum.create("sha256");
+        try { before.state = 12345; before.update(new Uint8Array(3)); } catch (error) { console.log(error.code); }
+        for (const act of [() => mksum.sha256(new Uint8Array(3)), () => mksum.create("md5"), () => mksum.root("blake3", new Uint8Array(3))]) {
+            try { console.log(act()); } catch (error) { console.log(error.code, error instanceof mksum.MksumError); }
+        }
+        await mksum.load().catch(() => {});
+        try { console.log(mksum.sha256(new Uint8Array(3))); } catch (error) { console.log(error.code); }
+    `);
+    assert.deepEqual(printed.split("\n"), ["broken", "broken true", "broken true", "broken true", "broken"]);
+});
+
+test("sixty-four streams take less than 16 MiB", () => {
+    const printed = run(`
+        const hashers = Array.from({ length: 64 }, (_, at) => mksum.create(mksum.HASHES[at % mksum.HASHES.length]));
+        for (let round = 0; round < 100; round++) for (const hasher of hashers) hasher.update(new Uint8Array(65536));
+        console.log(running().exports.memory.buffer.byteLength);
+        for (const hasher of hashers) hasher.digest();
+        console.log(running().exports.kept());
+    `).split("\n").map(Number);
+    assert.ok(printed[0] < 16 << 20, `${printed[0]} bytes`);
+    assert.equal(printed[1], 0);
+});
+
+test("states that nobody ended are freed when they are collected", () => {
+    const printed = run(`
+        for (let count = 0; count < 1000; count++) mksum.create("sha256").update(new Uint8Array(1));
+        for (let count = 0; count < 50 && running().exports.kept() > 0; count++) {
+            gc();
+            await new Promise((resolve) => setTimeout(resolve, 10));
+        }
+        console.log(running().exports.kept());
+    `, ["--expose-gc"]);
+    assert.equal(printed, "0");
+});
+
+test("memory comes back after large inputs", () => {
+    const printed = run(`
+        const data = new Uint8Array(1 << 26);
+        for (let count = 0; count < 10; count++) mksum.Proof.ofRange("rfc6962", data, 5, 10);
+        console.log(running().exports.memory.buffer.byteLength);
+    `);
+    assert.ok(Number(printed) < 160 << 20, `${printed} bytes`);
+});
+
+test("more than memory holds is refused, not begun", () => {
+    const printed = run(`
+        const huge = new Uint8Array(2 ** 32);
+        for (const act of [() => mksum.Proof.ofRange("rfc6962", huge, 0, 5), () => mksum.keep("rfc6962", 1, huge)]) {
+            try { console.log(act()); } catch (error) { console.log(error.code); }
+        }
+        console.log(mksum.toHex(mksum.md5(new Uint8Array(3))));
+    `);
+    assert.deepEqual(printed.split("\n"), ["length", "length", "693e9af84d3dfcc71e640e005bdc5e2e"]);
+});

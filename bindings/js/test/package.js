@@ -1,0 +1,181 @@
+// package.js: the package as users install it: packed, in an empty project, with Node, with Vite, and from a plain page.
+import { execFileSync } from "node:child_process";
+import { copyFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { dirname, extname, join, normalize } from "node:path";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import { chromium } from "playwright-core";
+import { build } from "vite";
+import { REFERENCE } from "./reference.js";
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const workspace = join(root, "../..");
+const project = realpathSync(mkdtempSync(join(tmpdir(), "mksum-package-")));
+const ABC = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+
+function check(what, found, expected) {
+    if (found !== expected) throw new Error(`${what}: expected ${expected}, found ${found}`);
+    console.log(`ok: ${what}`);
+}
+
+const node = (program) =>
+    execFileSync(process.execPath, ["--input-type=module", "--eval", program], { cwd: project, encoding: "utf8" }).trim();
+
+/** Packs, and installs what was packed. */
+function install() {
+    const npm = (folder, ...rest) => execFileSync("npm", rest, { cwd: folder, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
+    const [packed] = JSON.parse(npm(root, "pack", "--json", "--pack-destination", project));
+    for (const { path } of packed.files) {
+        if (!/^(dist\/|README\.md$|package\.json$|LICENSE)/.test(path)) throw new Error(`${path} is no part of the package`);
+    }
+    writeFileSync(join(project, "package.json"), '{ "name": "empty", "private": true, "type": "module" }');
+    npm(project, "install", "--silent", "--no-audit", "--no-fund", join(project, packed.filename));
+    console.log(`ok: packed ${packed.files.length} files, ${packed.size} bytes`);
+}
+
+function inNode() {
+    const print = 'console.log(toHex(sha256(new TextEncoder().encode("abc"))))';
+    check("Node, mksum", node(`import { sha256, toHex } from "mksum"; ${print}`), ABC);
+    check("Node, mksum/fetch", node(`import { load, sha256, toHex } from "mksum/fetch"; await load(); ${print}`), ABC);
+    check("Node, mksum/hashes", node(`import { sha256, toHex } from "mksum/hashes"; ${print}`), ABC);
+    const early = 'import { sha256 } from "mksum/fetch"; try { sha256(new Uint8Array(1)) } catch ({ code }) { console.log(code) }';
+    check("Node, mksum/fetch before it is loaded", node(early), "not-loaded");
+    const scalar = 'WebAssembly.validate = () => false; const { load, root, sha256, toHex } = await import("mksum");';
+    check("Node without SIMD, before it is loaded", node(`${scalar} try { sha256(new Uint8Array(1)) } catch ({ code }) { console.log(code) }`), "not-loaded");
+    check("Node without SIMD", node(`${scalar} await load(); ${print}`), ABC);
+}
+
+const TYPES = { ".html": "text/html", ".js": "text/javascript", ".wasm": "application/wasm", ".css": "text/css" };
+
+/** Serves folders, the workspace's vectors, and the reference. */
+async function serve(folders) {
+    const server = createServer(async (request, response) => {
+        // What shared memory needs.
+        response.setHeader("Cross-Origin-Opener-Policy", "same-origin");
+        response.setHeader("Cross-Origin-Embedder-Policy", "require-corp");
+        try {
+            const url = new URL(request.url, "http://localhost");
+            if (url.pathname === "/reference") {
+                let body = "";
+                for await (const part of request) body += part;
+                const [kind, ...rest] = JSON.parse(body);
+                const values = rest.map((value) => (value?.bytes ? Uint8Array.from(value.bytes) : value));
+                return response.end(REFERENCE[kind](...values));
+            }
+            const [, first, ...rest] = normalize(url.pathname).split("/");
+            const path = join(folders[first], ...rest);
+            const bytes = readFileSync(path);
+            response.setHeader("Content-Type", TYPES[extname(path)] ?? "text/plain");
+            response.end(bytes);
+        } catch (error) {
+            response.writeHead(error.code === "ENOENT" ? 404 : 500).end(String(error));
+        }
+    });
+    await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+    return { address: `http://127.0.0.1:${server.address().port}`, close: () => server.close() };
+}
+
+/** The suites and the package, bundled. */
+async function bundle() {
+    cpSync(join(root, "test/suites"), join(project, "suites"), { recursive: true });
+    cpSync(join(root, "test/browser"), join(project, "browser"), { recursive: true });
+    writeFileSync(join(project, "index.html"), '<!doctype html><script type="module" src="./browser/main.js"></script>');
+    const options = (input, outDir) => ({
+        root: project,
+        base: "./",
+        logLevel: "error",
+        resolve: { alias: { "fast-check": join(root, "node_modules/fast-check") } },
+        worker: { format: "es" },
+        build: { target: "es2022", outDir, emptyOutDir: true, rollupOptions: input ? { input } : {} },
+    });
+    await build(options(undefined, join(project, "vite")));
+
+    // One hash must not bring what it does not need.
+    writeFileSync(join(project, "one.js"), 'import { sha256 } from "mksum/hashes"; globalThis.result = sha256(new Uint8Array(1));');
+    writeFileSync(join(project, "one.html"), '<!doctype html><script type="module" src="./one.js"></script>');
+    const one = await build({ ...options(join(project, "one.html"), join(project, "one")) });
+    const code = one.output.filter((part) => part.type === "chunk" && !/scalar/.test(part.fileName)).map((part) => part.code).join("");
+    if (/PBKDF2|Pool|hkdf/.test(code)) throw new Error("one hash brings others' code");
+    console.log(`ok: Vite, one hash: ${gzipSync(code).length} bytes gzipped`);
+}
+
+/** The results of a page. */
+async function page(browser, address, path) {
+    const tab = await browser.newPage();
+    const errors = [];
+    tab.on("pageerror", (error) => errors.push(String(error.stack ?? error)));
+    await tab.goto(`${address}/${path}`);
+    await tab.waitForFunction(() => window.results !== undefined, undefined, { timeout: 400_000 }).catch((error) => errors.push(String(error)));
+    const results = await tab.evaluate(() => window.results);
+    await tab.close();
+    if (errors.length > 0) throw new Error(`${path}:\n${errors.join("\n")}`);
+    return results;
+}
+
+async function inChromium() {
+    await bundle();
+    const plain = join(project, "plain");
+    mkdirSync(plain);
+    writeFileSync(join(plain, "index.html"), `<!doctype html><script type="module">
+        import * as mksum from "/package/index.js";
+        import * as fetched from "/package/fetch/index.js";
+        await fetched.load();
+        const bytes = new TextEncoder().encode("abc");
+        const found = [];
+        for (const { sha256, rootOf, Pool, toHex } of [mksum, fetched]) {
+            found.push(toHex(sha256(bytes)));
+            const file = new File([new Uint8Array(9_000_000).fill(7)], "file");
+            const pool = await Pool.start(2);
+            found.push((await pool.rootOf("rfc6962", file)).text === (await rootOf("rfc6962", file)).text);
+            pool.end();
+        }
+        const worker = new Worker("/plain/worker.js", { type: "module" });
+        found.push(await new Promise((resolve) => (worker.onmessage = ({ data }) => resolve(data))));
+        window.results = found;
+    </script>`);
+    writeFileSync(join(plain, "worker.js"), `
+        import { sha256, toHex } from "/package/index.js";
+        postMessage(toHex(sha256(new TextEncoder().encode("abc"))));
+    `);
+    const folders = { package: join(project, "node_modules/mksum/dist"), vite: join(project, "vite"), plain, workspace };
+    const server = await serve(folders);
+    const flags = [
+        "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+        "--disable-component-update", "--disable-sync",
+    ];
+    const options = { executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", headless: true, args: flags };
+    const browser = await chromium.launchPersistentContext(join(project, "user-data"), options);
+    try {
+        console.log(`Chromium ${browser.browser()?.version() ?? ""}`);
+        check("Chromium, a plain page and workers", JSON.stringify(await page(browser, server.address, "plain/index.html")),
+            JSON.stringify([ABC, true, ABC, true, ABC]));
+        const { tests, failures } = await page(browser, server.address, "vite/index.html");
+        for (const failure of failures) console.error(failure);
+        check(`Chromium, ${tests} unit tests bundled by Vite: failures`, failures.length, 0);
+        if (tests < 100) throw new Error(`only ${tests} tests`);
+    } finally {
+        await browser.close();
+        server.close();
+    }
+}
+
+/** Other engines, where npm has them for this machine. */
+function elsewhere() {
+    copyFileSync(join(root, "test/smoke.js"), join(project, "smoke.js"));
+    for (const [name, ...rest] of [["node"], ["deno", "run", "--allow-read"], ["bun", "run"]]) {
+        const program = name === "node" ? process.execPath : join(root, "node_modules/.bin", name);
+        const printed = execFileSync(program, [...rest, "smoke.js"], { cwd: project, encoding: "utf8" });
+        check(`${name}, smoke`, printed.trim(), "all well");
+    }
+}
+
+try {
+    install();
+    inNode();
+    elsewhere();
+    await inChromium();
+} finally {
+    rmSync(project, { recursive: true, force: true });
+}

@@ -1,0 +1,6 @@
+// All suites: each takes what a platform gives it.
+export { default as errors } from "./errors.js";
+export { default as hashes } from "./hashes.js";
+export { default as keyed } from "./keyed.js";
+export { default as rows } from "./rows.js";
+export { default as trees } from "./trees.js";

@@ -1,0 +1,116 @@
+// Bad input: typed errors with words, never a digest; and states that are given back.
+import { create, createHmac, digest, fromHex, hmac, load, MksumError, sha256, toHex } from "mksum";
+import { bytes } from "./bytes.js";
+
+const refused = (code, words) => (error) =>
+    error instanceof MksumError && error.code === code && (!words || words.test(error.message));
+
+export default function ({ test, assert }) {
+    const nothing = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+
+    test("what are no bytes is refused, by name", () => {
+        for (const wrong of ["text", 5, null, undefined, {}, [1, 2], true, Symbol("x"), () => {}, new Map()]) {
+            assert.throws(() => sha256(wrong), refused("argument"));
+            assert.throws(() => create("sha256").update(wrong), refused("argument"));
+            assert.throws(() => hmac("sha256", wrong, bytes(1)), refused("argument"));
+        }
+        assert.throws(() => sha256("text"), refused("argument", /TextEncoder/));
+    });
+
+    test("every kind of view and buffer is taken as the bytes that it is", () => {
+        const expected = toHex(sha256(bytes(64)));
+        const own = bytes(64).slice();
+        assert.equal(toHex(sha256(own.buffer)), expected);
+        assert.equal(toHex(sha256(new DataView(own.buffer))), expected);
+        assert.equal(toHex(sha256(new Float64Array(own.buffer))), expected);
+        const around = new Uint8Array(80);
+        around.set(own, 8);
+        assert.equal(toHex(sha256(around.subarray(8, 72))), expected);
+        assert.equal(toHex(sha256(new Uint16Array(around.buffer, 8, 32))), expected);
+    });
+
+    test("shared memory is copied, then hashed", () => {
+        if (typeof SharedArrayBuffer === "undefined") return;
+        const shared = new SharedArrayBuffer(200_000);
+        new Uint8Array(shared).set(bytes(200_000));
+        assert.equal(toHex(sha256(shared)), toHex(sha256(bytes(200_000))));
+        assert.equal(toHex(sha256(new Uint8Array(shared))), toHex(sha256(bytes(200_000))));
+    });
+
+    test("a buffer that is gone is no empty message", () => {
+        const gone = bytes(100).slice();
+        structuredClone(gone, { transfer: [gone.buffer] });
+        assert.throws(() => sha256(gone), refused("detached"));
+        assert.throws(() => sha256(gone.buffer), refused("detached"));
+        assert.throws(() => sha256(new DataView(new ArrayBuffer(4), 0)) && create("md5").update(gone), refused("detached"));
+        assert.throws(() => createHmac("sha256", gone), refused("detached"));
+        assert.equal(toHex(sha256(new Uint8Array(0))), nothing);
+        if (ArrayBuffer.prototype.resize) {
+            const shrunk = new ArrayBuffer(100, { maxByteLength: 100 });
+            const view = new Uint8Array(shrunk, 50, 20);
+            shrunk.resize(10);
+            assert.throws(() => sha256(view), refused("detached"));
+        }
+    });
+
+    test("names that no hash has are refused", () => {
+        for (const wrong of ["sha", "SHA256", "", "toString", "__proto__", 3, null, undefined, {}]) {
+            assert.throws(() => digest(wrong, bytes(1)), refused("argument", /sha256/));
+            assert.throws(() => create(wrong), refused("argument"));
+            assert.throws(() => createHmac(wrong, bytes(1)), refused("argument"));
+        }
+    });
+
+    test("a hasher ends once", () => {
+        for (const hasher of [create("sha256"), createHmac("sha1", bytes(3)), create("blake3")]) {
+            hasher.update(bytes(3)).digest();
+            assert.throws(() => hasher.digest(), refused("finished"));
+            assert.throws(() => hasher.update(bytes(1)), refused("finished"));
+            assert.throws(() => hasher.copy(), refused("finished"));
+            hasher.free();
+        }
+        const freed = create("md5");
+        freed.free();
+        freed.free();
+        assert.throws(() => freed.digest(), refused("finished"));
+    });
+
+    test("a refused slice changes nothing", () => {
+        const hasher = create("sha256").update(bytes(70));
+        assert.throws(() => hasher.update("text"), refused("argument"));
+        assert.equal(toHex(hasher.digest()), toHex(sha256(bytes(70))));
+    });
+
+    test("a digest is an array of its own", () => {
+        const [one, other] = [sha256(bytes(1)), sha256(bytes(2))];
+        assert.equal(one.buffer.byteLength, 32);
+        assert.ok(toHex(one) !== toHex(other));
+        one.fill(0);
+        assert.equal(toHex(sha256(bytes(1))), toHex(digest("sha256", bytes(1))));
+    });
+
+    test("hex to and fro", () => {
+        assert.equal(toHex(fromHex("00fF10")), "00ff10");
+        assert.equal(toHex(fromHex("")), "");
+        for (const wrong of ["0", "0g", " 00", "00\n", "０0"]) assert.throws(() => fromHex(wrong), refused("argument"));
+        assert.throws(() => fromHex(5), refused("argument"));
+    });
+
+    test("loading twice is loading once", async () => {
+        const hasher = create("sha256");
+        await load();
+        await Promise.all([load(), load()]);
+        assert.equal(toHex(hasher.digest()), nothing);
+    });
+
+    test("sixty-four files at once, slice by slice", () => {
+        const names = ["sha256", "blake3", "md5", "blake2b"];
+        const hashers = Array.from({ length: 64 }, (_, at) => create(names[at % 4]));
+        for (let at = 0; at < 1_000_000; at += 50_000) {
+            for (const [index, hasher] of hashers.entries()) hasher.update(bytes(1_000_064).subarray(at + index, at + index + 50_000));
+        }
+        for (const [index, hasher] of hashers.entries()) {
+            assert.equal(toHex(hasher.digest()), toHex(digest(names[index % 4], bytes(1_000_064).subarray(index, index + 1_000_000))));
+        }
+    });
+}

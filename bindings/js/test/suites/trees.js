@@ -1,0 +1,200 @@
+// Trees: from anywhere, by workers, with progress and an end when told; proofs and kept trees that do not hold.
+import fc from "fast-check";
+import { formats, Frontier, keep, MksumError, Outboard, Pool, Proof, root, rootOf, Spec } from "mksum";
+import { bytes } from "./bytes.js";
+
+const refused = (code) => (error) => error instanceof MksumError && error.code === code;
+
+/** One stream of slices, of the web's kind. */
+const stream = (slices) =>
+    new ReadableStream({
+        pull(controller) {
+            const slice = slices.shift();
+            if (slice) controller.enqueue(slice);
+            else controller.close();
+        },
+    });
+
+async function* generated(slices) {
+    yield* slices;
+}
+
+export default function ({ test, assert }) {
+    test("any slices from anywhere give the same root", async () => {
+        const specs = fc.constantFrom("rfc6962:sha256:1KiB", "blake3", "plain:sha512:100", "s3:md5:1KiB", "fsverity");
+        await fc.assert(
+            fc.asyncProperty(specs, fc.array(fc.uint8Array({ maxLength: 5000 }), { maxLength: 9 }), async (spec, slices) => {
+                const whole = new Uint8Array(await new Blob(slices).arrayBuffer());
+                const expected = root(spec, whole).text;
+                for (const source of [whole, new Blob(slices), stream([...slices]), generated(slices), slices]) {
+                    assert.equal((await rootOf(spec, source)).text, expected);
+                }
+            }),
+            { numRuns: 20 },
+        );
+    });
+
+    test("workers give the same root, in every format", async () => {
+        const pool = await Pool.start(2);
+        try {
+            const data = bytes(9_000_000);
+            for (const { name } of formats()) {
+                const len = { "blake3-pairs": 1 << 23, dmverity: 8_998_912 }[name] ?? data.length;
+                const told = [];
+                const found = await pool.rootOf(name, new Blob([data.subarray(0, len)]), {
+                    progress: (done, total) => told.push([done, total]),
+                });
+                assert.equal(found.text, root(name, data.subarray(0, len)).text, name);
+                assert.deepEqual(told.at(-1), [len, len], name);
+            }
+            assert.equal((await pool.rootOf("rfc6962", new Blob([]))).text, root("rfc6962", bytes(0)).text);
+            await assert.rejects(pool.rootOf("dmverity", new Blob([bytes(5)])), refused("format"));
+            const ended = pool.rootOf("rfc6962", new Blob([data]), { signal: AbortSignal.abort() });
+            await assert.rejects(ended, (error) => error.name === "AbortError");
+            // Still of use.
+            assert.equal((await pool.rootOf("glacier", new Blob([data]))).text, root("glacier", data).text);
+        } finally {
+            pool.end();
+        }
+        await assert.rejects(pool.rootOf("rfc6962", new Blob([bytes(5)])), refused("finished"));
+    });
+
+    test("a signal ends a computation, and cancels its source", async () => {
+        for (const make of [
+            (ended) => new ReadableStream({ pull: (controller) => controller.enqueue(bytes(1000)), cancel: ended }),
+            (ended) => (async function* () {
+                try {
+                    for (;;) yield bytes(1000);
+                } finally {
+                    ended();
+                }
+            })(),
+        ]) {
+            let ended = false;
+            const controller = new AbortController();
+            const source = make(() => (ended = true));
+            const progress = (done) => done > 50_000 && controller.abort(new Error("enough"));
+            await assert.rejects(rootOf("rfc6962", source, { signal: controller.signal, progress }), /enough/);
+            await new Promise((resolve) => setTimeout(resolve, 10));
+            assert.ok(ended);
+        }
+    });
+
+    test("a signal is heard while a source says nothing", async () => {
+        const controller = new AbortController();
+        const waiting = rootOf("rfc6962", new ReadableStream({}), { signal: controller.signal });
+        setTimeout(() => controller.abort(), 5);
+        await assert.rejects(waiting, (error) => error.name === "AbortError");
+    });
+
+    test("a source that fails gives no root", async () => {
+        const failing = (async function* () {
+            yield bytes(10);
+            throw new Error("the disk is gone");
+        })();
+        await assert.rejects(rootOf("rfc6962", failing), /the disk is gone/);
+        await assert.rejects(rootOf("rfc6962", [bytes(4), "text"]), refused("argument"));
+        await assert.rejects(rootOf("rfc6962", "text"), refused("argument"));
+        await assert.rejects(rootOf("rfc6962", 5), refused("argument"));
+        await assert.rejects(rootOf("mtsum", [bytes(4)]), refused("format"));
+    });
+
+    test("a frontier tells roots on the way, and ends", () => {
+        const frontier = new Frontier("rfc6962:sha256:7");
+        for (let len = 0; len < 100; len++) {
+            assert.equal(frontier.root().text, root("rfc6962:sha256:7", bytes(len)).text);
+            assert.equal(frontier.position, len);
+            frontier.update(bytes(len + 1).subarray(len));
+        }
+        frontier.free();
+        frontier.free();
+        assert.throws(() => frontier.update(bytes(1)), refused("finished"));
+        assert.throws(() => frontier.root(), refused("finished"));
+    });
+
+    test("formats by name", () => {
+        assert.equal(Spec.parse("RFC6962").text, "rfc6962:sha256:64KiB");
+        assert.equal(formats().length, 11);
+        for (const { name, leaf } of formats()) assert.equal(Spec.parse(name).leaf, leaf);
+        const salted = Spec.parse("fsverity:sha512:4KiB:salt=00ff");
+        assert.deepEqual([...salted.salt, salted.hash, salted.size], [0, 255, "sha512", 64]);
+        for (const wrong of ["", "rfc", "rfc6962:sha3", "glacier:md5", "x".repeat(1000)]) {
+            assert.throws(() => Spec.parse(wrong), refused("argument"), wrong);
+        }
+        assert.throws(() => Spec.parse("x".repeat(100_000)), refused("length"));
+        assert.throws(() => Spec.parse(undefined), refused("argument"));
+    });
+
+    test("growth is proven, and what did not grow so is refused", () => {
+        for (const [spec, old, len] of [["rfc6962:sha256:4", 10, 33], ["rfc6962:sha256:1KiB", 5000, 99999], ["blake3", 2048, 9000]]) {
+            const [before, after] = [root(spec, bytes(old)), root(spec, bytes(len))];
+            const proof = Proof.parse(Proof.ofGrowth(spec, bytes(len), old).toBytes());
+            assert.deepEqual(proof.claim, { kind: "growth", old });
+            proof.verifyGrowth(before, after);
+            proof.verifyGrowth({ spec, root: before.text, len: old }, { spec, root: after, len });
+            const other = bytes(old).slice();
+            other[old - 1] ^= 1;
+            assert.throws(() => proof.verifyGrowth(root(spec, other), after), refused("proof"));
+            assert.throws(() => proof.verifyGrowth(after, before), refused("proof"));
+            assert.throws(() => proof.verifyRange(after, bytes(5)), refused("proof"));
+        }
+        assert.throws(() => Proof.ofGrowth("mtsum", bytes(100), 50), refused("proof"));
+    });
+
+    test("any byte changed in a proof or a kept tree is noticed, and neither breaks the engine", () => {
+        const spec = "rfc6962:sha256:100";
+        const [data, trusted] = [bytes(3000), root(spec, bytes(3000))];
+        const proof = Proof.ofRange(spec, data, 250, 1234).toBytes();
+        fc.assert(
+            fc.property(fc.nat(proof.length - 1), fc.integer({ min: 1, max: 255 }), (at, flip) => {
+                const other = proof.slice();
+                other[at] ^= flip;
+                assert.throws(() => Proof.parse(other).verifyRange(trusted, data.subarray(250, 1234)), (error) =>
+                    error instanceof MksumError && error.code !== "broken");
+            }),
+            { numRuns: 300 },
+        );
+        const kept = keep(spec, 200, data);
+        fc.assert(
+            fc.property(fc.nat(kept.length - 1), fc.integer({ min: 1, max: 255 }), (at, flip) => {
+                const other = kept.slice();
+                other[at] ^= flip;
+                let found;
+                try {
+                    const outboard = Outboard.open(other);
+                    found = outboard.root === trusted.text ? outboard.damagedIn(data) : ["another root"];
+                } catch (error) {
+                    assert.ok(error instanceof MksumError && error.code !== "broken", String(error));
+                    return;
+                }
+                // One of the two copies of the root may be damaged: the other is whole.
+                const seal = at >= 736 && at < 1024;
+                assert.ok(found.length > 0 || seal, `byte ${at}`);
+                assert.ok(found.every((damage) => damage.of !== "file"), `byte ${at}`);
+            }),
+            { numRuns: 300 },
+        );
+        for (const junk of [bytes(0), bytes(7), bytes(2000)]) {
+            assert.throws(() => Proof.parse(junk), refused("proof"));
+            assert.throws(() => Outboard.open(junk), refused("outboard"));
+        }
+    });
+
+    test("a trusted root without a length is worth what the format binds", () => {
+        const proof = Proof.ofRange("plain:sha256:4", bytes(40), 4, 8);
+        const { text } = root("plain:sha256:4", bytes(40));
+        assert.throws(() => proof.verifyRange({ spec: "plain:sha256:4", root: text }, bytes(8).subarray(4)), refused("proof"));
+        proof.verifyRange({ spec: "plain:sha256:4", root: text, len: 40 }, bytes(8).subarray(4));
+        assert.equal(Spec.parse("plain").binding, "nothing");
+    });
+
+    test("ranges and lengths that make no sense are refused", () => {
+        for (const [start, end] of [[5, 5], [6, 5], [0, 41]]) {
+            assert.throws(() => Proof.ofRange("rfc6962:sha256:4", bytes(40), start, end), refused("proof"));
+        }
+        assert.throws(() => Proof.ofRange("rfc6962", bytes(40), -1, 5), refused("length"));
+        assert.throws(() => Proof.ofRange("rfc6962", bytes(40), 0, "5"), refused("argument"));
+        assert.throws(() => keep("rfc6962:sha256:1", 1, bytes(1 << 24)), refused("length"));
+        assert.throws(() => Outboard.open(keep("rfc6962", 1, bytes(9))).damagedIn(bytes(8)), refused("length"));
+    });
+}
