@@ -26,9 +26,11 @@ typedef JOIN(ulong, W) UL;
 
 #if WORD == 32
 typedef U V;
+#define WORD_TYPE uint
 #define ONE(x) ((uint)(x))
 #else
 typedef UL V;
+#define WORD_TYPE ulong
 #define ONE(x) ((ulong)(x))
 #endif
 /* Bytes of a word; words of a block, of a digest (rounded up) and of a pair of digests. */
@@ -90,10 +92,26 @@ FN V SWAP(V x) {
 #endif
 
 /* 16 bytes at p. */
-#if ALIGN >= 16
+#if ALIGN == 1 && W == 1
+/* From the aligned words that they lie in: a GPU would load single bytes. */
+#define ROW_AS(AS, p) JOIN(unaligned_, AS)(p)
+#define PUT_AS(AS, x, p) vstore4((x), 0, (AS uint *)(p))
+#define UNALIGNED_ROW(AS)                                                                                              \
+    FN uint4 JOIN(unaligned_, AS)(AS const uchar *p) {                                                                 \
+        AS const uint *words = (AS const uint *)((size_t)p & ~(size_t)3);                                              \
+        uint shift = 8 * (uint)((size_t)p & 3);                                                                        \
+        uint4 low = vload4(0, words), high = shift ? vload4(0, words + 1) : low;                                       \
+        return convert_uint4((convert_ulong4(high) << 32 | convert_ulong4(low)) >> (ulong4)(shift));                   \
+    }
+UNALIGNED_ROW(global)
+UNALIGNED_ROW(local)
+#elif ALIGN == 1
+#define ROW_AS(AS, p) as_uint4(vload16(0, p))
+#define PUT_AS(AS, x, p) vstore4((x), 0, (AS uint *)(p))
+#elif ALIGN >= 16
 #define ROW_AS(AS, p) (*(AS const uint4 *)(p))
 #define PUT_AS(AS, x, p) (*(AS uint4 *)(p) = (x))
-#elif ALIGN >= 4 || defined(UNALIGNED)
+#else
 #define ROW_AS(AS, p) vload4(0, (AS const uint *)(p))
 #define PUT_AS(AS, x, p) vstore4((x), 0, (AS uint *)(p))
 #endif
@@ -163,12 +181,12 @@ ROWS(local)
 LOAD(global)
 LOAD(local)
 
-/* The first DIGEST bytes of W states, a digest after the other. */
+/* W digests, a stride apart. */
 #define STORE(AS)                                                                                                      \
-    FN void JOIN(store_, AS)(const U *m, AS uchar *p) {                                                            \
+    FN void JOIN(store_, AS)(const U *m, AS uchar *p, ulong stride) {                                                            \
         UNROLL for (int at = 0; at < DIGEST / 4; at += 4) {                                                            \
             int from = min(at, DIGEST / 4 - 4);                                                                        \
-            JOIN(store4_, AS)(m + from, p + 4 * from, DIGEST);                                                         \
+            JOIN(store4_, AS)(m + from, p + 4 * from, stride);                                                         \
         }                                                                                                              \
     }
 STORE(global)

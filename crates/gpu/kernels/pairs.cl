@@ -14,21 +14,41 @@
 #define PAD(at) ONE(0)
 #endif
 
-/* W parents: their children begin at `children`, their digests at `parents`. */
-#define PARENTS(AS)                                                                                                    \
-    FN void JOIN(parents_, AS)(AS const uchar *children, U *digest) {                                              \
-        V s[STATE], m[PAIR_BLOCKS * BLOCK_WORDS];                                                                      \
-        JOIN(load_, AS)(m, children, 2 * DIGEST, PAIR_WORDS);                                                          \
-        UNROLL for (int at = PAIR_WORDS; at < PAIR_BLOCKS * BLOCK_WORDS; at++) m[at] = SPLAT(PAD(at));                 \
-        UNROLL for (int at = 0; at < STATE; at++) s[at] = SPLAT(START[at]);                                            \
-        UNROLL for (int block = 0; block < PAIR_BLOCKS; block++) {                                                     \
-            compress(s, m + block * BLOCK_WORDS, SPLAT(0), SPLAT(0), BLOCK, FLAGS);                                    \
-        }                                                                                                              \
-        digest_words(s, digest);                                                                                       \
+/* The digests of W pairs, whose words are `pair`. */
+FN void hash_pairs(const V *pair, U *digest) {
+    V s[STATE], m[BLOCK_WORDS];
+    UNROLL for (int at = 0; at < STATE; at++) s[at] = SPLAT(START[at]);
+    UNROLL for (int at = 0; at < BLOCK_WORDS; at++) m[at] = at < PAIR_WORDS ? pair[at] : SPLAT(PAD(at));
+    /* A loop, so that a compiler has the rounds before it once. */
+    for (int block = 1;; block++) {
+        compress(s, m, SPLAT(0), SPLAT(0), BLOCK, FLAGS);
+        if (block == PAIR_BLOCKS) break;
+        UNROLL for (int at = 0; at < BLOCK_WORDS; at++) {
+            int word = BLOCK_WORDS + at;
+            m[at] = word < PAIR_WORDS ? pair[word] : SPLAT(PAD(word));
+        }
     }
-PARENTS(global)
-PARENTS(local)
+    digest_words(s, digest);
+}
 
+#ifdef RATE
+/* The same hash again and again without memory between, to measure how fast that can be. */
+kernel void rate(global uchar *nodes, uint times) {
+    ulong at = get_global_id(0) * W;
+    V pair[PAIR_WORDS];
+    U digest[STATE < 16 ? 16 : 50];
+    UNROLL for (int word = 0; word < PAIR_WORDS; word++) pair[word] = SPLAT(word);
+    for (uint time = 0; time < times; time++) {
+        hash_pairs(pair, digest);
+#if WORD == 32
+        pair[0] = digest[0];
+#else
+        pair[0] = UL_OF(digest[0]);
+#endif
+    }
+    store_global(digest, nodes + at * DIGEST, DIGEST);
+}
+#else
 /* `height` levels above the `2 * count` nodes at `children`; `nodes` is in heap order: a level of n nodes begins at n.
  *
  * Each work-group computes `tile` parents and what stands on them; the levels between pass through `near`, so that global
@@ -45,31 +65,15 @@ kernel void pairs(global const uchar *children, ulong children_at, global uchar 
         /* Children and parents take turns, the second behind the first. */
         from = to, to = level & 1 ? near + tile * DIGEST : near;
         for (uint at = get_local_id(0) * W; at < parents; at += get_local_size(0) * W) {
+            V pair[PAIR_WORDS];
             U digest[STATE < 16 ? 16 : 50];
-            if (level == 0) parents_global(children + at * 2 * DIGEST, digest);
-            else parents_local(from + at * 2 * DIGEST, digest);
-            store_global(digest, out + at * DIGEST);
-            if (level + 1 < height) store_local(digest, to + at * DIGEST);
+            if (level == 0) load_global(pair, children + at * 2 * DIGEST, 2 * DIGEST, PAIR_WORDS);
+            else load_local(pair, from + at * 2 * DIGEST, 2 * DIGEST, PAIR_WORDS);
+            hash_pairs(pair, digest);
+            store_global(digest, out + at * DIGEST, DIGEST);
+            if (level + 1 < height) store_local(digest, to + at * DIGEST, DIGEST);
         }
         barrier(CLK_LOCAL_MEM_FENCE);
     }
 }
-
-/* The same hash again and again without memory between, to measure how fast that can be. */
-kernel void rate(global uchar *nodes, uint times) {
-    ulong at = get_global_id(0) * W;
-    V s[STATE], m[PAIR_BLOCKS * BLOCK_WORDS], first = SPLAT(0);
-    U digest[STATE < 16 ? 16 : 50];
-    for (uint time = 0; time < times; time++) {
-        UNROLL for (int word = 0; word < PAIR_BLOCKS * BLOCK_WORDS; word++) {
-            m[word] = word < PAIR_WORDS ? first + SPLAT(word) : SPLAT(PAD(word));
-        }
-        UNROLL for (int word = 0; word < STATE; word++) s[word] = SPLAT(START[word]);
-        UNROLL for (int block = 0; block < PAIR_BLOCKS; block++) {
-            compress(s, m + block * BLOCK_WORDS, SPLAT(0), SPLAT(0), BLOCK, FLAGS);
-        }
-        first = s[0];
-    }
-    digest_words(s, digest);
-    store_global(digest, nodes + at * DIGEST);
-}
+#endif

@@ -19,14 +19,19 @@ constant uint K[64] = {
 
 FN void compress(V *s, V *m, V low, V high, uint len, uint flags) {
     V a = s[0], b = s[1], c = s[2], d = s[3], e = s[4], f = s[5], g = s[6], h = s[7];
-    UNROLL for (int t = 0; t < 64; t++) {
-        if (t >= 16) {
-            V x = m[(t + 1) & 15], y = m[(t + 14) & 15];
-            m[t & 15] += (ROTR(x, 7) ^ ROTR(x, 18) ^ (x >> 3)) + m[(t + 9) & 15] + (ROTR(y, 17) ^ ROTR(y, 19) ^ (y >> 10));
+    /* Sixteen rounds in a loop: all of them would keep compilers busy for minutes. */
+    for (int t = 0; t < 64; t += 16) {
+        if (t > 0) {
+            UNROLL for (int i = 0; i < 16; i++) {
+                V x = m[(i + 1) & 15], y = m[(i + 14) & 15];
+                m[i] += (ROTR(x, 7) ^ ROTR(x, 18) ^ (x >> 3)) + m[(i + 9) & 15] + (ROTR(y, 17) ^ ROTR(y, 19) ^ (y >> 10));
+            }
         }
-        V one = h + (ROTR(e, 6) ^ ROTR(e, 11) ^ ROTR(e, 25)) + bitselect(g, f, e) + (m[t & 15] + SPLAT(K[t]));
-        V two = (ROTR(a, 2) ^ ROTR(a, 13) ^ ROTR(a, 22)) + bitselect(a, b, c ^ a);
-        h = g, g = f, f = e, e = d + one, d = c, c = b, b = a, a = one + two;
+        UNROLL for (int i = 0; i < 16; i++) {
+            V one = h + (ROTR(e, 6) ^ ROTR(e, 11) ^ ROTR(e, 25)) + bitselect(g, f, e) + (m[i] + SPLAT(K[t + i]));
+            V two = (ROTR(a, 2) ^ ROTR(a, 13) ^ ROTR(a, 22)) + bitselect(a, b, c ^ a);
+            h = g, g = f, f = e, e = d + one, d = c, c = b, b = a, a = one + two;
+        }
     }
     s[0] += a, s[1] += b, s[2] += c, s[3] += d, s[4] += e, s[5] += f, s[6] += g, s[7] += h;
 }

@@ -7,10 +7,13 @@ mod cache;
 mod call;
 mod device;
 mod error;
+mod framing;
+mod messages;
 mod nodes;
 mod opened;
 mod shape;
 mod source;
+mod subtrees;
 
 pub use cache::Cache;
 pub use device::{Class, Info, find, list};

@@ -133,7 +133,7 @@ impl Device {
     fn node_rate(&self, hash: Hash) -> Result<f64, Error> {
         const TIMES: u32 = 512;
         let queue = self.queue()?;
-        let mut kernel = self.kernel(hash, Kind::Pairs(Mode::Message), "rate")?;
+        let mut kernel = self.kernel(hash, Kind::Rate, "rate")?;
         let lanes = source::side_by_side(hash, self.info.lanes);
         let group = if lanes > 1 { 1 } else { kernel.most_items()?.clamp(1, 64) };
         // Enough groups that every part of the device has some, and as many for all.

@@ -3,6 +3,7 @@
 use crate::cache::{Cache, Cached};
 use crate::call::{Context, Kernel, Program, Queue};
 use crate::source::{self, Kind};
+use crate::subtrees::Worker;
 use crate::{Error, Info, Shape};
 use mksum::Hash;
 use std::collections::HashMap;
@@ -19,6 +20,8 @@ pub struct Options {
     pub spirv: Option<PathBuf>,
     /// The most device memory that is asked for, in bytes; never more than the device says that it has.
     pub memory: u64,
+    /// The shortest subtree of a file that the device computes, in bytes: below it, moving costs more than hashing.
+    pub shortest: u64,
     /// Whether the CPU does what the device fails at.
     pub fallback: Fallback,
     /// Is told what a user should know but is no error: a damaged cache, a fall back to the CPU.
@@ -43,6 +46,7 @@ impl Default for Options {
             cache: Cache::of_user(),
             spirv: None,
             memory: u64::MAX,
+            shortest: 1 << 20,
             fallback: Fallback::Never,
             notice: Arc::new(|_| {}),
         }
@@ -51,8 +55,8 @@ impl Default for Options {
 
 impl fmt::Debug for Options {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Options { cache, spirv, memory, fallback, notice: _ } = self;
-        write!(f, "Options {{ {cache:?}, {spirv:?}, {memory}, {fallback:?} }}")
+        let Options { cache, spirv, memory, shortest, fallback, notice: _ } = self;
+        write!(f, "Options {{ {cache:?}, {spirv:?}, {memory}, {shortest}, {fallback:?} }}")
     }
 }
 
@@ -64,6 +68,8 @@ pub struct Device {
     pub(crate) context: Arc<Context>,
     programs: Mutex<HashMap<(Hash, Kind), Arc<Program>>>,
     pub(crate) shapes: Mutex<HashMap<(Hash, Kind), Shape>>,
+    /// Those that wait for a subtree.
+    pub(crate) workers: Mutex<Vec<Worker>>,
 }
 
 impl Device {
@@ -73,8 +79,8 @@ impl Device {
     /// If its driver does not let us.
     pub fn open(info: &Info, options: Options) -> Result<Self, Error> {
         let context = Context::new(info.id)?;
-        let (programs, shapes) = (Mutex::default(), Mutex::default());
-        Ok(Device { info: info.clone(), options, context, programs, shapes })
+        let (programs, shapes, workers) = (Mutex::default(), Mutex::default(), Mutex::default());
+        Ok(Device { info: info.clone(), options, context, programs, shapes, workers })
     }
 
     /// What the device says of itself.

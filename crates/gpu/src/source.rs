@@ -7,6 +7,10 @@ use mksum::Hash;
 pub enum Kind {
     /// Levels of a binary tree whose nodes are the hash of their children's digests, and nothing else.
     Pairs(Mode),
+    /// Messages of equal length.
+    Messages,
+    /// Pairs that are not in memory, to measure.
+    Rate,
 }
 
 /// How BLAKE3 takes a pair; other hashes know one way.
@@ -47,7 +51,7 @@ fn family(hash: Hash) -> Option<Family> {
         Hash::Sha384 | Hash::Sha512 | Hash::Sha512_224 | Hash::Sha512_256 => {
             (include_str!("../kernels/sha512.cl"), 64, BIG)
         }
-        Hash::Blake3 => (include_str!("../kernels/blake3.cl"), 32, ""),
+        Hash::Blake3 => (include_str!("../kernels/blake3.cl"), 32, "-DCHUNK=1024"),
         Hash::Sha3_224 | Hash::Sha3_256 | Hash::Sha3_384 | Hash::Sha3_512 => {
             (include_str!("../kernels/keccak.cl"), 64, "-DSPONGE=0x06")
         }
@@ -55,6 +59,11 @@ fn family(hash: Hash) -> Option<Family> {
         _ => return None,
     };
     Some(Family { source, word, more })
+}
+
+/// Whether there are kernels for the hash.
+pub fn has(hash: Hash) -> bool {
+    family(hash).is_some()
 }
 
 /// Flags of BLAKE3's compression: those of a message of one block, and of a parent (the BLAKE3 paper, table 3).
@@ -65,17 +74,25 @@ const PARENT: u32 = 4;
 pub fn of(hash: Hash, kind: Kind, lanes: Lanes) -> Option<(String, String)> {
     let family = family(hash)?;
     let (kernels, flags) = match kind {
-        Kind::Pairs(mode) => (include_str!("../kernels/pairs.cl"), if mode == Mode::Parent { PARENT } else { MESSAGE }),
+        Kind::Pairs(Mode::Parent) => (include_str!("../kernels/pairs.cl"), PARENT),
+        Kind::Pairs(Mode::Message) | Kind::Rate => (include_str!("../kernels/pairs.cl"), MESSAGE),
+        Kind::Messages => (include_str!("../kernels/messages.cl"), 0),
     };
     let source = [include_str!("../kernels/lanes.cl"), family.source, kernels].concat();
-    let align = if hash.size().is_multiple_of(16) { 16 } else { 4 };
+    // Messages begin where their prefix lets them.
+    let align = match kind {
+        Kind::Messages => 1,
+        _ if hash.size().is_multiple_of(16) => 16,
+        _ => 4,
+    };
     let width = side_by_side(hash, lanes);
     let options = format!(
-        "-cl-std=CL1.2 -DW={width} -DWORD={} -DBLOCK={} -DDIGEST={} -DALIGN={align} -DFLAGS={flags} {}",
+        "-cl-std=CL1.2 -DW={width} -DWORD={} -DBLOCK={} -DDIGEST={} -DALIGN={align} -DFLAGS={flags} {}{}",
         family.word,
         hash.block_size(),
         hash.size(),
-        family.more
+        family.more,
+        if kind == Kind::Rate { " -DRATE" } else { "" }
     );
     Some((source, options))
 }
@@ -93,6 +110,8 @@ pub fn spirv_name(hash: Hash, kind: Kind, lanes: Lanes) -> String {
     let kind = match kind {
         Kind::Pairs(Mode::Message) => "pairs",
         Kind::Pairs(Mode::Parent) => "parents",
+        Kind::Messages => "messages",
+        Kind::Rate => "rate",
     };
     format!("{}-{kind}-{}.spv", hash.name(), lanes.0)
 }

@@ -6,7 +6,7 @@ use crate::open::{Opened, STDIN, open, opened};
 use crate::platform::widen_pipe;
 use crate::stream::{Bytes, hash_stream};
 use crate::{Error, File, Options};
-use mksum::{Format, NodeHash, Root, Spec, Visitor};
+use mksum::{Accelerated, Format, NodeHash, Plan, Root, Spec, Visitor};
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind, Read};
 use std::ops::ControlFlow;
@@ -82,8 +82,17 @@ fn hash_file(file: File, path: &Path, specs: &[Spec]) -> Result<Roots, Error> {
         type Output = Result<Vec<u8>, mksum::Error>;
 
         fn visit<const N: usize, H: NodeHash<Digest = [u8; N]>>(self, format: &Format<H>) -> Self::Output {
-            let file = self.0;
-            Ok(format.root_parallel(&Sparse::of(file, format), file.len(), &file.plan(format))?.into())
+            let (file, sparse) = (self.0, Sparse::of(self.0, format));
+            let read = |offset, buffer: &mut [u8]| file.fill(offset, buffer).map_err(crate::file::source);
+            let device = file.reader.options.accelerator.as_deref();
+            let digest = match device.and_then(|device| Accelerated::new(device, format, &read).zip(Some(device))) {
+                None => format.root_parallel(&sparse, file.len(), &file.plan(format)),
+                Some((large, device)) => {
+                    let plan = Plan { threads: device.threads(), piece: large.longest(), group: 1 };
+                    format.root_parallel(&(&large, &sparse), file.len(), &plan)
+                }
+            };
+            Ok(digest?.into())
         }
     }
     let len = file.len();

@@ -1,5 +1,6 @@
 //! How inputs are read.
 
+use mksum::Accelerator;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -16,13 +17,15 @@ pub struct Options {
     pub throttle: Option<Arc<Throttle>>,
     /// Is told the bytes done.
     pub meter: Arc<Meter>,
+    /// Computes large subtrees of files where a format allows it.
+    pub accelerator: Option<Arc<dyn Accelerator>>,
 }
 
 impl Options {
     /// As many threads as this process may use.
     pub fn new() -> Self {
         let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
-        Options { threads, mode: Mode::Auto, throttle: None, meter: Arc::default() }
+        Options { threads, mode: Mode::Auto, throttle: None, meter: Arc::default(), accelerator: None }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Nodes that are hashed as a prefix and a body: every format but BLAKE3.
 
-use crate::{NodeHash, Role};
+use crate::{NodeHash, Recipe, Role};
 use mksum_lanes::{Hash, Messages, Streams, digests};
 
 /// A hash of a prefix and the leaf's bytes, or of a prefix and the children's digests; digests have `N` bytes.
@@ -92,6 +92,11 @@ impl<const N: usize> NodeHash for Framed<N> {
 
     fn depends_on_start(&self) -> bool {
         false
+    }
+
+    fn recipe(&self) -> Option<Recipe<'_>> {
+        // Children that take more than their digests are no message of digests.
+        (self.slot == N).then_some(Recipe::Prefixed { hash: self.hash, leaf: &self.leaf, inner: &self.inner })
     }
 
     fn lanes(&self) -> usize {

@@ -13,6 +13,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod accelerator;
 mod cover;
 mod error;
 mod format;
@@ -31,6 +32,7 @@ mod size;
 mod spec;
 mod subtrees;
 
+pub use accelerator::{Accelerated, Accelerator, Perfect, Read, Recipe};
 pub use cover::Cover;
 pub use error::{Error, LengthError, NeedsLength};
 pub use format::Format;

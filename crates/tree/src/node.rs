@@ -1,5 +1,6 @@
 //! What is hashed for one node, and for many at once.
 
+use crate::Recipe;
 use mksum_lanes::{Hash, Messages, blake3};
 use std::fmt::Debug;
 
@@ -37,6 +38,11 @@ pub trait NodeHash: Sync {
 
     /// Whether equal bytes at another offset give another digest.
     fn depends_on_start(&self) -> bool;
+
+    /// What a node's hash is, as plain data; `None` where it is none of the kinds that a [`Recipe`] tells.
+    fn recipe(&self) -> Option<Recipe<'_>> {
+        None
+    }
 
     /// How many leaves are hashed side by side at full speed: a planner asks for multiples of it.
     fn lanes(&self) -> usize;
@@ -102,6 +108,10 @@ impl NodeHash for Blake3 {
 
     fn depends_on_start(&self) -> bool {
         true
+    }
+
+    fn recipe(&self) -> Option<Recipe<'_>> {
+        Some(Recipe::Blake3)
     }
 
     fn lanes(&self) -> usize {

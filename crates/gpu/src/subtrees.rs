@@ -1,0 +1,199 @@
+//! Large subtrees of files on the device: leaves, and the nodes over them.
+
+use crate::call::{Buffer, Pinned, Queue};
+use crate::messages::{GUARD, Hashing, Part, Rows};
+use crate::source::{Kind, Mode};
+use crate::{Class, Device, Error, Fallback, source};
+use mksum::{Accelerator, Hash, Messages, Perfect, Read, Recipe, Shape};
+use mksum_lanes::{blake3, digests};
+use std::ops::RangeInclusive;
+use std::sync::{Arc, PoisonError};
+
+/// The threads that read, move and hash at once.
+const QUEUES: usize = 2;
+
+/// What a subtree has at the least where leaves are short, in bytes.
+const TARGET: u64 = 32 << 20;
+
+/// What it has at the most where they are long.
+const MOST: u64 = 1 << 30;
+
+/// A recipe that is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Kept {
+    hash: Hash,
+    leaf: Vec<u8>,
+    inner: Vec<u8>,
+    /// BLAKE3's own tree.
+    own: bool,
+    bytes: usize,
+    arity: usize,
+    leaves: usize,
+}
+
+impl Kept {
+    fn of(shape: Shape, recipe: Recipe<'_>, longest: u64) -> Option<Self> {
+        let Shape::Even { leaf: bytes, arity, .. } = shape else { return None };
+        let (hash, leaf, inner) = match recipe {
+            Recipe::Prefixed { hash, leaf, inner } => (hash, leaf, inner),
+            Recipe::Blake3 => (Hash::Blake3, &[][..], &[][..]),
+        };
+        Some(Kept {
+            hash,
+            leaf: leaf.into(),
+            inner: inner.into(),
+            own: recipe == Recipe::Blake3,
+            bytes: usize::try_from(bytes).ok()?,
+            arity: usize::try_from(arity).ok()?,
+            leaves: usize::try_from(longest / bytes).ok()?,
+        })
+    }
+}
+
+/// A queue with the memory and the kernels for subtrees of one format.
+#[derive(Debug)]
+pub(crate) struct Worker {
+    kept: Kept,
+    queue: Arc<Queue>,
+    leaves: Hashing,
+    /// Of nodes with a prefix or more than two children; others go several levels at once.
+    parents: Option<Hashing>,
+    bytes: Buffer,
+    nodes: [Buffer; 2],
+    pinned: Pinned,
+}
+
+impl Worker {
+    fn new(device: &Device, kept: Kept) -> Result<Option<Self>, Error> {
+        let (queue, size) = (device.queue()?, kept.hash.size());
+        let Some(leaves) = Hashing::new(device, &queue, kept.hash, &kept.leaf, kept.bytes)? else { return Ok(None) };
+        let parents = match kept.inner.is_empty() && kept.arity == 2 {
+            true => None,
+            false => match Hashing::new(device, &queue, kept.hash, &kept.inner, kept.arity * size)? {
+                None => return Ok(None),
+                parents => parents,
+            },
+        };
+        let above = kept.leaves / kept.arity;
+        let room = parents.as_ref().map_or(0, |parents| parents.room(above, kept.arity * size));
+        let room = room.max(leaves.digests_room(kept.leaves));
+        let room = room.max(parents.as_ref().map_or(0, |parents| parents.digests_room(above)));
+        let context = &device.context;
+        let bytes = Buffer::new(context, leaves.room(kept.leaves, kept.bytes))?;
+        let nodes = [Buffer::new(context, room)?, Buffer::new(context, room)?];
+        let pinned = Pinned::new(&queue, kept.leaves * kept.bytes)?;
+        Ok(Some(Worker { kept, queue, leaves, parents, bytes, nodes, pinned }))
+    }
+
+    /// The digest of the subtree whose bytes are the first `len` of the pinned ones.
+    fn run(&mut self, device: &Device, perfect: &Perfect<'_>, len: usize, out: &mut [u8]) -> Result<(), Error> {
+        let Kept { hash, ref inner, own, bytes, arity, .. } = self.kept;
+        let (size, count) = (hash.size(), len / bytes);
+        self.queue.write(&self.bytes, GUARD, &self.pinned[..len])?;
+        let part = if own { Part::Chunk(perfect.node.start / bytes as u64) } else { Part::Whole };
+        let rows = Rows { buffer: &self.bytes, first: GUARD, stride: bytes, count };
+        let [one, other] = &self.nodes;
+        let (mut buffers, _) = self.leaves.run(&self.queue, rows, part, [one, other])?;
+        let (mut count, mut at) = (count, GUARD);
+        match &mut self.parents {
+            None => {
+                let kind = Kind::Pairs(if own { Mode::Parent } else { Mode::Message });
+                let mut levels = device.levels(&self.queue, hash, kind)?;
+                if count / 2 >= levels.least() {
+                    levels.run((buffers[0], GUARD), buffers[1], count / 2)?;
+                    // A heap: the level of n nodes begins with the n-th.
+                    count = levels.least();
+                    at = count * size;
+                    buffers.swap(0, 1);
+                }
+            }
+            Some(parents) => {
+                while count / arity >= parents.padded(1).min(64) {
+                    let rows = Rows { buffer: buffers[0], first: GUARD, stride: arity * size, count: count / arity };
+                    let [below, above] = buffers;
+                    (buffers, _) = parents.run(&self.queue, rows, Part::Whole, [above, below])?;
+                    count /= arity;
+                }
+            }
+        }
+        let mut level = vec![0; count * size];
+        self.queue.read(buffers[0], at, &mut level)?;
+        // What is left is too little for the device.
+        while count > 1 {
+            count /= arity;
+            let mut above = vec![0; count * size];
+            match own {
+                true => blake3::parents(level.as_chunks().0, above.as_chunks_mut().0),
+                false => digests(hash, inner, Messages::new(&level, arity * size), &mut above),
+            }
+            level = above;
+        }
+        out.copy_from_slice(&level);
+        Ok(())
+    }
+}
+
+impl Device {
+    fn longest(&self, shape: Shape, recipe: Recipe<'_>) -> Option<u64> {
+        let Shape::Even { leaf, arity, .. } = shape else { return None };
+        let hash = match recipe {
+            Recipe::Prefixed { hash, leaf, inner } => {
+                let fits = |prefix: &[u8]| prefix.len() <= crate::messages::PREFIX;
+                (source::has(hash) && fits(leaf) && fits(inner)).then_some(hash)?
+            }
+            Recipe::Blake3 => Hash::Blake3,
+        };
+        // Enough leaves that every part of the device has several work-items.
+        let items = self.info.units * if self.info.class == Class::Cpu { 4 } else { 256 };
+        let busy = leaf.saturating_mul(items * source::side_by_side(hash, self.info.lanes) as u64);
+        // The bytes, their like on the host, and digests, which are fewer unless leaves are as short.
+        let share = self.share(QUEUES as u64 * 4) / 2;
+        let most = busy.clamp(TARGET, MOST).min(share).min(share / (hash.size() as u64 * 4) * leaf.max(64));
+        let mut longest = leaf.checked_mul(arity).filter(|&len| len <= most)?;
+        while let Some(more) = longest.checked_mul(arity).filter(|&len| len <= most) {
+            longest = more;
+        }
+        Some(longest)
+    }
+
+    fn subtree(&self, perfect: &Perfect<'_>, read: Read<'_>, out: &mut [u8]) -> Result<bool, mksum::Error> {
+        let Some(longest) = self.longest(perfect.shape, perfect.recipe) else { return Ok(false) };
+        let Some(kept) = Kept::of(perfect.shape, perfect.recipe, longest) else { return Ok(false) };
+        let mut workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
+        // Those for another format make room.
+        workers.retain(|worker| worker.kept == kept);
+        let worker = workers.pop();
+        drop(workers);
+        let worker = match worker {
+            Some(worker) => Some(worker),
+            None => Worker::new(self, kept)?,
+        };
+        let Some(mut worker) = worker else { return Ok(false) };
+        let len = perfect.node.len as usize;
+        read(perfect.node.start, &mut worker.pinned[..len])?;
+        worker.run(self, perfect, len, out)?;
+        self.workers.lock().unwrap_or_else(PoisonError::into_inner).push(worker);
+        Ok(true)
+    }
+}
+
+impl Accelerator for Device {
+    fn lengths(&self, shape: Shape, recipe: Recipe<'_>) -> Option<RangeInclusive<u64>> {
+        let longest = self.longest(shape, recipe)?;
+        (self.options.shortest <= longest).then_some(self.options.shortest..=longest)
+    }
+
+    fn threads(&self) -> usize {
+        QUEUES
+    }
+
+    fn digest(&self, perfect: Perfect<'_>, read: Read<'_>, out: &mut [u8]) -> Result<bool, mksum::Error> {
+        match self.subtree(&perfect, read, out) {
+            Err(mksum::Error::Source(error)) if self.options.fallback == Fallback::Cpu && error.is::<Error>() => {
+                (self.options.notice)(&format!("{}: {error}; the CPU hashes instead", self.info.name));
+                Ok(false)
+            }
+            result => result,
+        }
+    }
+}
