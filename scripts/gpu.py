@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """gpu.py MKSUM RUNTIMES: what the tool does with OpenCL devices, on each runtime of a folder alone, and without any."""
-import os, pathlib, subprocess, sys, tempfile
+import os, pathlib, random, subprocess, sys, tempfile
 
 mksum, runtimes = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
 failures = []
@@ -22,6 +22,8 @@ def without_devices(folder):
     listed = run(mksum, "devices", vendors=folder)
     told = "OpenCL has no device: install" in listed.stdout and listed.stdout.startswith("cpu")
     check("no device: the list says what to install", listed.returncode == 0 and told, listed)
+    asked = run(mksum, "--device", "0", mksum, vendors=folder)
+    check("no device: who asks for one is told", asked.returncode == 2 and "install" in asked.stderr, asked)
 
 
 def without_loader(folder):
@@ -40,6 +42,17 @@ def without_loader(folder):
 def on_runtime(vendors):
     listed = run(mksum, "devices", vendors=vendors)
     check(f"{vendors.name}: its device is listed", "\n0    " in listed.stdout and "driver" in listed.stdout, listed)
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder, "file")
+        file.write_bytes(random.Random(6).randbytes((37 << 20) + 12345))
+        for format in ("rfc6962", "plain:sha1:4KiB", "rfc6962:sha512", "rfc6962:blake3", "blake3", "btv2", "fsverity"):
+            cpu = run(mksum, "-f", format, file, vendors=vendors)
+            device = run(mksum, "-f", format, "--device", "0", file, vendors=vendors)
+            same = device.returncode == 0 and device.stdout == cpu.stdout and not device.stderr
+            check(f"{vendors.name}: {format} on the device is that of the CPU", same, (cpu, device))
+        unknown = run(mksum, "--device", "nonesuch", file, vendors=vendors)
+        told = "no device 'nonesuch'" in unknown.stderr and not unknown.stdout
+        check(f"{vendors.name}: an unknown device is told", unknown.returncode == 2 and told, unknown)
 
 
 with tempfile.TemporaryDirectory() as empty:

@@ -12,6 +12,7 @@ mod exit;
 mod expect;
 mod extent;
 mod formats;
+mod gpu;
 mod graph;
 mod interrupt;
 mod join;
@@ -34,7 +35,7 @@ use tool::Tool;
 
 fn main() -> ExitCode {
     let exit = match args::read() {
-        Ok(Args { command: None, run }) => with_tool(&run.choices, &run.reading, run.end(), |tool| files(tool, &run)),
+        Ok(Args { command: None, run }) => with_tool(&run.choices, &run.reading, run.end(), |tool| on_device(tool, &run)),
         Ok(Args { command: Some(command), .. }) => match &command {
             Command::Keep(args) => with_tool(&args.choices, &args.reading, End::Newline, |tool| keep::run(tool, args)),
             Command::Verify(args) => {
@@ -70,6 +71,14 @@ fn with_tool(choices: &Choices, reading: &Reading, end: End, run: impl FnOnce(&T
     let exit = run(&tool);
     tool.console.flush();
     exit
+}
+
+/// What is done without a command, on the device that was chosen for it.
+fn on_device(tool: &Tool, args: &Run) -> Exit {
+    match tool.on(&args.device) {
+        Ok(tool) => files(&tool, args),
+        Err(reason) => exit::usage(&reason),
+    }
 }
 
 /// What is done without a command.

@@ -2,9 +2,10 @@
 
 use crate::args::{Choices, Io, Reading};
 use crate::console::Console;
+use crate::gpu;
 use crate::nice;
 use crate::progress::Progress;
-use mksum::SpecError;
+use mksum::{Accelerator, SpecError};
 use mksum_cli::choice::Choice;
 use mksum_cli::sum::End;
 use mksum_io::{Mode, Options, Throttle};
@@ -51,6 +52,17 @@ impl Tool {
         }
         let formats = formats.map_err(|error: SpecError| error.to_string())?;
         Ok(Tool { formats, options, console: Arc::default(), end, progress: !reading.no_progress })
+    }
+
+    /// The same on a device: see [`gpu::open`].
+    ///
+    /// # Errors
+    /// If there is no such device.
+    pub fn on(&self, device: &str) -> Result<Tool, String> {
+        let device = gpu::open(device, &self.console)?;
+        let accelerator = device.map(|device| device as Arc<dyn Accelerator>);
+        let options = Options { accelerator, ..self.options.clone() };
+        Ok(Tool { options, formats: self.formats.clone(), console: self.console.clone(), ..*self })
     }
 
     /// Shows progress from now on, towards the sum of `lengths` where all of them are known.

@@ -148,6 +148,12 @@ pub struct Run {
     /// Tell more about each file on standard error: size, tree, time, speed
     #[arg(short, long, help_heading = "Output")]
     pub verbose: bool,
+    /// Hash on this device: cpu, auto (a GPU if there is one), or a number or name that 'mksum devices' lists
+    ///
+    /// A device takes files in one format of sha1, sha2 or blake3 whose tree is even; all else is hashed on the CPU. Programs
+    /// that it was once built for are kept in $XDG_CACHE_HOME/mksum/opencl. With MKSUM_SPIRV=DIR they come from there.
+    #[arg(long, value_name = "DEVICE", default_value = "cpu", help_heading = "Reading")]
+    pub device: String,
     /// Hash each file N times and print how long that took [default N: 5]
     #[arg(
         long,
