@@ -157,7 +157,7 @@ const chromium = (profile) => [
     `--user-data-dir=${profile}`,
 ];
 
-/** In the order in which they are measured; `version` is undefined for one that is not here. */
+/** In the order in which they are measured: the first two are measured most closely; `version` is undefined for one that is not here. */
 export const ENGINES = [
     command('node', process.execPath, ['--expose-gc', '--no-deprecation']),
     browser('chromium', 'chromium', chromium),
@@ -167,4 +167,4 @@ export const ENGINES = [
     command('node-current', installed('node'), ['--expose-gc', '--no-deprecation']),
     command('bun', installed('bun'), []),
     command('deno', installed('deno'), ['run', '--allow-all', '--v8-flags=--expose-gc']),
-].map((engine) => ({ ...engine, here: () => !path.isAbsolute(engine.program) || existsSync(engine.program) }));
+].map((engine, index) => ({ ...engine, first: index < 2, here: () => !path.isAbsolute(engine.program) || existsSync(engine.program) }));

@@ -91,16 +91,19 @@ def pictures(found):
     yield "keys.svg", plot.grid([
         plot.lines(engine.rates("keys"), x="keys derived together, 1,000 iterations each", y="keys a millisecond",
                    title=f"PBKDF2-SHA256 of many keys, {engine.title}", ticks=[1, 2, 4, 8, 16], **size) for engine in both if engine.subjects("keys")])
-    streamed = 1 << 23
+    yield "trees.svg", plot.grid([
+        plot.lines(engine.rates("trees"), x="bytes of the file", y="bytes a millisecond", title=f"Merkle root, SHA-256, leaves of 1 KiB, {engine.title}",
+                   **size) for engine in both if engine.subjects("trees")])
+    streamed = 1 << 22
     yield "streams.svg", plot.grid([
         plot.lines({subject: [(x, streamed / y / 1e3) for x, y in engine.curve("streams", subject)] for subject in engine.subjects("streams")},
-                   x="files that arrive interleaved, 8 MiB together", y="MB/s", title=f"SHA-256 of many streams, {engine.title}",
+                   x="files that arrive interleaved, 4 MiB together", y="MB/s", title=f"SHA-256 of many streams, {engine.title}",
                    ticks=[1, 4, 16, 64, 256, 1024], **size) for engine in both if engine.subjects("streams")])
     if "chromium" in found:
         engine = found["chromium"]
         yield "readme.svg", plot.lines(
             engine.rates("sha256", only=KNOWN), x="bytes of input", y="bytes a millisecond",
-            title=f"SHA-256 in {engine.title}, by the length of the input", width=520, height=300, share=0.34, order=sorted(KNOWN))
+            title=f"SHA-256 in {engine.title}, by the length of the input", width=520, height=300, share=0.4, order=sorted(KNOWN))
     if any(engine.subjects("sha256") for engine in found.values()):
         yield "engines.svg", plot.grid([engines_chart(found, hash) for hash in HASHES])
 
@@ -133,7 +136,8 @@ QUANTITIES = {
     "hashes": ("Hashes by the length of the input", HASHES, "bytes", "bytes a millisecond"),
     "pbkdf2": ("PBKDF2 by iterations", ["pbkdf2-sha1", "pbkdf2-sha256"], "iterations", "iterations a millisecond"),
     "keys": ("PBKDF2-SHA256 of many keys", ["keys"], "keys", "keys a millisecond"),
-    "streams": ("Many streams", ["streams"], "files", "MiB a second"),
+    "streams": ("Many streams", ["streams"], "files", "MB a second"),
+    "trees": ("Merkle roots, SHA-256 of leaves of 1 KiB", ["trees"], "bytes", "bytes a millisecond"),
     "convert": ("Conversions that libraries ask for", ["convert"], "bytes", "bytes a millisecond"),
 }
 
@@ -147,7 +151,7 @@ def page(found, path):
         for engine in found.values():
             for row in engine.told["rows"]:
                 if row["case"] in cases and row["median"]:
-                    amount = 8 * 1000 if key == "streams" else row["x"]
+                    amount = (1 << 22) / 1e3 if key == "streams" else row["x"]
                     rows.append(",".join([engine.title, row["case"], '"' + row["subject"] + '"', *(f"{value:.4g}" if isinstance(value, float) else str(value) for value in (
                         row["x"], row["median"], row["least"], row["most"], float(amount / row["median"])))]))
         data = altair.InlineData(values="\n".join(rows), format=altair.CsvDataFormat(type="csv"))
@@ -167,6 +171,10 @@ def page(found, path):
     path.parent.mkdir(parents=True, exist_ok=True)
     chart = plot.themed(altair.vconcat(*charts).resolve_scale(x="independent", y="independent", color="independent", strokeDash="independent"))
     chart.save(str(path), inline=True)
+    # What is chosen goes above what it chooses.
+    text = path.read_text()
+    path.write_text(text.replace("</head>", "<title>mksum: the speed of hashing in JavaScript</title>"
+                                 "<style>.vega-embed { display: flex !important; flex-direction: column } .vega-bindings { order: -1; columns: 3 }</style></head>", 1))
 
 
 # ---- Tables ----------------------------------------------------------------------------------------------------------
@@ -195,7 +203,7 @@ def machine(found):
     quick = " **A quick run: fewer points and trials.**" if settings["quick"] else ""
     return (f"{engine.told['date']}, {where['cpu']}, {where['cores']} cores ({', '.join(where['has'])}), {where['system']}; "
             f"{', '.join(f'{ENGINES[one.name]} {one.version}' for one in found.values())}. Commit {engine.told['commit']}, seed {settings['seed']}, "
-            f"{trials[0]}–{trials[-1]} trials of at least {settings['trialMs']} ms a point in {engine.title}.{quick}")
+            f"{'–'.join(map(str, sorted({trials[0], trials[-1]})))} trials of at least {settings['trialMs']} ms a point in {engine.title}.{quick}")
 
 
 def against(found, hash_x):
@@ -235,9 +243,8 @@ def derived(found):
 
 def many_keys(found):
     subjects = list(dict.fromkeys(subject for engine in found.values() for subject in engine.subjects("keys")))
-    rows = [[f"{subject}, {count} keys" if count > 1 else f"{subject}, 1 key",
-             *(number((engine.rate("keys", subject, count) or 0) * 1000 or None) for engine in found.values())]
-            for subject in subjects for count in (1, 4, 16)]
+    rows = [[subject, *(" / ".join(number((engine.rate("keys", subject, count) or 0) * 1000 or None) for count in (1, 4, 16)) for engine in found.values())]
+            for subject in subjects]
     return table(["iterations a millisecond, all keys together", *(engine.title for engine in found.values())], rows)
 
 
@@ -249,9 +256,15 @@ def streaming(found):
         for engine in found.values():
             row = engine.rows.get(("streams", subject, 64))
             kept = [engine.rows.get(("memory", subject, count)) for count in (64, 1024)]
-            cells.append(f"{number((1 << 23) / row['median'] / 1e3 if row else None)} MB/s; " + ", ".join(f"{used['median'] / MIB:.1f}" if used else "–" for used in kept) + " MiB")
+            cells.append(f"{number((1 << 22) / row['median'] / 1e3 if row else None)} MB/s; " + ", ".join(f"{used['median'] / MIB:.1f}" if used else "–" for used in kept) + " MiB")
         rows.append([subject, *cells])
     return table(["64 files; memory of 64 and of 1,024", *(engine.title for engine in found.values())], rows)
+
+
+def rooted(found):
+    subjects = list(dict.fromkeys(subject for engine in found.values() for subject in engine.subjects("trees")))
+    return table(["MB/s, a file of 1 MiB", *(engine.title for engine in found.values())],
+                 [[subject, *(spread(engine, "trees", subject, MIB, 1e3) for engine in found.values())] for subject in subjects])
 
 
 def converting(found):
@@ -292,7 +305,7 @@ def main():
     page(found, HERE.parents[1] / "target/lab/js.html")
     fill(HERE / "README.md", {
         "machine": machine(found), "large": against(found, MIB), "small": against(found, 16), "pbkdf2": derived(found), "keys": many_keys(found),
-        "streams": streaming(found), "convert": converting(found), "refused": told(found, "refused"), "absent": told(found, "absent"),
+        "trees": rooted(found), "streams": streaming(found), "convert": converting(found), "refused": told(found, "refused"), "absent": told(found, "absent"),
     })
     (HERE / "tables.md").write_text("# Every hash of every library\n\nWritten by `figures.py`. MB/s: the median, and in brackets the least and the most of the trials.\n\n"
                                     + "\n\n".join(everything(engine) for engine in found.values()) + "\n\n## Who stopped early\n\n" + told(found, "stopped") + "\n")

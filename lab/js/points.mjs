@@ -22,5 +22,9 @@ export const STREAMS = [1, 4, 16, 64, 256, 1024];
 export const KEY_ITERATIONS = 1000;
 
 /** Bytes of all interleaved files together, and of one chunk. */
-export const STREAMED = 1 << 23;
-export const CHUNK = 1 << 13;
+export const STREAMED = 1 << 22;
+export const CHUNK = 1 << 12;
+
+/** Bytes of a file whose Merkle root is asked for; its leaves are of 1 KiB. */
+export const TREES = [1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20, 1 << 22];
+export const LEAF = 1 << 10;

@@ -4,7 +4,8 @@ import { execFileSync } from 'node:child_process';
 import { createHash, pbkdf2Sync } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { hexadecimal, password, pattern, SALT } from './bytes.mjs';
-import { ITERATIONS, KEYS, KEY_ITERATIONS, SIZES } from './points.mjs';
+import { plainRoot } from './plain.mjs';
+import { ITERATIONS, KEYS, KEY_ITERATIONS, SIZES, TREES } from './points.mjs';
 
 const NAMES = { md5: 'md5', sha1: 'sha1', sha256: 'sha256', sha512: 'sha512', ripemd160: 'ripemd160', blake2s: 'blake2s256', blake2b: 'blake2b512' };
 const all = pattern(SIZES.at(-1));
@@ -18,6 +19,7 @@ function references(blake3) {
     return {
         hashes: { ...hashes, blake3: sizes(blake3) },
         pbkdf2: { sha1: derived('sha1', 20), sha256: derived('sha256', 32) },
+        trees: Object.fromEntries(TREES.map((size) => [size, hexadecimal(plainRoot((bytes) => createHash('sha256').update(bytes).digest(), all.subarray(0, size)))])),
         keys: Array.from({ length: KEYS.at(-1) }, (_, number) => key('sha256', 32, password(number), KEY_ITERATIONS)),
     };
 }

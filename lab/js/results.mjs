@@ -9,6 +9,7 @@ const CASES = {
     'pbkdf2-sha1': { x: 'iterations', unit: 'ms' },
     'pbkdf2-sha256': { x: 'iterations', unit: 'ms' },
     keys: { x: 'keys', unit: 'ms' },
+    trees: { x: 'bytes', unit: 'ms' },
     streams: { x: 'files', unit: 'ms' },
     memory: { x: 'files', unit: 'bytes' },
 };

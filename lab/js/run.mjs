@@ -8,7 +8,7 @@ import { parseArgs } from 'node:util';
 import { fileURLToPath } from 'node:url';
 import { build } from './build.mjs';
 import { ENGINES } from './engines.mjs';
-import { ITERATIONS, KEYS, SIZES, STREAMS } from './points.mjs';
+import { ITERATIONS, KEYS, SIZES, STREAMS, TREES } from './points.mjs';
 import { write } from './results.mjs';
 
 const here = path.dirname(fileURLToPath(import.meta.url));
@@ -25,23 +25,28 @@ const { values: options } = parseArgs({
 const every = (items, step, always = []) => items.filter((item, index) => index % step === 0 || index === items.length - 1 || always.includes(item));
 const seed = options.seed ? Number(options.seed) : Math.floor(Math.random() * 2 ** 32);
 const chosen = ENGINES.filter(({ name }) => !options.engine || options.engine.includes(name));
-const minutes = Number(options.minutes ?? (options.quick ? 5 : 23));
-const suites = options.suite ?? ['hashes', 'pbkdf2', 'keys', 'streams', 'memory'];
-// Shares of an engine's time.
-const SHARES = { hashes: 0.65, pbkdf2: 0.12, keys: 0.05, streams: 0.1 };
-const engineMs = (minutes * 60_000) / chosen.length;
+const minutes = Number(options.minutes ?? (options.quick ? 5 : 24));
+const suites = options.suite ?? ['hashes', 'pbkdf2', 'keys', 'trees', 'streams', 'memory'];
+// Shares of an engine's time; the rest is for starting it, and for memory.
+const SHARES = { hashes: 0.54, pbkdf2: 0.12, keys: 0.05, trees: 0.03, streams: 0.12 };
+const LIMITS = { hashes: 200, pbkdf2: 200, keys: 500, trees: 500, streams: 1000 };
+const QUICK_LIMITS = { hashes: 50, pbkdf2: 50, keys: 200, trees: 100, streams: 500 };
+const ASKED = [16, 64, 1024, 65536, 1048576];
 
-const plan = {
-    sizes: options.quick ? every(SIZES, 6, [16, 64, 1024, 65536, 1048576]) : SIZES,
-    iterations: options.quick ? every(ITERATIONS, 8, [1000]) : ITERATIONS,
-    keys: KEYS,
-    streams: options.quick ? [1, 64, 1024] : STREAMS,
-    seed,
-    trialMs: options.quick ? 1 : 2,
-    limitMs: options.quick ? { hashes: 60, pbkdf2: 60, keys: 200, streams: 500 } : { hashes: 200, pbkdf2: 200, keys: 500, streams: 1000 },
-    rounds: options.quick ? [3, 3] : [3, 9],
-    budgetMs: Object.fromEntries(Object.entries(SHARES).map(([suite, share]) => [suite, Math.round(share * engineMs)])),
-};
+/** What an engine does in `ms` milliseconds. Engines that are not the study's first two have every other size. */
+function plan(engine, ms) {
+    const budgetMs = Object.fromEntries(Object.entries(SHARES).map(([suite, share]) => [suite, Math.round(share * ms)]));
+    if (options.quick)
+        return {
+            sizes: every(SIZES, 6, ASKED), iterations: every(ITERATIONS, 8, [1000]), keys: [1, 4, 16], trees: every(TREES, 3, [1048576]),
+            streams: [1, 64, 1024], seed, trialMs: 1, limitMs: QUICK_LIMITS, rounds: [3, 3], budgetMs,
+        };
+    const step = engine.first ? 1 : 2;
+    return {
+        sizes: every(SIZES, step, ASKED), iterations: every(ITERATIONS, step, [1000]), keys: KEYS, trees: TREES,
+        streams: STREAMS, seed, trialMs: 2, limitMs: LIMITS, rounds: [3, 9], budgetMs,
+    };
+}
 
 const version = (name) => JSON.parse(readFileSync(path.join(here, 'node_modules', name, 'package.json'))).version;
 const { dependencies } = JSON.parse(readFileSync(path.join(here, 'package.json')));
@@ -51,6 +56,8 @@ const commit = execFileSync('git', ['describe', '--always', '--dirty'], { cwd: h
 await build();
 const { memorySubjects } = await import('./build/study.mjs');
 const subjects = await memorySubjects();
+const weight = (engine) => (engine.first ? 2 : 1);
+const weights = chosen.reduce((sum, engine) => sum + weight(engine), 0);
 const failures = [];
 for (const engine of chosen) {
     const running = engine.here() ? engine.version() : undefined;
@@ -61,6 +68,7 @@ for (const engine of chosen) {
     }
     console.error(`${engine.name} ${running}`);
     const begin = Date.now();
+    const planned = plan(engine, (minutes * 60_000 * weight(engine)) / weights);
     const result = { rows: [], refused: [], stopped: [], absent: [], subjects: [] };
     const heard = (said) => {
         if (said.row) result.rows.push(said.row);
@@ -72,19 +80,19 @@ for (const engine of chosen) {
     };
     try {
         const timed = suites.filter((suite) => suite !== 'memory');
-        if (timed.length) await engine.run({ ...plan, suites: timed }, heard);
+        if (timed.length) await engine.run({ ...planned, suites: timed }, heard);
         // Memory is asked of a fresh process each time, and told to nobody by Firefox.
         if (suites.includes('memory') && engine.name !== 'firefox')
             for (const way of subjects) {
                 const said = (told) => (told.row || (told.refused && told.refused.case)) && heard(told);
-                await engine.run({ ...plan, suites: ['memory'], way, subjects: [way.split(', ')[0]], streams: [64, 1024] }, said);
+                await engine.run({ ...planned, suites: ['memory'], way, subjects: [way.split(', ')[0]], streams: [64, 1024] }, said);
             }
     } catch (error) {
         failures.push(`${engine.name}: ${error.message}`);
         console.error(failures.at(-1));
         continue;
     }
-    const file = write(options.folder, { ...result, engine: { name: engine.name, version: running }, plan, quick: options.quick, commit, versions, os });
+    const file = write(options.folder, { ...result, engine: { name: engine.name, version: running }, plan: planned, quick: options.quick, commit, versions, os });
     console.error(`  ${Math.round((Date.now() - begin) / 1000)} s, ${result.rows.length} rows: ${path.relative(process.cwd(), file)}`);
 }
 if (failures.length) process.exit(1);

@@ -1,11 +1,12 @@
 // The study, as every engine runs it: `run(plan, report)`. A plan is data, a report is JSON, so both travel.
 //
-//     plan: { suites: ['hashes', 'pbkdf2', 'keys', 'streams'] or ['memory'] or ['check'], sizes, iterations, keys, streams, subjects (all, if none),
+//     plan: { suites: ['hashes', 'pbkdf2', 'keys', 'trees', 'streams'] or ['memory'] or ['check'], sizes, iterations, keys, trees, streams, subjects (all, if none),
 //             seed, trialMs, rounds: [least, most], limitMs and budgetMs: { SUITE: milliseconds } }
 import { ADAPTERS } from './adapters/index.mjs';
 import { conversions, hashes } from './suites/hashes.mjs';
 import { keys, pbkdf2 } from './suites/keys.mjs';
 import { memory, streams, ways } from './suites/streams.mjs';
+import { trees } from './suites/trees.mjs';
 import { measure, resolution } from './trials.mjs';
 
 /** The libraries that this engine can load; who cannot be is reported. */
@@ -30,6 +31,7 @@ const SUITES = {
     hashes: (libraries, plan) => [...hashes(libraries, plan.sizes), ...conversions(libraries, plan.sizes)],
     pbkdf2: (libraries, plan) => pbkdf2(libraries, plan.iterations),
     keys: (libraries, plan) => keys(libraries, plan.keys),
+    trees: (libraries, plan) => trees(libraries, plan.trees),
     streams: (libraries, plan) => streams(libraries, plan.streams, plan.seed),
 };
 

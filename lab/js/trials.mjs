@@ -47,8 +47,8 @@ async function calibrate(point, trialMs) {
     let each = now() - begin;
     const wrong = point.wrong(output);
     if (wrong) throw new WrongDigest(wrong);
-    // Until a trial's half is really filled: what is not compiled yet takes longer than it will.
-    for (let count = 1; each < 4 * trialMs; count *= 2) {
+    // What is not compiled yet takes longer than it will.
+    for (let count = 1; each < 50 * trialMs; count *= 2) {
         const { took } = await timed(point, count);
         each = took / count;
         if (took >= trialMs / 2) break;
@@ -56,6 +56,15 @@ async function calibrate(point, trialMs) {
     point.each = each;
     point.count = Math.max(1, Math.ceil(trialMs / Math.max(each, 1e-6)));
     point.times = [];
+}
+
+/** One trial; where the calls that should fill it do not, because they had been disturbed when they were counted, one with more. */
+async function trial(point, trialMs) {
+    for (;;) {
+        const found = await timed(point, point.count);
+        if (found.took >= trialMs / 2) return found;
+        point.count = Math.ceil(point.count * Math.min(64, trialMs / Math.max(found.took, 1e-3)));
+    }
 }
 
 /**
@@ -111,7 +120,7 @@ export async function measure(series, told, report) {
             for (const [one, point] of random.shuffled(group)) {
                 if (one.failed) continue;
                 if (point.each < settings.trialMs / 8) await timed(point, 1);
-                const { took, output } = await timed(point, point.count);
+                const { took, output } = await trial(point, settings.trialMs);
                 const wrong = point.wrong(output);
                 if (wrong) {
                     report({ refused: { case: one.case, subject: one.subject, x: point.x, why: wrong } });

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The whole table in one run: lab/lanes/run.sh [PROTOTYPE] [ISAL] [-- WORD…] >FILE.txt
+# The whole table in one run: lab/lanes/run.sh [PROTOTYPE] [ISAL] [-- WORD…]; results go to lab/results.
 # PROTOTYPE and ISAL as for peers.sh, words as for lab-lanes. It takes about five minutes, and the builds before it ten.
 set -eu
 lab=$(dirname "$0")
@@ -10,5 +10,5 @@ if [ $# -gt 0 ]; then shift; fi
 RUSTFLAGS=$("$lab/peers.sh" "$prototype" "$isal")
 export RUSTFLAGS
 cargo build --release --quiet --manifest-path "$lab/Cargo.toml" --bin lab-lanes --features hashtree-rs,fearless_simd
-echo "# $(date -u +%F), $(rustc --version | cut -d' ' -f1,2), $(grep -m1 'model name' /proc/cpuinfo | cut -d: -f2-)"
-exec "${CARGO_TARGET_DIR:-$lab/target}/release/lab-lanes" "$@"
+note="$(date -u +%F), $(rustc --version | cut -d' ' -f1,2), $(grep -m1 'model name' /proc/cpuinfo | cut -d: -f2-)"
+exec python3 "$lab/told.py" "$note" "${CARGO_TARGET_DIR:-$lab/target}/release/lab-lanes" "$@"

@@ -8,6 +8,7 @@
 //       hashes.NAME(input)    a digest, or a promise of one
 //       pbkdf2.NAME(password, salt, iterations)    a derived key as long as the digest
 //       keys.SUBJECT(passwords, salt, iterations)  many keys with PBKDF2-SHA256 in one call, where there is one
+//       root(bytes)           the Merkle root plain:sha256:1KiB, where there are trees
 //       streams.NAME()        a state with update(bytes) and digest(); NAME is `sha256`, or `sha256 HOW`
 import asSha256 from './as-sha256.mjs';
 import blake2bWasm from './blake2b-wasm.mjs';

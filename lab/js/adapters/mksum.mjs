@@ -10,6 +10,15 @@ export default {
         await mksum.load();
         return {
             hashes: Object.fromEntries(HASHES.map((name) => [name, mksum[name]])),
+            pbkdf2: {
+                sha1: (password, salt, iterations) => mksum.pbkdf2('sha1', password, salt, iterations, 20),
+                sha256: (password, salt, iterations) => mksum.pbkdf2('sha256', password, salt, iterations, 32),
+            },
+            keys: {
+                'mksum, in lanes': (passwords, salt, iterations) =>
+                    mksum.pbkdf2Many('sha256', passwords.map((password) => ({ password, salt })), iterations, 32),
+            },
+            root: (bytes) => mksum.root('plain:sha256:1KiB', bytes).digest,
             streams: { sha256: () => mksum.create('sha256') },
         };
     },

@@ -13,7 +13,7 @@ await build();
 await build('test/wrong.mjs', 'build/wrong.mjs');
 
 // Sizes at the borders of blocks, and one in which a chunk of 8 KiB ends.
-const CHECK = { suites: ['check'], sizes: [1, 55, 56, 64, 112, 128, 1000, 20000], iterations: [1, 2, 100], keys: [1, 4], streams: [1, 64], seed: 7 };
+const CHECK = { suites: ['check'], sizes: [1, 55, 56, 64, 112, 128, 1000, 20000], iterations: [1, 2, 100], keys: [1, 4], trees: [1024, 16384], streams: [1, 64], seed: 7 };
 
 async function heard(engine, plan) {
     const all = { refused: [], checked: [], absent: [], subjects: [], rows: [], stopped: [] };

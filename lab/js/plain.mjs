@@ -1,0 +1,15 @@
+// The Merkle root `plain:sha256:1KiB` (spec/plain.md) as one writes it by hand: a hash of each leaf, then of pairs, level by level.
+import { concatenated } from './bytes.mjs';
+import { LEAF } from './points.mjs';
+
+export function plainRoot(hash, bytes) {
+    let level = [];
+    for (let at = 0; at < bytes.length; at += LEAF) level.push(hash(bytes.subarray(at, at + LEAF)));
+    while (level.length > 1) {
+        const above = [];
+        for (let at = 0; at + 1 < level.length; at += 2) above.push(hash(concatenated([level[at], level[at + 1]])));
+        if (level.length % 2) above.push(level.at(-1));
+        level = above;
+    }
+    return level[0];
+}

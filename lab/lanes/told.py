@@ -1,0 +1,52 @@
+#!/usr/bin/env python3
+"""Runs lab-lanes, prints its table and writes it as results/lanes-*.json.
+
+    told.py NOTE COMMAND…
+
+Its figures are of 15 samples of processor time; `least` and `most` are quartiles, since a neighbour's cache still counts.
+"""
+import pathlib, re, subprocess, sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import results  # noqa: E402
+
+SAMPLES = 15  # ROUNDS in src/timing.rs
+FIGURES = re.compile(r"    (\S.*?)\s+([\d.]+) (GB/s|M/s|ms)\s+([\d.]+)\s+([\d.]+)\s+[\d.]+$")
+COMPARED = re.compile(r"(\S.*?)\s+([\d.]+) ns\s+([\d.]+) ns\s+([\d.]+)")
+
+
+def rows(lines):
+    """Rows, and the unit of each case."""
+    found, units, case = [], {}, None
+    for line in lines:
+        if figures := FIGURES.match(line):
+            name, unit, *numbers = figures[1], figures[3], *map(float, figures.group(2, 4, 5))
+            found.append({"case": case, "subject": name, "median": numbers[0], "least": min(numbers), "most": max(numbers), "trials": SAMPLES})
+            units[case] = unit
+        elif compared := COMPARED.match(line):
+            # One message of ours and of the crate's: only medians are printed.
+            for subject, figure in ("mksum", compared[2]), ("crate", compared[3]):
+                found.append({"case": compared[1], "subject": subject, "median": float(figure), "least": float(figure), "most": float(figure), "trials": SAMPLES})
+            units[compared[1]] = "ns"
+        elif line.strip() and not line.startswith((" ", "#")):
+            case = line.strip()
+    return found, {case: {"unit": unit} for case, unit in units.items()}
+
+
+def main():
+    note, *command = sys.argv[1:]
+    lines = []
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
+        for line in running.stdout:
+            lines.append(line)
+            print(line, end="", flush=True)
+    if running.returncode:
+        sys.exit(f"told.py: {command[0]}: exit status {running.returncode}; nothing is written")
+    found, cases = rows(lines)
+    if not found:
+        sys.exit(f"told.py: {command[0]} printed no figures")
+    print(results.write("lanes", cases, found, spread="quartiles", note=note)[1], file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
