@@ -27,7 +27,8 @@ pub fn run(command: &Command) -> Exit {
         | Command::Repair(_)
         | Command::Prove(_)
         | Command::CheckProof(_)
-        | Command::Join(_) => unreachable!("they work with files"),
+        | Command::Join(_)
+        | Command::Merklize(_) => unreachable!("they work with files"),
     };
     let mut out = io::stdout().lock();
     match out.write_all(&text).and_then(|()| out.flush()) {

@@ -7,6 +7,7 @@ mod benchmark;
 mod check;
 mod check_proof;
 mod console;
+mod device;
 mod devices;
 mod exit;
 mod expect;
@@ -18,6 +19,7 @@ mod interrupt;
 mod join;
 mod kept;
 mod manual;
+mod merklize;
 mod nice;
 mod print;
 mod progress;
@@ -54,6 +56,9 @@ fn main() -> ExitCode {
                 with_tool(&args.choices, &args.reading, End::Newline, |tool| check_proof::run(tool, args))
             }
             Command::Join(args) => with_tool(&args.choices, &args.reading, End::Newline, |tool| join::run(tool, args)),
+            Command::Merklize(args) => {
+                with_tool(&Choices::default(), &args.reading, End::Newline, |tool| merklize::run(tool, args))
+            }
             _ => about::run(&command),
         },
         Err(exit) => exit,

@@ -24,6 +24,7 @@ fn write(page: &mut Vec<u8>) -> io::Result<()> {
           \\fBmksum repair\\fR \\fIFILE\\fR \\fB\\-\\-from\\fR \\fIGOOD\\fR\n\
           \\fBmksum prove\\fR \\fIFILE\\fR \\fB\\-\\-range\\fR \\fIA..B\\fR\n\
           \\fBmksum check\\-proof\\fR \\fIROOT\\fR \\fIPROOF\\fR [\\fIBYTES\\fR]\n\\fBmksum join\\fR [\\fIFILE\\fR]\n\
+          \\fBmksum merklize\\fR [\\fILEAVES\\fR] [\\fB\\-o\\fR \\fINODES\\fR]\n\
           \\fBmksum formats\\fR | \\fBman\\fR | \\fBcompletions\\fR \\fISHELL\\fR | \
           \\fBdevices\\fR\n.fi\n",
     );

@@ -110,7 +110,7 @@ impl Lines {
             Lines::Sums(style) => sum::line(style, end, &format, name::bytes(path), &text),
             Lines::Json => {
                 let path_base64 = path.to_str().is_none().then(|| BASE64.encode(name::bytes(path)));
-                let seconds = (seconds * 1e6).round() / 1e6;
+                let seconds = crate::report::micros(seconds);
                 let path = &*name::lossy(path);
                 let record = Record { path, path_base64, format, length: root.len(), root: text, seconds };
                 let mut line = serde_json::to_vec(&record).expect("strings and numbers");

@@ -35,6 +35,11 @@ pub fn time(seconds: f64) -> String {
     }
 }
 
+/// Seconds without the digits after the millionths.
+pub fn micros(seconds: f64) -> f64 {
+    (seconds * 1e6).round() / 1e6
+}
+
 /// How many leaves, and how deep they are.
 fn tree(root: &Root) -> String {
     let shape = root.spec().shape();

@@ -72,15 +72,16 @@ impl Replacement {
 
     /// Puts it in its place.
     pub fn finish(mut self) -> Result<(), Error> {
-        let file = self.file.take().expect("it is finished once");
-        let mut paths = unfinished();
-        let done = file.sync_all().and_then(|()| fs::rename(&self.path, &self.target));
-        if done.is_err() {
-            let _ = fs::remove_file(&self.path);
+        // Nobody who interrupts waits for the disk.
+        let file = self.file.as_ref().expect("it is finished once");
+        file.sync_all().map_err(|error| self.fail(error))?;
+        {
+            let mut paths = unfinished();
+            fs::rename(&self.path, &self.target).map_err(|error| self.fail(error))?;
+            paths.retain(|other| *other != self.path);
         }
-        paths.retain(|other| *other != self.path);
-        drop(paths);
-        done.and_then(|()| sync_folder(&self.target)).map_err(|error| self.fail(error))
+        self.file = None;
+        sync_folder(&self.target).map_err(|error| self.fail(error))
     }
 
     fn fail(&self, error: io::Error) -> Error {

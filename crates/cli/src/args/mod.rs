@@ -2,11 +2,13 @@
 
 mod groups;
 mod kept;
+mod merklize;
 mod proofs;
 mod repair;
 
 pub use groups::{Choices, Directories, Help, Io, Reading, Symlinks};
 pub use kept::{Diff, Keep, Verify};
+pub use merklize::Merklize;
 pub use proofs::{CheckProof, Join, Prove};
 pub use repair::Repair;
 
@@ -56,7 +58,8 @@ Exit status:
                   line of output, FORMAT (PATH) = ROOT, says all that 'mksum -c' needs to check it.",
     override_usage = "mksum [OPTION]... [FILE]...\n       mksum -c [OPTION]... [SUMFILE]...\n       mksum keep | verify \
                       FILE...\n       mksum diff A B\n       mksum repair FILE --from GOOD\n       mksum prove FILE \
-                      --range A..B\n       mksum check-proof ROOT PROOF [BYTES]\n       mksum join [FILE]\n       mksum formats | man | completions SHELL | devices",
+                      --range A..B\n       mksum check-proof ROOT PROOF [BYTES]\n       mksum join [FILE]\n       mksum merklize [LEAVES] [-o \
+                      NODES]\n       mksum formats | man | completions SHELL | devices",
     after_help = "Examples: 'mksum --help'. Formats: 'mksum formats'.",
     after_long_help = EXAMPLES,
     args_conflicts_with_subcommands = true,
@@ -90,6 +93,8 @@ pub enum Command {
     CheckProof(CheckProof),
     /// Print the root of subtrees whose digests were computed apart
     Join(Join),
+    /// Compute all nodes over digests, in heap order, on the CPU or another device
+    Merklize(Merklize),
     /// List the formats and the tools whose output they equal
     Formats {
         /// One JSON object a format

@@ -6,7 +6,7 @@ pub mod repair;
 pub mod verify;
 
 mod rounds;
-mod tell;
+pub mod tell;
 
 use crate::walk::{Rules, Unreachable, length};
 use mksum::Header;

@@ -1,0 +1,89 @@
+//! The flags of `mksum merklize`.
+
+use super::Reading;
+use clap::ValueHint;
+use mksum::{Hash, NodeTree};
+use std::path::PathBuf;
+
+/// `mksum merklize`.
+#[derive(Debug, clap::Args)]
+pub struct Merklize {
+    /// The leaves: 2, 4, 8 ... digests, one after another; none or '-' is the standard input
+    #[arg(value_name = "LEAVES", value_hint = ValueHint::FilePath)]
+    pub file: Option<PathBuf>,
+    /// Write the nodes there: the root in place 1, the children of i in 2i and 2i + 1; place 0 is zero
+    ///
+    /// As many places as there are leaves, which are not repeated. The file is there whole or not at all.
+    #[arg(short, long, value_name = "NODES", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+    /// Hash of the nodes: blake3, sha256, keccak256, ...
+    #[arg(short = 'a', long, visible_alias = "algorithm", value_name = "HASH", default_value = "blake3", value_parser = hash)]
+    pub hash: Hash,
+    /// Take N random digests as leaves: 1024, 2^25
+    #[arg(long, value_name = "N", value_parser = leaves, conflicts_with = "file")]
+    pub random: Option<u64>,
+    /// Which random digests: the numbers of SplitMix64 with this seed
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    pub seed: u64,
+    /// What hashes: cpu, auto, or one of 'mksum devices' by its number or name
+    #[arg(long, value_name = "DEVICE", default_value = "auto")]
+    pub device: String,
+    /// Measure trees over random leaves in memory, each RUNS times [default RUNS: 9]
+    ///
+    /// Over 2^20, 2^21 ... 2^25 leaves, or over those of --random. Medians are printed. The root of every run is
+    /// compared with that of one hash at a time, or for a device every node with the CPU's.
+    #[arg(
+        long,
+        value_name = "RUNS",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "9",
+        value_parser = clap::value_parser!(u32).range(1..=1000),
+        conflicts_with_all = ["file", "output"]
+    )]
+    pub bench: Option<u32>,
+    /// Print one JSON object a line
+    #[arg(long, help_heading = "Output", conflicts_with = "csv")]
+    pub json: bool,
+    /// With --bench: print comma-separated values, names first
+    #[arg(long, help_heading = "Output", requires = "bench")]
+    pub csv: bool,
+    /// How the leaves are read.
+    #[command(flatten)]
+    pub reading: Reading,
+}
+
+fn hash(text: &str) -> Result<Hash, String> {
+    let known = |hash: &Hash| NodeTree::HASHES.contains(hash);
+    Hash::from_name(&text.to_ascii_lowercase()).filter(known).ok_or_else(|| {
+        let names: Vec<_> = NodeTree::HASHES.iter().map(|hash| hash.name()).collect();
+        format!("no node trees are made with it: expected one of {}", names.join(", "))
+    })
+}
+
+/// A power of two from 2 on: as a number, or as `2^` and the exponent.
+fn leaves(text: &str) -> Result<u64, String> {
+    let number = match text.strip_prefix("2^") {
+        Some(exponent) => exponent.parse().ok().and_then(|exponent| 1_u64.checked_shl(exponent)),
+        None => text.parse().ok(),
+    };
+    // With the longest digest still below the length that any file can have.
+    number
+        .filter(|number| number.is_power_of_two() && (2..=1 << 56).contains(number))
+        .ok_or_else(|| "expected a power of two from 2 to 2^56, as in 1024 or 2^25".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_leaves() {
+        for (text, expected) in [("2", 2), ("2^1", 2), ("1024", 1024), ("2^25", 1 << 25), ("2^56", 1 << 56)] {
+            assert_eq!(leaves(text), Ok(expected), "{text}");
+        }
+        for text in ["", "0", "1", "2^0", "3", "2^57", "2^64", "2^99999999999", "-2", "2^-1", "4^2", "2^", "1e3"] {
+            assert!(leaves(text).is_err(), "{text}");
+        }
+    }
+}

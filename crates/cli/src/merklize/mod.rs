@@ -1,0 +1,81 @@
+//! `mksum merklize`: every node of a tree over digests.
+
+mod bench;
+
+use crate::args::Merklize;
+use crate::exit::{Exit, usage};
+use crate::kept::tell;
+use crate::print;
+use crate::tool::Tool;
+use crate::{device, report};
+use data_encoding::HEXLOWER;
+use mksum_cli::name;
+use mksum_cli::sum::{self, Style};
+use mksum_io::{Leaves, Merklized, merklize};
+use serde::Serialize;
+use std::fs;
+use std::path::Path;
+use std::time::Instant;
+
+/// Writes the nodes and prints the root, or measures.
+pub fn run(tool: &Tool, args: &Merklize) -> Exit {
+    let device = match device::find(&args.device, tool.options.threads) {
+        Ok(device) => device,
+        Err(reason) => return usage(&reason),
+    };
+    if args.output.as_deref() == Some(Path::new("-")) {
+        return usage(&"the nodes are no text: name a file for --output, or ./- for one of that name");
+    }
+    match args.bench {
+        Some(runs) => bench::run(tool, args, &*device, runs),
+        None => {
+            let begin = Instant::now();
+            let (path, leaves) = match (args.random, &args.file) {
+                (Some(count), _) => {
+                    let len = count * args.hash.size() as u64;
+                    (Path::new("random"), Leaves::Random { seed: args.seed, len })
+                }
+                (None, file) => {
+                    let path = file.as_deref().unwrap_or(Path::new("-"));
+                    (path, Leaves::At(path))
+                }
+            };
+            let len = match leaves {
+                Leaves::Random { len, .. } => Some(len),
+                Leaves::At(path) => fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|found| found.len()),
+            };
+            let progress = tool.progress(move || [len].into_iter());
+            let done = merklize(leaves, args.hash, &*device, args.output.as_deref(), &tool.options);
+            drop(progress);
+            match done {
+                Ok(done) => tell_root(tool, args, path, &done, &device.name(), begin.elapsed().as_secs_f64()),
+                Err(error) => print::tell(&tool.console, &error),
+            }
+        }
+    }
+    tool.console.exit()
+}
+
+#[derive(Serialize)]
+struct Record<'a> {
+    hash: &'a str,
+    leaves: u64,
+    root: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    nodes: Option<&'a str>,
+    device: &'a str,
+    seconds: f64,
+}
+
+fn tell_root(tool: &Tool, args: &Merklize, path: &Path, done: &Merklized, device: &str, seconds: f64) {
+    let root = HEXLOWER.encode(&done.root);
+    if args.json {
+        let nodes = args.output.as_deref().map(name::lossy);
+        let seconds = report::micros(seconds);
+        let (hash, nodes) = (args.hash.name(), nodes.as_deref());
+        return tell::json(tool, path, Record { hash, leaves: done.leaves, root: &root, nodes, device, seconds });
+    }
+    // As `mksum -f blake3-pairs` names it.
+    let format = format!("{}-pairs", args.hash.name());
+    tool.console.print(&sum::line(Style::Tagged, tool.end, &format, name::bytes(path), &root));
+}
