@@ -1,7 +1,7 @@
 # Two commands do everything: `make demo FILE=path` and `make test`. Each installs what it needs first.
 FILE ?= target/demo/random.bin
 
-.PHONY: demo test build install lint fuzz lab lab-js lab-js-figures languages
+.PHONY: demo test build install install-c lint fuzz lab lab-js lab-js-figures languages
 
 # Builds the tool and hashes a real file beside the tools people use today, with both speeds.
 demo:
@@ -22,6 +22,11 @@ install: build
 	install -d $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 	target/release/mksum man > $(DESTDIR)$(PREFIX)/share/man/man1/mksum.1
 	target/release/mksum completions bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/mksum
+
+# libmksum, its header and pkg-config file below PREFIX.
+install-c:
+	@scripts/need.sh rust cc
+	@$(MAKE) --no-print-directory -C bindings/c install
 
 lint:
 	@scripts/test.sh lint

@@ -71,6 +71,8 @@ for thing in "$@"; do
         cc) apt cc build-essential ;;
         python) apt python3 python3-venv && { python3 -c 'import ensurepip' 2>/dev/null || apt /nonexistent python3-venv; } ;;
         openssl) apt openssl openssl ;;
+        pkg-config) apt pkg-config pkg-config ;;
+        valgrind) apt valgrind valgrind ;;
         node) apt node nodejs && apt npm npm ;;
         chromium) apt chromium chromium ;;
         firefox) apt firefox-esr firefox-esr ;;

@@ -51,7 +51,7 @@ tool() {
     scripts/tool.py "$target/release/mksum"
     PATH="$PATH:/usr/sbin" scripts/kept.py "$target/release/mksum"
     scripts/repair.py "$target/release/mksum"
-    PATH="$target/release:$PATH" scripts/readme.py README.md docs/kept-tree.md
+    PATH="$target/release:$PATH" scripts/readme.py README.md docs/kept-tree.md docs/merklize.md
 }
 
 # Trees on OpenCL devices: each runtime for CPUs alone, then with a gigabyte of memory, then no device at all.
@@ -68,6 +68,13 @@ gpu() {
         cargo test --package mksum-gpu --features devices --quiet million
     build
     scripts/gpu.py "$target/release/mksum" "$target/opencl"
+}
+
+# libmksum as C and C++ programs use it: installed, found by pkg-config, static and shared, under sanitizers and Valgrind.
+c() {
+    scripts/need.sh python pkg-config valgrind
+    cargo clippy --package mksum-c --no-default-features --quiet -- -D warnings
+    make --no-print-directory -C bindings/c test
 }
 
 # Other systems: that it builds for them, without warnings.
@@ -120,7 +127,7 @@ build() {
     cargo build --release --quiet --package mksum-cli
 }
 
-stages=(lint rust spec vectors tool gpu systems lanes languages js lab fuzz)
+stages=(lint rust spec vectors tool gpu c systems lanes languages js lab fuzz)
 if [ "${1:-}" = --list ]; then
     printf '%s\n' "${stages[@]}"
     exit

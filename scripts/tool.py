@@ -107,6 +107,30 @@ class Tool(unittest.TestCase):
         self.assertEqual(run(self.big).stdout, warm)
         self.assertLess(cached(), before + 8 * MIB)
 
+    def test_nodes_take_bounded_memory_and_leave_nothing_on_a_full_disk(self):
+        # 256 MiB of leaves, 64 MiB of them at once, and as much of nodes.
+        nodes = pathlib.Path(self.folder.name, "nodes")
+        peak, printed = peak_memory(["merklize", self.big, "-o", nodes])
+        self.assertLess(peak, (128 + 16) * MIB)
+        self.assertEqual(nodes.stat().st_size, self.big.stat().st_size)
+        with open(nodes, "rb") as file:
+            self.assertEqual(file.read(32), bytes(32))
+            self.assertEqual(file.read(32).hex(), printed.strip()[-64:])
+        self.assertEqual(run("-f", "blake3-pairs", self.big).stdout, printed)
+        nodes.unlink()
+        folder = pathlib.Path(self.folder.name, "small-disk")
+        folder.mkdir()
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", folder], check=True)
+        try:
+            (folder / "nodes").write_text("old")
+            full = run("merklize", self.big, "-o", folder / "nodes")
+            self.assertEqual((full.returncode, full.stdout), (1, ""))
+            self.assertEqual(full.stderr, f"mksum: {folder}/nodes: write failed: No space left on device\n")
+            self.assertEqual([path.name for path in folder.iterdir()], ["nodes"])
+            self.assertEqual((folder / "nodes").read_text(), "old")
+        finally:
+            subprocess.run(["umount", folder], check=True)
+
     def test_a_full_disk_is_an_error(self):
         folder = pathlib.Path(self.folder.name, "full")
         folder.mkdir()

@@ -1,6 +1,7 @@
 //! `--device`: who hashes.
 
 use crate::console::Console;
+use mksum::{CpuLanes, Merklize};
 use std::sync::Arc;
 
 /// The device that was asked for, which tells the console what is no error; `None` is the CPU.
@@ -11,24 +12,28 @@ use std::sync::Arc;
 /// If there is no such device, or OpenCL is not installed.
 #[cfg(feature = "gpu")]
 pub fn open(wanted: &str, console: &Arc<Console>) -> Result<Option<Arc<mksum_gpu::Device>>, String> {
-    use mksum_gpu::{Class, Device, Fallback, Options};
-    let tell = |error: mksum_gpu::Error| error.to_string();
-    let auto = wanted == "auto";
-    let info = match (wanted, mksum_gpu::find(wanted)) {
-        ("cpu", _) => return Ok(None),
-        // Where nobody asked for a certain device, having none is no error; nor is a CPU faster for going through OpenCL.
-        ("auto", Ok(info)) if info.class == Class::Cpu => return Ok(None),
-        ("auto", Err(_)) => return Ok(None),
-        (_, info) => info.map_err(tell)?,
-    };
+    use mksum_gpu::{Options, choose};
     let notice = {
         let console = console.clone();
         Arc::new(move |text: &str| console.tell(&text))
     };
-    let fallback = if auto { Fallback::Cpu } else { Fallback::Never };
     let spirv = std::env::var_os("MKSUM_SPIRV").map(Into::into);
-    let device = Device::open(&info, Options { fallback, notice, spirv, ..Options::default() }).map_err(tell)?;
-    Ok(Some(Arc::new(device)))
+    let device = choose(wanted, Options { notice, spirv, ..Options::default() });
+    device.map(|device| device.map(Arc::new)).map_err(|error| error.to_string())
+}
+
+/// Who computes node trees: the device, or the CPU with so many threads.
+///
+/// # Errors
+/// As [`open`].
+pub fn merklizer(wanted: &str, threads: usize, console: &Arc<Console>) -> Result<Arc<dyn Merklize>, String> {
+    #[cfg(feature = "gpu")]
+    if let Some(device) = open(wanted, console)? {
+        return Ok(device);
+    }
+    #[cfg(not(feature = "gpu"))]
+    open(wanted, console)?;
+    Ok(Arc::new(CpuLanes { threads }))
 }
 
 /// This build knows the CPU only.

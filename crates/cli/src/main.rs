@@ -7,7 +7,6 @@ mod benchmark;
 mod check;
 mod check_proof;
 mod console;
-mod device;
 mod devices;
 mod exit;
 mod expect;
@@ -37,7 +36,9 @@ use tool::Tool;
 
 fn main() -> ExitCode {
     let exit = match args::read() {
-        Ok(Args { command: None, run }) => with_tool(&run.choices, &run.reading, run.end(), |tool| on_device(tool, &run)),
+        Ok(Args { command: None, run }) => {
+            with_tool(&run.choices, &run.reading, run.end(), |tool| on_device(tool, &run))
+        }
         Ok(Args { command: Some(command), .. }) => match &command {
             Command::Keep(args) => with_tool(&args.choices, &args.reading, End::Newline, |tool| keep::run(tool, args)),
             Command::Verify(args) => {

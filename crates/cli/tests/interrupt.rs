@@ -72,3 +72,21 @@ fn while_nobody_reads_its_output() {
     assert_eq!(code, Some(130));
     assert!(output.starts_with(b"rfc6962:"));
 }
+
+#[test]
+fn while_nodes_are_written() {
+    let folder = std::env::temp_dir().join(format!("mksum-nodes-{}", std::process::id()));
+    std::fs::create_dir(&folder).unwrap();
+    let (leaves, nodes) = (folder.join("leaves"), folder.join("nodes"));
+    std::fs::write(&leaves, vec![7; 8 << 20]).unwrap();
+    std::fs::write(&nodes, "old").unwrap();
+    let count = || std::fs::read_dir(&folder).unwrap().count();
+    let arguments = ["merklize", "--throttle", "1MB", leaves.to_str().unwrap(), "-o", nodes.to_str().unwrap()];
+    let child = start(&arguments);
+    let begun = count();
+    let ended = interrupt(child);
+    let (left, old) = (count(), std::fs::read(&nodes).unwrap());
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert_eq!(ended, (Some(130), vec![], vec![]));
+    assert_eq!((begun, left, &old[..]), (3, 2, &b"old"[..]), "what was begun is removed, what was there stays");
+}

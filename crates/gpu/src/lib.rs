@@ -5,6 +5,7 @@
 
 mod cache;
 mod call;
+mod choice;
 mod device;
 mod error;
 mod framing;
@@ -16,6 +17,7 @@ mod source;
 mod subtrees;
 
 pub use cache::Cache;
+pub use choice::choose;
 pub use device::{Class, Info, find, list};
 pub use error::Error;
 pub use opened::{Device, Fallback, Notice, Options};

@@ -43,7 +43,7 @@ impl Replacement {
     /// If what is there is no regular file, or none can be written beside it.
     pub fn create(target: &Path) -> Result<Self, Error> {
         let fail = |error| Error::Write { path: target.into(), error };
-        let target = match fs::metadata(target) {
+        let target: PathBuf = match fs::metadata(target) {
             Ok(found) if found.is_dir() => return Err(fail(ErrorKind::IsADirectory.into())),
             Ok(found) if !found.is_file() => {
                 return Err(fail(io::Error::other("it is no regular file, which a whole one could replace")));
@@ -59,7 +59,7 @@ impl Replacement {
             Ok(file) => Ok(Replacement { target, path, file: Some(file) }),
             Err(error) => {
                 unfinished().retain(|other| *other != path);
-                Err(Error::Write { path, error })
+                Err(Error::Write { path: target, error })
             }
         }
     }

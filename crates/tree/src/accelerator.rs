@@ -61,11 +61,7 @@ pub struct Accelerated<'a> {
 
 impl<'a> Accelerated<'a> {
     /// A source for one format, if the device computes subtrees of it.
-    pub fn new<N: NodeHash>(
-        accelerator: &'a dyn Accelerator,
-        format: &Format<N>,
-        read: Read<'a>,
-    ) -> Option<Self> {
+    pub fn new<N: NodeHash>(accelerator: &'a dyn Accelerator, format: &Format<N>, read: Read<'a>) -> Option<Self> {
         let lengths = accelerator.lengths(format.shape, format.nodes.recipe()?)?;
         Some(Accelerated { accelerator, read, lengths })
     }

@@ -25,7 +25,7 @@ pub struct Merklize {
     /// Which random digests: the numbers of SplitMix64 with this seed
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub seed: u64,
-    /// What hashes: cpu, auto, or one of 'mksum devices' by its number or name
+    /// Hash on this device: cpu, auto (a GPU if there is one), or a number or name that 'mksum devices' lists
     #[arg(long, value_name = "DEVICE", default_value = "auto")]
     pub device: String,
     /// Measure trees over random leaves in memory, each RUNS times [default RUNS: 9]
@@ -46,7 +46,7 @@ pub struct Merklize {
     #[arg(long, help_heading = "Output", conflicts_with = "csv")]
     pub json: bool,
     /// With --bench: print comma-separated values, names first
-    #[arg(long, help_heading = "Output", requires = "bench")]
+    #[arg(long, help_heading = "Output")]
     pub csv: bool,
     /// How the leaves are read.
     #[command(flatten)]

@@ -6,7 +6,6 @@ use crate::tool::Tool;
 use data_encoding::HEXLOWER;
 use mksum::{Hash, Limits, Spent};
 use mksum_io::random;
-use serde::Serialize;
 use serde_json::Value;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -22,7 +21,6 @@ pub fn run(tool: &Tool, args: &Merklize, device: &dyn mksum::Merklize, runs: u32
 }
 
 /// One line of the table: medians over the runs, unless their names say otherwise.
-#[derive(Serialize)]
 struct Row {
     hash: &'static str,
     device: String,
@@ -60,9 +58,9 @@ fn measure(tool: &Tool, args: &Merklize, device: &dyn mksum::Merklize, runs: u32
     for (index, count) in sizes.into_iter().enumerate() {
         let row = row(device, hash, runs, limits, (&leaves[..count * size], &mut nodes[..count * size]))?;
         let line = match (args.json, args.csv) {
-            (true, _) => serde_json::to_string(&row).expect("strings and numbers") + "\n",
-            (_, true) if index == 0 => csv(&row, |name, _| name.into()) + &csv(&row, |_, value| value),
-            (_, true) => csv(&row, |_, value| value),
+            (true, _) => row.json(),
+            (_, true) if index == 0 => csv(row.fields().map(|(name, _)| name.into())) + &row.csv(),
+            (_, true) => row.csv(),
             _ => row.line(),
         };
         tool.console.print(line.as_bytes());
@@ -119,7 +117,7 @@ fn row(
         wall_ms: millis(median(&wall)),
         wall_least_ms: millis(wall[0]),
         wall_most_ms: millis(wall[wall.len() - 1]),
-        nodes_per_second: (count - 1) as f64 / median(&wall).as_secs_f64().max(1e-9),
+        nodes_per_second: rounded((count - 1) as f64 / median(&wall).as_secs_f64().max(1e-9), 0),
         copy_percent: share(limits.copy, leaves.len()),
         hash_percent: share(limits.nodes, count - 1),
     })
@@ -184,6 +182,33 @@ fn head(args: &Merklize, device: &dyn mksum::Merklize, runs: u32, limits: Limits
 }
 
 impl Row {
+    /// What machines read, by name.
+    fn fields(&self) -> [(&'static str, Value); 13] {
+        [
+            ("hash", self.hash.into()),
+            ("device", self.device.clone().into()),
+            ("leaves", self.leaves.into()),
+            ("runs", self.runs.into()),
+            ("kernel_ms", self.kernel_ms.into()),
+            ("to_device_ms", self.to_device_ms.into()),
+            ("from_device_ms", self.from_device_ms.into()),
+            ("wall_ms", self.wall_ms.into()),
+            ("wall_least_ms", self.wall_least_ms.into()),
+            ("wall_most_ms", self.wall_most_ms.into()),
+            ("nodes_per_second", self.nodes_per_second.into()),
+            ("copy_percent", self.copy_percent.into()),
+            ("hash_percent", self.hash_percent.into()),
+        ]
+    }
+
+    fn json(&self) -> String {
+        format!("{{{}}}\n", self.fields().map(|(name, value)| format!("\"{name}\":{value}")).join(","))
+    }
+
+    fn csv(&self) -> String {
+        csv(self.fields().map(|(_, value)| value.as_str().map_or_else(|| value.to_string(), str::to_string)))
+    }
+
     fn line(&self) -> String {
         let spread = format!("({:.2}-{:.2})", self.wall_least_ms, self.wall_most_ms);
         format!(
@@ -200,16 +225,13 @@ impl Row {
     }
 }
 
-/// A line with the names or the values of a row (RFC 4180).
-fn csv(row: &Row, field: impl Fn(&str, String) -> String) -> String {
-    let fields = serde_json::to_value(row).expect("strings and numbers");
+/// A line of these fields (RFC 4180).
+fn csv(fields: impl IntoIterator<Item = String>) -> String {
     let quoted = |text: String| match text.contains([',', '"', '\n']) {
         true => format!("\"{}\"", text.replace('"', "\"\"")),
         false => text,
     };
-    let shown = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_string);
-    let fields = fields.as_object().into_iter().flatten().map(|(name, value)| quoted(field(name, shown(value))));
-    fields.collect::<Vec<_>>().join(",") + "\n"
+    fields.into_iter().map(quoted).collect::<Vec<_>>().join(",") + "\n"
 }
 
 #[cfg(test)]

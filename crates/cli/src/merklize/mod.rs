@@ -5,9 +5,8 @@ mod bench;
 use crate::args::Merklize;
 use crate::exit::{Exit, usage};
 use crate::kept::tell;
-use crate::print;
 use crate::tool::Tool;
-use crate::{device, report};
+use crate::{gpu, report};
 use data_encoding::HEXLOWER;
 use mksum_cli::name;
 use mksum_cli::sum::{self, Style};
@@ -19,12 +18,15 @@ use std::time::Instant;
 
 /// Writes the nodes and prints the root, or measures.
 pub fn run(tool: &Tool, args: &Merklize) -> Exit {
-    let device = match device::find(&args.device, tool.options.threads) {
+    let device = match gpu::merklizer(&args.device, tool.options.threads, &tool.console) {
         Ok(device) => device,
         Err(reason) => return usage(&reason),
     };
     if args.output.as_deref() == Some(Path::new("-")) {
         return usage(&"the nodes are no text: name a file for --output, or ./- for one of that name");
+    }
+    if args.csv && args.bench.is_none() {
+        return usage(&"--csv is meaningful only with --bench");
     }
     match args.bench {
         Some(runs) => bench::run(tool, args, &*device, runs),
@@ -49,7 +51,7 @@ pub fn run(tool: &Tool, args: &Merklize) -> Exit {
             drop(progress);
             match done {
                 Ok(done) => tell_root(tool, args, path, &done, &device.name(), begin.elapsed().as_secs_f64()),
-                Err(error) => print::tell(&tool.console, &error),
+                Err(error) => tool.console.error(error.path(), &error),
             }
         }
     }

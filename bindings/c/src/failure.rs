@@ -1,0 +1,58 @@
+//! How a call ends, and why.
+
+use std::cell::RefCell;
+use std::ffi::{CString, c_char};
+use std::fmt::Display;
+
+/// `mksum_status`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)] // `mksum.h` says what they are.
+pub enum Status {
+    Ok = 0,
+    BadArgument = 1,
+    BadHash = 2,
+    BadLength = 3,
+    NoDevice = 4,
+    DeviceFailed = 5,
+    BadFormat = 6,
+    NoRoot = 7,
+    ReadFailed = 8,
+    NoRoom = 9,
+}
+
+/// Why a call failed.
+pub struct Failure {
+    status: Status,
+    reason: String,
+}
+
+impl Failure {
+    /// A failure of this kind.
+    pub fn new(status: Status, reason: impl Display) -> Self {
+        Failure { status, reason: reason.to_string() }
+    }
+}
+
+thread_local! {
+    static LAST: RefCell<CString> = RefCell::default();
+}
+
+/// Remembers why a call failed, for [`mksum_error`].
+pub fn told(result: Result<(), Failure>) -> Status {
+    match result {
+        Ok(()) => Status::Ok,
+        Err(Failure { status, reason }) => {
+            let reason = CString::new(reason.replace('\0', "\\0")).unwrap_or_default();
+            // On a thread that is ending there is nobody to ask.
+            let _ = LAST.try_with(|last| *last.borrow_mut() = reason);
+            status
+        }
+    }
+}
+
+/// `mksum_error`.
+#[unsafe(no_mangle)]
+pub extern "C" fn mksum_error() -> *const c_char {
+    LAST.try_with(|last| last.borrow().as_ptr()).unwrap_or(c"".as_ptr())
+}

@@ -1,0 +1,155 @@
+/* What mksum.h promises: every function with right and wrong arguments. Compiled as C11 and as C++17. */
+#include <mksum.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int failures;
+
+#define EXPECT(condition)                                                                                              \
+    do {                                                                                                               \
+        if (!(condition)) {                                                                                            \
+            fprintf(stderr, "%s:%d: %s (%s)\n", __FILE__, __LINE__, #condition, mksum_error());                         \
+            failures++;                                                                                                \
+        }                                                                                                              \
+    } while (0)
+
+static void hex(const uint8_t *bytes, size_t len, char *text)
+{
+    for (size_t i = 0; i < len; i++)
+        sprintf(text + 2 * i, "%02x", bytes[i]);
+}
+
+/* The leaves of vectors/nodes.tsv. */
+static void pattern(uint8_t *bytes, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        bytes[i] = (uint8_t)(i * 131 + (i >> 8) * 17);
+}
+
+static void trees(void)
+{
+    uint8_t leaves[256], nodes[256];
+    char text[65];
+    pattern(leaves, sizeof leaves);
+
+    /* vectors/nodes.tsv: blake3, 2 and 8 leaves. */
+    memset(nodes, 0xa5, sizeof nodes);
+    EXPECT(mksum_merklize("blake3", leaves, 64, nodes, 64) == MKSUM_OK);
+    hex(nodes + 32, 32, text);
+    EXPECT(!strcmp(text, "ad1c2b267ef140bae48d210c646c4c06af8ce75995849f610c52e16b9b6a5c0a"));
+    EXPECT(nodes[0] == 0 && nodes[31] == 0 && nodes[64] == 0xa5);
+    EXPECT(mksum_merklize_on("cpu", 2, "blake3", leaves, 256, nodes, 256) == MKSUM_OK);
+    hex(nodes + 32, 32, text);
+    EXPECT(!strcmp(text, "5d9a981a67fc70f57eff9f8e146425918b781efbe24d2aceb37024089b700b98"));
+
+    /* Lengths. */
+    for (size_t len = 0; len <= 256; len++) {
+        mksum_status expected = len == 64 || len == 128 || len == 256 ? MKSUM_OK : MKSUM_BAD_LENGTH;
+        EXPECT(mksum_merklize("blake3", leaves, len, nodes, len) == expected);
+    }
+    EXPECT(mksum_merklize("blake3", leaves, 64, nodes, 32) == MKSUM_BAD_LENGTH);
+    EXPECT(mksum_merklize("blake3", leaves, 64, nodes, 256) == MKSUM_BAD_LENGTH);
+    EXPECT(strstr(mksum_error(), "256") && strstr(mksum_error(), "64"));
+
+    /* Names. */
+    EXPECT(mksum_merklize("md5", leaves, 64, nodes, 64) == MKSUM_BAD_HASH);
+    EXPECT(mksum_merklize("", leaves, 64, nodes, 64) == MKSUM_BAD_HASH);
+    EXPECT(mksum_merklize("\xff", leaves, 64, nodes, 64) == MKSUM_BAD_ARGUMENT);
+    EXPECT(mksum_merklize_on("no such device", 0, "blake3", leaves, 64, nodes, 64) == MKSUM_NO_DEVICE);
+    EXPECT(strlen(mksum_error()) > 0 && !strchr(mksum_error(), '\n'));
+    EXPECT(mksum_merklize_on("auto", 0, "blake3", leaves, 64, nodes, 64) == MKSUM_OK);
+    EXPECT(mksum_merklize_on(NULL, 0, "blake3", leaves, 64, nodes, 64) == MKSUM_OK);
+
+    /* Pointers. */
+    EXPECT(mksum_merklize(NULL, leaves, 64, nodes, 64) == MKSUM_BAD_ARGUMENT);
+    EXPECT(mksum_merklize("blake3", NULL, 64, nodes, 64) == MKSUM_BAD_ARGUMENT);
+    EXPECT(mksum_merklize("blake3", leaves, 64, NULL, 64) == MKSUM_BAD_ARGUMENT);
+    EXPECT(mksum_merklize("blake3", NULL, 0, NULL, 0) == MKSUM_BAD_LENGTH);
+    EXPECT(mksum_merklize("blake3", leaves, 64, leaves, 64) == MKSUM_BAD_ARGUMENT);
+    EXPECT(mksum_merklize("blake3", leaves, 64, leaves + 63, 64) == MKSUM_BAD_ARGUMENT);
+    EXPECT(mksum_merklize("blake3", leaves + 63, 64, leaves, 64) == MKSUM_BAD_ARGUMENT);
+    EXPECT(mksum_merklize("blake3", leaves, SIZE_MAX, nodes, SIZE_MAX) == MKSUM_BAD_ARGUMENT);
+    EXPECT(mksum_merklize("blake3", leaves, 64, leaves + 64, 64) == MKSUM_OK);
+}
+
+static void every_hash(void)
+{
+    static const struct { const char *name; size_t size; } hashes[] = {
+        {"blake3", 32},   {"sha1", 20},     {"sha224", 28},   {"sha256", 32},   {"sha384", 48},
+        {"sha512", 64},   {"sha512-224", 28}, {"sha512-256", 32}, {"sha3-224", 28}, {"sha3-256", 32},
+        {"sha3-384", 48}, {"sha3-512", 64}, {"keccak256", 32},
+    };
+    for (size_t i = 0; i < sizeof hashes / sizeof *hashes; i++) {
+        size_t size = hashes[i].size, len = size << 14;
+        EXPECT(mksum_digest_size(hashes[i].name) == size);
+        uint8_t *leaves = (uint8_t *)malloc(len), *nodes = (uint8_t *)malloc(len), *two = (uint8_t *)malloc(2 * size);
+        if (!leaves || !nodes || !two)
+            exit(1);
+        pattern(leaves, len);
+        EXPECT(mksum_merklize(hashes[i].name, leaves, len, nodes, len) == MKSUM_OK);
+        /* The root is the only node over its children, and the last node that over the last two leaves. */
+        EXPECT(mksum_merklize(hashes[i].name, nodes + 2 * size, 2 * size, two, 2 * size) == MKSUM_OK);
+        EXPECT(!memcmp(two + size, nodes + size, size));
+        EXPECT(mksum_merklize(hashes[i].name, leaves + len - 2 * size, 2 * size, two, 2 * size) == MKSUM_OK);
+        EXPECT(!memcmp(two + size, nodes + len - size, size));
+        free(leaves);
+        free(nodes);
+        free(two);
+    }
+    EXPECT(mksum_digest_size("md5") == 0);
+    EXPECT(mksum_digest_size(NULL) == 0);
+}
+
+static void roots(const char *file)
+{
+    char text[MKSUM_TEXT_MAX], other[MKSUM_TEXT_MAX];
+    const uint8_t zero = 0;
+
+    EXPECT(mksum_root_of_bytes("rfc6962:sha256:4KiB", &zero, 1, text, sizeof text) == MKSUM_OK);
+    EXPECT(!strcmp(text, "96a296d224f285c67bee93c30f8a309157f0daa35dc5b87e410b78630a09cfc7"));
+    EXPECT(mksum_root_of_bytes("blake3", NULL, 0, text, sizeof text) == MKSUM_OK);
+    EXPECT(!strcmp(text, "af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262"));
+    EXPECT(mksum_root_of_bytes("blake3", NULL, 0, text, 65) == MKSUM_OK);
+    strcpy(text, "old");
+    EXPECT(mksum_root_of_bytes("blake3", NULL, 0, text, 64) == MKSUM_NO_ROOM && !strcmp(text, "old"));
+    EXPECT(mksum_root_of_bytes("blake3", NULL, 0, text, 0) == MKSUM_NO_ROOM);
+    EXPECT(mksum_root_of_bytes("blake3", NULL, 0, NULL, 65) == MKSUM_BAD_ARGUMENT);
+    EXPECT(mksum_root_of_bytes("blake3", NULL, 1, text, sizeof text) == MKSUM_BAD_ARGUMENT);
+    EXPECT(mksum_root_of_bytes(NULL, &zero, 1, text, sizeof text) == MKSUM_BAD_ARGUMENT);
+    EXPECT(mksum_root_of_bytes("teapot", &zero, 1, text, sizeof text) == MKSUM_BAD_FORMAT);
+    EXPECT(mksum_root_of_bytes("btv2", NULL, 0, text, sizeof text) == MKSUM_NO_ROOT);
+    EXPECT(mksum_root_of_bytes("dmverity", &zero, 1, text, sizeof text) == MKSUM_NO_ROOT);
+    EXPECT(mksum_root_of_bytes("fsverity:sha512:64KiB:salt=00", &zero, 1, text, sizeof text) == MKSUM_OK);
+
+    EXPECT(mksum_root_of_file("rfc6962", file, text, sizeof text) == MKSUM_OK);
+    FILE *input = fopen(file, "rb");
+    size_t room = 1 << 24, len = 0;
+    uint8_t *bytes = (uint8_t *)malloc(room);
+    if (input && bytes) {
+        len = fread(bytes, 1, room, input);
+        fclose(input);
+    }
+    EXPECT(len > 0 && len < room);
+    EXPECT(mksum_root_of_bytes("rfc6962", bytes, len, other, sizeof other) == MKSUM_OK && !strcmp(text, other));
+    free(bytes);
+    EXPECT(mksum_root_of_file("rfc6962", "none/such", text, sizeof text) == MKSUM_READ_FAILED);
+    EXPECT(strstr(mksum_error(), "none/such: "));
+    EXPECT(mksum_root_of_file("rfc6962", ".", text, sizeof text) == MKSUM_READ_FAILED);
+    EXPECT(mksum_root_of_file("dmverity", file, text, sizeof text) == MKSUM_NO_ROOT);
+    EXPECT(mksum_root_of_file("rfc6962", NULL, text, sizeof text) == MKSUM_BAD_ARGUMENT);
+    EXPECT(mksum_root_of_file("rfc6962", file, text, 3) == MKSUM_NO_ROOM);
+}
+
+int main(int argc, char **argv)
+{
+    (void)argc;
+    EXPECT(!strcmp(mksum_error(), ""));
+    EXPECT(!strcmp(mksum_version(), VERSION));
+    trees();
+    every_hash();
+    roots(argv[0]);
+    if (failures)
+        fprintf(stderr, "%d failures\n", failures);
+    return failures != 0;
+}
