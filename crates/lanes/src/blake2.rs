@@ -108,11 +108,23 @@ macro_rules! mix4 {
     };
 }
 
-/// One round: the columns, then the diagonals, with the message's words in the order given (RFC 7693, 3.2).
+/// Half a round: the columns, with the first 8 of the message's words in the order given (RFC 7693, 3.2).
+#[inline(always)]
+pub(crate) fn columns<L: Lane>(v: &mut [L; 16], m: &[L; 16], order: &[usize; 16], turns: [u32; 4]) {
+    mix4!(v, m, order, turns, (0 4 8 12, 0), (1 5 9 13, 2), (2 6 10 14, 4), (3 7 11 15, 6));
+}
+
+/// The other half: the diagonals, with the last 8.
+#[inline(always)]
+pub(crate) fn diagonals<L: Lane>(v: &mut [L; 16], m: &[L; 16], order: &[usize; 16], turns: [u32; 4]) {
+    mix4!(v, m, order, turns, (0 5 10 15, 8), (1 6 11 12, 10), (2 7 8 13, 12), (3 4 9 14, 14));
+}
+
+/// One round.
 #[inline(always)]
 pub(crate) fn round<L: Lane>(v: &mut [L; 16], m: &[L; 16], order: &[usize; 16], turns: [u32; 4]) {
-    mix4!(v, m, order, turns, (0 4 8 12, 0), (1 5 9 13, 2), (2 6 10 14, 4), (3 7 11 15, 6));
-    mix4!(v, m, order, turns, (0 5 10 15, 8), (1 6 11 12, 10), (2 7 8 13, 12), (3 4 9 14, 14));
+    columns(v, m, order, turns);
+    diagonals(v, m, order, turns);
 }
 
 /// RFC 7693, 2.7.
@@ -177,7 +189,11 @@ impl<V: Variant, L: Lane<Word = V::Word>> Kernel for Blake2<V, L> {
     #[inline(always)]
     unsafe fn fold(state: &mut [L; 8], source: Source, place: &Place) {
         // SAFETY: the caller's promise.
-        compress::<V, L>(state, &unsafe { source.rows_words::<false, L>() }, place);
+        let m = unsafe {
+            let (rows, offset) = source.rows();
+            L::rows16::<false>(rows, offset)
+        };
+        compress::<V, L>(state, &m, place);
     }
 
     #[inline(always)]

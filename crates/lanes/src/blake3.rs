@@ -2,14 +2,20 @@
 
 use crate::{
     Messages,
-    blake2::{Small, Variant, round},
+    blake2::{Small, Variant, columns, diagonals, round},
     cpu::{Cpu, active_or_detected},
-    kernel::{End, Grid, Job, Kernel, Place, Source, Start, lanes_state},
+    kernel::{End, Grid, Job, Kernel, Numbers, Place, Source, Start, lanes_state},
     kernels::{Family, dispatch},
     lane::Lane,
     plan::{Padding, Plan, Scheme, Words},
 };
 use core::{marker::PhantomData, slice};
+
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+use crate::{
+    kernels::few,
+    rows::{Flags, Nodes},
+};
 
 mod trees;
 pub(crate) use trees::{Trees, digests};
@@ -20,8 +26,8 @@ pub const CHUNK: usize = 1024;
 /// A chaining value or, of the root, a digest.
 pub type Value = [u8; 32];
 
-/// Domain flags of the compression function (the BLAKE3 paper, table 3). A message's first block has `CHUNK_START`, 1,
-/// from its [`Plan`].
+/// Domain flags of the compression function (the BLAKE3 paper, table 3). A [`Plan`]'s first block has `CHUNK_START`.
+pub(crate) const CHUNK_START: u32 = 1;
 pub(crate) const CHUNK_END: u32 = 2;
 pub(crate) const PARENT: u32 = 4;
 pub(crate) const ROOT: u32 = 8;
@@ -106,6 +112,7 @@ pub fn root_parent(left: &Value, right: &Value) -> Value {
 ///
 /// # Safety
 /// `count` messages of `len` bytes lie in `grid`; `out` has 32 bytes for each, and may be where they were read from.
+#[inline(always)]
 pub(crate) unsafe fn chunks_of(
     cpu: Cpu,
     grid: Grid,
@@ -118,6 +125,17 @@ pub(crate) unsafe fn chunks_of(
     if count == 0 {
         return;
     }
+    let root = if role == Role::Root { ROOT } else { 0 };
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+    if prefix.is_empty()
+        && let Some(few) = few(cpu, count)
+        && let Some((base, stride, up)) = grid.line(count)
+    {
+        let number = grid.counter + grid.up * grid.first as u64;
+        let flags = Flags { first: CHUNK_START as u8, every: 0, last: (CHUNK_END | root) as u8, up: up as u8 };
+        // SAFETY: the caller's promise.
+        return unsafe { few(Nodes { base, stride, len, number, flags }, count, out) };
+    }
     // Blocks that only the prefix fills are the same for all: but a chunk has no more than 16, so nothing is saved here.
     debug_assert!(prefix.len() <= 64);
     let mut plan = Plan::new();
@@ -126,7 +144,6 @@ pub(crate) unsafe fn chunks_of(
         // SAFETY: the caller's promise.
         plan.include(unsafe { slice::from_raw_parts(grid.base, len) });
     }
-    let root = if role == Role::Root { ROOT } else { 0 };
     let start = Start::Same(BLAKE3.start.as_ptr());
     let job =
         Job { flags: (0, CHUNK_END | root), ..Job::new(&BLAKE3, &plan, start, grid, count, End::Digests(out, 32)) };
@@ -138,11 +155,20 @@ pub(crate) unsafe fn chunks_of(
 ///
 /// # Safety
 /// `count` pairs lie in `grid`; `out` has 32 bytes for each, and may begin where they were read from.
+#[inline(always)]
 pub(crate) unsafe fn parents_of(cpu: Cpu, grid: Grid, count: usize, role: Role, out: *mut u8) {
+    let root = if role == Role::Root { ROOT } else { 0 };
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+    if let Some(few) = few(cpu, count)
+        && let Some((base, stride, _)) = grid.line(count)
+    {
+        let flags = Flags { first: 0, every: (PARENT | root) as u8, last: 0, up: 0 };
+        // SAFETY: the caller's promise.
+        return unsafe { few(Nodes { base, stride, len: 64, number: 0, flags }, count, out) };
+    }
     // A parent is one full block that is no chunk's first: as if a block went before.
     let mut plan = Plan::new();
     plan.blocks(&BLAKE3, 64, 0, 1);
-    let root = if role == Role::Root { ROOT } else { 0 };
     let start = Start::Same(BLAKE3.start.as_ptr());
     let job = Job { flags: (PARENT | root, 0), ..Job::new(&BLAKE3, &plan, start, grid, count, End::Digests(out, 32)) };
     // SAFETY: the caller's promise.
@@ -168,9 +194,20 @@ pub(crate) const ORDER: [[usize; 16]; 7] = {
     order
 };
 
-/// The BLAKE3 paper, 2.2.
+/// The BLAKE3 paper, 2.2. The block's second half is read when the first one is mixed in: so the shuffles that reading is
+/// made of run beside the mixing.
+///
+/// # Safety
+/// The machine has the instruction set; 16 words of each message lie in `rows`.
 #[inline(always)]
-fn compress<L: Lane<Word = u32>>(cv: &mut [L; 8], m: &[L; 16], numbers: [L; 2], len: u32, flags: u32) {
+unsafe fn compress<L: Lane<Word = u32>>(
+    cv: &mut [L; 8],
+    rows: *const *const u8,
+    offset: isize,
+    numbers: [L; 2],
+    len: u32,
+    flags: u32,
+) {
     let one = cv[0];
     let iv = <Small as Variant>::START;
     let mut v = [
@@ -191,13 +228,31 @@ fn compress<L: Lane<Word = u32>>(cv: &mut [L; 8], m: &[L; 16], numbers: [L; 2], 
         one.splat(len),
         one.splat(flags),
     ];
+    let turns = <Small as Variant>::TURNS;
+    let mut m = [one; 16];
+    // SAFETY: the caller's promise.
+    put(&mut m, 0, unsafe { L::rows8::<false>(rows, offset) });
+    columns(&mut v, &m, &ORDER[0], turns);
+    // SAFETY: the caller's promise.
+    put(&mut m, 8, unsafe { L::rows8::<false>(rows, offset + 32) });
+    diagonals(&mut v, &m, &ORDER[0], turns);
     macro_rules! rounds {
-        ($($round:literal)*) => { $(round(&mut v, m, &ORDER[$round], <Small as Variant>::TURNS);)* };
+        ($($round:literal)*) => { $(round(&mut v, &m, &ORDER[$round], turns);)* };
     }
-    rounds!(0 1 2 3 4 5 6);
+    rounds!(1 2 3 4 5 6);
     let mut at = 0;
     while at < 8 {
         cv[at] = v[at].xor(v[at + 8]);
+        at += 1;
+    }
+}
+
+/// Puts half a block in its place.
+#[inline(always)]
+fn put<L: Lane>(m: &mut [L; 16], from: usize, half: [L; 8]) {
+    let mut at = 0;
+    while at < 8 {
+        m[from + at] = half[at];
         at += 1;
     }
 }
@@ -213,8 +268,12 @@ impl<L: Lane<Word = u32>> Kernel for Blake3<L> {
     unsafe fn fold(state: &mut [L; 8], source: Source, place: &Place) {
         // SAFETY: the caller's promise, and there are numbers for each lane.
         unsafe {
-            let numbers = [L::load(place.numbers[0]), L::load(place.numbers[1])];
-            compress(state, &source.rows_words::<false, L>(), numbers, place.len, place.flags);
+            let numbers = match place.numbers {
+                Numbers::Same(number) => [L::broadcast(number as u32), L::broadcast((number >> 32) as u32)],
+                Numbers::Each([low, high]) => [L::load(low), L::load(high)],
+            };
+            let (rows, offset) = source.rows();
+            compress(state, rows, offset, numbers, place.len, place.flags);
         }
     }
 

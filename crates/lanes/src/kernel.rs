@@ -15,6 +15,9 @@ pub(crate) const PITCH: usize = MAX_BLOCK.next_multiple_of(64);
 /// The bytes of each message that are copied at a time where messages would push each other out of the cache.
 const PIECE: usize = 512;
 
+/// So many bytes are taken to be in the second cache already when they are hashed.
+const NEAR: usize = 1 << 20;
+
 /// Messages at a kernel, all of the same length.
 #[derive(Clone, Copy)]
 pub(crate) struct Job<'a> {
@@ -88,6 +91,17 @@ impl Grid {
         Grid { base, stride, columns: 1, step: 0, first: 0, counter: 0, up: 0 }
     }
 
+    /// Where the first of `count` messages lies, how far behind it the next one, and how much larger that one's number is, if
+    /// all of them are so far from each other.
+    pub fn line(&self, count: usize) -> Option<(*const u8, usize, u64)> {
+        let base = self.base.wrapping_add(self.first * self.step);
+        match self.columns {
+            1 => Some((base, self.stride, 0)),
+            columns if self.first + count <= columns => Some((base, self.step, self.up)),
+            _ => None,
+        }
+    }
+
     /// Without the first `count` messages.
     pub fn skip(self, count: usize) -> Self {
         if count == 0 {
@@ -140,18 +154,16 @@ impl Source {
         }
     }
 
-    /// The block's 16 words, where [`Kernel::SAME`] is false.
+    /// The rows, where [`Kernel::SAME`] is false.
     ///
     /// # Safety
-    /// The machine has the instruction set, and the block is there: in rows.
+    /// The block is in rows.
     #[inline(always)]
-    pub unsafe fn rows_words<const BIG: bool, L: Lane>(self) -> [L; 16] {
-        // SAFETY: the caller's promise.
-        unsafe {
-            match self {
-                Source::Rows(rows, offset) => L::rows16::<BIG>(rows, offset),
-                _ => hint::unreachable_unchecked(),
-            }
+    pub unsafe fn rows(self) -> (*const *const u8, isize) {
+        match self {
+            Source::Rows(rows, offset) => (rows, offset),
+            // SAFETY: the caller's promise.
+            _ => unsafe { hint::unreachable_unchecked() },
         }
     }
 
@@ -214,10 +226,20 @@ pub(crate) struct Place {
     pub flags: u32,
     /// Whether it is the last block.
     pub last: bool,
-    /// The number of each lane's message: the low halves of all, and the high ones (BLAKE3).
-    pub numbers: [*const u32; 2],
+    /// The number of each lane's message (BLAKE3).
+    pub numbers: Numbers,
     /// The size of a block, in bytes (Keccak).
     pub block: usize,
+}
+
+/// The numbers of messages.
+#[derive(Clone, Copy)]
+pub(crate) enum Numbers {
+    /// All have this one. It is not in memory: a vector cannot be loaded from words just written before all instructions
+    /// before those are done, and so one short message would wait for the one before.
+    Same(u64),
+    /// The low halves of each lane's, and the high ones.
+    Each([*const u32; 2]),
 }
 
 /// A hash function over some messages side by side.
@@ -296,14 +318,14 @@ pub(crate) unsafe fn run<K: Kernel>(job: &Job<'_>) {
     let mut staged = Aligned(Own::<K, [u8; PIECE + 64]>::uninit());
     let staged: *mut u8 = hint::black_box(staged.0.as_mut_ptr()).cast();
     // While a block is hashed, the next one comes. Of chunks that lie one after another the next group's come, too: a chunk
-    // is too short for the chip to see a stream in it, and a group's chunks together too long for the nearest cache.
-    let far = if grid.columns > K::LANES { K::LANES * grid.step } else { 0 };
+    // is too short for the chip to see a stream in it, and a group's chunks together too long for the nearest cache. What is
+    // short enough to have come through the second cache just now would only wait for it.
+    let far = if grid.columns > K::LANES && job.count * grid.step > NEAR { K::LANES * grid.step } else { 0 };
     let short = job.steps.iter().all(|step| step.blocks == 1);
     let (mut row, mut column, mut done) = (grid.base, grid.first, 0);
 
-    // Written once, unless they differ: a vector is not loaded from words just written before all of them are in the cache.
     let mut lane = 0;
-    while lane < K::LANES {
+    while grid.up > 0 && lane < K::LANES {
         // SAFETY: there is a number for each lane.
         unsafe {
             *numbers[0].add(lane) = grid.counter as u32;
@@ -361,7 +383,10 @@ pub(crate) unsafe fn run<K: Kernel>(job: &Job<'_>) {
                     len: step.len,
                     flags: job.flags.0 | step.first as u32,
                     last: false,
-                    numbers: [numbers[0], numbers[1]],
+                    numbers: match grid.up {
+                        0 => Numbers::Same(grid.counter),
+                        _ => Numbers::Each([numbers[0], numbers[1]]),
+                    },
                     block: job.block,
                 };
                 let (mut from, mut offset) = (rows.cast_const(), step.offset);

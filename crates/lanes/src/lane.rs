@@ -44,17 +44,37 @@ pub(crate) trait Lane: Copy {
     /// [`LANES`](Lane::LANES) words can be written.
     unsafe fn store(self, to: *mut Self::Word);
 
-    /// Reads 16 consecutive words of each message, at `offset` bytes from its row: `out[i]` holds word `i` of each.
+    /// Reads 8 consecutive words of each message, at `offset` bytes from its row: `out[i]` holds word `i` of each.
     /// `BIG` says that a word's first byte is its most significant one.
     ///
     /// # Safety
-    /// The machine has the instruction set; `rows` are [`LANES`](Lane::LANES) pointers with 16 words there.
-    unsafe fn rows16<const BIG: bool>(rows: *const *const u8, offset: isize) -> [Self; 16];
+    /// The machine has the instruction set; `rows` are [`LANES`](Lane::LANES) pointers with 8 words there.
+    unsafe fn rows8<const BIG: bool>(rows: *const *const u8, offset: isize) -> [Self; 8];
+
+    /// Reads 16 words of each message.
+    ///
+    /// # Safety
+    /// As [`rows8`](Lane::rows8), with 16 words at each row.
+    #[inline(always)]
+    unsafe fn rows16<const BIG: bool>(rows: *const *const u8, offset: isize) -> [Self; 16] {
+        // SAFETY: the caller's promise.
+        let halves = unsafe {
+            let half = 8 * size_of::<Self::Word>() as isize;
+            [Self::rows8::<BIG>(rows, offset), Self::rows8::<BIG>(rows, offset + half)]
+        };
+        let mut all = [halves[0][0]; 16];
+        let mut at = 0;
+        while at < 16 {
+            all[at] = halves[at / 8][at % 8];
+            at += 1;
+        }
+        all
+    }
 
     /// Reads one word of each message.
     ///
     /// # Safety
-    /// As [`rows16`](Lane::rows16), with one word at each row.
+    /// As [`rows8`](Lane::rows8), with one word at each row.
     unsafe fn rows1<const BIG: bool>(rows: *const *const u8, offset: isize) -> Self;
 
     /// Writes 8 words of each message: those of lane `i` begin at `out + i * stride`.
@@ -175,12 +195,12 @@ macro_rules! interleaved {
             }
 
             #[inline(always)]
-            unsafe fn rows16<const BIG: bool>(rows: *const *const u8, offset: isize) -> [Self; 16] {
+            unsafe fn rows8<const BIG: bool>(rows: *const *const u8, offset: isize) -> [Self; 8] {
                 // SAFETY: the caller's promise: the vectors' rows lie one after another.
-                let parts = unsafe { [$(L::rows16::<BIG>(rows.add($at * L::LANES), offset)),*] };
-                let mut all = [$name([parts[0][0]; $count]); 16];
+                let parts = unsafe { [$(L::rows8::<BIG>(rows.add($at * L::LANES), offset)),*] };
+                let mut all = [$name([parts[0][0]; $count]); 8];
                 let mut word = 0;
-                while word < 16 {
+                while word < 8 {
                     all[word] = $name([$(parts[$at][word]),*]);
                     word += 1;
                 }
@@ -189,7 +209,7 @@ macro_rules! interleaved {
 
             #[inline(always)]
             unsafe fn rows1<const BIG: bool>(rows: *const *const u8, offset: isize) -> Self {
-                // SAFETY: as for `rows16`.
+                // SAFETY: as for `rows8`.
                 unsafe { $name([$(L::rows1::<BIG>(rows.add($at * L::LANES), offset)),*]) }
             }
 

@@ -122,7 +122,10 @@ unsafe fn compress<C: Constants, L: Lane<Word = C::Word>>(state: &mut [L; 8], so
         t = 32;
     } else {
         // SAFETY: the caller's promise.
-        w = unsafe { source.rows_words::<true, L>() };
+        w = unsafe {
+            let (rows, offset) = source.rows();
+            L::rows16::<true>(rows, offset)
+        };
         macro_rules! first {
             ($i:literal) => {
                 round::<C, L, $i>(&mut s, w[$i].add(w[$i].splat(C::K[$i])))

@@ -131,36 +131,32 @@ impl Lane for Z32 {
     ternary!(_mm512_set1_epi32 as i32, _mm512_rorv_epi32 _mm512_srlv_epi32 _mm512_ternarylogic_epi32, pin512);
 
     #[inline(always)]
-    unsafe fn rows16<const BIG: bool>(rows: *const *const u8, offset: isize) -> [Self; 16] {
+    unsafe fn rows8<const BIG: bool>(rows: *const *const u8, offset: isize) -> [Self; 8] {
         op! {
-            let mut words = [Self::broadcast(0); 16];
-            let mut half = 0;
-            while half < 2 {
-                // Half a row of messages j and j + 4, and of j + 8 and j + 12: a register is put together while it is loaded,
-                // because there is but one unit for shuffles.
-                let mut pairs = [words[0].0; 8];
-                let mut j = 0;
-                while j < 8 {
-                    let lane = j % 4 + j / 4 * 8;
-                    let first = (*rows.add(lane)).wrapping_offset(offset + 32 * half as isize);
-                    let second = (*rows.add(lane + 4)).wrapping_offset(offset + 32 * half as isize);
-                    let low = _mm512_castsi256_si512(_mm256_loadu_si256(first.cast()));
-                    pairs[j] = _mm512_inserti64x4::<1>(low, _mm256_loadu_si256(second.cast()));
-                    if BIG {
-                        pairs[j] = reversed::<4>(pairs[j]);
-                    }
-                    j += 1;
+            // The words of messages j and j + 4, and of j + 8 and j + 12: a register is put together while it is loaded,
+            // because there is but one unit for shuffles.
+            let mut words = [Self::broadcast(0); 8];
+            let mut pairs = [words[0].0; 8];
+            let mut j = 0;
+            while j < 8 {
+                let lane = j % 4 + j / 4 * 8;
+                let first = (*rows.add(lane)).wrapping_offset(offset);
+                let second = (*rows.add(lane + 4)).wrapping_offset(offset);
+                let low = _mm512_castsi256_si512(_mm256_loadu_si256(first.cast()));
+                pairs[j] = _mm512_inserti64x4::<1>(low, _mm256_loadu_si256(second.cast()));
+                if BIG {
+                    pairs[j] = reversed::<4>(pairs[j]);
                 }
-                // Squares of 4 by 4 words: `low[k]`, blocks 0 and 2, is word k of the messages 0..4 and 4..8; 1 and 3, word 4 + k.
-                let low = transpose4([pairs[0], pairs[1], pairs[2], pairs[3]]);
-                let high = transpose4([pairs[4], pairs[5], pairs[6], pairs[7]]);
-                let mut k = 0;
-                while k < 4 {
-                    words[8 * half + k] = Self(_mm512_shuffle_i32x4::<0b10_00_10_00>(low[k], high[k]));
-                    words[8 * half + k + 4] = Self(_mm512_shuffle_i32x4::<0b11_01_11_01>(low[k], high[k]));
-                    k += 1;
-                }
-                half += 1;
+                j += 1;
+            }
+            // Squares of 4 by 4 words: `low[k]`, blocks 0 and 2, is word k of the messages 0..4 and 4..8; 1 and 3, word 4 + k.
+            let low = transpose4([pairs[0], pairs[1], pairs[2], pairs[3]]);
+            let high = transpose4([pairs[4], pairs[5], pairs[6], pairs[7]]);
+            let mut k = 0;
+            while k < 4 {
+                words[k] = Self(_mm512_shuffle_i32x4::<0b10_00_10_00>(low[k], high[k]));
+                words[k + 4] = Self(_mm512_shuffle_i32x4::<0b11_01_11_01>(low[k], high[k]));
+                k += 1;
             }
             words
         }
@@ -252,10 +248,27 @@ impl Row for X32 {
     turned!(_mm_shuffle_epi32);
 
     #[inline(always)]
+    unsafe fn fours([a, b, c, d]: [u32; 4]) -> Self {
+        op!(Self(_mm_setr_epi32(a as i32, b as i32, c as i32, d as i32)))
+    }
+
+    #[inline(always)]
     unsafe fn blocks(rows: *const *const u8, offset: isize) -> [__m256i; 2] {
         op! {
             let at = (*rows).wrapping_offset(offset);
             [pin256(_mm256_loadu_si256(at.cast())), pin256(_mm256_loadu_si256(at.wrapping_add(32).cast()))]
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn part(rows: *const *const u8, len: usize) -> [__m256i; 2] {
+        // Bytes outside the masks are not touched.
+        op! {
+            let at = *rows;
+            [
+                pin256(_mm256_maskz_loadu_epi8(below(len, 0) as u32, at.cast())),
+                pin256(_mm256_maskz_loadu_epi8((below(len, 0) >> 32) as u32, at.wrapping_add(32).cast())),
+            ]
         }
     }
 
@@ -268,52 +281,111 @@ impl Row for X32 {
     }
 }
 
-/// Two messages.
-impl Row for Y32 {
-    type Blocks = [[__m256i; 2]; 2];
-    turned!(_mm256_shuffle_epi32);
+/// Several messages: the same quarter of each block in a register.
+macro_rules! quarters {
+    (
+        $row:ident $vector:ty: $quarter:ident, $turn:ident, $blend:ident $mask:ty,
+        $permute:ident $add:ident $broadcast:ident $fours:expr
+    ) => {
+        impl Row for $row {
+            type Blocks = [Self; 4];
+            turned!($turn);
 
-    #[inline(always)]
-    unsafe fn blocks(rows: *const *const u8, offset: isize) -> [[__m256i; 2]; 2] {
-        // SAFETY: the caller's promise: two messages.
-        unsafe { [X32::blocks(rows, offset), X32::blocks(rows.add(1), offset)] }
-    }
+            #[inline(always)]
+            unsafe fn fours([a, b, c, d]: [u32; 4]) -> Self {
+                op!(Self($broadcast(_mm_setr_epi32(a as i32, b as i32, c as i32, d as i32))))
+            }
 
-    #[inline(always)]
-    fn words(blocks: &[[__m256i; 2]; 2], at: [usize; 4]) -> Self {
-        let halves = [X32::words(&blocks[0], at), X32::words(&blocks[1], at)];
-        op!(Self(_mm256_inserti128_si256::<1>(_mm256_castsi128_si256(halves[0].0), halves[1].0)))
+            #[inline(always)]
+            unsafe fn blocks(rows: *const *const u8, offset: isize) -> [Self; 4] {
+                op! {[
+                    Self($quarter(rows, offset)),
+                    Self($quarter(rows, offset + 16)),
+                    Self($quarter(rows, offset + 32)),
+                    Self($quarter(rows, offset + 48)),
+                ]}
+            }
+
+            #[inline(always)]
+            fn words([a, b, c, d]: &[Self; 4], at: [usize; 4]) -> Self {
+                let late = at[0] / 8 | at[1] / 8 << 1 | at[2] / 8 << 2 | at[3] / 8 << 3;
+                let at = [at[0] % 8, at[1] % 8, at[2] % 8, at[3] % 8];
+                a.pick(*b, at).blend(late, c.pick(*d, at))
+            }
+
+            const PERMUTES: bool = true;
+
+            #[inline(always)]
+            fn permuted([a, b, c, d]: [Self; 4]) -> [Self; 4] {
+                // What the third and the fourth have for one result is put into one register first: any unit can do that.
+                // Pinned: the compiler would make more of two rounds' orders.
+                [
+                    a.pick(b, [1, 5, 7, 2]).pin(),
+                    a.pick(c.blend(0b1000, d), [3, 6, 0, 7]).pin(),
+                    d.blend(0b1000, c).pick(b, [0, 4, 3, 1]).pin(),
+                    c.blend(0b0100, d).pick(b, [1, 2, 6, 0]).pin(),
+                ]
+            }
+        }
+
+        impl $row {
+            /// Of each four words, `other`'s where `places` has a one.
+            #[inline(always)]
+            fn blend(self, places: usize, other: Self) -> Self {
+                op!(Self($blend((0x1111 * places) as $mask, self.0, other.0)))
+            }
+
+            /// Of each four words, any: `self`'s have the numbers 0 to 3, `other`'s 4 to 7.
+            #[inline(always)]
+            fn pick(self, other: Self, at: [usize; 4]) -> Self {
+                let mut order = [0; 4];
+                let mut place = 0;
+                while place < 4 {
+                    order[place] = (at[place] % 4 + at[place] / 4 * Self::LANES) as i32;
+                    place += 1;
+                }
+                op! {
+                    let order = $broadcast(_mm_loadu_si128(order.as_ptr().cast()));
+                    Self($permute(self.0, $add(order, $fours), other.0))
+                }
+            }
+        }
+    };
+}
+quarters!(
+    Y32 __m256i: quarter2, _mm256_shuffle_epi32, _mm256_mask_blend_epi32 u8,
+    _mm256_permutex2var_epi32 _mm256_add_epi32 _mm256_broadcastsi128_si256 _mm256_setr_epi32(0, 0, 0, 0, 4, 4, 4, 4)
+);
+quarters!(
+    Z32 __m512i: quarter4, _mm512_shuffle_epi32, _mm512_mask_blend_epi32 u16,
+    _mm512_permutex2var_epi32 _mm512_add_epi32 _mm512_broadcast_i32x4
+    _mm512_setr_epi32(0, 0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12)
+);
+
+/// 16 bytes of each of two messages.
+///
+/// # Safety
+/// They can be read.
+#[inline(always)]
+unsafe fn quarter2(rows: *const *const u8, offset: isize) -> __m256i {
+    op! {
+        let first = _mm_loadu_si128((*rows).wrapping_offset(offset).cast());
+        let second = _mm_loadu_si128((*rows.add(1)).wrapping_offset(offset).cast());
+        _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(first), second)
     }
 }
 
-/// Four messages.
-impl Row for Z32 {
-    type Blocks = [[__m512i; 2]; 2];
-    turned!(_mm512_shuffle_epi32);
-
-    #[inline(always)]
-    unsafe fn blocks(rows: *const *const u8, offset: isize) -> [[__m512i; 2]; 2] {
-        let mut blocks = [[op!(_mm512_setzero_si512()); 2]; 2];
-        let mut message = 0;
-        while message < 4 {
-            op! {
-                let at = (*rows.add(message)).wrapping_offset(offset);
-                blocks[message / 2][message % 2] = _mm512_loadu_si512(at.cast());
-            }
-            message += 1;
-        }
-        blocks
-    }
-
-    #[inline(always)]
-    fn words(blocks: &[[__m512i; 2]; 2], [a, b, c, d]: [usize; 4]) -> Self {
-        let [a, b, c, d] = [a as i32, b as i32, c as i32, d as i32];
-        op! {
-            let order = _mm512_zextsi256_si512(_mm256_setr_epi32(a, b, c, d, a + 16, b + 16, c + 16, d + 16));
-            let low = _mm512_permutex2var_epi32(blocks[0][0], order, blocks[0][1]);
-            let high = _mm512_permutex2var_epi32(blocks[1][0], order, blocks[1][1]);
-            Self(_mm512_inserti64x4::<1>(low, _mm512_castsi512_si256(high)))
-        }
+/// 16 bytes of each of four messages.
+///
+/// # Safety
+/// They can be read.
+#[inline(always)]
+unsafe fn quarter4(rows: *const *const u8, offset: isize) -> __m512i {
+    op! {
+        let mut all = _mm512_castsi128_si512(_mm_loadu_si128((*rows).wrapping_offset(offset).cast()));
+        all = _mm512_inserti32x4::<1>(all, _mm_loadu_si128((*rows.add(1)).wrapping_offset(offset).cast()));
+        all = _mm512_inserti32x4::<2>(all, _mm_loadu_si128((*rows.add(2)).wrapping_offset(offset).cast()));
+        _mm512_inserti32x4::<3>(all, _mm_loadu_si128((*rows.add(3)).wrapping_offset(offset).cast()))
     }
 }
 
@@ -321,6 +393,11 @@ impl Row for Z32 {
 impl Row for Y64 {
     type Blocks = [__m256i; 4];
     turned!(_mm256_permute4x64_epi64);
+
+    #[inline(always)]
+    unsafe fn fours([a, b, c, d]: [u64; 4]) -> Self {
+        op!(Self(_mm256_setr_epi64x(a as i64, b as i64, c as i64, d as i64)))
+    }
 
     #[inline(always)]
     unsafe fn blocks(rows: *const *const u8, offset: isize) -> [__m256i; 4] {

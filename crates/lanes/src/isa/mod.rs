@@ -60,11 +60,11 @@ macro_rules! rows {
         row1!();
 
         #[inline(always)]
-        unsafe fn rows16<const BIG: bool>(rows: *const *const u8, offset: isize) -> [Self; 16] {
+        unsafe fn rows8<const BIG: bool>(rows: *const *const u8, offset: isize) -> [Self; 8] {
             op! {
-                let mut words = [Self::broadcast(0); 16];
+                let mut words = [Self::broadcast(0); 8];
                 let mut part = 0;
-                while part < 16 {
+                while part < 8 {
                     let mut square = [words[0].0; Self::LANES];
                     let mut lane = 0;
                     while lane < Self::LANES {

@@ -27,11 +27,11 @@ macro_rules! lane {
             }
 
             #[inline(always)]
-            unsafe fn rows16<const BIG: bool>(rows: *const *const u8, offset: isize) -> [Self; 16] {
-                let mut words = [0; 16];
+            unsafe fn rows8<const BIG: bool>(rows: *const *const u8, offset: isize) -> [Self; 8] {
+                let mut words = [0; 8];
                 let mut at = 0;
-                while at < 16 {
-                    // SAFETY: the caller's promise: 16 words.
+                while at < 8 {
+                    // SAFETY: the caller's promise: 8 words.
                     words[at] = unsafe { Self::rows1::<BIG>(rows, offset + (at * size_of::<$word>()) as isize) };
                     at += 1;
                 }

@@ -67,6 +67,11 @@ impl Row for X32 {
     type Blocks = [u32; 16];
 
     #[inline(always)]
+    unsafe fn fours([a, b, c, d]: [u32; 4]) -> Self {
+        op!(Self(_mm_setr_epi32(a as i32, b as i32, c as i32, d as i32)))
+    }
+
+    #[inline(always)]
     unsafe fn blocks(rows: *const *const u8, offset: isize) -> [u32; 16] {
         // SAFETY: the caller's promise.
         unsafe { u32::rows16::<false>(rows, offset) }
