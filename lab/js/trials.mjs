@@ -118,15 +118,19 @@ export async function measure(series, told, report) {
         const started = now();
         for (const group of random.shuffled([...groups.values()])) {
             for (const [one, point] of random.shuffled(group)) {
-                if (one.failed) continue;
-                if (point.each < settings.trialMs / 8) await timed(point, 1);
-                const { took, output } = await trial(point, settings.trialMs);
-                const wrong = point.wrong(output);
-                if (wrong) {
-                    report({ refused: { case: one.case, subject: one.subject, x: point.x, why: wrong } });
-                    one.failed = true;
+                if (one.failed || point.failed) continue;
+                try {
+                    if (point.each < settings.trialMs / 8) await timed(point, 1);
+                    const { took, output } = await trial(point, settings.trialMs);
+                    const wrong = point.wrong(output);
+                    if (wrong) throw new WrongDigest(wrong);
+                    point.times.push(took / point.count);
+                } catch (error) {
+                    const told = { case: one.case, subject: one.subject, x: point.x, why: String(error?.message ?? error) };
+                    one.failed = error instanceof WrongDigest;
+                    point.failed = true;
+                    report(one.failed ? { refused: told } : { stopped: told });
                 }
-                point.times.push(took / point.count);
             }
             await report({});
         }
@@ -135,7 +139,7 @@ export async function measure(series, told, report) {
     }
     for (const one of series) {
         if (one.failed) continue;
-        for (const { x, times } of one.points)
+        for (const { x, times } of one.points.filter(({ failed }) => !failed))
             report({ row: [one.case, one.subject, x, median(times), Math.min(...times), Math.max(...times), times.length] });
     }
 }

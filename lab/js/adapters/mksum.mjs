@@ -8,6 +8,7 @@ export default {
     kind: 'wasm',
     load: async () => {
         await mksum.load();
+        const format = mksum.Spec.parse('plain:sha256:1KiB');
         return {
             hashes: Object.fromEntries(HASHES.map((name) => [name, mksum[name]])),
             pbkdf2: {
@@ -18,7 +19,7 @@ export default {
                 'mksum, in lanes': (passwords, salt, iterations) =>
                     mksum.pbkdf2Many('sha256', passwords.map((password) => ({ password, salt })), iterations, 32),
             },
-            root: (bytes) => mksum.root('plain:sha256:1KiB', bytes).digest,
+            root: (bytes) => mksum.root(format, bytes).digest,
             streams: { sha256: () => mksum.create('sha256') },
         };
     },
