@@ -91,6 +91,9 @@ def pictures(found):
     yield "keys.svg", plot.grid([
         plot.lines(engine.rates("keys"), x="keys derived together, 1,000 iterations each", y="keys a millisecond",
                    title=f"PBKDF2-SHA256 of many keys, {engine.title}", ticks=[1, 2, 4, 8, 16], **size) for engine in both if engine.subjects("keys")])
+    yield "best.svg", plot.grid([
+        plot.lines(best_of_each(engine), x="bytes of input", y="bytes a millisecond", title=f"The best library of each hash, {engine.title}", ours=(), **size)
+        for engine in both])
     yield "trees.svg", plot.grid([
         plot.lines(engine.rates("trees"), x="bytes of the file", y="bytes a millisecond", title=f"Merkle root, SHA-256, leaves of 1 KiB, {engine.title}",
                    **size) for engine in both if engine.subjects("trees")])
@@ -106,6 +109,16 @@ def pictures(found):
             title=f"SHA-256 in {engine.title}, by the length of the input", width=520, height=300, share=0.4, order=sorted(KNOWN))
     if any(engine.subjects("sha256") for engine in found.values()):
         yield "engines.svg", plot.grid([engines_chart(found, hash) for hash in HASHES])
+
+
+def best_of_each(engine):
+    """The curve of the library that is fastest at 64 KiB, for each hash."""
+    curves = {}
+    for hash in HASHES:
+        rate, subject = engine.best(hash, 65536, besides=())
+        if rate:
+            curves[f"{hash}: {subject}"] = engine.rates(hash, only=[subject])[subject]
+    return curves
 
 
 def engines_chart(found, hash):
