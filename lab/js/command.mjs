@@ -3,6 +3,7 @@ import { run } from './build/study.mjs';
 
 const collect = globalThis.Bun ? () => Bun.gc(true) : globalThis.gc;
 const engine = {
+    mksum: () => import('../../bindings/js/dist/index.js'),
     async bytesUsed() {
         // Twice: what the first collection lets go of, the second one finds gone.
         for (let turn = 0; turn < 2; turn++) {

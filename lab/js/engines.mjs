@@ -82,6 +82,10 @@ function serve(plan, heard) {
         } else if (pathname === '/' || pathname === '/build/study.mjs') {
             const file = pathname === '/' ? 'page.html' : pathname.slice(1);
             response.writeHead(200, { ...headers, 'Content-Type': TYPES[path.extname(file)] }).end(await readFile(path.join(here, file)));
+        } else if (/^\/mksum\/[a-z-]+\.js$/.test(pathname)) {
+            // Our package as it is published, for its workers.
+            const file = path.join(here, '../../bindings/js/dist', pathname.slice('/mksum/'.length));
+            response.writeHead(200, { ...headers, 'Content-Type': TYPES['.mjs'] }).end(await readFile(file));
         } else {
             response.writeHead(404, headers).end();
         }

@@ -149,6 +149,7 @@ QUANTITIES = {
     "hashes": ("Hashes by the length of the input", HASHES, "bytes", "bytes a millisecond"),
     "pbkdf2": ("PBKDF2 by iterations", ["pbkdf2-sha1", "pbkdf2-sha256"], "iterations", "iterations a millisecond"),
     "keys": ("PBKDF2-SHA256 of many keys", ["keys"], "keys", "keys a millisecond"),
+    "pool": ("One big file on several workers", ["pool"], "bytes", "bytes a millisecond"),
     "streams": ("Many streams", ["streams"], "files", "MB a second"),
     "trees": ("Merkle roots, SHA-256 of leaves of 1 KiB", ["trees"], "bytes", "bytes a millisecond"),
     "convert": ("Conversions that libraries ask for", ["convert"], "bytes", "bytes a millisecond"),
@@ -280,6 +281,13 @@ def rooted(found):
                  [[subject, *(spread(engine, "trees", subject, MIB, 1e3) for engine in found.values())] for subject in subjects])
 
 
+def pooled(found):
+    subjects = list(dict.fromkeys(subject for engine in found.values() for subject in engine.subjects("pool")))
+    most = max((x for engine in found.values() for (case, _, x) in engine.rows if case == "pool"), default=0)
+    return table([f"MB/s, a file of {most >> 20} MiB", *(engine.title for engine in found.values())],
+                 [[subject, *(spread(engine, "pool", subject, most, 1e3) for engine in found.values())] for subject in subjects])
+
+
 def converting(found):
     subjects = list(dict.fromkeys(subject for engine in found.values() for subject in engine.subjects("convert")))
     rows = [[subject, *(f"{number(rate and rate / 1e3)} ({number(hashed and hashed / 1e3)})" for engine in found.values()
@@ -318,7 +326,7 @@ def main():
     page(found, HERE.parents[1] / "target/lab/js.html")
     fill(HERE / "README.md", {
         "machine": machine(found), "large": against(found, MIB), "small": against(found, 16), "pbkdf2": derived(found), "keys": many_keys(found),
-        "trees": rooted(found), "streams": streaming(found), "convert": converting(found), "refused": told(found, "refused"), "absent": told(found, "absent"),
+        "trees": rooted(found), "pool": pooled(found), "streams": streaming(found), "convert": converting(found), "refused": told(found, "refused"), "absent": told(found, "absent"),
     })
     (HERE / "tables.md").write_text("# Every hash of every library\n\nWritten by `figures.py`. MB/s: the median, and in brackets the least and the most of the trials.\n\n"
                                     + "\n\n".join(everything(engine) for engine in found.values()) + "\n\n## Who stopped early\n\n" + told(found, "stopped") + "\n")

@@ -1,10 +1,10 @@
-// The Merkle root `plain:sha256:1KiB` (spec/plain.md) as one writes it by hand: a hash of each leaf, then of pairs, level by level.
+// A Merkle root of the format `plain` (spec/plain.md) as one writes it by hand: a hash of each leaf, then of pairs, level by level.
 import { concatenated } from './bytes.mjs';
 import { LEAF } from './points.mjs';
 
-export function plainRoot(hash, bytes) {
+export function plainRoot(hash, bytes, leaf = LEAF) {
     let level = [];
-    for (let at = 0; at < bytes.length; at += LEAF) level.push(hash(bytes.subarray(at, at + LEAF)));
+    for (let at = 0; at < bytes.length; at += leaf) level.push(hash(bytes.subarray(at, at + leaf)));
     while (level.length > 1) {
         const above = [];
         for (let at = 0; at + 1 < level.length; at += 2) above.push(hash(concatenated([level[at], level[at + 1]])));

@@ -28,3 +28,6 @@ export const CHUNK = 1 << 12;
 /** Bytes of a file whose Merkle root is asked for; its leaves are of 1 KiB. */
 export const TREES = [1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20, 1 << 22];
 export const LEAF = 1 << 10;
+
+/** Bytes of a file that workers hash together: 2^k times 4 MiB. */
+export const FILES = [1 << 24, 1 << 26, 1 << 28];

@@ -10,6 +10,7 @@ const CASES = {
     'pbkdf2-sha256': { x: 'iterations', unit: 'ms' },
     keys: { x: 'keys', unit: 'ms' },
     trees: { x: 'bytes', unit: 'ms' },
+    pool: { x: 'bytes', unit: 'ms' },
     streams: { x: 'files', unit: 'ms' },
     memory: { x: 'files', unit: 'bytes' },
 };

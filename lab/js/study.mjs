@@ -1,10 +1,11 @@
 // The study, as every engine runs it: `run(plan, report)`. A plan is data, a report is JSON, so both travel.
 //
-//     plan: { suites: ['hashes', 'pbkdf2', 'keys', 'trees', 'streams'] or ['memory'] or ['check'], sizes, iterations, keys, trees, streams, subjects (all, if none),
-//             seed, trialMs, rounds: [least, most], limitMs and budgetMs: { SUITE: milliseconds } }
+//     plan: { suites: ['hashes', 'pbkdf2', 'keys', 'trees', 'pool', 'streams'] or ['memory'] or ['check'], sizes, iterations, keys, trees, files, streams, subjects (all, if none),
+//             seed, trialMs, rounds: [least, most], limitMs, leastMs and budgetMs: { SUITE: milliseconds } }
 import { ADAPTERS } from './adapters/index.mjs';
 import { conversions, hashes } from './suites/hashes.mjs';
 import { keys, pbkdf2 } from './suites/keys.mjs';
+import { pools } from './suites/pool.mjs';
 import { memory, streams, ways } from './suites/streams.mjs';
 import { trees } from './suites/trees.mjs';
 import { measure, resolution } from './trials.mjs';
@@ -32,6 +33,7 @@ const SUITES = {
     pbkdf2: (libraries, plan) => pbkdf2(libraries, plan.iterations),
     keys: (libraries, plan) => keys(libraries, plan.keys),
     trees: (libraries, plan) => trees(libraries, plan.trees),
+    pool: (libraries, plan, mksum) => pools(libraries, plan.files, mksum),
     streams: (libraries, plan) => streams(libraries, plan.streams, plan.seed),
 };
 
@@ -51,15 +53,16 @@ async function check(series, report) {
         }
 }
 
-/** `engine.bytesUsed()` is the memory this engine says it uses, if it says. */
+/** `engine.bytesUsed()` is the memory this engine says it uses, if it says; `engine.mksum()` our package as it is published. */
 export async function run(plan, report, engine = {}, adapters = ADAPTERS) {
     const chosen = adapters.filter(({ name }) => !plan.subjects || plan.subjects.includes(name));
     const libraries = await loaded(chosen, report);
     await report({ subjects: libraries.map(({ name, kind }) => ({ subject: name, kind })) });
+    const mksum = await engine.mksum?.();
     report({ clock: { stepMs: resolution() } });
     for (const suite of plan.suites) {
         if (suite === 'check') {
-            for (const series of Object.values(SUITES)) await check(series(libraries, plan), report);
+            for (const series of Object.values(SUITES)) await check(series(libraries, plan, mksum), report);
         } else if (suite === 'memory') {
             for (const way of ways(libraries).filter(({ subject }) => subject === plan.way)) {
                 for (const count of plan.streams) {
@@ -73,8 +76,8 @@ export async function run(plan, report, engine = {}, adapters = ADAPTERS) {
                 }
             }
         } else {
-            const settings = { ...plan, budgetMs: plan.budgetMs[suite], limitMs: plan.limitMs[suite] };
-            await measure(SUITES[suite](libraries, plan), settings, report);
+            const settings = { ...plan, budgetMs: plan.budgetMs[suite], limitMs: plan.limitMs[suite], leastMs: plan.leastMs[suite] };
+            await measure(SUITES[suite](libraries, plan, mksum), settings, report);
         }
     }
     await report({ done: true });

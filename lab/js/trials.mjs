@@ -35,9 +35,6 @@ async function timed(point, count) {
     return { took: now() - begin, output };
 }
 
-/** However little time there is: an input of 1 MiB is hashed in less by all libraries that matter. */
-const LEAST_LIMIT_MS = 25;
-
 class WrongDigest extends Error {}
 
 /** Checks the first output, warms up, and finds how many calls fill a trial. */
@@ -71,9 +68,11 @@ async function trial(point, trialMs) {
 }
 
 /**
- * Rows of all series: `settings` are { seed, trialMs, limitMs, budgetMs, rounds: [least, most] }. A series stops at the first x where
- * a call takes longer than `limitMs`; a trial takes `trialMs`, or 100 steps of the clock if these are more; that limit is halved until the least number of rounds fits into the budget. Told to
- * `report`: { row }, { stopped }, { refused } and { progress }. A series with a wrong output is refused and never timed.
+ * Rows of all series: `settings` are { seed, trialMs, limitMs, leastMs, budgetMs, rounds: [least, most] }.
+ *
+ * A trial takes `trialMs`, or 100 steps of the clock if these are more. A series stops at the first x where a call takes longer than
+ * `limitMs`; that is halved, not below `leastMs`, until the least number of rounds fits into the budget. Told to `report`:
+ * { row }, { stopped }, { refused } and { progress }. A series with a wrong output is refused, and none of its times counts.
  */
 export async function measure(series, told, report) {
     const settings = { ...told, trialMs: Math.max(told.trialMs, 100 * resolution()) };
@@ -101,7 +100,7 @@ export async function measure(series, told, report) {
     }
     const cost = () => series.flatMap((one) => one.points).reduce((sum, point) => sum + Math.max(settings.trialMs, point.each) * 1.1, 0);
     const left = settings.budgetMs - (now() - begin);
-    for (let limit = settings.limitMs / 2; cost() * settings.rounds[0] > left && limit >= LEAST_LIMIT_MS; limit /= 2) {
+    for (let limit = settings.limitMs / 2; cost() * settings.rounds[0] > left && limit >= settings.leastMs; limit /= 2) {
         for (const one of series) {
             const kept = one.points.filter((point) => point.each <= limit);
             if (kept.length < one.points.length)
