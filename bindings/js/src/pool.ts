@@ -135,7 +135,9 @@ async function thread(answered: (reply: Reply) => void, failed: (error: unknown)
         return { post: (job) => worker.postMessage(job), end: () => worker.terminate() };
     }
     const threads = await import(/* @vite-ignore */ "node:worker_threads");
-    const worker = new threads.Worker(new URL("./worker.js", import.meta.url));
+    // The flags of this program, but not the one that says that it has no file.
+    const execArgv = process.execArgv.filter((flag) => !flag.startsWith("--input-type"));
+    const worker = new threads.Worker(new URL("./worker.js", import.meta.url), { execArgv });
     worker.on("message", answered).on("error", died).on("messageerror", died);
     // Alone, it keeps no program running.
     worker.unref();

@@ -446,7 +446,7 @@ pub(crate) unsafe fn run<K: Kernel>(job: &Job<'_>) {
                         Rows::Same if K::SAME => Source::Same(step.template.as_ptr()),
                         _ => Source::Rows(from, offset),
                     };
-                    K::fold(&mut state, source, &place);
+                    fold::<K>(&mut state, source, &place);
                     place.flags = job.flags.0;
                     place.counter = place.counter.wrapping_add(job.block as u64);
                     offset += job.block as isize;
@@ -470,6 +470,17 @@ pub(crate) unsafe fn run<K: Kernel>(job: &Job<'_>) {
         }
         done += valid;
     }
+}
+
+/// [`Kernel::fold`], on WebAssembly out of line: V8 is slower where the compression function is a part of the loop.
+///
+/// # Safety
+/// As [`Kernel::fold`].
+#[cfg_attr(target_family = "wasm", inline(never))]
+#[cfg_attr(not(target_family = "wasm"), inline(always))]
+unsafe fn fold<K: Kernel>(state: &mut K::State, source: Source, place: &Place) {
+    // SAFETY: the caller's promise.
+    unsafe { K::fold(state, source, place) }
 }
 
 /// Has the cache line at an address come nearer: any address will do, even one outside of all memory.

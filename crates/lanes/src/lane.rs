@@ -150,6 +150,12 @@ pub(crate) trait Lane: Copy {
         yes.xor(no).and(self).xor(no)
     }
 
+    /// [`choose`](Lane::choose), added to `sum`.
+    #[inline(always)]
+    fn choose_added(self, yes: Self, no: Self, sum: Self) -> Self {
+        sum.add(self.choose(yes, no))
+    }
+
     /// The bit that at least two of the three have.
     #[inline(always)]
     fn majority(self, b: Self, c: Self) -> Self {

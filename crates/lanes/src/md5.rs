@@ -25,7 +25,7 @@ fn step<L: Lane<Word = u32>, const ROUND: usize>([a, b, c, d]: [L; 4], word: L, 
     let early = a.add(word);
     let sum = match ROUND {
         0 => early.add(a.splat(k)).pin().add(b.choose(c, d)),
-        1 => early.add(a.splat(k)).pin().add(d.choose(b, c)),
+        1 => d.choose_added(b, c, early.add(a.splat(k)).pin()),
         2 => early.add(a.splat(k)).pin().add(b.xor3(c, d)),
         // c ^ (b | !d) is !(c ^ (!b & d)), and + !x is - x - 1: one operation less where there is no three-input one.
         _ => early.add(a.splat(k.wrapping_sub(1))).pin().sub(c.xor_not_and(b, d)),

@@ -80,7 +80,8 @@ impl<N: NodeHash> Format<N> {
             let mut digests = Vec::with_capacity(group.len());
             source.digests(self, group, &mut digests).map(|()| digests)
         };
-        if plan.threads <= 1 {
+        // WebAssembly without threads cannot start any: their code would only take room.
+        if plan.threads <= 1 || cfg!(all(target_family = "wasm", not(target_feature = "atomics"))) {
             let fetch = || answer(&groups.next().unwrap_or_default());
             return self.join(&Ordered::new(begun, source, cover, fetch), top, role);
         }

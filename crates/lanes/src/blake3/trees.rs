@@ -110,6 +110,9 @@ impl Trees {
 
     /// Appends the same bytes to every message.
     pub fn append(&mut self, bytes: &[u8]) {
+        if self.count == 1 {
+            return self.update(Messages::one(bytes));
+        }
         // All slices are the same ones: a stride of 0, which `Messages` does not allow.
         for piece in bytes.chunks(CHUNK) {
             let all = piece.repeat(self.count);

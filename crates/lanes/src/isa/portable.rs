@@ -82,6 +82,12 @@ macro_rules! lane {
             }
 
             #[inline(always)]
+            fn choose_added(self, yes: Self, no: Self, sum: Self) -> Self {
+                // The two halves have no bit in common: `yes`, which comes last, waits for two operations and not three.
+                sum.wrapping_add(!self & no).wrapping_add(self & yes)
+            }
+
+            #[inline(always)]
             fn rotr(self, bits: u32) -> Self {
                 self.rotate_right(bits)
             }
