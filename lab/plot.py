@@ -1,4 +1,5 @@
-"""The plots of every benchmark: lines over log axes and bars, each named where it is drawn, readable in black and white."""
+"""The plots of every benchmark: lines and bars, each named where it is drawn, readable in black and white."""
+
 import math
 import pathlib
 
@@ -20,7 +21,12 @@ def decades(values):
     low, high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
     span = math.log10(max(values) / min(values))
     steps = (1, 2, 5) if span <= 1.6 else (1, 3) if span <= 3.2 else (1,)
-    return [float(f"{step}e{power}") for power in range(low, high + 1) for step in steps if min(values) <= float(f"{step}e{power}") <= max(values) * 1.001]
+    return [
+        float(f"{step}e{power}")
+        for power in range(low, high + 1)
+        for step in steps
+        if min(values) <= float(f"{step}e{power}") <= max(values) * 1.001
+    ]
 
 
 def apart(places, room, low, high):
@@ -40,10 +46,24 @@ def apart(places, room, low, high):
     return found
 
 
-def lines(series, *, x, y, title, ticks=None, width=560, height=360, log=(True, True), order=None, ours=("mksum",), share=0.3, low=None):
+def lines(
+    series,
+    *,
+    x,
+    y,
+    title,
+    ticks=None,
+    width=560,
+    height=360,
+    log=(True, True),
+    order=None,
+    ours=("mksum",),
+    share=0.3,
+    low=None,
+):
     """A chart of series {name: [(x, y)]}: the name at the end of each line, `ours` drawn thick.
 
-    `share` is the part of the width that the names take; `order` gives names their dashes and markers in every chart alike.
+    `share` is the part of the width that the names take; with the same `order` names look the same in all charts.
     """
     series = {name: sorted(points) for name, points in series.items() if points}
     names = list(order or series)
@@ -58,7 +78,10 @@ def lines(series, *, x, y, title, ticks=None, width=560, height=360, log=(True, 
     span = fy(top) - fy(bottom)
     room = span * (LABEL + 2) / height
 
-    style = {name: (COLOURS[i % len(COLOURS)], DASHES[i % len(DASHES)], MARKS[i % len(MARKS)]) for i, name in enumerate(names)}
+    style = {
+        name: (COLOURS[i % len(COLOURS)], DASHES[i % len(DASHES)], MARKS[i % len(MARKS)])
+        for i, name in enumerate(names)
+    }
     for name in names:
         if name.startswith(tuple(ours)):
             style[name] = (OURS, DASHES[0] if name in ours else DASHES[1], "circle")
@@ -71,7 +94,11 @@ def lines(series, *, x, y, title, ticks=None, width=560, height=360, log=(True, 
         data += [{"name": name, "x": a, "y": b} for a, b in points]
         # Markers now and then, no two lines' at the same place.
         every = max(1, len(points) // 6)
-        marks += [{"name": name, "x": a, "y": b} for i, (a, b) in enumerate(points) if every == 1 or i % every == index % every]
+        marks += [
+            {"name": name, "x": a, "y": b}
+            for i, (a, b) in enumerate(points)
+            if every == 1 or i % every == index % every
+        ]
     step = 0.06 * (fx(end) - fx(left))
     shift = (lambda value: 10 ** (fx(value) + step)) if log[0] else (lambda value: value + step)
     for name, place in zip(ends, places):
@@ -81,47 +108,105 @@ def lines(series, *, x, y, title, ticks=None, width=560, height=360, log=(True, 
     scale = altair.Scale(type="log" if log[0] else "linear", domain=[left / 1.08 if log[0] else left, end], nice=False)
     rise = altair.Scale(type="log" if log[1] else "linear", domain=[bottom, top], nice=False)
     # 0.1, 20, 3,000, 20k, 5M.
-    spell = "datum.value >= 1e4 ? format(datum.value, '.3~s') : format(datum.value, datum.value < 1 ? '~g' : datum.value < 100 ? '~r' : ',.0f')"
-    axis_x = altair.Axis(title=x, **({"values": ticks or decades(across)} if ticks or log[0] else {}), labelExpr=spell, grid=False, titleAnchor="start", labelOverlap="greedy")
-    axis_y = altair.Axis(title=y, **({"values": decades([bottom, top])} if log[1] else {}), labelExpr=spell, gridColor="#dddddd", domain=False, ticks=False)
-    colour = altair.Color("name:N", legend=None, scale=altair.Scale(domain=list(style), range=[style[name][0] for name in style]))
-    dash = altair.StrokeDash("name:N", legend=None, scale=altair.Scale(domain=list(style), range=[style[name][1] for name in style]))
-    shape = altair.Shape("name:N", legend=None, scale=altair.Scale(domain=list(style), range=[style[name][2] for name in style]))
+    form = "datum.value >= 1e4 ? '.3~s' : datum.value < 1 ? '~g' : datum.value < 100 ? '~r' : ',.0f'"
+    spell = f"format(datum.value, {form})"
+    axis_x = altair.Axis(
+        title=x,
+        **({"values": ticks or decades(across)} if ticks or log[0] else {}),
+        labelExpr=spell,
+        grid=False,
+        titleAnchor="start",
+        labelOverlap="greedy",
+    )
+    axis_y = altair.Axis(
+        title=y,
+        **({"values": decades([bottom, top])} if log[1] else {}),
+        labelExpr=spell,
+        gridColor="#dddddd",
+        domain=False,
+        ticks=False,
+    )
+    colour = altair.Color(
+        "name:N", legend=None, scale=altair.Scale(domain=list(style), range=[style[name][0] for name in style])
+    )
+    dash = altair.StrokeDash(
+        "name:N", legend=None, scale=altair.Scale(domain=list(style), range=[style[name][1] for name in style])
+    )
+    shape = altair.Shape(
+        "name:N", legend=None, scale=altair.Scale(domain=list(style), range=[style[name][2] for name in style])
+    )
     place = {"x": altair.X("x:Q", scale=scale, axis=axis_x), "y": altair.Y("y:Q", scale=rise, axis=axis_y)}
 
     def stroke(width, told):
-        return altair.Chart(altair.Data(values=[one for one in data if (one["name"] in ours) == told])).mark_line(
-            clip=True, strokeWidth=width).encode(**place, color=colour, strokeDash=dash)
+        return (
+            altair.Chart(altair.Data(values=[one for one in data if (one["name"] in ours) == told]))
+            .mark_line(clip=True, strokeWidth=width)
+            .encode(**place, color=colour, strokeDash=dash)
+        )
 
     drawn = [stroke(1.3, False), *([stroke(2.8, True)] if set(ours) & set(series) else [])]
-    points = altair.Chart(altair.Data(values=marks)).mark_point(size=28, filled=True, clip=True).encode(**place, color=colour, shape=shape)
-    leads = altair.Chart(altair.Data(values=labels)).mark_rule(strokeWidth=0.6).encode(
-        x=place["x"], y=place["y"], x2="x2:Q", y2="y2:Q", color=colour)
-    told = altair.Chart(altair.Data(values=labels)).mark_text(align="left", dx=3, fontSize=LABEL).encode(
-        x=altair.X("x2:Q", scale=scale), y=altair.Y("y2:Q", scale=rise), text="name:N", color=colour)
-    return altair.layer(*drawn, points, leads, told).properties(width=width, height=height, title=altair.TitleParams(title, anchor="start", fontSize=13))
+    points = (
+        altair.Chart(altair.Data(values=marks))
+        .mark_point(size=28, filled=True, clip=True)
+        .encode(**place, color=colour, shape=shape)
+    )
+    leads = (
+        altair.Chart(altair.Data(values=labels))
+        .mark_rule(strokeWidth=0.6)
+        .encode(x=place["x"], y=place["y"], x2="x2:Q", y2="y2:Q", color=colour)
+    )
+    told = (
+        altair.Chart(altair.Data(values=labels))
+        .mark_text(align="left", dx=3, fontSize=LABEL)
+        .encode(x=altair.X("x2:Q", scale=scale), y=altair.Y("y2:Q", scale=rise), text="name:N", color=colour)
+    )
+    return altair.layer(*drawn, points, leads, told).properties(
+        width=width, height=height, title=altair.TitleParams(title, anchor="start", fontSize=13)
+    )
 
 
 def bars(rows, x, form="{:.2f}", *, title=None, width=520, step=19):
     """A chart of bars [(name, value)], told from the top down, largest first; ours in colour."""
     rows = sorted(rows, key=lambda row: -row[1])
-    data = [{"name": name, "value": value, "told": form.format(value), "ours": name.startswith("mksum")} for name, value in rows]
+    data = [
+        {"name": name, "value": value, "told": form.format(value), "ours": name.startswith("mksum")}
+        for name, value in rows
+    ]
     base = altair.Chart(altair.Data(values=data)).encode(
-        y=altair.Y("name:N", sort=[name for name, _ in rows], axis=altair.Axis(title=None, ticks=False, domain=False, labelLimit=400, labelFontSize=LABEL)),
-        x=altair.X("value:Q", axis=altair.Axis(title=x, grid=False, titleAnchor="start"), scale=altair.Scale(domain=[0, max(value for _, value in rows) * 1.1], nice=False)))
-    drawn = base.mark_bar(height=step - 6).encode(color=altair.Color("ours:N", legend=None, scale=altair.Scale(domain=[True, False], range=[OURS, "#b9bec5"])))
+        y=altair.Y(
+            "name:N",
+            sort=[name for name, _ in rows],
+            axis=altair.Axis(title=None, ticks=False, domain=False, labelLimit=400, labelFontSize=LABEL),
+        ),
+        x=altair.X(
+            "value:Q",
+            axis=altair.Axis(title=x, grid=False, titleAnchor="start"),
+            scale=altair.Scale(domain=[0, max(value for _, value in rows) * 1.1], nice=False),
+        ),
+    )
+    drawn = base.mark_bar(height=step - 6).encode(
+        color=altair.Color("ours:N", legend=None, scale=altair.Scale(domain=[True, False], range=[OURS, "#b9bec5"]))
+    )
     return (drawn + base.mark_text(align="left", dx=4, fontSize=LABEL).encode(text="told:N")).properties(
-        width=width, height=altair.Step(step), **({"title": altair.TitleParams(title, anchor="start", fontSize=13)} if title else {}))
+        width=width,
+        height=altair.Step(step),
+        **({"title": altair.TitleParams(title, anchor="start", fontSize=13)} if title else {}),
+    )
 
 
 def grid(charts, columns=2):
     """Charts side by side, each with axes of its own."""
     return altair.concat(*charts, columns=columns, spacing=24).resolve_scale(
-        x="independent", y="independent", color="independent", strokeDash="independent", shape="independent")
+        x="independent", y="independent", color="independent", strokeDash="independent", shape="independent"
+    )
 
 
 def themed(chart):
-    return chart.configure(font=FONT, background="white").configure_view(stroke=None).configure_axis(titleFontWeight="normal")
+    return (
+        chart.configure(font=FONT, background="white")
+        .configure_view(stroke=None)
+        .configure_axis(titleFontWeight="normal")
+    )
 
 
 def save(chart, path):

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """One format for the results of every benchmark (lab/README.md tells it): written, read and checked here.
 
-    results.py --check [FILE …]    all files of lab/results, or these, are in the format
-    results.py --csv FILE          its rows as CSV
+results.py --check [FILE …]    all files of lab/results, or these, are in the format
+results.py --csv FILE          its rows as CSV
 """
+
 import csv, datetime, json, os, pathlib, platform, re, subprocess, sys
 
 RESULTS = pathlib.Path(__file__).resolve().parent / "results"
@@ -16,8 +17,13 @@ def machine():
     told = pathlib.Path("/proc/cpuinfo").read_text()
     model = re.search(r"model name\s*: (.*)", told)
     has = [name for name in ("avx2", "avx512f", "sha_ni") if f" {name} " in told]
-    return {"cpu": model[1] if model else platform.processor(), "cores": os.cpu_count(), "has": has,
-            "system": platform.platform(terse=True), "load_1min": round(os.getloadavg()[0], 2)}
+    return {
+        "cpu": model[1] if model else platform.processor(),
+        "cores": os.cpu_count(),
+        "has": has,
+        "system": platform.platform(terse=True),
+        "load_1min": round(os.getloadavg()[0], 2),
+    }
 
 
 def today():
@@ -34,11 +40,13 @@ def path(suite, where, date):
 
 
 def commit():
-    return subprocess.run(["git", "describe", "--always", "--dirty"], cwd=RESULTS.parent, capture_output=True, text=True).stdout.strip()
+    return subprocess.run(
+        ["git", "describe", "--always", "--dirty"], cwd=RESULTS.parent, capture_output=True, text=True
+    ).stdout.strip()
 
 
 def write(suite, cases, rows, to=None, **more):
-    """Writes rows (dictionaries) of a suite measured now on this machine; returns the head with `rows`, and where it was written.
+    """Writes rows (dictionaries) of a suite measured now on this machine; returns the head with `rows`, and the path.
 
     `cases` tells of each case the `unit` of its figures, and what `x` is where it has one. `more` goes into the head.
     """
@@ -49,8 +57,21 @@ def write(suite, cases, rows, to=None, **more):
 
 
 def save(to, head, rows):
-    columns = list(dict.fromkeys([*COLUMNS[:2], *(["x"] if any("x" in row for row in rows) else []), *COLUMNS[2:], *(name for row in rows for name in row)]))
-    lines = [f" {json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}," for name, value in {**head, "columns": columns}.items() if name != "rows"]
+    columns = list(
+        dict.fromkeys(
+            [
+                *COLUMNS[:2],
+                *(["x"] if any("x" in row for row in rows) else []),
+                *COLUMNS[2:],
+                *(name for row in rows for name in row),
+            ]
+        )
+    )
+    lines = [
+        f" {json.dumps(name)}: {json.dumps(value, ensure_ascii=False)},"
+        for name, value in {**head, "columns": columns}.items()
+        if name != "rows"
+    ]
     cells = [json.dumps([rounded(row.get(name)) for name in columns], ensure_ascii=False) for row in rows]
     to.parent.mkdir(exist_ok=True)
     to.write_text("{\n" + "\n".join(lines) + '\n "rows": [\n  ' + ",\n  ".join(cells) + "\n ]\n}\n")
@@ -97,7 +118,8 @@ def faults(file):
         elif "unit" not in told["cases"][row["case"]]:
             yield f"case {row['case']!r} has no unit"
         elif not row["least"] <= row["median"] <= row["most"] or row["trials"] < 1:
-            yield f"row {number}: {row['least']} ≤ {row['median']} ≤ {row['most']} of {row['trials']} trials does not hold"
+            spread = f"{row['least']} ≤ {row['median']} ≤ {row['most']}"
+            yield f"row {number}: {spread} of {row['trials']} trials does not hold"
 
 
 def main():

@@ -1,3 +1,3 @@
 // What bundlers put in the place of Node's globals.
-export { Buffer } from './buffer.mjs';
-export { default as process } from 'process/browser.js';
+export { Buffer } from "./buffer.mjs";
+export { default as process } from "process/browser.js";

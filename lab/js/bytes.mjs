@@ -7,9 +7,10 @@ export function pattern(length) {
 
 /** The bytes as a string of characters 0 to 255, as libraries from before typed arrays want it. */
 export function binaryString(bytes) {
-    let string = '';
+    let string = "";
     // Arguments of one call lie on the stack: a few thousand at a time.
-    for (let at = 0; at < bytes.length; at += 8192) string += String.fromCharCode.apply(null, bytes.subarray(at, at + 8192));
+    for (let at = 0; at < bytes.length; at += 8192)
+        string += String.fromCharCode.apply(null, bytes.subarray(at, at + 8192));
     return string;
 }
 
@@ -23,11 +24,14 @@ export function concatenated(pieces) {
     return whole;
 }
 
-/** Lower-case hexadecimal digits of what libraries return: typed arrays, ArrayBuffers, arrays of bytes, or hexadecimal already. */
+/**
+ * Lower-case hexadecimal digits of what libraries return: typed arrays, ArrayBuffers, arrays of bytes, or hexadecimal
+ * already.
+ */
 export function hexadecimal(output) {
-    if (typeof output === 'string') return output;
+    if (typeof output === "string") return output;
     const bytes = output instanceof ArrayBuffer ? new Uint8Array(output) : output;
-    return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+    return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 /** The salt of every derived key. */
@@ -35,5 +39,5 @@ export const SALT = pattern(16);
 
 /** Password `number`, 16 bytes. */
 export function password(number) {
-    return new TextEncoder().encode(`password ${String(number).padStart(7, '0')}`);
+    return new TextEncoder().encode(`password ${String(number).padStart(7, "0")}`);
 }

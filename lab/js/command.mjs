@@ -1,9 +1,9 @@
 // The study in an engine that is a command: `node command.mjs PLAN`, where PLAN is JSON; reports are lines of JSON.
-import { run } from './build/study.mjs';
+import { run } from "./build/study.mjs";
 
 const collect = globalThis.Bun ? () => Bun.gc(true) : globalThis.gc;
 const engine = {
-    mksum: () => import('../../bindings/js/dist/index.js'),
+    mksum: () => import("../../bindings/js/dist/index.js"),
     async bytesUsed() {
         // Twice: what the first collection lets go of, the second one finds gone.
         for (let turn = 0; turn < 2; turn++) {
@@ -14,5 +14,11 @@ const engine = {
     },
 };
 
-await run(JSON.parse(process.argv[2]), (said) => { if (Object.keys(said).length) console.log(JSON.stringify(said)); }, engine);
+await run(
+    JSON.parse(process.argv[2]),
+    (said) => {
+        if (Object.keys(said).length) console.log(JSON.stringify(said));
+    },
+    engine,
+);
 process.exit(0);

@@ -1,6 +1,7 @@
-// A Merkle root of the format `plain` (spec/plain.md) as one writes it by hand: a hash of each leaf, then of pairs, level by level.
-import { concatenated } from './bytes.mjs';
-import { LEAF } from './points.mjs';
+// A Merkle root of the format `plain` (spec/plain.md) as one writes it by hand: a hash of each leaf, then of pairs,
+// level by level.
+import { concatenated } from "./bytes.mjs";
+import { LEAF } from "./points.mjs";
 
 export function plainRoot(hash, bytes, leaf = LEAF) {
     let level = [];

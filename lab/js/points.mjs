@@ -1,13 +1,35 @@
-// Where the curves are measured: the study of 2014 had 77 sizes from one byte to 10 MB and 70 counts of iterations from 1 to 10,000.
-// It did not list them. These are as many: every first digit of every decade, and the places where something changes.
+// Where the curves are measured: the study of 2014 had 77 sizes from one byte to 10 MB and 70 counts of iterations
+// from 1 to 10,000. It did not list them. These are as many: every first digit of every decade, and the places where
+// something changes.
 
 /** Every first digit of the decades from 10^from up to 10^to, and `half` a digit more. */
 const decades = (from, to, half = 0) =>
-    Array.from({ length: to - from }, (_, decade) => Array.from({ length: 9 }, (_, digit) => (digit + 1 + half) * 10 ** (from + decade))).flat();
+    Array.from({ length: to - from }, (_, decade) =>
+        Array.from({ length: 9 }, (_, digit) => (digit + 1 + half) * 10 ** (from + decade)),
+    ).flat();
 const ascending = (numbers) => [...new Set(numbers)].sort((a, b) => a - b);
 
-/** Bytes. 55 and 56, 111 and 112 are where padding takes another block of 64 and 128 bytes; the powers of two are asked for most. */
-export const SIZES = ascending([...decades(0, 7), 1e7, 16, 32, 55, 56, 64, 111, 112, 128, 1024, 4096, 16384, 65536, 1048576]);
+/**
+ * Bytes. 55 and 56, 111 and 112 are where padding takes another block of 64 and 128 bytes; the powers of two are
+ * asked for most.
+ */
+export const SIZES = ascending([
+    ...decades(0, 7),
+    1e7,
+    16,
+    32,
+    55,
+    56,
+    64,
+    111,
+    112,
+    128,
+    1024,
+    4096,
+    16384,
+    65536,
+    1048576,
+]);
 
 /** Iterations of PBKDF2: halves between the digits from 10 on, and some powers of two. */
 export const ITERATIONS = ascending([...decades(0, 4), 1e4, ...decades(1, 4, 0.5), 16, 64, 256, 1024, 4096, 8192]);

@@ -1,37 +1,59 @@
 // What every digest of the study has to be: `node references.mjs` writes references.json by node:crypto and b3sum,
 // `node references.mjs --check` computes all of it again, BLAKE3 by @noble/hashes.
-import { execFileSync } from 'node:child_process';
-import { createHash, pbkdf2Sync } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { hexadecimal, password, pattern, SALT } from './bytes.mjs';
-import { plainRoot } from './plain.mjs';
-import { ITERATIONS, KEYS, KEY_ITERATIONS, SIZES, TREES } from './points.mjs';
+import { execFileSync } from "node:child_process";
+import { createHash, pbkdf2Sync } from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
+import { hexadecimal, password, pattern, SALT } from "./bytes.mjs";
+import { plainRoot } from "./plain.mjs";
+import { ITERATIONS, KEYS, KEY_ITERATIONS, SIZES, TREES } from "./points.mjs";
 
-const NAMES = { md5: 'md5', sha1: 'sha1', sha256: 'sha256', sha512: 'sha512', ripemd160: 'ripemd160', blake2s: 'blake2s256', blake2b: 'blake2b512' };
+const NAMES = {
+    md5: "md5",
+    sha1: "sha1",
+    sha256: "sha256",
+    sha512: "sha512",
+    ripemd160: "ripemd160",
+    blake2s: "blake2s256",
+    blake2b: "blake2b512",
+};
 const all = pattern(SIZES.at(-1));
-const file = new URL('references.json', import.meta.url);
+const file = new URL("references.json", import.meta.url);
 
 function references(blake3) {
     const sizes = (digest) => Object.fromEntries(SIZES.map((size) => [size, digest(all.subarray(0, size))]));
-    const hashes = Object.fromEntries(Object.entries(NAMES).map(([hash, name]) => [hash, sizes((bytes) => createHash(name).update(bytes).digest('hex'))]));
-    const key = (hash, length, secret, iterations) => pbkdf2Sync(secret, SALT, iterations, length, hash).toString('hex');
-    const derived = (hash, length) => Object.fromEntries(ITERATIONS.map((iterations) => [iterations, key(hash, length, password(0), iterations)]));
+    const hashes = Object.fromEntries(
+        Object.entries(NAMES).map(([hash, name]) => [
+            hash,
+            sizes((bytes) => createHash(name).update(bytes).digest("hex")),
+        ]),
+    );
+    const key = (hash, length, secret, iterations) =>
+        pbkdf2Sync(secret, SALT, iterations, length, hash).toString("hex");
+    const derived = (hash, length) =>
+        Object.fromEntries(ITERATIONS.map((iterations) => [iterations, key(hash, length, password(0), iterations)]));
     return {
         hashes: { ...hashes, blake3: sizes(blake3) },
-        pbkdf2: { sha1: derived('sha1', 20), sha256: derived('sha256', 32) },
-        trees: Object.fromEntries(TREES.map((size) => [size, hexadecimal(plainRoot((bytes) => createHash('sha256').update(bytes).digest(), all.subarray(0, size)))])),
-        keys: Array.from({ length: KEYS.at(-1) }, (_, number) => key('sha256', 32, password(number), KEY_ITERATIONS)),
+        pbkdf2: { sha1: derived("sha1", 20), sha256: derived("sha256", 32) },
+        trees: Object.fromEntries(
+            TREES.map((size) => [
+                size,
+                hexadecimal(plainRoot((bytes) => createHash("sha256").update(bytes).digest(), all.subarray(0, size))),
+            ]),
+        ),
+        keys: Array.from({ length: KEYS.at(-1) }, (_, number) => key("sha256", 32, password(number), KEY_ITERATIONS)),
     };
 }
 
-if (process.argv[2] === '--check') {
-    const { blake3 } = await import('@noble/hashes/blake3.js');
+if (process.argv[2] === "--check") {
+    const { blake3 } = await import("@noble/hashes/blake3.js");
     const expected = JSON.stringify(references((bytes) => hexadecimal(blake3(bytes))));
     if (JSON.stringify(JSON.parse(readFileSync(file))) !== expected) {
-        console.error('references.json: other digests than node:crypto and @noble/hashes compute; write it again with `node references.mjs`');
+        console.error(
+            "references.json: other digests than node:crypto and @noble/hashes compute; write it again with `node references.mjs`",
+        );
         process.exit(1);
     }
 } else {
-    const b3sum = (bytes) => execFileSync('b3sum', ['--no-names'], { input: bytes }).toString().trim();
+    const b3sum = (bytes) => execFileSync("b3sum", ["--no-names"], { input: bytes }).toString().trim();
     writeFileSync(file, `${JSON.stringify(references(b3sum), null, 1)}\n`);
 }

@@ -1,32 +1,34 @@
-// The study, whole: `node run.mjs [--quick] [--minutes N] [--engine NAME]… [--suite NAME]… [--seed N] [--folder PATH]`. `make lab-js` installs what
-// it needs first and draws the graphs afterwards. One file of results for each engine, in the format of lab/README.md.
-import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import os from 'node:os';
-import path from 'node:path';
-import { parseArgs } from 'node:util';
-import { fileURLToPath } from 'node:url';
-import { build } from './build.mjs';
-import { ENGINES } from './engines.mjs';
-import { FILES, ITERATIONS, KEYS, SIZES, STREAMS, TREES } from './points.mjs';
-import { write } from './results.mjs';
+// The study, whole: `node run.mjs [--quick] [--minutes N] [--engine NAME]… [--suite NAME]… [--seed N] [--folder
+// PATH]`. `make lab-js` installs what it needs first and draws the graphs afterwards. One file of results for each
+// engine, in the format of lab/README.md.
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { parseArgs } from "node:util";
+import { fileURLToPath } from "node:url";
+import { build } from "./build.mjs";
+import { ENGINES } from "./engines.mjs";
+import { FILES, ITERATIONS, KEYS, SIZES, STREAMS, TREES } from "./points.mjs";
+import { write } from "./results.mjs";
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const { values: options } = parseArgs({
     options: {
-        quick: { type: 'boolean', default: false },
-        minutes: { type: 'string' },
-        engine: { type: 'string', multiple: true },
-        suite: { type: 'string', multiple: true },
-        seed: { type: 'string' },
-        folder: { type: 'string', default: path.join(here, '../results') },
+        quick: { type: "boolean", default: false },
+        minutes: { type: "string" },
+        engine: { type: "string", multiple: true },
+        suite: { type: "string", multiple: true },
+        seed: { type: "string" },
+        folder: { type: "string", default: path.join(here, "../results") },
     },
 });
-const every = (items, step, always = []) => items.filter((item, index) => index % step === 0 || index === items.length - 1 || always.includes(item));
+const every = (items, step, always = []) =>
+    items.filter((item, index) => index % step === 0 || index === items.length - 1 || always.includes(item));
 const seed = options.seed ? Number(options.seed) : Math.floor(Math.random() * 2 ** 32);
 const chosen = ENGINES.filter(({ name }) => !options.engine || options.engine.includes(name));
 const minutes = Number(options.minutes ?? (options.quick ? 5 : 24));
-const suites = options.suite ?? ['hashes', 'pbkdf2', 'keys', 'trees', 'pool', 'streams', 'memory'];
+const suites = options.suite ?? ["hashes", "pbkdf2", "keys", "trees", "pool", "streams", "memory"];
 // Shares of an engine's time; the rest is for starting it, and for memory.
 const SHARES = { hashes: 0.52, pbkdf2: 0.12, keys: 0.05, trees: 0.03, pool: 0.04, streams: 0.11 };
 const LIMITS = { hashes: 200, pbkdf2: 200, keys: 500, trees: 500, pool: 4000, streams: 1000 };
@@ -37,26 +39,48 @@ const ASKED = [16, 64, 1024, 65536, 1048576];
 
 /** What an engine does in `ms` milliseconds. Engines that are not the study's first two have every other size. */
 function plan(engine, ms) {
-    const budgetMs = Object.fromEntries(Object.entries(SHARES).map(([suite, share]) => [suite, Math.round(share * ms)]));
+    const budgetMs = Object.fromEntries(
+        Object.entries(SHARES).map(([suite, share]) => [suite, Math.round(share * ms)]),
+    );
     if (options.quick)
         return {
-            sizes: every(SIZES, 6, ASKED), iterations: every(ITERATIONS, 8, [1000]), keys: [1, 4, 16], trees: every(TREES, 3, [1048576]), files: FILES.slice(0, 2),
-            streams: [1, 64, 1024], seed, trialMs: 1, limitMs: QUICK_LIMITS, leastMs: LEAST, rounds: [3, 3], budgetMs,
+            sizes: every(SIZES, 6, ASKED),
+            iterations: every(ITERATIONS, 8, [1000]),
+            keys: [1, 4, 16],
+            trees: every(TREES, 3, [1048576]),
+            files: FILES.slice(0, 2),
+            streams: [1, 64, 1024],
+            seed,
+            trialMs: 1,
+            limitMs: QUICK_LIMITS,
+            leastMs: LEAST,
+            rounds: [3, 3],
+            budgetMs,
         };
     const step = engine.first ? 1 : 2;
     return {
-        sizes: every(SIZES, step, ASKED), iterations: every(ITERATIONS, step, [1000]), keys: KEYS, trees: TREES, files: FILES,
-        streams: STREAMS, seed, trialMs: 2, limitMs: LIMITS, leastMs: LEAST, rounds: [3, 9], budgetMs,
+        sizes: every(SIZES, step, ASKED),
+        iterations: every(ITERATIONS, step, [1000]),
+        keys: KEYS,
+        trees: TREES,
+        files: FILES,
+        streams: STREAMS,
+        seed,
+        trialMs: 2,
+        limitMs: LIMITS,
+        leastMs: LEAST,
+        rounds: [3, 9],
+        budgetMs,
     };
 }
 
-const version = (name) => JSON.parse(readFileSync(path.join(here, 'node_modules', name, 'package.json'))).version;
-const { dependencies } = JSON.parse(readFileSync(path.join(here, 'package.json')));
+const version = (name) => JSON.parse(readFileSync(path.join(here, "node_modules", name, "package.json"))).version;
+const { dependencies } = JSON.parse(readFileSync(path.join(here, "package.json")));
 const versions = Object.fromEntries(Object.keys(dependencies).map((name) => [name, version(name)]));
-const commit = execFileSync('git', ['describe', '--always', '--dirty'], { cwd: here, encoding: 'utf8' }).trim();
+const commit = execFileSync("git", ["describe", "--always", "--dirty"], { cwd: here, encoding: "utf8" }).trim();
 
 await build();
-const { memorySubjects } = await import('./build/study.mjs');
+const { memorySubjects } = await import("./build/study.mjs");
 const subjects = await memorySubjects();
 const weight = (engine) => (engine.first ? 2 : 1);
 const weights = chosen.reduce((sum, engine) => sum + weight(engine), 0);
@@ -74,27 +98,41 @@ for (const engine of chosen) {
     const result = { rows: [], refused: [], stopped: [], absent: [], subjects: [] };
     const heard = (said) => {
         if (said.row) result.rows.push(said.row);
-        for (const kind of ['refused', 'stopped', 'absent']) if (said[kind]) result[kind].push(said[kind]);
+        for (const kind of ["refused", "stopped", "absent"]) if (said[kind]) result[kind].push(said[kind]);
         if (said.clock) result.clock ??= said.clock;
         if (said.subjects && !result.subjects.length) result.subjects = said.subjects;
         if (said.refused) console.error(`  refused: ${JSON.stringify(said.refused)}`);
-        if (said.progress && /^round/.test(said.progress)) console.error(`  ${Math.round((Date.now() - begin) / 1000)} s: ${said.progress}`);
+        if (said.progress && /^round/.test(said.progress))
+            console.error(`  ${Math.round((Date.now() - begin) / 1000)} s: ${said.progress}`);
     };
     try {
-        const timed = suites.filter((suite) => suite !== 'memory');
+        const timed = suites.filter((suite) => suite !== "memory");
         if (timed.length) await engine.run({ ...planned, suites: timed }, heard);
         // Memory is asked of a fresh process each time, and told to nobody by Firefox.
-        if (suites.includes('memory') && engine.name !== 'firefox')
+        if (suites.includes("memory") && engine.name !== "firefox")
             for (const way of subjects) {
                 const said = (told) => (told.row || (told.refused && told.refused.case)) && heard(told);
-                await engine.run({ ...planned, suites: ['memory'], way, subjects: [way.split(', ')[0]], streams: [64, 1024] }, said);
+                await engine.run(
+                    { ...planned, suites: ["memory"], way, subjects: [way.split(", ")[0]], streams: [64, 1024] },
+                    said,
+                );
             }
     } catch (error) {
         failures.push(`${engine.name}: ${error.message}`);
         console.error(failures.at(-1));
         continue;
     }
-    const file = write(options.folder, { ...result, engine: { name: engine.name, version: running }, plan: planned, quick: options.quick, commit, versions, os });
-    console.error(`  ${Math.round((Date.now() - begin) / 1000)} s, ${result.rows.length} rows: ${path.relative(process.cwd(), file)}`);
+    const file = write(options.folder, {
+        ...result,
+        engine: { name: engine.name, version: running },
+        plan: planned,
+        quick: options.quick,
+        commit,
+        versions,
+        os,
+    });
+    console.error(
+        `  ${Math.round((Date.now() - begin) / 1000)} s, ${result.rows.length} rows: ${path.relative(process.cwd(), file)}`,
+    );
 }
 if (failures.length) process.exit(1);

@@ -1,14 +1,17 @@
 // The study, as every engine runs it: `run(plan, report)`. A plan is data, a report is JSON, so both travel.
 //
-//     plan: { suites: ['hashes', 'pbkdf2', 'keys', 'trees', 'pool', 'streams'] or ['memory'] or ['check'], sizes, iterations, keys, trees, files, streams, subjects (all, if none),
-//             seed, trialMs, rounds: [least, most], limitMs, leastMs and budgetMs: { SUITE: milliseconds } }
-import { ADAPTERS } from './adapters/index.mjs';
-import { conversions, hashes } from './suites/hashes.mjs';
-import { keys, pbkdf2 } from './suites/keys.mjs';
-import { pools } from './suites/pool.mjs';
-import { memory, streams, ways } from './suites/streams.mjs';
-import { trees } from './suites/trees.mjs';
-import { measure, resolution } from './trials.mjs';
+//     plan: {
+//         suites: some of 'hashes', 'pbkdf2', 'keys', 'trees', 'pool', 'streams'; or ['memory'], or ['check'];
+//         sizes, iterations, keys, trees, files, streams: their points;
+//         subjects: all, if none; seed; trialMs; rounds: [least, most];
+//         limitMs, leastMs, budgetMs: { SUITE: milliseconds } }
+import { ADAPTERS } from "./adapters/index.mjs";
+import { conversions, hashes } from "./suites/hashes.mjs";
+import { keys, pbkdf2 } from "./suites/keys.mjs";
+import { pools } from "./suites/pool.mjs";
+import { memory, streams, ways } from "./suites/streams.mjs";
+import { trees } from "./suites/trees.mjs";
+import { measure, resolution } from "./trials.mjs";
 
 /** The libraries that this engine can load; who cannot be is reported. */
 async function loaded(adapters, report) {
@@ -47,13 +50,18 @@ async function check(series, report) {
                 if (why) throw new Error(why);
                 report({ checked: { case: one.case, subject: one.subject, x: point.x } });
             } catch (error) {
-                report({ refused: { case: one.case, subject: one.subject, x: point.x, why: String(error?.message ?? error) } });
+                report({
+                    refused: { case: one.case, subject: one.subject, x: point.x, why: String(error?.message ?? error) },
+                });
             }
             await report({});
         }
 }
 
-/** `engine.bytesUsed()` is the memory this engine says it uses, if it says; `engine.mksum()` our package as it is published. */
+/**
+ * `engine.bytesUsed()` is the memory this engine says it uses, if it says; `engine.mksum()` our package as it is
+ * published.
+ */
 export async function run(plan, report, engine = {}, adapters = ADAPTERS) {
     const chosen = adapters.filter(({ name }) => !plan.subjects || plan.subjects.includes(name));
     const libraries = await loaded(chosen, report);
@@ -61,22 +69,34 @@ export async function run(plan, report, engine = {}, adapters = ADAPTERS) {
     const mksum = await engine.mksum?.();
     report({ clock: { stepMs: resolution() } });
     for (const suite of plan.suites) {
-        if (suite === 'check') {
+        if (suite === "check") {
             for (const series of Object.values(SUITES)) await check(series(libraries, plan, mksum), report);
-        } else if (suite === 'memory') {
+        } else if (suite === "memory") {
             for (const way of ways(libraries).filter(({ subject }) => subject === plan.way)) {
                 for (const count of plan.streams) {
                     try {
                         const used = await memory(way, count, engine.bytesUsed);
-                        report({ row: ['memory', way.subject, count, used, used, used, 1] });
+                        report({ row: ["memory", way.subject, count, used, used, used, 1] });
                     } catch (error) {
-                        report({ refused: { case: 'memory', subject: way.subject, x: count, why: String(error?.message ?? error) } });
+                        report({
+                            refused: {
+                                case: "memory",
+                                subject: way.subject,
+                                x: count,
+                                why: String(error?.message ?? error),
+                            },
+                        });
                         break;
                     }
                 }
             }
         } else {
-            const settings = { ...plan, budgetMs: plan.budgetMs[suite], limitMs: plan.limitMs[suite], leastMs: plan.leastMs[suite] };
+            const settings = {
+                ...plan,
+                budgetMs: plan.budgetMs[suite],
+                limitMs: plan.limitMs[suite],
+                leastMs: plan.leastMs[suite],
+            };
             await measure(SUITES[suite](libraries, plan, mksum), settings, report);
         }
     }

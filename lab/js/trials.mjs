@@ -1,9 +1,10 @@
-// How anything is timed: the answer first, then rounds, in each of which every subject of a point has its turn, in random order.
+// How anything is timed: the answer first, then rounds, in each of which every subject of a point has its turn, in
+// random order.
 //
-// A *series* is one subject over growing x: { case, subject, points: [{ x, start() }] }. `start` returns { call, argument, wrong },
-// where `call(argument)` is what is timed, and `wrong(output)` says what is wrong with its output, or nothing. `argument` may
-// be costly to make: it is made outside the clock.
-import { Random } from './random.mjs';
+// A *series* is one subject over growing x: { case, subject, points: [{ x, start() }] }. `start` returns { call,
+// argument, wrong }, where `call(argument)` is what is timed, and `wrong(output)` says what is wrong with its output,
+// or nothing. `argument` may be costly to make: it is made outside the clock.
+import { Random } from "./random.mjs";
 
 const now = () => performance.now();
 const median = (numbers) => {
@@ -42,7 +43,7 @@ async function calibrate(point, trialMs) {
     Object.assign(point, await point.start());
     const begin = now();
     let output = point.call(point.argument);
-    point.waits = typeof output?.then === 'function';
+    point.waits = typeof output?.then === "function";
     output = await output;
     let each = now() - begin;
     const wrong = point.wrong(output);
@@ -58,7 +59,10 @@ async function calibrate(point, trialMs) {
     point.times = [];
 }
 
-/** One trial; where the calls that should fill it do not, because they had been disturbed when they were counted, one with more. */
+/**
+ * One trial; where the calls that should fill it do not, because they had been disturbed when they were counted, one
+ * with more.
+ */
 async function trial(point, trialMs) {
     for (;;) {
         const found = await timed(point, point.count);
@@ -70,9 +74,10 @@ async function trial(point, trialMs) {
 /**
  * Rows of all series: `settings` are { seed, trialMs, limitMs, leastMs, budgetMs, rounds: [least, most] }.
  *
- * A trial takes `trialMs`, or 100 steps of the clock if these are more. A series stops at the first x where a call takes longer than
- * `limitMs`; that is halved, not below `leastMs`, until the least number of rounds fits into the budget. Told to `report`:
- * { row }, { stopped }, { refused } and { progress }. A series with a wrong output is refused, and none of its times counts.
+ * A trial takes `trialMs`, or 100 steps of the clock if these are more. A series stops at the first x where a call
+ * takes longer than `limitMs`; that is halved, not below `leastMs`, until the least number of rounds fits into the
+ * budget. Told to `report`: { row }, { stopped }, { refused } and { progress }. A series with a wrong output is
+ * refused, and none of its times counts.
  */
 export async function measure(series, told, report) {
     const settings = { ...told, trialMs: Math.max(told.trialMs, 100 * resolution()) };
@@ -92,19 +97,41 @@ export async function measure(series, told, report) {
             }
             if (point.each > settings.limitMs) {
                 one.points = one.points.slice(0, index + 1);
-                if (index + 1 < one.last) report({ stopped: { case: one.case, subject: one.subject, x: point.x, why: `${Math.round(point.each)} ms a call` } });
+                if (index + 1 < one.last)
+                    report({
+                        stopped: {
+                            case: one.case,
+                            subject: one.subject,
+                            x: point.x,
+                            why: `${Math.round(point.each)} ms a call`,
+                        },
+                    });
                 break;
             }
         }
         await report({ progress: `${one.case} ${one.subject}: ${one.points.length} points checked` });
     }
-    const cost = () => series.flatMap((one) => one.points).reduce((sum, point) => sum + Math.max(settings.trialMs, point.each) * 1.1, 0);
+    const cost = () =>
+        series
+            .flatMap((one) => one.points)
+            .reduce((sum, point) => sum + Math.max(settings.trialMs, point.each) * 1.1, 0);
     const left = settings.budgetMs - (now() - begin);
-    for (let limit = settings.limitMs / 2; cost() * settings.rounds[0] > left && limit >= settings.leastMs; limit /= 2) {
+    for (
+        let limit = settings.limitMs / 2;
+        cost() * settings.rounds[0] > left && limit >= settings.leastMs;
+        limit /= 2
+    ) {
         for (const one of series) {
             const kept = one.points.filter((point) => point.each <= limit);
             if (kept.length < one.points.length)
-                report({ stopped: { case: one.case, subject: one.subject, x: kept.at(-1)?.x ?? 0, why: `more than ${limit} ms a call, and the time is bounded` } });
+                report({
+                    stopped: {
+                        case: one.case,
+                        subject: one.subject,
+                        x: kept.at(-1)?.x ?? 0,
+                        why: `more than ${limit} ms a call, and the time is bounded`,
+                    },
+                });
             one.points = kept;
         }
     }
@@ -128,7 +155,12 @@ export async function measure(series, told, report) {
                     if (wrong) throw new WrongDigest(wrong);
                     point.times.push(took / point.count);
                 } catch (error) {
-                    const told = { case: one.case, subject: one.subject, x: point.x, why: String(error?.message ?? error) };
+                    const told = {
+                        case: one.case,
+                        subject: one.subject,
+                        x: point.x,
+                        why: String(error?.message ?? error),
+                    };
                     one.failed = error instanceof WrongDigest;
                     point.failed = true;
                     report(one.failed ? { refused: told } : { stopped: told });
@@ -142,6 +174,8 @@ export async function measure(series, told, report) {
     for (const one of series) {
         if (one.failed) continue;
         for (const { x, times } of one.points.filter(({ failed }) => !failed))
-            report({ row: [one.case, one.subject, x, median(times), Math.min(...times), Math.max(...times), times.length] });
+            report({
+                row: [one.case, one.subject, x, median(times), Math.min(...times), Math.max(...times), times.length],
+            });
     }
 }

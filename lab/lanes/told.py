@@ -3,8 +3,9 @@
 
     told.py NOTE COMMAND…
 
-Its figures are of 15 samples of processor time; `least` and `most` are quartiles, since a neighbour's cache still counts.
+Its figures are of 15 samples of processor time; `least` and `most` are quartiles: a neighbour's cache still counts.
 """
+
 import pathlib, re, subprocess, sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
@@ -21,12 +22,30 @@ def rows(lines):
     for line in lines:
         if figures := FIGURES.match(line):
             name, unit, *numbers = figures[1], figures[3], *map(float, figures.group(2, 4, 5))
-            found.append({"case": case, "subject": name, "median": numbers[0], "least": min(numbers), "most": max(numbers), "trials": SAMPLES})
+            found.append(
+                {
+                    "case": case,
+                    "subject": name,
+                    "median": numbers[0],
+                    "least": min(numbers),
+                    "most": max(numbers),
+                    "trials": SAMPLES,
+                }
+            )
             units[case] = unit
         elif compared := COMPARED.match(line):
             # One message of ours and of the crate's: only medians are printed.
             for subject, figure in ("mksum", compared[2]), ("crate", compared[3]):
-                found.append({"case": compared[1], "subject": subject, "median": float(figure), "least": float(figure), "most": float(figure), "trials": SAMPLES})
+                found.append(
+                    {
+                        "case": compared[1],
+                        "subject": subject,
+                        "median": float(figure),
+                        "least": float(figure),
+                        "most": float(figure),
+                        "trials": SAMPLES,
+                    }
+                )
             units[compared[1]] = "ns"
         elif line.strip() and not line.startswith((" ", "#")):
             case = line.strip()

@@ -1,8 +1,8 @@
 // @chainsafe/as-sha256 1: AssemblyScript compiled to WebAssembly; one state, so streams cannot be interleaved.
-import { digest } from '@chainsafe/as-sha256';
+import { digest } from "@chainsafe/as-sha256";
 
 export default {
-    name: '@chainsafe/as-sha256',
-    kind: 'wasm',
+    name: "@chainsafe/as-sha256",
+    kind: "wasm",
     load: () => ({ hashes: { sha256: (bytes) => digest(bytes) } }),
 };

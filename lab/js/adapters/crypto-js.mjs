@@ -1,11 +1,11 @@
 // crypto-js 4: JavaScript on its own WordArray.
-import CryptoJS from 'crypto-js';
+import CryptoJS from "crypto-js";
 
 const { lib, algo } = CryptoJS;
 
 export default {
-    name: 'crypto-js',
-    kind: 'js',
+    name: "crypto-js",
+    kind: "js",
     load: () => ({
         input: (bytes) => lib.WordArray.create(bytes),
         hex: (words) => words.toString(),
@@ -17,8 +17,10 @@ export default {
             ripemd160: (words) => CryptoJS.RIPEMD160(words),
         },
         pbkdf2: {
-            sha1: (password, salt, iterations) => CryptoJS.PBKDF2(password, salt, { keySize: 5, iterations, hasher: algo.SHA1 }),
-            sha256: (password, salt, iterations) => CryptoJS.PBKDF2(password, salt, { keySize: 8, iterations, hasher: algo.SHA256 }),
+            sha1: (password, salt, iterations) =>
+                CryptoJS.PBKDF2(password, salt, { keySize: 5, iterations, hasher: algo.SHA1 }),
+            sha256: (password, salt, iterations) =>
+                CryptoJS.PBKDF2(password, salt, { keySize: 8, iterations, hasher: algo.SHA256 }),
         },
         streams: {
             sha256: () => {

@@ -1,8 +1,8 @@
 // git-sha1 0.1: JavaScript; in Node it would hand over to node:crypto.
-import sha1 from 'git-sha1';
+import sha1 from "git-sha1";
 
 export default {
-    name: 'git-sha1',
-    kind: 'js',
+    name: "git-sha1",
+    kind: "js",
     load: () => ({ hashes: { sha1: (bytes) => sha1(bytes) } }),
 };

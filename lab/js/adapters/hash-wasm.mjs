@@ -1,5 +1,6 @@
-// hash-wasm 4: WebAssembly, an instance for each hasher; what is timed is one hasher used again and again, its fastest way.
-import * as wasm from 'hash-wasm';
+// hash-wasm 4: WebAssembly, an instance for each hasher; what is timed is one hasher used again and again, its
+// fastest way.
+import * as wasm from "hash-wasm";
 
 const makers = {
     md5: wasm.createMD5,
@@ -13,49 +14,49 @@ const makers = {
 };
 
 const pbkdf2 = (hash, hashLength) => (password, salt, iterations) =>
-    wasm.pbkdf2({ password, salt, iterations, hashLength, hashFunction: makers[hash](), outputType: 'binary' });
+    wasm.pbkdf2({ password, salt, iterations, hashLength, hashFunction: makers[hash](), outputType: "binary" });
 
 export default {
-    name: 'hash-wasm',
-    kind: 'wasm',
+    name: "hash-wasm",
+    kind: "wasm",
     load: async () => {
         const hashes = {};
         for (const [name, make] of Object.entries(makers)) {
             const hasher = await make();
-            hashes[name] = (bytes) => hasher.init().update(bytes).digest('binary');
+            hashes[name] = (bytes) => hasher.init().update(bytes).digest("binary");
         }
         const spare = [];
         const shared = await wasm.createSHA256();
         return {
             hashes,
-            pbkdf2: { sha1: pbkdf2('sha1', 20), sha256: pbkdf2('sha256', 32) },
+            pbkdf2: { sha1: pbkdf2("sha1", 20), sha256: pbkdf2("sha256", 32) },
             streams: {
                 // An instance for each file.
                 sha256: async () => {
                     const hasher = await wasm.createSHA256();
                     hasher.init();
-                    return { update: (bytes) => hasher.update(bytes), digest: () => hasher.digest('binary') };
+                    return { update: (bytes) => hasher.update(bytes), digest: () => hasher.digest("binary") };
                 },
                 // Instances go back and are taken again.
-                'sha256 pooled': async () => {
+                "sha256 pooled": async () => {
                     const hasher = spare.pop() ?? (await wasm.createSHA256());
                     hasher.init();
                     return {
                         update: (bytes) => hasher.update(bytes),
                         digest: () => {
                             spare.push(hasher);
-                            return hasher.digest('binary');
+                            return hasher.digest("binary");
                         },
                     };
                 },
                 // One instance, into which the state of a file is loaded for each of its chunks.
-                'sha256 saved states': () => {
+                "sha256 saved states": () => {
                     let state = shared.init().save();
                     return {
                         update: (bytes) => {
                             state = shared.load(state).update(bytes).save();
                         },
-                        digest: () => shared.load(state).digest('binary'),
+                        digest: () => shared.load(state).digest("binary"),
                     };
                 },
             },

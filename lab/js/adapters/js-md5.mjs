@@ -1,8 +1,8 @@
 // js-md5 0.9: JavaScript; in Node it would hand over to node:crypto.
-import md5 from 'js-md5';
+import md5 from "js-md5";
 
 export default {
-    name: 'js-md5',
-    kind: 'js',
+    name: "js-md5",
+    kind: "js",
     load: () => ({ hashes: { md5: (bytes) => md5.arrayBuffer(bytes) } }),
 };

@@ -1,11 +1,13 @@
 // js-nacl 1: libsodium compiled to JavaScript. Its memory has to be asked for when it starts.
-import factory from 'js-nacl';
+import factory from "js-nacl";
 
 export default {
-    name: 'js-nacl',
-    kind: 'js',
+    name: "js-nacl",
+    kind: "js",
     load: async () => {
         const nacl = await new Promise((ready) => factory.instantiate(ready, { requested_total_memory: 1 << 26 }));
-        return { hashes: { sha256: (bytes) => nacl.crypto_hash_sha256(bytes), sha512: (bytes) => nacl.crypto_hash(bytes) } };
+        return {
+            hashes: { sha256: (bytes) => nacl.crypto_hash_sha256(bytes), sha512: (bytes) => nacl.crypto_hash(bytes) },
+        };
     },
 };

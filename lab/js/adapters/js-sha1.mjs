@@ -1,8 +1,8 @@
 // js-sha1 0.7: JavaScript; in Node it would hand over to node:crypto.
-import sha1 from 'js-sha1';
+import sha1 from "js-sha1";
 
 export default {
-    name: 'js-sha1',
-    kind: 'js',
+    name: "js-sha1",
+    kind: "js",
     load: () => ({ hashes: { sha1: (bytes) => sha1.arrayBuffer(bytes) } }),
 };

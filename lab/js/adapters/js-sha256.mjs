@@ -1,9 +1,9 @@
 // js-sha256 1: JavaScript; in Node it would hand over to node:crypto.
-import { sha256 } from 'js-sha256';
+import { sha256 } from "js-sha256";
 
 export default {
-    name: 'js-sha256',
-    kind: 'js',
+    name: "js-sha256",
+    kind: "js",
     load: () => ({
         hashes: { sha256: (bytes) => sha256.arrayBuffer(bytes) },
         streams: {

@@ -1,6 +1,6 @@
 // jshashes 1: JavaScript on strings of bytes, which come out as hexadecimal.
-import Hashes from 'jshashes';
-import { binaryString } from '../bytes.mjs';
+import Hashes from "jshashes";
+import { binaryString } from "../bytes.mjs";
 
 const digest = (name) => {
     const hasher = new Hashes[name]({ utf8: false });
@@ -8,10 +8,16 @@ const digest = (name) => {
 };
 
 export default {
-    name: 'jshashes',
-    kind: 'js',
+    name: "jshashes",
+    kind: "js",
     load: () => ({
         input: binaryString,
-        hashes: { md5: digest('MD5'), sha1: digest('SHA1'), sha256: digest('SHA256'), sha512: digest('SHA512'), ripemd160: digest('RMD160') },
+        hashes: {
+            md5: digest("MD5"),
+            sha1: digest("SHA1"),
+            sha256: digest("SHA256"),
+            sha512: digest("SHA512"),
+            ripemd160: digest("RMD160"),
+        },
     }),
 };

@@ -1,9 +1,9 @@
 // libsodium-wrappers-sumo 0.8: WebAssembly.
-import sodium from 'libsodium-wrappers-sumo';
+import sodium from "libsodium-wrappers-sumo";
 
 export default {
-    name: 'libsodium-wrappers-sumo',
-    kind: 'wasm',
+    name: "libsodium-wrappers-sumo",
+    kind: "wasm",
     load: async () => {
         await sodium.ready;
         return {

@@ -1,5 +1,6 @@
-// sjcl 1: JavaScript on arrays of 32-bit words; the build that npm has lacks sha1, sha512 and ripemd160, which the package's sources have.
-import sjcl from '../build/sjcl.cjs';
+// sjcl 1: JavaScript on arrays of 32-bit words; the build that npm has lacks sha1, sha512 and ripemd160, which the
+// package's sources have.
+import sjcl from "../build/sjcl.cjs";
 
 const { hash, misc, codec } = sjcl;
 class HmacSha1 {
@@ -10,8 +11,8 @@ class HmacSha1 {
 }
 
 export default {
-    name: 'sjcl',
-    kind: 'js',
+    name: "sjcl",
+    kind: "js",
     load: () => ({
         input: (bytes) => codec.bytes.toBits(bytes),
         hex: (words) => codec.hex.fromBits(words),

@@ -1,7 +1,7 @@
 // Time against the length of the input, for every hash; and of the conversions that libraries ask for.
-import { hexadecimal, pattern } from '../bytes.mjs';
-import { SIZES } from '../points.mjs';
-import references from '../references.json';
+import { hexadecimal, pattern } from "../bytes.mjs";
+import { SIZES } from "../points.mjs";
+import references from "../references.json";
 
 const all = pattern(SIZES.at(-1));
 const inputs = new Map();
@@ -29,7 +29,11 @@ export function hashes(libraries, sizes) {
             last: sizes.length,
             points: sizes.map((x) => ({
                 x,
-                start: () => ({ call, argument: input(library, name, x), wrong: wrongly(library, references.hashes[hash][x]) }),
+                start: () => ({
+                    call,
+                    argument: input(library, name, x),
+                    wrong: wrongly(library, references.hashes[hash][x]),
+                }),
             })),
         })),
     );
@@ -37,23 +41,25 @@ export function hashes(libraries, sizes) {
 
 /** What feeding costs: the digest of what was converted first is checked, the conversion is timed. */
 export function conversions(libraries, sizes) {
-    return libraries.filter(({ library }) => library.input && library.hashes).map(({ name, library }) => {
-        const [hash, digest] = Object.entries(library.hashes)[0];
-        return {
-            case: 'convert',
-            subject: name,
-            last: sizes.length,
-            points: sizes.map((x) => ({
-                x,
-                start: () => {
-                    const wrong = wrongly(library, references.hashes[hash][x]);
-                    let checked = false;
-                    const once = (converted) => {
-                        if (!checked) return (checked = true) && wrong(digest(converted));
-                    };
-                    return { call: library.input, argument: all.slice(0, x), wrong: once };
-                },
-            })),
-        };
-    });
+    return libraries
+        .filter(({ library }) => library.input && library.hashes)
+        .map(({ name, library }) => {
+            const [hash, digest] = Object.entries(library.hashes)[0];
+            return {
+                case: "convert",
+                subject: name,
+                last: sizes.length,
+                points: sizes.map((x) => ({
+                    x,
+                    start: () => {
+                        const wrong = wrongly(library, references.hashes[hash][x]);
+                        let checked = false;
+                        const once = (converted) => {
+                            if (!checked) return (checked = true) && wrong(digest(converted));
+                        };
+                        return { call: library.input, argument: all.slice(0, x), wrong: once };
+                    },
+                })),
+            };
+        });
 }

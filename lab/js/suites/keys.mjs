@@ -1,8 +1,8 @@
 // Key derivation: time against iterations for one key, and against the number of keys derived together.
-import { password, SALT } from '../bytes.mjs';
-import { KEY_ITERATIONS } from '../points.mjs';
-import references from '../references.json';
-import { wrongly } from './hashes.mjs';
+import { password, SALT } from "../bytes.mjs";
+import { KEY_ITERATIONS } from "../points.mjs";
+import references from "../references.json";
+import { wrongly } from "./hashes.mjs";
 
 const fed = (library, bytes) => (library.input ? library.input(bytes) : bytes);
 
@@ -16,7 +16,11 @@ export function pbkdf2(libraries, iterations) {
                 last: iterations.length,
                 points: iterations.map((x) => ({
                     x,
-                    start: () => ({ call: (count) => derive(secret, salt, count), argument: x, wrong: wrongly(library, references.pbkdf2[hash][x]) }),
+                    start: () => ({
+                        call: (count) => derive(secret, salt, count),
+                        argument: x,
+                        wrong: wrongly(library, references.pbkdf2[hash][x]),
+                    }),
                 })),
             };
         }),
@@ -38,7 +42,7 @@ export function keys(libraries, counts) {
         const salt = fed(library, SALT);
         for (const [subject, way] of Object.entries(ways)) {
             series.push({
-                case: 'keys',
+                case: "keys",
                 subject,
                 last: counts.length,
                 points: counts.map((x) => ({

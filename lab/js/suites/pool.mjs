@@ -1,9 +1,9 @@
 // One big file on several workers, as a tree; beside one worker, none, and WebCrypto, which wants all of it in memory.
-import { pattern } from '../bytes.mjs';
-import { plainRoot } from '../plain.mjs';
-import { wrongly } from './hashes.mjs';
+import { pattern } from "../bytes.mjs";
+import { plainRoot } from "../plain.mjs";
+import { wrongly } from "./hashes.mjs";
 
-const SPEC = 'plain:sha256:64KiB';
+const SPEC = "plain:sha256:64KiB";
 const LEAF = 1 << 16;
 const PIECE = pattern(1 << 22);
 
@@ -29,16 +29,16 @@ function root(hash, size) {
 
 /** `mksum` is our package as it is published: workers are modules of their own. */
 export function pools(libraries, sizes, mksum) {
-    const other = libraries.find(({ name }) => name === 'hash-wasm')?.library.hashes.sha256;
+    const other = libraries.find(({ name }) => name === "hash-wasm")?.library.hashes.sha256;
     if (!mksum || !other) return [];
     const series = (subject, prepare) => ({
-        case: 'pool',
+        case: "pool",
         subject,
         last: sizes.length,
         points: sizes.map((x) => ({
             x,
             start: async () => {
-                const hex = Array.from(root(other, x), (byte) => byte.toString(16).padStart(2, '0')).join('');
+                const hex = Array.from(root(other, x), (byte) => byte.toString(16).padStart(2, "0")).join("");
                 return { ...(await prepare(hex)), argument: file(x) };
             },
         })),
@@ -51,12 +51,16 @@ export function pools(libraries, sizes, mksum) {
         };
     };
     return [
-        series('mksum, no worker', (hex) => ({ call: async (blob) => (await mksum.rootOf(SPEC, blob)).digest, wrong: wrongly({}, hex) })),
-        series('mksum, 1 worker', workers(1)),
-        series('mksum, 2 workers', workers(2)),
-        // SHA-256 of the whole, which is another digest: its length is what is checked here, the hash itself in `sha256`.
-        series('WebCrypto, held whole', () => ({
-            call: async (blob) => crypto.subtle.digest('SHA-256', await blob.arrayBuffer()),
+        series("mksum, no worker", (hex) => ({
+            call: async (blob) => (await mksum.rootOf(SPEC, blob)).digest,
+            wrong: wrongly({}, hex),
+        })),
+        series("mksum, 1 worker", workers(1)),
+        series("mksum, 2 workers", workers(2)),
+        // SHA-256 of the whole, which is another digest: its length is what is checked here, the hash itself in
+        // `sha256`.
+        series("WebCrypto, held whole", () => ({
+            call: async (blob) => crypto.subtle.digest("SHA-256", await blob.arrayBuffer()),
             wrong: (digest) => (digest.byteLength === 32 ? undefined : `${digest.byteLength} bytes`),
         })),
     ];

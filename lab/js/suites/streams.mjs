@@ -1,7 +1,7 @@
 // Many files that arrive interleaved, chunk by chunk, in an order that the seed decides.
-import { hexadecimal, pattern } from '../bytes.mjs';
-import { CHUNK, STREAMED } from '../points.mjs';
-import { Random } from '../random.mjs';
+import { hexadecimal, pattern } from "../bytes.mjs";
+import { CHUNK, STREAMED } from "../points.mjs";
+import { Random } from "../random.mjs";
 
 /** Which file each next chunk belongs to: `count` files of equal length, shuffled. */
 function arrivals(count, chunks, seed) {
@@ -16,7 +16,7 @@ async function expected(count, chunks) {
     const digests = [];
     for (let file = 0; file < count; file++) {
         const whole = content.subarray(file, file + chunks * CHUNK);
-        digests.push(hexadecimal(await crypto.subtle.digest('SHA-256', whole)));
+        digests.push(hexadecimal(await crypto.subtle.digest("SHA-256", whole)));
     }
     return digests;
 }
@@ -24,13 +24,17 @@ const references = new Map();
 
 export function ways(libraries) {
     return libraries.flatMap(({ name, library }) =>
-        Object.entries(library.streams ?? {}).map(([way, open]) => ({ subject: `${name}${way.slice('sha256'.length).replace(/^ /, ', ')}`, library, open })),
+        Object.entries(library.streams ?? {}).map(([way, open]) => ({
+            subject: `${name}${way.slice("sha256".length).replace(/^ /, ", ")}`,
+            library,
+            open,
+        })),
     );
 }
 
 export function streams(libraries, counts, seed) {
     return ways(libraries).map(({ subject, library, open }) => ({
-        case: 'streams',
+        case: "streams",
         subject,
         last: counts.length,
         points: counts.map((x) => {
@@ -61,7 +65,8 @@ export function streams(libraries, counts, seed) {
                         wrong: (digests) => {
                             const found = digests.map(hex);
                             const file = references.get(x).findIndex((digest, file) => found[file] !== digest);
-                            if (file >= 0) return `wrong digest of file ${file} of ${x}: expected ${references.get(x)[file]}, found ${found[file]}`;
+                            if (file >= 0)
+                                return `wrong digest of file ${file} of ${x}: expected ${references.get(x)[file]}, found ${found[file]}`;
                         },
                     };
                 },
@@ -87,7 +92,8 @@ export async function memory(way, count, bytesUsed) {
     const hex = way.library.hex ?? hexadecimal;
     for (const [file, digest] of (await expected(count, 1)).entries()) {
         const found = hex(await states[file].digest());
-        if (found !== digest) throw new Error(`wrong digest of file ${file} of ${count}: expected ${digest}, found ${found}`);
+        if (found !== digest)
+            throw new Error(`wrong digest of file ${file} of ${count}: expected ${digest}, found ${found}`);
     }
     return used;
 }

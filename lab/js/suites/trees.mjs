@@ -1,21 +1,34 @@
 // Merkle roots: ours in one call; of other libraries, which know no trees, the loop that one writes by hand.
-import { pattern } from '../bytes.mjs';
-import { plainRoot } from '../plain.mjs';
-import references from '../references.json';
-import { wrongly } from './hashes.mjs';
+import { pattern } from "../bytes.mjs";
+import { plainRoot } from "../plain.mjs";
+import references from "../references.json";
+import { wrongly } from "./hashes.mjs";
 
 // The fastest by themselves, and two in JavaScript.
-const LOOPS = ['hash-wasm', 'libsodium-wrappers-sumo', '@chainsafe/as-sha256', '@noble/hashes', '@stablelib', 'node:crypto', 'mksum'];
+const LOOPS = [
+    "hash-wasm",
+    "libsodium-wrappers-sumo",
+    "@chainsafe/as-sha256",
+    "@noble/hashes",
+    "@stablelib",
+    "node:crypto",
+    "mksum",
+];
 
 export function trees(libraries, sizes) {
     const series = (subject, library, call) => ({
-        case: 'trees',
+        case: "trees",
         subject,
         last: sizes.length,
-        points: sizes.map((x) => ({ x, start: () => ({ call, argument: pattern(x), wrong: wrongly(library, references.trees[x]) }) })),
+        points: sizes.map((x) => ({
+            x,
+            start: () => ({ call, argument: pattern(x), wrong: wrongly(library, references.trees[x]) }),
+        })),
     });
     return libraries.flatMap(({ name, library }) => [
         ...(library.root ? [series(name, library, library.root)] : []),
-        ...(LOOPS.includes(name) ? [series(`${name}, a loop`, library, (bytes) => plainRoot(library.hashes.sha256, bytes))] : []),
+        ...(LOOPS.includes(name)
+            ? [series(`${name}, a loop`, library, (bytes) => plainRoot(library.hashes.sha256, bytes))]
+            : []),
     ]);
 }

@@ -1,81 +1,122 @@
 // The study without its clock: every digest of every library in Node and Chromium, and who is wrong is refused.
-import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { build } from '../build.mjs';
-import { ENGINES } from '../engines.mjs';
-import { ITERATIONS, SIZES } from '../points.mjs';
-import { Random } from '../random.mjs';
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { build } from "../build.mjs";
+import { ENGINES } from "../engines.mjs";
+import { ITERATIONS, SIZES } from "../points.mjs";
+import { Random } from "../random.mjs";
 
-const here = fileURLToPath(new URL('..', import.meta.url));
+const here = fileURLToPath(new URL("..", import.meta.url));
 await build();
-await build('test/wrong.mjs', 'build/wrong.mjs');
+await build("test/wrong.mjs", "build/wrong.mjs");
 
 // Sizes at the borders of blocks, and one in which a chunk of 8 KiB ends.
-const CHECK = { suites: ['check'], sizes: [1, 55, 56, 64, 112, 128, 1000, 20000], iterations: [1, 2, 100], keys: [1, 4], trees: [1024, 16384], files: [1 << 24], streams: [1, 64], seed: 7 };
+const CHECK = {
+    suites: ["check"],
+    sizes: [1, 55, 56, 64, 112, 128, 1000, 20000],
+    iterations: [1, 2, 100],
+    keys: [1, 4],
+    trees: [1024, 16384],
+    files: [1 << 24],
+    streams: [1, 64],
+    seed: 7,
+};
 
 async function heard(engine, plan) {
     const all = { refused: [], checked: [], absent: [], subjects: [], rows: [], stopped: [] };
     await engine.run(plan, (said) => {
-        for (const [kind, what] of Object.entries(said)) all[kind === 'row' ? 'rows' : kind]?.push(what);
+        for (const [kind, what] of Object.entries(said)) all[kind === "row" ? "rows" : kind]?.push(what);
     });
     return all;
 }
 
 // Instances of hash-wasm, one a file, are too many for the address space of a page; that is a result, not an error.
-const known = ({ subject, case: name, why }) => name === 'streams' && subject.startsWith('hash-wasm') && /memory/i.test(why);
+const known = ({ subject, case: name, why }) =>
+    name === "streams" && subject.startsWith("hash-wasm") && /memory/i.test(why);
 
-for (const [name, absent] of [['node', []], ['chromium', ['node:crypto']]]) {
+for (const [name, absent] of [
+    ["node", []],
+    ["chromium", ["node:crypto"]],
+]) {
     test(`every library has the right digests in ${name}`, async () => {
         const engine = ENGINES.find((engine) => engine.name === name);
         assert.ok(engine.version(), `${name} is not here: install ${engine.program}`);
         const all = await heard(engine, CHECK);
-        assert.deepEqual(all.refused.filter((one) => !known(one)), []);
-        assert.deepEqual(all.absent.map(({ subject }) => subject), absent);
-        const subjects = new Set(all.checked.map(({ subject }) => subject.split(', ')[0]));
+        assert.deepEqual(
+            all.refused.filter((one) => !known(one)),
+            [],
+        );
+        assert.deepEqual(
+            all.absent.map(({ subject }) => subject),
+            absent,
+        );
+        const subjects = new Set(all.checked.map(({ subject }) => subject.split(", ")[0]));
         for (const { subject } of all.subjects[0]) assert.ok(subjects.has(subject), `${subject}: nothing was checked`);
         assert.ok(subjects.size >= 28 - absent.length, `${subjects.size} libraries`);
         assert.ok(all.checked.length > 500, `${all.checked.length} digests`);
     });
 }
 
-test('who is wrong is refused and never timed, as the two artefacts of 2014', async () => {
-    const { run, ADAPTERS } = await import('../build/wrong.mjs');
-    const settings = { seed: 1, trialMs: 0.2, rounds: [3, 3], limitMs: { hashes: 1000, pbkdf2: 1000 }, leastMs: { hashes: 1000, pbkdf2: 1000 }, budgetMs: { hashes: 20_000, pbkdf2: 20_000 } };
+test("who is wrong is refused and never timed, as the two artefacts of 2014", async () => {
+    const { run, ADAPTERS } = await import("../build/wrong.mjs");
+    const settings = {
+        seed: 1,
+        trialMs: 0.2,
+        rounds: [3, 3],
+        limitMs: { hashes: 1000, pbkdf2: 1000 },
+        leastMs: { hashes: 1000, pbkdf2: 1000 },
+        budgetMs: { hashes: 20_000, pbkdf2: 20_000 },
+    };
     const rows = new Set();
     const refused = new Map();
     const report = (said) => {
         if (said.row) rows.add(`${said.row[0]} ${said.row[1]}`);
-        if (said.refused) refused.set(`${said.refused.case ?? ''} ${said.refused.subject}`.trim(), said.refused.why);
+        if (said.refused) refused.set(`${said.refused.case ?? ""} ${said.refused.subject}`.trim(), said.refused.why);
     };
-    await run({ suites: ['hashes', 'pbkdf2'], sizes: [64, 200], iterations: [1, 10], ...settings }, report, {}, ADAPTERS);
-    for (const subject of ['sha256 sjcl fed bytes', 'sha256 sjcl without its end', 'sha256 bytes as text', 'sha256 right at first', 'pbkdf2-sha256 PBKDF2 with its default']) {
-        assert.match(refused.get(subject) ?? 'not refused', /^wrong digest: expected [0-9a-f]{64}, found /, subject);
+    await run(
+        { suites: ["hashes", "pbkdf2"], sizes: [64, 200], iterations: [1, 10], ...settings },
+        report,
+        {},
+        ADAPTERS,
+    );
+    for (const subject of [
+        "sha256 sjcl fed bytes",
+        "sha256 sjcl without its end",
+        "sha256 bytes as text",
+        "sha256 right at first",
+        "pbkdf2-sha256 PBKDF2 with its default",
+    ]) {
+        assert.match(refused.get(subject) ?? "not refused", /^wrong digest: expected [0-9a-f]{64}, found /, subject);
         assert.ok(!rows.has(subject), `${subject} was timed`);
     }
-    assert.match(refused.get('gone'), /does not load: not here/);
-    assert.ok(rows.has('sha256 @noble/hashes') && rows.has('pbkdf2-sha256 @noble/hashes'));
-    assert.ok(![...refused.keys()].some((name) => name.includes('@noble')));
+    assert.match(refused.get("gone"), /does not load: not here/);
+    assert.ok(rows.has("sha256 @noble/hashes") && rows.has("pbkdf2-sha256 @noble/hashes"));
+    assert.ok(![...refused.keys()].some((name) => name.includes("@noble")));
 });
 
-test('the points are as many as those of 2014, and the digests are stored for each', () => {
+test("the points are as many as those of 2014, and the digests are stored for each", () => {
     assert.equal(SIZES.length, 77);
     assert.deepEqual([SIZES[0], SIZES.at(-1)], [1, 1e7]);
     assert.equal(ITERATIONS.length, 70);
     assert.deepEqual([ITERATIONS[0], ITERATIONS.at(-1)], [1, 1e4]);
-    execFileSync(process.execPath, ['references.mjs', '--check'], { cwd: here });
+    execFileSync(process.execPath, ["references.mjs", "--check"], { cwd: here });
 });
 
-test('a seed repeats the order, another one does not', () => {
+test("a seed repeats the order, another one does not", () => {
     const items = Array.from({ length: 50 }, (_, index) => index);
     const once = new Random(5).shuffled(items);
     assert.deepEqual(new Random(5).shuffled(items), once);
     assert.notDeepEqual(new Random(6).shuffled(items), once);
-    assert.deepEqual([...once].sort((a, b) => a - b), items);
+    assert.deepEqual(
+        [...once].sort((a, b) => a - b),
+        items,
+    );
 });
 
-test('the lockfile names no registry', async () => {
-    const { readFileSync } = await import('node:fs');
-    for (const file of ['package-lock.json', 'engines/package-lock.json']) assert.doesNotMatch(readFileSync(new URL(`../${file}`, import.meta.url), 'utf8'), /"resolved"/);
+test("the lockfile names no registry", async () => {
+    const { readFileSync } = await import("node:fs");
+    for (const file of ["package-lock.json", "engines/package-lock.json"])
+        assert.doesNotMatch(readFileSync(new URL(`../${file}`, import.meta.url), "utf8"), /"resolved"/);
 });
