@@ -46,7 +46,7 @@ async function check(series, report) {
         for (const point of one.points) {
             try {
                 const { call, argument, wrong } = await point.start();
-                const why = wrong(await call(argument));
+                const why = await wrong(await call(argument));
                 if (why) throw new Error(why);
                 report({ checked: { case: one.case, subject: one.subject, x: point.x } });
             } catch (error) {

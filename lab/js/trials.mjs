@@ -46,7 +46,7 @@ async function calibrate(point, trialMs) {
     point.waits = typeof output?.then === "function";
     output = await output;
     let each = now() - begin;
-    const wrong = point.wrong(output);
+    const wrong = await point.wrong(output);
     if (wrong) throw new WrongDigest(wrong);
     // What is not compiled yet takes longer than it will.
     for (let count = 1; each < 50 * trialMs; count *= 2) {
@@ -151,7 +151,7 @@ export async function measure(series, told, report) {
                 try {
                     if (point.each < settings.trialMs / 8) await timed(point, 1);
                     const { took, output } = await trial(point, settings.trialMs);
-                    const wrong = point.wrong(output);
+                    const wrong = await point.wrong(output);
                     if (wrong) throw new WrongDigest(wrong);
                     point.times.push(took / point.count);
                 } catch (error) {

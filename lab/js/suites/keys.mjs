@@ -1,29 +1,55 @@
 // Key derivation: time against iterations for one key, and against the number of keys derived together.
-import { password, SALT } from "../bytes.mjs";
+//
+// No two calls derive the same key: Firefox's WebCrypto remembers the last keys, and with one salt would seem to derive
+// 30,000 iterations a millisecond. So salts rotate, and outputs are compared with WebCrypto's for the same salt, or with
+// those of @noble/hashes where WebCrypto itself is asked; with the stored ones at first.
+import noble from "../adapters/noble.mjs";
+import webcrypto from "../adapters/webcrypto.mjs";
+import { hexadecimal, password, SALT } from "../bytes.mjs";
 import { KEY_ITERATIONS } from "../points.mjs";
 import references from "../references.json";
 import { wrongly } from "./hashes.mjs";
 
 const fed = (library, bytes) => (library.input ? library.input(bytes) : bytes);
 
+/** More salts than anybody remembers; the first one is `SALT`. */
+const SALTS = Array.from({ length: 256 }, (_, number) => SALT.map((byte, at) => (at === 0 ? byte ^ number : byte)));
+
+const referees = { others: webcrypto.load().pbkdf2, webcrypto: noble.load().pbkdf2 };
+
+/** The salts in turn as a library wants them, and what its last key has to be. */
+function rotation(subject, library, hash, stored) {
+    const salts = SALTS.map((salt) => fed(library, salt));
+    const referee = referees[subject.startsWith("WebCrypto") ? "webcrypto" : "others"][hash];
+    let turn = -1;
+    return {
+        next: () => salts[(turn = (turn + 1) % salts.length)],
+        wrong: async (iterations, output) => {
+            const expected = turn === 0 ? stored : hexadecimal(await referee(password(0), SALTS[turn], iterations));
+            return wrongly(library, expected)(output);
+        },
+    };
+}
+
 export function pbkdf2(libraries, iterations) {
     return libraries.flatMap(({ name, library }) =>
-        Object.entries(library.pbkdf2 ?? {}).map(([hash, derive]) => {
-            const [secret, salt] = [fed(library, password(0)), fed(library, SALT)];
-            return {
-                case: `pbkdf2-${hash}`,
-                subject: name,
-                last: iterations.length,
-                points: iterations.map((x) => ({
-                    x,
-                    start: () => ({
-                        call: (count) => derive(secret, salt, count),
+        Object.entries(library.pbkdf2 ?? {}).map(([hash, derive]) => ({
+            case: `pbkdf2-${hash}`,
+            subject: name,
+            last: iterations.length,
+            points: iterations.map((x) => ({
+                x,
+                start: () => {
+                    const { next, wrong } = rotation(name, library, hash, references.pbkdf2[hash][x]);
+                    const secret = fed(library, password(0));
+                    return {
+                        call: (count) => derive(secret, next(), count),
                         argument: x,
-                        wrong: wrongly(library, references.pbkdf2[hash][x]),
-                    }),
-                })),
-            };
-        }),
+                        wrong: (output) => wrong(x, output),
+                    };
+                },
+            })),
+        })),
     );
 }
 
@@ -39,7 +65,6 @@ export function keys(libraries, counts) {
                 for (const secret of passwords) found.push(await derive(secret, salt, iterations));
                 return found;
             };
-        const salt = fed(library, SALT);
         for (const [subject, way] of Object.entries(ways)) {
             series.push({
                 case: "keys",
@@ -48,11 +73,18 @@ export function keys(libraries, counts) {
                 points: counts.map((x) => ({
                     x,
                     start: () => {
+                        const { next, wrong } = rotation(subject, library, "sha256", references.keys[0]);
                         const checks = references.keys.slice(0, x).map((expected) => wrongly(library, expected));
+                        let first = true;
                         return {
-                            call: (passwords) => way(passwords, salt, KEY_ITERATIONS),
+                            call: (passwords) => way(passwords, next(), KEY_ITERATIONS),
                             argument: Array.from({ length: x }, (_, number) => fed(library, password(number))),
-                            wrong: (found) => checks.map((check, number) => check(found[number])).find(Boolean),
+                            // All keys of the first call, of later ones the first key.
+                            wrong: (found) => {
+                                if (!first) return wrong(KEY_ITERATIONS, found[0]);
+                                first = false;
+                                return checks.map((check, number) => check(found[number])).find(Boolean);
+                            },
                         };
                     },
                 })),
