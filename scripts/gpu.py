@@ -34,7 +34,8 @@ def without_loader(folder):
         print("     (hiding the loader needs root: not checked here)")
         return
     hide = "; ".join(f"mount --bind /dev/null {os.path.realpath(path)}" for path in paths)
-    listed = run("unshare", "-m", "sh", "-ec", f"{hide}; {mksum} devices; echo x > {folder}/x; {mksum} {folder}/x", vendors=folder)
+    steps = f"{hide}; {mksum} devices; echo x > {folder}/x; {mksum} {folder}/x"
+    listed = run("unshare", "-m", "sh", "-ec", steps, vendors=folder)
     told = "OpenCL is not installed" in listed.stdout and "rfc6962" in listed.stdout
     check("no loader: the tool starts, hashes, and says what to install", listed.returncode == 0 and told, listed)
 

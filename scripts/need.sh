@@ -85,6 +85,8 @@ for thing in "$@"; do
             ;;
         intel-opencl) intel_opencl ;;
         oclgrind) apt oclgrind oclgrind ;;
+        clang) apt clang clang ;;
+        llvm-spirv) apt "llvm-spirv-$(clang -dumpversion | cut -d. -f1)" "llvm-spirv-$(clang -dumpversion | cut -d. -f1)" ;;
         losetup) apt losetup mount ;;
         fsverity) apt fsverity fsverity ;;
         veritysetup) apt veritysetup cryptsetup-bin ;;

@@ -58,6 +58,9 @@ tool() {
 gpu() {
     scripts/need.sh pocl intel-opencl python
     cargo clippy --package mksum-gpu --all-targets --features devices --quiet -- -D warnings
+    # Of two hashes, at every width: whichever this CPU has.
+    scripts/spirv.sh "$target/spirv-test" 'blake3-*' 'sha256-*'
+    export MKSUM_TEST_SPIRV=$target/spirv-test
     local runtime
     for runtime in pocl intel; do
         echo "--- $runtime"

@@ -43,7 +43,8 @@ fn opencl() -> String {
                 let unified = if device.unified { ", the host's" } else { "" };
                 let spirv = if device.spirv { ", takes SPIR-V" } else { "" };
                 format!(
-                    "{:<3}  {}\n     {memory} MiB of memory{unified}, {most} MiB at once; {} compute units\n     driver {}; {}{spirv}\n",
+                    "{:<3}  {}\n     {memory} MiB of memory{unified}, {most} MiB at once; {} compute units\n     driver {}; \
+                     {}{spirv}\n",
                     device.index, device.name, device.units, device.driver, device.runtime
                 )
             })

@@ -1,7 +1,7 @@
 /* W lanes of a word each, loaded from and stored to messages that lie one after another.
  *
- * W is 1 on a GPU, whose work-items are lanes already, and the width of a vector register on a CPU. Rows (16 bytes of each
- * message) become columns (a word of every message) by the shuffles that every vector unit has within 16 bytes.
+ * W is 1 on a GPU, whose work-items are lanes already, and the width of a vector register on a CPU. Rows (16 bytes of
+ * each message) become columns (a word of every message) by the shuffles that every vector unit has within 16 bytes.
  */
 #define FN static inline __attribute__((always_inline))
 #define UNROLL _Pragma("unroll")
@@ -183,7 +183,7 @@ LOAD(local)
 
 /* W digests, a stride apart. */
 #define STORE(AS)                                                                                                      \
-    FN void JOIN(store_, AS)(const U *m, AS uchar *p, ulong stride) {                                                            \
+    FN void JOIN(store_, AS)(const U *m, AS uchar *p, ulong stride) {                                                  \
         UNROLL for (int at = 0; at < DIGEST / 4; at += 4) {                                                            \
             int from = min(at, DIGEST / 4 - 4);                                                                        \
             JOIN(store4_, AS)(m + from, p + 4 * from, stride);                                                         \

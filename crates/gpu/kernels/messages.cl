@@ -16,12 +16,13 @@
 #define LANE 0
 #endif
 
-/* Message i begins `i * stride` bytes after the first, the first block of which begins at byte `first`: before the message,
- * by the length of the prefix. Its blocks are `lead` that hold prefix, whole ones, and `trail` that hold padding. `edges`
- * has for each of lead and trail the words of a mask, which are the message's, and then the words between.
+/* Message i begins `i * stride` bytes after the first, the first block of which begins at byte `first`: before the
+ * message, by the length of the prefix. Its blocks are `lead` that hold prefix, whole ones, and `trail` that hold padding.
+ * `edges` has for each of lead and trail the words of a mask, which are the message's, and then the words between.
  *
- * Dimension 1 is the chunk. Chunk c of message i has the number `number + step * i + c`, and its digest, which has `flags`
- * more than an inner chunk, is the one after `chunks * i + c` others at byte `at`. W divides `number`, or `step` is 0.
+ * Dimension 1 is the chunk. Chunk c of message i has the number `number + step * i + c`, and its digest, which has
+ * `flags` more than an inner chunk, is the one after `chunks * i + c` others at byte `at`. W divides `number`, or `step`
+ * is 0.
  */
 kernel void messages(global const uchar *bytes, ulong first, ulong stride, global uchar *digests, ulong at, uint blocks,
                      uint lead, uint trail, global const WORD_TYPE *edges, uint last, ulong number, uint step,
@@ -59,8 +60,8 @@ kernel void messages(global const uchar *bytes, ulong first, ulong stride, globa
 }
 
 #ifdef CHUNK
-/* A level of the tree in each message, from byte `at` of both: parent j over nodes 2j and 2j + 1 of the `count` nodes that each message has; a lone
- * node moves up. With two nodes, the parent is the root. */
+/* A level of the tree in each message, from byte `at` of both: parent j over nodes 2j and 2j + 1 of the `count` nodes that
+ * each message has; a lone node moves up. With two nodes, the parent is the root. */
 kernel void rows(global const uchar *below, global uchar *above, ulong at, uint count) {
     ulong message = get_global_id(0) * W;
     uint parent = get_global_id(1), parents = get_global_size(1);

@@ -51,8 +51,8 @@ kernel void rate(global uchar *nodes, uint times) {
 #else
 /* `height` levels above the `2 * count` nodes at `children`; `nodes` is in heap order: a level of n nodes begins at n.
  *
- * Each work-group computes `tile` parents and what stands on them; the levels between pass through `near`, so that global
- * memory sees a child once and a parent once. `tile >> (height - 1)` is a multiple of W.
+ * Each work-group computes `tile` parents and what stands on them; the levels between pass through `near`, so that
+ * global memory sees a child once and a parent once. `tile >> (height - 1)` is a multiple of W.
  */
 kernel void pairs(global const uchar *children, ulong children_at, global uchar *nodes, ulong count, uint tile,
                   uint height, local uchar *near) {

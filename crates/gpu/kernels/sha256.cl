@@ -1,8 +1,12 @@
 /* SHA-256 and SHA-224 (FIPS 180-4, 6.2). */
 #if DIGEST == 28
-constant uint START[8] = {0xc1059ed8, 0x367cd507, 0x3070dd17, 0xf70e5939, 0xffc00b31, 0x68581511, 0x64f98fa7, 0xbefa4fa4};
+constant uint START[8] = {
+    0xc1059ed8, 0x367cd507, 0x3070dd17, 0xf70e5939, 0xffc00b31, 0x68581511, 0x64f98fa7, 0xbefa4fa4,
+};
 #else
-constant uint START[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+constant uint START[8] = {
+    0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19,
+};
 #endif
 #define STATE 8
 
@@ -24,7 +28,8 @@ FN void compress(V *s, V *m, V low, V high, uint len, uint flags) {
         if (t > 0) {
             UNROLL for (int i = 0; i < 16; i++) {
                 V x = m[(i + 1) & 15], y = m[(i + 14) & 15];
-                m[i] += (ROTR(x, 7) ^ ROTR(x, 18) ^ (x >> 3)) + m[(i + 9) & 15] + (ROTR(y, 17) ^ ROTR(y, 19) ^ (y >> 10));
+                m[i] += (ROTR(x, 7) ^ ROTR(x, 18) ^ (x >> 3)) + m[(i + 9) & 15];
+                m[i] += ROTR(y, 17) ^ ROTR(y, 19) ^ (y >> 10);
             }
         }
         UNROLL for (int i = 0; i < 16; i++) {

@@ -29,8 +29,8 @@ pub enum Cached {
 }
 
 impl Cache {
-    /// The user's: `mksum/opencl` in `$XDG_CACHE_HOME`, `~/.cache` or the system's own folder for that; `None` where there is
-    /// no such folder.
+    /// The user's: `mksum/opencl` in `$XDG_CACHE_HOME`, `~/.cache` or the system's own folder for that; `None` where
+    /// there is no such folder.
     pub fn of_user() -> Option<Self> {
         let path = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
         let base = path("XDG_CACHE_HOME")

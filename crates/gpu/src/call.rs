@@ -1,8 +1,8 @@
-//! Calls of OpenCL: the only unsafe code of this crate. Each object is released when it is dropped, and each status that is
-//! not success becomes an [`Error`] with the call's name.
+//! Calls of OpenCL: the only unsafe code of this crate. Each object is released when it is dropped, and each status
+//! that is not success becomes an [`Error`] with the call's name.
 //!
-//! Transfers block, so that no slice is lent for longer than its call. Whoever launches a kernel has checked that it stays
-//! within its buffers: kernels are this crate's own.
+//! Transfers block, so that no slice is lent for longer than its call. Whoever launches a kernel has checked that it
+//! stays within its buffers: kernels are this crate's own.
 #![allow(unsafe_code)]
 
 use crate::Error;

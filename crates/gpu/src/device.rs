@@ -92,8 +92,8 @@ pub fn list() -> Result<Vec<Info>, Error> {
     call::devices()?.into_iter().enumerate().map(|(index, id)| Info::of(index, id)).collect()
 }
 
-/// The device with this index, or whose name or runtime holds this text, whatever its case; `auto` is the first GPU, else the
-/// first device.
+/// The device with this index, or whose name or runtime holds this text, whatever its case; `auto` is the first GPU,
+/// else the first device.
 ///
 /// # Errors
 /// If there is none, or OpenCL is not installed.

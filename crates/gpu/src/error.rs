@@ -53,8 +53,8 @@ impl Error {
 }
 
 /// What to install where there is no device.
-const INSTALL: &str = "install your GPU's driver with its OpenCL runtime and the loader (Debian: ocl-icd-libopencl1 and one of \
-                       nvidia-opencl-icd, mesa-opencl-icd, intel-opencl-icd; pocl-opencl-icd runs on the CPU)";
+const INSTALL: &str = "install your GPU's driver with its OpenCL runtime and the loader (Debian: ocl-icd-libopencl1 and \
+                       one of nvidia-opencl-icd, mesa-opencl-icd, intel-opencl-icd; pocl-opencl-icd runs on the CPU)";
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -11,7 +11,8 @@ pub struct Framing {
     pub lead: u32,
     /// Those after the last that holds nothing but the message, apart from `lead`.
     pub trail: u32,
-    /// For each of them a mask of the bytes that are the message's, then the bytes between: words as the kernel has them.
+    /// For each of them a mask of the bytes that are the message's, then the bytes between: words as the kernel has
+    /// them.
     pub edges: Vec<u8>,
     /// The bytes of the last block that are not padding.
     pub last: u32,

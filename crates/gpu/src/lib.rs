@@ -24,3 +24,4 @@ pub use opened::{Device, Fallback, Notice, Options};
 pub(crate) use shape::Levels;
 pub use shape::Shape;
 pub(crate) use source::Lanes;
+pub use source::programs;

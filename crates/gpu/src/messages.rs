@@ -97,8 +97,8 @@ impl Hashing {
         2 * GUARD + self.padded(count) * self.chunks() * self.hash.size()
     }
 
-    /// Writes the digests of the messages to `out` from byte [`GUARD`] on; `spare` is as long. Returns which of the two has
-    /// them, and how long the kernels ran.
+    /// Writes the digests of the messages to `out` from byte [`GUARD`] on; `spare` is as long. Returns which of the two
+    /// has them, and how long the kernels ran.
     pub fn run<'a>(
         &mut self,
         queue: &Queue,

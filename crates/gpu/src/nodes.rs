@@ -13,8 +13,8 @@ use std::time::Duration;
 /// The work that threads share: each has a queue, so that one's transfers run beside the other's kernels.
 const QUEUES: usize = 2;
 
-/// The longest tile, in bytes of leaves: long enough that the time of a launch is nothing, short enough that a gigabyte has
-/// many.
+/// The longest tile, in bytes of leaves: long enough that the time of a launch is nothing, short enough that a gigabyte
+/// has many.
 const TILE: usize = 64 << 20;
 
 /// A tile of leaves, and the places of its nodes: of each level, the root first.

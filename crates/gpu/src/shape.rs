@@ -34,8 +34,8 @@ impl Levels<'_> {
         self.lanes
     }
 
-    /// Computes every level with at least [`Levels::least`] nodes above the `2 * parents` digests that begin at byte `at` of
-    /// `below`, in heap order in `nodes`. Returns how long the kernels ran.
+    /// Computes every level with at least [`Levels::least`] nodes above the `2 * parents` digests that begin at byte
+    /// `at` of `below`, in heap order in `nodes`. Returns how long the kernels ran.
     pub fn run(&mut self, below: (&Buffer, usize), nodes: &Buffer, parents: usize) -> Result<Duration, Error> {
         let (size, mut parents, mut below, mut events) = (self.hash.size(), parents, below, Vec::new());
         assert!(parents.is_power_of_two(), "parents");

@@ -105,6 +105,19 @@ pub fn side_by_side(hash: Hash, lanes: Lanes) -> usize {
     }
 }
 
+/// Every program for vectors of so many 32-bit words, 1 for scalars: the file that it has as SPIR-V, its source and its
+/// options.
+pub fn programs(lanes: u32) -> impl Iterator<Item = (String, String, String)> {
+    let kinds = [Kind::Pairs(Mode::Message), Kind::Pairs(Mode::Parent), Kind::Messages, Kind::Rate];
+    let each = move |hash: Hash| kinds.map(move |kind| (hash, kind));
+    Hash::ALL.into_iter().flat_map(each).filter_map(move |(hash, kind)| {
+        // Only BLAKE3 has parents of another kind.
+        let (source, options) = of(hash, kind, Lanes(lanes))?;
+        let own = kind == Kind::Pairs(Mode::Parent) && hash != Hash::Blake3;
+        (!own).then(|| (spirv_name(hash, kind, Lanes(lanes)), source, options))
+    })
+}
+
 /// The file that a program in SPIR-V has in its folder.
 pub fn spirv_name(hash: Hash, kind: Kind, lanes: Lanes) -> String {
     let kind = match kind {

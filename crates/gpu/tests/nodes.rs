@@ -172,6 +172,23 @@ fn the_cache_is_used_and_a_damaged_one_is_noticed() {
 }
 
 #[test]
+fn programs_in_spirv_where_the_device_takes_them_and_source_with_a_notice_where_not() {
+    let folder = std::env::var("MKSUM_TEST_SPIRV").expect("scripts/test.sh gpu: the folder of programs in SPIR-V");
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let notice = {
+        let told = told.clone();
+        Arc::new(move |text: &str| told.lock().unwrap().push(text.to_string()))
+    };
+    let device = device(Options { cache: None, spirv: Some(folder.into()), notice, ..Options::default() });
+    let leaves = bytes(32 << 12);
+    for hash in [Hash::Blake3, Hash::Sha256] {
+        assert!(merklized(&device, hash, &leaves) == nodes(hash, &leaves), "{}", hash.name());
+    }
+    let told = told.lock().unwrap();
+    assert_eq!(told.iter().any(|text| text.contains("takes no SPIR-V")), !device.info().spirv, "{told:?}");
+}
+
+#[test]
 fn limits_are_more_than_nothing() {
     let device = device(Options::default());
     let limits = device.limits(Hash::Blake3).unwrap();

@@ -1,4 +1,5 @@
-//! Bytes hashed on a device in every format that it computes, against the CPU: the device that `MKSUM_TEST_DEVICE` names.
+//! Bytes hashed on a device in every format that it computes, against the CPU: the device that `MKSUM_TEST_DEVICE`
+//! names.
 
 use mksum::{Accelerated, Accelerator, Error, Format, Memory, NodeHash, Plan, Role, Spec, Subtree, Subtrees, Visitor};
 use mksum_gpu::{Device, Fallback, Options};
