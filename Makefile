@@ -1,11 +1,7 @@
 # Two commands do everything: `make demo FILE=path` and `make test`. Each installs what it needs first.
 FILE ?= target/demo/random.bin
 
-<<<<<<< Updated upstream
-.PHONY: demo test build install install-c lint fuzz lab lab-js lab-js-figures languages
-=======
-.PHONY: demo test build install spirv lint fuzz lab lab-js lab-js-figures languages
->>>>>>> Stashed changes
+.PHONY: demo test build install install-c spirv lint fuzz lab lab-js lab-js-figures languages
 
 # Builds the tool and hashes a real file beside the tools people use today, with both speeds.
 demo:
@@ -27,16 +23,14 @@ install: build
 	target/release/mksum man > $(DESTDIR)$(PREFIX)/share/man/man1/mksum.1
 	target/release/mksum completions bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/mksum
 
-<<<<<<< Updated upstream
 # libmksum, its header and pkg-config file below PREFIX.
 install-c:
 	@scripts/need.sh rust cc
 	@$(MAKE) --no-print-directory -C bindings/c install
-=======
+
 # Every program for OpenCL devices as SPIR-V: MKSUM_SPIRV=target/spirv has mksum --device take them from there.
 spirv:
 	@scripts/spirv.sh target/spirv
->>>>>>> Stashed changes
 
 lint:
 	@scripts/test.sh lint
