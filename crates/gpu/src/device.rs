@@ -3,6 +3,7 @@
 use crate::call::{self, Id};
 use crate::{Error, Lanes};
 use cl3::{device, platform};
+use std::sync::{Mutex, PoisonError};
 
 /// What a device says of itself.
 #[derive(Clone, Debug)]
@@ -89,6 +90,9 @@ impl Info {
 /// # Errors
 /// If OpenCL's loader is not installed, or a device does not answer.
 pub fn list() -> Result<Vec<Info>, Error> {
+    // PoCL 3.1 crashes when it is asked for a device that another thread has just begun to list.
+    static LISTING: Mutex<()> = Mutex::new(());
+    let _listing = LISTING.lock().unwrap_or_else(PoisonError::into_inner);
     call::devices()?.into_iter().enumerate().map(|(index, id)| Info::of(index, id)).collect()
 }
 

@@ -126,7 +126,7 @@ impl Device {
                 )),
             }
         }
-        // PoCL 3.1 crashes where two threads compile.
+        // One compiler at a time: they take a core and much memory each.
         static COMPILER: Mutex<()> = Mutex::new(());
         let _compiler = COMPILER.lock().unwrap_or_else(PoisonError::into_inner);
         let program = match &spirv {
