@@ -12,7 +12,7 @@ fn main() -> io::Result<()> {
     for (name, source, options) in lanes.into_iter().flat_map(mksum_gpu::programs) {
         let path = Path::new(&folder).join(name);
         fs::write(path.with_extension("cl"), source)?;
-        fs::write(path.with_extension("options"), options)?;
+        fs::write(path.with_extension("options"), options + "\n")?;
     }
     Ok(())
 }
