@@ -87,6 +87,7 @@ test("who is wrong is refused and never timed, as the two artefacts of 2014", as
         "sha256 bytes as text",
         "sha256 right at first",
         "pbkdf2-sha256 PBKDF2 with its default",
+        "pbkdf2-sha256 remembers",
     ]) {
         assert.match(refused.get(subject) ?? "not refused", /^wrong digest: expected [0-9a-f]{64}, found /, subject);
         assert.ok(!rows.has(subject), `${subject} was timed`);

@@ -48,6 +48,18 @@ export const ADAPTERS = [
             hashes: { sha256: (text) => CryptoJS.SHA256(text) },
         }),
     },
+    // A key that is remembered is no key derived.
+    {
+        name: "remembers",
+        kind: "js",
+        load: () => {
+            const { pbkdf2 } = noble.load();
+            const known = {};
+            return {
+                pbkdf2: { sha256: (password, salt, count) => (known[count] ??= pbkdf2.sha256(password, salt, count)) },
+            };
+        },
+    },
     // Right while it is watched.
     {
         name: "right at first",
