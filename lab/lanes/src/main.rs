@@ -60,7 +60,9 @@ fn main() {
         }
     }
     if wanted("root") {
-        root(&memory);
+        // A short tree: a file of 4 KiB.
+        root(&memory, 6, Unit::Hashes(64));
+        root(&memory, 20, Unit::Whole);
     }
 }
 
@@ -158,15 +160,15 @@ fn streams(case: &str, hash: Hash, memory: &[u8]) {
     race(&format!("{hash:?} one stream of 32 MiB"), Unit::Bytes(len), hash.size(), all);
 }
 
-/// 2^20 leaves of 64 bytes to their root, level by level, on one thread.
-fn root(memory: &[u8]) {
-    let leaves = &memory[..64 << 20];
+/// `2^power` leaves of 64 bytes to their root, level by level, on one thread.
+fn root(memory: &[u8], power: u32, unit: Unit) {
+    let leaves = &memory[..64 << power];
     for (hash, name) in [(Hash::Sha256, "sha256"), (Hash::Blake3, "blake3")] {
         let mut all = Vec::new();
         for cpu in Cpu::available().collect::<Vec<_>>().into_iter().rev() {
-            let mut levels = vec![0; 64 << 20];
+            let mut levels = vec![0; 64 << power];
             all.push(Contender::new(format!("mksum {}", cpu.name()), move |out: &mut [u8]| {
-                let (mut level, mut above) = levels.split_at_mut(32 << 20);
+                let (mut level, mut above) = levels.split_at_mut(32 << power);
                 let mut len = leaves.len() / 2;
                 digests_on(cpu, hash, &[], Messages::new(leaves, 64), &mut level[..len]);
                 while len > 32 {
@@ -177,7 +179,7 @@ fn root(memory: &[u8]) {
                 out.copy_from_slice(&level[..32]);
             }));
         }
-        let mut levels = vec![0; 32 << 20];
+        let mut levels = vec![0; 32 << power];
         all.push(Contender::new(format!("loop over {}", peers::name(hash)), move |out: &mut [u8]| {
             for (leaf, to) in leaves.chunks_exact(64).zip(levels.chunks_exact_mut(32)) {
                 one(hash, &[], leaf, to);
@@ -193,6 +195,6 @@ fn root(memory: &[u8]) {
             out.copy_from_slice(&levels[..32]);
         }));
         all.extend(peers::root(hash, leaves));
-        race(&format!("{name} root of 2^20 leaves of 64 bytes"), Unit::Whole, 32, all);
+        race(&format!("{name} root of 2^{power} leaves of 64 bytes"), unit, 32, all);
     }
 }

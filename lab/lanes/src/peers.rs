@@ -97,9 +97,9 @@ pub fn root<'a>(hash: Hash, leaves: &'a [u8]) -> Vec<Contender<'a>> {
     #[cfg(feature = "hashtree-rs")]
     if hash == Hash::Sha256 {
         hashtree_rs::init();
-        let mut levels = vec![0; 64 << 20];
+        let mut levels = vec![0; leaves.len()];
         all.push(Contender::new("hashtree-rs", move |out: &mut [u8]| {
-            let (mut level, mut above) = levels.split_at_mut(32 << 20);
+            let (mut level, mut above) = levels.split_at_mut(leaves.len() / 2);
             let mut len = leaves.len() / 2;
             hashtree_rs::hash(&mut level[..len], leaves, len / 32);
             while len > 32 {
