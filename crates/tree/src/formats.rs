@@ -1,6 +1,8 @@
 //! The table of formats: a row a format. Adding one is a row here, a page in `spec/` and rows in `vectors/`.
 
 use crate::framed::Descriptor;
+#[cfg(target_family = "wasm")]
+use crate::wide::Wide;
 use crate::{Blake3, Edge, Format, Framed, Hash, NodeHash, Pairs, Role, Shape, Spec, Tail, Visitor};
 
 /// A format with its choices still open.
@@ -267,6 +269,7 @@ impl Family {
 
 impl Spec {
     /// Calls `visitor` with the format: the one place where a name becomes types.
+    #[cfg(not(target_family = "wasm"))]
     pub fn visit<V: Visitor>(&self, visitor: V) -> V::Output {
         match self.hash().size() {
             16 => self.visit_sized::<16, V>(visitor),
@@ -283,6 +286,18 @@ impl Spec {
         }
     }
 
+    /// Calls `visitor` with the format: here one type stands for all, see [`Visitor::visit`].
+    #[cfg(target_family = "wasm")]
+    pub fn visit<V: Visitor>(&self, visitor: V) -> V::Output {
+        let nodes = match self.family().nodes {
+            Nodes::Blake3 => Wide::Blake3(Blake3),
+            Nodes::Pairs => Wide::Pairs(Pairs::new(self.hash())),
+            _ => Wide::Framed(self.framed()),
+        };
+        visitor.visit(&Format { shape: self.shape(), nodes })
+    }
+
+    #[cfg(not(target_family = "wasm"))]
     fn visit_sized<const N: usize, V: Visitor>(&self, visitor: V) -> V::Output {
         visitor.visit(&Format { shape: self.shape(), nodes: self.framed::<N>() })
     }

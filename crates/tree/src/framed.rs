@@ -22,11 +22,11 @@ impl<const N: usize> Framed<N> {
     /// The digest of no bytes is that of an empty leaf.
     ///
     /// # Panics
-    /// If digests of `hash` have not `N` bytes.
+    /// If digests of `hash` have more than `N` bytes. Fewer are followed by zeros.
     pub fn new(hash: Hash, leaf: &[u8], inner: &[u8], root: &[u8]) -> Self {
-        assert_eq!(hash.size(), N, "a digest of {}", hash.name());
+        assert!(hash.size() <= N, "a digest of {}", hash.name());
         let (leaf, inner, root) = (leaf.into(), inner.into(), root.into());
-        let framed = Framed { hash, leaf, inner, root, fill: 0, slot: N, empty: None, descriptor: None };
+        let framed = Framed { hash, leaf, inner, root, fill: 0, slot: hash.size(), empty: None, descriptor: None };
         Framed { empty: Some(framed.leaf(0, &[], Role::Root)), ..framed }
     }
 
@@ -60,6 +60,27 @@ impl<const N: usize> Framed<N> {
     fn digest(&self, parts: &[&[u8]]) -> [u8; N] {
         let mut digest = [0; N];
         digest.copy_from_slice(&mksum_lanes::digest(self.hash, parts)[..N]);
+        digest
+    }
+
+    /// The digests of messages, `N` bytes each.
+    fn all(&self, prefix: &[u8], messages: Messages<'_>, out: &mut Vec<[u8; N]>) {
+        let (from, size, count) = (out.len(), self.hash.size(), messages.count());
+        out.resize(from + count, [0; N]);
+        let bytes = out[from..].as_flattened_mut();
+        digests(self.hash, prefix, messages, &mut bytes[..count * size]);
+        if size < N {
+            // From the last on, so that none is overwritten.
+            for index in (0..count).rev() {
+                bytes.copy_within(index * size..(index + 1) * size, index * N);
+                bytes[index * N + size..(index + 1) * N].fill(0);
+            }
+        }
+    }
+
+    fn finished(&self, stream: Streams) -> [u8; N] {
+        let mut digest = [0; N];
+        stream.finish(&mut digest[..self.hash.size()]);
         digest
     }
 
@@ -112,9 +133,7 @@ impl<const N: usize> NodeHash for Framed<N> {
             out.extend(leaves.iter().map(|bytes| self.leaf(start, bytes, Role::Inner)));
             return;
         }
-        let from = out.len();
-        out.resize(from + leaves.count(), [0; N]);
-        digests(self.hash, &self.leaf, leaves, out[from..].as_flattened_mut());
+        self.all(&self.leaf, leaves, out);
     }
 
     fn open_leaves(&self, starts: &[u64]) -> Self::Leaves {
@@ -128,7 +147,7 @@ impl<const N: usize> NodeHash for Framed<N> {
 
     fn close_leaves(&self, (streams, len): Self::Leaves, ends: &[&[u8]], _: Role, out: &mut Vec<[u8; N]>) {
         assert_eq!(ends.len(), streams.count(), "an end for each leaf");
-        if ends.iter().all(|end| end.is_empty()) && len >= self.fill {
+        if self.hash.size() == N && ends.iter().all(|end| end.is_empty()) && len >= self.fill {
             let from = out.len();
             out.resize(from + streams.count(), [0; N]);
             return streams.finish(out[from..].as_flattened_mut());
@@ -136,9 +155,7 @@ impl<const N: usize> NodeHash for Framed<N> {
         for (mut stream, end) in streams.split().zip(ends) {
             stream.append(end);
             stream.append(&self.padding(len + end.len()));
-            let mut digest = [0; N];
-            stream.finish(&mut digest);
-            out.push(digest);
+            out.push(self.finished(stream));
         }
     }
 
@@ -150,31 +167,34 @@ impl<const N: usize> NodeHash for Framed<N> {
         if self.slot == N {
             return open.append(children.as_flattened());
         }
+        let size = self.hash.size();
         for child in children {
-            open.append(child);
-            open.append(&[0; Hash::MAX_SIZE][..self.slot - N]);
+            open.append(&child[..size]);
+            open.append(&[0; Hash::MAX_SIZE][..self.slot - size]);
         }
     }
 
     fn close_parent(&self, open: Streams) -> [u8; N] {
-        let mut digest = [0; N];
-        open.finish(&mut digest);
-        digest
+        self.finished(open)
     }
 
     fn parents(&self, children: &[[u8; N]], arity: usize, out: &mut Vec<[u8; N]>) {
-        let from = out.len();
-        out.resize(from + children.len() / arity, [0; N]);
-        let out = out[from..].as_flattened_mut();
         if self.slot == N {
-            return digests(self.hash, &self.inner, Messages::new(children.as_flattened(), arity * N), out);
+            return self.all(&self.inner, Messages::new(children.as_flattened(), arity * N), out);
         }
-        let mut bodies = vec![0; children.len() * self.slot];
+        let (size, mut bodies) = (self.hash.size(), vec![0; children.len() * self.slot]);
         for (slot, child) in bodies.chunks_exact_mut(self.slot).zip(children) {
-            slot[..N].copy_from_slice(child);
+            slot[..size].copy_from_slice(&child[..size]);
         }
-        digests(self.hash, &self.inner, Messages::new(&bodies, arity * self.slot), out);
+        self.all(&self.inner, Messages::new(&bodies, arity * self.slot), out);
     }
+}
+
+/// A digest in an array that may be longer: followed by zeros.
+pub(crate) fn padded<const N: usize>(digest: &[u8]) -> [u8; N] {
+    let mut wide = [0; N];
+    wide[..digest.len()].copy_from_slice(digest);
+    wide
 }
 
 /// What fs-verity hashes last: `struct fsverity_descriptor` of Linux's `include/uapi/linux/fsverity.h`.
@@ -197,7 +217,7 @@ impl Descriptor {
         bytes[2] = self.log_block;
         bytes[3] = self.salt.len() as u8;
         bytes[8..16].copy_from_slice(&len.to_le_bytes());
-        bytes[16..16 + top.len()].copy_from_slice(top);
+        bytes[16..16 + top.len()].copy_from_slice(top); // 64 bytes at most
         bytes[80..80 + self.salt.len()].copy_from_slice(&self.salt);
         bytes
     }
@@ -243,7 +263,7 @@ impl<const N: usize> NodeHash for Pairs<N> {
     }
 
     fn leaf(&self, _: u64, bytes: &[u8], _: Role) -> [u8; N] {
-        bytes.try_into().expect("the shape has leaves of a digest's size")
+        padded(bytes)
     }
 
     fn leaves(&self, _: u64, leaves: Messages<'_>, out: &mut Vec<[u8; N]>) {

@@ -31,6 +31,8 @@ mod shape;
 mod size;
 mod spec;
 mod subtrees;
+#[cfg(target_family = "wasm")]
+mod wide;
 
 pub use accelerator::{Accelerated, Accelerator, Perfect, Read, Recipe};
 pub use cover::Cover;

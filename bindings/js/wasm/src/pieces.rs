@@ -43,7 +43,9 @@ pub fn subtree(spec: &Spec, len: u64, node: Subtree, bytes: &[u8]) -> Result<Vec
             format!("a subtree of {} bytes is not one of {}", node.len, bytes.len()),
         ));
     }
-    Ok(spec.visit(Alone(node, role(spec, len, node), bytes))?)
+    let mut digest = spec.visit(Alone(node, role(spec, len, node), bytes))?;
+    digest.truncate(spec.hash().size());
+    Ok(digest)
 }
 
 fn role(spec: &Spec, len: u64, node: Subtree) -> Role {
@@ -62,6 +64,7 @@ struct Open<H: NodeHash> {
     format: Format<H>,
     leaves: H::Leaves,
     role: Role,
+    size: usize,
 }
 
 impl<const N: usize, H: NodeHash<Digest = [u8; N]>> Leaf for Open<H> {
@@ -72,13 +75,13 @@ impl<const N: usize, H: NodeHash<Digest = [u8; N]>> Leaf for Open<H> {
     fn finish(self: Box<Self>) -> Vec<u8> {
         let mut digests = Vec::new();
         self.format.nodes.close_leaves(self.leaves, &[&[]], self.role, &mut digests);
-        digests.remove(0).into()
+        digests[0][..self.size].into()
     }
 }
 
 /// A leaf before its first byte, of a tree over `len` bytes.
 pub fn leaf(spec: &Spec, len: u64, node: Subtree) -> Box<dyn Leaf> {
-    struct Opening(Subtree, Role);
+    struct Opening(Subtree, Role, usize);
     impl Visitor for Opening {
         type Output = Box<dyn Leaf>;
 
@@ -86,12 +89,12 @@ pub fn leaf(spec: &Spec, len: u64, node: Subtree) -> Box<dyn Leaf> {
             self,
             format: &Format<H>,
         ) -> Self::Output {
-            let Opening(node, role) = self;
+            let Opening(node, role, size) = self;
             let leaves = format.nodes.open_leaves(&[node.start]);
-            Box::new(Open { format: format.clone(), leaves, role })
+            Box::new(Open { format: format.clone(), leaves, role, size })
         }
     }
-    spec.visit(Opening(node, role(spec, len, node)))
+    spec.visit(Opening(node, role(spec, len, node), spec.hash().size()))
 }
 
 /// The digests of the pieces of a tree, each where it belongs.
@@ -103,12 +106,17 @@ impl<const N: usize> Answers<N> {
         let shape = spec.shape();
         shape.check(len)?;
         let pieces = (len > 0).then(|| Cover::new(shape, shape.root(len), at_most)).into_iter().flatten();
-        let (digests, rest) = digests.as_chunks::<N>();
+        let digests = digests.chunks_exact(spec.hash().size());
+        let rest = digests.remainder();
         let mut answers = HashMap::with_capacity(digests.len());
         let mut pieces = pieces.take(MOST);
         for digest in digests {
             match pieces.next() {
-                Some(piece) => answers.insert(piece, *digest),
+                Some(piece) => {
+                    let mut wide = [0; N];
+                    wide[..digest.len()].copy_from_slice(digest);
+                    answers.insert(piece, wide)
+                }
                 None => return Err(Refusal::new(Class::Argument, "more digests than the tree has pieces")),
             };
         }

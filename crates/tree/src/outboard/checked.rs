@@ -1,6 +1,7 @@
 //! An outboard as a source of subtrees: nothing is handed out that does not lead up to the root.
 
 use super::{Outboard, OutboardError, ReadAt};
+use crate::framed::padded;
 use crate::{Error, Format, NodeHash, Role, Subtree, Subtrees};
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -42,7 +43,7 @@ impl<'a, const D: usize, N: NodeHash<Digest = [u8; D]>, R: ReadAt> Checked<'a, N
                 true => (self.outboard.stored(root)?.expect("the root is kept"), Vec::new()),
                 false => self.children(root, Role::Root)?,
             };
-            if self.format.nodes.seal(digest, kept.len())[..] != self.outboard.root[..] {
+            if self.format.nodes.seal(digest, kept.len()) != padded(&self.outboard.root) {
                 return Err(OutboardError::Node(root).into());
             }
             known.extend(children);

@@ -2,6 +2,7 @@
 
 use super::inspect::{InOrder, Inspection, Truth, is_below, role};
 use super::{Checked, Outboard, OutboardError, ReadAt, Telling};
+use crate::framed::padded;
 use crate::{Error, Format, Memory, NodeHash, Plan, Subtree, Subtrees, Visitor};
 use std::collections::{BTreeMap, VecDeque};
 use std::mem;
@@ -43,7 +44,7 @@ impl<R: ReadAt> Outboard<R> {
         let checked = Checked::new(format, self);
         let Some(root) = self.kept.root() else {
             let empty = format.root(source, 0)?;
-            return if empty[..] == self.root[..] { Ok(()) } else { Err(OutboardError::Seals.into()) };
+            return if empty == padded(&self.root) { Ok(()) } else { Err(OutboardError::Seals.into()) };
         };
         for top in self.kept.within(range) {
             let truth = match top {
@@ -57,7 +58,7 @@ impl<R: ReadAt> Outboard<R> {
             let mut comparison = Comparison {
                 outboard: self,
                 format,
-                stored: InOrder::under(&self.bytes, self.kept, top, D),
+                stored: InOrder::under(&self.bytes, self.kept, top, self.size()),
                 blind: blind.into(),
                 differing: BTreeMap::new(),
                 found: &mut found,

@@ -190,9 +190,10 @@ impl<R: ReadAt> Visitor for Top<'_, R> {
     type Output = Result<(Vec<u8>, Vec<u8>), Error>;
 
     fn visit<const D: usize, N: NodeHash<Digest = [u8; D]>>(self, format: &Format<N>) -> Self::Output {
+        let size = self.layout.spec.hash().size();
         let Some(root) = self.kept.root() else {
             let empty = format.root(&crate::Memory::new(&[]), 0)?;
-            return Ok((empty.into(), empty.into()));
+            return Ok((empty[..size].into(), empty[..size].into()));
         };
         if self.kept.is_unit(root) {
             return Err(OutboardError::NoDigests.into());
@@ -200,12 +201,13 @@ impl<R: ReadAt> Visitor for Top<'_, R> {
         let mut digests = Vec::new();
         for child in self.kept.children(root) {
             let mut digest = [0; D];
-            self.bytes.read_at(self.layout.place(child).expect("it is not the root"), &mut digest)?;
+            self.bytes.read_at(self.layout.place(child).expect("it is not the root"), &mut digest[..size])?;
             digests.push(digest);
         }
         digests.extend(format.padding(root));
         let top = format.nodes.parent(&digests, Role::Root);
-        Ok((top.into(), format.nodes.seal(top, self.layout.len).into()))
+        let root = format.nodes.seal(top, self.layout.len);
+        Ok((top[..size].into(), root[..size].into()))
     }
 }
 

@@ -1,6 +1,7 @@
 //! The digests of an outboard against each other: which of them are right, as far as they alone can tell.
 
 use super::{HEADER, Kept, Outboard, ReadAt, Telling};
+use crate::framed::padded;
 use crate::{Error, Format, NodeHash, Role, Subtree, Subtrees};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -13,6 +14,8 @@ pub(super) struct InOrder<'a, R: ?Sized> {
     end: u64,
     buffer: Vec<u8>,
     used: usize,
+    /// The bytes of a digest.
+    size: usize,
 }
 
 impl<'a, R: ReadAt + ?Sized> InOrder<'a, R> {
@@ -21,19 +24,19 @@ impl<'a, R: ReadAt + ?Sized> InOrder<'a, R> {
         let last = kept.place(node).expect("a kept node");
         let (end, first) = (last + 1, last + 1 - kept.under(node));
         let offset = |place: u64| HEADER + place * size as u64;
-        InOrder { bytes, next: offset(first), end: offset(end), buffer: Vec::new(), used: 0 }
+        InOrder { bytes, next: offset(first), end: offset(end), buffer: Vec::new(), used: 0, size }
     }
 
     /// The next digest.
     pub fn next<const D: usize>(&mut self) -> Result<[u8; D], Error> {
         if self.used == self.buffer.len() {
-            let most = (1 << 16) / D * D;
+            let most = (1 << 16) / self.size * self.size;
             self.buffer.resize((self.end - self.next).min(most as u64) as usize, 0);
             self.bytes.read_at(self.next, &mut self.buffer)?;
             (self.next, self.used) = (self.next + self.buffer.len() as u64, 0);
         }
-        let digest = self.buffer[self.used..][..D].try_into().expect("D bytes");
-        self.used += D;
+        let digest = padded(&self.buffer[self.used..][..self.size]);
+        self.used += self.size;
         Ok(digest)
     }
 }
@@ -51,10 +54,10 @@ pub(super) fn rejoin<const D: usize, N: NodeHash<Digest = [u8; D]>, R: ReadAt + 
     format: &Format<N>,
     bytes: &R,
     kept: Kept,
-    top: Subtree,
-    role: Role,
+    size: usize,
+    (top, role): (Subtree, Role),
 ) -> Result<Rejoined<[u8; D]>, Error> {
-    let stored = RefCell::new(InOrder::under(bytes, kept, top, D));
+    let stored = RefCell::new(InOrder::under(bytes, kept, top, size));
     let units = Units { kept, stored: &stored };
     let mut differing = HashMap::new();
     let compare = |node: Subtree, digest: &[u8; D]| {
@@ -109,7 +112,7 @@ impl<R: ReadAt> Outboard<R> {
     ) -> bool {
         match truth {
             Truth::Digest(right) => right == digest,
-            Truth::Root => format.nodes.seal(digest, self.len())[..] == self.root[..],
+            Truth::Root => format.nodes.seal(digest, self.len()) == padded(&self.root),
         }
     }
 
@@ -122,7 +125,7 @@ impl<R: ReadAt> Outboard<R> {
     ) -> Result<Inspection<[u8; D]>, Error> {
         let (mut wrong, mut blind) = (Vec::new(), Vec::new());
         let role = role(truth);
-        let Rejoined { digest, differing } = rejoin(format, &self.bytes, self.kept, top, role)?;
+        let Rejoined { digest, differing } = rejoin(format, &self.bytes, self.kept, self.size(), (top, role))?;
         if !self.fits(format, truth, self.stored(top)?.expect("it is kept")) {
             wrong.push(top);
         }

@@ -163,9 +163,14 @@ impl<R: ReadAt> Outboard<R> {
     /// If it cannot be read.
     pub(crate) fn stored<const N: usize>(&self, node: Subtree) -> Result<Option<[u8; N]>, Error> {
         let Some(place) = self.kept.place(node) else { return Ok(None) };
-        let mut digest = [0; N];
-        self.bytes.read_at(HEADER + place * N as u64, &mut digest)?;
+        let (mut digest, size) = ([0; N], self.size());
+        self.bytes.read_at(HEADER + place * size as u64, &mut digest[..size])?;
         Ok(Some(digest))
+    }
+
+    /// The bytes of a digest.
+    pub(crate) fn size(&self) -> usize {
+        self.header.spec.hash().size()
     }
 }
 

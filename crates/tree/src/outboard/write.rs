@@ -3,6 +3,7 @@
 use super::header::{self, Seal};
 use super::inspect::rejoin;
 use super::{HEADER, Header, Kept, Outboard, OutboardError, ReadAt, Telling, open};
+use crate::framed::padded;
 use crate::{Error, Format, Hash, Memory, NodeHash, Plan, Role, Spec, Subtree, Visitor};
 
 /// Where the two copies of how far an outboard is lie, in bytes from its beginning.
@@ -80,8 +81,10 @@ impl Begun {
             let frontier = kept.frontier(done).into_iter().map(read).collect::<Result<Vec<_>, _>>()?;
             let sum = frontier_sum(frontier.iter().map(|(_, digest)| &digest[..]));
             let whole = match root {
-                Some(root) => header.spec.visit(Whole { bytes, kept, root, value: &seal.value })?,
-                None => seal.value[..32] == sum && header.spec.visit(Rejoined { bytes, kept, frontier: &frontier })?,
+                Some(root) => header.spec.visit(Whole { bytes, kept, size, root, value: &seal.value })?,
+                None => {
+                    seal.value[..32] == sum && header.spec.visit(Rejoined { bytes, kept, size, frontier: &frontier })?
+                }
             };
             if whole {
                 return Ok(Begun { header, seal: Some(place as u64), done, frontier });
@@ -115,6 +118,8 @@ impl Begun {
 struct Rejoined<'a, R> {
     bytes: &'a R,
     kept: Kept,
+    /// The bytes of a digest.
+    size: usize,
     frontier: &'a [(Subtree, Vec<u8>)],
 }
 
@@ -123,8 +128,8 @@ impl<R: ReadAt> Visitor for Rejoined<'_, R> {
 
     fn visit<const D: usize, N: NodeHash<Digest = [u8; D]>>(self, format: &Format<N>) -> Result<bool, Error> {
         for (node, digest) in self.frontier {
-            let inspected = rejoin(format, self.bytes, self.kept, *node, Role::Inner)?;
-            if inspected.digest[..] != digest[..] || !inspected.differing.is_empty() {
+            let inspected = rejoin(format, self.bytes, self.kept, self.size, (*node, Role::Inner))?;
+            if inspected.digest != padded(digest) || !inspected.differing.is_empty() {
                 return Ok(false);
             }
         }
@@ -136,6 +141,8 @@ impl<R: ReadAt> Visitor for Rejoined<'_, R> {
 struct Whole<'a, R> {
     bytes: &'a R,
     kept: Kept,
+    /// The bytes of a digest.
+    size: usize,
     root: Subtree,
     value: &'a [u8; Hash::MAX_SIZE],
 }
@@ -144,7 +151,7 @@ impl<R: ReadAt> Visitor for Whole<'_, R> {
     type Output = Result<bool, Error>;
 
     fn visit<const D: usize, N: NodeHash<Digest = [u8; D]>>(self, format: &Format<N>) -> Result<bool, Error> {
-        let inspected = rejoin(format, self.bytes, self.kept, self.root, Role::Root)?;
+        let inspected = rejoin(format, self.bytes, self.kept, self.size, (self.root, Role::Root))?;
         let root = format.nodes.seal(inspected.digest, self.kept.len());
         Ok(inspected.differing.is_empty() && root[..] == self.value[..D])
     }
@@ -163,9 +170,9 @@ pub fn keep(spec: &Spec, at_most: u64, bytes: &[u8]) -> Result<Vec<u8>, Error> {
             let Writing(header, bytes) = self;
             let mut outboard = header.encode()?;
             let memory = Memory::new(bytes);
-            let kept = header.kept()?;
+            let (kept, size) = (header.kept()?, header.spec.hash().size());
             let tell = |_, digest: &[u8; D]| {
-                outboard.extend_from_slice(digest);
+                outboard.extend_from_slice(&digest[..size]);
                 Ok(())
             };
             let telling = Telling::new(&memory, kept.post_order(0), tell);

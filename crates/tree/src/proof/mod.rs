@@ -8,6 +8,7 @@ mod wire;
 pub use cut::Cut;
 pub use error::ProofError;
 
+use crate::framed::padded;
 use crate::{Binding, Format, Memory, NodeHash, Plan, Root, Source, Spec, Told, Visitor};
 use std::ops::Range;
 
@@ -116,8 +117,10 @@ impl Proof {
         if found != expected {
             return Err(ProofError::Bytes { expected, found });
         }
-        assert_eq!(N, spec.hash().size(), "a digest of {}", spec.hash().name());
-        Ok(Proof { spec: spec.clone(), len, claim, digests: digests.as_flattened().to_vec(), edges })
+        let size = spec.hash().size();
+        assert!(N >= size, "a digest of {}", spec.hash().name());
+        let digests = digests.iter().flat_map(|digest| &digest[..size]).copied().collect();
+        Ok(Proof { spec: spec.clone(), len, claim, digests, edges })
     }
 
     /// The format that the proof says it is in.
@@ -144,9 +147,9 @@ impl Proof {
     /// The same digests as arrays.
     ///
     /// # Panics
-    /// If the hash's digests have not `N` bytes.
+    /// If the hash's digests have more than `N` bytes. Fewer are followed by zeros.
     pub fn sent<const N: usize>(&self) -> Vec<[u8; N]> {
-        self.digests().map(|digest| digest.try_into().expect("a digest of the format's hash")).collect()
+        self.digests().map(padded).collect()
     }
 
     /// The bytes that are sent before and after those of a range: what the verifier lacks of the leaves at its edges.
@@ -324,7 +327,7 @@ impl Visitor for VerifyGrowth<'_> {
         let Proof { spec, len, claim, edges, .. } = self.proof;
         let cut = claim.cut(spec, *len)?;
         let start = cut.edges().first().map_or(0, |edge| edge.start);
-        let old = self.old.try_into().expect("a root of the proof's format");
+        let old = padded(self.old);
         let (old, new) = format.verify_growth(&Memory::from(start, edges), &self.proof.sent::<N>(), cut, &old)?;
         Ok((old.into(), new.into()))
     }
