@@ -135,9 +135,9 @@ async function thread(answered: (reply: Reply) => void, failed: (error: unknown)
         return { post: (job) => worker.postMessage(job), end: () => worker.terminate() };
     }
     const threads = await import(/* @vite-ignore */ "node:worker_threads");
-    // The flags of this program, but not the one that says that it has no file.
-    const execArgv = process.execArgv.filter((flag) => !flag.startsWith("--input-type"));
-    const worker = new threads.Worker(new URL("./worker.js", import.meta.url), { execArgv });
+    // A worker has the flags of its program, but for a program that has no file. Told, Node takes only some of them.
+    const inline = process.execArgv.some((flag) => flag.startsWith("--input-type"));
+    const worker = new threads.Worker(new URL("./worker.js", import.meta.url), inline ? { execArgv: [] } : {});
     worker.on("message", answered).on("error", died).on("messageerror", died);
     // Alone, it keeps no program running.
     worker.unref();

@@ -47,6 +47,16 @@ test("states that nobody ended are freed when they are collected", () => {
     assert.equal(printed, "0");
 });
 
+test("workers start whatever the flags of their program", () => {
+    const program = `
+        const pool = await mksum.Pool.start(1);
+        console.log(String(await pool.rootOf("plain:sha256:64KiB", new Blob(["abc"]))));
+        pool.end();
+    `;
+    const expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+    assert.equal(run(program, ["--expose-gc", "--max-old-space-size=512"]), expected);
+});
+
 test("memory comes back after large inputs", () => {
     const printed = run(`
         const data = new Uint8Array(1 << 26);
