@@ -51,7 +51,7 @@ macro_rules! exports {
 pub(crate) use exports;
 
 exports! {
-    /// Where the buffer is: [`INPUT`] bytes, then [`OUTPUT`].
+    /// Where the buffer is: `INPUT` bytes, then `OUTPUT`.
     fn input() -> *mut u8 {
         BUFFER.input.get().cast()
     }
@@ -105,7 +105,7 @@ exports! {
         pool(|pool| drop(pool.take(number)));
     }
 
-    /// Goes on with the first `count` records in the input: see [`derive::go_on`].
+    /// Goes on with the first `count` records in the input: see `derive::go_on`.
     fn iterate(algorithm: u32, count: u32, times: u32) {
         // SAFETY: one thread, and no other function has the input meanwhile.
         let input = unsafe { &mut *BUFFER.input.get() };

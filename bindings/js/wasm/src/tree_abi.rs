@@ -1,7 +1,7 @@
 //! The exported functions for trees: a format's text, and other short text, comes in the buffer; bytes of any length in blocks.
 //!
 //! Lengths and positions are `f64`, the numbers of the other side, whole and below 2^53: it has checked them. A function
-//! that may refuse returns 0, or the [`Class`] of the refusal; what it answers, or the words, are then the answer.
+//! that may refuse returns 0, or the `Class` of the refusal; what it answers, or the words, are then the answer.
 
 use crate::abi::{buffer, exports};
 use crate::growing::Tree;
@@ -101,12 +101,12 @@ exports! {
         kept(|kept| kept.answer = Vec::new());
     }
 
-    /// Facts of a format: see [`spec::facts`].
+    /// Facts of a format: see `spec::facts`.
     fn spec_facts(len: u32) -> u32 {
         of_spec(len, |spec, _| Ok(spec::facts(spec)))
     }
 
-    /// All formats: see [`spec::formats`].
+    /// All formats: see `spec::formats`.
     fn formats() -> u32 {
         answer(|_| Ok(spec::formats()))
     }
@@ -139,7 +139,7 @@ exports! {
         kept(|kept| drop(kept.trees.take(number)));
     }
 
-    /// The pieces of a tree: see [`pieces::cover`].
+    /// The pieces of a tree: see `pieces::cover`.
     fn cover(spec: u32, len: f64, at_most: f64) -> u32 {
         of_spec(spec, |spec, _| pieces::cover(spec, len as u64, at_most as u64))
     }
@@ -193,7 +193,7 @@ exports! {
         of_spec(spec, |spec, blocks| proofs::prove(spec, blocks.get(block), &Claim::Growth(old as u64)))
     }
 
-    /// Facts of the proof in a block: see [`proofs::facts`].
+    /// Facts of the proof in a block: see `proofs::facts`.
     fn proof_facts(proof: u32) -> u32 {
         answer(|kept| proofs::facts(kept.blocks.get(proof)))
     }
@@ -216,13 +216,13 @@ exports! {
         of_spec(spec, |spec, blocks| outboards::keep(spec, at_most as u64, blocks.get(block)))
     }
 
-    /// Facts of the kept tree in a block: see [`outboards::facts`].
+    /// Facts of the kept tree in a block: see `outboards::facts`.
     fn outboard_facts(block: u32) -> u32 {
         answer(|kept| outboards::facts(kept.blocks.get(block)))
     }
 
     /// What differs from the kept tree in a block, by the digests of the file's pieces in another: see
-    /// [`outboards::damaged`].
+    /// `outboards::damaged`.
     fn outboard_damaged(block: u32, digests: u32) -> u32 {
         answer(|kept| {
             let outboard = kept.blocks.take(block);
