@@ -477,7 +477,7 @@ def many_keys(found):
 
 def streaming(found):
     rows = []
-    subjects = list(dict.fromkeys(subject for engine in found.values() for subject in engine.subjects("streams")))
+    subjects = sorted({subject for engine in found.values() for subject in engine.subjects("streams")}, key=str.lower)
     for subject in subjects:
         cells = []
         for engine in found.values():
@@ -485,7 +485,7 @@ def streaming(found):
             kept = [engine.rows.get(("memory", subject, count)) for count in (64, 1024)]
             cells.append(
                 f"{number((1 << 22) / row['median'] / 1e3 if row else None)} MB/s; "
-                + ", ".join(f"{used['median'] / MIB:.1f}" if used else "–" for used in kept)
+                + ", ".join(f"{max(0, used['median'] / MIB):.1f}" if used else "–" for used in kept)
                 + " MiB"
             )
         rows.append([subject, *cells])
