@@ -1,4 +1,4 @@
-//! Merkle trees on OpenCL devices: [node trees](mksum::Merklize).
+//! Merkle trees on OpenCL devices: [node trees](mksum::Merklize), and [large subtrees](mksum::Accelerator) of files.
 //!
 //! OpenCL is loaded when it is first asked for: a program with this crate starts where there is none.
 #![deny(unsafe_code)]
