@@ -83,7 +83,11 @@ fn while_nodes_are_written() {
     let count = || std::fs::read_dir(&folder).unwrap().count();
     let arguments = ["merklize", "--throttle", "1MB", leaves.to_str().unwrap(), "-o", nodes.to_str().unwrap()];
     let child = start(&arguments);
-    let begun = count();
+    let (begin, mut begun) = (Instant::now(), count());
+    while begun < 3 && begin.elapsed() < Duration::from_secs(5) {
+        thread::sleep(Duration::from_millis(10));
+        begun = count();
+    }
     let ended = interrupt(child);
     let (left, old) = (count(), std::fs::read(&nodes).unwrap());
     std::fs::remove_dir_all(&folder).unwrap();
