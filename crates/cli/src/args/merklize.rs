@@ -26,7 +26,7 @@ pub struct Merklize {
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub seed: u64,
     /// Hash on this device: cpu, auto (a GPU if there is one), or a number or name that 'mksum devices' lists
-    #[arg(long, value_name = "DEVICE", default_value = "auto")]
+    #[arg(long, value_name = "DEVICE", default_value = "cpu")]
     pub device: String,
     /// Measure trees over random leaves in memory, each RUNS times [default RUNS: 9]
     ///
