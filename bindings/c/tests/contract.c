@@ -124,7 +124,7 @@ static void roots(const char *file)
 
     EXPECT(mksum_root_of_file("rfc6962", file, text, sizeof text) == MKSUM_OK);
     FILE *input = fopen(file, "rb");
-    size_t room = 1 << 24, len = 0;
+    size_t room = (size_t)1 << 28, len = 0;
     uint8_t *bytes = (uint8_t *)malloc(room);
     if (input && bytes) {
         len = fread(bytes, 1, room, input);
