@@ -25,7 +25,7 @@ def peak_memory(arguments, stdin=None):
     code = (
         "import resource, subprocess, sys\n"
         "done = subprocess.run(sys.argv[1:], stdout=subprocess.PIPE, stdin=sys.stdin)\n"
-        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024, done.returncode, done.stdout.decode())\n"
+        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024, done.returncode, done.stdout.decode(), end='')\n"
     )
     command = [sys.executable, "-c", code, MKSUM, *arguments]
     peak, status, output = subprocess.run(command, stdin=stdin, capture_output=True, text=True).stdout.split(" ", 2)
