@@ -38,7 +38,7 @@ pub fn run(tool: &Tool, args: &Diff) -> Exit {
 enum Side {
     Outboard(Box<Outboard<Stored>>),
     /// A file that has none.
-    File(File),
+    File(Box<File>),
 }
 
 /// Where two files differ.
@@ -63,7 +63,7 @@ fn compare(tool: &Tool, args: &Diff) -> Result<Differences, Error> {
         }
         (Side::Outboard(outboard), Side::File(file)) | (Side::File(file), Side::Outboard(outboard)) => {
             let longest = outboard.len().max(file.len());
-            verify(file, (&outboard, outboard.bytes().path()), 0..outboard.len(), &mut |finding| match finding {
+            verify(*file, (&outboard, outboard.bytes().path()), 0..outboard.len(), &mut |finding| match finding {
                 Finding::Damaged(range) | Finding::Missing(range) | Finding::Grown(range) => {
                     append(&mut ranges, range);
                     Ok(())
@@ -102,7 +102,7 @@ fn side(tool: &Tool, path: &Path) -> Result<Side, Error> {
             let how = format!("it had {then} bytes when {place} was written: 'mksum keep --update' first");
             Err(Error::Open { path: path.into(), error: io::Error::other(how) })
         }
-        Err(Error::Open { error, .. }) if error.kind() == ErrorKind::NotFound => Ok(Side::File(file)),
+        Err(Error::Open { error, .. }) if error.kind() == ErrorKind::NotFound => Ok(Side::File(Box::new(file))),
         Err(error) => Err(error),
     }
 }
