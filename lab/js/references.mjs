@@ -3,19 +3,11 @@
 import { execFileSync } from "node:child_process";
 import { createHash, pbkdf2Sync } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
+import { NAMES } from "./adapters/node-crypto.mjs";
 import { hexadecimal, password, pattern, SALT } from "./bytes.mjs";
 import { plainRoot } from "./plain.mjs";
 import { ITERATIONS, KEYS, KEY_ITERATIONS, SIZES, TREES } from "./points.mjs";
 
-const NAMES = {
-    md5: "md5",
-    sha1: "sha1",
-    sha256: "sha256",
-    sha512: "sha512",
-    ripemd160: "ripemd160",
-    blake2s: "blake2s256",
-    blake2b: "blake2b512",
-};
 const all = pattern(SIZES.at(-1));
 const file = new URL("references.json", import.meta.url);
 

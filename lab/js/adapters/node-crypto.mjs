@@ -1,5 +1,5 @@
 // node:crypto, the engine's own: OpenSSL in Node and Deno's and Bun's stand-ins for it.
-const NAMES = {
+export const NAMES = {
     md5: "md5",
     sha1: "sha1",
     sha256: "sha256",
