@@ -64,15 +64,22 @@ impl Device {
             return Err(Error::Memory { needed: (smallest * size) as u64, offered: self.share(buffers) });
         }
         let per_tile = count.min(1 << most.ilog2());
-        let mut spent = Spent::default();
-        let tiles = count / per_tile;
-        if per_tile >= smallest {
-            spent = self.tiles(hash, leaves, nodes, per_tile)?;
+        // What no tile has is a tree for the CPU: over the tiles' roots, or the whole of a small one.
+        let on_cpu = |leaves: &[u8], nodes: &mut [u8]| {
+            let done = CpuLanes { threads: 1 }.merklize(hash, leaves, nodes);
+            done.expect("2^k digests of a hash that has node trees");
+        };
+        if per_tile < smallest {
+            on_cpu(leaves, nodes);
+            return Ok(Spent::default());
         }
-        // The levels that no tile has: above the tiles' roots, or the whole of a small tree.
-        let top = if per_tile < smallest { count } else { tiles };
-        finish(hash, if top == count { Some(leaves) } else { None }, nodes, top);
-        nodes[..size].fill(0);
+        let spent = self.tiles(hash, leaves, nodes, per_tile)?;
+        let roots = leaves.len() / per_tile;
+        let (above, below) = nodes.split_at_mut(roots);
+        match roots == size {
+            true => above.fill(0),
+            false => on_cpu(&below[..roots], above),
+        }
         Ok(spent)
     }
 
@@ -206,19 +213,5 @@ impl<'a> Lane<'a> {
             below = Some(level);
         }
         Ok(())
-    }
-}
-
-/// Computes the levels above `count` nodes of a heap, or above `leaves`, on the CPU.
-fn finish(hash: Hash, leaves: Option<&[u8]>, nodes: &mut [u8], count: usize) {
-    let (size, mut parents) = (hash.size(), count / 2);
-    if let Some(leaves) = leaves.filter(|_| parents > 0) {
-        digests(hash, &[], Messages::new(leaves, 2 * size), &mut nodes[parents * size..2 * parents * size]);
-        parents /= 2;
-    }
-    while parents > 0 {
-        let (above, level) = nodes[..4 * parents * size].split_at_mut(2 * parents * size);
-        digests(hash, &[], Messages::new(level, 2 * size), &mut above[parents * size..]);
-        parents /= 2;
     }
 }

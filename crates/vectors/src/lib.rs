@@ -6,7 +6,7 @@ mod nodes;
 #[path = "../../lanes/tests/reference/mod.rs"]
 mod reference;
 
-pub use nodes::{NodeRow, node_rows, nodes};
+pub use nodes::{NodeRow, node_rows, nodes, same_nodes};
 pub use reference::{bytes, reference};
 
 use std::fs;

@@ -64,3 +64,19 @@ pub fn nodes(hash: Hash, leaves: &[u8]) -> Vec<u8> {
     heap.truncate(leaves.len());
     heap
 }
+
+/// Compares every node of a heap with those of the slow tree over more leaves, of which its own are the first: a heap's level
+/// i is the root level of 2^i trees.
+///
+/// # Panics
+/// If a node differs, or place 0 is not zero: `at` says of which heap.
+pub fn same_nodes(hash: Hash, nodes: &[u8], slow: &[u8], at: &str) {
+    let size = hash.size();
+    let [levels, most] = [nodes, slow].map(|heap| (heap.len() / size).ilog2());
+    for level in 0..levels {
+        // The level's nodes: the first 2^level of the level that is as far above the leaves.
+        let (from, to) = (1 << level, 1 << (most - levels + level));
+        assert!(nodes[from * size..2 * from * size] == slow[to * size..][..from * size], "{at}, level {level}");
+    }
+    assert_eq!(nodes[..size], vec![0; size], "{at}");
+}

@@ -3,7 +3,6 @@
 use super::{CHUNK, Role, Value, chunks_of, parents_of};
 use crate::{Messages, cpu::Cpu, kernel::Grid};
 use alloc::{vec, vec::Vec};
-use core::{mem::MaybeUninit, ptr};
 
 /// The distance between the messages' chunks that wait, in bytes: skewed, see [`Messages`].
 const STRIDE: usize = CHUNK + 64;
@@ -213,45 +212,10 @@ impl Trees {
     }
 }
 
-/// The most chunks of a message whose tree is on the stack: memory from the heap takes as long as a parent.
-const SMALL: usize = 64;
-
-/// The digest of one message that lies in memory whole: more than a chunk, no more than [`SMALL`] of them.
-fn small(cpu: Cpu, message: &[u8], out: &mut [u8]) {
-    let (whole, rest) = (message.len() / CHUNK, message.len() % CHUNK);
-    let mut nodes = whole + (rest > 0) as usize;
-    assert!(nodes <= SMALL && out.len() == 32);
-    let mut values = MaybeUninit::<[Value; SMALL]>::uninit();
-    let values: *mut u8 = values.as_mut_ptr().cast();
-    let line = |base, step, columns| Grid { base, stride: 0, columns, step, first: 0, counter: 0, up: 0 };
-    // SAFETY: the chunks lie in the message, and the values of all nodes of a level in `values`. Each parent's place is
-    // before those of pairs not yet read.
-    unsafe {
-        let chunks = Grid { up: 1, ..line(message.as_ptr(), CHUNK, whole) };
-        chunks_of(cpu, chunks, &[], CHUNK, whole, Role::Inner, values);
-        if rest > 0 {
-            let last = Grid { counter: whole as u64, ..line(message[whole * CHUNK..].as_ptr(), CHUNK, 1) };
-            chunks_of(cpu, last, &[], rest, 1, Role::Inner, values.add(32 * whole));
-        }
-        while nodes > 1 {
-            let (pairs, odd) = (nodes / 2, nodes % 2);
-            let role = if nodes == 2 { Role::Root } else { Role::Inner };
-            parents_of(cpu, line(values, 64, pairs), pairs, role, values);
-            // A node without a sibling moves up as it is.
-            ptr::copy(values.add(64 * pairs), values.add(32 * pairs), 32 * odd);
-            nodes = pairs + odd;
-        }
-        ptr::copy_nonoverlapping(values, out.as_mut_ptr(), 32);
-    }
-}
-
 /// The digests of messages `prefix ‖ message` that lie in memory whole: more than a chunk each, the prefix no more than a
 /// block. Level by level over all messages, so that even the few nodes of a small tree have company in the lanes.
 pub(crate) fn digests(cpu: Cpu, prefix: &[u8], messages: Messages<'_>, out: &mut [u8]) {
     let (count, total) = (messages.count(), prefix.len() + messages.len());
-    if count == 1 && prefix.is_empty() && total <= SMALL * CHUNK {
-        return small(cpu, messages.get(0), out);
-    }
     let (base, stride) = (messages.bytes().as_ptr(), messages.stride());
     // Chunks that begin with the prefix, those that are all message, and those that end it.
     let first = !prefix.is_empty() as usize;
