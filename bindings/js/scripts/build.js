@@ -1,9 +1,10 @@
 // build.js [face]: compiles the engine for WebAssembly, with SIMD and without, and the TypeScript face, into dist/.
 // `face`: only the TypeScript, over the modules of the last build.
 import { execFileSync } from "node:child_process";
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import zopfli from "@gfx/zopfli";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const workspace = join(root, "../..");
@@ -36,37 +37,54 @@ function compile(content, kind) {
     ], { stdio: "inherit" });
 }
 
-/** A module as a source like the others. */
-const inline = (content, kind) => {
-    const base64 = readFileSync(path(content, kind)).toString("base64");
-    return `export const base64: string =\n    "${base64}";\n`;
-};
+/** A module as a source like the others: packed as small as DEFLATE goes, since base64 hides from gzip what repeats. */
+async function inline(content, kind) {
+    const module = readFileSync(path(content, kind));
+    const packed = Buffer.from(await zopfli.deflateAsync(module, { numiterations: 15 })).toString("base64");
+    writeFileSync(path(content, kind).replace(/wasm$/, "ts"), `import type { Packed } from "./source.js";
+
+export const packed: Packed = ["${packed}", ${module.length}];
+`);
+}
+
+const inlined = (content, kind) => readFileSync(path(content, kind).replace(/wasm$/, "ts"), "utf8");
 
 if (process.argv[2] !== "face") {
-    for (const kind in KINDS) for (const content in CONTENTS) compile(content, kind);
+    for (const kind in KINDS) {
+        for (const content in CONTENTS) {
+            compile(content, kind);
+            await inline(content, kind);
+        }
+    }
 }
-for (const kind in KINDS) writeFileSync(join(root, `src/${kind}.ts`), inline("all", kind));
-rmSync(join(root, "dist"), { recursive: true, force: true });
+for (const kind in KINDS) writeFileSync(join(root, `src/${kind}.ts`), inlined("all", kind));
+const dist = join(root, "dist");
+rmSync(dist, { recursive: true, force: true });
 execFileSync(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "--project", root], { stdio: "inherit" });
 
-const dist = join(root, "dist");
-
-/** The same face in a folder of its own: only where its WebAssembly comes from differs. */
-function variant(name, skipped) {
-    const folder = join(dist, name);
-    mkdirSync(folder);
-    for (const file of readdirSync(dist)) {
-        if (/\.(js|d\.ts)$/.test(file) && !skipped.test(file)) copyFileSync(join(dist, file), join(folder, file));
-    }
-    return folder;
+/** An entry's files in a folder of their own: what it imports, with those in `own` instead of the ones named so. */
+function variant(name, entry, own) {
+    const copied = new Set();
+    const copy = (file) => {
+        if (copied.has(file)) return;
+        copied.add(file);
+        for (const part of [file, file.replace(/js$/, "d.ts")]) {
+            const text = own[part] ?? readFileSync(join(dist, part), "utf8");
+            writeFileSync(join(dist, name, part), text);
+            for (const [, imported] of text.matchAll(/"\.\/([\w-]+\.js)"/g)) copy(imported);
+        }
+    };
+    mkdirSync(join(dist, name));
+    copy(entry);
 }
 
-const fetched = variant("fetch", /^(simd|scalar|source)\b/);
-for (const ending of ["js", "d.ts"]) copyFileSync(join(dist, `source-fetch.${ending}`), join(fetched, `source.${ending}`));
-for (const kind in KINDS) copyFileSync(path("all", kind), join(fetched, `${kind}.wasm`));
+const read = (file) => readFileSync(join(dist, file), "utf8");
 
-const hashes = variant("hashes", /^(simd\.js|scalar\.js|source-fetch|index|outboard|pool|proof|root|root-of|spec|worker|pieces|memory)\b/);
-for (const kind in KINDS) {
-    writeFileSync(join(hashes, `${kind}.js`), inline("hashes", kind).replace(": string", ""));
-}
+variant("fetch", "index.js", { "source.js": read("source-fetch.js"), "source.d.ts": read("source-fetch.d.ts") });
+for (const kind in KINDS) copyFileSync(path("all", kind), join(dist, "fetch", `${kind}.wasm`));
+
+/** Without its types. */
+const script = (content, kind) => inlined(content, kind).replace(/^import.*\n+/, "").replace(": Packed", "");
+variant("hashes", "hashes.js", { "simd.js": script("hashes", "simd"), "scalar.js": script("hashes", "scalar") });
+
 for (const ending of ["js", "d.ts"]) rmSync(join(dist, `source-fetch.${ending}`));

@@ -1,7 +1,7 @@
 import { kind } from "./bytes.js";
 import { MksumError } from "./errors.js";
 
-/** Every hash: its name, and the engine's number, the digest's size and the block's size in bytes. */
+/** Every hash that the entry has: its name, and the engine's number, the digest's size and the block's size in bytes. */
 const TABLE = {
     md5: [0, 16, 64],
     sha1: [1, 20, 64],

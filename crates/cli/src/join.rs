@@ -3,13 +3,13 @@
 use crate::args::Join;
 use crate::exit::{Exit, usage};
 use crate::tool::Tool;
-use data_encoding::{BASE64, HEXLOWER_PERMISSIVE};
+use base64ct::{Base64, Encoding};
 use mksum::{Format, NodeHash, Role, Root, Shape, Spec, Subtree, Subtrees, Visitor};
 use mksum_cli::name::Shown;
 use mksum_cli::sum::{self, Style};
 use mksum_io::reason;
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
@@ -146,10 +146,10 @@ fn read(path: &Path, spec: &Spec) -> Result<Vec<Entry>, Refusal> {
         let size = spec.hash().size();
         // S3 tells digests in base64.
         let decoded = match digest.len() {
-            hex if hex == 2 * size => HEXLOWER_PERMISSIVE.decode(digest.as_bytes()),
-            _ => BASE64.decode(digest.as_bytes()),
+            hex if hex == 2 * size => base16ct::mixed::decode_vec(&digest).ok(),
+            _ => Base64::decode_vec(&digest).ok(),
         };
-        let digest = decoded.ok().filter(|digest| digest.len() == size).ok_or_else(|| {
+        let digest = decoded.filter(|digest| digest.len() == size).ok_or_else(|| {
             let (name, shown) = (spec.hash().name(), digest.chars().take(80).collect::<String>());
             (Some(number), format!("'{shown}' is no digest of {name}: expected {} hex digits", 2 * size))
         })?;
@@ -179,7 +179,7 @@ fn said(error: &serde_json::Error) -> String {
 
 /// Digests that somebody computed.
 struct Known<'a> {
-    by_node: HashMap<Subtree, &'a [u8]>,
+    by_node: BTreeMap<Subtree, &'a [u8]>,
 }
 
 impl<const N: usize, H: NodeHash<Digest = [u8; N]>> Subtrees<H> for Known<'_> {

@@ -6,7 +6,7 @@ use crate::exit::{Exit, usage};
 use crate::report;
 use crate::tool::Tool;
 use crate::walk::{Rules, length};
-use data_encoding::BASE64;
+use base64ct::{Base64, Encoding};
 use mksum::Root;
 use mksum_cli::name;
 use mksum_cli::sum::{self, End, Style};
@@ -109,7 +109,7 @@ impl Lines {
         match self {
             Lines::Sums(style) => sum::line(style, end, &format, name::bytes(path), &text),
             Lines::Json => {
-                let path_base64 = path.to_str().is_none().then(|| BASE64.encode(name::bytes(path)));
+                let path_base64 = path.to_str().is_none().then(|| Base64::encode_string(name::bytes(path)));
                 let seconds = crate::report::micros(seconds);
                 let path = &*name::lossy(path);
                 let record = Record { path, path_base64, format, length: root.len(), root: text, seconds };

@@ -4,7 +4,8 @@ use crate::args::Prove;
 use crate::exit::{Exit, usage};
 use crate::kept::is_unchanged;
 use crate::tool::Tool;
-use data_encoding::{BASE64, HEXLOWER};
+use base16ct::lower::encode_string;
+use base64ct::{Base64, Encoding};
 use mksum::{
     Checked, Claim, Cut, Format, NodeHash, Outboard, Plan, Proof, ProofError, Role, Root, Spec, Subtree, Subtrees,
     Visitor,
@@ -181,9 +182,9 @@ fn json(path: &Path, root: &Root, proof: &Proof) -> Vec<u8> {
         kind,
         start,
         end,
-        digests: proof.digests().map(|digest| HEXLOWER.encode(digest)).collect(),
-        before_base64: BASE64.encode(before),
-        after_base64: BASE64.encode(after),
+        digests: proof.digests().map(encode_string).collect(),
+        before_base64: Base64::encode_string(before),
+        after_base64: Base64::encode_string(after),
     };
     let mut line = serde_json::to_vec(&record).expect("strings and numbers");
     line.push(b'\n');

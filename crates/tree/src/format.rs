@@ -1,5 +1,6 @@
 //! A tree format, and the one recursion that joins its subtrees.
 
+use crate::shape::Children;
 use crate::{Edge, Error, LengthError, Memory, NodeHash, Role, Shape, Subtree, Subtrees};
 
 /// A tree format: where it splits and what it hashes.
@@ -24,7 +25,7 @@ impl<N: NodeHash> Format<N> {
     ///
     /// # Errors
     /// If the format has no root for this length, `source` fails or lacks a subtree.
-    pub fn root(&self, source: &impl Subtrees<N>, len: u64) -> Result<N::Digest, Error> {
+    pub fn root(&self, source: &dyn Subtrees<N>, len: u64) -> Result<N::Digest, Error> {
         self.root_by(len, |top| self.join(source, top, Role::Root))
     }
 
@@ -48,14 +49,13 @@ impl<N: NodeHash> Format<N> {
     ///
     /// # Errors
     /// If `source` fails, or lacks a leaf.
-    pub fn join(&self, source: &impl Subtrees<N>, node: Subtree, role: Role) -> Result<N::Digest, Error> {
+    pub fn join(&self, source: &dyn Subtrees<N>, node: Subtree, role: Role) -> Result<N::Digest, Error> {
         let digest = match source.digest(self, node, role)? {
             Some(digest) => digest,
             None if node.level == 0 => return Err(Error::Missing(node)),
             None => {
                 let mut parent = self.nodes.open_parent(role);
-                let mut children = self.shape.children(node);
-                self.join_children(source, &mut parent, &mut children)?;
+                self.join_children(source, &mut parent, self.shape.children(node))?;
                 for pad in self.padding(node) {
                     self.nodes.children(&mut parent, &[pad]);
                 }
@@ -69,9 +69,9 @@ impl<N: NodeHash> Format<N> {
     /// Joins each of `children` and appends it to `parent`.
     pub(crate) fn join_children(
         &self,
-        source: &impl Subtrees<N>,
+        source: &dyn Subtrees<N>,
         parent: &mut N::Parent,
-        children: &mut impl Iterator<Item = Subtree>,
+        mut children: Children,
     ) -> Result<(), Error> {
         children.try_for_each(|child| {
             let digest = self.join(source, child, Role::Inner)?;

@@ -3,7 +3,7 @@
 use crate::{
     Error, Format, LengthError, MAX_LEN, Memory, Messages, NeedsLength, NodeHash, Role, Shape, Subtree, Subtrees,
 };
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::mem;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ pub struct Frontier<'a, N: NodeHash> {
     unit: Subtree,
     /// The offset of the first byte that is not under `known` or `flat`.
     start: u64,
-    known: HashMap<Subtree, N::Digest>,
+    known: BTreeMap<Subtree, N::Digest>,
     flat: Option<N::Parent>,
     /// The leaf that is longer than the buffer, and how much of it was hashed.
     leaf: Option<(N::Leaves, u64)>,
@@ -90,7 +90,7 @@ impl<'a, N: NodeHash> Frontier<'a, N> {
     fn new(format: Held<'a, Format<N>>) -> Result<Self, NeedsLength> {
         let unit = format.shape.unit(Self::BUFFER).ok_or(NeedsLength)?;
         let flat = matches!(format.shape, Shape::Flat { .. }).then(|| format.nodes.open_parent(Role::Root));
-        Ok(Frontier { format, unit, start: 0, known: HashMap::new(), flat, leaf: None, buffer: Vec::new() })
+        Ok(Frontier { format, unit, start: 0, known: BTreeMap::new(), flat, leaf: None, buffer: Vec::new() })
     }
 
     /// The bytes so far.
@@ -212,14 +212,14 @@ impl<'a, N: NodeHash> Frontier<'a, N> {
     ///
     /// # Errors
     /// If the format has no root for this length, or `rest` fails or lacks a subtree.
-    pub fn root_with(&self, rest: &impl Subtrees<N>, len: u64) -> Result<N::Digest, Error> {
+    pub fn root_with(&self, rest: &dyn Subtrees<N>, len: u64) -> Result<N::Digest, Error> {
         let format = &self.format;
         format.root_by(len, |top| match &self.flat {
             None => format.join(&(&self.known, rest), top, Role::Root),
             Some(parent) => {
                 let mut parent = parent.clone();
-                let mut children = format.shape.children(top).starting_at(self.start);
-                format.join_children(rest, &mut parent, &mut children)?;
+                let children = format.shape.children(top).starting_at(self.start);
+                format.join_children(rest, &mut parent, children)?;
                 Ok(format.nodes.close_parent(parent))
             }
         })

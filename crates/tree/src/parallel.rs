@@ -2,11 +2,11 @@
 
 use crate::{Cover, Error, Format, NodeHash, Role, Shape, Subtree, Subtrees};
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::BTreeMap;
 use std::iter::Peekable;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Mutex, PoisonError, mpsc};
-use std::thread;
+use std::{thread, vec};
 
 /// How a tree is cut for threads.
 #[derive(Clone, Copy, Debug)]
@@ -60,7 +60,7 @@ impl<N: NodeHash> Format<N> {
         role: Role,
         plan: &Plan,
     ) -> Result<N::Digest, Error> {
-        self.join_ahead((&HashMap::new(), node.start), source, node, role, plan)
+        self.join_ahead((&BTreeMap::new(), node.start), source, node, role, plan)
     }
 
     fn join_ahead<B: Subtrees<N>, S: Subtrees<N> + Sync>(
@@ -152,7 +152,7 @@ struct Ordered<'a, D, B, S, F> {
     begun: (&'a B, u64),
     source: &'a S,
     pieces: RefCell<Peekable<Cover>>,
-    ready: RefCell<VecDeque<D>>,
+    ready: RefCell<vec::IntoIter<D>>,
     fetch: RefCell<F>,
 }
 
@@ -175,10 +175,10 @@ impl<N: NodeHash, B: Subtrees<N>, S: Subtrees<N>, F: FnMut() -> Result<Vec<N::Di
             return Ok(None);
         }
         let mut ready = self.ready.borrow_mut();
-        if ready.is_empty() {
-            ready.extend((self.fetch.borrow_mut())()?);
+        if ready.as_slice().is_empty() {
+            *ready = (self.fetch.borrow_mut())()?.into_iter();
         }
-        Ok(ready.pop_front())
+        Ok(ready.next())
     }
 
     fn joined(&self, node: Subtree, digest: &N::Digest) {

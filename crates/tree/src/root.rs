@@ -2,7 +2,8 @@
 
 use crate::formats::Text;
 use crate::{Hash, Spec};
-use data_encoding::{BASE64, HEXLOWER, HEXLOWER_PERMISSIVE};
+use base16ct::{lower, mixed};
+use base64ct::{Base64, Encoding};
 use std::fmt;
 
 /// The root of an input: a digest that carries its format and the input's length.
@@ -54,9 +55,9 @@ fn parts(spec: &Spec, len: u64) -> Option<u64> {
 /// A root as the tools of its format print it: lower-case hex, or as S3 does.
 fn text(spec: &Spec, digest: &[u8], parts: Option<u64>) -> String {
     match parts {
-        None => HEXLOWER.encode(digest),
-        Some(parts) if spec.hash() == Hash::Md5 => format!("{}-{parts}", HEXLOWER.encode(digest)),
-        Some(parts) => format!("{}-{parts}", BASE64.encode(digest)),
+        None => lower::encode_string(digest),
+        Some(parts) if spec.hash() == Hash::Md5 => format!("{}-{parts}", lower::encode_string(digest)),
+        Some(parts) => format!("{}-{parts}", Base64::encode_string(digest)),
     }
 }
 
@@ -117,10 +118,10 @@ impl Spec {
             }
         };
         let digest = match self.hash() {
-            Hash::Sha1 | Hash::Sha256 if parts.is_some() => BASE64.decode(digest.as_bytes()),
-            _ => HEXLOWER_PERMISSIVE.decode(digest.as_bytes()),
+            Hash::Sha1 | Hash::Sha256 if parts.is_some() => Base64::decode_vec(digest).ok(),
+            _ => mixed::decode_vec(digest).ok(),
         };
-        let digest = digest.ok().filter(|digest| digest.len() == size).ok_or_else(refuse)?;
+        let digest = digest.filter(|digest| digest.len() == size).ok_or_else(refuse)?;
         Ok(Told { digest, parts })
     }
 

@@ -1,12 +1,15 @@
 //! Where a tree splits: arithmetic on byte ranges, no hashing.
 
 use crate::LengthError;
+use std::cmp::Ordering;
 
 /// The longest input, in bytes.
 pub const MAX_LEN: u64 = 1 << 63;
 
 /// A subtree: the node over the bytes `start..start + len`, `level` steps above its lowest leaves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+///
+/// Ordered from left to right, a node before those below it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Subtree {
     /// The offset of its first byte.
     pub start: u64,
@@ -20,6 +23,19 @@ impl Subtree {
     /// The offset after its last byte.
     pub fn end(self) -> u64 {
         self.start + self.len
+    }
+}
+
+impl Ord for Subtree {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let from_the_top = other.len.cmp(&self.len).then(other.level.cmp(&self.level));
+        self.start.cmp(&other.start).then(from_the_top)
+    }
+}
+
+impl PartialOrd for Subtree {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
     }
 }
 

@@ -1,7 +1,7 @@
 //! A format by name: `NAME[:HASH][:LEAF][:salt=HEX]`.
 
 use crate::{Error, FAMILIES, Family, Format, Hash, LeafRule, NodeHash, Root, format_size, parse_size};
-use data_encoding::HEXLOWER_PERMISSIVE;
+use base16ct::{lower, mixed};
 use std::fmt;
 use std::str::FromStr;
 
@@ -160,7 +160,7 @@ impl fmt::Display for Spec {
             write!(f, ":{}", format_size(self.leaf))?;
         }
         if !self.salt.is_empty() {
-            write!(f, ":salt={}", data_encoding::HEXLOWER.encode(&self.salt))?;
+            write!(f, ":salt={}", lower::encode_string(&self.salt))?;
         }
         Ok(())
     }
@@ -181,8 +181,7 @@ impl FromStr for Spec {
         for part in parts {
             let (order, next) = match (part.strip_prefix("salt="), Hash::from_name(&part.to_ascii_lowercase())) {
                 (Some(salt), _) => {
-                    let salt = HEXLOWER_PERMISSIVE
-                        .decode(salt.as_bytes())
+                    let salt = mixed::decode_vec(salt)
                         .map_err(|_| SpecError(format!("the salt '{}' is not hex", shown(salt))))?;
                     (3, spec.with_salt(&salt)?)
                 }

@@ -1,7 +1,7 @@
 //! Where the digests of subtrees come from: computed, stored, received or remembered.
 
 use crate::{Error, Format, NodeHash, Role, Subtree};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 /// A source of subtree digests.
 ///
@@ -38,7 +38,7 @@ pub trait Source {
 }
 
 /// Digests kept by node: results sent back by workers, the frontier of a stream, a proof.
-impl<N: NodeHash> Subtrees<N> for HashMap<Subtree, N::Digest> {
+impl<N: NodeHash> Subtrees<N> for BTreeMap<Subtree, N::Digest> {
     fn digest(&self, _: &Format<N>, node: Subtree, role: Role) -> Result<Option<N::Digest>, Error> {
         // A root is never taken on trust: it is what the join is to find.
         Ok(self.get(&node).filter(|_| role == Role::Inner).cloned())
@@ -46,7 +46,7 @@ impl<N: NodeHash> Subtrees<N> for HashMap<Subtree, N::Digest> {
 }
 
 /// The first source's digest, else the second's.
-impl<N: NodeHash, A: Subtrees<N>, B: Subtrees<N>> Subtrees<N> for (&A, &B) {
+impl<N: NodeHash, A: Subtrees<N> + ?Sized, B: Subtrees<N> + ?Sized> Subtrees<N> for (&A, &B) {
     fn digest(&self, format: &Format<N>, node: Subtree, role: Role) -> Result<Option<N::Digest>, Error> {
         match self.0.digest(format, node, role)? {
             None => self.1.digest(format, node, role),

@@ -1,6 +1,6 @@
 //! Node trees on the CPU against another implementation of each hash, and against the rows of `vectors/nodes.tsv`.
 
-use data_encoding::HEXLOWER;
+use base16ct::lower::encode_string;
 use mksum::{CpuLanes, Hash, Merklize, NodeTree, NodeTreeError};
 use mksum_vectors::{Pattern, bytes, node_rows, nodes, reference, same_nodes};
 use std::thread;
@@ -13,7 +13,7 @@ fn merklized(threads: usize, hash: Hash, leaves: &[u8]) -> Vec<u8> {
 }
 
 fn sha256(bytes: &[u8]) -> String {
-    HEXLOWER.encode(&reference(Hash::Sha256, &[bytes]))
+    encode_string(&reference(Hash::Sha256, &[bytes]))
 }
 
 #[test]
@@ -24,7 +24,7 @@ fn every_row_of_the_vectors() {
         for threads in [1, 2, 5] {
             let nodes = merklized(threads, row.hash, &leaves);
             assert_eq!(nodes[..size], vec![0; size], "{}: place 0", row.at);
-            assert_eq!(HEXLOWER.encode(NodeTree::over(row.hash, leaves.len()).unwrap().root(&nodes)), row.root);
+            assert_eq!(encode_string(NodeTree::over(row.hash, leaves.len()).unwrap().root(&nodes)), row.root);
             assert_eq!(sha256(&nodes[size..]), row.nodes, "{}: {threads} threads", row.at);
         }
     }
@@ -53,7 +53,7 @@ fn a_million_leaves_have_the_published_root_and_nodes() {
     let leaves = Pattern::Pat.bytes(32 << 20);
     for threads in [1, 2] {
         let nodes = merklized(threads, Hash::Blake3, &leaves);
-        let root = HEXLOWER.encode(&nodes[32..64]);
+        let root = encode_string(&nodes[32..64]);
         assert_eq!(root, "0e8d1913a38ca6f3c038a38682cb325707e89214442d8c1b2e2a2b18fb713ab3");
         assert_eq!(sha256(&nodes), "16cdec18ee0fee63736b50c9c1b74263817c28aec906813ce6590bcfcdf9293e");
     }

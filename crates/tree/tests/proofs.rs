@@ -313,7 +313,7 @@ fn the_cases_of_transparency_dev() {
         let digests = || -> Option<_> {
             let hex = |text: &str| -> Option<[u8; 32]> {
                 // Some cases have a few words in the place of a digest: with zeros behind them they are one. Nothing is none.
-                let mut digest = data_encoding::HEXLOWER.decode(text.trim_start_matches('-').as_bytes()).expect("hex");
+                let mut digest = base16ct::lower::decode_vec(text.trim_start_matches('-')).expect("hex");
                 digest.resize(if digest.is_empty() { 0 } else { digest.len().max(32) }, 0);
                 digest.try_into().ok()
             };
@@ -362,7 +362,7 @@ fn the_worked_examples() {
     let page = include_str!("../../../spec/proofs.md");
     let blocks = page.split("```proof\n").skip(1).map(|block| {
         let hex: String = block.split("```").next().unwrap().split_whitespace().collect();
-        data_encoding::HEXLOWER.decode(hex.as_bytes()).unwrap()
+        base16ct::lower::decode_vec(hex).unwrap()
     });
     let spec: Spec = "rfc6962:sha256:4".parse().unwrap();
     let input = b"abcdefghijklmnopqr";

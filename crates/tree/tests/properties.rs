@@ -5,7 +5,7 @@ mod inputs;
 use inputs::{bytes, spec};
 use mksum::{Error, Format, Memory, NodeHash, Role, Shape, Spec, Subtree, Visitor};
 use proptest::prelude::*;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 /// Digests of some subtrees, whichever a coin chooses, computed one by one; the join must do the rest.
 struct Partition<'a>(&'a [u8], u64);
@@ -15,7 +15,7 @@ impl Visitor for Partition<'_> {
 
     fn visit<const N: usize, H: NodeHash<Digest = [u8; N]>>(self, format: &Format<H>) -> Self::Output {
         let Partition(bytes, mut coin) = self;
-        let mut known = HashMap::new();
+        let mut known = BTreeMap::new();
         let root = format.shape.root(bytes.len() as u64);
         let mut open: Vec<Subtree> = format.shape.children(root).collect();
         while let Some(node) = open.pop() {
@@ -65,7 +65,7 @@ proptest! {
             type Output = bool;
 
             fn visit<const N: usize, H: NodeHash<Digest = [u8; N]>>(self, format: &Format<H>) -> bool {
-                matches!(format.root(&HashMap::new(), self.0), Err(Error::Missing(_)))
+                matches!(format.root(&BTreeMap::new(), self.0), Err(Error::Missing(_)))
             }
         }
         prop_assert!(spec.visit(Nobody(bytes.len() as u64)));

@@ -2,7 +2,7 @@
 
 use crate::refusal::{Class, Refusal};
 use mksum::{Cover, Error, Format, Memory, Messages, NodeHash, Role, Root, Spec, Subtree, Subtrees, Visitor};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 /// The most pieces that a tree is cut into: their digests lie in memory.
 const MOST: usize = 1 << 20;
@@ -98,7 +98,7 @@ pub fn leaf(spec: &Spec, len: u64, node: Subtree) -> Box<dyn Leaf> {
 }
 
 /// The digests of the pieces of a tree, each where it belongs.
-pub struct Answers<const N: usize>(HashMap<Subtree, [u8; N]>);
+pub struct Answers<const N: usize>(BTreeMap<Subtree, [u8; N]>);
 
 impl<const N: usize> Answers<N> {
     /// `digests` of the pieces of [`cover`], one after the other.
@@ -108,7 +108,7 @@ impl<const N: usize> Answers<N> {
         let pieces = (len > 0).then(|| Cover::new(shape, shape.root(len), at_most)).into_iter().flatten();
         let digests = digests.chunks_exact(spec.hash().size());
         let rest = digests.remainder();
-        let mut answers = HashMap::with_capacity(digests.len());
+        let mut answers = BTreeMap::new();
         let mut pieces = pieces.take(MOST);
         for digest in digests {
             match pieces.next() {

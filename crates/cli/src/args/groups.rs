@@ -128,7 +128,7 @@ fn hash(text: &str) -> Result<Hash, String> {
 }
 
 fn salt(text: &str) -> Result<Salt, String> {
-    let hex = data_encoding::HEXLOWER_PERMISSIVE.decode(text.as_bytes());
+    let hex = base16ct::mixed::decode_vec(text);
     hex.map(Salt).map_err(|_| "not hex: expected an even number of digits 0-9 and a-f".into())
 }
 

@@ -135,7 +135,7 @@ fn uuid(text: &str) -> Result<Uuid, String> {
     let places = [8, 13, 18, 23];
     let dashes = text.len() == 36 && places.iter().all(|&place| text.as_bytes()[place] == b'-');
     let digits: String = text.chars().filter(|&letter| letter != '-').collect();
-    let bytes = data_encoding::HEXLOWER_PERMISSIVE.decode(digits.as_bytes()).ok().filter(|_| dashes);
+    let bytes = base16ct::mixed::decode_vec(digits).ok().filter(|_| dashes);
     let bytes = bytes.and_then(|bytes| bytes.try_into().ok());
     bytes.map(Uuid).ok_or("expected a UUID, as in 12345678-9abc-def0-1234-56789abcdef0".into())
 }

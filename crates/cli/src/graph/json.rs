@@ -1,7 +1,7 @@
 //! A tree as one JSON object, parents before children.
 
 use super::picture::{Child, Kind, Node, Picture};
-use data_encoding::BASE64;
+use base64ct::{Base64, Encoding};
 use mksum_cli::name;
 use serde::Serialize;
 
@@ -36,7 +36,7 @@ struct Record {
 
 /// The picture as a line of JSON.
 pub fn text(picture: &Picture) -> String {
-    let path_base64 = picture.path.to_str().is_none().then(|| BASE64.encode(name::bytes(&picture.path)));
+    let path_base64 = picture.path.to_str().is_none().then(|| Base64::encode_string(name::bytes(&picture.path)));
     let mut nodes = Vec::new();
     add(&mut nodes, &picture.tree, picture.root().spec().shape());
     let root = picture.root();

@@ -2,7 +2,7 @@
 
 use crate::extent::leaves;
 use crate::report::grouped;
-use data_encoding::HEXLOWER;
+use base16ct::lower::encode_string;
 use mksum::{Root, Shape, Spec, Subtree, format_size};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -198,7 +198,7 @@ impl Node {
 
     /// The whole digest.
     pub fn hex(&self) -> String {
-        HEXLOWER.encode(&self.digest)
+        encode_string(&self.digest)
     }
 
     /// What is written on it: two lines.

@@ -3,7 +3,7 @@
 use crate::extent::{leaf_at, leaves};
 use crate::report::grouped;
 use crate::tool::Tool;
-use data_encoding::BASE64;
+use base64ct::{Base64, Encoding};
 use mksum::{Shape, Subtree};
 use mksum_cli::name::{self, Shown};
 use serde::Serialize;
@@ -26,7 +26,7 @@ pub fn json(tool: &Tool, path: &Path, fields: impl Serialize) {
         #[serde(flatten)]
         fields: T,
     }
-    let path_base64 = path.to_str().is_none().then(|| BASE64.encode(name::bytes(path)));
+    let path_base64 = path.to_str().is_none().then(|| Base64::encode_string(name::bytes(path)));
     let object = Object { path: &name::lossy(path), path_base64, fields };
     let mut line = serde_json::to_vec(&object).expect("strings and numbers");
     line.push(b'\n');

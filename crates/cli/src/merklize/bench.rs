@@ -3,7 +3,7 @@
 use crate::args::Merklize;
 use crate::report::grouped;
 use crate::tool::Tool;
-use data_encoding::HEXLOWER;
+use base16ct::lower::encode_string;
 use mksum::{Hash, Limits, Spent};
 use mksum_io::random;
 use serde_json::Value;
@@ -93,7 +93,7 @@ fn row(
         nodes[..2 * size].fill(0xa5);
         done.push(run(nodes)?);
         if nodes[size..2 * size] != root {
-            let (found, expected) = (HEXLOWER.encode(&nodes[size..2 * size]), HEXLOWER.encode(&root));
+            let (found, expected) = (encode_string(&nodes[size..2 * size]), encode_string(&root));
             return Err(format!("another run over the same leaves has the root {found}, not {expected}"));
         }
     }

@@ -7,7 +7,7 @@ use crate::exit::{Exit, usage};
 use crate::kept::tell;
 use crate::tool::Tool;
 use crate::{gpu, report};
-use data_encoding::HEXLOWER;
+use base16ct::lower::encode_string;
 use mksum_cli::name;
 use mksum_cli::sum::{self, Style};
 use mksum_io::{Leaves, Merklized, merklize};
@@ -70,7 +70,7 @@ struct Record<'a> {
 }
 
 fn tell_root(tool: &Tool, args: &Merklize, path: &Path, done: &Merklized, device: &str, seconds: f64) {
-    let root = HEXLOWER.encode(&done.root);
+    let root = encode_string(&done.root);
     if args.json {
         let nodes = args.output.as_deref().map(name::lossy);
         let seconds = report::micros(seconds);

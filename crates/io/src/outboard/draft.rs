@@ -4,7 +4,7 @@ use super::{Stored, with_extension};
 use crate::Error;
 use crate::platform::{sync_folder, write_at};
 use mksum::{Begun, HEADER, Header, Kept, Outboard, SEALS, Subtree};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -140,7 +140,7 @@ impl Draft {
     ///
     /// # Panics
     /// If the format's digests are not as long.
-    pub fn known<const D: usize>(&self) -> HashMap<Subtree, [u8; D]> {
+    pub fn known<const D: usize>(&self) -> BTreeMap<Subtree, [u8; D]> {
         let digest = |digest: &Vec<u8>| digest[..].try_into().expect("a digest of this format");
         self.frontier.iter().map(|(node, stored)| (*node, digest(stored))).collect()
     }

@@ -4,7 +4,7 @@ use super::draft::Draft;
 use crate::holes::Sparse;
 use crate::{Error, File};
 use mksum::{Format, Header, NodeHash, Root, Spec, Subtree, Telling, Visitor};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
@@ -56,7 +56,7 @@ impl Visitor for Keeping<'_> {
         let Keeping { file, draft } = self;
         let source = Sparse::of(file, format);
         let (kept, done, position) = (draft.kept(), draft.done(), draft.position());
-        let known: HashMap<Subtree, [u8; D]> = draft.known();
+        let known: BTreeMap<Subtree, [u8; D]> = draft.known();
         let tell = |node, digest: &[u8; D]| draft.push(node, digest).map_err(crate::file::source);
         let telling = Telling::new(&source, kept.post_order(done), tell);
         let plan = file.plan_of(format, kept.unit());

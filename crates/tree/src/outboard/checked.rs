@@ -3,7 +3,7 @@
 use super::{Outboard, OutboardError, ReadAt};
 use crate::framed::padded;
 use crate::{Error, Format, NodeHash, Role, Subtree, Subtrees};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The digests of an outboard, each checked against its parent's on the way down from the root when it is asked for.
@@ -15,7 +15,7 @@ pub struct Checked<'a, N: NodeHash, R> {
     format: &'a Format<N>,
     outboard: &'a Outboard<R>,
     /// What was found to be right.
-    known: Mutex<HashMap<Subtree, N::Digest>>,
+    known: Mutex<BTreeMap<Subtree, N::Digest>>,
 }
 
 impl<'a, const D: usize, N: NodeHash<Digest = [u8; D]>, R: ReadAt> Checked<'a, N, R> {
@@ -75,7 +75,7 @@ impl<'a, const D: usize, N: NodeHash<Digest = [u8; D]>, R: ReadAt> Checked<'a, N
         Ok((self.format.nodes.parent(&digests, role), stored))
     }
 
-    fn known(&self) -> MutexGuard<'_, HashMap<Subtree, [u8; D]>> {
+    fn known(&self) -> MutexGuard<'_, BTreeMap<Subtree, [u8; D]>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -4,9 +4,10 @@ use super::inspect::{InOrder, Inspection, Truth, is_below, role};
 use super::{Checked, Outboard, OutboardError, ReadAt, Telling};
 use crate::framed::padded;
 use crate::{Error, Format, Memory, NodeHash, Plan, Subtree, Subtrees, Visitor};
-use std::collections::{BTreeMap, VecDeque};
-use std::mem;
+use std::collections::BTreeMap;
+use std::iter::Peekable;
 use std::ops::Range;
+use std::{mem, vec};
 
 /// Something that is not as it was kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +60,7 @@ impl<R: ReadAt> Outboard<R> {
                 outboard: self,
                 format,
                 stored: InOrder::under(&self.bytes, self.kept, top, self.size()),
-                blind: blind.into(),
+                blind: blind.into_iter().peekable(),
                 differing: BTreeMap::new(),
                 found: &mut found,
             };
@@ -112,7 +113,7 @@ struct Comparison<'a, const D: usize, N: NodeHash<Digest = [u8; D]>, R: ReadAt, 
     format: &'a Format<N>,
     stored: InOrder<'a, R>,
     /// Where the stored digests cannot be believed, the next first.
-    blind: VecDeque<(Subtree, Truth<[u8; D]>)>,
+    blind: Peekable<vec::IntoIter<(Subtree, Truth<[u8; D]>)>>,
     /// The nodes under the next such place that are stored otherwise than the file has them, with what the file has.
     differing: BTreeMap<Subtree, [u8; D]>,
     found: F,
@@ -123,10 +124,10 @@ impl<const D: usize, N: NodeHash<Digest = [u8; D]>, R: ReadAt, F: FnMut(Damage) 
 {
     fn compare(&mut self, node: Subtree, digest: [u8; D]) -> Result<(), Error> {
         let differs = self.stored.next::<D>()? != digest;
-        match self.blind.front() {
+        match self.blind.peek() {
             Some(&(top, truth)) if is_below(node, top) => {
                 if node == top {
-                    self.blind.pop_front();
+                    self.blind.next();
                     let differing = mem::take(&mut self.differing);
                     return self.settle(top, truth, digest, &differing);
                 }

@@ -4,7 +4,7 @@ use super::{HEADER, Kept, Outboard, ReadAt, Telling};
 use crate::framed::padded;
 use crate::{Error, Format, NodeHash, Role, Subtree, Subtrees};
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 /// Stored digests in post-order, read many at a time.
 pub(super) struct InOrder<'a, R: ?Sized> {
@@ -46,7 +46,7 @@ pub(super) struct Rejoined<D> {
     /// The digest of the whole.
     pub digest: D,
     /// The nodes that are stored otherwise, with what their units make.
-    pub differing: HashMap<Subtree, D>,
+    pub differing: BTreeMap<Subtree, D>,
 }
 
 /// Joins the stored units below `top` again, and compares every node above them with what is stored.
@@ -59,7 +59,7 @@ pub(super) fn rejoin<const D: usize, N: NodeHash<Digest = [u8; D]>, R: ReadAt + 
 ) -> Result<Rejoined<[u8; D]>, Error> {
     let stored = RefCell::new(InOrder::under(bytes, kept, top, size));
     let units = Units { kept, stored: &stored };
-    let mut differing = HashMap::new();
+    let mut differing = BTreeMap::new();
     let compare = |node: Subtree, digest: &[u8; D]| {
         if !kept.is_unit(node) && stored.borrow_mut().next::<D>()? != *digest {
             differing.insert(node, *digest);
@@ -96,7 +96,7 @@ pub(super) enum Truth<D> {
 /// What the outboard alone can tell of the digests below a node.
 #[derive(Debug)]
 pub(super) struct Inspection<D> {
-    /// The nodes whose stored digest is wrong, the right one being known.
+    /// The nodes whose stored digest is wrong, the right one being known, in their order.
     pub wrong: Vec<Subtree>,
     /// The nodes below which some digest is wrong and nothing tells which, left to right, with what they must be.
     pub blind: Vec<(Subtree, Truth<D>)>,
@@ -123,43 +123,51 @@ impl<R: ReadAt> Outboard<R> {
         top: Subtree,
         truth: Truth<[u8; D]>,
     ) -> Result<Inspection<[u8; D]>, Error> {
-        let (mut wrong, mut blind) = (Vec::new(), Vec::new());
+        let mut found = Inspection { wrong: Vec::new(), blind: Vec::new() };
         let role = role(truth);
         let Rejoined { digest, differing } = rejoin(format, &self.bytes, self.kept, self.size(), (top, role))?;
         if !self.fits(format, truth, self.stored(top)?.expect("it is kept")) {
-            wrong.push(top);
+            found.wrong.push(top);
         }
         if self.fits(format, truth, digest) {
             // The units are right, and whatever is stored otherwise than they make it is wrong.
-            wrong.extend(differing.into_keys().filter(|&node| node != top));
-            return Ok(Inspection { wrong, blind });
+            found.wrong.extend(differing.into_keys().filter(|&node| node != top));
+        } else {
+            self.weigh(format, (top, truth), &differing, &mut found)?;
         }
-        let mut open = vec![(top, truth)];
-        while let Some((node, truth)) = open.pop() {
-            let children: Vec<_> = self.kept.children(node).collect();
-            let mut candidates = Vec::new();
-            for child in &children {
-                let stored = self.stored(*child)?.expect("it is kept");
-                candidates.push([Some(stored), differing.get(child).copied()].into_iter().flatten().collect());
-            }
-            let Some(chosen) = self.choose(format, node, truth, &candidates) else {
-                blind.push((node, truth));
+        Ok(found)
+    }
+
+    /// Tells right digests from wrong ones below a node that is doubted, in the order of nodes.
+    fn weigh<const D: usize, N: NodeHash<Digest = [u8; D]>>(
+        &self,
+        format: &Format<N>,
+        (node, truth): (Subtree, Truth<[u8; D]>),
+        differing: &BTreeMap<Subtree, [u8; D]>,
+        found: &mut Inspection<[u8; D]>,
+    ) -> Result<(), Error> {
+        let children: Vec<_> = self.kept.children(node).collect();
+        let mut candidates = Vec::new();
+        for child in &children {
+            let stored = self.stored(*child)?.expect("it is kept");
+            candidates.push([Some(stored), differing.get(child).copied()].into_iter().flatten().collect());
+        }
+        let Some(chosen) = self.choose(format, node, truth, &candidates) else {
+            found.blind.push((node, truth));
+            return Ok(());
+        };
+        for ((child, candidates), digest) in children.into_iter().zip(candidates).zip(chosen) {
+            if digest == candidates[0] && candidates.len() > 1 {
+                self.weigh(format, (child, Truth::Digest(digest)), differing, found)?;
                 continue;
-            };
-            for ((child, candidates), digest) in children.into_iter().zip(candidates).zip(chosen) {
-                if digest != candidates[0] {
-                    wrong.push(child);
-                    wrong.extend(differing.keys().filter(|&&below| below != child && is_below(below, child)));
-                } else if candidates.len() > 1 {
-                    open.push((child, Truth::Digest(digest)));
-                } else {
-                    wrong.extend(differing.keys().filter(|&&below| is_below(below, child)));
-                }
             }
+            // Its own digest is known now: whatever is stored otherwise than the units make it below is wrong.
+            if digest != candidates[0] {
+                found.wrong.push(child);
+            }
+            found.wrong.extend(differing.keys().filter(|&&below| below != child && is_below(below, child)));
         }
-        blind.sort_by_key(|(node, _)| node.start);
-        wrong.sort_by_key(|node| (node.start, std::cmp::Reverse(node.level)));
-        Ok(Inspection { wrong, blind })
+        Ok(())
     }
 
     /// One digest for each child, of those that it may have, so that they make what `node` must be.

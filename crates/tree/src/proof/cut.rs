@@ -141,7 +141,9 @@ impl Cut {
     ///
     /// Takes time and memory for `most` and a tree's depth, however long the input is said to be.
     pub(crate) fn pieces(self, most: usize) -> Result<Pieces, TooMany> {
-        let (has, mut sent, mut told, mut cover) = (self.bytes(), Vec::new(), false, Cover::along(self));
+        // For each level of a node above them, and for the top, which has none above.
+        let mut sent = vec![Vec::new(); 66];
+        let (has, mut count, mut told, mut cover) = (self.bytes(), 0, false, Cover::along(self));
         while let Some(piece) = cover.next() {
             let inside = has.start <= piece.start && piece.end() <= has.end;
             match self.part {
@@ -149,17 +151,16 @@ impl Cut {
                 Part::Range { end, .. } if inside => cover.pass(end),
                 Part::Growth { old, .. } if piece == old => told = true,
                 _ => {
-                    let above = cover.above().map_or(u32::MAX, |above| above.level);
-                    sent.push((above, piece));
+                    sent[cover.above().map_or(65, |above| above.level as usize)].push(piece);
+                    count += 1;
                 }
             }
-            if sent.len() > most {
+            if count > most {
                 return Err(TooMany);
             }
         }
         // From the lowest node up, as in RFC 9162, 2.1.3.1 and 2.1.4.1.
-        sent.sort_unstable_by_key(|(above, piece)| (*above, piece.start));
-        Ok(Pieces { sent: sent.into_iter().map(|(_, piece)| piece).collect(), told })
+        Ok(Pieces { sent: sent.concat(), told })
     }
 }
 

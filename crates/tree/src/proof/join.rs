@@ -2,7 +2,7 @@
 
 use super::cut::Pieces;
 use crate::{Cut, Error, Format, NodeHash, Plan, ProofError, Role, Subtree, Subtrees};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 impl<N: NodeHash> Format<N> {
@@ -18,16 +18,14 @@ impl<N: NodeHash> Format<N> {
         S: Subtrees<N> + Sync,
     {
         let pieces = cut.pieces(usize::MAX).expect("no more than there are");
-        let places = pieces.sent.iter().zip(0..).map(|(&node, place)| (node, place)).collect();
-        let picked = Mutex::new(vec![None; pieces.sent.len()]);
-        let picking = Picking { source, cut, places, picked: &picked };
+        let picked = Mutex::new(known(pieces.sent.clone(), &vec![self.nodes.zero(); pieces.sent.len()]));
+        let picking = Picking { source, cut, picked: &picked };
         let root = match cut.top() {
             Subtree { start: 0, len, .. } => self.root_parallel(&picking, len, plan)?,
             tree => self.top(&picking, tree)?,
         };
         let picked = picked.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let digest = |(digest, &node): (Option<_>, &Subtree)| digest.ok_or(Error::Missing(node));
-        Ok((root, picked.into_iter().zip(&pieces.sent).map(digest).collect::<Result<_, _>>()?))
+        Ok((root, pieces.sent.iter().map(|node| picked[node].clone()).collect()))
     }
 
     /// The root that comes of what the verifier has of a range, and of the digests that it was sent, in their order.
@@ -39,9 +37,9 @@ impl<N: NodeHash> Format<N> {
     ///
     /// # Errors
     /// If there are fewer or more digests than the cut asks for, or `held` fails or lacks a subtree.
-    pub fn verify(&self, held: &impl Subtrees<N>, sent: &[N::Digest], cut: Cut) -> Result<N::Digest, ProofError> {
+    pub fn verify(&self, held: &dyn Subtrees<N>, sent: &[N::Digest], cut: Cut) -> Result<N::Digest, ProofError> {
         let Pieces { sent: nodes, .. } = self.counted(sent, cut)?;
-        let known: HashMap<_, _> = nodes.into_iter().zip(sent.iter().cloned()).collect();
+        let known = known(nodes, sent);
         Ok(self.top(&(&known, &Held { held, cut }), cut.top())?)
     }
 
@@ -54,7 +52,7 @@ impl<N: NodeHash> Format<N> {
     /// If there are fewer or more digests than the cut asks for, `held` lacks a leaf, or the cut is not one of growth.
     pub fn verify_growth(
         &self,
-        held: &impl Subtrees<N>,
+        held: &dyn Subtrees<N>,
         sent: &[N::Digest],
         cut: Cut,
         old: &N::Digest,
@@ -64,7 +62,7 @@ impl<N: NodeHash> Format<N> {
         if node == cut.top() {
             return Ok((old.clone(), old.clone()));
         }
-        let mut known: HashMap<_, _> = nodes.into_iter().zip(sent.iter().cloned()).collect();
+        let mut known = known(nodes, sent);
         let found = if told {
             known.insert(node, old.clone());
             old.clone()
@@ -75,7 +73,7 @@ impl<N: NodeHash> Format<N> {
     }
 
     /// The root of a tree: of a whole input, or as if it were one.
-    fn top(&self, source: &impl Subtrees<N>, tree: Subtree) -> Result<N::Digest, Error> {
+    fn top(&self, source: &dyn Subtrees<N>, tree: Subtree) -> Result<N::Digest, Error> {
         Ok(self.nodes.seal(self.join(source, tree, Role::Root)?, tree.len))
     }
 
@@ -90,12 +88,19 @@ impl<N: NodeHash> Format<N> {
     }
 }
 
+/// Digests by their nodes. Put in one by one: a map made of all at once brings a sort with it, which modules would have to carry.
+fn known<D: Clone>(nodes: Vec<Subtree>, digests: &[D]) -> BTreeMap<Subtree, D> {
+    let mut known = BTreeMap::new();
+    known.extend(nodes.into_iter().zip(digests.iter().cloned()));
+    known
+}
+
 /// A source that is looked into along a cut: the digests that are to be sent are picked as they are joined.
 struct Picking<'a, D, S> {
     source: &'a S,
     cut: Cut,
-    places: HashMap<Subtree, usize>,
-    picked: &'a Mutex<Vec<Option<D>>>,
+    /// Those: the join comes to each of them, since it looks into the nodes right above.
+    picked: &'a Mutex<BTreeMap<Subtree, D>>,
 }
 
 impl<N: NodeHash, S: Subtrees<N>> Subtrees<N> for Picking<'_, N::Digest, S> {
@@ -114,20 +119,20 @@ impl<N: NodeHash, S: Subtrees<N>> Subtrees<N> for Picking<'_, N::Digest, S> {
     }
 
     fn joined(&self, node: Subtree, digest: &N::Digest) {
-        if let Some(&place) = self.places.get(&node) {
-            self.picked.lock().unwrap_or_else(PoisonError::into_inner)[place] = Some(digest.clone());
+        if let Some(picked) = self.picked.lock().unwrap_or_else(PoisonError::into_inner).get_mut(&node) {
+            picked.clone_from(digest);
         }
         self.source.joined(node, digest);
     }
 }
 
 /// What a verifier has: never an answer for a node that the proof is to lead to, so that each digest sent is used.
-struct Held<'a, S> {
-    held: &'a S,
+struct Held<'a, N> {
+    held: &'a dyn Subtrees<N>,
     cut: Cut,
 }
 
-impl<N: NodeHash, S: Subtrees<N>> Subtrees<N> for Held<'_, S> {
+impl<N: NodeHash> Subtrees<N> for Held<'_, N> {
     fn digest(&self, format: &Format<N>, node: Subtree, role: Role) -> Result<Option<N::Digest>, Error> {
         if node.level > 0 && self.cut.opens(node) { Ok(None) } else { self.held.digest(format, node, role) }
     }
