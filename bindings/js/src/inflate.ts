@@ -46,7 +46,7 @@ class Bits {
     /** The next symbol. */
     symbol(table: Uint16Array): number {
         const entry = table[this.look(LONGEST) & (table.length - 1)]!;
-        if (entry === 0 || this.at > this.bytes.length + 2) throw new RangeError("damaged");
+        if (entry === 0 || this.at > this.bytes.length + 4) throw new RangeError("damaged");
         this.drop(entry & 15);
         return entry >> 4;
     }
@@ -69,7 +69,13 @@ class Bits {
     }
 
     private look(count: number): number {
-        for (; this.held < count; this.held += 8) this.bits |= (this.bytes[this.at++] ?? 0) << this.held;
+        if (this.held < count) {
+            // Two bytes, or zeros behind the end.
+            const low = this.bytes[this.at++]!;
+            const high = this.bytes[this.at++]!;
+            this.bits |= (low | (high << 8)) << this.held;
+            this.held += 16;
+        }
         return this.bits;
     }
 

@@ -17,6 +17,8 @@ async function reply({ id, spec, total, node, file }: Job): Promise<Reply> {
 if (typeof self === "object" && typeof self.postMessage === "function") {
     self.onmessage = async ({ data }: MessageEvent<Job>) => self.postMessage(await reply(data));
 } else {
-    const { parentPort } = await import(/* @vite-ignore */ "node:worker_threads");
-    parentPort?.on("message", async (job: Job) => parentPort.postMessage(await reply(job)));
+    // Not awaited: bundlers make scripts of workers, in which nothing can be.
+    void import(/* @vite-ignore */ "node:worker_threads").then(({ parentPort }) => {
+        parentPort?.on("message", async (job: Job) => parentPort.postMessage(await reply(job)));
+    });
 }

@@ -5,10 +5,10 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { dirname, extname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
-import { gzipSync } from "node:zlib";
 import { chromium } from "playwright-core";
 import { build } from "vite";
 import { REFERENCE } from "./reference.js";
+import { checkSizes } from "./sizes.js";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const workspace = join(root, "../..");
@@ -82,23 +82,13 @@ async function bundle() {
     cpSync(join(root, "test/suites"), join(project, "suites"), { recursive: true });
     cpSync(join(root, "test/browser"), join(project, "browser"), { recursive: true });
     writeFileSync(join(project, "index.html"), '<!doctype html><script type="module" src="./browser/main.js"></script>');
-    const options = (input, outDir) => ({
+    await build({
         root: project,
         base: "./",
         logLevel: "error",
         resolve: { alias: { "fast-check": join(root, "node_modules/fast-check") } },
-        worker: { format: "es" },
-        build: { target: "es2022", outDir, emptyOutDir: true, rollupOptions: input ? { input } : {} },
+        build: { target: "es2022", outDir: join(project, "vite"), emptyOutDir: true },
     });
-    await build(options(undefined, join(project, "vite")));
-
-    // One hash must not bring what it does not need.
-    writeFileSync(join(project, "one.js"), 'import { sha256 } from "mksum/hashes"; globalThis.result = sha256(new Uint8Array(1));');
-    writeFileSync(join(project, "one.html"), '<!doctype html><script type="module" src="./one.js"></script>');
-    const one = await build({ ...options(join(project, "one.html"), join(project, "one")) });
-    const code = one.output.filter((part) => part.type === "chunk" && !/scalar/.test(part.fileName)).map((part) => part.code).join("");
-    if (/PBKDF2|Pool|hkdf/.test(code)) throw new Error("one hash brings others' code");
-    console.log(`ok: Vite, one hash: ${gzipSync(code).length} bytes gzipped`);
 }
 
 /** The results of a page. */
@@ -176,6 +166,7 @@ function elsewhere() {
 
 try {
     install();
+    await checkSizes(project, readFileSync(join(root, "README.md"), "utf8"));
     inNode();
     elsewhere();
     await inChromium();

@@ -165,3 +165,36 @@ impl fmt::Display for RootError {
 }
 
 impl std::error::Error for RootError {}
+
+#[cfg(test)]
+mod tests {
+    use crate::Spec;
+
+    fn told(spec: &str, text: &str) -> bool {
+        spec.parse::<Spec>().unwrap().told(text).is_ok()
+    }
+
+    #[test]
+    fn hex_is_read_in_either_case_and_nothing_else() {
+        let hex = "5891B5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03";
+        assert!(told("rfc6962", hex) && told("rfc6962", &hex.to_uppercase()));
+        for wrong in [&hex[1..], &hex[2..], &hex.replace('5', "g"), &hex.replace('5', " "), &format!("{hex}00"), ""] {
+            assert!(!told("rfc6962", wrong), "{wrong}");
+        }
+        assert!("dmverity:salt=0aFF".parse::<Spec>().is_ok());
+        assert!("dmverity:salt=0aF".parse::<Spec>().is_err());
+        assert!("dmverity:salt=0x".parse::<Spec>().is_err());
+    }
+
+    #[test]
+    fn base64_is_padded_and_has_no_bits_left_over() {
+        let text = "WJG1tSLV3whtD/CxEPvZ0hu0/HFjrzTQgoai6Eb2vgM=";
+        assert!(told("s3:sha256", &format!("{text}-3")));
+        let others = ["=", "/", "M="].map(|part| text.replace(part, ""));
+        let url = text.replace('/', "_");
+        // The last digit has two bits that are no part of a byte.
+        for wrong in others.iter().chain([&url, &text.replace("M=", "N="), &format!("{text}\n"), &format!("{text}=")]) {
+            assert!(!told("s3:sha256", &format!("{wrong}-3")), "{wrong}");
+        }
+    }
+}
