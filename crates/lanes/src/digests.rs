@@ -1,10 +1,11 @@
 //! The digests of messages that lie in memory whole.
 
+#[cfg(feature = "blake3")]
+use crate::blake3::{self, CHUNK, Role, Trees};
 use crate::{
     Hash, Messages, Streams,
-    blake3::{self, CHUNK, Role, Trees},
     cpu::{Cpu, active_or_detected},
-    kernel::{End, Grid, Job, Start},
+    kernel::{End, Grid, Job, SMALL, Start},
     kernels::{Family, dispatch},
     plan::{Plan, Rows, Step},
     sha2, sha256, sha512,
@@ -24,6 +25,7 @@ pub fn digests(hash: Hash, prefix: &[u8], messages: Messages<'_>, out: &mut [u8]
 pub fn digests_on(cpu: Cpu, hash: Hash, prefix: &[u8], messages: Messages<'_>, out: &mut [u8]) {
     let (count, size) = (messages.count(), hash.size());
     assert_eq!(out.len(), count * size, "{count} digests of {size} bytes");
+    #[cfg(feature = "blake3")]
     if hash == Hash::Blake3 {
         return blake3_digests(cpu, prefix, messages, out);
     }
@@ -74,10 +76,10 @@ impl Schedule {
                 Schedule::Sha512(sha512::schedule(block.first_chunk().expect("a block")))
             }
             // The nodes of RFC 6962: of their second block, only the first byte is not padding.
-            (Family::Sha256, Rows::Overlaid(0, ..=4)) if count >= Self::NEARLY_WORTH => {
+            (Family::Sha256, Rows::Overlaid(0, ..=4)) if count >= Self::NEARLY_WORTH && !SMALL => {
                 Schedule::Nearly256(sha2::nearly::<sha256::Sha256>(block))
             }
-            (Family::Sha512, Rows::Overlaid(0, ..=8)) if count >= Self::NEARLY_WORTH => {
+            (Family::Sha512, Rows::Overlaid(0, ..=8)) if count >= Self::NEARLY_WORTH && !SMALL => {
                 Schedule::Nearly512(sha2::nearly::<sha512::Sha512>(block))
             }
             _ => Schedule::None,
@@ -116,6 +118,7 @@ pub fn digest(hash: Hash, parts: &[&[u8]]) -> [u8; Hash::MAX_SIZE] {
 }
 
 /// The digests of messages by BLAKE3: those of one chunk side by side, longer ones by their trees.
+#[cfg(feature = "blake3")]
 fn blake3_digests(cpu: Cpu, prefix: &[u8], messages: Messages<'_>, mut out: &mut [u8]) {
     let total = prefix.len() + messages.len();
     if total <= CHUNK && prefix.len() <= 64 {

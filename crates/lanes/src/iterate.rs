@@ -1,8 +1,15 @@
 //! HMAC of its own output, again and again: the inner loop of PBKDF2 (RFC 8018, 5.2), many of them side by side.
 
 use crate::{
-    Hash, cpu::active_or_detected, lane::Lane, md5::Md5, plan::Words, sha1::Sha1, sha2::Sha2, sha256::Sha256,
-    sha512::Sha512, streams::begin,
+    Hash,
+    cpu::active_or_detected,
+    kernel::{Kernel, fold_lanes},
+    plan::Words,
+    sha1::Sha1,
+    sha2::Sha2,
+    sha256::Sha256,
+    sha512::Sha512,
+    streams::begin,
 };
 use core::mem::MaybeUninit;
 
@@ -33,9 +40,9 @@ impl Keyed {
     }
 }
 
-/// Whether [`iterate`] has a kernel for this hash: one whose digest is its whole state, and whose blocks end in a length.
+/// Whether [`iterate`] has a kernel for this hash: one whose digest is all of its state, and whose blocks end in a length.
 pub fn iterates(hash: Hash) -> bool {
-    matches!(hash, Hash::Md5 | Hash::Sha1 | Hash::Sha256 | Hash::Sha512)
+    turns_of(hash).is_some()
 }
 
 /// Replaces each of `last`, a digest a key, by HMAC of it, `times` times, and adds (XOR) every one of them to `sums`.
@@ -46,163 +53,117 @@ pub fn iterate(keys: &[Keyed], last: &mut [u8], sums: &mut [u8], times: u32) {
     let Some(hash) = keys.first().map(|key| key.hash) else { return };
     let bytes = keys.len() * hash.size();
     assert!(keys.iter().all(|key| key.hash == hash) && last.len() == bytes && sums.len() == bytes, "a digest a key");
-    let job = Job { keys, last, sums, times };
-    match hash {
-        Hash::Md5 => job.run::<Md5<Narrow>, Md5<Wide>, _, _, 4>(),
-        Hash::Sha1 => job.run::<Sha1<Narrow>, Sha1<Wide>, _, _, 5>(),
-        Hash::Sha256 => job.run::<Sha2<Sha256, Narrow>, Sha2<Sha256, Wide>, _, _, 8>(),
-        _ => job.run::<Sha2<Sha512, Narrow64>, Sha2<Sha512, Wide64>, _, _, 8>(),
+    let [one, several] = turns_of(hash).expect("a hash of `Keyed`");
+    let group = several.lanes * hash.size();
+    let digests = last.chunks_mut(group).zip(sums.chunks_mut(group));
+    for (keys, (last, sums)) in keys.chunks(several.lanes).zip(digests) {
+        let turns = if keys.len() == 1 { &one } else { &several };
+        turns.of_group(keys, last, sums, times);
     }
 }
 
-/// Lanes for one key, and for several.
-type Narrow = u32;
-type Narrow64 = u64;
+/// The turns of one key, and of several.
+fn turns_of(hash: Hash) -> Option<[Turns; 2]> {
+    match hash {
+        #[cfg(feature = "sha1")]
+        Hash::Sha1 => Some([Turns::of::<Sha1<u32>>(), Turns::of::<Sha1<Wide>>()]),
+        #[cfg(feature = "sha2")]
+        Hash::Sha256 => Some([Turns::of::<Sha2<Sha256, u32>>(), Turns::of::<Sha2<Sha256, Wide>>()]),
+        // Two lanes of 64 bits are no faster than one message after another (lab/js).
+        #[cfg(feature = "sha2")]
+        Hash::Sha512 => Some([Turns::of::<Sha2<Sha512, u64>>(), Turns::of::<Sha2<Sha512, u64>>()]),
+        _ => None,
+    }
+}
+
+/// Lanes for several keys.
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 type Wide = crate::isa::simd128::W32;
-#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-type Wide64 = crate::isa::simd128::W64;
 #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
 type Wide = u32;
-#[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
-type Wide64 = u64;
 
-/// A hash whose digest is all of its state: `WORDS` words of lanes `L`.
-pub(crate) trait Fold<L: Lane, const WORDS: usize> {
-    /// Whether a word's first byte is its most significant one.
-    const BIG: bool;
+/// The most bytes of the states of all lanes: of four lanes, 8 words of 32 bits.
+const STATES: usize = 128;
 
-    /// Folds a block into the states.
-    fn fold(state: &mut [L; WORDS], block: [L; 16]);
+/// Words in lanes, those of all lanes one after another, as [`Lane::load`](crate::lane::Lane::load) reads them.
+#[derive(Clone, Copy)]
+#[repr(align(16))]
+struct Lanes<const BYTES: usize>([u8; BYTES]);
+
+/// The turns of a kernel.
+struct Turns {
+    lanes: usize,
+    run: unsafe fn(&[Lanes<STATES>; 2], &mut Lanes<{ 2 * STATES }>, &mut Lanes<STATES>, u32),
 }
 
-/// A word as bytes.
-pub(crate) trait Bytes: Copy {
-    /// From memory.
-    fn read(from: &[u8], big: bool) -> Self;
-    /// To memory.
-    fn write(self, to: &mut [u8], big: bool);
-    /// A small number.
-    fn of(number: u32) -> Self;
-}
-
-macro_rules! bytes {
-    ($($word:ty)*) => {
-        $(impl Bytes for $word {
-            fn read(from: &[u8], big: bool) -> Self {
-                let bytes = from.try_into().expect("a word");
-                if big { <$word>::from_be_bytes(bytes) } else { <$word>::from_le_bytes(bytes) }
-            }
-
-            fn write(self, to: &mut [u8], big: bool) {
-                to.copy_from_slice(&if big { self.to_be_bytes() } else { self.to_le_bytes() });
-            }
-
-            fn of(number: u32) -> Self {
-                number.into()
-            }
-        })*
-    };
-}
-bytes!(u32 u64);
-
-struct Job<'a> {
-    keys: &'a [Keyed],
-    last: &'a mut [u8],
-    sums: &'a mut [u8],
-    times: u32,
-}
-
-impl Job<'_> {
-    /// Several keys by `W`, what is left over by `N`.
-    fn run<N, W, NL, WL, const WORDS: usize>(mut self)
-    where
-        N: Fold<NL, WORDS>,
-        W: Fold<WL, WORDS>,
-        NL: Lane<Word: Bytes>,
-        WL: Lane<Word: Bytes>,
-    {
-        let mut first = 0;
-        while self.keys.len() - first > 1 && WL::LANES > 1 {
-            self.group::<W, WL, WORDS>(first, WL::LANES.min(self.keys.len() - first));
-            first += WL::LANES.min(self.keys.len() - first);
-        }
-        while first < self.keys.len() {
-            self.group::<N, NL, WORDS>(first, 1);
-            first += 1;
-        }
+impl Turns {
+    fn of<K: Kernel>() -> Self {
+        const { assert!(size_of::<K::State>() <= STATES) };
+        Turns { lanes: K::LANES, run: turns::<K> }
     }
 
-    /// `count` keys from the `first` on; lanes without one repeat the last.
-    fn group<K: Fold<L, WORDS>, L: Lane<Word: Bytes>, const WORDS: usize>(&mut self, first: usize, count: usize) {
-        let (size, word) = (WORDS * size_of::<L::Word>(), size_of::<L::Word>());
-        let lane = |lane: usize| first + lane.min(count - 1);
-        let inner = gather(|at, own| word_of(&self.keys[lane(own)].inner, at));
-        let outer = gather(|at, own| word_of(&self.keys[lane(own)].outer, at));
-        let read = |from: &[u8], at, own| L::Word::read(&from[lane(own) * size + at * word..][..word], K::BIG);
-        let mut last: [L; WORDS] = gather(|at, own| read(self.last, at, own));
-        let mut sums: [L; WORDS] = gather(|at, own| read(self.sums, at, own));
-        for _ in 0..self.times {
-            last = digest::<K, L, WORDS>(&inner, &last);
-            last = digest::<K, L, WORDS>(&outer, &last);
-            for (sum, word) in sums.iter_mut().zip(last) {
-                *sum = sum.xor(word);
+    /// At most as many keys as there are lanes: lanes without one repeat the last.
+    fn of_group(&self, keys: &[Keyed], last: &mut [u8], sums: &mut [u8], times: u32) {
+        let hash = keys[0].hash;
+        let (size, word) = (hash.size(), hash.family().word());
+        // Where a byte of a lane's words is; and of a digest's: they are most significant byte first.
+        let place = |lane: usize, at: usize| (at / word * self.lanes + lane) * word + at % word;
+        let turned = |at: usize| if cfg!(target_endian = "little") { at ^ (word - 1) } else { at };
+        let each = |to: &mut [u8], from: &dyn Fn(usize, usize) -> u8, bytes: usize| {
+            for lane in 0..self.lanes {
+                for at in 0..bytes {
+                    to[place(lane, at)] = from(lane.min(keys.len() - 1), at);
+                }
             }
-        }
-        for own in 0..count {
-            for at in 0..WORDS {
-                let to = (first + own) * size + at * word;
-                one(last[at], own).write(&mut self.last[to..][..word], K::BIG);
-                one(sums[at], own).write(&mut self.sums[to..][..word], K::BIG);
+        };
+        let mut both = [Lanes([0; STATES]); 2];
+        // SAFETY: a state's words are its digest's.
+        let byte = |words: &Words, at: usize| unsafe { *words.as_ptr().add(at) };
+        each(&mut both[0].0, &|lane, at| byte(&keys[lane].inner, at), size);
+        each(&mut both[1].0, &|lane, at| byte(&keys[lane].outer, at), size);
+        // A key's block and a digest are a whole message: behind the digest are a one bit, zeros, and the length of both.
+        let (mut block, mut total) = (Lanes([0; 2 * STATES]), Lanes([0; STATES]));
+        let bits = (8 * (hash.block_size() + size) as u64).to_be_bytes();
+        let begin = hash.block_size() - bits.len();
+        let padding = |at: usize| match at {
+            _ if at == size => 0x80,
+            _ if at >= begin => bits[at - begin],
+            _ => 0,
+        };
+        let message = |lane: usize, at: usize| if at < size { last[lane * size + at] } else { padding(at) };
+        each(&mut block.0, &|lane, at| message(lane, turned(at)), hash.block_size());
+        // SAFETY: portable code and simd128 are what the crate is compiled for.
+        unsafe { (self.run)(&both, &mut block, &mut total, times) };
+        for own in 0..keys.len() {
+            for at in 0..size {
+                last[own * size + turned(at)] = block.0[place(own, at)];
+                sums[own * size + turned(at)] ^= total.0[place(own, at)];
             }
         }
     }
 }
 
-/// The state after a block that is a digest and the padding behind it: a key's block and a digest are its whole message.
+/// Replaces the state's words at the begin of `block` by those of HMAC of it, and adds them to `total`, `times` times.
 ///
-/// Out of line: engines that compile WebAssembly are slower where both calls are one long loop (lab/js).
-#[inline(never)]
-fn digest<K: Fold<L, WORDS>, L: Lane<Word: Bytes>, const WORDS: usize>(
-    key: &[L; WORDS],
-    value: &[L; WORDS],
-) -> [L; WORDS] {
-    let one = value[0];
-    let mut block = [one.splat(L::Word::of(0)); 16];
-    block[..WORDS].copy_from_slice(value);
-    // A one bit behind the digest, and the length of the key's block and the digest, in bits.
-    let bits = 8 * ((16 + WORDS) * size_of::<L::Word>()) as u32;
-    let (mark, place) = if K::BIG { (1, 15) } else { (0x80, 14) };
-    let mark = L::Word::of(mark);
-    block[WORDS] = if K::BIG { one.splat(mark).rotr(1) } else { one.splat(mark) };
-    block[place] = one.splat(L::Word::of(bits));
-    let mut state = *key;
-    K::fold(&mut state, block);
-    state
-}
-
-/// Words of all lanes: word `at` of lane `own`.
-fn gather<L: Lane, const WORDS: usize>(word: impl Fn(usize, usize) -> L::Word) -> [L; WORDS] {
-    core::array::from_fn(|at| {
-        let mut all = [L::Word::default(); 4];
-        for (own, all) in all.iter_mut().enumerate().take(L::LANES) {
-            *all = word(at, own);
+/// # Safety
+/// The machine has the kernel's instruction set.
+unsafe fn turns<K: Kernel>(
+    both: &[Lanes<STATES>; 2],
+    block: &mut Lanes<{ 2 * STATES }>,
+    total: &mut Lanes<STATES>,
+    times: u32,
+) {
+    for _ in 0..times {
+        for key in both {
+            // SAFETY: the caller's promise; there is room for a state, and any bytes are words.
+            unsafe {
+                let mut state = K::load(key.0.as_ptr());
+                fold_lanes::<K>(&mut state, block.0.as_ptr());
+                K::store(&state, block.0.as_mut_ptr());
+            }
         }
-        // SAFETY: lanes of 4 words at most; portable code and simd128 are what the crate is compiled for.
-        unsafe { L::load(all.as_ptr()) }
-    })
-}
-
-/// A state's word.
-fn word_of<W: Copy>(words: &Words, at: usize) -> W {
-    // SAFETY: a state has 8 words or fewer, and the memory of `Words` is longer than that.
-    unsafe { *words.as_ptr().cast::<W>().add(at) }
-}
-
-/// The word of one lane.
-fn one<L: Lane>(words: L, own: usize) -> L::Word {
-    let mut all = [L::Word::default(); 4];
-    // SAFETY: as for `gather`.
-    unsafe { words.store(all.as_mut_ptr()) };
-    all[own]
+        for (total, byte) in total.0.iter_mut().zip(&block.0).take(size_of::<K::State>()) {
+            *total ^= byte;
+        }
+    }
 }

@@ -5,7 +5,7 @@ use crate::{
     lane::Lane,
     plan::{Padding, Scheme, Words},
 };
-use core::marker::PhantomData;
+use core::{hint, marker::PhantomData};
 
 const fn scheme(block: usize, domain: u8) -> Scheme {
     Scheme { block, padding: Padding::Sponge(domain), start: Words::ZERO }
@@ -101,6 +101,7 @@ impl<L: Lane<Word = u64>> Kernel for Keccak<L> {
                         at += 1;
                     }
                 }
+                Source::Lanes(_) => hint::unreachable_unchecked(),
             }
         }
         permute(state);

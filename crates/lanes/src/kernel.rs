@@ -119,6 +119,9 @@ impl Grid {
     }
 }
 
+/// Whether each kernel has one way through its rounds, and short: in WebAssembly, where a module is downloaded.
+pub(crate) const SMALL: bool = cfg!(target_family = "wasm");
+
 /// A block of each message.
 #[derive(Clone, Copy)]
 pub(crate) enum Source {
@@ -130,6 +133,8 @@ pub(crate) enum Source {
     Scheduled(*const u8),
     /// As rows; but the same in every message, except for the first word: of SHA-2, what is the same in their schedules.
     Nearly(*const *const u8, isize, *const u8),
+    /// 16 words in lanes, as [`Lane::load`] reads them, one after another.
+    Lanes(*const u8),
 }
 
 impl Source {
@@ -151,7 +156,7 @@ impl Source {
                 }
                 all
             }
-            Source::Same(block) | Source::Scheduled(block) => [block; N],
+            Source::Same(block) | Source::Scheduled(block) | Source::Lanes(block) => [block; N],
         }
     }
 
@@ -168,17 +173,17 @@ impl Source {
         }
     }
 
-    /// The block's 16 words, where [`Kernel::SAME`] is true.
+    /// The block's 16 words. `SAME` is the kernel's [`Kernel::SAME`].
     ///
     /// # Safety
     /// The machine has the instruction set, and the block is there.
     #[inline(always)]
-    pub unsafe fn words<const BIG: bool, L: Lane>(self) -> [L; 16] {
+    pub unsafe fn words<const BIG: bool, const SAME: bool, L: Lane>(self) -> [L; 16] {
         // SAFETY: the caller's promise.
         unsafe {
             match self {
                 Source::Rows(rows, offset) | Source::Nearly(rows, offset, _) => L::rows16::<BIG>(rows, offset),
-                Source::Same(block) | Source::Scheduled(block) => {
+                Source::Same(block) | Source::Scheduled(block) if SAME => {
                     let row = [block; 1];
                     let words = L::Word::rows16::<BIG>(row.as_ptr(), 0);
                     let mut all = [L::broadcast(words[0]); 16];
@@ -189,6 +194,17 @@ impl Source {
                     }
                     all
                 }
+                Source::Lanes(words) => {
+                    let words = words.cast::<L::Word>();
+                    let mut all = [L::load(words); 16];
+                    let mut at = 1;
+                    while at < 16 {
+                        all[at] = L::load(words.add(at * L::LANES));
+                        at += 1;
+                    }
+                    all
+                }
+                _ => hint::unreachable_unchecked(),
             }
         }
     }
@@ -218,6 +234,7 @@ impl Overlay {
 }
 
 /// A block's place in its message.
+#[derive(Clone, Copy)]
 pub(crate) struct Place {
     /// The bytes hashed up to and including this block (BLAKE2).
     pub counter: u64,
@@ -231,6 +248,11 @@ pub(crate) struct Place {
     pub numbers: Numbers,
     /// The size of a block, in bytes (Keccak).
     pub block: usize,
+}
+
+impl Place {
+    /// Of hashes whose blocks do not know their places.
+    pub const NOWHERE: Place = Place { counter: 0, len: 0, flags: 0, last: false, numbers: Numbers::Same(0), block: 0 };
 }
 
 /// The numbers of messages.
@@ -391,7 +413,7 @@ pub(crate) unsafe fn run<K: Kernel>(job: &Job<'_>) {
                     block: job.block,
                 };
                 let (mut from, mut offset) = (rows.cast_const(), step.offset);
-                let scheduled = step.last && !job.schedule.is_null();
+                let scheduled = step.last && !job.schedule.is_null() && !(SMALL && K::LANES == 1);
                 if let Rows::Overlaid(from, end) = step.rows {
                     let (template, len) = (step.template.as_ptr(), job.block);
                     K::overlay(Overlay { template, rows, offset, from, end, to: staged, len });
@@ -407,7 +429,8 @@ pub(crate) unsafe fn run<K: Kernel>(job: &Job<'_>) {
                     }
                     (from, offset) = (other_rows, 0);
                 }
-                let stage = step.blocks > 2 && grid.conflicts();
+                // On WebAssembly, few lanes conflict little, and copying costs more than that.
+                let stage = !SMALL && step.blocks > 2 && grid.conflicts();
                 let (mut left, mut staged_blocks) = (step.blocks, 0);
                 while left > 0 {
                     if stage && staged_blocks == 0 {
@@ -435,7 +458,12 @@ pub(crate) unsafe fn run<K: Kernel>(job: &Job<'_>) {
                             lane += 1;
                         }
                     }
-                    left -= 1;
+                    // Blocks that differ only in where they lie.
+                    let alike = match SMALL && K::LANES == 1 && place.flags == job.flags.0 {
+                        true => (left - step.last as usize).max(1),
+                        false => 1,
+                    };
+                    left -= alike;
                     if left == 0 && step.last {
                         place.last = true;
                         place.flags |= job.flags.1;
@@ -446,10 +474,10 @@ pub(crate) unsafe fn run<K: Kernel>(job: &Job<'_>) {
                         Rows::Same if K::SAME => Source::Same(step.template.as_ptr()),
                         _ => Source::Rows(from, offset),
                     };
-                    fold::<K>(&mut state, source, &place);
+                    fold::<K>(&mut state, source, &place, alike);
                     place.flags = job.flags.0;
-                    place.counter = place.counter.wrapping_add(job.block as u64);
-                    offset += job.block as isize;
+                    place.counter = place.counter.wrapping_add((alike * job.block) as u64);
+                    offset += (alike * job.block) as isize;
                     staged_blocks = staged_blocks.wrapping_sub(1);
                 }
             }
@@ -472,15 +500,50 @@ pub(crate) unsafe fn run<K: Kernel>(job: &Job<'_>) {
     }
 }
 
-/// [`Kernel::fold`], on WebAssembly out of line: V8 is slower where the compression function is a part of the loop.
+/// [`Kernel::fold`], of so many blocks one after another. On WebAssembly it is out of line: V8 is slower where the
+/// compression function of several lanes is a part of a longer loop; of one lane, it is faster as a part of this short one
+/// (lab/js).
+///
+/// # Safety
+/// As [`Kernel::fold`], of each block; of one lane, they are in rows.
+#[cfg_attr(target_family = "wasm", inline(never))]
+#[cfg_attr(not(target_family = "wasm"), inline(always))]
+pub(crate) unsafe fn fold<K: Kernel>(state: &mut K::State, source: Source, place: &Place, blocks: usize) {
+    if K::LANES > 1 || !SMALL {
+        // SAFETY: the caller's promise.
+        return unsafe { K::fold(state, source, place) };
+    }
+    // One way to the words: with a second one they would all lie in memory between reading and use.
+    let Source::Rows(rows, mut offset) = source else {
+        // SAFETY: the caller's promise.
+        unsafe { hint::unreachable_unchecked() }
+    };
+    let (mut own, mut place) = (*state, *place);
+    let mut left = blocks;
+    while left > 0 {
+        // SAFETY: the caller's promise.
+        unsafe { K::fold(&mut own, Source::Rows(rows, offset), &place) };
+        left -= 1;
+        place.counter = place.counter.wrapping_add(place.block as u64);
+        offset += place.block as isize;
+    }
+    *state = own;
+}
+
+/// [`Kernel::fold`], of 16 words in lanes.
 ///
 /// # Safety
 /// As [`Kernel::fold`].
-#[cfg_attr(target_family = "wasm", inline(never))]
-#[cfg_attr(not(target_family = "wasm"), inline(always))]
-unsafe fn fold<K: Kernel>(state: &mut K::State, source: Source, place: &Place) {
+#[inline(never)]
+pub(crate) unsafe fn fold_lanes<K: Kernel>(state: &mut K::State, words: *const u8) {
+    let source = Source::Lanes(words);
     // SAFETY: the caller's promise.
-    unsafe { K::fold(state, source, place) }
+    unsafe {
+        match K::LANES {
+            1 => K::fold(state, source, &Place::NOWHERE),
+            _ => fold::<K>(state, source, &Place::NOWHERE, 1),
+        }
+    }
 }
 
 /// Has the cache line at an address come nearer: any address will do, even one outside of all memory.

@@ -58,22 +58,6 @@ impl Family {
     }
 }
 
-impl Hash {
-    /// The kernels that compute it.
-    pub(crate) fn family(self) -> Family {
-        match self {
-            Hash::Md5 => Family::Md5,
-            Hash::Sha1 => Family::Sha1,
-            Hash::Sha224 | Hash::Sha256 => Family::Sha256,
-            Hash::Sha384 | Hash::Sha512 | Hash::Sha512_224 | Hash::Sha512_256 => Family::Sha512,
-            Hash::Blake2s => Family::Blake2s,
-            Hash::Blake2b => Family::Blake2b,
-            Hash::Blake3 => Family::Blake3,
-            Hash::Sha3_224 | Hash::Sha3_256 | Hash::Sha3_384 | Hash::Sha3_512 | Hash::Keccak256 => Family::Keccak,
-        }
-    }
-}
-
 /// One kernel.
 pub(crate) struct Entry {
     /// The lanes, for people.
@@ -95,8 +79,9 @@ pub(crate) struct Entry {
 /// One table a hash: name, instruction set, kernel, cost; of each architecture, and of any. Each is a module, so that the
 /// compiler takes them as units of their own, side by side.
 macro_rules! tables {
-    ($($module:ident $family:ident x86 $x86:tt arm $arm:tt wasm $wasm:tt any $any:tt)*) => {
-        $(mod $module {
+    ($($module:ident $family:ident if $feature:literal x86 $x86:tt arm $arm:tt wasm $wasm:tt any $any:tt)*) => {
+        $(#[cfg(feature = $feature)]
+        mod $module {
             #[allow(unused_imports)] // Where there are no vectors.
             use super::*;
 
@@ -116,7 +101,12 @@ macro_rules! tables {
 
         fn table(family: Family) -> &'static [Entry] {
             match family {
-                $(Family::$family => $module::TABLE,)*
+                $(
+                    #[cfg(feature = $feature)]
+                    Family::$family => $module::TABLE,
+                )*
+                #[allow(unreachable_patterns)] // Where all are compiled in.
+                _ => &[],
             }
         }
     };
@@ -186,7 +176,7 @@ pub(crate) fn few(cpu: Cpu, count: usize) -> Option<Few> {
 }
 
 tables! {
-    md5 Md5
+    md5 Md5 if "md5"
     x86 {
         "AVX-512 × 3" AVX512 Md5<Three<isa::avx512::Z32>>, 285;
         "AVX-512 × 2" AVX512 Md5<Two<isa::avx512::Z32>>, 191;
@@ -204,13 +194,12 @@ tables! {
     }
     wasm {
         "simd128 × 2" SIMD128 Md5<Two<isa::simd128::W32>>, 205;
-        "simd128" SIMD128 Md5<isa::simd128::W32>, 146;
     }
     any {
         "portable" NONE Md5<u32>, 117;
     }
 
-    sha1 Sha1
+    sha1 Sha1 if "sha1"
     x86 {
         "AVX-512 × 2" AVX512 Sha1<Two<isa::avx512::Z32>>, 327;
         "AVX-512" AVX512 Sha1<isa::avx512::Z32>, 163;
@@ -233,7 +222,7 @@ tables! {
         "portable" NONE Sha1<u32>, 100;
     }
 
-    sha256 Sha256
+    sha256 Sha256 if "sha2"
     x86 {
         "AVX-512 × 2" AVX512 Sha2<Sha256, Two<isa::avx512::Z32>>, 641;
         "AVX-512" AVX512 Sha2<Sha256, isa::avx512::Z32>, 326;
@@ -256,7 +245,7 @@ tables! {
         "portable" NONE Sha2<Sha256, u32>, 239;
     }
 
-    sha512 Sha512
+    sha512 Sha512 if "sha2"
     x86 {
         "AVX-512 × 2" AVX512 Sha2<Sha512, Two<isa::avx512::Z64>>, 789;
         "AVX-512" AVX512 Sha2<Sha512, isa::avx512::Z64>, 385;
@@ -268,14 +257,12 @@ tables! {
     arm {
         "NEON" NEON Sha2<Sha512, isa::neon::N64>, 488;
     }
-    wasm {
-        "simd128" SIMD128 Sha2<Sha512, isa::simd128::W64>, 488;
-    }
+    wasm {}
     any {
         "portable" NONE Sha2<Sha512, u64>, 295;
     }
 
-    blake2s Blake2s
+    blake2s Blake2s if "blake2"
     x86 {
         "AVX-512 × 2" AVX512 Blake2<Small, Two<isa::avx512::Z32>>, 459;
         "AVX-512" AVX512 Blake2<Small, isa::avx512::Z32>, 235;
@@ -295,7 +282,7 @@ tables! {
         "portable" NONE Blake2<Small, u32>, 116;
     }
 
-    blake2b Blake2b
+    blake2b Blake2b if "blake2"
     x86 {
         "AVX-512 × 2" AVX512 Blake2<Big, Two<isa::avx512::Z64>>, 518;
         "AVX-512" AVX512 Blake2<Big, isa::avx512::Z64>, 253;
@@ -308,14 +295,12 @@ tables! {
     arm {
         "NEON" NEON Blake2<Big, isa::neon::N64>, 233;
     }
-    wasm {
-        "simd128" SIMD128 Blake2<Big, isa::simd128::W64>, 233;
-    }
+    wasm {}
     any {
         "portable" NONE Blake2<Big, u64>, 147;
     }
 
-    blake3 Blake3
+    blake3 Blake3 if "blake3"
     x86 {
         "AVX-512 × 2" AVX512 Blake3<Two<isa::avx512::Z32>>, 330;
         "AVX-512" AVX512 Blake3<isa::avx512::Z32>, 170;
@@ -338,7 +323,7 @@ tables! {
         "portable" NONE Blake3<u32>, 82;
     }
 
-    keccak Keccak
+    keccak Keccak if "sha3"
     x86 {
         "AVX-512" AVX512 Keccak<isa::avx512::Z64>, 446;
         "AVX-512, 256 bits" AVX512 Keccak<isa::avx512::Y64>, 294;
@@ -349,9 +334,7 @@ tables! {
     arm {
         "NEON" NEON Keccak<isa::neon::N64>, 527;
     }
-    wasm {
-        "simd128" SIMD128 Keccak<isa::simd128::W64>, 527;
-    }
+    wasm {}
     any {
         "portable" NONE Keccak<u64>, 395;
     }

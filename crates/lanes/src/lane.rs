@@ -162,6 +162,12 @@ pub(crate) trait Lane: Copy {
         self.xor(b).and(b.xor(c)).xor(b)
     }
 
+    /// [`majority`](Lane::majority), where the next one has nothing in common with it.
+    #[inline(always)]
+    fn majority_once(self, b: Self, c: Self) -> Self {
+        self.majority(b, c)
+    }
+
     /// `self ^ (!b & c)`.
     #[inline(always)]
     fn xor_not_and(self, b: Self, c: Self) -> Self {
@@ -246,7 +252,7 @@ macro_rules! interleaved {
 
             each_vector!($name [$($at)*] bits: rotr shr);
             each_vector!($name [$($at)*] other: add sub xor and not_and);
-            each_vector!($name [$($at)*] others: xor3 choose majority xor_not_and);
+            each_vector!($name [$($at)*] others: xor3 choose majority majority_once xor_not_and);
         }
     };
 }

@@ -14,6 +14,18 @@
 //! ```
 #![no_std]
 #![warn(missing_docs)]
+// What only the hashes use that are not compiled in.
+#![cfg_attr(
+    not(all(
+        feature = "md5",
+        feature = "sha1",
+        feature = "sha2",
+        feature = "blake2",
+        feature = "blake3",
+        feature = "sha3"
+    )),
+    allow(dead_code, unreachable_patterns, unused_imports, unused_macros)
+)]
 
 extern crate alloc;
 #[cfg(feature = "std")]

@@ -1,8 +1,7 @@
 //! MD5 (RFC 1321).
 
 use crate::{
-    iterate::Fold,
-    kernel::{Kernel, Place, Source, lanes_state},
+    kernel::{Kernel, Place, SMALL, Source, lanes_state},
     lane::Lane,
     plan::{Padding, Scheme, Words},
 };
@@ -62,13 +61,13 @@ impl<L: Lane<Word = u32>> Kernel for Md5<L> {
     type State = [L; 4];
     const LANES: usize = L::LANES;
     const DIGEST: usize = 32;
-    const SAME: bool = true;
+    const SAME: bool = !SMALL;
     lanes_state!(4);
 
     #[inline(always)]
     unsafe fn fold(state: &mut [L; 4], source: Source, _: &Place) {
         // SAFETY: the caller's promise.
-        compress(state, &unsafe { source.words::<false, L>() });
+        compress(state, &unsafe { source.words::<false, { !SMALL }, L>() });
     }
 
     #[inline(always)]
@@ -76,15 +75,6 @@ impl<L: Lane<Word = u32>> Kernel for Md5<L> {
         let [a, b, c, d] = *state;
         // SAFETY: the caller's promise; the words beyond the digest are never read.
         unsafe { L::store8::<false>(&[a, b, c, d, a, b, c, d], out, stride) }
-    }
-}
-
-impl<L: Lane<Word = u32>> Fold<L, 4> for Md5<L> {
-    const BIG: bool = false;
-
-    #[inline(always)]
-    fn fold(state: &mut [L; 4], block: [L; 16]) {
-        compress(state, &block);
     }
 }
 

@@ -1,6 +1,6 @@
 //! How a message becomes blocks: where each hash puts padding, length and the mark of the last block.
 
-use crate::{Hash, kernel::MAX_BLOCK};
+use crate::kernel::MAX_BLOCK;
 use core::{mem::MaybeUninit, slice};
 
 /// What a hash function does around its blocks.
@@ -229,30 +229,6 @@ impl Plan {
                     false => last.template[field].copy_from_slice(&bits.to_le_bytes()[..bytes]),
                 }
             }
-        }
-    }
-}
-
-impl Hash {
-    /// What the hash does around its blocks.
-    pub(crate) fn scheme(self) -> &'static Scheme {
-        match self {
-            Hash::Md5 => &crate::md5::MD5,
-            Hash::Sha1 => &crate::sha1::SHA1,
-            Hash::Sha224 => &crate::sha256::SHA224,
-            Hash::Sha256 => &crate::sha256::SHA256,
-            Hash::Sha384 => &crate::sha512::SHA384,
-            Hash::Sha512 => &crate::sha512::SHA512,
-            Hash::Sha512_224 => &crate::sha512::SHA512_224,
-            Hash::Sha512_256 => &crate::sha512::SHA512_256,
-            Hash::Blake2s => &crate::blake2::BLAKE2S,
-            Hash::Blake2b => &crate::blake2::BLAKE2B,
-            Hash::Blake3 => &crate::blake3::BLAKE3,
-            Hash::Sha3_224 => &crate::keccak::SHA3_224,
-            Hash::Sha3_256 => &crate::keccak::SHA3_256,
-            Hash::Sha3_384 => &crate::keccak::SHA3_384,
-            Hash::Sha3_512 => &crate::keccak::SHA3_512,
-            Hash::Keccak256 => &crate::keccak::KECCAK256,
         }
     }
 }

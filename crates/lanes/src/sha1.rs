@@ -1,8 +1,7 @@
 //! SHA-1 (FIPS 180-4).
 
 use crate::{
-    iterate::Fold,
-    kernel::{Kernel, Place, Source, lanes_state},
+    kernel::{Kernel, Place, SMALL, Source, lanes_state},
     lane::Lane,
     plan::{Padding, Scheme, Words},
 };
@@ -24,7 +23,7 @@ fn step<L: Lane<Word = u32>, const ROUND: usize>([a, b, c, d, e]: [L; 5], word: 
     let (f, k) = match ROUND {
         0 => (b.choose(c, d), 0x5a827999),
         1 => (b.xor3(c, d), 0x6ed9eba1),
-        2 => (b.majority(c, d), 0x8f1bbcdc),
+        2 => (b.majority_once(c, d), 0x8f1bbcdc),
         _ => (b.xor3(c, d), 0xca62c1d6),
     };
     [e.add(word.add(a.splat(k))).add(f).add(a.rotl(5)).pin(), a, b.rotl(30), c, d]
@@ -74,13 +73,13 @@ impl<L: Lane<Word = u32>> Kernel for Sha1<L> {
     type State = [L; 5];
     const LANES: usize = L::LANES;
     const DIGEST: usize = 32;
-    const SAME: bool = true;
+    const SAME: bool = !SMALL;
     lanes_state!(5);
 
     #[inline(always)]
     unsafe fn fold(state: &mut [L; 5], source: Source, _: &Place) {
         // SAFETY: the caller's promise.
-        compress(state, unsafe { source.words::<true, L>() });
+        compress(state, unsafe { source.words::<true, { !SMALL }, L>() });
     }
 
     #[inline(always)]
@@ -88,14 +87,5 @@ impl<L: Lane<Word = u32>> Kernel for Sha1<L> {
         let [a, b, c, d, e] = *state;
         // SAFETY: the caller's promise; the words beyond the digest are never read.
         unsafe { L::store8::<true>(&[a, b, c, d, e, a, b, c], out, stride) }
-    }
-}
-
-impl<L: Lane<Word = u32>> Fold<L, 5> for Sha1<L> {
-    const BIG: bool = true;
-
-    #[inline(always)]
-    fn fold(state: &mut [L; 5], block: [L; 16]) {
-        compress(state, block);
     }
 }

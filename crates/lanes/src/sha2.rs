@@ -2,8 +2,7 @@
 //! (FIPS 180-4, 6.2.2 and 6.4.2).
 
 use crate::{
-    iterate::Fold,
-    kernel::{Kernel, Place, Source, lanes_state},
+    kernel::{Kernel, Place, SMALL, Source, lanes_state},
     lane::{Lane, Word},
 };
 use core::marker::PhantomData;
@@ -78,67 +77,62 @@ fn sigma<L: Lane>(x: L, turns: [u32; 3]) -> L {
 #[inline(always)]
 unsafe fn compress<C: Constants, L: Lane<Word = C::Word>>(state: &mut [L; 8], source: Source) {
     let mut s = *state;
-    let [sigma0, sigma1] = C::SIGMAS;
-    let (mut w, mut t);
-    if let Source::Nearly(rows, offset, parts) = source {
-        let parts: *const C::Word = parts.cast();
-        // SAFETY: the caller's promise: one word of each message, and 32 of what is the same in all of them.
-        w = [unsafe { L::rows1::<true>(rows, offset) }; 16];
-        macro_rules! same {
-            ($at:expr) => {
-                // SAFETY: as above.
-                w[0].splat(unsafe { *parts.add($at) })
-            };
-        }
-        macro_rules! first {
-            (0) => {
-                round::<C, L, 0>(&mut s, w[0].add(same!(0)))
-            };
-            ($i:literal) => {
-                round::<C, L, $i>(&mut s, same!($i))
-            };
-        }
-        sixteen!(first);
-        macro_rules! second {
-            ($i:literal) => {
-                let mut word = same!(16 + $i);
-                if VARIES[$i] {
-                    word = word.add(w[$i]);
-                }
-                if VARIES[$i + 1] {
-                    word = word.add(sigma(w[($i + 1) % 16], sigma0));
-                }
-                if VARIES[$i + 9] {
-                    word = word.add(w[($i + 9) % 16]);
-                }
-                if VARIES[$i + 14] {
-                    word = word.add(sigma(w[($i + 14) % 16], sigma1));
-                }
-                w[$i] = word;
-                round::<C, L, $i>(&mut s, word.add(word.splat(C::K[16 + $i])));
-            };
-        }
-        sixteen!(second);
-        t = 32;
-    } else {
-        // SAFETY: the caller's promise.
-        w = unsafe {
-            let (rows, offset) = source.rows();
-            L::rows16::<true>(rows, offset)
+    // SAFETY: the caller's promise.
+    let w = unsafe { source.words::<true, false, L>() };
+    macro_rules! first {
+        ($i:literal) => {
+            round::<C, L, $i>(&mut s, w[$i].add(w[$i].splat(C::K[$i])))
         };
-        macro_rules! first {
+    }
+    sixteen!(first);
+    finish::<C, L>(state, s, w, 16);
+}
+
+/// The same, and [`compress_same`], as one loop: for several lanes where kernels are [`SMALL`].
+///
+/// # Safety
+/// As [`Kernel::fold`].
+#[inline(always)]
+unsafe fn compress_small<C: Constants, L: Lane<Word = C::Word>>(state: &mut [L; 8], source: Source) {
+    let mut s = *state;
+    // A schedule with the constants in it stands in their place, beside words of zero.
+    let (mut w, constants, grows) = match source {
+        Source::Scheduled(schedule) => ([s[0].splat(C::Word::default()); 16], schedule.cast(), false),
+        // SAFETY: the caller's promise.
+        _ => (unsafe { source.words::<true, false, L>() }, C::K.as_ptr(), true),
+    };
+    let mut t = 0;
+    loop {
+        macro_rules! one {
             ($i:literal) => {
-                round::<C, L, $i>(&mut s, w[$i].add(w[$i].splat(C::K[$i])))
+                // SAFETY: there is a constant for each round.
+                round::<C, L, $i>(&mut s, w[$i].add(w[$i].splat(unsafe { *constants.add(t + $i) })))
             };
         }
-        sixteen!(first);
-        t = 16;
+        sixteen!(one);
+        t += 16;
+        if t == C::ROUNDS {
+            break;
+        }
+        if grows {
+            macro_rules! next {
+                ($i:literal) => {
+                    w[$i] = scheduled::<C, L, $i>(&w)
+                };
+            }
+            sixteen!(next);
+        }
     }
+    add(state, s);
+}
+
+/// The rounds from `t` on, each right after its word of the schedule.
+#[inline(always)]
+fn finish<C: Constants, L: Lane<Word = C::Word>>(state: &mut [L; 8], mut s: [L; 8], mut w: [L; 16], mut t: usize) {
     while t < C::ROUNDS {
         macro_rules! next {
             ($i:literal) => {
-                let early = w[$i].add(sigma(w[($i + 1) % 16], sigma0));
-                w[$i] = early.add(w[($i + 9) % 16]).add(sigma(w[($i + 14) % 16], sigma1));
+                w[$i] = scheduled::<C, L, $i>(&w);
                 round::<C, L, $i>(&mut s, w[$i].add(w[$i].splat(C::K[t + $i])));
             };
         }
@@ -146,6 +140,67 @@ unsafe fn compress<C: Constants, L: Lane<Word = C::Word>>(state: &mut [L; 8], so
         t += 16;
     }
     add(state, s);
+}
+
+/// The schedule's word after the 16 in `w`, of which it replaces the oldest: word `I` modulo 16.
+#[inline(always)]
+fn scheduled<C: Constants, L: Lane<Word = C::Word>, const I: usize>(w: &[L; 16]) -> L {
+    let [sigma0, sigma1] = C::SIGMAS;
+    let early = w[I].add(sigma(w[(I + 1) % 16], sigma0));
+    early.add(w[(I + 9) % 16]).add(sigma(w[(I + 14) % 16], sigma1))
+}
+
+/// The rounds of messages that differ in the block's first word alone: `parts` is what [`nearly`] made.
+///
+/// # Safety
+/// There is a word of each message, and 32 of `parts`.
+#[inline(always)]
+unsafe fn compress_nearly<C: Constants, L: Lane<Word = C::Word>>(
+    state: &mut [L; 8],
+    rows: *const *const u8,
+    offset: isize,
+    parts: *const C::Word,
+) {
+    let mut s = *state;
+    let [sigma0, sigma1] = C::SIGMAS;
+    // SAFETY: the caller's promise.
+    let mut w = [unsafe { L::rows1::<true>(rows, offset) }; 16];
+    macro_rules! same {
+        ($at:expr) => {
+            // SAFETY: as above.
+            w[0].splat(unsafe { *parts.add($at) })
+        };
+    }
+    macro_rules! first {
+        (0) => {
+            round::<C, L, 0>(&mut s, w[0].add(same!(0)))
+        };
+        ($i:literal) => {
+            round::<C, L, $i>(&mut s, same!($i))
+        };
+    }
+    sixteen!(first);
+    macro_rules! second {
+        ($i:literal) => {
+            let mut word = same!(16 + $i);
+            if VARIES[$i] {
+                word = word.add(w[$i]);
+            }
+            if VARIES[$i + 1] {
+                word = word.add(sigma(w[($i + 1) % 16], sigma0));
+            }
+            if VARIES[$i + 9] {
+                word = word.add(w[($i + 9) % 16]);
+            }
+            if VARIES[$i + 14] {
+                word = word.add(sigma(w[($i + 14) % 16], sigma1));
+            }
+            w[$i] = word;
+            round::<C, L, $i>(&mut s, word.add(word.splat(C::K[16 + $i])));
+        };
+    }
+    sixteen!(second);
+    finish::<C, L>(state, s, w, 32);
 }
 
 /// Which of the schedule's first 32 words vary if, of the message's, only the first one does.
@@ -206,43 +261,6 @@ unsafe fn compress_same<C: Constants, L: Lane<Word = C::Word>>(state: &mut [L; 8
     add(state, s);
 }
 
-/// The rounds over words that are in lanes already, the first 32 written out: what is constant among them is folded.
-#[inline(always)]
-fn compress_words<C: Constants, L: Lane<Word = C::Word>>(state: &mut [L; 8], mut w: [L; 16]) {
-    let mut s = *state;
-    let [sigma0, sigma1] = C::SIGMAS;
-    macro_rules! first {
-        ($i:literal) => {
-            round::<C, L, $i>(&mut s, w[$i].add(w[$i].splat(C::K[$i])))
-        };
-    }
-    sixteen!(first);
-    let mut t = 16;
-    macro_rules! next {
-        ($i:literal) => {
-            let early = w[$i].add(sigma(w[($i + 1) % 16], sigma0));
-            w[$i] = early.add(w[($i + 9) % 16]).add(sigma(w[($i + 14) % 16], sigma1));
-            round::<C, L, $i>(&mut s, w[$i].add(w[$i].splat(C::K[t + $i])));
-        };
-    }
-    sixteen!(next);
-    t += 16;
-    while t < C::ROUNDS {
-        sixteen!(next);
-        t += 16;
-    }
-    add(state, s);
-}
-
-impl<C: Constants, L: Lane<Word = C::Word>> Fold<L, 8> for Sha2<C, L> {
-    const BIG: bool = true;
-
-    #[inline(always)]
-    fn fold(state: &mut [L; 8], block: [L; 16]) {
-        compress_words::<C, L>(state, block);
-    }
-}
-
 #[inline(always)]
 fn add<L: Lane>(state: &mut [L; 8], s: [L; 8]) {
     let mut at = 0;
@@ -264,7 +282,12 @@ impl<C: Constants, L: Lane<Word = C::Word>> Kernel for Sha2<C, L> {
         // SAFETY: the caller's promise.
         unsafe {
             match source {
+                _ if SMALL && L::LANES > 1 => compress_small::<C, L>(state, source),
+                _ if SMALL => compress::<C, L>(state, source),
                 Source::Scheduled(schedule) => compress_same::<C, L>(state, schedule.cast()),
+                Source::Nearly(rows, offset, parts) => {
+                    compress_nearly::<C, L>(state, rows, offset, parts.cast());
+                }
                 _ => compress::<C, L>(state, source),
             }
         }

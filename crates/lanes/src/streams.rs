@@ -1,8 +1,9 @@
 //! Messages that come slice by slice, hashed side by side.
 
+#[cfg(feature = "blake3")]
+use crate::blake3::Trees;
 use crate::{
     Hash, Messages,
-    blake3::Trees,
     cpu::{Cpu, active_or_detected},
     kernel::{End, Grid, Job, Start},
     kernels::{Entry, Family, pick, single},
@@ -24,6 +25,7 @@ enum State {
     /// Of hashes that fold one block after another.
     Chains(Chains),
     /// Of BLAKE3.
+    #[cfg(feature = "blake3")]
     Trees(Trees),
 }
 
@@ -63,6 +65,7 @@ impl Streams {
     /// [`new`](Streams::new), on a given instruction set.
     pub fn on(cpu: Cpu, hash: Hash, prefix: &[u8], count: usize) -> Self {
         let state = match hash {
+            #[cfg(feature = "blake3")]
             Hash::Blake3 => {
                 let mut trees = Trees::new(cpu, count);
                 trees.append(prefix);
@@ -82,6 +85,7 @@ impl Streams {
     pub fn count(&self) -> usize {
         match &self.state {
             State::Chains(chains) => chains.count,
+            #[cfg(feature = "blake3")]
             State::Trees(trees) => trees.count(),
         }
     }
@@ -97,6 +101,7 @@ impl Streams {
                 // SAFETY: `Messages` lie in their memory.
                 unsafe { chains.feed(slices.bytes().as_ptr(), slices.stride(), slices.len()) }
             }
+            #[cfg(feature = "blake3")]
             State::Trees(trees) => trees.update(slices),
         }
     }
@@ -108,6 +113,7 @@ impl Streams {
                 // SAFETY: the same slice for each message.
                 unsafe { chains.feed(bytes.as_ptr(), 0, bytes.len()) }
             }
+            #[cfg(feature = "blake3")]
             State::Trees(trees) => trees.append(bytes),
         }
     }
@@ -120,6 +126,7 @@ impl Streams {
             hash,
             state: match &state {
                 State::Chains(chains) => State::Chains(chains.alone(index)),
+                #[cfg(feature = "blake3")]
                 State::Trees(trees) => State::Trees(trees.alone(index)),
             },
         })
@@ -134,6 +141,7 @@ impl Streams {
         assert_eq!(out.len(), self.count() * size, "{size} bytes a digest");
         match self.state {
             State::Chains(chains) => chains.finish(out, size),
+            #[cfg(feature = "blake3")]
             State::Trees(trees) => trees.finish(out),
         }
     }

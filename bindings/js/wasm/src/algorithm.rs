@@ -1,6 +1,7 @@
 //! A hash function by its number, and one message on its way through it.
 
 use mksum_lanes::{Hash, Messages, Streams, digests};
+#[cfg(feature = "ripemd160")]
 use ripemd::{Digest, Ripemd160};
 
 /// A hash function.
@@ -9,28 +10,38 @@ pub enum Algorithm {
     /// One of the engine's own.
     Engine(Hash),
     /// RIPEMD-160.
+    #[cfg(feature = "ripemd160")]
     Ripemd160,
 }
 
+/// The hashes by their numbers: those of [`Hash`], and RIPEMD-160 after them.
+const NUMBERED: [Option<Algorithm>; 17] = {
+    let (mut all, mut at) = ([None; 17], 0);
+    while at < Hash::ALL.len() {
+        all[Hash::ALL[at] as usize] = Some(Algorithm::Engine(Hash::ALL[at]));
+        at += 1;
+    }
+    #[cfg(feature = "ripemd160")]
+    {
+        all[16] = Some(Algorithm::Ripemd160);
+    }
+    all
+};
+
 impl Algorithm {
-    /// The hash with this number: its place in [`Hash::ALL`], and RIPEMD-160 after them.
+    /// The hash with this number.
     ///
     /// # Panics
     /// If there is none.
     pub fn numbered(number: u32) -> Self {
-        match Hash::ALL.get(number as usize) {
-            Some(&hash) => Algorithm::Engine(hash),
-            None => {
-                assert_eq!(number as usize, Hash::ALL.len(), "a hash's number");
-                Algorithm::Ripemd160
-            }
-        }
+        NUMBERED[number as usize].expect("a hash that is compiled in")
     }
 
     /// The digest's size, in bytes.
     pub fn size(self) -> usize {
         match self {
             Algorithm::Engine(hash) => hash.size(),
+            #[cfg(feature = "ripemd160")]
             Algorithm::Ripemd160 => 20,
         }
     }
@@ -39,6 +50,7 @@ impl Algorithm {
     pub fn block_size(self) -> usize {
         match self {
             Algorithm::Engine(hash) => hash.block_size(),
+            #[cfg(feature = "ripemd160")]
             Algorithm::Ripemd160 => 64,
         }
     }
@@ -48,6 +60,7 @@ impl Algorithm {
         let out = &mut out[..self.size()];
         match self {
             Algorithm::Engine(hash) => digests(hash, &[], Messages::one(bytes), out),
+            #[cfg(feature = "ripemd160")]
             Algorithm::Ripemd160 => out.copy_from_slice(&Ripemd160::digest(bytes)),
         }
     }
@@ -56,6 +69,7 @@ impl Algorithm {
     pub fn begin(self, prefix: &[u8]) -> Message {
         match self {
             Algorithm::Engine(hash) => Message::Engine(Streams::new(hash, prefix, 1)),
+            #[cfg(feature = "ripemd160")]
             Algorithm::Ripemd160 => Message::Ripemd160(Ripemd160::new_with_prefix(prefix)),
         }
     }
@@ -67,6 +81,7 @@ pub enum Message {
     /// Hashed by the engine.
     Engine(Streams),
     /// Hashed by RIPEMD-160.
+    #[cfg(feature = "ripemd160")]
     Ripemd160(Ripemd160),
 }
 
@@ -75,6 +90,7 @@ impl Message {
     pub fn append(&mut self, bytes: &[u8]) {
         match self {
             Message::Engine(streams) => streams.append(bytes),
+            #[cfg(feature = "ripemd160")]
             Message::Ripemd160(state) => state.update(bytes),
         }
     }
@@ -87,6 +103,7 @@ impl Message {
                 streams.finish(&mut out[..size]);
                 size
             }
+            #[cfg(feature = "ripemd160")]
             Message::Ripemd160(state) => {
                 out[..20].copy_from_slice(&state.finalize());
                 20

@@ -88,6 +88,11 @@ macro_rules! lane {
             }
 
             #[inline(always)]
+            fn majority_once(self, b: Self, c: Self) -> Self {
+                (self & b) | (c & (self | b))
+            }
+
+            #[inline(always)]
             fn rotr(self, bits: u32) -> Self {
                 self.rotate_right(bits)
             }

@@ -7,10 +7,6 @@ use core::arch::wasm32::*;
 #[derive(Clone, Copy)]
 pub(crate) struct W32(v128);
 
-/// 2 words of 64 bits.
-#[derive(Clone, Copy)]
-pub(crate) struct W64(v128);
-
 /// Evaluates an expression of intrinsics and reads and writes of a caller's memory.
 macro_rules! op {
     ($($body:tt)*) => {
@@ -64,16 +60,6 @@ impl Lane for W32 {
     shifts!(u32x4_shl u32x4_shr);
 }
 
-impl Lane for W64 {
-    words!(
-        v128, u64 as u64: u64x2_splat v128_load v128_store,
-        add u64x2_add, sub u64x2_sub, xor v128_xor, and v128_and
-    );
-    rows!(v128_load reversed::<8>, transpose64);
-    digests!(v128_store reversed::<8>, transpose64);
-    shifts!(u64x2_shl u64x2_shr);
-}
-
 /// Transposes 4 rows of 4 words.
 #[inline(always)]
 fn transpose32([a, b, c, d]: [v128; 4]) -> [v128; 4] {
@@ -85,10 +71,4 @@ fn transpose32([a, b, c, d]: [v128; 4]) -> [v128; 4] {
         u64x2_shuffle::<0, 2>(ab_high, cd_high),
         u64x2_shuffle::<1, 3>(ab_high, cd_high),
     ]
-}
-
-/// Transposes 2 rows of 2 words.
-#[inline(always)]
-fn transpose64([a, b]: [v128; 2]) -> [v128; 2] {
-    [u64x2_shuffle::<0, 2>(a, b), u64x2_shuffle::<1, 3>(a, b)]
 }
