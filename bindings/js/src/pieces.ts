@@ -96,15 +96,20 @@ export function digestsIn(spec: Spec, atMost: number, bytes: Uint8Array): Uint8A
     return digests;
 }
 
+/** Whether a piece is hashed at once: a long leaf is not held whole. */
+export function atOnce(node: Subtree): boolean {
+    return node.level > 0 || node.len <= 4 * PIECE;
+}
+
 /** The digest of a piece from its bytes in memory: a long leaf is not copied whole. */
 export function digestIn(spec: Spec, total: number, node: Subtree, bytes: Uint8Array): Uint8Array<ArrayBuffer> {
-    if (node.level > 0 || node.len <= 4 * PIECE) return subtree(spec, total, node, bytes);
+    if (atOnce(node)) return subtree(spec, total, node, bytes);
     const leaf = new Leaf(spec, total, node);
     leaf.update(bytes);
     return leaf.finish();
 }
 
-/** The root of bytes in memory, piece by piece: for formats that need the length first. */
+/** The root of bytes in memory, piece by piece. */
 export function piecewise(spec: Spec, bytes: Uint8Array): Root {
     const atMost = pieceFor(bytes.length);
     return join(spec, bytes.length, atMost, digestsIn(spec, atMost, bytes));

@@ -1,6 +1,6 @@
 import { MksumError } from "./errors.js";
-import { lengthOf, type Options, read, slices, type Source } from "./input.js";
-import { cover, join, Leaf, PIECE, pieceFor, subtree, type Subtree } from "./pieces.js";
+import { heard, lengthOf, type Options, read, slices, type Source } from "./input.js";
+import { atOnce, cover, join, Leaf, PIECE, pieceFor, subtree, type Subtree } from "./pieces.js";
 import { Frontier, type Root } from "./root.js";
 import { Spec } from "./spec.js";
 
@@ -13,7 +13,7 @@ import { Spec } from "./spec.js";
 export async function rootOf(spec: Spec | string, source: Source, options: Options = {}): Promise<Root> {
     const format = Spec.parse(spec);
     const len = lengthOf(source);
-    if (!format.streams && len !== undefined) {
+    if (len !== undefined) {
         const atMost = pieceFor(len);
         const digests = await digestsOf(format, len, atMost, source as Blob, options);
         return join(format, len, atMost, digests);
@@ -39,14 +39,28 @@ export async function digestsOf(
     if (found !== len) throw new MksumError("source", `the source has ${found} bytes, not ${len}`);
     const pieces = cover(spec, len, atMost);
     const digests = new Uint8Array(pieces.length * spec.size);
-    let done = 0;
+    let [done, next] = [0, ahead(pieces[0], source)];
     for (const [index, node] of pieces.entries()) {
         signal?.throwIfAborted();
-        digests.set(await digestAt(spec, len, node, source, signal), index * spec.size);
+        const bytes = next && (await heard(next, signal));
+        next = ahead(pieces[index + 1], source);
+        const before = done;
+        const told = { signal, progress: (now: number) => progress?.(before + now, len) };
+        const digest = bytes ? subtree(spec, len, node, bytes) : await longLeaf(spec, len, node, source, told);
+        digests.set(digest, index * spec.size);
         done += node.len;
-        progress?.(done, len);
+        if (bytes) progress?.(done, len);
     }
     return digests;
+}
+
+/** The bytes of a piece that is hashed at once, while the one before it is hashed. */
+function ahead(node: Subtree | undefined, source: Blob | Uint8Array): Promise<Uint8Array> | undefined {
+    if (!node || !atOnce(node)) return undefined;
+    const bytes = read(source, node.start, node.start + node.len);
+    // Its failure is told when it is waited for.
+    bytes.catch(() => {});
+    return bytes;
 }
 
 /** The digest of one piece of a source, which is read for it. */
@@ -55,19 +69,25 @@ export async function digestAt(
     total: number,
     node: Subtree,
     source: Blob | Uint8Array,
-    signal?: AbortSignal,
 ): Promise<Uint8Array<ArrayBuffer>> {
-    const end = node.start + node.len;
-    if (node.level > 0 || node.len <= 4 * PIECE) {
-        return subtree(spec, total, node, await read(source, node.start, end));
-    }
+    if (atOnce(node)) return subtree(spec, total, node, await read(source, node.start, node.start + node.len));
+    return longLeaf(spec, total, node, source, {});
+}
+
+/** The digest of a leaf that is read and hashed slice by slice. */
+async function longLeaf(
+    spec: Spec,
+    total: number,
+    node: Subtree,
+    source: Blob | Uint8Array,
+    options: Options,
+): Promise<Uint8Array<ArrayBuffer>> {
     const leaf = new Leaf(spec, total, node);
     let finished = false;
     try {
-        for (let at = node.start; at < end; at += PIECE) {
-            signal?.throwIfAborted();
-            leaf.update(await read(source, at, Math.min(at + PIECE, end)));
-        }
+        const end = node.start + node.len;
+        const own = source instanceof Blob ? source.slice(node.start, end) : source.subarray(node.start, end);
+        for await (const bytes of slices(own, options)) leaf.update(bytes);
         finished = true;
         return leaf.finish();
     } finally {

@@ -41,13 +41,7 @@ export function root(spec: Spec | string, data: Bytes): Root {
         engine.input.set(bytes, named);
         return new Root(format, bytes.length, answer(engine, (exports) => exports.root(named, named + bytes.length)));
     }
-    if (!format.streams) return piecewise(format, bytes);
-    const frontier = new Frontier(format);
-    try {
-        return frontier.update(bytes).root();
-    } finally {
-        frontier.free();
-    }
+    return piecewise(format, bytes);
 }
 
 /** The root of bytes that come as they may: the digests of the perfect subtrees so far, and a bounded buffer. */

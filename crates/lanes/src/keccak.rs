@@ -1,7 +1,7 @@
 //! SHA-3 and Keccak-256 (FIPS 202; Keccak-256 pads as Keccak did before it became a standard).
 
 use crate::{
-    kernel::{Kernel, Place, Source, lanes_state},
+    kernel::{Kernel, Place, SMALL, Source, lanes_state},
     lane::Lane,
     plan::{Padding, Scheme, Words},
 };
@@ -70,7 +70,7 @@ impl<L: Lane<Word = u64>> Kernel for Keccak<L> {
     type State = [L; 25];
     const LANES: usize = L::LANES;
     const DIGEST: usize = 64;
-    const SAME: bool = true;
+    const SAME: bool = !SMALL;
     lanes_state!(25);
 
     #[inline(always)]

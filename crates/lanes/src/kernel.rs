@@ -513,6 +513,7 @@ pub(crate) unsafe fn fold<K: Kernel>(state: &mut K::State, source: Source, place
         // SAFETY: the caller's promise.
         return unsafe { K::fold(state, source, place) };
     }
+    const { assert!(!SMALL || !K::SAME) };
     // One way to the words: with a second one they would all lie in memory between reading and use.
     let Source::Rows(rows, mut offset) = source else {
         // SAFETY: the caller's promise.

@@ -12,11 +12,17 @@ use crate::spec::{self, Named};
 use crate::{outboards, proofs};
 use mksum::{Claim, Spec, Subtree};
 use std::cell::RefCell;
+use std::mem;
+
+/// The longest block that is not given back: a piece of a worker's.
+const SPARE: usize = 1 << 22;
 
 /// What is kept between calls.
 struct Kept {
     named: Named,
     blocks: Pool<Vec<u8>>,
+    /// A block that was given back: one piece of a file after another needs no memory made zero.
+    spare: Vec<u8>,
     trees: Pool<Tree>,
     leaves: Pool<Box<dyn Leaf>>,
     answer: Vec<u8>,
@@ -27,6 +33,7 @@ thread_local! {
         RefCell::new(Kept {
             named: Named::new(),
             blocks: Pool::new(),
+            spare: Vec::new(),
             trees: Pool::new(),
             leaves: Pool::new(),
             answer: Vec::new(),
@@ -68,12 +75,18 @@ fn text(len: u32) -> Result<&'static str, Refusal> {
 exports! {
     /// Memory for `len` bytes: its number, or 2^32 - 1 if there is not so much.
     fn block(len: u32) -> u32 {
-        let mut bytes = Vec::new();
-        if bytes.try_reserve_exact(len as usize).is_err() {
-            return u32::MAX;
-        }
-        bytes.resize(len as usize, 0);
-        kept(|kept| kept.blocks.keep(bytes))
+        kept(|Kept { blocks, spare, .. }| {
+            let len = len as usize;
+            let mut bytes = match (len..2 * len).contains(&spare.len()) {
+                true => mem::take(spare),
+                false => Vec::new(),
+            };
+            if bytes.try_reserve_exact(len.saturating_sub(bytes.len())).is_err() {
+                return u32::MAX;
+            }
+            bytes.resize(len, 0);
+            blocks.keep(bytes)
+        })
     }
 
     /// Where a block's bytes are.
@@ -83,7 +96,12 @@ exports! {
 
     /// Gives a block's memory back.
     fn block_end(number: u32) {
-        kept(|kept| drop(kept.blocks.take(number)));
+        kept(|Kept { blocks, spare, .. }| {
+            let bytes = blocks.take(number);
+            if (spare.len() + 1..=SPARE).contains(&bytes.len()) {
+                *spare = bytes;
+            }
+        });
     }
 
     /// Where the answer is.
