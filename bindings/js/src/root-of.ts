@@ -1,6 +1,6 @@
 import { MksumError } from "./errors.js";
 import { heard, lengthOf, type Options, read, slices, type Source } from "./input.js";
-import { atOnce, cover, join, Leaf, PIECE, pieceFor, subtree, type Subtree } from "./pieces.js";
+import { atOnce, cover, join, Leaf, pieceFor, subtree, type Subtree } from "./pieces.js";
 import { Frontier, type Root } from "./root.js";
 import { Spec } from "./spec.js";
 
