@@ -48,7 +48,7 @@ impl Cover {
         }
     }
 
-    fn is_piece(&self, node: Subtree) -> bool {
+    pub(crate) fn is_piece(&self, node: Subtree) -> bool {
         node.level == 0
             || match self.until {
                 // The only node of a flat tree is never a piece: it is as long as the input.

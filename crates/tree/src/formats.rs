@@ -289,12 +289,19 @@ impl Spec {
     /// Calls `visitor` with the format: here one type stands for all, see [`Visitor::visit`].
     #[cfg(target_family = "wasm")]
     pub fn visit<V: Visitor>(&self, visitor: V) -> V::Output {
+        visitor.visit(&self.wide())
+    }
+
+    /// Not again in each visitor's caller.
+    #[cfg(target_family = "wasm")]
+    #[inline(never)]
+    fn wide(&self) -> Format<Wide> {
         let nodes = match self.family().nodes {
             Nodes::Blake3 => Wide::Blake3(Blake3),
             Nodes::Pairs => Wide::Pairs(Pairs::new(self.hash())),
             _ => Wide::Framed(self.framed()),
         };
-        visitor.visit(&Format { shape: self.shape(), nodes })
+        Format { shape: self.shape(), nodes }
     }
 
     #[cfg(not(target_family = "wasm"))]

@@ -3,7 +3,6 @@
 use crate::{
     Error, Format, LengthError, MAX_LEN, Memory, Messages, NeedsLength, NodeHash, Role, Shape, Subtree, Subtrees,
 };
-use std::collections::BTreeMap;
 use std::mem;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -31,7 +30,8 @@ pub struct Frontier<'a, N: NodeHash> {
     unit: Subtree,
     /// The offset of the first byte that is not under `known` or `flat`.
     start: u64,
-    known: BTreeMap<Subtree, N::Digest>,
+    /// From left to right.
+    known: Vec<(Subtree, N::Digest)>,
     flat: Option<N::Parent>,
     /// The leaf that is longer than the buffer, and how much of it was hashed.
     leaf: Option<(N::Leaves, u64)>,
@@ -90,7 +90,7 @@ impl<'a, N: NodeHash> Frontier<'a, N> {
     fn new(format: Held<'a, Format<N>>) -> Result<Self, NeedsLength> {
         let unit = format.shape.unit(Self::BUFFER).ok_or(NeedsLength)?;
         let flat = matches!(format.shape, Shape::Flat { .. }).then(|| format.nodes.open_parent(Role::Root));
-        Ok(Frontier { format, unit, start: 0, known: BTreeMap::new(), flat, leaf: None, buffer: Vec::new() })
+        Ok(Frontier { format, unit, start: 0, known: Vec::new(), flat, leaf: None, buffer: Vec::new() })
     }
 
     /// The bytes so far.
@@ -173,15 +173,14 @@ impl<'a, N: NodeHash> Frontier<'a, N> {
         if let Some(parent) = &mut self.flat {
             return self.format.nodes.children(parent, &[digest]);
         }
-        self.known.insert(node, digest);
+        self.known.push((node, digest));
         // Each level that is complete becomes one node.
         let (mut node, shape) = (node, self.format.shape);
         while let Some(above) = shape.completed_by(node) {
             let digest = self.format.join(&self.known, above, Role::Inner).expect("all its children are known");
-            for child in shape.children(above) {
-                self.known.remove(&child);
-            }
-            self.known.insert(above, digest);
+            let before = self.known.partition_point(|(known, _)| known.start < above.start);
+            self.known.truncate(before);
+            self.known.push((above, digest));
             node = above;
         }
     }

@@ -75,7 +75,7 @@ impl<N: NodeHash> Format<N> {
         tail: &[u8],
         Scratch(level, above): &mut Scratch<N::Digest>,
     ) -> N::Digest {
-        let Shape::Even { leaf, arity, edge, .. } = self.shape else { panic!("{:?} is not even", self.shape) };
+        let Shape::Even { leaf, arity, edge, .. } = self.shape else { panic!("the shape is not even") };
         let arity = arity as usize;
         assert_eq!(leaves.count() as u64 * leaf + tail.len() as u64, node.len, "the bytes of the subtree");
         if node.level == 0 {
@@ -125,7 +125,7 @@ impl<N: NodeHash> Format<N> {
         Scratch(level, above): &mut Scratch<N::Digest>,
         out: &mut Vec<N::Digest>,
     ) {
-        let Shape::Even { arity, .. } = self.shape else { panic!("{:?} is not even", self.shape) };
+        let Shape::Even { arity, .. } = self.shape else { panic!("the shape is not even") };
         level.clear();
         self.nodes.leaves(start, leaves, level);
         for _ in 0..height {

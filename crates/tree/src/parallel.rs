@@ -74,14 +74,17 @@ impl<N: NodeHash> Format<N> {
         if top.level == 0 || (top.len <= plan.piece && !matches!(self.shape, Shape::Flat { .. })) {
             return self.join(source, top, role);
         }
+        // WebAssembly without threads cannot start any: their code would only take room.
+        if cfg!(all(target_family = "wasm", not(target_feature = "atomics"))) {
+            return self.join(&Within { begun: (begun.0, begun.1), source, piece: plan.piece }, top, role);
+        }
         let cover = Cover::new(self.shape, top, plan.piece).starting_at(begun.1);
         let mut groups = Groups { cover: cover.clone(), size: plan.group.max(1) };
         let answer = |group: &[Subtree]| {
             let mut digests = Vec::with_capacity(group.len());
             source.digests(self, group, &mut digests).map(|()| digests)
         };
-        // WebAssembly without threads cannot start any: their code would only take room.
-        if plan.threads <= 1 || cfg!(all(target_family = "wasm", not(target_feature = "atomics"))) {
+        if plan.threads <= 1 {
             let fetch = || answer(&groups.next().unwrap_or_default());
             return self.join(&Ordered::new(begun, source, cover, fetch), top, role);
         }
@@ -128,6 +131,32 @@ impl<N: NodeHash> Format<N> {
             // With the source goes the jobs' sender, which ends the threads.
             self.join(&Ordered::new(begun, source, cover, fetch), top, role)
         })
+    }
+}
+
+/// A source that is asked for pieces and what is below them, one after the other.
+struct Within<'a, N> {
+    /// Who answers what ends before which byte.
+    begun: (&'a dyn Subtrees<N>, u64),
+    source: &'a dyn Subtrees<N>,
+    /// The length of the longest piece, in bytes.
+    piece: u64,
+}
+
+impl<N: NodeHash> Subtrees<N> for Within<'_, N> {
+    fn digest(&self, format: &Format<N>, node: Subtree, role: Role) -> Result<Option<N::Digest>, Error> {
+        let (begun, from) = self.begun;
+        if node.start < from && node.end() <= from {
+            return begun.digest(format, node, role);
+        }
+        if Cover::new(format.shape, node, self.piece).is_piece(node) {
+            return self.source.digest(format, node, role);
+        }
+        Ok(None)
+    }
+
+    fn joined(&self, node: Subtree, digest: &N::Digest) {
+        self.source.joined(node, digest);
     }
 }
 

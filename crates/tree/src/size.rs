@@ -19,22 +19,23 @@ pub fn format_size(bytes: u64) -> String {
 /// If it is no such text, or more than 2^64 − 1.
 pub fn parse_size(text: &str) -> Result<u64, SizeError> {
     let refuse = || SizeError(text.chars().take(40).collect());
-    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let (number, unit) = text.split_at(digits);
-    let number: u64 = number.parse().map_err(|_| refuse())?;
-    let unit = unit.to_ascii_lowercase();
-    let factor = match unit.as_str() {
-        "" | "b" => Some(1),
-        _ => BINARY.iter().zip(1..).find_map(|(name, power)| {
-            let letter = name[..1].to_ascii_lowercase();
-            match unit.strip_prefix(&letter)? {
-                "" | "ib" => 1024_u64.checked_pow(power),
-                "b" => 1000_u64.checked_pow(power),
-                _ => None,
-            }
-        }),
+    let unit = text.trim_start_matches(|letter: char| letter.is_ascii_digit());
+    let number = text.strip_suffix(unit).and_then(|number| number.parse::<u64>().ok()).ok_or_else(refuse)?;
+    factor(&unit.to_ascii_lowercase()).and_then(|factor| number.checked_mul(factor)).ok_or_else(refuse)
+}
+
+/// How many bytes a unit is, in lower case.
+fn factor(unit: &str) -> Option<u64> {
+    let (letter, rest) = match unit.as_bytes() {
+        [] | b"b" => return Some(1),
+        [letter, rest @ ..] => (letter, rest),
     };
-    factor.and_then(|factor| number.checked_mul(factor)).ok_or_else(refuse)
+    let power = 1 + b"kmgtpe".iter().position(|known| known == letter)? as u32;
+    match rest {
+        [] | b"ib" => 1024_u64.checked_pow(power),
+        b"b" => 1000_u64.checked_pow(power),
+        _ => None,
+    }
 }
 
 /// Not a size: the text, its first characters.

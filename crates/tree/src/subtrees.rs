@@ -37,11 +37,20 @@ pub trait Source {
     fn subtrees<N: NodeHash>(&self) -> &(impl Subtrees<N> + Sync);
 }
 
-/// Digests kept by node: results sent back by workers, the frontier of a stream, a proof.
+/// Digests kept by node: results sent back by workers, a proof.
 impl<N: NodeHash> Subtrees<N> for BTreeMap<Subtree, N::Digest> {
     fn digest(&self, _: &Format<N>, node: Subtree, role: Role) -> Result<Option<N::Digest>, Error> {
         // A root is never taken on trust: it is what the join is to find.
         Ok(self.get(&node).filter(|_| role == Role::Inner).cloned())
+    }
+}
+
+/// Digests of nodes beside each other, from left to right: the frontier of a stream, the pieces of a file.
+impl<N: NodeHash> Subtrees<N> for Vec<(Subtree, N::Digest)> {
+    fn digest(&self, _: &Format<N>, node: Subtree, role: Role) -> Result<Option<N::Digest>, Error> {
+        let found = self.binary_search_by_key(&(node.start, node.len), |(known, _)| (known.start, known.len)).ok();
+        let found = found.map(|place| &self[place]).filter(|(known, _)| *known == node && role == Role::Inner);
+        Ok(found.map(|(_, digest)| digest.clone()))
     }
 }
 

@@ -2,7 +2,6 @@
 
 use crate::refusal::{Class, Refusal};
 use mksum::{Cover, Error, Format, Memory, Messages, NodeHash, Role, Root, Spec, Subtree, Subtrees, Visitor};
-use std::collections::BTreeMap;
 
 /// The most pieces that a tree is cut into: their digests lie in memory.
 const MOST: usize = 1 << 20;
@@ -98,7 +97,7 @@ pub fn leaf(spec: &Spec, len: u64, node: Subtree) -> Box<dyn Leaf> {
 }
 
 /// The digests of the pieces of a tree, each where it belongs.
-pub struct Answers<const N: usize>(BTreeMap<Subtree, [u8; N]>);
+pub struct Answers<const N: usize>(Vec<(Subtree, [u8; N])>);
 
 impl<const N: usize> Answers<N> {
     /// `digests` of the pieces of [`cover`], one after the other.
@@ -108,14 +107,14 @@ impl<const N: usize> Answers<N> {
         let pieces = (len > 0).then(|| Cover::new(shape, shape.root(len), at_most)).into_iter().flatten();
         let digests = digests.chunks_exact(spec.hash().size());
         let rest = digests.remainder();
-        let mut answers = BTreeMap::new();
+        let mut answers = Vec::new();
         let mut pieces = pieces.take(MOST);
         for digest in digests {
             match pieces.next() {
                 Some(piece) => {
                     let mut wide = [0; N];
                     wide[..digest.len()].copy_from_slice(digest);
-                    answers.insert(piece, wide)
+                    answers.push((piece, wide))
                 }
                 None => return Err(Refusal::new(Class::Argument, "more digests than the tree has pieces")),
             };
@@ -130,7 +129,8 @@ impl<const N: usize> Answers<N> {
 impl<const N: usize, H: NodeHash<Digest = [u8; N]>> Subtrees<H> for Answers<N> {
     fn digest(&self, _: &Format<H>, node: Subtree, _: Role) -> Result<Option<[u8; N]>, Error> {
         // A piece that is the root was hashed as one.
-        Ok(self.0.get(&node).copied())
+        let found = self.0.binary_search_by_key(&(node.start, node.len), |(piece, _)| (piece.start, piece.len)).ok();
+        Ok(found.map(|place| self.0[place]).filter(|(piece, _)| *piece == node).map(|(_, digest)| digest))
     }
 }
 

@@ -1,6 +1,6 @@
 //! A format by its text, and what a program asks about it.
 
-use crate::refusal::Refusal;
+use crate::refusal::{Class, Refusal};
 use mksum::{Binding, FAMILIES, LeafRule, Root, Spec};
 
 /// The format that was named last, so that naming it again costs a comparison.
@@ -16,16 +16,21 @@ impl Named {
     /// The format that `text` names.
     pub fn spec(&mut self, text: &[u8]) -> Result<&Spec, Refusal> {
         if self.0.as_ref().is_none_or(|(last, _)| last != text) {
-            self.0 = Some((text.to_vec(), String::from_utf8_lossy(text).parse()?));
+            self.0 = Some((text.to_vec(), text_of(text)?.parse()?));
         }
         Ok(&self.0.as_ref().expect("just named").1)
     }
 }
 
+/// What came as text.
+pub fn text_of(bytes: &[u8]) -> Result<&str, Refusal> {
+    std::str::from_utf8(bytes).map_err(|_| Refusal::new(Class::Argument, "the text is not UTF-8"))
+}
+
 /// Facts of a format, a line each: canonical text, name, hash, leaf, salt in hex, the digest's size, whether streams have
 /// roots, what a proof binds.
 pub fn facts(spec: &Spec) -> String {
-    let salt: String = spec.salt().iter().map(|byte| format!("{byte:02x}")).collect();
+    let salt = base16ct::lower::encode_string(spec.salt());
     let binding = match spec.family().binding() {
         Binding::Nothing => "nothing",
         Binding::Leaves => "leaves",

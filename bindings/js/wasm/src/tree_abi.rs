@@ -7,7 +7,7 @@ use crate::abi::{buffer, exports};
 use crate::growing::Tree;
 use crate::pieces::{self, Leaf};
 use crate::pool::Pool;
-use crate::refusal::{Class, Refusal};
+use crate::refusal::Refusal;
 use crate::spec::{self, Named};
 use crate::{outboards, proofs};
 use mksum::{Claim, Spec, Subtree};
@@ -69,7 +69,7 @@ fn node(start: f64, len: f64, level: u32) -> Subtree {
 }
 
 fn text(len: u32) -> Result<&'static str, Refusal> {
-    std::str::from_utf8(buffer(len).0).map_err(|error| Refusal::new(Class::Argument, error))
+    spec::text_of(buffer(len).0)
 }
 
 exports! {
