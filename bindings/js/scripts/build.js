@@ -18,7 +18,22 @@ const KINDS = { simd: "+simd128", scalar: "-simd128" };
  * message takes a third less time.
  */
 const TARGET = "-C target-cpu=mvp -C target-feature=+mutable-globals,+sign-ext,+nontrapping-fptoint";
-const CONTENTS = { all: [], hashes: ["--no-default-features", "--features", "md5,sha1,sha2,blake2,blake3,sha3,ripemd160"] };
+
+/** The families of hashes: each is a feature of the engine and an entry of its own, with these hashes. */
+const FAMILIES = {
+    md5: ["md5"],
+    sha1: ["sha1"],
+    sha2: ["sha224", "sha256", "sha384", "sha512", "sha512-224", "sha512-256"],
+    blake2: ["blake2s", "blake2b"],
+    blake3: ["blake3"],
+    sha3: ["sha3-224", "sha3-256", "sha3-384", "sha3-512", "keccak256"],
+    ripemd160: ["ripemd160"],
+};
+
+/** What modules there are, and what cargo is told for each. */
+const only = (...features) => ["--no-default-features", "--features", features.join()];
+const CONTENTS = { all: [], hashes: only(...Object.keys(FAMILIES)) };
+for (const family in FAMILIES) CONTENTS[family] = only(family);
 
 const path = (content, kind) => join(target, `${content}.${kind}.wasm`);
 
@@ -80,6 +95,20 @@ for (const kind in KINDS) copyFileSync(path("all", kind), join(dist, "fetch", `$
 
 /** Without its types. */
 const script = (content, kind) => inlined(content, kind).replace(/^import.*\n+/, "").replace(": Packed", "");
-variant("hashes", "hashes.js", { "simd.js": script("hashes", "simd"), "scalar.js": script("hashes", "scalar") });
+const modules = (content) => ({ "simd.js": script(content, "simd"), "scalar.js": script(content, "scalar") });
 
-for (const ending of ["js", "d.ts"]) rmSync(join(dist, `source-fetch.${ending}`));
+/** The table of hashes with these rows. */
+function rows(file, names) {
+    return read(file).replace(/^\s+(?:readonly )?"?([\w-]+)"?: .*\n/gm, (row, name) => (names.includes(name) ? row : ""));
+}
+
+variant("hashes", "hashes.js", modules("hashes"));
+for (const [family, names] of Object.entries(FAMILIES)) {
+    const table = { "table.js": rows("table.js", names), "table.d.ts": rows("table.d.ts", names) };
+    variant(family, `${family}.js`, { ...modules(family), ...table });
+}
+
+// Nobody imports these from here.
+for (const file of ["source-fetch", ...Object.keys(FAMILIES)]) {
+    for (const ending of ["js", "d.ts"]) rmSync(join(dist, `${file}.${ending}`));
+}

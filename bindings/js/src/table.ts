@@ -1,0 +1,20 @@
+/** Every hash that the entry has: its name, and the engine's number, the digest's size and the block's size in bytes. */
+export const TABLE = {
+    md5: [0, 16, 64],
+    sha1: [1, 20, 64],
+    sha224: [2, 28, 64],
+    sha256: [3, 32, 64],
+    sha384: [4, 48, 128],
+    sha512: [5, 64, 128],
+    "sha512-224": [6, 28, 128],
+    "sha512-256": [7, 32, 128],
+    blake2s: [8, 32, 64],
+    blake2b: [9, 64, 128],
+    blake3: [10, 32, 64],
+    "sha3-224": [11, 28, 144],
+    "sha3-256": [12, 32, 136],
+    "sha3-384": [13, 48, 104],
+    "sha3-512": [14, 64, 72],
+    keccak256: [15, 32, 136],
+    ripemd160: [16, 20, 64],
+} as const;
