@@ -2,12 +2,13 @@
 // `face`: only the TypeScript, over the modules of the last build.
 import { execFileSync } from "node:child_process";
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { homedir } from "node:os";
+import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import zopfli from "@gfx/zopfli";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const workspace = join(root, "../..");
+const workspace = resolve(root, "../..");
 const target = join(process.env.CARGO_TARGET_DIR ?? join(workspace, "target"), "js");
 
 /** The modules: what they hold, and with which instructions. */
@@ -17,7 +18,11 @@ const KINDS = { simd: "+simd128", scalar: "-simd128" };
  * Without bulk memory: a small copy is a call into the engine with it, and some loads and stores otherwise, so that a short
  * message takes a third less time.
  */
-const TARGET = "-C target-cpu=mvp -C target-feature=+mutable-globals,+sign-ext,+nontrapping-fptoint";
+const FEATURES = "+mutable-globals,+sign-ext,+nontrapping-fptoint";
+
+/** Where a panic happened says nothing of this machine, so that every machine builds the same bytes. */
+const HOME = process.env.CARGO_HOME ?? join(homedir(), ".cargo");
+const REMAP = [`--remap-path-prefix=${HOME}/registry/src/=`, `--remap-path-prefix=${workspace}/=`];
 
 /** The families of hashes: each is a feature of the engine and an entry of its own, with these hashes. */
 const FAMILIES = {
@@ -40,10 +45,12 @@ const path = (content, kind) => join(target, `${content}.${kind}.wasm`);
 /** The engine, compiled. Binaryen's wasm-opt was no gain: the same speed, and modules 3 % longer when packed. */
 function compile(content, kind) {
     const folder = join(target, kind);
+    // Between flags: paths may have spaces.
+    const flags = [...REMAP, "-C", "target-cpu=mvp", "-C", `target-feature=${FEATURES},${KINDS[kind]}`].join("\x1f");
     execFileSync("cargo", [
         "build", "--quiet", "--package", "mksum-js", "--profile", "wasm", "--target", "wasm32-unknown-unknown",
         "--target-dir", folder, ...CONTENTS[content],
-    ], { cwd: workspace, stdio: "inherit", env: { ...process.env, RUSTFLAGS: `${TARGET},${KINDS[kind]}` } });
+    ], { cwd: workspace, stdio: "inherit", env: { ...process.env, CARGO_ENCODED_RUSTFLAGS: flags } });
     copyFileSync(join(folder, "wasm32-unknown-unknown/wasm/mksum_js.wasm"), path(content, kind));
 }
 
