@@ -1,6 +1,7 @@
-// bench-file.js [MIB]: one File in Chromium (1024 MiB if not told) hashed as a tree by one worker and by two, beside
-// WebCrypto's digest of the same bytes in memory: MB/s, the best of three. CHROMIUM names another browser.
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+// bench-file.js [MIB]: one File in Chromium (1024 MiB if not told), as a form has it, hashed as a tree by one worker and by
+// two, beside only reading it and WebCrypto's digest of the same bytes in memory: MB/s, the median of five, and the least
+// and the most, in turn. CHROMIUM names another browser.
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { extname, join } from "node:path";
@@ -13,7 +14,11 @@ const mib = Number(process.argv[2] ?? 1024);
 const server = createServer((request, response) => {
     try {
         const { pathname } = new URL(request.url, "http://localhost");
-        if (pathname === "/") return response.setHeader("Content-Type", "text/html").end("<!doctype html>");
+        response.setHeader("Cross-Origin-Opener-Policy", "same-origin");
+        response.setHeader("Cross-Origin-Embedder-Policy", "require-corp");
+        if (pathname === "/") {
+            return response.setHeader("Content-Type", "text/html").end('<!doctype html><input type="file">');
+        }
         response.setHeader("Content-Type", extname(pathname) === ".js" ? "text/javascript" : "text/plain");
         response.end(readFileSync(join(dist, pathname)));
     } catch {
@@ -23,6 +28,11 @@ const server = createServer((request, response) => {
 await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
 
 const folder = mkdtempSync(join(tmpdir(), "mksum-bench-"));
+const large = join(folder, "large");
+const written = openSync(large, "w");
+const part = Uint8Array.from({ length: 1 << 20 }, (_, at) => at % 251);
+for (let at = 0; at < mib; at++) writeSync(written, part);
+closeSync(written);
 const browser = await chromium.launchPersistentContext(folder, {
     executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
     headless: true,
@@ -33,37 +43,44 @@ const browser = await chromium.launchPersistentContext(folder, {
 });
 try {
     const page = await browser.newPage();
+    page.on("console", (message) => console.log(message.text()));
     await page.goto(`http://127.0.0.1:${server.address().port}/`);
-    const results = await page.evaluate(async (mib) => {
-        const { Pool } = await import("/index.js");
-        const part = Uint8Array.from({ length: 1 << 20 }, (_, at) => at % 251);
-        const file = new File(Array(mib).fill(part), "file");
-        const best = async (call) => {
-            let least = Infinity;
-            for (let time = 0; time < 3; time++) {
-                const begin = performance.now();
-                await call();
-                least = Math.min(least, performance.now() - begin);
-            }
-            return file.size / 1000 / least;
+    await page.locator("input").setInputFiles(large);
+    const results = await page.evaluate(async () => {
+        const { Pool, rootOf } = await import("/index.js");
+        const file = document.querySelector("input").files[0];
+        const ways = {
+            "read only": async () => {
+                for (let at = 0; at < file.size; at += 1 << 22) await file.slice(at, at + (1 << 22)).arrayBuffer();
+            },
         };
-        const results = {};
         for (const format of ["rfc6962:sha256:64KiB", "blake3"]) {
+            ways[`${format}, no worker`] = () => rootOf(format, file);
             for (const workers of [1, 2]) {
                 const pool = await Pool.start(workers);
-                results[`${format}, ${workers} workers`] = await best(() => pool.rootOf(format, file));
-                pool.end();
+                ways[`${format}, ${workers} workers`] = () => pool.rootOf(format, file);
             }
         }
         try {
             const bytes = await file.arrayBuffer();
-            results["WebCrypto SHA-256, in memory"] = await best(() => crypto.subtle.digest("SHA-256", bytes));
+            ways["WebCrypto SHA-256, in memory"] = () => crypto.subtle.digest("SHA-256", bytes);
         } catch (error) {
-            results[`WebCrypto SHA-256: ${error}`] = NaN;
+            console.error(`WebCrypto: ${error}`);
+        }
+        const results = Object.fromEntries(Object.keys(ways).map((name) => [name, []]));
+        for (let round = 0; round < 6; round++) {
+            for (const [name, way] of Object.entries(ways)) {
+                const begin = performance.now();
+                await way();
+                if (round > 0) results[name].push(file.size / 1000 / (performance.now() - begin));
+            }
         }
         return results;
-    }, mib);
-    for (const [name, speed] of Object.entries(results)) console.log(name.padEnd(40), speed.toFixed(0).padStart(6));
+    });
+    for (const [name, speeds] of Object.entries(results)) {
+        const [least, , median, , most] = speeds.sort((a, b) => a - b).map((speed) => speed.toFixed(0).padStart(6));
+        console.log(name.padEnd(40), median, `(${least.trim()}-${most.trim()})`);
+    }
 } finally {
     await browser.close();
     server.close();
