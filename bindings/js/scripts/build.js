@@ -5,7 +5,7 @@ import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "no
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import zopfli from "@gfx/zopfli";
+import { compress as pack } from "lzma1";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const workspace = resolve(root, "../..");
@@ -42,38 +42,45 @@ for (const family in FAMILIES) CONTENTS[family] = only(family);
 
 const path = (content, kind) => join(target, `${content}.${kind}.wasm`);
 
-/** The engine, compiled. Binaryen's wasm-opt was no gain: the same speed, and modules 3 % longer when packed. */
-function compile(content, kind) {
+/**
+ * A crate as a module: returns where it is. Binaryen's wasm-opt was no gain: the same speed, and modules 3 % longer when
+ * packed.
+ */
+function compile(crate, kind, options = []) {
     const folder = join(target, kind);
     // Between flags: paths may have spaces.
     const flags = [...REMAP, "-C", "target-cpu=mvp", "-C", `target-feature=${FEATURES},${KINDS[kind]}`].join("\x1f");
     execFileSync("cargo", [
-        "build", "--quiet", "--package", "mksum-js", "--profile", "wasm", "--target", "wasm32-unknown-unknown",
-        "--target-dir", folder, ...CONTENTS[content],
+        "build", "--quiet", "--package", crate, "--profile", "wasm", "--target", "wasm32-unknown-unknown",
+        "--target-dir", folder, ...options,
     ], { cwd: workspace, stdio: "inherit", env: { ...process.env, CARGO_ENCODED_RUSTFLAGS: flags } });
-    copyFileSync(join(folder, "wasm32-unknown-unknown/wasm/mksum_js.wasm"), path(content, kind));
+    return join(folder, "wasm32-unknown-unknown/wasm", `${crate.replaceAll("-", "_")}.wasm`);
 }
 
-/** A module as a source like the others: packed as small as DEFLATE goes, since base64 hides from gzip what repeats. */
-async function inline(content, kind) {
-    const module = readFileSync(path(content, kind));
-    const packed = Buffer.from(await zopfli.deflateAsync(module, { numiterations: 15 })).toString("base64");
-    writeFileSync(path(content, kind).replace(/wasm$/, "ts"), `import type { Packed } from "./source.js";
+/** Bytes as a source like the others. */
+function source(name, bytes) {
+    return `export const ${name}: string =\n    "${Buffer.from(bytes).toString("base64")}";\n`;
+}
 
-export const packed: Packed = ["${packed}", ${module.length}];
-`);
+/** A module so: packed by LZMA, since base64 hides from gzip what repeats. */
+function inline(content, kind) {
+    writeFileSync(path(content, kind).replace(/wasm$/, "ts"), source("packed", pack(readFileSync(path(content, kind)), 9)));
 }
 
 const inlined = (content, kind) => readFileSync(path(content, kind).replace(/wasm$/, "ts"), "utf8");
 
+const unpacker = join(target, "unpacker.ts");
 if (process.argv[2] !== "face") {
     for (const kind in KINDS) {
         for (const content in CONTENTS) {
-            compile(content, kind);
-            await inline(content, kind);
+            copyFileSync(compile("mksum-js", kind, CONTENTS[content]), path(content, kind));
+            inline(content, kind);
         }
     }
+    // It runs everywhere.
+    writeFileSync(unpacker, source("unpacker", readFileSync(compile("mksum-unpack", "scalar"))));
 }
+copyFileSync(unpacker, join(root, "src/unpacker.ts"));
 for (const kind in KINDS) writeFileSync(join(root, `src/${kind}.ts`), inlined("all", kind));
 const dist = join(root, "dist");
 rmSync(dist, { recursive: true, force: true });
@@ -101,7 +108,7 @@ variant("fetch", "index.js", { "source.js": read("source-fetch.js"), "source.d.t
 for (const kind in KINDS) copyFileSync(path("all", kind), join(dist, "fetch", `${kind}.wasm`));
 
 /** Without its types. */
-const script = (content, kind) => inlined(content, kind).replace(/^import.*\n+/, "").replace(": Packed", "");
+const script = (content, kind) => inlined(content, kind).replace(": string", "");
 const modules = (content) => ({ "simd.js": script(content, "simd"), "scalar.js": script(content, "scalar") });
 
 /** The table of hashes with these rows. */

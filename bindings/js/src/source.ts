@@ -1,7 +1,7 @@
 import { MksumError } from "./errors.js";
-import { inflate } from "./inflate.js";
 import { hasSimd } from "./probe.js";
 import { packed } from "./simd.js";
+import { unpacker } from "./unpacker.js";
 
 /** The module, at once: where there is SIMD, as almost everywhere. */
 export function now(): WebAssembly.Module {
@@ -14,12 +14,29 @@ export async function later(): Promise<WebAssembly.Module> {
     return WebAssembly.compile(unpacked(hasSimd() ? packed : (await import("./scalar.js")).packed));
 }
 
-/** A module as it is inlined: its bytes packed by DEFLATE, in base64, and how many they are. */
-export type Packed = readonly [base64: string, size: number];
+/** What `unpack/src/lib.rs` exports. */
+interface Unpacker {
+    readonly memory: WebAssembly.Memory;
+    packed(): number;
+    room(): number;
+    unpack(len: number): number;
+}
 
-function unpacked([base64, size]: Packed): Uint8Array<ArrayBuffer> {
+/** A module that is inlined: packed by LZMA, in base64. It is unpacked by another one, which is small. */
+function unpacked(base64: string): Uint8Array<ArrayBuffer> {
+    const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytesOf(unpacker)));
+    const { memory, packed, room, unpack } = exports as unknown as Unpacker;
+    const bytes = bytesOf(base64);
+    const at = packed();
+    new Uint8Array(memory.buffer, at, room()).set(bytes);
+    const len = unpack(bytes.length);
+    if (len === 0) throw new MksumError("broken", "the engine is damaged: install the package again");
+    return new Uint8Array(memory.buffer, at + room(), len).slice() as Uint8Array<ArrayBuffer>;
+}
+
+function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
     const binary = atob(base64);
     const bytes = new Uint8Array(binary.length);
     for (let at = 0; at < binary.length; at++) bytes[at] = binary.charCodeAt(at);
-    return inflate(bytes, size);
+    return bytes;
 }

@@ -66,6 +66,8 @@ impl Schedule {
     fn of(family: Family, last: &Step, count: usize) -> Self {
         let block = &last.template;
         match (family, last.rows) {
+            // Its kernels have one lane then, and take none.
+            (Family::Sha512, _) if SMALL => Schedule::None,
             // The pairs of nodes: their second block is padding only.
             (Family::Sha256, Rows::Same) if last.counter == 64 => Schedule::Known(sha256::AFTER_64.as_ptr().cast()),
             (Family::Sha512, Rows::Same) if last.counter == 128 => Schedule::Known(sha512::AFTER_128.as_ptr().cast()),
@@ -79,7 +81,7 @@ impl Schedule {
             (Family::Sha256, Rows::Overlaid(0, ..=4)) if count >= Self::NEARLY_WORTH && !SMALL => {
                 Schedule::Nearly256(sha2::nearly::<sha256::Sha256>(block))
             }
-            (Family::Sha512, Rows::Overlaid(0, ..=8)) if count >= Self::NEARLY_WORTH && !SMALL => {
+            (Family::Sha512, Rows::Overlaid(0, ..=8)) if count >= Self::NEARLY_WORTH => {
                 Schedule::Nearly512(sha2::nearly::<sha512::Sha512>(block))
             }
             _ => Schedule::None,
