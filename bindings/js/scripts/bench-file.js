@@ -64,6 +64,8 @@ try {
         try {
             const bytes = await file.arrayBuffer();
             ways["WebCrypto SHA-256, in memory"] = () => crypto.subtle.digest("SHA-256", bytes);
+            ways["WebCrypto SHA-256, read and held whole"] = async () =>
+                crypto.subtle.digest("SHA-256", await file.arrayBuffer());
         } catch (error) {
             console.error(`WebCrypto: ${error}`);
         }
