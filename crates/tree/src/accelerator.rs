@@ -1,9 +1,9 @@
 //! Large subtrees that something else than the CPU computes, from the bytes under them.
 
 use crate::{Error, Format, NodeHash, Role, Shape, Subtree, Subtrees};
+use core::fmt;
+use core::ops::RangeInclusive;
 use mksum_lanes::Hash;
-use std::fmt;
-use std::ops::RangeInclusive;
 
 /// What a node's hash is, as plain data: for whoever computes nodes without [`NodeHash`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

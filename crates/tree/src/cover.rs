@@ -2,6 +2,7 @@
 
 use crate::proof::Cut;
 use crate::{Shape, Subtree, shape::Children};
+use alloc::vec::Vec;
 
 /// The largest subtrees of at most some length, left to right: a plan for whoever computes them.
 ///
@@ -58,6 +59,7 @@ impl Cover {
     }
 
     /// Without those before byte `from`, where a piece begins.
+    #[allow(dead_code)] // Where one thread answers in turn.
     pub(crate) fn starting_at(self, from: u64) -> Self {
         Cover { from, ..self }
     }

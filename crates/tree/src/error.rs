@@ -1,7 +1,9 @@
 //! What can go wrong between bytes and a root.
 
 use crate::Subtree;
-use std::fmt;
+use alloc::boxed::Box;
+use alloc::string::String;
+use core::fmt;
 
 /// Why there is no digest.
 #[derive(Debug)]
@@ -12,7 +14,7 @@ pub enum Error {
     /// No source had this subtree, and it has no children to be joined from.
     Missing(Subtree),
     /// A source failed.
-    Source(Box<dyn std::error::Error + Send + Sync>),
+    Source(Box<dyn core::error::Error + Send + Sync>),
 }
 
 impl fmt::Display for Error {
@@ -25,7 +27,7 @@ impl fmt::Display for Error {
     }
 }
 
-impl std::error::Error for Error {}
+impl core::error::Error for Error {}
 
 impl From<LengthError> for Error {
     fn from(error: LengthError) -> Self {
@@ -48,7 +50,7 @@ impl fmt::Display for LengthError {
     }
 }
 
-impl std::error::Error for LengthError {}
+impl core::error::Error for LengthError {}
 
 /// The final length moves this shape's splits, so that no byte can be hashed before it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,4 +62,4 @@ impl fmt::Display for NeedsLength {
     }
 }
 
-impl std::error::Error for NeedsLength {}
+impl core::error::Error for NeedsLength {}

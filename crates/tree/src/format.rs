@@ -2,6 +2,8 @@
 
 use crate::shape::Children;
 use crate::{Edge, Error, LengthError, Memory, NodeHash, Role, Shape, Subtree, Subtrees};
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// A tree format: where it splits and what it hashes.
 #[derive(Clone, Debug)]

@@ -1,6 +1,8 @@
 //! Nodes that are hashed as a prefix and a body: every format but BLAKE3.
 
 use crate::{NodeHash, Recipe, Role};
+use alloc::vec;
+use alloc::vec::Vec;
 use mksum_lanes::{Hash, Messages, Streams, digests};
 
 /// A hash of a prefix and the leaf's bytes, or of a prefix and the children's digests; digests have `N` bytes.

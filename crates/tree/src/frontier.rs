@@ -3,9 +3,10 @@
 use crate::{
     Error, Format, LengthError, MAX_LEN, Memory, Messages, NeedsLength, NodeHash, Role, Shape, Subtree, Subtrees,
 };
-use std::mem;
-use std::ops::Deref;
-use std::sync::Arc;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::mem;
+use core::ops::Deref;
 
 /// The root of bytes that come as they may: a compact range and a bounded buffer.
 ///

@@ -11,7 +11,15 @@
 //! assert_eq!(root.to_string(), "96a296d224f285c67bee93c30f8a309157f0daa35dc5b87e410b78630a09cfc7");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! Without the feature `std`, which is a default, the crate is `no_std` (with `alloc`): trees are then joined by the calling
+//! thread alone, and node trees are left to others ([`Merklize`]).
+#![no_std]
 #![forbid(unsafe_code)]
+
+extern crate alloc;
+#[cfg(feature = "std")]
+extern crate std;
 
 mod accelerator;
 mod cover;
@@ -20,6 +28,9 @@ mod format;
 mod formats;
 mod framed;
 mod frontier;
+#[cfg(not(all(feature = "std", any(not(target_family = "wasm"), target_feature = "atomics"))))]
+mod in_turn;
+mod lock;
 mod memory;
 mod node;
 mod node_tree;
@@ -31,6 +42,8 @@ mod shape;
 mod size;
 mod spec;
 mod subtrees;
+#[cfg(all(feature = "std", any(not(target_family = "wasm"), target_feature = "atomics")))]
+mod threads;
 #[cfg(target_family = "wasm")]
 mod wide;
 
@@ -44,7 +57,9 @@ pub use frontier::Frontier;
 pub use memory::{Memory, Scratch};
 pub use mksum_lanes::{Hash, Messages};
 pub use node::{Blake3, NodeHash, Role};
-pub use node_tree::{CpuLanes, Limits, Merklize, NodeTree, NodeTreeError, Spent};
+#[cfg(feature = "std")]
+pub use node_tree::CpuLanes;
+pub use node_tree::{Limits, Merklize, NodeTree, NodeTreeError, Spent};
 pub use outboard::{
     Begun, Checked, Damage, Foreign, HEADER, Header, Identity, Kept, Layout, Outboard, OutboardError, PostOrder,
     ReadAt, SEALS, Telling, keep,

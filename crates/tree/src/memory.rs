@@ -1,7 +1,9 @@
 //! Subtrees computed from bytes in memory, level by level, as many nodes at once as a kernel has lanes.
 
 use crate::{Edge, Error, Format, Messages, NodeHash, Role, Shape, Source, Subtree, Subtrees};
-use std::mem;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::mem;
 
 /// Bytes in memory: those of the input from `start` on.
 #[derive(Clone, Copy, Debug)]

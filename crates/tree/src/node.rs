@@ -1,8 +1,9 @@
 //! What is hashed for one node, and for many at once.
 
 use crate::Recipe;
+use alloc::vec::Vec;
+use core::fmt::Debug;
 use mksum_lanes::{Hash, Messages, blake3};
-use std::fmt::Debug;
 
 /// Whether a node is the root: some formats mark the root apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,9 +2,12 @@
 
 use crate::formats::Text;
 use crate::{Hash, Spec};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
 use base16ct::{lower, mixed};
 use base64ct::{Base64, Encoding};
-use std::fmt;
+use core::fmt;
 
 /// The root of an input: a digest that carries its format and the input's length.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -164,7 +167,7 @@ impl fmt::Display for RootError {
     }
 }
 
-impl std::error::Error for RootError {}
+impl core::error::Error for RootError {}
 
 #[cfg(test)]
 mod tests {

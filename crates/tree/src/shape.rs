@@ -1,7 +1,8 @@
 //! Where a tree splits: arithmetic on byte ranges, no hashing.
 
 use crate::LengthError;
-use std::cmp::Ordering;
+use alloc::format;
+use core::cmp::Ordering;
 
 /// The longest input, in bytes.
 pub const MAX_LEN: u64 = 1 << 63;

@@ -1,6 +1,8 @@
 //! Sizes in bytes as people write them.
 
-use std::fmt;
+use alloc::format;
+use alloc::string::{String, ToString};
+use core::fmt;
 
 const BINARY: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
 
@@ -52,4 +54,4 @@ impl fmt::Display for SizeError {
     }
 }
 
-impl std::error::Error for SizeError {}
+impl core::error::Error for SizeError {}

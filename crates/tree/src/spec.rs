@@ -1,9 +1,12 @@
 //! A format by name: `NAME[:HASH][:LEAF][:salt=HEX]`.
 
 use crate::{Error, FAMILIES, Family, Format, Hash, LeafRule, NodeHash, Root, format_size, parse_size};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
 use base16ct::{lower, mixed};
-use std::fmt;
-use std::str::FromStr;
+use core::fmt;
+use core::str::FromStr;
 
 /// A format with all its choices made, as one line of text names it everywhere: `rfc6962:sha256:64KiB`.
 ///
@@ -224,4 +227,4 @@ impl fmt::Display for SpecError {
     }
 }
 
-impl std::error::Error for SpecError {}
+impl core::error::Error for SpecError {}

@@ -1,7 +1,8 @@
 //! Where the digests of subtrees come from: computed, stored, received or remembered.
 
 use crate::{Error, Format, NodeHash, Role, Subtree};
-use std::collections::BTreeMap;
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
 
 /// A source of subtree digests.
 ///

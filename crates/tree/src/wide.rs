@@ -2,6 +2,7 @@
 
 use crate::framed::padded;
 use crate::{Blake3, Framed, NodeHash, Pairs, Role};
+use alloc::vec::Vec;
 use mksum_lanes::Messages;
 
 /// The nodes of some format. Digests are followed by zeros.

@@ -1,10 +1,11 @@
-//! The exported functions: numbers only, and bytes in the one buffer. The only `unsafe` here is to share that buffer.
+//! The exported functions: numbers only, and bytes in the one buffer. The only `unsafe` here is that
+//! one thread has them all.
 
 use crate::algorithm::Algorithm;
 use crate::derive::{self, RECORD};
 use crate::pool::Pool;
 use crate::state::State;
-use std::cell::{RefCell, UnsafeCell};
+use core::cell::{RefCell, UnsafeCell};
 
 /// The bytes that a call may take, at the buffer's begin.
 const INPUT: usize = 1 << 16;
@@ -18,23 +19,25 @@ struct Buffer {
     output: UnsafeCell<[u8; OUTPUT]>,
 }
 
-// SAFETY: there is one thread, and no function below calls another one.
-unsafe impl Sync for Buffer {}
+/// What is kept between calls: an instance has one thread, and nothing here starts another.
+pub(crate) struct OneThread<T>(pub(crate) T);
 
-static BUFFER: Buffer = Buffer { input: UnsafeCell::new([0; INPUT]), output: UnsafeCell::new([0; OUTPUT]) };
+// SAFETY: there is one thread: each worker has an instance of its own, with its own memory.
+unsafe impl<T> Sync for OneThread<T> {}
+
+static BUFFER: OneThread<Buffer> =
+    OneThread(Buffer { input: UnsafeCell::new([0; INPUT]), output: UnsafeCell::new([0; OUTPUT]) });
 
 /// The first `len` bytes of the input, and all of the output.
 pub(crate) fn buffer(len: u32) -> (&'static [u8], &'static mut [u8]) {
     // SAFETY: one thread, whose every call takes them once, and the caller writes between calls only.
-    unsafe { (&(&*BUFFER.input.get())[..len as usize], &mut *BUFFER.output.get()) }
+    unsafe { (&(&*BUFFER.0.input.get())[..len as usize], &mut *BUFFER.0.output.get()) }
 }
 
-thread_local! {
-    static POOL: RefCell<Pool<State>> = const { RefCell::new(Pool::new()) };
-}
+static POOL: OneThread<RefCell<Pool<State>>> = OneThread(RefCell::new(Pool::new()));
 
 fn pool<T>(act: impl FnOnce(&mut Pool<State>) -> T) -> T {
-    POOL.with_borrow_mut(act)
+    act(&mut POOL.0.borrow_mut())
 }
 
 /// Exports functions: under their own names only where nothing else has names.
@@ -53,12 +56,12 @@ pub(crate) use exports;
 exports! {
     /// Where the buffer is: `INPUT` bytes, then `OUTPUT`.
     fn input() -> *mut u8 {
-        BUFFER.input.get().cast()
+        BUFFER.0.input.get().cast()
     }
 
     /// Where the output is.
     fn output() -> *mut u8 {
-        BUFFER.output.get().cast()
+        BUFFER.0.output.get().cast()
     }
 
     /// The digest of the input's first `len` bytes.
@@ -108,7 +111,7 @@ exports! {
     /// Goes on with the first `count` records in the input: see `derive::go_on`.
     fn iterate(algorithm: u32, count: u32, times: u32) {
         // SAFETY: one thread, and no other function has the input meanwhile.
-        let input = unsafe { &mut *BUFFER.input.get() };
+        let input = unsafe { &mut *BUFFER.0.input.get() };
         derive::go_on(Algorithm::numbered(algorithm), &mut input[..count as usize * RECORD], times);
     }
 

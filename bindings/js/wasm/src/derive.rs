@@ -2,6 +2,7 @@
 
 use crate::algorithm::Algorithm;
 use crate::state::State;
+use alloc::vec::Vec;
 use mksum_lanes::{Keyed, iterate, iterates};
 
 /// A record: the key, zero-filled to the longest block of any hash; the last value; the sum of all values.

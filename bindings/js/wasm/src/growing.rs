@@ -1,6 +1,8 @@
 //! Frontiers of any format: roots of streams.
 
 use crate::refusal::Refusal;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
 use mksum::{Format, Frontier, NeedsLength, NodeHash, Root, Spec, Visitor};
 
 /// A frontier whose types are forgotten.

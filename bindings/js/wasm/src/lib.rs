@@ -2,12 +2,19 @@
 //!
 //! One memory holds all states. Bytes come and go through one fixed buffer, so that a call crosses the boundary once and
 //! allocates nothing; what is longer goes slice by slice, or into memory that was asked for.
+//!
+//! Without the standard library: its words for a panic, and what prints them, would be an eighth of the module.
+#![cfg_attr(target_family = "wasm", no_std)]
 #![warn(missing_docs)]
+
+extern crate alloc;
 
 pub mod abi;
 mod algorithm;
 mod derive;
 mod pool;
+#[cfg(target_family = "wasm")]
+mod runtime;
 mod state;
 
 #[cfg(feature = "trees")]

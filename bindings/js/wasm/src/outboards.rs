@@ -2,6 +2,9 @@
 
 use crate::pieces::Answers;
 use crate::refusal::{Class, Refusal};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
 use mksum::{Damage, Format, Kept, NodeHash, Outboard, Plan, Spec, Visitor};
 
 /// The most bytes that a kept tree made here takes.

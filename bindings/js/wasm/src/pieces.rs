@@ -1,6 +1,9 @@
 //! A tree cut into pieces that are answered one by one, anywhere, and the one join.
 
 use crate::refusal::{Class, Refusal};
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::vec::Vec;
 use mksum::{Cover, Error, Format, Memory, Messages, NodeHash, Role, Root, Spec, Subtree, Subtrees, Visitor};
 
 /// The most pieces that a tree is cut into: their digests lie in memory.

@@ -1,5 +1,7 @@
 //! What is kept between calls, by number.
 
+use alloc::vec::Vec;
+
 /// Values by number. Numbers are given anew once they are free.
 pub struct Pool<T> {
     values: Vec<Option<T>>,

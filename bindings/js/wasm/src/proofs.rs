@@ -1,6 +1,9 @@
 //! Proofs made and verified.
 
 use crate::refusal::Refusal;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
 use mksum::{Claim, Proof, Spec, Trusted};
 
 /// A proof, as it is sent.
@@ -24,7 +27,7 @@ pub fn facts(proof: &[u8]) -> Result<String, Refusal> {
 }
 
 /// What a verifier trusts, from lines: the format, the root as it is written, and the length or nothing.
-fn trusted(lines: &mut std::str::Lines) -> Result<Trusted, Refusal> {
+fn trusted(lines: &mut core::str::Lines) -> Result<Trusted, Refusal> {
     let mut line = || lines.next().unwrap_or_default();
     let spec: Spec = line().parse()?;
     let root = spec.told(line())?;

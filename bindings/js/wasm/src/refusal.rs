@@ -1,7 +1,8 @@
 //! Why there is no answer: a class for programs, and words for people.
 
+use alloc::string::{String, ToString};
+use core::fmt::Display;
 use mksum::{Error, OutboardError, ProofError, RootError, SpecError};
-use std::fmt::Display;
 
 /// The class of a refusal: `ErrorCode` of the TypeScript face.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,9 @@
 //! A format by its text, and what a program asks about it.
 
 use crate::refusal::{Class, Refusal};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 use mksum::{Binding, FAMILIES, LeafRule, Root, Spec};
 
 /// The format that was named last, so that naming it again costs a comparison.
@@ -24,7 +27,7 @@ impl Named {
 
 /// What came as text.
 pub fn text_of(bytes: &[u8]) -> Result<&str, Refusal> {
-    std::str::from_utf8(bytes).map_err(|_| Refusal::new(Class::Argument, "the text is not UTF-8"))
+    core::str::from_utf8(bytes).map_err(|_| Refusal::new(Class::Argument, "the text is not UTF-8"))
 }
 
 /// Facts of a format, a line each: canonical text, name, hash, leaf, salt in hex, the digest's size, whether streams have

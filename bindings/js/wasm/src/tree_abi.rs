@@ -3,16 +3,18 @@
 //! Lengths and positions are `f64`, the numbers of the other side, whole and below 2^53: it has checked them. A function
 //! that may refuse returns 0, or the `Class` of the refusal; what it answers, or the words, are then the answer.
 
-use crate::abi::{buffer, exports};
+use crate::abi::{OneThread, buffer, exports};
 use crate::growing::Tree;
 use crate::pieces::{self, Leaf};
 use crate::pool::Pool;
 use crate::refusal::Refusal;
 use crate::spec::{self, Named};
 use crate::{outboards, proofs};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::cell::RefCell;
+use core::mem;
 use mksum::{Claim, Spec, Subtree};
-use std::cell::RefCell;
-use std::mem;
 
 /// The longest block that is not given back: a piece of a worker's.
 const SPARE: usize = 1 << 22;
@@ -28,21 +30,17 @@ struct Kept {
     answer: Vec<u8>,
 }
 
-thread_local! {
-    static KEPT: RefCell<Kept> = const {
-        RefCell::new(Kept {
-            named: Named::new(),
-            blocks: Pool::new(),
-            spare: Vec::new(),
-            trees: Pool::new(),
-            leaves: Pool::new(),
-            answer: Vec::new(),
-        })
-    };
-}
+static KEPT: OneThread<RefCell<Kept>> = OneThread(RefCell::new(Kept {
+    named: Named::new(),
+    blocks: Pool::new(),
+    spare: Vec::new(),
+    trees: Pool::new(),
+    leaves: Pool::new(),
+    answer: Vec::new(),
+}));
 
 fn kept<T>(act: impl FnOnce(&mut Kept) -> T) -> T {
-    KEPT.with_borrow_mut(act)
+    act(&mut KEPT.0.borrow_mut())
 }
 
 /// Does what may be refused, and keeps the answer.

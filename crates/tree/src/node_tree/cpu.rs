@@ -1,6 +1,10 @@
 //! Node trees on the CPU: subtrees that stay in the cache, shared among threads.
 
 use super::{Limits, Merklize, NodeTree, NodeTreeError, Spent, limits};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
 use mksum_lanes::{Hash, Messages, copy_streaming, digests};
 use std::array;
 use std::slice::{ChunksExact, ChunksExactMut};

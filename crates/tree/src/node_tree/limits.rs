@@ -1,5 +1,7 @@
 //! What bounds the speed of a node tree on the CPU, measured.
 
+use alloc::vec;
+use alloc::vec::Vec;
 use mksum_lanes::{Hash, Messages, digests};
 use std::hint::black_box;
 use std::sync::Barrier;

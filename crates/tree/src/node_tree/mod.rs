@@ -1,14 +1,20 @@
 //! Node trees: every node over leaves that are digests already, in heap order.
 
+#[cfg(feature = "std")]
 mod cpu;
+#[cfg(feature = "std")]
 mod limits;
 
+#[cfg(feature = "std")]
 pub use cpu::CpuLanes;
 
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+use core::ops::AddAssign;
+use core::time::Duration;
 use mksum_lanes::Hash;
-use std::fmt;
-use std::ops::AddAssign;
-use std::time::Duration;
 
 /// A perfect binary tree over 2^k digests, k ≥ 1: a node is the hash of its two children's digests, without a prefix.
 ///
@@ -116,7 +122,7 @@ pub enum NodeTreeError {
         expected: usize,
     },
     /// A device failed.
-    Device(Box<dyn std::error::Error + Send + Sync>),
+    Device(Box<dyn core::error::Error + Send + Sync>),
 }
 
 impl fmt::Display for NodeTreeError {
@@ -149,7 +155,7 @@ impl fmt::Display for NodeTreeError {
     }
 }
 
-impl std::error::Error for NodeTreeError {}
+impl core::error::Error for NodeTreeError {}
 
 /// Who computes node trees: the lanes of a CPU, or a device.
 pub trait Merklize: Send + Sync {

@@ -2,9 +2,10 @@
 
 use super::{Outboard, OutboardError, ReadAt};
 use crate::framed::padded;
+use crate::lock::Lock;
 use crate::{Error, Format, NodeHash, Role, Subtree, Subtrees};
-use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
 
 /// The digests of an outboard, each checked against its parent's on the way down from the root when it is asked for.
 ///
@@ -15,7 +16,7 @@ pub struct Checked<'a, N: NodeHash, R> {
     format: &'a Format<N>,
     outboard: &'a Outboard<R>,
     /// What was found to be right.
-    known: Mutex<BTreeMap<Subtree, N::Digest>>,
+    known: Lock<BTreeMap<Subtree, N::Digest>>,
 }
 
 impl<'a, const D: usize, N: NodeHash<Digest = [u8; D]>, R: ReadAt> Checked<'a, N, R> {
@@ -24,7 +25,7 @@ impl<'a, const D: usize, N: NodeHash<Digest = [u8; D]>, R: ReadAt> Checked<'a, N
 
     /// The source that `outboard` is to `format`, the format of its own [`Spec`](crate::Spec).
     pub fn new(format: &'a Format<N>, outboard: &'a Outboard<R>) -> Self {
-        Checked { format, outboard, known: Mutex::default() }
+        Checked { format, outboard, known: Lock::default() }
     }
 
     /// The digest of a kept node, the root's included; `None` if `node` is not kept.
@@ -34,7 +35,7 @@ impl<'a, const D: usize, N: NodeHash<Digest = [u8; D]>, R: ReadAt> Checked<'a, N
     pub fn trusted(&self, node: Subtree) -> Result<Option<[u8; D]>, Error> {
         let kept = self.outboard.kept();
         let (Some(root), Some(_)) = (kept.root(), kept.place(node)) else { return Ok(None) };
-        let mut known = self.known();
+        let mut known = self.known.lock();
         if known.len() > Self::REMEMBERED {
             known.clear();
         }
@@ -73,10 +74,6 @@ impl<'a, const D: usize, N: NodeHash<Digest = [u8; D]>, R: ReadAt> Checked<'a, N
         let mut digests: Vec<_> = stored.iter().map(|(_, digest)| *digest).collect();
         digests.extend(self.format.padding(node));
         Ok((self.format.nodes.parent(&digests, role), stored))
-    }
-
-    fn known(&self) -> MutexGuard<'_, BTreeMap<Subtree, [u8; D]>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

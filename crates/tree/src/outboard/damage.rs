@@ -4,10 +4,11 @@ use super::inspect::{InOrder, Inspection, Truth, is_below, role};
 use super::{Checked, Outboard, OutboardError, ReadAt, Telling};
 use crate::framed::padded;
 use crate::{Error, Format, Memory, NodeHash, Plan, Subtree, Subtrees, Visitor};
-use std::collections::BTreeMap;
-use std::iter::Peekable;
-use std::ops::Range;
-use std::{mem, vec};
+use alloc::collections::BTreeMap;
+use alloc::vec::{self, Vec};
+use core::iter::Peekable;
+use core::mem;
+use core::ops::Range;
 
 /// Something that is not as it was kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,9 @@
 
 use super::{Checked, Outboard, OutboardError, ReadAt};
 use crate::{Error, Format, NodeHash, Shape, Subtree, Visitor};
-use std::ops::Range;
+use alloc::string::ToString;
+use alloc::vec;
+use core::ops::Range;
 
 impl<R: ReadAt> Outboard<R> {
     /// Tells `found` the ranges in which this file and another differ, from left to right, in bytes of whole units.

@@ -2,6 +2,8 @@
 
 use super::{HEADER, Header, Kept, OutboardError, ReadAt, SEALS};
 use crate::{Error, Format, Hash, NodeHash, Role, Shape, Spec, Subtree, Visitor};
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// Where a foreign tree has the digest of each node but the root.
 #[derive(Clone, Debug)]

@@ -2,6 +2,8 @@
 
 use super::{Kept, OutboardError};
 use crate::{Hash, Spec};
+use alloc::string::ToString;
+use alloc::vec::Vec;
 
 /// The length of the header, in bytes; the first digest follows it.
 pub const HEADER: u64 = 1024;
@@ -9,7 +11,7 @@ pub const HEADER: u64 = 1024;
 pub(super) const MAGIC: [u8; 8] = *b"\x89MKT\r\n\x1a\n";
 pub(super) const VERSION: u32 = 1;
 /// Where the format string begins, after its length in two bytes, and where it must have ended.
-const TEXT: std::ops::Range<usize> = 66..736;
+const TEXT: core::ops::Range<usize> = 66..736;
 /// Where the facts end and their checksum is.
 const FACTS: usize = 736;
 /// Where the two seals are, and the length of each.

@@ -3,8 +3,10 @@
 use super::{HEADER, Kept, Outboard, ReadAt, Telling};
 use crate::framed::padded;
 use crate::{Error, Format, NodeHash, Role, Subtree, Subtrees};
-use std::cell::RefCell;
-use std::collections::BTreeMap;
+use alloc::collections::BTreeMap;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::cell::RefCell;
 
 /// Stored digests in post-order, read many at a time.
 pub(super) struct InOrder<'a, R: ?Sized> {

@@ -2,7 +2,9 @@
 
 use crate::shape::Children;
 use crate::{MAX_LEN, Shape, Subtree};
-use std::ops::Range;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ops::Range;
 
 /// The kept nodes of a tree over `len` bytes: its *units*, and every node above them.
 ///
@@ -50,7 +52,7 @@ impl Kept {
             Shape::Halved { longest } => (longest, 2, 64),
         };
         let next = move |unit: &u64| unit.checked_mul(factor).filter(|&unit| unit <= MAX_LEN);
-        std::iter::successors(Some(leaf), next).take(most)
+        core::iter::successors(Some(leaf), next).take(most)
     }
 
     /// Where the tree splits.
@@ -188,7 +190,7 @@ impl Kept {
     /// The largest kept subtrees of the units that have a byte of `range`, left to right.
     pub fn within(self, range: Range<u64>) -> impl Iterator<Item = Subtree> {
         let mut open: Vec<_> = self.root().into_iter().collect();
-        std::iter::from_fn(move || {
+        core::iter::from_fn(move || {
             while let Some(node) = open.pop() {
                 if node.end() <= range.start || node.start >= range.end {
                     continue;

@@ -41,8 +41,11 @@ pub use tell::Telling;
 pub use write::{Begun, SEALS, keep};
 
 use crate::{Error, LengthError, Root, Spec, SpecError, Subtree};
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
 use header::Seal;
-use std::fmt;
 
 /// Bytes that can be read at any offset: memory, a file.
 pub trait ReadAt: Sync {
@@ -289,7 +292,7 @@ impl fmt::Display for OutboardError {
     }
 }
 
-impl std::error::Error for OutboardError {}
+impl core::error::Error for OutboardError {}
 
 impl From<OutboardError> for Error {
     fn from(error: OutboardError) -> Self {

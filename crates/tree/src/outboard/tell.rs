@@ -1,10 +1,11 @@
 //! The kept nodes of a join while it runs.
 
 use super::PostOrder;
+use crate::lock::Lock;
 use crate::{Error, Format, NodeHash, Role, Subtree, Subtrees};
-use std::iter::Peekable;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use alloc::vec::Vec;
+use core::iter::Peekable;
+use core::sync::atomic::{AtomicBool, Ordering};
 
 /// A source that tells a listener the digest of each kept node, in post-order, as a join over it finds them.
 ///
@@ -13,7 +14,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 #[derive(Debug)]
 pub struct Telling<'a, S, F> {
     source: &'a S,
-    listener: Mutex<Listener<F>>,
+    listener: Lock<Listener<F>>,
     failed: AtomicBool,
 }
 
@@ -28,7 +29,7 @@ impl<'a, S, F> Telling<'a, S, F> {
     /// Tells the nodes `awaited`, of [`post_order`](super::Kept::post_order) or [`post_order_under`](super::Kept::post_order_under).
     pub fn new(source: &'a S, awaited: PostOrder, tell: F) -> Self {
         let listener = Listener { awaited: awaited.peekable(), tell, failure: None };
-        Telling { source, listener: Mutex::new(listener), failed: AtomicBool::new(false) }
+        Telling { source, listener: Lock::new(listener), failed: AtomicBool::new(false) }
     }
 
     /// What a join over this source came to.
@@ -36,7 +37,7 @@ impl<'a, S, F> Telling<'a, S, F> {
     /// # Errors
     /// If the listener failed, which ended the join; if the join failed, or did not tell every node.
     pub fn finish<D>(self, joined: Result<D, Error>) -> Result<D, Error> {
-        let mut listener = self.listener.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut listener = self.listener.into_inner();
         match (listener.failure, joined) {
             (Some(failure), _) => Err(failure),
             (None, Err(error)) => Err(error),
@@ -50,10 +51,6 @@ impl<'a, S, F> Telling<'a, S, F> {
     /// Ends a join whose listener has failed; the failure itself is kept for [`Telling::finish`].
     fn check(&self, node: Subtree) -> Result<(), Error> {
         if self.failed.load(Ordering::Relaxed) { Err(Error::Missing(node)) } else { Ok(()) }
-    }
-
-    fn listener(&self) -> MutexGuard<'_, Listener<F>> {
-        self.listener.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -75,7 +72,7 @@ where
     }
 
     fn joined(&self, node: Subtree, digest: &N::Digest) {
-        let mut listener = self.listener();
+        let mut listener = self.listener.lock();
         if listener.failure.is_none() && listener.awaited.next_if_eq(&node).is_some() {
             listener.failure = (listener.tell)(node, digest).err();
             self.failed.store(listener.failure.is_some(), Ordering::Relaxed);

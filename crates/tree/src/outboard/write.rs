@@ -5,6 +5,8 @@ use super::inspect::rejoin;
 use super::{HEADER, Header, Kept, Outboard, OutboardError, ReadAt, Telling, open};
 use crate::framed::padded;
 use crate::{Error, Format, Hash, Memory, NodeHash, Plan, Role, Spec, Subtree, Visitor};
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// Where the two copies of how far an outboard is lie, in bytes from its beginning.
 ///
@@ -64,7 +66,7 @@ impl Begun {
         let (header, mut seals) = open(bytes)?;
         let kept = header.kept()?;
         let size = header.spec.hash().size();
-        seals.sort_by_key(|(_, seal)| std::cmp::Reverse(seal.done));
+        seals.sort_by_key(|(_, seal)| core::cmp::Reverse(seal.done));
         for (place, seal) in seals {
             let there = (bytes.size() - HEADER) / size as u64;
             if seal.done == 0 || seal.done > kept.count().min(there) {

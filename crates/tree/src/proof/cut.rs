@@ -1,7 +1,9 @@
 //! Where a proof cuts a tree: which digests are sent, and in which order.
 
 use crate::{Cover, Format, NodeHash, ProofError, Shape, Subtree};
-use std::ops::Range;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ops::Range;
 
 /// Where a proof cuts a tree: what its verifier has, and what must be sent besides.
 ///

@@ -1,8 +1,9 @@
 //! Why a proof is none.
 
 use crate::{Error, LengthError, Spec, Subtree};
-use std::fmt;
-use std::ops::Range;
+use alloc::string::String;
+use core::fmt;
+use core::ops::Range;
 
 /// Why there is no proof, or why it does not hold.
 #[derive(Debug)]
@@ -125,7 +126,7 @@ impl fmt::Display for ProofError {
     }
 }
 
-impl std::error::Error for ProofError {}
+impl core::error::Error for ProofError {}
 
 impl From<Error> for ProofError {
     fn from(error: Error) -> Self {

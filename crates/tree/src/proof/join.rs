@@ -1,9 +1,11 @@
 //! Proofs made and verified, both by the one join.
 
 use super::cut::Pieces;
+use crate::lock::Lock;
 use crate::{Cut, Error, Format, NodeHash, Plan, ProofError, Role, Subtree, Subtrees};
-use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use alloc::collections::BTreeMap;
+use alloc::vec;
+use alloc::vec::Vec;
 
 impl<N: NodeHash> Format<N> {
     /// The root, and the digests that a proof for `cut` sends, in their order.
@@ -18,13 +20,13 @@ impl<N: NodeHash> Format<N> {
         S: Subtrees<N> + Sync,
     {
         let pieces = cut.pieces(usize::MAX).expect("no more than there are");
-        let picked = Mutex::new(known(pieces.sent.clone(), &vec![self.nodes.zero(); pieces.sent.len()]));
+        let picked = Lock::new(known(pieces.sent.clone(), &vec![self.nodes.zero(); pieces.sent.len()]));
         let picking = Picking { source, cut, picked: &picked };
         let root = match cut.top() {
             Subtree { start: 0, len, .. } => self.root_parallel(&picking, len, plan)?,
             tree => self.top(&picking, tree)?,
         };
-        let picked = picked.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let picked = picked.into_inner();
         Ok((root, pieces.sent.iter().map(|node| picked[node].clone()).collect()))
     }
 
@@ -100,7 +102,7 @@ struct Picking<'a, D, S> {
     source: &'a S,
     cut: Cut,
     /// Those: the join comes to each of them, since it looks into the nodes right above.
-    picked: &'a Mutex<BTreeMap<Subtree, D>>,
+    picked: &'a Lock<BTreeMap<Subtree, D>>,
 }
 
 impl<N: NodeHash, S: Subtrees<N>> Subtrees<N> for Picking<'_, N::Digest, S> {
@@ -119,7 +121,7 @@ impl<N: NodeHash, S: Subtrees<N>> Subtrees<N> for Picking<'_, N::Digest, S> {
     }
 
     fn joined(&self, node: Subtree, digest: &N::Digest) {
-        if let Some(picked) = self.picked.lock().unwrap_or_else(PoisonError::into_inner).get_mut(&node) {
+        if let Some(picked) = self.picked.lock().get_mut(&node) {
             picked.clone_from(digest);
         }
         self.source.joined(node, digest);

@@ -10,7 +10,9 @@ pub use error::ProofError;
 
 use crate::framed::padded;
 use crate::{Binding, Format, Memory, NodeHash, Plan, Root, Source, Spec, Told, Visitor};
-use std::ops::Range;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+use core::ops::Range;
 
 /// What a proof shows.
 #[derive(Clone, Debug, PartialEq, Eq)]

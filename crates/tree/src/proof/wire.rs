@@ -2,6 +2,9 @@
 
 use super::{Claim, Proof};
 use crate::{ProofError, Spec};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
 impl Proof {
     /// What a proof's bytes begin with.
@@ -48,7 +51,7 @@ impl Proof {
         let len = rest.take(2, "the length of a format's name")?;
         let len = u16::from_le_bytes([len[0], len[1]]).into();
         let name = rest.take(len, "a format's name")?;
-        let spec = std::str::from_utf8(name).ok().and_then(|name| Some((name, name.parse::<Spec>().ok()?)));
+        let spec = core::str::from_utf8(name).ok().and_then(|name| Some((name, name.parse::<Spec>().ok()?)));
         let spec = match spec {
             Some((name, spec)) if spec.to_string() == name => spec,
             _ => {
