@@ -25,6 +25,7 @@ native() {
 bare() {
     rustup target add x86_64-unknown-none
     cargo build -p mksum-lanes --no-default-features --features "$hashes" --target x86_64-unknown-none
+    cargo build -p mksum --no-default-features --target x86_64-unknown-none
     RUSTFLAGS="-C target-cpu=x86-64-v3" cargo test -p mksum-lanes --no-default-features --features "$hashes" \
         --target-dir target/bare --test whole --test slices
     for family in $(echo "$hashes" | tr , ' '); do

@@ -172,6 +172,7 @@ impl core::error::Error for RootError {}
 #[cfg(test)]
 mod tests {
     use crate::Spec;
+    use alloc::format;
 
     fn told(spec: &str, text: &str) -> bool {
         spec.parse::<Spec>().unwrap().told(text).is_ok()

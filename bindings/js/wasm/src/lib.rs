@@ -3,7 +3,7 @@
 //! One memory holds all states. Bytes come and go through one fixed buffer, so that a call crosses the boundary once and
 //! allocates nothing; what is longer goes slice by slice, or into memory that was asked for.
 //!
-//! Without the standard library: its words for a panic, and what prints them, would be an eighth of the module.
+//! Without the standard library: a panic is a trap, and its words, and what would print them, take no room.
 #![cfg_attr(target_family = "wasm", no_std)]
 #![warn(missing_docs)]
 

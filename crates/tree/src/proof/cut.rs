@@ -174,6 +174,8 @@ pub(crate) struct TooMany;
 mod tests {
     use super::*;
     use crate::{Edge, Framed, Hash, Tail};
+    use alloc::format;
+    use alloc::string::String;
 
     fn even(arity: u64, edge: Edge) -> Shape {
         Shape::Even { leaf: 1, arity, edge, tail: Tail::Short }
