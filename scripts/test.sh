@@ -5,9 +5,12 @@ cd "$(dirname "$0")/.."
 export PATH="$PATH:$HOME/.cargo/bin"
 target=${CARGO_TARGET_DIR:-$PWD/target}
 
-# Formatting, lints, documentation, who depends on whom.
+# Formatting, lints, documentation, who depends on whom; the other workspaces' locked versions.
 lint() {
     cargo fmt --check
+    for lock in $(git ls-files '*Cargo.lock'); do
+        cargo metadata --locked --format-version 1 --manifest-path "$(dirname "$lock")/Cargo.toml" >/dev/null
+    done
     cargo clippy --workspace --all-targets --quiet -- -D warnings
     RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
     scripts/layers.py
