@@ -2,7 +2,7 @@
 
 use crate::Tree;
 use mksum::{Edge, Error, Format, Framed, Hash, Memory, NeedsLength, NodeHash, Shape, Subtree, Tail};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 /// `plain` or, with prefixes, `rfc6962`: the formats that proofs are for.
@@ -42,7 +42,7 @@ impl<D: PartialEq + Clone> Proof<D> {
         if siblings.len() != self.path.len() {
             return false;
         }
-        let known: HashMap<Subtree, D> = siblings.into_iter().zip(self.path.iter().cloned()).collect();
+        let known: BTreeMap<Subtree, D> = siblings.into_iter().zip(self.path.iter().cloned()).collect();
         // The join is given the leaf and the siblings, and hashes what is above them.
         matches!(format.root(&(&known, &Memory::from(start, leaf)), self.len), Ok(found) if found == *root)
     }
