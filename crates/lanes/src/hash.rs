@@ -24,7 +24,7 @@ macro_rules! hashes {
             /// The largest digest of any hash, in bytes.
             pub const MAX_SIZE: usize = 64;
 
-            /// Every hash.
+            /// Every hash that is compiled in.
             pub const ALL: [Hash; 0 $(+ cfg!(feature = $feature) as usize)*] =
                 [$(#[cfg(feature = $feature)] Hash::$variant),*];
 

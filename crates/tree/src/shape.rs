@@ -201,6 +201,13 @@ impl Shape {
         (before, children.next().unwrap_or(descendant))
     }
 
+    /// Whether `node` is not cut further where pieces have at most `at_most` bytes.
+    ///
+    /// A leaf is never cut. The only node of a flat tree always is: it is as long as the input.
+    pub(crate) fn is_piece(self, node: Subtree, at_most: u64) -> bool {
+        node.level == 0 || (node.len <= at_most && !matches!(self, Shape::Flat { .. }))
+    }
+
     /// Whether appending to the input leaves `node` as it is.
     pub fn is_perfect(self, node: Subtree) -> bool {
         match self {
