@@ -26,3 +26,8 @@ pub use options::{Meter, Mode, Options, Throttle};
 pub use replacement::remove_unfinished;
 pub use replica::{Replica, open_replica};
 pub use sequence::Sequence;
+
+/// The README's example.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

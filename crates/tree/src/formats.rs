@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Family {
-    /// The name that begins a [`Spec`]'s text.
+    /// The name that begins a [`Spec`](crate::Spec)'s text.
     pub name: &'static str,
     /// A description, in a line.
     pub about: &'static str,

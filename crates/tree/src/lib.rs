@@ -73,3 +73,8 @@ pub use spec::{Spec, SpecError};
 pub use subtrees::Subtrees;
 
 use accelerator::Recipe;
+
+/// The README's example.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
