@@ -1,4 +1,4 @@
-//! What is hashed for a leaf and for a parent: alone, many at once, or piece by piece.
+//! The hashes of leaves and parents: one, many at once, or piece by piece.
 
 use crate::{Digest, Digests, Recipe, Spec};
 use alloc::borrow::Cow;
