@@ -1,7 +1,7 @@
 //! The table of formats: a row a format. Adding one is a row here, a page in `spec/` and rows in `vectors/`.
 
 use crate::hashing::{Descriptor, Empty, Framed, NodeHash, Prefix};
-use crate::{Edge, Hash, Shape, Tail};
+use crate::{Edge, Hash, MAX_LEN, Shape, Tail};
 use alloc::vec::Vec;
 
 /// A row of the table of formats: a format whose choices are still open.
@@ -20,6 +20,8 @@ pub struct Family {
     pub leaf: LeafRule,
     /// The longest salt, in bytes; 0 where there is none.
     pub salt: usize,
+    /// The word that names the format on tagged lines of sum files, where other programs have one: `SHA256`.
+    pub tag: Option<&'static str>,
     pub(crate) nodes: Nodes,
     pub(crate) text: Text,
     /// The program that keeps trees of this format, and how.
@@ -51,6 +53,8 @@ impl ForeignTree {
 /// The leaf lengths that a format allows, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LeafRule {
+    /// The whole input is the only leaf.
+    Whole,
     /// This one.
     Fixed(u64),
     /// 1 to 2^40, and the default.
@@ -63,6 +67,7 @@ impl LeafRule {
     /// The leaf length when none is given.
     pub fn default(self) -> u64 {
         match self {
+            LeafRule::Whole => MAX_LEN,
             LeafRule::Fixed(default) | LeafRule::Any(default) | LeafRule::PowerOfTwo(_, _, default) => default,
         }
     }
@@ -93,6 +98,8 @@ pub(crate) enum Text {
 /// The kind of hash of a format's nodes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Nodes {
+    /// One leaf: the hash of the input.
+    Sum,
     /// Binary, with the prefixes of a leaf, of a node and of the root.
     Prefixed {
         leaf: &'static [u8],
@@ -154,6 +161,7 @@ pub static FAMILIES: &[Family] = &[
         hashes: ANY_HASH,
         leaf: LeafRule::Any(64 * KIB),
         salt: 0,
+        tag: None,
         nodes: Nodes::Prefixed { leaf: &[0], node: &[1], root: &[1], edge: Edge::Promote, empty: Empty::Hash },
         text: Text::Hex,
         foreign: None,
@@ -165,6 +173,7 @@ pub static FAMILIES: &[Family] = &[
         hashes: ANY_HASH,
         leaf: LeafRule::Any(64 * KIB),
         salt: 0,
+        tag: None,
         nodes: PLAIN,
         text: Text::Hex,
         foreign: None,
@@ -176,6 +185,7 @@ pub static FAMILIES: &[Family] = &[
         hashes: &[Hash::Sha256],
         leaf: LeafRule::Fixed(MIB),
         salt: 0,
+        tag: None,
         nodes: PLAIN,
         text: Text::Hex,
         foreign: None,
@@ -187,6 +197,7 @@ pub static FAMILIES: &[Family] = &[
         hashes: &[Hash::Sha256, Hash::Md5, Hash::Sha1, Hash::Sha384, Hash::Sha512],
         leaf: LeafRule::Any(128 * MIB),
         salt: 0,
+        tag: None,
         nodes: Nodes::Halved { leaf: &[0], node: &[1], root: &[2] },
         text: Text::Hex,
         foreign: None,
@@ -198,6 +209,7 @@ pub static FAMILIES: &[Family] = &[
         hashes: &[Hash::Blake3],
         leaf: LeafRule::Fixed(KIB),
         salt: 0,
+        tag: Some("BLAKE3"),
         nodes: Nodes::Blake3,
         text: Text::Hex,
         foreign: Some(ForeignTree::Bao),
@@ -209,6 +221,7 @@ pub static FAMILIES: &[Family] = &[
         hashes: &[Hash::Blake3],
         leaf: LeafRule::Fixed(32),
         salt: 0,
+        tag: None,
         nodes: Nodes::Pairs,
         text: Text::Hex,
         foreign: None,
@@ -220,6 +233,7 @@ pub static FAMILIES: &[Family] = &[
         hashes: &[Hash::Sha256],
         leaf: LeafRule::Fixed(16 * KIB),
         salt: 0,
+        tag: None,
         nodes: Nodes::Prefixed { leaf: b"", node: b"", root: b"", edge: Edge::PadSubtree, empty: Empty::Undefined },
         text: Text::Hex,
         foreign: None,
@@ -231,6 +245,7 @@ pub static FAMILIES: &[Family] = &[
         hashes: &[Hash::Sha256, Hash::Sha512],
         leaf: LeafRule::PowerOfTwo(KIB, 64 * KIB, 4 * KIB),
         salt: 32,
+        tag: None,
         nodes: Nodes::Verity(Verity::File),
         text: Text::Hex,
         foreign: Some(ForeignTree::Fsverity),
@@ -242,6 +257,7 @@ pub static FAMILIES: &[Family] = &[
         hashes: &[Hash::Sha256, Hash::Sha1, Hash::Sha224, Hash::Sha384, Hash::Sha512],
         leaf: LeafRule::PowerOfTwo(512, 64 * KIB, 4 * KIB),
         salt: 256,
+        tag: None,
         nodes: Nodes::Verity(Verity::Device),
         text: Text::Hex,
         foreign: Some(ForeignTree::Dmverity),
@@ -253,6 +269,7 @@ pub static FAMILIES: &[Family] = &[
         hashes: &[Hash::Sha256, Hash::Sha1, Hash::Md5],
         leaf: LeafRule::Any(8 * MIB),
         salt: 0,
+        tag: None,
         nodes: Nodes::Flat { empty: Empty::Leaf },
         text: Text::Parts,
         foreign: None,
@@ -264,11 +281,41 @@ pub static FAMILIES: &[Family] = &[
         hashes: &[Hash::Sha256],
         leaf: LeafRule::Fixed(4 * MIB),
         salt: 0,
+        tag: None,
         nodes: Nodes::Flat { empty: Empty::Hash },
         text: Text::Hex,
         foreign: None,
     },
+    sum("md5", "MD5", "md5sum", &[Hash::Md5]),
+    sum("sha1", "SHA1", "sha1sum", &[Hash::Sha1]),
+    sum("sha224", "SHA224", "sha224sum", &[Hash::Sha224]),
+    sum("sha256", "SHA256", "sha256sum", &[Hash::Sha256]),
+    sum("sha384", "SHA384", "sha384sum", &[Hash::Sha384]),
+    sum("sha512", "SHA512", "sha512sum", &[Hash::Sha512]),
+    sum("sha512-256", "SHA512/256", "shasum -a 512256", &[Hash::Sha512_256]),
+    sum("sha3-224", "SHA3-224", "openssl dgst -sha3-224", &[Hash::Sha3_224]),
+    sum("sha3-256", "SHA3-256", "openssl dgst -sha3-256", &[Hash::Sha3_256]),
+    sum("sha3-384", "SHA3-384", "openssl dgst -sha3-384", &[Hash::Sha3_384]),
+    sum("sha3-512", "SHA3-512", "openssl dgst -sha3-512", &[Hash::Sha3_512]),
+    sum("blake2b", "BLAKE2b", "b2sum", &[Hash::Blake2b]),
+    sum("blake2s", "BLAKE2s", "openssl dgst -blake2s256", &[Hash::Blake2s]),
 ];
+
+/// The plain sum of a whole input.
+const fn sum(name: &'static str, tag: &'static str, same_as: &'static str, hashes: &'static [Hash]) -> Family {
+    Family {
+        name,
+        about: "the hash of the whole input, without a tree",
+        same_as,
+        hashes,
+        leaf: LeafRule::Whole,
+        salt: 0,
+        tag: Some(tag),
+        nodes: Nodes::Sum,
+        text: Text::Hex,
+        foreign: None,
+    }
+}
 
 impl Family {
     /// The format with this name.
@@ -286,7 +333,7 @@ impl Family {
         match self.nodes {
             Nodes::Prefixed { leaf, node, .. } | Nodes::Halved { leaf, node, .. } if leaf != node => Binding::Leaves,
             Nodes::Blake3 => Binding::Offsets,
-            Nodes::Verity(Verity::File) => Binding::Length,
+            Nodes::Sum | Nodes::Verity(Verity::File) => Binding::Length,
             _ => Binding::Nothing,
         }
     }
@@ -311,6 +358,11 @@ impl Family {
         let plain = |prefix: &'static [u8]| Prefix::from(prefix);
         let salted = |salt: Vec<u8>| [salt.clone(), salt.clone(), salt].map(Prefix::from);
         let (shape, nodes) = match self.nodes {
+            // A tree without nodes: no input is longer than its leaf.
+            Nodes::Sum => {
+                let nodes = framed(Some(plain(b"")), plain(b""), plain(b""), Empty::Hash);
+                (even(2, Edge::Promote, Tail::Short), nodes)
+            }
             Nodes::Prefixed { leaf, node, root, edge, empty } => {
                 (even(2, edge, Tail::Short), framed(Some(plain(leaf)), plain(node), plain(root), empty))
             }

@@ -2,7 +2,7 @@
 
 use crate::formats::{FAMILIES, Family, LeafRule};
 use crate::hashing::NodeHash;
-use crate::{Hash, Shape, format_size, parse_size};
+use crate::{Hash, MAX_LEN, Shape, format_size, parse_size};
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -86,6 +86,7 @@ impl Spec {
                 format!("a power of two from {} to {}", format_size(low), format_size(high))
             }
             LeafRule::Fixed(only) if leaf != only => format!("always {}", format_size(only)),
+            LeafRule::Whole if leaf != MAX_LEN => "always the whole input".into(),
             _ => return Ok(Self::of(self.0.family, self.0.hash, leaf, self.0.salt.clone())),
         };
         Err(SpecError(format!("{} cannot have leaves of {}: they are {rule}", self.0.family.name, format_size(leaf))))
@@ -166,7 +167,7 @@ impl fmt::Display for Spec {
         }
         // mtsum's leaves have no one length: only a bound that is not its own is worth a word.
         let implied = !self.0.family.streams() && self.leaf() == self.0.family.leaf.default();
-        if !implied && !matches!(self.0.family.leaf, LeafRule::Fixed(_)) {
+        if !implied && !matches!(self.0.family.leaf, LeafRule::Fixed(_) | LeafRule::Whole) {
             write!(f, ":{}", format_size(self.leaf()))?;
         }
         if !self.salt().is_empty() {
