@@ -110,7 +110,7 @@ pub fn side_by_side(hash: Hash, lanes: Lanes) -> usize {
 pub fn programs(lanes: u32) -> impl Iterator<Item = (String, String, String)> {
     let kinds = [Kind::Pairs(Mode::Message), Kind::Pairs(Mode::Parent), Kind::Messages, Kind::Rate];
     let each = move |hash: Hash| kinds.map(move |kind| (hash, kind));
-    Hash::ALL.into_iter().flat_map(each).filter_map(move |(hash, kind)| {
+    Hash::ALL.iter().copied().flat_map(each).filter_map(move |(hash, kind)| {
         // Only BLAKE3 has parents of another kind.
         let (source, options) = of(hash, kind, Lanes(lanes))?;
         let own = kind == Kind::Pairs(Mode::Parent) && hash != Hash::Blake3;
