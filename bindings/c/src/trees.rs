@@ -2,7 +2,7 @@
 
 use crate::failure::{Failure, Status, told};
 use crate::inputs;
-use mksum::{CpuLanes, Merklize, NodeTree, NodeTreeError};
+use mksum::node_tree::{CpuLanes, Merklize, NodeTree, NodeTreeError};
 use mksum_lanes::Hash;
 use std::ffi::{c_char, c_uint};
 use std::ptr;

@@ -17,7 +17,7 @@ const server = createServer((request, response) => {
         response.setHeader("Cross-Origin-Opener-Policy", "same-origin");
         response.setHeader("Cross-Origin-Embedder-Policy", "require-corp");
         if (pathname === "/") {
-            return response.setHeader("Content-Type", "text/html").end('<!doctype html><input type="file">');
+            return response.setHeader("Content-Type", "text/html").end('<!doctype html><link rel="icon" href="data:,"><input type="file">');
         }
         response.setHeader("Content-Type", extname(pathname) === ".js" ? "text/javascript" : "text/plain");
         response.end(readFileSync(join(dist, pathname)));

@@ -38,10 +38,10 @@ export interface Exports {
     leaf_end(number: number): void;
     join(spec: number, len: number, atMost: number, block: number): number;
     prove_range(spec: number, block: number, start: number, end: number): number;
-    prove_growth(spec: number, block: number, old: number): number;
+    prove_consistency(spec: number, block: number, old: number): number;
     proof_facts(proof: number): number;
     verify_range(proof: number, len: number, bytes: number): number;
-    verify_growth(proof: number, len: number): number;
+    verify_consistency(proof: number, len: number): number;
     keep(spec: number, atMost: number, block: number): number;
     outboard_facts(block: number): number;
     outboard_damaged(block: number, digests: number): number;

@@ -8,7 +8,7 @@ import { Spec } from "./spec.js";
 /** What a proof shows: that bytes lie in an input, or that an input begins with an older one. */
 export type Claim =
     | { readonly kind: "range"; readonly start: number; readonly end: number }
-    | { readonly kind: "growth"; readonly old: number };
+    | { readonly kind: "consistency"; readonly old: number };
 
 /** What a verifier trusts, all of it from one place: a root, its format and, if that place tells it, the length. */
 export interface Trusted {
@@ -38,7 +38,7 @@ export class Proof {
         this.len = number(len, "the input's length");
         this.claim = claim === "range"
             ? { kind: "range", start: number(start, "a start"), end: number(end, "an end") }
-            : { kind: "growth", old: number(end, "a length") };
+            : { kind: "consistency", old: number(end, "a length") };
         this.digests = number(digests, "digests");
     }
 
@@ -57,9 +57,9 @@ export class Proof {
      *
      * @throws {MksumError} `proof` if `old` is 0 or too long, or the format's splits move.
      */
-    static ofGrowth(spec: Spec | string, input: Bytes, old: number): Proof {
+    static ofConsistency(spec: Spec | string, input: Bytes, old: number): Proof {
         const before = whole(old, "old");
-        return Proof.made(spec, input, (exports, named, block) => exports.prove_growth(named, block, before));
+        return Proof.made(spec, input, (exports, named, block) => exports.prove_consistency(named, block, before));
     }
 
     private static made(
@@ -107,10 +107,10 @@ export class Proof {
      *
      * @throws {MksumError} `proof` if it does not, or nobody can tell.
      */
-    verifyGrowth(old: Trusted | Root, now: Trusted | Root): void {
+    verifyConsistency(old: Trusted | Root, now: Trusted | Root): void {
         withBlocks([this.bytes], (engine, proof) => {
             const len = write(engine, `${lines(old)}\n${lines(now)}`);
-            answer(engine, (exports) => exports.verify_growth(proof!, len));
+            answer(engine, (exports) => exports.verify_consistency(proof!, len));
         });
     }
 }

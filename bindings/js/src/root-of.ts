@@ -1,8 +1,29 @@
+import { type Bytes, bytesOf } from "./bytes.js";
+import { INPUT, running } from "./engine.js";
 import { MksumError } from "./errors.js";
+import { Frontier } from "./frontier.js";
 import { heard, lengthOf, type Options, read, slices, type Source } from "./input.js";
-import { atOnce, cover, join, Leaf, pieceFor, subtree, type Subtree } from "./pieces.js";
-import { Frontier, type Root } from "./root.js";
+import { answer, write } from "./memory.js";
+import { atOnce, cover, join, Leaf, piecewise, pieceFor, subtree, type Subtree } from "./pieces.js";
+import { Root } from "./root.js";
 import { Spec } from "./spec.js";
+
+/**
+ * The root of bytes in memory.
+ *
+ * @throws {MksumError} `format` if the format has no root for this length; `argument` if there is no such format.
+ */
+export function root(spec: Spec | string, data: Bytes): Root {
+    const format = Spec.parse(spec);
+    const bytes = bytesOf(data);
+    const engine = running();
+    const named = write(engine, format.text);
+    if (named + bytes.length <= INPUT) {
+        engine.input.set(bytes, named);
+        return new Root(format, bytes.length, answer(engine, (exports) => exports.root(named, named + bytes.length)));
+    }
+    return piecewise(format, bytes);
+}
 
 /**
  * The root of bytes from anywhere.

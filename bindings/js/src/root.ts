@@ -1,9 +1,5 @@
-import { type Bytes, bytesOf } from "./bytes.js";
-import { INPUT, running } from "./engine.js";
-import { MksumError } from "./errors.js";
-import { answer, call, text, write } from "./memory.js";
-import { piecewise } from "./pieces.js";
-import { Spec } from "./spec.js";
+import { text } from "./memory.js";
+import type { Spec } from "./spec.js";
 
 /** The root of an input: a digest that carries its format and the input's length. */
 export class Root {
@@ -25,96 +21,4 @@ export class Root {
     toString(): string {
         return this.text;
     }
-}
-
-/**
- * The root of bytes in memory.
- *
- * @throws {MksumError} `format` if the format has no root for this length; `argument` if there is no such format.
- */
-export function root(spec: Spec | string, data: Bytes): Root {
-    const format = Spec.parse(spec);
-    const bytes = bytesOf(data);
-    const engine = running();
-    const named = write(engine, format.text);
-    if (named + bytes.length <= INPUT) {
-        engine.input.set(bytes, named);
-        return new Root(format, bytes.length, answer(engine, (exports) => exports.root(named, named + bytes.length)));
-    }
-    return piecewise(format, bytes);
-}
-
-/** The root of bytes that come as they may: the digests of the perfect subtrees so far, and a bounded buffer. */
-export class Frontier {
-    readonly spec: Spec;
-    private tree: number;
-    private len = 0;
-
-    /**
-     * Before the first byte.
-     *
-     * @throws {MksumError} `argument` if there is no such format; `format` if it needs the length first.
-     */
-    constructor(spec: Spec | string) {
-        this.spec = Spec.parse(spec);
-        const engine = running();
-        const named = write(engine, this.spec.text);
-        const made = answer(engine, (exports) => exports.tree(named));
-        this.tree = new DataView(made.buffer).getUint32(0, true);
-        forgotten().register(this, this.tree, this);
-    }
-
-    /** The bytes so far. */
-    get position(): number {
-        return this.len;
-    }
-
-    /**
-     * Appends bytes.
-     *
-     * @throws {MksumError} `finished` after the end; `argument` or `detached` if these are no bytes.
-     */
-    update(data: Bytes): this {
-        const bytes = bytesOf(data);
-        const tree = this.alive();
-        const engine = running();
-        for (let at = 0; at < bytes.length; at += INPUT) {
-            const slice = bytes.subarray(at, at + INPUT);
-            engine.views().input.set(slice);
-            answer(engine, (exports) => exports.tree_append(tree, slice.length));
-            this.len += slice.length;
-        }
-        return this;
-    }
-
-    /**
-     * The root of the bytes so far; more may be appended afterwards.
-     *
-     * @throws {MksumError} `finished` after the end; `format` if the format has no root for this length.
-     */
-    root(): Root {
-        const tree = this.alive();
-        return new Root(this.spec, this.len, answer(running(), (exports) => exports.tree_root(tree)));
-    }
-
-    /** The end. Does nothing after the end. */
-    free(): void {
-        if (this.tree < 0) return;
-        const tree = this.alive();
-        this.tree = -1;
-        forgotten().unregister(this);
-        call(running(), (exports) => exports.tree_end(tree));
-    }
-
-    private alive(): number {
-        if (this.tree < 0) throw new MksumError("finished", "this frontier has ended: make another one");
-        return this.tree;
-    }
-}
-
-/** Frees frontiers that nobody ended. */
-let registry: FinalizationRegistry<number> | undefined;
-
-function forgotten(): FinalizationRegistry<number> {
-    return (registry ??= new FinalizationRegistry((tree) => running().exports.tree_end(tree)));
 }

@@ -2,7 +2,7 @@
 
 use crate::args::Run;
 use crate::exit::{Exit, usage};
-use crate::print::{path, roots_or_tell, tell};
+use crate::print::{path, report_error, reported_roots};
 use crate::report;
 use crate::tool::Tool;
 use crate::walk::Rules;
@@ -33,8 +33,8 @@ fn time(tool: &Tool, args: &Run, input: &Input, times: u32) {
     for _ in 0..times {
         let start = Instant::now();
         match hash(&job, &tool.options) {
-            Ok(found) => roots = roots_or_tell(&tool.console, found),
-            Err(error) => return tell(&tool.console, &error),
+            Ok(found) => roots = reported_roots(&tool.console, found),
+            Err(error) => return report_error(&tool.console, &error),
         }
         seconds.push(start.elapsed().as_secs_f64());
         if roots.is_empty() {

@@ -1,11 +1,11 @@
-//! --check: the files that sum files list, against the roots that they tell.
+//! --check: compares the files in sum files with the roots there.
 
 use crate::args::Run;
 use crate::console::Console;
 use crate::exit::Exit;
 use crate::tool::Tool;
 use crate::walk::length;
-use mksum::{Root, Told, format_size};
+use mksum::{ClaimedRoot, Root, format_size};
 use mksum_cli::choice::Choice;
 use mksum_cli::name::{self, Shown};
 use mksum_cli::sumfile::{Entry, Lines, Malformed};
@@ -38,7 +38,7 @@ pub fn run(tool: &Tool, args: &Run) -> Exit {
     tool.console.exit()
 }
 
-/// What was found in one sum file.
+/// The counts of one sum file.
 #[derive(Debug, Default)]
 struct Tally {
     listed: u64,
@@ -88,7 +88,7 @@ impl Tally {
     }
 }
 
-/// The failures of all sum files, told once more at the end, where they have not scrolled away.
+/// The failures of all sum files, repeated at the end, where they have not scrolled away.
 #[derive(Debug, Default)]
 struct Summary {
     checked: u64,
@@ -97,7 +97,7 @@ struct Summary {
 }
 
 impl Summary {
-    /// The failures that are told by name.
+    /// The failures that are listed by name.
     const MOST: usize = 20;
 
     fn add(&mut self, path: &Path, how: &'static str) {
@@ -122,9 +122,9 @@ impl Summary {
     }
 }
 
-/// What is awaited of a job.
+/// The expected result of a job.
 struct Awaited {
-    told: Told,
+    claimed: ClaimedRoot,
     guessed: bool,
 }
 
@@ -143,7 +143,7 @@ fn check(tool: &Tool, args: &Run, sum_file: &Path, summary: &mut Summary) -> Tal
         let awaited = lock(&awaited).pop_front().expect("a root for each job");
         let path = crate::print::path(&job.input);
         let mut tally = lock(&tally);
-        match result.and_then(|roots| matching(roots, &awaited.told)) {
+        match result.and_then(|roots| matching(roots, &awaited.claimed)) {
             Err(Error::Open { error, .. }) if args.ignore_missing && error.kind() == ErrorKind::NotFound => {
                 return ControlFlow::Continue(());
             }
@@ -174,12 +174,12 @@ fn check(tool: &Tool, args: &Run, sum_file: &Path, summary: &mut Summary) -> Tal
     tally.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The root that was told, if it is among those found; an error only if that is why it may be missing.
-fn matching(roots: Roots, told: &Told) -> Result<Option<Root>, Error> {
+/// The claimed root, if it is among those computed; an error only if that may be why it is missing.
+fn matching(roots: Roots, claimed: &ClaimedRoot) -> Result<Option<Root>, Error> {
     let mut failure = None;
     for root in roots {
         match root {
-            Ok(root) if root.is(told) => return Ok(Some(root)),
+            Ok(root) if root.matches(claimed) => return Ok(Some(root)),
             Ok(_) => {}
             Err(error) => failure = failure.or(Some(error)),
         }
@@ -236,8 +236,8 @@ impl Iterator for Listing<'_> {
 
     fn next(&mut self) -> Option<Job> {
         loop {
-            let told = told_format(self.tool, self.args);
-            let entry = match self.lines.next_entry(told) {
+            let given = given_format(self.tool, self.args);
+            let entry = match self.lines.next_entry(given) {
                 Ok(entry) => entry?,
                 Err(error) => {
                     self.tool.console.error(self.sum_file, &reason(&error));
@@ -270,16 +270,16 @@ impl Listing<'_> {
 
     fn job(&self, entry: Entry) -> Job {
         lock(self.tally).listed += 1;
-        let (input, Entry { choice, told, .. }) = (input(&entry), entry);
-        let guesses = choice.guesses(&told);
+        let (input, Entry { choice, claimed, .. }) = (input(&entry), entry);
+        let guesses = choice.guesses(&claimed);
         let len = if guesses { length(&input) } else { None };
-        let specs = choice.candidates(len.unwrap_or(0), &told);
-        lock(self.awaited).push_back(Awaited { told, guessed: specs.len() > 1 });
+        let specs = choice.candidates(len.unwrap_or(0), &claimed);
+        lock(self.awaited).push_back(Awaited { claimed, guessed: specs.len() > 1 });
         Job { input, specs }
     }
 }
 
-fn told_format<'a>(tool: &'a Tool, args: &Run) -> Option<&'a Choice> {
+fn given_format<'a>(tool: &'a Tool, args: &Run) -> Option<&'a Choice> {
     tool.formats.first().filter(|_| args.choices.any())
 }
 
@@ -296,18 +296,18 @@ fn lengths(
     args: &Run,
     sum_files: &[PathBuf],
 ) -> impl FnOnce() -> Box<dyn Iterator<Item = Option<u64>>> + Send + 'static {
-    let (end, told, sum_files) = (tool.end, told_format(tool, args).cloned(), sum_files.to_vec());
+    let (end, given, sum_files) = (tool.end, given_format(tool, args).cloned(), sum_files.to_vec());
     move || {
         Box::new(sum_files.into_iter().flat_map(move |sum_file| {
             let regular = std::fs::metadata(&sum_file).is_ok_and(|metadata| metadata.is_file());
-            let told = told.clone();
+            let given = given.clone();
             let lines = if regular { open(&sum_file).ok() } else { None };
             let unknown = lines.is_none().then_some(None);
             let mut lines = lines.map(|reader| Lines::new(reader, end));
             let listed = std::iter::from_fn(move || {
                 let lines = lines.as_mut()?;
                 loop {
-                    match lines.next_entry(told.as_ref()).ok()?? {
+                    match lines.next_entry(given.as_ref()).ok()?? {
                         Ok(entry) => return Some(length(&input(&entry))),
                         Err(_) => continue,
                     }

@@ -3,7 +3,8 @@
 use crate::args::CheckProof;
 use crate::exit::{Exit, usage};
 use crate::tool::Tool;
-use mksum::{Binding, Claim, Proof, ProofError, Trusted};
+use mksum::formats::Binding;
+use mksum::proof::{Claim, Proof, ProofError, Trusted};
 use mksum_cli::name::{self, Shown};
 use mksum_io::{Sequence, reason};
 use serde::Serialize;
@@ -12,16 +13,16 @@ use std::io::{self, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// Prints OK if the proof holds, and fails if not.
+/// Prints OK if the proof is valid, and fails if not.
 pub fn run(tool: &Tool, args: &CheckProof) -> Exit {
     let [choice] = &tool.formats[..] else { return usage(&"a root is in one --format") };
     let spec = choice.spec();
-    let told = |text: &str| spec.told(text).map_err(|error| usage(&format_args!("{error} ({spec})")));
-    let root = match told(&args.root) {
+    let claimed = |text: &str| spec.claimed_root(text).map_err(|error| usage(&format_args!("{error} ({spec})")));
+    let root = match claimed(&args.root) {
         Ok(root) => Trusted { spec: spec.clone(), root, len: args.length },
         Err(exit) => return exit,
     };
-    let old = match args.old_root.as_deref().map(told).transpose() {
+    let old = match args.old_root.as_deref().map(claimed).transpose() {
         Ok(old) => old.map(|root| Trusted { spec: spec.clone(), root, len: args.old_length }),
         Err(exit) => return exit,
     };
@@ -38,20 +39,20 @@ pub fn run(tool: &Tool, args: &CheckProof) -> Exit {
     }
     let shown = match proof.claim() {
         Claim::Range(Range { start, end }) => format!("bytes {start}..{end} of {}", proof.len()),
-        Claim::Growth(old) => format!("the first {old} bytes of {}", proof.len()),
+        Claim::Consistency(old) => format!("the first {old} bytes of {}", proof.len()),
     };
     tool.console.print(format!("{}: OK ({shown})\n", Shown(&args.proof)).as_bytes());
     match (args.length, proof.claim(), spec.family().binding()) {
         (None, Claim::Range(_), Binding::Leaves) => tool.console.tell(&format_args!(
-            "{}: that the bytes lie at this place is not shown without --length",
+            "{}: without --length, this does not prove the offset of the bytes",
             Shown(&args.proof)
         )),
         (None, Claim::Range(_), Binding::Offsets) => tool.console.tell(&format_args!(
-            "{}: that the input has this length is not shown without --length",
+            "{}: without --length, this does not prove the length of the input",
             Shown(&args.proof)
         )),
-        (None, Claim::Growth(_), Binding::Leaves | Binding::Offsets) => tool.console.tell(&format_args!(
-            "{}: that the inputs have these lengths is not shown without --length and --old-length",
+        (None, Claim::Consistency(_), Binding::Leaves | Binding::Offsets) => tool.console.tell(&format_args!(
+            "{}: without --length and --old-length, this does not prove the lengths of the inputs",
             Shown(&args.proof)
         )),
         _ => {}
@@ -59,7 +60,7 @@ pub fn run(tool: &Tool, args: &CheckProof) -> Exit {
     tool.console.exit()
 }
 
-/// The proof, if it holds; else which file is to blame, and for what.
+/// The proof, if it is valid; else the path of the wrong file, and the reason.
 fn checked(tool: &Tool, args: &CheckProof, root: &Trusted, old: Option<&Trusted>) -> Result<Proof, (PathBuf, String)> {
     let fail = |error: ProofError| match error {
         ProofError::Join(error) => {
@@ -72,13 +73,13 @@ fn checked(tool: &Tool, args: &CheckProof, root: &Trusted, old: Option<&Trusted>
     let proof = Proof::parse(&bytes).map_err(fail)?;
     match (proof.claim(), old) {
         (Claim::Range(range), None) => {
-            // Before anything is read in vain.
+            // First, so that nothing is read in vain.
             proof.sound(root).map_err(fail)?;
             range_holds(tool, args, &proof, range.end - range.start, root).map_err(fail)?;
         }
-        (Claim::Growth(_), Some(old)) => proof.verify_growth(old, root).map_err(fail)?,
+        (Claim::Consistency(_), Some(old)) => proof.verify_consistency(old, root).map_err(fail)?,
         (Claim::Range(_), Some(_)) => return Err(fail(ProofError::Kind { expected: "consistency" })),
-        (Claim::Growth(_), None) => return Err(fail(ProofError::Kind { expected: "inclusion" })),
+        (Claim::Consistency(_), None) => return Err(fail(ProofError::Kind { expected: "inclusion" })),
     }
     Ok(proof)
 }
@@ -86,7 +87,7 @@ fn checked(tool: &Tool, args: &CheckProof, root: &Trusted, old: Option<&Trusted>
 /// Checks a range with its `len` bytes, as they come.
 fn range_holds(tool: &Tool, args: &CheckProof, proof: &Proof, len: u64, root: &Trusted) -> Result<(), ProofError> {
     let path = args.bytes.as_deref().unwrap_or(Path::new("-"));
-    let join = |error: mksum_io::Error| ProofError::Join(mksum::Error::Source(Box::new(error)));
+    let join = |error: mksum_io::Error| ProofError::Join(error.into());
     let reader: Box<dyn Read + Send> = match &args.bytes {
         Some(path) => {
             let file = File::open(path).map_err(|error| join(mksum_io::Error::Open { path: path.clone(), error }))?;
@@ -98,7 +99,7 @@ fn range_holds(tool: &Tool, args: &CheckProof, proof: &Proof, len: u64, root: &T
     let (before, after) = proof.edges();
     let start = match proof.claim() {
         Claim::Range(range) => range.start - before.len() as u64,
-        Claim::Growth(_) => 0,
+        Claim::Consistency(_) => 0,
     };
     let bytes = before.chain(Exactly { reader, len, done: 0 }).chain(after);
     let sequence = Sequence::new(path.into(), start, bytes, &tool.options);
@@ -106,7 +107,7 @@ fn range_holds(tool: &Tool, args: &CheckProof, proof: &Proof, len: u64, root: &T
     sequence.finish().map_err(join)
 }
 
-/// A reader that has to have exactly `len` bytes.
+/// A reader that must have exactly `len` bytes.
 struct Exactly<R> {
     reader: R,
     len: u64,
@@ -133,13 +134,13 @@ impl<R: Read> Read for Exactly<R> {
     }
 }
 
-/// What to do about it.
+/// Advice for the user, appended to the error.
 fn advice(error: &ProofError) -> &'static str {
     match error {
         ProofError::NeedsLength(_) => ": give it with --length",
-        ProofError::Kind { expected: "consistency" } => ": leave --old-root out, and give the bytes of the range",
-        ProofError::Kind { .. } => ": it tells that a file has grown; give the root that it had with --old-root",
-        ProofError::Format { .. } => ": if that is the root's format, give it with --format",
+        ProofError::Kind { expected: "consistency" } => ": omit --old-root, and give the bytes of the range",
+        ProofError::Kind { .. } => ": it is a consistency proof; give the older root with --old-root",
+        ProofError::Format { .. } => ": if the root is in that format, give it with --format",
         _ => "",
     }
 }

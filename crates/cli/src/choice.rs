@@ -1,6 +1,6 @@
-//! A format as somebody chose it, who may have left the part size open.
+//! A format as a user chose it, perhaps without a part size.
 
-use mksum::{Hash, Spec, SpecError, Told, parse_size};
+use mksum::{ClaimedRoot, Hash, Spec, SpecError, parse_size};
 use std::str::FromStr;
 
 /// A format, and whether its leaf size was chosen or is only the default.
@@ -47,16 +47,16 @@ impl Choice {
         Ok(Choice { spec: self.spec.with_salt(salt)?, ..self })
     }
 
-    /// Whether the number of parts that S3 writes after a root has to tell the part size.
-    pub fn guesses(&self, told: &Told) -> bool {
-        self.leaf == Leaf::Default && told.parts().is_some()
+    /// Whether the part size has to be found from the number of parts that S3 writes after a root.
+    pub fn guesses(&self, claimed: &ClaimedRoot) -> bool {
+        self.leaf == Leaf::Default && claimed.parts().is_some()
     }
 
-    /// The formats in which a file of `len` bytes may have the root that was told: one, or for an S3 upload of unknown
-    /// part size each that fits, the likeliest first.
-    pub fn candidates(&self, len: u64, told: &Told) -> Vec<Spec> {
-        let guesses = match told.parts() {
-            Some(parts) if self.guesses(told) => self.spec.part_sizes(len, parts),
+    /// The formats in which a file of `len` bytes may have the claimed root: one, or for an S3 upload of unknown part size
+    /// one for each size that fits, the likeliest first.
+    pub fn candidates(&self, len: u64, claimed: &ClaimedRoot) -> Vec<Spec> {
+        let guesses = match claimed.parts() {
+            Some(parts) if self.guesses(claimed) => self.spec.part_sizes(len, parts),
             _ => Vec::new(),
         };
         // Where nothing fits, the default does not either: its root will differ.
@@ -82,7 +82,7 @@ mod tests {
         let root = "00000000000000000000000000000000-3";
         let sizes = |text: &str, len| {
             let choice: Choice = text.parse().unwrap();
-            let specs = choice.candidates(len, &choice.spec().told(root).unwrap());
+            let specs = choice.candidates(len, &choice.spec().claimed_root(root).unwrap());
             specs.iter().map(Spec::leaf).collect::<Vec<_>>()
         };
         assert_eq!(sizes("s3:md5:8MiB", 20 << 20), [8 << 20]);

@@ -100,7 +100,7 @@ impl Console {
     /// Ends the process between two lines, with a clean terminal. What waits is not written: whoever would read it may
     /// be what the process waits for.
     pub fn interrupt(&self) -> ! {
-        mksum_io::abandon();
+        mksum_io::remove_unfinished();
         let asked = Instant::now();
         let _between_lines = loop {
             match self.lines.try_lock() {

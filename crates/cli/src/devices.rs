@@ -1,6 +1,7 @@
 //! `mksum devices`: what hashes here, the CPU and OpenCL's devices.
 
-use mksum::{FAMILIES, Hash};
+use mksum::Hash;
+use mksum::formats::FAMILIES;
 use mksum_io::Options;
 use mksum_lanes::cpu::{self, Cpu};
 

@@ -1,8 +1,8 @@
-//! --expect: one file against one root.
+//! --expect: compares one file with one root.
 
 use crate::args::Run;
 use crate::exit::{Exit, usage};
-use crate::print::{path, roots_or_tell, tell};
+use crate::print::{path, report_error, reported_roots};
 use crate::report;
 use crate::tool::Tool;
 use crate::walk::{Rules, length};
@@ -12,11 +12,11 @@ use mksum_cli::sum::{self, Style};
 use mksum_io::{Job, hash};
 use std::time::Instant;
 
-/// Prints the file's line if its root is the one that was told, and fails if not.
-pub fn run(tool: &Tool, args: &Run, told: &str) -> Exit {
+/// Prints the file's line if its root is `expected`, and fails if not.
+pub fn run(tool: &Tool, args: &Run, expected: &str) -> Exit {
     let choice = &tool.formats[0];
-    let told = match choice.spec().told(told) {
-        Ok(told) => told,
+    let claimed = match choice.spec().claimed_root(expected) {
+        Ok(claimed) => claimed,
         Err(error) => return usage(&format_args!("--expect: {error} ({})", choice.spec())),
     };
     let input = match Rules::new(&args.directories).map(|rules| rules.walk(&args.files).next()) {
@@ -28,28 +28,28 @@ pub fn run(tool: &Tool, args: &Run, told: &str) -> Exit {
         Ok(None) => unreachable!("without arguments there is the standard input"),
         Err(reason) => return usage(&reason),
     };
-    if choice.guesses(&told) && length(&input).is_none() {
+    if choice.guesses(&claimed) && length(&input).is_none() {
         return usage(
             &"to find the part size, the file's length must be known: give --leaf, or a file instead of a stream",
         );
     }
     let known = length(&input);
     let _progress = tool.progress(move || [known].into_iter());
-    let specs = choice.candidates(known.unwrap_or(0), &told);
+    let specs = choice.candidates(known.unwrap_or(0), &claimed);
     let guessed = specs.len() > 1;
     let (job, start) = (Job { input, specs }, Instant::now());
     let roots = match hash(&job, &tool.options) {
-        Ok(roots) => roots_or_tell(&tool.console, roots),
+        Ok(roots) => reported_roots(&tool.console, roots),
         Err(error) => {
-            tell(&tool.console, &error);
+            report_error(&tool.console, &error);
             return tool.console.exit();
         }
     };
     let path = path(&job.input);
-    match roots.iter().find(|root| root.is(&told)) {
+    match roots.iter().find(|root| root.matches(&claimed)) {
         Some(root) => print(tool, args, path, root, guessed),
         None if roots.is_empty() => {}
-        None => tool.console.error(path, &difference(&roots, args.expect.as_deref().unwrap_or_default())),
+        None => tool.console.error(path, &difference(&roots, expected)),
     }
     if args.verbose && !roots.is_empty() {
         tool.console.tell(&report::verbose(path, &roots, start.elapsed().as_secs_f64(), tool, args.reading.io));

@@ -1,6 +1,7 @@
 //! `mksum formats`: the engine's table, as text and as JSON.
 
-use mksum::{FAMILIES, Family, LeafRule, Spec, format_size};
+use mksum::formats::{FAMILIES, Family, LeafRule};
+use mksum::{Spec, format_size};
 use serde::Serialize;
 
 /// A line a format.

@@ -1,7 +1,7 @@
 //! `--device`: who hashes.
 
 use crate::console::Console;
-use mksum::{CpuLanes, Merklize};
+use mksum::node_tree::{CpuLanes, Merklize};
 use std::sync::Arc;
 
 /// The device that was asked for, which tells the console what is no error; `None` is the CPU.

@@ -4,7 +4,7 @@ use crate::args::Join;
 use crate::exit::{Exit, usage};
 use crate::tool::Tool;
 use base64ct::{Base64, Encoding};
-use mksum::{Format, NodeHash, Role, Root, Shape, Spec, Subtree, Subtrees, Visitor};
+use mksum::{Digest, Role, Root, Shape, Spec, Subtree, Subtrees};
 use mksum_cli::name::Shown;
 use mksum_cli::sum::{self, Style};
 use mksum_io::reason;
@@ -60,13 +60,13 @@ struct Line {
 
 /// A subtree that was computed apart.
 struct Entry {
-    /// The line that tells it, from 1.
+    /// The number of its line, from 1.
     number: u64,
     node: Subtree,
-    digest: Vec<u8>,
+    digest: Digest,
 }
 
-/// Why there is no root, and the number of the line that is to blame, if one is.
+/// Why there is no root, and the number of the wrong line, if it is one line.
 type Refusal = (Option<u64>, String);
 
 /// The longest line that is read, in bytes.
@@ -75,29 +75,29 @@ const LONGEST: u64 = 4096;
 fn joined(path: &Path, spec: &Spec) -> Result<(Root, u64), Refusal> {
     let mut entries = read(path, spec)?;
     if entries.is_empty() {
-        return Err((None, "there is no subtree in it".into()));
+        return Err((None, "there are no subtrees in it".into()));
     }
     entries.sort_by_key(|entry| (entry.node.start, entry.number));
     let mut end = 0;
     for entry in &entries {
         let (start, number) = (entry.node.start, Some(entry.number));
         if start > end {
-            return Err((number, format!("nobody has the bytes {end}..{start} before it")));
+            return Err((number, format!("bytes {end}..{start} before it are missing")));
         }
         if start < end {
-            return Err((number, format!("it overlaps what lies before it: bytes {start}..{end} are there twice")));
+            return Err((number, format!("it overlaps the subtree before it: both have bytes {start}..{end}")));
         }
         end = entry.node.end();
     }
-    let known = Known { by_node: entries.iter().map(|entry| (entry.node, &entry.digest[..])).collect() };
-    match spec.visit(Whole(&known, end)) {
-        Ok(digest) => Ok((spec.sealed(end, digest), entries.len() as u64)),
-        // What is asked for and not there lies under the subtree that is not one.
+    let known = Known { by_node: entries.iter().map(|entry| (entry.node, entry.digest)).collect() };
+    match spec.root_from(&known, end) {
+        Ok(root) => Ok((root, entries.len() as u64)),
+        // A missing node lies under an entry that is not a subtree.
         Err(mksum::Error::Missing(node)) => {
             let at = entries.partition_point(|entry| entry.node.start <= node.start).saturating_sub(1);
             let Entry { number, node, .. } = &entries[at];
             let reason = format!(
-                "bytes {}..{} are no subtree of an input of {end} bytes in {spec}: {}",
+                "bytes {}..{} are not a subtree of an input of {end} bytes in {spec}: {}",
                 node.start,
                 node.end(),
                 borders(spec.shape())
@@ -108,7 +108,7 @@ fn joined(path: &Path, spec: &Spec) -> Result<(Root, u64), Refusal> {
     }
 }
 
-/// What the borders of subtrees are.
+/// The rule for the borders of subtrees, as words.
 fn borders(shape: Shape) -> String {
     match shape {
         Shape::Even { leaf, arity, .. } => {
@@ -117,7 +117,7 @@ fn borders(shape: Shape) -> String {
             )
         }
         Shape::Flat { leaf } => format!("it must be a leaf of {leaf} bytes; only the last may be shorter"),
-        Shape::Halved { .. } => "the input is halved until a piece is short enough".into(),
+        Shape::Halved { .. } => "this format halves the input until the pieces are short enough".into(),
     }
 }
 
@@ -144,19 +144,19 @@ fn read(path: &Path, spec: &Spec) -> Result<Vec<Entry>, Refusal> {
         let Line { offset, length, digest, level } =
             serde_json::from_slice(&line).map_err(|error| (Some(number), said(&error)))?;
         let size = spec.hash().size();
-        // S3 tells digests in base64.
+        // S3 writes digests in base64.
         let decoded = match digest.len() {
             hex if hex == 2 * size => base16ct::mixed::decode_vec(&digest).ok(),
             _ => Base64::decode_vec(&digest).ok(),
         };
         let digest = decoded.filter(|digest| digest.len() == size).ok_or_else(|| {
             let (name, shown) = (spec.hash().name(), digest.chars().take(80).collect::<String>());
-            (Some(number), format!("'{shown}' is no digest of {name}: expected {} hex digits", 2 * size))
+            (Some(number), format!("'{shown}' is not a digest of {name}: expected {} hex digits", 2 * size))
         })?;
         if length == 0 || offset.checked_add(length).is_none_or(|end| end > mksum::MAX_LEN) {
             return Err((
                 Some(number),
-                format!("{length} bytes at {offset} are no subtree: there must be 1 to 2^63 in all"),
+                format!("{length} bytes at {offset} are not a subtree: an input has 1 to 2^63 bytes"),
             ));
         }
         let shape = spec.shape();
@@ -166,7 +166,7 @@ fn read(path: &Path, spec: &Spec) -> Result<Vec<Entry>, Refusal> {
             _ => shape.root(length).level,
         };
         let node = Subtree { start: offset, len: length, level: level.unwrap_or(lowest) };
-        entries.push(Entry { number, node, digest });
+        entries.push(Entry { number, node, digest: Digest::new(&digest) });
     }
 }
 
@@ -177,25 +177,14 @@ fn said(error: &serde_json::Error) -> String {
     format!("not an object with \"offset\", \"length\" and \"digest\": {text}")
 }
 
-/// Digests that somebody computed.
-struct Known<'a> {
-    by_node: BTreeMap<Subtree, &'a [u8]>,
+/// Digests that were computed elsewhere.
+struct Known {
+    by_node: BTreeMap<Subtree, Digest>,
 }
 
-impl<const N: usize, H: NodeHash<Digest = [u8; N]>> Subtrees<H> for Known<'_> {
-    fn digest(&self, format: &Format<H>, node: Subtree, role: Role) -> Result<Option<[u8; N]>, mksum::Error> {
+impl Subtrees for Known {
+    fn digest(&self, spec: &Spec, node: Subtree, role: Role) -> Result<Option<Digest>, mksum::Error> {
         // A part that is all of an input is its root, unless roots are marked.
-        let known = self.by_node.get(&node).filter(|_| role == Role::Inner || !format.nodes.marks_root());
-        Ok(known.map(|digest| (*digest).try_into().expect("its length was checked")))
-    }
-}
-
-struct Whole<'a>(&'a Known<'a>, u64);
-
-impl Visitor for Whole<'_> {
-    type Output = Result<Vec<u8>, mksum::Error>;
-
-    fn visit<const N: usize, H: NodeHash<Digest = [u8; N]>>(self, format: &Format<H>) -> Self::Output {
-        Ok(format.root(self.0, self.1)?.into())
+        Ok(self.by_node.get(&node).filter(|_| role == Role::Inner || !spec.marks_root()).copied())
     }
 }

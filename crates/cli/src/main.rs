@@ -11,6 +11,7 @@ mod devices;
 mod exit;
 mod expect;
 mod extent;
+mod failure;
 mod formats;
 mod gpu;
 mod graph;

@@ -2,7 +2,7 @@
 
 use crate::args::{EXAMPLES, grammar};
 use clap_mangen::Man;
-use mksum::FAMILIES;
+use mksum::formats::FAMILIES;
 use std::io;
 
 /// The page, in roff.
@@ -31,7 +31,7 @@ fn write(page: &mut Vec<u8>) -> io::Result<()> {
     man.render_description_section(page)?;
     man.render_options_section(page)?;
     page.extend_from_slice(b".SH THE FORMATS\n");
-    for family in &FAMILIES {
+    for family in FAMILIES {
         let about = verbatim(&format!("{}. Same output as {}.", family.about, family.same_as));
         page.extend_from_slice(format!(".TP\n\\fB{}\\fR\n{about}", verbatim(family.name).trim_end()).as_bytes());
     }

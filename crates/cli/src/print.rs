@@ -3,6 +3,7 @@
 use crate::args::Run;
 use crate::console::Console;
 use crate::exit::{Exit, usage};
+use crate::failure::Failure;
 use crate::report;
 use crate::tool::Tool;
 use crate::walk::{Rules, length};
@@ -47,7 +48,7 @@ pub fn run(tool: &Tool, args: &Run) -> Exit {
         let seconds = took.as_secs_f64();
         match result {
             Ok(roots) => {
-                let roots = roots_or_tell(&tool.console, roots);
+                let roots = reported_roots(&tool.console, roots);
                 for root in &roots {
                     tool.console.print(&style.line(tool.end, path(&job.input), root, seconds));
                 }
@@ -55,7 +56,7 @@ pub fn run(tool: &Tool, args: &Run) -> Exit {
                     tool.console.tell(&report::verbose(path(&job.input), &roots, seconds, tool, args.reading.io));
                 }
             }
-            Err(error) => tell(&tool.console, &error),
+            Err(error) => report_error(&tool.console, &error),
         }
         ControlFlow::Continue(())
     });
@@ -70,8 +71,8 @@ pub fn path(input: &Input) -> &Path {
     }
 }
 
-/// Tells why an input that was named on the command line has no root.
-pub fn tell(console: &Console, error: &Error) {
+/// Reports why an input that was named on the command line has no root.
+pub fn report_error(console: &Console, error: &Error) {
     match error {
         Error::Open { path, error } if error.kind() == ErrorKind::IsADirectory => {
             console.error(path, &"Is a directory (-r hashes the files in it)");
@@ -80,9 +81,17 @@ pub fn tell(console: &Console, error: &Error) {
     }
 }
 
-/// The roots there are; tells why the other formats have none.
-pub fn roots_or_tell(console: &Console, roots: Roots) -> Vec<Root> {
-    roots.into_iter().filter_map(|root| root.map_err(|error| tell(console, &error)).ok()).collect()
+/// Reports why a command could not do its work for a file.
+pub fn report(console: &Console, failure: &Failure) {
+    match failure {
+        Failure::Io(error) => report_error(console, error),
+        Failure::Refused(path, reason) => console.error(path, reason),
+    }
+}
+
+/// The roots; reports why the other formats have none.
+pub fn reported_roots(console: &Console, roots: Roots) -> Vec<Root> {
+    roots.into_iter().filter_map(|root| root.map_err(|error| report_error(console, &error)).ok()).collect()
 }
 
 /// How a root is printed.

@@ -2,14 +2,13 @@
 
 use crate::args::Prove;
 use crate::exit::{Exit, usage};
+use crate::failure::Failure;
 use crate::kept::is_unchanged;
 use crate::tool::Tool;
-use base16ct::lower::encode_string;
 use base64ct::{Base64, Encoding};
-use mksum::{
-    Checked, Claim, Cut, Format, NodeHash, Outboard, Plan, Proof, ProofError, Role, Root, Spec, Subtree, Subtrees,
-    Visitor,
-};
+use mksum::outboard::{Checked, Outboard};
+use mksum::proof::{Claim, Cut, Proof, ProofError};
+use mksum::{Digest, Plan, Role, Root, Spec, Subtree, Subtrees};
 use mksum_cli::name::{self, Shown};
 use mksum_io::outboard::{self, Stored};
 use mksum_io::{Error, File};
@@ -19,7 +18,7 @@ use std::io::{self, IsTerminal};
 use std::ops::Range;
 use std::path::Path;
 
-/// The most bytes that a proof carries besides digests.
+/// The most bytes in a proof, apart from its digests.
 const MOST_EDGES: u64 = 256 << 20;
 
 /// Writes the proof to the standard output.
@@ -29,46 +28,30 @@ pub fn run(tool: &Tool, args: &Prove) -> Exit {
     }
     if !args.json && io::stdout().is_terminal() {
         return usage(
-            &"a proof is no text: write it to a file, as in 'mksum prove FILE --range A..B > proof', or use --json",
+            &"a proof is binary: write it to a file, as in 'mksum prove FILE --range A..B > proof', or use --json",
         );
     }
     match proof(tool, args) {
         Ok((root, proof)) if args.json => tool.console.print(&json(&args.file, &root, &proof)),
         Ok((_, proof)) => tool.console.print(&proof.to_bytes()),
-        Err(Failure::Input(error)) => crate::print::tell(&tool.console, &error),
-        Err(Failure::Told(reason)) => tool.console.error(&args.file, &reason),
+        Err(failure) => crate::print::report(&tool.console, &failure),
     }
     tool.console.exit()
 }
 
-/// Why there is no proof.
-enum Failure {
-    Input(Error),
-    Told(String),
-}
-
-impl From<Error> for Failure {
-    fn from(error: Error) -> Self {
-        Failure::Input(error)
-    }
-}
-
-fn told(reason: impl Display) -> Failure {
-    Failure::Told(reason.to_string())
-}
-
 fn proof(tool: &Tool, args: &Prove) -> Result<(Root, Proof), Failure> {
+    let refuse = |reason: &dyn Display| Failure::refused(&args.file, reason);
     let file = File::open(&args.file, &tool.options)?;
     let len = file.len();
     let outboard = kept(tool, args, &file)?;
     let spec = outboard.as_ref().map_or(tool.formats[0].spec(), Outboard::spec).clone();
     let claim = match (&args.range, args.consistency) {
-        (Some(range), _) => Claim::Range(range.within(len).map_err(told)?),
-        (None, old) => Claim::Growth(old.unwrap_or(len)),
+        (Some(range), _) => Claim::Range(range.within(len).map_err(|reason| refuse(&reason))?),
+        (None, old) => Claim::Consistency(old.unwrap_or(len)),
     };
     let fail = |error| match error {
-        ProofError::Join(error) => Failure::Input(Error::from_join(error, &args.file, &spec)),
-        error => told(format_args!("{spec}: {error}")),
+        ProofError::Join(error) => Failure::Io(Error::from_join(error, &args.file, &spec)),
+        error => refuse(&format_args!("{spec}: {error}")),
     };
     let cut = claim.cut(&spec, len).map_err(fail)?;
     let edges = claim.edges(&spec, len).map_err(fail)?;
@@ -77,24 +60,32 @@ fn proof(tool: &Tool, args: &Prove) -> Result<(Root, Proof), Failure> {
         let (start, end) = edges.iter().fold((cut.bytes().start, cut.bytes().end), |(start, end), edge| {
             (start.min(edge.start), end.max(edge.end))
         });
-        return Err(told(format_args!(
-            "{spec}: the proof would have to carry {extra} bytes more, of leaves at the edges: take whole leaves, as in \
+        return Err(refuse(&format_args!(
+            "{spec}: the proof would need {extra} more bytes, of the leaves at the edges: choose whole leaves, as in \
              {start}..{end}"
         )));
     }
     let bytes = edges.into_iter().map(|edge| file.bytes(edge)).collect::<Result<Vec<_>, _>>()?.concat();
     let whole = outboard.is_none();
     let _progress = tool.progress(move || [whole.then_some(len)].into_iter());
-    let making = Making { file: &file, outboard: outboard.as_ref(), spec: &spec, claim, cut, edges: bytes };
-    let (root, proof) = spec.visit(making).map_err(fail)?;
+    let made = match &outboard {
+        None => spec.prove(&file, cut, &file.plan(&spec)),
+        Some(outboard) => {
+            let inner = Inner { checked: Checked::new(outboard), cut };
+            // One piece: only the nodes that the proof needs are asked for.
+            spec.prove(&(inner, &file), cut, &Plan { threads: 1, piece: u64::MAX, group: 1 })
+        }
+    };
+    let (root, digests) = made.map_err(|error| Error::from_join(error, &args.file, &spec))?;
+    let proof = Proof::new(&spec, len, claim, digests, bytes).map_err(fail)?;
     file.finish()?;
-    match outboard.filter(|outboard| *outboard.root().digest() != *root.digest()) {
-        Some(_) => Err(told("it is not what its outboard was made of: 'mksum verify' tells where")),
+    match outboard.filter(|outboard| outboard.root() != root) {
+        Some(_) => Err(refuse(&"it differs from its outboard: 'mksum verify' shows where")),
         None => Ok((root, proof)),
     }
 }
 
-/// The outboard to prove from, if there is one that is of this file in the format that is asked for.
+/// The outboard to prove from, if there is one of this file in the requested format.
 fn kept(tool: &Tool, args: &Prove, file: &File) -> Result<Option<Outboard<Stored>>, Failure> {
     let path = args.outboard.clone().unwrap_or_else(|| outboard::beside(&args.file));
     if args.outboard.is_none() && !path.exists() {
@@ -107,53 +98,26 @@ fn kept(tool: &Tool, args: &Prove, file: &File) -> Result<Option<Outboard<Stored
             format!("it is in {}, not in {}", outboard.spec(), tool.formats[0].spec())
         }
         Ok(outboard) if !is_unchanged(file, outboard.header()) => {
-            format!("{} was written to since", Shown(&args.file))
+            format!("{} was modified since", Shown(&args.file))
         }
         Ok(outboard) => return Ok(Some(outboard)),
     };
     if args.outboard.is_some() {
-        return Err(told(format_args!("it cannot be proven from {}: {unfit}", Shown(&path))));
+        return Err(Failure::refused(&args.file, format_args!("{} cannot be used: {unfit}", Shown(&path))));
     }
-    tool.console.tell(&format_args!("{}: not used, so all of the file is read: {unfit}", Shown(&path)));
+    tool.console.tell(&format_args!("{}: not used, so the whole file is read: {unfit}", Shown(&path)));
     Ok(None)
 }
 
-/// Makes a proof, and tells the root that came of it.
-struct Making<'a> {
-    file: &'a File,
-    outboard: Option<&'a Outboard<Stored>>,
-    spec: &'a Spec,
-    claim: Claim,
-    cut: Cut,
-    edges: Vec<u8>,
-}
-
-impl Visitor for Making<'_> {
-    type Output = Result<(Root, Proof), ProofError>;
-
-    fn visit<const N: usize, H: NodeHash<Digest = [u8; N]>>(self, format: &Format<H>) -> Self::Output {
-        let (file, cut, len) = (self.file, self.cut, self.file.len());
-        let (root, digests) = match self.outboard {
-            None => format.prove(file, cut, &file.plan(format))?,
-            Some(outboard) => {
-                let inner = Inner { checked: Checked::new(format, outboard), cut };
-                // One piece: only what the proof needs is asked for.
-                format.prove(&(&inner, file), cut, &Plan { threads: 1, piece: u64::MAX, group: 1 })?
-            }
-        };
-        Ok((self.spec.sealed(len, root.into()), Proof::new(self.spec, len, self.claim, &digests, self.edges)?))
-    }
-}
-
-/// An outboard, but for the leaves at the edges: their bytes are sent, so the file has to answer for them.
-struct Inner<'a, N: NodeHash> {
-    checked: Checked<'a, N, Stored>,
+/// An outboard without the leaves at the edges: their bytes are in the proof, so the file has to answer for them.
+struct Inner<'a> {
+    checked: Checked<'a, Stored>,
     cut: Cut,
 }
 
-impl<const D: usize, N: NodeHash<Digest = [u8; D]>> Subtrees<N> for Inner<'_, N> {
-    fn digest(&self, format: &Format<N>, node: Subtree, role: Role) -> Result<Option<[u8; D]>, mksum::Error> {
-        if self.cut.opens(node) { Ok(None) } else { self.checked.digest(format, node, role) }
+impl Subtrees for Inner<'_> {
+    fn digest(&self, spec: &Spec, node: Subtree, role: Role) -> Result<Option<Digest>, mksum::Error> {
+        if self.cut.opens(node) { Ok(None) } else { self.checked.digest(spec, node, role) }
     }
 }
 
@@ -182,7 +146,7 @@ fn json(path: &Path, root: &Root, proof: &Proof) -> Vec<u8> {
         kind,
         start,
         end,
-        digests: proof.digests().map(encode_string).collect(),
+        digests: proof.digests().iter().map(|digest| digest.to_string()).collect(),
         before_base64: Base64::encode_string(before),
         after_base64: Base64::encode_string(after),
     };

@@ -3,7 +3,7 @@
 use crate::choice::Choice;
 use crate::name;
 use crate::sum::End;
-use mksum::{RootError, Told};
+use mksum::{ClaimedRoot, RootError};
 use std::fmt;
 use std::io::{self, BufRead};
 
@@ -13,7 +13,7 @@ pub const LONGEST: usize = 1 << 16;
 /// The UTF-8 byte order mark, which some editors put before the first line.
 const MARK: &[u8] = "\u{feff}".as_bytes();
 
-/// What a line lists: a file and the root it is told to have.
+/// An entry of a sum file: a file and its claimed root.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// The file's name, unescaped.
@@ -21,7 +21,7 @@ pub struct Entry {
     /// The format.
     pub choice: Choice,
     /// The root.
-    pub told: Told,
+    pub claimed: ClaimedRoot,
 }
 
 /// The lines of a sum file, without their ends.
@@ -44,19 +44,19 @@ impl<R: BufRead> Lines<R> {
         self.number
     }
 
-    /// What the next line lists; lines in which no format stands are in the one `told`, if any.
+    /// The next entry; a line without a format has the format `given`, if there is one.
     ///
     /// Comments (`# …`) and empty lines are skipped. `None` at the end.
     ///
     /// # Errors
     /// If the reading fails.
-    pub fn next_entry(&mut self, told: Option<&Choice>) -> io::Result<Option<Result<Entry, Malformed>>> {
+    pub fn next_entry(&mut self, given: Option<&Choice>) -> io::Result<Option<Result<Entry, Malformed>>> {
         loop {
             let Some(complete) = self.read_line()? else { return Ok(None) };
             if !complete {
                 return Ok(Some(Err(Malformed::TooLong)));
             }
-            match parse(&self.line, self.end, told) {
+            match parse(&self.line, self.end, given) {
                 Ok(None) => {}
                 Ok(Some(entry)) => return Ok(Some(Ok(entry))),
                 Err(malformed) => return Ok(Some(Err(malformed))),
@@ -106,7 +106,7 @@ impl<R: BufRead> Lines<R> {
 ///
 /// # Errors
 /// If it lists nothing that can be checked.
-pub fn parse(line: &[u8], end: End, told: Option<&Choice>) -> Result<Option<Entry>, Malformed> {
+pub fn parse(line: &[u8], end: End, given: Option<&Choice>) -> Result<Option<Entry>, Malformed> {
     if line.is_empty() || line.starts_with(b"#") {
         return Ok(None);
     }
@@ -114,19 +114,19 @@ pub fn parse(line: &[u8], end: End, told: Option<&Choice>) -> Result<Option<Entr
         Some(line) if end == End::Newline => (line, true),
         _ => (line, false),
     };
-    let Parts { choice, path, root } = match tagged(line, told) {
+    let Parts { choice, path, root } = match tagged(line, given) {
         Some(tagged) => tagged?,
-        None => untagged(line, told)?,
+        None => untagged(line, given)?,
     };
-    let told = match str::from_utf8(root) {
-        Ok(root) => choice.spec().told(root).map_err(Malformed::Root)?,
+    let claimed = match str::from_utf8(root) {
+        Ok(root) => choice.spec().claimed_root(root).map_err(Malformed::Root)?,
         Err(_) => return Err(Malformed::NoLine),
     };
     let path = if escaped { name::unescaped(path).ok_or(Malformed::Escape)? } else { path.into() };
     if name::path(&path).is_none() {
         return Err(Malformed::Name);
     }
-    Ok(Some(Entry { path, choice, told }))
+    Ok(Some(Entry { path, choice, claimed }))
 }
 
 /// A line taken apart: the path is still escaped, and the root may be none.
@@ -137,7 +137,7 @@ struct Parts<'a> {
 }
 
 /// The parts of `TAG (PATH) = ROOT`, or of OpenSSL's `TAG(PATH)= ROOT`; `None` if it is no such line.
-fn tagged<'a>(line: &'a [u8], told: Option<&Choice>) -> Option<Result<Parts<'a>, Malformed>> {
+fn tagged<'a>(line: &'a [u8], given: Option<&Choice>) -> Option<Result<Parts<'a>, Malformed>> {
     let open = line.iter().position(|&byte| byte == b'(')?;
     // No root holds a parenthesis: the last one ends the path, whatever the path holds.
     let close = line.iter().rposition(|&byte| byte == b')').filter(|&close| close > open)?;
@@ -145,9 +145,9 @@ fn tagged<'a>(line: &'a [u8], told: Option<&Choice>) -> Option<Result<Parts<'a>,
     let root = line[close + 1..].strip_prefix(b" = ").or_else(|| line[close + 1..].strip_prefix(b"= "))?;
     let tag =
         str::from_utf8(tag).ok().filter(|tag| !tag.is_empty() && tag.bytes().all(|byte| byte.is_ascii_graphic()))?;
-    let choice = match (tag.parse::<Choice>(), told) {
+    let choice = match (tag.parse::<Choice>(), given) {
         (Ok(choice), _) => choice,
-        (Err(_), Some(told)) if tool_tag(tag) == tool_tag(told.spec().hash().name()) => told.clone(),
+        (Err(_), Some(given)) if tool_tag(tag) == tool_tag(given.spec().hash().name()) => given.clone(),
         _ => return Some(Err(Malformed::Tag(tag.chars().take(80).collect()))),
     };
     Some(Ok(Parts { choice, path: &line[open + 1..close], root }))
@@ -160,13 +160,13 @@ fn tool_tag(tag: &str) -> String {
 }
 
 /// The parts of `ROOT  PATH` or `ROOT *PATH`.
-fn untagged<'a>(line: &'a [u8], told: Option<&Choice>) -> Result<Parts<'a>, Malformed> {
+fn untagged<'a>(line: &'a [u8], given: Option<&Choice>) -> Result<Parts<'a>, Malformed> {
     let line = line.trim_ascii_start();
     let split = line.iter().position(|&byte| byte == b' ').ok_or(Malformed::NoLine)?;
     let (root, rest) = line.split_at(split);
     let path = rest.strip_prefix(b"  ").or_else(|| rest.strip_prefix(b" *")).ok_or(Malformed::NoLine)?;
-    match told {
-        Some(told) => Ok(Parts { choice: told.clone(), path, root }),
+    match given {
+        Some(given) => Ok(Parts { choice: given.clone(), path, root }),
         None if looks_like_a_root(root) => Err(Malformed::NoFormat),
         None => Err(Malformed::NoLine),
     }
@@ -182,7 +182,7 @@ fn looks_like_a_root(word: &[u8]) -> bool {
 pub enum Malformed {
     /// It is of no known form.
     NoLine,
-    /// It names no format, and nobody told one.
+    /// It has no format, and none was given.
     NoFormat,
     /// It names a format that does not exist, or another tool's: its first letters.
     Tag(String),
@@ -218,12 +218,12 @@ mod tests {
 
     const ROOT: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
-    fn told(format: &str) -> Choice {
+    fn choice(format: &str) -> Choice {
         format.parse().unwrap()
     }
 
-    fn read(text: &str, told: Option<&Choice>) -> Result<(String, String), Malformed> {
-        let entry = parse(text.replace("ROOT", ROOT).as_bytes(), End::Newline, told)?.expect("a line with an entry");
+    fn read(text: &str, given: Option<&Choice>) -> Result<(String, String), Malformed> {
+        let entry = parse(text.replace("ROOT", ROOT).as_bytes(), End::Newline, given)?.expect("a line with an entry");
         Ok((entry.choice.spec().to_string(), String::from_utf8(entry.path).unwrap()))
     }
 
@@ -236,13 +236,13 @@ mod tests {
         assert_eq!(read("blake3 (ROOT  x) = ROOT", None), ok("blake3", &format!("{ROOT}  x")));
         assert_eq!(read("\\blake3 (a\\nb\\\\) = ROOT", None), ok("blake3", "a\nb\\"));
         assert_eq!(read("blake3 (a\\nb) = ROOT", None), ok("blake3", "a\\nb"));
-        // What is told is for lines that do not tell it themselves.
-        assert_eq!(read("blake3 (a) = ROOT", Some(&told("dropbox"))), ok("blake3", "a"));
+        // The given format is for lines without one.
+        assert_eq!(read("blake3 (a) = ROOT", Some(&choice("dropbox"))), ok("blake3", "a"));
     }
 
     #[test]
     fn other_tools_lines_need_a_format() {
-        let plain = told("plain:sha256:1TiB");
+        let plain = choice("plain:sha256:1TiB");
         let ok = |path: &str| Ok(("plain:sha256:1TiB".into(), path.into()));
         assert_eq!(read("ROOT  a", Some(&plain)), ok("a"));
         assert_eq!(read("ROOT *a", Some(&plain)), ok("a"));
@@ -257,7 +257,7 @@ mod tests {
 
     #[test]
     fn all_else_is_refused_with_its_reason() {
-        let plain = told("plain");
+        let plain = choice("plain");
         for text in ["junk", "ROOT", "ROOT a", "blake3 ROOT", "blake3 (a) ROOT", "(a) = ROOT", ")(", "\\"] {
             assert_eq!(read(text, Some(&plain)), Err(Malformed::NoLine), "{text}");
         }

@@ -1,9 +1,10 @@
-//! What can go wrong with a device.
+//! Errors of devices.
 
 use cl3::error_codes;
+use mksum::node_tree::NodeTreeError;
 use std::fmt;
 
-/// Why a device does not do what it was asked for.
+/// Why a device could not be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
@@ -13,7 +14,7 @@ pub enum Error {
     NoDevices,
     /// No device has this index or name.
     NoSuchDevice {
-        /// What was asked for.
+        /// The index or name that was asked for.
         wanted: String,
         /// The devices' names, in order.
         known: Vec<String>,
@@ -31,14 +32,14 @@ pub enum Error {
         status: i32,
         /// The options that it was built with.
         options: String,
-        /// What the compiler said.
+        /// The compiler's messages.
         log: String,
     },
     /// The device has less memory than the smallest piece of work needs.
     Memory {
-        /// What is needed, in bytes.
+        /// The memory needed, in bytes.
         needed: u64,
-        /// What one allocation may have, in bytes.
+        /// The most that one allocation may have, in bytes.
         offered: u64,
     },
     /// A file with a program in SPIR-V cannot be read.
@@ -52,7 +53,7 @@ impl Error {
     }
 }
 
-/// What to install where there is no device.
+/// The packages to install where there is no device.
 const INSTALL: &str = "install your GPU's driver with its OpenCL runtime and the loader (Debian: ocl-icd-libopencl1 and \
                        one of nvidia-opencl-icd, mesa-opencl-icd, intel-opencl-icd; pocl-opencl-icd runs on the CPU)";
 
@@ -73,7 +74,7 @@ impl fmt::Display for Error {
                 write!(f, "clBuildProgram failed with {} and options '{options}':\n{log}", name(*status))
             }
             Error::Memory { needed, offered } => {
-                write!(f, "the device offers {offered} bytes of memory at once, and {needed} are needed at the least")
+                write!(f, "the device needs {needed} bytes of memory for one buffer, but offers at most {offered}")
             }
             Error::SpirV(reason) => f.write_str(reason),
         }
@@ -89,12 +90,12 @@ impl std::error::Error for Error {}
 
 impl From<Error> for mksum::Error {
     fn from(error: Error) -> Self {
-        mksum::Error::Source(Box::new(error))
+        mksum::Error::source(error)
     }
 }
 
-impl From<Error> for mksum::NodeTreeError {
+impl From<Error> for NodeTreeError {
     fn from(error: Error) -> Self {
-        mksum::NodeTreeError::Device(Box::new(error))
+        NodeTreeError::Device(Box::new(error))
     }
 }

@@ -1,4 +1,5 @@
-//! Merkle trees on OpenCL devices: [node trees](mksum::Merklize), and [large subtrees](mksum::Accelerator) of files.
+//! Merkle trees on OpenCL devices: [node trees](mksum::node_tree::Merklize), and [large
+//! subtrees](mksum::accelerator::Accelerator) of files.
 //!
 //! OpenCL is loaded when it is first asked for: a program with this crate starts where there is none.
 #![deny(unsafe_code)]
@@ -25,3 +26,8 @@ pub(crate) use shape::Levels;
 pub use shape::Shape;
 pub(crate) use source::Lanes;
 pub use source::programs;
+
+/// The README's example.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -3,40 +3,35 @@
 use crate::call::{Arg, Buffer, Event, Pinned, Queue};
 use crate::source::{self, Kind, Mode};
 use crate::{Device, Error, Fallback, Levels};
-use mksum::{CpuLanes, Hash, Limits, Merklize, Messages, NodeTree, NodeTreeError, Spent};
+use mksum::node_tree::{CpuLanes, Limits, Merklize, NodeTree, NodeTreeError, Tile, Timings};
+use mksum::ordered::ordered;
+use mksum::{Hash, Messages};
 use mksum_lanes::digests;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// The work that threads share: each has a queue, so that one's transfers run beside the other's kernels.
+/// The threads that compute tiles: each has a queue, so that one's transfers run beside the other's kernels.
 const QUEUES: usize = 2;
 
 /// The longest tile, in bytes of leaves: long enough that the time of a launch is nothing, short enough that a gigabyte
 /// has many.
 const TILE: usize = 64 << 20;
 
-/// A tile of leaves, and the places of its nodes: of each level, the root first.
-struct Tile<'a> {
-    leaves: &'a [u8],
-    levels: Vec<&'a mut [u8]>,
-}
-
 impl Merklize for Device {
     fn name(&self) -> String {
         self.info.name.clone()
     }
 
-    fn merklize(&self, hash: Hash, leaves: &[u8], nodes: &mut [u8]) -> Result<Spent, NodeTreeError> {
-        NodeTree::between(hash, leaves, nodes)?;
-        match self.node_tree(hash, leaves, nodes) {
+    fn merklize(&self, hash: Hash, leaves: &[u8], nodes: &mut [u8]) -> Result<Timings, NodeTreeError> {
+        let tree = NodeTree::between(hash, leaves, nodes)?;
+        match self.node_tree(tree, leaves, nodes) {
             Err(error) if self.options.fallback == Fallback::Cpu && error.is_of_device() => {
                 (self.options.notice)(&format!("{}: {error}; the CPU hashes instead", self.info.name));
                 let threads = thread::available_parallelism().map_or(1, |threads| threads.get());
                 CpuLanes { threads }.merklize(hash, leaves, nodes)
             }
-            spent => Ok(spent?),
+            timings => Ok(timings?),
         }
     }
 
@@ -54,8 +49,8 @@ impl Device {
         (memory / buffers).min(self.info.allocation)
     }
 
-    fn node_tree(&self, hash: Hash, leaves: &[u8], nodes: &mut [u8]) -> Result<Spent, Error> {
-        let (size, count) = (hash.size(), leaves.len() / hash.size());
+    fn node_tree(&self, tree: NodeTree, leaves: &[u8], nodes: &mut [u8]) -> Result<Timings, Error> {
+        let (hash, size, count) = (tree.hash(), tree.hash().size(), tree.leaves());
         // Leaves, nodes, and both again for a host that does not share its memory.
         let buffers = QUEUES as u64 * if self.info.unified { 2 } else { 4 };
         let most = self.share(buffers).min(TILE as u64) / size as u64;
@@ -64,63 +59,43 @@ impl Device {
             return Err(Error::Memory { needed: (smallest * size) as u64, offered: self.share(buffers) });
         }
         let per_tile = count.min(1 << most.ilog2());
-        // What no tile has is a tree for the CPU: over the tiles' roots, or the whole of a small one.
+        // The CPU computes the tree over the tiles' roots, or the whole of a small one.
         let on_cpu = |leaves: &[u8], nodes: &mut [u8]| {
             let done = CpuLanes { threads: 1 }.merklize(hash, leaves, nodes);
             done.expect("2^k digests of a hash that has node trees");
         };
         if per_tile < smallest {
             on_cpu(leaves, nodes);
-            return Ok(Spent::default());
+            return Ok(Timings::default());
         }
-        let spent = self.tiles(hash, leaves, nodes, per_tile)?;
+        let timings = self.tiles(tree, leaves, nodes, per_tile)?;
         let roots = leaves.len() / per_tile;
         let (above, below) = nodes.split_at_mut(roots);
         match roots == size {
             true => above.fill(0),
             false => on_cpu(&below[..roots], above),
         }
-        Ok(spent)
+        Ok(timings)
     }
 
     /// Computes the nodes of every tile of `per_tile` leaves.
-    fn tiles(&self, hash: Hash, leaves: &[u8], nodes: &mut [u8], per_tile: usize) -> Result<Spent, Error> {
-        let (size, tiles) = (hash.size(), leaves.len() / hash.size() / per_tile);
-        let mut work: Vec<_> = leaves
-            .chunks_exact(per_tile * size)
-            .map(|leaves| Tile { leaves, levels: Vec::with_capacity(per_tile.ilog2() as usize) })
-            .collect();
-        let (_, mut rest) = nodes.split_at_mut(tiles * size);
-        for level in 0..per_tile.ilog2() {
-            let (own, below) = rest.split_at_mut((tiles * size) << level);
-            for (tile, nodes) in work.iter_mut().zip(own.chunks_exact_mut(size << level)) {
-                tile.levels.push(nodes);
-            }
-            rest = below;
-        }
-        let (queues, stop) = (QUEUES.min(tiles), AtomicBool::new(false));
-        let work = Mutex::new(work.into_iter());
-        let run = || {
-            let queue = self.queue()?;
-            let mut lane = Lane::new(self, &queue, hash, per_tile)?;
-            while !stop.load(Ordering::Relaxed) {
-                let next = work.lock().unwrap_or_else(PoisonError::into_inner).next();
-                let Some(tile) = next else { break };
-                lane.run(tile).inspect_err(|_| stop.store(true, Ordering::Relaxed))?;
-            }
-            Ok(lane.spent)
+    fn tiles(&self, tree: NodeTree, leaves: &[u8], nodes: &mut [u8], per_tile: usize) -> Result<Timings, Error> {
+        let tiles = tree.leaves() / per_tile;
+        let threads = QUEUES.min(tiles);
+        let queues = (0..threads).map(|_| self.queue()).collect::<Result<Vec<_>, Error>>()?;
+        let unused = Mutex::new(queues.iter());
+        let open = || {
+            let queue = unused.lock().unwrap_or_else(PoisonError::into_inner).next().expect("a queue for each thread");
+            Lane::new(self, queue, tree.hash(), per_tile)
         };
-        let results: Vec<Result<Spent, Error>> = thread::scope(|scope| {
-            let others: Vec<_> = (1..queues).map(|_| scope.spawn(run)).collect();
-            let own = run();
-            let others = others.into_iter().map(|thread| thread.join().expect("a queue's thread does not panic"));
-            others.chain([own]).collect()
-        });
-        let mut sum = Spent::default();
-        for spent in results {
-            sum += spent?;
-        }
-        Ok(sum)
+        let run = |lane: &mut Result<Lane, Error>, tile| lane.as_mut().map_err(|error| error.clone())?.run(tile);
+        ordered(threads, 2 * threads, tree.tiles(leaves, nodes, tiles, per_tile.ilog2()), open, run, |results| {
+            let mut sum = Timings::default();
+            for timings in results {
+                sum += timings?;
+            }
+            Ok(sum)
+        })
     }
 
     /// The bytes that the device copies within its memory in a second.
@@ -163,7 +138,6 @@ struct Lane<'a> {
     nodes: Buffer,
     /// On the host, where the device does not share its memory.
     pinned: Option<[Pinned; 2]>,
-    spent: Spent,
 }
 
 impl<'a> Lane<'a> {
@@ -176,11 +150,11 @@ impl<'a> Lane<'a> {
             leaves: Buffer::new(&device.context, bytes)?,
             nodes: Buffer::new(&device.context, bytes)?,
             pinned: if device.info.unified { None } else { Some(pinned()?) },
-            spent: Spent::default(),
         })
     }
 
-    fn run(&mut self, tile: Tile<'_>) -> Result<(), Error> {
+    fn run(&mut self, tile: Tile<'_>) -> Result<Timings, Error> {
+        let mut timings = Timings::default();
         let (hash, size) = (self.levels.hash, self.levels.hash.size());
         let leaves = match &mut self.pinned {
             Some([there, _]) => {
@@ -189,14 +163,14 @@ impl<'a> Lane<'a> {
             }
             None => tile.leaves,
         };
-        self.spent.to_device += self.queue.write(&self.leaves, 0, leaves)?.took()?;
-        self.spent.kernel += self.levels.run((&self.leaves, 0), &self.nodes, tile.leaves.len() / size / 2)?;
+        timings.to_device += self.queue.write(&self.leaves, 0, leaves)?.took()?;
+        timings.kernel += self.levels.run((&self.leaves, 0), &self.nodes, tile.leaves.len() / size / 2)?;
         let read =
             |at: usize, level: &mut [u8]| self.queue.read(&self.nodes, at, level).and_then(|event: Event| event.took());
-        // What the device left: levels of fewer nodes than its lanes.
+        // The device leaves levels of fewer nodes than its lanes to the CPU.
         let least = self.levels.least();
         if let Some([_, back]) = &mut self.pinned {
-            self.spent.from_device += read(0, back)?;
+            timings.from_device += read(0, back)?;
         }
         let mut below: Option<&[u8]> = None;
         for (index, level) in tile.levels.into_iter().enumerate().rev() {
@@ -207,11 +181,11 @@ impl<'a> Lane<'a> {
             } else {
                 match &self.pinned {
                     Some([_, back]) => level.copy_from_slice(&back[nodes * size..2 * nodes * size]),
-                    None => self.spent.from_device += read(nodes * size, level)?,
+                    None => timings.from_device += read(nodes * size, level)?,
                 }
             }
             below = Some(level);
         }
-        Ok(())
+        Ok(timings)
     }
 }

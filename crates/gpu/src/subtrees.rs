@@ -4,7 +4,8 @@ use crate::call::{Buffer, Pinned, Queue};
 use crate::messages::{GUARD, Hashing, Part, Rows};
 use crate::source::{Kind, Mode};
 use crate::{Class, Device, Error, Fallback, source};
-use mksum::{Accelerator, Hash, Messages, Perfect, Read, Recipe, Shape};
+use mksum::accelerator::{Accelerator, Perfect, Read, Recipe};
+use mksum::{Hash, Messages, Shape};
 use mksum_lanes::{blake3, digests};
 use std::ops::RangeInclusive;
 use std::sync::{Arc, PoisonError};
@@ -12,15 +13,15 @@ use std::sync::{Arc, PoisonError};
 /// The threads that read, move and hash at once.
 const QUEUES: usize = 2;
 
-/// What a subtree has at the least where leaves are short, in bytes.
+/// The length of a subtree where leaves are short, in bytes, at the least.
 const TARGET: u64 = 32 << 20;
 
-/// What it has at the most where they are long.
+/// The same where they are long, at the most.
 const MOST: u64 = 1 << 30;
 
-/// A recipe that is kept.
+/// The subtrees that a worker computes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Kept {
+struct Job {
     hash: Hash,
     leaf: Vec<u8>,
     inner: Vec<u8>,
@@ -31,14 +32,15 @@ struct Kept {
     leaves: usize,
 }
 
-impl Kept {
+impl Job {
     fn of(shape: Shape, recipe: Recipe<'_>, longest: u64) -> Option<Self> {
         let Shape::Even { leaf: bytes, arity, .. } = shape else { return None };
         let (hash, leaf, inner) = match recipe {
             Recipe::Prefixed { hash, leaf, inner } => (hash, leaf, inner),
             Recipe::Blake3 => (Hash::Blake3, &[][..], &[][..]),
+            _ => return None,
         };
-        Some(Kept {
+        Some(Job {
             hash,
             leaf: leaf.into(),
             inner: inner.into(),
@@ -53,7 +55,7 @@ impl Kept {
 /// A queue with the memory and the kernels for subtrees of one format.
 #[derive(Debug)]
 pub(crate) struct Worker {
-    kept: Kept,
+    job: Job,
     queue: Arc<Queue>,
     leaves: Hashing,
     /// Of nodes with a prefix or more than two children; others go several levels at once.
@@ -64,30 +66,30 @@ pub(crate) struct Worker {
 }
 
 impl Worker {
-    fn new(device: &Device, kept: Kept) -> Result<Option<Self>, Error> {
-        let (queue, size) = (device.queue()?, kept.hash.size());
-        let Some(leaves) = Hashing::new(device, &queue, kept.hash, &kept.leaf, kept.bytes)? else { return Ok(None) };
-        let parents = match kept.inner.is_empty() && kept.arity == 2 {
+    fn new(device: &Device, job: Job) -> Result<Option<Self>, Error> {
+        let (queue, size) = (device.queue()?, job.hash.size());
+        let Some(leaves) = Hashing::new(device, &queue, job.hash, &job.leaf, job.bytes)? else { return Ok(None) };
+        let parents = match job.inner.is_empty() && job.arity == 2 {
             true => None,
-            false => match Hashing::new(device, &queue, kept.hash, &kept.inner, kept.arity * size)? {
+            false => match Hashing::new(device, &queue, job.hash, &job.inner, job.arity * size)? {
                 None => return Ok(None),
                 parents => parents,
             },
         };
-        let above = kept.leaves / kept.arity;
-        let room = parents.as_ref().map_or(0, |parents| parents.room(above, kept.arity * size));
-        let room = room.max(leaves.digests_room(kept.leaves));
+        let above = job.leaves / job.arity;
+        let room = parents.as_ref().map_or(0, |parents| parents.room(above, job.arity * size));
+        let room = room.max(leaves.digests_room(job.leaves));
         let room = room.max(parents.as_ref().map_or(0, |parents| parents.digests_room(above)));
         let context = &device.context;
-        let bytes = Buffer::new(context, leaves.room(kept.leaves, kept.bytes))?;
+        let bytes = Buffer::new(context, leaves.room(job.leaves, job.bytes))?;
         let nodes = [Buffer::new(context, room)?, Buffer::new(context, room)?];
-        let pinned = Pinned::new(&queue, kept.leaves * kept.bytes)?;
-        Ok(Some(Worker { kept, queue, leaves, parents, bytes, nodes, pinned }))
+        let pinned = Pinned::new(&queue, job.leaves * job.bytes)?;
+        Ok(Some(Worker { job, queue, leaves, parents, bytes, nodes, pinned }))
     }
 
     /// The digest of the subtree whose bytes are the first `len` of the pinned ones.
     fn run(&mut self, device: &Device, perfect: &Perfect<'_>, len: usize, out: &mut [u8]) -> Result<(), Error> {
-        let Kept { hash, ref inner, own, bytes, arity, .. } = self.kept;
+        let Job { hash, ref inner, own, bytes, arity, .. } = self.job;
         let (size, count) = (hash.size(), len / bytes);
         self.queue.write(&self.bytes, GUARD, &self.pinned[..len])?;
         let part = if own { Part::Chunk(perfect.node.start / bytes as u64) } else { Part::Whole };
@@ -118,7 +120,7 @@ impl Worker {
         }
         let mut level = vec![0; count * size];
         self.queue.read(buffers[0], at, &mut level)?;
-        // What is left is too little for the device.
+        // The rest is too little for the device.
         while count > 1 {
             count /= arity;
             let mut above = vec![0; count * size];
@@ -142,6 +144,7 @@ impl Device {
                 (source::has(hash) && fits(leaf) && fits(inner)).then_some(hash)?
             }
             Recipe::Blake3 => Hash::Blake3,
+            _ => return None,
         };
         // Enough leaves that every part of the device has several work-items.
         let items = self.info.units * if self.info.class == Class::Cpu { 4 } else { 256 };
@@ -158,15 +161,15 @@ impl Device {
 
     fn subtree(&self, perfect: &Perfect<'_>, read: Read<'_>, out: &mut [u8]) -> Result<bool, mksum::Error> {
         let Some(longest) = self.longest(perfect.shape, perfect.recipe) else { return Ok(false) };
-        let Some(kept) = Kept::of(perfect.shape, perfect.recipe, longest) else { return Ok(false) };
+        let Some(job) = Job::of(perfect.shape, perfect.recipe, longest) else { return Ok(false) };
         let mut workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
         // Those for another format make room.
-        workers.retain(|worker| worker.kept == kept);
+        workers.retain(|worker| worker.job == job);
         let worker = workers.pop();
         drop(workers);
         let worker = match worker {
             Some(worker) => Some(worker),
-            None => Worker::new(self, kept)?,
+            None => Worker::new(self, job)?,
         };
         let Some(mut worker) = worker else { return Ok(false) };
         let len = perfect.node.len as usize;

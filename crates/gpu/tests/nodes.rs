@@ -1,7 +1,8 @@
 //! Node trees on a device against another implementation of each hash: the device that `MKSUM_TEST_DEVICE` names.
 
 use base16ct::lower::encode_string;
-use mksum::{CpuLanes, Hash, Merklize, NodeTree, NodeTreeError};
+use mksum::Hash;
+use mksum::node_tree::{CpuLanes, Merklize, NodeTree, NodeTreeError};
 use mksum_gpu::{Cache, Device, Error, Fallback, Options};
 use mksum_vectors::{Pattern, bytes, node_rows, nodes, reference, same_nodes};
 use std::path::PathBuf;
@@ -51,7 +52,7 @@ fn every_node_of_random_leaves_up_to_2_16() {
     // So little memory that the tree is many tiles.
     let tight = self::device(Options { memory: 1 << 18, ..Options::default() });
     let random = bytes(64 << 16);
-    for hash in NodeTree::HASHES {
+    for &hash in NodeTree::HASHES {
         let (size, most) = (hash.size(), 1 << 16);
         let leaves = &random[..most * size];
         let slow = nodes(hash, leaves);

@@ -1,7 +1,8 @@
 //! Bytes hashed on a device in every format that it computes, against the CPU: the device that `MKSUM_TEST_DEVICE`
 //! names.
 
-use mksum::{Accelerated, Accelerator, Error, Format, Memory, NodeHash, Plan, Role, Spec, Subtree, Subtrees, Visitor};
+use mksum::accelerator::{Accelerated, Accelerator};
+use mksum::{Digest, Error, Memory, Plan, Role, Root, Spec, Subtree, Subtrees};
 use mksum_gpu::{Device, Fallback, Options};
 use mksum_vectors::bytes;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,31 +18,24 @@ fn device(options: Options) -> Device {
 /// Bytes that answer leaves only: all else is the device's, or joined.
 struct Leaves<'a>(Memory<'a>);
 
-impl<N: NodeHash> Subtrees<N> for Leaves<'_> {
-    fn digest(&self, format: &Format<N>, node: Subtree, role: Role) -> Result<Option<N::Digest>, Error> {
-        if node.level == 0 { self.0.digest(format, node, role) } else { Ok(None) }
+impl Subtrees for Leaves<'_> {
+    fn digest(&self, spec: &Spec, node: Subtree, role: Role) -> Result<Option<Digest>, Error> {
+        if node.level == 0 { self.0.digest(spec, node, role) } else { Ok(None) }
     }
 }
 
-/// The root of bytes, with large subtrees from the device; and how many bytes that had.
-struct OnDevice<'a>(&'a Device, &'a [u8]);
-
-impl Visitor for OnDevice<'_> {
-    type Output = Result<(Vec<u8>, u64), Error>;
-
-    fn visit<const N: usize, H: NodeHash<Digest = [u8; N]>>(self, format: &Format<H>) -> Self::Output {
-        let OnDevice(device, bytes) = self;
-        let read = AtomicU64::new(0);
-        let fill = |at: u64, out: &mut [u8]| {
-            read.fetch_add(out.len() as u64, Ordering::Relaxed);
-            out.copy_from_slice(&bytes[at as usize..][..out.len()]);
-            Ok(())
-        };
-        let large = Accelerated::new(device, format, &fill).expect("a format of the device's");
-        let plan = Plan { threads: device.threads(), piece: large.longest(), group: 1 };
-        let root = format.root_parallel(&(&large, &Leaves(Memory::new(bytes))), bytes.len() as u64, &plan)?;
-        Ok((root.into(), read.into_inner()))
-    }
+/// The root of bytes, with large subtrees from the device; and the number of bytes that it read.
+fn on_device(spec: &Spec, device: &Device, bytes: &[u8]) -> Result<(Root, u64), Error> {
+    let read = AtomicU64::new(0);
+    let fill = |at: u64, out: &mut [u8]| {
+        read.fetch_add(out.len() as u64, Ordering::Relaxed);
+        out.copy_from_slice(&bytes[at as usize..][..out.len()]);
+        Ok(())
+    };
+    let large = Accelerated::new(device, spec, &fill).expect("a format of the device's");
+    let plan = Plan { threads: device.threads(), piece: large.longest(), group: 1 };
+    let root = spec.root_parallel(&(large, Leaves(Memory::new(bytes))), bytes.len() as u64, &plan)?;
+    Ok((root, read.into_inner()))
 }
 
 /// Compares roots of lengths around `leaf * count`.
@@ -52,8 +46,8 @@ fn compare(device: &Device, text: &str, counts: &[u64]) {
         for len in [leaf * count - 1, leaf * count, leaf * count + 1, leaf * (count + 3)] {
             let bytes = bytes(len as usize);
             let Ok(root) = spec.root(&bytes) else { continue };
-            let (own, read) = spec.visit(OnDevice(device, &bytes)).unwrap();
-            assert_eq!(spec.sealed(len, own).to_string(), root.to_string(), "{text}: {len} bytes");
+            let (own, read) = on_device(&spec, device, &bytes).unwrap();
+            assert_eq!(own, root, "{text}: {len} bytes");
             assert!(read >= len / 4, "{text}: of {len} bytes, the device had {read}");
         }
     }
@@ -95,7 +89,7 @@ fn a_failed_read_is_an_error_and_a_failed_device_too_unless_the_cpu_may() {
     let spirv = Some(std::env::temp_dir().join("no such folder"));
     let broken = Options { spirv, cache: None, notice, ..Options::default() };
     let takes_spirv = device(Options::default()).info().spirv;
-    let result = spec.visit(OnDevice(&device(broken.clone()), &bytes));
+    let result = on_device(&spec, &device(broken.clone()), &bytes);
     assert_eq!(result.is_err(), takes_spirv, "{result:?}");
     if takes_spirv {
         assert!(result.unwrap_err().to_string().contains("make spirv"));
@@ -104,33 +98,18 @@ fn a_failed_read_is_an_error_and_a_failed_device_too_unless_the_cpu_may() {
     }
     // What is not of the device is an error, whoever may hash.
     let lenient = device(Options { fallback: Fallback::Cpu, ..Options::default() });
-    struct Failing<'a>(&'a Device);
-    impl Visitor for Failing<'_> {
-        type Output = Result<Vec<u8>, Error>;
-
-        fn visit<const N: usize, H: NodeHash<Digest = [u8; N]>>(self, format: &Format<H>) -> Self::Output {
-            let fail = |_: u64, _: &mut [u8]| Err(Error::Source("the disk is gone".into()));
-            let large = Accelerated::new(self.0, format, &fail).expect("a format of the device's");
-            Ok(format.root(&large, 64 << 10)?.into())
-        }
-    }
-    assert_eq!(spec.visit(Failing(&lenient)).unwrap_err().to_string(), "the disk is gone");
+    let fail = |_: u64, _: &mut [u8]| Err(Error::source("the disk is gone"));
+    let large = Accelerated::new(&lenient, &spec, &fail).expect("a format of the device's");
+    assert_eq!(spec.root_from(&large, 64 << 10).unwrap_err().to_string(), "the disk is gone");
 }
 
 #[test]
 fn formats_that_are_no_even_trees_are_left_to_the_cpu() {
-    struct Lengths<'a>(&'a Device);
-    impl Visitor for Lengths<'_> {
-        type Output = bool;
-
-        fn visit<const N: usize, H: NodeHash<Digest = [u8; N]>>(self, format: &Format<H>) -> bool {
-            Accelerated::new(self.0, format, &|_, _| unreachable!()).is_some()
-        }
-    }
     let device = device(Options::default());
     for (text, takes) in
         [("rfc6962", true), ("rfc6962:md5", false), ("mtsum", false), ("s3:sha256", false), ("dropbox", false)]
     {
-        assert_eq!(text.parse::<Spec>().unwrap().visit(Lengths(&device)), takes, "{text}");
+        let spec = text.parse().unwrap();
+        assert_eq!(Accelerated::new(&device, &spec, &|_, _| unreachable!()).is_some(), takes, "{text}");
     }
 }

@@ -1,113 +1,179 @@
-//! What can go wrong with an input, always with its path.
+//! Errors of inputs and outputs, always with their path.
 
-use mksum::{NodeTreeError, OutboardError, Spec};
+use mksum::Spec;
+use mksum::node_tree::NodeTreeError;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why an input has no root.
+/// Why a file has no root, or could not be kept, verified or repaired.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// It could not be opened, or is of a kind that cannot be hashed.
+    /// The system could not open a file or tell anything about it.
     Open {
-        /// The input.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// The system's error.
         error: io::Error,
     },
     /// A read failed.
     Read {
-        /// The input.
+        /// The file.
         path: PathBuf,
-        /// Where, in bytes from the beginning.
+        /// The offset of the first byte that was not read.
         offset: u64,
-        /// Why.
+        /// The system's error.
         error: io::Error,
     },
-    /// It is not what it was when it was opened.
-    Changed {
-        /// The input.
-        path: PathBuf,
-        /// What was expected and what was found.
-        how: String,
-    },
-    /// A file that was being written could not be.
+    /// A write failed.
     Write {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The system's error.
         error: io::Error,
     },
-    /// An outboard is none, or damaged.
+    /// The input is not as it was when it was opened.
+    Changed {
+        /// The input.
+        path: PathBuf,
+        /// The difference: expected and found.
+        how: String,
+    },
+    /// Nothing was done, because the request makes no sense for this file or would lose something.
+    Refused {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        refusal: Refusal,
+    },
+    /// A replica did not send the bytes that were asked for.
+    Fetch {
+        /// The replica.
+        path: PathBuf,
+        /// The offset of the first of these bytes.
+        offset: u64,
+        /// The reason, in the server's or the client's words.
+        why: String,
+    },
+    /// Bytes that were repaired are damaged again when they are read back.
+    Failing {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A file is not an outboard, or is a damaged one.
     Outboard {
         /// The outboard.
         path: PathBuf,
-        /// Why.
-        error: OutboardError,
+        /// The reason: an [`OutboardError`](mksum::outboard::OutboardError) as its source, mostly.
+        error: mksum::Error,
     },
-    /// There is no node tree over it, or its device failed.
+    /// There is no node tree over these leaves, or the device failed.
     Nodes {
         /// The leaves.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         error: NodeTreeError,
     },
-    /// The format has no root for it.
+    /// The format has no root for the input.
     Format {
         /// The input.
         path: PathBuf,
         /// The format.
         spec: Spec,
-        /// Why.
-        error: Box<dyn std::error::Error + Send + Sync>,
+        /// The reason.
+        error: mksum::Error,
     },
 }
 
+/// Why nothing was done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// The device never ends.
+    Endless,
+    /// The input has no fixed length, and the request needs one.
+    NoLength,
+    /// The input is longer than 2^63 bytes.
+    TooLong,
+    /// So many bytes must be held at once, and memory has no room for them.
+    Memory(u64),
+    /// The output would replace something that is not a regular file.
+    NotRegular,
+    /// The output would replace the input.
+    Input,
+    /// Another process is writing or repairing the file.
+    Busy,
+    /// There are more bytes after the last one that was expected, at this offset.
+    Longer(u64),
+    /// The file has grown since its outboard was written.
+    Grown {
+        /// The bytes that it has more.
+        more: u64,
+        /// The length that the outboard was written for, in bytes.
+        len: u64,
+    },
+    /// Both the file and this many digests of its outboard are damaged.
+    DamagedOutboard {
+        /// The outboard.
+        outboard: PathBuf,
+        /// The number of damaged digests.
+        nodes: u64,
+    },
+    /// The URL cannot be used.
+    Url(String),
+}
+
 impl Error {
-    /// What a join over the input at `path` failed with: a read error that it passed on, or why the format has no root.
+    /// An error of a join over the input at `path`: a failed read inside it, or else the reason why there is no root.
     pub fn from_join(error: mksum::Error, path: &Path, spec: &Spec) -> Self {
-        let of_format = |error| Error::Format { path: path.into(), spec: spec.clone(), error };
+        Error::within(error).unwrap_or_else(|error| Error::Format { path: path.into(), spec: spec.clone(), error })
+    }
+
+    /// An error of the outboard at `path`: a failed read inside it, or else the reason why it cannot be used.
+    pub fn from_outboard(error: impl Into<mksum::Error>, path: &Path) -> Self {
+        Error::within(error.into()).unwrap_or_else(|error| Error::Outboard { path: path.into(), error })
+    }
+
+    /// The error of this crate that a join passed on.
+    fn within(error: mksum::Error) -> Result<Self, mksum::Error> {
         match error {
-            mksum::Error::Source(error) => error.downcast::<Error>().map_or_else(of_format, |error| *error),
-            error => of_format(error.into()),
+            mksum::Error::Source(error) => error.downcast().map(|error| *error).map_err(mksum::Error::Source),
+            error => Err(error),
         }
     }
 
-    /// What reading the outboard at `path` failed with.
-    pub fn from_outboard(error: mksum::Error, path: &Path) -> Self {
-        let mksum::Error::Source(error) = error else {
-            return Error::Open { path: path.into(), error: io::Error::other(error.to_string()) };
-        };
-        match error.downcast::<Error>() {
-            Ok(error) => *error,
-            Err(error) => match error.downcast::<OutboardError>() {
-                Ok(error) => Error::Outboard { path: path.into(), error: *error },
-                Err(error) => Error::Open { path: path.into(), error: io::Error::other(error) },
-            },
-        }
+    /// Nothing was done to `path`.
+    pub fn refused(path: &Path, refusal: Refusal) -> Self {
+        Error::Refused { path: path.into(), refusal }
     }
 
-    /// The input's path.
+    /// The path of the file that it is about.
     pub fn path(&self) -> &Path {
         match self {
             Error::Open { path, .. } | Error::Read { path, .. } | Error::Write { path, .. } => path,
-            Error::Changed { path, .. } | Error::Outboard { path, .. } | Error::Format { path, .. } => path,
-            Error::Nodes { path, .. } => path,
+            Error::Changed { path, .. } | Error::Refused { path, .. } | Error::Fetch { path, .. } => path,
+            Error::Failing { path } | Error::Outboard { path, .. } => path,
+            Error::Nodes { path, .. } | Error::Format { path, .. } => path,
         }
     }
 }
 
 impl fmt::Display for Error {
-    /// The reason alone: who prints it puts the path before it.
+    /// The reason alone: callers print the path before it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::Open { error, .. } => write!(f, "{}", reason(error)),
             Error::Read { offset, error, .. } => write!(f, "read failed at byte {offset}: {}", reason(error)),
-            Error::Changed { how, .. } => {
-                write!(f, "changed while it was read: {how}; hash it again when it is at rest")
-            }
             Error::Write { error, .. } => write!(f, "write failed: {}", reason(error)),
+            Error::Changed { how, .. } => {
+                write!(f, "changed while it was read: {how}; try again when nothing writes to it")
+            }
+            Error::Refused { refusal, .. } => refusal.fmt(f),
+            Error::Fetch { offset, why, .. } => write!(f, "bytes from {offset} on could not be fetched: {why}"),
+            Error::Failing { .. } => {
+                f.write_str("bytes that were repaired are damaged again when they are read: the disk may be failing")
+            }
             Error::Outboard { error, .. } => error.fmt(f),
             Error::Nodes { error, .. } => error.fmt(f),
             Error::Format { spec, error, .. } => write!(f, "{spec}: {error}"),
@@ -115,7 +181,49 @@ impl fmt::Display for Error {
     }
 }
 
-impl std::error::Error for Error {}
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refusal::Endless => f.write_str("this device never ends; hash a part of it: head -c SIZE DEVICE | mksum"),
+            Refusal::NoLength => f.write_str("it has no fixed length: write it to a file first"),
+            Refusal::TooLong => f.write_str("it is longer than 2^63 bytes"),
+            Refusal::Memory(bytes) => write!(f, "{bytes} bytes do not fit into memory"),
+            Refusal::NotRegular => f.write_str("not a regular file: only regular files are replaced"),
+            Refusal::Input => f.write_str("this is the input: choose another file for the output"),
+            Refusal::Busy => f.write_str("another process is writing to it: wait until that ends"),
+            Refusal::Longer(offset) => write!(f, "there are more bytes than expected, from byte {offset} on"),
+            Refusal::Grown { more, len } => write!(
+                f,
+                "it has {more} bytes more than when its outboard was written: if they are damage, remove them (truncate -s \
+                 {len}); if not, update the outboard (mksum keep --update)"
+            ),
+            Refusal::DamagedOutboard { outboard, nodes } => write!(
+                f,
+                "{nodes} digests of its outboard {} are damaged too, so it is not certain which bytes are right",
+                outboard.display()
+            ),
+            Refusal::Url(why) => f.write_str(why),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Error::Open { error, .. } | Error::Read { error, .. } | Error::Write { error, .. } => Some(error),
+            Error::Outboard { error, .. } => Some(error),
+            Error::Nodes { error, .. } => Some(error),
+            Error::Format { error, .. } => Some(error),
+            Error::Changed { .. } | Error::Refused { .. } | Error::Fetch { .. } | Error::Failing { .. } => None,
+        }
+    }
+}
+
+impl From<Error> for mksum::Error {
+    fn from(error: Error) -> Self {
+        mksum::Error::source(error)
+    }
+}
 
 /// The system's words for an error, without its number.
 pub fn reason(error: &io::Error) -> String {

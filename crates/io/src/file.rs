@@ -6,15 +6,16 @@ use crate::open::STDIN;
 use crate::permits::Permits;
 use crate::platform::{Stamp, is_descriptor, is_rotating, is_sparse};
 use crate::reader::Reader;
-use crate::{Error, Options};
-use mksum::{Format, Identity, NodeHash, Plan, Role, Scratch, Shape, Source, Subtree, Subtrees};
+use crate::{Error, Options, Refusal};
+use mksum::outboard::Identity;
+use mksum::{Digest, Digests, Plan, Role, Shape, Spec, Subtree, Subtrees};
 use std::fs::{self, Metadata};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// An open file of a known length: threads read its subtrees at their offsets, each into memory of its own.
 ///
-/// What it answers is true only if [`File::finish`] finds the file unchanged.
+/// Its digests are valid only if [`File::finish`] finds the file unchanged.
 #[derive(Debug)]
 pub struct File {
     pub(crate) reader: Reader,
@@ -42,10 +43,7 @@ impl File {
     pub fn open(path: &Path, options: &Options) -> Result<File, Error> {
         match crate::open::open(path, options)? {
             crate::open::Opened::File(file) => Ok(*file),
-            crate::open::Opened::Stream(_) => Err(Error::Open {
-                path: path.into(),
-                error: std::io::Error::other("it has no fixed length, so only a stream's formats can be had of it"),
-            }),
+            crate::open::Opened::Stream(_) => Err(Error::refused(path, Refusal::NoLength)),
         }
     }
 
@@ -82,8 +80,8 @@ impl File {
         self.sparse
     }
 
-    /// What tells that a file is probably this one, also after it was closed; `None` of a device, whose times tell nothing
-    /// of its content.
+    /// The file's mtime and inode, which tell later that it is probably unchanged; `None` for a device, whose times say
+    /// nothing about its content.
     pub fn identity(&self) -> Option<Identity> {
         if self.stamp.len != self.len() {
             return None;
@@ -93,27 +91,28 @@ impl File {
     }
 
     /// How a tree over this file is best cut for the threads of its options.
-    pub fn plan<N: NodeHash>(&self, format: &Format<N>) -> Plan {
+    pub fn plan(&self, spec: &Spec) -> Plan {
         let threads = self.reader.options.threads;
-        let (len, leaf, lanes) = (self.len(), format.shape.leaf(), format.nodes.lanes() as u64);
+        let (len, shape, lanes) = (self.len(), spec.shape(), spec.hash().lanes() as u64);
+        let leaf = shape.leaf();
         // More threads than may hash: the others wait for the device meanwhile.
         let threads = if self.cold { threads.max(Self::WAITING) } else { threads };
         // No thread is without work while another has two pieces, but none begins for less than `LEAF` bytes.
         let share = len.div_ceil(threads as u64).max(Self::LEAF);
-        let (piece, group) = if leaf > Self::LEAF || matches!(format.shape, Shape::Flat { .. }) {
+        let (piece, group) = if leaf > Self::LEAF || matches!(shape, Shape::Flat { .. }) {
             let (fill, mine) = (lanes.max(Self::PIECE / leaf), share.div_ceil(leaf));
             // As many rounds as full groups would take, all of the same size.
             (leaf, mine.div_ceil(mine.div_ceil(fill)))
         } else {
-            (format.shape.batch(Self::PIECE.max(leaf * lanes)).min(share).max(leaf), 1)
+            (shape.batch(Self::PIECE.max(leaf * lanes)).min(share).max(leaf), 1)
         };
         let busy = usize::try_from(len.div_ceil(piece.saturating_mul(group))).unwrap_or(usize::MAX);
         Plan { threads: threads.min(busy).max(1), piece, group: group as usize }
     }
 
-    /// The same, where the pieces of the tree are to have `unit` bytes: see [`mksum::Kept`].
-    pub fn plan_of<N: NodeHash>(&self, format: &Format<N>, unit: u64) -> Plan {
-        let plan = self.plan(format);
+    /// The same, with pieces of `unit` bytes: see [`KeptLayout::unit`](mksum::outboard::KeptLayout::unit).
+    pub fn plan_of(&self, spec: &Spec, unit: u64) -> Plan {
+        let plan = self.plan(spec);
         let group = if unit == plan.piece { plan.group } else { (Self::PIECE / unit).max(1) as usize };
         let threads = if self.rotating { 1 } else { plan.threads };
         Plan { threads, piece: unit, group }
@@ -124,15 +123,7 @@ impl File {
     /// # Errors
     /// If they cannot be read, or are more than fit into memory.
     pub fn bytes(&self, range: Range<u64>) -> Result<Vec<u8>, Error> {
-        let too_many = || Error::Read {
-            path: self.path().into(),
-            offset: range.start,
-            error: std::io::Error::other(format!("{} bytes do not fit into memory", range.end - range.start)),
-        };
-        let len = usize::try_from(range.end.saturating_sub(range.start)).map_err(|_| too_many())?;
-        let mut bytes = Vec::new();
-        bytes.try_reserve_exact(len).map_err(|_| too_many())?;
-        bytes.resize(len, 0);
+        let mut bytes = zeros(range.end.saturating_sub(range.start), self.path())?;
         self.fill(range.start, &mut bytes)?;
         Ok(bytes)
     }
@@ -182,24 +173,18 @@ impl File {
     }
 
     /// Reads leaves that follow one another, of one length or a byte more, and appends their digests.
-    fn leaves<N: NodeHash>(
-        &self,
-        format: &Format<N>,
-        nodes: &[Subtree],
-        role: Role,
-        out: &mut Vec<N::Digest>,
-    ) -> Result<(), Error> {
+    fn leaves(&self, spec: &Spec, nodes: &[Subtree], role: Role, out: &mut Digests) -> Result<(), Error> {
         let shortest = nodes.iter().map(|node| node.len).min().unwrap_or(0);
         let span = shortest.saturating_mul(nodes.len() as u64);
         if (1..=Self::PIECE).contains(&span) && role == Role::Inner && nodes.iter().all(|node| node.len == shortest) {
             return with_buffer(|buffer| {
                 let (messages, _) = self.reader.read(nodes[0].start, span as usize, shortest as usize, buffer)?;
-                self.permits.with(|| format.nodes.leaves(nodes[0].start, messages, out));
+                self.permits.with(|| spec.leaf_digests(nodes[0].start, messages, out));
                 Ok(())
             });
         }
         let starts: Vec<_> = nodes.iter().map(|node| node.start).collect();
-        let mut open = format.nodes.open_leaves(&starts);
+        let mut leaves = spec.leaf_hasher(&starts);
         let most = (2 * Self::PIECE / nodes.len() as u64).clamp(4 << 10, Self::PIECE);
         let mut done = 0;
         with_buffer(|buffer| {
@@ -208,7 +193,7 @@ impl File {
                     let slice = most.min(shortest - done) as usize;
                     let offsets = starts.iter().map(|start| start + done);
                     let slices = self.reader.gather(offsets, slice, buffer, spare)?;
-                    self.permits.with(|| format.nodes.slices(&mut open, slices));
+                    self.permits.with(|| leaves.update(slices));
                     done += slice as u64;
                 }
                 let end = |node: &Subtree| match (node.len - shortest) as usize {
@@ -217,55 +202,47 @@ impl File {
                 };
                 let ends = nodes.iter().map(end).collect::<Result<Vec<_>, Error>>()?;
                 let ends: Vec<_> = ends.iter().map(Vec::as_slice).collect();
-                format.nodes.close_leaves(open, &ends, role, out);
+                leaves.finish(&ends, role, out);
                 Ok(())
             })
         })
     }
 }
 
-impl Source for File {
-    fn subtrees<N: NodeHash>(&self) -> &(impl Subtrees<N> + Sync) {
-        self
-    }
-}
-
-impl<N: NodeHash> Subtrees<N> for File {
-    fn digest(&self, format: &Format<N>, node: Subtree, role: Role) -> Result<Option<N::Digest>, mksum::Error> {
+impl Subtrees for File {
+    fn digest(&self, spec: &Spec, node: Subtree, role: Role) -> Result<Option<Digest>, mksum::Error> {
+        let shape = spec.shape();
         if node.level == 0 && !(1..=Self::LEAF).contains(&node.len) {
-            let mut digest = Vec::new();
-            self.leaves(format, &[node], role, &mut digest).map_err(source)?;
-            return Ok(digest.pop());
+            let mut digest = Digests::new(spec.hash().size());
+            self.leaves(spec, &[node], role, &mut digest)?;
+            return Ok(digest.get(0));
         }
-        if node.level > 0
-            && (node.len > format.shape.batch(Self::LARGEST) || !matches!(format.shape, Shape::Even { .. }))
-        {
+        if node.level > 0 && (node.len > shape.batch(Self::LARGEST) || !matches!(shape, Shape::Even { .. })) {
             return Ok(None);
         }
-        let digest = with_buffer(|buffer| {
-            let leaf = if node.level == 0 { node.len } else { format.shape.leaf() } as usize;
+        with_buffer(|buffer| {
+            let leaf = if node.level == 0 { node.len } else { shape.leaf() } as usize;
             let (leaves, tail) = self.reader.read(node.start, node.len as usize, leaf, buffer)?;
-            Ok(self.permits.with(|| match node.level {
-                0 => format.nodes.leaf(node.start, leaves.get(0), role),
-                _ => format.level_by_level(node, role, leaves, tail, &mut Scratch::default()),
-            }))
-        });
-        digest.map(Some).map_err(source)
+            Ok(Some(self.permits.with(|| match node.level {
+                0 => spec.leaf_digest(node.start, leaves.get(0), role),
+                _ => spec.subtree_digest(node, role, leaves, tail),
+            })))
+        })
     }
 
-    fn digests(&self, format: &Format<N>, nodes: &[Subtree], out: &mut Vec<N::Digest>) -> Result<(), mksum::Error> {
+    fn digests(&self, spec: &Spec, nodes: &[Subtree], out: &mut Digests) -> Result<(), mksum::Error> {
         // Halving makes leaves of two lengths a byte apart; a last leaf may be much shorter.
         let most = |level| if level == 0 { 1 } else { 0 };
         let alike = |a: &Subtree, b: &Subtree| a.level == b.level && a.len.abs_diff(b.len) <= most(a.level);
         for run in nodes.chunk_by(alike) {
             match run {
-                [node, ..] if node.level == 0 => self.leaves(format, run, Role::Inner, out).map_err(source)?,
-                [node, _, ..] if self.is_read_together(format.shape, *node, run.len()) => {
-                    self.subtrees(format, run, out).map_err(source)?;
+                [node, ..] if node.level == 0 => self.leaves(spec, run, Role::Inner, out)?,
+                [node, _, ..] if self.is_read_together(spec.shape(), *node, run.len()) => {
+                    self.subtrees(spec, run, out)?;
                 }
                 nodes => {
                     for &node in nodes {
-                        out.push(format.join(self, node, Role::Inner)?);
+                        out.push(spec.join(self, node, Role::Inner)?);
                     }
                 }
             }
@@ -282,24 +259,26 @@ impl File {
     }
 
     /// Reads equal subtrees that follow one another at once, and appends their digests.
-    fn subtrees<N: NodeHash>(
-        &self,
-        format: &Format<N>,
-        nodes: &[Subtree],
-        out: &mut Vec<N::Digest>,
-    ) -> Result<(), Error> {
-        let (first, leaf) = (nodes[0], format.shape.leaf());
+    fn subtrees(&self, spec: &Spec, nodes: &[Subtree], out: &mut Digests) -> Result<(), Error> {
+        let (first, leaf) = (nodes[0], spec.shape().leaf());
         with_buffer(|buffer| {
             let len = first.len as usize * nodes.len();
             let (leaves, _) = self.reader.read(first.start, len, leaf as usize, buffer)?;
-            let scratch = &mut Scratch::default();
-            self.permits.with(|| format.full_level_by_level(first.start, first.level, leaves, scratch, out));
+            self.permits.with(|| spec.subtree_digests(first.start, first.level, leaves, out));
             Ok(())
         })
     }
 }
 
-/// A failed read as the error of a source.
-pub(crate) fn source(error: Error) -> mksum::Error {
-    mksum::Error::Source(Box::new(error))
+/// `len` zero bytes, for a file at `path`.
+///
+/// # Errors
+/// If memory has no room for them.
+pub(crate) fn zeros(len: u64, path: &Path) -> Result<Vec<u8>, Error> {
+    let refuse = || Error::refused(path, Refusal::Memory(len));
+    let len = usize::try_from(len).map_err(|_| refuse())?;
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(len).map_err(|_| refuse())?;
+    bytes.resize(len, 0);
+    Ok(bytes)
 }

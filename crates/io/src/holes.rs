@@ -1,102 +1,95 @@
-//! The digests of what was never written, without reading it.
+//! The digests of the holes of a sparse file, without reading them.
 
 use crate::File;
 use crate::platform::next_data;
-use mksum::{Error, Format, Messages, NodeHash, Role, Subtree, Subtrees};
+use mksum::{Digest, Digests, Error, Messages, Role, Spec, Subtree, Subtrees};
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A file as a source of subtrees that does not read its holes, where a format lets zero bytes lie anywhere.
-pub(crate) struct Sparse<'a, N: NodeHash> {
+/// A file as a source of subtrees that does not read its holes, where equal bytes have equal digests at every offset.
+pub(crate) struct Sparse<'a> {
     file: &'a File,
-    holes: Option<Holes<'a, N>>,
+    holes: Option<Holes<'a>>,
 }
 
-impl<'a, N: NodeHash> Sparse<'a, N> {
-    pub fn of(file: &'a File, format: &Format<N>) -> Self {
-        Sparse { file, holes: Holes::of(file, format) }
+impl<'a> Sparse<'a> {
+    pub fn of(file: &'a File, spec: &Spec) -> Self {
+        let holes = (file.is_sparse() && !spec.depends_on_start()).then(|| Holes { file, known: Mutex::default() });
+        Sparse { file, holes }
     }
 }
 
-impl<N: NodeHash> Subtrees<N> for Sparse<'_, N> {
-    fn digest(&self, format: &Format<N>, node: Subtree, role: Role) -> Result<Option<N::Digest>, Error> {
+impl Subtrees for Sparse<'_> {
+    fn digest(&self, spec: &Spec, node: Subtree, role: Role) -> Result<Option<Digest>, Error> {
         match &self.holes {
-            None => self.file.digest(format, node, role),
-            Some(holes) => (holes, self.file).digest(format, node, role),
+            None => self.file.digest(spec, node, role),
+            Some(holes) => (holes, self.file).digest(spec, node, role),
         }
     }
 
-    fn digests(&self, format: &Format<N>, nodes: &[Subtree], out: &mut Vec<N::Digest>) -> Result<(), Error> {
+    fn digests(&self, spec: &Spec, nodes: &[Subtree], out: &mut Digests) -> Result<(), Error> {
         match &self.holes {
-            None => self.file.digests(format, nodes, out),
-            Some(holes) => (holes, self.file).digests(format, nodes, out),
+            None => self.file.digests(spec, nodes, out),
+            Some(holes) => (holes, self.file).digests(spec, nodes, out),
         }
     }
 }
 
 /// The holes of a sparse file: zero bytes, whose digests are computed once for each length and level.
-struct Holes<'a, N: NodeHash> {
+struct Holes<'a> {
     file: &'a File,
-    known: Mutex<HashMap<(u64, u32), N::Digest>>,
+    known: Mutex<HashMap<(u64, u32), Digest>>,
 }
 
-impl<'a, N: NodeHash> Holes<'a, N> {
-    /// The holes of `file`, if it has some and the format's digests do not depend on where they lie.
-    fn of(file: &'a File, format: &Format<N>) -> Option<Self> {
-        (file.is_sparse() && !format.nodes.depends_on_start()).then(|| Holes { file, known: Mutex::default() })
-    }
-
+impl Holes<'_> {
     fn has(&self, node: Subtree) -> bool {
         next_data(&self.file.reader.file, node.start).is_some_and(|data| data >= node.end())
     }
 
-    fn known(&self) -> MutexGuard<'_, HashMap<(u64, u32), N::Digest>> {
+    fn known(&self) -> MutexGuard<'_, HashMap<(u64, u32), Digest>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl<N: NodeHash> Subtrees<N> for Holes<'_, N> {
-    fn digest(&self, format: &Format<N>, node: Subtree, role: Role) -> Result<Option<N::Digest>, Error> {
+impl Subtrees for Holes<'_> {
+    fn digest(&self, spec: &Spec, node: Subtree, role: Role) -> Result<Option<Digest>, Error> {
         if role == Role::Root || !self.has(node) {
             return Ok(None);
         }
         let key = (node.len, node.level);
-        if let Some(digest) = self.known().get(&key) {
-            self.file.reader.options.meter.add(node.len);
-            return Ok(Some(digest.clone()));
-        }
-        let digest = format.join(&Zeros(self), node, role)?;
-        self.known().insert(key, digest.clone());
+        let known = self.known().get(&key).copied();
+        let digest = match known {
+            Some(digest) => digest,
+            None => spec.join(&Zeros(self), node, role)?,
+        };
         self.file.reader.options.meter.add(node.len);
         Ok(Some(digest))
     }
 }
 
 /// As many zero bytes as are asked for.
-struct Zeros<'a, 'b, N: NodeHash>(&'a Holes<'b, N>);
+struct Zeros<'a, 'b>(&'a Holes<'b>);
 
-impl<N: NodeHash> Subtrees<N> for Zeros<'_, '_, N> {
-    fn digest(&self, format: &Format<N>, node: Subtree, role: Role) -> Result<Option<N::Digest>, Error> {
+impl Subtrees for Zeros<'_, '_> {
+    fn digest(&self, spec: &Spec, node: Subtree, role: Role) -> Result<Option<Digest>, Error> {
         static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
         if let Some(digest) = self.0.known().get(&(node.len, node.level)) {
-            return Ok(Some(digest.clone()));
+            return Ok(Some(*digest));
         }
         if node.level > 0 {
             return Ok(None);
         }
-        let mut leaf = format.nodes.open_leaves(&[node.start]);
+        let mut leaf = spec.leaf_hasher(&[node.start]);
         let mut rest = node.len;
         while rest > 0 {
             let slice = rest.min(ZEROS.len() as u64);
-            format.nodes.slices(&mut leaf, Messages::one(&ZEROS[..slice as usize]));
+            leaf.update(Messages::one(&ZEROS[..slice as usize]));
             rest -= slice;
         }
-        let mut digest = Vec::new();
-        format.nodes.close_leaves(leaf, &[&[]], role, &mut digest);
-        Ok(digest.pop())
+        Ok(Some(leaf.finish_one(role)))
     }
 
-    fn joined(&self, node: Subtree, digest: &N::Digest) {
-        self.0.known().insert((node.len, node.level), digest.clone());
+    fn joined(&self, node: Subtree, digest: &Digest) {
+        self.0.known().insert((node.len, node.level), *digest);
     }
 }

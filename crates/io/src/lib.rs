@@ -4,7 +4,6 @@
 mod buffer;
 mod error;
 mod file;
-mod good;
 mod holes;
 mod jobs;
 mod merklize;
@@ -15,14 +14,20 @@ mod permits;
 mod platform;
 mod reader;
 mod replacement;
+mod replica;
 mod sequence;
 mod stream;
 
-pub use error::{Error, reason};
+pub use error::{Error, Refusal, reason};
 pub use file::File;
-pub use good::{Good, good};
 pub use jobs::{Input, Job, Roots, hash, hash_all};
 pub use merklize::{Leaves, Merklized, merklize, random};
 pub use options::{Meter, Mode, Options, Throttle};
-pub use replacement::abandon;
+pub use replacement::remove_unfinished;
+pub use replica::{Replica, open_replica};
 pub use sequence::Sequence;
+
+/// The README's example.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

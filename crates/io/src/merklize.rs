@@ -1,24 +1,25 @@
 //! Node trees from files to files, a subtree in memory at a time.
 
+use crate::file::zeros;
 use crate::jobs::{Stream, stdin};
 use crate::open::{Opened, STDIN, open, opened};
 use crate::platform::widen_pipe;
 use crate::replacement::Replacement;
 use crate::stream::Bytes;
-use crate::{Error, File, Options};
-use mksum::{Hash, Merklize, NodeTree, NodeTreeError, Spent};
+use crate::{Error, File, Options, Refusal};
+use mksum::Hash;
+use mksum::node_tree::{Merklize, NodeTree, NodeTreeError, Timings};
 use std::fs;
-use std::io::{self, ErrorKind};
 use std::path::Path;
 
 /// Where leaves come from.
 #[derive(Clone, Copy, Debug)]
 pub enum Leaves<'a> {
-    /// A file, or whatever comes through the standard input (`-`) or a pipe, which is held in memory.
+    /// A file; or the standard input (`-`) or a pipe, whose bytes are held in memory.
     At(&'a Path),
     /// [Random](random) ones.
     Random {
-        /// Of what they are made.
+        /// The seed of the sequence.
         seed: u64,
         /// Their length, in bytes.
         len: u64,
@@ -32,8 +33,8 @@ pub struct Merklized {
     pub leaves: u64,
     /// The root: a digest of the hash.
     pub root: Vec<u8>,
-    /// Where the time went, without reading and writing.
-    pub spent: Spent,
+    /// The parts of the time that it took, without reading and writing.
+    pub timings: Timings,
 }
 
 /// Fills `out` with the bytes from `offset` on of an endless sequence: the numbers of SplitMix64 with this seed, the least
@@ -54,8 +55,8 @@ pub fn random(seed: u64, offset: u64, out: &mut [u8]) {
 /// Leaves that are in memory at once, in bytes, at most; and as much of nodes.
 const TILE: u64 = 64 << 20;
 
-/// Computes all nodes over leaves on `device`, and writes them in heap order, as [`NodeTree`] says, to `output`, if it is
-/// asked for: whole, or not at all.
+/// Computes all nodes over leaves on `device`, and writes them to `output`, if there is one, in [`NodeTree`]'s heap order: all
+/// of them, or no file at all.
 ///
 /// # Errors
 /// If the leaves cannot be read, change meanwhile, or are not 2^k digests; if the device fails; if the nodes cannot be
@@ -76,11 +77,10 @@ pub fn merklize(
         Leaves::At(path) => held(path, options)?,
     };
     if let (Held::File(file), Some(output)) = (&source, output) {
-        // Who names one file twice wants neither in place of the other.
+        // A file that is named twice is not meant to be overwritten.
         let same = |path| fs::canonicalize(path).ok();
         if same(file.path()).is_some_and(|leaves| same(output) == Some(leaves)) {
-            let error = io::Error::other("the leaves are there: have the nodes written somewhere else");
-            return Err(Error::Write { path: output.into(), error });
+            return Err(Error::refused(output, Refusal::Input));
         }
     }
     let tiled = Tiled { source: &source, path, hash, device, options };
@@ -125,7 +125,7 @@ fn held(path: &Path, options: &Options) -> Result<Held, Error> {
     }
 }
 
-/// All that comes of a stream: its end alone tells how many leaves there are.
+/// All bytes of a stream: only its end shows how many leaves there are.
 fn read_all(stream: fs::File, path: &Path, options: &Options) -> Result<Vec<u8>, Error> {
     widen_pipe(&stream);
     let (mut stream, mut bytes) = (Stream { stream, path, done: 0, options }, Vec::new());
@@ -133,7 +133,7 @@ fn read_all(stream: fs::File, path: &Path, options: &Options) -> Result<Vec<u8>,
         // Twice as much as there is: memory is asked for as bytes come.
         let (filled, more) = (bytes.len(), bytes.len().max(1 << 20));
         if bytes.try_reserve_exact(more).is_err() {
-            return Err(Error::Read { path: path.into(), offset: filled as u64, error: ErrorKind::OutOfMemory.into() });
+            return Err(Error::refused(path, Refusal::Memory((filled + more) as u64)));
         }
         bytes.resize(filled + more, 0);
         let got = stream.fill(&mut bytes[filled..])?;
@@ -157,42 +157,34 @@ struct Tiled<'a> {
 impl Tiled<'_> {
     fn run(&self, output: Option<&Replacement>) -> Result<Merklized, Error> {
         let (size, bytes) = (self.hash.size() as u64, self.source.len());
-        let whole = usize::try_from(bytes).map_err(|_| self.no_memory(bytes))?;
+        let whole = usize::try_from(bytes).map_err(|_| Error::refused(self.path, Refusal::Memory(bytes)))?;
         let tree = NodeTree::over(self.hash, whole).map_err(|error| self.fail(error))?;
         let leaves = (tree.leaves() as u64).min(1 << (TILE / size).ilog2());
-        let (tile, tiles) = ((leaves * size) as usize, tree.leaves() as u64 / leaves);
-        let (mut below, mut nodes) = (self.memory(tile)?, self.memory(tile)?);
-        let mut roots = self.memory((tiles * size) as usize)?;
-        let mut spent = Spent::default();
+        let (tile, tiles) = ((leaves * size) as usize, tree.leaves() / leaves as usize);
+        let (mut below, mut nodes) = (zeros(tile as u64, self.path)?, zeros(tile as u64, self.path)?);
+        let mut roots = zeros(tiles as u64 * size, self.path)?;
+        let mut timings = Timings::default();
         for (at, root) in (0..tiles).zip(roots.chunks_exact_mut(size as usize)) {
-            let leaves = self.leaves(at * tile as u64, &mut below)?;
-            spent += self.device.merklize(self.hash, leaves, &mut nodes).map_err(|error| self.fail(error))?;
+            let leaves = self.leaves((at * tile) as u64, &mut below)?;
+            timings += self.device.merklize(self.hash, leaves, &mut nodes).map_err(|error| self.fail(error))?;
             root.copy_from_slice(&nodes[size as usize..2 * size as usize]);
             if let Some(output) = output.filter(|_| tiles > 1) {
-                // A level of a subtree is a part of the tree's: so many levels lower, and so many places on.
-                let mut nodes = &nodes[2 * size as usize..];
-                let mut width = 2;
-                while !nodes.is_empty() {
-                    let (level, lower) = nodes.split_at((width * size) as usize);
-                    output.write_at(level, (tiles + at) * width * size)?;
-                    (nodes, width) = (lower, 2 * width);
+                for (own, place) in tree.tile_places(tiles, at) {
+                    output.write_at(&nodes[own], place)?;
                 }
             }
         }
         if tiles == 1 {
             output.map_or(Ok(()), |output| output.write_at(&nodes, 0))?;
-            return Ok(Merklized { leaves: tree.leaves() as u64, root: roots, spent });
+            return Ok(Merklized { leaves: tree.leaves() as u64, root: roots, timings });
         }
-        let mut top = self.memory(roots.len())?;
-        spent += self.device.merklize(self.hash, &roots, &mut top).map_err(|error| self.fail(error))?;
-        if let Some(output) = output {
-            output.write_at(&top, 0)?;
-            output.write_at(&roots, tiles * size)?;
-        }
-        Ok(Merklized { leaves: tree.leaves() as u64, root: top[size as usize..2 * size as usize].into(), spent })
+        let mut top = zeros(roots.len() as u64, self.path)?;
+        timings += self.device.merklize(self.hash, &roots, &mut top).map_err(|error| self.fail(error))?;
+        output.map_or(Ok(()), |output| output.write_at(&top, 0))?;
+        Ok(Merklized { leaves: tree.leaves() as u64, root: top[size as usize..2 * size as usize].into(), timings })
     }
 
-    /// The leaves of the subtree that begins at byte `start`, in `memory` or where they are.
+    /// The leaves of the tile that begins at byte `start`, in `memory` or where they are.
     fn leaves<'a>(&'a self, start: u64, memory: &'a mut [u8]) -> Result<&'a [u8], Error> {
         match self.source {
             Held::Memory(bytes) => return Ok(&bytes[start as usize..][..memory.len()]),
@@ -203,18 +195,6 @@ impl Tiled<'_> {
             }
         }
         Ok(memory)
-    }
-
-    fn memory(&self, bytes: usize) -> Result<Vec<u8>, Error> {
-        let mut memory = Vec::new();
-        memory.try_reserve_exact(bytes).map_err(|_| self.no_memory(bytes as u64))?;
-        memory.resize(bytes, 0);
-        Ok(memory)
-    }
-
-    fn no_memory(&self, bytes: u64) -> Error {
-        let error = io::Error::other(format!("{bytes} bytes do not fit into memory"));
-        Error::Open { path: self.path.into(), error }
     }
 
     fn fail(&self, error: NodeTreeError) -> Error {

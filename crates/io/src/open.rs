@@ -1,16 +1,16 @@
-//! What lies at a path: a file that is read at any offset, a stream, or nothing that can be hashed.
+//! Opens a path: a file that is read at any offset, a stream, or nothing that can be hashed.
 
 use crate::platform::{Kind, kind, read_at};
-use crate::{Error, File, Options};
+use crate::{Error, File, Options, Refusal};
 use std::fs;
 use std::io::{self, ErrorKind, Seek, SeekFrom};
 use std::path::Path;
 
-/// What lies at a path.
+/// An open input.
 pub(crate) enum Opened {
     /// A regular file or a block device.
     File(Box<File>),
-    /// A pipe, a terminal, or a file that does not tell its length.
+    /// A pipe, a terminal, or a file whose length is not known.
     Stream(fs::File),
 }
 
@@ -22,17 +22,14 @@ pub(crate) fn open(path: &Path, options: &Options) -> Result<Opened, Error> {
     opened(fs::File::open(path).map_err(|error| Error::Open { path: path.into(), error })?, path, options)
 }
 
-/// What `file` is, which was opened as `path`.
+/// The input `file`, which was opened as `path`.
 pub(crate) fn opened(mut file: fs::File, path: &Path, options: &Options) -> Result<Opened, Error> {
     let fail = |error| Error::Open { path: path.into(), error };
-    let refuse = |reason: &str| Err(fail(io::Error::other(reason)));
     let metadata = file.metadata().map_err(fail)?;
     let mut len = metadata.len();
     match kind(&file, &metadata) {
         Kind::Directory => return Err(fail(io::Error::from(ErrorKind::IsADirectory))),
-        Kind::Endless => {
-            return refuse("it is a device without an end; hash a part of it: head -c SIZE DEVICE | mksum");
-        }
+        Kind::Endless => return Err(Error::refused(path, Refusal::Endless)),
         Kind::Stream => return Ok(Opened::Stream(file)),
         Kind::Device => len = file.seek(SeekFrom::End(0)).map_err(fail)?,
         Kind::Regular => {
@@ -47,7 +44,7 @@ pub(crate) fn opened(mut file: fs::File, path: &Path, options: &Options) -> Resu
         }
     }
     if len > mksum::MAX_LEN {
-        return refuse("it is longer than 2^63 bytes");
+        return Err(Error::refused(path, Refusal::TooLong));
     }
     Ok(Opened::File(Box::new(File::new(path.into(), file, &metadata, len, options))))
 }

@@ -1,6 +1,6 @@
 //! How inputs are read.
 
-use mksum::Accelerator;
+use mksum::accelerator::Accelerator;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -17,7 +17,7 @@ pub struct Options {
     pub throttle: Option<Arc<Throttle>>,
     /// Is told the bytes done.
     pub meter: Arc<Meter>,
-    /// Computes large subtrees of files where a format allows it.
+    /// The device that computes large subtrees of files where a format allows it.
     pub accelerator: Option<Arc<dyn Accelerator>>,
 }
 

@@ -1,4 +1,4 @@
-//! What systems do differently: positioned reads, and all that only Linux tells about a file.
+//! Differences between systems: positioned reads, and the facts about a file that only Linux offers.
 
 use std::fs::{File, Metadata};
 use std::io;
@@ -16,6 +16,19 @@ pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result
     std::os::windows::fs::FileExt::seek_read(file, buffer, offset)
 }
 
+/// Calls the system again as long as a signal interrupts the call.
+///
+/// # Errors
+/// Any other error.
+pub(crate) fn uninterrupted<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    loop {
+        match call() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            result => return result,
+        }
+    }
+}
+
 /// Fills `buffer` with the bytes from `offset` on.
 ///
 /// # Errors
@@ -23,10 +36,9 @@ pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result
 pub(crate) fn read_exact_at(file: &File, buffer: &mut [u8], offset: u64) -> Result<(), (usize, io::Error)> {
     let mut done = 0;
     while done < buffer.len() {
-        match read_at(file, &mut buffer[done..], offset + done as u64) {
+        match uninterrupted(|| read_at(file, &mut buffer[done..], offset + done as u64)) {
             Ok(0) => return Err((done, io::ErrorKind::UnexpectedEof.into())),
             Ok(more) => done += more,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err((done, error)),
         }
     }
@@ -59,7 +71,7 @@ pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }
 
-/// What an open file is to someone who reads it.
+/// The kind of an open file, for a reader.
 #[cfg_attr(not(unix), allow(dead_code))] // Devices are files of Unix.
 pub(crate) enum Kind {
     Regular,
@@ -72,7 +84,7 @@ pub(crate) enum Kind {
     Endless,
 }
 
-/// What `file` is.
+/// The kind of `file`.
 pub(crate) fn kind(file: &File, metadata: &Metadata) -> Kind {
     if metadata.is_dir() {
         return Kind::Directory;
@@ -94,7 +106,7 @@ pub(crate) fn kind(file: &File, metadata: &Metadata) -> Kind {
     Kind::Stream
 }
 
-/// What tells that a file is still the one it was.
+/// The facts that show whether a file is unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
     /// In bytes.
@@ -165,9 +177,9 @@ mod linux {
         OpenOptions::new().read(true).custom_flags(flags).open(path).ok()
     }
 
-    /// Reads what the page cache has of the range: `None` if not even its first page.
+    /// Reads the part of the range that the page cache holds: `None` if not even its first page.
     ///
-    /// Fewer bytes than asked for are what the cache has, or the end of the file.
+    /// Fewer bytes than asked for mean that the cache holds no more, or that the file ends.
     pub(crate) fn read_cached(file: &File, slices: &mut [IoSliceMut<'_>], offset: u64) -> io::Result<Option<usize>> {
         match preadv2(file, slices, offset, ReadWriteFlags::NOWAIT) {
             Ok(len) => Ok(Some(len)),
@@ -194,7 +206,7 @@ mod linux {
 
     /// Lets a pipe hold as much as an ordinary user's may, so that its two ends wait for each other less often.
     pub(crate) fn widen_pipe(file: &File) {
-        // What is no pipe stays as it is, and so does one whose user has no more room for it.
+        // Other files stay as they are, and so does a pipe whose user has no more room for it.
         let _ = rustix::pipe::fcntl_setpipe_size(file, 1 << 20);
     }
 
@@ -204,9 +216,9 @@ mod linux {
         let _ = rustix::fs::fadvise(file, 0, None, rustix::fs::Advice::Random);
     }
 
-    /// Whether the file lies on a disk that turns, where reads far apart cost a seek each.
+    /// Whether the file lies on a rotating disk, where reads far apart cost a seek each.
     ///
-    /// A virtual disk says so of itself whatever is behind it, and is not believed.
+    /// Virtual disks report themselves as rotational, so the flag is ignored for them.
     pub(crate) fn is_rotating(metadata: &Metadata) -> bool {
         let device = if is_block(metadata) { metadata.rdev() } else { metadata.dev() };
         let link = format!("/sys/dev/block/{}:{}", major(device), minor(device));

@@ -2,12 +2,12 @@
 
 use crate::buffer::Buffer;
 use crate::platform::{
-    DIRECT_ALIGN, advise_random, is_not_direct, open_direct, read_at, read_cached, read_vectored_at,
+    DIRECT_ALIGN, advise_random, is_not_direct, open_direct, read_at, read_cached, read_vectored_at, uninterrupted,
 };
 use crate::{Error, Mode, Options};
 use mksum::Messages;
 use std::fs::File;
-use std::io::{self, ErrorKind, IoSliceMut};
+use std::io::{self, IoSliceMut};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
@@ -26,7 +26,7 @@ pub(crate) struct Reader {
     refused: AtomicBool,
 }
 
-/// What a read brought: whole messages, then a shorter rest, perhaps none.
+/// The bytes of a read: whole messages, then a shorter rest, perhaps none.
 pub(crate) type Read<'a> = (Messages<'a>, &'a [u8]);
 
 impl Reader {
@@ -49,7 +49,7 @@ impl Reader {
         };
         let direct = if around { open_direct(&file) } else { None };
         if direct.is_some() {
-            // What the cache lacks is not read into it, so nothing is to be read ahead either.
+            // Bytes that the cache lacks are not read into it, so nothing is to be read ahead either.
             advise_random(&file);
         }
         Reader {
@@ -130,7 +130,7 @@ impl Reader {
         Ok(Messages::strided(memory, len, stride, count))
     }
 
-    /// Reads what the page cache has of a range, if that is the way: the bytes that are there, `None` to go around it.
+    /// Reads the part of a range that the page cache holds, if reads ask it: the number of bytes, `None` to go around it.
     fn cached(&self, start: u64, slices: &mut [IoSliceMut<'_>]) -> Result<Option<usize>, Error> {
         if self.direct.is_none() || self.refused.load(Ordering::Relaxed) {
             return Ok(Some(0));
@@ -141,7 +141,7 @@ impl Reader {
         {
             return Ok(None);
         }
-        // Whatever is asked for and not there, the kernel begins to read: so a byte is asked for first.
+        // The kernel begins to read whatever is asked for and not there, so a byte is asked for first.
         let mut byte = [0];
         if self.retry(start, || read_cached(&self.file, &mut [IoSliceMut::new(&mut byte)], start))?.is_none() {
             self.passing.store(Self::PASSED, Ordering::Relaxed);
@@ -194,15 +194,8 @@ impl Reader {
         Ok(())
     }
 
-    fn retry<R>(&self, offset: u64, mut read: impl FnMut() -> io::Result<R>) -> Result<R, Error> {
-        loop {
-            match read() {
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                result => {
-                    return result.map_err(|error| Error::Read { path: self.path.clone(), offset, error });
-                }
-            }
-        }
+    fn retry<R>(&self, offset: u64, read: impl FnMut() -> io::Result<R>) -> Result<R, Error> {
+        uninterrupted(read).map_err(|error| Error::Read { path: self.path.clone(), offset, error })
     }
 
     /// The places of messages `stride` bytes apart, without the first `done` bytes of the messages.

@@ -1,8 +1,8 @@
 //! Files that are there whole or not at all.
 
-use crate::Error;
 use crate::outboard::with_extension;
 use crate::platform::{sync_folder, write_at};
+use crate::{Error, Refusal};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::mem;
@@ -16,18 +16,18 @@ fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes whatever is being written, for a process that is about to end: from now on nothing is finished.
-pub fn abandon() {
+/// Removes all files that are being written, for a process that is about to end: from now on nothing is finished.
+pub fn remove_unfinished() {
     let paths = unfinished();
     for path in paths.iter() {
-        // Nobody is left to tell if this fails.
+        // The process ends: nobody can act on a failure.
         let _ = fs::remove_file(path);
     }
-    // Who would finish waits for the lock until the process is gone.
+    // A thread that is about to finish one waits for the lock until the process is gone.
     mem::forget(paths);
 }
 
-/// A file being written beside the place that it is to take; without [`Replacement::finish`] it is removed.
+/// A file that is written beside its target and takes its place at the end; without [`Replacement::finish`] it is removed.
 #[derive(Debug)]
 pub(crate) struct Replacement {
     target: PathBuf,
@@ -37,17 +37,15 @@ pub(crate) struct Replacement {
 }
 
 impl Replacement {
-    /// Begins what is to lie at `target`, or where the link there points.
+    /// Begins a file for `target`, or for the file that the link there points to.
     ///
     /// # Errors
-    /// If what is there is no regular file, or none can be written beside it.
+    /// If something other than a regular file is there, or no file can be written beside it.
     pub fn create(target: &Path) -> Result<Self, Error> {
         let fail = |error| Error::Write { path: target.into(), error };
         let target: PathBuf = match fs::metadata(target) {
             Ok(found) if found.is_dir() => return Err(fail(ErrorKind::IsADirectory.into())),
-            Ok(found) if !found.is_file() => {
-                return Err(fail(io::Error::other("it is no regular file, which a whole one could replace")));
-            }
+            Ok(found) if !found.is_file() => return Err(Error::refused(target, Refusal::NotRegular)),
             Ok(_) => fs::canonicalize(target).map_err(fail)?,
             Err(error) if error.kind() == ErrorKind::NotFound => target.into(),
             Err(error) => return Err(fail(error)),
@@ -92,7 +90,7 @@ impl Replacement {
 impl Drop for Replacement {
     fn drop(&mut self) {
         if self.file.take().is_some() {
-            // What failed is told; that something of it stays as well would be no help.
+            // The failure itself is reported; a second one about the remains would not help.
             let _ = fs::remove_file(&self.path);
             unfinished().retain(|other| *other != self.path);
         }
@@ -136,7 +134,9 @@ mod tests {
         assert!(Replacement::create(&folder.path().join("none/file")).is_err());
         #[cfg(unix)]
         {
-            assert!(Replacement::create(Path::new("/dev/null")).unwrap_err().to_string().contains("no regular file"));
+            assert!(
+                Replacement::create(Path::new("/dev/null")).unwrap_err().to_string().contains("not a regular file")
+            );
             // A link stays a link.
             fs::write(folder.path().join("file"), "old").unwrap();
             let link = folder.path().join("link");

@@ -1,9 +1,9 @@
 //! Bytes that come in order and only once, as a source of subtrees.
 
-use crate::file::source;
-use crate::{Error, Options};
-use mksum::{Format, Memory, Messages, NodeHash, Role, Shape, Source, Subtree, Subtrees};
-use std::io::{self, ErrorKind, Read};
+use crate::platform::uninterrupted;
+use crate::{Error, Options, Refusal};
+use mksum::{Digest, Memory, Messages, Role, Shape, Spec, Subtree, Subtrees};
+use std::io::{ErrorKind, Read};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
@@ -42,35 +42,29 @@ impl<R: Read + Send> Sequence<R> {
     pub fn finish(self) -> Result<(), Error> {
         let State { mut reader, position: offset, .. } =
             self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let error = loop {
-            match reader.read(&mut [0]) {
-                Ok(0) => return Ok(()),
-                Ok(_) => break io::Error::other("there are more bytes than expected"),
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => break error,
-            }
-        };
-        Err(Error::Read { path: self.path, offset, error })
+        match uninterrupted(|| reader.read(&mut [0])) {
+            Ok(0) => Ok(()),
+            Ok(_) => Err(Error::refused(&self.path, Refusal::Longer(offset))),
+            Err(error) => Err(Error::Read { path: self.path, offset, error }),
+        }
     }
 
-    fn fill(&self, state: &mut State<R>, len: u64) -> Result<(), mksum::Error> {
+    fn fill(&self, state: &mut State<R>, len: u64) -> Result<(), Error> {
         state.buffer.resize(len as usize, 0);
         if let Some(throttle) = &self.options.throttle {
             throttle.wait(len);
         }
         let mut done = 0;
         while done < state.buffer.len() {
-            let offset = state.position + done as u64;
-            let error = match state.reader.read(&mut state.buffer[done..]) {
-                Ok(0) => io::Error::new(ErrorKind::UnexpectedEof, "the bytes end here"),
+            let error = match uninterrupted(|| state.reader.read(&mut state.buffer[done..])) {
+                Ok(0) => ErrorKind::UnexpectedEof.into(),
                 Ok(more) => {
                     done += more;
                     continue;
                 }
-                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
                 Err(error) => error,
             };
-            return Err(source(Error::Read { path: self.path.clone(), offset, error }));
+            return Err(Error::Read { path: self.path.clone(), offset: state.position + done as u64, error });
         }
         state.position += len;
         self.options.meter.add(len);
@@ -78,39 +72,32 @@ impl<R: Read + Send> Sequence<R> {
     }
 }
 
-impl<N: NodeHash, R: Read + Send> Subtrees<N> for Sequence<R> {
-    fn digest(&self, format: &Format<N>, node: Subtree, role: Role) -> Result<Option<N::Digest>, mksum::Error> {
+impl<R: Read + Send> Subtrees for Sequence<R> {
+    fn digest(&self, spec: &Spec, node: Subtree, role: Role) -> Result<Option<Digest>, mksum::Error> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let even = matches!(format.shape, Shape::Even { .. });
+        let even = matches!(spec.shape(), Shape::Even { .. });
         if node.start != state.position || (node.level > 0 && !(even && node.len <= Self::BATCH)) {
             return Ok(None);
         }
         if node.len <= Self::BATCH {
             self.fill(&mut state, node.len)?;
-            return format.join(&Memory::from(node.start, &state.buffer), node, role).map(Some);
+            return spec.join(&Memory::from(node.start, &state.buffer), node, role).map(Some);
         }
-        let mut leaf = format.nodes.open_leaves(&[node.start]);
+        let mut leaf = spec.leaf_hasher(&[node.start]);
         while state.position < node.end() {
             let len = Self::BATCH.min(node.end() - state.position);
             self.fill(&mut state, len)?;
-            format.nodes.slices(&mut leaf, Messages::one(&state.buffer));
+            leaf.update(Messages::one(&state.buffer));
         }
-        let mut digest = Vec::new();
-        format.nodes.close_leaves(leaf, &[&[]], role, &mut digest);
-        Ok(digest.pop())
-    }
-}
-
-impl<R: Read + Send> Source for Sequence<R> {
-    fn subtrees<N: NodeHash>(&self) -> &(impl Subtrees<N> + Sync) {
-        self
+        Ok(Some(leaf.finish_one(role)))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mksum::{Proof, Spec, Trusted};
+    use mksum::Spec;
+    use mksum::proof::{Proof, Trusted};
 
     #[test]
     fn it_proves_what_memory_does() {

@@ -2,19 +2,19 @@
 
 use crate::permits::Permits;
 use crate::{Error, Options, Roots};
-use mksum::{Format, Frontier, Memory, Messages, NodeHash, Role, Shape, Spec, Subtree, Subtrees, Visitor};
+use mksum::ordered::ordered;
+use mksum::{Digest, Digests, Frontier, Memory, Messages, NeedsLength, Role, Root, Shape, Spec, Subtree, Subtrees};
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
-use std::thread;
+use std::{mem, thread};
 
 /// The bytes that are read at once, about.
 const CHUNK: u64 = 1 << 20;
 /// The bytes that wait to be hashed, for each format.
 const WAITING: u64 = 16 << 20;
 
-/// What threads are given at a time, or some of them.
+/// The subtree that threads are given at a time, alone or several in a row.
 fn unit(shape: Shape) -> Option<Subtree> {
     shape.unit(shape.batch(CHUNK))
 }
@@ -25,203 +25,278 @@ pub(crate) trait Bytes {
     fn fill(&mut self, buffer: &mut [u8]) -> Result<usize, Error>;
 }
 
-/// What a stream is in each format; `len` is its length if that is known before, in bytes.
+/// The roots of bytes in each format; `len` is their number if it is known before.
+///
+/// With several formats, each has a thread of its own. Where the system has none to give, this returns `None` if the length
+/// is known, so that the bytes can be read again for each format; else the calling thread does all the work.
 pub(crate) fn hash_stream(
-    bytes: &mut dyn Bytes,
+    bytes: &mut (dyn Bytes + Send),
     len: Option<u64>,
     path: &Path,
     specs: &[Spec],
     options: &Options,
-) -> Result<Roots, Error> {
+) -> Result<Option<Roots>, Error> {
     let failed = |spec: &Spec, error: mksum::Error| Error::from_join(error, path, spec);
     let possible = |spec: &Spec| len.is_some() || spec.family().streams();
     if !specs.iter().any(possible) {
-        return Ok(specs.iter().map(|spec| Err(failed(spec, needs_length()))).collect());
+        return Ok(Some(specs.iter().map(|spec| Err(failed(spec, NeedsLength.into()))).collect()));
     }
     // A chunk of whole units needs no copying; with several formats only the first has that.
     let unit = specs.first().and_then(|spec| unit(spec.shape())).map_or(CHUNK, |unit| unit.len);
     let size = if unit > CHUNK { CHUNK } else { CHUNK / unit * unit } as usize;
     let mut first = vec![0; size.min(len.map_or(size, |len| len as usize + 1))];
     let got = bytes.fill(&mut first)?;
-    if got < first.len() {
+    first.truncate(got);
+    if got < size {
         // Short inputs need no threads. A format that refuses long streams refuses short ones too.
         options.meter.add(got as u64);
-        let root = |spec: &Spec| if possible(spec) { spec.root(&first[..got]) } else { Err(needs_length()) };
-        return Ok(specs.iter().map(|spec| root(spec).map_err(|error| failed(spec, error))).collect());
+        let root = |spec: &Spec| if possible(spec) { spec.root(&first) } else { Err(NeedsLength.into()) };
+        return Ok(Some(specs.iter().map(|spec| root(spec).map_err(|error| failed(spec, error))).collect()));
     }
-    let permits = Permits::new(options.threads);
+    let mut chunks =
+        Chunks { bytes, size, options, first: Some(first), spent: Vec::new(), ended: false, failure: None };
+    let roots = match specs {
+        [spec] => Some(vec![Driver { spec, len, options, permits: &Permits::new(options.threads) }.drive(&mut chunks)]),
+        specs => several(&mut chunks, specs, len, options),
+    };
+    let roots = match roots {
+        None if len.is_some() => return Ok(None),
+        None => in_turn(&mut chunks, specs),
+        Some(roots) => roots,
+    };
+    if let Some(failure) = chunks.failure {
+        return Err(failure);
+    }
+    let named = specs.iter().zip(roots).map(|(spec, root)| root.map_err(|error| failed(spec, error)));
+    Ok(Some(named.collect()))
+}
+
+/// A root, or why the format has none.
+type FormatRoot = Result<Root, mksum::Error>;
+
+/// The roots in each format, with a thread for each; `None` where the system has fewer threads, and then nothing is read.
+fn several(chunks: &mut Chunks<'_>, specs: &[Spec], len: Option<u64>, options: &Options) -> Option<Vec<FormatRoot>> {
+    let permits = &Permits::new(options.threads);
     thread::scope(|scope| {
-        let mut formats = Vec::new();
+        let mut drivers = Vec::new();
         for spec in specs {
-            let (sender, chunks) = mpsc::sync_channel::<Arc<Vec<u8>>>(2);
-            let driver = Driver { chunks, len, threads: options.threads, permits: &permits };
-            formats.push((spec, Some(sender), scope.spawn(move || spec.visit(driver))));
+            let (sender, received) = mpsc::sync_channel::<Chunk>(2);
+            let driver = Driver { spec, len, options, permits };
+            let drive = move || driver.drive(received.into_iter());
+            // Without it, the others end at once: their senders are dropped.
+            let thread = thread::Builder::new().name("format".into()).spawn_scoped(scope, drive).ok()?;
+            drivers.push((Some(sender), thread));
         }
-        let (mut chunk, mut got, mut total) = (first, got, 0);
-        let mut spent = Vec::new();
-        let read = loop {
-            chunk.truncate(got);
-            total += got as u64;
-            options.meter.add(got as u64);
-            let end = chunk.len() < size;
-            let shared = Arc::new(chunk);
-            for (_, sender, _) in &mut formats {
+        for chunk in chunks.by_ref() {
+            for (sender, _) in &mut drivers {
                 // A format that failed hangs up; the others go on.
-                if sender.as_ref().is_some_and(|sender| sender.send(shared.clone()).is_err()) {
+                if sender.as_ref().is_some_and(|sender| sender.send(chunk.clone()).is_err()) {
                     *sender = None;
                 }
             }
-            spent.push(shared);
-            if end || formats.iter().all(|(_, sender, _)| sender.is_none()) {
-                break Ok(());
+            if drivers.iter().all(|(sender, _)| sender.is_none()) {
+                break;
             }
-            // Memory that everyone is done with is read into again.
-            let free = spent.iter_mut().position(|chunk| Arc::get_mut(chunk).is_some());
-            let free = free.and_then(|index| Arc::into_inner(spent.swap_remove(index)));
-            chunk = free.unwrap_or_default();
-            chunk.resize(size, 0);
-            got = match bytes.fill(&mut chunk) {
-                Ok(got) => got,
-                Err(error) => break Err(error),
-            };
-        };
+        }
         // Hanging up tells the formats that this was all.
-        let results: Vec<_> = formats
-            .into_iter()
-            .map(|(spec, sender, driver)| {
-                drop(sender);
-                (spec, driver.join())
-            })
-            .collect();
-        read?;
-        let root = |(spec, result): (&Spec, thread::Result<Result<Vec<u8>, mksum::Error>>)| match result {
-            Ok(Ok(digest)) => Ok(spec.sealed(total, digest)),
-            Ok(Err(error)) => Err(failed(spec, error)),
-            Err(panic) => std::panic::resume_unwind(panic),
-        };
-        Ok(results.into_iter().map(root).collect())
+        let threads: Vec<_> = drivers.into_iter().map(|(_, thread)| thread).collect();
+        let joined =
+            threads.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        Some(joined.collect())
     })
 }
 
-fn needs_length() -> mksum::Error {
-    mksum::Error::Source(Box::new(mksum::NeedsLength))
+/// The same roots on the calling thread.
+fn in_turn(chunks: &mut Chunks<'_>, specs: &[Spec]) -> Vec<FormatRoot> {
+    let mut frontiers: Vec<Result<Frontier, mksum::Error>> = specs.iter().map(|spec| Ok(spec.frontier()?)).collect();
+    for chunk in chunks.by_ref() {
+        for growing in &mut frontiers {
+            if let Ok(frontier) = growing
+                && let Err(error) = frontier.update(&chunk)
+            {
+                *growing = Err(error);
+            }
+        }
+    }
+    frontiers.into_iter().map(|frontier| frontier?.root()).collect()
+}
+
+/// Some of the bytes.
+type Chunk = Arc<Vec<u8>>;
+
+/// The bytes as chunks of one size, of which only the last is shorter, perhaps empty.
+struct Chunks<'a> {
+    bytes: &'a mut (dyn Bytes + Send),
+    /// The bytes of a chunk.
+    size: usize,
+    options: &'a Options,
+    /// The first chunk, which is read already.
+    first: Option<Vec<u8>>,
+    /// Chunks that were handed out.
+    spent: Vec<Chunk>,
+    ended: bool,
+    /// Why the bytes ended too soon.
+    failure: Option<Error>,
+}
+
+impl Chunks<'_> {
+    /// Reads the next chunk.
+    fn read(&mut self) -> Result<Vec<u8>, Error> {
+        // Memory that everyone is done with is read into again.
+        let free = self.spent.iter_mut().position(|chunk| Arc::get_mut(chunk).is_some());
+        let free = free.and_then(|index| Arc::into_inner(self.spent.swap_remove(index)));
+        let mut chunk = free.unwrap_or_default();
+        chunk.resize(self.size, 0);
+        let got = self.bytes.fill(&mut chunk)?;
+        chunk.truncate(got);
+        Ok(chunk)
+    }
+}
+
+impl Iterator for Chunks<'_> {
+    type Item = Chunk;
+
+    fn next(&mut self) -> Option<Chunk> {
+        if self.ended {
+            return None;
+        }
+        let chunk = match self.first.take().map_or_else(|| self.read(), Ok) {
+            Ok(chunk) => Arc::new(chunk),
+            Err(error) => {
+                (self.failure, self.ended) = (Some(error), true);
+                return None;
+            }
+        };
+        self.options.meter.add(chunk.len() as u64);
+        self.ended = chunk.len() < self.size;
+        self.spent.push(chunk.clone());
+        Some(chunk)
+    }
 }
 
 /// One format's part of a stream.
 struct Driver<'a> {
-    chunks: mpsc::Receiver<Arc<Vec<u8>>>,
+    spec: &'a Spec,
     len: Option<u64>,
-    threads: usize,
+    options: &'a Options,
     permits: &'a Permits,
 }
 
-impl Visitor for Driver<'_> {
-    type Output = Result<Vec<u8>, mksum::Error>;
-
-    fn visit<const N: usize, H: NodeHash<Digest = [u8; N]>>(self, format: &Format<H>) -> Self::Output {
-        let digest = match (format.frontier(), unit(format.shape)) {
-            (Ok(frontier), Some(unit)) if unit.len <= WAITING / 2 => self.parallel(format, frontier, unit),
-            (Ok(frontier), _) => self.serial(frontier),
-            (Err(_), _) => self.in_order(format),
-        };
-        Ok(digest?.into())
-    }
-}
-
 impl Driver<'_> {
-    /// Units of the tree are hashed by threads and pushed in order.
-    fn parallel<N: NodeHash>(
-        self,
-        format: &Format<N>,
-        mut frontier: Frontier<'_, N>,
+    /// The root of all chunks.
+    fn drive(&self, chunks: impl Iterator<Item = Chunk> + Send) -> FormatRoot {
+        match (self.spec.frontier(), unit(self.spec.shape())) {
+            (Ok(frontier), Some(unit)) if unit.len <= WAITING / 2 => self.parallel(frontier, unit, chunks),
+            (Ok(frontier), _) => self.serial(frontier, chunks),
+            (Err(_), _) => self.left_to_right(chunks),
+        }
+    }
+
+    /// Threads hash units of the tree, which are pushed in order.
+    fn parallel(
+        &self,
+        mut frontier: Frontier,
         unit: Subtree,
-    ) -> Result<N::Digest, mksum::Error> {
-        let run = (format.shape.batch(CHUNK) / unit.len).max(1);
-        let ahead = (2 * self.threads as u64).min(WAITING.div_ceil(run * unit.len)).max(2);
-        let (jobs, todo) = mpsc::sync_channel::<Run>(ahead as usize);
-        let todo = Mutex::new(todo);
-        let (results, done) = mpsc::channel();
-        let work = |results: mpsc::Sender<_>| {
-            loop {
-                let job = todo.lock().unwrap_or_else(PoisonError::into_inner).recv();
-                let Ok(job) = job else { return };
-                let digests = self.permits.with(|| job.digests(format));
-                if results.send((job.start, digests)).is_err() {
-                    return;
-                }
-            }
+        chunks: impl Iterator<Item = Chunk> + Send,
+    ) -> FormatRoot {
+        let threads = self.options.threads;
+        let run = (self.spec.shape().batch(CHUNK) / unit.len).max(1) * unit.len;
+        let ahead = (2 * threads as u64).min(WAITING.div_ceil(run)).max(2);
+        let rest = Mutex::new(None);
+        let runs = Runs { chunks, current: None, pending: Run::at(0), len: run, rest: &rest };
+        let hash = |(): &mut (), run: Run| {
+            self.permits.with(|| run.digests(self.spec, unit)).map(|digests| (run.start, digests))
         };
-        thread::scope(|scope| {
-            for _ in 0..self.threads {
-                let (work, results) = (&work, results.clone());
-                scope.spawn(move || work(results));
-            }
-            let jobs = jobs;
-            let mut early = BTreeMap::new();
-            let mut take = |frontier: &mut Frontier<'_, N>| {
-                while !early.contains_key(&frontier.position()) {
-                    let (start, digests) = done.recv().map_err(|_| mksum::Error::Missing(unit))?;
-                    early.insert(start, digests);
-                }
-                let start = frontier.position();
-                let digests: Vec<N::Digest> = early.remove(&start).expect("it is here")?;
-                for (digest, i) in digests.into_iter().zip(0..) {
-                    frontier.push(Subtree { start: start + i * unit.len, ..unit }, digest)?;
-                }
-                Ok::<(), mksum::Error>(())
-            };
-            let mut pending = Run { unit, start: 0, parts: Vec::new() };
-            let mut sent = 0;
-            for chunk in &self.chunks {
-                let mut from = 0;
-                while from < chunk.len() {
-                    // A full run waits for the byte after it: only then is it certain that it is not the root.
-                    if pending.len() == run * unit.len {
-                        let next = Run { unit, start: pending.end(), parts: Vec::new() };
-                        jobs.send(std::mem::replace(&mut pending, next)).map_err(|_| mksum::Error::Missing(unit))?;
-                        sent += 1;
-                        if sent >= ahead {
-                            take(&mut frontier)?;
-                        }
+        ordered(
+            threads,
+            ahead as usize,
+            runs,
+            || (),
+            hash,
+            |results| {
+                for result in results {
+                    let (start, digests) = result?;
+                    for (digest, index) in digests.iter().zip(0..) {
+                        frontier.push(Subtree { start: start + index * unit.len, ..unit }, digest)?;
                     }
-                    let more = (run * unit.len - pending.len()).min((chunk.len() - from) as u64) as usize;
-                    pending.parts.push((chunk.clone(), from, more));
-                    from += more;
                 }
-            }
-            drop(jobs);
-            while frontier.position() < pending.start {
-                take(&mut frontier)?;
-            }
-            let rest = pending.bytes();
-            frontier.root_with(&Memory::from(pending.start, &rest), pending.end())
-        })
+                let rest = rest.lock().unwrap_or_else(PoisonError::into_inner).take().expect("the end of the runs");
+                frontier.root_with(&Memory::from(rest.start, &rest.bytes()), rest.end())
+            },
+        )
     }
 
     /// Leaves that are too long to wait in memory are hashed as they come.
-    fn serial<N: NodeHash>(self, mut frontier: Frontier<'_, N>) -> Result<N::Digest, mksum::Error> {
-        for chunk in &self.chunks {
+    fn serial(&self, mut frontier: Frontier, chunks: impl Iterator<Item = Chunk>) -> FormatRoot {
+        for chunk in chunks {
             self.permits.with(|| frontier.update(&chunk))?;
         }
         frontier.root()
     }
 
     /// The tree of a known length takes its leaves from the left to the right.
-    fn in_order<N: NodeHash>(self, format: &Format<N>) -> Result<N::Digest, mksum::Error> {
-        let len = self.len.ok_or_else(needs_length)?;
-        let leaves = Leaves { driver: &self, left: RefCell::default() };
-        format.root(&leaves, len)
+    fn left_to_right(&self, chunks: impl Iterator<Item = Chunk>) -> FormatRoot {
+        let len = self.len.ok_or(NeedsLength)?;
+        let leaves = Leaves { permits: self.permits, left: RefCell::new((chunks, Chunk::default(), 0)) };
+        self.spec.root_from(&leaves, len)
     }
 }
 
-/// A run of units, in pieces of chunks.
+/// Full runs of units, which more bytes follow, and then the rest.
+struct Runs<'a, I> {
+    chunks: I,
+    /// A chunk and how many of its bytes are in runs.
+    current: Option<(Chunk, usize)>,
+    pending: Run,
+    /// The bytes of a full run.
+    len: u64,
+    /// The bytes after the last full run, once all chunks are there.
+    rest: &'a Mutex<Option<Run>>,
+}
+
+impl<I: Iterator<Item = Chunk>> Iterator for Runs<'_, I> {
+    type Item = Run;
+
+    fn next(&mut self) -> Option<Run> {
+        loop {
+            let (chunk, from) = match self.current.take().filter(|(chunk, from)| *from < chunk.len()) {
+                Some(current) => current,
+                None => match self.chunks.next() {
+                    Some(chunk) => {
+                        self.current = Some((chunk, 0));
+                        continue;
+                    }
+                    None => {
+                        let rest = mem::replace(&mut self.pending, Run::at(0));
+                        *self.rest.lock().unwrap_or_else(PoisonError::into_inner) = Some(rest);
+                        return None;
+                    }
+                },
+            };
+            // A full run waits for the byte after it: only then is it certain that it is not the root.
+            if self.pending.len() == self.len {
+                self.current = Some((chunk, from));
+                let next = Run::at(self.pending.end());
+                return Some(mem::replace(&mut self.pending, next));
+            }
+            let more = (self.len - self.pending.len()).min((chunk.len() - from) as u64) as usize;
+            self.pending.parts.push((chunk.clone(), from, more));
+            self.current = Some((chunk, from + more));
+        }
+    }
+}
+
+/// Bytes that follow one another, in pieces of chunks.
 struct Run {
-    unit: Subtree,
     start: u64,
-    parts: Vec<(Arc<Vec<u8>>, usize, usize)>,
+    parts: Vec<(Chunk, usize, usize)>,
 }
 
 impl Run {
+    fn at(start: u64) -> Run {
+        Run { start, parts: Vec::new() }
+    }
+
     fn len(&self) -> u64 {
         self.parts.iter().map(|(_, _, len)| *len as u64).sum()
     }
@@ -238,14 +313,14 @@ impl Run {
         self.slices().collect::<Vec<_>>().concat()
     }
 
-    /// The digest of each unit.
-    fn digests<N: NodeHash>(&self, format: &Format<N>) -> Result<Vec<N::Digest>, mksum::Error> {
-        let mut out = Vec::new();
-        if self.unit.level == 0 && self.parts.len() > 1 && self.len() == self.unit.len {
+    /// The digest of each unit; `unit` is the first of the tree.
+    fn digests(&self, spec: &Spec, unit: Subtree) -> Result<Digests, mksum::Error> {
+        let mut out = Digests::new(spec.hash().size());
+        if unit.level == 0 && self.parts.len() > 1 && self.len() == unit.len {
             // A leaf of several chunks is not copied together.
-            let mut leaf = format.nodes.open_leaves(&[self.start]);
-            self.slices().for_each(|slice| format.nodes.slices(&mut leaf, Messages::one(slice)));
-            format.nodes.close_leaves(leaf, &[&[]], Role::Inner, &mut out);
+            let mut leaf = spec.leaf_hasher(&[self.start]);
+            self.slices().for_each(|slice| leaf.update(Messages::one(slice)));
+            out.push(leaf.finish_one(Role::Inner));
             return Ok(out);
         }
         let copy;
@@ -256,12 +331,12 @@ impl Run {
                 &copy[..]
             }
         };
-        match self.unit.level {
-            0 => format.nodes.leaves(self.start, Messages::new(bytes, self.unit.len as usize), &mut out),
+        match unit.level {
+            0 => spec.leaf_digests(self.start, Messages::new(bytes, unit.len as usize), &mut out),
             _ => {
                 let memory = Memory::from(self.start, bytes);
-                for start in (self.start..self.end()).step_by(self.unit.len as usize) {
-                    out.push(format.join(&memory, Subtree { start, ..self.unit }, Role::Inner)?);
+                for start in (self.start..self.end()).step_by(unit.len as usize) {
+                    out.push(spec.join(&memory, Subtree { start, ..unit }, Role::Inner)?);
                 }
             }
         }
@@ -270,31 +345,29 @@ impl Run {
 }
 
 /// Leaves that are asked for from the left to the right.
-struct Leaves<'a, 'b> {
-    driver: &'a Driver<'b>,
-    /// What is left of the last chunk.
-    left: RefCell<(Arc<Vec<u8>>, usize)>,
+struct Leaves<'a, I> {
+    permits: &'a Permits,
+    /// Chunks, the last one taken, and how many of its bytes are in leaves.
+    left: RefCell<(I, Chunk, usize)>,
 }
 
-impl<N: NodeHash> Subtrees<N> for Leaves<'_, '_> {
-    fn digest(&self, format: &Format<N>, node: Subtree, role: Role) -> Result<Option<N::Digest>, mksum::Error> {
+impl<I: Iterator<Item = Chunk>> Subtrees for Leaves<'_, I> {
+    fn digest(&self, spec: &Spec, node: Subtree, role: Role) -> Result<Option<Digest>, mksum::Error> {
         if node.level > 0 {
             return Ok(None);
         }
-        let mut leaf = format.nodes.open_leaves(&[node.start]);
+        let mut leaf = spec.leaf_hasher(&[node.start]);
         let mut missing = node.len;
-        let (chunk, from) = &mut *self.left.borrow_mut();
+        let (chunks, chunk, from) = &mut *self.left.borrow_mut();
         while missing > 0 {
             if *from == chunk.len() {
-                (*chunk, *from) = (self.driver.chunks.recv().map_err(|_| mksum::Error::Missing(node))?, 0);
+                (*chunk, *from) = (chunks.next().ok_or(mksum::Error::Missing(node))?, 0);
             }
             let slice = &chunk[*from..][..missing.min((chunk.len() - *from) as u64) as usize];
-            self.driver.permits.with(|| format.nodes.slices(&mut leaf, Messages::one(slice)));
+            self.permits.with(|| leaf.update(Messages::one(slice)));
             *from += slice.len();
             missing -= slice.len() as u64;
         }
-        let mut digest = Vec::new();
-        format.nodes.close_leaves(leaf, &[&[]], role, &mut digest);
-        Ok(digest.pop())
+        Ok(Some(leaf.finish_one(role)))
     }
 }

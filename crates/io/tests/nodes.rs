@@ -1,7 +1,8 @@
 //! Node trees from files and to files.
 
-use mksum::{CpuLanes, Hash, Merklize};
-use mksum_io::{Error, Leaves, Options, merklize, random};
+use mksum::Hash;
+use mksum::node_tree::{CpuLanes, Merklize};
+use mksum_io::{Error, Leaves, Options, Refusal, merklize, random};
 use mksum_vectors::{bytes, nodes};
 use std::fs;
 
@@ -62,18 +63,20 @@ fn a_failure_leaves_what_was_there() {
     let folder = tempfile::tempdir().unwrap();
     let (leaves, output) = (folder.path().join("leaves"), folder.path().join("nodes"));
     fs::write(&output, "old").unwrap();
-    for (len, told) in [(0, "at least 64 bytes"), (96, "the nearest are 64 and 128 bytes"), (63, "at least 64 bytes")] {
+    for (len, end) in
+        [(0, "at least 64 bytes"), (96, "the nearest lengths are 64 and 128 bytes"), (63, "at least 64 bytes")]
+    {
         fs::write(&leaves, vec![1; len]).unwrap();
         let error = merklize(Leaves::At(&leaves), Hash::Blake3, &CPU, Some(&output), &Options::new()).unwrap_err();
         assert!(matches!(&error, Error::Nodes { path, .. } if *path == leaves));
         assert!(error.to_string().starts_with(&format!("{len} bytes of leaves")), "{error}");
-        assert!(error.to_string().ends_with(told), "{error}");
+        assert!(error.to_string().ends_with(end), "{error}");
     }
     fs::write(&leaves, [1; 64]).unwrap();
     let error = merklize(Leaves::At(&leaves), Hash::Blake3, &CPU, Some(&leaves), &Options::new()).unwrap_err();
-    assert!(matches!(error, Error::Write { .. }), "{error}");
+    assert!(matches!(error, Error::Refused { refusal: Refusal::Input, .. }), "{error}");
     let error = merklize(Leaves::At(&leaves), Hash::Md5, &CPU, Some(&output), &Options::new()).unwrap_err();
-    assert!(error.to_string().starts_with("no node trees are made with md5"), "{error}");
+    assert!(error.to_string().starts_with("there are no node trees with md5"), "{error}");
     assert_eq!((fs::read(&output).unwrap(), fs::read(&leaves).unwrap()), (b"old".into(), vec![1; 64]));
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
 }

@@ -1,7 +1,8 @@
 //! Outboards of files: an update is what keeping anew would be, byte for byte.
 #![cfg(unix)]
 
-use mksum::{Kept, Outboard, Spec};
+use mksum::Spec;
+use mksum::outboard::{KeptLayout, Outboard};
 use mksum_io::outboard::{Finding, How, keep, open, update, verify};
 use mksum_io::{File, Options};
 use std::fs;
@@ -63,7 +64,7 @@ fn an_update_is_what_keeping_anew_would_be() {
         let spec: Spec = format.parse().unwrap();
         for turn in 0..12 {
             let len = [1, 1000, 4096, 16384, 30_000, 100_000, 300_000][numbers.below(7) as usize] + numbers.below(3);
-            let unit = Kept::unit_within(spec.shape(), numbers.below(20_000));
+            let unit = KeptLayout::unit_within(spec.shape(), numbers.below(20_000));
             fs::write(&path, (0..len).map(|_| numbers.below(256) as u8).collect::<Vec<_>>()).unwrap();
             kept(&path, &spec, unit, &place);
             assert_eq!(damage(&path, &place), []);
@@ -145,13 +146,13 @@ fn the_end_of_a_file_that_is_cut_off_or_grew_is_told() {
         let spec: Spec = format.parse().unwrap();
         let bytes = mksum_vectors::Pattern::Mod251.bytes(100_000);
         fs::write(&path, &bytes).unwrap();
-        let unit = Kept::unit_within(spec.shape(), 5000);
+        let unit = KeptLayout::unit_within(spec.shape(), 5000);
         kept(&path, &spec, unit, &place);
         fs::write(&path, [&bytes[..], b"more"].concat()).unwrap();
         assert_eq!(damage(&path, &place), [Finding::Grown(100_000..100_004)], "{format}");
         for cut in [0, 1, 1000, 50_000, 99_999] {
             fs::write(&path, &bytes[..cut]).unwrap();
-            let start = open(&place).unwrap().kept().unit_over(cut as u64).unwrap().start;
+            let start = open(&place).unwrap().layout().unit_over(cut as u64).unwrap().start;
             let mut expected = vec![Finding::Missing(cut as u64..100_000)];
             if start < cut as u64 {
                 expected.insert(0, Finding::Damaged(start..cut as u64));

@@ -30,7 +30,7 @@ fn job(path: &Path, rows: &[Row]) -> Job {
 fn text(row: &Row, result: Result<Roots, Error>) -> String {
     match result.and_then(|mut roots| roots.remove(0)) {
         Ok(root) => root.to_string(),
-        Err(Error::Format { error, .. }) if error.to_string().contains("no root for") => "-".into(),
+        Err(Error::Format { error: mksum::Error::Length(_), .. }) => "-".into(),
         Err(error) => panic!("{}: {}: {error}", row.at, error.path().display()),
     }
 }
@@ -97,7 +97,8 @@ fn pipes_with_short_writes_give_each_row_its_root() {
             hash(&job(&pipe, slice::from_ref(row)), &Options { threads: 1 + turn % 4, ..Options::new() })
         });
         if row.format.starts_with("mtsum") {
-            assert!(root.unwrap().remove(0).unwrap_err().to_string().contains("needs the length first"), "{}", row.at);
+            let refused = root.unwrap().remove(0);
+            assert!(matches!(refused, Err(Error::Format { error: mksum::Error::NeedsLength(_), .. })), "{}", row.at);
         } else {
             assert_eq!(text(row, root), row.root, "{}", row.at);
         }

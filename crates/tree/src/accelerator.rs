@@ -1,12 +1,13 @@
-//! Large subtrees that something else than the CPU computes, from the bytes under them.
+//! Large subtrees that a device computes from the bytes under them.
 
-use crate::{Error, Format, NodeHash, Role, Shape, Subtree, Subtrees};
+use crate::{Digest, Error, Role, Shape, Spec, Subtree, Subtrees};
 use core::fmt;
 use core::ops::RangeInclusive;
 use mksum_lanes::Hash;
 
-/// What a node's hash is, as plain data: for whoever computes nodes without [`NodeHash`].
+/// The hashes of leaves and parents as plain data, for devices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Recipe<'a> {
     /// A full leaf is the hash of a prefix and its bytes, an inner node that of a prefix and its children's digests.
     Prefixed {
@@ -41,14 +42,14 @@ pub trait Accelerator: fmt::Debug + Send + Sync {
 /// Fills memory with the bytes from an offset of the input on.
 pub type Read<'a> = &'a (dyn Fn(u64, &mut [u8]) -> Result<(), Error> + Sync);
 
-/// An inner subtree all of whose leaves are full.
+/// An inner subtree with full leaves only.
 #[derive(Clone, Copy, Debug)]
 pub struct Perfect<'a> {
     /// Which.
     pub node: Subtree,
     /// The shape of its tree: [`Shape::Even`].
     pub shape: Shape,
-    /// What its nodes are.
+    /// The hashes of its nodes.
     pub recipe: Recipe<'a>,
 }
 
@@ -60,9 +61,9 @@ pub struct Accelerated<'a> {
 }
 
 impl<'a> Accelerated<'a> {
-    /// A source for one format, if the device computes subtrees of it.
-    pub fn new<N: NodeHash>(accelerator: &'a dyn Accelerator, format: &Format<N>, read: Read<'a>) -> Option<Self> {
-        let lengths = accelerator.lengths(format.shape, format.nodes.recipe()?)?;
+    /// The source of subtrees of this format, if the device computes them.
+    pub fn new(accelerator: &'a dyn Accelerator, spec: &Spec, read: Read<'a>) -> Option<Self> {
+        let lengths = accelerator.lengths(spec.shape(), spec.recipe()?)?;
         Some(Accelerated { accelerator, read, lengths })
     }
 
@@ -72,14 +73,15 @@ impl<'a> Accelerated<'a> {
     }
 }
 
-impl<const D: usize, N: NodeHash<Digest = [u8; D]>> Subtrees<N> for Accelerated<'_> {
-    fn digest(&self, format: &Format<N>, node: Subtree, role: Role) -> Result<Option<[u8; D]>, Error> {
-        let Some(recipe) = format.nodes.recipe() else { return Ok(None) };
+impl Subtrees for Accelerated<'_> {
+    fn digest(&self, spec: &Spec, node: Subtree, role: Role) -> Result<Option<Digest>, Error> {
+        let Some(recipe) = spec.recipe() else { return Ok(None) };
         let asked = role == Role::Inner && node.level > 0 && self.lengths.contains(&node.len);
-        if !asked || !format.shape.is_perfect(node) {
+        if !asked || !spec.shape().is_perfect(node) {
             return Ok(None);
         }
-        let (mut out, perfect) = ([0; D], Perfect { node, shape: format.shape, recipe });
-        Ok(self.accelerator.digest(perfect, self.read, &mut out)?.then_some(out))
+        let mut out = Digest::zero(spec.hash().size());
+        let perfect = Perfect { node, shape: spec.shape(), recipe };
+        Ok(self.accelerator.digest(perfect, self.read, out.as_mut())?.then_some(out))
     }
 }

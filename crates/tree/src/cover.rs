@@ -1,65 +1,84 @@
-//! A tree cut into pieces, in order.
+//! Walks over a tree from left to right, and a tree cut into pieces that are hashed anywhere and joined once.
 
-use crate::proof::Cut;
-use crate::{Shape, Subtree, shape::Children};
+use crate::shape::Children;
+use crate::{Digest, Digests, Error, LengthError, Memory, Role, Root, Shape, Spec, Subtree, Subtrees};
 use alloc::vec::Vec;
+use core::fmt;
 
-/// The largest subtrees of at most some length, left to right: a plan for whoever computes them.
+/// A walk over a tree from left to right, a node before those below it, which are visited only if the walker
+/// [enters](Walk::enter) it.
+///
+/// Holds one iterator a level, however large the tree is.
+#[derive(Clone, Debug)]
+pub(crate) struct Walk {
+    shape: Shape,
+    first: Option<Subtree>,
+    /// The children still to come of the nodes above the next one, the top's first.
+    open: Vec<Children>,
+}
+
+impl Walk {
+    /// A walk that begins with `top`.
+    pub fn new(shape: Shape, top: Option<Subtree>) -> Self {
+        Walk { shape, first: top, open: Vec::new() }
+    }
+
+    /// Where the tree splits.
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// Visits the children of `node`, which came last, next.
+    pub fn enter(&mut self, node: Subtree) {
+        self.open.push(self.shape.children(node));
+    }
+
+    /// The node right above the one that came last, if it is not the top.
+    pub fn above(&self) -> Option<Subtree> {
+        self.open.last().map(Children::node)
+    }
+
+    /// Skips the next siblings that end at or before byte `end`.
+    pub fn pass(&mut self, end: u64) {
+        if let Some(children) = self.open.last_mut() {
+            children.pass(end);
+        }
+    }
+}
+
+impl Iterator for Walk {
+    type Item = Subtree;
+
+    fn next(&mut self) -> Option<Subtree> {
+        if let Some(top) = self.first.take() {
+            return Some(top);
+        }
+        loop {
+            if let Some(node) = self.open.last_mut()?.next() {
+                return Some(node);
+            }
+            self.open.pop();
+        }
+    }
+}
+
+/// The largest subtrees of at most some length, left to right: a plan for parallel work.
 ///
 /// A leaf is never cut: one that is longer than asked for is a piece all the same. Memory does not grow with the tree.
 #[derive(Clone, Debug)]
 pub struct Cover {
-    shape: Shape,
-    until: Until,
+    walk: Walk,
+    at_most: u64,
     from: u64,
-    first: Option<Subtree>,
-    /// What is left of the nodes above the next piece, the root's children first.
-    open: Vec<Children>,
-}
-
-/// What a piece is.
-#[derive(Clone, Copy, Debug)]
-enum Until {
-    /// A node of at most this many bytes.
-    AtMost(u64),
-    /// A node that a proof does not look into.
-    Closed(Cut),
 }
 
 impl Cover {
     /// The pieces under `node` of at most `at_most` bytes.
     pub fn new(shape: Shape, node: Subtree, at_most: u64) -> Self {
-        Cover { shape, until: Until::AtMost(at_most), from: 0, first: Some(node), open: Vec::new() }
+        Cover { walk: Walk::new(shape, Some(node)), at_most, from: 0 }
     }
 
-    /// The largest subtrees that `cut` does not look into, and the leaves that it does.
-    pub(crate) fn along(cut: Cut) -> Self {
-        Cover { shape: cut.shape(), until: Until::Closed(cut), from: 0, first: Some(cut.top()), open: Vec::new() }
-    }
-
-    /// The node right above the piece that came last, if it is not the tree's top.
-    pub(crate) fn above(&self) -> Option<Subtree> {
-        self.open.last().map(Children::node)
-    }
-
-    /// Passes over the pieces with the same parent as the last one that end at or before byte `end`.
-    pub(crate) fn pass(&mut self, end: u64) {
-        if let Some(children) = self.open.last_mut() {
-            children.pass(end);
-        }
-    }
-
-    pub(crate) fn is_piece(&self, node: Subtree) -> bool {
-        node.level == 0
-            || match self.until {
-                // The only node of a flat tree is never a piece: it is as long as the input.
-                Until::AtMost(len) => node.len <= len && !matches!(self.shape, Shape::Flat { .. }),
-                Until::Closed(cut) => !cut.opens(node),
-            }
-    }
-
-    /// Without those before byte `from`, where a piece begins.
-    #[allow(dead_code)] // Where one thread answers in turn.
+    /// The pieces that do not end at or before byte `from`, where a piece begins.
     pub(crate) fn starting_at(self, from: u64) -> Self {
         Cover { from, ..self }
     }
@@ -70,25 +89,123 @@ impl Iterator for Cover {
 
     fn next(&mut self) -> Option<Subtree> {
         loop {
-            let node = match self.first.take() {
-                Some(root) => root,
-                None => match self.open.last_mut()?.next() {
-                    Some(node) => node,
-                    None => {
-                        self.open.pop();
-                        continue;
-                    }
-                },
-            };
+            let node = self.walk.next()?;
             if node.start < self.from && node.end() <= self.from {
                 continue;
             }
-            if self.is_piece(node) {
+            if self.walk.shape().is_piece(node, self.at_most) {
                 return Some(node);
             }
-            let mut children = self.shape.children(node);
-            children.pass(self.from);
-            self.open.push(children);
+            self.walk.enter(node);
+            self.walk.pass(self.from);
         }
     }
 }
+
+impl Spec {
+    /// The pieces of a tree over `len` bytes, of at most `at_most` bytes unless a leaf is longer, left to right; none of an
+    /// empty input.
+    ///
+    /// [`Spec::map`] hashes one of them, anywhere; [`Pieces`] joins their digests.
+    ///
+    /// ```
+    /// use mksum::{Digests, Pieces};
+    ///
+    /// let (spec, input): (mksum::Spec, _) = ("rfc6962:sha256:100".parse()?, vec![7; 1000]);
+    /// let mut digests = Digests::new(32);
+    /// for piece in spec.plan(1000, 400)? {
+    ///     let bytes = &input[piece.start as usize..piece.end() as usize];
+    ///     digests.push(spec.map(1000, piece, bytes)?);
+    /// }
+    /// assert_eq!(Pieces::new(&spec, 1000, 400, &digests)?.root()?, spec.root(&input)?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the format has no root for this length.
+    pub fn plan(&self, len: u64, at_most: u64) -> Result<Cover, LengthError> {
+        let shape = self.shape();
+        shape.check(len)?;
+        let top = (len > 0).then(|| shape.root(len));
+        Ok(Cover { walk: Walk::new(shape, top), at_most, from: 0 })
+    }
+
+    /// The role of `node` in a tree over `len` bytes.
+    pub fn role(&self, len: u64, node: Subtree) -> Role {
+        if self.shape().root(len) == node { Role::Root } else { Role::Inner }
+    }
+
+    /// The digest of `node`, a subtree of a tree over `len` bytes, from its bytes.
+    ///
+    /// # Errors
+    /// If there are fewer or more bytes than `node` has.
+    pub fn map(&self, len: u64, node: Subtree, bytes: &[u8]) -> Result<Digest, Error> {
+        if bytes.len() as u64 != node.len {
+            return Err(Error::Missing(node));
+        }
+        self.join(&Memory::from(node.start, bytes), node, self.role(len, node))
+    }
+}
+
+/// The digests of all pieces of a tree: see [`Spec::plan`].
+#[derive(Clone, Debug)]
+pub struct Pieces {
+    spec: Spec,
+    len: u64,
+    by_node: Vec<(Subtree, Digest)>,
+}
+
+impl Pieces {
+    /// The pieces of a tree over `len` bytes, of at most `at_most` bytes, with their digests, left to right.
+    ///
+    /// # Errors
+    /// If the format has no root for this length, or there are fewer or more digests than pieces.
+    pub fn new(spec: &Spec, len: u64, at_most: u64, digests: &Digests) -> Result<Self, Error> {
+        let mut pieces = spec.plan(len, at_most)?;
+        let mut by_node = Vec::with_capacity(digests.len());
+        for digest in digests.iter() {
+            by_node.push((pieces.next().ok_or(PiecesError::More)?, digest));
+        }
+        match pieces.next() {
+            None => Ok(Pieces { spec: spec.clone(), len, by_node }),
+            Some(piece) => Err(PiecesError::Fewer(piece).into()),
+        }
+    }
+
+    /// The root.
+    ///
+    /// # Errors
+    /// If the format has no root for an empty input, and the input is empty.
+    pub fn root(&self) -> Result<Root, Error> {
+        self.spec.root_from(self, self.len)
+    }
+}
+
+impl Subtrees for Pieces {
+    fn digest(&self, spec: &Spec, node: Subtree, _: Role) -> Result<Option<Digest>, Error> {
+        // A piece that is the root was hashed as one.
+        self.by_node.digest(spec, node, Role::Inner)
+    }
+}
+
+/// There are fewer or more digests than a tree has pieces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PiecesError {
+    /// The digests end before this piece's.
+    Fewer(Subtree),
+    /// There are more digests than pieces.
+    More,
+}
+
+impl fmt::Display for PiecesError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PiecesError::Fewer(piece) => {
+                write!(f, "fewer digests than the tree has pieces: bytes {}..{} have none", piece.start, piece.end())
+            }
+            PiecesError::More => f.write_str("more digests than the tree has pieces"),
+        }
+    }
+}
+
+impl core::error::Error for PiecesError {}

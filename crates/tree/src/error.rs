@@ -1,6 +1,6 @@
-//! What can go wrong between bytes and a root.
+//! Errors between bytes and a root.
 
-use crate::Subtree;
+use crate::{PiecesError, Subtree};
 use alloc::boxed::Box;
 use alloc::string::String;
 use core::fmt;
@@ -11,23 +11,50 @@ use core::fmt;
 pub enum Error {
     /// The format has no root for an input of this length.
     Length(LengthError),
-    /// No source had this subtree, and it has no children to be joined from.
+    /// The format needs the input's length first.
+    NeedsLength(NeedsLength),
+    /// A subtree was pushed where it does not belong.
+    Push(PushError),
+    /// There are fewer or more digests than pieces.
+    Pieces(PiecesError),
+    /// No source has this leaf.
     Missing(Subtree),
     /// A source failed.
     Source(Box<dyn core::error::Error + Send + Sync>),
+}
+
+impl Error {
+    /// The error of a source that failed.
+    pub fn source(error: impl Into<Box<dyn core::error::Error + Send + Sync>>) -> Self {
+        Error::Source(error.into())
+    }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::Length(error) => error.fmt(f),
-            Error::Missing(node) => write!(f, "no source has bytes {}..{}", node.start, node.end()),
+            Error::NeedsLength(error) => error.fmt(f),
+            Error::Push(error) => error.fmt(f),
+            Error::Pieces(error) => error.fmt(f),
+            Error::Missing(node) => write!(f, "bytes {}..{} are missing", node.start, node.end()),
             Error::Source(error) => error.fmt(f),
         }
     }
 }
 
-impl core::error::Error for Error {}
+impl core::error::Error for Error {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        match self {
+            Error::Length(error) => Some(error),
+            Error::NeedsLength(error) => Some(error),
+            Error::Push(error) => Some(error),
+            Error::Pieces(error) => Some(error),
+            Error::Missing(_) => None,
+            Error::Source(error) => Some(&**error),
+        }
+    }
+}
 
 impl From<LengthError> for Error {
     fn from(error: LengthError) -> Self {
@@ -35,12 +62,31 @@ impl From<LengthError> for Error {
     }
 }
 
+impl From<NeedsLength> for Error {
+    fn from(error: NeedsLength) -> Self {
+        Error::NeedsLength(error)
+    }
+}
+
+impl From<PiecesError> for Error {
+    fn from(error: PiecesError) -> Self {
+        Error::Pieces(error)
+    }
+}
+
+impl From<PushError> for Error {
+    fn from(error: PushError) -> Self {
+        Error::Push(error)
+    }
+}
+
 /// The format has no root for an input of this length.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LengthError {
     /// The input's length, in bytes.
     pub len: u64,
-    /// What the format asks for instead.
+    /// The lengths that have a root, as words: "at least one byte".
     pub rule: String,
 }
 
@@ -52,14 +98,54 @@ impl fmt::Display for LengthError {
 
 impl core::error::Error for LengthError {}
 
-/// The final length moves this shape's splits, so that no byte can be hashed before it is known.
+/// No byte can be hashed before the input's length is known: the length decides where the tree splits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NeedsLength;
 
 impl fmt::Display for NeedsLength {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("this format needs the length first, which a stream does not tell: write it to a file")
+        f.write_str("this format needs the input's length first, which a stream does not have: write it to a file")
     }
 }
 
 impl core::error::Error for NeedsLength {}
+
+/// Why a [`Frontier`](crate::Frontier) does not take a subtree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PushError {
+    /// The subtree does not begin right after the bytes so far.
+    Position {
+        /// The number of bytes so far.
+        expected: u64,
+        /// The offset of the subtree's first byte.
+        found: u64,
+    },
+    /// The bytes so far end within a subtree that is not hashed yet.
+    WithinSubtree {
+        /// The number of bytes so far.
+        position: u64,
+        /// The offset of that subtree's first byte.
+        start: u64,
+    },
+    /// Bytes after this subtree may still change its digest: it is not perfect.
+    NotPerfect(Subtree),
+}
+
+impl fmt::Display for PushError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PushError::Position { expected, found } => {
+                write!(f, "the next subtree must begin at byte {expected}, not at byte {found}")
+            }
+            PushError::WithinSubtree { position, start } => {
+                write!(f, "no subtree can follow byte {position}: bytes {start}..{position} are a part of one")
+            }
+            PushError::NotPerfect(node) => {
+                write!(f, "the subtree over bytes {}..{} is not perfect: its digest may change", node.start, node.end())
+            }
+        }
+    }
+}
+
+impl core::error::Error for PushError {}

@@ -1,16 +1,16 @@
 //! The table of formats: a row a format. Adding one is a row here, a page in `spec/` and rows in `vectors/`.
 
-use crate::framed::Descriptor;
-#[cfg(target_family = "wasm")]
-use crate::wide::Wide;
-use crate::{Blake3, Edge, Format, Framed, Hash, NodeHash, Pairs, Role, Shape, Spec, Tail, Visitor};
+use crate::hashing::{Descriptor, Empty, Framed, NodeHash, Prefix};
+use crate::{Edge, Hash, Shape, Tail};
+use alloc::vec::Vec;
 
-/// A format with its choices still open.
+/// A row of the table of formats: a format whose choices are still open.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Family {
-    /// The name that begins a [`Spec`]'s text.
+    /// The name that begins a [`Spec`](crate::Spec)'s text.
     pub name: &'static str,
-    /// What it is, in a line.
+    /// A description, in a line.
     pub about: &'static str,
     /// The program that prints the same root.
     pub same_as: &'static str,
@@ -22,6 +22,30 @@ pub struct Family {
     pub salt: usize,
     pub(crate) nodes: Nodes,
     pub(crate) text: Text,
+    /// The program that keeps trees of this format, and how.
+    pub(crate) foreign: Option<ForeignTree>,
+}
+
+/// A tree that another program keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ForeignTree {
+    /// Bao's outboard.
+    Bao,
+    /// The Merkle tree of fs-verity.
+    Fsverity,
+    /// The hash device of dm-verity.
+    Dmverity,
+}
+
+impl ForeignTree {
+    /// The usual extension of such a file.
+    pub fn extension(self) -> &'static str {
+        match self {
+            ForeignTree::Bao => "obao",
+            ForeignTree::Fsverity => "fsverity",
+            ForeignTree::Dmverity => "verity",
+        }
+    }
 }
 
 /// The leaf lengths that a format allows, in bytes.
@@ -44,14 +68,14 @@ impl LeafRule {
     }
 }
 
-/// What a root holds fast, so that a proof shows it even to somebody who does not know the input's length.
+/// The facts that a root alone binds, so that a proof shows them even without a trusted length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Binding {
-    /// Nothing: a leaf and a node are hashed alike, so who may choose the length can pass one off as the other.
+    /// Nothing: leaves and nodes are hashed alike, so a wrong length can pass one off as the other.
     Nothing,
-    /// Leaves and their order, not where they lie.
+    /// Leaves and their order, not their offsets.
     Leaves,
-    /// Leaves and where they lie.
+    /// Leaves and their offsets.
     Offsets,
     /// The whole input: its length too.
     Length,
@@ -66,7 +90,7 @@ pub(crate) enum Text {
     Parts,
 }
 
-/// What is hashed for a node.
+/// The kind of hash of a format's nodes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Nodes {
     /// Binary, with the prefixes of a leaf, of a node and of the root.
@@ -91,16 +115,6 @@ pub(crate) enum Nodes {
     Flat {
         empty: Empty,
     },
-}
-
-/// The root of no bytes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Empty {
-    Undefined,
-    /// The hash of nothing at all.
-    Hash,
-    /// One empty leaf under the node.
-    Leaf,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -132,7 +146,7 @@ const ANY_HASH: &[Hash] = &[
 const PLAIN: Nodes = Nodes::Prefixed { leaf: b"", node: b"", root: b"", edge: Edge::Promote, empty: Empty::Hash };
 
 /// Every format, the default first.
-pub static FAMILIES: [Family; 11] = [
+pub static FAMILIES: &[Family] = &[
     Family {
         name: "rfc6962",
         about: "Certificate Transparency's tree: leaves and nodes are told apart by a prefix",
@@ -142,6 +156,7 @@ pub static FAMILIES: [Family; 11] = [
         salt: 0,
         nodes: Nodes::Prefixed { leaf: &[0], node: &[1], root: &[1], edge: Edge::Promote, empty: Empty::Hash },
         text: Text::Hex,
+        foreign: None,
     },
     Family {
         name: "plain",
@@ -152,6 +167,7 @@ pub static FAMILIES: [Family; 11] = [
         salt: 0,
         nodes: PLAIN,
         text: Text::Hex,
+        foreign: None,
     },
     Family {
         name: "glacier",
@@ -162,6 +178,7 @@ pub static FAMILIES: [Family; 11] = [
         salt: 0,
         nodes: PLAIN,
         text: Text::Hex,
+        foreign: None,
     },
     Family {
         name: "mtsum",
@@ -172,6 +189,7 @@ pub static FAMILIES: [Family; 11] = [
         salt: 0,
         nodes: Nodes::Halved { leaf: &[0], node: &[1], root: &[2] },
         text: Text::Hex,
+        foreign: None,
     },
     Family {
         name: "blake3",
@@ -182,6 +200,7 @@ pub static FAMILIES: [Family; 11] = [
         salt: 0,
         nodes: Nodes::Blake3,
         text: Text::Hex,
+        foreign: Some(ForeignTree::Bao),
     },
     Family {
         name: "blake3-pairs",
@@ -192,6 +211,7 @@ pub static FAMILIES: [Family; 11] = [
         salt: 0,
         nodes: Nodes::Pairs,
         text: Text::Hex,
+        foreign: None,
     },
     Family {
         name: "btv2",
@@ -202,6 +222,7 @@ pub static FAMILIES: [Family; 11] = [
         salt: 0,
         nodes: Nodes::Prefixed { leaf: b"", node: b"", root: b"", edge: Edge::PadSubtree, empty: Empty::Undefined },
         text: Text::Hex,
+        foreign: None,
     },
     Family {
         name: "fsverity",
@@ -212,6 +233,7 @@ pub static FAMILIES: [Family; 11] = [
         salt: 32,
         nodes: Nodes::Verity(Verity::File),
         text: Text::Hex,
+        foreign: Some(ForeignTree::Fsverity),
     },
     Family {
         name: "dmverity",
@@ -222,6 +244,7 @@ pub static FAMILIES: [Family; 11] = [
         salt: 256,
         nodes: Nodes::Verity(Verity::Device),
         text: Text::Hex,
+        foreign: Some(ForeignTree::Dmverity),
     },
     Family {
         name: "s3",
@@ -232,6 +255,7 @@ pub static FAMILIES: [Family; 11] = [
         salt: 0,
         nodes: Nodes::Flat { empty: Empty::Leaf },
         text: Text::Parts,
+        foreign: None,
     },
     Family {
         name: "dropbox",
@@ -242,6 +266,7 @@ pub static FAMILIES: [Family; 11] = [
         salt: 0,
         nodes: Nodes::Flat { empty: Empty::Hash },
         text: Text::Hex,
+        foreign: None,
     },
 ];
 
@@ -251,12 +276,12 @@ impl Family {
         FAMILIES.iter().find(|family| family.name == name)
     }
 
-    /// Whether a stream without a known length has a root: whether the splits do not depend on the final length.
+    /// Whether streams of unknown length have roots: whether the splits do not depend on the final length.
     pub fn streams(&self) -> bool {
         !matches!(self.nodes, Nodes::Halved { .. })
     }
 
-    /// What a proof shows without a trusted length.
+    /// The facts that a proof shows without a trusted length.
     pub fn binding(&self) -> Binding {
         match self.nodes {
             Nodes::Prefixed { leaf, node, .. } | Nodes::Halved { leaf, node, .. } if leaf != node => Binding::Leaves,
@@ -267,107 +292,58 @@ impl Family {
     }
 }
 
-impl Spec {
-    /// Calls `visitor` with the format: the one place where a name becomes types.
-    #[cfg(not(target_family = "wasm"))]
-    pub fn visit<V: Visitor>(&self, visitor: V) -> V::Output {
-        match self.hash().size() {
-            16 => self.visit_sized::<16, V>(visitor),
-            20 => self.visit_sized::<20, V>(visitor),
-            28 => self.visit_sized::<28, V>(visitor),
-            32 => match self.family().nodes {
-                Nodes::Blake3 => visitor.visit(&Format { shape: self.shape(), nodes: Blake3 }),
-                Nodes::Pairs => visitor.visit(&Format { shape: self.shape(), nodes: Pairs::<32>::new(self.hash()) }),
-                _ => self.visit_sized::<32, V>(visitor),
-            },
-            48 => self.visit_sized::<48, V>(visitor),
-            64 => self.visit_sized::<64, V>(visitor),
-            size => unreachable!("no hash has digests of {size} bytes"),
-        }
-    }
-
-    /// Calls `visitor` with the format: here one type stands for all, see [`Visitor::visit`].
-    #[cfg(target_family = "wasm")]
-    pub fn visit<V: Visitor>(&self, visitor: V) -> V::Output {
-        visitor.visit(&self.wide())
-    }
-
-    /// Not again in each visitor's caller.
-    #[cfg(target_family = "wasm")]
-    #[inline(never)]
-    fn wide(&self) -> Format<Wide> {
-        let nodes = match self.family().nodes {
-            Nodes::Blake3 => Wide::Blake3(Blake3),
-            Nodes::Pairs => Wide::Pairs(Pairs::new(self.hash())),
-            _ => Wide::Framed(self.framed()),
+impl Family {
+    /// Where trees with these choices split, and what they hash for a node.
+    pub(crate) fn tree(&self, hash: Hash, leaf: u64, salt: &[u8]) -> (Shape, NodeHash) {
+        // A digest in a block of digests takes a power of two, so that blocks are filled evenly.
+        let slot = hash.size().next_power_of_two();
+        let even = |arity, edge, tail| Shape::Even { leaf, arity, edge, tail };
+        let framed = |leaf, inner, root, empty| Framed {
+            hash,
+            leaf,
+            inner,
+            root,
+            fill: 0,
+            slot: hash.size(),
+            empty,
+            descriptor: None,
         };
-        Format { shape: self.shape(), nodes }
-    }
-
-    #[cfg(not(target_family = "wasm"))]
-    fn visit_sized<const N: usize, V: Visitor>(&self, visitor: V) -> V::Output {
-        visitor.visit(&Format { shape: self.shape(), nodes: self.framed::<N>() })
-    }
-
-    /// Where the tree splits.
-    pub fn shape(&self) -> Shape {
-        let even = |arity, edge, tail| Shape::Even { leaf: self.leaf(), arity, edge, tail };
-        match self.family().nodes {
-            Nodes::Prefixed { edge, .. } => even(2, edge, Tail::Short),
-            Nodes::Halved { .. } => Shape::Halved { longest: self.leaf() },
-            Nodes::Blake3 => even(2, Edge::Promote, Tail::Short),
-            Nodes::Pairs => even(2, Edge::Reject, Tail::Reject),
-            Nodes::Verity(Verity::File) => even(self.leaf() / self.slot() as u64, Edge::PadZero, Tail::Short),
-            Nodes::Verity(Verity::Device) => even(self.leaf() / self.slot() as u64, Edge::PadZero, Tail::Reject),
-            Nodes::Flat { .. } => Shape::Flat { leaf: self.leaf() },
-        }
-    }
-
-    /// The bytes that a digest takes in a block of hashes: blocks are filled evenly.
-    fn slot(&self) -> usize {
-        self.hash().size().next_power_of_two()
-    }
-
-    fn framed<const N: usize>(&self) -> Framed<N> {
-        let hash = self.hash();
-        match self.family().nodes {
-            Nodes::Prefixed { leaf, node, root, empty, .. } => {
-                with_empty(Framed::new(hash, leaf, node, root), hash, empty)
+        let plain = |prefix: &'static [u8]| Prefix::from(prefix);
+        let salted = |salt: Vec<u8>| [salt.clone(), salt.clone(), salt].map(Prefix::from);
+        let (shape, nodes) = match self.nodes {
+            Nodes::Prefixed { leaf, node, root, edge, empty } => {
+                (even(2, edge, Tail::Short), framed(Some(plain(leaf)), plain(node), plain(root), empty))
             }
-            Nodes::Halved { leaf, node, root } => {
-                let framed = Framed::<N>::new(hash, leaf, node, root);
-                let halves = [framed.leaf(0, &[], Role::Inner), framed.leaf(0, &[], Role::Inner)];
-                let empty = framed.parent(&halves, Role::Root);
-                framed.with_empty(Some(empty))
+            Nodes::Halved { leaf: prefix, node, root } => {
+                let nodes = framed(Some(plain(prefix)), plain(node), plain(root), Empty::Halves);
+                (Shape::Halved { longest: leaf }, nodes)
             }
-            Nodes::Blake3 | Nodes::Pairs => unreachable!("not framed"),
+            Nodes::Blake3 => return (even(2, Edge::Promote, Tail::Short), NodeHash::Blake3),
+            Nodes::Pairs => {
+                let nodes = framed(None, plain(b""), plain(b""), Empty::Undefined);
+                (even(2, Edge::Reject, Tail::Reject), nodes)
+            }
             Nodes::Verity(Verity::File) => {
-                // The kernel hashes the salt once for all blocks: it is filled up to the hash's own block.
-                let mut salt = self.salt().to_vec();
-                salt.resize(salt.len().next_multiple_of(hash.block_size()), 0);
-                Framed::new(hash, &salt, &salt, &salt).fill(self.leaf() as usize).with_empty(Some([0; N])).descriptor(
-                    Descriptor {
-                        algorithm: if hash == Hash::Sha256 { 1 } else { 2 },
-                        log_block: self.leaf().ilog2() as u8,
-                        salt: self.salt().to_vec(),
-                    },
-                )
+                // The kernel hashes the salt once for all blocks, so it is filled up to the hash's own block.
+                let mut filled = salt.to_vec();
+                filled.resize(salt.len().next_multiple_of(hash.block_size()), 0);
+                let [for_leaf, inner, root] = salted(filled);
+                let descriptor = Descriptor {
+                    algorithm: if hash == Hash::Sha256 { 1 } else { 2 },
+                    log_block: leaf.ilog2() as u8,
+                    salt: salt.to_vec(),
+                };
+                let nodes = framed(Some(for_leaf), inner, root, Empty::Zero);
+                let nodes = Framed { fill: leaf as usize, descriptor: Some(descriptor), ..nodes };
+                (even(leaf / slot as u64, Edge::PadZero, Tail::Short), nodes)
             }
             Nodes::Verity(Verity::Device) => {
-                let framed = Framed::new(hash, self.salt(), self.salt(), self.salt());
-                framed.slot(self.slot()).with_empty(None)
+                let [for_leaf, inner, root] = salted(salt.to_vec());
+                let nodes = Framed { slot, ..framed(Some(for_leaf), inner, root, Empty::Undefined) };
+                (even(leaf / slot as u64, Edge::PadZero, Tail::Reject), nodes)
             }
-            Nodes::Flat { empty } => with_empty(Framed::new(hash, b"", b"", b""), hash, empty),
-        }
+            Nodes::Flat { empty } => (Shape::Flat { leaf }, framed(Some(plain(b"")), plain(b""), plain(b""), empty)),
+        };
+        (shape, NodeHash::Framed(nodes))
     }
-}
-
-fn with_empty<const N: usize>(framed: Framed<N>, hash: Hash, empty: Empty) -> Framed<N> {
-    let nothing = Framed::<N>::new(hash, b"", b"", b"").leaf(0, &[], Role::Root);
-    let empty = match empty {
-        Empty::Undefined => None,
-        Empty::Hash => Some(nothing),
-        Empty::Leaf => Some(framed.parent(&[nothing], Role::Root)),
-    };
-    framed.with_empty(empty)
 }

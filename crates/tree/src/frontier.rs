@@ -1,97 +1,61 @@
-//! Streaming: what must be remembered of the bytes so far, when nobody knows how many will come.
+//! Streaming: the root of bytes whose number is not known yet.
 
+use crate::hashing::{LeafHasher, ParentHasher};
 use crate::{
-    Error, Format, LengthError, MAX_LEN, Memory, Messages, NeedsLength, NodeHash, Role, Shape, Subtree, Subtrees,
+    Digest, Error, LengthError, MAX_LEN, Memory, Messages, NeedsLength, PushError, Role, Root, Shape, Spec, Subtree,
+    Subtrees,
 };
-use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::mem;
-use core::ops::Deref;
 
-/// The root of bytes that come as they may: a compact range and a bounded buffer.
+/// Hashes a stream into a root: a compact range and a bounded buffer.
 ///
 /// Holds the digests of the perfect subtrees so far, fewer than the arity for each level, and at most
 /// [`Frontier::BUFFER`] bytes; the only node of a flat tree is hashed as its leaves come.
 ///
 /// ```
-/// use mksum::{Blake3, Edge, Format, Shape, Tail};
-///
-/// let shape = Shape::Even { leaf: 1024, arity: 2, edge: Edge::Promote, tail: Tail::Short };
-/// let format = Format { shape, nodes: Blake3 };
-/// let mut frontier = format.frontier()?;
+/// let spec: mksum::Spec = "blake3".parse()?;
+/// let mut frontier = spec.frontier()?;
 /// frontier.update(b"some")?;
 /// frontier.update(b" bytes")?;
-/// assert_eq!(frontier.root()?, format.hash(b"some bytes")?);
+/// assert_eq!(frontier.root()?, spec.root(b"some bytes")?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Frontier<'a, N: NodeHash> {
-    format: Held<'a, Format<N>>,
+pub struct Frontier {
+    spec: Spec,
     /// The bytes that one buffer holds: one subtree, or a slice of a longer leaf.
     unit: Subtree,
     /// The offset of the first byte that is not under `known` or `flat`.
     start: u64,
-    /// From left to right.
-    known: Vec<(Subtree, N::Digest)>,
-    flat: Option<N::Parent>,
+    /// The perfect subtrees so far, left to right.
+    known: Vec<(Subtree, Digest)>,
+    flat: Option<ParentHasher>,
     /// The leaf that is longer than the buffer, and how much of it was hashed.
-    leaf: Option<(N::Leaves, u64)>,
+    leaf: Option<(LeafHasher, u64)>,
     buffer: Vec<u8>,
 }
 
-impl<N: NodeHash> Format<N> {
-    /// A frontier before the first byte.
+impl Spec {
+    /// A frontier before the first byte: hashes a stream.
     ///
     /// # Errors
-    /// If the final length moves the splits.
-    pub fn frontier(&self) -> Result<Frontier<'_, N>, NeedsLength> {
-        Frontier::new(Held::Lent(self))
-    }
-
-    /// The same, with the format in it: for whoever keeps it longer than a call.
-    ///
-    /// # Errors
-    /// As [`Format::frontier`].
-    pub fn into_frontier(self) -> Result<Frontier<'static, N>, NeedsLength> {
-        Frontier::new(Held::Shared(Arc::new(self)))
+    /// If the final length moves the splits of this format.
+    pub fn frontier(&self) -> Result<Frontier, NeedsLength> {
+        let shape = self.shape();
+        let unit = shape.unit(Frontier::BUFFER).ok_or(NeedsLength)?;
+        let flat = matches!(shape, Shape::Flat { .. }).then(|| self.nodes().parent_hasher(Role::Root));
+        Ok(Frontier { spec: self.clone(), unit, start: 0, known: Vec::new(), flat, leaf: None, buffer: Vec::new() })
     }
 }
 
-/// A format that is somebody else's, or shared by a frontier and its copies.
-#[derive(Debug)]
-enum Held<'a, T> {
-    Lent(&'a T),
-    Shared(Arc<T>),
-}
-
-impl<T> Clone for Held<'_, T> {
-    fn clone(&self) -> Self {
-        match self {
-            Held::Lent(format) => Held::Lent(format),
-            Held::Shared(format) => Held::Shared(format.clone()),
-        }
-    }
-}
-
-impl<T> Deref for Held<'_, T> {
-    type Target = T;
-
-    fn deref(&self) -> &T {
-        match self {
-            Held::Lent(format) => format,
-            Held::Shared(format) => format,
-        }
-    }
-}
-
-impl<'a, N: NodeHash> Frontier<'a, N> {
+impl Frontier {
     /// The most bytes that are held back before they are hashed.
     pub const BUFFER: u64 = 1 << 18;
 
-    fn new(format: Held<'a, Format<N>>) -> Result<Self, NeedsLength> {
-        let unit = format.shape.unit(Self::BUFFER).ok_or(NeedsLength)?;
-        let flat = matches!(format.shape, Shape::Flat { .. }).then(|| format.nodes.open_parent(Role::Root));
-        Ok(Frontier { format, unit, start: 0, known: Vec::new(), flat, leaf: None, buffer: Vec::new() })
+    /// The format.
+    pub fn spec(&self) -> &Spec {
+        &self.spec
     }
 
     /// The bytes so far.
@@ -123,11 +87,10 @@ impl<'a, N: NodeHash> Frontier<'a, N> {
 
     /// Hashes the buffer, which more bytes follow.
     fn flush(&mut self) -> Result<(), Error> {
-        let format = self.format.clone();
         if self.unit.len <= Self::BUFFER {
             let node = Subtree { start: self.start, ..self.unit };
-            let digest = format.join(&Memory::from(self.start, &self.buffer), node, Role::Inner)?;
-            self.push(node, digest)?;
+            let digest = self.spec.join(&Memory::from(self.start, &self.buffer), node, Role::Inner)?;
+            self.append(node, digest);
         } else {
             self.slice();
         }
@@ -137,21 +100,17 @@ impl<'a, N: NodeHash> Frontier<'a, N> {
 
     /// Hashes the buffer as a slice of a leaf that is longer, or ends in it.
     fn slice(&mut self) {
-        let format = self.format.clone();
-        let nodes = &format.nodes;
-        let (mut leaf, len) = self.leaf.take().unwrap_or_else(|| (nodes.open_leaves(&[self.start]), 0));
+        let (mut leaf, len) = self.leaf.take().unwrap_or_else(|| (self.spec.leaf_hasher(&[self.start]), 0));
         let rest = (self.unit.len - len).min(self.buffer.len() as u64) as usize;
         let buffer = mem::take(&mut self.buffer);
         let (now, later) = buffer.split_at(rest);
-        nodes.slices(&mut leaf, Messages::one(now));
+        leaf.update(Messages::one(now));
         if later.is_empty() {
             self.leaf = Some((leaf, len + rest as u64));
         } else {
-            let mut digest = Vec::new();
-            nodes.close_leaves(leaf, &[&[]], Role::Inner, &mut digest);
-            self.append(Subtree { start: self.start, ..self.unit }, digest.remove(0));
-            let mut next = nodes.open_leaves(&[self.start]);
-            nodes.slices(&mut next, Messages::one(later));
+            self.append(Subtree { start: self.start, ..self.unit }, leaf.finish_one(Role::Inner));
+            let mut next = self.spec.leaf_hasher(&[self.start]);
+            next.update(Messages::one(later));
             self.leaf = Some((next, later.len() as u64));
         }
         self.buffer = buffer;
@@ -160,25 +119,32 @@ impl<'a, N: NodeHash> Frontier<'a, N> {
     /// Appends a perfect subtree that was hashed elsewhere: the bytes right after those so far, which more bytes follow.
     ///
     /// # Errors
-    /// If the subtree does not begin at the frontier's position, or is not perfect.
-    pub fn push(&mut self, node: Subtree, digest: N::Digest) -> Result<(), Error> {
-        if node.start != self.start || self.leaf.is_some() || !self.format.shape.is_perfect(node) {
-            return Err(Error::Missing(Subtree { start: self.start, ..node }));
+    /// If the frontier's position is within a subtree, if `node` begins elsewhere, or if it is not perfect.
+    pub fn push(&mut self, node: Subtree, digest: Digest) -> Result<(), PushError> {
+        let position = self.position();
+        if position != self.start {
+            return Err(PushError::WithinSubtree { position, start: self.start });
+        }
+        if node.start != position {
+            return Err(PushError::Position { expected: position, found: node.start });
+        }
+        if !self.spec.shape().is_perfect(node) {
+            return Err(PushError::NotPerfect(node));
         }
         self.append(node, digest);
         Ok(())
     }
 
-    fn append(&mut self, node: Subtree, digest: N::Digest) {
+    fn append(&mut self, node: Subtree, digest: Digest) {
         self.start = node.end();
         if let Some(parent) = &mut self.flat {
-            return self.format.nodes.children(parent, &[digest]);
+            return parent.push(&digest);
         }
         self.known.push((node, digest));
         // Each level that is complete becomes one node.
-        let (mut node, shape) = (node, self.format.shape);
-        while let Some(above) = shape.completed_by(node) {
-            let digest = self.format.join(&self.known, above, Role::Inner).expect("all its children are known");
+        let mut node = node;
+        while let Some(above) = self.spec.shape().completed_by(node) {
+            let digest = self.spec.join(&self.known, above, Role::Inner).expect("all its children are known");
             let before = self.known.partition_point(|(known, _)| known.start < above.start);
             self.known.truncate(before);
             self.known.push((above, digest));
@@ -190,47 +156,42 @@ impl<'a, N: NodeHash> Frontier<'a, N> {
     ///
     /// # Errors
     /// If the format has no root for this length.
-    pub fn root(&self) -> Result<N::Digest, Error> {
-        match self.leaf.clone() {
-            None => self.root_with(&Memory::from(self.start, &self.buffer), self.position()),
-            Some((leaf, len)) => {
-                let (start, nodes) = (self.start, &self.format.nodes);
-                let split = ((self.unit.len - len) as usize).min(self.buffer.len());
-                let (end, later) = self.buffer.split_at(split);
-                let len = len + end.len() as u64;
-                let node = Subtree { start, len, level: 0 };
-                let role = if self.format.shape.root(self.position()) == node { Role::Root } else { Role::Inner };
-                let mut digest = Vec::new();
-                nodes.close_leaves(leaf, &[end], role, &mut digest);
-                let leaf = Leaf(node, digest.remove(0));
-                self.root_with(&(&leaf, &Memory::from(start + len, later)), self.position())
-            }
-        }
+    pub fn root(&self) -> Result<Root, Error> {
+        let len = self.position();
+        let Some((mut leaf, hashed)) = self.leaf.clone() else {
+            return self.root_with(&Memory::from(self.start, &self.buffer), len);
+        };
+        let split = ((self.unit.len - hashed) as usize).min(self.buffer.len());
+        let (end, later) = self.buffer.split_at(split);
+        let node = Subtree { start: self.start, len: hashed + end.len() as u64, level: 0 };
+        leaf.update(Messages::one(end));
+        let leaf = Leaf(node, leaf.finish_one(self.spec.role(len, node)));
+        self.root_with(&(leaf, Memory::from(node.end(), later)), len)
     }
 
-    /// The root of `len` bytes, of which `rest` has those after the frontier.
+    /// The root of `len` bytes; `rest` has those after the frontier.
     ///
     /// # Errors
-    /// If the format has no root for this length, or `rest` fails or lacks a subtree.
-    pub fn root_with(&self, rest: &dyn Subtrees<N>, len: u64) -> Result<N::Digest, Error> {
-        let format = &self.format;
-        format.root_by(len, |top| match &self.flat {
-            None => format.join(&(&self.known, rest), top, Role::Root),
+    /// If the format has no root for this length, or `rest` fails or lacks a leaf.
+    pub fn root_with(&self, rest: &dyn Subtrees, len: u64) -> Result<Root, Error> {
+        let spec = &self.spec;
+        spec.root_by(len, |top| match &self.flat {
+            None => spec.join(&(&self.known, rest), top, Role::Root),
             Some(parent) => {
                 let mut parent = parent.clone();
-                let children = format.shape.children(top).starting_at(self.start);
-                format.join_children(rest, &mut parent, children)?;
-                Ok(format.nodes.close_parent(parent))
+                let children = spec.shape().children(top).starting_at(self.start);
+                spec.join_children(rest, &mut parent, children)?;
+                Ok(parent.finish())
             }
         })
     }
 }
 
 /// A leaf and its digest.
-struct Leaf<D>(Subtree, D);
+struct Leaf(Subtree, Digest);
 
-impl<N: NodeHash<Digest = D>, D: Clone> Subtrees<N> for Leaf<D> {
-    fn digest(&self, _: &Format<N>, node: Subtree, _: Role) -> Result<Option<D>, Error> {
-        Ok((self.0 == node).then(|| self.1.clone()))
+impl Subtrees for Leaf {
+    fn digest(&self, _: &Spec, node: Subtree, _: Role) -> Result<Option<Digest>, Error> {
+        Ok((self.0 == node).then_some(self.1))
     }
 }

@@ -1,9 +1,7 @@
 //! Merkle-tree hashing: every tree format that people publish, from one recursion.
 //!
-//! A tree over a byte range splits into [subtrees](Subtree). Whoever can, answers a subtree's digest (bytes in memory, a
-//! file, threads, an outboard, a proof: each is a [`Subtrees`] source), and [`Format::join`] does the rest. A [`Format`]
-//! is a [`Shape`] (where the tree splits) and a [`NodeHash`] (what is hashed for one node); a [`Spec`] names one, as
-//! `rfc6962:sha256:64KiB` does.
+//! A [`Spec`] names a format, as `rfc6962:sha256:64KiB` does, and answers everything about it: [roots](Spec::root) of bytes,
+//! of [streams](Spec::frontier) and of any [source of subtrees](Subtrees), [proofs](proof), [kept trees](outboard).
 //!
 //! ```
 //! let spec: mksum::Spec = "rfc6962:sha256:4KiB".parse()?;
@@ -12,8 +10,22 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Without the feature `std`, which is a default, the crate is `no_std` (with `alloc`): trees are then joined by the calling
-//! thread alone, and node trees are left to others ([`Merklize`]).
+//! A tree over a byte range splits into [subtrees](Subtree). Any [`Subtrees`] source may know a subtree's digest: bytes in
+//! memory, a file, threads, an outboard, a proof. [`Spec::join`] computes the rest. A [`Shape`] says where a tree splits, and
+//! a [`Digest`] is a value with its size, so no caller knows what a format hashes.
+//!
+//! | module | contents |
+//! |---|---|
+//! | the root | formats by name, roots, streams, sources |
+//! | [`formats`] | the table of formats |
+//! | [`proof`] | proofs: bytes lie in an input, an input begins with an older one |
+//! | [`outboard`] | kept trees: find damage, compare files, resume |
+//! | [`node_tree`] | all nodes over digests, for provers and ledgers |
+//! | [`accelerator`] | subtrees that a device computes |
+//! | [`ordered`](mod@ordered) | the one parallel map: results in order, bounded memory |
+//!
+//! Without the feature `std`, which is a default, the crate is `no_std` (with `alloc`): the calling thread does all work, and
+//! node trees are left to others ([`node_tree::Merklize`]).
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -21,53 +33,48 @@ extern crate alloc;
 #[cfg(feature = "std")]
 extern crate std;
 
-mod accelerator;
+pub mod accelerator;
 mod cover;
+mod digest;
+#[cfg(test)]
+mod drawings;
 mod error;
-mod format;
-mod formats;
-mod framed;
+pub mod formats;
 mod frontier;
-#[cfg(not(all(feature = "std", any(not(target_family = "wasm"), target_feature = "atomics"))))]
-mod in_turn;
+mod hashing;
+mod join;
 mod lock;
 mod memory;
-mod node;
-mod node_tree;
-mod outboard;
+pub mod node_tree;
+pub mod ordered;
+pub mod outboard;
 mod parallel;
-mod proof;
+pub mod proof;
 mod root;
 mod shape;
 mod size;
 mod spec;
 mod subtrees;
-#[cfg(all(feature = "std", any(not(target_family = "wasm"), target_feature = "atomics")))]
-mod threads;
-#[cfg(target_family = "wasm")]
-mod wide;
-
-pub use accelerator::{Accelerated, Accelerator, Perfect, Read, Recipe};
-pub use cover::Cover;
-pub use error::{Error, LengthError, NeedsLength};
-pub use format::Format;
-pub use formats::{Binding, FAMILIES, Family, LeafRule};
-pub use framed::{Descriptor, Framed, Pairs};
-pub use frontier::Frontier;
-pub use memory::{Memory, Scratch};
-pub use mksum_lanes::{Hash, Messages};
-pub use node::{Blake3, NodeHash, Role};
 #[cfg(feature = "std")]
-pub use node_tree::CpuLanes;
-pub use node_tree::{Limits, Merklize, NodeTree, NodeTreeError, Spent};
-pub use outboard::{
-    Begun, Checked, Damage, Foreign, HEADER, Header, Identity, Kept, Layout, Outboard, OutboardError, PostOrder,
-    ReadAt, SEALS, Telling, keep,
-};
+mod sync;
+
+pub use cover::{Cover, Pieces, PiecesError};
+pub use digest::{Digest, Digests};
+pub use error::{Error, LengthError, NeedsLength, PushError};
+pub use frontier::Frontier;
+pub use hashing::{LeafHasher, Role};
+pub use memory::Memory;
+pub use mksum_lanes::{Hash, Messages};
 pub use parallel::Plan;
-pub use proof::{Claim, Cut, Proof, ProofError, Trusted};
-pub use root::{Root, RootError, Told};
-pub use shape::{Edge, MAX_LEN, Shape, Subtree, Tail};
+pub use root::{ClaimedRoot, Root, RootError};
+pub use shape::{Children, Edge, MAX_LEN, Shape, Subtree, Tail};
 pub use size::{SizeError, format_size, parse_size};
-pub use spec::{Spec, SpecError, Visitor};
-pub use subtrees::{Source, Subtrees};
+pub use spec::{Spec, SpecError};
+pub use subtrees::Subtrees;
+
+use accelerator::Recipe;
+
+/// The README's example.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,11 +1,9 @@
 //! Subtrees computed from bytes in memory, level by level, as many nodes at once as a kernel has lanes.
 
-use crate::{Edge, Error, Format, Messages, NodeHash, Role, Shape, Source, Subtree, Subtrees};
-use alloc::vec;
-use alloc::vec::Vec;
+use crate::{Digest, Digests, Edge, Error, Messages, Role, Shape, Spec, Subtree, Subtrees};
 use core::mem;
 
-/// Bytes in memory: those of the input from `start` on.
+/// Bytes in memory: those of the input from an offset on.
 #[derive(Clone, Copy, Debug)]
 pub struct Memory<'a> {
     start: u64,
@@ -13,7 +11,8 @@ pub struct Memory<'a> {
 }
 
 impl<'a> Memory<'a> {
-    /// Subtrees of at most this many bytes are hashed level by level, larger ones split: what a second-level cache holds.
+    /// Subtrees of at most this many bytes are hashed level by level, larger ones split: as much as a second-level cache
+    /// holds.
     const BATCH: u64 = 1 << 18;
 
     /// The bytes of a whole input.
@@ -32,86 +31,61 @@ impl<'a> Memory<'a> {
     }
 }
 
-impl Source for Memory<'_> {
-    fn subtrees<N: NodeHash>(&self) -> &(impl Subtrees<N> + Sync) {
-        self
-    }
-}
-
-impl<N: NodeHash> Subtrees<N> for Memory<'_> {
-    fn digest(&self, format: &Format<N>, node: Subtree, role: Role) -> Result<Option<N::Digest>, Error> {
+impl Subtrees for Memory<'_> {
+    fn digest(&self, spec: &Spec, node: Subtree, role: Role) -> Result<Option<Digest>, Error> {
         let Some(bytes) = self.bytes(node) else { return Ok(None) };
-        Ok(match format.shape {
-            _ if node.level == 0 => Some(format.nodes.leaf(node.start, bytes, role)),
-            Shape::Even { leaf, .. } if node.len <= format.shape.batch(Self::BATCH).max(leaf) => {
+        let shape = spec.shape();
+        Ok(match shape {
+            _ if node.level == 0 => Some(spec.leaf_digest(node.start, bytes, role)),
+            Shape::Even { leaf, .. } if node.len <= shape.batch(Self::BATCH).max(leaf) => {
                 let leaf = leaf as usize;
                 let (whole, tail) = bytes.split_at(bytes.len() - bytes.len() % leaf);
-                let leaves = Messages::new(whole, leaf);
-                Some(format.level_by_level(node, role, leaves, tail, &mut Scratch::default()))
+                Some(spec.subtree_digest(node, role, Messages::new(whole, leaf), tail))
             }
             _ => None,
         })
     }
 }
 
-/// Two levels of digests, kept between subtrees so that they are allocated once.
-#[derive(Debug)]
-pub struct Scratch<D>(Vec<D>, Vec<D>);
-
-impl<D> Default for Scratch<D> {
-    fn default() -> Self {
-        Scratch(Vec::new(), Vec::new())
-    }
-}
-
-impl<N: NodeHash> Format<N> {
+impl Spec {
     /// The digest of a subtree of an even shape over `leaves` of the shape's length and then a shorter `tail`, perhaps none.
     ///
     /// # Panics
     /// If the shape is not even, or `node` is not over exactly these bytes.
-    pub fn level_by_level(
-        &self,
-        node: Subtree,
-        role: Role,
-        leaves: Messages<'_>,
-        tail: &[u8],
-        Scratch(level, above): &mut Scratch<N::Digest>,
-    ) -> N::Digest {
-        let Shape::Even { leaf, arity, edge, .. } = self.shape else { panic!("the shape is not even") };
-        let arity = arity as usize;
+    pub fn subtree_digest(&self, node: Subtree, role: Role, leaves: Messages<'_>, tail: &[u8]) -> Digest {
+        let Shape::Even { leaf, arity, edge, .. } = self.shape() else { panic!("the shape is not even") };
+        let (nodes, arity) = (self.nodes(), arity as usize);
+        let run = arity * nodes.size();
         assert_eq!(leaves.count() as u64 * leaf + tail.len() as u64, node.len, "the bytes of the subtree");
         if node.level == 0 {
             let bytes = if tail.is_empty() { leaves.get(0) } else { tail };
-            return self.nodes.leaf(node.start, bytes, role);
+            return nodes.leaf(node.start, bytes, role);
         }
-        level.clear();
-        self.nodes.leaves(node.start, leaves, level);
+        let (mut level, mut above) = (Digests::new(nodes.size()), Digests::new(nodes.size()));
+        nodes.leaves(node.start, leaves, &mut level);
         if !tail.is_empty() {
-            level.push(self.nodes.leaf(node.start + leaves.count() as u64 * leaf, tail, Role::Inner));
+            level.push(nodes.leaf(node.start + leaves.count() as u64 * leaf, tail, Role::Inner));
         }
-        let mut zero = self.nodes.zero();
         for height in 1..=node.level {
-            if matches!(edge, Edge::PadZero | Edge::PadSubtree) {
-                level.resize(level.len().next_multiple_of(arity), zero.clone());
+            if matches!(edge, Edge::PadZero | Edge::PadSubtree) && !level.len().is_multiple_of(arity) {
+                let missing = level.len().next_multiple_of(arity) - level.len();
+                level.extend(core::iter::repeat_n(self.pad(height), missing));
             }
             if height == node.level {
                 break;
             }
-            let (whole, rest) = level.split_at(level.len() - level.len() % arity);
+            let (whole, rest) = level.as_bytes().split_at(level.as_bytes().len() / run * run);
             above.clear();
-            self.nodes.parents(whole, arity, above);
-            match rest {
-                [] => {}
+            nodes.parents(whole, arity, &mut above);
+            match rest.chunks_exact(nodes.size()).len() {
+                0 => {}
                 // A lone child moves up unchanged.
-                [lone] => above.push(lone.clone()),
-                rest => above.push(self.nodes.parent(rest, Role::Inner)),
+                1 => above.push(Digest::new(rest)),
+                _ => above.push(nodes.parent(rest.chunks_exact(nodes.size()).map(Digest::new), Role::Inner)),
             }
-            mem::swap(level, above);
-            if edge == Edge::PadSubtree {
-                zero = self.nodes.parent(&vec![zero; arity], Role::Inner);
-            }
+            mem::swap(&mut level, &mut above);
         }
-        self.nodes.parent(level, role)
+        nodes.parent(level.iter(), role)
     }
 
     /// Appends the digests of equal full subtrees of an even shape, `height` levels above `leaves`, the first of which
@@ -119,23 +93,17 @@ impl<N: NodeHash> Format<N> {
     ///
     /// # Panics
     /// If the shape is not even, or the leaves are not those of whole subtrees.
-    pub fn full_level_by_level(
-        &self,
-        start: u64,
-        height: u32,
-        leaves: Messages<'_>,
-        Scratch(level, above): &mut Scratch<N::Digest>,
-        out: &mut Vec<N::Digest>,
-    ) {
-        let Shape::Even { arity, .. } = self.shape else { panic!("the shape is not even") };
-        level.clear();
-        self.nodes.leaves(start, leaves, level);
+    pub fn subtree_digests(&self, start: u64, height: u32, leaves: Messages<'_>, out: &mut Digests) {
+        let Shape::Even { arity, .. } = self.shape() else { panic!("the shape is not even") };
+        let (nodes, arity) = (self.nodes(), arity as usize);
+        let (mut level, mut above) = (Digests::new(nodes.size()), Digests::new(nodes.size()));
+        nodes.leaves(start, leaves, &mut level);
         for _ in 0..height {
-            assert!(level.len().is_multiple_of(arity as usize), "whole subtrees");
+            assert!(level.len().is_multiple_of(arity), "whole subtrees");
             above.clear();
-            self.nodes.parents(level, arity as usize, above);
-            mem::swap(level, above);
+            nodes.parents(level.as_bytes(), arity, &mut above);
+            mem::swap(&mut level, &mut above);
         }
-        out.append(level);
+        out.extend_from_bytes(level.as_bytes());
     }
 }

@@ -1,7 +1,11 @@
-//! A tree in pieces that are answered apart: by many threads (`threads.rs`), or by one where there are none (`in_turn.rs`).
+//! A tree in pieces that threads answer ahead of the join.
 
-use crate::{Error, Format, NodeHash, Role, Shape, Subtree, Subtrees};
+use crate::ordered::ordered;
+use crate::{Cover, Digest, Digests, Error, Role, Root, Spec, Subtree, Subtrees};
 use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use core::cell::RefCell;
+use core::iter::Peekable;
 
 /// How a tree is cut for threads.
 #[derive(Clone, Copy, Debug)]
@@ -14,56 +18,136 @@ pub struct Plan {
     pub group: usize,
 }
 
-impl<N: NodeHash> Format<N> {
-    /// The root of `len` bytes, with pieces of the tree asked of `source` by many threads at once, from left to right.
+/// Groups that are begun before the first of them is joined, for each thread: enough that none waits for another.
+const AHEAD: usize = 4;
+
+/// Where a join gets its pieces.
+#[derive(Clone, Copy)]
+struct Sources<'a> {
+    /// Answers for all that ends at or before byte `from`, at which a piece begins.
+    begun: &'a dyn Subtrees,
+    from: u64,
+    /// Answers for the rest, in pieces.
+    source: &'a (dyn Subtrees + Sync),
+    plan: &'a Plan,
+}
+
+impl Spec {
+    /// The root of `len` bytes, with pieces of the tree asked of `source` by many threads at once, left to right.
     ///
-    /// Equals [`Format::root`]; holds the digests of `4 * threads` groups, however long the input is.
+    /// Equals [`Spec::root_from`]; holds the digests of `4 * threads` groups, however long the input is.
     ///
     /// # Errors
-    /// If the format has no root for this length, `source` fails or lacks a subtree. The leftmost failure is reported.
-    pub fn root_parallel<S: Subtrees<N> + Sync>(&self, source: &S, len: u64, plan: &Plan) -> Result<N::Digest, Error> {
+    /// If the format has no root for this length, or `source` fails or lacks a leaf. The leftmost failure is reported.
+    pub fn root_parallel(&self, source: &(dyn Subtrees + Sync), len: u64, plan: &Plan) -> Result<Root, Error> {
         self.root_by(len, |top| self.join_parallel(source, top, Role::Root, plan))
     }
 
-    /// The same where `begun` has what lies before byte `from`, at which a piece begins: threads are asked for the rest.
+    /// The root of `len` bytes where `begun` has all that ends at or before byte `from`, at which a piece begins: threads
+    /// ask `source` for the rest.
     ///
     /// # Errors
-    /// As [`Format::root_parallel`].
-    pub fn root_resumed<B: Subtrees<N>, S: Subtrees<N> + Sync>(
+    /// As [`Spec::root_parallel`].
+    pub fn root_resumed(
         &self,
-        (begun, from): (&B, u64),
-        source: &S,
+        (begun, from): (&dyn Subtrees, u64),
+        source: &(dyn Subtrees + Sync),
         len: u64,
         plan: &Plan,
-    ) -> Result<N::Digest, Error> {
-        self.root_by(len, |top| self.join_ahead((begun, from), source, top, Role::Root, plan))
+    ) -> Result<Root, Error> {
+        self.root_by(len, |top| self.join_pieces(Sources { begun, from, source, plan }, top, Role::Root))
     }
 
-    /// The digest of `node`, with pieces of it asked of `source` by many threads at once: equals [`Format::join`].
+    /// The digest of `node`, with pieces of it asked of `source` by many threads at once: equals [`Spec::join`].
     ///
     /// # Errors
-    /// If `source` fails or lacks a subtree. The leftmost failure is reported.
-    pub fn join_parallel<S: Subtrees<N> + Sync>(
+    /// If `source` fails or lacks a leaf. The leftmost failure is reported.
+    pub fn join_parallel(
         &self,
-        source: &S,
+        source: &(dyn Subtrees + Sync),
         node: Subtree,
         role: Role,
         plan: &Plan,
-    ) -> Result<N::Digest, Error> {
-        self.join_ahead((&BTreeMap::new(), node.start), source, node, role, plan)
+    ) -> Result<Digest, Error> {
+        let begun = BTreeMap::new();
+        self.join_pieces(Sources { begun: &begun, from: node.start, source, plan }, node, role)
     }
 
-    fn join_ahead<B: Subtrees<N>, S: Subtrees<N> + Sync>(
-        &self,
-        begun: (&B, u64),
-        source: &S,
-        top: Subtree,
-        role: Role,
-        plan: &Plan,
-    ) -> Result<N::Digest, Error> {
-        if top.level == 0 || (top.len <= plan.piece && !matches!(self.shape, Shape::Flat { .. })) {
-            return self.join(source, top, role);
+    fn join_pieces(&self, sources: Sources<'_>, top: Subtree, role: Role) -> Result<Digest, Error> {
+        let Sources { source, plan, .. } = sources;
+        if self.shape().is_piece(top, plan.piece) {
+            return self.join(&source, top, role);
         }
-        self.join_pieces(begun, source, top, role, plan)
+        let cover = Cover::new(self.shape(), top, plan.piece).starting_at(sources.from);
+        let groups = Groups { cover: cover.clone(), size: plan.group.max(1) };
+        let answer = |(): &mut (), group: Vec<Subtree>| {
+            let mut digests = Digests::new(self.hash().size());
+            source.digests(self, &group, &mut digests).map(|()| digests)
+        };
+        ordered(
+            plan.threads,
+            plan.threads * AHEAD,
+            groups,
+            || (),
+            answer,
+            |results| {
+                let none = Digests::new(self.hash().size());
+                let state = Answers { pieces: cover.peekable(), group: none, used: 0, results };
+                self.join(&InOrder { sources, state: RefCell::new(state) }, top, role)
+            },
+        )
+    }
+}
+
+/// The pieces of a cover, several at a time.
+struct Groups {
+    cover: Cover,
+    size: usize,
+}
+
+impl Iterator for Groups {
+    type Item = Vec<Subtree>;
+
+    fn next(&mut self) -> Option<Vec<Subtree>> {
+        let group: Vec<_> = self.cover.by_ref().take(self.size).collect();
+        (!group.is_empty()).then_some(group)
+    }
+}
+
+/// Pieces whose digests come in the order in which the join asks for them.
+struct InOrder<'a, 'r> {
+    sources: Sources<'a>,
+    state: RefCell<Answers<'r>>,
+}
+
+struct Answers<'r> {
+    pieces: Peekable<Cover>,
+    /// The digests of the group that the join is in.
+    group: Digests,
+    /// How many of them the join has asked for.
+    used: usize,
+    results: &'r mut dyn Iterator<Item = Result<Digests, Error>>,
+}
+
+impl Subtrees for InOrder<'_, '_> {
+    fn digest(&self, spec: &Spec, node: Subtree, role: Role) -> Result<Option<Digest>, Error> {
+        let Sources { begun, from, .. } = self.sources;
+        if node.start < from && node.end() <= from {
+            return begun.digest(spec, node, role);
+        }
+        let mut state = self.state.borrow_mut();
+        if state.pieces.next_if_eq(&node).is_none() {
+            return Ok(None);
+        }
+        if state.used == state.group.len() {
+            let next = state.results.next();
+            (state.group, state.used) = (next.unwrap_or(Err(Error::Missing(node)))?, 0);
+        }
+        state.used += 1;
+        Ok(state.group.get(state.used - 1))
+    }
+
+    fn joined(&self, node: Subtree, digest: &Digest) {
+        self.sources.source.joined(node, digest);
     }
 }

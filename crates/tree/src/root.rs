@@ -1,7 +1,7 @@
-//! A root with the format that it is of, and its text.
+//! A root with its format, and roots as text.
 
 use crate::formats::Text;
-use crate::{Hash, Spec};
+use crate::{Digest, Hash, Spec};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -14,12 +14,12 @@ use core::fmt;
 pub struct Root {
     spec: Spec,
     len: u64,
-    digest: Vec<u8>,
+    digest: Digest,
 }
 
 impl Root {
     /// The root of `len` bytes.
-    pub(crate) fn new(spec: Spec, len: u64, digest: Vec<u8>) -> Self {
+    pub(crate) fn new(spec: Spec, len: u64, digest: Digest) -> Self {
         Root { spec, len, digest }
     }
 
@@ -34,19 +34,14 @@ impl Root {
         self.len
     }
 
-    /// The digest alone: `self.spec().hash().size()` bytes.
-    pub fn digest(&self) -> &[u8] {
-        &self.digest
+    /// The digest alone.
+    pub fn digest(&self) -> Digest {
+        self.digest
     }
 
-    /// The same as somebody is told it.
-    pub fn told(&self) -> Told {
-        Told { digest: self.digest.clone(), parts: parts(&self.spec, self.len) }
-    }
-
-    /// Whether this is the root that a text told.
-    pub fn is(&self, told: &Told) -> bool {
-        self.digest == told.digest && told.parts == parts(&self.spec, self.len)
+    /// Whether a claimed root is this one.
+    pub fn matches(&self, claimed: &ClaimedRoot) -> bool {
+        self.digest == claimed.digest && claimed.parts == parts(&self.spec, self.len)
     }
 }
 
@@ -56,7 +51,8 @@ fn parts(spec: &Spec, len: u64) -> Option<u64> {
 }
 
 /// A root as the tools of its format print it: lower-case hex, or as S3 does.
-fn text(spec: &Spec, digest: &[u8], parts: Option<u64>) -> String {
+fn text(spec: &Spec, digest: &Digest, parts: Option<u64>) -> String {
+    let digest = digest.as_bytes();
     match parts {
         None => lower::encode_string(digest),
         Some(parts) if spec.hash() == Hash::Md5 => format!("{}-{parts}", lower::encode_string(digest)),
@@ -71,22 +67,22 @@ impl fmt::Display for Root {
     }
 }
 
-/// A root as somebody wrote it down: it is not known to be that of any input.
+/// A root as somebody wrote it down, not known to be that of any input.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Told {
-    digest: Vec<u8>,
+pub struct ClaimedRoot {
+    digest: Digest,
     parts: Option<u64>,
 }
 
-impl Told {
-    /// The parts of an S3 upload that the text tells.
+impl ClaimedRoot {
+    /// The number of parts of an S3 upload, where the text has it.
     pub fn parts(&self) -> Option<u64> {
         self.parts
     }
 
     /// The digest alone.
-    pub fn digest(&self) -> &[u8] {
-        &self.digest
+    pub fn digest(&self) -> Digest {
+        self.digest
     }
 
     /// The text, as the tools of the format `spec` print it.
@@ -95,12 +91,18 @@ impl Told {
     }
 }
 
+impl From<&Root> for ClaimedRoot {
+    fn from(root: &Root) -> Self {
+        ClaimedRoot { digest: root.digest, parts: parts(&root.spec, root.len) }
+    }
+}
+
 impl Spec {
     /// Reads a root's text: hex in either case, or as S3 writes it.
     ///
     /// # Errors
     /// If no root of this format is written so.
-    pub fn told(&self, text: &str) -> Result<Told, RootError> {
+    pub fn claimed_root(&self, text: &str) -> Result<ClaimedRoot, RootError> {
         let size = self.hash().size();
         let refuse = || RootError {
             found: text.chars().take(80).collect(),
@@ -125,13 +127,13 @@ impl Spec {
             _ => mixed::decode_vec(digest).ok(),
         };
         let digest = digest.filter(|digest| digest.len() == size).ok_or_else(refuse)?;
-        Ok(Told { digest, parts })
+        Ok(ClaimedRoot { digest: Digest::new(&digest), parts })
     }
 
-    /// This format with each part size by which uploads of `len` bytes are likely to have come to `parts` parts.
+    /// This format with each part size that divides an upload of `len` bytes into `parts` parts, the likeliest first.
     ///
-    /// At most 16, the likeliest first: whole MiB as the common tools use them. Empty where no part size fits, or the
-    /// format has no parts.
+    /// At most 16: whole MiB as the common tools use them come first. Empty where no part size fits or the format has no
+    /// parts.
     pub fn part_sizes(&self, len: u64, parts: u64) -> Vec<Spec> {
         const MIB: u64 = 1 << 20;
         /// The defaults of the AWS tools, of s3cmd, rclone, and of the SDKs' transfer managers.
@@ -154,7 +156,7 @@ impl Spec {
     }
 }
 
-/// A text that is no root of its format.
+/// A text that is not a root of its format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RootError {
     found: String,
@@ -174,16 +176,16 @@ mod tests {
     use crate::Spec;
     use alloc::format;
 
-    fn told(spec: &str, text: &str) -> bool {
-        spec.parse::<Spec>().unwrap().told(text).is_ok()
+    fn is_root(spec: &str, text: &str) -> bool {
+        spec.parse::<Spec>().unwrap().claimed_root(text).is_ok()
     }
 
     #[test]
     fn hex_is_read_in_either_case_and_nothing_else() {
         let hex = "5891B5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03";
-        assert!(told("rfc6962", hex) && told("rfc6962", &hex.to_uppercase()));
+        assert!(is_root("rfc6962", hex) && is_root("rfc6962", &hex.to_uppercase()));
         for wrong in [&hex[1..], &hex[2..], &hex.replace('5', "g"), &hex.replace('5', " "), &format!("{hex}00"), ""] {
-            assert!(!told("rfc6962", wrong), "{wrong}");
+            assert!(!is_root("rfc6962", wrong), "{wrong}");
         }
         assert!("dmverity:salt=0aFF".parse::<Spec>().is_ok());
         assert!("dmverity:salt=0aF".parse::<Spec>().is_err());
@@ -193,12 +195,12 @@ mod tests {
     #[test]
     fn base64_is_padded_and_has_no_bits_left_over() {
         let text = "WJG1tSLV3whtD/CxEPvZ0hu0/HFjrzTQgoai6Eb2vgM=";
-        assert!(told("s3:sha256", &format!("{text}-3")));
+        assert!(is_root("s3:sha256", &format!("{text}-3")));
         let others = ["=", "/", "M="].map(|part| text.replace(part, ""));
         let url = text.replace('/', "_");
         // The last digit has two bits that are no part of a byte.
         for wrong in others.iter().chain([&url, &text.replace("M=", "N="), &format!("{text}\n"), &format!("{text}=")]) {
-            assert!(!told("s3:sha256", &format!("{wrong}-3")), "{wrong}");
+            assert!(!is_root("s3:sha256", &format!("{wrong}-3")), "{wrong}");
         }
     }
 }

@@ -1,35 +1,40 @@
 //! A format by name: `NAME[:HASH][:LEAF][:salt=HEX]`.
 
-use crate::{Error, FAMILIES, Family, Format, Hash, LeafRule, NodeHash, Root, format_size, parse_size};
+use crate::formats::{FAMILIES, Family, LeafRule};
+use crate::hashing::NodeHash;
+use crate::{Hash, Shape, format_size, parse_size};
 use alloc::format;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use base16ct::{lower, mixed};
 use core::fmt;
 use core::str::FromStr;
 
-/// A format with all its choices made, as one line of text names it everywhere: `rfc6962:sha256:64KiB`.
+/// A tree format with all its choices made, named by one line of text everywhere: `rfc6962:sha256:64KiB`.
 ///
-/// Parses what people write (any order of magnitude, parts left out), prints the one canonical form.
-#[derive(Clone, Debug)]
-pub struct Spec {
+/// Parses what people write (sizes in any unit, parts left out) and prints the one canonical form. It computes roots,
+/// subtrees, proofs and outboards of its format: no caller needs to know what a format hashes or how long its digests are.
+///
+/// ```
+/// let spec: mksum::Spec = "rfc6962:sha256:4KiB".parse()?;
+/// assert_eq!(spec.root(b"\x00")?.to_string(), "96a296d224f285c67bee93c30f8a309157f0daa35dc5b87e410b78630a09cfc7");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// A clone shares everything with its original, so it costs next to nothing.
+#[derive(Clone)]
+pub struct Spec(Arc<Choices>);
+
+/// The choices of a format, and the tree that they make.
+#[derive(Debug)]
+struct Choices {
     family: &'static Family,
     hash: Hash,
     leaf: u64,
     salt: Vec<u8>,
-}
-
-/// What is to be done with a [`Format`], whatever its types.
-pub trait Visitor {
-    /// What comes of it.
-    type Output;
-
-    /// Does it.
-    ///
-    /// `N` is the digest's size. Where this crate is compiled for WebAssembly it is 64 for every hash, and a shorter digest is
-    /// followed by zeros: there, each copy of the code has to be sent before it runs.
-    fn visit<const N: usize, H: NodeHash<Digest = [u8; N]> + Clone + 'static>(self, format: &Format<H>)
-    -> Self::Output;
+    shape: Shape,
+    nodes: NodeHash,
 }
 
 impl Spec {
@@ -38,7 +43,19 @@ impl Spec {
 
     /// `family` with its defaults.
     pub fn new(family: &'static Family) -> Self {
-        Spec { family, hash: family.hashes[0], leaf: family.leaf.default(), salt: Vec::new() }
+        Self::of(family, family.hashes[0], family.leaf.default(), Vec::new())
+    }
+
+    fn of(family: &'static Family, hash: Hash, leaf: u64, salt: Vec<u8>) -> Self {
+        let (shape, nodes) = family.tree(hash, leaf, &salt);
+        Spec(Arc::new(Choices { family, hash, leaf, salt, shape, nodes }))
+    }
+
+    /// A format of any shape and node hash, which has no name of its own.
+    #[cfg(test)]
+    pub(crate) fn unnamed(shape: Shape, nodes: NodeHash) -> Self {
+        let (family, hash) = (&FAMILIES[0], nodes.hash());
+        Spec(Arc::new(Choices { family, hash, leaf: shape.leaf(), salt: Vec::new(), shape, nodes }))
     }
 
     /// The same with another hash.
@@ -46,16 +63,16 @@ impl Spec {
     /// # Errors
     /// If the format does not allow it.
     pub fn with_hash(self, hash: Hash) -> Result<Self, SpecError> {
-        if !self.family.hashes.contains(&hash) {
-            let allowed: Vec<_> = self.family.hashes.iter().map(|hash| hash.name()).collect();
+        if !self.0.family.hashes.contains(&hash) {
+            let allowed: Vec<_> = self.0.family.hashes.iter().map(|hash| hash.name()).collect();
             let allowed = allowed.join(", ");
             return Err(SpecError(format!(
                 "{} does not hash with {}: it allows {allowed}",
-                self.family.name,
+                self.0.family.name,
                 hash.name()
             )));
         }
-        Ok(Spec { hash, ..self })
+        Ok(Self::of(self.0.family, hash, self.0.leaf, self.0.salt.clone()))
     }
 
     /// The same with another leaf length, in bytes.
@@ -63,15 +80,15 @@ impl Spec {
     /// # Errors
     /// If the format does not allow it.
     pub fn with_leaf(self, leaf: u64) -> Result<Self, SpecError> {
-        let rule = match self.family.leaf {
+        let rule = match self.0.family.leaf {
             LeafRule::Any(_) if !(1..=Self::MAX_LEAF).contains(&leaf) => "1 byte to 1TiB".into(),
             LeafRule::PowerOfTwo(low, high, _) if !((low..=high).contains(&leaf) && leaf.is_power_of_two()) => {
                 format!("a power of two from {} to {}", format_size(low), format_size(high))
             }
             LeafRule::Fixed(only) if leaf != only => format!("always {}", format_size(only)),
-            _ => return Ok(Spec { leaf, ..self }),
+            _ => return Ok(Self::of(self.0.family, self.0.hash, leaf, self.0.salt.clone())),
         };
-        Err(SpecError(format!("{} cannot have leaves of {}: they are {rule}", self.family.name, format_size(leaf))))
+        Err(SpecError(format!("{} cannot have leaves of {}: they are {rule}", self.0.family.name, format_size(leaf))))
     }
 
     /// The same with a salt.
@@ -79,59 +96,43 @@ impl Spec {
     /// # Errors
     /// If the format has none, or only a shorter one.
     pub fn with_salt(self, salt: &[u8]) -> Result<Self, SpecError> {
-        match (self.family.salt, salt.len()) {
-            (0, 1..) => Err(SpecError(format!("{} has no salt", self.family.name))),
+        match (self.0.family.salt, salt.len()) {
+            (0, 1..) => Err(SpecError(format!("{} has no salt", self.0.family.name))),
             (most, len) if len > most => {
-                Err(SpecError(format!("{} has a salt of at most {most} bytes, not {len}", self.family.name)))
+                Err(SpecError(format!("{} has a salt of at most {most} bytes, not {len}", self.0.family.name)))
             }
-            _ => Ok(Spec { salt: salt.into(), ..self }),
+            _ => Ok(Self::of(self.0.family, self.0.hash, self.0.leaf, salt.into())),
         }
     }
 
     /// The format's family: its row in the table.
     pub fn family(&self) -> &'static Family {
-        self.family
+        self.0.family
     }
 
     /// The hash.
     pub fn hash(&self) -> Hash {
-        self.hash
+        self.0.hash
     }
 
     /// The length of a leaf, in bytes; for `mtsum` the longest allowed.
     pub fn leaf(&self) -> u64 {
-        self.leaf
+        self.0.leaf
     }
 
     /// The salt; mostly empty.
     pub fn salt(&self) -> &[u8] {
-        &self.salt
+        &self.0.salt
     }
 
-    /// The root of bytes in memory.
-    ///
-    /// # Errors
-    /// If the format has no root for this length.
-    pub fn root(&self, bytes: &[u8]) -> Result<Root, Error> {
-        struct Whole<'a>(&'a [u8]);
-        impl Visitor for Whole<'_> {
-            type Output = Result<Vec<u8>, Error>;
-
-            fn visit<const N: usize, H: NodeHash<Digest = [u8; N]>>(self, format: &Format<H>) -> Self::Output {
-                Ok(format.hash(self.0)?.into())
-            }
-        }
-        Ok(self.sealed(bytes.len() as u64, self.visit(Whole(bytes))?))
+    /// Where the tree splits.
+    pub fn shape(&self) -> Shape {
+        self.0.shape
     }
 
-    /// The root of `len` bytes from the digest that a [`Visitor`] got for them.
-    ///
-    /// # Panics
-    /// If the digest is not as long as the hash's, or followed by zeros as [`Visitor::visit`] says.
-    pub fn sealed(&self, len: u64, mut digest: Vec<u8>) -> Root {
-        let rest = digest.split_off(self.hash.size());
-        assert!(rest.is_empty() || cfg!(target_family = "wasm"), "a digest of {}", self.hash.name());
-        Root::new(self.clone(), len, digest)
+    /// The hashes of the format's nodes.
+    pub(crate) fn nodes(&self) -> &NodeHash {
+        &self.0.nodes
     }
 }
 
@@ -142,10 +143,16 @@ impl Default for Spec {
     }
 }
 
+impl fmt::Debug for Spec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Spec({self})")
+    }
+}
+
 impl PartialEq for Spec {
     fn eq(&self, other: &Self) -> bool {
-        let key = |spec: &Self| (spec.family.name, spec.hash, spec.leaf);
-        key(self) == key(other) && self.salt == other.salt
+        let key = |spec: &Self| (spec.0.family.name, spec.0.hash, spec.0.leaf, spec.0.shape);
+        key(self) == key(other) && self.salt() == other.salt()
     }
 }
 
@@ -153,17 +160,17 @@ impl Eq for Spec {}
 
 impl fmt::Display for Spec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.family.name)?;
-        if self.family.hashes.len() > 1 {
-            write!(f, ":{}", self.hash.name())?;
+        f.write_str(self.0.family.name)?;
+        if self.0.family.hashes.len() > 1 {
+            write!(f, ":{}", self.hash().name())?;
         }
         // mtsum's leaves have no one length: only a bound that is not its own is worth a word.
-        let implied = !self.family.streams() && self.leaf == self.family.leaf.default();
-        if !implied && !matches!(self.family.leaf, LeafRule::Fixed(_)) {
-            write!(f, ":{}", format_size(self.leaf))?;
+        let implied = !self.0.family.streams() && self.leaf() == self.0.family.leaf.default();
+        if !implied && !matches!(self.0.family.leaf, LeafRule::Fixed(_)) {
+            write!(f, ":{}", format_size(self.leaf()))?;
         }
-        if !self.salt.is_empty() {
-            write!(f, ":salt={}", lower::encode_string(&self.salt))?;
+        if !self.salt().is_empty() {
+            write!(f, ":salt={}", lower::encode_string(self.salt()))?;
         }
         Ok(())
     }

@@ -1,7 +1,8 @@
 //! Node trees on the CPU against another implementation of each hash, and against the rows of `vectors/nodes.tsv`.
 
 use base16ct::lower::encode_string;
-use mksum::{CpuLanes, Hash, Merklize, NodeTree, NodeTreeError};
+use mksum::Hash;
+use mksum::node_tree::{CpuLanes, Merklize, NodeTree, NodeTreeError};
 use mksum_vectors::{Pattern, bytes, node_rows, nodes, reference, same_nodes};
 use std::thread;
 
@@ -33,7 +34,7 @@ fn every_row_of_the_vectors() {
 #[test]
 fn every_node_of_random_leaves_up_to_2_16() {
     let random = bytes(64 << 16);
-    for hash in NodeTree::HASHES {
+    for &hash in NodeTree::HASHES {
         // The slow tree over most leaves holds those over fewer.
         let (size, most) = (hash.size(), 1 << 16);
         let leaves = &random[..most * size];
@@ -84,11 +85,11 @@ fn wrong_sizes_and_hashes_are_told() {
     }
     assert_eq!(
         error(Hash::Blake3, &[0; 96], 96).to_string(),
-        "96 bytes of leaves: needed are 2, 4, 8 … digests of blake3 (32 bytes each), the nearest are 64 and 128 bytes"
+        "96 bytes of leaves: expected 2, 4, 8 … digests of blake3, 32 bytes each; the nearest lengths are 64 and 128 bytes"
     );
     assert_eq!(
         error(Hash::Sha1, &[0; 20], 20).to_string(),
-        "20 bytes of leaves: needed are 2, 4, 8 … digests of sha1 (20 bytes each), at least 40 bytes"
+        "20 bytes of leaves: expected 2, 4, 8 … digests of sha1, 20 bytes each, so at least 40 bytes"
     );
     for nodes in [0, 32, 63, 65, 128] {
         let error = error(Hash::Blake3, &[0; 64], nodes);

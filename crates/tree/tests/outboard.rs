@@ -3,10 +3,8 @@
 mod inputs;
 
 use inputs::{bytes, spec};
-use mksum::{
-    Begun, Checked, Damage, Format, HEADER, Kept, Memory, NodeHash, Outboard, Plan, ReadAt, Role, SEALS, Shape, Spec,
-    Subtree, Subtrees, Visitor, keep,
-};
+use mksum::outboard::{Checked, Damage, HEADER, Header, KeptLayout, Outboard, PartialOutboard, ReadAt, SEALS, keep};
+use mksum::{Digest, Memory, Plan, Role, Shape, Spec, Subtree, Subtrees};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -40,7 +38,7 @@ fn trees() -> impl Iterator<Item = (Shape, u64, u64)> {
                 .collect()
         };
         lens.into_iter().flat_map(move |len| {
-            let units: BTreeSet<u64> = (0..20).map(|power| Kept::unit_within(shape, leaf << power)).collect();
+            let units: BTreeSet<u64> = (0..20).map(|power| KeptLayout::unit_within(shape, leaf << power)).collect();
             units.into_iter().map(move |unit| (shape, len, unit))
         })
     })
@@ -49,7 +47,7 @@ fn trees() -> impl Iterator<Item = (Shape, u64, u64)> {
 #[test]
 fn arithmetic_on_kept_nodes_is_what_a_walk_finds() {
     for (shape, len, unit) in trees() {
-        let kept = Kept::new(shape, len, unit).unwrap();
+        let kept = KeptLayout::new(shape, len, unit).unwrap();
         let all = walked(shape, len, unit);
         assert_eq!(kept.count(), all.len() as u64, "{kept:?}");
         for (place, node) in all.iter().enumerate() {
@@ -72,9 +70,9 @@ fn arithmetic_on_kept_nodes_is_what_a_walk_finds() {
 #[test]
 fn nodes_that_two_lengths_share_lie_at_the_same_places() {
     for (shape, len, unit) in trees() {
-        let kept = Kept::new(shape, len, unit).unwrap();
+        let kept = KeptLayout::new(shape, len, unit).unwrap();
         for more in [1, 2, shape.leaf(), unit + 1, 3 * unit] {
-            let longer = Kept::new(shape, len + more, unit).unwrap();
+            let longer = KeptLayout::new(shape, len + more, unit).unwrap();
             let shared = kept.shared(len + more);
             assert_eq!(longer.shared(len), shared);
             assert!(shared <= kept.count());
@@ -94,14 +92,14 @@ fn nodes_that_two_lengths_share_lie_at_the_same_places() {
 fn units_are_lengths_of_full_subtrees() {
     for text in ["rfc6962", "blake3", "fsverity", "dmverity:sha512", "mtsum", "s3", "btv2", "rfc6962:md5:1"] {
         let spec: Spec = text.parse().unwrap();
-        let unit = Kept::default_unit(spec.shape(), spec.hash().size());
-        let kept = Kept::new(spec.shape(), 1 << 40, unit).unwrap();
+        let unit = KeptLayout::default_unit(spec.shape(), spec.hash().size());
+        let kept = KeptLayout::new(spec.shape(), 1 << 40, unit).unwrap();
         assert!(kept.count() as f64 * spec.hash().size() as f64 <= 1.01e-3 * (1_u64 << 40) as f64, "{text}: {unit}");
-        assert!(Kept::new(spec.shape(), 1 << 40, unit + 1).is_none());
+        assert!(KeptLayout::new(spec.shape(), 1 << 40, unit + 1).is_none());
     }
     let unit = |text: &str| {
         let spec: Spec = text.parse().unwrap();
-        Kept::default_unit(spec.shape(), spec.hash().size())
+        KeptLayout::default_unit(spec.shape(), spec.hash().size())
     };
     assert_eq!(unit("rfc6962"), 64 << 10);
     assert_eq!(unit("blake3"), 64 << 10);
@@ -117,30 +115,22 @@ fn kept_of(spec: &Spec, at_most: u64, bytes: &[u8]) -> Option<Vec<u8>> {
     outboard
 }
 
-/// What an outboard finds wrong: in the file, and in itself.
+/// The damage that an outboard finds: in the file, and in itself.
 fn found(
     outboard: &Outboard<impl ReadAt>,
     bytes: &[u8],
     range: std::ops::Range<u64>,
 ) -> Result<(Vec<Subtree>, Vec<Subtree>), mksum::Error> {
-    struct All<'a, R>(&'a Outboard<R>, &'a [u8], std::ops::Range<u64>);
-    impl<R: ReadAt> Visitor for All<'_, R> {
-        type Output = Result<(Vec<Subtree>, Vec<Subtree>), mksum::Error>;
-
-        fn visit<const D: usize, N: NodeHash<Digest = [u8; D]>>(self, format: &Format<N>) -> Self::Output {
-            let (mut file, mut nodes) = (Vec::new(), Vec::new());
-            let plan = Plan { threads: 2, piece: 0, group: 3 };
-            self.0.damaged(format, &Memory::new(self.1), self.2, &plan, |damage| {
-                match damage {
-                    Damage::File(unit) => file.push(unit),
-                    Damage::Outboard(node) => nodes.push(node),
-                }
-                Ok(())
-            })?;
-            Ok((file, nodes))
+    let (mut file, mut nodes) = (Vec::new(), Vec::new());
+    let plan = Plan { threads: 2, piece: 0, group: 3 };
+    outboard.damaged(&Memory::new(bytes), range, &plan, &mut |damage| {
+        match damage {
+            Damage::File(unit) => file.push(unit),
+            Damage::Outboard(node) => nodes.push(node),
         }
-    }
-    outboard.spec().visit(All(outboard, bytes, range))
+        Ok(())
+    })?;
+    Ok((file, nodes))
 }
 
 proptest! {
@@ -149,23 +139,14 @@ proptest! {
         let Some(outboard) = kept_of(&spec, at_most, &bytes) else { return Ok(()) };
         let outboard = Outboard::open(outboard).unwrap();
         prop_assert_eq!(outboard.root(), spec.root(&bytes).unwrap());
-        struct Each<'a>(&'a Outboard<Vec<u8>>, &'a [u8]);
-        impl Visitor for Each<'_> {
-            type Output = ();
-
-            fn visit<const D: usize, N: NodeHash<Digest = [u8; D]>>(self, format: &Format<N>) {
-                let checked = Checked::new(format, self.0);
-                let root = self.0.kept().root();
-                for node in self.0.kept().post_order(0) {
-                    let role = if Some(node) == root { Role::Root } else { Role::Inner };
-                    let right = format.join(&Memory::new(self.1), node, role).unwrap();
-                    assert_eq!(checked.trusted(node).unwrap(), Some(right));
-                    let answered = checked.digest(format, node, role).unwrap();
-                    assert_eq!(answered.is_some(), role == Role::Inner);
-                }
-            }
+        let (checked, root) = (Checked::new(&outboard), outboard.layout().root());
+        for node in outboard.layout().post_order(0) {
+            let role = if Some(node) == root { Role::Root } else { Role::Inner };
+            let right = spec.join(&Memory::new(&bytes), node, role).unwrap();
+            prop_assert_eq!(checked.trusted(node).unwrap(), Some(right));
+            let answered = checked.digest(&spec, node, role).unwrap();
+            prop_assert_eq!(answered.is_some(), role == Role::Inner);
         }
-        spec.visit(Each(&outboard, &bytes));
     }
 
     #[test]
@@ -175,7 +156,7 @@ proptest! {
     ) {
         let Some(outboard) = kept_of(&spec, at_most, &bytes) else { return Ok(()) };
         let outboard = Outboard::open(outboard).unwrap();
-        let kept = outboard.kept();
+        let kept = outboard.layout();
         let mut damaged = bytes.clone();
         let mut expected = BTreeSet::new();
         for flip in flips.iter().filter(|_| !bytes.is_empty()) {
@@ -185,7 +166,7 @@ proptest! {
         }
         let expected: Vec<_> = expected.into_iter().collect();
         prop_assert_eq!(found(&outboard, &damaged, 0..kept.len()).unwrap(), (expected.clone(), vec![]));
-        // Of a range: the units that have a byte of it, whatever the others are.
+        // In a range: only the units that have a byte of it.
         if !bytes.is_empty() {
             let (a, b) = (cut.0.index(bytes.len()) as u64, cut.1.index(bytes.len()) as u64);
             let range = a.min(b)..a.max(b) + 1;
@@ -213,14 +194,14 @@ proptest! {
         if let Some(hit) = hit.filter(|_| !bytes.is_empty()) {
             let hit = hit.index(bytes.len());
             file[hit] = !file[hit];
-            expected.push(outboard.kept().unit_over(hit as u64).unwrap());
+            expected.push(outboard.layout().unit_over(hit as u64).unwrap());
         }
         let (units, nodes) = found(&outboard, &file, 0..bytes.len() as u64).unwrap();
-        // What stores a wrong digest is told, and the file is judged rightly, unless both are wrong in one place.
+        // The node with the wrong digest is reported, and the file is judged rightly, unless both are wrong in one place.
         if at as u64 >= HEADER {
             let place = (at as u64 - HEADER) / spec.hash().size() as u64;
-            let wrong = outboard.kept().post_order(place).next().unwrap();
-            let both = expected.iter().any(|unit| outboard.kept().is_unit(wrong) && *unit == wrong);
+            let wrong = outboard.layout().post_order(place).next().unwrap();
+            let both = expected.iter().any(|unit| outboard.layout().is_unit(wrong) && *unit == wrong);
             if both {
                 prop_assert!(units.contains(&wrong), "{:?}", units);
             } else {
@@ -236,7 +217,7 @@ proptest! {
     fn an_outboard_of_any_bytes_is_refused_or_sound(mut bytes in bytes(0..3000), header in any::<bool>(), len in 0..5000_u64, unit in 0..5000_u64) {
         if header {
             let spec: Spec = "rfc6962:sha256:10".parse().unwrap();
-            let header = mksum::Header { spec, len, unit, identity: None };
+            let header = Header { spec, len, unit, identity: None };
             if let Ok(header) = header.encode() {
                 let seals = bytes.split_off(bytes.len().min(256));
                 let mut whole = header;
@@ -249,7 +230,7 @@ proptest! {
         if let Ok(outboard) = Outboard::open(&bytes) {
             let _ = found(&outboard, &vec![7; outboard.len() as usize], 0..outboard.len());
         }
-        let _ = Begun::open(&bytes);
+        let _ = PartialOutboard::open(&bytes);
     }
 
     #[test]
@@ -258,35 +239,35 @@ proptest! {
     ) {
         let Some(whole) = kept_of(&spec, at_most, &bytes) else { return Ok(()) };
         let finished = Outboard::open(&whole).unwrap();
-        let (kept, size) = (finished.kept(), spec.hash().size());
+        let (kept, size) = (finished.layout(), spec.hash().size());
         // The last digest comes with the end, not with a checkpoint.
         let done = stop.index(kept.count().max(1) as usize) as u64;
         let header = finished.header();
-        let digest = |node: Subtree| &whole[HEADER as usize + kept.place(node).unwrap() as usize * size..][..size];
+        let digest = |node: Subtree| Digest::new(&whole[HEADER as usize + kept.place(node).unwrap() as usize * size..][..size]);
         let mut begun = header.encode().unwrap();
         begun.extend(&whole[HEADER as usize..][..done as usize * size]);
         let frontier = kept.frontier(done);
         let seal = header.checkpoint(done, frontier.iter().map(|&node| digest(node))).unwrap();
         begun[SEALS[turn] as usize..][..seal.len()].copy_from_slice(&seal);
         if garbage {
-            // What was written after the checkpoint may be anything.
+            // The bytes after the checkpoint may be anything.
             begun.extend([0xaa; 77]);
         }
         prop_assert!(bytes.is_empty() || Outboard::open(&begun).is_err());
-        let opened = Begun::open(&begun).unwrap();
+        let opened = PartialOutboard::open(&begun).unwrap();
         prop_assert_eq!(opened.header(), header);
         {
             prop_assert_eq!(opened.done(), done);
             // The next checkpoint leaves alone what this one is.
             prop_assert!(done == 0 || opened.next_seal() == 1 - turn);
-            let expected: Vec<_> = frontier.iter().map(|&node| (node, digest(node).to_vec())).collect();
+            let expected: Vec<_> = frontier.iter().map(|&node| (node, digest(node))).collect();
             prop_assert_eq!(opened.into_frontier(), expected);
         }
         // A digest that is not what it was leaves nothing to go on from.
         if done > 0 {
             let at = HEADER as usize + stop.index(done as usize * size);
             begun[at] ^= 1;
-            prop_assert_eq!(Begun::open(&begun).unwrap().done(), 0);
+            prop_assert_eq!(PartialOutboard::open(&begun).unwrap().done(), 0);
         }
     }
 
@@ -305,7 +286,7 @@ proptest! {
         let (a, b) = (Outboard::open(a).unwrap(), Outboard::open(b).unwrap());
         let mut told = vec![false; bytes.len().max(other.len())];
         let mut end = 0;
-        a.diff(&b, |range| {
+        a.diff(&b, &mut |range| {
             assert!(range.start >= end && !range.is_empty());
             end = range.end;
             told[range.start as usize..range.end as usize].fill(true);
@@ -317,10 +298,10 @@ proptest! {
             prop_assert!(!differs || told[at], "byte {}", at);
         }
         // And of a unit that lies well within both and is the same, nothing.
-        for unit in a.kept().post_order(0).filter(|node| a.kept().is_unit(*node)) {
+        for unit in a.layout().post_order(0).filter(|node| a.layout().is_unit(*node)) {
             let range = unit.start as usize..unit.end() as usize;
             let same = range.end <= both && bytes[range.clone()] == other[range.clone()];
-            if same && b.kept().place(unit).is_some() && bytes.len() == other.len() {
+            if same && b.layout().place(unit).is_some() && bytes.len() == other.len() {
                 prop_assert!(told[range].iter().all(|told| !told), "{:?}", unit);
             }
         }

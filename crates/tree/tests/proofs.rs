@@ -1,8 +1,8 @@
 //! Proofs: made, read, verified; and refused after any change.
 
-use mksum::{
-    Binding, Claim, Edge, FAMILIES, Format, Memory, NodeHash, Proof, ProofError, Root, Shape, Spec, Tail, Trusted,
-};
+use mksum::formats::{Binding, FAMILIES};
+use mksum::proof::{Claim, Cut, Proof, ProofError, Trusted};
+use mksum::{Digest, Digests, Memory, Role, Root, Spec, Subtree, Subtrees};
 use proptest::prelude::*;
 use proptest::test_runner::Config;
 
@@ -45,7 +45,7 @@ fn part(bytes: &[u8], range: &std::ops::Range<u64>) -> Vec<u8> {
     bytes[range.start as usize..range.end as usize].to_vec()
 }
 
-/// A proof, whole, and what it is to be held against.
+/// A proof's bytes, and the facts to verify it with.
 struct Made {
     bytes: Vec<u8>,
     trusted: Vec<Trusted>,
@@ -59,8 +59,8 @@ impl Made {
     }
 
     /// `None` where the format has no such proof.
-    fn of_growth(spec: &Spec, input: &[u8], old: u64) -> Option<Made> {
-        let proof = match Proof::of_growth(spec, input, old) {
+    fn of_consistency(spec: &Spec, input: &[u8], old: u64) -> Option<Made> {
+        let proof = match Proof::of_consistency(spec, input, old) {
             Err(ProofError::Moves | ProofError::Length(_)) => return None,
             proof => proof.unwrap(),
         };
@@ -74,7 +74,7 @@ impl Made {
         assert_eq!(proof.to_bytes(), bytes, "read as it is written");
         match &self.trusted[..] {
             [root] => proof.verify_range(root, &self.held),
-            [old, new] => proof.verify_growth(old, new),
+            [old, new] => proof.verify_consistency(old, new),
             _ => unreachable!(),
         }
     }
@@ -90,7 +90,7 @@ proptest! {
         let made = Made::of_range(&spec, &input, range.clone());
         prop_assert!(made.accepts(&made.bytes).is_ok(), "{spec} {range:?} of {}", input.len());
         let old = range.end;
-        if let Some(made) = Made::of_growth(&spec, &input, old) {
+        if let Some(made) = Made::of_consistency(&spec, &input, old) {
             prop_assert!(made.accepts(&made.bytes).is_ok(), "{spec} {old} of {}: {:?}", input.len(), made.accepts(&made.bytes));
         }
     }
@@ -119,7 +119,7 @@ proptest! {
     ) {
         let input = input(&spec, len);
         let range = range(input.len() as u64, ends);
-        for made in [Some(Made::of_range(&spec, &input, range.clone())), Made::of_growth(&spec, &input, range.end)] {
+        for made in [Some(Made::of_range(&spec, &input, range.clone())), Made::of_consistency(&spec, &input, range.end)] {
             let Some(made) = made else { continue };
             let proof = Proof::parse(&made.bytes).unwrap();
             let (size, count, edges) = (spec.hash().size(), proof.digests().len(), proof.edges());
@@ -191,14 +191,14 @@ proptest! {
     ) {
         let input = input(&spec, len);
         let range = range(input.len() as u64, ends);
-        for made in [Some(Made::of_range(&spec, &input, range.clone())), Made::of_growth(&spec, &input, range.end)] {
+        for made in [Some(Made::of_range(&spec, &input, range.clone())), Made::of_consistency(&spec, &input, range.end)] {
             let Some(made) = made else { continue };
             for at in 0..made.bytes.len() {
                 let mut changed = made.bytes.clone();
                 changed[at] ^= 1 << bit;
                 prop_assert!(made.accepts(&changed).is_err(), "{spec} byte {at} of {}", made.bytes.len());
             }
-            // A length that nobody vouches for may be another: but nothing panics, and no digest is left unused.
+            // Without a trusted length another length may be accepted, but nothing panics, and no digest stays unused.
             let mut free = made;
             free.trusted.iter_mut().for_each(|trusted| trusted.len = None);
             for at in 0..free.bytes.len() {
@@ -219,7 +219,7 @@ proptest! {
 
 /// The audit path and the consistency proof, as RFC 9162 defines them (2.1.3.1, 2.1.4.1), over the leaves' digests.
 mod rfc9162 {
-    type Digest = [u8; 32];
+    use mksum::Digest;
 
     fn split(n: usize) -> usize {
         n.next_power_of_two() / 2
@@ -230,8 +230,8 @@ mod rfc9162 {
             return *leaf;
         }
         let (left, right) = leaves.split_at(split(leaves.len()));
-        let parts: [&[u8]; 3] = [&[1], &root(left), &root(right)];
-        mksum::Spec::default().leaf_of(&parts.concat())
+        let (left, right) = (root(left), root(right));
+        sha256(&[&[1], left.as_bytes(), right.as_bytes()].concat())
     }
 
     pub fn path(m: usize, leaves: &[Digest]) -> Vec<Digest> {
@@ -259,16 +259,10 @@ mod rfc9162 {
         proof
     }
 
-    trait LeafOf {
-        fn leaf_of(&self, bytes: &[u8]) -> Digest;
-    }
-
-    impl LeafOf for mksum::Spec {
-        /// SHA-256 alone: the one leaf of `plain`.
-        fn leaf_of(&self, bytes: &[u8]) -> Digest {
-            let plain: mksum::Spec = "plain:sha256:1KiB".parse().unwrap();
-            plain.root(bytes).unwrap().digest().try_into().unwrap()
-        }
+    /// SHA-256 alone: the one leaf of `plain`.
+    fn sha256(bytes: &[u8]) -> Digest {
+        let plain: mksum::Spec = "plain:sha256:1KiB".parse().unwrap();
+        plain.root(bytes).unwrap().digest()
     }
 }
 
@@ -277,23 +271,22 @@ fn the_order_is_that_of_rfc_9162() {
     let spec: Spec = "rfc6962:sha256:1".parse().unwrap();
     for len in 1..=40_usize {
         let input: Vec<u8> = (0..len as u8).collect();
-        let leaves: Vec<[u8; 32]> =
-            input.iter().map(|byte| spec.root(&[*byte]).unwrap().digest().try_into().unwrap()).collect();
+        let leaves: Vec<Digest> = input.iter().map(|byte| spec.root(&[*byte]).unwrap().digest()).collect();
         assert_eq!(spec.root(&input).unwrap().digest(), rfc9162::root(&leaves));
         for at in 0..len {
             let proof = Proof::of_range(&spec, &input, at as u64..at as u64 + 1).unwrap();
-            assert_eq!(proof.sent::<32>(), rfc9162::path(at, &leaves), "leaf {at} of {len}");
-            let proof = Proof::of_growth(&spec, &input, at as u64 + 1).unwrap();
-            assert_eq!(proof.sent::<32>(), rfc9162::subproof(at + 1, &leaves, true), "{} of {len}", at + 1);
+            assert!(proof.digests().iter().eq(rfc9162::path(at, &leaves)), "leaf {at} of {len}");
+            let proof = Proof::of_consistency(&spec, &input, at as u64 + 1).unwrap();
+            assert!(proof.digests().iter().eq(rfc9162::subproof(at + 1, &leaves, true)), "{} of {len}", at + 1);
         }
     }
 }
 
 /// A leaf of one byte is known by its digest alone.
-struct Leaf(u64, [u8; 32]);
+struct Leaf(u64, Digest);
 
-impl<N: NodeHash<Digest = [u8; 32]>> mksum::Subtrees<N> for Leaf {
-    fn digest(&self, _: &Format<N>, node: mksum::Subtree, _: mksum::Role) -> Result<Option<[u8; 32]>, mksum::Error> {
+impl Subtrees for Leaf {
+    fn digest(&self, _: &Spec, node: Subtree, _: Role) -> Result<Option<Digest>, mksum::Error> {
         Ok((node.level == 0 && node.start == self.0).then_some(self.1))
     }
 }
@@ -303,22 +296,24 @@ impl<N: NodeHash<Digest = [u8; 32]>> mksum::Subtrees<N> for Leaf {
 fn the_cases_of_transparency_dev() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/proofs/transparency-dev.tsv");
     let text = std::fs::read_to_string(path).unwrap();
-    let shape = Shape::Even { leaf: 1, arity: 2, edge: Edge::Promote, tail: Tail::Short };
-    let format = Format { shape, nodes: mksum::Framed::<32>::new(mksum::Hash::Sha256, &[0], &[1], &[1]) };
+    let spec: Spec = "rfc6962:sha256:1".parse().unwrap();
     let (mut counts, mut empty) = ([0; 2], 0);
     for line in text.lines().filter(|line| !line.starts_with('#')) {
         let columns: Vec<_> = line.split('\t').collect();
         let [name, index, start, end, size, digest, root, proof, verdict] = columns[..] else { panic!("{line}") };
         let number = |text: &str| text.parse::<u64>().unwrap_or_else(|_| panic!("{name}: {text}"));
         let digests = || -> Option<_> {
-            let hex = |text: &str| -> Option<[u8; 32]> {
+            let hex = |text: &str| -> Option<Digest> {
                 // Some cases have a few words in the place of a digest: with zeros behind them they are one. Nothing is none.
                 let mut digest = base16ct::lower::decode_vec(text.trim_start_matches('-')).expect("hex");
                 digest.resize(if digest.is_empty() { 0 } else { digest.len().max(32) }, 0);
-                digest.try_into().ok()
+                (digest.len() == 32).then(|| Digest::new(&digest))
             };
-            let proof = if proof == "none" { Vec::new() } else { proof.split(',').map(hex).collect::<Option<_>>()? };
-            Some((hex(digest)?, hex(root)?, proof))
+            let mut sent = Digests::new(32);
+            for digest in proof.split(',').filter(|&digest| digest != "none") {
+                sent.push(hex(digest)?);
+            }
+            Some((hex(digest)?, hex(root)?, sent))
         };
         let verified = || -> Option<bool> {
             // Longer than a digest: none.
@@ -326,19 +321,19 @@ fn the_cases_of_transparency_dev() {
             let (start, end) = (number(start), number(end));
             let tree = |start: u64, end: u64| {
                 let len = end.checked_sub(start)?;
-                Some(mksum::Subtree { start, ..shape.root(len) })
+                Some(Subtree { start, ..spec.shape().root(len) })
             };
             match name.split('/').next().unwrap() {
                 "inclusion" | "subtreeinclusion" => {
                     let index = number(index);
-                    let cut = format.range(tree(start, end)?, index..index.checked_add(1)?).ok()?;
-                    Some(format.verify(&Leaf(index, digest), &proof, cut).ok()? == root)
+                    let cut = Cut::range(&spec, tree(start, end)?, index..index.checked_add(1)?).ok()?;
+                    Some(spec.verify_range(&Leaf(index, digest), &proof, cut).ok()?.digest() == root)
                 }
                 "consistency" | "subtreeconsistency" => {
-                    let cut = format.growth(tree(start, end)?, number(size)).ok()?;
+                    let cut = Cut::consistency(&spec, tree(start, end)?, number(size)).ok()?;
                     let nobody = Memory::new(&[]);
-                    let (old, new) = format.verify_growth(&nobody, &proof, cut, &digest).ok()?;
-                    Some(old == digest && new == root)
+                    let (old, new) = spec.verify_consistency(&nobody, &proof, cut, digest).ok()?;
+                    Some(old.digest() == digest && new.digest() == root)
                 }
                 other => panic!("unknown claim {other}"),
             }
@@ -366,7 +361,7 @@ fn the_worked_examples() {
     });
     let spec: Spec = "rfc6962:sha256:4".parse().unwrap();
     let input = b"abcdefghijklmnopqr";
-    let made = [Proof::of_range(&spec, input, 5..11).unwrap(), Proof::of_growth(&spec, input, 12).unwrap()];
+    let made = [Proof::of_range(&spec, input, 5..11).unwrap(), Proof::of_consistency(&spec, input, 12).unwrap()];
     assert_eq!(blocks.collect::<Vec<_>>(), made.map(|proof| proof.to_bytes()));
 }
 
@@ -377,25 +372,25 @@ fn what_cannot_be_proven_is_said() {
     let input = [7; 1000];
     assert_eq!(
         text(Proof::of_range(&spec("rfc6962"), &input, 3..1001)),
-        "bytes 3..1001 are no range of an input of 1000 bytes"
+        "the range 3..1001 is empty or not within the input's 1000 bytes"
     );
     assert_eq!(
-        text(Proof::of_growth(&spec("mtsum"), &input, 10)),
-        "in this format all nodes change as the input grows: nothing can be proven"
+        text(Proof::of_consistency(&spec("mtsum"), &input, 10)),
+        "this format has no consistency proofs: all its nodes change as the input grows"
     );
     assert_eq!(
-        text(Proof::of_growth(&spec("dmverity:sha256:512"), &input[..512], 10)),
+        text(Proof::of_consistency(&spec("dmverity:sha256:512"), &input[..512], 10)),
         "this format has no root for 10 bytes: it needs a multiple of 512 bytes"
     );
     let root: Root = spec("rfc6962").root(&input).unwrap();
     let proof = Proof::of_range(&spec("rfc6962:sha256:16"), &input, 0..5).unwrap();
     assert_eq!(
         proof.verify_range(&(&root).into(), &input[..5]).unwrap_err().to_string(),
-        "the proof is in rfc6962:sha256:16, but the root in rfc6962:sha256:64KiB"
+        "the proof is in the format rfc6962:sha256:16, but the trusted root is in rfc6962:sha256:64KiB"
     );
     assert_eq!(
-        proof.verify_growth(&(&root).into(), &(&root).into()).unwrap_err().to_string(),
-        "the proof is not one of consistency"
+        proof.verify_consistency(&(&root).into(), &(&root).into()).unwrap_err().to_string(),
+        "this is not a proof of consistency"
     );
     assert_eq!(proof.claim(), &Claim::Range(0..5));
 }
@@ -410,20 +405,20 @@ fn the_reader_says_what_is_wrong_and_where() {
         bytes[at] = byte;
         text(&bytes)
     };
-    let refused = "not a sound proof: at byte";
-    assert_eq!(text(b""), format!("{refused} 0 expected the eight bytes 'mksumprf', found the end, 0 bytes on"));
-    assert_eq!(text(&good[..9]), format!("{refused} 9 expected a kind of proof, found the end, 0 bytes on"));
-    assert_eq!(with(0, b'X'), format!("{refused} 0 expected the eight bytes 'mksumprf', found Xksumprf"));
-    assert_eq!(with(8, 2), format!("{refused} 8 expected version 1, found version 2"));
-    assert_eq!(with(9, 2), format!("{refused} 9 expected 0 (a range) or 1 (growth), found 2"));
+    let refused = "not a valid proof: at byte";
+    assert_eq!(text(b""), format!("{refused} 0, expected the eight bytes 'mksumprf', found the end, 0 bytes on"));
+    assert_eq!(text(&good[..9]), format!("{refused} 9, expected a kind of proof, found the end, 0 bytes on"));
+    assert_eq!(with(0, b'X'), format!("{refused} 0, expected the eight bytes 'mksumprf', found Xksumprf"));
+    assert_eq!(with(8, 2), format!("{refused} 8, expected version 1, found version 2"));
+    assert_eq!(with(9, 2), format!("{refused} 9, expected 0 (a range) or 1 (consistency), found 2"));
     assert_eq!(
         with(12, b'R'),
-        format!("{refused} 12 expected a format's name in its canonical form, found Rfc6962:sha256:16")
+        format!("{refused} 12, expected a format's name in its canonical form, found Rfc6962:sha256:16")
     );
-    assert_eq!(with(29, 0), "bytes 3..20 are no range of an input of 0 bytes");
+    assert_eq!(with(29, 0), "the range 3..20 is empty or not within the input's 0 bytes");
     assert_eq!(
         text(&[&good[..], &[0]].concat()),
-        format!("{refused} {} expected 15 bytes after 2 digests of 32, found 16 bytes", good.len() - 15)
+        format!("{refused} {}, expected 15 bytes after 2 digests of 32, found 16 bytes", good.len() - 15)
     );
     assert_eq!(text(&good[..good.len() - 50]), "the proof must have more than its 0 digests");
 }

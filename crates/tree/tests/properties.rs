@@ -1,43 +1,36 @@
-//! What must hold for any shape, any input and any way of cutting it.
+//! Properties of all shapes, inputs and ways of cutting them.
 
 mod inputs;
 
 use inputs::{bytes, spec};
-use mksum::{Error, Format, Memory, NodeHash, Role, Shape, Spec, Subtree, Visitor};
+use mksum::{Digest, Error, Memory, Role, Root, Shape, Spec, Subtree};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// Digests of some subtrees, whichever a coin chooses, computed one by one; the join must do the rest.
-struct Partition<'a>(&'a [u8], u64);
-
-impl Visitor for Partition<'_> {
-    type Output = Result<Vec<u8>, Error>;
-
-    fn visit<const N: usize, H: NodeHash<Digest = [u8; N]>>(self, format: &Format<H>) -> Self::Output {
-        let Partition(bytes, mut coin) = self;
-        let mut known = BTreeMap::new();
-        let root = format.shape.root(bytes.len() as u64);
-        let mut open: Vec<Subtree> = format.shape.children(root).collect();
-        while let Some(node) = open.pop() {
-            coin = coin.wrapping_mul(6364136223846793005).wrapping_add(1);
-            if node.level == 0 || coin >> 62 == 0 {
-                known.insert(node, format.join(&Memory::new(bytes), node, Role::Inner)?);
-            } else {
-                open.extend(format.shape.children(node));
-            }
-        }
-        if root.level == 0 {
-            return Ok(format.hash(bytes)?.into());
-        }
-        Ok(format.root(&known, bytes.len() as u64)?.into())
+/// The root joined from the digests of some subtrees, whichever a coin chooses, computed one by one.
+fn joined(spec: &Spec, bytes: &[u8], mut coin: u64) -> Result<Root, Error> {
+    let (mut known, shape, memory) = (BTreeMap::new(), spec.shape(), Memory::new(bytes));
+    let root = shape.root(bytes.len() as u64);
+    if root.level == 0 {
+        return spec.root(bytes);
     }
+    let mut open: Vec<Subtree> = shape.children(root).collect();
+    while let Some(node) = open.pop() {
+        coin = coin.wrapping_mul(6364136223846793005).wrapping_add(1);
+        if node.level == 0 || coin >> 62 == 0 {
+            known.insert(node, spec.join(&memory, node, Role::Inner)?);
+        } else {
+            open.extend(shape.children(node));
+        }
+    }
+    spec.root_from(&known, bytes.len() as u64)
 }
 
 proptest! {
     #[test]
     fn any_partition_into_subtrees_joins_to_the_same_root(spec in spec(), bytes in bytes(1..20_000), coin: u64) {
         let root = spec.root(&bytes).unwrap();
-        prop_assert_eq!(spec.visit(Partition(&bytes, coin)).unwrap(), root.digest());
+        prop_assert_eq!(joined(&spec, &bytes, coin).unwrap(), root);
     }
 
     #[test]
@@ -60,15 +53,8 @@ proptest! {
 
     #[test]
     fn a_piece_that_nobody_has_is_an_error(spec in spec(), bytes in bytes(1..5_000)) {
-        struct Nobody(u64);
-        impl Visitor for Nobody {
-            type Output = bool;
-
-            fn visit<const N: usize, H: NodeHash<Digest = [u8; N]>>(self, format: &Format<H>) -> bool {
-                matches!(format.root(&BTreeMap::new(), self.0), Err(Error::Missing(_)))
-            }
-        }
-        prop_assert!(spec.visit(Nobody(bytes.len() as u64)));
+        let nothing = BTreeMap::<Subtree, Digest>::new();
+        prop_assert!(matches!(spec.root_from(&nothing, bytes.len() as u64), Err(Error::Missing(_))));
     }
 
     #[test]
@@ -104,7 +90,7 @@ proptest! {
         let _ = mksum::parse_size(&text);
         for name in ["rfc6962", "s3:md5", "s3:sha1"] {
             let spec: Spec = name.parse().unwrap();
-            let _ = spec.told(&text);
+            let _ = spec.claimed_root(&text);
             for size in spec.part_sizes(len, parts) {
                 prop_assert_eq!(len.div_ceil(size.leaf()).max(1), parts);
             }

@@ -1,6 +1,7 @@
 //! The command line.
 
-use mksum::{Family, Spec};
+use mksum::Spec;
+use mksum::formats::Family;
 use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;

@@ -1,15 +1,12 @@
-//! A Merkle tree as a [`std::io::Write`], and inclusion proofs, over any [`Format`](mksum::Format) of the crate `mksum`.
+//! A Merkle tree as a [`std::io::Write`], and inclusion proofs, over the formats of the crate `mksum`.
 //!
 //! ```
 //! use merkle::Tree;
-//! use mksum::{Edge, Format, Framed, Hash, Shape, Tail};
 //! use std::io::Write;
 //!
-//! let shape = Shape::Even { leaf: 4, arity: 2, edge: Edge::Promote, tail: Tail::Short };
-//! let rfc6962 = Format { shape, nodes: Framed::<32>::new(Hash::Sha256, &[0], &[1], &[1]) };
-//! let mut tree = Tree::new(&rfc6962)?;
+//! let mut tree = Tree::new(&"rfc6962:sha256:4".parse()?)?;
 //! tree.write_all(b"abcdefghijklmnopqr")?;
-//! assert_eq!(tree.root()?[..4], [0x1b, 0x74, 0x63, 0x32]);
+//! assert_eq!(tree.root()?.to_string()[..8], *"1b746332");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 #![forbid(unsafe_code)]
@@ -17,5 +14,5 @@
 mod proof;
 mod tree;
 
-pub use proof::{Proof, Prover, prefixed};
+pub use proof::{Proof, Prover};
 pub use tree::Tree;

@@ -6,7 +6,7 @@ mod rows;
 
 use args::{Command, Source};
 use merkle::Tree;
-use mksum::{Format, Hash, NodeHash, Spec, Visitor};
+use mksum::{Hash, Spec};
 use std::fs::File;
 use std::hint::black_box;
 use std::io::{self, ErrorKind, Read, Write};
@@ -52,29 +52,19 @@ fn run(command: Command) -> Result<(), String> {
     out.flush().map_err(told)
 }
 
-/// The root of all that can be read, in hex.
+/// The root of all bytes of `input`, in hex.
 fn root(spec: &Spec, input: &mut dyn Read) -> io::Result<String> {
-    struct Reading<'a>(&'a mut dyn Read);
-    impl Visitor for Reading<'_> {
-        type Output = io::Result<(u64, Vec<u8>)>;
-
-        fn visit<const N: usize, H: NodeHash<Digest = [u8; N]>>(self, format: &Format<H>) -> Self::Output {
-            let mut tree = Tree::new(format).map_err(io::Error::other)?;
-            // A second-level cache holds it.
-            let mut buffer = vec![0; 1 << 17];
-            loop {
-                match self.0.read(&mut buffer) {
-                    Ok(0) => break,
-                    Ok(got) => tree.write_all(&buffer[..got])?,
-                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                    Err(error) => return Err(error),
-                }
-            }
-            Ok((tree.position(), tree.root().map_err(io::Error::other)?.into()))
+    let mut tree = Tree::new(spec).map_err(io::Error::other)?;
+    // A second-level cache holds it.
+    let mut buffer = vec![0; 1 << 17];
+    loop {
+        match input.read(&mut buffer) {
+            Ok(0) => return Ok(tree.root().map_err(io::Error::other)?.to_string()),
+            Ok(got) => tree.write_all(&buffer[..got])?,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
         }
     }
-    let (len, digest) = spec.visit(Reading(input))?;
-    Ok(spec.sealed(len, digest).to_string())
 }
 
 /// The seconds that it takes to hash a string so many times.

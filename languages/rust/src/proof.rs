@@ -1,50 +1,40 @@
 //! Inclusion proofs: made while the bytes stream by, verified by the one join of `mksum`.
 
 use crate::Tree;
-use mksum::{Edge, Error, Format, Framed, Hash, Memory, NeedsLength, NodeHash, Shape, Subtree, Tail};
+use mksum::{Digest, Edge, Error, Memory, NeedsLength, Shape, Spec, Subtree, Tail};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-/// `plain` or, with prefixes, `rfc6962`: the formats that proofs are for.
-///
-/// # Panics
-/// If digests of `hash` have not `N` bytes.
-pub fn prefixed<const N: usize>(hash: Hash, leaf: u64, prefixes: bool) -> Format<Framed<N>> {
-    let shape = Shape::Even { leaf, arity: 2, edge: Edge::Promote, tail: Tail::Short };
-    let (leaf, node): (&[u8], &[u8]) = if prefixes { (&[0], &[1]) } else { (&[], &[]) };
-    Format { shape, nodes: Framed::new(hash, leaf, node, node) }
-}
-
 /// Digests that prove that a leaf is under a root (RFC 6962, 2.1.1).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Proof<D> {
+pub struct Proof {
     /// The leaf, the first being 0.
     pub index: u64,
-    /// The bytes of the whole input.
+    /// The length of the whole input, in bytes.
     pub len: u64,
     /// The siblings on the way from the leaf up.
-    pub path: Vec<D>,
+    pub path: Vec<Digest>,
 }
 
-impl<D: PartialEq + Clone> Proof<D> {
-    /// Whether this proves that `leaf` is what the input with this root has there.
+impl Proof {
+    /// Whether this proves that `leaf` is the leaf at `self.index` of the input with this root.
     ///
-    /// `len` has to come from where the root comes from. In `plain` anything else can be forged: two digests of a tree are
-    /// themselves the leaf of a shorter one with the same root.
-    pub fn verify<N: NodeHash<Digest = D>>(&self, format: &Format<N>, root: &D, leaf: &[u8]) -> bool {
-        let Some(start) = self.index.checked_mul(format.shape.leaf()).filter(|&start| start < self.len) else {
+    /// `self.len` must come from the same place as the root. In `plain` anything else can be forged: two digests of a tree
+    /// are themselves the leaf of a shorter input with the same root.
+    pub fn verify(&self, spec: &Spec, root: Digest, leaf: &[u8]) -> bool {
+        let Some(start) = self.index.checked_mul(spec.leaf()).filter(|&start| start < self.len) else {
             return false;
         };
-        if leaf.len() as u64 != format.shape.leaf().min(self.len - start) {
+        if leaf.len() as u64 != spec.leaf().min(self.len - start) {
             return false;
         }
-        let siblings = siblings(format.shape, self.len, start);
+        let siblings = siblings(spec.shape(), self.len, start);
         if siblings.len() != self.path.len() {
             return false;
         }
-        let known: BTreeMap<Subtree, D> = siblings.into_iter().zip(self.path.iter().cloned()).collect();
-        // The join is given the leaf and the siblings, and hashes what is above them.
-        matches!(format.root(&(&known, &Memory::from(start, leaf)), self.len), Ok(found) if found == *root)
+        let known: BTreeMap<Subtree, Digest> = siblings.into_iter().zip(self.path.iter().copied()).collect();
+        // The join gets the leaf and the siblings, and hashes the nodes above them.
+        spec.root_from(&(known, Memory::from(start, leaf)), self.len).is_ok_and(|found| found.digest() == root)
     }
 }
 
@@ -70,15 +60,15 @@ fn siblings(shape: Shape, len: u64, start: u64) -> Vec<Subtree> {
 /// Makes the proof for one leaf while the bytes stream by, in the memory of one [`Tree`] and a digest a level.
 ///
 /// Every sibling on the way is itself the root of its own bytes, so each is one tree after the other.
-#[derive(Clone)]
-pub struct Prover<'f, N: NodeHash> {
-    format: &'f Format<N>,
+#[derive(Clone, Debug)]
+pub struct Prover {
+    spec: Spec,
     index: u64,
     position: u64,
     /// The roots of the siblings that are complete, by level.
-    done: Vec<(u32, N::Digest)>,
+    done: Vec<(u32, Digest)>,
     now: Range,
-    tree: Tree<'f, N>,
+    tree: Tree,
 }
 
 /// The bytes that come next: a sibling of this level, or the leaf itself.
@@ -88,44 +78,43 @@ struct Range {
     level: Option<u32>,
 }
 
-impl<'f, N: NodeHash> Prover<'f, N> {
+impl Prover {
     /// A prover of leaf `index`, before the first byte.
     ///
     /// # Errors
-    /// If the format has to know the length before.
+    /// If the format needs the input's length first.
     ///
     /// # Panics
-    /// If the format has another shape than [`prefixed`] gives.
-    pub fn new(format: &'f Format<N>, index: u64) -> Result<Self, NeedsLength> {
-        let binary = Shape::Even { leaf: format.shape.leaf(), arity: 2, edge: Edge::Promote, tail: Tail::Short };
-        assert_eq!(format.shape, binary, "proofs are for binary trees");
-        let tree = Tree::new(format)?;
-        let now = range(index, 0, format.shape.leaf());
-        Ok(Prover { format, index, position: 0, done: Vec::new(), now, tree })
+    /// If the format has another shape than `plain` and `rfc6962`.
+    pub fn new(spec: &Spec, index: u64) -> Result<Self, NeedsLength> {
+        let binary = Shape::Even { leaf: spec.leaf(), arity: 2, edge: Edge::Promote, tail: Tail::Short };
+        assert_eq!(spec.shape(), binary, "proofs are for binary trees");
+        let now = range(index, 0, spec.leaf());
+        Ok(Prover { spec: spec.clone(), index, position: 0, done: Vec::new(), now, tree: Tree::new(spec)? })
     }
 
     /// The proof in the tree so far, or `None` while the leaf has not begun.
     ///
     /// # Errors
-    /// Never in the formats that [`prefixed`] gives.
-    pub fn proof(&self) -> Result<Option<Proof<N::Digest>>, Error> {
-        if self.index.saturating_mul(self.format.shape.leaf()) >= self.position {
+    /// Never in `plain` and `rfc6962`.
+    pub fn proof(&self) -> Result<Option<Proof>, Error> {
+        if self.index.saturating_mul(self.spec.leaf()) >= self.position {
             return Ok(None);
         }
         let mut done = self.done.clone();
         if let (Some(level), true) = (self.now.level, self.tree.position() > 0) {
-            done.push((level, self.tree.root()?));
+            done.push((level, self.tree.root()?.digest()));
         }
         done.sort_by_key(|(level, _)| *level);
         let path = done.into_iter().map(|(_, digest)| digest).collect();
         Ok(Some(Proof { index: self.index, len: self.position, path }))
     }
 
-    /// Forgets all bytes.
+    /// Removes all bytes.
     pub fn reset(&mut self) {
         self.position = 0;
         self.done.clear();
-        self.now = range(self.index, 0, self.format.shape.leaf());
+        self.now = range(self.index, 0, self.spec.leaf());
         self.tree.reset();
     }
 }
@@ -147,7 +136,7 @@ fn range(index: u64, leaves: u64, leaf: u64) -> Range {
     unreachable!("a leaf and its siblings are the whole tree")
 }
 
-impl<N: NodeHash> Write for Prover<'_, N> {
+impl Write for Prover {
     /// Takes all bytes.
     ///
     /// # Errors
@@ -164,10 +153,10 @@ impl<N: NodeHash> Write for Prover<'_, N> {
             rest = &rest[now.len()..];
             if self.position == self.now.end {
                 if let Some(level) = self.now.level {
-                    self.done.push((level, self.tree.root().map_err(io::Error::other)?));
+                    self.done.push((level, self.tree.root().map_err(io::Error::other)?.digest()));
                     self.tree.reset();
                 }
-                let leaf = self.format.shape.leaf();
+                let leaf = self.spec.leaf();
                 self.now = range(self.index, self.position / leaf, leaf);
             }
         }

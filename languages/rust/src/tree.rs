@@ -1,50 +1,47 @@
 //! The tree over the bytes written so far.
 
-use mksum::{Error, Format, Frontier, NeedsLength, NodeHash};
+use mksum::{Error, Frontier, NeedsLength, Root, Spec};
 use std::io;
 
 /// The tree over the bytes written so far: a [`Frontier`] that implements [`io::Write`].
-#[derive(Clone)]
-pub struct Tree<'f, N: NodeHash> {
-    format: &'f Format<N>,
-    frontier: Frontier<'f, N>,
-}
+#[derive(Clone, Debug)]
+pub struct Tree(Frontier);
 
-impl<'f, N: NodeHash> Tree<'f, N> {
+impl Tree {
     /// An empty tree.
     ///
     /// # Errors
-    /// If the format has to know the length before.
-    pub fn new(format: &'f Format<N>) -> Result<Self, NeedsLength> {
-        Ok(Tree { format, frontier: format.frontier()? })
+    /// If the format needs the input's length first.
+    pub fn new(spec: &Spec) -> Result<Self, NeedsLength> {
+        Ok(Tree(spec.frontier()?))
     }
 
-    /// The root of the bytes so far; the tree stays as it is.
+    /// The root of the bytes so far; more may be written afterwards.
     ///
     /// # Errors
     /// If the format has no root for this length.
-    pub fn root(&self) -> Result<N::Digest, Error> {
-        self.frontier.root()
+    pub fn root(&self) -> Result<Root, Error> {
+        self.0.root()
     }
 
-    /// The bytes so far.
+    /// The number of bytes so far.
     pub fn position(&self) -> u64 {
-        self.frontier.position()
+        self.0.position()
     }
 
-    /// Forgets all bytes.
+    /// Removes all bytes.
     pub fn reset(&mut self) {
-        self.frontier = self.format.frontier().expect("the format made a frontier before");
+        self.0 = self.0.spec().frontier().expect("the format made a frontier before");
     }
 }
 
-impl<N: NodeHash> io::Write for Tree<'_, N> {
+impl io::Write for Tree {
     /// Takes all bytes.
     ///
     /// # Errors
     /// If there are more than 2^63 in all.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.frontier.update(bytes).map_err(io::Error::other)?;
+        self.0.update(bytes).map_err(io::Error::other)?;
         Ok(bytes.len())
     }
 

@@ -125,20 +125,20 @@ export default function ({ test, assert }) {
         assert.throws(() => Spec.parse(undefined), refused("argument"));
     });
 
-    test("growth is proven, and what did not grow so is refused", () => {
+    test("consistency is proven, and another older input is refused", () => {
         for (const [spec, old, len] of [["rfc6962:sha256:4", 10, 33], ["rfc6962:sha256:1KiB", 5000, 99999], ["blake3", 2048, 9000]]) {
             const [before, after] = [root(spec, bytes(old)), root(spec, bytes(len))];
-            const proof = Proof.parse(Proof.ofGrowth(spec, bytes(len), old).toBytes());
-            assert.deepEqual(proof.claim, { kind: "growth", old });
-            proof.verifyGrowth(before, after);
-            proof.verifyGrowth({ spec, root: before.text, len: old }, { spec, root: after, len });
+            const proof = Proof.parse(Proof.ofConsistency(spec, bytes(len), old).toBytes());
+            assert.deepEqual(proof.claim, { kind: "consistency", old });
+            proof.verifyConsistency(before, after);
+            proof.verifyConsistency({ spec, root: before.text, len: old }, { spec, root: after, len });
             const other = bytes(old).slice();
             other[old - 1] ^= 1;
-            assert.throws(() => proof.verifyGrowth(root(spec, other), after), refused("proof"));
-            assert.throws(() => proof.verifyGrowth(after, before), refused("proof"));
+            assert.throws(() => proof.verifyConsistency(root(spec, other), after), refused("proof"));
+            assert.throws(() => proof.verifyConsistency(after, before), refused("proof"));
             assert.throws(() => proof.verifyRange(after, bytes(5)), refused("proof"));
         }
-        assert.throws(() => Proof.ofGrowth("mtsum", bytes(100), 50), refused("proof"));
+        assert.throws(() => Proof.ofConsistency("mtsum", bytes(100), 50), refused("proof"));
     });
 
     test("any byte changed in a proof or a kept tree is noticed, and neither breaks the engine", () => {

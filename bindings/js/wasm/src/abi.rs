@@ -1,5 +1,4 @@
-//! The exported functions: numbers only, and bytes in the one buffer. The only `unsafe` here is that
-//! one thread has them all.
+//! The exported functions: numbers only, and bytes in the one buffer. The only `unsafe` here is that one thread has them all.
 
 use crate::algorithm::Algorithm;
 use crate::derive::{self, RECORD};

@@ -1,4 +1,4 @@
-//! The engine behind `bindings/js`: what the TypeScript face calls across the boundary of WebAssembly.
+//! The engine behind `bindings/js`: the functions that TypeScript calls across the boundary of WebAssembly.
 //!
 //! One memory holds all states. Bytes come and go through one fixed buffer, so that a call crosses the boundary once and
 //! allocates nothing; what is longer goes slice by slice, or into memory that was asked for.
@@ -17,8 +17,6 @@ mod pool;
 mod runtime;
 mod state;
 
-#[cfg(feature = "trees")]
-mod growing;
 #[cfg(feature = "trees")]
 mod outboards;
 #[cfg(feature = "trees")]

@@ -1,8 +1,10 @@
-//! Why there is no answer: a class for programs, and words for people.
+//! Errors for JavaScript: a class for programs, and words for people.
 
 use alloc::string::{String, ToString};
 use core::fmt::Display;
-use mksum::{Error, OutboardError, ProofError, RootError, SpecError};
+use mksum::outboard::OutboardError;
+use mksum::proof::ProofError;
+use mksum::{Error, RootError, SpecError};
 
 /// The class of a refusal: `ErrorCode` of the TypeScript face.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,8 +54,12 @@ classes! {
 
 impl From<Error> for Refusal {
     fn from(error: Error) -> Self {
-        // What a source says here is of an outboard: bytes in memory never fail.
-        let class = if let Error::Source(_) = error { Class::Outboard } else { Class::Format };
+        let class = match error {
+            // Bytes in memory never fail, so this is the error of an outboard.
+            Error::Source(_) => Class::Outboard,
+            Error::Pieces(_) => Class::Argument,
+            _ => Class::Format,
+        };
         Refusal::new(class, error)
     }
 }

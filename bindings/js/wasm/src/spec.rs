@@ -1,10 +1,11 @@
-//! A format by its text, and what a program asks about it.
+//! A format by its text, and facts about it.
 
 use crate::refusal::{Class, Refusal};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use mksum::{Binding, FAMILIES, LeafRule, Root, Spec};
+use mksum::formats::{Binding, FAMILIES, Family, LeafRule};
+use mksum::{Root, Spec};
 
 /// The format that was named last, so that naming it again costs a comparison.
 #[derive(Default)]
@@ -25,13 +26,13 @@ impl Named {
     }
 }
 
-/// What came as text.
+/// Bytes as text.
 pub fn text_of(bytes: &[u8]) -> Result<&str, Refusal> {
     core::str::from_utf8(bytes).map_err(|_| Refusal::new(Class::Argument, "the text is not UTF-8"))
 }
 
-/// Facts of a format, a line each: canonical text, name, hash, leaf, salt in hex, the digest's size, whether streams have
-/// roots, what a proof binds.
+/// Facts about a format, a line each: canonical text, name, hash, leaf, salt in hex, the digest's size, whether streams have
+/// roots, the facts that a proof shows.
 pub fn facts(spec: &Spec) -> String {
     let salt = base16ct::lower::encode_string(spec.salt());
     let binding = match spec.family().binding() {
@@ -52,7 +53,7 @@ pub fn facts(spec: &Spec) -> String {
 
 /// All formats, a line each: name, what it is, the program with the same roots, the hashes, the default leaf; tabs between.
 pub fn formats() -> String {
-    let line = |family: &mksum::Family| {
+    let line = |family: &Family| {
         let hashes: Vec<_> = family.hashes.iter().map(|hash| hash.name()).collect();
         let leaf = LeafRule::default(family.leaf);
         format!("{}\t{}\t{}\t{}\t{leaf}", family.name, family.about, family.same_as, hashes.join(","))
@@ -60,7 +61,7 @@ pub fn formats() -> String {
     FAMILIES.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// A root as the face takes it: its digest, then its text.
-pub fn told(root: &Root) -> Vec<u8> {
-    [root.digest(), root.to_string().as_bytes()].concat()
+/// A root for TypeScript: its digest, then its text.
+pub fn answer(root: &Root) -> Vec<u8> {
+    [root.digest().as_bytes(), root.to_string().as_bytes()].concat()
 }

@@ -4,17 +4,16 @@
 //! that may refuse returns 0, or the `Class` of the refusal; what it answers, or the words, are then the answer.
 
 use crate::abi::{OneThread, buffer, exports};
-use crate::growing::Tree;
-use crate::pieces::{self, Leaf};
+
 use crate::pool::Pool;
 use crate::refusal::Refusal;
 use crate::spec::{self, Named};
-use crate::{outboards, proofs};
-use alloc::boxed::Box;
+use crate::{outboards, pieces, proofs};
 use alloc::vec::Vec;
 use core::cell::RefCell;
 use core::mem;
-use mksum::{Claim, Spec, Subtree};
+use mksum::proof::Claim;
+use mksum::{Frontier, LeafHasher, Messages, Role, Spec, Subtree};
 
 /// The longest block that is not given back: a piece of a worker's.
 const SPARE: usize = 1 << 22;
@@ -25,8 +24,8 @@ struct Kept {
     blocks: Pool<Vec<u8>>,
     /// A block that was given back: one piece of a file after another needs no memory made zero.
     spare: Vec<u8>,
-    trees: Pool<Tree>,
-    leaves: Pool<Box<dyn Leaf>>,
+    trees: Pool<Frontier>,
+    leaves: Pool<(LeafHasher, Role)>,
     answer: Vec<u8>,
 }
 
@@ -129,25 +128,25 @@ exports! {
 
     /// The root of the input's bytes behind the format's text, up to `end`: its digest and its text.
     fn root(len: u32, end: u32) -> u32 {
-        of_spec(len, |spec, _| Ok(spec::told(&spec.root(&buffer(end).0[len as usize..])?)))
+        of_spec(len, |spec, _| Ok(spec::answer(&spec.root(&buffer(end).0[len as usize..])?)))
     }
 
     /// A frontier: its number, in four bytes.
     fn tree(len: u32) -> u32 {
         answer(|Kept { named, trees, .. }| {
-            let tree = Tree::new(named.spec(buffer(len).0)?)?;
+            let tree = named.spec(buffer(len).0)?.frontier()?;
             Ok(trees.keep(tree).to_le_bytes())
         })
     }
 
     /// Appends the input's first `len` bytes to a frontier.
     fn tree_append(number: u32, len: u32) -> u32 {
-        answer(|kept| kept.trees.get(number).append(buffer(len).0).map(|()| []))
+        answer(|kept| Ok(kept.trees.get(number).update(buffer(len).0).map(|()| [])?))
     }
 
     /// The root of what came so far: its digest and its text.
     fn tree_root(number: u32) -> u32 {
-        answer(|kept| Ok(spec::told(&kept.trees.get(number).root()?)))
+        answer(|kept| Ok(spec::answer(&kept.trees.get(number).root()?)))
     }
 
     /// Forgets a frontier.
@@ -171,19 +170,23 @@ exports! {
     /// A leaf before its first byte, of a tree over `total` bytes: its number, in four bytes.
     fn leaf(spec: u32, total: f64, start: f64, len: f64) -> u32 {
         answer(|Kept { named, leaves, .. }| {
-            let spec = named.spec(buffer(spec).0)?;
-            Ok(leaves.keep(pieces::leaf(spec, total as u64, node(start, len, 0))).to_le_bytes())
+            let (spec, node) = (named.spec(buffer(spec).0)?, node(start, len, 0));
+            let leaf = (spec.leaf_hasher(&[node.start]), spec.role(total as u64, node));
+            Ok(leaves.keep(leaf).to_le_bytes())
         })
     }
 
     /// Appends the input's first `len` bytes to a leaf.
     fn leaf_append(number: u32, len: u32) {
-        kept(|kept| kept.leaves.get(number).append(buffer(len).0));
+        kept(|kept| kept.leaves.get(number).0.update(Messages::one(buffer(len).0)));
     }
 
     /// The digest of a leaf, and its end.
     fn leaf_finish(number: u32) -> u32 {
-        answer(|kept| Ok(kept.leaves.take(number).finish()))
+        answer(|kept| {
+            let (leaf, role) = kept.leaves.take(number);
+            Ok(leaf.finish_one(role).as_bytes().to_vec())
+        })
     }
 
     /// Forgets a leaf.
@@ -194,7 +197,7 @@ exports! {
     /// The root of a tree whose pieces' digests are in a block: its digest and its text.
     fn join(spec: u32, len: f64, at_most: f64, block: u32) -> u32 {
         of_spec(spec, |spec, blocks| {
-            Ok(spec::told(&pieces::join(spec, len as u64, at_most as u64, blocks.get(block))?))
+            Ok(spec::answer(&pieces::join(spec, len as u64, at_most as u64, blocks.get(block))?))
         })
     }
 
@@ -205,8 +208,8 @@ exports! {
     }
 
     /// A proof that a block's bytes begin with the first `old`.
-    fn prove_growth(spec: u32, block: u32, old: f64) -> u32 {
-        of_spec(spec, |spec, blocks| proofs::prove(spec, blocks.get(block), &Claim::Growth(old as u64)))
+    fn prove_consistency(spec: u32, block: u32, old: f64) -> u32 {
+        of_spec(spec, |spec, blocks| proofs::prove(spec, blocks.get(block), &Claim::Consistency(old as u64)))
     }
 
     /// Facts of the proof in a block: see `proofs::facts`.
@@ -223,8 +226,8 @@ exports! {
     }
 
     /// Checks the proof in a block against the two roots that the input's first `len` bytes tell.
-    fn verify_growth(proof: u32, len: u32) -> u32 {
-        answer(|kept| proofs::verify_growth(kept.blocks.get(proof), text(len)?).map(|()| []))
+    fn verify_consistency(proof: u32, len: u32) -> u32 {
+        answer(|kept| proofs::verify_consistency(kept.blocks.get(proof), text(len)?).map(|()| []))
     }
 
     /// The kept tree of a block's bytes.
@@ -237,7 +240,7 @@ exports! {
         answer(|kept| outboards::facts(kept.blocks.get(block)))
     }
 
-    /// What differs from the kept tree in a block, by the digests of the file's pieces in another: see
+    /// The differences of a file from the kept tree in a block, by the digests of its pieces in another block: see
     /// `outboards::damaged`.
     fn outboard_damaged(block: u32, digests: u32) -> u32 {
         answer(|kept| {

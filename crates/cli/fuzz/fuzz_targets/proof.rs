@@ -1,8 +1,9 @@
-//! Proofs of any bytes: no panic, one way to write each, and none that a changed byte leaves in force.
+//! Proofs of any bytes: no panic, one way to write each, and none that is valid after a byte has changed.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mksum::{Claim, Proof, Spec, Trusted};
+use mksum::proof::{Claim, Proof, Trusted};
+use mksum::{Digest, Spec};
 
 /// Small leaves and every kind of shape.
 const FORMATS: [&str; 8] =
@@ -20,26 +21,26 @@ fuzz_target!(|input: (&[u8], u8, u16, u16, u16, &[u8])| {
     let held = &input[start as usize..end as usize];
     let range = Proof::of_range(&spec, &input, start..end).expect("a range");
     changed(&range.to_bytes(), change, |proof| proof.verify_range(&root, held).is_ok());
-    let Ok(growth) = Proof::of_growth(&spec, &input, end) else { return };
+    let Ok(consistency) = Proof::of_consistency(&spec, &input, end) else { return };
     let old = Trusted::from(&spec.root(&input[..end as usize]).expect("a root of this length"));
-    changed(&growth.to_bytes(), change, |proof| proof.verify_growth(&old, &root).is_ok());
+    changed(&consistency.to_bytes(), change, |proof| proof.verify_consistency(&old, &root).is_ok());
 });
 
-/// A proof that nobody made.
+/// A proof of the fuzzer's bytes.
 fn read(bytes: &[u8]) {
     let Ok(proof) = Proof::parse(bytes) else { return };
     assert_eq!(proof.to_bytes(), bytes);
-    let zero = proof.spec().sealed(proof.len(), vec![0; proof.spec().hash().size()]);
+    let zero = proof.spec().seal(Digest::new(&[0; 64][..proof.spec().hash().size()]), proof.len());
     let root = Trusted::from(&zero);
-    assert!(proof.verify_growth(&root, &root).is_err() || *proof.claim() == Claim::Growth(proof.len()));
+    assert!(proof.verify_consistency(&root, &root).is_err() || *proof.claim() == Claim::Consistency(proof.len()));
     if let Claim::Range(range) = proof.claim() {
-        // More bytes than this nobody holds here.
+        // A longer range is not read.
         let held = vec![0; (range.end - range.start).min(1 << 16) as usize];
         assert!(proof.verify_range(&root, &held).is_err());
     }
 }
 
-/// A proof holds as it is made, and no more after `change`: places, and what is put there.
+/// A proof is valid as it is made, and not after `change`: places, and the bits to flip there.
 fn changed(good: &[u8], change: &[u8], holds: impl Fn(&Proof) -> bool) {
     assert!(holds(&Proof::parse(good).expect("as it is written")));
     let mut bytes = good.to_vec();

@@ -1,7 +1,8 @@
 //! Flags that several commands share.
 
 use clap::{ArgAction, ValueEnum};
-use mksum::{FAMILIES, Hash, parse_size};
+use mksum::formats::FAMILIES;
+use mksum::{Hash, parse_size};
 use mksum_cli::choice::Choice;
 
 /// The formats, and the flags that change each of them.

@@ -2,7 +2,8 @@
 
 use super::Reading;
 use clap::ValueHint;
-use mksum::{Hash, NodeTree};
+use mksum::Hash;
+use mksum::node_tree::NodeTree;
 use std::path::PathBuf;
 
 /// `mksum merklize`.

@@ -104,7 +104,7 @@ impl Picture {
 
     /// Takes in the root: it is the digest at the top of the tree, or sealed over that with the file's length (fs-verity).
     pub fn crown(&mut self, root: Root) {
-        if root.digest() != self.tree.digest {
+        if *root.digest().as_bytes() != self.tree.digest {
             self.tree.kind = Kind::Top;
         }
         self.root = Some(root);

@@ -1,7 +1,7 @@
-//! A file whose tree is watched while it is joined.
+//! A file whose tree is observed while it is joined.
 
 use super::picture::Node;
-use mksum::{Format, NodeHash, Role, Root, Spec, Subtree, Subtrees, Visitor};
+use mksum::{Digest, Digests, Role, Root, Spec, Subtree, Subtrees};
 use mksum_io::{Error, File};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
@@ -19,13 +19,14 @@ pub fn root(file: &File, spec: &Spec, tree: &mut Node) -> Result<Root, Error> {
         }
     });
     let watched = Watched { file, opened, shown, seen: Mutex::default() };
-    let digest = spec.visit(&watched).map_err(|error| Error::from_join(error, file.path(), spec))?;
+    let root = spec.root_parallel(&watched, file.len(), &file.plan(spec));
+    let root = root.map_err(|error| Error::from_join(error, file.path(), spec))?;
     let mut seen = watched.seen.into_inner().unwrap_or_else(PoisonError::into_inner);
     tree.for_each(&mut |node| {
         // Nothing is joined for an empty file: its only digest is the root.
-        node.digest = seen.remove(&node.subtree).unwrap_or_else(|| digest.clone());
+        node.digest = seen.remove(&node.subtree).unwrap_or(root.digest()).as_bytes().into();
     });
-    Ok(spec.sealed(file.len(), digest))
+    Ok(root)
 }
 
 struct Watched<'a> {
@@ -33,39 +34,27 @@ struct Watched<'a> {
     /// Nodes whose children are shown: the file must not answer these whole.
     opened: HashSet<Subtree>,
     shown: HashSet<Subtree>,
-    seen: Mutex<HashMap<Subtree, Vec<u8>>>,
+    seen: Mutex<HashMap<Subtree, Digest>>,
 }
 
-impl Visitor for &Watched<'_> {
-    type Output = Result<Vec<u8>, mksum::Error>;
-
-    fn visit<const N: usize, H: NodeHash<Digest = [u8; N]>>(self, format: &Format<H>) -> Self::Output {
-        let plan = self.file.plan(format);
-        Ok(format.root_parallel(self, self.file.len(), &plan)?.into())
-    }
-}
-
-impl<N: NodeHash> Subtrees<N> for Watched<'_>
-where
-    N::Digest: AsRef<[u8]>,
-{
-    fn digest(&self, format: &Format<N>, node: Subtree, role: Role) -> Result<Option<N::Digest>, mksum::Error> {
-        if self.opened.contains(&node) { Ok(None) } else { self.file.digest(format, node, role) }
+impl Subtrees for Watched<'_> {
+    fn digest(&self, spec: &Spec, node: Subtree, role: Role) -> Result<Option<Digest>, mksum::Error> {
+        if self.opened.contains(&node) { Ok(None) } else { self.file.digest(spec, node, role) }
     }
 
-    fn digests(&self, format: &Format<N>, nodes: &[Subtree], out: &mut Vec<N::Digest>) -> Result<(), mksum::Error> {
+    fn digests(&self, spec: &Spec, nodes: &[Subtree], out: &mut Digests) -> Result<(), mksum::Error> {
         if !nodes.iter().any(|node| self.opened.contains(node)) {
-            return self.file.digests(format, nodes, out);
+            return self.file.digests(spec, nodes, out);
         }
         for &node in nodes {
-            out.push(format.join(self, node, Role::Inner)?);
+            out.push(spec.join(self, node, Role::Inner)?);
         }
         Ok(())
     }
 
-    fn joined(&self, node: Subtree, digest: &N::Digest) {
+    fn joined(&self, node: Subtree, digest: &Digest) {
         if self.shown.contains(&node) {
-            self.seen.lock().unwrap_or_else(PoisonError::into_inner).insert(node, digest.as_ref().into());
+            self.seen.lock().unwrap_or_else(PoisonError::into_inner).insert(node, *digest);
         }
     }
 }

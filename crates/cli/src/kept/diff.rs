@@ -1,16 +1,18 @@
-//! `mksum diff`: where two files differ, from their outboards.
+//! `mksum diff`: reports where two files differ, from their outboards.
 
 use super::is_unchanged;
-use super::tell::{self, Told};
+use super::ranges::{self, RangeLine};
 use crate::args::Diff;
 use crate::exit::Exit;
-use crate::print::tell as tell_error;
+use crate::failure::Failure;
+use crate::print::report;
 use crate::tool::Tool;
-use mksum::{Outboard, OutboardError, Shape};
+use mksum::Shape;
+use mksum::outboard::{Outboard, OutboardError};
 use mksum_cli::name::Shown;
 use mksum_io::outboard::{Finding, Stored, append, beside, open, verify};
 use mksum_io::{Error, File};
-use std::io::{self, ErrorKind};
+use std::io::ErrorKind;
 use std::ops::Range;
 use std::path::Path;
 
@@ -19,29 +21,29 @@ pub fn run(tool: &Tool, args: &Diff) -> Exit {
     match compare(tool, args) {
         Ok(Differences { ranges, shape, longest }) => {
             for range in &ranges {
-                let told = Told::new("differs", range.clone(), shape, longest);
+                let line = RangeLine::new("differs", range.clone(), shape, longest);
                 match args.json {
-                    true => tell::json(tool, &args.right, &told),
-                    false => tell::line(tool, &args.right, &told.text()),
+                    true => ranges::json(tool, &args.right, &line),
+                    false => ranges::line(tool, &args.right, &line.text()),
                 }
             }
             if !ranges.is_empty() {
                 tool.console.fail();
             }
         }
-        Err(error) => tell_error(&tool.console, &error),
+        Err(error) => report(&tool.console, &error),
     }
     tool.console.exit()
 }
 
-/// What a path stands for.
+/// One of the two files.
 enum Side {
     Outboard(Box<Outboard<Stored>>),
-    /// A file that has none.
+    /// A file without an outboard.
     File(Box<File>),
 }
 
-/// Where two files differ.
+/// The differences of two files.
 struct Differences {
     ranges: Vec<Range<u64>>,
     shape: Shape,
@@ -49,11 +51,11 @@ struct Differences {
     longest: u64,
 }
 
-fn compare(tool: &Tool, args: &Diff) -> Result<Differences, Error> {
+fn compare(tool: &Tool, args: &Diff) -> Result<Differences, Failure> {
     let mut ranges = Vec::new();
     match (side(tool, &args.left)?, side(tool, &args.right)?) {
         (Side::Outboard(left), Side::Outboard(right)) => {
-            let differ = left.diff(&right, |range| {
+            let differ = left.diff(&right, &mut |range| {
                 append(&mut ranges, range);
                 Ok(())
             });
@@ -68,41 +70,44 @@ fn compare(tool: &Tool, args: &Diff) -> Result<Differences, Error> {
                     append(&mut ranges, range);
                     Ok(())
                 }
-                Finding::Node(node) => {
-                    Err(Error::Outboard { path: outboard.bytes().path().into(), error: OutboardError::Node(node) })
-                }
+                Finding::Node(node) => Err(Error::from_outboard(OutboardError::Node(node), outboard.bytes().path())),
             })?;
             Ok(Differences { ranges, shape: outboard.spec().shape(), longest })
         }
         (Side::File(_), Side::File(_)) => {
-            let error = io::Error::other("neither file has an outboard: 'mksum keep' one of them first");
-            Err(Error::Open { path: args.left.clone(), error })
+            Err(Failure::refused(&args.left, "neither file has an outboard: run 'mksum keep' on one of them first"))
         }
     }
 }
 
-fn side(tool: &Tool, path: &Path) -> Result<Side, Error> {
+fn side(tool: &Tool, path: &Path) -> Result<Side, Failure> {
     let boxed = |outboard| Ok(Side::Outboard(Box::new(outboard)));
     match open(path) {
         Ok(outboard) => return boxed(outboard),
-        Err(Error::Outboard { error: OutboardError::Magic, .. }) => {}
-        Err(error) => return Err(error),
+        Err(error) if is_not_outboard(&error) => {}
+        Err(error) => return Err(error.into()),
     }
     let (file, place) = (File::open(path, &tool.options)?, beside(path));
     match open(&place) {
         Ok(outboard) if is_unchanged(&file, outboard.header()) => boxed(outboard),
         Ok(outboard) if file.len() == outboard.len() => {
-            // As after copying both: what is compared is the outboards, and this has to be said.
-            let how = format!("{} was written when it had another time or inode", Shown(&place));
-            tool.console.tell(&format_args!("{}: {how}: compared as it was then", Shown(path)));
+            // As after copying both: the outboards are compared, and the user must know it.
+            let how = format!("its mtime or inode differs from {}", Shown(&place));
+            tool.console.tell(&format_args!("{}: {how}: the comparison uses the outboard", Shown(path)));
             boxed(outboard)
         }
         Ok(outboard) => {
             let (then, place) = (outboard.len(), Shown(&place));
-            let how = format!("it had {then} bytes when {place} was written: 'mksum keep --update' first");
-            Err(Error::Open { path: path.into(), error: io::Error::other(how) })
+            let how = format!("it had {then} bytes when {place} was written: run 'mksum keep --update' first");
+            Err(Failure::refused(path, how))
         }
         Err(Error::Open { error, .. }) if error.kind() == ErrorKind::NotFound => Ok(Side::File(Box::new(file))),
-        Err(error) => Err(error),
+        Err(error) => Err(error.into()),
     }
+}
+
+/// Whether a file is simply not an outboard.
+fn is_not_outboard(error: &Error) -> bool {
+    let Error::Outboard { error: mksum::Error::Source(error), .. } = error else { return false };
+    matches!(error.downcast_ref(), Some(OutboardError::Magic))
 }

@@ -1,13 +1,15 @@
-//! `mksum keep`: outboards, written and brought up to date.
+//! `mksum keep`: writes and updates outboards.
 
-use super::tell::{self, Told};
+use super::ranges::{self, RangeLine};
 use super::{files, is_unchanged, lengths, outboard_of};
 use crate::args::Keep;
 use crate::exit::{Exit, usage};
-use crate::print::tell as tell_error;
+use crate::failure::Failure;
+use crate::print::report;
 use crate::tool::Tool;
 use crate::walk::Rules;
-use mksum::{Kept, Layout, Outboard, Root, Spec};
+use mksum::outboard::{ForeignLayout, KeptLayout, Outboard};
+use mksum::{Root, Spec};
 use mksum_cli::name::{self, Shown};
 use mksum_cli::range::merged;
 use mksum_cli::sum::{self, End, Style};
@@ -37,7 +39,7 @@ pub fn run(tool: &Tool, args: &Keep) -> Exit {
             Ok(path) => match one(tool, args, choice.spec(), &path) {
                 Ok(Did::Kept) => {}
                 Ok(Did::Skipped) => skipped += 1,
-                Err(error) => tell_error(&tool.console, &error),
+                Err(error) => report(&tool.console, &error),
             },
             Err((path, reason)) => tool.console.error(&path, &reason),
         }
@@ -51,11 +53,11 @@ pub fn run(tool: &Tool, args: &Keep) -> Exit {
 
 enum Did {
     Kept,
-    /// The file is as its outboard tells, and was not read.
+    /// The file's size, mtime and inode match the outboard, and it was not read.
     Skipped,
 }
 
-fn one(tool: &Tool, args: &Keep, spec: &Spec, path: &Path) -> Result<Did, Error> {
+fn one(tool: &Tool, args: &Keep, spec: &Spec, path: &Path) -> Result<Did, Failure> {
     let begin = Instant::now();
     let file = File::open(path, &tool.options)?;
     if args.foreign {
@@ -66,9 +68,8 @@ fn one(tool: &Tool, args: &Keep, spec: &Spec, path: &Path) -> Result<Did, Error>
     let printed = Printed { tool, args, path, target: &target, begin };
     if let Some(old) = old {
         if args.choices.any() && old.spec() != spec {
-            let how =
-                format!("the outboard is of {}, not of {spec}: keep without --update writes a new one", old.spec());
-            return Err(Error::Open { path: target, error: std::io::Error::other(how) });
+            let how = format!("the outboard is in {}, not in {spec}: omit --update to write a new one", old.spec());
+            return Err(Failure::Refused(target, how));
         }
         if is_unchanged(&file, old.header()) && args.range.is_empty() && !args.all {
             if args.quick {
@@ -86,26 +87,25 @@ fn one(tool: &Tool, args: &Keep, spec: &Spec, path: &Path) -> Result<Did, Error>
             return Ok(Did::Kept);
         }
     } else if !args.range.is_empty() {
-        let error = std::io::Error::other("there is no outboard to update: 'mksum keep' writes one");
-        return Err(Error::Open { path: target, error });
+        return Err(Failure::refused(&target, "there is no outboard to update: omit --range to write one"));
     }
     let size = spec.hash().size();
     let unit = match args.keep_leaf {
-        Some(most) => Kept::unit_within(spec.shape(), most),
-        None => Kept::default_unit(spec.shape(), size),
+        Some(most) => KeptLayout::unit_within(spec.shape(), most),
+        None => KeptLayout::default_unit(spec.shape(), size),
     };
     let kept = keep(file, spec, unit, args.checkpoint, &target)?;
     if kept.resumed > 0 {
-        tool.console.tell(&format_args!("{}: went on from byte {}, where a run had ended", Shown(path), kept.resumed));
+        tool.console.tell(&format_args!("{}: resumed at byte {}", Shown(path), kept.resumed));
     }
     printed.root(&kept.root, kept.resumed);
     Ok(Did::Kept)
 }
 
 /// Writes the tree as another program would.
-fn foreign(tool: &Tool, args: &Keep, spec: &Spec, path: &Path, file: File) -> Result<Did, Error> {
+fn foreign(tool: &Tool, args: &Keep, spec: &Spec, path: &Path, file: File) -> Result<Did, Failure> {
     let begin = Instant::now();
-    let layout = Layout::new(spec, file.len()).map_err(|error| Error::from_join(error, path, spec))?;
+    let layout = ForeignLayout::new(spec, file.len()).map_err(|error| Error::from_join(error, path, spec))?;
     let target = outboard_of(path, args.output.as_ref(), layout.extension());
     let uuid = args.uuid.unwrap_or_default().0;
     let root = keep_foreign(file, spec, uuid, &target)?;
@@ -113,7 +113,7 @@ fn foreign(tool: &Tool, args: &Keep, spec: &Spec, path: &Path, file: File) -> Re
     Ok(Did::Kept)
 }
 
-/// The outboard that is there, if there is one.
+/// The existing outboard, if there is one.
 fn existing(target: &Path) -> Result<Option<Outboard<Stored>>, Error> {
     match open(target) {
         Ok(old) => Ok(Some(old)),
@@ -122,16 +122,16 @@ fn existing(target: &Path) -> Result<Option<Outboard<Stored>>, Error> {
     }
 }
 
-/// What may be taken for granted of how the file changed.
-fn how(args: &Keep, file: &File, old: &Outboard<Stored>) -> Result<How, Error> {
+/// The changes that are possible, given the arguments.
+fn how(args: &Keep, file: &File, old: &Outboard<Stored>) -> Result<How, Failure> {
     if !args.range.is_empty() {
-        let within = |reason| Error::Open { path: file.path().into(), error: std::io::Error::other(reason) };
+        let within = |reason| Failure::Refused(file.path().into(), reason);
         return Ok(How::Ranges(merged(&args.range, file.len()).map_err(within)?));
     }
     Ok(if file.len() != old.len() && !args.all { How::Length } else { How::Unknown })
 }
 
-/// What is printed of a file.
+/// The output for a file.
 struct Printed<'a> {
     tool: &'a Tool,
     args: &'a Keep,
@@ -156,7 +156,7 @@ impl Printed<'_> {
             let seconds = (self.begin.elapsed().as_secs_f64() * 1e6).round() / 1e6;
             let outboard = &*name::lossy(self.target);
             let record = Record { outboard, format, length: root.len(), root: root.to_string(), resumed, seconds };
-            return tell::json(self.tool, self.path, record);
+            return ranges::json(self.tool, self.path, record);
         }
         let line = sum::line(Style::Tagged, End::Newline, &format, name::bytes(self.path), &root.to_string());
         self.tool.console.print(&line);
@@ -168,28 +168,28 @@ impl Printed<'_> {
         let changed = match &updated.changed {
             Ok(ranges) => ranges,
             Err(error) => {
-                let text = "what changed cannot be told";
-                return self.tool.console.tell(&format_args!("{}: {error}: {text}", Shown(error.path())));
+                let text = "so the changed ranges are not known";
+                return self.tool.console.tell(&format_args!("{}: {error}, {text}", Shown(error.path())));
             }
         };
         for range in changed {
-            // Where only the length changed, the ragged unit at its end is no change of bytes.
+            // If only the length changed, the bytes of the ragged unit at the end did not change.
             let same = range.start..range.end.min(both);
             if !same.is_empty() && *how != How::Length {
-                self.range(&Told::new("changed", same, shape, old.len()));
+                self.range(&RangeLine::new("changed", same, shape, old.len()));
             }
         }
         if len > both {
-            self.range(&Told::new("appended", both..len, shape, len));
+            self.range(&RangeLine::new("appended", both..len, shape, len));
         } else if old.len() > both {
-            self.range(&Told::new("removed", both..old.len(), shape, old.len()));
+            self.range(&RangeLine::new("removed", both..old.len(), shape, old.len()));
         }
     }
 
-    fn range(&self, told: &Told) {
+    fn range(&self, line: &RangeLine) {
         match self.args.json {
-            true => tell::json(self.tool, self.path, told),
-            false => tell::line(self.tool, self.path, &told.text()),
+            true => ranges::json(self.tool, self.path, line),
+            false => ranges::line(self.tool, self.path, &line.text()),
         }
     }
 }

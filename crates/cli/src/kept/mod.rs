@@ -1,25 +1,25 @@
-//! Kept trees: outboards written, files held against them, outboards held against each other.
+//! Kept trees: outboards written, files compared with them, outboards compared with each other.
 
 pub mod diff;
 pub mod keep;
 pub mod repair;
 pub mod verify;
 
+pub mod ranges;
 mod rounds;
-pub mod tell;
 
 use crate::walk::{Rules, Unreachable, length};
-use mksum::Header;
+use mksum::outboard::Header;
 use mksum_io::outboard::EXTENSION;
 use mksum_io::{File, Input};
 use std::path::{Path, PathBuf};
 
-/// The outboard of a file: where it was said to be, or beside the file.
-fn outboard_of(file: &Path, said: Option<&PathBuf>, extension: &str) -> PathBuf {
-    said.cloned().unwrap_or_else(|| mksum_io::outboard::with_extension(file, extension))
+/// The path of a file's outboard: the given one, or beside the file.
+fn outboard_of(file: &Path, given: Option<&PathBuf>, extension: &str) -> PathBuf {
+    given.cloned().unwrap_or_else(|| mksum_io::outboard::with_extension(file, extension))
 }
 
-/// Whether the file at `path` belongs to an outboard: is one, is one that is being written, or remembers what was checked.
+/// Whether the file at `path` is an outboard or belongs to one: unfinished, or the record of a verification or repair.
 fn is_ours(path: &Path) -> bool {
     let name = path.as_os_str().as_encoded_bytes();
     let mut ends = [".part", ".update", ".checked", ".checked.new", ".repair", ".repair.new", ""].into_iter();
@@ -30,7 +30,7 @@ fn is_ours(path: &Path) -> bool {
 fn files(rules: &Rules, arguments: &[PathBuf]) -> impl Iterator<Item = Result<PathBuf, Unreachable>> + use<> {
     let named = arguments.to_vec();
     rules.walk(arguments).filter_map(move |input| match input {
-        Ok(Input::Stdin) => Some(Err(("-".into(), "a kept tree needs a file: write the stream to one".into()))),
+        Ok(Input::Stdin) => Some(Err(("-".into(), "a stream cannot be kept: write it to a file first".into()))),
         Ok(Input::Path(path)) if is_ours(&path) && !named.contains(&path) => None,
         Ok(Input::Path(path)) => Some(Ok(path)),
         Err(unreachable) => Some(Err(unreachable)),
@@ -49,7 +49,7 @@ fn lengths(rules: &Rules, arguments: &[PathBuf]) -> impl FnOnce() -> std::vec::I
     }
 }
 
-/// Whether a file is, as far as its size, time and inode tell, the one whose tree was kept.
+/// Whether a file has the size, mtime and inode in its outboard.
 pub fn is_unchanged(file: &File, header: &Header) -> bool {
     file.len() == header.len && header.identity.is_some() && header.identity == file.identity()
 }

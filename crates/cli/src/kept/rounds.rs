@@ -118,7 +118,7 @@ mod tests {
         fs::create_dir_all(&folder).unwrap();
         let path = folder.join("f.mkt.checked");
         let spec: mksum::Spec = "rfc6962".parse().unwrap();
-        let root = spec.sealed(100 << 20, vec![7; 32]);
+        let root = spec.seal(mksum::Digest::new(&[7; 32]), 100 << 20);
         let mut rounds = Rounds::open(path.clone(), &root, 64 << 10).unwrap();
         let first = rounds.due();
         // Together they are the file, in an order that is soon everywhere.
@@ -135,7 +135,7 @@ mod tests {
         assert_eq!(again.due()[..first.len() - 30], first[30..]);
         assert_eq!(again.never(), (first.len() as u64 - 30) << 20);
         // Of another root, or of what is no such file, nothing is known.
-        let other = spec.sealed(100 << 20, vec![8; 32]);
+        let other = spec.seal(mksum::Digest::new(&[8; 32]), 100 << 20);
         assert_eq!(Rounds::open(path.clone(), &other, 64 << 10).unwrap().never(), 100 << 20);
         fs::write(&path, b"\xff\xff").unwrap();
         assert_eq!(Rounds::open(path, &root, 64 << 10).unwrap().never(), 100 << 20);

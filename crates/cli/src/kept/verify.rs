@@ -1,21 +1,22 @@
-//! `mksum verify`: which ranges of a file are not as its outboard has them.
+//! `mksum verify`: reports the damaged ranges of files.
 
+use super::ranges::{self, RangeLine};
 use super::rounds::Rounds;
-use super::tell::{self, Told};
 use super::{files, is_unchanged, lengths, outboard_of};
 use crate::args::Verify;
 use crate::exit::{Exit, usage};
-use crate::print::tell as tell_error;
+use crate::failure::Failure;
+use crate::print::report;
 use crate::progress::left;
 use crate::report::grouped;
 use crate::tool::Tool;
 use crate::walk::Rules;
-use mksum::{Foreign, Layout, Outboard, ReadAt};
+use mksum::outboard::{Foreign, ForeignLayout, Outboard, ReadAt};
 use mksum_cli::name::Shown;
 use mksum_cli::range::{ByteRange, merged};
 use mksum_io::outboard::{EXTENSION, Finding, Stored, verify, with_extension};
 use mksum_io::{Error, File, Input};
-use std::io::{self, ErrorKind};
+use std::io::ErrorKind;
 use std::mem;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -41,7 +42,7 @@ pub fn run(tool: &Tool, args: &Verify) -> Exit {
             Ok(path) => match one(tool, args, &path) {
                 Ok(Did::Verified) => {}
                 Ok(Did::Skipped) => skipped += 1,
-                Err(error) => tell_error(&tool.console, &error),
+                Err(error) => report(&tool.console, &error),
             },
             Err((path, reason)) => tool.console.error(&path, &reason),
         }
@@ -58,11 +59,11 @@ pub fn run(tool: &Tool, args: &Verify) -> Exit {
 
 enum Did {
     Verified,
-    /// The file is as its outboard tells, and was not read.
+    /// The file's size, mtime and inode match the outboard, and it was not read.
     Skipped,
 }
 
-/// Tells the outboards in directories whose file is gone.
+/// Reports the outboards in directories whose file is gone.
 fn missing(tool: &Tool, args: &Verify, rules: &Rules) {
     let outboards = rules.walk(&args.files).filter_map(|input| match input {
         Ok(Input::Path(path)) if path.extension().is_some_and(|end| end == EXTENSION) => Some(path),
@@ -73,8 +74,8 @@ fn missing(tool: &Tool, args: &Verify, rules: &Rules) {
         if !file.exists() && !args.files.contains(&outboard) {
             tool.console.fail();
             match args.json {
-                true => tell::json(tool, &file, State { kind: "gone" }),
-                false => tell::line(tool, &file, &"GONE, its outboard is there"),
+                true => ranges::json(tool, &file, State { kind: "gone" }),
+                false => ranges::line(tool, &file, &"GONE (its outboard is there)"),
             }
         }
     }
@@ -85,12 +86,12 @@ struct State {
     kind: &'static str,
 }
 
-fn one(tool: &Tool, args: &Verify, path: &Path) -> Result<Did, Error> {
+fn one(tool: &Tool, args: &Verify, path: &Path) -> Result<Did, Failure> {
     let (file, place, outboard) = match opened(tool, args, path) {
         Err(Error::Open { error, .. }) if error.kind() == ErrorKind::NotFound && args.directories.recursive => {
             match args.json {
-                true => tell::json(tool, path, State { kind: "new" }),
-                false => tell::line(tool, path, &"NEW, it has no outboard"),
+                true => ranges::json(tool, path, State { kind: "new" }),
+                false => ranges::line(tool, path, &"NEW (it has no outboard)"),
             }
             return Ok(Did::Verified);
         }
@@ -100,7 +101,7 @@ fn one(tool: &Tool, args: &Verify, path: &Path) -> Result<Did, Error> {
     if args.quick && is_unchanged(&file, outboard.header()) {
         return Ok(Did::Skipped);
     }
-    let within = |reason| Error::Open { path: path.into(), error: io::Error::other(reason) };
+    let within = |reason| Failure::Refused(path.into(), reason);
     let whole = [ByteRange { start: 0, end: None }];
     let ranges = if args.range.is_empty() { &whole[..] } else { &args.range };
     let ranges = merged(ranges, outboard.len()).map_err(within)?;
@@ -123,12 +124,12 @@ fn one(tool: &Tool, args: &Verify, path: &Path) -> Result<Did, Error> {
     Ok(Did::Verified)
 }
 
-/// Verifies what was not verified for longest: a share of the file, or for some time. The bytes that were.
-fn some(tool: &Tool, args: &Verify, path: &Path, report: &mut Report<'_>) -> Result<u64, Error> {
+/// Verifies a share of the file, or for some time, the least recently verified data first. The number of bytes verified.
+fn some(tool: &Tool, args: &Verify, path: &Path, report: &mut Report<'_>) -> Result<u64, Failure> {
     let (outboard, place) = (report.outboard, report.place);
     let memory = with_extension(place, "checked");
     let fail = |error| Error::Write { path: memory.clone(), error };
-    let mut rounds = Rounds::open(memory.clone(), &outboard.root(), outboard.kept().unit()).map_err(fail)?;
+    let mut rounds = Rounds::open(memory.clone(), &outboard.root(), outboard.layout().unit()).map_err(fail)?;
     let share = args.sample.map_or(f64::INFINITY, |percent| percent / 100.0 * outboard.len() as f64);
     let (begin, mut bytes) = (Instant::now(), 0);
     for part in rounds.due() {
@@ -141,15 +142,15 @@ fn some(tool: &Tool, args: &Verify, path: &Path, report: &mut Report<'_>) -> Res
             report.add(finding);
             Ok(())
         })?;
-        // What is damaged stays the first that is due.
+        // A damaged part stays the first one due.
         if report.found() == before {
             rounds.good(part).map_err(fail)?;
         }
     }
     rounds.write().map_err(fail)?;
     let state = match (rounds.never(), rounds.oldest()) {
-        (0, Some(age)) => format!("every part was verified within the last {}", left(age.as_secs_f64().max(1.0))),
-        (never, _) => format!("{} bytes were never verified", grouped(never)),
+        (0, Some(age)) => format!("all data was verified within the last {}", left(age.as_secs_f64().max(1.0))),
+        (never, _) => format!("{} bytes are not verified yet", grouped(never)),
     };
     tool.console.tell(&format_args!("{}: {state} ({})", Shown(path), Shown(rounds.path())));
     Ok(bytes)
@@ -169,7 +170,7 @@ fn opened(tool: &Tool, args: &Verify, path: &Path) -> Result<(File, PathBuf, Any
         return Ok((File::open(path, &tool.options)?, place, outboard));
     };
     let file = File::open(path, &tool.options)?;
-    let layout = Layout::new(spec, file.len()).map_err(|error| Error::from_join(error, path, spec))?;
+    let layout = ForeignLayout::new(spec, file.len()).map_err(|error| Error::from_join(error, path, spec))?;
     let place = outboard_of(path, args.outboard.as_ref(), layout.extension());
     let stored = Stored::open(&place)?;
     let foreign = Foreign::open(stored, layout).map_err(|error| Error::from_outboard(error, &place))?;
@@ -177,19 +178,26 @@ fn opened(tool: &Tool, args: &Verify, path: &Path) -> Result<(File, PathBuf, Any
     Ok((file, place, outboard))
 }
 
-/// The root against which the file is held, and who says that it is the right one.
-pub fn trust(given: Option<&str>, outboard: &Outboard<impl ReadAt>, place: &Path) -> Result<String, Error> {
+/// The root that the file is compared with and where it comes from, as words.
+///
+/// # Errors
+/// If the given root is not that of the outboard.
+pub fn trust(given: Option<&str>, outboard: &Outboard<impl ReadAt>, place: &Path) -> Result<String, Failure> {
     let root = outboard.root();
-    let Some(given) = given else { return Ok(format!("root {root} as the outboard has it")) };
-    let refuse = |reason: String| Error::Open { path: place.into(), error: io::Error::other(reason) };
-    let told = outboard.spec().told(given).map_err(|error| refuse(format!("--root: {error} ({})", outboard.spec())))?;
-    if !root.is(&told) {
-        return Err(refuse(format!("it is of another file:\n  expected root {given}\n  found         {root}")));
+    let Some(given) = given else { return Ok(format!("root {root} from the outboard")) };
+    let claimed = outboard.spec().claimed_root(given);
+    let claimed =
+        claimed.map_err(|error| Failure::refused(place, format_args!("--root: {error} ({})", outboard.spec())))?;
+    match root.matches(&claimed) {
+        true => Ok(format!("root {root} as given")),
+        false => {
+            let roots = format!("expected root {given}\n  found root    {root}");
+            Err(Failure::refused(place, format_args!("this outboard is of another file:\n  {roots}")))
+        }
     }
-    Ok(format!("root {root} as given"))
 }
 
-/// What is told of one file, range by range.
+/// The report about one file, range by range.
 struct Report<'a> {
     tool: &'a Tool,
     json: bool,
@@ -219,12 +227,12 @@ impl<'a> Report<'a> {
             Finding::Node(node) => {
                 self.nodes += 1;
                 self.tool.console.fail();
-                let mut told = self.told("outboard", node.start..node.end());
+                let mut line = self.line("outboard", node.start..node.end());
                 if self.json {
-                    return tell::json(self.tool, self.place, &told);
+                    return ranges::json(self.tool, self.place, &line);
                 }
-                told.kind = "damaged node over";
-                return tell::line(self.tool, self.place, &told.text());
+                line.kind = "damaged node over";
+                return ranges::line(self.tool, self.place, &line.text());
             }
         };
         match &mut self.open {
@@ -236,54 +244,55 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// How much was found so far: another number when there is more.
+    /// The amount of damage found so far: it differs when there is more.
     fn found(&self) -> (u64, u64, Option<u64>) {
         (self.ranges, self.nodes, self.open.as_ref().map(|(_, range)| range.end))
     }
 
-    /// Tells the range that nothing continues.
+    /// Reports the open range: the next one does not continue it.
     fn close(&mut self) {
         let Some((kind, range)) = self.open.take() else { return };
         self.tool.console.fail();
         self.ranges += 1;
         self.damaged += range.end - range.start;
-        let told = self.told(kind, range);
+        let line = self.line(kind, range);
         match self.json {
-            true => tell::json(self.tool, self.path, &told),
-            false => tell::line(self.tool, self.path, &told.text()),
+            true => ranges::json(self.tool, self.path, &line),
+            false => ranges::line(self.tool, self.path, &line.text()),
         }
     }
 
-    fn told(&self, kind: &'static str, range: Range<u64>) -> Told {
-        Told::new(kind, range, self.outboard.spec().shape(), self.longest)
+    fn line(&self, kind: &'static str, range: Range<u64>) -> RangeLine {
+        RangeLine::new(kind, range, self.outboard.spec().shape(), self.longest)
     }
 
-    /// Tells how it stands with the file.
+    /// Reports the result for the file, of which `bytes` bytes were verified.
     fn end(mut self, bytes: u64, trust: &str) {
         self.close();
-        let of = match bytes == self.outboard.len() {
-            true => format!("all {} bytes", grouped(bytes)),
-            false => format!("{} of {} bytes", grouped(bytes), grouped(self.outboard.len())),
+        let (verified, len) = (grouped(bytes), grouped(self.outboard.len()));
+        let text = match self.ranges {
+            0 if bytes == self.outboard.len() => format!("OK ({len} bytes, {trust})"),
+            0 => format!("OK ({verified} of {len} bytes, {trust})"),
+            count => {
+                let ranges = if count == 1 { "1 range".into() } else { format!("{count} ranges") };
+                let damaged = grouped(self.damaged);
+                match bytes == self.outboard.len() {
+                    true => format!("FAILED: {damaged} of {len} bytes are damaged ({ranges}, {trust})"),
+                    false => {
+                        format!("FAILED: {damaged} bytes are damaged ({ranges}, {verified} of {len} verified, {trust})")
+                    }
+                }
+            }
         };
-        if self.ranges == 0 {
-            let text = format!("OK, {of}, {trust}");
-            match self.json {
-                // A line a range: that there is none is no range.
-                true => self.tool.console.tell(&format_args!("{}: {text}", Shown(self.path))),
-                false => tell::line(self.tool, self.path, &text),
-            }
-        } else {
-            let ranges = if self.ranges == 1 { "1 range".into() } else { format!("{} ranges", self.ranges) };
-            let text = format!("FAILED, {} bytes in {ranges}; {of} verified, {trust}", grouped(self.damaged));
-            match self.json {
-                true => self.tool.console.tell(&format_args!("{}: {text}", Shown(self.path))),
-                false => tell::line(self.tool, self.path, &text),
-            }
+        match self.json {
+            // The lines of the output are ranges.
+            true => self.tool.console.tell(&format_args!("{}: {text}", Shown(self.path))),
+            false => ranges::line(self.tool, self.path, &text),
         }
         let nodes = mem::take(&mut self.nodes);
         if nodes > 0 {
             let plural = if nodes == 1 { "node is" } else { "nodes are" };
-            let how = "'mksum keep' writes it anew, once the file is good";
+            let how = "write it again with 'mksum keep' when the file is right";
             self.tool.console.tell(&format_args!("{}: {nodes} {plural} damaged: {how}", Shown(self.place)));
         }
     }

@@ -1,10 +1,11 @@
-//! `mksum merklize --bench`: how fast node trees are made, and what bounds them.
+//! `mksum merklize --bench`: the speed of node trees and its limits.
 
 use crate::args::Merklize;
 use crate::report::grouped;
 use crate::tool::Tool;
 use base16ct::lower::encode_string;
-use mksum::{Hash, Limits, Spent};
+use mksum::Hash;
+use mksum::node_tree::{self, Limits, Timings};
 use mksum_io::random;
 use serde_json::Value;
 use std::path::Path;
@@ -14,7 +15,7 @@ use std::time::{Duration, Instant};
 const SIZES: std::ops::RangeInclusive<u32> = 20..=25;
 
 /// Measures trees on `device`.
-pub fn run(tool: &Tool, args: &Merklize, device: &dyn mksum::Merklize, runs: u32) {
+pub fn run(tool: &Tool, args: &Merklize, device: &dyn node_tree::Merklize, runs: u32) {
     if let Err(reason) = measure(tool, args, device, runs) {
         tool.console.error(Path::new(&args.device), &reason);
     }
@@ -40,7 +41,7 @@ struct Row {
     hash_percent: f64,
 }
 
-fn measure(tool: &Tool, args: &Merklize, device: &dyn mksum::Merklize, runs: u32) -> Result<(), String> {
+fn measure(tool: &Tool, args: &Merklize, device: &dyn node_tree::Merklize, runs: u32) -> Result<(), String> {
     let (hash, size) = (args.hash, args.hash.size());
     let sizes: Vec<usize> = match args.random {
         Some(count) => vec![usize::try_from(count).map_err(|_| no_memory(count))?],
@@ -70,7 +71,7 @@ fn measure(tool: &Tool, args: &Merklize, device: &dyn mksum::Merklize, runs: u32
 }
 
 fn row(
-    device: &dyn mksum::Merklize,
+    device: &dyn node_tree::Merklize,
     hash: Hash,
     runs: u32,
     limits: Limits,
@@ -81,8 +82,8 @@ fn row(
     nodes.fill(0xa5);
     let run = |nodes: &mut [u8]| {
         let begin = Instant::now();
-        let spent = device.merklize(hash, leaves, nodes).map_err(|error| error.to_string())?;
-        Ok::<_, String>((begin.elapsed(), spent))
+        let timings = device.merklize(hash, leaves, nodes).map_err(|error| error.to_string())?;
+        Ok::<_, String>((begin.elapsed(), timings))
     };
     // The first run is not counted, but checked.
     run(nodes)?;
@@ -97,7 +98,7 @@ fn row(
             return Err(format!("another run over the same leaves has the root {found}, not {expected}"));
         }
     }
-    let part = |part: fn(&(Duration, Spent)) -> Duration| {
+    let part = |part: fn(&(Duration, Timings)) -> Duration| {
         let mut sorted: Vec<_> = done.iter().map(part).collect();
         sorted.sort();
         sorted
@@ -160,7 +161,7 @@ fn rounded(number: f64, digits: i32) -> f64 {
 }
 
 /// What stands above the table.
-fn head(args: &Merklize, device: &dyn mksum::Merklize, runs: u32, limits: Limits) -> String {
+fn head(args: &Merklize, device: &dyn node_tree::Merklize, runs: u32, limits: Limits) -> String {
     format!(
         "{}, {}: medians of {runs} runs, with the least and the most of the whole; every node was checked\n\
          copying in memory {:.1} GB/s, hashing what is in the cache {:.1} million nodes/s\n\
@@ -237,13 +238,13 @@ fn csv(fields: impl IntoIterator<Item = String>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mksum::CpuLanes;
+    use mksum::node_tree::CpuLanes;
 
     #[test]
     fn every_wrong_node_is_found() {
         let (hash, mut leaves, mut nodes) = (Hash::Sha1, vec![0; 16 * 20], vec![0; 16 * 20]);
         random(3, 0, &mut leaves);
-        mksum::Merklize::merklize(&CpuLanes { threads: 1 }, hash, &leaves, &mut nodes).unwrap();
+        node_tree::Merklize::merklize(&CpuLanes { threads: 1 }, hash, &leaves, &mut nodes).unwrap();
         assert_eq!(check(hash, &leaves, &nodes), Ok(()));
         for at in 0..nodes.len() {
             nodes[at] ^= 1;

@@ -4,7 +4,7 @@ mod bench;
 
 use crate::args::Merklize;
 use crate::exit::{Exit, usage};
-use crate::kept::tell;
+use crate::kept::ranges;
 use crate::tool::Tool;
 use crate::{gpu, report};
 use base16ct::lower::encode_string;
@@ -50,7 +50,7 @@ pub fn run(tool: &Tool, args: &Merklize) -> Exit {
             let done = merklize(leaves, args.hash, &*device, args.output.as_deref(), &tool.options);
             drop(progress);
             match done {
-                Ok(done) => tell_root(tool, args, path, &done, &device.name(), begin.elapsed().as_secs_f64()),
+                Ok(done) => print_root(tool, args, path, &done, &device.name(), begin.elapsed().as_secs_f64()),
                 Err(error) => tool.console.error(error.path(), &error),
             }
         }
@@ -69,13 +69,13 @@ struct Record<'a> {
     seconds: f64,
 }
 
-fn tell_root(tool: &Tool, args: &Merklize, path: &Path, done: &Merklized, device: &str, seconds: f64) {
+fn print_root(tool: &Tool, args: &Merklize, path: &Path, done: &Merklized, device: &str, seconds: f64) {
     let root = encode_string(&done.root);
     if args.json {
         let nodes = args.output.as_deref().map(name::lossy);
         let seconds = report::micros(seconds);
         let (hash, nodes) = (args.hash.name(), nodes.as_deref());
-        return tell::json(tool, path, Record { hash, leaves: done.leaves, root: &root, nodes, device, seconds });
+        return ranges::json(tool, path, Record { hash, leaves: done.leaves, root: &root, nodes, device, seconds });
     }
     // As `mksum -f blake3-pairs` names it.
     let format = format!("{}-pairs", args.hash.name());

@@ -4,7 +4,8 @@ use super::with_extension;
 use crate::holes::Sparse;
 use crate::platform::{sync_folder, write_at};
 use crate::{Error, File};
-use mksum::{Format, Kept, Layout, NodeHash, Role, Root, Spec, Subtree, Subtrees, Telling, Visitor};
+use mksum::outboard::{ForeignLayout, KeptLayout, Observed};
+use mksum::{Digest, Role, Root, Spec, Subtree, Subtrees};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fs;
@@ -13,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 /// Writes the tree of `file` to `target` as the format's own program does; under another name, until it is whole.
 ///
-/// `uuid` names dm-verity's device of hashes, and is not looked at otherwise.
+/// `uuid` is the name of dm-verity's hash device; other formats ignore it.
 ///
 /// # Errors
 /// If no program keeps trees of this format; if the file cannot be read, changes meanwhile, or has no root in this format;
@@ -21,27 +22,26 @@ use std::path::{Path, PathBuf};
 pub fn keep_foreign(file: File, spec: &Spec, uuid: [u8; 16], target: &Path) -> Result<Root, Error> {
     let (path, len) = (file.path().to_path_buf(), file.len());
     spec.shape().check(len).map_err(|error| Error::from_join(error.into(), &path, spec))?;
-    let layout = Layout::new(spec, len).map_err(|error| Error::from_outboard(error, target))?;
-    let kept = Kept::new(spec.shape(), len, spec.leaf()).expect("a leaf is a unit");
+    let layout = ForeignLayout::new(spec, len).map_err(|error| Error::from_outboard(error, target))?;
+    let kept = KeptLayout::new(spec.shape(), len, spec.leaf()).expect("a leaf is a unit");
     let mut tree = Tree::create(with_extension(target, "part"), layout)?;
     tree.write(&tree.layout.head(uuid), 0)?;
-    let digest = spec.visit(Placing { file: &file, kept, tree: &mut tree });
-    let digest = digest.map_err(|error| Error::from_join(error, &path, spec))?;
+    let root = place_nodes(&file, spec, kept, &mut tree).map_err(|error| Error::from_join(error, &path, spec))?;
     if let Err(error) = file.finish() {
-        // Nothing goes on with it.
+        // An unfinished foreign tree is never resumed.
         let _ = fs::remove_file(&tree.path);
         return Err(error);
     }
     tree.finish(target)?;
-    Ok(spec.sealed(len, digest))
+    Ok(root)
 }
 
 /// A foreign tree being written: each digest at its place, many in one write where they lie side by side.
 struct Tree {
     path: PathBuf,
     file: fs::File,
-    layout: Layout,
-    /// By level: where the bytes that wait begin, and they.
+    layout: ForeignLayout,
+    /// By level: the bytes that wait, and the offset of the first.
     waiting: HashMap<u32, (u64, Vec<u8>)>,
 }
 
@@ -50,7 +50,7 @@ impl Tree {
     /// Between digests that are not as long as the places for them are zeros, fewer than this.
     const GAP: u64 = 32;
 
-    fn create(path: PathBuf, layout: Layout) -> Result<Tree, Error> {
+    fn create(path: PathBuf, layout: ForeignLayout) -> Result<Tree, Error> {
         let create = || {
             let file = fs::File::create(&path)?;
             file.set_len(layout.size())?;
@@ -70,7 +70,7 @@ impl Tree {
         Error::Write { path: self.path.clone(), error }
     }
 
-    fn put(&mut self, node: Subtree, digest: &[u8]) -> Result<(), Error> {
+    fn put(&mut self, node: Subtree, digest: &Digest) -> Result<(), Error> {
         let Some(place) = self.layout.place(node) else { return Ok(()) };
         let (start, bytes) = self.waiting.entry(node.level).or_default();
         let end = *start + bytes.len() as u64;
@@ -82,7 +82,7 @@ impl Tree {
                 self.write(&bytes, start)?;
             }
         }
-        self.waiting.entry(node.level).or_default().1.extend_from_slice(digest);
+        self.waiting.entry(node.level).or_default().1.extend_from_slice(digest.as_bytes());
         Ok(())
     }
 
@@ -99,53 +99,42 @@ impl Tree {
     }
 }
 
-/// The root of a file, every node below it written to its place.
-struct Placing<'a> {
-    file: &'a File,
-    kept: Kept,
-    tree: &'a mut Tree,
-}
-
-impl Visitor for Placing<'_> {
-    type Output = Result<Vec<u8>, mksum::Error>;
-
-    fn visit<const D: usize, N: NodeHash<Digest = [u8; D]>>(self, format: &Format<N>) -> Self::Output {
-        let Placing { file, kept, tree } = self;
-        let source = Sparse::of(file, format);
-        // At the ragged edge a unit may be a node above a single leaf, which the foreign tree has too.
-        let mut above = None;
-        let tell = |node: Subtree, digest: &[u8; D]| {
-            if node.level > 0 && kept.is_unit(node) {
-                above = Some(node);
-            }
-            tree.put(node, digest).map_err(crate::file::source)
-        };
-        let telling = Telling::new(&source, kept.post_order(0), tell);
-        let joined = format.root_parallel(&telling, file.len(), &file.plan_of(format, kept.unit()));
-        let root = telling.finish(joined)?;
-        if let Some(node) = above {
-            let below = Below { source: &source, told: RefCell::default() };
-            format.join(&below, node, Role::Inner)?;
-            for (node, digest) in below.told.into_inner() {
-                tree.put(node, &digest).map_err(crate::file::source)?;
-            }
+/// The root of a file; every node below it is written to its place.
+fn place_nodes(file: &File, spec: &Spec, kept: KeptLayout, tree: &mut Tree) -> Result<Root, mksum::Error> {
+    let source = Sparse::of(file, spec);
+    // At the ragged edge a unit may be a node above a single leaf, which the foreign tree has too.
+    let mut above = None;
+    let mut put = |node: Subtree, digest: &Digest| {
+        if node.level > 0 && kept.is_unit(node) {
+            above = Some(node);
         }
-        Ok(root.into())
+        Ok(tree.put(node, digest)?)
+    };
+    let observed = Observed::new(&source, kept.post_order(0), &mut put);
+    let joined = spec.root_parallel(&observed, file.len(), &file.plan_of(spec, kept.unit()));
+    let root = observed.finish(joined)?;
+    if let Some(node) = above {
+        let below = Below { source: &source, joined: RefCell::default() };
+        spec.join(&below, node, Role::Inner)?;
+        for (node, digest) in below.joined.into_inner() {
+            tree.put(node, &digest)?;
+        }
     }
+    Ok(root)
 }
 
 /// Every node of a small subtree, joined from its leaves.
-struct Below<'a, S, D> {
-    source: &'a S,
-    told: RefCell<Vec<(Subtree, D)>>,
+struct Below<'a> {
+    source: &'a dyn Subtrees,
+    joined: RefCell<Vec<(Subtree, Digest)>>,
 }
 
-impl<N: NodeHash, S: Subtrees<N>> Subtrees<N> for Below<'_, S, N::Digest> {
-    fn digest(&self, format: &Format<N>, node: Subtree, role: Role) -> Result<Option<N::Digest>, mksum::Error> {
-        if node.level == 0 { self.source.digest(format, node, role) } else { Ok(None) }
+impl Subtrees for Below<'_> {
+    fn digest(&self, spec: &Spec, node: Subtree, role: Role) -> Result<Option<Digest>, mksum::Error> {
+        if node.level == 0 { self.source.digest(spec, node, role) } else { Ok(None) }
     }
 
-    fn joined(&self, node: Subtree, digest: &N::Digest) {
-        self.told.borrow_mut().push((node, digest.clone()));
+    fn joined(&self, node: Subtree, digest: &Digest) {
+        self.joined.borrow_mut().push((node, *digest));
     }
 }

@@ -1,4 +1,4 @@
-//! What is still to be repaired of a file, written down beside its outboard.
+//! The ranges of a file that are still to be repaired, written down beside its outboard.
 
 use super::with_extension;
 use crate::Error;
@@ -10,22 +10,22 @@ use std::io::{self, ErrorKind, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// The damaged ranges of a file that is being repaired: who is interrupted need not look for them again.
+/// The damaged ranges of a file that is being repaired, so that an interrupted run need not look for them again.
 ///
-/// It is a hint and no more: each range is checked again before anything is written, and all of the file in the end.
+/// It is only a hint: each range is checked again before anything is written, and all of the file in the end.
 #[derive(Debug)]
 pub(super) struct Journal {
     path: PathBuf,
-    /// What it has to begin with to be of this file and this outboard.
+    /// The first lines of a journal of this file and this outboard.
     head: String,
 }
 
 impl Journal {
     const EXTENSION: &str = "repair";
-    /// More than this nobody wrote, in bytes.
+    /// A longer file is not a journal, in bytes.
     const LARGEST: u64 = 1 << 30;
 
-    /// That beside the outboard at `place`, which has this root.
+    /// The journal beside the outboard at `place`, which has this root.
     pub fn new(place: &Path, root: &Root) -> Journal {
         let (spec, len) = (root.spec(), root.len());
         let head = format!("mksum repair 1\nformat {spec}\nroot {root}\nlength {len}\n");
@@ -58,7 +58,7 @@ impl Journal {
         }
     }
 
-    /// Writes them down so that a crash leaves all of them or what was there before.
+    /// Writes them down so that a crash leaves either all of them or the old journal.
     pub fn write(&self, ranges: &[Range<u64>]) -> Result<(), Error> {
         let mut text = self.head.clone();
         for range in ranges {

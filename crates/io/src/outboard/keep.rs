@@ -3,13 +3,14 @@
 use super::draft::Draft;
 use crate::holes::Sparse;
 use crate::{Error, File};
-use mksum::{Format, Header, NodeHash, Root, Spec, Subtree, Telling, Visitor};
-use std::collections::BTreeMap;
+use mksum::outboard::{Header, Observed};
+use mksum::{Digest, Root, Spec};
 use std::path::Path;
 use std::time::Duration;
 
-/// What came of keeping a file's tree.
+/// A file whose tree was kept.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Kept {
     /// The file's root.
     pub root: Root,
@@ -17,11 +18,12 @@ pub struct Kept {
     pub resumed: u64,
 }
 
-/// Writes the outboard of `file` to `target`, with digests of subtrees of `unit` bytes: see [`mksum::Kept`].
+/// Writes the outboard of `file` to `target`, with digests of subtrees of `unit` bytes: see
+/// [`KeptLayout`](mksum::outboard::KeptLayout).
 ///
-/// Every `checkpoint`, about, what is done is made safe against a crash: twice that is what one costs at most. Goes on where
-/// an earlier run was ended, if the file is the same by length, time and number. Until the end the outboard
-/// has another name, so that at `target` is never anything but a whole one.
+/// About every `checkpoint`, the digests so far are made safe against a crash: at most twice that time is lost by one. An
+/// earlier run that was ended is resumed if the file has the same length, mtime and inode. Until the end the outboard has
+/// another name, so that `target` is never an unfinished one.
 ///
 /// # Errors
 /// If the file cannot be read, changes meanwhile, has no root in this format, or the outboard cannot be written.
@@ -33,34 +35,22 @@ pub fn keep(file: File, spec: &Spec, unit: u64, checkpoint: Duration, target: &P
     draft.interval = checkpoint;
     let resumed = draft.position();
     file.reader.options.meter.add(resumed);
-    let digest = spec.visit(Keeping { file: &file, draft: &mut draft });
-    let digest = digest.map_err(|error| Error::from_join(error, &path, spec))?;
+    let root = keep_nodes(&file, spec, &mut draft).map_err(|error| Error::from_join(error, &path, spec))?;
     if let Err(error) = file.finish() {
         draft.discard();
         return Err(error);
     }
-    draft.finish(&digest)?;
-    Ok(Kept { root: spec.sealed(len, digest), resumed })
+    draft.finish(root.digest())?;
+    Ok(Kept { root, resumed })
 }
 
-/// The root of a file, its kept nodes appended to a draft from where that ends.
-pub(super) struct Keeping<'a> {
-    pub file: &'a File,
-    pub draft: &'a mut Draft,
-}
-
-impl Visitor for Keeping<'_> {
-    type Output = Result<Vec<u8>, mksum::Error>;
-
-    fn visit<const D: usize, N: NodeHash<Digest = [u8; D]>>(self, format: &Format<N>) -> Self::Output {
-        let Keeping { file, draft } = self;
-        let source = Sparse::of(file, format);
-        let (kept, done, position) = (draft.kept(), draft.done(), draft.position());
-        let known: BTreeMap<Subtree, [u8; D]> = draft.known();
-        let tell = |node, digest: &[u8; D]| draft.push(node, digest).map_err(crate::file::source);
-        let telling = Telling::new(&source, kept.post_order(done), tell);
-        let plan = file.plan_of(format, kept.unit());
-        let joined = format.root_resumed((&known, position), &telling, file.len(), &plan);
-        Ok(telling.finish(joined)?.into())
-    }
+/// The root of a file; its kept nodes are appended to a draft, after those that are there.
+pub(super) fn keep_nodes(file: &File, spec: &Spec, draft: &mut Draft) -> Result<Root, mksum::Error> {
+    let source = Sparse::of(file, spec);
+    let (layout, done, position, known) = (draft.layout(), draft.done(), draft.position(), draft.known());
+    let mut push = |node, digest: &Digest| Ok(draft.push(node, digest)?);
+    let observed = Observed::new(&source, layout.post_order(done), &mut push);
+    let plan = file.plan_of(spec, layout.unit());
+    let joined = spec.root_resumed((&known, position), &observed, file.len(), &plan);
+    observed.finish(joined)
 }

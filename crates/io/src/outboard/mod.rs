@@ -1,4 +1,4 @@
-//! Outboards as files: read at random, written so that a crash leaves the old one, the new one, or one to go on with.
+//! Outboards as files: read at random, written so that a crash leaves the old one, the new one, or one that can be resumed.
 //!
 //! ```
 //! use mksum_io::outboard::{Finding, How, beside, keep, open, update, verify};
@@ -46,17 +46,17 @@ pub use verify::{Finding, verify};
 
 use crate::Error;
 use crate::platform::read_exact_at;
-use mksum::{Outboard, ReadAt};
+use mksum::outboard::{Outboard, ReadAt};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// What is put behind a file's name to name its outboard.
+/// The extension of outboards, behind the whole name of the file.
 pub const EXTENSION: &str = "mkt";
 
-/// Where the outboard of the file at `path` is kept: beside it.
+/// The usual path of the outboard of the file at `path`: beside it.
 pub fn beside(path: &Path) -> PathBuf {
     with_extension(path, EXTENSION)
 }
@@ -117,7 +117,7 @@ impl ReadAt for Stored {
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), mksum::Error> {
         read_exact_at(&self.file, buffer, offset).map_err(|(done, error)| {
             let offset = offset + done as u64;
-            crate::file::source(Error::Read { path: self.path.clone(), offset, error })
+            Error::Read { path: self.path.clone(), offset, error }.into()
         })
     }
 
@@ -137,7 +137,7 @@ pub fn append(ranges: &mut Vec<Range<u64>>, range: Range<u64>) {
 /// Opens the outboard at `path`.
 ///
 /// # Errors
-/// If it cannot be read, is none, or is not finished or damaged in its header.
+/// If it cannot be read, is not an outboard, or is unfinished or damaged in its header.
 pub fn open(path: &Path) -> Result<Outboard<Stored>, Error> {
     Outboard::open(Stored::open(path)?).map_err(|error| Error::from_outboard(error, path))
 }

@@ -1,57 +1,57 @@
-//! A damaged file made right again, from a good copy and with the outboard as judge.
+//! Repair of a damaged file from a replica, checked by the outboard.
 
 use super::journal::Journal;
 use super::{Finding, append, verify};
-use crate::good::Good;
+use crate::file::zeros;
 use crate::platform::write_at;
-use crate::{Error, File, Input, Job, Options, hash};
-use mksum::{Checked, Format, Header, Memory, NodeHash, Outboard, ReadAt, Role, Subtree, Visitor};
+use crate::{Error, File, Input, Job, Options, Refusal, Replica, hash};
+use mksum::Subtree;
+use mksum::outboard::{Checked, Header, Outboard, ReadAt};
 use std::fs::{self, OpenOptions, TryLockError};
-use std::io;
 use std::mem;
 use std::ops::Range;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// What became of a range of the file, in bytes.
+/// A damaged range of the file, in bytes, after the repair.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Repair {
-    /// It was damaged, and is right now.
+    /// It is repaired.
     Done(Range<u64>),
-    /// It is damaged, and so is the copy, or it could not be had from there.
+    /// It is still damaged: the replica is damaged there too, or could not be read. The reason, as words.
     Failed(Range<u64>, String),
 }
 
-/// What a repair came to.
+/// The result of a repair.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Repaired {
     /// The bytes that were written to the file.
     pub written: u64,
-    /// The bytes that came from the copy.
+    /// The bytes that were fetched from the replica.
     pub fetched: u64,
-    /// Whether all of the file has the outboard's root now; if not, some range has failed.
+    /// Whether the whole file has the outboard's root now; if not, some range has failed.
     pub whole: bool,
-    /// Whether an interrupted repair was gone on with.
+    /// Whether an interrupted repair was resumed.
     pub resumed: bool,
 }
 
-/// Repairs the file at `path`: what its outboard, read from `place`, finds damaged is fetched from `good`, and nothing
-/// else.
+/// Repairs the file at `path`: fetches the ranges that its outboard, read from `place`, finds damaged, and nothing else.
 ///
-/// Each unit is held against the outboard before it is written, so the file only becomes better, also when the process is
-/// killed at any moment; the damaged ranges are written down beside the outboard first, so that another run need not look for
-/// them. In the end all of the file is read once more, and has the outboard's root. Then it also gets back the time that
-/// the outboard remembers of it. `tell` is told of each range, from left to right.
+/// Each unit is checked against the outboard before it is written, so no byte gets worse, even if the process is killed at
+/// any moment. The damaged ranges are first written down beside the outboard, so that another run need not look for them.
+/// At the end the whole file is read once more and compared with the outboard's root; then it gets back the mtime in the
+/// outboard. `report` is called for each range, left to right.
 ///
 /// # Errors
-/// If the file or its outboard cannot be read, the file cannot be written, is longer than it was, or changes meanwhile. What
-/// cannot be fetched is told as failed.
+/// If the file or its outboard cannot be read, the file cannot be written, is longer than it was, or changes meanwhile. A
+/// range that cannot be fetched is reported as failed.
 pub fn repair<R: ReadAt>(
     path: &Path,
     (outboard, place): (&Outboard<R>, &Path),
-    good: &mut dyn Good,
+    replica: &mut dyn Replica,
     options: &Options,
-    tell: &mut dyn FnMut(Repair),
+    report: &mut dyn FnMut(Repair),
 ) -> Result<Repaired, Error> {
     let journal = Journal::new(place, &outboard.root());
     let mut repaired = Repaired::default();
@@ -61,7 +61,7 @@ pub fn repair<R: ReadAt>(
         Some(ranges) => ranges,
         None => damage(path, (outboard, place), options)?,
     };
-    // Damage that comes while it is repaired comes back; twice is bad luck, more is a failing disk.
+    // New damage during a repair is possible; the same twice more means a failing disk.
     for _ in 0..3 {
         if damaged.is_empty() {
             repaired.whole = true;
@@ -72,7 +72,7 @@ pub fn repair<R: ReadAt>(
         let file = OpenOptions::new().write(true).open(path).map_err(write)?;
         // Elsewhere a lock would keep this very process from reading.
         if cfg!(unix) && matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
-            return Err(write(io::Error::other("another process is repairing it")));
+            return Err(Error::refused(path, Refusal::Busy));
         }
         let len = file.metadata().map_err(write)?.len();
         if len < outboard.len() && file.metadata().map_err(write)?.is_file() {
@@ -81,13 +81,13 @@ pub fn repair<R: ReadAt>(
         let mut failed = false;
         let mut note = |repair: Repair| {
             failed |= matches!(repair, Repair::Failed(..));
-            tell(repair);
+            report(repair);
         };
         let source = File::open(path, options)?;
-        let mending = Mending { file: &file, source: &source, outboard, ranges: &damaged, good, tell: &mut note };
-        let result = outboard.spec().visit(mending);
-        repaired.fetched = good.fetched();
-        repaired.written += result.map_err(|error| super::verify::told(error, &source, outboard.spec(), place))?;
+        let mending = Mending { file: &file, source: &source, outboard, ranges: &damaged, replica, report: &mut note };
+        let result = mending.run();
+        repaired.fetched = replica.fetched();
+        repaired.written += result.map_err(|error| super::verify::of_either(error, &source, outboard.spec(), place))?;
         file.sync_all().map_err(write)?;
         if failed {
             return Ok(repaired);
@@ -101,14 +101,13 @@ pub fn repair<R: ReadAt>(
         damaged = damage(path, (outboard, place), options)?;
     }
     if !repaired.whole {
-        let how = "it is damaged again wherever it was repaired: its disk may be failing".into();
-        return Err(Error::Changed { path: path.into(), how });
+        return Err(Error::Failing { path: path.into() });
     }
     journal.remove()?;
     Ok(repaired)
 }
 
-/// The ranges that are not as they were, as whole units.
+/// The damaged ranges, as whole units.
 fn damage<R: ReadAt>(
     path: &Path,
     (outboard, place): (&Outboard<R>, &Path),
@@ -124,27 +123,21 @@ fn damage<R: ReadAt>(
         }
         Ok(())
     })?;
-    let refuse = |why: String| Err(Error::Open { path: path.into(), error: io::Error::other(why) });
     if grown > 0 {
-        let len = outboard.len();
-        return refuse(format!(
-            "it is longer by {grown} bytes than its outboard tells: if they are damage, cut them off (truncate -s {len}), \
-             if not, take them into the outboard (mksum keep --update)"
-        ));
+        return Err(Error::refused(path, Refusal::Grown { more: grown, len: outboard.len() }));
     }
     if nodes > 0 && !ranges.is_empty() {
-        let place = place.display();
-        return refuse(format!("{nodes} digests of {place} are damaged too: what is right, nothing tells for certain"));
+        return Err(Error::refused(path, Refusal::DamagedOutboard { outboard: place.into(), nodes }));
     }
     Ok(ranges)
 }
 
-/// Gives the file the time of its last change that the outboard remembers: it is the same file again.
+/// Sets the file's mtime to the one in the outboard: its content is the same again.
 fn restore_time(file: &fs::File, header: &Header) {
     let Some(identity) = header.identity else { return };
     let since = Duration::new(identity.seconds.unsigned_abs(), identity.nanoseconds);
     let time = if identity.seconds < 0 { None } else { UNIX_EPOCH.checked_add(since) };
-    // Where it cannot be set the file is whole all the same.
+    // If it cannot be set, the content is right all the same.
     let _ = time.map(|time: SystemTime| file.set_modified(time));
 }
 
@@ -153,110 +146,83 @@ struct Mending<'a, R> {
     source: &'a File,
     outboard: &'a Outboard<R>,
     ranges: &'a [Range<u64>],
-    good: &'a mut dyn Good,
-    tell: &'a mut dyn FnMut(Repair),
+    replica: &'a mut dyn Replica,
+    report: &'a mut dyn FnMut(Repair),
 }
 
-/// What is fetched at once, unless one unit has more, in bytes.
+/// The bytes that are fetched at once, unless one unit has more.
 const BATCH: u64 = 8 << 20;
 
-impl<R: ReadAt> Visitor for Mending<'_, R> {
-    type Output = Result<u64, mksum::Error>;
-
-    fn visit<const D: usize, N: NodeHash<Digest = [u8; D]>>(self, format: &Format<N>) -> Self::Output {
-        let Mending { file, source, outboard, ranges, good, tell } = self;
-        let judge = Judge { format, checked: Checked::new(format, outboard), root: outboard.kept().root() };
-        let fail = crate::file::source;
-        let (mut written, mut batch) = (0, Batch::default());
-        let mut mend = |batch: &mut Batch| -> Result<(), mksum::Error> {
-            let units = mem::take(&mut batch.units);
-            let (Some(first), Some(last)) = (units.first(), units.last()) else { return Ok(()) };
-            let range = first.start..last.end();
-            let mut bytes = room(source.path(), &range).map_err(fail)?;
-            if let Err(error) = good.read(range.start, &mut bytes) {
-                tell(Repair::Failed(range, format!("{}: {error}", error.path().display())));
-                return Ok(());
-            }
-            let (mut done, mut refused) = (Vec::new(), Vec::new());
-            for unit in units {
-                let from = (unit.start - range.start) as usize;
-                let bytes = &bytes[from..from + unit.len as usize];
-                if judge.is_right(unit, bytes)? {
-                    let write = |error| fail(Error::Write { path: source.path().into(), error });
-                    write_at(file, bytes, unit.start).map_err(write)?;
-                    written += unit.len;
-                    append(&mut done, unit.start..unit.end());
-                } else {
-                    append(&mut refused, unit.start..unit.end());
-                }
-            }
-            let mut all: Vec<_> = done.into_iter().map(Repair::Done).collect();
-            all.extend(refused.into_iter().map(|range| Repair::Failed(range, "the copy is damaged there too".into())));
-            all.sort_by_key(|repair| match repair {
-                Repair::Done(range) | Repair::Failed(range, _) => range.start,
-            });
-            all.into_iter().for_each(&mut *tell);
-            Ok(())
-        };
-        for range in ranges {
+impl<R: ReadAt> Mending<'_, R> {
+    /// Repairs the units in the ranges that are damaged; the number of bytes that were written.
+    fn run(mut self) -> Result<u64, mksum::Error> {
+        let judge = Judge { checked: Checked::new(self.outboard), outboard: self.outboard };
+        let (mut written, mut batch) = (0, Vec::new());
+        for range in self.ranges {
             let mut at = range.start;
-            while let Some(unit) = outboard.kept().unit_over(at).filter(|_| at < range.end) {
+            while let Some(unit) = self.outboard.layout().unit_over(at).filter(|_| at < range.end) {
                 at = unit.end();
                 // Some may have been repaired by a run that was interrupted.
-                let there = source.bytes(unit.start..unit.end()).map_err(fail)?;
+                let there = self.source.bytes(unit.start..unit.end())?;
                 if judge.is_right(unit, &there)? {
                     continue;
                 }
-                if !batch.takes(unit) {
-                    mend(&mut batch)?;
+                if !fits(&batch, unit) {
+                    written += self.mend(&judge, mem::take(&mut batch))?;
                 }
-                batch.units.push(unit);
+                batch.push(unit);
             }
         }
-        mend(&mut batch)?;
+        Ok(written + self.mend(&judge, batch)?)
+    }
+
+    /// Fetches units that follow one another and writes those that are right; the number of bytes that were written.
+    fn mend(&mut self, judge: &Judge<'_, R>, units: Vec<Subtree>) -> Result<u64, mksum::Error> {
+        let (Some(first), Some(last)) = (units.first(), units.last()) else { return Ok(0) };
+        let range = first.start..last.end();
+        let mut bytes = zeros(range.end - range.start, self.source.path())?;
+        if let Err(error) = self.replica.read(range.start, &mut bytes) {
+            (self.report)(Repair::Failed(range, format!("{}: {error}", error.path().display())));
+            return Ok(0);
+        }
+        let (mut written, mut done, mut refused) = (0, Vec::new(), Vec::new());
+        for unit in units {
+            let from = (unit.start - range.start) as usize;
+            let bytes = &bytes[from..from + unit.len as usize];
+            if judge.is_right(unit, bytes)? {
+                write_at(self.file, bytes, unit.start)
+                    .map_err(|error| Error::Write { path: self.source.path().into(), error })?;
+                written += unit.len;
+                append(&mut done, unit.start..unit.end());
+            } else {
+                append(&mut refused, unit.start..unit.end());
+            }
+        }
+        let damaged = |range| Repair::Failed(range, "the replica is damaged there too".into());
+        let mut all: Vec<_> = done.into_iter().map(Repair::Done).chain(refused.into_iter().map(damaged)).collect();
+        all.sort_by_key(|repair| match repair {
+            Repair::Done(range) | Repair::Failed(range, _) => range.start,
+        });
+        all.into_iter().for_each(&mut *self.report);
         Ok(written)
     }
 }
 
-/// Units that lie one after the other.
-#[derive(Default)]
-struct Batch {
-    units: Vec<Subtree>,
+/// Whether `unit` follows the units of a batch, and is fetched with them.
+fn fits(batch: &[Subtree], unit: Subtree) -> bool {
+    let (Some(first), Some(last)) = (batch.first(), batch.last()) else { return true };
+    last.end() == unit.start && unit.end() - first.start <= BATCH
 }
 
-impl Batch {
-    fn takes(&self, unit: Subtree) -> bool {
-        let (Some(first), Some(last)) = (self.units.first(), self.units.last()) else { return true };
-        last.end() == unit.start && unit.end() - first.start <= BATCH
-    }
+/// Sorts right bytes from wrong ones.
+struct Judge<'a, R> {
+    checked: Checked<'a, R>,
+    outboard: &'a Outboard<R>,
 }
 
-/// Memory for the bytes of a range.
-fn room(path: &Path, range: &Range<u64>) -> Result<Vec<u8>, Error> {
-    let len = range.end - range.start;
-    let too_many = || Error::Read {
-        path: path.into(),
-        offset: range.start,
-        error: io::Error::other(format!("{len} bytes, which are checked as one, do not fit into memory")),
-    };
-    let len = usize::try_from(len).map_err(|_| too_many())?;
-    let mut bytes = Vec::new();
-    bytes.try_reserve_exact(len).map_err(|_| too_many())?;
-    bytes.resize(len, 0);
-    Ok(bytes)
-}
-
-/// Tells right bytes from wrong ones.
-struct Judge<'a, N: NodeHash, R> {
-    format: &'a Format<N>,
-    checked: Checked<'a, N, R>,
-    root: Option<Subtree>,
-}
-
-impl<const D: usize, N: NodeHash<Digest = [u8; D]>, R: ReadAt> Judge<'_, N, R> {
+impl<R: ReadAt> Judge<'_, R> {
     fn is_right(&self, unit: Subtree, bytes: &[u8]) -> Result<bool, mksum::Error> {
-        let role = if self.root == Some(unit) { Role::Root } else { Role::Inner };
-        let digest = self.format.join(&Memory::from(unit.start, bytes), unit, role)?;
+        let digest = self.outboard.spec().map(self.outboard.len(), unit, bytes)?;
         Ok(self.checked.trusted(unit)? == Some(digest))
     }
 }

@@ -1,15 +1,13 @@
 //! Node trees on the CPU: subtrees that stay in the cache, shared among threads.
 
-use super::{Limits, Merklize, NodeTree, NodeTreeError, Spent, limits};
+use super::{Limits, Merklize, NodeTree, NodeTreeError, Tile, Timings, limits};
+use crate::ordered::ordered;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 use mksum_lanes::{Hash, Messages, copy_streaming, digests};
 use std::array;
-use std::slice::{ChunksExact, ChunksExactMut};
-use std::sync::{Mutex, PoisonError};
-use std::thread;
 use std::time::Instant;
 
 /// The CPU: many nodes side by side in each thread.
@@ -24,7 +22,7 @@ impl CpuLanes {
     /// second-level caches that are common. From 64 KiB to 1 MiB the speed is the same within a few per cent.
     const BLOCK: usize = 256 << 10;
 
-    /// The nodes of the highest level that is finished so. What is above is hashed level by level with others' nodes:
+    /// The nodes of the highest level in a block. The levels above are hashed together with those of other blocks:
     /// fewer would not fill the lanes.
     const TOP: usize = 64;
 }
@@ -37,19 +35,20 @@ impl Merklize for CpuLanes {
         }
     }
 
-    fn merklize(&self, hash: Hash, leaves: &[u8], nodes: &mut [u8]) -> Result<Spent, NodeTreeError> {
-        NodeTree::between(hash, leaves, nodes)?;
+    fn merklize(&self, hash: Hash, leaves: &[u8], nodes: &mut [u8]) -> Result<Timings, NodeTreeError> {
+        let mut tree = NodeTree::between(hash, leaves, nodes)?;
         let begin = Instant::now();
-        let (mut leaves, mut nodes, size) = (leaves, nodes, hash.size());
-        // The lowest levels by blocks; the highest of them are the leaves of what remains, until that is small.
-        while let Some(blocks) = Blocks::of(size, leaves.len()) {
-            let (above, levels) = nodes.split_at_mut(leaves.len() >> blocks.levels);
-            blocks.hash(self.threads, hash, leaves, levels);
-            (leaves, nodes) = (&levels[..above.len()], above);
+        let (mut leaves, mut nodes) = (leaves, nodes);
+        // The lowest levels by blocks; the highest of them are the leaves of the rest, until that is small.
+        while let Some(levels) = block_levels(tree) {
+            self.hash_blocks(tree, levels, leaves, nodes);
+            let (above, below) = nodes.split_at_mut(tree.bytes() >> levels);
+            (leaves, nodes) = (&below[..above.len()], above);
+            tree = NodeTree { leaves: tree.leaves >> levels, ..tree };
         }
         level_by_level(hash, leaves, nodes);
-        nodes[..size].fill(0);
-        Ok(Spent { kernel: begin.elapsed(), ..Spent::default() })
+        nodes[..hash.size()].fill(0);
+        Ok(Timings { kernel: begin.elapsed(), ..Timings::default() })
     }
 
     fn limits(&self, hash: Hash) -> Result<Limits, NodeTreeError> {
@@ -70,77 +69,37 @@ fn level_by_level(hash: Hash, leaves: &[u8], nodes: &mut [u8]) {
     }
 }
 
-/// How the lowest levels of a tree are cut into equal blocks.
-struct Blocks {
-    /// The number of levels of nodes: 1 or more.
-    levels: u32,
-    /// The leaves of one, in bytes.
-    leaves: usize,
+/// The leaves of a block of this tree.
+fn block_leaves(tree: NodeTree) -> usize {
+    1 << (CpuLanes::BLOCK / tree.hash().size()).ilog2()
 }
 
-impl Blocks {
-    /// The blocks of a tree over `bytes` of leaves; `None` where there would be fewer than two.
-    fn of(size: usize, bytes: usize) -> Option<Self> {
-        let leaves = (CpuLanes::BLOCK / size).ilog2();
-        let block = Blocks { levels: leaves - CpuLanes::TOP.ilog2(), leaves: size << leaves };
-        (bytes > block.leaves).then_some(block)
-    }
+/// The levels of nodes of a block; `None` where there would be fewer than two blocks.
+fn block_levels(tree: NodeTree) -> Option<u32> {
+    let leaves = block_leaves(tree);
+    (tree.leaves() > leaves).then(|| leaves.ilog2() - CpuLanes::TOP.ilog2())
+}
 
-    /// Writes the nodes of all blocks: `levels` are the tree's, the highest first.
-    fn hash(&self, threads: usize, hash: Hash, leaves: &[u8], levels: &mut [u8]) {
-        let mut rest = levels;
-        let by_level = (1..=self.levels).rev().map(|height| {
-            let (level, lower) = std::mem::take(&mut rest).split_at_mut(leaves.len() >> height);
-            rest = lower;
-            level.chunks_exact_mut(self.leaves >> height)
+impl CpuLanes {
+    /// Writes the nodes of all blocks.
+    fn hash_blocks(self, tree: NodeTree, levels: u32, leaves: &[u8], nodes: &mut [u8]) {
+        let blocks = tree.leaves() / block_leaves(tree);
+        let threads = self.threads.min(blocks);
+        let memory = || array::from_fn(|_| vec![0; leaves.len() / blocks / 2]);
+        let work = |memory: &mut _, block| hash_block(tree.hash(), block, memory);
+        ordered(threads, 4 * threads, tree.tiles(leaves, nodes, blocks, levels), memory, work, |results| {
+            results.for_each(drop);
         });
-        let mut by_level: Vec<_> = by_level.collect();
-        by_level.reverse();
-        let todo = Mutex::new(Todo { leaves: leaves.chunks_exact(self.leaves), levels: by_level });
-        let work = || {
-            let mut memory = array::from_fn(|_| vec![0; self.leaves / 2]);
-            loop {
-                let block = todo.lock().unwrap_or_else(PoisonError::into_inner).next();
-                let Some((leaves, levels)) = block else { return };
-                block_by_level(hash, leaves, levels, &mut memory);
-            }
-        };
-        thread::scope(|scope| {
-            for _ in 1..threads.min(leaves.len() / self.leaves) {
-                // A thread that cannot be had is not needed: the others take its blocks.
-                if thread::Builder::new().name("nodes".into()).spawn_scoped(scope, work).is_err() {
-                    break;
-                }
-            }
-            work();
-        });
-    }
-}
-
-/// The blocks that nobody has begun.
-struct Todo<'a> {
-    leaves: ChunksExact<'a, u8>,
-    /// The places of each level, the lowest first.
-    levels: Vec<ChunksExactMut<'a, u8>>,
-}
-
-impl<'a> Iterator for Todo<'a> {
-    /// The leaves of a block and the places for its nodes, the lowest level first.
-    type Item = (&'a [u8], Vec<&'a mut [u8]>);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let leaves = self.leaves.next()?;
-        Some((leaves, self.levels.iter_mut().filter_map(Iterator::next).collect()))
     }
 }
 
 /// Writes the nodes of a block: each level in `memory`, which stays in the cache, and from there past the cache to its place.
-fn block_by_level(hash: Hash, leaves: &[u8], levels: Vec<&mut [u8]>, memory: &mut [Vec<u8>; 2]) {
+fn hash_block(hash: Hash, block: Tile<'_>, memory: &mut [Vec<u8>; 2]) {
     let pair = 2 * hash.size();
     let [mut here, mut there] = memory.each_mut();
-    let mut children = leaves.len();
-    for (level, height) in levels.into_iter().zip(0..) {
-        let below = if height == 0 { leaves } else { &there[..children] };
+    let mut children = block.leaves.len();
+    for (level, height) in block.levels.into_iter().rev().zip(0..) {
+        let below = if height == 0 { block.leaves } else { &there[..children] };
         digests(hash, &[], Messages::new(below, pair), &mut here[..level.len()]);
         copy_streaming(&here[..level.len()], level);
         children = level.len();

@@ -4,9 +4,11 @@
 mod cpu;
 #[cfg(feature = "std")]
 mod limits;
+mod tiles;
 
 #[cfg(feature = "std")]
 pub use cpu::CpuLanes;
+pub use tiles::Tile;
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -29,7 +31,7 @@ pub struct NodeTree {
 
 impl NodeTree {
     /// The hashes that node trees are made with.
-    pub const HASHES: [Hash; 13] = [
+    pub const HASHES: &[Hash] = &[
         Hash::Blake3,
         Hash::Sha1,
         Hash::Sha224,
@@ -48,7 +50,7 @@ impl NodeTree {
     /// The tree over `bytes` bytes of leaves.
     ///
     /// # Errors
-    /// If the hash is none of [`NodeTree::HASHES`], or the bytes are not 2^k of its digests, k ≥ 1.
+    /// If the hash is not one of [`NodeTree::HASHES`], or the bytes are not 2^k of its digests, k ≥ 1.
     pub fn over(hash: Hash, bytes: usize) -> Result<Self, NodeTreeError> {
         if !Self::HASHES.contains(&hash) {
             return Err(NodeTreeError::Hash(hash));
@@ -107,9 +109,9 @@ impl NodeTree {
 pub enum NodeTreeError {
     /// No node trees are made with this hash.
     Hash(Hash),
-    /// The leaves, of so many bytes, are not 2^k digests, k ≥ 1.
+    /// The leaves are not 2^k digests, k ≥ 1.
     Leaves {
-        /// The hash whose digests they should be.
+        /// The hash of the digests.
         hash: Hash,
         /// Their length, in bytes.
         found: usize,
@@ -130,34 +132,37 @@ impl fmt::Display for NodeTreeError {
         match self {
             NodeTreeError::Hash(hash) => {
                 let names: Vec<_> = NodeTree::HASHES.iter().map(|hash| hash.name()).collect();
-                write!(f, "no node trees are made with {}, but with {}", hash.name(), names.join(", "))
+                write!(f, "there are no node trees with {}; the hashes are {}", hash.name(), names.join(", "))
             }
             NodeTreeError::Leaves { hash, found } => {
-                let size = hash.size();
-                write!(
-                    f,
-                    "{found} bytes of leaves: needed are 2, 4, 8 … digests of {} ({size} bytes each)",
-                    hash.name()
-                )?;
+                let (name, size) = (hash.name(), hash.size());
+                write!(f, "{found} bytes of leaves: expected 2, 4, 8 … digests of {name}, {size} bytes each")?;
                 match (found / size).checked_ilog2() {
-                    None | Some(0) => write!(f, ", at least {} bytes", 2 * size),
+                    None | Some(0) => write!(f, ", so at least {} bytes", 2 * size),
                     Some(k) => {
                         let below = (size as u128) << k;
-                        write!(f, ", the nearest are {below} and {} bytes", 2 * below)
+                        write!(f, "; the nearest lengths are {below} and {} bytes", 2 * below)
                     }
                 }
             }
             NodeTreeError::Nodes { found, expected } => {
-                write!(f, "{found} bytes for the nodes: needed are as many as the leaves have, {expected}")
+                write!(f, "{found} bytes for the nodes: expected {expected}, as many as the leaves have")
             }
             NodeTreeError::Device(error) => error.fmt(f),
         }
     }
 }
 
-impl core::error::Error for NodeTreeError {}
+impl core::error::Error for NodeTreeError {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        match self {
+            NodeTreeError::Device(error) => Some(&**error),
+            _ => None,
+        }
+    }
+}
 
-/// Who computes node trees: the lanes of a CPU, or a device.
+/// Computes node trees: the lanes of a CPU, or a device.
 pub trait Merklize: Send + Sync {
     /// The name, for people.
     fn name(&self) -> String;
@@ -165,19 +170,20 @@ pub trait Merklize: Send + Sync {
     /// Writes the nodes over `leaves` to `nodes`, every byte of it, as [`NodeTree`] says.
     ///
     /// # Errors
-    /// If [`NodeTree::between`] them there is none, or the device fails: then `nodes` holds nothing to rely on.
-    fn merklize(&self, hash: Hash, leaves: &[u8], nodes: &mut [u8]) -> Result<Spent, NodeTreeError>;
+    /// If [`NodeTree::between`] refuses the lengths, or the device fails: then the content of `nodes` is not specified.
+    fn merklize(&self, hash: Hash, leaves: &[u8], nodes: &mut [u8]) -> Result<Timings, NodeTreeError>;
 
-    /// What bounds the time of a tree, measured now: within a few seconds.
+    /// The limits of the speed of a tree, measured now: takes a few seconds at most.
     ///
     /// # Errors
     /// If the hash has no node trees, or the device fails.
     fn limits(&self, hash: Hash) -> Result<Limits, NodeTreeError>;
 }
 
-/// Where the time of one tree went. The parts may overlap, so their sum may be more than what passed.
+/// The parts of the time that one tree took. They may overlap, so their sum may be more than the time that passed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Spent {
+#[non_exhaustive]
+pub struct Timings {
     /// Hashing: the sum of all kernels.
     pub kernel: Duration,
     /// Moving leaves to the device.
@@ -186,15 +192,15 @@ pub struct Spent {
     pub from_device: Duration,
 }
 
-impl AddAssign for Spent {
-    fn add_assign(&mut self, other: Spent) {
+impl AddAssign for Timings {
+    fn add_assign(&mut self, other: Timings) {
         self.kernel += other.kernel;
         self.to_device += other.to_device;
         self.from_device += other.from_device;
     }
 }
 
-/// What bounds the time of a tree where it is computed.
+/// The limits of the speed of a tree where it is computed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
     /// Bytes that can be copied from memory to memory in a second, where each counts once. A tree moves 2 × 2^k digests: as

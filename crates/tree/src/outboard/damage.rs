@@ -1,130 +1,112 @@
-//! Where a file differs from the tree that was kept of it.
+//! Where a file differs from its outboard.
 
-use super::inspect::{InOrder, Inspection, Truth, is_below, role};
-use super::{Checked, Outboard, OutboardError, ReadAt, Telling};
-use crate::framed::padded;
-use crate::{Error, Format, Memory, NodeHash, Plan, Subtree, Subtrees, Visitor};
+use super::inspect::{InOrder, Inspection, Truth, is_below};
+use super::{Checked, Observed, Outboard, OutboardError, ReadAt};
+use crate::{Digest, Error, Memory, Plan, Subtree, Subtrees};
 use alloc::collections::BTreeMap;
 use alloc::vec::{self, Vec};
 use core::iter::Peekable;
 use core::mem;
 use core::ops::Range;
 
-/// Something that is not as it was kept.
+/// A place where a file and its outboard differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Damage {
-    /// The bytes of the file under this unit.
+    /// The bytes of the file under this unit are damaged.
     File(Subtree),
-    /// The digest of this node in the outboard; the file is told apart.
+    /// The outboard's digest of this node is damaged; the file is judged apart from it.
     Outboard(Subtree),
 }
 
 impl<R: ReadAt> Outboard<R> {
-    /// Tells `found` each damaged unit of the bytes `range`, from left to right, and the outboard's own damaged nodes.
+    /// Reports to `found` each damaged unit of the bytes `range`, left to right, and the outboard's own damaged nodes.
     ///
     /// `source` answers for the file, and is asked for whole units: those that have a byte of `range`, and nothing else.
-    /// Beside them this reads the outboard's nodes above them and O(log n) more. Where a stored digest is wrong, those
-    /// around it and the file's own decide what is right; where they cannot, both are told as damaged.
+    /// Besides, this reads the outboard's nodes above them and O(log n) more. Where a stored digest is wrong, the digests
+    /// around it and the file's own decide which bytes are right; where they cannot, both are reported as damaged.
     ///
     /// # Errors
-    /// If `source` or `found` fails, the outboard cannot be read, or it is damaged above the range, so that only all of
-    /// the file can be verified.
-    pub fn damaged<const D: usize, N, S, F>(
+    /// If `source` or `found` fails, the outboard cannot be read, or it is damaged above the range, so that only the whole
+    /// file can be verified.
+    pub fn damaged(
         &self,
-        format: &Format<N>,
-        source: &S,
+        source: &(dyn Subtrees + Sync),
         range: Range<u64>,
         plan: &Plan,
-        mut found: F,
-    ) -> Result<(), Error>
-    where
-        N: NodeHash<Digest = [u8; D]>,
-        S: Subtrees<N> + Sync,
-        F: FnMut(Damage) -> Result<(), Error> + Send,
-    {
-        let plan = Plan { piece: self.kept.unit(), ..*plan };
-        let checked = Checked::new(format, self);
-        let Some(root) = self.kept.root() else {
-            let empty = format.root(source, 0)?;
-            return if empty == padded(&self.root) { Ok(()) } else { Err(OutboardError::Seals.into()) };
+        found: &mut (dyn FnMut(Damage) -> Result<(), Error> + Send),
+    ) -> Result<(), Error> {
+        let (spec, plan) = (self.spec(), Plan { piece: self.layout.unit(), ..*plan });
+        let checked = Checked::new(self);
+        let Some(root) = self.layout.root() else {
+            let empty = spec.root_from(source, 0)?;
+            return if empty == self.root() { Ok(()) } else { Err(OutboardError::Seals.into()) };
         };
-        for top in self.kept.within(range) {
+        for top in self.layout.within(range) {
             let truth = match top {
                 top if top == root => Truth::Root,
                 top => Truth::Digest(checked.trusted(top)?.expect("it is kept")),
             };
-            let Inspection { wrong, blind } = self.inspect(format, top, truth)?;
+            let Inspection { wrong, blind } = self.inspect(top, truth)?;
             for node in wrong {
                 found(Damage::Outboard(node))?;
             }
             let mut comparison = Comparison {
                 outboard: self,
-                format,
-                stored: InOrder::under(&self.bytes, self.kept, top, self.size()),
+                stored: InOrder::under(&self.bytes, self.layout, top, self.size()),
                 blind: blind.into_iter().peekable(),
                 differing: BTreeMap::new(),
-                found: &mut found,
+                found: &mut *found,
             };
-            let order = self.kept.post_order_under(top);
-            let telling = Telling::new(source, order, |node, digest: &[u8; D]| comparison.compare(node, *digest));
-            let joined = format.join_parallel(&telling, top, role(truth), &plan);
-            telling.finish(joined)?;
+            let mut compare = |node, digest: &Digest| comparison.compare(node, *digest);
+            let observed = Observed::new(source, self.layout.post_order_under(top), &mut compare);
+            let joined = spec.join_parallel(&observed, top, truth.role(), &plan);
+            observed.finish(joined)?;
         }
         Ok(())
     }
 
-    /// The units of bytes in memory that are not as they were kept: see [`Outboard::damaged`].
+    /// The damaged units of bytes in memory: see [`Outboard::damaged`].
     ///
     /// ```
+    /// use mksum::outboard::{Outboard, keep};
+    ///
     /// let spec: mksum::Spec = "glacier".parse()?;
     /// let bytes = vec![7; 3 << 20];
-    /// let outboard = mksum::Outboard::open(mksum::keep(&spec, 1 << 20, &bytes)?)?;
+    /// let outboard = Outboard::open(keep(&spec, 1 << 20, &bytes)?)?;
     /// assert!(outboard.damaged_in(&bytes)?.is_empty());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
-    /// If they are not as many as the file had, or the outboard is damaged.
+    /// If there are fewer bytes than the file had, or the outboard is damaged.
     pub fn damaged_in(&self, bytes: &[u8]) -> Result<Vec<Subtree>, Error> {
-        struct In<'a, R>(&'a Outboard<R>, &'a [u8]);
-        impl<R: ReadAt> Visitor for In<'_, R> {
-            type Output = Result<Vec<Subtree>, Error>;
-
-            fn visit<const D: usize, N: NodeHash<Digest = [u8; D]>>(self, format: &Format<N>) -> Self::Output {
-                let In(outboard, bytes) = self;
-                let plan = Plan { threads: 1, piece: outboard.kept().unit(), group: 1 };
-                let mut all = Vec::new();
-                outboard.damaged(format, &Memory::new(bytes), 0..outboard.len(), &plan, |damage| match damage {
-                    Damage::File(unit) => {
-                        all.push(unit);
-                        Ok(())
-                    }
-                    Damage::Outboard(node) => Err(OutboardError::Node(node).into()),
-                })?;
-                Ok(all)
+        let plan = Plan { threads: 1, piece: self.layout.unit(), group: 1 };
+        let mut all = Vec::new();
+        self.damaged(&Memory::new(bytes), 0..self.len(), &plan, &mut |damage| match damage {
+            Damage::File(unit) => {
+                all.push(unit);
+                Ok(())
             }
-        }
-        self.spec().visit(In(self, bytes))
+            Damage::Outboard(node) => Err(OutboardError::Node(node).into()),
+        })?;
+        Ok(all)
     }
 }
 
-/// Holds the digests of a file against the stored ones, in post-order.
-struct Comparison<'a, const D: usize, N: NodeHash<Digest = [u8; D]>, R: ReadAt, F> {
+/// Compares the digests of a file with the stored ones, in post-order.
+struct Comparison<'a, R> {
     outboard: &'a Outboard<R>,
-    format: &'a Format<N>,
     stored: InOrder<'a, R>,
-    /// Where the stored digests cannot be believed, the next first.
-    blind: Peekable<vec::IntoIter<(Subtree, Truth<[u8; D]>)>>,
-    /// The nodes under the next such place that are stored otherwise than the file has them, with what the file has.
-    differing: BTreeMap<Subtree, [u8; D]>,
-    found: F,
+    /// The nodes below which the stored digests are doubtful, the next first.
+    blind: Peekable<vec::IntoIter<(Subtree, Truth)>>,
+    /// The nodes below the next doubtful one whose stored digest differs from the file's, with the file's.
+    differing: BTreeMap<Subtree, Digest>,
+    found: &'a mut (dyn FnMut(Damage) -> Result<(), Error> + Send),
 }
 
-impl<const D: usize, N: NodeHash<Digest = [u8; D]>, R: ReadAt, F: FnMut(Damage) -> Result<(), Error>>
-    Comparison<'_, D, N, R, F>
-{
-    fn compare(&mut self, node: Subtree, digest: [u8; D]) -> Result<(), Error> {
-        let differs = self.stored.next::<D>()? != digest;
+impl<R: ReadAt> Comparison<'_, R> {
+    fn compare(&mut self, node: Subtree, digest: Digest) -> Result<(), Error> {
+        let differs = self.stored.next()? != digest;
         match self.blind.peek() {
             Some(&(top, truth)) if is_below(node, top) => {
                 if node == top {
@@ -136,38 +118,34 @@ impl<const D: usize, N: NodeHash<Digest = [u8; D]>, R: ReadAt, F: FnMut(Damage) 
                     self.differing.insert(node, digest);
                 }
             }
-            _ if differs && self.outboard.kept.is_unit(node) => (self.found)(Damage::File(node))?,
+            _ if differs && self.outboard.layout.is_unit(node) => (self.found)(Damage::File(node))?,
             _ => {}
         }
         Ok(())
     }
 
-    /// Tells what is damaged below `node`, where stored digests are wrong: with the file's there may be enough right ones.
+    /// Reports the damage below `node`, where stored digests are wrong: with the file's there may be enough right ones.
     fn settle(
         &mut self,
         node: Subtree,
-        truth: Truth<[u8; D]>,
-        digest: [u8; D],
-        differing: &BTreeMap<Subtree, [u8; D]>,
+        truth: Truth,
+        digest: Digest,
+        differing: &BTreeMap<Subtree, Digest>,
     ) -> Result<(), Error> {
         let outboard = self.outboard;
         let below = |above: Subtree| differing.keys().filter(move |&&other| is_below(other, above) && other != node);
-        if outboard.fits(self.format, truth, digest) {
+        if outboard.fits(truth, digest) {
             return below(node).try_for_each(|&other| (self.found)(Damage::Outboard(other)));
         }
-        if outboard.kept.is_unit(node) {
+        if outboard.layout.is_unit(node) {
             return (self.found)(Damage::File(node));
         }
-        let children: Vec<_> = outboard.kept.children(node).collect();
-        let mut candidates = Vec::new();
-        for child in &children {
-            let stored = outboard.stored(*child)?.expect("it is kept");
-            candidates.push([Some(stored), differing.get(child).copied()].into_iter().flatten().collect::<Vec<_>>());
-        }
-        let Some(chosen) = outboard.choose(self.format, node, truth, &candidates) else {
-            // Wrong here and wrong there: what is right, nothing tells.
+        let children: Vec<_> = outboard.layout.children(node).collect();
+        let candidates = outboard.candidates(&children, differing)?;
+        let Some(chosen) = outboard.choose(node, truth, &candidates) else {
+            // Wrong in both: it is not known which bytes are right.
             (self.found)(Damage::Outboard(node))?;
-            let units = below(node).filter(|&&other| outboard.kept.is_unit(other));
+            let units = below(node).filter(|&&other| outboard.layout.is_unit(other));
             return units.copied().try_for_each(|unit| (self.found)(Damage::File(unit)));
         };
         for ((child, candidates), right) in children.into_iter().zip(candidates).zip(chosen) {
@@ -175,7 +153,7 @@ impl<const D: usize, N: NodeHash<Digest = [u8; D]>, R: ReadAt, F: FnMut(Damage) 
                 [stored, of_file] if right == stored && stored != of_file => {
                     self.settle(child, Truth::Digest(right), of_file, differing)?;
                 }
-                // The file has the right one: whatever is stored otherwise below it is wrong.
+                // The file's digest is right, so every stored digest below that differs is wrong.
                 _ => below(child).try_for_each(|&other| (self.found)(Damage::Outboard(other)))?,
             }
         }

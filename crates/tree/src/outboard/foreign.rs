@@ -1,13 +1,14 @@
 //! Trees as other programs keep them: Bao's outboard, the Merkle trees of fs-verity and dm-verity.
 
-use super::{HEADER, Header, Kept, OutboardError, ReadAt, SEALS};
-use crate::{Error, Format, Hash, NodeHash, Role, Shape, Spec, Subtree, Visitor};
+use super::{HEADER, Header, KeptLayout, OutboardError, ReadAt, SEALS};
+use crate::formats::ForeignTree;
+use crate::{Digest, Error, Hash, LengthError, Memory, Role, Root, Shape, Spec, Subtree};
 use alloc::vec;
 use alloc::vec::Vec;
 
 /// Where a foreign tree has the digest of each node but the root.
 #[derive(Clone, Debug)]
-pub struct Layout {
+pub struct ForeignLayout {
     spec: Spec,
     len: u64,
     kind: Kind,
@@ -27,34 +28,32 @@ enum Kind {
 /// The length of dm-verity's superblock, in bytes.
 const SUPERBLOCK: usize = 512;
 
-impl Layout {
-    /// How the format's own program keeps the tree over `len` bytes: `bao` for `blake3`, `fsverity digest
+impl ForeignLayout {
+    /// The layout of the tree over `len` bytes as the format's own program keeps it: `bao` for `blake3`, `fsverity digest
     /// --out-merkle-tree` and `veritysetup format` for theirs.
     ///
     /// # Errors
     /// If no program keeps trees of this format, or the format has no root for this length.
-    pub fn new(spec: &Spec, len: u64) -> Result<Layout, Error> {
-        let kind = match spec.family().name {
-            "blake3" => Kind::Bao,
-            "fsverity" => Kind::Levels { before: 0 },
+    pub fn new(spec: &Spec, len: u64) -> Result<ForeignLayout, Error> {
+        let Some(tree) = spec.family().foreign else {
+            return Err(OutboardError::NoForeign(spec.family().name).into());
+        };
+        let kind = match tree {
+            ForeignTree::Bao => Kind::Bao,
+            ForeignTree::Fsverity => Kind::Levels { before: 0 },
             // The superblock takes a block.
-            "dmverity" => Kind::Levels { before: spec.leaf().max(SUPERBLOCK as u64) },
-            name => return Err(OutboardError::NoForeign(name).into()),
+            ForeignTree::Dmverity => Kind::Levels { before: spec.leaf().max(SUPERBLOCK as u64) },
         };
         spec.shape().check(len)?;
-        if len == 0 && spec.family().name == "dmverity" {
-            return Err(crate::LengthError { len, rule: "at least one byte".into() }.into());
+        if len == 0 && tree == ForeignTree::Dmverity {
+            return Err(LengthError { len, rule: "at least one byte".into() }.into());
         }
-        Ok(Layout { spec: spec.clone(), len, kind })
+        Ok(ForeignLayout { spec: spec.clone(), len, kind })
     }
 
-    /// The name that such a tree usually has behind the file's.
+    /// The usual extension of such a file, behind the name of the file that the tree is over.
     pub fn extension(&self) -> &'static str {
-        match self.spec.family().name {
-            "blake3" => "obao",
-            "fsverity" => "fsverity",
-            _ => "verity",
-        }
+        self.spec.family().foreign.map_or("", ForeignTree::extension)
     }
 
     /// The bytes that it takes.
@@ -101,7 +100,7 @@ impl Layout {
         }
     }
 
-    /// What stands before the first digest.
+    /// The bytes before the first digest.
     ///
     /// `uuid` is dm-verity's name for the device of hashes, which nothing is derived from.
     pub fn head(&self, uuid: [u8; 16]) -> Vec<u8> {
@@ -136,7 +135,7 @@ impl Layout {
         let mut expected = self.head([0; 16]);
         let mut found = vec![0; expected.len()];
         bytes.read_at(0, &mut found)?;
-        // The device's name may be any; behind the superblock nothing is said.
+        // The device's name may be any, and the bytes after the superblock have no meaning.
         for head in [&mut expected, &mut found] {
             head.truncate(SUPERBLOCK);
             if let Some(uuid) = head.get_mut(16..32) {
@@ -149,15 +148,15 @@ impl Layout {
 
 /// A foreign tree, read as if it were an outboard of this project: with every node down to the leaves.
 ///
-/// [`Outboard::open`](super::Outboard::open) reads it. Where nothing tells the root, it is what the highest digests make.
+/// [`Outboard::open`](super::Outboard::open) reads it. Its root is computed from the highest digests.
 #[derive(Debug)]
 pub struct Foreign<R> {
-    layout: Layout,
-    kept: Kept,
+    layout: ForeignLayout,
+    kept: KeptLayout,
     /// The header that it would have.
     header: Vec<u8>,
     /// The top digest, which is stored nowhere.
-    top: Vec<u8>,
+    top: Digest,
     bytes: R,
 }
 
@@ -166,14 +165,14 @@ impl<R: ReadAt> Foreign<R> {
     ///
     /// # Errors
     /// If it is not as long as the layout has it, or is of another length or format; if it has no digests, as of a file of
-    /// a single leaf, and so cannot tell the root.
-    pub fn open(bytes: R, layout: Layout) -> Result<Self, Error> {
+    /// a single leaf, so that its root is not known.
+    pub fn open(bytes: R, layout: ForeignLayout) -> Result<Self, Error> {
         layout.check(&bytes)?;
         let header = Header { spec: layout.spec.clone(), len: layout.len, unit: layout.spec.leaf(), identity: None };
-        let kept = header.kept()?;
-        let (top, root) = layout.spec.visit(Top { layout: &layout, kept, bytes: &bytes })?;
+        let kept = header.layout()?;
+        let (top, root) = top(&layout, kept, &bytes)?;
         let mut page = header.encode()?;
-        let seal = header.finished(&root)?;
+        let seal = header.finished(root.digest())?;
         for place in SEALS.map(|place| place as usize) {
             page[place..place + seal.len()].copy_from_slice(&seal);
         }
@@ -182,35 +181,23 @@ impl<R: ReadAt> Foreign<R> {
 }
 
 /// The top digest of a foreign tree, and the root that is made of it.
-struct Top<'a, R> {
-    layout: &'a Layout,
-    kept: Kept,
-    bytes: &'a R,
-}
-
-impl<R: ReadAt> Visitor for Top<'_, R> {
-    type Output = Result<(Vec<u8>, Vec<u8>), Error>;
-
-    fn visit<const D: usize, N: NodeHash<Digest = [u8; D]>>(self, format: &Format<N>) -> Self::Output {
-        let size = self.layout.spec.hash().size();
-        let Some(root) = self.kept.root() else {
-            let empty = format.root(&crate::Memory::new(&[]), 0)?;
-            return Ok((empty[..size].into(), empty[..size].into()));
-        };
-        if self.kept.is_unit(root) {
-            return Err(OutboardError::NoDigests.into());
-        }
-        let mut digests = Vec::new();
-        for child in self.kept.children(root) {
-            let mut digest = [0; D];
-            self.bytes.read_at(self.layout.place(child).expect("it is not the root"), &mut digest[..size])?;
-            digests.push(digest);
-        }
-        digests.extend(format.padding(root));
-        let top = format.nodes.parent(&digests, Role::Root);
-        let root = format.nodes.seal(top, self.layout.len);
-        Ok((top[..size].into(), root[..size].into()))
+fn top(layout: &ForeignLayout, kept: KeptLayout, bytes: &impl ReadAt) -> Result<(Digest, Root), Error> {
+    let spec = &layout.spec;
+    let Some(root) = kept.root() else {
+        let empty = spec.root_from(&Memory::new(&[]), 0)?;
+        return Ok((empty.digest(), empty));
+    };
+    if kept.is_unit(root) {
+        return Err(OutboardError::NoDigests.into());
     }
+    let mut digests = Vec::new();
+    for child in kept.children(root) {
+        let mut digest = vec![0; spec.hash().size()];
+        bytes.read_at(layout.place(child).expect("it is not the root"), &mut digest)?;
+        digests.push(Digest::new(&digest));
+    }
+    let top = spec.parent(root, digests, Role::Root);
+    Ok((top, spec.seal(top, layout.len)))
 }
 
 impl<R: ReadAt> ReadAt for Foreign<R> {
@@ -222,7 +209,7 @@ impl<R: ReadAt> ReadAt for Foreign<R> {
             head.copy_from_slice(&self.header[offset as usize..][..now]);
             (buffer, offset) = (rest, offset + now as u64);
         }
-        let size = self.top.len() as u64;
+        let size = self.top.as_bytes().len() as u64;
         let (mut skip, mut digest) = ((offset.saturating_sub(HEADER) % size) as usize, [0; Hash::MAX_SIZE]);
         let mut nodes = self.kept.post_order(offset.saturating_sub(HEADER) / size);
         while !buffer.is_empty() {
@@ -230,7 +217,7 @@ impl<R: ReadAt> ReadAt for Foreign<R> {
             let digest = &mut digest[..size as usize];
             match self.layout.place(node) {
                 Some(place) => self.bytes.read_at(place, digest)?,
-                None => digest.copy_from_slice(&self.top),
+                None => digest.copy_from_slice(self.top.as_bytes()),
             }
             let now = (digest.len() - skip).min(buffer.len());
             let (head, rest) = buffer.split_at_mut(now);
@@ -241,6 +228,6 @@ impl<R: ReadAt> ReadAt for Foreign<R> {
     }
 
     fn size(&self) -> u64 {
-        HEADER + self.kept.count() * self.top.len() as u64
+        HEADER + self.kept.count() * self.top.as_bytes().len() as u64
     }
 }

@@ -1,6 +1,6 @@
 //! The bytes before an outboard's digests: `spec/outboard.md`.
 
-use super::{Kept, OutboardError};
+use super::{KeptLayout, OutboardError};
 use crate::{Hash, Spec};
 use alloc::string::ToString;
 use alloc::vec::Vec;
@@ -17,63 +17,63 @@ const FACTS: usize = 736;
 /// Where the two seals are, and the length of each.
 const SEALS: [usize; 2] = [768, 896];
 const SEAL: usize = 128;
-/// What stands where the nanoseconds would be when the file's identity is not known.
+/// Stands in the place of the nanoseconds where the file's identity is not known.
 const UNKNOWN: u32 = u32::MAX;
 
-/// What tells that a file is probably the one whose tree was kept; its length is kept besides.
+/// The mtime and inode of a file: if they and its length are the same, it is probably unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Identity {
-    /// When its content was last changed, in seconds since 1970.
+    /// The mtime's whole seconds since 1970.
     pub seconds: i64,
-    /// And nanoseconds: less than 10^9.
+    /// The mtime's nanoseconds: less than 10^9.
     pub nanoseconds: u32,
-    /// Its number on its file system; 0 where there is none.
+    /// The inode's number; 0 where there is none.
     pub inode: u64,
 }
 
-/// What an outboard says of its file: written before the first digest, and never changed.
+/// The facts about a file in its outboard: written before the first digest, and never changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
     /// The tree's format.
     pub spec: Spec,
     /// The file's length, in bytes.
     pub len: u64,
-    /// The length of the subtrees that digests are kept of, in bytes: see [`Kept`].
+    /// The length of the subtrees that digests are kept of, in bytes: see [`KeptLayout`].
     pub unit: u64,
-    /// The file that it was.
+    /// The file's mtime and inode, where they are known.
     pub identity: Option<Identity>,
 }
 
-/// How far an outboard is: two copies of this follow the header, of which the one with more digests counts.
+/// The number of digests that are written: two copies follow the header, of which the one with more digests counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Seal {
-    /// The digests that are there.
+    /// The number of digests that are there.
     pub done: u64,
-    /// Of all digests the root, else a digest of the frontier's.
+    /// The root, if all digests are there; else a digest of the frontier's digests.
     pub value: [u8; Hash::MAX_SIZE],
 }
 
 impl Header {
-    /// The nodes that are kept.
+    /// The layout of the kept nodes.
     ///
     /// # Errors
     /// If the format has no root for this length, no such unit, or more digests than a file can hold.
-    pub fn kept(&self) -> Result<Kept, OutboardError> {
+    pub fn layout(&self) -> Result<KeptLayout, OutboardError> {
         let shape = self.spec.shape();
         shape.check(self.len).map_err(OutboardError::Length)?;
-        let kept = Kept::new(shape, self.len, self.unit).ok_or(OutboardError::Unit(self.unit))?;
-        match kept.count().checked_mul(self.spec.hash().size() as u64) {
-            Some(bytes) if bytes <= crate::MAX_LEN - HEADER => Ok(kept),
-            _ => Err(OutboardError::TooMany(kept.count())),
+        let layout = KeptLayout::new(shape, self.len, self.unit).ok_or(OutboardError::Unit(self.unit))?;
+        match layout.count().checked_mul(self.spec.hash().size() as u64) {
+            Some(bytes) if bytes <= crate::MAX_LEN - HEADER => Ok(layout),
+            _ => Err(OutboardError::TooMany(layout.count())),
         }
     }
 
     /// The first bytes of an outboard without digests.
     ///
     /// # Errors
-    /// As [`Header::kept`].
+    /// As [`Header::layout`].
     pub fn encode(&self) -> Result<Vec<u8>, OutboardError> {
-        let count = self.kept()?.count();
+        let count = self.layout()?.count();
         let text = self.spec.to_string();
         let identity = self.identity.unwrap_or(Identity { seconds: 0, nanoseconds: UNKNOWN, inode: 0 });
         let mut bytes = MAGIC.to_vec();
@@ -95,7 +95,7 @@ impl Header {
         Ok(bytes)
     }
 
-    /// Reads what [`Header::encode`] wrote.
+    /// Reads the bytes that [`Header::encode`] wrote.
     pub(super) fn decode(bytes: &[u8; HEADER as usize]) -> Result<Header, OutboardError> {
         if bytes[..8] != MAGIC {
             return Err(OutboardError::Magic);
@@ -140,7 +140,7 @@ impl Seal {
         bytes
     }
 
-    /// The seals that are whole, each with its place.
+    /// The seals that are whole, each with its offset.
     pub fn decode(header: &[u8; HEADER as usize]) -> Vec<(usize, Seal)> {
         let whole = |at: usize| {
             let bytes = &header[at..at + SEAL];
@@ -152,7 +152,7 @@ impl Seal {
         SEALS.into_iter().filter_map(whole).collect()
     }
 
-    /// Where the two seals are, in bytes from the beginning.
+    /// The offsets of the two seals, in bytes.
     pub const PLACES: [u64; 2] = [SEALS[0] as u64, SEALS[1] as u64];
 }
 

@@ -1,169 +1,161 @@
-//! The digests of an outboard against each other: which of them are right, as far as they alone can tell.
+//! The digests of an outboard compared with each other: right and wrong ones, as far as they alone can show.
 
-use super::{HEADER, Kept, Outboard, ReadAt, Telling};
-use crate::framed::padded;
-use crate::{Error, Format, NodeHash, Role, Subtree, Subtrees};
+use super::{HEADER, KeptLayout, Observed, Outboard, ReadAt};
+use crate::lock::Lock;
+use crate::{Digest, Error, Role, Spec, Subtree, Subtrees};
 use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
-use core::cell::RefCell;
 
 /// Stored digests in post-order, read many at a time.
 pub(super) struct InOrder<'a, R: ?Sized> {
     bytes: &'a R,
-    /// The offset of the next byte that is not in the buffer, and the end of those wanted.
+    /// The offset of the next byte that is not in the buffer, and the end of the digests wanted.
     next: u64,
     end: u64,
     buffer: Vec<u8>,
     used: usize,
-    /// The bytes of a digest.
+    /// The size of a digest, in bytes.
     size: usize,
 }
 
 impl<'a, R: ReadAt + ?Sized> InOrder<'a, R> {
     /// The digests of a kept node's subtree, `size` bytes each.
-    pub fn under(bytes: &'a R, kept: Kept, node: Subtree, size: usize) -> Self {
-        let last = kept.place(node).expect("a kept node");
-        let (end, first) = (last + 1, last + 1 - kept.under(node));
+    pub fn under(bytes: &'a R, layout: KeptLayout, node: Subtree, size: usize) -> Self {
+        let last = layout.place(node).expect("a kept node");
+        let (end, first) = (last + 1, last + 1 - layout.under(node));
         let offset = |place: u64| HEADER + place * size as u64;
         InOrder { bytes, next: offset(first), end: offset(end), buffer: Vec::new(), used: 0, size }
     }
 
     /// The next digest.
-    pub fn next<const D: usize>(&mut self) -> Result<[u8; D], Error> {
+    pub fn next(&mut self) -> Result<Digest, Error> {
         if self.used == self.buffer.len() {
             let most = (1 << 16) / self.size * self.size;
             self.buffer.resize((self.end - self.next).min(most as u64) as usize, 0);
             self.bytes.read_at(self.next, &mut self.buffer)?;
             (self.next, self.used) = (self.next + self.buffer.len() as u64, 0);
         }
-        let digest = padded(&self.buffer[self.used..][..self.size]);
+        let digest = Digest::new(&self.buffer[self.used..][..self.size]);
         self.used += self.size;
         Ok(digest)
     }
 }
 
-/// What the units of a subtree make of it.
-pub(super) struct Rejoined<D> {
+/// A subtree joined again from its stored units.
+pub(super) struct Rejoined {
     /// The digest of the whole.
-    pub digest: D,
-    /// The nodes that are stored otherwise, with what their units make.
-    pub differing: BTreeMap<Subtree, D>,
+    pub digest: Digest,
+    /// The nodes whose stored digest differs, with the digest that their units make.
+    pub differing: BTreeMap<Subtree, Digest>,
 }
 
-/// Joins the stored units below `top` again, and compares every node above them with what is stored.
-pub(super) fn rejoin<const D: usize, N: NodeHash<Digest = [u8; D]>, R: ReadAt + ?Sized>(
-    format: &Format<N>,
+/// Joins the stored units below `top` again, and compares every node above them with its stored digest.
+pub(super) fn rejoin<R: ReadAt + ?Sized>(
+    spec: &Spec,
     bytes: &R,
-    kept: Kept,
-    size: usize,
+    layout: KeptLayout,
     (top, role): (Subtree, Role),
-) -> Result<Rejoined<[u8; D]>, Error> {
-    let stored = RefCell::new(InOrder::under(bytes, kept, top, size));
-    let units = Units { kept, stored: &stored };
+) -> Result<Rejoined, Error> {
+    let stored = Lock::new(InOrder::under(bytes, layout, top, spec.hash().size()));
+    let units = Units { layout, stored: &stored };
     let mut differing = BTreeMap::new();
-    let compare = |node: Subtree, digest: &[u8; D]| {
-        if !kept.is_unit(node) && stored.borrow_mut().next::<D>()? != *digest {
+    let mut compare = |node: Subtree, digest: &Digest| {
+        if !layout.is_unit(node) && stored.lock().next()? != *digest {
             differing.insert(node, *digest);
         }
         Ok(())
     };
-    let telling = Telling::new(&units, kept.post_order_under(top), compare);
-    let joined = format.join(&telling, top, role);
-    let digest = telling.finish(joined)?;
+    let observed = Observed::new(&units, layout.post_order_under(top), &mut compare);
+    let joined = spec.join(&observed, top, role);
+    let digest = observed.finish(joined)?;
     Ok(Rejoined { digest, differing })
 }
 
-/// Units as they are stored, asked for from left to right.
+/// Units as they are stored, asked for left to right.
 struct Units<'a, 'b, R: ?Sized> {
-    kept: Kept,
-    stored: &'a RefCell<InOrder<'b, R>>,
+    layout: KeptLayout,
+    stored: &'a Lock<InOrder<'b, R>>,
 }
 
-impl<const D: usize, N: NodeHash<Digest = [u8; D]>, R: ReadAt + ?Sized> Subtrees<N> for Units<'_, '_, R> {
-    fn digest(&self, _: &Format<N>, node: Subtree, _: Role) -> Result<Option<[u8; D]>, Error> {
-        if self.kept.is_unit(node) { self.stored.borrow_mut().next().map(Some) } else { Ok(None) }
+impl<R: ReadAt + ?Sized> Subtrees for Units<'_, '_, R> {
+    fn digest(&self, _: &Spec, node: Subtree, _: Role) -> Result<Option<Digest>, Error> {
+        if self.layout.is_unit(node) { self.stored.lock().next().map(Some) } else { Ok(None) }
     }
 }
 
-/// What a digest must be, to be right.
+/// The condition that a right digest of a node meets.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Truth<D> {
-    /// This one.
-    Digest(D),
-    /// The one that the root is made of.
+pub(super) enum Truth {
+    /// It is this one.
+    Digest(Digest),
+    /// The root is made of it.
     Root,
 }
 
-/// What the outboard alone can tell of the digests below a node.
+impl Truth {
+    /// The role of the node.
+    pub fn role(self) -> Role {
+        match self {
+            Truth::Digest(_) => Role::Inner,
+            Truth::Root => Role::Root,
+        }
+    }
+}
+
+/// The digests below a node, judged by the outboard alone.
 #[derive(Debug)]
-pub(super) struct Inspection<D> {
+pub(super) struct Inspection {
     /// The nodes whose stored digest is wrong, the right one being known, in their order.
     pub wrong: Vec<Subtree>,
-    /// The nodes below which some digest is wrong and nothing tells which, left to right, with what they must be.
-    pub blind: Vec<(Subtree, Truth<D>)>,
+    /// The nodes below which some digest is wrong and it is not known which, left to right.
+    pub blind: Vec<(Subtree, Truth)>,
 }
 
 impl<R: ReadAt> Outboard<R> {
-    /// Whether `digest` is what `node` must have.
-    pub(super) fn fits<const D: usize, N: NodeHash<Digest = [u8; D]>>(
-        &self,
-        format: &Format<N>,
-        truth: Truth<[u8; D]>,
-        digest: [u8; D],
-    ) -> bool {
+    /// Whether `digest` is right for a node of which this is the truth.
+    pub(super) fn fits(&self, truth: Truth, digest: Digest) -> bool {
         match truth {
             Truth::Digest(right) => right == digest,
-            Truth::Root => format.nodes.seal(digest, self.len()) == padded(&self.root),
+            Truth::Root => self.is_top(digest),
         }
     }
 
-    /// Tells right digests from wrong ones below `top`, of which the truth is known.
-    pub(super) fn inspect<const D: usize, N: NodeHash<Digest = [u8; D]>>(
-        &self,
-        format: &Format<N>,
-        top: Subtree,
-        truth: Truth<[u8; D]>,
-    ) -> Result<Inspection<[u8; D]>, Error> {
+    /// Sorts right digests from wrong ones below `top`, of which this is the truth.
+    pub(super) fn inspect(&self, top: Subtree, truth: Truth) -> Result<Inspection, Error> {
         let mut found = Inspection { wrong: Vec::new(), blind: Vec::new() };
-        let role = role(truth);
-        let Rejoined { digest, differing } = rejoin(format, &self.bytes, self.kept, self.size(), (top, role))?;
-        if !self.fits(format, truth, self.stored(top)?.expect("it is kept")) {
+        let Rejoined { digest, differing } = rejoin(self.spec(), &self.bytes, self.layout, (top, truth.role()))?;
+        if !self.fits(truth, self.stored(top)?.expect("it is kept")) {
             found.wrong.push(top);
         }
-        if self.fits(format, truth, digest) {
-            // The units are right, and whatever is stored otherwise than they make it is wrong.
+        if self.fits(truth, digest) {
+            // The units are right, so every stored digest that differs is wrong.
             found.wrong.extend(differing.into_keys().filter(|&node| node != top));
         } else {
-            self.weigh(format, (top, truth), &differing, &mut found)?;
+            self.weigh((top, truth), &differing, &mut found)?;
         }
         Ok(found)
     }
 
-    /// Tells right digests from wrong ones below a node that is doubted, in the order of nodes.
-    fn weigh<const D: usize, N: NodeHash<Digest = [u8; D]>>(
+    /// Sorts right digests from wrong ones below a node that is doubted, in the order of nodes.
+    fn weigh(
         &self,
-        format: &Format<N>,
-        (node, truth): (Subtree, Truth<[u8; D]>),
-        differing: &BTreeMap<Subtree, [u8; D]>,
-        found: &mut Inspection<[u8; D]>,
+        (node, truth): (Subtree, Truth),
+        differing: &BTreeMap<Subtree, Digest>,
+        found: &mut Inspection,
     ) -> Result<(), Error> {
-        let children: Vec<_> = self.kept.children(node).collect();
-        let mut candidates = Vec::new();
-        for child in &children {
-            let stored = self.stored(*child)?.expect("it is kept");
-            candidates.push([Some(stored), differing.get(child).copied()].into_iter().flatten().collect());
-        }
-        let Some(chosen) = self.choose(format, node, truth, &candidates) else {
+        let children: Vec<_> = self.layout.children(node).collect();
+        let candidates = self.candidates(&children, differing)?;
+        let Some(chosen) = self.choose(node, truth, &candidates) else {
             found.blind.push((node, truth));
             return Ok(());
         };
         for ((child, candidates), digest) in children.into_iter().zip(candidates).zip(chosen) {
             if digest == candidates[0] && candidates.len() > 1 {
-                self.weigh(format, (child, Truth::Digest(digest)), differing, found)?;
+                self.weigh((child, Truth::Digest(digest)), differing, found)?;
                 continue;
             }
-            // Its own digest is known now: whatever is stored otherwise than the units make it below is wrong.
+            // Its digest is known now, so every stored digest below that differs is wrong.
             if digest != candidates[0] {
                 found.wrong.push(child);
             }
@@ -172,24 +164,28 @@ impl<R: ReadAt> Outboard<R> {
         Ok(())
     }
 
-    /// One digest for each child, of those that it may have, so that they make what `node` must be.
-    pub(super) fn choose<const D: usize, N: NodeHash<Digest = [u8; D]>>(
+    /// The digests that each child may have: the stored one, then one that was found otherwise.
+    pub(super) fn candidates(
         &self,
-        format: &Format<N>,
-        node: Subtree,
-        truth: Truth<[u8; D]>,
-        candidates: &[Vec<[u8; D]>],
-    ) -> Option<Vec<[u8; D]>> {
+        children: &[Subtree],
+        differing: &BTreeMap<Subtree, Digest>,
+    ) -> Result<Vec<Vec<Digest>>, Error> {
+        let of = |child: &Subtree| {
+            let stored = self.stored(*child)?.expect("it is kept");
+            Ok([Some(stored), differing.get(child).copied()].into_iter().flatten().collect())
+        };
+        children.iter().map(of).collect()
+    }
+
+    /// One of the candidates of each child, chosen so that together they make a right digest of `node`.
+    pub(super) fn choose(&self, node: Subtree, truth: Truth, candidates: &[Vec<Digest>]) -> Option<Vec<Digest>> {
         /// Where more than a handful are in doubt, their mixtures are not all tried.
         const TRIES: usize = 4096;
         if candidates.is_empty() {
             return None;
         }
-        let padding = format.padding(node);
-        let makes = |digests: &[[u8; D]]| {
-            let all = [digests, &padding].concat();
-            self.fits(format, truth, format.nodes.parent(&all, role(truth)))
-        };
+        let makes =
+            |digests: &[Digest]| self.fits(truth, self.spec().parent(node, digests.iter().copied(), truth.role()));
         let last: Vec<_> = candidates.iter().map(|digests| *digests.last().expect("one at least")).collect();
         if makes(&last) {
             return Some(last);
@@ -212,12 +208,4 @@ impl<R: ReadAt> Outboard<R> {
 /// Whether `node` is `above` or below it.
 pub(super) fn is_below(node: Subtree, above: Subtree) -> bool {
     node.start >= above.start && node.end() <= above.end() && node.level <= above.level
-}
-
-/// The role of a node of which this is the truth.
-pub(super) fn role<D>(truth: Truth<D>) -> Role {
-    match truth {
-        Truth::Digest(_) => Role::Inner,
-        Truth::Root => Role::Root,
-    }
 }

@@ -1,18 +1,18 @@
 //! The kept tree: the digests of a file's nodes, beside the file.
 //!
-//! With them a changed byte is found without reading the other bytes, and what is damaged has a place and not only a
-//! name. An [`Outboard`] is read at random from anything that is [`ReadAt`]; [`Checked`] makes a [`Subtrees`] source of
-//! it, which hands out no digest that was not checked against its parent's, from the root down. [`Telling`] is how one is
-//! written while a join runs, and [`Outboard::damaged`] how a file is held against one. `spec/outboard.md` has the bytes.
+//! With them a changed byte is found without reading the other bytes, and damage has a place and not only a name. An
+//! [`Outboard`] is read at random from anything that is [`ReadAt`]; [`Checked`] makes a [`Subtrees`](crate::Subtrees) source
+//! of it, which checks every digest against its parent's, from the root down, before it hands it out. [`Observed`] writes
+//! one while a join runs, and [`Outboard::damaged`] compares a file with one. `spec/outboard.md` describes the bytes.
 //!
 //! ```
-//! use mksum::{Outboard, Spec};
+//! use mksum::Spec;
+//! use mksum::outboard::{Outboard, keep};
 //!
 //! // A file of 1000 bytes, its tree kept down to leaves of 100.
 //! let spec: Spec = "rfc6962:sha256:100".parse()?;
 //! let mut file = vec![7; 1000];
-//! let kept = mksum::keep(&spec, 100, &file)?;
-//! let outboard = Outboard::open(kept)?;
+//! let outboard = Outboard::open(keep(&spec, 100, &file)?)?;
 //! assert_eq!(outboard.root(), spec.root(&file)?);
 //!
 //! // One byte of the fourth leaf changes.
@@ -28,19 +28,19 @@ mod diff;
 mod foreign;
 mod header;
 mod inspect;
-mod kept;
-mod tell;
-mod write;
+mod layout;
+mod observe;
+mod partial;
 
 pub use checked::Checked;
 pub use damage::Damage;
-pub use foreign::{Foreign, Layout};
+pub use foreign::{Foreign, ForeignLayout};
 pub use header::{HEADER, Header, Identity};
-pub use kept::{Kept, PostOrder};
-pub use tell::Telling;
-pub use write::{Begun, SEALS, keep};
+pub use layout::{KeptLayout, PostOrder};
+pub use observe::Observed;
+pub use partial::{PartialOutboard, SEALS, keep};
 
-use crate::{Error, LengthError, Root, Spec, SpecError, Subtree};
+use crate::{Digest, Error, LengthError, Root, Spec, SpecError, Subtree};
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -103,12 +103,12 @@ impl<R: ReadAt + ?Sized> ReadAt for &R {
 
 /// The kept nodes of one file, with the root that they belong to.
 ///
-/// It is as true as its root: compare [`Outboard::root`] with one that you trust.
+/// It proves as much as its root: compare [`Outboard::root`] with one that you trust.
 #[derive(Clone, Debug)]
 pub struct Outboard<R> {
     header: Header,
-    kept: Kept,
-    root: Vec<u8>,
+    layout: KeptLayout,
+    root: Digest,
     bytes: R,
 }
 
@@ -116,25 +116,25 @@ impl<R: ReadAt> Outboard<R> {
     /// Reads the header of a finished outboard.
     ///
     /// # Errors
-    /// If it is none, is not finished, is not as long as it says, or a byte of what its header tells was changed.
+    /// If it is not an outboard, is unfinished, has another length than its header says, or its header was changed.
     pub fn open(bytes: R) -> Result<Self, Error> {
         let (header, seals) = open(&bytes)?;
-        let kept = header.kept()?;
+        let layout = header.layout()?;
         let done = seals.iter().map(|(_, seal)| seal.done).max().ok_or(OutboardError::Seals)?;
-        if done != kept.count() {
-            return Err(OutboardError::Unfinished { done, count: kept.count() }.into());
+        if done != layout.count() {
+            return Err(OutboardError::Unfinished { done, count: layout.count() }.into());
         }
         let size = header.spec.hash().size();
-        let expected = HEADER + kept.count() * size as u64;
+        let expected = HEADER + layout.count() * size as u64;
         if bytes.size() != expected {
             return Err(OutboardError::Size { expected, found: bytes.size() }.into());
         }
         let seal = seals.iter().find(|(_, seal)| seal.done == done).expect("the one with the most digests");
-        let root = seal.1.value[..size].to_vec();
-        Ok(Outboard { header, kept, root, bytes })
+        let root = Digest::new(&seal.1.value[..size]);
+        Ok(Outboard { header, layout, root, bytes })
     }
 
-    /// What it says of its file.
+    /// The facts about its file.
     pub fn header(&self) -> &Header {
         &self.header
     }
@@ -145,34 +145,44 @@ impl<R: ReadAt> Outboard<R> {
     }
 
     /// The length of the file, in bytes.
-    #[allow(clippy::len_without_is_empty)]
+    #[allow(clippy::len_without_is_empty)] // An outboard of an empty file is not empty.
     pub fn len(&self) -> u64 {
         self.header.len
     }
 
-    /// Which nodes are kept.
-    pub fn kept(&self) -> Kept {
-        self.kept
+    /// The layout of the kept nodes.
+    pub fn layout(&self) -> KeptLayout {
+        self.layout
     }
 
     /// The root of the file.
     pub fn root(&self) -> Root {
-        self.header.spec.sealed(self.header.len, self.root.clone())
+        Root::new(self.header.spec.clone(), self.header.len, self.root)
+    }
+
+    /// The bytes that it is read from.
+    pub fn bytes(&self) -> &R {
+        &self.bytes
+    }
+
+    /// Whether the root is made of this digest at the top of the tree.
+    fn is_top(&self, digest: Digest) -> bool {
+        self.header.spec.nodes().seal(digest, self.header.len) == self.root
     }
 
     /// The digest that is stored for a kept node, unchecked; `None` if the node is not kept.
     ///
     /// # Errors
     /// If it cannot be read.
-    pub(crate) fn stored<const N: usize>(&self, node: Subtree) -> Result<Option<[u8; N]>, Error> {
-        let Some(place) = self.kept.place(node) else { return Ok(None) };
-        let (mut digest, size) = ([0; N], self.size());
-        self.bytes.read_at(HEADER + place * size as u64, &mut digest[..size])?;
+    fn stored(&self, node: Subtree) -> Result<Option<Digest>, Error> {
+        let Some(place) = self.layout.place(node) else { return Ok(None) };
+        let mut digest = Digest::zero(self.size());
+        self.bytes.read_at(HEADER + place * self.size() as u64, digest.as_mut())?;
         Ok(Some(digest))
     }
 
-    /// The bytes of a digest.
-    pub(crate) fn size(&self) -> usize {
+    /// The size of a digest, in bytes.
+    fn size(&self) -> usize {
         self.header.spec.hash().size()
     }
 }
@@ -183,7 +193,7 @@ fn open(bytes: &impl ReadAt) -> Result<(Header, Vec<(usize, Seal)>), Error> {
     let there = bytes.size().min(HEADER) as usize;
     bytes.read_at(0, &mut page[..there])?;
     if there < page.len() {
-        // What is no outboard at all is told so, however short.
+        // A file that is not an outboard at all is reported as such, however short.
         let begun = page[..there.min(8)] == header::MAGIC[..there.min(8)];
         let short = OutboardError::Short { size: bytes.size() };
         return Err(if begun { short } else { OutboardError::Magic }.into());
@@ -191,59 +201,59 @@ fn open(bytes: &impl ReadAt) -> Result<(Header, Vec<(usize, Seal)>), Error> {
     Ok((Header::decode(&page)?, Seal::decode(&page)))
 }
 
-/// Why bytes are no outboard, or not one to be relied on.
+/// Why bytes are not an outboard, or not one to be relied on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OutboardError {
-    /// They do not begin as one.
+    /// The first bytes are not those of an outboard.
     Magic,
-    /// They are of a version that this program does not know.
+    /// The version is unknown to this program.
     Version(u32),
-    /// They end within the header.
+    /// The bytes end within the header or the digests.
     Short {
-        /// How many there are.
+        /// The number of bytes.
         size: u64,
     },
     /// The header was changed.
     Checksum,
     /// Both copies of the root were changed.
     Seals,
-    /// The header's checksum is right, and still a field makes no sense.
+    /// A field has a value that no program writes, although the checksum is right.
     Field(&'static str),
-    /// The format is none.
+    /// The format's name is wrong.
     Spec(SpecError),
     /// The format has no root for the file's length.
     Length(LengthError),
-    /// No subtree of this format is so long, in bytes.
+    /// No subtree of this format has this length, in bytes.
     Unit(u64),
-    /// More digests than a file can hold.
+    /// There would be more digests than a file can hold.
     TooMany(u64),
-    /// It has not all of its digests yet.
+    /// Not all digests are written yet.
     Unfinished {
-        /// Those that it has.
+        /// The digests that are written.
         done: u64,
-        /// Those that it is to have.
+        /// The digests of the finished outboard.
         count: u64,
     },
     /// It is shorter or longer than its header says.
     Size {
-        /// In bytes.
+        /// The size by the header, in bytes.
         expected: u64,
-        /// In bytes.
+        /// The real size, in bytes.
         found: u64,
     },
-    /// It is of another format than one that it was to be compared with.
+    /// Two outboards that are compared have different formats.
     Formats {
-        /// The one's.
+        /// The first one's format.
         ours: String,
-        /// The other's.
+        /// The other one's format.
         theirs: String,
     },
     /// No other program keeps trees of this format.
     NoForeign(&'static str),
-    /// What another program wrote before the digests is of another length or format.
+    /// The bytes before another program's digests are of another length, format or salt.
     Head,
-    /// A tree of another program that has no digests: the only one is the root.
+    /// Another program's tree has no digests, because the only one is the root.
     NoDigests,
     /// The digests of this node's children do not make this node's.
     Node(Subtree),
@@ -252,39 +262,42 @@ pub enum OutboardError {
 impl fmt::Display for OutboardError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            OutboardError::Magic => f.write_str("this is no outboard: it does not begin as one"),
+            OutboardError::Magic => f.write_str("not an outboard: its first bytes are different"),
             OutboardError::Version(version) => {
-                write!(f, "an outboard of version {version}: this program reads version {}", header::VERSION)
+                let known = header::VERSION;
+                write!(f, "the outboard has version {version}, but this program reads version {known}")
             }
-            OutboardError::Short { size } => write!(f, "the outboard ends at byte {size}, within what should be there"),
-            OutboardError::Checksum => f.write_str("the outboard's header is damaged: its checksum differs"),
-            OutboardError::Seals => f.write_str("the outboard is damaged: neither copy of its root is whole"),
-            OutboardError::Field(field) => write!(f, "the outboard's header makes no sense: {field}"),
-            OutboardError::Spec(error) => write!(f, "the outboard's format: {error}"),
-            OutboardError::Length(error) => write!(f, "the outboard's length: {error}"),
-            OutboardError::Unit(unit) => write!(f, "this format has no subtrees of {unit} bytes to keep"),
-            OutboardError::TooMany(count) => write!(f, "{count} digests are more than a file can hold"),
+            OutboardError::Short { size } => {
+                write!(f, "the outboard is truncated: it ends at byte {size}")
+            }
+            OutboardError::Checksum => f.write_str("the outboard's header is damaged: its checksum is wrong"),
+            OutboardError::Seals => f.write_str("the outboard is damaged: both copies of its root are wrong"),
+            OutboardError::Field(field) => write!(f, "the outboard's header is not valid: {field} is wrong"),
+            OutboardError::Spec(error) => write!(f, "the outboard's format is not valid: {error}"),
+            OutboardError::Length(error) => write!(f, "the outboard's length is not valid: {error}"),
+            OutboardError::Unit(unit) => write!(f, "this format has no subtrees of {unit} bytes"),
+            OutboardError::TooMany(count) => write!(f, "no file can hold {count} digests"),
             OutboardError::Unfinished { done, count } => {
-                write!(f, "the outboard is not finished: it has {done} of {count} digests")
+                write!(f, "the outboard is unfinished: it has {done} of {count} digests")
             }
             OutboardError::Size { expected, found } => {
-                write!(f, "the outboard should have {expected} bytes and has {found}")
+                write!(f, "the outboard should have {expected} bytes, but has {found}")
             }
             OutboardError::Formats { ours, theirs } => {
                 write!(f, "outboards of different formats cannot be compared: {ours} and {theirs}")
             }
             OutboardError::NoForeign(name) => {
-                write!(f, "no other program keeps trees of {name}: those of blake3, fsverity and dmverity are known")
+                write!(f, "no other program keeps trees of {name}; there are some for blake3, fsverity and dmverity")
             }
             OutboardError::Head => {
-                f.write_str("this tree is of a file of another length, or of another format or salt")
+                f.write_str("the tree is of a file of another length, or has another format or salt")
             }
             OutboardError::NoDigests => {
-                f.write_str("this tree has no digests: the file is a single leaf, whose only digest is the root")
+                f.write_str("the tree has no digests: the file is a single leaf, whose only digest is the root")
             }
             OutboardError::Node(node) => write!(
                 f,
-                "the outboard is damaged: the digests below bytes {}..{} do not make the one above them",
+                "the outboard is damaged: the digests below bytes {}..{} do not make the digest above them",
                 node.start,
                 node.end()
             ),
@@ -292,10 +305,18 @@ impl fmt::Display for OutboardError {
     }
 }
 
-impl core::error::Error for OutboardError {}
+impl core::error::Error for OutboardError {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        match self {
+            OutboardError::Spec(error) => Some(error),
+            OutboardError::Length(error) => Some(error),
+            _ => None,
+        }
+    }
+}
 
 impl From<OutboardError> for Error {
     fn from(error: OutboardError) -> Self {
-        Error::Source(Box::new(error))
+        Error::source(error)
     }
 }

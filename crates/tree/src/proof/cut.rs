@@ -1,11 +1,13 @@
 //! Where a proof cuts a tree: which digests are sent, and in which order.
 
-use crate::{Cover, Format, NodeHash, ProofError, Shape, Subtree};
+use super::ProofError;
+use crate::cover::Walk;
+use crate::{Shape, Spec, Subtree};
 use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-/// Where a proof cuts a tree: what its verifier has, and what must be sent besides.
+/// Where a proof cuts a tree: what its verifier has, and what must be sent.
 ///
 /// The nodes that are partly in a range of bytes are *open*: their digests are to be found. Of all others the largest
 /// are *sent*, except those within the range where the verifier has its bytes.
@@ -16,13 +18,13 @@ pub struct Cut {
     part: Part,
 }
 
-/// The range of bytes, and what the verifier has of it.
+/// The range of bytes, and what the verifier has in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
     /// The bytes.
     Range { start: u64, end: u64 },
     /// The root of an older tree over them, which has another digest as a node of the newer one if it is marked.
-    Growth { old: Subtree, marked: bool },
+    Older { old: Subtree, marked: bool },
 }
 
 /// The digests that a proof carries.
@@ -30,11 +32,11 @@ enum Part {
 pub(crate) struct Pieces {
     /// The subtrees whose digests are sent, in their order.
     pub sent: Vec<Subtree>,
-    /// Whether the older tree's root is a node of the newer tree: its digest is told, and not sent.
-    pub told: bool,
+    /// Whether the older tree's root is a node of the newer tree: the verifier has its digest, so it is not sent.
+    pub has_old: bool,
 }
 
-impl<N: NodeHash> Format<N> {
+impl Cut {
     /// The cut around the bytes `range` of a tree: that of an inclusion proof.
     ///
     /// `tree` is mostly that of a whole input, `shape.root(len)`. Where roots are not marked it may begin later, wherever
@@ -42,47 +44,41 @@ impl<N: NodeHash> Format<N> {
     ///
     /// # Errors
     /// If the format has no root for this length, or the range is empty or not within the tree.
-    pub fn range(&self, tree: Subtree, range: Range<u64>) -> Result<Cut, ProofError> {
+    pub fn range(spec: &Spec, tree: Subtree, range: Range<u64>) -> Result<Cut, ProofError> {
         let refuse = || ProofError::Range { range: range.clone(), len: tree.len };
-        self.is_tree(tree).ok_or_else(refuse)?;
-        self.shape.check(tree.len).map_err(ProofError::Length)?;
+        if !is_tree(spec, tree) {
+            return Err(refuse());
+        }
+        spec.shape().check(tree.len).map_err(ProofError::Length)?;
         if range.start < tree.start || range.start >= range.end || range.end > tree.end() {
             return Err(refuse());
         }
         let part = Part::Range { start: range.start, end: range.end };
-        Ok(Cut { shape: self.shape, top: tree, part })
+        Ok(Cut { shape: spec.shape(), top: tree, part })
     }
 
     /// The cut at the end of an older tree within an input of `len` bytes: that of a consistency proof.
     ///
-    /// `old` is mostly the tree of the shorter input, `shape.root(old_len)`; it may begin later as in [`Format::range`].
+    /// `old` is mostly the tree of the shorter input, `shape.root(old_len)`; it may begin later as in [`Cut::range`].
     ///
     /// # Errors
     /// If the format has no root for one of the lengths, the old tree is empty or not within the new one, or the splits
     /// move as the input grows.
-    pub fn growth(&self, old: Subtree, len: u64) -> Result<Cut, ProofError> {
-        if matches!(self.shape, Shape::Halved { .. }) {
+    pub fn consistency(spec: &Spec, old: Subtree, len: u64) -> Result<Cut, ProofError> {
+        let shape = spec.shape();
+        if matches!(shape, Shape::Halved { .. }) {
             return Err(ProofError::Moves);
         }
-        let refuse = || ProofError::Growth { old: old.len, len };
-        self.is_tree(old).filter(|()| old.len > 0 && old.end() <= len).ok_or_else(refuse)?;
-        for len in [old.len, len] {
-            self.shape.check(len).map_err(ProofError::Length)?;
+        if !is_tree(spec, old) || old.len == 0 || old.end() > len {
+            return Err(ProofError::Consistency { old: old.len, len });
         }
-        let part = Part::Growth { old, marked: self.nodes.marks_root() };
-        Ok(Cut { shape: self.shape, top: self.shape.root(len), part })
+        for len in [old.len, len] {
+            shape.check(len).map_err(ProofError::Length)?;
+        }
+        let part = Part::Older { old, marked: spec.marks_root() };
+        Ok(Cut { shape, top: shape.root(len), part })
     }
 
-    /// Whether `tree` is all of an input, or might be.
-    fn is_tree(&self, tree: Subtree) -> Option<()> {
-        let shape = self.shape;
-        tree.start.checked_add(tree.len)?;
-        let aligned = || !self.nodes.marks_root() && tree.start.is_multiple_of(shape.span(shape.level(tree.len)));
-        ((tree.start == 0 || aligned()) && tree == Subtree { start: tree.start, ..shape.root(tree.len) }).then_some(())
-    }
-}
-
-impl Cut {
     /// Where the tree splits.
     pub fn shape(self) -> Shape {
         self.shape
@@ -97,16 +93,21 @@ impl Cut {
     pub fn bytes(self) -> Range<u64> {
         match self.part {
             Part::Range { start, end } => start..end,
-            Part::Growth { old, .. } => old.start..old.end(),
+            Part::Older { old, .. } => old.start..old.end(),
         }
     }
 
     /// The older tree's root, if there is one.
     pub(crate) fn old(self) -> Option<Subtree> {
         match self.part {
-            Part::Growth { old, .. } => Some(old),
+            Part::Older { old, .. } => Some(old),
             Part::Range { .. } => None,
         }
+    }
+
+    /// Whether `node` is open and has children.
+    fn looks_into(self, node: Subtree) -> bool {
+        node.level > 0 && self.opens(node)
     }
 
     /// Whether the digest of `node` is neither held nor sent: it is joined from its children's, or hashed from bytes.
@@ -115,45 +116,54 @@ impl Cut {
         let touches = node.start < end && start < node.end();
         let within = start <= node.start && node.end() <= end;
         match self.part {
-            Part::Growth { old, marked: true } if node == old => old != self.top,
+            Part::Older { old, marked: true } if node == old => old != self.top,
             _ => touches && !within,
         }
     }
 
-    /// The bytes that are sent, left to right: what the verifier lacks of leaves that it must hash. At most two ranges.
+    /// The bytes that are sent, left to right: the rest of the leaves that the verifier must hash. At most two ranges.
     pub(crate) fn edges(self) -> Vec<Range<u64>> {
-        let (has, mut edges, mut cover) = (self.bytes(), Vec::new(), Cover::along(self));
-        while let Some(piece) = cover.next() {
-            let all = piece.start..piece.end();
+        let (has, mut edges, mut walk) = (self.bytes(), Vec::new(), Walk::new(self.shape, Some(self.top)));
+        while let Some(node) = walk.next() {
+            if self.looks_into(node) {
+                walk.enter(node);
+                continue;
+            }
+            let all = node.start..node.end();
             match self.part {
-                Part::Range { start, end } if self.opens(piece) => {
+                Part::Range { start, end } if self.opens(node) => {
                     edges.extend([all.start..start, end..all.end].into_iter().filter(|edge| !edge.is_empty()));
                 }
-                Part::Growth { .. } if self.opens(piece) => edges.push(all),
+                Part::Older { .. } if self.opens(node) => edges.push(all),
                 // On to the child in which the range begins, or ends, or to none.
-                _ if all.end <= has.start => cover.pass(has.start),
-                _ if all.end <= has.end => cover.pass(has.end),
-                _ => cover.pass(u64::MAX),
+                _ if all.end <= has.start => walk.pass(has.start),
+                _ if all.end <= has.end => walk.pass(has.end),
+                _ => walk.pass(u64::MAX),
             }
         }
         edges
     }
 
-    /// What a proof carries; an error if it has more than `most` digests.
+    /// The digests in a proof; an error if there are more than `most`.
     ///
-    /// Takes time and memory for `most` and a tree's depth, however long the input is said to be.
+    /// Takes time and memory for `most` and a tree's depth, however long the input is.
     pub(crate) fn pieces(self, most: usize) -> Result<Pieces, TooMany> {
         // For each level of a node above them, and for the top, which has none above.
         let mut sent = vec![Vec::new(); 66];
-        let (has, mut count, mut told, mut cover) = (self.bytes(), 0, false, Cover::along(self));
-        while let Some(piece) = cover.next() {
-            let inside = has.start <= piece.start && piece.end() <= has.end;
+        let (has, mut count, mut has_old) = (self.bytes(), 0, false);
+        let mut walk = Walk::new(self.shape, Some(self.top));
+        while let Some(node) = walk.next() {
+            if self.looks_into(node) {
+                walk.enter(node);
+                continue;
+            }
+            let inside = has.start <= node.start && node.end() <= has.end;
             match self.part {
-                _ if self.opens(piece) => {}
-                Part::Range { end, .. } if inside => cover.pass(end),
-                Part::Growth { old, .. } if piece == old => told = true,
+                _ if self.opens(node) => {}
+                Part::Range { end, .. } if inside => walk.pass(end),
+                Part::Older { old, .. } if node == old => has_old = true,
                 _ => {
-                    sent[cover.above().map_or(65, |above| above.level as usize)].push(piece);
+                    sent[walk.above().map_or(65, |above| above.level as usize)].push(node);
                     count += 1;
                 }
             }
@@ -162,8 +172,17 @@ impl Cut {
             }
         }
         // From the lowest node up, as in RFC 9162, 2.1.3.1 and 2.1.4.1.
-        Ok(Pieces { sent: sent.concat(), told })
+        Ok(Pieces { sent: sent.concat(), has_old })
     }
+}
+
+/// Whether `tree` is all of an input, or might be.
+fn is_tree(spec: &Spec, tree: Subtree) -> bool {
+    let shape = spec.shape();
+    let aligned = || !spec.marks_root() && tree.start.is_multiple_of(shape.span(shape.level(tree.len)));
+    tree.start.checked_add(tree.len).is_some()
+        && (tree.start == 0 || aligned())
+        && tree == Subtree { start: tree.start, ..shape.root(tree.len) }
 }
 
 /// A proof would have more digests than there is place for.
@@ -173,7 +192,8 @@ pub(crate) struct TooMany;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Edge, Framed, Hash, Tail};
+    use crate::hashing::{Empty, Framed, NodeHash};
+    use crate::{Edge, Hash, Tail};
     use alloc::format;
     use alloc::string::String;
 
@@ -181,9 +201,26 @@ mod tests {
         Shape::Even { leaf: 1, arity, edge, tail: Tail::Short }
     }
 
-    /// A format of this shape; what it hashes is not asked for here.
-    fn format(shape: Shape) -> Format<Framed<32>> {
-        Format { shape, nodes: Framed::new(Hash::Sha256, b"", b"", b"") }
+    /// A format of this shape whose roots that are parents have a prefix; nothing is hashed here.
+    fn spec(shape: Shape, root: &'static [u8]) -> Spec {
+        let (hash, slot) = (Hash::Sha256, 32);
+        let prefix = || Some((&[][..]).into());
+        let inner = (&[][..]).into();
+        let framed = Framed {
+            hash,
+            leaf: prefix(),
+            inner,
+            root: root.into(),
+            fill: 0,
+            slot,
+            empty: Empty::Hash,
+            descriptor: None,
+        };
+        Spec::unnamed(shape, NodeHash::Framed(framed))
+    }
+
+    fn format(shape: Shape) -> Spec {
+        spec(shape, b"")
     }
 
     /// The ranges whose digests are sent, and those that are sent as bytes.
@@ -194,11 +231,11 @@ mod tests {
     }
 
     fn range(shape: Shape, len: u64, range: Range<u64>) -> String {
-        sent(format(shape).range(shape.root(len), range).unwrap())
+        sent(Cut::range(&format(shape), shape.root(len), range).unwrap())
     }
 
-    fn growth(shape: Shape, old: u64, len: u64) -> String {
-        sent(format(shape).growth(shape.root(old), len).unwrap())
+    fn consistency(shape: Shape, old: u64, len: u64) -> String {
+        sent(Cut::consistency(&format(shape), shape.root(old), len).unwrap())
     }
 
     /// RFC 9162, 2.1.5: the tree of seven leaves.
@@ -209,9 +246,9 @@ mod tests {
         assert_eq!(range(shape, 7, 3..4), "2-3 0-2 4-7", "[c, g, l]");
         assert_eq!(range(shape, 7, 4..5), "5-6 6-7 0-4", "[f, j, k]");
         assert_eq!(range(shape, 7, 6..7), "4-6 0-4", "[i, k]");
-        assert_eq!(growth(shape, 3, 7), "2-3 3-4 0-2 4-7", "[c, d, g, l]");
-        assert_eq!(growth(shape, 4, 7), "4-7", "[l]");
-        assert_eq!(growth(shape, 6, 7), "4-6 6-7 0-4", "[i, j, k]");
+        assert_eq!(consistency(shape, 3, 7), "2-3 3-4 0-2 4-7", "[c, d, g, l]");
+        assert_eq!(consistency(shape, 4, 7), "4-7", "[l]");
+        assert_eq!(consistency(shape, 6, 7), "4-6 6-7 0-4", "[i, j, k]");
     }
 
     #[test]
@@ -230,25 +267,25 @@ mod tests {
         assert_eq!(range(leaf(4), 18, 5..6), "0-4 8-16 16-18 bytes 4..5 bytes 6..8");
         assert_eq!(range(leaf(4), 18, 2..17), "bytes 0..2 bytes 17..18");
         assert_eq!(range(leaf(100), 18, 2..17), "bytes 0..2 bytes 17..18");
-        assert_eq!(growth(leaf(4), 6, 18), "0-4 8-16 16-18 bytes 4..8");
-        assert_eq!(growth(leaf(4), 4, 4), "");
+        assert_eq!(consistency(leaf(4), 6, 18), "0-4 8-16 16-18 bytes 4..8");
+        assert_eq!(consistency(leaf(4), 4, 4), "");
     }
 
     #[test]
     fn a_marked_root_is_opened() {
         let shape = even(2, Edge::Promote);
-        let marking = Format { shape, nodes: Framed::<32>::new(Hash::Sha256, b"", b"", b"root") };
-        let marked = |old| sent(marking.growth(shape.root(old), 7).unwrap());
+        let marking = spec(shape, b"root");
+        let marked = |old| sent(Cut::consistency(&marking, shape.root(old), 7).unwrap());
         assert_eq!(marked(4), "0-2 2-4 4-7");
         assert_eq!(marked(1), "1-2 2-4 4-7 bytes 0..1");
-        assert_eq!(marked(3), growth(shape, 3, 7));
+        assert_eq!(marked(3), consistency(shape, 3, 7));
         assert_eq!(marked(7), "");
     }
 
     #[test]
     fn a_long_input_takes_no_time() {
         let len = crate::MAX_LEN;
-        let cut = |shape: Shape, range| format(shape).range(shape.root(len), range).unwrap();
+        let cut = |shape: Shape, range| Cut::range(&format(shape), shape.root(len), range).unwrap();
         let flat = Shape::Flat { leaf: 1 };
         assert_eq!(cut(flat, 1..len - 1).pieces(2).unwrap().sent.len(), 2);
         assert!(cut(flat, 1..len - 1).pieces(1).is_err());
@@ -262,23 +299,24 @@ mod tests {
         let shape = even(2, Edge::Promote);
         let format = format(shape);
         for range in [0..0, 4..4, 3..8, u64::MAX - 1..u64::MAX] {
-            assert!(format.range(shape.root(7), range.clone()).is_err(), "{range:?}");
+            assert!(Cut::range(&format, shape.root(7), range.clone()).is_err(), "{range:?}");
         }
-        assert!(format.range(shape.root(crate::MAX_LEN + 1), 0..1).is_err());
-        assert!(format.range(Subtree { level: 2, ..shape.root(7) }, 0..1).is_err());
-        let whole = |old, len| format.growth(shape.root(old), len);
+        assert!(Cut::range(&format, shape.root(crate::MAX_LEN + 1), 0..1).is_err());
+        assert!(Cut::range(&format, Subtree { level: 2, ..shape.root(7) }, 0..1).is_err());
+        let whole = |old, len| Cut::consistency(&format, shape.root(old), len);
         assert!(whole(0, 7).is_err() && whole(8, 7).is_err() && whole(7, crate::MAX_LEN + 1).is_err());
-        let part = |start, len| format.growth(Subtree { start, ..shape.root(len) }, 7);
+        let part = |start, len| Cut::consistency(&format, Subtree { start, ..shape.root(len) }, 7);
         assert!(part(4, 3).is_ok() && part(2, 3).is_err() && part(8, 3).is_err() && part(u64::MAX - 1, 3).is_err());
         let halved = Shape::Halved { longest: 2 };
-        assert!(self::format(halved).growth(halved.root(4), 7).is_err());
+        assert!(Cut::consistency(&self::format(halved), halved.root(4), 7).is_err());
     }
 
     #[test]
-    fn told_is_only_a_node_of_the_newer_tree() {
+    fn the_older_root_is_not_sent_where_it_is_a_node_of_the_newer_tree() {
         let shape = even(2, Edge::Promote);
-        let told = |old, len| format(shape).growth(shape.root(old), len).unwrap().pieces(10).unwrap().told;
-        assert!(told(4, 7) && told(7, 7));
-        assert!(!told(3, 7) && !told(6, 7));
+        let cut = |old, len| Cut::consistency(&format(shape), shape.root(old), len).unwrap();
+        let has_old = |old, len| cut(old, len).pieces(10).unwrap().has_old;
+        assert!(has_old(4, 7) && has_old(7, 7));
+        assert!(!has_old(3, 7) && !has_old(6, 7));
     }
 }

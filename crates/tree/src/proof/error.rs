@@ -1,21 +1,21 @@
-//! Why a proof is none.
+//! Errors of proofs.
 
-use crate::{Error, LengthError, Spec, Subtree};
+use crate::{Error, LengthError, Spec};
 use alloc::string::String;
 use core::fmt;
 use core::ops::Range;
 
-/// Why there is no proof, or why it does not hold.
+/// Why there is no proof, or why it is not valid.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ProofError {
-    /// The bytes are no proof: at `offset`, something else was expected.
+    /// The bytes are not a proof.
     Malformed {
-        /// Where, in bytes from the beginning.
+        /// The offset of the first wrong byte.
         offset: u64,
-        /// What has to be there.
+        /// A description of the bytes that belong there.
         expected: String,
-        /// What is there.
+        /// A description of the bytes that are there.
         found: String,
     },
     /// The format has no root for the length.
@@ -28,57 +28,57 @@ pub enum ProofError {
         len: u64,
     },
     /// There is no older tree of this length within the newer one.
-    Growth {
+    Consistency {
         /// The older length, in bytes.
         old: u64,
-        /// The newer.
+        /// The newer length, in bytes.
         len: u64,
     },
     /// The format's splits move as the input grows, so that no node of the older tree is left.
     Moves,
-    /// The proof has not as many digests as its cut asks for.
+    /// The proof has fewer or more digests than its claim needs.
     Count {
-        /// How many there must be; `None`: more than there are.
+        /// The number needed; `None`: more than there are.
         expected: Option<u64>,
-        /// How many there are.
+        /// The number in the proof.
         found: u64,
     },
-    /// Somebody has not as many bytes as the range.
+    /// There are fewer or more bytes than the range has.
     Bytes {
-        /// How many there must be.
+        /// The number needed.
         expected: u64,
-        /// How many there are.
+        /// The number given.
         found: u64,
     },
-    /// The proof is about the other thing: a range, or growth.
+    /// The proof is of the other kind: inclusion or consistency.
     Kind {
-        /// What was asked for.
+        /// The kind asked for.
         expected: &'static str,
     },
     /// The proof is in another format than the root.
     Format {
-        /// The root's.
+        /// The root's format.
         expected: Spec,
-        /// The proof's.
+        /// The proof's format.
         found: Spec,
     },
     /// The proof is about an input of another length than the trusted one.
     TrustedLength {
-        /// The trusted one, in bytes.
+        /// The trusted length, in bytes.
         expected: u64,
-        /// The proof's.
+        /// The proof's length, in bytes.
         found: u64,
     },
-    /// In this format, a proof says nothing unless the length is known from where the root comes from.
+    /// In this format, a proof shows nothing without a trusted length.
     NeedsLength(Spec),
-    /// The proof leads to another root.
+    /// The proof and the bytes give another root.
     Root {
-        /// The root that is trusted.
+        /// The trusted root.
         expected: String,
-        /// The root that comes of the proof and the bytes.
+        /// The root that was computed.
         found: String,
     },
-    /// A digest could not be had.
+    /// A digest could not be computed.
     Join(Error),
 }
 
@@ -86,47 +86,58 @@ impl fmt::Display for ProofError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ProofError::Malformed { offset, expected, found } => {
-                write!(f, "not a sound proof: at byte {offset} expected {expected}, found {found}")
+                write!(f, "not a valid proof: at byte {offset}, expected {expected}, found {found}")
             }
             ProofError::Length(error) => error.fmt(f),
             ProofError::Range { range, len } => {
-                write!(f, "bytes {}..{} are no range of an input of {len} bytes", range.start, range.end)
+                let Range { start, end } = range;
+                write!(f, "the range {start}..{end} is empty or not within the input's {len} bytes")
             }
-            ProofError::Growth { old, len } => {
-                write!(f, "an input of {len} bytes does not begin with an older one of {old} that has a tree")
+            ProofError::Consistency { old, len } => {
+                write!(f, "an input of {len} bytes has no older version of {old} bytes to be consistent with")
             }
             ProofError::Moves => {
-                f.write_str("in this format all nodes change as the input grows: nothing can be proven")
+                f.write_str("this format has no consistency proofs: all its nodes change as the input grows")
             }
             ProofError::Count { expected: Some(expected), found } => {
-                write!(f, "the proof must have {expected} digests and has {found}")
+                write!(f, "the proof must have {expected} digests, but has {found}")
             }
             ProofError::Count { expected: None, found } => {
                 write!(f, "the proof must have more than its {found} digests")
             }
-            ProofError::Bytes { expected, found } => write!(f, "the range has {expected} bytes, but there are {found}"),
-            ProofError::Kind { expected } => write!(f, "the proof is not one of {expected}"),
+            ProofError::Bytes { expected, found } => {
+                write!(f, "expected the {expected} bytes of the range, found {found} bytes")
+            }
+            ProofError::Kind { expected } => write!(f, "this is not a proof of {expected}"),
             ProofError::Format { expected, found } => {
-                write!(f, "the proof is in {found}, but the root in {expected}")
+                write!(f, "the proof is in the format {found}, but the trusted root is in {expected}")
             }
             ProofError::TrustedLength { expected, found } => {
-                write!(f, "the proof is about an input of {found} bytes, but the root about one of {expected}")
+                write!(
+                    f,
+                    "the proof is about an input of {found} bytes, but the trusted root is about {expected} bytes"
+                )
             }
             ProofError::NeedsLength(spec) => {
-                write!(f, "in {spec} a proof is worth nothing without the input's length from a trusted place")
+                write!(f, "a proof in {spec} shows nothing without a trusted length of the input")
             }
             ProofError::Root { expected, found } => {
-                write!(f, "the proof does not hold:\n  expected root {expected}\n  found         {found}")
-            }
-            ProofError::Join(Error::Missing(Subtree { start, len, .. })) => {
-                write!(f, "nobody has the bytes {start}..{}", start + len)
+                write!(f, "the proof is not valid:\n  expected root {expected}\n  computed root {found}")
             }
             ProofError::Join(error) => error.fmt(f),
         }
     }
 }
 
-impl core::error::Error for ProofError {}
+impl core::error::Error for ProofError {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        match self {
+            ProofError::Length(error) => Some(error),
+            ProofError::Join(error) => Some(error),
+            _ => None,
+        }
+    }
+}
 
 impl From<Error> for ProofError {
     fn from(error: Error) -> Self {

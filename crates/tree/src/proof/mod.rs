@@ -8,37 +8,38 @@ mod wire;
 pub use cut::Cut;
 pub use error::ProofError;
 
-use crate::framed::padded;
-use crate::{Binding, Format, Memory, NodeHash, Plan, Root, Source, Spec, Told, Visitor};
+use crate::formats::Binding;
+use crate::{ClaimedRoot, Digests, Memory, Plan, Root, Spec, Subtrees};
 use alloc::string::ToString;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-/// What a proof shows.
+/// The statement that a proof shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Claim {
-    /// That these bytes, `start..end` with `start < end`, lie in the input: an inclusion proof.
+    /// These bytes, `start..end` with `start < end`, lie in the input: an inclusion proof.
     Range(Range<u64>),
-    /// That the input begins with an older one of this length, 1 or more: a consistency proof.
-    Growth(u64),
+    /// The input begins with an older one of this length, 1 or more: a consistency proof.
+    Consistency(u64),
 }
 
-/// A proof about an input of a length that the proof tells: digests, and the bytes of leaves at the edges.
+/// A proof about an input: digests, and the bytes of leaves at the edges of a range.
 ///
-/// [`Proof::parse`] and [`Proof::to_bytes`] read and write it as `spec/proofs.md` has it. Nothing in it is to be trusted:
-/// it holds if the root that comes of it is the one that is.
+/// [`Proof::parse`] and [`Proof::to_bytes`] read and write it as `spec/proofs.md` describes. Nothing in it is trusted: the
+/// proof is valid if it recomputes the trusted root.
 ///
 /// ```
-/// use mksum::{Proof, Spec, Trusted};
+/// use mksum::Spec;
+/// use mksum::proof::{Proof, Trusted};
 ///
 /// let spec: Spec = "rfc6962:sha256:4".parse()?;
 /// let input = b"abcdefghijklmnopqr";
 /// let root = spec.root(input)?;
 ///
-/// // Who has the input makes a proof and sends it with the bytes.
+/// // The prover has the input, makes a proof and sends it with the bytes.
 /// let sent = Proof::of_range(&spec, input, 5..11)?.to_bytes();
 ///
-/// // Who trusts the root needs nothing else.
+/// // The verifier trusts the root, and needs nothing else.
 /// Proof::parse(&sent)?.verify_range(&Trusted::from(&root), b"fghijk")?;
 /// assert!(Proof::parse(&sent)?.verify_range(&Trusted::from(&root), b"fghijX").is_err());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -48,32 +49,32 @@ pub struct Proof {
     spec: Spec,
     len: u64,
     claim: Claim,
-    /// One after the other.
-    digests: Vec<u8>,
+    digests: Digests,
     edges: Vec<u8>,
 }
 
-/// What a verifier trusts, all of it from one place: a root, its format and, if that place tells it, the input's length.
+/// The facts that a verifier trusts: a root, its format and, if it is known from the same place, the input's length.
 #[derive(Clone, Debug)]
 pub struct Trusted {
     /// The root's format.
     pub spec: Spec,
     /// The root.
-    pub root: Told,
-    /// The input's length, in bytes; what a proof shows without it tells [`Family::binding`](crate::Family::binding).
+    pub root: ClaimedRoot,
+    /// The input's length, in bytes. [`Family::binding`](crate::formats::Family::binding) says what a proof shows without
+    /// it.
     pub len: Option<u64>,
 }
 
 impl From<&Root> for Trusted {
     fn from(root: &Root) -> Self {
-        Trusted { spec: root.spec().clone(), root: root.told(), len: Some(root.len()) }
+        Trusted { spec: root.spec().clone(), root: root.into(), len: Some(root.len()) }
     }
 }
 
 impl Proof {
     /// A proof that `range` lies in the input whose bytes are in memory.
     ///
-    /// Hashes the whole input: O(n). From a file or an outboard: [`Format::prove`] and [`Proof::new`].
+    /// Hashes the whole input: O(n). From a file or an outboard: [`Spec::prove`] and [`Proof::new`].
     ///
     /// # Errors
     /// If the format has no root for this length, or the range is empty or not within the input.
@@ -85,28 +86,28 @@ impl Proof {
     ///
     /// # Errors
     /// If the format has no root for one of the lengths, `old` is 0 or too long, or the format's splits move.
-    pub fn of_growth(spec: &Spec, input: &[u8], old: u64) -> Result<Proof, ProofError> {
-        Proof::of(spec, input, Claim::Growth(old))
+    pub fn of_consistency(spec: &Spec, input: &[u8], old: u64) -> Result<Proof, ProofError> {
+        Proof::of(spec, input, Claim::Consistency(old))
     }
 
     fn of(spec: &Spec, input: &[u8], claim: Claim) -> Result<Proof, ProofError> {
         let len = input.len() as u64;
         let edges = claim.edges(spec, len)?;
         let edges = edges.iter().flat_map(|edge| &input[edge.start as usize..edge.end as usize]).copied().collect();
-        spec.visit(Make { input: Memory::new(input), spec, len, claim, edges })
+        let plan = Plan { threads: 1, piece: 1 << 20, group: 1 };
+        let (_, digests) = spec.prove(&Memory::new(input), claim.cut(spec, len)?, &plan)?;
+        Proof::new(spec, len, claim, digests, edges)
     }
 
-    /// A proof of digests that [`Format::prove`] gave, and of the bytes at [`Claim::edges`], one after the other.
+    /// A proof of the digests from [`Spec::prove`] and of the bytes at [`Claim::edges`], one after the other.
     ///
     /// # Errors
     /// If the claim makes no sense for an input of `len` bytes in this format, or asks for more or fewer digests or bytes.
-    pub fn new<const N: usize>(
-        spec: &Spec,
-        len: u64,
-        claim: Claim,
-        digests: &[[u8; N]],
-        edges: Vec<u8>,
-    ) -> Result<Proof, ProofError> {
+    ///
+    /// # Panics
+    /// If the digests have another size than the format's.
+    pub fn new(spec: &Spec, len: u64, claim: Claim, digests: Digests, edges: Vec<u8>) -> Result<Proof, ProofError> {
+        assert_eq!(digests.size(), spec.hash().size(), "digests of {}", spec.hash().name());
         let cut = claim.cut(spec, len)?;
         let count = |expected| Err(ProofError::Count { expected, found: digests.len() as u64 });
         match cut.pieces(digests.len()) {
@@ -119,9 +120,6 @@ impl Proof {
         if found != expected {
             return Err(ProofError::Bytes { expected, found });
         }
-        let size = spec.hash().size();
-        assert!(N >= size, "a digest of {}", spec.hash().name());
-        let digests = digests.iter().flat_map(|digest| &digest[..size]).copied().collect();
         Ok(Proof { spec: spec.clone(), len, claim, digests, edges })
     }
 
@@ -136,42 +134,34 @@ impl Proof {
         self.len
     }
 
-    /// What it shows if it holds.
+    /// The statement that it shows if it is valid.
     pub fn claim(&self) -> &Claim {
         &self.claim
     }
 
-    /// The digests, from the lowest up: `self.spec().hash().size()` bytes each.
-    pub fn digests(&self) -> impl ExactSizeIterator<Item = &[u8]> {
-        self.digests.chunks_exact(self.spec.hash().size())
+    /// The digests, from the lowest node up.
+    pub fn digests(&self) -> &Digests {
+        &self.digests
     }
 
-    /// The same digests as arrays.
-    ///
-    /// # Panics
-    /// If the hash's digests have more than `N` bytes. Fewer are followed by zeros.
-    pub fn sent<const N: usize>(&self) -> Vec<[u8; N]> {
-        self.digests().map(padded).collect()
-    }
-
-    /// The bytes that are sent before and after those of a range: what the verifier lacks of the leaves at its edges.
+    /// The bytes before and after a range that the verifier needs: the rest of the leaves at its edges.
     pub fn edges(&self) -> (&[u8], &[u8]) {
         let before = match &self.claim {
             Claim::Range(range) => {
                 let edges = self.claim.edges(&self.spec, self.len).unwrap_or_default();
                 edges.first().filter(|edge| edge.end == range.start).map_or(0, |edge| edge.end - edge.start) as usize
             }
-            Claim::Growth(_) => 0,
+            Claim::Consistency(_) => 0,
         };
         self.edges.split_at(before)
     }
 
-    /// Checks that `bytes` are those of the range in the input whose root is trusted.
+    /// Checks that `bytes` are the bytes of the range in the input with the trusted root.
     ///
     /// Hashes the leaves that the range touches and O(arity · log n) nodes.
     ///
     /// # Errors
-    /// If they are not, or nobody can tell: see [`Proof::sound`].
+    /// If they are not, or the proof cannot show it: see [`Proof::sound`].
     pub fn verify_range(&self, trusted: &Trusted, bytes: &[u8]) -> Result<(), ProofError> {
         let Claim::Range(range) = &self.claim else { return Err(ProofError::Kind { expected: "inclusion" }) };
         if bytes.len() as u64 != range.end - range.start {
@@ -183,34 +173,40 @@ impl Proof {
         self.verify_from(trusted, &Memory::from(start, &whole))
     }
 
-    /// Checks the range with what `source` has of it: the leaves that it touches, edges and all, left to right.
+    /// Checks the range against `source`, which is asked for the leaves that the range touches, whole, left to right.
     ///
     /// # Errors
     /// As [`Proof::verify_range`]; if `source` fails.
-    pub fn verify_from(&self, trusted: &Trusted, source: &impl Source) -> Result<(), ProofError> {
+    pub fn verify_from(&self, trusted: &Trusted, source: &dyn Subtrees) -> Result<(), ProofError> {
         self.sound(trusted)?;
-        let found = self.spec.visit(Verify { proof: self, source })?;
-        self.is(trusted, self.spec.sealed(self.len, found))
+        let cut = self.claim.cut(&self.spec, self.len)?;
+        self.check(trusted, self.spec.verify_range(source, &self.digests, cut)?)
     }
 
-    /// Checks that the input whose root is trusted begins with the older one whose root is.
+    /// Checks that the input with the newer root begins with the input with the older one.
     ///
     /// # Errors
-    /// If it does not, or nobody can tell: see [`Proof::sound`].
-    pub fn verify_growth(&self, old: &Trusted, new: &Trusted) -> Result<(), ProofError> {
-        let &Claim::Growth(old_len) = &self.claim else { return Err(ProofError::Kind { expected: "consistency" }) };
+    /// If it does not, or the proof cannot show it: see [`Proof::sound`].
+    pub fn verify_consistency(&self, old: &Trusted, new: &Trusted) -> Result<(), ProofError> {
+        let &Claim::Consistency(old_len) = &self.claim else {
+            return Err(ProofError::Kind { expected: "consistency" });
+        };
         self.sound(new)?;
         self.sound_for(old, old_len)?;
-        let (found_old, found_new) = self.spec.visit(VerifyGrowth { proof: self, old: old.root.digest() })?;
-        self.is(old, self.spec.sealed(old_len, found_old))?;
-        self.is(new, self.spec.sealed(self.len, found_new))
+        let Proof { spec, len, claim, digests, edges } = self;
+        let cut = claim.cut(spec, *len)?;
+        let start = cut.edges().first().map_or(0, |edge| edge.start);
+        let held = Memory::from(start, edges);
+        let found = spec.verify_consistency(&held, digests, cut, old.root.digest())?;
+        self.check(old, found.0)?;
+        self.check(new, found.1)
     }
 
-    /// Whether the proof can show anything to somebody who trusts this: it is in the root's format and about the length.
+    /// Checks that the proof can show anything about this root: it is in the root's format and about its length.
     ///
     /// # Errors
-    /// If it is in another format, or about another length; if no length is trusted and the format does not tell a leaf
-    /// from a node.
+    /// If it is in another format or about another length; if no length is trusted and the format hashes leaves and nodes
+    /// alike.
     pub fn sound(&self, trusted: &Trusted) -> Result<(), ProofError> {
         self.sound_for(trusted, self.len)
     }
@@ -226,8 +222,8 @@ impl Proof {
         }
     }
 
-    fn is(&self, trusted: &Trusted, found: Root) -> Result<(), ProofError> {
-        if found.is(&trusted.root) {
+    fn check(&self, trusted: &Trusted, found: Root) -> Result<(), ProofError> {
+        if found.matches(&trusted.root) {
             return Ok(());
         }
         Err(ProofError::Root { expected: trusted.root.text(&self.spec), found: found.to_string() })
@@ -235,43 +231,35 @@ impl Proof {
 }
 
 impl Claim {
-    /// What a proof of this is called: `inclusion` or `consistency` (RFC 9162, 2.1.3 and 2.1.4).
+    /// The name of a proof of this: `inclusion` or `consistency` (RFC 9162, 2.1.3 and 2.1.4).
     pub fn kind(&self) -> &'static str {
         match self {
             Claim::Range(_) => "inclusion",
-            Claim::Growth(_) => "consistency",
+            Claim::Consistency(_) => "consistency",
         }
     }
 
-    /// The bytes that it is about: the range, or all that the older input had.
+    /// The bytes that it is about: the range, or those of the older input.
     pub fn bytes(&self) -> Range<u64> {
         match self {
             Claim::Range(range) => range.clone(),
-            Claim::Growth(old) => 0..*old,
+            Claim::Consistency(old) => 0..*old,
         }
     }
 
-    /// Where a proof of this cuts the tree over `len` bytes.
+    /// The cut that a proof of this makes in the tree over `len` bytes.
     ///
     /// # Errors
-    /// If the claim makes no sense for this length in this format.
+    /// If the format has no root for a length, or the claim makes no sense for this input.
     pub fn cut(&self, spec: &Spec, len: u64) -> Result<Cut, ProofError> {
-        struct At<'a>(&'a Claim, u64);
-        impl Visitor for At<'_> {
-            type Output = Result<Cut, ProofError>;
-
-            fn visit<const N: usize, H: NodeHash<Digest = [u8; N]>>(self, format: &Format<H>) -> Self::Output {
-                let At(claim, len) = self;
-                match claim {
-                    Claim::Range(range) => format.range(format.shape.root(len), range.clone()),
-                    &Claim::Growth(old) => format.growth(format.shape.root(old), len),
-                }
-            }
+        let shape = spec.shape();
+        match self {
+            Claim::Range(range) => Cut::range(spec, shape.root(len), range.clone()),
+            &Claim::Consistency(old) => Cut::consistency(spec, shape.root(old), len),
         }
-        spec.visit(At(self, len))
     }
 
-    /// The ranges of bytes that a proof has to carry: what a verifier lacks of the leaves at the edges, left to right.
+    /// The ranges of bytes that a proof carries: the rest of the leaves at the edges of a range, left to right.
     ///
     /// At most two. Empty where the claim ends at leaves.
     ///
@@ -279,58 +267,5 @@ impl Claim {
     /// As [`Claim::cut`].
     pub fn edges(&self, spec: &Spec, len: u64) -> Result<Vec<Range<u64>>, ProofError> {
         Ok(self.cut(spec, len)?.edges())
-    }
-}
-
-/// Makes a proof from memory.
-struct Make<'a> {
-    input: Memory<'a>,
-    spec: &'a Spec,
-    len: u64,
-    claim: Claim,
-    edges: Vec<u8>,
-}
-
-impl Visitor for Make<'_> {
-    type Output = Result<Proof, ProofError>;
-
-    fn visit<const N: usize, H: NodeHash<Digest = [u8; N]>>(self, format: &Format<H>) -> Self::Output {
-        let plan = Plan { threads: 1, piece: 1 << 20, group: 1 };
-        let (_, digests) = format.prove(&self.input, self.claim.cut(self.spec, self.len)?, &plan)?;
-        Proof::new(self.spec, self.len, self.claim, &digests, self.edges)
-    }
-}
-
-/// The root that comes of a proof of a range.
-struct Verify<'a, S> {
-    proof: &'a Proof,
-    source: &'a S,
-}
-
-impl<S: Source> Visitor for Verify<'_, S> {
-    type Output = Result<Vec<u8>, ProofError>;
-
-    fn visit<const N: usize, H: NodeHash<Digest = [u8; N]>>(self, format: &Format<H>) -> Self::Output {
-        let cut = self.proof.claim.cut(&self.proof.spec, self.proof.len)?;
-        Ok(format.verify(self.source.subtrees(), &self.proof.sent::<N>(), cut)?.into())
-    }
-}
-
-/// The older and the newer root that come of a proof of growth.
-struct VerifyGrowth<'a> {
-    proof: &'a Proof,
-    old: &'a [u8],
-}
-
-impl Visitor for VerifyGrowth<'_> {
-    type Output = Result<(Vec<u8>, Vec<u8>), ProofError>;
-
-    fn visit<const N: usize, H: NodeHash<Digest = [u8; N]>>(self, format: &Format<H>) -> Self::Output {
-        let Proof { spec, len, claim, edges, .. } = self.proof;
-        let cut = claim.cut(spec, *len)?;
-        let start = cut.edges().first().map_or(0, |edge| edge.start);
-        let old = padded(self.old);
-        let (old, new) = format.verify_growth(&Memory::from(start, edges), &self.proof.sent::<N>(), cut, &old)?;
-        Ok((old.into(), new.into()))
     }
 }

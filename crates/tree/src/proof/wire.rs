@@ -1,13 +1,13 @@
 //! A proof as bytes: `spec/proofs.md`.
 
-use super::{Claim, Proof};
-use crate::{ProofError, Spec};
+use super::{Claim, Proof, ProofError};
+use crate::{Digests, Spec};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 impl Proof {
-    /// What a proof's bytes begin with.
+    /// The first bytes of every proof.
     pub const MAGIC: [u8; 8] = *b"mksumprf";
     /// The version that is written, and the only one that is read.
     pub const VERSION: u8 = 1;
@@ -15,7 +15,7 @@ impl Proof {
     /// The proof as it is sent.
     pub fn to_bytes(&self) -> Vec<u8> {
         let format = self.spec.to_string();
-        let (kind, part) = (u8::from(matches!(self.claim, Claim::Growth(_))), self.claim.bytes());
+        let (kind, part) = (u8::from(matches!(self.claim, Claim::Consistency(_))), self.claim.bytes());
         let mut bytes = Self::MAGIC.to_vec();
         bytes.extend([Self::VERSION, kind]);
         bytes.extend((format.len() as u16).to_le_bytes());
@@ -23,7 +23,7 @@ impl Proof {
         for number in [self.len, part.start, part.end] {
             bytes.extend(number.to_le_bytes());
         }
-        bytes.extend(&self.digests);
+        bytes.extend(self.digests.as_bytes());
         bytes.extend(&self.edges);
         bytes
     }
@@ -46,7 +46,7 @@ impl Proof {
         }
         let kind = rest.take(1, "a kind of proof")?[0];
         if kind > 1 {
-            return rest.refuse(1, "0 (a range) or 1 (growth)", kind.to_string());
+            return rest.refuse(1, "0 (a range) or 1 (consistency)", kind.to_string());
         }
         let len = rest.take(2, "the length of a format's name")?;
         let len = u16::from_le_bytes([len[0], len[1]]).into();
@@ -61,9 +61,9 @@ impl Proof {
         };
         let (len, start, end) = (rest.number("a length")?, rest.number("a start")?, rest.number("an end")?);
         if kind == 1 && start != 0 {
-            return rest.refuse(16, "0, where growth starts", start.to_string());
+            return rest.refuse(16, "0, the start of every older input", start.to_string());
         }
-        let claim = if kind == 0 { Claim::Range(start..end) } else { Claim::Growth(end) };
+        let claim = if kind == 0 { Claim::Range(start..end) } else { Claim::Consistency(end) };
         let cut = claim.cut(&spec, len)?;
         let (rest, size) = (&bytes[rest.offset..], spec.hash().size());
         let expected = cut.edges().iter().map(|edge| edge.end - edge.start).sum();
@@ -75,7 +75,7 @@ impl Proof {
             let expected = format!("{expected} bytes after {sent} digests of {size}");
             return Err(ProofError::Malformed { offset, expected, found: format!("{} bytes", edges.len()) });
         }
-        Ok(Proof { spec, len, claim, digests: digests.into(), edges: edges.into() })
+        Ok(Proof { spec, len, claim, digests: Digests::from_bytes(size, digests.into()), edges: edges.into() })
     }
 }
 

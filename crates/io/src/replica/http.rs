@@ -1,8 +1,9 @@
-//! A good copy on a web server that serves ranges (RFC 9110, section 14).
+//! A replica on a web server that serves ranges (RFC 9110, section 14).
 
-use super::Good;
+use super::Replica;
 use crate::Error;
-use std::io::{self, Read};
+use crate::platform::uninterrupted;
+use std::io::Read;
 use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
@@ -11,28 +12,28 @@ use ureq::http::{Response, StatusCode, header};
 
 /// A file behind a URL.
 pub(super) struct Remote {
-    /// What it is called in errors.
+    /// The name in errors.
     path: PathBuf,
-    /// Where it is now; called before each request, since a signed URL ends.
+    /// The URL; made anew for each request, since a signed one expires.
     url: Box<dyn Fn() -> String>,
     agent: Agent,
     fetched: u64,
 }
 
-/// Why a request brought nothing.
+/// Why a request failed.
 enum Failure {
-    /// Another try may bring it.
+    /// Another try may succeed.
     Passing(String),
-    /// None will.
+    /// No other try will.
     Lasting(String),
 }
 
 impl Remote {
     /// A request is made this many times before it has failed.
     const TRIES: u32 = 5;
-    /// What is waited for before the second, doubled before each further one.
+    /// The pause before the second try, doubled before each further one.
     const PAUSE: Duration = Duration::from_millis(250);
-    /// Without an answer for so long, a try has failed.
+    /// A try fails after this time without an answer.
     const PATIENCE: Duration = Duration::from_secs(60);
 
     pub fn new(path: PathBuf, url: String) -> Remote {
@@ -59,15 +60,14 @@ impl Remote {
         check(&response, start, last)?;
         let (mut body, mut done) = (response.into_body().into_reader(), 0);
         while done < buffer.len() {
-            match body.read(&mut buffer[done..]) {
+            match uninterrupted(|| body.read(&mut buffer[done..])) {
                 Ok(0) => {
-                    return Err(Failure::Passing(format!("the answer ended after {done} of {} bytes", buffer.len())));
+                    return Err(Failure::Passing(format!("the response ended after {done} of {} bytes", buffer.len())));
                 }
                 Ok(more) => {
                     done += more;
                     self.fetched += more as u64;
                 }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(Failure::Passing(error.to_string())),
             }
         }
@@ -75,7 +75,7 @@ impl Remote {
     }
 }
 
-impl Good for Remote {
+impl Replica for Remote {
     fn read(&mut self, start: u64, buffer: &mut [u8]) -> Result<(), Error> {
         if buffer.is_empty() {
             return Ok(());
@@ -91,7 +91,7 @@ impl Good for Remote {
                 }
                 Err(Failure::Passing(why) | Failure::Lasting(why)) => why,
             };
-            return Err(Error::Read { path: self.path.clone(), offset: start, error: io::Error::other(why) });
+            return Err(Error::Fetch { path: self.path.clone(), offset: start, why });
         }
         unreachable!("the last try returns")
     }
@@ -111,24 +111,24 @@ fn failure(error: ureq::Error) -> Failure {
     }
 }
 
-/// Whether the answer is these bytes, before they are read.
+/// Checks that the response has these bytes, before they are read.
 fn check<B>(response: &Response<B>, start: u64, last: u64) -> Result<(), Failure> {
     let status = response.status();
     match status {
         StatusCode::PARTIAL_CONTENT => {}
-        StatusCode::OK => return Err(Failure::Lasting("the server does not serve ranges: it sent all of it".into())),
+        StatusCode::OK => return Err(Failure::Lasting("the server does not support range requests".into())),
         StatusCode::RANGE_NOT_SATISFIABLE => return Err(Failure::Lasting("the copy ends before these bytes".into())),
         StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT => {
             return Err(Failure::Passing(status.to_string()));
         }
         _ if status.is_server_error() => return Err(Failure::Passing(status.to_string())),
-        _ => return Err(Failure::Lasting(format!("the server says {status}"))),
+        _ => return Err(Failure::Lasting(format!("the server answered {status}"))),
     }
-    let told = response.headers().get(header::CONTENT_RANGE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let range = told.strip_prefix("bytes ").and_then(|rest| rest.split('/').next()).unwrap_or_default();
+    let sent = response.headers().get(header::CONTENT_RANGE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let range = sent.strip_prefix("bytes ").and_then(|rest| rest.split('/').next()).unwrap_or_default();
     if range != format!("{start}-{last}") {
-        let told = told.chars().take(80).collect::<String>();
-        return Err(Failure::Lasting(format!("asked for bytes {start}-{last}, the server sends '{told}'")));
+        let sent = sent.chars().take(80).collect::<String>();
+        return Err(Failure::Lasting(format!("asked for bytes {start}-{last}, but the server sent '{sent}'")));
     }
     Ok(())
 }
@@ -139,7 +139,7 @@ mod tests {
     use std::io::{BufRead, BufReader, Write};
     use std::net::TcpListener;
 
-    /// What becomes of a request for bytes 5 to 8 from a server that gives these answers, one a connection.
+    /// The result of a request for bytes 5 to 8 from a server that sends these responses, one a connection.
     fn asked(answers: &'static [&'static str]) -> (Result<[u8; 4], String>, u64) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
@@ -153,11 +153,11 @@ mod tests {
                 stream.write_all(answer.replace('\n', "\r\n").as_bytes()).unwrap();
             }
         });
-        let mut good = Remote::new("copy".into(), format!("http://{address}/file"));
+        let mut replica = Remote::new("copy".into(), format!("http://{address}/file"));
         let mut bytes = [0; 4];
-        let result = good.read(5, &mut bytes).map(|()| bytes).map_err(|error| error.to_string());
+        let result = replica.read(5, &mut bytes).map(|()| bytes).map_err(|error| error.to_string());
         server.join().unwrap();
-        (result, good.fetched())
+        (result, replica.fetched())
     }
 
     const BUSY: &str = "HTTP/1.1 503 Busy\nContent-Length: 0\nConnection: close\n\n";
@@ -169,35 +169,35 @@ mod tests {
     }
 
     #[test]
-    fn what_may_pass_is_tried_again() {
+    fn a_passing_failure_is_tried_again() {
         const CUT: &str = "HTTP/1.1 206 Part\nContent-Range: bytes 5-8/100\nContent-Length: 4\nConnection: close\n\nfg";
         assert_eq!(asked(&[BUSY, CUT, RIGHT]), (Ok(*b"fghi"), 6));
     }
 
     #[test]
-    fn what_will_not_pass_is_told_at_once() {
-        let told = |answers| asked(answers).0.unwrap_err();
-        let failed = "read failed at byte 5: ";
+    fn a_lasting_failure_is_reported_at_once() {
+        let error = |answers| asked(answers).0.unwrap_err();
+        let failed = "bytes from 5 on could not be fetched: ";
         assert_eq!(
-            told(&["HTTP/1.1 200 OK\nContent-Length: 100\nConnection: close\n\nabcde"]),
-            format!("{failed}the server does not serve ranges: it sent all of it")
+            error(&["HTTP/1.1 200 OK\nContent-Length: 100\nConnection: close\n\nabcde"]),
+            format!("{failed}the server does not support range requests")
         );
         assert_eq!(
-            told(&["HTTP/1.1 404 Gone\nContent-Length: 0\nConnection: close\n\n"]),
-            format!("{failed}the server says 404 Not Found")
+            error(&["HTTP/1.1 404 Gone\nContent-Length: 0\nConnection: close\n\n"]),
+            format!("{failed}the server answered 404 Not Found")
         );
         assert_eq!(
-            told(&["HTTP/1.1 416 No\nContent-Length: 0\nConnection: close\n\n"]),
+            error(&["HTTP/1.1 416 No\nContent-Length: 0\nConnection: close\n\n"]),
             format!("{failed}the copy ends before these bytes")
         );
         assert_eq!(
-            told(&["HTTP/1.1 206 Part\nContent-Range: bytes 0-3/100\nContent-Length: 4\nConnection: close\n\nabcd"]),
-            format!("{failed}asked for bytes 5-8, the server sends 'bytes 0-3/100'")
+            error(&["HTTP/1.1 206 Part\nContent-Range: bytes 0-3/100\nContent-Length: 4\nConnection: close\n\nabcd"]),
+            format!("{failed}asked for bytes 5-8, but the server sent 'bytes 0-3/100'")
         );
     }
 
     #[test]
     fn a_server_that_is_always_busy_is_given_up() {
-        assert_eq!(asked(&[BUSY; 5]).0, Err("read failed at byte 5: 503 Service Unavailable".into()));
+        assert_eq!(asked(&[BUSY; 5]).0, Err("bytes from 5 on could not be fetched: 503 Service Unavailable".into()));
     }
 }

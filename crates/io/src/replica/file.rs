@@ -1,8 +1,8 @@
-//! A good copy on this machine.
+//! A replica on this machine.
 
-use super::Good;
+use super::Replica;
+use crate::Error;
 use crate::platform::read_exact_at;
-use crate::{Error, reason};
 use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -24,17 +24,11 @@ impl Local {
     }
 }
 
-impl Good for Local {
+impl Replica for Local {
     fn read(&mut self, start: u64, buffer: &mut [u8]) -> Result<(), Error> {
         let result = read_exact_at(&self.file, buffer, start);
         self.fetched += result.as_ref().map_or_else(|(done, _)| *done, |()| buffer.len()) as u64;
-        result.map_err(|(done, error)| {
-            let error = match error.kind() {
-                ErrorKind::UnexpectedEof => io::Error::other("the copy ends here"),
-                kind => io::Error::new(kind, reason(&error)),
-            };
-            Error::Read { path: self.path.clone(), offset: start + done as u64, error }
-        })
+        result.map_err(|(done, error)| Error::Read { path: self.path.clone(), offset: start + done as u64, error })
     }
 
     fn fetched(&self) -> u64 {

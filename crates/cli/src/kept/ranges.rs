@@ -1,4 +1,4 @@
-//! What commands around kept trees print: a line a range, as text or as JSON.
+//! The output of commands for kept trees: a line for each range, as text or as JSON.
 
 use crate::extent::{leaf_at, leaves};
 use crate::report::grouped;
@@ -33,20 +33,20 @@ pub fn json(tool: &Tool, path: &Path, fields: impl Serialize) {
     tool.console.print(&line);
 }
 
-/// A range of a file that is told, and why.
+/// A line about a range of a file.
 #[derive(Debug, Serialize)]
-pub struct Told {
+pub struct RangeLine {
     /// `damaged`, `missing`, ...
     pub kind: &'static str,
     /// Half-open, in bytes.
     pub start: u64,
     pub end: u64,
     pub bytes: u64,
-    /// The first leaf and the one behind the last.
+    /// The first leaf, and the one after the last.
     pub leaves: [u64; 2],
 }
 
-impl Told {
+impl RangeLine {
     /// A range of a file of `len` bytes, whose tree has this shape.
     pub fn new(kind: &'static str, range: Range<u64>, shape: Shape, len: u64) -> Self {
         let root: Subtree = shape.root(len.max(1));
@@ -55,12 +55,12 @@ impl Told {
             end => leaf_at(shape, root, end - 1) + 1,
         };
         let leaves = [leaf_at(shape, root, range.start), end];
-        Told { kind, start: range.start, end: range.end, bytes: range.end - range.start, leaves }
+        RangeLine { kind, start: range.start, end: range.end, bytes: range.end - range.start, leaves }
     }
 
     /// `damaged 65536..131072 (65,536 bytes, leaf 1)`.
     pub fn text(&self) -> String {
-        let Told { kind, start, end, bytes, leaves: [first, behind] } = self;
+        let RangeLine { kind, start, end, bytes, leaves: [first, behind] } = self;
         let leaves = match behind.saturating_sub(*first) {
             0 | 1 => format!("leaf {first}"),
             _ => format!("leaves {first}..{behind}"),

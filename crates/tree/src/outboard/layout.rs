@@ -1,5 +1,6 @@
-//! Which nodes of a tree are kept, and in which order: arithmetic, no digests.
+//! The kept nodes of a tree and their order: arithmetic, no digests.
 
+use crate::cover::Walk;
 use crate::shape::Children;
 use crate::{MAX_LEN, Shape, Subtree};
 use alloc::vec;
@@ -8,23 +9,23 @@ use core::ops::Range;
 
 /// The kept nodes of a tree over `len` bytes: its *units*, and every node above them.
 ///
-/// A unit is the first node on the way down that has at most `unit` bytes, or a leaf: what [`Cover`](crate::Cover) cuts.
-/// Kept nodes are numbered in post-order, children before parents and left before right: the order in which
-/// [`Format::join`](crate::Format::join) tells them. So the nodes that an append leaves as they are come first, and the
-/// first so many are a tree that was begun.
+/// A unit is the first node on the way down that has at most `unit` bytes, or a leaf: a piece of [`Cover`](crate::Cover).
+/// KeptLayout nodes are numbered in post-order, children before parents and left before right: the order in which
+/// [`Spec::join`](crate::Spec::join) finds them. So the nodes that an append does not change come first, and the first `n`
+/// nodes are a partial tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Kept {
+pub struct KeptLayout {
     shape: Shape,
     len: u64,
     unit: u64,
 }
 
-impl Kept {
+impl KeptLayout {
     /// The nodes kept of a tree over `len` bytes, down to units of `unit` bytes.
     ///
-    /// `None` unless `unit` is the length of a full subtree of this shape: see [`Kept::unit_within`].
+    /// `None` unless `unit` is the length of a full subtree of this shape: see [`KeptLayout::unit_within`].
     pub fn new(shape: Shape, len: u64, unit: u64) -> Option<Self> {
-        (unit <= MAX_LEN && Self::unit_within(shape, unit) == unit).then_some(Kept { shape, len, unit })
+        (unit <= MAX_LEN && Self::unit_within(shape, unit) == unit).then_some(KeptLayout { shape, len, unit })
     }
 
     /// The longest unit of at most `at_most` bytes; at least a leaf.
@@ -83,7 +84,7 @@ impl Kept {
 
     /// Whether nothing below `node`, a kept node, is kept.
     pub fn is_unit(self, node: Subtree) -> bool {
-        node.level == 0 || (node.len <= self.unit && !matches!(self.shape, Shape::Flat { .. }))
+        self.shape.is_piece(node, self.unit)
     }
 
     /// The kept children of a kept node, left to right.
@@ -189,22 +190,20 @@ impl Kept {
 
     /// The largest kept subtrees of the units that have a byte of `range`, left to right.
     pub fn within(self, range: Range<u64>) -> impl Iterator<Item = Subtree> {
-        let mut open: Vec<_> = self.root().into_iter().collect();
+        let mut walk = Walk::new(self.shape, self.root());
         core::iter::from_fn(move || {
-            while let Some(node) = open.pop() {
-                if node.end() <= range.start || node.start >= range.end {
-                    continue;
-                }
-                if self.is_unit(node) || (range.start <= node.start && node.end() <= range.end) {
+            loop {
+                let node = walk.next()?;
+                if node.start >= range.end {
+                    walk.pass(u64::MAX);
+                } else if node.end() <= range.start {
+                    walk.pass(range.start);
+                } else if self.is_unit(node) || (range.start <= node.start && node.end() <= range.end) {
                     return Some(node);
+                } else {
+                    walk.enter(node);
                 }
-                let mut children = self.children(node);
-                children.pass(range.start);
-                let first = open.len();
-                open.extend(children.take_while(|child| child.start < range.end));
-                open[first..].reverse();
             }
-            None
         })
     }
 
@@ -267,7 +266,7 @@ impl Kept {
         if let Shape::Halved { .. } = self.shape {
             return 0;
         }
-        let shorter = Kept { len: self.len.min(len), ..self };
+        let shorter = KeptLayout { len: self.len.min(len), ..self };
         // Ragged nodes come last of all; the root is marked in some formats, so it is not shared either.
         let stable = |node| self.shape.is_perfect(node) && node.len >= self.unit && Some(node) != shorter.root();
         let Some(mut at) = shorter.root() else { return 0 };
@@ -284,10 +283,10 @@ impl Kept {
     }
 }
 
-/// The kept nodes in post-order: see [`Kept::post_order`].
+/// The kept nodes in post-order: see [`KeptLayout::post_order`].
 #[derive(Clone, Debug)]
 pub struct PostOrder {
-    kept: Kept,
+    kept: KeptLayout,
     /// The nodes above the next, the root first, and what is left of their children.
     stack: Vec<(Subtree, Children)>,
 }

@@ -1,0 +1,369 @@
+//! The hashes of leaves and parents: one, many at once, or piece by piece.
+
+use crate::{Digest, Digests, Recipe, Spec};
+use alloc::borrow::Cow;
+use alloc::vec;
+use alloc::vec::Vec;
+use mksum_lanes::{Hash, Messages, Streams, blake3, digests};
+
+/// Whether a node is the root: some formats mark the root apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// A node with a parent.
+    Inner,
+    /// The node without a parent.
+    Root,
+}
+
+/// How a format hashes its nodes.
+#[derive(Clone, Debug)]
+pub(crate) enum NodeHash {
+    /// A prefix and a body, hashed: every format but `blake3`.
+    Framed(Framed),
+    /// BLAKE3's chunks and parents (the BLAKE3 paper, 2.4 and 2.5).
+    Blake3,
+}
+
+/// Bytes that are hashed before a body.
+pub(crate) type Prefix = Cow<'static, [u8]>;
+
+/// The hash of a prefix and the leaf's bytes, or of a prefix and the children's digests.
+#[derive(Clone, Debug)]
+pub(crate) struct Framed {
+    pub hash: Hash,
+    /// The prefix of a leaf; `None` where the leaves are digests already, and are not hashed.
+    pub leaf: Option<Prefix>,
+    /// The prefix of a parent that is not the root.
+    pub inner: Prefix,
+    /// The prefix of a root that is a parent.
+    pub root: Prefix,
+    /// The length up to which leaves are filled with zeros, in bytes.
+    pub fill: usize,
+    /// The bytes that a child takes in its parent's body: its digest, then zeros.
+    pub slot: usize,
+    pub empty: Empty,
+    /// The descriptor whose digest is the root, where there is one.
+    pub descriptor: Option<Descriptor>,
+}
+
+/// The digest at the top of an input without bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Empty {
+    Undefined,
+    /// The hash of nothing at all.
+    Hash,
+    /// A root over one child: the hash of nothing at all.
+    Leaf,
+    /// A root over two empty leaves.
+    Halves,
+    /// Zeros.
+    Zero,
+}
+
+/// The last thing that fs-verity hashes: `struct fsverity_descriptor` of Linux's `include/uapi/linux/fsverity.h`.
+#[derive(Clone, Debug)]
+pub(crate) struct Descriptor {
+    /// The kernel's number of the hash: 1 for SHA-256, 2 for SHA-512.
+    pub algorithm: u8,
+    /// The binary logarithm of the block size.
+    pub log_block: u8,
+    /// The salt as the user gave it: at most 32 bytes.
+    pub salt: Vec<u8>,
+}
+
+impl Descriptor {
+    /// The descriptor of a file of `len` bytes with `top` at the top of its tree.
+    fn bytes(&self, top: &[u8], len: u64) -> [u8; 256] {
+        let mut bytes = [0; 256];
+        bytes[0] = 1; // version
+        bytes[1] = self.algorithm;
+        bytes[2] = self.log_block;
+        bytes[3] = self.salt.len() as u8;
+        bytes[8..16].copy_from_slice(&len.to_le_bytes());
+        bytes[16..16 + top.len()].copy_from_slice(top); // 64 bytes at most
+        bytes[80..80 + self.salt.len()].copy_from_slice(&self.salt);
+        bytes
+    }
+}
+
+impl NodeHash {
+    /// The hash function.
+    pub fn hash(&self) -> Hash {
+        match self {
+            NodeHash::Framed(framed) => framed.hash,
+            NodeHash::Blake3 => Hash::Blake3,
+        }
+    }
+
+    /// The size of a digest, in bytes.
+    pub fn size(&self) -> usize {
+        self.hash().size()
+    }
+
+    /// The digest that stands in for a missing node.
+    pub fn zero(&self) -> Digest {
+        Digest::zero(self.size())
+    }
+
+    /// The digest at the top of an input without bytes, if the format defines one.
+    pub fn empty(&self) -> Option<Digest> {
+        let framed = match self {
+            NodeHash::Framed(framed) => framed,
+            NodeHash::Blake3 => return Some(self.leaf(0, &[], Role::Root)),
+        };
+        let nothing = || hash(framed.hash, &[]);
+        match framed.empty {
+            Empty::Undefined => None,
+            Empty::Hash => Some(nothing()),
+            Empty::Leaf => Some(self.parent([nothing()], Role::Root)),
+            Empty::Halves => Some(self.parent([self.leaf(0, &[], Role::Inner); 2], Role::Root)),
+            Empty::Zero => Some(self.zero()),
+        }
+    }
+
+    /// The format's root, from the digest at the top of the tree and the input's length in bytes.
+    pub fn seal(&self, top: Digest, len: u64) -> Digest {
+        match self {
+            NodeHash::Framed(Framed { hash, descriptor: Some(descriptor), .. }) => {
+                self::hash(*hash, &[&descriptor.bytes(top.as_bytes(), len)])
+            }
+            _ => top,
+        }
+    }
+
+    /// Whether a root has another digest than the same node within a larger tree.
+    pub fn marks_root(&self) -> bool {
+        match self {
+            NodeHash::Framed(framed) => framed.inner != framed.root || framed.descriptor.is_some(),
+            NodeHash::Blake3 => true,
+        }
+    }
+
+    /// Whether equal bytes at another offset give another digest.
+    pub fn depends_on_start(&self) -> bool {
+        matches!(self, NodeHash::Blake3)
+    }
+
+    /// A node's hash as plain data; `None` where no [`Recipe`] describes it.
+    pub fn recipe(&self) -> Option<Recipe<'_>> {
+        match self {
+            NodeHash::Framed(Framed { hash, leaf: Some(leaf), inner, slot, .. }) if *slot == hash.size() => {
+                Some(Recipe::Prefixed { hash: *hash, leaf, inner })
+            }
+            // Children that take more than their digests are no message of digests.
+            NodeHash::Framed(_) => None,
+            NodeHash::Blake3 => Some(Recipe::Blake3),
+        }
+    }
+
+    /// The digest of the leaf that begins at byte `start`.
+    pub fn leaf(&self, start: u64, bytes: &[u8], role: Role) -> Digest {
+        match (self, role) {
+            (NodeHash::Framed(framed), _) => match &framed.leaf {
+                Some(prefix) => hash(framed.hash, &[prefix, bytes, &framed.filling(bytes.len())]),
+                None => Digest::new(bytes),
+            },
+            (NodeHash::Blake3, Role::Root) => Digest::new(&blake3::root_chunk(bytes)),
+            (NodeHash::Blake3, Role::Inner) => {
+                let mut out = [[0; 32]];
+                blake3::chunks(start / blake3::CHUNK as u64, Messages::one(bytes), &mut out);
+                Digest::new(&out[0])
+            }
+        }
+    }
+
+    /// Appends the digests of inner leaves of one length that follow one another, the first beginning at byte `start`.
+    pub fn leaves(&self, start: u64, leaves: Messages<'_>, out: &mut Digests) {
+        match self {
+            NodeHash::Framed(framed) => match &framed.leaf {
+                Some(prefix) if leaves.len() >= framed.fill => {
+                    digests(framed.hash, prefix, leaves, out.grow(leaves.count()));
+                }
+                Some(_) => out.extend(leaves.iter().map(|bytes| self.leaf(start, bytes, Role::Inner))),
+                None if leaves.stride() == leaves.len() => {
+                    out.extend_from_bytes(&leaves.bytes()[..leaves.count() * leaves.len()]);
+                }
+                None => leaves.iter().for_each(|bytes| out.extend_from_bytes(bytes)),
+            },
+            NodeHash::Blake3 => {
+                let out = out.grow(leaves.count()).as_chunks_mut().0;
+                blake3::chunks(start / blake3::CHUNK as u64, leaves, out);
+            }
+        }
+    }
+
+    /// Begins a parent.
+    pub fn parent_hasher(&self, role: Role) -> ParentHasher {
+        match self {
+            NodeHash::Framed(framed) => {
+                let prefix = if role == Role::Root { &framed.root } else { &framed.inner };
+                ParentHasher::Framed { stream: Streams::new(framed.hash, prefix, 1), slot: framed.slot }
+            }
+            NodeHash::Blake3 => ParentHasher::Blake3 { children: Vec::with_capacity(2), role },
+        }
+    }
+
+    /// The digest of a parent over all its children's digests, left to right, padding included.
+    pub fn parent(&self, children: impl IntoIterator<Item = Digest>, role: Role) -> Digest {
+        let mut parent = self.parent_hasher(role);
+        children.into_iter().for_each(|child| parent.push(&child));
+        parent.finish()
+    }
+
+    /// Appends the digest of the inner parent of each run of `arity` digests: `children` has a multiple of `arity`.
+    pub fn parents(&self, children: &[u8], arity: usize, out: &mut Digests) {
+        let size = self.size();
+        let count = children.len() / size / arity;
+        match self {
+            NodeHash::Framed(framed) if framed.slot == size => {
+                digests(framed.hash, &framed.inner, Messages::new(children, arity * size), out.grow(count));
+            }
+            NodeHash::Framed(framed) => {
+                let mut bodies = vec![0; count * arity * framed.slot];
+                for (slot, child) in bodies.chunks_exact_mut(framed.slot).zip(children.chunks_exact(size)) {
+                    slot[..size].copy_from_slice(child);
+                }
+                let bodies = Messages::new(&bodies, arity * framed.slot);
+                digests(framed.hash, &framed.inner, bodies, out.grow(count));
+            }
+            NodeHash::Blake3 => blake3::parents(children.as_chunks().0, out.grow(count).as_chunks_mut().0),
+        }
+    }
+}
+
+impl Framed {
+    /// The zeros after a leaf of `len` bytes.
+    fn filling(&self, len: usize) -> Vec<u8> {
+        vec![0; self.fill.saturating_sub(len)]
+    }
+}
+
+/// The hash of parts, one after the other.
+fn hash(hash: Hash, parts: &[&[u8]]) -> Digest {
+    Digest::new(&mksum_lanes::digest(hash, parts)[..hash.size()])
+}
+
+impl Spec {
+    /// Begins a leaf at each of these byte offsets, to be hashed side by side as their bytes come.
+    pub fn leaf_hasher(&self, starts: &[u64]) -> LeafHasher {
+        let state = match self.nodes() {
+            NodeHash::Framed(Framed { hash, leaf: Some(prefix), .. }) => {
+                Slices::Streamed(Streams::new(*hash, prefix, starts.len()), 0)
+            }
+            _ => Slices::Held(starts.iter().map(|&start| (start, Vec::new())).collect()),
+        };
+        LeafHasher { spec: self.clone(), state }
+    }
+}
+
+/// Hashes leaves side by side whose bytes come slice by slice: for leaves that are too long to be held in memory.
+#[derive(Clone, Debug)]
+pub struct LeafHasher {
+    spec: Spec,
+    state: Slices,
+}
+
+#[derive(Clone, Debug)]
+enum Slices {
+    /// The leaves, and the length of each so far.
+    Streamed(Streams, usize),
+    /// The offset and the bytes so far of each leaf: at most 1 KiB in BLAKE3, and a digest where those are the leaves.
+    Held(Vec<(u64, Vec<u8>)>),
+}
+
+impl LeafHasher {
+    /// Appends to each leaf its next slice.
+    ///
+    /// # Panics
+    /// If there are not as many slices as leaves.
+    pub fn update(&mut self, slices: Messages<'_>) {
+        match &mut self.state {
+            Slices::Streamed(streams, len) => {
+                streams.update(slices);
+                *len += slices.len();
+            }
+            Slices::Held(leaves) => {
+                assert_eq!(slices.count(), leaves.len(), "a slice for each leaf");
+                leaves.iter_mut().zip(slices.iter()).for_each(|((_, bytes), slice)| bytes.extend_from_slice(slice));
+            }
+        }
+    }
+
+    /// Appends the digests of the leaves; `ends` are the last bytes of each, and may differ in length.
+    ///
+    /// # Panics
+    /// If there are not as many ends as leaves.
+    pub fn finish(self, ends: &[&[u8]], role: Role, out: &mut Digests) {
+        match (self.state, self.spec.nodes()) {
+            (Slices::Held(leaves), nodes) => {
+                assert_eq!(ends.len(), leaves.len(), "an end for each leaf");
+                out.extend(leaves.into_iter().zip(ends).map(|((start, mut bytes), end)| {
+                    bytes.extend_from_slice(end);
+                    nodes.leaf(start, &bytes, role)
+                }));
+            }
+            (Slices::Streamed(streams, len), NodeHash::Framed(framed)) => {
+                assert_eq!(ends.len(), streams.count(), "an end for each leaf");
+                if len >= framed.fill && ends.iter().all(|end| end.is_empty()) {
+                    return streams.finish(out.grow(ends.len()));
+                }
+                for (mut stream, end) in streams.split().zip(ends) {
+                    stream.append(end);
+                    stream.append(&framed.filling(len + end.len()));
+                    stream.finish(out.grow(1));
+                }
+            }
+            (Slices::Streamed(..), NodeHash::Blake3) => unreachable!("BLAKE3's leaves are held"),
+        }
+    }
+
+    /// The digest of the only leaf.
+    ///
+    /// # Panics
+    /// If there is not exactly one.
+    pub fn finish_one(self, role: Role) -> Digest {
+        let mut out = Digests::new(self.spec.nodes().size());
+        self.finish(&[&[]], role, &mut out);
+        out.get(0).expect("the digest of one leaf")
+    }
+}
+
+/// Hashes a parent child by child.
+#[derive(Clone, Debug)]
+pub(crate) enum ParentHasher {
+    Framed { stream: Streams, slot: usize },
+    Blake3 { children: Vec<u8>, role: Role },
+}
+
+impl ParentHasher {
+    /// Appends the next child.
+    pub fn push(&mut self, child: &Digest) {
+        let child = child.as_bytes();
+        match self {
+            ParentHasher::Framed { stream, slot } => {
+                stream.append(child);
+                stream.append(&[0; Hash::MAX_SIZE][..*slot - child.len()]);
+            }
+            ParentHasher::Blake3 { children, .. } => children.extend_from_slice(child),
+        }
+    }
+
+    /// The digest of the parent.
+    pub fn finish(self) -> Digest {
+        let mut digest = Digest::zero(32);
+        match self {
+            ParentHasher::Framed { stream, .. } => {
+                digest = Digest::zero(stream.hash().size());
+                stream.finish(digest.as_mut());
+            }
+            ParentHasher::Blake3 { children, role } => {
+                let (children, []) = children.as_chunks() else { unreachable!("digests of 32 bytes") };
+                match role {
+                    Role::Root => digest = Digest::new(&blake3::root_parent(&children[0], &children[1])),
+                    Role::Inner => blake3::parents(children, digest.as_mut().as_chunks_mut().0),
+                }
+            }
+        }
+        digest
+    }
+}
