@@ -88,6 +88,7 @@ for my $bad (
     [ segment  => q{} ],
     [ segment  => '1e3' ],
     [ segment  => 1.5 ],
+    [ segment  => 2**40 + 1 ],
     [ format   => 'x' ],
     [ hash     => 'sha9' ],
     [ segments => 64 ],
