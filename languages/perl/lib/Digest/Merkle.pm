@@ -31,7 +31,7 @@ my %PREFIX = ( plain => [ q{}, q{} ], rfc6962 => [ "\x00", "\x01" ] );
 my $BATCH = 65_536;
 
 # With libmksum a batch is larger, and so is a segment that is a batch of its own.
-my $LIBMKSUM_BATCH = 1_048_576;
+my $LIBMKSUM_BATCH = 131_072;
 my $LIBMKSUM_LEAF  = 16_777_216;
 
 my $MAX_SEGMENT = 1_099_511_627_776;
@@ -87,13 +87,18 @@ sub leaves {
     return ( $self->{length} - $rest ) / $self->{segment} + ( $rest ? 1 : 0 );
 }
 
-sub add {
-    my ( $self, @pieces ) = @_;
-    for my $piece (@pieces) {
-        utf8::downgrade( $piece, 1 ) or Carp::croak('Wide character in add');
-        if   ( $self->{leaf} ) { $self->_add_to_long_leaf( \$piece ) }
-        else                   { $self->_add_to_batch( \$piece ) }
-        $self->{length} += CORE::length $piece;
+sub add {    ## no critic (RequireArgUnpacking) # a megabyte is not copied before it is hashed
+    my $self = shift;
+    for my $bytes (@_) {
+        my $piece = \$bytes;
+        if ( utf8::is_utf8($bytes) ) {
+            my $downgraded = $bytes;
+            utf8::downgrade( $downgraded, 1 ) or Carp::croak('Wide character in add');
+            $piece = \$downgraded;
+        }
+        if   ( $self->{leaf} ) { $self->_add_to_long_leaf($piece) }
+        else                   { $self->_add_to_batch($piece) }
+        $self->{length} += CORE::length ${$piece};
     }
     return $self;
 }
@@ -283,7 +288,7 @@ no bytes is the hash of no bytes.
 The memory for any stream is one digest a level, and up to 64 KiB of bytes.
 
 If L<FFI::Platypus> is installed and the system has the library C<libmksum>, SHA-256 trees are hashed by that, ten times as fast
-or more; the memory is up to 1 MiB of bytes then, or the segment if that is larger, up to 16 MiB. The environment variable
+or more; the memory is up to 128 KiB of bytes then, or the segment if that is larger, up to 16 MiB. The environment variable
 C<DIGEST_MERKLE_LIBMKSUM> names the file of the library, or is C<none> for none.
 
 This class is a L<Digest::base>, so C<add_bits>, C<hexdigest>, C<b64digest> and C<base64_padded_digest> are as everywhere.
