@@ -178,6 +178,15 @@ def claims():
         data = reference.input_bytes("mod251", 128)
         *_, leaves, [root] = levels(f"{name}:sha256:64", data)
         yield f"{name}:sha256:64", "a node as a leaf", {"leaves": 1, "index": 0, "leaf": b"".join(leaves), "root": root, "path": []}
+        # Roots that are the hash of what a proof claims, but of no tree: an empty leaf, and siblings of another length.
+        leaf_prefix, node_prefix, _ = parsed(f"{name}:sha256:64")
+        nothing = {"leaves": 1, "index": 0, "leaf": b"", "root": sha256(leaf_prefix), "path": []}
+        yield f"{name}:sha256:64", "the hash of no leaf", nothing
+        for length in 31, 33, 64:
+            leaf, sibling = b"x" * 64, b"s" * length
+            root = sha256(node_prefix, sha256(leaf_prefix, leaf), sibling)
+            claim = {"leaves": 2, "index": 0, "leaf": leaf, "root": root, "path": [sibling]}
+            yield f"{name}:sha256:64", f"the hash of a sibling of {length} bytes", claim
         # Trees that are too large to be made here: made-up siblings, and the root that follows from them.
         numbers = random.Random(1)
         for leaves in (1 << 32) - 1, 1 << 32, (1 << 32) + 1, LIMIT - 1, LIMIT:
