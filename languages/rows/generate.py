@@ -182,6 +182,8 @@ def claims():
         leaf_prefix, node_prefix, _ = parsed(f"{name}:sha256:64")
         nothing = {"leaves": 1, "index": 0, "leaf": b"", "root": sha256(leaf_prefix), "path": []}
         yield f"{name}:sha256:64", "the hash of no leaf", nothing
+        *_, [root] = levels(f"{name}:sha256:64", data)
+        yield f"{name}:sha256:64", "two leaves as one", {"leaves": 1, "index": 0, "leaf": data, "root": root, "path": []}
         for length in 31, 33, 64:
             leaf, sibling = b"x" * 64, b"s" * length
             root = sha256(node_prefix, sha256(leaf_prefix, leaf), sibling)
