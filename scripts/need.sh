@@ -14,8 +14,8 @@ apt() {
     local root=()
     [ "$(id -u)" = 0 ] || root=(sudo)
     say "installing $2"
-    "${root[@]}" apt-get install -y -qq "$2" >/dev/null 2>&1 ||
-        { "${root[@]}" apt-get update -qq >&2 && "${root[@]}" apt-get install -y -qq "$2" >/dev/null; }
+    "${root[@]}" apt-get -o DPkg::Lock::Timeout=600 install -y -qq "$2" >/dev/null 2>&1 ||
+        { "${root[@]}" apt-get -o DPkg::Lock::Timeout=600 update -qq >&2 && "${root[@]}" apt-get -o DPkg::Lock::Timeout=600 install -y -qq "$2" >/dev/null; }
 }
 
 # Rust as new as Cargo.toml asks for; rustup brings it where it is not.

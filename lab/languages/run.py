@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures every language's program beside the plain way, and renders the table and the plot of languages/README.md, from lab/results/languages-*.json.
+"""Measures every language's program beside the usual way of each ecosystem, and renders the table and the plot of languages/README.md, from lab/results/languages-*.json.
 
     run.py [--runs N] [NAME…]    measure all that is built (or these), write the results, render
     run.py --render              render the newest results again
@@ -16,7 +16,16 @@ sys.path.insert(0, str(HERE.parent))
 import results as files  # noqa: E402
 
 NAMES = {"rust": "Rust", "go": "Go", "zig": "Zig", "c": "C", "d": "D", "haskell": "Haskell", "perl": "Perl"}
-PLAIN = "plain way (Go)"
+PLAIN = "Go, `crypto/sha256`"
+# The usual ways: a digest at a time by what the ecosystem has, built from usual/. {} is the program to write.
+USUAL = {
+    PLAIN: ["go", "build", "-C", "go", "-o", "{}", "."],
+    "C, OpenSSL": ["cc", "-O2", "-o", "{}", "openssl.c", "-lcrypto"],
+    "Zig, `std.crypto`": ["{zig}", "build-exe", "-OReleaseFast", "-mcpu=native", "-femit-bin={}", "crypto.zig"],
+    "D, `std.digest`": ["ldc2", "-O3", "-release", "-of={}", "-od={}.o", "stddigest.d"],
+    "Haskell, cryptohash": ["ghc", "-v0", "-O2", "-outputdir", "{}.o", "-o", "{}", "cryptohash.hs"],
+}
+LIBMKSUM = HERE.parents[1] / "target" / "release" / "libmksum.so"
 SEGMENTS = [16, 64, 256, 1024, 4096, 1 << 23]
 HEADS = ["16", "64", "256", "1024", "4096", "2^23"]
 ZEROS = "zeros", (1 << 22) + 32
@@ -41,15 +50,26 @@ def measure(command, scratch):
 
 def programs(wanted, scratch):
     """The command of each program, by the name that the table shows: a function from segment size and file."""
-    plain = scratch / "plain"
-    subprocess.run(["go", "build", "-o", plain, "."], cwd=HERE / "plain", check=True)
-    commands = {PLAIN: lambda segment, file: [plain, str(segment), file]}
+    commands = {}
+    zig = LANGUAGES / "zig" / ".toolchain" / "bin" / "python-zig"
+    for number, (shown, build) in enumerate(USUAL.items()):
+        program = scratch / f"usual{number}"
+        words = [word.replace("{zig}", str(zig) if zig.exists() else "zig").replace("{}", str(program)) for word in build]
+        subprocess.run(words, cwd=HERE / "usual", check=True)
+        commands[shown] = lambda segment, file, program=program: [program, str(segment), file]
     for name, shown in NAMES.items():
         program = LANGUAGES / name / "bin" / "merkle"
         if wanted and name not in wanted:
             continue
         if not program.exists():
             print(f"run.py: no {program}: make -C languages {name}", file=sys.stderr)
+            continue
+        if name == "perl":
+            # Its own way is Digest::SHA's, and with libmksum another.
+            for shown, library in ("Perl, Digest::SHA", "none"), ("Perl, libmksum", LIBMKSUM):
+                if library == "none" or library.exists():
+                    commands[shown] = lambda segment, file, program=program, library=library: [
+                        "env", f"DIGEST_MERKLE_LIBMKSUM={library}", program, "--segment", str(segment), file]
             continue
         commands[shown] = lambda segment, file, program=program: [program, "--segment", str(segment), file]
     return commands
@@ -92,9 +112,10 @@ def hash_rates(commands, runs, scratch):
     """A row for each program: millions of hashes of `test.dat` a second."""
     rows = []
     for shown, command in commands.items():
-        if shown != PLAIN:
-            lines = [measure([command(64, "")[0], "--hash-rate", str(HASHES)], scratch)[0] for _ in range(runs)]
-            rates = [float(re.fullmatch(r"[0-9.]+ s,? ([0-9.]+) MH/s", line)[1]) for line in lines]
+        if shown not in USUAL and shown != "Perl, libmksum":
+            words = command(64, "")[: -3]
+            lines = [measure([*words, "--hash-rate", str(HASHES)], scratch)[0] for _ in range(runs)]
+            rates = [float(re.fullmatch(r"[0-9.]+ s ([0-9.]+) MH/s", line)[1]) for line in lines]
             rows.append({"case": "hashes", "subject": shown, **spread(rates)})
     return rows
 
@@ -124,11 +145,11 @@ def markdown(results):
     plain = {(row["case"], row["x"]): throughput(row) for row in results["rows"] if row["subject"] == PLAIN}
     sections.append(
         f"Measured on {results['date']}: {m['cpu']} ({', '.join(m['has'])}), {m['cores']} cores, {m['system']}, load {m['load_1min']:.1f}. "
-        f"Median of {results['rows'][0]['trials']} runs. *{PLAIN}* is [a loop over Go's `crypto/sha256`](../lab/languages/plain/main.go), the way "
-        "of the fastest programs known before.\n\n![Throughput by segment size](throughput.png)")
+        f"Median of {results['rows'][0]['trials']} runs, one thread. The names with a library are the [usual way](../lab/languages/usual) of an ecosystem: "
+        "a loop that hashes one leaf or node at a time.\n\n![Throughput by segment size](throughput.png)")
     sections.append("256 MiB of random bytes, MB/s by user and system time:\n\n" +
                     table(results, "random", lambda row: number(throughput(row))))
-    sections.append("The same as a multiple of the plain way:\n\n" +
+    sections.append("The same as a multiple of Go's usual way:\n\n" +
                     table(results, "random", lambda row: f"{throughput(row) / plain['random', row['x']]:.2f}"))
     sections.append("The same, seconds of wall time:\n\n" +
                     table(results, "random", lambda row: f"{row['wall_seconds']:.2f}"))
@@ -148,7 +169,7 @@ def draw(results, path):
     import plot  # Its library is needed for nothing else here.
     series = {}
     for row in results["rows"]:
-        if row["case"] == "random":
+        if row["case"] == "random" and row["subject"] in (PLAIN, *NAMES.values(), "Perl, Digest::SHA", "Perl, libmksum"):
             series.setdefault(row["subject"], []).append((row["x"], throughput(row)))
     plot.save(plot.lines(series, x="segment size, bytes", y="MB/s by user and system time, one thread", title="The root of 256 MiB of random bytes",
                          ticks=SEGMENTS, width=640, height=420), path)

@@ -1,6 +1,7 @@
-#include "sha256.h"
+#include "merkle_sha256.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <string.h>
 
 /* The first 32 bits of the fractional parts of the cube roots of the first 64 primes (FIPS 180-4, 4.2.2). */
@@ -37,7 +38,7 @@ static uint32_t rotate(uint32_t word, int right) {
 }
 
 static void compress_portable(uint32_t state[8], const uint8_t *blocks, size_t count) {
-    for (; count > 0; count--, blocks += SHA256_BLOCK) {
+    for (; count > 0; count--, blocks += MERKLE_SHA256_BLOCK) {
         uint32_t w[64];
         for (int t = 0; t < 16; t++) {
             w[t] = load32(blocks + 4 * (size_t)t);
@@ -63,31 +64,33 @@ static void compress_portable(uint32_t state[8], const uint8_t *blocks, size_t c
     }
 }
 
+static void compress_two_portable(uint32_t *const states[2], const uint8_t *const blocks[2], size_t count) {
+    compress_portable(states[0], blocks[0], count);
+    compress_portable(states[1], blocks[1], count);
+}
+
 static void many_portable(int prefix, const uint8_t *messages, size_t size, size_t count, uint8_t *digests) {
     for (size_t i = 0; i < count; i++) {
-        sha256 hash;
-        sha256_init(&hash);
-        if (prefix != SHA256_NO_PREFIX) {
-            sha256_update(&hash, &(uint8_t){(uint8_t)prefix}, 1);
+        merkle_sha256 hash;
+        merkle_sha256_init(&hash);
+        if (prefix != MERKLE_SHA256_NO_PREFIX) {
+            merkle_sha256_update(&hash, &(uint8_t){(uint8_t)prefix}, 1);
         }
-        sha256_update(&hash, messages + i * size, size);
-        sha256_final(&hash, digests + i * SHA256_SIZE);
+        merkle_sha256_update(&hash, messages + i * size, size);
+        merkle_sha256_final(&hash, digests + i * MERKLE_SHA256_SIZE);
     }
 }
 
 /* ---- x86 SHA extensions -------------------------------------------------------------------------------------- */
 
-#if (defined(__x86_64__) || defined(__i386__)) && defined(__GNUC__) && !defined(SHA256_PORTABLE)
+#if (defined(__x86_64__) || defined(__i386__)) && defined(__GNUC__) && !defined(MERKLE_SHA256_PORTABLE)
 #define HAVE_X86 1
 #include <cpuid.h>
 #include <immintrin.h>
 
-#if defined(__clang__) && defined(__AVX__)
-#error "compile this file with -mno-avx: see x86_clear_upper"
-#endif
-
-#define X86 __attribute__((target("sha,ssse3,sse4.1")))
-#define X86_INLINE static inline __attribute__((always_inline, target("sha,ssse3,sse4.1")))
+#define X86_TARGET "sha,ssse3,sse4.1"
+#define X86 __attribute__((target(X86_TARGET)))
+#define X86_INLINE static inline __attribute__((always_inline, target(X86_TARGET)))
 
 /* K[t] + w[t] of the block 80 00 … 00 02 00, which follows every message of exactly one block: a plain node, or a leaf
  * of 64 bytes. Nothing of its schedule depends on the message. */
@@ -147,10 +150,12 @@ X86_INLINE __m128i x86_k(const uint32_t *k, int t) {
     return _mm_loadu_si128((const __m128i *)(k + t));
 }
 
-/* Where the command line allows AVX, a copy may leave something in the upper halves of the registers, which the SHA
- * instructions do not know: with that they become a hundred times slower. gcc copies before this and not after it. */
+/* The SHA instructions take registers of 128 bits, and become a hundred times slower while the upper halves of the
+ * 256-bit ones hold something. A compiler that may use AVX (-march=native) leaves something there when it copies, so
+ * this stands between the last copy and the rounds. `make native` measures it with gcc and clang. */
 X86_INLINE void x86_clear_upper(void) {
 #ifdef __AVX__
+    __asm__ volatile("" ::: "memory"); /* copies are not moved behind this */
     _mm256_zeroupper();
 #endif
 }
@@ -161,13 +166,13 @@ X86_INLINE void x86_clear_upper(void) {
 /* `count` blocks of each of `streams` messages, 1 or 2. The messages do not depend on each other, so that the rounds of
  * one run while those of the other wait for their result. */
 X86_INLINE void x86_compress(int streams, x86_state state[], const uint8_t *const blocks[], size_t count) {
-    x86_clear_upper();
-    for (size_t at = 0; at < count * SHA256_BLOCK; at += SHA256_BLOCK) {
+    for (size_t at = 0; at < count * MERKLE_SHA256_BLOCK; at += MERKLE_SHA256_BLOCK) {
         x86_state next[2];
         __m128i w[2][4];
         EACH_STREAM (s) {
             next[s] = state[s];
         }
+        x86_clear_upper();
 #pragma GCC unroll 16
         for (int t = 0; t < 16; t++) {
             EACH_STREAM (s) {
@@ -192,6 +197,7 @@ X86_INLINE void x86_compress_after_64(int streams, x86_state state[]) {
     EACH_STREAM (s) {
         next[s] = state[s];
     }
+    x86_clear_upper();
 #pragma GCC unroll 16
     for (int t = 0; t < 16; t++) {
         EACH_STREAM (s) {
@@ -204,13 +210,24 @@ X86_INLINE void x86_compress_after_64(int streams, x86_state state[]) {
     }
 }
 
+X86_INLINE void x86_store(x86_state from, uint32_t state[8]) {
+    __m128i dcba, hgfe;
+    x86_words(from, &dcba, &hgfe);
+    _mm_storeu_si128((__m128i *)state, dcba);
+    _mm_storeu_si128((__m128i *)(state + 4), hgfe);
+}
+
 X86 static void compress_x86(uint32_t state[8], const uint8_t *blocks, size_t count) {
     x86_state now = x86_load(state);
     x86_compress(1, &now, &blocks, count);
-    __m128i dcba, hgfe;
-    x86_words(now, &dcba, &hgfe);
-    _mm_storeu_si128((__m128i *)state, dcba);
-    _mm_storeu_si128((__m128i *)(state + 4), hgfe);
+    x86_store(now, state);
+}
+
+X86 static void compress_two_x86(uint32_t *const states[2], const uint8_t *const blocks[2], size_t count) {
+    x86_state now[2] = {x86_load(states[0]), x86_load(states[1])};
+    x86_compress(2, now, blocks, count);
+    x86_store(now[0], states[0]);
+    x86_store(now[1], states[1]);
 }
 
 /* Where the bytes of a message stand in its blocks: the first block when there is a prefix to go before it, then blocks
@@ -224,32 +241,32 @@ typedef struct x86_layout {
 } x86_layout;
 
 typedef struct x86_buffers {
-    uint8_t head[2][SHA256_BLOCK], last[2][2 * SHA256_BLOCK];
+    uint8_t head[2][MERKLE_SHA256_BLOCK], last[2][2 * MERKLE_SHA256_BLOCK];
 } x86_buffers;
 
 static x86_layout x86_lay(int prefix, size_t size, x86_buffers *buffers) {
     x86_layout lay = {0};
-    size_t before = prefix == SHA256_NO_PREFIX ? 0 : 1;
+    size_t before = prefix == MERKLE_SHA256_NO_PREFIX ? 0 : 1;
     memset(buffers, 0, sizeof *buffers);
-    if (before == 1 && size >= SHA256_BLOCK - 1) {
-        lay.head = SHA256_BLOCK - 1;
+    if (before == 1 && size >= MERKLE_SHA256_BLOCK - 1) {
+        lay.head = MERKLE_SHA256_BLOCK - 1;
     }
     lay.prefix = lay.head > 0 ? 0 : before;
-    lay.blocks = lay.prefix > 0 ? 0 : (size - lay.head) / SHA256_BLOCK;
-    lay.rest = size - lay.head - lay.blocks * SHA256_BLOCK;
+    lay.blocks = lay.prefix > 0 ? 0 : (size - lay.head) / MERKLE_SHA256_BLOCK;
+    lay.rest = size - lay.head - lay.blocks * MERKLE_SHA256_BLOCK;
     size_t end = lay.prefix + lay.rest;
-    lay.last = end + 1 + 8 <= SHA256_BLOCK ? 1 : 2;
+    lay.last = end + 1 + 8 <= MERKLE_SHA256_BLOCK ? 1 : 2;
     uint64_t bits = 8 * ((uint64_t)size + before);
     for (int s = 0; s < 2; s++) {
         if (before == 1) {
             buffers->head[s][0] = buffers->last[s][0] = (uint8_t)prefix;
         }
         buffers->last[s][end] = 0x80;
-        uint8_t *length = buffers->last[s] + lay.last * SHA256_BLOCK - 8;
+        uint8_t *length = buffers->last[s] + lay.last * MERKLE_SHA256_BLOCK - 8;
         store32(length, (uint32_t)(bits >> 32));
         store32(length + 4, (uint32_t)bits);
     }
-    if (size == SHA256_BLOCK && before == 0) {
+    if (size == MERKLE_SHA256_BLOCK && before == 0) {
         lay.last = 0;
     }
     return lay;
@@ -267,8 +284,8 @@ X86_INLINE void x86_messages(int streams, const x86_layout *lay, x86_buffers *bu
     }
     if (lay->head > 0) {
         EACH_STREAM (s) {
-            memcpy(buffers->head[s] + 1, at[s], SHA256_BLOCK - 1);
-            at[s] += SHA256_BLOCK - 1;
+            memcpy(buffers->head[s] + 1, at[s], MERKLE_SHA256_BLOCK - 1);
+            at[s] += MERKLE_SHA256_BLOCK - 1;
         }
         x86_compress(streams, state, head, 1);
     }
@@ -277,12 +294,12 @@ X86_INLINE void x86_messages(int streams, const x86_layout *lay, x86_buffers *bu
         x86_compress_after_64(streams, state);
     } else {
         EACH_STREAM (s) {
-            memcpy(buffers->last[s] + lay->prefix, at[s] + lay->blocks * SHA256_BLOCK, lay->rest);
+            memcpy(buffers->last[s] + lay->prefix, at[s] + lay->blocks * MERKLE_SHA256_BLOCK, lay->rest);
         }
         x86_compress(streams, state, last, lay->last);
     }
     EACH_STREAM (s) {
-        x86_digest(state[s], digests + (size_t)s * SHA256_SIZE);
+        x86_digest(state[s], digests + (size_t)s * MERKLE_SHA256_SIZE);
     }
 }
 
@@ -291,10 +308,10 @@ X86 static void many_x86(int prefix, const uint8_t *messages, size_t size, size_
     x86_layout lay = x86_lay(prefix, size, &buffers);
     size_t i = 0;
     for (; count - i >= 2; i += 2) {
-        x86_messages(2, &lay, &buffers, messages + i * size, size, digests + i * SHA256_SIZE);
+        x86_messages(2, &lay, &buffers, messages + i * size, size, digests + i * MERKLE_SHA256_SIZE);
     }
     if (i < count) {
-        x86_messages(1, &lay, &buffers, messages + i * size, size, digests + i * SHA256_SIZE);
+        x86_messages(1, &lay, &buffers, messages + i * size, size, digests + i * MERKLE_SHA256_SIZE);
     }
 }
 
@@ -312,12 +329,13 @@ static int x86_supported(void) {
 typedef struct implementation {
     const char *name;
     void (*compress)(uint32_t state[8], const uint8_t *blocks, size_t count);
+    void (*compress_two)(uint32_t *const states[2], const uint8_t *const blocks[2], size_t count);
     void (*many)(int prefix, const uint8_t *messages, size_t size, size_t count, uint8_t *digests);
 } implementation;
 
-static const implementation PORTABLE = {"portable C", compress_portable, many_portable};
+static const implementation PORTABLE = {"portable C", compress_portable, compress_two_portable, many_portable};
 #ifdef HAVE_X86
-static const implementation X86_SHA = {"x86 SHA extensions", compress_x86, many_x86};
+static const implementation X86_SHA = {"x86 SHA extensions", compress_x86, compress_two_x86, many_x86};
 #endif
 
 /* Asked once: under a hypervisor one cpuid takes as long as hashing a kilobyte. Threads that ask at the same time get
@@ -337,47 +355,84 @@ static const implementation *chosen(void) {
     return now;
 }
 
-const char *sha256_implementation(void) {
+const char *merkle_sha256_implementation(void) {
     return chosen()->name;
 }
 
-void sha256_many(int prefix, const uint8_t *messages, size_t size, size_t count, uint8_t *digests) {
+void merkle_sha256_many(int prefix, const uint8_t *messages, size_t size, size_t count, uint8_t *digests) {
     chosen()->many(prefix, messages, size, count, digests);
 }
 
-void sha256_init(sha256 *hash) {
+void merkle_sha256_init(merkle_sha256 *hash) {
     memcpy(hash->state, INITIAL, sizeof INITIAL);
     hash->length = 0;
 }
 
-void sha256_update(sha256 *hash, const void *bytes, size_t size) {
+/* Moves the first bytes of a piece to the block that waits; returns how many. `full` says whether that block is
+ * complete. */
+static size_t fill_block(merkle_sha256 *hash, const uint8_t *bytes, size_t size, bool *full) {
+    size_t waiting = (size_t)(hash->length % MERKLE_SHA256_BLOCK);
+    size_t room = MERKLE_SHA256_BLOCK - waiting, used = room < size ? room : size;
+    *full = waiting > 0 && used == room;
+    if (waiting == 0 && used == room) {
+        return 0; /* whole blocks are compressed where they lie */
+    }
+    memcpy(hash->block + waiting, bytes, used);
+    hash->length += used;
+    return used;
+}
+
+void merkle_sha256_update(merkle_sha256 *hash, const void *bytes, size_t size) {
     if (size == 0) {
         return; /* `bytes` may be NULL, which memcpy does not allow */
     }
-    const uint8_t *from = bytes;
-    size_t waiting = (size_t)(hash->length % SHA256_BLOCK);
-    hash->length += size;
-    if (waiting > 0) {
-        size_t fill = SHA256_BLOCK - waiting < size ? SHA256_BLOCK - waiting : size;
-        memcpy(hash->block + waiting, from, fill);
-        if (waiting + fill < SHA256_BLOCK) {
-            return;
-        }
+    bool full = false;
+    size_t used = fill_block(hash, bytes, size, &full);
+    const uint8_t *rest = (const uint8_t *)bytes + used;
+    size -= used;
+    if (full) {
         chosen()->compress(hash->state, hash->block, 1);
-        from += fill, size -= fill;
     }
-    chosen()->compress(hash->state, from, size / SHA256_BLOCK);
-    memcpy(hash->block, from + (size - size % SHA256_BLOCK), size % SHA256_BLOCK);
+    size_t whole = size - size % MERKLE_SHA256_BLOCK;
+    if (whole > 0) {
+        chosen()->compress(hash->state, rest, whole / MERKLE_SHA256_BLOCK);
+    }
+    memcpy(hash->block, rest + whole, size - whole);
+    hash->length += size;
 }
 
-void sha256_final(sha256 *hash, uint8_t digest[SHA256_SIZE]) {
-    size_t waiting = (size_t)(hash->length % SHA256_BLOCK);
-    uint8_t last[2 * SHA256_BLOCK] = {0};
-    size_t blocks = waiting + 1 + 8 <= SHA256_BLOCK ? 1 : 2;
+void merkle_sha256_update_two(merkle_sha256 hashes[2], const void *first, const void *second, size_t size) {
+    if (size == 0) {
+        return;
+    }
+    bool full = false;
+    size_t used = fill_block(&hashes[0], first, size, &full);
+    (void)fill_block(&hashes[1], second, size, &full);
+    const uint8_t *rest[2] = {(const uint8_t *)first + used, (const uint8_t *)second + used};
+    uint32_t *const states[2] = {hashes[0].state, hashes[1].state};
+    size -= used;
+    if (full) {
+        const uint8_t *const blocks[2] = {hashes[0].block, hashes[1].block};
+        chosen()->compress_two(states, blocks, 1);
+    }
+    size_t whole = size - size % MERKLE_SHA256_BLOCK;
+    if (whole > 0) {
+        chosen()->compress_two(states, rest, whole / MERKLE_SHA256_BLOCK);
+    }
+    for (int s = 0; s < 2; s++) {
+        memcpy(hashes[s].block, rest[s] + whole, size - whole);
+        hashes[s].length += size;
+    }
+}
+
+void merkle_sha256_final(merkle_sha256 *hash, uint8_t digest[MERKLE_SHA256_SIZE]) {
+    size_t waiting = (size_t)(hash->length % MERKLE_SHA256_BLOCK);
+    uint8_t last[2 * MERKLE_SHA256_BLOCK] = {0};
+    size_t blocks = waiting + 1 + 8 <= MERKLE_SHA256_BLOCK ? 1 : 2;
     memcpy(last, hash->block, waiting);
     last[waiting] = 0x80;
-    store32(last + blocks * SHA256_BLOCK - 8, (uint32_t)(hash->length >> 29));
-    store32(last + blocks * SHA256_BLOCK - 4, (uint32_t)(hash->length << 3));
+    store32(last + blocks * MERKLE_SHA256_BLOCK - 8, (uint32_t)(hash->length >> 29));
+    store32(last + blocks * MERKLE_SHA256_BLOCK - 4, (uint32_t)(hash->length << 3));
     chosen()->compress(hash->state, last, blocks);
     for (size_t i = 0; i < 8; i++) {
         store32(digest + 4 * i, hash->state[i]);
