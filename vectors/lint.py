@@ -21,7 +21,7 @@ import generate
 import reference
 
 SPEC = pathlib.Path(__file__).resolve().parent.parent / "spec"
-SECTIONS = "Same bytes as|Formula|Choices|Worked example|Edges|What a proof is worth|Pitfalls|Source".split("|")
+SECTIONS = "Same output as|Formula|Choices|Worked example|Edges|Soundness of proofs|Pitfalls|Source".split("|")
 TOKEN = re.compile(r'"([^"]*)"|(\w+)\[(\d+)\.\.(\d+)\]|(zeros|mod251)\((\d+)\)|([0-9a-f]{2})(?!\w)|([a-z]\w*)|\s+')
 
 
