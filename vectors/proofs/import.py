@@ -15,7 +15,7 @@ HEADER = """# Cases of github.com/transparency-dev/merkle, testdata/ at commit {
 
 
 def row(path, case):
-    """The columns of one case."""
+    """Returns the columns of one case."""
     hexed = lambda text: base64.b64decode(text or "").hex() or "-"
     start = case.get("start", 0)
     end = case.get("end", case.get("size1", case.get("treeSize")))
