@@ -1,7 +1,7 @@
 import { MksumError } from "./errors.js";
-import { later, now } from "./source.js";
+import { compile, compileSync } from "./source.js";
 
-/** What the module exports: `wasm/src/abi.rs` and `tree_abi.rs`. */
+/** The exports of the module: `wasm/src/abi.rs` and `tree_abi.rs`. */
 export interface Exports {
     readonly memory: WebAssembly.Memory;
     input(): number;
@@ -47,14 +47,14 @@ export interface Exports {
     outboard_damaged(block: number, digests: number): number;
 }
 
-/** The most bytes that one call takes. */
+/** The largest input of one call, in bytes. */
 export const INPUT = 1 << 16;
 const OUTPUT = 1 << 10;
 
-/** A running instance. There is one a thread, and all states live in its memory. */
+/** A running instance. Each thread has one, whose memory holds all states. */
 export class Engine {
     readonly exports: Exports;
-    /** Where a call's bytes go, and where its answer is. Valid until memory grows: see {@link views}. */
+    /** Views of the input and the output of calls. Valid until memory grows: see {@link views}. */
     input!: Uint8Array<ArrayBuffer>;
     output!: Uint8Array<ArrayBuffer>;
 
@@ -63,7 +63,7 @@ export class Engine {
         this.renew();
     }
 
-    /** Looks at memory anew if it has grown: the old views then have no bytes. */
+    /** Renews the views if memory has grown, which detached the old ones. */
     views(): this {
         if (this.input.length === 0) this.renew();
         return this;
@@ -75,9 +75,9 @@ export class Engine {
         this.output = new Uint8Array(memory.buffer as ArrayBuffer, output(), OUTPUT);
     }
 
-    /** After a trap nobody can trust the states: no call is answered any more. */
+    /** Stops the engine after a trap, because its states can no longer be trusted. */
     fail(cause: unknown): never {
-        broken ??= new MksumError("broken", `the engine failed, and gives no digest any more: ${String(cause)}`, { cause });
+        broken ??= new MksumError("broken", `the engine failed and has stopped: ${String(cause)}`, { cause });
         throw broken;
     }
 }
@@ -86,22 +86,22 @@ let engine: Engine | undefined;
 let broken: MksumError | undefined;
 
 /**
- * The running instance, started if it can be at once.
+ * Returns the running instance, and starts it if it can be compiled synchronously.
  *
  * @throws {MksumError} `not-loaded` or `broken`.
  */
 export function running(): Engine {
     if (broken) throw broken;
-    return (engine ??= new Engine(now())).views();
+    return (engine ??= new Engine(compileSync())).views();
 }
 
 /**
- * Compiles the engine aside and starts it. Needed once before the first call where WebAssembly is fetched, or has no SIMD;
- * elsewhere it saves the first call some milliseconds.
+ * Compiles the engine asynchronously and starts it. Required once before the first call if WebAssembly is fetched or has no
+ * SIMD; otherwise it saves the first call some milliseconds.
  *
- * @param module A compiled module of this package, from another thread, say.
+ * @param module A compiled module of this package, for example from another thread.
  */
 export async function load(module?: WebAssembly.Module): Promise<void> {
-    const compiled = engine ? undefined : (module ?? (await later()));
+    const compiled = engine ? undefined : (module ?? (await compile()));
     if (compiled) engine ??= new Engine(compiled);
 }

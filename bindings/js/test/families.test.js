@@ -1,4 +1,4 @@
-// Each entry with one family of hashes: what it has is what `mksum` has, and it has nothing else.
+// Each family's entry has its hashes with the same results as `mksum`, and no others.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -32,7 +32,7 @@ for (const family of families) {
         }
     });
 
-    test(`mksum/${family} has no others`, () => {
+    test(`mksum/${family} has no other hashes`, () => {
         const others = mksum.HASHES.filter((name) => !entry.HASHES.includes(name));
         for (const name of others) {
             assert.equal(entry[name.replace("-", "_")], undefined, name);
@@ -47,7 +47,7 @@ for (const family of families) {
 
 test("every hash is in one family", () => assert.deepEqual(names.sort(), [...mksum.HASHES].sort()));
 
-test("another family's name is a type error", () => {
+test("a hash of another family is a type error", () => {
     const tsc = fileURLToPath(new URL("../node_modules/typescript/bin/tsc", import.meta.url));
     const flags = ["--noEmit", "--strict", "--target", "es2022", "--module", "nodenext", "--types", "node"];
     execFileSync(process.execPath, [tsc, ...flags, "--ignoreConfig", "test/types.ts"], {
