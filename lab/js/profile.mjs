@@ -1,5 +1,5 @@
-// profile.mjs [WORD]: where the time of one call goes, by V8's sampling profiler in Node: the share of each function's own time.
-// The engine is built with its functions' names for it:
+// profile.mjs [WORD]: prints the share of each function's own time in a call, from V8's sampling profiler in Node. Build the
+// engine with function names first:
 //   cd bindings/js && CARGO_PROFILE_WASM_STRIP=debuginfo npm run build
 import { Session } from "node:inspector/promises";
 import * as mksum from "../../bindings/js/dist/fetch/index.js";
@@ -26,13 +26,13 @@ const CASES = {
     "PBKDF2-SHA256, four keys": () => mksum.pbkdf2Many("sha256", Array(4).fill(secret), 1000, 32),
 };
 
-/** Runs for so many milliseconds. */
+/** Repeats a call for this many milliseconds. */
 function run(call, milliseconds) {
     const end = performance.now() + milliseconds;
     while (performance.now() < end) call();
 }
 
-/** A function's name: of the engine, without the crate and its hash. */
+/** Shortens a function's name: removes the crate and the hash of the engine's functions. */
 const shortened = (name) => name.replace(/^_ZN\d+|17h[0-9a-f]{16}E$/g, "").replace(/^(.{60}).*/, "$1…");
 
 const session = new Session();

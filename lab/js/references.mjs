@@ -1,5 +1,5 @@
-// What every digest of the study has to be: `node references.mjs` writes references.json by node:crypto and b3sum,
-// `node references.mjs --check` computes all of it again, BLAKE3 by @noble/hashes.
+// The expected digests of the study. `node references.mjs` writes references.json with node:crypto and b3sum;
+// `node references.mjs --check` recomputes all of them, BLAKE3 with @noble/hashes.
 import { execFileSync } from "node:child_process";
 import { createHash, pbkdf2Sync } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -41,7 +41,7 @@ if (process.argv[2] === "--check") {
     const expected = JSON.stringify(references((bytes) => hexadecimal(blake3(bytes))));
     if (JSON.stringify(JSON.parse(readFileSync(file))) !== expected) {
         console.error(
-            "references.json: other digests than node:crypto and @noble/hashes compute; write it again with `node references.mjs`",
+            "references.json: the digests differ from those of node:crypto and @noble/hashes; write it again with `node references.mjs`",
         );
         process.exit(1);
     }

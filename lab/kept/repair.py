@@ -1,14 +1,25 @@
 #!/usr/bin/env python3
-"""Repairs of a large file with ten damaged leaves: what is fetched, and how long it takes; and proofs from its outboard.
+"""Measures repairs of a large file with ten damaged leaves (bytes fetched, time), and proofs from its outboard.
 
     repair.py MKSUM [--size MIB] [--rounds N] [--write]
 
-The copies are a file and nginx on this machine, and for a file of an eighth of the size a local S3 server, which holds
-objects in memory. Each repair reads all of the file twice, for the damage and for the last proof, so `verify` is measured
-beside it. --write puts the figures into lab/results/repair-*.json.
+The copies are a file and nginx on this machine and, for a file of an eighth of the size, a local S3 server, which holds objects
+in memory. Each repair reads the whole file twice, to find the damage and to verify the result, so `verify` is measured too.
+--write writes lab/results/repair-*.json and the table of lab/README.md.
 """
-import argparse, importlib.util, json, os, pathlib, random, shutil, statistics
-import subprocess, sys, tempfile, time
+
+import argparse
+import importlib.util
+import json
+import os
+import pathlib
+import random
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -32,7 +43,7 @@ def timed(*command, **more):
 
 
 def damage(path, chance):
-    """Flips one bit in each of ten leaves, none next to another."""
+    """Flips one bit in each of ten leaves that are not adjacent."""
     leaves = sorted(chance.sample(range(path.stat().st_size // LEAF // 2), SPOTS))
     with open(path, "r+b") as file:
         for leaf in leaves:
@@ -54,7 +65,7 @@ def make(folder, size):
 
 
 def repairs(kind, bad, good, source, size, **more):
-    """A row: the figures of some rounds of damage and repair."""
+    """Damages and repairs the file in some rounds, and returns a row."""
     seconds, fetched = [], []
     for turn in range(chosen.rounds):
         damage(bad, random.Random(turn))
@@ -62,7 +73,8 @@ def repairs(kind, bad, good, source, size, **more):
         *ranges, last = map(json.loads, done.stdout.splitlines())
         assert done.returncode == 0 and last["ok"] and len(ranges) == SPOTS, done.stderr
         assert last["fetched"] <= SPOTS * LEAF * 1.01, last
-        seconds.append(took), fetched.append(last["fetched"])
+        seconds.append(took)
+        fetched.append(last["fetched"])
     assert subprocess.run(["cmp", good, bad]).returncode == 0
     return row(f"repair from {kind}", size, seconds, fetched=max(fetched), damaged=SPOTS * LEAF)
 
@@ -116,5 +128,5 @@ if __name__ == "__main__":
     servers.prepare(chosen)
     rows = measure()
     if chosen.write:
-        told = results.write("repair", {row["case"]: {"unit": "s"} for row in rows}, rows)[1]
-        print(f"written to {told.relative_to(ROOT)}")
+        print(f"written: {results.write('repair', {row['case']: {'unit': 's'} for row in rows}, rows)[1].relative_to(ROOT)}")
+        subprocess.run([sys.executable, HERE.parent / "tables.py"], check=True)

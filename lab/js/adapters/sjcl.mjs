@@ -1,5 +1,5 @@
-// sjcl 1: JavaScript on arrays of 32-bit words; the build that npm has lacks sha1, sha512 and ripemd160, which the
-// package's sources have.
+// sjcl 1: JavaScript on arrays of 32-bit words. The build on npm lacks sha1, sha512 and ripemd160, which the package's sources
+// contain.
 import sjcl from "../build/sjcl.cjs";
 
 const { hash, misc, codec } = sjcl;
