@@ -39,8 +39,8 @@ def apart(places, room, low, high):
             (a, m), (b, n) = groups[-2], groups[-1]
             groups[-2:] = [[(a * m + b * n) / (m + n), m + n]]
     found = []
-    for middle, count in groups:
-        middle = min(max(middle, low + room * (count - 1) / 2), high - room * (count - 1) / 2)
+    for wanted, count in groups:
+        middle = min(max(wanted, low + room * (count - 1) / 2), high - room * (count - 1) / 2)
         found += [middle + room * (index - (count - 1) / 2) for index in range(count)]
     for index in range(1, len(found)):
         found[index] = max(found[index], found[index - 1] + room)

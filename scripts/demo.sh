@@ -20,7 +20,7 @@ cat "$file" >/dev/null
 
 # timed NAME COMMAND…: prints the best time of three runs, and the output of the last.
 timed() {
-    local name=$1 best= begin end seconds
+    local name=$1 best='' begin end seconds
     shift
     for _ in 1 2 3; do
         begin=$(date +%s%N)

@@ -5,7 +5,16 @@
 
 Needs root for a small file system, and fsverity, veritysetup and bao. If one of these is missing, its tests fail.
 """
-import os, pathlib, random, signal, struct, subprocess, sys, tempfile, time, unittest
+import os
+import pathlib
+import random
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
 
 MKSUM = os.path.abspath(sys.argv.pop(1))
 KIB, MIB = 1 << 10, 1 << 20
@@ -13,7 +22,7 @@ RUNS = 200
 
 
 def run(*arguments, **more):
-    return subprocess.run([MKSUM, *map(str, arguments)], capture_output=True, text=True, **more)
+    return subprocess.run([MKSUM, *map(str, arguments)], check=False, capture_output=True, text=True, **more)
 
 
 def program(*arguments):
@@ -49,7 +58,8 @@ class Kept(unittest.TestCase):
 
     def killed(self, arguments, at_most):
         """Kills a run after a random time. Returns whether it ended before, and its messages."""
-        process = subprocess.Popen([MKSUM, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        command = [MKSUM, *map(str, arguments)]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         try:
             process.wait(random.uniform(0, at_most))
         except subprocess.TimeoutExpired:
@@ -59,7 +69,8 @@ class Kept(unittest.TestCase):
         return process.returncode == 0, errors
 
     def test_a_killed_run_leaves_no_wrong_outboard_and_the_next_resumes(self):
-        keep = ["keep", "-f", "rfc6962:sha256:4KiB", "--keep-leaf", "4KiB", "--throttle", "60MB", "--checkpoint", "5ms", self.file]
+        options = ["-f", "rfc6962:sha256:4KiB", "--keep-leaf", "4KiB", "--throttle", "60MB", "--checkpoint", "5ms"]
+        keep = ["keep", *options, self.file]
         right, ended = root(self.file, "-f", "rfc6962:sha256:4KiB"), 0
         for _ in range(RUNS):
             done, errors = self.killed(keep, 0.2)
@@ -161,8 +172,8 @@ class Kept(unittest.TestCase):
             for hash in ("sha256", "sha512"):
                 for block in (1024, 4096):
                     for salt in ("", "0123ab"):
-                        options = [f"--salt={salt}"] if salt else []
-                        program("fsverity", "digest", f"--hash-alg={hash}", f"--block-size={block}", *options, f"--out-merkle-tree={theirs}", file)
+                        options = [f"--hash-alg={hash}", f"--block-size={block}"] + ([f"--salt={salt}"] if salt else [])
+                        program("fsverity", "digest", *options, f"--out-merkle-tree={theirs}", file)
                         same(f"fsverity:{hash}:{block}" + (f":salt={salt}" if salt else ""))
             uuid = "12345678-9abc-def0-1234-56789abcdef0"
             file.write_bytes(os.urandom(length // 4096 * 4096 or 4096))
@@ -170,8 +181,8 @@ class Kept(unittest.TestCase):
                 for block in (512, 4096):
                     for salt in ("-", "0123ab"):
                         theirs.unlink(missing_ok=True)
-                        program("veritysetup", "format", f"--hash={hash}", f"--data-block-size={block}", f"--hash-block-size={block}",
-                                f"--salt={salt}", f"--uuid={uuid}", file, theirs)
+                        options = [f"--hash={hash}", f"--data-block-size={block}", f"--hash-block-size={block}"]
+                        program("veritysetup", "format", *options, f"--salt={salt}", f"--uuid={uuid}", file, theirs)
                         same(f"dmverity:{hash}:{block}" + (f":salt={salt}" if salt != "-" else ""), "--uuid", uuid)
         # A flipped byte in a foreign tree is reported as damage to the tree, not to the file.
         program("bao", "encode", f"--outboard={theirs}", file)

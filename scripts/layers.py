@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Checks that every crate depends only on crates below it: lanes ← tree ← io, gpu ← cli, bindings."""
-import json, subprocess, sys
+import json
+import subprocess
+import sys
 
 HEIGHT = {"mksum-lanes": 0, "mksum": 1, "mksum-io": 2, "mksum-gpu": 2, "mksum-cli": 3, "mksum-c": 3, "mksum-js": 3,
           "mksum-unpack": 0}

@@ -7,12 +7,20 @@ Installs missing programs: Debian packages with apt-get, the rest under DIR (tar
 Prints one line a program and `N passed, M failed`. If a program cannot be installed, all its rows fail.
 --only runs just the programs whose name contains TEXT.
 """
-import argparse, collections, os, pathlib, re, sys, tempfile
+import argparse
+import collections
+import os
+import pathlib
+import re
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "check"))
+import generate
+import install
+import reference
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE / "check")]
-import generate, install, reference  # noqa: E401
-
 Row = collections.namedtuple("Row", "format input length root source")
 
 
@@ -43,7 +51,7 @@ def confirm(program, rows):
         print(f"{program.source}: FAILURE, {len(rows)} rows not confirmed: {type(error).__name__}: {error}")
         return 0, len(rows)
     printed += [None] * (len(rows) - len(printed))
-    differing = [(row, root) for row, root in zip(rows, printed) if row.root != root]
+    differing = [(row, root) for row, root in zip(rows, printed, strict=True) if row.root != root]
     for row, root in differing[:10]:
         print(f"  {row.format} {row.input} {row.length}: expected {row.root}, {program.source} printed {root}")
     line = f"{program.source}: {len(rows) - len(differing)} rows confirmed"

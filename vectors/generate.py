@@ -4,7 +4,8 @@
     generate.py            write every rows/NAME.tsv
     generate.py --check    change nothing; fail if a file differs from the computed one
 """
-import pathlib, sys
+import pathlib
+import sys
 
 import reference
 from reference import ANY_HASH, CHOICES, KiB, MiB
@@ -30,7 +31,7 @@ DEFINITION = "definition"  # no other program computes the root
 
 def source(format, pattern, root):
     """Returns the independent program that prints this row's root."""
-    name, hash_name, leaf, _ = reference.parse(format)
+    name, hash_name, _, _ = reference.parse(format)
     if root == "-":
         return LIBTORRENT if name == "btv2" else DEFINITION
     if name == "rfc6962":

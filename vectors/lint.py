@@ -15,7 +15,11 @@ A worked example is a fenced block that begins with ```example. Each of its line
 
 Bytes are "text", pairs of hex digits, the name of an earlier line, input[start..end], zeros(count), mod251(count).
 """
-import argparse, base64, pathlib, re, sys
+import argparse
+import base64
+import pathlib
+import re
+import sys
 
 import generate
 import reference

@@ -3,7 +3,10 @@
 It computes everything in memory, one digest at a time, with only the standard library. check.py tests it: it compares every
 row of rows/*.tsv with the output of established programs.
 """
-import base64, functools, hashlib, struct
+import base64
+import functools
+import hashlib
+import struct
 
 KiB, MiB = 1 << 10, 1 << 20
 
@@ -64,6 +67,10 @@ def blake3_parent(left, right, root):
     return struct.pack("<8I", *compress(IV, left + right, 0, PARENT | root))
 
 
+def blake3_inner(left, right):
+    return blake3_parent(left, right, 0)
+
+
 @functools.lru_cache(1 << 12)
 def blake3_hash(data):
     chunks = pieces(data, 1024) or [b""]
@@ -71,8 +78,7 @@ def blake3_hash(data):
         return blake3_chunk(data, 0, ROOT)
     values = [blake3_chunk(chunk, i, 0) for i, chunk in enumerate(chunks)]
     half = power_of_two_below(len(values))
-    inner = lambda left, right: blake3_parent(left, right, 0)
-    return blake3_parent(promote(values[:half], inner), promote(values[half:], inner), ROOT)
+    return blake3_parent(promote(values[:half], blake3_inner), promote(values[half:], blake3_inner), ROOT)
 
 
 # ---- Hashes and trees ------------------------------------------------------------------------------------------------
@@ -137,7 +143,10 @@ def plain(data, hash_name, leaf, salt):
 
 def mtsum(data, hash_name, leaf, salt):
     H, half = hasher(hash_name), len(data) // 2
-    side = lambda part: halve(part, leaf, lambda piece: H(b"\0" + piece), lambda left, right: H(b"\1" + left + right))
+
+    def side(part):
+        return halve(part, leaf, lambda piece: H(b"\0" + piece), lambda left, right: H(b"\1" + left + right))
+
     return H(b"\2" + side(data[:half]) + side(data[half:]))
 
 

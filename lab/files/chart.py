@@ -4,10 +4,9 @@
 import pathlib
 import sys
 
-LAB = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(LAB))
-import plot  # noqa: E402
-import results  # noqa: E402
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import plot
+import results
 
 BARS = {
     "sha256sum": "sha256sum",
@@ -31,7 +30,7 @@ def draw():
     panels = [panel(result) for result in measured]
     if panels:
         chart = panels[0] if len(panels) == 1 else plot.grid(panels, columns=len(panels))
-        print(f"drawn: {plot.save(chart, LAB.parent / 'docs/speed.svg')}")
+        print(f"drawn: {plot.save(chart, results.ROOT / 'docs/speed.svg')}")
 
 
 if __name__ == "__main__":

@@ -17,9 +17,9 @@ import subprocess
 import sys
 import time
 
-LAB = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(LAB))
-import results  # noqa: E402
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import results
+from results import LAB
 
 GIB = 1 << 30
 NOTHING = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
@@ -29,7 +29,7 @@ def timed(command, **more):
     """Returns the wall and processor seconds of one run, including its children."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     begin = time.monotonic()
-    done = subprocess.run(command, shell=isinstance(command, str), **{**NOTHING, **more})
+    done = subprocess.run(command, check=False, shell=isinstance(command, str), **{**NOTHING, **more})
     wall = time.monotonic() - begin
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode:
@@ -52,14 +52,22 @@ def measure(case, commands, amount, unit, rounds, before=lambda: None):
     for name in commands:
         ratios = [theirs / ours for theirs, ours in zip(walls[first], walls[name], strict=True)]
         middle = statistics.median(walls[name])
-        rows.append({
-            "case": case, "subject": name, "median": middle, "least": min(walls[name]), "most": max(walls[name]), "trials": rounds,
-            "cpu_seconds": statistics.median(cpus[name]), "amount": amount, "amount_unit": unit,
-            "rate": amount / middle, "ratio_to_first": statistics.median(ratios),
-        })
-        row = rows[-1]
-        print(f"{case:<7} {name:<34} {middle:8.3f} s ({min(walls[name]):.3f}–{max(walls[name]):.3f})  cpu {row['cpu_seconds']:8.3f} s  "
-              f"{row['rate']:12.4g} {unit}/s  {row['ratio_to_first']:6.2f}×", flush=True)
+        row = {
+            "case": case,
+            "subject": name,
+            "median": middle,
+            "least": min(walls[name]),
+            "most": max(walls[name]),
+            "trials": rounds,
+            "cpu_seconds": statistics.median(cpus[name]),
+            "amount": amount,
+            "amount_unit": unit,
+            "rate": amount / middle,
+            "ratio_to_first": statistics.median(ratios),
+        }
+        rows.append(row)
+        times = f"{middle:8.3f} s ({row['least']:.3f}–{row['most']:.3f})  cpu {row['cpu_seconds']:8.3f} s"
+        print(f"{case:<7} {name:<34} {times}  {row['rate']:12.4g} {unit}/s  {row['ratio_to_first']:6.2f}×", flush=True)
     return rows
 
 
@@ -87,7 +95,10 @@ def main():
     assert output([mksum, "-f", "blake3", "--untagged", big]) == output(["b3sum", big])
     assert output([mksum, "-f", "plain:sha256:1TiB", "--untagged", big]) == output(["sha256sum", big])
 
-    formats = "rfc6962:sha256:64KiB rfc6962:sha256:16KiB blake3 glacier btv2 fsverity:sha256:4KiB mtsum:sha256 s3:md5:8MiB rfc6962:sha512:64KiB".split()
+    formats = (
+        "rfc6962:sha256:64KiB rfc6962:sha256:16KiB blake3 glacier btv2 fsverity:sha256:4KiB mtsum:sha256 s3:md5:8MiB "
+        "rfc6962:sha512:64KiB"
+    ).split()
     ours = {f"mksum -f {name}": [mksum, "-f", name, big] for name in formats}
     peers = {
         "sha256sum": ["sha256sum", big],
@@ -101,8 +112,9 @@ def main():
         if case == "cached":
             rows += measure(case, {**peers, **ours, "mksum -p 1": [mksum, "-p", "1", big]}, size, "GB", chosen.rounds)
         elif case == "leaf":
-            leaves = {f"mksum -l {leaf}": [mksum, "-l", leaf, big] for leaf in "64KiB 4KiB 16KiB 32KiB 128KiB 256KiB 1MiB 4MiB".split()}
-            rows += measure(case, leaves, size, "GB", chosen.rounds)
+            leaves = "64KiB 4KiB 16KiB 32KiB 128KiB 256KiB 1MiB 4MiB".split()
+            tools = {f"mksum -l {leaf}": [mksum, "-l", leaf, big] for leaf in leaves}
+            rows += measure(case, tools, size, "GB", chosen.rounds)
         elif case == "cold":
             def drop():
                 subprocess.run(["sync"], check=True)
@@ -112,7 +124,8 @@ def main():
             few |= {f"mksum --io {mode}": [mksum, "--io", mode, big] for mode in ("auto", "direct", "buffered")}
             rows += measure(case, few, size, "GB", max(3, chosen.rounds // 2), drop)
         elif case == "pipe":
-            tools = {"b3sum": "b3sum", "sha256sum": "sha256sum", "mksum -f blake3": f"{mksum} -f blake3", "mksum": mksum, "cat": "cat"}
+            tools = {name: name for name in ("b3sum", "sha256sum")}
+            tools |= {"mksum -f blake3": f"{mksum} -f blake3", "mksum": mksum, "cat": "cat"}
             rows += measure(case, {name: f"cat {big} | {tool}" for name, tool in tools.items()}, size, "GB", chosen.rounds)
         elif case == "small":
             folder = LAB.parent / "target/lab/small"

@@ -16,16 +16,16 @@ import re
 import subprocess
 import sys
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent))
-import results  # noqa: E402
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import results
 
 # Milliseconds for 2^25 leaves as published by the authors: kernels only, with leaves and nodes on the device.
+BLAKE3, SHA = "github.com/itzmeanjan/merklize-blake3, README", "github.com/itzmeanjan/merklize-sha, README, its average corrected"
 PUBLISHED = [
-    {"case": "blake3", "subject": "merklize-blake3, NVIDIA Tesla V100", "ms": 100.6, "source": "github.com/itzmeanjan/merklize-blake3, README"},
-    {"case": "blake3", "subject": "merklize-blake3, Xeon Platinum 8358, 128 threads", "ms": 175.9, "source": "github.com/itzmeanjan/merklize-blake3, README"},
-    {"case": "blake3", "subject": "merklize-blake3, Core i9-10920X, 24 threads", "ms": 270.3, "source": "github.com/itzmeanjan/merklize-blake3, README"},
-    {"case": "sha256", "subject": "merklize-sha, NVIDIA Tesla V100", "ms": 52, "source": "github.com/itzmeanjan/merklize-sha, README, its average corrected"},
+    {"case": "blake3", "subject": "merklize-blake3, NVIDIA Tesla V100", "ms": 100.6, "source": BLAKE3},
+    {"case": "blake3", "subject": "merklize-blake3, Xeon Platinum 8358, 128 threads", "ms": 175.9, "source": BLAKE3},
+    {"case": "blake3", "subject": "merklize-blake3, Core i9-10920X, 24 threads", "ms": 270.3, "source": BLAKE3},
+    {"case": "sha256", "subject": "merklize-sha, NVIDIA Tesla V100", "ms": 52, "source": SHA},
 ]
 
 
@@ -39,24 +39,39 @@ def devices(mksum):
 
 def measured(mksum, hash, device, threads, runs):
     command = [mksum, "merklize", f"--bench={runs}", "--json", "--hash", hash, "--device", device, "--threads", str(threads)]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
     if done.returncode:
         sys.exit(f"{' '.join(map(str, command))}: {done.stderr}")
     for line in done.stdout.splitlines():
         run = json.loads(line)
-        parts = {f"{name}_ms": run[f"{name}_ms"] for name in ("kernel", "to_device", "from_device")}
-        shares = {name: run[name] for name in ("copy_percent", "hash_percent", "nodes_per_second")}
-        yield {"case": hash, "subject": run["device"], "x": run["leaves"], "median": run["wall_ms"], "least": run["wall_least_ms"],
-               "most": run["wall_most_ms"], "trials": run["runs"], **parts, **shares}
+        names = ("kernel_ms", "to_device_ms", "from_device_ms", "copy_percent", "hash_percent", "nodes_per_second")
+        yield {
+            "case": hash,
+            "subject": run["device"],
+            "x": run["leaves"],
+            "median": run["wall_ms"],
+            "least": run["wall_least_ms"],
+            "most": run["wall_most_ms"],
+            "trials": run["runs"],
+            **{name: run[name] for name in names},
+        }
 
 
 def table(rows):
     print("| hash | device | leaves | total ms (least–most) | kernels | to device | from device | nodes/s | % copy | % hash |")
     print("|---|---|---|---|---|---|---|---|---|---|")
     for row in rows:
-        print(f"| {row['case']} | {row['subject']} | 2^{row['x'].bit_length() - 1} | {row['median']:.2f} ({row['least']:.2f}–{row['most']:.2f}) | "
-              f"{row['kernel_ms']:.2f} | {row['to_device_ms']:.2f} | {row['from_device_ms']:.2f} | {row['nodes_per_second'] / 1e6:.1f} M | "
-              f"{row['copy_percent']:.0f} % | {row['hash_percent']:.0f} % |", flush=True)
+        cells = [
+            row["case"],
+            row["subject"],
+            f"2^{row['x'].bit_length() - 1}",
+            f"{row['median']:.2f} ({row['least']:.2f}–{row['most']:.2f})",
+            *(f"{row[name]:.2f}" for name in ("kernel_ms", "to_device_ms", "from_device_ms")),
+            f"{row['nodes_per_second'] / 1e6:.1f} M",
+            f"{row['copy_percent']:.0f} %",
+            f"{row['hash_percent']:.0f} %",
+        ]
+        print(f"| {' | '.join(cells)} |", flush=True)
 
 
 def main():
@@ -79,9 +94,9 @@ def main():
         print(f"published: {one['case']}, 2^25 leaves, {one['subject']}: {one['ms']} ms, kernels only ({one['source']})")
     if chosen.write:
         cases = {hash: {"x": "leaves", "unit": "ms"} for hash in chosen.hash}
-        listed = subprocess.run([mksum, "devices"], capture_output=True, text=True).stdout
+        listed = subprocess.run([mksum, "devices"], check=True, capture_output=True, text=True).stdout
         print(f"written: {results.write('merklize', cases, rows, devices=listed, published=published)[1]}")
-        subprocess.run([sys.executable, HERE.parent / "tables.py"], check=True)
+        subprocess.run([sys.executable, results.LAB / "tables.py"], check=True)
 
 
 if __name__ == "__main__":

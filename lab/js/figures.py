@@ -8,14 +8,14 @@ machines and goes to target/lab/js.html.
 import pathlib
 import sys
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.append(str(HERE.parent))
-import altair  # noqa: E402
-import plot  # noqa: E402
-import results  # noqa: E402
-import tables  # noqa: E402
-from tables import HASHES, MIB, NATIVE  # noqa: E402
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+import altair
+import plot
+import results
+import tables
+from tables import HASHES, MIB, NATIVE
 
+HERE = pathlib.Path(__file__).resolve().parent
 # The most popular libraries, and the fastest.
 KNOWN = [
     "mksum",

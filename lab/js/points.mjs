@@ -6,7 +6,7 @@ const decades = (from, to, half = 0) =>
     Array.from({ length: to - from }, (_, decade) =>
         Array.from({ length: 9 }, (_, digit) => (digit + 1 + half) * 10 ** (from + decade)),
     ).flat();
-const ascending = (numbers) => [...new Set(numbers)].sort((a, b) => a - b);
+const ascending = (numbers) => [...new Set(numbers)].toSorted((a, b) => a - b);
 
 /** Input sizes in bytes. At 56 and 112 padding needs another block of 64 or 128 bytes; powers of two are common sizes. */
 export const SIZES = ascending([

@@ -23,7 +23,7 @@ const CASES = {
     "plain:sha256:1KiB of 1 MiB": () => mksum.root("plain:sha256:1KiB", data),
     "64 streams, 16 KiB each in turn": () => streams.forEach((stream) => stream.update(data.subarray(0, 1 << 14))),
     "PBKDF2-SHA256, one key": () => mksum.pbkdf2Many("sha256", [secret], 1000, 32),
-    "PBKDF2-SHA256, four keys": () => mksum.pbkdf2Many("sha256", Array(4).fill(secret), 1000, 32),
+    "PBKDF2-SHA256, four keys": () => mksum.pbkdf2Many("sha256", [secret, secret, secret, secret], 1000, 32),
 };
 
 /** Repeats a call for this many milliseconds. */
@@ -47,11 +47,11 @@ for (const [name, call] of Object.entries(CASES)) {
     const { profile } = await session.post("Profiler.stop");
     const [own, names] = [new Map(), new Map(profile.nodes.map(({ id, callFrame }) => [id, callFrame.functionName]))];
     profile.samples.forEach((id, at) => {
-        const function_ = names.get(id) || "(script)";
-        own.set(function_, (own.get(function_) ?? 0) + profile.timeDeltas[at]);
+        const called = names.get(id) || "(script)";
+        own.set(called, (own.get(called) ?? 0) + profile.timeDeltas[at]);
     });
     const all = [...own.values()].reduce((sum, time) => sum + time);
-    const most = [...own].sort(([, a], [, b]) => b - a).filter(([, time]) => time > all / 100);
+    const most = [...own].toSorted(([, a], [, b]) => b - a).filter(([, time]) => time > all / 100);
     console.log(`\n${name}`);
-    for (const [function_, time] of most) console.log(`${((100 * time) / all).toFixed(1).padStart(6)} %  ${shortened(function_)}`);
+    for (const [called, time] of most) console.log(`${((100 * time) / all).toFixed(1).padStart(6)} %  ${shortened(called)}`);
 }

@@ -11,18 +11,20 @@ import { ITERATIONS, KEYS, KEY_ITERATIONS, SIZES, TREES } from "./points.mjs";
 const all = pattern(SIZES.at(-1));
 const file = new URL("references.json", import.meta.url);
 
+const sizes = (digest) => Object.fromEntries(SIZES.map((size) => [size, digest(all.subarray(0, size))]));
+const key = (hash, length, secret, iterations) => pbkdf2Sync(secret, SALT, iterations, length, hash).toString("hex");
+const b3sum = (bytes) => execFileSync("b3sum", ["--no-names"], { input: bytes }).toString().trim();
+
+const derived = (hash, length) =>
+    Object.fromEntries(ITERATIONS.map((iterations) => [iterations, key(hash, length, password(0), iterations)]));
+
 function references(blake3) {
-    const sizes = (digest) => Object.fromEntries(SIZES.map((size) => [size, digest(all.subarray(0, size))]));
     const hashes = Object.fromEntries(
         Object.entries(NAMES).map(([hash, name]) => [
             hash,
             sizes((bytes) => createHash(name).update(bytes).digest("hex")),
         ]),
     );
-    const key = (hash, length, secret, iterations) =>
-        pbkdf2Sync(secret, SALT, iterations, length, hash).toString("hex");
-    const derived = (hash, length) =>
-        Object.fromEntries(ITERATIONS.map((iterations) => [iterations, key(hash, length, password(0), iterations)]));
     return {
         hashes: { ...hashes, blake3: sizes(blake3) },
         pbkdf2: { sha1: derived("sha1", 20), sha256: derived("sha256", 32) },
@@ -46,6 +48,5 @@ if (process.argv[2] === "--check") {
         process.exit(1);
     }
 } else {
-    const b3sum = (bytes) => execFileSync("b3sum", ["--no-names"], { input: bytes }).toString().trim();
     writeFileSync(file, `${JSON.stringify(references(b3sum), null, 1)}\n`);
 }

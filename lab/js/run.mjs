@@ -102,7 +102,7 @@ for (const engine of chosen) {
         if (message.clock) result.clock ??= message.clock;
         if (message.subjects && !result.subjects.length) result.subjects = message.subjects;
         if (message.refused) console.error(`  refused: ${JSON.stringify(message.refused)}`);
-        if (message.progress && /^round/.test(message.progress))
+        if (message.progress?.startsWith("round"))
             console.error(`  ${Math.round((Date.now() - begin) / 1000)} s: ${message.progress}`);
     };
     try {

@@ -9,10 +9,10 @@ import math
 import pathlib
 import sys
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.append(str(HERE.parent))
-import results  # noqa: E402
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+import results
 
+HERE = pathlib.Path(__file__).resolve().parent
 HASHES = ["md5", "sha1", "sha256", "sha512", "ripemd160", "blake2s", "blake2b", "blake3"]
 ENGINES = {
     "node": "Node",
@@ -155,7 +155,8 @@ def streaming(engines):
 def by_subject(engines, case, x, label):
     """Returns MB/s of each subject at one size."""
     names = subjects(engines, case)
-    return table(label, engines, [[name, *(spread(engine, case, name, x, 1e3) for engine in engines)] for name in names])
+    rows = [[name, *(spread(engine, case, name, x, 1e3) for engine in engines)] for name in names]
+    return table(label, engines, rows)
 
 
 def pooled(engines):
@@ -189,10 +190,11 @@ def facts(title, engines):
     trials = sorted({row["trials"] for row in head["rows"] if row["case"] == "sha256"})
     files = [f"[{ENGINES[one.name]} {one.version}](../results/{one.head['file']})" for one in engines]
     quick = " **A quick run: fewer points and trials.**" if settings["quick"] else ""
+    span = "–".join(map(str, dict.fromkeys((trials[0], trials[-1]))))
     return (
         f"- {title}: {where['cpu']} ({', '.join(where['has'])}), {where['system']}, {head['date']}; {', '.join(files)}. Commit "
-        f"{head['commit']}, seed {settings['seed']}, {'–'.join(map(str, dict.fromkeys((trials[0], trials[-1]))))} trials of about "
-        f"{settings['trialMs']} ms a point in {engines[0].title}.{quick}"
+        f"{head['commit']}, seed {settings['seed']}, {span} trials of about {settings['trialMs']} ms a point in "
+        f"{engines[0].title}.{quick}"
     )
 
 

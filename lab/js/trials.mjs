@@ -8,7 +8,7 @@ import { Random } from "./random.mjs";
 
 const now = () => performance.now();
 const median = (numbers) => {
-    const sorted = [...numbers].sort((a, b) => a - b);
+    const sorted = numbers.toSorted((a, b) => a - b);
     const middle = sorted.length >> 1;
     return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 };

@@ -21,10 +21,9 @@ import sys
 import tempfile
 import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
-sys.path.insert(0, str(HERE.parent))
-import results  # noqa: E402
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import results
+from results import ROOT
 
 MIB, LEAF, SPOTS = 1 << 20, 64 << 10, 10
 
@@ -38,7 +37,7 @@ def load(path):
 
 def timed(*command, **more):
     begin = time.perf_counter()
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, **more)
+    done = subprocess.run(list(map(str, command)), check=False, capture_output=True, text=True, **more)
     return time.perf_counter() - begin, done
 
 
@@ -75,13 +74,13 @@ def repairs(kind, bad, good, source, size, **more):
         assert last["fetched"] <= SPOTS * LEAF * 1.01, last
         seconds.append(took)
         fetched.append(last["fetched"])
-    assert subprocess.run(["cmp", good, bad]).returncode == 0
+    assert subprocess.run(["cmp", good, bad], check=False).returncode == 0
     return row(f"repair from {kind}", size, seconds, fetched=max(fetched), damaged=SPOTS * LEAF)
 
 
 def row(name, size, seconds, **more):
-    figures = {"case": name, "subject": "mksum", "median": statistics.median(seconds), "least": min(seconds), "most": max(seconds),
-               "trials": len(seconds), "mib": size, **more}
+    spread = {"median": statistics.median(seconds), "least": min(seconds), "most": max(seconds), "trials": len(seconds)}
+    figures = {"case": name, "subject": "mksum", **spread, "mib": size, **more}
     spread = f"{figures['median']:.3f} s ({figures['least']:.3f}–{figures['most']:.3f})"
     print(f"{name}\t{size} MiB\t{spread}\t{more.get('fetched', '')}", flush=True)
     return figures
@@ -129,4 +128,4 @@ if __name__ == "__main__":
     rows = measure()
     if chosen.write:
         print(f"written: {results.write('repair', {row['case']: {'unit': 's'} for row in rows}, rows)[1].relative_to(ROOT)}")
-        subprocess.run([sys.executable, HERE.parent / "tables.py"], check=True)
+        subprocess.run([sys.executable, results.LAB / "tables.py"], check=True)

@@ -22,15 +22,14 @@ import sys
 import tempfile
 import time
 
-LAB = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(LAB))
-import results  # noqa: E402
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import results
 
 KIB, MIB, GIB, TIB = (1 << power for power in (10, 20, 30, 40))
 
 
 def run(*arguments):
-    done = subprocess.run([MKSUM, *map(str, arguments)], capture_output=True, text=True)
+    done = subprocess.run([MKSUM, *map(str, arguments)], check=False, capture_output=True, text=True)
     assert done.returncode in (0, 1), done.stderr
     return done
 
@@ -54,9 +53,10 @@ def write(path, offset, bytes):
 
 def rows(case, figures, unit="s", **more):
     figures = list(figures)
-    row = {"case": case, "subject": "mksum", "unit": unit, "median": statistics.median(figures), "least": min(figures), "most": max(figures), "trials": len(figures), **more}
-    print(f"{case:<44} {row['median']:9.4f} {unit} ({row['least']:.4f}–{row['most']:.4f}), goal: {more.get('goal')}", flush=True)
-    return row
+    spread = {"median": statistics.median(figures), "least": min(figures), "most": max(figures), "trials": len(figures)}
+    text = f"{spread['median']:9.4f} {unit} ({spread['least']:.4f}–{spread['most']:.4f})"
+    print(f"{case:<44} {text}, goal: {more.get('goal')}", flush=True)
+    return {"case": case, "subject": "mksum", "unit": unit, **spread, **more}
 
 
 def keep(folder, rounds):
@@ -93,8 +93,9 @@ def verify_range(folder, rounds):
     run("keep", file)
     assert run("verify", "--range", f"{33 * GIB}..{33 * GIB + MIB}", file).returncode == 0
     write(file, 33 * GIB + 5, b"damage")
-    assert '"start":%d' % (33 * GIB) in run("verify", "--json", "--range", f"{33 * GIB}..{33 * GIB + MIB}", file).stdout
-    times = [seconds("verify", "--range", f"{at}..{at + MIB}", file)[0] for at in random.sample(range(0, 63 * GIB, MIB), rounds * 5)]
+    assert f'"start":{33 * GIB}' in run("verify", "--json", "--range", f"{33 * GIB}..{33 * GIB + MIB}", file).stdout
+    places = random.sample(range(0, 63 * GIB, MIB), rounds * 5)
+    times = [seconds("verify", "--range", f"{at}..{at + MIB}", file)[0] for at in places]
     file.unlink()
     return [rows("verify --range, 1 MiB of 64 GiB", times, goal="under 20 ms")]
 
@@ -141,7 +142,8 @@ def resume(folder, rounds):
         (folder / "file.mkt").unlink(missing_ok=True)
         (folder / "file.mkt.part").unlink(missing_ok=True)
         rate, killed = 100_000_000, random.uniform(3, 7)
-        process = subprocess.Popen([MKSUM, "keep", "--throttle", str(rate), str(file)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        nowhere = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        process = subprocess.Popen([MKSUM, "keep", "--throttle", str(rate), str(file)], **nowhere)
         time.sleep(killed)
         process.send_signal(signal.SIGKILL)
         process.wait()
@@ -167,4 +169,4 @@ if __name__ == "__main__":
         with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
             found += CASES[case](pathlib.Path(folder), arguments.rounds)
     print(f"written: {results.write('kept', {row['case']: {'unit': row.pop('unit')} for row in found}, found)[1]}")
-    subprocess.run([sys.executable, LAB / "tables.py"], check=True)
+    subprocess.run([sys.executable, results.LAB / "tables.py"], check=True)

@@ -19,11 +19,11 @@ import sys
 import tempfile
 import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-LANGUAGES = HERE.parents[1] / "languages"
-sys.path.insert(0, str(HERE.parent))
-import results as files  # noqa: E402
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import results as files
 
+HERE = pathlib.Path(__file__).resolve().parent
+LANGUAGES = files.ROOT / "languages"
 NAMES = {"rust": "Rust", "go": "Go", "zig": "Zig", "c": "C", "d": "D", "haskell": "Haskell", "perl": "Perl"}
 PLAIN = "plain way (Go)"
 SEGMENTS = [16, 64, 256, 1024, 4096, 1 << 23]
@@ -132,10 +132,11 @@ def markdown(results, figure):
     """Returns the tables of one machine, with a figure or without."""
     m, sections = results["machine"], []
     plain = {(row["case"], row["x"]): throughput(row) for row in results["rows"] if row["subject"] == PLAIN}
+    chip = f"{m['cpu']} ({', '.join(m['has'])}), {m['cores']} cores, {m['system']}, load {m['load_1min']:.1f}"
     sections.append(
-        f"Measured on {results['date']}: {m['cpu']} ({', '.join(m['has'])}), {m['cores']} cores, {m['system']}, load {m['load_1min']:.1f}. "
-        f"Median of {results['rows'][0]['trials']} runs. *{PLAIN}* is [a loop over Go's `crypto/sha256`](../lab/languages/plain/main.go), the way "
-        "of the fastest programs known before." + figure)
+        f"Measured on {results['date']}: {chip}. Median of {results['rows'][0]['trials']} runs. *{PLAIN}* is [a loop over Go's "
+        "`crypto/sha256`](../lab/languages/plain/main.go), the way of the fastest programs known before." + figure
+    )
     sections.append("256 MiB of random bytes, MB/s by user and system time:\n\n" +
                     table(results, "random", lambda row: number(throughput(row))))
     sections.append("The same as a multiple of the plain way:\n\n" +
@@ -161,8 +162,16 @@ def draw(results, path):
     for row in results["rows"]:
         if row["case"] == "random":
             series.setdefault(row["subject"], []).append((row["x"], throughput(row)))
-    plot.save(plot.lines(series, x="segment size, bytes", y="MB/s by user and system time, one thread", title="The root of 256 MiB of random bytes",
-                         ticks=SEGMENTS, width=640, height=420), path)
+    chart = plot.lines(
+        series,
+        x="segment size, bytes",
+        y="MB/s by user and system time, one thread",
+        title="The root of 256 MiB of random bytes",
+        ticks=SEGMENTS,
+        width=640,
+        height=420,
+    )
+    plot.save(chart, path)
 
 
 def render(found):

@@ -1,5 +1,10 @@
 """Installs the independent programs: Debian packages with apt-get, everything else under one directory."""
-import os, pathlib, re, shutil, subprocess, venv
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import venv
 
 HERE = pathlib.Path(__file__).resolve().parent
 ENVIRONMENT = {**os.environ, "LC_ALL": "C", "PATH": os.environ.get("PATH", "") + ":/usr/local/go/bin:/usr/sbin:/sbin"}
@@ -9,9 +14,9 @@ def run(*command, **options):
     """Returns a command's output. Raises RuntimeError with its last line if it fails or does not exist."""
     options = {"env": ENVIRONMENT, **options}
     try:
-        done = subprocess.run(list(map(str, command)), capture_output=True, text=True, **options)
+        done = subprocess.run(list(map(str, command)), check=False, capture_output=True, text=True, **options)
     except OSError as error:
-        raise RuntimeError(f"{command[0]}: {error.strerror}")
+        raise RuntimeError(f"{command[0]}: {error.strerror}") from error
     if done.returncode:
         lines = (done.stderr + done.stdout).strip().splitlines() or ["no message"]
         raise RuntimeError(f"{command[0]}: exit status {done.returncode}: {lines[-1]}")

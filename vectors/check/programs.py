@@ -1,5 +1,13 @@
 """The independent programs. `roots` takes rows and yields, in their order, the roots that the program prints."""
-import contextlib, importlib.metadata, pathlib, re, shutil, socket, subprocess, tempfile, time
+import contextlib
+import importlib.metadata
+import pathlib
+import re
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
 
 import generate
 import install

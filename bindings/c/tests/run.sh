@@ -15,13 +15,15 @@ diff <(functions | sort) <(nm -D --defined-only "$folder/usr/lib/libmksum.so" | 
     fail "mksum.h and libmksum.so have different functions"
 # The statuses have the same numbers.
 diff <(sed -n 's/^ *MKSUM_\([A-Z_]*\) = \([0-9]*\),\{0,1\}$/\1 \2/p' include/mksum.h | tr -d _ ) \
-    <(sed -n 's/^ *\([A-Z][A-Za-z]*\) = \([0-9]*\),$/\1 \2/p' src/failure.rs | tr a-z A-Z) ||
+    <(sed -n 's/^ *\([A-Z][A-Za-z]*\) = \([0-9]*\),$/\1 \2/p' src/failure.rs | tr '[:lower:]' '[:upper:]') ||
     fail "mksum.h and failure.rs have different statuses"
 
 c=(cc -std=c11 -Wall -Wextra -Werror -pedantic -O1 -g "-DVERSION=\"$version\"")
-shared=($(pkg-config --cflags --libs mksum) "-Wl,-rpath,$folder/usr/lib")
-cflags=($(pkg-config --cflags mksum))
-static=("$folder/usr/lib/libmksum.a" $(pkg-config --static --libs-only-l mksum | sed 's/-lmksum//'))
+read -ra shared <<<"$(pkg-config --cflags --libs mksum)"
+shared+=("-Wl,-rpath,$folder/usr/lib")
+read -ra cflags <<<"$(pkg-config --cflags mksum)"
+read -ra static <<<"$(pkg-config --static --libs-only-l mksum | sed 's/-lmksum//')"
+static=("$folder/usr/lib/libmksum.a" "${static[@]}")
 for program in examples/merklize examples/root tests/contract; do
     name=$(basename "$program")
     "${c[@]}" "$program.c" "${shared[@]}" -o "$folder/$name"

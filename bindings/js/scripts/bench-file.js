@@ -17,7 +17,8 @@ const server = createServer((request, response) => {
         response.setHeader("Cross-Origin-Opener-Policy", "same-origin");
         response.setHeader("Cross-Origin-Embedder-Policy", "require-corp");
         if (pathname === "/") {
-            return response.setHeader("Content-Type", "text/html").end('<!doctype html><link rel="icon" href="data:,"><input type="file">');
+            response.setHeader("Content-Type", "text/html").end('<!doctype html><link rel="icon" href="data:,"><input type="file">');
+            return;
         }
         response.setHeader("Content-Type", extname(pathname) === ".js" ? "text/javascript" : "text/plain");
         response.end(readFileSync(join(dist, pathname)));
@@ -67,7 +68,7 @@ try {
             ways["WebCrypto SHA-256, read into memory"] = async () =>
                 crypto.subtle.digest("SHA-256", await file.arrayBuffer());
         } catch (error) {
-            console.error(`WebCrypto: ${error}`);
+            console.error(`WebCrypto: ${String(error)}`);
         }
         const results = Object.fromEntries(Object.keys(ways).map((name) => [name, []]));
         for (let round = 0; round < 6; round++) {
@@ -80,7 +81,7 @@ try {
         return results;
     });
     for (const [name, speeds] of Object.entries(results)) {
-        const [least, , median, , most] = speeds.sort((a, b) => a - b).map((speed) => speed.toFixed(0).padStart(6));
+        const [least, , median, , most] = speeds.toSorted((a, b) => a - b).map((speed) => speed.toFixed(0).padStart(6));
         console.log(name.padEnd(40), median, `(${least.trim()}-${most.trim()})`);
     }
 } finally {

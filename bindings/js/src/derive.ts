@@ -100,8 +100,9 @@ class Derivation {
     }
 
     iterate(times: number): void {
+        if (times === 0) return;
         const engine = running();
-        for (let at = 0; times > 0 && at < this.records.length; at += RECORDS * RECORD) {
+        for (let at = 0; at < this.records.length; at += RECORDS * RECORD) {
             const records = this.records.subarray(at, at + RECORDS * RECORD);
             const { input } = engine.views();
             input.set(records);

@@ -4,47 +4,47 @@ import { compile, compileSync } from "./source.js";
 /** The exports of the module: `wasm/src/abi.rs` and `tree_abi.rs`. */
 export interface Exports {
     readonly memory: WebAssembly.Memory;
-    input(): number;
-    output(): number;
-    digest(algorithm: number, len: number): void;
-    begin(algorithm: number): number;
-    keyed(algorithm: number, len: number): number;
-    append(number: number, len: number): void;
-    peek(number: number): number;
-    finish(number: number): number;
-    copy(number: number): number;
-    forget(number: number): void;
-    kept(): number;
-    iterate(algorithm: number, count: number, times: number): void;
+    readonly input: () => number;
+    readonly output: () => number;
+    readonly digest: (algorithm: number, len: number) => void;
+    readonly begin: (algorithm: number) => number;
+    readonly keyed: (algorithm: number, len: number) => number;
+    readonly append: (number: number, len: number) => void;
+    readonly peek: (number: number) => number;
+    readonly finish: (number: number) => number;
+    readonly copy: (number: number) => number;
+    readonly forget: (number: number) => void;
+    readonly kept: () => number;
+    readonly iterate: (algorithm: number, count: number, times: number) => void;
 
-    block(len: number): number;
-    block_at(number: number): number;
-    block_end(number: number): void;
-    answer_at(): number;
-    answer_len(): number;
-    answer_end(): void;
-    spec_facts(len: number): number;
-    formats(): number;
-    root(len: number, end: number): number;
-    tree(len: number): number;
-    tree_append(number: number, len: number): number;
-    tree_root(number: number): number;
-    tree_end(number: number): void;
-    cover(spec: number, len: number, atMost: number): number;
-    subtree(spec: number, total: number, start: number, len: number, level: number, block: number): number;
-    leaf(spec: number, total: number, start: number, len: number): number;
-    leaf_append(number: number, len: number): void;
-    leaf_finish(number: number): number;
-    leaf_end(number: number): void;
-    join(spec: number, len: number, atMost: number, block: number): number;
-    prove_range(spec: number, block: number, start: number, end: number): number;
-    prove_consistency(spec: number, block: number, old: number): number;
-    proof_facts(proof: number): number;
-    verify_range(proof: number, len: number, bytes: number): number;
-    verify_consistency(proof: number, len: number): number;
-    keep(spec: number, atMost: number, block: number): number;
-    outboard_facts(block: number): number;
-    outboard_damaged(block: number, digests: number): number;
+    readonly block: (len: number) => number;
+    readonly block_at: (number: number) => number;
+    readonly block_end: (number: number) => void;
+    readonly answer_at: () => number;
+    readonly answer_len: () => number;
+    readonly answer_end: () => void;
+    readonly spec_facts: (len: number) => number;
+    readonly formats: () => number;
+    readonly root: (len: number, end: number) => number;
+    readonly tree: (len: number) => number;
+    readonly tree_append: (number: number, len: number) => number;
+    readonly tree_root: (number: number) => number;
+    readonly tree_end: (number: number) => void;
+    readonly cover: (spec: number, len: number, atMost: number) => number;
+    readonly subtree: (spec: number, total: number, start: number, len: number, level: number, block: number) => number;
+    readonly leaf: (spec: number, total: number, start: number, len: number) => number;
+    readonly leaf_append: (number: number, len: number) => void;
+    readonly leaf_finish: (number: number) => number;
+    readonly leaf_end: (number: number) => void;
+    readonly join: (spec: number, len: number, atMost: number, block: number) => number;
+    readonly prove_range: (spec: number, block: number, start: number, end: number) => number;
+    readonly prove_consistency: (spec: number, block: number, old: number) => number;
+    readonly proof_facts: (proof: number) => number;
+    readonly verify_range: (proof: number, len: number, bytes: number) => number;
+    readonly verify_consistency: (proof: number, len: number) => number;
+    readonly keep: (spec: number, atMost: number, block: number) => number;
+    readonly outboard_facts: (block: number) => number;
+    readonly outboard_damaged: (block: number, digests: number) => number;
 }
 
 /** The largest input of one call, in bytes. */
@@ -71,8 +71,8 @@ export class Engine {
 
     private renew(): void {
         const { memory, input, output } = this.exports;
-        this.input = new Uint8Array(memory.buffer as ArrayBuffer, input(), INPUT);
-        this.output = new Uint8Array(memory.buffer as ArrayBuffer, output(), OUTPUT);
+        this.input = new Uint8Array(memory.buffer, input(), INPUT);
+        this.output = new Uint8Array(memory.buffer, output(), OUTPUT);
     }
 
     /** Stops the engine after a trap, because its states can no longer be trusted. */

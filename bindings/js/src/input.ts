@@ -22,7 +22,7 @@ export function lengthOf(source: Source): number | undefined {
 }
 
 function isBytes(source: Source): source is Bytes {
-    return ArrayBuffer.isView(source) || /ArrayBuffer\]$/.test(Object.prototype.toString.call(source));
+    return ArrayBuffer.isView(source) || Object.prototype.toString.call(source).endsWith("ArrayBuffer]");
 }
 
 /**
@@ -79,12 +79,14 @@ async function* raw(source: Source, signal: AbortSignal | undefined): AsyncGener
         }
         return;
     }
-    if (source instanceof ReadableStream) return yield* streamed(source, signal);
-    if (source && typeof source === "object" && (Symbol.asyncIterator in source || Symbol.iterator in source)) {
-        return yield* iterated(source, signal);
+    if (source instanceof ReadableStream) {
+        yield* streamed(source, signal);
+    } else if (source && typeof source === "object" && (Symbol.asyncIterator in source || Symbol.iterator in source)) {
+        yield* iterated(source, signal);
+    } else {
+        const found = typeof source === "string" ? "a string: encode it with new TextEncoder().encode(text)" : kind(source);
+        throw new MksumError("argument", `expected bytes, a Blob, a stream or an iterable, found ${found}`);
     }
-    const found = typeof source === "string" ? "a string: encode it with new TextEncoder().encode(text)" : kind(source);
-    throw new MksumError("argument", `expected bytes, a Blob, a stream or an iterable, found ${found}`);
 }
 
 async function* streamed(source: ReadableStream<Uint8Array>, signal: AbortSignal | undefined) {

@@ -55,7 +55,7 @@ export function answer(engine: Engine, act: (exports: Engine["exports"]) => numb
     const failed = call(engine, act);
     const { memory, answer_at, answer_len, answer_end } = engine.exports;
     const length = answer_len();
-    const bytes = new Uint8Array(memory.buffer as ArrayBuffer, answer_at(), length).slice();
+    const bytes = new Uint8Array(memory.buffer, answer_at(), length).slice();
     // The memory of a short answer is reused by the next one.
     if (length > INPUT) answer_end();
     if (failed !== 0) throw new MksumError(CLASSES[failed] ?? "broken", decoder.decode(bytes));

@@ -23,7 +23,7 @@ export function keep(spec: Spec | string, atMost: number, input: Bytes): Uint8Ar
     const most = integer(atMost, "atMost", 1);
     return withBlocks([bytesOf(input)], (engine, block) => {
         const named = write(engine, format.text);
-        return answer(engine, (exports) => exports.keep(named, most, block!));
+        return answer(engine, (exports) => exports.keep(named, most, block));
     });
 }
 
@@ -39,7 +39,7 @@ export class Outboard {
     private readonly bytes: Uint8Array;
 
     private constructor(bytes: Uint8Array) {
-        const facts = withBlocks([bytes], (engine, block) => text(answer(engine, (exports) => exports.outboard_facts(block!))));
+        const facts = withBlocks([bytes], (engine, block) => text(answer(engine, (exports) => exports.outboard_facts(block))));
         const [spec, len, unit, root] = facts.split("\n");
         this.bytes = bytes;
         this.spec = Spec.parse(spec!);
@@ -84,7 +84,7 @@ export class Outboard {
 
     private compared(digests: Uint8Array): Damage[] {
         const found = withBlocks([this.bytes, digests], (engine, outboard, pieces) =>
-            numbers(answer(engine, (exports) => exports.outboard_damaged(outboard!, pieces!)), 4),
+            numbers(answer(engine, (exports) => exports.outboard_damaged(outboard, pieces)), 4),
         );
         return found.map(([of, start, len]) => ({ of: of ? "outboard" : "file", start: start!, end: start! + len! }));
     }

@@ -39,7 +39,7 @@ export function subtree(spec: Spec, total: number, node: Subtree, bytes: Uint8Ar
     return withBlocks([bytes], (engine, block) => {
         const named = write(engine, spec.text);
         const { start, len, level } = node;
-        return answer(engine, (exports) => exports.subtree(named, total, start, len, level, block!));
+        return answer(engine, (exports) => exports.subtree(named, total, start, len, level, block));
     });
 }
 
@@ -80,7 +80,7 @@ export class Leaf {
 export function join(spec: Spec, len: number, atMost: number, digests: Uint8Array): Root {
     return withBlocks([digests], (engine, block) => {
         const named = write(engine, spec.text);
-        return new Root(spec, len, answer(engine, (exports) => exports.join(named, len, atMost, block!)));
+        return new Root(spec, len, answer(engine, (exports) => exports.join(named, len, atMost, block)));
     });
 }
 

@@ -77,6 +77,7 @@ export class Pool {
         const digests = new Uint8Array(pieces.length * format.size);
         let [index, done, ended] = [0, 0, false];
         const work = async (thread: Thread): Promise<void> => {
+            // oxlint-disable-next-line no-unmodified-loop-condition -- `finally` sets `ended` while workers are busy.
             while (!ended && index < pieces.length) {
                 const own = index++;
                 const node = pieces[own]!;
@@ -129,9 +130,9 @@ async function thread(receive: (reply: Reply) => void, fail: (error: unknown) =>
     const died = (cause: unknown): void => fail(new MksumError("source", `a worker failed: ${String(cause)}`, { cause }));
     if (typeof Worker === "function") {
         const worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
-        worker.onmessage = ({ data }: MessageEvent<Reply>) => receive(data);
-        worker.onerror = (event) => died(event.message);
-        worker.onmessageerror = () => died("a message was lost");
+        worker.addEventListener("message", ({ data }: MessageEvent<Reply>) => receive(data));
+        worker.addEventListener("error", (event) => died(event.message));
+        worker.addEventListener("messageerror", () => died("a message was lost"));
         return { post: (job) => worker.postMessage(job), end: () => worker.terminate() };
     }
     const threads = await import(/* @vite-ignore */ "node:worker_threads");

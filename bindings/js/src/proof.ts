@@ -31,7 +31,7 @@ export class Proof {
     private readonly bytes: Uint8Array;
 
     private constructor(bytes: Uint8Array) {
-        const facts = withBlocks([bytes], (engine, proof) => text(answer(engine, (exports) => exports.proof_facts(proof!))));
+        const facts = withBlocks([bytes], (engine, proof) => text(answer(engine, (exports) => exports.proof_facts(proof))));
         const [spec, len, claim, start, end, digests] = facts.split("\n");
         this.bytes = bytes;
         this.spec = Spec.parse(spec!);
@@ -71,7 +71,7 @@ export class Proof {
         return new Proof(
             withBlocks([bytesOf(input)], (engine, block) => {
                 const named = write(engine, format.text);
-                return answer(engine, (exports) => make(exports, named, block!));
+                return answer(engine, (exports) => make(exports, named, block));
             }),
         );
     }
@@ -98,7 +98,7 @@ export class Proof {
     verifyRange(trusted: Trusted | Root, bytes: Bytes): void {
         withBlocks([this.bytes, bytesOf(bytes)], (engine, proof, held) => {
             const len = write(engine, lines(trusted));
-            answer(engine, (exports) => exports.verify_range(proof!, len, held!));
+            answer(engine, (exports) => exports.verify_range(proof, len, held));
         });
     }
 
@@ -110,7 +110,7 @@ export class Proof {
     verifyConsistency(old: Trusted | Root, current: Trusted | Root): void {
         withBlocks([this.bytes], (engine, proof) => {
             const len = write(engine, `${lines(old)}\n${lines(current)}`);
-            answer(engine, (exports) => exports.verify_consistency(proof!, len));
+            answer(engine, (exports) => exports.verify_consistency(proof, len));
         });
     }
 }

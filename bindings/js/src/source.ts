@@ -17,9 +17,9 @@ export async function compile(): Promise<WebAssembly.Module> {
 /** The exports of `unpack/src/lib.rs`. */
 interface Unpacker {
     readonly memory: WebAssembly.Memory;
-    packed(): number;
-    room(): number;
-    unpack(len: number): number;
+    readonly packed: () => number;
+    readonly room: () => number;
+    readonly unpack: (len: number) => number;
 }
 
 /** Decodes an inlined module, which is compressed with LZMA and encoded in base64. A small module decompresses it. */
@@ -31,7 +31,7 @@ function unpacked(base64: string): Uint8Array<ArrayBuffer> {
     new Uint8Array(memory.buffer, at, room()).set(bytes);
     const len = unpack(bytes.length);
     if (len === 0) throw new MksumError("broken", "the engine is damaged: install the package again");
-    return new Uint8Array(memory.buffer, at + room(), len).slice() as Uint8Array<ArrayBuffer>;
+    return new Uint8Array(memory.buffer, at + room(), len).slice();
 }
 
 function bytesOf(base64: string): Uint8Array<ArrayBuffer> {

@@ -10,12 +10,12 @@ async function reply({ id, spec, total, node, file }: Job): Promise<Reply> {
         await load();
         return { id, digest: await digestAt(Spec.parse(spec), total, node, file) };
     } catch (error) {
-        return { id, code: error instanceof MksumError ? error.code : "source", message: String((error as Error).message) };
+        return { id, code: error instanceof MksumError ? error.code : "source", message: (error as Error).message };
     }
 }
 
 if (typeof self === "object" && typeof self.postMessage === "function") {
-    self.onmessage = async ({ data }: MessageEvent<Job>) => self.postMessage(await reply(data));
+    self.addEventListener("message", async ({ data }: MessageEvent<Job>) => self.postMessage(await reply(data)));
 } else {
     // Not awaited: bundlers compile workers to scripts, which do not allow top-level await.
     void import(/* @vite-ignore */ "node:worker_threads").then(({ parentPort }) => {

@@ -23,9 +23,10 @@ function check(name, found, expected) {
 const node = (program) =>
     execFileSync(process.execPath, ["--input-type=module", "--eval", program], { cwd: project, encoding: "utf8" }).trim();
 
+const npm = (folder, ...rest) => execFileSync("npm", rest, { cwd: folder, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
+
 /** Packs the package and installs it. */
 function install() {
-    const npm = (folder, ...rest) => execFileSync("npm", rest, { cwd: folder, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
     const [packed] = JSON.parse(npm(root, "pack", "--json", "--pack-destination", project));
     for (const { path } of packed.files) {
         if (!/^(dist\/|README\.md$|package\.json$|LICENSE)/.test(path)) throw new Error(`${path} does not belong in the package`);
@@ -62,7 +63,8 @@ async function serve(folders) {
                 for await (const part of request) body += part;
                 const [kind, ...rest] = JSON.parse(body);
                 const values = rest.map((value) => (value?.bytes ? Uint8Array.from(value.bytes) : value));
-                return response.end(REFERENCE[kind](...values));
+                response.end(REFERENCE[kind](...values));
+                return;
             }
             const [, first, ...rest] = normalize(url.pathname).split("/");
             const path = join(folders[first], ...rest);

@@ -3,11 +3,10 @@
 import sjcl from "../build/sjcl.cjs";
 
 const { hash, misc, codec } = sjcl;
-class HmacSha1 {
-    constructor(key) {
-        const hmac = new misc.hmac(key, hash.sha1);
-        this.encrypt = (data) => hmac.encrypt(data);
-    }
+/** The pseudorandom function that sjcl's PBKDF2 constructs for a key. */
+function HmacSha1(key) {
+    const hmac = new misc.hmac(key, hash.sha1);
+    this.encrypt = (data) => hmac.encrypt(data);
 }
 
 export default {

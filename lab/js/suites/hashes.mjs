@@ -17,7 +17,7 @@ export function wrongly(library, expected) {
     const hex = library.hex ?? hexadecimal;
     return (output) => {
         const found = hex(output);
-        if (found !== expected) return `wrong digest: expected ${expected}, found ${String(found).slice(0, 128)}`;
+        return found === expected ? undefined : `wrong digest: expected ${expected}, found ${String(found).slice(0, 128)}`;
     };
 }
 
@@ -55,7 +55,9 @@ export function conversions(libraries, sizes) {
                         const wrong = wrongly(library, references.hashes[hash][x]);
                         let checked = false;
                         const once = (converted) => {
-                            if (!checked) return (checked = true) && wrong(digest(converted));
+                            if (checked) return undefined;
+                            checked = true;
+                            return wrong(digest(converted));
                         };
                         return { call: library.input, argument: all.slice(0, x), wrong: once };
                     },

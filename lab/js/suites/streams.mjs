@@ -65,8 +65,9 @@ export function streams(libraries, counts, seed) {
                         wrong: (digests) => {
                             const found = digests.map(hex);
                             const file = references.get(x).findIndex((digest, file) => found[file] !== digest);
-                            if (file >= 0)
-                                return `wrong digest of file ${file} of ${x}: expected ${references.get(x)[file]}, found ${found[file]}`;
+                            return file < 0
+                                ? undefined
+                                : `wrong digest of file ${file} of ${x}: expected ${references.get(x)[file]}, found ${found[file]}`;
                         },
                     };
                 },

@@ -36,9 +36,9 @@ async function reports(engine, plan) {
 const known = ({ subject, case: name, why }) =>
     name === "streams" && subject.startsWith("hash-wasm") && /memory/i.test(why);
 
-for (const [name, absent] of [
-    ["node", []],
-    ["chromium", ["node:crypto"]],
+for (const { name, absent } of [
+    { name: "node", absent: [] },
+    { name: "chromium", absent: ["node:crypto"] },
 ]) {
     test(`every library has the right digests in ${name}`, async () => {
         const engine = ENGINES.find((engine) => engine.name === name);
@@ -111,7 +111,7 @@ test("the same seed gives the same order, and another seed another order", () =>
     assert.deepEqual(new Random(5).shuffled(items), once);
     assert.notDeepEqual(new Random(6).shuffled(items), once);
     assert.deepEqual(
-        [...once].sort((a, b) => a - b),
+        once.toSorted((a, b) => a - b),
         items,
     );
 });

@@ -3,6 +3,8 @@ import fc from "fast-check";
 import { digest, HASHES, hkdf, hmac, MksumError, pbkdf2, pbkdf2Many, pbkdf2Of, toHex } from "mksum";
 import { bytes, HEX } from "./bytes.js";
 
+const refused = (code) => (error) => error instanceof MksumError && error.code === code;
+
 export default function ({ test, assert, reference, lines }) {
     const rows = async (name) => (await lines(`vectors/wycheproof/${name}.tsv`)).map((line) => line.split("\t"));
 
@@ -43,8 +45,8 @@ export default function ({ test, assert, reference, lines }) {
             for (const [password, salt, iterations, length] of [
                 [0, 0, 1, 1], [9, 5, 2, 20], [64, 16, 3, 64], [65, 100, 10, 200], [200, 16, 5, 65], [8, 70000, 4, 700],
             ]) {
-                const arguments_ = [bytes(password), bytes(salt), iterations, length];
-                assert.equal(toHex(pbkdf2(name, ...arguments_)), await reference("pbkdf2", name, ...arguments_));
+                const inputs = [bytes(password), bytes(salt), iterations, length];
+                assert.equal(toHex(pbkdf2(name, ...inputs)), await reference("pbkdf2", name, ...inputs));
             }
         });
     }
@@ -80,7 +82,6 @@ export default function ({ test, assert, reference, lines }) {
     });
 
     test("PBKDF2 and HKDF refuse invalid arguments", () => {
-        const refused = (code) => (error) => error instanceof MksumError && error.code === code;
         for (const iterations of [0, -1, 1.5, NaN, 2 ** 33]) {
             assert.throws(() => pbkdf2("sha256", bytes(8), bytes(8), iterations, 32), refused("length"));
         }
