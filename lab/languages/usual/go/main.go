@@ -1,5 +1,5 @@
-// Command plain is what the table compares with: the Merkle root as one writes it first, a digest at a time by the standard
-// library, which uses the processor's SHA instructions. The fastest programs known before this collection did the same.
+// Command plain is the baseline of the table: a straightforward Merkle root, one digest at a time with the standard library,
+// which uses the processor's SHA instructions. The fastest programs known before this collection did the same.
 package main
 
 import (
