@@ -4,7 +4,12 @@
 Works on a copy of languages/, vectors/ and spec/ in a temporary folder. A mutant is a line of MUTANTS below: the file, the text that
 is there once, and what replaces it. Prints each mutant that survives, and fails if there is one, or if a text is no longer there.
 """
-import os, pathlib, shutil, subprocess, sys, tempfile
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -80,28 +85,28 @@ MUTANTS = [
 ]
 
 
+def passes(test, folder):
+    environment = os.environ | CABAL | {"DIGEST_MERKLE_LIBMKSUM": "none"}
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    return subprocess.run(["sh", "-c", test], check=False, cwd=folder, env=environment, timeout=1800, **quiet).returncode == 0
+
+
 def survivors(copy, only):
     for language, command in TESTS.items():
         mutants = [mutant for mutant in MUTANTS if mutant[0].startswith(language + "/")]
         if only and language not in only:
             continue
         folder = copy / "languages" / language
-        command = command.replace("{zig}", str(ZIG) if ZIG.exists() else "zig")
-
-        def passes():
-            process = subprocess.run(["sh", "-c", command], cwd=folder, env=os.environ | CABAL | {"DIGEST_MERKLE_LIBMKSUM": "none"},
-                                     stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=1800)
-            return process.returncode == 0
-
-        if not passes():
-            sys.exit(f"mutants.py: the tests of {language} fail without a mutant: cd {folder} && {command}")
+        test = command.replace("{zig}", str(ZIG) if ZIG.exists() else "zig")
+        if not passes(test, folder):
+            sys.exit(f"mutants.py: the tests of {language} fail without a mutant: cd {folder} && {test}")
         for name, old, new in mutants:
             file = copy / "languages" / name
             text = file.read_text()
             if text.count(old) != 1:
                 sys.exit(f"mutants.py: {name}: not there once: {old}")
             file.write_text(text.replace(old, new))
-            survived = passes()
+            survived = passes(test, folder)
             file.write_text(text)
             print(f"{'SURVIVED' if survived else 'noticed'}: {name}: {old}  ->  {new or 'nothing'}", flush=True)
             if survived:

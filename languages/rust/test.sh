@@ -22,9 +22,9 @@ cargo test --locked --release
 
 # What crates.io takes: the packed crate, whose dependencies have versions. Those that are not published yet come from here.
 tree=$(cd ../../crates/tree && pwd) lanes=$(cd ../../crates/lanes && pwd)
-patched="--config patch.crates-io.mksum.path=\"$tree\" --config patch.crates-io.mksum-lanes.path=\"$lanes\""
-# shellcheck disable=SC2086 # a list of options
-cargo package --no-verify --allow-dirty $patched
+# The same options for two commands.
+set -- --config "patch.crates-io.mksum.path=\"$tree\"" --config "patch.crates-io.mksum-lanes.path=\"$lanes\""
+cargo package --no-verify --allow-dirty "$@"
 version=$(cargo metadata --locked --no-deps --format-version 1 | sed 's/.*"name":"mksum-merkle","version":"\([^"]*\)".*/\1/')
 # Outside of this folder, whose workspace it would be in.
 packed=$(mktemp -d)
@@ -33,9 +33,8 @@ tar -C "$packed" -xzf "target/package/mksum-merkle-$version.crate"
 for file in LICENSE-MIT LICENSE-APACHE README.md Cargo.toml; do
     [ -s "$packed/mksum-merkle-$version/$file" ] || { echo "test.sh: the packed crate has no $file" >&2; exit 1; }
 done
-! grep -n '^path = "\.\.' "$packed/mksum-merkle-$version/Cargo.toml"
+if grep -n '^path = "\.\.' "$packed/mksum-merkle-$version/Cargo.toml"; then exit 1; fi
 # As a user installs it.
-# shellcheck disable=SC2086
-cargo install --quiet --path "$packed/mksum-merkle-$version" --root "$packed/installed" --target-dir target $patched
+cargo install --quiet --path "$packed/mksum-merkle-$version" --root "$packed/installed" --target-dir target "$@"
 "$packed/installed/bin/merkle" --help | cmp - ../usage.txt
 echo "languages/rust: built and tested"
