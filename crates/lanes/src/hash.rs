@@ -28,6 +28,8 @@ pub(crate) mod sha2;
 pub(crate) mod sha256;
 #[cfg(feature = "sha2")]
 pub(crate) mod sha512;
+#[cfg(feature = "sm3")]
+pub(crate) mod sm3;
 
 /// One row for each hash: its number, which does not depend on what is compiled in; the feature that it needs; variant and name; the
 /// size of its digest, in bytes; its scheme.
@@ -89,6 +91,7 @@ hashes! {
     13 "sha3" Sha3_384 "sha3-384" 48 keccak::SHA3_384;
     14 "sha3" Sha3_512 "sha3-512" 64 keccak::SHA3_512;
     15 "sha3" Keccak256 "keccak256" 32 keccak::KECCAK256;
+    16 "sm3" Sm3 "sm3" 32 sm3::SM3;
 }
 
 impl Hash {

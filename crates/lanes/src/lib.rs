@@ -15,7 +15,7 @@
 #![no_std]
 #![warn(missing_docs)]
 // A hash that is not compiled in leaves parts of the lanes unused.
-#![cfg_attr(not(feature = "default"), allow(dead_code, unreachable_patterns))]
+#![cfg_attr(not(feature = "default"), allow(dead_code, unreachable_patterns, unused_imports, unused_macros))]
 
 extern crate alloc;
 #[cfg(feature = "std")]

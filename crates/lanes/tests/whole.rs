@@ -2,7 +2,7 @@
 
 mod reference;
 
-use mksum_lanes::{Hash, Messages, blake3, cpu::Cpu, digests_on};
+use mksum_lanes::{Hash, Messages, blake3, cpu::Cpu, digest, digests_on};
 use reference::{bytes, reference};
 
 /// Compares all digests; on failure says which message of which case.
@@ -190,5 +190,18 @@ fn blake3_chunks_and_parents() {
     }
     for len in 0..=1024 {
         assert_eq!(blake3::root_chunk(&memory[..len]), *::blake3::hash(&memory[..len]).as_bytes(), "{len} bytes");
+    }
+}
+
+/// The examples of GB/T 32905, annex A.
+#[test]
+fn sm3_examples() {
+    for (message, expected) in [
+        ("abc".to_owned(), "66c7f0f462eeedd9d1f2d46bdc10e4e24167c4875cf2f7a2297da02b8f4ba8e0"),
+        ("abcd".repeat(16), "debe9ff92275b8a138604889c18e5a4d6fdb70e5387e5765293dcba39c0c5732"),
+    ] {
+        let digest: String =
+            digest(Hash::Sm3, &[message.as_bytes()])[..32].iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(digest, expected);
     }
 }
