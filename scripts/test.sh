@@ -120,13 +120,10 @@ lab() {
 fuzz() {
     rustup toolchain list | grep -q nightly || rustup toolchain install nightly --profile minimal
     scripts/need.sh cargo:cargo-fuzz
-    local folder name
-    for folder in crates/*/fuzz; do
-        for name in $(cd "$folder/.." && cargo +nightly fuzz list); do
-            # One folder for all: the kernels take a minute to build.
-            (cd "$folder/.." && cargo +nightly fuzz run --target-dir "$target/fuzz" "$name" -- \
-                -max_total_time="${FUZZ_SECONDS:-20}" -verbosity=0)
-        done
+    local name
+    for name in $(cargo +nightly fuzz list); do
+        cargo +nightly fuzz run --target-dir "$target/fuzz" "$name" -- \
+            -max_total_time="${FUZZ_SECONDS:-20}" -max_len=8192 -verbosity=0
     done
 }
 

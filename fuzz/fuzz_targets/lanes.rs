@@ -1,11 +1,9 @@
 //! Any messages, whole and slice by slice, on every instruction set, against the reference crates.
 #![no_main]
 
-#[path = "../../tests/reference/mod.rs"]
-mod reference;
-
 use libfuzzer_sys::fuzz_target;
 use mksum_lanes::{Hash, Messages, Streams, cpu::Cpu, digests_on};
+use mksum_vectors::reference;
 
 fuzz_target!(|input: &[u8]| {
     let [hash, cpu, shared, count, gap, low, high, cut, memory @ ..] = input else { return };
@@ -23,7 +21,7 @@ fuzz_target!(|input: &[u8]| {
     let mut whole = vec![0; count * hash.size()];
     digests_on(cpu, hash, prefix, messages, &mut whole);
     for (message, digest) in messages.iter().zip(whole.chunks(hash.size())) {
-        assert!(digest == reference::reference(hash, &[prefix, message]), "{cpu:?} {}", hash.name());
+        assert!(digest == reference(hash, &[prefix, message]), "{cpu:?} {}", hash.name());
     }
     // The same messages in slices.
     let mut streams = Streams::on(cpu, hash, prefix, count);
