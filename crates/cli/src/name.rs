@@ -112,7 +112,32 @@ pub fn printable(text: &str) -> String {
         .collect()
 }
 
-/// The path as text, with U+FFFD for what is none.
+/// Lines as a terminal is to have them: whatever could move its cursor, change its colours or turn the line around is
+/// escaped, but for newlines and zero bytes, which end lines.
+pub fn visible(lines: &[u8]) -> Cow<'_, [u8]> {
+    if lines.iter().all(|byte| byte.is_ascii() && (!byte.is_ascii_control() || b"\n\0".contains(byte))) {
+        return Cow::Borrowed(lines);
+    }
+    let mut out = String::with_capacity(lines.len());
+    for part in lines.utf8_chunks() {
+        for letter in part.valid().chars() {
+            match letter {
+                '\n' | '\0' => out.push(letter),
+                letter if harmless(letter) => out.push(letter),
+                // As JSON has them, where they may stand too.
+                letter => letter.encode_utf16(&mut [0; 2]).iter().for_each(|unit| {
+                    let _ = write!(out, "\\u{unit:04x}");
+                }),
+            }
+        }
+        part.invalid().iter().for_each(|byte| {
+            let _ = write!(out, "\\x{byte:02x}");
+        });
+    }
+    Cow::Owned(out.into_bytes())
+}
+
+/// The path as text, with U+FFFD in the place of bytes that are not UTF-8.
 pub fn lossy(path: &Path) -> Cow<'_, str> {
     path.to_string_lossy()
 }
@@ -128,6 +153,14 @@ mod tests {
         assert_eq!(unescaped(b"a\\nb\\\\c\\rd").unwrap(), b"a\nb\\c\rd");
         assert_eq!(unescaped(b"a\\tb"), None);
         assert_eq!(unescaped(b"ends in \\"), None);
+    }
+
+    #[test]
+    fn lines_on_a_terminal_cannot_move_its_cursor() {
+        let shown = |lines: &str| String::from_utf8(visible(lines.as_bytes()).into_owned()).unwrap();
+        assert_eq!(shown("blake3 (Grüße) = 00\n\0"), "blake3 (Grüße) = 00\n\0");
+        assert_eq!(shown("(a\x1b]0;title\x07\r\t\u{9b}2J\u{202e}b)\n"), "(a\\u001b]0;title\\u0007\\u000d\\u0009\\u009b2J\\u202eb)\n");
+        assert_eq!(&*visible(b"a\x9b2J\xff\n"), br"a\x9b2J\xff".iter().chain(b"\n").copied().collect::<Vec<_>>());
     }
 
     #[test]

@@ -4,7 +4,6 @@ mod bench;
 
 use crate::args::Merklize;
 use crate::exit::{Exit, usage};
-use crate::kept::ranges;
 use crate::tool::Tool;
 use crate::{gpu, report};
 use base16ct::lower::encode_string;
@@ -23,11 +22,12 @@ pub fn run(tool: &Tool, args: &Merklize) -> Exit {
         Err(reason) => return usage(&reason),
     };
     if args.output.as_deref() == Some(Path::new("-")) {
-        return usage(&"the nodes are no text: name a file for --output, or ./- for one of that name");
+        return usage(&"nodes are binary: name a file for --output, or ./- for a file of that name");
     }
     if args.csv && args.bench.is_none() {
         return usage(&"--csv is meaningful only with --bench");
     }
+    tool.console.use_json(args.json);
     match args.bench {
         Some(runs) => bench::run(tool, args, &*device, runs),
         None => {
@@ -60,6 +60,7 @@ pub fn run(tool: &Tool, args: &Merklize) -> Exit {
 
 #[derive(Serialize)]
 struct Record<'a> {
+    kind: &'static str,
     hash: &'a str,
     leaves: u64,
     root: &'a str,
@@ -75,7 +76,8 @@ fn print_root(tool: &Tool, args: &Merklize, path: &Path, done: &Merklized, devic
         let nodes = args.output.as_deref().map(name::lossy);
         let seconds = report::micros(seconds);
         let (hash, nodes) = (args.hash.name(), nodes.as_deref());
-        return ranges::json(tool, path, Record { hash, leaves: done.leaves, root: &root, nodes, device, seconds });
+        let record = Record { kind: "tree", hash, leaves: done.leaves, root: &root, nodes, device, seconds };
+        return tool.console.print_json(path, record);
     }
     // As `mksum -f blake3-pairs` names it.
     let format = format!("{}-pairs", args.hash.name());

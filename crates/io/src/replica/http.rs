@@ -5,10 +5,13 @@ use crate::Error;
 use crate::platform::uninterrupted;
 use std::io::Read;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 use std::thread;
 use std::time::Duration;
 use ureq::Agent;
 use ureq::http::{Response, StatusCode, header};
+#[cfg(feature = "tls")]
+use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
 /// A file behind a URL.
 pub(super) struct Remote {
@@ -24,7 +27,7 @@ pub(super) struct Remote {
 enum Failure {
     /// Another try may succeed.
     Passing(String),
-    /// No other try will.
+    /// Another try would fail too.
     Lasting(String),
 }
 
@@ -41,16 +44,23 @@ impl Remote {
     }
 
     pub fn signed(path: PathBuf, url: Box<dyn Fn() -> String>) -> Remote {
-        let agent = Agent::config_builder()
+        /// One for all files, so that connections are used again.
+        static AGENT: OnceLock<Agent> = OnceLock::new();
+        let agent = AGENT.get_or_init(Self::agent).clone();
+        Remote { path, url, agent, fetched: 0 }
+    }
+
+    fn agent() -> Agent {
+        let config = Agent::config_builder()
             .http_status_as_error(false)
             .timeout_connect(Some(Self::PATIENCE))
             .timeout_recv_response(Some(Self::PATIENCE))
             // A body is a few megabytes at most.
             .timeout_recv_body(Some(10 * Self::PATIENCE))
-            .user_agent(concat!("mksum/", env!("CARGO_PKG_VERSION")))
-            .build()
-            .new_agent();
-        Remote { path, url, agent, fetched: 0 }
+            .user_agent(concat!("mksum/", env!("CARGO_PKG_VERSION")));
+        #[cfg(feature = "tls")]
+        let config = config.tls_config(tls());
+        config.build().new_agent()
     }
 
     fn try_once(&mut self, start: u64, buffer: &mut [u8]) -> Result<(), Failure> {
@@ -99,6 +109,17 @@ impl Replica for Remote {
     fn fetched(&self) -> u64 {
         self.fetched
     }
+}
+
+/// The certificates that the system trusts, or those in SSL_CERT_FILE; Mozilla's where the system has none.
+#[cfg(feature = "tls")]
+fn tls() -> TlsConfig {
+    let own = rustls_native_certs::load_native_certs().certs;
+    let roots = match own.is_empty() {
+        true => RootCerts::WebPki,
+        false => own.iter().map(|certificate| Certificate::from_der(certificate).to_owned()).into(),
+    };
+    TlsConfig::builder().root_certs(roots).build()
 }
 
 fn failure(error: ureq::Error) -> Failure {
