@@ -12,7 +12,7 @@ pub fn run(command: &Command) -> Exit {
     let text = match command {
         Command::Formats { json: false, .. } => Ok(formats::table().into_bytes()),
         Command::Formats { json: true, .. } => Ok(formats::json().into_bytes()),
-        Command::Help { command, .. } => {
+        Command::ShowHelp { command, .. } => {
             grammar_of(command.as_deref()).map(|mut command| command.render_long_help().to_string().into_bytes())
         }
         Command::Man { directory: Some(directory), .. } => return manual::install(directory),

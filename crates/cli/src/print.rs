@@ -161,9 +161,10 @@ pub fn report_read_error(tool: &Tool, args: &Run, error: &Error) {
             let (bytes, len) = (grouped(bytes), grouped(len));
             console.error(error.path(), &format_args!("{bytes} of {len} bytes are unreadable ({ranges}): no root"));
         }
-        // Every byte could be read now; the root cannot be trusted to it.
+        // Every byte could be read now.
         Ok(_) => console.error(error.path(), &format_args!("{error}; a second read succeeded: try again")),
-        Err(other) => report_error(console, &other),
+        // A stream, which cannot be read again.
+        Err(_) => report_error(console, error),
     }
 }
 

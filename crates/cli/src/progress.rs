@@ -225,7 +225,7 @@ mod tests {
             "[=========           ] 45% 1.23 GB of 2.70 GB, 12 of 40 files, 512.00 MB/s, 3 s left  \
              photos/2024/summer/IMG_20240731_180532.jpg"
         );
-        assert_eq!(at(79), "45% 1.23 GB of 2.70 GB, 12 of 40 files, 512.00 MB/s, 3 s left  …180532.jpg");
+        assert_eq!(at(79), "45% 1.23 GB of 2.70 GB, 12 of 40 files, 512.00 MB/s, 3 s left  …0731_180532.jpg");
         assert_eq!(at(39), "45% 1.23 GB of 2.70 GB, 3 s left");
         for columns in 0..200 {
             assert!(measure_text_width(&at(columns)) <= columns, "{columns}: {}", at(columns));

@@ -206,10 +206,10 @@ impl fmt::Display for Error {
             Error::Fetch { offset, why, .. } => write!(f, "bytes from {offset} on could not be fetched: {why}"),
             Error::Damaged { path, outboard, .. } => write!(
                 f,
-                "damaged: its size, mtime and inode are unchanged since {} was written, but its content is not. The outboard \
-                 is kept. Repair the file (mksum repair {} --from COPY), or accept its content (mksum keep --accept-changes)",
+                "damaged: its mtime shows no change since {} was written, but its content differs. The outboard is kept: \
+                 repair the file (mksum repair {path} --from COPY), or accept its content (mksum keep --accept-changes {path})",
                 outboard.display(),
-                path.display()
+                path = path.display(),
             ),
             Error::Failing { .. } => {
                 f.write_str("bytes that were repaired are damaged again when they are read: the disk may be failing")

@@ -1,10 +1,10 @@
 //! Bytes that the disk cannot read: damage like any other, which verification names and repair writes again.
 
 use crate::buffer::with_buffer;
-use crate::platform::{DIRECT_ALIGN, is_media_error, open_direct, read_exact_at, uninterrupted};
+use crate::platform::{DIRECT_ALIGN, is_media_error, open_direct, read_at, read_exact_at, uninterrupted};
 use crate::{Error, File, Options};
 use mksum::outboard::KeptLayout;
-use mksum::{Digest, Digests, Hash, Role, Spec, Subtree, Subtrees};
+use mksum::{Digest, Digests, Hash, Memory, Role, Spec, Subtree, Subtrees};
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
 use std::io;
@@ -58,12 +58,31 @@ impl File {
     /// Reports the parts of `range` that the disk cannot read, left to right, as narrow as the system can tell.
     fn narrow(&self, range: Range<u64>, found: &mut dyn FnMut(Unreadable)) -> Result<(), Error> {
         let direct = open_direct(&self.reader.file);
-        let read = |range: &Range<u64>| self.probe(direct.as_ref(), range);
+        let read = |range: &Range<u64>| self.probe(direct.as_ref(), range, &mut |_| {});
         narrow(&read, range, 0, found)
     }
 
-    /// Tries to read `range`: `Some` is the disk's error, `None` in the place of the range's bytes.
-    fn probe(&self, direct: Option<&std::fs::File>, range: &Range<u64>) -> Result<Option<i32>, Error> {
+    /// The bytes of a range whose every part can be read, though not all at once: the sectors of a page are read without that
+    /// of a neighbour. `None` if the disk cannot read some of it now.
+    fn rescue(&self, range: Range<u64>) -> Result<Option<Vec<u8>>, Error> {
+        let direct = open_direct(&self.reader.file);
+        let mut bytes = Vec::new();
+        for start in range.clone().step_by(STEPS[1] as usize) {
+            let part = start..range.end.min(start + STEPS[1]);
+            if self.probe(direct.as_ref(), &part, &mut |read| bytes.extend_from_slice(read))?.is_some() {
+                return Ok(None);
+            }
+        }
+        Ok((bytes.len() as u64 == range.end - range.start).then_some(bytes))
+    }
+
+    /// Tries to read `range`: hands its bytes to `took` and returns `None`, or else the disk's error.
+    fn probe(
+        &self,
+        direct: Option<&std::fs::File>,
+        range: &Range<u64>,
+        took: &mut dyn FnMut(&[u8]),
+    ) -> Result<Option<i32>, Error> {
         let at = |start: u64, error: io::Error| {
             // An error of the disk has a number: that is how it is known.
             match error.raw_os_error().filter(|_| is_media_error(&error)) {
@@ -80,23 +99,30 @@ impl File {
             if let Some(direct) = direct {
                 let mut done = 0;
                 let outcome = loop {
-                    match uninterrupted(|| crate::platform::read_at(direct, &mut memory[done..], start + done as u64)) {
+                    match uninterrupted(|| read_at(direct, &mut memory[done..], start + done as u64)) {
                         Ok(more) if more > 0 && done + more < len && (done + more).is_multiple_of(sector as usize) => {
                             done += more;
                         }
-                        result => break result.map(|_| ()),
+                        result => break result.map(|more| done + more),
                     }
                 };
+                let skip = (range.start - start) as usize;
                 match outcome {
-                    Ok(()) => return Ok(None),
+                    Ok(done) if (start + done as u64) >= range.end => {
+                        took(&memory[skip..skip + (range.end - range.start) as usize]);
+                        return Ok(None);
+                    }
                     Err(error) if is_media_error(&error) => return at(range.start, error),
                     // A device with longer sectors, or a file system that reads through its cache after all.
-                    Err(_) => {}
+                    Ok(_) | Err(_) => {}
                 }
             }
             let memory = &mut memory[..(range.end - range.start) as usize];
             match read_exact_at(&self.reader.file, memory, range.start) {
-                Ok(()) => Ok(None),
+                Ok(()) => {
+                    took(memory);
+                    Ok(None)
+                }
                 Err((done, error)) => at(range.start + done as u64, error),
             }
         })
@@ -137,6 +163,9 @@ pub(crate) struct Tolerant<'a> {
 }
 
 impl<'a> Tolerant<'a> {
+    /// The longest unit that is read sector by sector into memory, in bytes.
+    const RESCUED: u64 = 16 << 20;
+
     /// `source` reads `file`, whose outboard has this layout.
     pub fn new(file: &'a File, source: &'a (dyn Subtrees + Sync), layout: KeptLayout, spec: &Spec) -> Self {
         let random = RandomState::new();
@@ -175,13 +204,16 @@ impl<'a> Tolerant<'a> {
             _ => parts.push(next),
         })?;
         if parts.is_empty() {
-            // Every part of it was read now: so the whole may be.
-            match spec.join(source, unit, role) {
-                Err(again) if is_of_media(&again) => {
-                    let code = media_code(&again).or(media_code(&error)).unwrap_or_default();
+            let rescued = match unit.len {
+                0..=Self::RESCUED => self.file.rescue(unit.start..unit.end())?,
+                _ => None,
+            };
+            match rescued {
+                Some(bytes) => return spec.join(&Memory::from(unit.start, &bytes), unit, role),
+                None => {
+                    let code = media_code(&error).unwrap_or_default();
                     parts.push(Unreadable { range: unit.start..unit.end(), code });
                 }
-                result => return result,
             }
         }
         self.file.options().meter.add(unit.len);

@@ -134,7 +134,8 @@ pub enum Command {
     },
     /// Print the help of a command
     #[command(after_long_help = exits("the help was printed", "the output failed"))]
-    Help {
+    #[command(name = "help")]
+    ShowHelp {
         /// The command [default: mksum itself]
         #[arg(value_name = "COMMAND")]
         command: Option<String>,

@@ -67,7 +67,8 @@ fn compare(tool: &Tool, args: &Diff) -> Result<Differences, Failure> {
             Ok(Differences { ranges, unreadable: Vec::new(), shape: left.spec().shape(), longest })
         }
         (Side::Outboard(outboard), Side::File(file)) | (Side::File(file), Side::Outboard(outboard)) => {
-            let (longest, path, mut unreadable) = (outboard.len().max(file.len()), file.path().to_path_buf(), Vec::new());
+            let (longest, path) = (outboard.len().max(file.len()), file.path().to_path_buf());
+            let mut unreadable: Vec<(PathBuf, Range<u64>, Vec<Unreadable>)> = Vec::new();
             tool.options.meter.expect(file.len());
             let _progress = tool.progress(|| [].into_iter());
             verify(*file, (&outboard, outboard.bytes().path()), 0..outboard.len(), &mut |finding| match finding {
@@ -76,7 +77,13 @@ fn compare(tool: &Tool, args: &Diff) -> Result<Differences, Failure> {
                     Ok(())
                 }
                 Finding::Unreadable { unit, parts } => {
-                    unreadable.push((path.clone(), unit, parts));
+                    match unreadable.last_mut() {
+                        Some((_, last, before)) if last.end == unit.start => {
+                            last.end = unit.end;
+                            before.extend(parts);
+                        }
+                        _ => unreadable.push((path.clone(), unit, parts)),
+                    }
                     Ok(())
                 }
                 Finding::Node(node) => Err(Error::from_outboard(OutboardError::Node(node), outboard.bytes().path())),

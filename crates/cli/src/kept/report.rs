@@ -1,7 +1,7 @@
 //! The report about one file that is compared with its outboard, range by range.
 
 use super::ranges::{self, RangeLine};
-use crate::report::grouped;
+use crate::report::{bytes, grouped};
 use crate::tool::Tool;
 use mksum::Root;
 use mksum::outboard::{Outboard, ReadAt};
@@ -120,19 +120,21 @@ impl<'a> Report<'a> {
     /// Reports the result for the file.
     pub fn end(mut self) {
         self.close();
-        let (verified, len) = (grouped(self.verified), grouped(self.root.len()));
+        let (verified, len) = (grouped(self.verified), bytes(self.root.len()));
         let whole = self.verified == self.root.len();
         let trust = describe(&self.root, self.trust);
         let text = match self.ranges {
-            0 if whole => format!("OK ({len} bytes, {trust})"),
-            0 => format!("OK ({verified} of {len} bytes, {trust})"),
+            0 if whole => format!("OK ({len}, {trust})"),
+            0 => format!("OK ({verified} of {len}, {trust})"),
             count => {
                 let ranges = if count == 1 { "1 range".into() } else { format!("{count} ranges") };
-                let damaged = grouped(self.damaged);
+                let (damaged, total) = (grouped(self.damaged), grouped(self.root.len()));
+                let are = if self.damaged == 1 { "is" } else { "are" };
                 match whole {
-                    true => format!("FAILED: {damaged} of {len} bytes are damaged ({ranges}, {trust})"),
+                    true => format!("FAILED: {damaged} of {len} {are} damaged ({ranges}, {trust})"),
                     false => {
-                        format!("FAILED: {damaged} bytes are damaged ({ranges}, {verified} of {len} verified, {trust})")
+                        let damaged = bytes(self.damaged);
+                        format!("FAILED: {damaged} {are} damaged ({ranges}, {verified} of {total} verified, {trust})")
                     }
                 }
             }

@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::json;
 use crate::print::report;
 use crate::progress::left;
-use crate::report::grouped;
+use crate::report::{bytes, grouped};
 use crate::tool::Tool;
 use crate::walk::Rules;
 use mksum::outboard::{Foreign, ForeignLayout, Outboard, OutboardError, ReadAt};
@@ -119,6 +119,7 @@ fn sample(
     let state = match (rounds.never(), rounds.oldest()) {
         (0, Some(age)) => format!("all data was verified within the last {}", left(age.as_secs_f64().max(1.0))),
         (0, None) => "there is no data".into(),
+        (1, _) => "1 byte is not verified yet".into(),
         (never, _) => format!("{} bytes are not verified yet", grouped(never)),
     };
     tool.console.note(&format_args!("{}: {state} ({})", Shown(path), Shown(rounds.path())));
@@ -214,19 +215,20 @@ fn single_leaf(
     let job = Job::new(Input::Path(path.into()), vec![spec.clone()]);
     let root = hash(&job, &tool.options)?.remove(0)?;
     let good = root.matches(&expected);
-    let bytes = grouped(len);
+    let (all, bytes) = (grouped(len), bytes(len));
     if args.json {
-        let verdict = Single { kind: "file", ok: good, format: spec.to_string(), root: given.into(), trusted: Trust::Given, length: len };
+        let (format, root) = (spec.to_string(), given.into());
+        let verdict = Single { kind: "file", ok: good, format, root, trusted: Trust::Given, length: len };
         tool.console.print_json(path, verdict);
     } else if good {
-        ranges::line(tool, path, &format_args!("OK ({bytes} bytes, {})", describe(&root, Trust::Given)));
+        ranges::line(tool, path, &format_args!("OK ({bytes}, {})", describe(&root, Trust::Given)));
     }
     if !good {
         tool.console.fail();
         let (damaged, shape) = (0..len, spec.shape());
         ranges::RangeLine::new("damaged", damaged, shape, len).print(tool, args.json, path);
         if !args.json {
-            let text = format!("FAILED: {bytes} of {bytes} bytes are damaged (1 range, root {given} as given)");
+            let text = format!("FAILED: {all} of {bytes} are damaged (1 range, root {given} as given)");
             ranges::line(tool, path, &text);
         }
     }

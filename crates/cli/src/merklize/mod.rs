@@ -10,6 +10,7 @@ use base16ct::lower::encode_string;
 use mksum_cli::name;
 use mksum_cli::sum::{self, Style};
 use mksum_io::{Leaves, Merklized, merklize};
+use mksum_stdio::{Stream, is_open};
 use serde::Serialize;
 use std::fs;
 use std::path::Path;
@@ -28,6 +29,11 @@ pub fn run(tool: &Tool, args: &Merklize) -> Exit {
         return usage(&"--csv is meaningful only with --bench");
     }
     tool.console.use_json(args.json);
+    let is_stdin = args.file.as_deref().is_none_or(|file| file == Path::new("-"));
+    if args.bench.is_none() && args.random.is_none() && is_stdin && !is_open(Stream::Input) {
+        tool.console.error(Path::new("-"), &"standard input is closed");
+        return tool.console.exit();
+    }
     match args.bench {
         Some(runs) => bench::run(tool, args, &*device, runs),
         None => {

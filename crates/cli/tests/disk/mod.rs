@@ -168,7 +168,10 @@ impl Filesystem for Faulty {
     ) {
         match self.file.write_all_at(data, offset) {
             Ok(()) => {
-                let written = offset.div_ceil(SECTOR)..(offset + data.len() as u64) / SECTOR;
+                let end = offset + data.len() as u64;
+                // The last sector of a file is written whole, whatever part of it is the file's.
+                let last = self.file.metadata().is_ok_and(|metadata| metadata.len() <= end);
+                let written = offset.div_ceil(SECTOR)..if last { end.div_ceil(SECTOR) } else { end / SECTOR };
                 self.bad.lock().unwrap().retain(|sector| !written.contains(sector));
                 reply.written(data.len() as u32);
             }
