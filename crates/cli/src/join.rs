@@ -6,7 +6,6 @@ use crate::tool::Tool;
 use crate::walk::stdin;
 use base64ct::{Base64, Encoding};
 use mksum::{Digest, Role, Root, Shape, Spec, Subtree, Subtrees};
-use mksum_cli::name::Shown;
 use mksum_cli::sum::{self, Style};
 use mksum_io::reason;
 use serde::{Deserialize, Serialize};
@@ -32,8 +31,7 @@ pub fn run(tool: &Tool, args: &Join) -> Exit {
             tool.console.print(&sum::line(Style::Tagged, tool.end, &format, b"-", &root.to_string()));
         }
         Err((Some(number), reason)) => {
-            tool.console.fail();
-            tool.console.note(&format_args!("{}: {number}: {reason}", Shown(path)));
+            tool.console.error(path, &format_args!("{number}: {reason}"));
         }
         Err((None, reason)) => tool.console.error(path, &reason),
     }

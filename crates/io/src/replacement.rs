@@ -3,7 +3,7 @@
 use crate::outboard::with_extension;
 use crate::platform::{Stamp, create_unnamed, give_name, sync_folder, write_at};
 use crate::{Error, Refusal};
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::mem;
@@ -174,28 +174,37 @@ fn own_name(target: &Path) -> PathBuf {
     with_extension(target, &format!("{MARK}{}-{count}", std::process::id()))
 }
 
-/// Whether `name` is one that [`own_name`] makes for a file of this name.
-fn is_own_name(name: &OsStr, target: &OsStr) -> bool {
-    let rest = name.as_encoded_bytes().strip_prefix(target.as_encoded_bytes());
-    let rest = rest.and_then(|rest| rest.strip_prefix(format!(".{MARK}").as_bytes()));
-    rest.is_some_and(|rest| {
-        let parts: Vec<_> = rest.split(|&byte| byte == b'-').collect();
-        parts.len() == 2 && parts.iter().all(|part| !part.is_empty() && part.iter().all(u8::is_ascii_digit))
-    })
+/// The name of the target, if `name` is one that [`own_name`] makes.
+fn target_of(name: &OsStr) -> Option<&[u8]> {
+    let name = name.as_encoded_bytes();
+    let (target, numbers) = name.split_at(name.iter().rposition(|&byte| byte == b'.')?);
+    let numbers = numbers.strip_prefix(b".")?.strip_prefix(MARK.as_bytes())?;
+    let parts: Vec<_> = numbers.split(|&byte| byte == b'-').collect();
+    let all = parts.len() == 2 && parts.iter().all(|part| !part.is_empty() && part.iter().all(u8::is_ascii_digit));
+    all.then_some(target)
 }
 
 /// Removes unfinished files for `target` that no process is writing.
 fn remove_stale(target: &Path) {
+    /// A folder, and the names of unfinished files that were in it: a run over a folder of many files lists it once.
+    static LISTED: Mutex<Option<(PathBuf, Vec<OsString>)>> = Mutex::new(None);
     let Some(name) = target.file_name() else { return };
-    let Ok(entries) = fs::read_dir(folder(target)) else { return };
-    for entry in entries.flatten().filter(|entry| is_own_name(&entry.file_name(), name)) {
-        // One that is written is locked. Whatever cannot be opened or removed stays.
-        if let Ok(file) = File::open(entry.path())
-            && file.try_lock().is_ok()
-        {
-            let _ = fs::remove_file(entry.path());
-        }
+    let folder = folder(target);
+    let mut listed = LISTED.lock().unwrap_or_else(PoisonError::into_inner);
+    if !matches!(&*listed, Some((last, _)) if last == folder) {
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+        let remains = entries.map(|entry| entry.file_name()).filter(|name| target_of(name).is_some()).collect();
+        *listed = Some((folder.into(), remains));
     }
+    let Some((_, remains)) = &mut *listed else { return };
+    remains.retain(|remaining| {
+        let ours = target_of(remaining) == Some(name.as_encoded_bytes());
+        // One that is being written is locked. Whatever cannot be opened or removed stays.
+        if ours && let Ok(file) = File::open(folder.join(remaining)) && file.try_lock().is_ok() {
+            let _ = fs::remove_file(folder.join(remaining));
+        }
+        !ours
+    });
 }
 
 /// Whether `path` still leads to this file.

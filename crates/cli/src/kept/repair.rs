@@ -160,7 +160,7 @@ impl Verdict {
     fn new(repaired: &Repaired, spec: &mksum::Spec, root: &mksum::Root, ranges: u64) -> Self {
         let Repaired { written, fetched, whole, resumed, .. } = *repaired;
         let (format, root) = (spec.to_string(), root.to_string());
-        Verdict { kind: "file", ok: whole, format, root, ranges, written, fetched, resumed }
+        Verdict { kind: "repair", ok: whole, format, root, ranges, written, fetched, resumed }
     }
 }
 

@@ -175,17 +175,17 @@ pub fn describe(root: &Root, trust: Trust) -> String {
 
 /// The result for a file, as JSON.
 #[derive(Serialize)]
-struct Verdict {
-    kind: &'static str,
-    ok: bool,
-    format: String,
-    root: String,
-    trusted: Trust,
-    length: u64,
-    verified: u64,
-    damaged: u64,
-    ranges: u64,
-    outboard_nodes: u64,
+pub struct Verdict {
+    pub kind: &'static str,
+    pub ok: bool,
+    pub format: String,
+    pub root: String,
+    pub trusted: Trust,
+    pub length: u64,
+    pub verified: u64,
+    pub damaged: u64,
+    pub ranges: u64,
+    pub outboard_nodes: u64,
 }
 
 impl Serialize for Trust {

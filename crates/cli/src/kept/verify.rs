@@ -1,6 +1,6 @@
 //! `mksum verify`: reports the damaged ranges of files.
 
-use super::report::{Report, Trust, describe};
+use super::report::{Report, Trust, Verdict, describe};
 use super::rounds::Rounds;
 use super::{
     Did, budget, files, is_missing, lengths, needs_outboard, outboard_of, ranges, report_gone, report_new, report_skipped,
@@ -216,33 +216,35 @@ fn single_leaf(
     let root = hash(&job, &tool.options)?.remove(0)?;
     let good = root.matches(&expected);
     let (all, bytes) = (grouped(len), bytes(len));
-    if args.json {
-        let (format, root) = (spec.to_string(), given.into());
-        let verdict = Single { kind: "file", ok: good, format, root, trusted: Trust::Given, length: len };
-        tool.console.print_json(path, verdict);
-    } else if good {
-        ranges::line(tool, path, &format_args!("OK ({bytes}, {})", describe(&root, Trust::Given)));
-    }
     if !good {
         tool.console.fail();
-        let (damaged, shape) = (0..len, spec.shape());
-        ranges::RangeLine::new("damaged", damaged, shape, len).print(tool, args.json, path);
-        if !args.json {
-            let text = format!("FAILED: {all} of {bytes} are damaged (1 range, root {given} as given)");
-            ranges::line(tool, path, &text);
-        }
+        ranges::RangeLine::new("damaged", 0..len, spec.shape(), len).print(tool, args.json, path);
     }
+    if args.json {
+        let (damaged, ranges) = if good { (0, 0) } else { (len, 1) };
+        tool.console.print_json(
+            path,
+            Verdict {
+                kind: "file",
+                ok: good,
+                format: spec.to_string(),
+                root: given.into(),
+                trusted: Trust::Given,
+                length: len,
+                verified: len,
+                damaged,
+                ranges,
+                outboard_nodes: 0,
+            },
+        );
+        return Ok(Did::Done);
+    }
+    let text = match good {
+        true => format!("OK ({bytes}, {})", describe(&root, Trust::Given)),
+        false => format!("FAILED: {all} of {bytes} are damaged (1 range, root {given} as given)"),
+    };
+    ranges::line(tool, path, &text);
     Ok(Did::Done)
-}
-
-#[derive(serde::Serialize)]
-struct Single {
-    kind: &'static str,
-    ok: bool,
-    format: String,
-    root: String,
-    trusted: Trust,
-    length: u64,
 }
 
 /// The root on the command line.
