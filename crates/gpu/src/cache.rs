@@ -107,7 +107,7 @@ impl Cache {
 }
 
 /// The content of a file of the cache.
-fn read(mut file: &File) -> io::Result<Vec<u8>> {
+fn read(file: &File) -> io::Result<Vec<u8>> {
     if file.metadata()?.len() > LONGEST {
         return Err(io::Error::other(format!("it is longer than {LONGEST} bytes")));
     }
