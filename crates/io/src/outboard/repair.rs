@@ -18,7 +18,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 pub enum Repair {
     /// It is repaired.
     Done(Range<u64>),
-    /// It is still damaged: the replica is damaged there too, or could not be read. The reason, as words.
+    /// It is still damaged: the copy is damaged there too, or could not be read. The reason, as words.
     Failed(Range<u64>, String),
 }
 
@@ -253,7 +253,7 @@ impl<R: ReadAt> Mending<'_, R> {
                 .map_err(|error| Error::Write { path: self.source.path().into(), error })?;
             written += end - start;
         }
-        let damaged = |range| Repair::Failed(range, "the replica is damaged there too".into());
+        let damaged = |range| Repair::Failed(range, "the copy is damaged there too".into());
         let mut all: Vec<_> = done.into_iter().map(Repair::Done).chain(refused.into_iter().map(damaged)).collect();
         all.sort_by_key(|repair| match repair {
             Repair::Done(range) | Repair::Failed(range, _) => range.start,
