@@ -1,11 +1,20 @@
 #!/usr/bin/env python3
-"""Kept trees as a user's machine treats them: killed processes, full disks, the programs that keep trees of their own.
+"""Tests kept trees under real conditions: killed processes, full disks, and other programs with trees of their own.
 
     kept.py MKSUM
 
-Needs root for a small file system, and fsverity, veritysetup and bao; where these cannot be had, their tests fail.
+Needs root for a small file system, and fsverity, veritysetup and bao. If one of these is missing, its tests fail.
 """
-import os, pathlib, random, signal, struct, subprocess, sys, tempfile, time, unittest
+import os
+import pathlib
+import random
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
 
 MKSUM = os.path.abspath(sys.argv.pop(1))
 KIB, MIB = 1 << 10, 1 << 20
@@ -13,7 +22,7 @@ RUNS = 200
 
 
 def run(*arguments, **more):
-    return subprocess.run([MKSUM, *map(str, arguments)], capture_output=True, text=True, **more)
+    return subprocess.run([MKSUM, *map(str, arguments)], check=False, capture_output=True, text=True, **more)
 
 
 def program(*arguments):
@@ -27,18 +36,18 @@ def root(path, *arguments):
 
 
 def stored_root(outboard):
-    """The root that a finished outboard tells (spec/outboard.md)."""
+    """Returns the root in a finished outboard (spec/outboard.md)."""
     bytes = outboard.read_bytes()
     size, count = struct.unpack_from("<I", bytes, 12)[0], struct.unpack_from("<Q", bytes, 32)[0]
     seals = [bytes[at : at + 72] for at in (768, 896)]
-    assert len(bytes) == 1024 + count * size, "it has all of its digests"
-    assert seals[0] == seals[1] and struct.unpack_from("<Q", seals[0])[0] == count, "it is finished"
+    assert len(bytes) == 1024 + count * size, "the outboard lacks digests"
+    assert seals[0] == seals[1] and struct.unpack_from("<Q", seals[0])[0] == count, "the outboard is not finished"
     return seals[0][8 : 8 + size].hex()
 
 
 class Kept(unittest.TestCase):
     def setUp(self):
-        # Beside the repository, which lies on a disk.
+        # Next to the build, which is on a disk.
         place = tempfile.TemporaryDirectory(dir=os.path.dirname(MKSUM))
         self.addCleanup(place.cleanup)
         self.folder = pathlib.Path(place.name)
@@ -48,8 +57,9 @@ class Kept(unittest.TestCase):
         print(file=sys.stderr)
 
     def killed(self, arguments, at_most):
-        """A run that is killed after a random time; whether it had ended before, and what it told."""
-        process = subprocess.Popen([MKSUM, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        """Kills a run after a random time. Returns whether it ended before, and its messages."""
+        command = [MKSUM, *map(str, arguments)]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         try:
             process.wait(random.uniform(0, at_most))
         except subprocess.TimeoutExpired:
@@ -58,21 +68,22 @@ class Kept(unittest.TestCase):
         self.assertIn(process.returncode, (0, -signal.SIGKILL), errors)
         return process.returncode == 0, errors
 
-    def test_a_killed_run_leaves_no_wrong_outboard_and_the_next_goes_on(self):
-        keep = ["keep", "-f", "rfc6962:sha256:4KiB", "--keep-leaf", "4KiB", "--throttle", "60MB", "--checkpoint", "5ms", self.file]
+    def test_a_killed_run_leaves_no_wrong_outboard_and_the_next_resumes(self):
+        options = ["-f", "rfc6962:sha256:4KiB", "--keep-leaf", "4KiB", "--throttle", "60MB", "--checkpoint", "5ms"]
+        keep = ["keep", *options, self.file]
         right, ended = root(self.file, "-f", "rfc6962:sha256:4KiB"), 0
         for _ in range(RUNS):
             done, errors = self.killed(keep, 0.2)
             self.assertTrue(self.outboard.exists() or not done)
-            # At this rate none has the time to read the whole file.
-            self.assertTrue("went on from byte" in errors or not done, errors)
-            # It may also have been killed when all was done.
+            # At this rate, no single run can read the whole file.
+            self.assertTrue("resumed at byte" in errors or not done, errors)
+            # A run may also be killed after it finished the outboard.
             if self.outboard.exists():
                 ended += 1
                 self.assertEqual(stored_root(self.outboard), right)
                 self.outboard.unlink()
-        self.assertGreater(ended, RUNS // 20, "runs that are killed come to an end together")
-        print(f"{RUNS} runs, {ended} came to an end", file=sys.stderr)
+        self.assertGreater(ended, RUNS // 20, "killed runs finish outboards between them")
+        print(f"{RUNS} runs, {ended} outboards finished", file=sys.stderr)
 
     def test_a_killed_update_leaves_the_old_outboard_or_the_new(self):
         spec = ["-f", "rfc6962:sha256:4KiB"]
@@ -98,7 +109,7 @@ class Kept(unittest.TestCase):
             before = now
         self.assertGreater(kills, RUNS // 20)
 
-    def test_an_outboard_begun_for_another_file_is_not_gone_on_with(self):
+    def test_an_unfinished_outboard_of_another_file_is_not_resumed(self):
         keep = ["keep", "--throttle", "20MB", "--checkpoint", "5ms", self.file]
         while True:
             done, _ = self.killed(keep, 0.5)
@@ -109,10 +120,10 @@ class Kept(unittest.TestCase):
         with open(self.file, "r+b") as file:
             file.write(b"other")
         done = run("keep", self.file)
-        self.assertNotIn("went on", done.stderr)
+        self.assertNotIn("resumed", done.stderr)
         self.assertEqual(stored_root(self.outboard), root(self.file))
 
-    def test_a_full_disk_is_an_error_and_what_is_there_stays(self):
+    def test_a_full_disk_is_an_error_and_the_old_outboard_stays(self):
         full = self.folder / "full"
         full.mkdir()
         program("mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", full)
@@ -129,7 +140,7 @@ class Kept(unittest.TestCase):
             again = run(*keep)
             self.assertEqual(again.returncode, 0, again.stderr)
             self.assertEqual(stored_root(outboard), right)
-            # An update that has no room leaves the outboard as it was.
+            # An update without enough space leaves the outboard unchanged.
             with open(self.file, "ab") as file:
                 file.write(b"more")
             (full / "ballast").write_bytes(bytes(os.statvfs(full).f_bavail * os.statvfs(full).f_frsize - 64 * KIB))
@@ -140,7 +151,7 @@ class Kept(unittest.TestCase):
         finally:
             program("umount", full)
 
-    def test_trees_are_those_of_bao_fsverity_and_veritysetup(self):
+    def test_foreign_trees_equal_those_of_bao_fsverity_and_veritysetup(self):
         file, theirs, ours, compared = self.folder / "f", self.folder / "theirs", self.folder / "ours", 0
 
         def same(spec, *more):
@@ -161,8 +172,8 @@ class Kept(unittest.TestCase):
             for hash in ("sha256", "sha512"):
                 for block in (1024, 4096):
                     for salt in ("", "0123ab"):
-                        options = [f"--salt={salt}"] if salt else []
-                        program("fsverity", "digest", f"--hash-alg={hash}", f"--block-size={block}", *options, f"--out-merkle-tree={theirs}", file)
+                        options = [f"--hash-alg={hash}", f"--block-size={block}"] + ([f"--salt={salt}"] if salt else [])
+                        program("fsverity", "digest", *options, f"--out-merkle-tree={theirs}", file)
                         same(f"fsverity:{hash}:{block}" + (f":salt={salt}" if salt else ""))
             uuid = "12345678-9abc-def0-1234-56789abcdef0"
             file.write_bytes(os.urandom(length // 4096 * 4096 or 4096))
@@ -170,10 +181,10 @@ class Kept(unittest.TestCase):
                 for block in (512, 4096):
                     for salt in ("-", "0123ab"):
                         theirs.unlink(missing_ok=True)
-                        program("veritysetup", "format", f"--hash={hash}", f"--data-block-size={block}", f"--hash-block-size={block}",
-                                f"--salt={salt}", f"--uuid={uuid}", file, theirs)
+                        options = [f"--hash={hash}", f"--data-block-size={block}", f"--hash-block-size={block}"]
+                        program("veritysetup", "format", *options, f"--salt={salt}", f"--uuid={uuid}", file, theirs)
                         same(f"dmverity:{hash}:{block}" + (f":salt={salt}" if salt != "-" else ""), "--uuid", uuid)
-        # A flipped byte of a foreign tree is found there, and not in the file.
+        # A flipped byte in a foreign tree is reported as damage to the tree, not to the file.
         program("bao", "encode", f"--outboard={theirs}", file)
         bytes = bytearray(theirs.read_bytes())
         bytes[8 + 64 * 100] ^= 1
@@ -181,7 +192,7 @@ class Kept(unittest.TestCase):
         found = run("verify", "--foreign", "blake3", "-o", theirs, "--json", file)
         self.assertEqual(found.returncode, 1)
         self.assertTrue(found.stdout.count('"kind":"outboard"') and not found.stdout.count('"kind":"damaged"'), found.stdout)
-        print(f"{compared} trees are the same", file=sys.stderr)
+        print(f"{compared} trees are equal", file=sys.stderr)
 
 
 if __name__ == "__main__":

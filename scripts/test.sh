@@ -7,6 +7,7 @@ target=${CARGO_TARGET_DIR:-$PWD/target}
 
 # Formatting, lints, documentation, who depends on whom; the other workspaces' locked versions.
 lint() {
+    scripts/lint.sh
     cargo fmt --check
     for lock in $(git ls-files '*Cargo.lock'); do
         cargo metadata --locked --format-version 1 --manifest-path "$(dirname "$lock")/Cargo.toml" >/dev/null
@@ -140,7 +141,7 @@ if [ "${1:-}" = --list ]; then
 fi
 [ $# -gt 0 ] || set -- "${stages[@]}"
 scripts/need.sh rust cc || exit 1
-passed=0 failed=()
+passed=0 failed=() times=()
 for stage in "$@"; do
     [ "$(type -t "$stage")" = function ] || { echo "test.sh: no stage $stage: $(printf '%s ' "${stages[@]}")" >&2; exit 2; }
     echo "=== $stage"
@@ -150,14 +151,17 @@ for stage in "$@"; do
         set -e
         "$stage"
     )
-    if [ $? = 0 ]; then
+    status=$? took=$((SECONDS - begin))
+    times+=("$(printf '%6d s  %s' "$took" "$stage")")
+    if [ "$status" = 0 ]; then
         passed=$((passed + 1))
-        echo "=== $stage passed in $((SECONDS - begin)) s"
+        echo "=== $stage passed in $took s"
     else
         failed+=("$stage")
-        echo "=== $stage FAILED after $((SECONDS - begin)) s"
+        echo "=== $stage FAILED after $took s"
     fi
 done
+printf '%s\n' "${times[@]}" "$(printf '%6d s  in all' "$SECONDS")"
 [ ${#failed[@]} = 0 ] || echo "failed: ${failed[*]}"
 echo "$passed passed, ${#failed[@]} failed"
 [ ${#failed[@]} = 0 ]

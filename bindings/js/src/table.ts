@@ -1,4 +1,4 @@
-/** Every hash that the entry has: its name, and the engine's number, the digest's size and the block's size in bytes. */
+/** The hashes of this entry: name, number in the engine, digest size and block size in bytes. */
 export const TABLE = {
     md5: [0, 16, 64],
     sha1: [1, 20, 64],

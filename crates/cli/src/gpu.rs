@@ -41,7 +41,7 @@ pub fn merklizer(wanted: &str, threads: usize, console: &Arc<Console>) -> Result
 /// # Errors
 /// If another device was asked for.
 #[cfg(not(feature = "gpu"))]
-pub fn open(wanted: &str, _: &Arc<Console>) -> Result<Option<Arc<dyn mksum::Accelerator>>, String> {
+pub fn open(wanted: &str, _: &Arc<Console>) -> Result<Option<Arc<dyn mksum::accelerator::Accelerator>>, String> {
     match wanted {
         "cpu" | "auto" => Ok(None),
         _ => Err(format!("no device '{wanted}': this mksum was built without OpenCL")),

@@ -1,4 +1,4 @@
-//! What was found out once, kept on disk: built programs and measured shapes.
+//! A cache on disk of built programs and measured shapes.
 
 use mksum_lanes::{Hash, digest};
 use std::fs::{self, File, OpenOptions};
@@ -7,40 +7,40 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::{env, process};
 
-/// A folder of small files, each named by what it is for and checked when it is read.
+/// A directory of small files, each named after its key and verified when it is read.
 ///
-/// Its programs run with the rights of this process, and a checksum shows no author: so on Unix the folder and its files must
-/// belong to this process's user, and nobody else may write to the files.
+/// Its programs run with the rights of this process, and a checksum shows no author: so on Unix the directory and its files must
+/// belong to this process's user, and other users must not be able to write to the files.
 #[derive(Clone, Debug)]
 pub struct Cache {
     folder: PathBuf,
 }
 
-/// What is at the beginning of each file.
+/// The first bytes of each file.
 const MAGIC: &[u8; 16] = b"mksum OpenCL 01\n";
 
-/// What a file has before its content: the magic, and a checksum of name and content.
-const HEAD: usize = 16 + 32;
+/// The length of a file's header in bytes: the magic, and a checksum of key and content.
+const HEADER: usize = 16 + 32;
 
-/// A longer file is not one of the cache, in bytes.
+/// The longest file that is read, in bytes.
 const LONGEST: u64 = 256 << 20;
 
-/// What is in the cache under a name.
+/// The result of a look-up.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Cached {
-    /// Nothing.
+    /// No file.
     Nothing,
-    /// A file that is not what was written: its path and why.
+    /// A damaged or unreadable file: its path and the reason.
     Damaged(PathBuf, String),
-    /// A folder or file that another user may have written: its path and why.
+    /// A file or directory that another user may have written: its path and the reason.
     Refused(PathBuf, String),
     /// The content.
     Content(Vec<u8>),
 }
 
 impl Cache {
-    /// The user's: `mksum/opencl` in `$XDG_CACHE_HOME`, `~/.cache` or the system's own folder for that; `None` where
-    /// there is no such folder.
+    /// The user's cache: `mksum/opencl` in `$XDG_CACHE_HOME`, `~/.cache` or the system's cache directory; `None` if
+    /// there is no such directory.
     pub fn of_user() -> Option<Self> {
         let path = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
         let base = path("XDG_CACHE_HOME")
@@ -49,7 +49,7 @@ impl Cache {
         Some(Self::at(&base.join("mksum").join("opencl")))
     }
 
-    /// In a folder, which need not exist yet.
+    /// A cache in a directory, which need not exist yet.
     pub fn at(folder: &Path) -> Self {
         Cache { folder: folder.into() }
     }
@@ -58,7 +58,7 @@ impl Cache {
         self.folder.join(hex(&checksum(name)[..20]))
     }
 
-    /// What was stored under `name`, whose parts are kept apart.
+    /// Returns the content stored under `name`. The boundaries of its parts are significant.
     pub fn load(&self, name: &[&[u8]]) -> Cached {
         match safety::of_folder(&self.folder) {
             Ok(None) => {}
@@ -73,19 +73,19 @@ impl Cache {
             Err(error) if error.kind() == ErrorKind::NotFound => return Cached::Nothing,
             Err(error) => return Cached::Damaged(path, error.to_string()),
         };
-        let Some((head, content)) = bytes.split_at_checked(HEAD) else {
-            return Cached::Damaged(path, format!("it has {} bytes, and {HEAD} at the least if whole", bytes.len()));
+        let Some((header, content)) = bytes.split_at_checked(HEADER) else {
+            return Cached::Damaged(path, format!("expected at least {HEADER} bytes, found {}", bytes.len()));
         };
-        if head[..16] != *MAGIC || head[16..] != checksum(&[name, &[content]].concat()) {
-            return Cached::Damaged(path, "its checksum differs".into());
+        if header[..16] != *MAGIC || header[16..] != checksum(&[name, &[content]].concat()) {
+            return Cached::Damaged(path, "wrong checksum".into());
         }
         Cached::Content(content.into())
     }
 
-    /// Stores `content` under `name`, whole or not at all.
+    /// Stores `content` under `name`, atomically.
     ///
     /// # Errors
-    /// If another user can write to the folder, or the system cannot write the file.
+    /// If the directory belongs to another user, or the system cannot write the file.
     pub fn store(&self, name: &[&[u8]], content: &[u8]) -> io::Result<()> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         safety::create_folder(&self.folder)?;
@@ -106,7 +106,7 @@ impl Cache {
     }
 }
 
-/// The content of a file of the cache.
+/// Reads a whole file of the cache.
 fn read(file: &File) -> io::Result<Vec<u8>> {
     if file.metadata()?.len() > LONGEST {
         return Err(io::Error::other(format!("it is longer than {LONGEST} bytes")));
@@ -116,7 +116,7 @@ fn read(file: &File) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Who can write to the cache.
+/// Checks who can write to the cache.
 #[cfg(unix)]
 mod safety {
     use super::{File, OpenOptions, Path, fs, io};
@@ -124,13 +124,13 @@ mod safety {
     use std::fs::{DirBuilder, Metadata, Permissions};
     use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 
-    /// Why this metadata is not of something of this user, if so.
+    /// Returns the reason why a file or directory is not trusted: it has another owner.
     fn of(metadata: &Metadata) -> Option<String> {
         let (owner, user) = (metadata.uid(), rustix::process::geteuid().as_raw());
         (owner != user).then(|| format!("it belongs to user {owner}, and this process runs as user {user}"))
     }
 
-    /// Why a folder is not used, if so; one of this user that others could enter is closed to them.
+    /// Returns the reason why a directory is not used, if any. The user's own directory is closed to other users.
     pub fn of_folder(folder: &Path) -> io::Result<Option<String>> {
         let metadata = fs::symlink_metadata(folder)?;
         if !metadata.is_dir() {
@@ -143,7 +143,7 @@ mod safety {
         Ok(why)
     }
 
-    /// Why an open file is not used, if so.
+    /// Returns the reason why an open file is not used, if any.
     pub fn of_file(file: &File) -> io::Result<Option<String>> {
         let (metadata, mode) = (file.metadata()?, file.metadata()?.mode() & 0o7777);
         if !metadata.is_file() {
@@ -170,7 +170,7 @@ mod safety {
     }
 }
 
-/// Elsewhere the user's folder is protected by the system.
+/// On other systems, the user's own directory is protected by the system.
 #[cfg(not(unix))]
 mod safety {
     use super::{File, OpenOptions, Path, fs, io};
@@ -196,7 +196,7 @@ mod safety {
     }
 }
 
-/// SHA-256 of the parts, each with its length before it.
+/// Returns SHA-256 of the parts, each preceded by its length.
 fn checksum(parts: &[&[u8]]) -> [u8; 32] {
     let mut bytes = Vec::new();
     for part in parts {
@@ -215,14 +215,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_stored_is_found_and_damage_is_noticed() {
+    fn stored_content_is_found_and_damage_is_detected() {
         let folder = env::temp_dir().join(format!("mksum-cache-{}", process::id()));
         let cache = Cache::at(&folder);
         let name: &[&[u8]] = &[b"a", b"bc"];
         assert_eq!(cache.load(name), Cached::Nothing);
         cache.store(name, b"content").unwrap();
         assert_eq!(cache.load(name), Cached::Content(b"content".into()));
-        assert_eq!(cache.load(&[b"ab", b"c"]), Cached::Nothing, "parts are kept apart");
+        assert_eq!(cache.load(&[b"ab", b"c"]), Cached::Nothing, "the boundaries of parts are significant");
         let path = cache.path(name);
         let whole = fs::read(&path).unwrap();
         for at in 0..whole.len() {
@@ -233,7 +233,7 @@ mod tests {
             fs::write(&path, &whole[..at]).unwrap();
             assert!(matches!(cache.load(name), Cached::Damaged(..)), "{at} bytes");
         }
-        // A file is one name's only.
+        // A file is valid under its own name only.
         fs::write(cache.path(&[b"other"]), &whole).unwrap();
         assert!(matches!(cache.load(&[b"other"]), Cached::Damaged(..)));
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 2, "no drafts are left");

@@ -1,7 +1,7 @@
 //! Merkle trees on OpenCL devices: [node trees](mksum::node_tree::Merklize), and [large
 //! subtrees](mksum::accelerator::Accelerator) of files.
 //!
-//! OpenCL is loaded when it is first asked for: a program with this crate starts where there is none.
+//! OpenCL is loaded on first use: a program with this crate also starts on systems without OpenCL.
 #![deny(unsafe_code)]
 
 mod cache;

@@ -1,4 +1,4 @@
-//! How the levels of a tree are cut for a device's work-groups: measured once for each device and hash.
+//! The division of a tree's levels among a device's work-groups, measured once for each device and hash.
 
 use crate::call::{Arg, Buffer, Kernel, Queue};
 use crate::source::{self, Kind};
@@ -7,35 +7,35 @@ use mksum::Hash;
 use std::sync::PoisonError;
 use std::time::Duration;
 
-/// How the levels of a tree are cut.
+/// The division of a tree's levels among work-groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// The work-items of a group: a power of two.
+    /// The number of work-items in a group: a power of two.
     pub group: usize,
-    /// The parents on the lowest level that a group computes: a power of two.
+    /// The number of parents that a group computes on its lowest level: a power of two.
     pub tile: usize,
-    /// The most levels that a group computes.
+    /// The largest number of levels that a group computes.
     pub levels: u32,
 }
 
-/// The kernel that computes levels of a tree, and how.
+/// The kernel that computes levels of a tree, with its shape.
 pub(crate) struct Levels<'a> {
     pub queue: &'a Queue,
     pub kernel: Kernel,
     pub hash: Hash,
     pub shape: Shape,
-    /// The parents of a work-item.
+    /// The number of parents that a work-item computes at once.
     pub lanes: usize,
 }
 
 impl Levels<'_> {
-    /// The fewest parents of a launch: a level with fewer is the CPU's.
+    /// Returns the smallest number of parents that the device computes; the CPU computes levels with fewer.
     pub fn least(&self) -> usize {
         self.lanes
     }
 
-    /// Computes every level with at least [`Levels::least`] nodes above the `2 * parents` digests that begin at byte
-    /// `at` of `below`, in heap order in `nodes`. Returns how long the kernels ran.
+    /// Computes every level with at least [`Levels::least`] nodes above `2 * parents` digests, and writes it to `nodes` in
+    /// heap order. `below` is the buffer of the digests and their offset in bytes. Returns the kernels' execution time.
     pub fn run(&mut self, below: (&Buffer, usize), nodes: &Buffer, parents: usize) -> Result<Duration, Error> {
         let (size, mut parents, mut below, mut events) = (self.hash.size(), parents, below, Vec::new());
         assert!(parents.is_power_of_two(), "parents");
@@ -45,7 +45,7 @@ impl Levels<'_> {
             let levels = (tile / self.lanes).ilog2() + 1;
             let levels = levels.min(self.shape.levels);
             let group = self.shape.group.min(tile / self.lanes);
-            // The lowest two levels of a group lie behind one another; of one level, nothing is kept.
+            // Local memory holds the lowest two levels of a group, one after the other. A single level needs none.
             let near = if levels == 1 { 16 } else { tile * size + tile / 2 * size };
             let args = [
                 Arg::Buffer(below.0),
@@ -60,24 +60,24 @@ impl Levels<'_> {
             parents >>= levels;
             below = (nodes, 2 * parents * size);
         }
-        let mut took = Duration::ZERO;
+        let mut elapsed = Duration::ZERO;
         for event in events {
-            took += event.took()?;
+            elapsed += event.elapsed()?;
         }
-        Ok(took)
+        Ok(elapsed)
     }
 }
 
 impl Device {
-    /// The digests that shapes are measured on.
+    /// The number of digests for measuring shapes.
     const MEASURED: usize = 1 << 17;
 
-    /// The kernel for pairs of a hash, in the shape that is fastest here.
+    /// Returns the kernel for pairs of a hash, with the fastest shape on this device.
     pub(crate) fn levels<'a>(&self, queue: &'a Queue, hash: Hash, kind: Kind) -> Result<Levels<'a>, Error> {
         let kernel = self.kernel(hash, kind, "pairs")?;
         let lanes = source::side_by_side(hash, self.info.lanes);
         let mut levels = Levels { queue, kernel, hash, shape: Shape { group: 1, tile: lanes, levels: 1 }, lanes };
-        // Whoever comes second waits: two measurements at once would disturb each other.
+        // Other threads wait, because concurrent measurements would disturb each other.
         let mut shapes = self.shapes.lock().unwrap_or_else(PoisonError::into_inner);
         levels.shape = match shapes.get(&(hash, kind)) {
             Some(&shape) => shape,
@@ -90,7 +90,7 @@ impl Device {
         Ok(levels)
     }
 
-    /// The fastest shape: from the cache, or measured.
+    /// Returns the fastest shape, from the cache or by measurement.
     fn shape(&self, levels: &mut Levels<'_>, kind: Kind) -> Result<Shape, Error> {
         let candidates = self.candidates(levels)?;
         let (text, options) = source::of(levels.hash, kind, self.info.lanes).expect("a hash with kernels");
@@ -111,15 +111,15 @@ impl Device {
                 best = best.min((levels.run((&below, 0), &nodes, Self::MEASURED / 2)?, index));
             }
         }
-        self.keep(&key, &[best.1]);
+        self.store(&key, &[best.1]);
         Ok(candidates[usize::from(best.1)])
     }
 
-    /// The shapes worth trying: those that the device's local memory and groups allow, at most 255.
+    /// Returns the shapes to measure, at most 255: those that fit the device's local memory and group size.
     fn candidates(&self, levels: &Levels<'_>) -> Result<Vec<Shape>, Error> {
         let (lanes, size) = (levels.lanes, levels.hash.size());
-        let most = levels.kernel.most_items()?.min(self.info.items as usize).max(1);
-        // A work-item of a CPU is as wide as its registers: a group of one has no barrier to wait at.
+        let most = levels.kernel.max_group()?.min(self.info.items as usize).max(1);
+        // A work-item of a CPU fills the vector registers, and a group of one never waits at a barrier.
         let groups: &[usize] = if self.info.class == Class::Cpu { &[1] } else { &[32, 64, 128, 256] };
         let tiles: &[usize] = if self.info.class == Class::Cpu { &[16, 64, 128] } else { &[1, 2, 4] };
         let mut shapes = Vec::new();

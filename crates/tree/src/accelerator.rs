@@ -42,14 +42,14 @@ pub trait Accelerator: fmt::Debug + Send + Sync {
 /// Fills memory with the bytes from an offset of the input on.
 pub type Read<'a> = &'a (dyn Fn(u64, &mut [u8]) -> Result<(), Error> + Sync);
 
-/// An inner subtree all of whose leaves are full.
+/// An inner subtree with full leaves only.
 #[derive(Clone, Copy, Debug)]
 pub struct Perfect<'a> {
     /// Which.
     pub node: Subtree,
     /// The shape of its tree: [`Shape::Even`].
     pub shape: Shape,
-    /// What its nodes are.
+    /// The hashes of its nodes.
     pub recipe: Recipe<'a>,
 }
 

@@ -62,7 +62,7 @@ impl Iterator for Walk {
     }
 }
 
-/// The largest subtrees of at most some length, left to right: a plan for whoever computes them.
+/// The largest subtrees of at most some length, left to right: a plan for parallel work.
 ///
 /// A leaf is never cut: one that is longer than asked for is a piece all the same. Memory does not grow with the tree.
 #[derive(Clone, Debug)]

@@ -142,10 +142,10 @@ impl Digests {
         &mut self.bytes[from..]
     }
 
-    /// Appends the digests of another list of this size.
-    pub(crate) fn append(&mut self, other: &Digests) {
-        debug_assert_eq!(self.size, other.size);
-        self.bytes.extend_from_slice(&other.bytes);
+    /// Appends digests of this size, one right after the other.
+    pub(crate) fn extend_from_bytes(&mut self, digests: &[u8]) {
+        debug_assert!(digests.len().is_multiple_of(self.size), "digests of {} bytes", self.size);
+        self.bytes.extend_from_slice(digests);
     }
 
     /// Removes all digests and keeps the memory.

@@ -71,7 +71,7 @@ impl LeafRule {
 /// The facts that a root alone binds, so that a proof shows them even without a trusted length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Binding {
-    /// Nothing: leaves and nodes are hashed alike, so whoever chooses the length can pass one off as the other.
+    /// Nothing: leaves and nodes are hashed alike, so a wrong length can pass one off as the other.
     Nothing,
     /// Leaves and their order, not their offsets.
     Leaves,

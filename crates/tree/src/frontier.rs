@@ -1,4 +1,4 @@
-//! Streaming: the root of bytes whose number nobody knows yet.
+//! Streaming: the root of bytes whose number is not known yet.
 
 use crate::hashing::{LeafHasher, ParentHasher};
 use crate::{

@@ -1,4 +1,4 @@
-//! What is hashed for a leaf and for a parent: alone, many at once, or piece by piece.
+//! The hashes of leaves and parents: one, many at once, or piece by piece.
 
 use crate::{Digest, Digests, Recipe, Spec};
 use alloc::borrow::Cow;
@@ -180,7 +180,10 @@ impl NodeHash {
                     digests(framed.hash, prefix, leaves, out.grow(leaves.count()));
                 }
                 Some(_) => out.extend(leaves.iter().map(|bytes| self.leaf(start, bytes, Role::Inner))),
-                None => leaves.iter().for_each(|bytes| out.grow(1).copy_from_slice(bytes)),
+                None if leaves.stride() == leaves.len() => {
+                    out.extend_from_bytes(&leaves.bytes()[..leaves.count() * leaves.len()]);
+                }
+                None => leaves.iter().for_each(|bytes| out.extend_from_bytes(bytes)),
             },
             NodeHash::Blake3 => {
                 let out = out.grow(leaves.count()).as_chunks_mut().0;

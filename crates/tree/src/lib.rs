@@ -22,7 +22,7 @@
 //! | [`outboard`] | kept trees: find damage, compare files, resume |
 //! | [`node_tree`] | all nodes over digests, for provers and ledgers |
 //! | [`accelerator`] | subtrees that a device computes |
-//! | [`ordered`](mod@ordered) | the one parallel map, for those who read and hash at once |
+//! | [`ordered`](mod@ordered) | the one parallel map: results in order, bounded memory |
 //!
 //! Without the feature `std`, which is a default, the crate is `no_std` (with `alloc`): the calling thread does all work, and
 //! node trees are left to others ([`node_tree::Merklize`]).

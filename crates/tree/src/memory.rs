@@ -104,6 +104,6 @@ impl Spec {
             nodes.parents(level.as_bytes(), arity, &mut above);
             mem::swap(&mut level, &mut above);
         }
-        out.append(&level);
+        out.extend_from_bytes(level.as_bytes());
     }
 }

@@ -40,7 +40,7 @@ impl PartialOrd for Subtree {
     }
 }
 
-/// What the right edge does when a node lacks children.
+/// The rule for nodes at the right edge that lack children.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Edge {
     /// A lone child moves up unchanged (RFC 9162, 2.1.1; BLAKE3; Glacier).
@@ -53,7 +53,7 @@ pub enum Edge {
     Reject,
 }
 
-/// What the last leaf does when it is short.
+/// The rule for a last leaf that is short.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tail {
     /// It is a leaf like the others; its node hash may fill it up.
@@ -71,9 +71,9 @@ pub enum Shape {
         leaf: u64,
         /// The children of a node: 2 or more.
         arity: u64,
-        /// What the right edge does.
+        /// The rule for the right edge.
         edge: Edge,
-        /// What the last leaf does.
+        /// The rule for a short last leaf.
         tail: Tail,
     },
     /// One node over all leaves, be there one or many (S3's composite checksums, Dropbox).
@@ -208,7 +208,7 @@ impl Shape {
         node.level == 0 || (node.len <= at_most && !matches!(self, Shape::Flat { .. }))
     }
 
-    /// Whether appending to the input leaves `node` as it is.
+    /// Whether appending to the input does not change `node`.
     pub fn is_perfect(self, node: Subtree) -> bool {
         match self {
             Shape::Even { .. } | Shape::Flat { .. } => node.len == self.span(node.level),

@@ -130,7 +130,7 @@ impl Spec {
         self.0.shape
     }
 
-    /// What is hashed for a node.
+    /// The hashes of the format's nodes.
     pub(crate) fn nodes(&self) -> &NodeHash {
         &self.0.nodes
     }

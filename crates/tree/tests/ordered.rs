@@ -108,7 +108,7 @@ fn until_panic(
                 Ok(Some(result)) => got.push(result),
                 Ok(None) => panic!("the end came before the panic"),
                 Err(panic) => {
-                    // Whoever goes on nevertheless finds the end, and not a result.
+                    // A consumer that continues finds the end, and not a result.
                     assert_eq!(results.next(), None);
                     return *panic.downcast::<&str>().unwrap();
                 }

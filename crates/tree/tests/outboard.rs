@@ -115,7 +115,7 @@ fn kept_of(spec: &Spec, at_most: u64, bytes: &[u8]) -> Option<Vec<u8>> {
     outboard
 }
 
-/// What an outboard finds wrong: in the file, and in itself.
+/// The damage that an outboard finds: in the file, and in itself.
 fn found(
     outboard: &Outboard<impl ReadAt>,
     bytes: &[u8],
@@ -166,7 +166,7 @@ proptest! {
         }
         let expected: Vec<_> = expected.into_iter().collect();
         prop_assert_eq!(found(&outboard, &damaged, 0..kept.len()).unwrap(), (expected.clone(), vec![]));
-        // Of a range: the units that have a byte of it, whatever the others are.
+        // In a range: only the units that have a byte of it.
         if !bytes.is_empty() {
             let (a, b) = (cut.0.index(bytes.len()) as u64, cut.1.index(bytes.len()) as u64);
             let range = a.min(b)..a.max(b) + 1;
@@ -197,7 +197,7 @@ proptest! {
             expected.push(outboard.layout().unit_over(hit as u64).unwrap());
         }
         let (units, nodes) = found(&outboard, &file, 0..bytes.len() as u64).unwrap();
-        // What stores a wrong digest is told, and the file is judged rightly, unless both are wrong in one place.
+        // The node with the wrong digest is reported, and the file is judged rightly, unless both are wrong in one place.
         if at as u64 >= HEADER {
             let place = (at as u64 - HEADER) / spec.hash().size() as u64;
             let wrong = outboard.layout().post_order(place).next().unwrap();
@@ -250,7 +250,7 @@ proptest! {
         let seal = header.checkpoint(done, frontier.iter().map(|&node| digest(node))).unwrap();
         begun[SEALS[turn] as usize..][..seal.len()].copy_from_slice(&seal);
         if garbage {
-            // What was written after the checkpoint may be anything.
+            // The bytes after the checkpoint may be anything.
             begun.extend([0xaa; 77]);
         }
         prop_assert!(bytes.is_empty() || Outboard::open(&begun).is_err());

@@ -45,7 +45,7 @@ fn part(bytes: &[u8], range: &std::ops::Range<u64>) -> Vec<u8> {
     bytes[range.start as usize..range.end as usize].to_vec()
 }
 
-/// A proof, whole, and what it is to be held against.
+/// A proof's bytes, and the facts to verify it with.
 struct Made {
     bytes: Vec<u8>,
     trusted: Vec<Trusted>,
@@ -198,7 +198,7 @@ proptest! {
                 changed[at] ^= 1 << bit;
                 prop_assert!(made.accepts(&changed).is_err(), "{spec} byte {at} of {}", made.bytes.len());
             }
-            // A length that nobody vouches for may be another: but nothing panics, and no digest is left unused.
+            // Without a trusted length another length may be accepted, but nothing panics, and no digest stays unused.
             let mut free = made;
             free.trusted.iter_mut().for_each(|trusted| trusted.len = None);
             for at in 0..free.bytes.len() {

@@ -1,4 +1,4 @@
-//! What must hold for any shape, any input and any way of cutting it.
+//! Properties of all shapes, inputs and ways of cutting them.
 
 mod inputs;
 

@@ -22,7 +22,7 @@ impl CpuLanes {
     /// second-level caches that are common. From 64 KiB to 1 MiB the speed is the same within a few per cent.
     const BLOCK: usize = 256 << 10;
 
-    /// The nodes of the highest level that is finished so. What is above is hashed level by level with others' nodes:
+    /// The nodes of the highest level in a block. The levels above are hashed together with those of other blocks:
     /// fewer would not fill the lanes.
     const TOP: usize = 64;
 }

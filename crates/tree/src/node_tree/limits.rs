@@ -1,4 +1,4 @@
-//! What bounds the speed of a node tree on the CPU, measured.
+//! Measures the limits of the speed of node trees on the CPU.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -8,7 +8,7 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What each thread copies: together more than caches hold, in bytes.
+/// The bytes that each thread copies: together more than the caches hold.
 const COPIED: usize = 128 << 20;
 
 /// How often; the fastest counts.

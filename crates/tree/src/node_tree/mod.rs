@@ -50,7 +50,7 @@ impl NodeTree {
     /// The tree over `bytes` bytes of leaves.
     ///
     /// # Errors
-    /// If the hash is none of [`NodeTree::HASHES`], or the bytes are not 2^k of its digests, k ≥ 1.
+    /// If the hash is not one of [`NodeTree::HASHES`], or the bytes are not 2^k of its digests, k ≥ 1.
     pub fn over(hash: Hash, bytes: usize) -> Result<Self, NodeTreeError> {
         if !Self::HASHES.contains(&hash) {
             return Err(NodeTreeError::Hash(hash));
@@ -170,7 +170,7 @@ pub trait Merklize: Send + Sync {
     /// Writes the nodes over `leaves` to `nodes`, every byte of it, as [`NodeTree`] says.
     ///
     /// # Errors
-    /// If [`NodeTree::between`] them there is none, or the device fails: then `nodes` holds nothing to rely on.
+    /// If [`NodeTree::between`] refuses the lengths, or the device fails: then the content of `nodes` is not specified.
     fn merklize(&self, hash: Hash, leaves: &[u8], nodes: &mut [u8]) -> Result<Timings, NodeTreeError>;
 
     /// The limits of the speed of a tree, measured now: takes a few seconds at most.

@@ -10,14 +10,14 @@ use std::sync::PoisonError;
 /// The result of a job, or the panic that ended it.
 type Outcome<R> = Result<R, Box<dyn Any + Send>>;
 
-/// Jobs that nobody has begun.
+/// Jobs that no worker has begun.
 struct Jobs<I> {
     iterator: I,
     /// The number of the next one.
     next: usize,
 }
 
-/// What workers and the consumer tell each other.
+/// The state that workers and the consumer share.
 struct State<R> {
     /// Results that wait for those before them, by the number of the job.
     waiting: BTreeMap<usize, Outcome<R>>,
@@ -39,7 +39,7 @@ struct Shared<I, R> {
     ahead: usize,
 }
 
-/// Locks a mutex. What it guards is right after each step, so a panic elsewhere does not matter.
+/// Locks a mutex. Its value is consistent after each step, so a panic elsewhere does not matter.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -69,7 +69,7 @@ where
     };
     let worker = || shared.run(&start, &work);
     let done = scope(|scope| {
-        // Dropped when the consumer returns or panics, so that the scope does not wait for jobs that nobody wants.
+        // Dropped when the consumer returns or panics, so that the scope does not wait for unwanted jobs.
         let ending = Ending(&shared);
         for spawned in 0..threads {
             // Fewer threads than asked for do the same work.

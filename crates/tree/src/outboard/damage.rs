@@ -153,7 +153,7 @@ impl<R: ReadAt> Comparison<'_, R> {
                 [stored, of_file] if right == stored && stored != of_file => {
                     self.settle(child, Truth::Digest(right), of_file, differing)?;
                 }
-                // The file has the right one: whatever is stored otherwise below it is wrong.
+                // The file's digest is right, so every stored digest below that differs is wrong.
                 _ => below(child).try_for_each(|&other| (self.found)(Damage::Outboard(other)))?,
             }
         }

@@ -137,7 +137,7 @@ impl ForeignLayout {
         let mut expected = self.head([0; 16]);
         let mut found = vec![0; expected.len()];
         bytes.read_at(0, &mut found)?;
-        // The device's name may be any; behind the superblock nothing is said.
+        // The device's name may be any, and the bytes after the superblock have no meaning.
         for head in [&mut expected, &mut found] {
             head.truncate(SUPERBLOCK);
             if let Some(uuid) = head.get_mut(16..32) {
@@ -190,7 +190,7 @@ impl<R: ReadAt> Foreign<R> {
     ///
     /// # Errors
     /// If it is not as long as the layout has it, or is of another length or format; if it has no digests, as of a file of
-    /// a single leaf, and so cannot tell the root.
+    /// a single leaf, so that its root is not known.
     pub fn open(bytes: R, layout: ForeignLayout) -> Result<Self, Error> {
         layout.check(&bytes)?;
         let header = Header { spec: layout.spec.clone(), len: layout.len, unit: layout.spec.leaf(), identity: None };

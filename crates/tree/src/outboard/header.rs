@@ -21,7 +21,7 @@ const SEAL: usize = 128;
 /// Stands in the place of the nanoseconds where the file's identity is not known.
 const UNKNOWN: u32 = u32::MAX;
 
-/// The mtime and inode of a file: with its length they tell that it is probably unchanged.
+/// The mtime and inode of a file: if they and its length are the same, it is probably unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Identity {
     /// The mtime's whole seconds since 1970.

@@ -1,4 +1,4 @@
-//! The digests of an outboard against each other: which of them are right, as far as they alone can tell.
+//! The digests of an outboard compared with each other: right and wrong ones, as far as they alone can show.
 
 use super::{HEADER, KeptLayout, Observed, Outboard, ReadAt};
 use crate::lock::Lock;
@@ -129,7 +129,7 @@ impl<R: ReadAt> Outboard<R> {
             found.wrong.push(top);
         }
         if self.fits(truth, digest) {
-            // The units are right, and whatever is stored otherwise than they make it is wrong.
+            // The units are right, so every stored digest that differs is wrong.
             found.wrong.extend(differing.into_keys().filter(|&node| node != top));
         } else {
             self.weigh((top, truth), &differing, &mut found)?;
@@ -155,7 +155,7 @@ impl<R: ReadAt> Outboard<R> {
                 self.weigh((child, Truth::Digest(digest)), differing, found)?;
                 continue;
             }
-            // Its own digest is known now: whatever is stored otherwise than the units make it below is wrong.
+            // Its digest is known now, so every stored digest below that differs is wrong.
             if digest != candidates[0] {
                 found.wrong.push(child);
             }

@@ -116,7 +116,7 @@ impl<R: ReadAt> Outboard<R> {
     /// Reads the header of a finished outboard.
     ///
     /// # Errors
-    /// If it is none, is not finished, is not as long as it says, or a byte of what its header tells was changed.
+    /// If it is not an outboard, is unfinished, has another length than its header says, or its header was changed.
     pub fn open(bytes: R) -> Result<Self, Error> {
         let (header, seals) = open(&bytes)?;
         let layout = header.layout()?;

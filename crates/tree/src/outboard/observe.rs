@@ -9,7 +9,7 @@ use core::sync::atomic::{AtomicBool, Ordering};
 
 /// A source whose join is observed: a listener gets the digest of each kept node, in post-order, as the join finds it.
 ///
-/// An outboard is written so, and a file is compared with one so. A join whose pieces are the units
+/// This writes outboards and compares files with them. A join whose pieces are the units
 /// ([`Plan::piece`](crate::Plan) is [`KeptLayout::unit`](super::KeptLayout::unit)) finds them all.
 pub struct Observed<'a> {
     source: &'a (dyn Subtrees + Sync),

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 
 /// The offsets of the two seals, in bytes: each says how many digests are written, with a checksum.
 ///
-/// A checkpoint overwrites the older one, so that the other is whole whatever happens; the end overwrites both.
+/// A checkpoint overwrites the older one, so that one of them is always whole; the end overwrites both.
 pub const SEALS: [u64; 2] = Seal::PLACES;
 
 impl Header {

@@ -144,9 +144,9 @@ impl Cut {
         edges
     }
 
-    /// What a proof carries; an error if it has more than `most` digests.
+    /// The digests in a proof; an error if there are more than `most`.
     ///
-    /// Takes time and memory for `most` and a tree's depth, however long the input is said to be.
+    /// Takes time and memory for `most` and a tree's depth, however long the input is.
     pub(crate) fn pieces(self, most: usize) -> Result<Pieces, TooMany> {
         // For each level of a node above them, and for the top, which has none above.
         let mut sent = vec![Vec::new(); 66];

@@ -14,7 +14,7 @@ use alloc::string::ToString;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-/// What a proof shows.
+/// The statement that a proof shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Claim {
     /// These bytes, `start..end` with `start < end`, lie in the input: an inclusion proof.
@@ -36,10 +36,10 @@ pub enum Claim {
 /// let input = b"abcdefghijklmnopqr";
 /// let root = spec.root(input)?;
 ///
-/// // Who has the input makes a proof and sends it with the bytes.
+/// // The prover has the input, makes a proof and sends it with the bytes.
 /// let sent = Proof::of_range(&spec, input, 5..11)?.to_bytes();
 ///
-/// // Who trusts the root needs nothing else.
+/// // The verifier trusts the root, and needs nothing else.
 /// Proof::parse(&sent)?.verify_range(&Trusted::from(&root), b"fghijk")?;
 /// assert!(Proof::parse(&sent)?.verify_range(&Trusted::from(&root), b"fghijX").is_err());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -53,7 +53,7 @@ pub struct Proof {
     edges: Vec<u8>,
 }
 
-/// What a verifier trusts: a root, its format and, if it is known from the same place, the input's length.
+/// The facts that a verifier trusts: a root, its format and, if it is known from the same place, the input's length.
 #[derive(Clone, Debug)]
 pub struct Trusted {
     /// The root's format.
@@ -134,7 +134,7 @@ impl Proof {
         self.len
     }
 
-    /// What it shows if it holds.
+    /// The statement that it shows if it is valid.
     pub fn claim(&self) -> &Claim {
         &self.claim
     }
