@@ -18,7 +18,8 @@ fn main() {
             range.start..range.end.expect("an end")
         })
         .collect();
-    let disk = disk::mount(file.as_ref(), folder.as_ref(), &bad).expect("FUSE: it needs root or fusermount3, and /dev/fuse");
+    let disk =
+        disk::mount(file.as_ref(), folder.as_ref(), &bad).expect("FUSE: it needs root or fusermount3, and /dev/fuse");
     println!("mounted");
     std::io::copy(&mut std::io::stdin(), &mut std::io::sink()).expect("standard input");
     drop(disk);

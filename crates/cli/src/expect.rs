@@ -52,7 +52,11 @@ pub fn run(tool: &Tool, args: &Run, expected: &str) -> Exit {
         Some(root) => {
             print(tool, args, path, root, start.elapsed().as_secs_f64());
             if guessed {
-                tool.console.note(&format_args!("{}: the part size is {}", Shown(path), format_size(root.spec().leaf())));
+                tool.console.note(&format_args!(
+                    "{}: the part size is {}",
+                    Shown(path),
+                    format_size(root.spec().leaf())
+                ));
             }
         }
         None if roots.is_empty() => {}

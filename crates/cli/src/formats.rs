@@ -1,7 +1,7 @@
 //! `mksum formats`: the engine's table, as text and as JSON.
 
-use mksum::formats::{FAMILIES, Family, LeafRule};
 use crate::json::object;
+use mksum::formats::{FAMILIES, Family, LeafRule};
 use mksum::{Spec, format_size};
 use serde::Serialize;
 

@@ -12,7 +12,8 @@ pub fn catch(console: &Arc<Console>) {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     use signal_hook::iterator::Signals;
     let ignored = ignored();
-    let caught: Vec<_> = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|&number| ignored & 1 << (number - 1) == 0).collect();
+    let caught: Vec<_> =
+        [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|&number| ignored & 1 << (number - 1) == 0).collect();
     let console = Arc::clone(console);
     // They are caught only on this thread: without it the system's own way to end the process remains.
     let wait = move || {

@@ -36,7 +36,9 @@ pub fn install(directory: &Path) -> Exit {
         let path = directory.join(file);
         if let Err(error) = fs::write(&path, page) {
             return match error.kind() {
-                io::ErrorKind::NotFound => usage(&format_args!("--directory: {}: no such directory", directory.display())),
+                io::ErrorKind::NotFound => {
+                    usage(&format_args!("--directory: {}: no such directory", directory.display()))
+                }
                 _ => usage(&format_args!("{}: {}", path.display(), reason(&error))),
             };
         }

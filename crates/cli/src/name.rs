@@ -159,7 +159,10 @@ mod tests {
     fn lines_on_a_terminal_cannot_move_its_cursor() {
         let shown = |lines: &str| String::from_utf8(visible(lines.as_bytes()).into_owned()).unwrap();
         assert_eq!(shown("blake3 (Grüße) = 00\n\0"), "blake3 (Grüße) = 00\n\0");
-        assert_eq!(shown("(a\x1b]0;title\x07\r\t\u{9b}2J\u{202e}b)\n"), "(a\\u001b]0;title\\u0007\\u000d\\u0009\\u009b2J\\u202eb)\n");
+        assert_eq!(
+            shown("(a\x1b]0;title\x07\r\t\u{9b}2J\u{202e}b)\n"),
+            "(a\\u001b]0;title\\u0007\\u000d\\u0009\\u009b2J\\u202eb)\n"
+        );
         assert_eq!(&*visible(b"a\x9b2J\xff\n"), br"a\x9b2J\xff".iter().chain(b"\n").copied().collect::<Vec<_>>());
     }
 

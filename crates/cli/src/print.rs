@@ -153,7 +153,12 @@ pub fn report_read_error(tool: &Tool, args: &Run, error: &Error) {
             console.print_json(error.path(), json::Unreadable::new(&part));
         }
         let path = Shown(error.path());
-        console.note(&format_args!("{path}: unreadable {}..{} ({} bytes): {why}", range.start, range.end, grouped(len)));
+        console.note(&format_args!(
+            "{path}: unreadable {}..{} ({} bytes): {why}",
+            range.start,
+            range.end,
+            grouped(len)
+        ));
     });
     match scanned {
         Ok(len) if count > 0 => {

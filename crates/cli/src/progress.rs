@@ -236,7 +236,10 @@ mod tests {
 
     #[test]
     fn sizes_and_times_are_short() {
-        assert_eq!([0, 999, 1500, 15_000_000, 5_000_000_000].map(size), ["0 B", "999 B", "1.50 kB", "15.00 MB", "5.00 GB"]);
+        assert_eq!(
+            [0, 999, 1500, 15_000_000, 5_000_000_000].map(size),
+            ["0 B", "999 B", "1.50 kB", "15.00 MB", "5.00 GB"]
+        );
         assert_eq!(size(u64::MAX), "18.45 EB");
         let times = [0.2, 59.5, 61.0, 7290.0, 864_000.0];
         assert_eq!(times.map(left), ["1 s", "1 min 00 s", "1 min 01 s", "2 h 01 min", "10 days 0 h"]);

@@ -249,7 +249,8 @@ mod tests {
         assert_eq!(read("blake3 (ROOT  x) = ROOT", None), ok("blake3", &format!("{ROOT}  x")));
         assert_eq!(read("\\blake3 (a\\nb\\\\) = ROOT", None), ok("blake3", "a\nb\\"));
         assert_eq!(read("blake3 (a\\nb) = ROOT", None), ok("blake3", "a\\nb"));
-        let range = |text: &str| parse(text.replace("ROOT", ROOT).as_bytes(), End::Newline, None).unwrap().unwrap().range;
+        let range =
+            |text: &str| parse(text.replace("ROOT", ROOT).as_bytes(), End::Newline, None).unwrap().unwrap().range;
         assert_eq!(range("blake3@5..10 (a) = ROOT"), Some(ByteRange { start: 5, end: Some(10) }));
         assert_eq!(range("blake3 (a) = ROOT"), None);
         assert_eq!(read("blake3@5.. (a) = ROOT", None), Err(Malformed::Tag("blake3@5..".into())));

@@ -5,9 +5,9 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use mksum_io::outboard::is_part_of_outboard;
 use mksum_io::{Input, reason};
 use mksum_stdio::{Stream, is_open};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::io::{self, Read};
 use std::{array, fs, vec};
 use walkdir::{DirEntry, WalkDir};
 

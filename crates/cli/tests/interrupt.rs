@@ -96,7 +96,8 @@ fn while_nodes_are_written() {
     let mut child = start(&arguments);
     child.kill().unwrap();
     child.wait().unwrap();
-    let done = start(&["merklize", leaves.to_str().unwrap(), "-o", nodes.to_str().unwrap()]).wait_with_output().unwrap();
+    let done =
+        start(&["merklize", leaves.to_str().unwrap(), "-o", nodes.to_str().unwrap()]).wait_with_output().unwrap();
     assert!(done.status.success(), "{done:?}");
     assert_eq!((count(), std::fs::metadata(&nodes).unwrap().len()), (2, 8 << 20));
     std::fs::remove_dir_all(&folder).unwrap();

@@ -230,7 +230,9 @@ impl fmt::Display for Refusal {
             Refusal::Memory(bytes) => write!(f, "{bytes} bytes do not fit into memory"),
             Refusal::NotRegular => f.write_str("not a regular file: only regular files are replaced"),
             Refusal::Input => f.write_str("this is the input: choose another file for the output"),
-            Refusal::NotOutboard => f.write_str("not an outboard: only outboards are replaced; choose another place (-o)"),
+            Refusal::NotOutboard => {
+                f.write_str("not an outboard: only outboards are replaced; choose another place (-o)")
+            }
             Refusal::NotOurs => f.write_str("not a file of mksum: it is not replaced; move it away"),
             Refusal::Unverifiable(why) => write!(
                 f,

@@ -200,7 +200,10 @@ fn remove_stale(target: &Path) {
     remains.retain(|remaining| {
         let ours = target_of(remaining) == Some(name.as_encoded_bytes());
         // One that is being written is locked. Whatever cannot be opened or removed stays.
-        if ours && let Ok(file) = File::open(folder.join(remaining)) && file.try_lock().is_ok() {
+        if ours
+            && let Ok(file) = File::open(folder.join(remaining))
+            && file.try_lock().is_ok()
+        {
             let _ = fs::remove_file(folder.join(remaining));
         }
         !ours

@@ -52,8 +52,7 @@ pub(crate) fn hash_stream(
         let root = |spec: &Spec| if possible(spec) { spec.root(&first) } else { Err(NeedsLength.into()) };
         return Ok(Some(specs.iter().map(|spec| root(spec).map_err(|error| failed(spec, error))).collect()));
     }
-    let mut chunks =
-        Chunks { bytes, size, first: Some(first), spent: Vec::new(), ended: false, failure: None };
+    let mut chunks = Chunks { bytes, size, first: Some(first), spent: Vec::new(), ended: false, failure: None };
     let roots = match specs {
         [spec] => Some(vec![Driver { spec, len, options, permits: &Permits::new(options.threads) }.drive(&mut chunks)]),
         specs => several(&mut chunks, specs, len, options),

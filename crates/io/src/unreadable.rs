@@ -45,7 +45,9 @@ pub fn unreadable(path: &Path, options: &Options, found: &mut dyn FnMut(Unreadab
     for start in (0..file.len()).step_by(STEPS[0] as usize) {
         let end = file.len().min(start + STEPS[0]);
         file.narrow(start..end, &mut |next| match &mut pending {
-            Some(last) if last.range.end == next.range.start && last.code == next.code => last.range.end = next.range.end,
+            Some(last) if last.range.end == next.range.start && last.code == next.code => {
+                last.range.end = next.range.end
+            }
             _ => pending.replace(next).into_iter().for_each(&mut *found),
         })?;
         file.options().meter.add(end - start);
@@ -200,7 +202,9 @@ impl<'a> Tolerant<'a> {
         };
         let mut parts: Vec<Unreadable> = Vec::new();
         self.file.narrow(unit.start..unit.end(), &mut |next| match parts.last_mut() {
-            Some(last) if last.range.end == next.range.start && last.code == next.code => last.range.end = next.range.end,
+            Some(last) if last.range.end == next.range.start && last.code == next.code => {
+                last.range.end = next.range.end
+            }
             _ => parts.push(next),
         })?;
         if parts.is_empty() {
@@ -263,9 +267,8 @@ mod tests {
     #[test]
     fn unreadable_sectors_are_found_exactly() {
         let bad = [0..512, 5_000_192..5_000_704, 5_001_216..5_100_032, 9_999_872..10_000_000];
-        let read = |range: &Range<u64>| {
-            Ok(bad.iter().any(|bad| bad.start < range.end && range.start < bad.end).then_some(5))
-        };
+        let read =
+            |range: &Range<u64>| Ok(bad.iter().any(|bad| bad.start < range.end && range.start < bad.end).then_some(5));
         let mut found: Vec<Range<u64>> = Vec::new();
         narrow(&read, 0..10_000_000, 0, &mut |next| match found.last_mut() {
             Some(last) if last.end == next.range.start => last.end = next.range.end,

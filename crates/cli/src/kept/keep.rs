@@ -15,8 +15,8 @@ use mksum_cli::name::{self, Shown};
 use mksum_cli::range::merged;
 use mksum_cli::sum::{self, End, Style};
 use mksum_io::outboard::{
-    Changes, EXTENSION, How, Keeping, Kept, Pending, Stored, Updated, commit, is_unchanged, keep_foreign, open, prepare,
-    update,
+    Changes, EXTENSION, How, Keeping, Kept, Pending, Stored, Updated, commit, is_unchanged, keep_foreign, open,
+    prepare, update,
 };
 use mksum_io::{Error, File};
 use serde::Serialize;
@@ -163,14 +163,7 @@ fn one(batch: &mut Batch<'_>, spec: &Spec, path: PathBuf) -> Result<Did, Failure
 }
 
 /// Writes the tree as another program would.
-fn foreign(
-    tool: &Tool,
-    args: &Keep,
-    spec: &Spec,
-    path: PathBuf,
-    file: File,
-    changes: Changes,
-) -> Result<Did, Failure> {
+fn foreign(tool: &Tool, args: &Keep, spec: &Spec, path: PathBuf, file: File, changes: Changes) -> Result<Did, Failure> {
     let begin = Instant::now();
     let layout = ForeignLayout::new(spec, file.len()).map_err(|error| Error::from_join(error, &path, spec))?;
     let target = outboard_of(&path, args.output.as_ref(), layout.extension());
@@ -237,7 +230,8 @@ impl Printed {
         if args.json {
             let seconds = figures::micros(self.begin.elapsed().as_secs_f64());
             let (kind, outboard) = ("root", &*name::lossy(&self.target));
-            let record = Record { kind, outboard, format, length: root.len(), root: root.to_string(), resumed, seconds };
+            let record =
+                Record { kind, outboard, format, length: root.len(), root: root.to_string(), resumed, seconds };
             return tool.console.print_json(&self.path, record);
         }
         if resumed > 0 && resumed < root.len() {

@@ -82,8 +82,7 @@ impl RangeLine {
         let plural = if *bytes == 1 { "byte" } else { "bytes" };
         let mut text = format!("{kind} {start}..{end} ({} {plural}, {leaves}", grouped(*bytes));
         if let (Some(parts), Some(error)) = (unreadable, error) {
-            let shown: Vec<_> =
-                parts.iter().take(Self::SHOWN).map(|[start, end]| format!("{start}..{end}")).collect();
+            let shown: Vec<_> = parts.iter().take(Self::SHOWN).map(|[start, end]| format!("{start}..{end}")).collect();
             let more = parts.len() - shown.len();
             let more = if more > 0 { format!(" and {more} more ranges") } else { String::new() };
             text += &format!(": {error} at {}{more}", shown.join(", "));

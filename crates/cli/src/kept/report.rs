@@ -84,9 +84,7 @@ impl<'a> Report<'a> {
             }
         };
         match &mut self.open {
-            Some(open)
-                if open.kind == kind && open.range.end == range.start && open.unreadable.len() < Self::PARTS =>
-            {
+            Some(open) if open.kind == kind && open.range.end == range.start && open.unreadable.len() < Self::PARTS => {
                 open.range.end = range.end;
                 open.unreadable.extend(parts);
             }

@@ -3,7 +3,8 @@
 use super::report::{Report, Trust, Verdict, describe};
 use super::rounds::Rounds;
 use super::{
-    Did, budget, files, is_missing, lengths, needs_outboard, outboard_of, ranges, report_gone, report_new, report_skipped,
+    Did, budget, files, is_missing, lengths, needs_outboard, outboard_of, ranges, report_gone, report_new,
+    report_skipped,
 };
 use crate::args::Verify;
 use crate::exit::{Exit, usage};
@@ -167,9 +168,7 @@ pub fn opened(tool: &Tool, args: &Verify, path: &Path) -> Result<Opened, Failure
     };
     let layout = match &args.foreign {
         None => None,
-        Some(spec) => {
-            Some(ForeignLayout::new(spec, file.len()).map_err(|error| Error::from_join(error, path, spec))?)
-        }
+        Some(spec) => Some(ForeignLayout::new(spec, file.len()).map_err(|error| Error::from_join(error, path, spec))?),
     };
     let extension = layout.as_ref().map_or(EXTENSION, ForeignLayout::extension);
     let place = outboard_of(path, args.outboard.as_ref(), extension);

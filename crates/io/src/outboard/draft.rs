@@ -34,7 +34,8 @@ impl Paper {
         let path = with_extension(target, PART);
         let fail = |error| Error::Write { path: path.clone(), error };
         loop {
-            let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(fail)?;
+            let file =
+                OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(fail)?;
             match file.try_lock() {
                 Ok(()) => {}
                 Err(TryLockError::WouldBlock) => return Err(Error::refused(&path, Refusal::Busy)),

@@ -56,12 +56,7 @@ pub fn keep_foreign(file: File, spec: &Spec, uuid: [u8; 16], options: &Keeping<'
 
 /// Refuses to replace a file that is not such a tree. The root of one that was written after the file's last change: the file
 /// should still have it.
-fn replaceable(
-    path: &Path,
-    layout: &ForeignLayout,
-    spec: &Spec,
-    options: &Keeping<'_>,
-) -> Result<Option<Root>, Error> {
+fn replaceable(path: &Path, layout: &ForeignLayout, spec: &Spec, options: &Keeping<'_>) -> Result<Option<Root>, Error> {
     let target = options.target;
     let stored = match Stored::open(target) {
         Ok(stored) => stored,

@@ -3,7 +3,7 @@
 use super::Replica;
 use crate::Error;
 use crate::platform::uninterrupted;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::thread;
@@ -21,6 +21,8 @@ pub(super) struct Remote {
     url: Box<dyn Fn() -> String>,
     agent: Agent,
     fetched: u64,
+    /// The number of times that the next request is made before it has failed.
+    tries: u32,
 }
 
 /// Why a request failed.
@@ -47,7 +49,7 @@ impl Remote {
         /// One for all files, so that connections are used again.
         static AGENT: OnceLock<Agent> = OnceLock::new();
         let agent = AGENT.get_or_init(Self::agent).clone();
-        Remote { path, url, agent, fetched: 0 }
+        Remote { path, url, agent, fetched: 0, tries: Self::TRIES }
     }
 
     fn agent() -> Agent {
@@ -93,14 +95,19 @@ impl Replica for Remote {
         let mut pause = Self::PAUSE;
         for attempt in 1.. {
             let why = match self.try_once(start, buffer) {
-                Ok(()) => return Ok(()),
-                Err(Failure::Passing(_)) if attempt < Self::TRIES => {
+                Ok(()) => {
+                    self.tries = Self::TRIES;
+                    return Ok(());
+                }
+                Err(Failure::Passing(_)) if attempt < self.tries => {
                     thread::sleep(pause);
                     pause *= 2;
                     continue;
                 }
                 Err(Failure::Passing(why) | Failure::Lasting(why)) => why,
             };
+            // Of a server that is gone, the other ranges are not waited for.
+            self.tries = 1;
             return Err(Error::Fetch { path: self.path.clone(), offset: start, why });
         }
         unreachable!("the last try returns")
@@ -125,6 +132,10 @@ fn tls() -> TlsConfig {
 fn failure(error: ureq::Error) -> Failure {
     let text = error.to_string();
     match error {
+        // TLS reports a server that it does not trust so: another try ends the same way.
+        ureq::Error::Io(error) if error.kind() == ErrorKind::InvalidData => {
+            Failure::Lasting(format!("{error} (the system's certificates are trusted, or those in SSL_CERT_FILE)"))
+        }
         ureq::Error::Io(_) | ureq::Error::Timeout(_) | ureq::Error::HostNotFound | ureq::Error::ConnectionFailed => {
             Failure::Passing(text)
         }
