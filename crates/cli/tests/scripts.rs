@@ -65,8 +65,8 @@ fn run(script: &Path) -> Result<(), String> {
                 Ok(disk) => mounted = Some(disk),
                 Err(error) => {
                     // Past the test harness, which would hide it.
-                    let what = format!("NOT RUN: the script {name} from '{line}' on: {error}");
-                    writeln!(std::io::stderr(), "{what}").unwrap();
+                    let what = format!("NOT RUN: the script {name} from '{line}' on: {error}\n");
+                    std::io::stderr().write_all(what.as_bytes()).unwrap();
                     found += &"\n".repeat(blank);
                     found += &lines.map(|line| format!("{line}\n")).collect::<String>();
                     break;

@@ -131,13 +131,11 @@ impl File {
     }
 }
 
+/// Tries to read a range: the disk's error, if it cannot.
+type Probe<'a> = &'a dyn Fn(&Range<u64>) -> Result<Option<i32>, Error>;
+
 /// Reads `range` in steps of `STEPS[depth]` bytes, and whatever of it fails in shorter ones.
-fn narrow(
-    read: &dyn Fn(&Range<u64>) -> Result<Option<i32>, Error>,
-    range: Range<u64>,
-    depth: usize,
-    found: &mut dyn FnMut(Unreadable),
-) -> Result<(), Error> {
+fn narrow(read: Probe<'_>, range: Range<u64>, depth: usize, found: &mut dyn FnMut(Unreadable)) -> Result<(), Error> {
     let mut start = range.start;
     while start < range.end {
         let end = range.end.min((start / STEPS[depth] + 1) * STEPS[depth]);
@@ -151,6 +149,9 @@ fn narrow(
     Ok(())
 }
 
+/// A unit of which some bytes cannot be read, and those bytes, left to right.
+type Unit = (Range<u64>, Vec<Unreadable>);
+
 /// A file whose unreadable units get a digest all the same, which no outboard has: so a join over it goes on, and finds
 /// them damaged.
 pub(crate) struct Tolerant<'a> {
@@ -161,7 +162,7 @@ pub(crate) struct Tolerant<'a> {
     /// it.
     unknown: Digest,
     /// The unreadable units by their first byte.
-    units: Mutex<BTreeMap<u64, (Range<u64>, Vec<Unreadable>)>>,
+    units: Mutex<BTreeMap<u64, Unit>>,
 }
 
 impl<'a> Tolerant<'a> {
@@ -180,16 +181,16 @@ impl<'a> Tolerant<'a> {
     }
 
     /// The unit that begins at byte `start`, with its unreadable parts; `None` if it was read.
-    pub fn take(&self, start: u64) -> Option<(Range<u64>, Vec<Unreadable>)> {
+    pub fn take(&self, start: u64) -> Option<Unit> {
         self.units().remove(&start)
     }
 
     /// The unreadable units that were not taken.
-    pub fn rest(&self) -> Vec<(Range<u64>, Vec<Unreadable>)> {
+    pub fn rest(&self) -> Vec<Unit> {
         mem::take(&mut *self.units()).into_values().collect()
     }
 
-    fn units(&self) -> MutexGuard<'_, BTreeMap<u64, (Range<u64>, Vec<Unreadable>)>> {
+    fn units(&self) -> MutexGuard<'_, BTreeMap<u64, Unit>> {
         self.units.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
