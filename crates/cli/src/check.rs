@@ -10,6 +10,7 @@ use mksum::{ClaimedRoot, Root, format_size};
 use mksum_cli::choice::Choice;
 use mksum_cli::name::{self, Shown};
 use mksum_cli::sumfile::{Entry, Lines, Malformed};
+use mksum_cli::utf16::Text;
 use mksum_io::reason;
 use mksum_io::{Error, Input, Job, Roots, hash_all};
 use serde::Serialize;
@@ -261,7 +262,7 @@ fn print(tool: &Tool, silent: bool, path: &Path, result: &str) {
     if silent {
         return;
     }
-    let path = name::bytes(path);
+    let path = &*name::listed(path);
     let line = match name::escaped(path) {
         Some(escaped) => [b"\\", &*escaped, b": ", result.as_bytes(), b"\n"].concat(),
         None => [path, b": ", result.as_bytes(), b"\n"].concat(),
@@ -269,14 +270,14 @@ fn print(tool: &Tool, silent: bool, path: &Path, result: &str) {
     tool.console.print(&line);
 }
 
-type Reader = BufReader<Box<dyn Read + Send>>;
+type Reader = BufReader<Text<BufReader<Box<dyn Read + Send>>>>;
 
 fn open(sum_file: &Path) -> io::Result<Reader> {
     let reader: Box<dyn Read + Send> = match sum_file.as_os_str() == "-" {
         true => stdin()?,
         false => Box::new(File::open(sum_file)?),
     };
-    Ok(BufReader::with_capacity(64 << 10, reader))
+    Ok(BufReader::with_capacity(64 << 10, Text::new(BufReader::with_capacity(64 << 10, reader))))
 }
 
 fn shown(sum_file: &Path) -> String {

@@ -1,7 +1,7 @@
 //! Man pages, from the grammar of the command line.
 
 use crate::about::print_text;
-use crate::args::{EXAMPLES, grammar, grammar_of};
+use crate::args::{grammar, grammar_of, notes};
 use crate::exit::{Exit, usage};
 use clap::Command;
 use clap_mangen::Man;
@@ -87,7 +87,7 @@ fn write_tool(page: &mut Vec<u8>) -> io::Result<()> {
         let about = verbatim(&format!("{}. Same output as {}.", family.about, family.same_as));
         page.extend_from_slice(format!(".TP\n\\fB{}\\fR\n{about}", verbatim(family.name).trim_end()).as_bytes());
     }
-    sections(page, EXAMPLES);
+    sections(page, &notes());
     page.extend_from_slice(b".SH SEE ALSO\n\\fBsha256sum\\fR(1), \\fBcksum\\fR(1), \\fBb3sum\\fR(1)\n");
     Ok(())
 }

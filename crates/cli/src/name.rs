@@ -5,9 +5,21 @@ use std::ffi::OsString;
 use std::fmt::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// The name's bytes, as they stand in sum files.
+/// The name's bytes: on Windows UTF-8, or WTF-8 if it is not Unicode.
 pub fn bytes(path: &Path) -> &[u8] {
     path.as_os_str().as_encoded_bytes()
+}
+
+/// The name's bytes as they stand in sum files.
+///
+/// On Windows with slashes, which are separators there too, so that other systems can read them. In paths that begin with two
+/// backslashes (`\\?\C:\a`, `\\server\share`) slashes can have another meaning.
+pub fn listed(path: &Path) -> Cow<'_, [u8]> {
+    let name = bytes(path);
+    match cfg!(windows) && !name.starts_with(br"\\") {
+        true => Cow::Owned(name.iter().map(|&byte| if byte == b'\\' { b'/' } else { byte }).collect()),
+        false => Cow::Borrowed(name),
+    }
 }
 
 /// The path that these bytes name, unless no file of this system can have such a name.
@@ -24,9 +36,37 @@ fn os_string(bytes: &[u8]) -> Option<OsString> {
     Some(OsString::from_vec(bytes.into()))
 }
 
-#[cfg(not(unix))]
+#[cfg(windows)]
+fn os_string(bytes: &[u8]) -> Option<OsString> {
+    use std::os::windows::ffi::OsStringExt;
+    Some(OsString::from_wide(&wide(bytes)?))
+}
+
+#[cfg(not(any(unix, windows)))]
 fn os_string(bytes: &[u8]) -> Option<OsString> {
     String::from_utf8(bytes.into()).ok().map(OsString::from)
+}
+
+/// The UTF-16 units of a name in WTF-8: in UTF-8, but half a pair alone has the three bytes that it would have if it were a
+/// letter. `None` for other bytes.
+#[cfg(any(windows, test))]
+fn wide(mut bytes: &[u8]) -> Option<Vec<u16>> {
+    let mut units = Vec::new();
+    loop {
+        match str::from_utf8(bytes) {
+            Ok(text) => {
+                units.extend(text.encode_utf16());
+                return Some(units);
+            }
+            Err(error) => {
+                let (valid, rest) = bytes.split_at(error.valid_up_to());
+                units.extend(str::from_utf8(valid).ok()?.encode_utf16());
+                let &[0xed, second @ 0xa0..=0xbf, third @ 0x80..=0xbf, ..] = rest else { return None };
+                units.push(0xd000 | u16::from(second & 0x3f) << 6 | u16::from(third & 0x3f));
+                bytes = &rest[3..];
+            }
+        }
+    }
 }
 
 /// The name as a line of a sum file can hold it, if that is another than the name itself (coreutils, "cksum": a line
@@ -145,6 +185,15 @@ pub fn lossy(path: &Path) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_of_windows_are_read_back_if_they_are_not_unicode() {
+        assert_eq!(wide("aü😀".as_bytes()).unwrap(), "aü😀".encode_utf16().collect::<Vec<_>>());
+        assert_eq!(wide(b"a\xed\xa0\x80b\xed\xbf\xbf").unwrap(), [0x61, 0xd800, 0x62, 0xdfff]);
+        for bytes in [&b"\xff"[..], b"a\xed", b"\xed\xa0", b"\xed\xa0a", b"\xed\x9f\xbf\xc0"] {
+            assert_eq!(wide(bytes), None);
+        }
+    }
 
     #[test]
     fn escapes_are_coreutils() {

@@ -87,10 +87,10 @@ pub fn print(tool: &Tool, args: &Run, path: &Path, root: &Root, seconds: f64) {
         }
         Run { range: Some(range), .. } => {
             let tag = format!("{format}@{}..{}", range.start, range.start + root.len());
-            sum::line(Style::Tagged, tool.end, &tag, name::bytes(path), &text)
+            sum::line(Style::Tagged, tool.end, &tag, &name::listed(path), &text)
         }
-        Run { untagged: true, .. } => sum::line(Style::Untagged, tool.end, &format, name::bytes(path), &text),
-        _ => sum::line(Style::Tagged, tool.end, &format, name::bytes(path), &text),
+        Run { untagged: true, .. } => sum::line(Style::Untagged, tool.end, &format, &name::listed(path), &text),
+        _ => sum::line(Style::Tagged, tool.end, &format, &name::listed(path), &text),
     };
     tool.console.print(&line);
 }

@@ -36,7 +36,13 @@ pub(crate) fn open_with(
         Waiting::ForWriter => fs::File::open(path),
         Waiting::Never => open_at_once(path),
     };
-    opened(opened_file.map_err(|error| Error::Open { path: path.into(), error })?, path, window, options)
+    let fail = |error| {
+        // Windows says of a directory that access is denied.
+        let is_folder = cfg!(windows) && path.is_dir();
+        let error = if is_folder { ErrorKind::IsADirectory.into() } else { error };
+        Error::Open { path: path.into(), error }
+    };
+    opened(opened_file.map_err(fail)?, path, window, options)
 }
 
 /// A part of the input `file`, or all of it, which was opened as `path`.
@@ -48,7 +54,12 @@ pub(crate) fn opened(
 ) -> Result<Opened, Error> {
     options.meter.begin(path);
     let fail = |error| Error::Open { path: path.into(), error };
-    let metadata = file.metadata().map_err(fail)?;
+    let metadata = match file.metadata() {
+        Ok(metadata) => metadata,
+        // Windows has none of pipes and devices such as NUL.
+        Err(_) if cfg!(windows) => return Ok(Opened::Stream(file)),
+        Err(error) => return Err(fail(error)),
+    };
     let mut len = metadata.len();
     match kind(&file, &metadata) {
         Kind::Directory => return Err(fail(io::Error::from(ErrorKind::IsADirectory))),

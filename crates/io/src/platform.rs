@@ -188,7 +188,11 @@ impl Stamp {
     #[cfg(windows)]
     pub fn of(metadata: &Metadata) -> Self {
         use std::os::windows::fs::MetadataExt;
-        let times = [(metadata.last_write_time() as i64, 0), (metadata.creation_time() as i64, 0)];
+        // Windows counts steps of 100 ns since 1601.
+        const SECOND: u64 = 10_000_000;
+        const UNTIL_1970: i64 = 11_644_473_600;
+        let time = |steps: u64| ((steps / SECOND) as i64 - UNTIL_1970, (steps % SECOND) as i64 * 100);
+        let times = [time(metadata.last_write_time()), time(metadata.creation_time())];
         Stamp { len: metadata.len(), times, id: (0, 0) }
     }
 }

@@ -21,7 +21,7 @@ use mksum_cli::sum::End;
 use std::path::PathBuf;
 
 /// Examples and exit codes: the end of `--help`, and a part of the man page.
-pub const EXAMPLES: &str = "\
+const EXAMPLES: &str = "\
 Examples:
   mksum big.iso                        print the root of a file
   mksum *.iso > SUMS; mksum -c SUMS    write roots, and check them later
@@ -52,6 +52,24 @@ Exit status:
   141  the reader of the output closed it
   143  ended by SIGTERM";
 
+/// What this system lacks, if anything: the end of `--help`, and a part of the man page.
+const LACKING: &str = if cfg!(windows) {
+    "\n
+On Windows:
+  --io direct, --io-nice   not available: files are read through the cache
+  sparse files             holes are read, as zeros
+  keep, --quick            compare size and mtime: the inode is not known
+  paths                    printed with slashes, so that other systems can
+                           check them, unless they begin with \\\\"
+} else {
+    ""
+};
+
+/// The end of `--help`, and parts of the man page.
+pub fn notes() -> String {
+    format!("{EXAMPLES}{LACKING}")
+}
+
 /// The exit codes of a command: the end of its `--help`, and a part of its man page.
 fn exits(good: &str, bad: &str) -> String {
     format!(
@@ -73,7 +91,7 @@ fn exits(good: &str, bad: &str) -> String {
                       --range A..B\n       mksum check-proof ROOT PROOF [BYTES]\n       mksum join [FILE]\n       mksum merklize [LEAVES] [-o \
                       NODES]\n       mksum formats | devices | completions SHELL\n       mksum help | man [COMMAND]",
     after_help = "Examples: 'mksum --help'. A command: 'mksum help COMMAND'. Formats: 'mksum formats'.",
-    after_long_help = EXAMPLES,
+    after_long_help = notes(),
     args_conflicts_with_subcommands = true,
     disable_help_subcommand = true,
     disable_help_flag = true,

@@ -237,7 +237,7 @@ impl Printed {
         if resumed > 0 && resumed < root.len() {
             tool.console.note(&format_args!("{}: resumed at byte {resumed}", Shown(&self.path)));
         }
-        let line = sum::line(Style::Tagged, End::Newline, &format, name::bytes(&self.path), &root.to_string());
+        let line = sum::line(Style::Tagged, End::Newline, &format, &name::listed(&self.path), &root.to_string());
         tool.console.print(&line);
     }
 

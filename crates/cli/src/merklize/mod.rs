@@ -87,5 +87,5 @@ fn print_root(tool: &Tool, args: &Merklize, path: &Path, done: &Merklized, devic
     }
     // As `mksum -f blake3-pairs` names it.
     let format = format!("{}-pairs", args.hash.name());
-    tool.console.print(&sum::line(Style::Tagged, tool.end, &format, name::bytes(path), &root));
+    tool.console.print(&sum::line(Style::Tagged, tool.end, &format, &name::listed(path), &root));
 }
