@@ -15,6 +15,7 @@ import tempfile
 import unittest
 
 NATIVE = os.name == "nt"
+WINE = shutil.which("wine64") or "/usr/lib/wine/wine64"
 EXE = pathlib.Path(sys.argv.pop(1)).resolve()
 # The standard library of Rust asks for random bytes there; Wine has the DLL only since version 9.
 SHIM = """#include <windows.h>
@@ -23,20 +24,19 @@ __declspec(dllexport) BOOL WINAPI ProcessPrng(PBYTE data, SIZE_T size) { return 
 """
 ENVIRONMENT = {**os.environ, "WINEDEBUG": "-all"}
 PLACE = tempfile.TemporaryDirectory(prefix="mksum-windows-")
-RUNNER = []
+# The command that runs the tool.
+TOOL = [EXE]
 
 
 def prepare():
     """Makes an environment in which the tool starts."""
-    global EXE
     place = pathlib.Path(PLACE.name)
     ENVIRONMENT["WINEPREFIX"] = str(place / "prefix")
     copy = place / "bin" / "mksum.exe"
     copy.parent.mkdir()
     shutil.copy(EXE, copy)
-    EXE = copy
-    RUNNER.append(shutil.which("wine64") or "/usr/lib/wine/wine64")
-    subprocess.run([RUNNER[0], "wineboot", "--init"], env=ENVIRONMENT, capture_output=True, check=False)
+    TOOL[:] = [WINE, copy]
+    subprocess.run([WINE, "wineboot", "--init"], env=ENVIRONMENT, capture_output=True, check=False)
     if run("--version").returncode:
         source = place / "shim.c"
         source.write_text(SHIM)
@@ -47,7 +47,7 @@ def prepare():
 
 
 def run(*arguments, **more):
-    command = [*RUNNER, EXE, *map(str, arguments)]
+    command = [*TOOL, *map(str, arguments)]
     done = subprocess.run(command, check=False, capture_output=True, env=ENVIRONMENT, **more)
     done.stdout, done.stderr = done.stdout.decode(errors="surrogateescape"), done.stderr.decode(errors="surrogateescape")
     return done
@@ -125,7 +125,7 @@ class Windows(unittest.TestCase):
         self.assertIn(self.root, self.good("-", input=self.bytes))
         with open(self.file, "rb") as file:
             self.assertIn(self.root, self.good(stdin=file))
-        done = subprocess.run([*RUNNER, EXE, "f"], cwd=self.folder, env=ENVIRONMENT, stdout=subprocess.PIPE, check=False)
+        done = subprocess.run([*TOOL, "f"], cwd=self.folder, env=ENVIRONMENT, stdout=subprocess.PIPE, check=False)
         self.assertIn(self.root.encode(), done.stdout)
 
     def test_sum_files_of_windows(self):
@@ -179,7 +179,7 @@ class Windows(unittest.TestCase):
     def test_a_file_that_grows_has_no_root(self):
         with open(self.folder / "growing", "wb") as file:
             file.write(bytes(8 << 20))
-        command = [*RUNNER, EXE, "--throttle", "4MB", "growing"]
+        command = [*TOOL, "--throttle", "4MB", "growing"]
         process = subprocess.Popen(
             command, cwd=self.folder, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
@@ -201,7 +201,7 @@ if __name__ == "__main__":
         print("native", file=sys.stderr)
     else:
         prepare()
-        print(subprocess.run([RUNNER[0], "--version"], capture_output=True, text=True, check=False).stdout, file=sys.stderr)
+        print(subprocess.run([WINE, "--version"], capture_output=True, text=True, check=False).stdout, file=sys.stderr)
     tests = unittest.main(verbosity=2, exit=False)
     if not NATIVE:
         subprocess.run(["/usr/lib/wine/wineserver", "--kill", "--wait"], env=ENVIRONMENT, check=False)
