@@ -195,7 +195,7 @@ def dropbox(data, hash_name, leaf, salt):
 
 # ---- Format strings: NAME[:HASH][:LEAF][:salt=HEX] -----------------------------------------------------------------
 
-ANY_HASH = "md5 sha1 sha224 sha256 sha384 sha512 sha512-256 blake2s blake2b blake3".split()
+ANY_HASH = "md5 sha1 sha224 sha256 sha384 sha512 sha512-256 blake2s blake2b blake3 sm3".split()
 CHOICES = {  # formats with choices: the allowed hashes and the default leaf size in bytes
     "rfc6962": (rfc6962, ANY_HASH, 64 * KiB),
     "plain": (plain, ANY_HASH, 64 * KiB),

@@ -18,6 +18,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/emmansun/gmsm/sm3"
 	"github.com/transparency-dev/merkle/compact"
 	"github.com/transparency-dev/merkle/rfc6962"
 	_ "golang.org/x/crypto/blake2b"
@@ -26,7 +27,7 @@ import (
 	"lukechampine.com/blake3"
 )
 
-// The hashes that Go registers by number, which do not include blake3.
+// The hashes that Go registers by number, which do not include blake3 and sm3.
 var registered = map[string]crypto.Hash{
 	"md5": crypto.MD5, "sha1": crypto.SHA1, "sha224": crypto.SHA224, "sha256": crypto.SHA256, "sha384": crypto.SHA384,
 	"sha512": crypto.SHA512, "sha512-256": crypto.SHA512_256, "blake2s": crypto.BLAKE2s_256, "blake2b": crypto.BLAKE2b_512,
@@ -130,8 +131,11 @@ func hashing(name, hash string) (leaf func([]byte) []byte, node func(l, r []byte
 }
 
 func newHash(name string) hash.Hash {
-	if name == "blake3" {
+	switch name {
+	case "blake3":
 		return blake3.New(32, nil)
+	case "sm3":
+		return sm3.New()
 	}
 	return registered[name].New()
 }

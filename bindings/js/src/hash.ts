@@ -189,21 +189,31 @@ export function hmac(name: HashName, key: Bytes, data: Bytes): Digest {
     return createHmac(name, key).update(data).digest();
 }
 
-/** One function for each hash; each returns `digest(name, data)`. */
-export const md5 = (data: Bytes): Digest => digestBy(0, 16, data);
-export const sha1 = (data: Bytes): Digest => digestBy(1, 20, data);
-export const sha224 = (data: Bytes): Digest => digestBy(2, 28, data);
-export const sha256 = (data: Bytes): Digest => digestBy(3, 32, data);
-export const sha384 = (data: Bytes): Digest => digestBy(4, 48, data);
-export const sha512 = (data: Bytes): Digest => digestBy(5, 64, data);
-export const sha512_224 = (data: Bytes): Digest => digestBy(6, 28, data);
-export const sha512_256 = (data: Bytes): Digest => digestBy(7, 32, data);
-export const blake2s = (data: Bytes): Digest => digestBy(8, 32, data);
-export const blake2b = (data: Bytes): Digest => digestBy(9, 64, data);
-export const blake3 = (data: Bytes): Digest => digestBy(10, 32, data);
-export const sha3_224 = (data: Bytes): Digest => digestBy(11, 28, data);
-export const sha3_256 = (data: Bytes): Digest => digestBy(12, 32, data);
-export const sha3_384 = (data: Bytes): Digest => digestBy(13, 48, data);
-export const sha3_512 = (data: Bytes): Digest => digestBy(14, 64, data);
-export const keccak256 = (data: Bytes): Digest => digestBy(15, 32, data);
-export const ripemd160 = (data: Bytes): Digest => digestBy(16, 20, data);
+/** Returns the function `digest(name, data)` of one hash. */
+function by(name: HashName): (data: Bytes) => Digest {
+    // Looked up at the first call, because a family's entry has only its own hashes.
+    let found: Algorithm | undefined;
+    return (data) => {
+        const { number, size } = (found ??= algorithm(name));
+        return digestBy(number, size, data);
+    };
+}
+
+/** One function for each hash. */
+export const md5 = /* @__PURE__ */ by("md5");
+export const sha1 = /* @__PURE__ */ by("sha1");
+export const sha224 = /* @__PURE__ */ by("sha224");
+export const sha256 = /* @__PURE__ */ by("sha256");
+export const sha384 = /* @__PURE__ */ by("sha384");
+export const sha512 = /* @__PURE__ */ by("sha512");
+export const sha512_224 = /* @__PURE__ */ by("sha512-224");
+export const sha512_256 = /* @__PURE__ */ by("sha512-256");
+export const blake2s = /* @__PURE__ */ by("blake2s");
+export const blake2b = /* @__PURE__ */ by("blake2b");
+export const blake3 = /* @__PURE__ */ by("blake3");
+export const sha3_224 = /* @__PURE__ */ by("sha3-224");
+export const sha3_256 = /* @__PURE__ */ by("sha3-256");
+export const sha3_384 = /* @__PURE__ */ by("sha3-384");
+export const sha3_512 = /* @__PURE__ */ by("sha3-512");
+export const keccak256 = /* @__PURE__ */ by("keccak256");
+export const ripemd160 = /* @__PURE__ */ by("ripemd160");

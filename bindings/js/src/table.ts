@@ -16,5 +16,5 @@ export const TABLE = {
     "sha3-384": [13, 48, 104],
     "sha3-512": [14, 64, 72],
     keccak256: [15, 32, 136],
-    ripemd160: [16, 20, 64],
+    ripemd160: [17, 20, 64],
 } as const;

@@ -50,8 +50,8 @@ kernel void messages(global const uchar *bytes, ulong first, ulong stride, globa
                 m[word] = (m[word] & SPLAT(mask[word])) | SPLAT(mask[BLOCK_WORDS + word]);
             }
         }
-        /* CHUNK_START and CHUNK_END, which other hashes ignore. */
-        uint place = (block == from ? 1 : 0) | (block + 1 == end ? 2 | flags : 0);
+        /* Other hashes ignore the flags. */
+        uint place = (block == from ? CHUNK_START : 0) | (block + 1 == end ? CHUNK_END | flags : 0);
         compress(s, m, low, high, block + 1 == blocks ? last : BLOCK, place);
     }
     U digest[STATE < 16 ? 16 : 50];

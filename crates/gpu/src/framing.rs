@@ -23,7 +23,7 @@ impl Framing {
     pub fn new(hash: Hash, prefix: &[u8], len: u64) -> Option<Self> {
         let block = hash.block_size() as u64;
         let total = len.checked_add(prefix.len() as u64)?;
-        let end = padding(hash, total);
+        let end = hash.padding(total);
         let padded = total.checked_add(end.len() as u64)?;
         let blocks = u32::try_from(padded / block).ok()?;
         let lead = (prefix.len() as u64).div_ceil(block);
@@ -44,31 +44,6 @@ impl Framing {
         }
         let last = total.saturating_sub(u64::from(blocks - 1) * block).min(block) as u32;
         Some(Framing { blocks, lead: lead as u32, trail: blocks - whole as u32, edges, last })
-    }
-}
-
-/// Returns the padding of a message of `len` bytes to whole blocks (FIPS 180-4, 5.1; FIPS 202, 5.1; zeros for BLAKE3).
-fn padding(hash: Hash, len: u64) -> Vec<u8> {
-    let block = hash.block_size();
-    let filled = (len % block as u64) as usize;
-    let sponge = |mark| {
-        let mut bytes = vec![0; block - filled];
-        bytes[0] = mark;
-        *bytes.last_mut().expect("at least one") |= 0x80;
-        bytes
-    };
-    match hash {
-        Hash::Blake3 => vec![0; if filled == 0 && len > 0 { 0 } else { block - filled }],
-        Hash::Sha3_224 | Hash::Sha3_256 | Hash::Sha3_384 | Hash::Sha3_512 => sponge(0x06),
-        Hash::Keccak256 => sponge(0x01),
-        _ => {
-            let counter = block / 8;
-            let mut bytes = vec![0x80];
-            bytes.resize((2 * block - counter - filled - 1) % block + 1, 0);
-            let bits = u128::from(len) * 8;
-            bytes.extend_from_slice(&bits.to_be_bytes()[16 - counter..]);
-            bytes
-        }
     }
 }
 

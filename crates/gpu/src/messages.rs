@@ -5,7 +5,7 @@ use crate::framing::Framing;
 use crate::source::{self, Kind};
 use crate::{Class, Device, Error};
 use mksum::Hash;
-use mksum_lanes::blake3::CHUNK;
+use mksum_lanes::blake3::{CHUNK, flags::ROOT};
 use std::time::Duration;
 
 /// The bytes before the first message and after the last that a kernel may read and then mask out.
@@ -51,9 +51,6 @@ pub(crate) struct Hashing {
     /// The work-items per group.
     group: usize,
 }
-
-/// BLAKE3's ROOT flag.
-const ROOT: u32 = 8;
 
 impl Hashing {
     /// Prepares to hash messages of a prefix and `len` bytes; `None` if no kernel supports them.

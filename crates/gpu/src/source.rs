@@ -1,6 +1,7 @@
 //! The source of the kernels for one hash, and its build options.
 
 use mksum::Hash;
+use mksum_lanes::blake3::flags::{CHUNK_END, CHUNK_START, PARENT, ROOT};
 
 /// The kind of a program's input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -66,9 +67,8 @@ pub fn has(hash: Hash) -> bool {
     family(hash).is_some()
 }
 
-/// BLAKE3's flags for a message of one block, and for a parent (the BLAKE3 paper, table 3).
-const MESSAGE: u32 = 1 | 2 | 8;
-const PARENT: u32 = 4;
+/// BLAKE3's flags for a message of one block.
+const MESSAGE: u32 = CHUNK_START | CHUNK_END | ROOT;
 
 /// Returns the source and the build options, or `None` if there are no kernels for the hash.
 pub fn of(hash: Hash, kind: Kind, lanes: Lanes) -> Option<(String, String)> {
@@ -87,7 +87,8 @@ pub fn of(hash: Hash, kind: Kind, lanes: Lanes) -> Option<(String, String)> {
     };
     let width = side_by_side(hash, lanes);
     let options = format!(
-        "-cl-std=CL1.2 -DW={width} -DWORD={} -DBLOCK={} -DDIGEST={} -DALIGN={align} -DFLAGS={flags} {}{}",
+        "-cl-std=CL1.2 -DW={width} -DWORD={} -DBLOCK={} -DDIGEST={} -DALIGN={align} -DFLAGS={flags} -DCHUNK_START={CHUNK_START} \
+         -DCHUNK_END={CHUNK_END} {}{}",
         family.word,
         hash.block_size(),
         hash.size(),
@@ -110,7 +111,7 @@ pub fn side_by_side(hash: Hash, lanes: Lanes) -> usize {
 pub fn programs(lanes: u32) -> impl Iterator<Item = (String, String, String)> {
     let kinds = [Kind::Pairs(Mode::Message), Kind::Pairs(Mode::Parent), Kind::Messages, Kind::Rate];
     let each = move |hash: Hash| kinds.map(move |kind| (hash, kind));
-    Hash::ALL.into_iter().flat_map(each).filter_map(move |(hash, kind)| {
+    Hash::ALL.iter().copied().flat_map(each).filter_map(move |(hash, kind)| {
         // Only BLAKE3 has a separate mode for parents.
         let (source, options) = of(hash, kind, Lanes(lanes))?;
         let unused = kind == Kind::Pairs(Mode::Parent) && hash != Hash::Blake3;

@@ -9,8 +9,15 @@ const FORMATS = [
 const refused = (code) => (error) => error instanceof MksumError && error.code === code;
 
 export default function ({ test, assert, lines }) {
+    // The module has no kernels of SM3, which would make it a tenth larger.
+    test("SM3 is refused", () => assert.throws(() => Spec.parse("plain:sm3"), refused("argument")));
+
     for (const name of FORMATS) {
-        const rows = async () => (await lines(`vectors/rows/${name}.tsv`)).map((line) => line.split("\t"));
+        // All rows but those of SM3.
+        const rows = async () => {
+            const all = await lines(`vectors/rows/${name}.tsv`);
+            return all.filter((line) => !line.includes(":sm3:")).map((line) => line.split("\t"));
+        };
 
         test(`${name}: roots of all rows`, async () => {
             const all = await rows();

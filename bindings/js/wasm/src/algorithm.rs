@@ -15,15 +15,15 @@ pub enum Algorithm {
 }
 
 /// The hashes by number: those of [`Hash`], then RIPEMD-160.
-const NUMBERED: [Option<Algorithm>; 17] = {
-    let (mut all, mut at) = ([None; 17], 0);
+const NUMBERED: [Option<Algorithm>; 18] = {
+    let (mut all, mut at) = ([None; 18], 0);
     while at < Hash::ALL.len() {
         all[Hash::ALL[at] as usize] = Some(Algorithm::Engine(Hash::ALL[at]));
         at += 1;
     }
     #[cfg(feature = "ripemd160")]
     {
-        all[16] = Some(Algorithm::Ripemd160);
+        all[17] = Some(Algorithm::Ripemd160);
     }
     all
 };

@@ -1,14 +1,17 @@
 //! SHA-3 and Keccak-256 (FIPS 202; Keccak-256 pads as Keccak did before it became a standard).
 
 use crate::{
-    kernel::{Kernel, Place, SMALL, Source, lanes_state},
+    dispatch::family,
+    kernel::{Block, Context, Job, Kernel, SMALL, lanes_state},
     lane::Lane,
-    plan::{Padding, Scheme, Words},
+    plan::{Framing, Padding},
+    scheme::Scheme,
+    words::Words,
 };
 use core::{hint, marker::PhantomData};
 
 const fn scheme(block: usize, domain: u8) -> Scheme {
-    Scheme { block, padding: Padding::Sponge(domain), start: Words::ZERO }
+    Scheme::new(Framing { block, padding: Padding::Sponge(domain) }, Words::ZERO, &KERNELS)
 }
 
 /// FIPS 202, 6.1.
@@ -21,6 +24,37 @@ pub(crate) static SHA3_384: Scheme = scheme(104, 6);
 pub(crate) static SHA3_512: Scheme = scheme(72, 6);
 /// Ethereum's: SHA3-256 without the two bits that FIPS 202 adds to a message.
 pub(crate) static KECCAK256: Scheme = scheme(136, 1);
+
+family! {
+    KERNELS: [u64; 25];
+    x86 {
+        "AVX-512" AVX512 Keccak<avx512::Z64>, 446;
+        "AVX-512, 256 bits" AVX512 Keccak<avx512::Y64>, 294;
+        "AVX2" AVX2 Keccak<avx2::Y64>, 634;
+        "SSE4.1" SSE41 Keccak<sse41::X64>, 542;
+        "BMI2" BMI Keccak<u64>, 316;
+    }
+    arm {
+        "NEON" NEON Keccak<neon::N64>, 527;
+    }
+    wasm {}
+    any {
+        "portable" NONE Keccak<u64>, 395;
+    }
+}
+
+/// The number of words of a block.
+#[derive(Clone, Copy)]
+pub(crate) struct Rate(usize);
+
+impl Context for Rate {
+    type Lanes = ();
+
+    #[inline(always)]
+    unsafe fn new(job: &Job<'_>, _: *mut ()) -> Self {
+        Rate(job.plan.block() / 8)
+    }
+}
 
 /// Keccak over the lanes `L`.
 pub(crate) struct Keccak<L>(PhantomData<L>);
@@ -51,7 +85,7 @@ fn permute<L: Lane<Word = u64>>(a: &mut [L; 25]) {
             }
             x += 1;
         }
-        // χ, and ι at the first word.
+        // χ, and ι on the first word.
         let mut y = 0;
         while y < 5 {
             x = 0;
@@ -68,40 +102,40 @@ fn permute<L: Lane<Word = u64>>(a: &mut [L; 25]) {
 
 impl<L: Lane<Word = u64>> Kernel for Keccak<L> {
     type State = [L; 25];
+    type Context = Rate;
     const LANES: usize = L::LANES;
     const DIGEST: usize = 64;
     const SAME: bool = !SMALL;
     lanes_state!(25);
 
     #[inline(always)]
-    unsafe fn fold(state: &mut [L; 25], source: Source, place: &Place) {
-        let words = place.block / 8;
+    unsafe fn fold(state: &mut [L; 25], block: Block, &Rate(words): &Rate) {
         let mut at = 0;
-        // SAFETY: the caller's promise: a block of so many words.
+        // SAFETY: the instruction set is promised, and a block, which has `words` words: of each message or of all. Blocks in lanes
+        // come only where PBKDF2 has kernels, and Keccak is none of them.
         unsafe {
-            match source {
-                Source::Rows(rows, offset) | Source::Nearly(rows, offset, _) => {
+            match block {
+                Block::Each(pointers, offset) => {
                     if words >= 16 {
-                        let first = L::rows16::<false>(rows, offset);
+                        let first = L::read16::<false>(pointers, offset);
                         while at < 16 {
                             state[at] = state[at].xor(first[at]);
                             at += 1;
                         }
                     }
                     while at < words {
-                        state[at] = state[at].xor(L::rows1::<false>(rows, offset + 8 * at as isize));
+                        state[at] = state[at].xor(L::read1::<false>(pointers, offset + 8 * at as isize));
                         at += 1;
                     }
                 }
-                Source::Same(block) | Source::Scheduled(block) => {
-                    let row = [block; 1];
+                Block::Same(block) => {
                     while at < words {
-                        let word = u64::rows1::<false>(row.as_ptr(), 8 * at as isize);
+                        let word = u64::read1::<false>([block].as_ptr(), 8 * at as isize);
                         state[at] = state[at].xor(L::broadcast(word));
                         at += 1;
                     }
                 }
-                Source::Lanes(_) => hint::unreachable_unchecked(),
+                Block::Lanes(_) => hint::unreachable_unchecked(),
             }
         }
         permute(state);
@@ -110,12 +144,12 @@ impl<L: Lane<Word = u64>> Kernel for Keccak<L> {
     #[inline(always)]
     unsafe fn digests(state: &[L; 25], out: *mut u8, stride: usize) {
         let [a, b, c, d, e, f, g, h, ..] = *state;
-        // SAFETY: the caller's promise.
-        unsafe { L::store8::<false>(&[a, b, c, d, e, f, g, h], out, stride) }
+        // SAFETY: 64 bytes, which are 8 words, can be written for each lane, as promised.
+        unsafe { L::write8::<false>(&[a, b, c, d, e, f, g, h], out, stride) }
     }
 }
 
-/// The rotation of each word (FIPS 202, 3.2.2): those of a walk from (1, 0) add up.
+/// The rotation of each word (FIPS 202, 3.2.2): the sums of 1, 2, 3 … along a walk from (1, 0).
 const TURNS: [u32; 25] = {
     let mut turns = [0; 25];
     let (mut x, mut y, mut t) = (1, 0, 0);
@@ -127,7 +161,7 @@ const TURNS: [u32; 25] = {
     turns
 };
 
-/// FIPS 202, 3.2.5.
+/// The constants of ι (FIPS 202, 3.2.5).
 static ROUNDS: [u64; 24] = [
     0x0000000000000001,
     0x0000000000008082,

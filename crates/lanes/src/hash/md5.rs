@@ -1,18 +1,46 @@
 //! MD5 (RFC 1321).
 
 use crate::{
-    kernel::{Kernel, Place, SMALL, Source, lanes_state},
+    dispatch::family,
+    kernel::{Block, Kernel, SMALL, lanes_state},
     lane::Lane,
-    plan::{Padding, Scheme, Words},
+    plan::{Framing, Padding},
+    scheme::Scheme,
+    words::Words,
 };
 use core::marker::PhantomData;
 
-/// RFC 1321, 3.3.
-pub(crate) static MD5: Scheme = Scheme {
-    block: 64,
-    padding: Padding::Length { bytes: 8, big: false },
-    start: Words::of32(&[0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476]),
-};
+/// RFC 1321, 3.1 to 3.3.
+pub(crate) static MD5: Scheme = Scheme::new(
+    Framing { block: 64, padding: Padding::Length { bytes: 8, big: false } },
+    Words::of32(&[0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476]),
+    &KERNELS,
+);
+
+family! {
+    KERNELS: [u32; 4];
+    x86 {
+        "AVX-512 × 3" AVX512 Md5<Three<avx512::Z32>>, 285;
+        "AVX-512 × 2" AVX512 Md5<Two<avx512::Z32>>, 191;
+        "AVX-512" AVX512 Md5<avx512::Z32>, 122;
+        "AVX-512, 256 bits" AVX512 Md5<avx512::Y32>, 105;
+        "AVX2 × 2" AVX2 Md5<Two<avx2::Y32>>, 218;
+        "AVX2" AVX2 Md5<avx2::Y32>, 150;
+        "SSE4.1 × 2" SSE41 Md5<Two<sse41::X32>>, 205;
+        "SSE4.1" SSE41 Md5<sse41::X32>, 146;
+        "BMI2" BMI Md5<u32>, 116;
+    }
+    arm {
+        "NEON × 2" NEON Md5<Two<neon::N32>>, 205;
+        "NEON" NEON Md5<neon::N32>, 146;
+    }
+    wasm {
+        "simd128 × 2" SIMD128 Md5<Two<simd128::W32>>, 205;
+    }
+    any {
+        "portable" NONE Md5<u32>, 117;
+    }
+}
 
 /// MD5 over the lanes `L`.
 pub(crate) struct Md5<L>(PhantomData<L>);
@@ -20,12 +48,12 @@ pub(crate) struct Md5<L>(PhantomData<L>);
 /// One step: `a = b + rotl(a + f(b, c, d) + word + constant)`.
 #[inline(always)]
 fn step<L: Lane<Word = u32>, const ROUND: usize>([a, b, c, d]: [L; 4], word: L, k: u32, turn: u32) -> L {
-    // What does not depend on the step before, which made `b`, goes first; pinned where measured best.
+    // The operations that do not depend on the step before, which made `b`, go first; pinned where that is fastest.
     let early = a.add(word);
     let sum = match ROUND {
         0 => early.add(a.splat(k)).pin().add(b.choose(c, d)),
         1 => d.choose_added(b, c, early.add(a.splat(k)).pin()),
-        2 => early.add(a.splat(k)).pin().add(b.xor3(c, d)),
+        2 => early.add(a.splat(k)).pin().add(c.xor3(d, b)),
         // c ^ (b | !d) is !(c ^ (!b & d)), and + !x is - x - 1: one operation less where there is no three-input one.
         _ => early.add(a.splat(k.wrapping_sub(1))).pin().sub(c.xor_not_and(b, d)),
     };
@@ -36,7 +64,7 @@ fn step<L: Lane<Word = u32>, const ROUND: usize>([a, b, c, d]: [L; 4], word: L, 
 #[inline(always)]
 fn compress<L: Lane<Word = u32>>(state: &mut [L; 4], w: &[L; 16]) {
     let [mut a, mut b, mut c, mut d] = *state;
-    // Each round takes the words at `first + i * by`.
+    // A round takes the words at `first + i * by`.
     macro_rules! round {
         ($round:literal, $first:literal, $by:literal, $turns:expr) => {
             let mut i = 0;
@@ -59,26 +87,27 @@ fn compress<L: Lane<Word = u32>>(state: &mut [L; 4], w: &[L; 16]) {
 
 impl<L: Lane<Word = u32>> Kernel for Md5<L> {
     type State = [L; 4];
+    type Context = ();
     const LANES: usize = L::LANES;
     const DIGEST: usize = 32;
     const SAME: bool = !SMALL;
     lanes_state!(4);
 
     #[inline(always)]
-    unsafe fn fold(state: &mut [L; 4], source: Source, _: &Place) {
-        // SAFETY: the caller's promise.
-        compress(state, &unsafe { source.words::<false, { !SMALL }, L>() });
+    unsafe fn fold(state: &mut [L; 4], block: Block, (): &()) {
+        // SAFETY: the instruction set and the block are promised; it is a `Block::Same` only if `SAME`, which is `!SMALL`.
+        compress(state, &unsafe { block.words::<false, { !SMALL }, L>() });
     }
 
     #[inline(always)]
     unsafe fn digests(state: &[L; 4], out: *mut u8, stride: usize) {
         let [a, b, c, d] = *state;
-        // SAFETY: the caller's promise; the words beyond the digest are never read.
-        unsafe { L::store8::<false>(&[a, b, c, d, a, b, c, d], out, stride) }
+        // SAFETY: 32 bytes, which are 8 words, can be written for each lane, as promised. The words after the digest are never read.
+        unsafe { L::write8::<false>(&[a, b, c, d, a, b, c, d], out, stride) }
     }
 }
 
-/// RFC 1321, 3.4: 2^32 times the sine of 1 to 64.
+/// The integer parts of 2^32 times the sine of 1 to 64 (RFC 1321, 3.4).
 static K: [u32; 64] = [
     0xd76aa478, 0xe8c7b756, 0x242070db, 0xc1bdceee, 0xf57c0faf, 0x4787c62a, 0xa8304613, 0xfd469501, 0x698098d8,
     0x8b44f7af, 0xffff5bb1, 0x895cd7be, 0x6b901122, 0xfd987193, 0xa679438e, 0x49b40821, 0xf61e2562, 0xc040b340,

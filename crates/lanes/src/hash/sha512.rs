@@ -1,11 +1,18 @@
 //! SHA-512, SHA-384, SHA-512/224 and SHA-512/256 (FIPS 180-4).
 
 use crate::{
-    plan::{Padding, Scheme, Words},
-    sha2::Constants,
+    dispatch::family,
+    hash::{
+        roots::ROOTS64,
+        sha2::{Constants, Sha2, prepare, schedule},
+    },
+    kernel::SMALL,
+    plan::{Framing, Padding},
+    scheme::{Prepare, Scheme},
+    words::Words,
 };
 
-/// The constants of SHA-512.
+/// SHA-2 with words of 64 bits.
 pub(crate) struct Sha512;
 
 impl Constants for Sha512 {
@@ -14,10 +21,19 @@ impl Constants for Sha512 {
     const K: &'static [u64] = &K;
     const SUMS: [[u32; 3]; 2] = [[28, 34, 39], [14, 18, 41]];
     const SIGMAS: [[u32; 3]; 2] = [[1, 8, 7], [19, 61, 6]];
+    type Schedule = [u64; 80];
+    const AFTER_BLOCK: &'static [u64] = &AFTER_128;
+
+    fn schedule(block: &[u8]) -> [u64; 80] {
+        schedule(block)
+    }
 }
 
 const fn scheme(start: [u64; 8]) -> Scheme {
-    Scheme { block: 128, padding: Padding::Length { bytes: 16, big: true }, start: Words::of64(&start) }
+    let framing = Framing { block: 128, padding: Padding::Length { bytes: 16, big: true } };
+    // Small kernels of one lane take no schedule, and there are no others.
+    let prepare = if SMALL { None } else { Some(prepare::<Sha512> as Prepare) };
+    Scheme { prepare, ..Scheme::new(framing, Words::of64(&start), &KERNELS) }
 }
 
 /// FIPS 180-4, 5.3.4.
@@ -33,19 +49,7 @@ pub(crate) static SHA384: Scheme = scheme([
 ]);
 
 /// FIPS 180-4, 5.3.5.
-pub(crate) static SHA512: Scheme = scheme(START);
-
-/// The first state of SHA-512.
-pub(crate) const START: [u64; 8] = [
-    0x6a09e667f3bcc908,
-    0xbb67ae8584caa73b,
-    0x3c6ef372fe94f82b,
-    0xa54ff53a5f1d36f1,
-    0x510e527fade682d1,
-    0x9b05688c2b3e6c1f,
-    0x1f83d9abfb41bd6b,
-    0x5be0cd19137e2179,
-];
+pub(crate) static SHA512: Scheme = scheme(ROOTS64);
 
 /// FIPS 180-4, 5.3.6.1.
 pub(crate) static SHA512_224: Scheme = scheme([
@@ -71,31 +75,29 @@ pub(crate) static SHA512_256: Scheme = scheme([
     0x0eb72ddc81c52ca2,
 ]);
 
-/// The schedule of a block, with the constants.
-pub(crate) const fn schedule(block: &[u8; 128]) -> [u64; 80] {
-    let mut w = [0; 80];
-    let mut t = 0;
-    while t < 128 {
-        w[t / 8] = w[t / 8] << 8 | block[t] as u64;
-        t += 1;
+family! {
+    KERNELS: [u64; 8];
+    x86 {
+        "AVX-512 × 2" AVX512 Sha2<Sha512, Two<avx512::Z64>>, 789;
+        "AVX-512" AVX512 Sha2<Sha512, avx512::Z64>, 385;
+        "AVX-512, 256 bits" AVX512 Sha2<Sha512, avx512::Y64>, 256;
+        "AVX2" AVX2 Sha2<Sha512, avx2::Y64>, 483;
+        "SSE4.1" SSE41 Sha2<Sha512, sse41::X64>, 487;
+        "BMI2" BMI Sha2<Sha512, u64>, 246;
     }
-    t = 16;
-    while t < 80 {
-        let (x, y) = (w[t - 15], w[t - 2]);
-        let s0 = x.rotate_right(1) ^ x.rotate_right(8) ^ (x >> 7);
-        let s1 = y.rotate_right(19) ^ y.rotate_right(61) ^ (y >> 6);
-        w[t] = w[t - 16].wrapping_add(s0).wrapping_add(w[t - 7]).wrapping_add(s1);
-        t += 1;
+    arm {
+        "NEON" NEON Sha2<Sha512, neon::N64>, 488;
     }
-    while t > 0 {
-        t -= 1;
-        w[t] = w[t].wrapping_add(K[t]);
+    wasm {}
+    any {
+        "portable" NONE Sha2<Sha512, u64>, 295;
     }
-    w
 }
 
-/// The schedule of the padding after 128 bytes: the second block of every pair of nodes.
-pub(crate) static AFTER_128: [u64; 80] = {
+schedule!(Sha512, u64, 80);
+
+/// The schedule of the padding after 128 bytes, which is the second block of every pair of nodes.
+static AFTER_128: [u64; 80] = {
     let mut block = [0; 128];
     block[0] = 0x80;
     block[126] = 4;
