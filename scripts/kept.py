@@ -69,7 +69,7 @@ class Kept(unittest.TestCase):
         return process.returncode == 0, errors
 
     def test_a_killed_run_leaves_no_wrong_outboard_and_the_next_resumes(self):
-        options = ["-f", "rfc6962:sha256:4KiB", "--keep-leaf", "4KiB", "--throttle", "60MB", "--checkpoint", "5ms"]
+        options = ["-f", "rfc6962:sha256:4KiB", "--keep-leaf", "4KiB", "--throttle", "40MB", "--checkpoint", "5ms"]
         keep = ["keep", *options, self.file]
         right, ended = root(self.file, "-f", "rfc6962:sha256:4KiB"), 0
         for _ in range(RUNS):
@@ -165,7 +165,7 @@ class Kept(unittest.TestCase):
         folder, roots = self.tree(60, 300_000)
         ended = resumed = 0
         for _ in range(RUNS):
-            done, errors = self.killed(["keep", "-r", "--throttle", "100MB", "--checkpoint", "5ms", folder], 0.15)
+            done, errors = self.killed(["keep", "-r", "--throttle", "40MB", "--checkpoint", "5ms", folder], 0.5)
             ended, resumed = ended + done, resumed + ("resumed" in errors)
             for path in folder.rglob("f*"):
                 name = path.name.split(".", 1)
@@ -262,11 +262,11 @@ class Kept(unittest.TestCase):
         print(f"{RUNS} runs of repair -r, {kills} killed, {repaired} leaves repaired", file=sys.stderr)
 
     def test_a_killed_foreign_tree_is_resumed(self):
-        keep = ["keep", "--foreign", "-f", "fsverity", "--throttle", "60MB", "--checkpoint", "5ms", self.file]
+        keep = ["keep", "--foreign", "-f", "fsverity", "--throttle", "40MB", "--checkpoint", "5ms", self.file]
         expected, ended = root(self.file, "-f", "fsverity"), 0
         tree = self.folder / "file.fsverity"
         for _ in range(RUNS // 4):
-            done, errors = self.killed(keep, 0.3)
+            done, errors = self.killed(keep, 0.25)
             self.assertEqual(tree.exists(), done or tree.exists())
             if tree.exists():
                 ended += 1

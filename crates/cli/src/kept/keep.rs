@@ -137,7 +137,9 @@ fn one(batch: &mut Batch<'_>, spec: &Spec, path: PathBuf) -> Result<Did, Failure
                 return Ok(Did::Skipped);
             }
             tool.console.note(&format_args!("{}: unchanged (same size, mtime and inode), not read", Shown(path)));
-            printed.root(tool, args, &old.root(), file.len());
+            // The note has said it already.
+            let known = if args.json { file.len() } else { 0 };
+            printed.root(tool, args, &old.root(), known);
             return Ok(Did::Done);
         }
         if args.update {
@@ -234,7 +236,7 @@ impl Printed {
                 Record { kind, outboard, format, length: root.len(), root: root.to_string(), resumed, seconds };
             return tool.console.print_json(&self.path, record);
         }
-        if resumed > 0 && resumed < root.len() {
+        if resumed > 0 {
             tool.console.note(&format_args!("{}: resumed at byte {resumed}", Shown(&self.path)));
         }
         let line = sum::line(Style::Tagged, End::Newline, &format, &name::listed(&self.path), &root.to_string());
