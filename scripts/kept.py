@@ -69,7 +69,7 @@ class Kept(unittest.TestCase):
         return process.returncode == 0, errors
 
     def test_a_killed_run_leaves_no_wrong_outboard_and_the_next_resumes(self):
-        options = ["-f", "rfc6962:sha256:4KiB", "--keep-leaf", "4KiB", "--throttle", "60MB", "--checkpoint", "5ms"]
+        options = ["-f", "rfc6962:sha256:4KiB", "--keep-leaf", "4KiB", "--throttle", "40MB", "--checkpoint", "5ms"]
         keep = ["keep", *options, self.file]
         right, ended = root(self.file, "-f", "rfc6962:sha256:4KiB"), 0
         for _ in range(RUNS):
@@ -151,17 +151,208 @@ class Kept(unittest.TestCase):
         finally:
             program("umount", full)
 
+    def tree(self, count, longest):
+        """Creates a directory of files. Returns it, and the root of each file."""
+        folder = self.folder / "tree"
+        for number in range(count):
+            path = folder / f"{number % 7}" / f"f{number}"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(os.urandom(random.randrange(longest)))
+        lines = run("-r", "--untagged", folder).stdout.splitlines()
+        return folder, {pathlib.Path(line[66:]): line[:64] for line in lines}
+
+    def test_a_killed_keep_of_a_directory_leaves_no_wrong_outboard_and_nothing_else(self):
+        folder, roots = self.tree(60, 300_000)
+        ended = resumed = 0
+        for _ in range(RUNS):
+            done, errors = self.killed(["keep", "-r", "--throttle", "40MB", "--checkpoint", "5ms", folder], 0.5)
+            ended, resumed = ended + done, resumed + ("resumed" in errors)
+            for path in folder.rglob("f*"):
+                name = path.name.split(".", 1)
+                if len(name) == 1:
+                    continue
+                self.assertIn(name[1], ("mkt", "mkt.part"), "nothing else is left")
+                if name[1] == "mkt":
+                    self.assertEqual(stored_root(path), roots[path.with_suffix("")])
+                    # Something is left to do in the next run.
+                    if random.random() < 0.2:
+                        path.unlink()
+        self.assertEqual(run("keep", "-r", folder).returncode, 0)
+        self.assertEqual(sum(1 for _ in folder.rglob("*.mkt")), len(roots))
+        self.assertEqual(list(folder.rglob("*.part")), [])
+        print(f"{RUNS} runs of keep -r, {ended} ended, {resumed} resumed", file=sys.stderr)
+
+    def test_a_killed_verification_forgets_nothing_and_calls_no_damage_verified(self):
+        folder, roots = self.tree(8, 4 * MIB)
+        self.assertEqual(run("keep", "-r", folder).returncode, 0)
+        damaged = max(roots, key=lambda path: path.stat().st_size)
+        with open(damaged, "r+b") as file:
+            file.seek(damaged.stat().st_size // 2)
+            byte = file.read(1)[0]
+            file.seek(-1, os.SEEK_CUR)
+            file.write(bytes([byte ^ 1]))
+        part_of_damage = None
+        before, kills, steps = {}, 0, 0
+        for _ in range(RUNS):
+            command = [MKSUM, "verify", "-r", "--budget", "1h", "--throttle", "200MB", str(folder)]
+            process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            try:
+                process.wait(random.uniform(0, 0.12))
+            except subprocess.TimeoutExpired:
+                process.send_signal(signal.SIGKILL)
+                kills += 1
+            # Damage is found in each run that ends.
+            self.assertIn(process.wait(), (1, -signal.SIGKILL))
+            for path in roots:
+                record = path.with_name(path.name + ".mkt.checked")
+                if not record.exists():
+                    continue
+                lines = record.read_text().splitlines()
+                self.assertEqual(lines[0], "mksum verified 1")
+                part = int(lines[2].split()[-1])
+                times = [int(line) for line in lines[3:]]
+                self.assertEqual(len(times), -(-path.stat().st_size // part), "the record is whole")
+                old = before.get(path, [0] * len(times))
+                self.assertTrue(all(new >= then for new, then in zip(times, old, strict=True)), "no time is lost")
+                steps += times != old
+                before[path] = times
+                if path == damaged:
+                    part_of_damage = path.stat().st_size // 2 // part
+                    self.assertEqual(times[part_of_damage], 0, "a damaged part is never verified")
+        others = [path.name for path in folder.rglob("f*") if path.name.split(".", 1)[1:] not in ([], ["mkt"], ["mkt.checked"])]
+        self.assertEqual(others, [])
+        self.assertIsNotNone(part_of_damage)
+        self.assertGreater(kills, RUNS // 4)
+        print(f"{RUNS} runs of verify --budget, {kills} killed, {steps} records written", file=sys.stderr)
+
+    def test_a_killed_repair_of_a_directory_makes_no_byte_worse(self):
+        leaf = 64 * KIB
+        folder, roots = self.tree(12, 2 * MIB)
+        copy = self.folder / "copy"
+        program("cp", "-a", folder, copy)
+        self.assertEqual(run("keep", "-r", folder).returncode, 0)
+        good = {path: path.read_bytes() for path in roots}
+        kills = repaired = 0
+        for _ in range(RUNS):
+            before = {}
+            for path in random.sample(sorted(path for path in good if good[path]), 4):
+                bytes = bytearray(path.read_bytes())
+                for _ in range(6):
+                    bytes[random.randrange(len(bytes))] ^= 1 << random.randrange(8)
+                path.write_bytes(bytes)
+            before = {path: path.read_bytes() for path in good}
+            done, _ = self.killed(["repair", "-r", folder, "--from", copy, "--throttle", "300MB"], 0.15)
+            kills += not done
+            for path, old in before.items():
+                new, right = path.read_bytes(), good[path]
+                self.assertTrue(new == right or not done)
+                for at in range(0, len(right), leaf):
+                    now, then, best = (bytes[at : at + leaf] for bytes in (new, old, right))
+                    if now not in (then, best):
+                        # A leaf may be written in part: then each byte is the old or the right one.
+                        each = zip(now, then, best, strict=True)
+                        self.assertTrue(all(byte in (old, right) for byte, old, right in each), f"{path}: leaf at {at}")
+                    repaired += now != then
+        done = run("repair", "-r", folder, "--from", copy)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(all(path.read_bytes() == right for path, right in good.items()))
+        left = {path.name.split(".", 1)[1] for path in folder.rglob("f*.*")}
+        self.assertEqual(left, {"mkt"})
+        self.assertGreater(kills, RUNS // 4)
+        print(f"{RUNS} runs of repair -r, {kills} killed, {repaired} leaves repaired", file=sys.stderr)
+
+    def test_a_killed_foreign_tree_is_resumed(self):
+        keep = ["keep", "--foreign", "-f", "fsverity", "--throttle", "40MB", "--checkpoint", "5ms", self.file]
+        expected, ended = root(self.file, "-f", "fsverity"), 0
+        tree = self.folder / "file.fsverity"
+        for _ in range(RUNS // 4):
+            done, errors = self.killed(keep, 0.25)
+            self.assertEqual(tree.exists(), done or tree.exists())
+            if tree.exists():
+                ended += 1
+                self.assertTrue("resumed at byte" in errors or not done, errors)
+                verified = run("verify", "--foreign", "fsverity", "--root", expected, self.file)
+                self.assertEqual(verified.returncode, 0, verified.stdout + verified.stderr)
+                tree.unlink()
+        self.assertGreater(ended, 2)
+
+    def test_no_changed_part_gives_a_wrong_root(self):
+        self.file.write_bytes(os.urandom(3 * MIB + 5))
+        options = ["-f", "rfc6962:sha256:64KiB", "--keep-leaf", "64KiB"]
+        part, right = self.folder / "file.mkt.part", root(self.file)
+        while not (part.exists() and part.stat().st_size > 1024):
+            self.outboard.unlink(missing_ok=True)
+            self.killed(["keep", *options, "--throttle", "20MB", "--checkpoint", "5ms", self.file], 0.3)
+        begun, refused, resumed = part.read_bytes(), 0, 0
+        changes = [(at, None) for at in range(len(begun))] + [(None, length) for length in range(len(begun))]
+        for at, length in random.sample(changes, 600):
+            changed = bytearray(begun[:length])
+            if at is not None:
+                changed[at] ^= 1 << random.randrange(8)
+            part.write_bytes(changed)
+            done = run("keep", *options, self.file)
+            if done.returncode:
+                # It does not begin as an outboard any more: then it may be anyone's.
+                self.assertIn("not an outboard", done.stderr)
+                refused += 1
+                continue
+            resumed += "resumed" in done.stderr
+            self.assertEqual(stored_root(self.outboard), right, (at, length))
+            self.outboard.unlink()
+        part.unlink(missing_ok=True)
+        self.assertGreater(resumed, 10)
+        print(f"600 changed parts: {refused} refused, {resumed} resumed", file=sys.stderr)
+
+    def test_a_directory_that_cannot_be_written(self):
+        place = self.folder / "read-only"
+        place.mkdir()
+        program("mount", "-t", "tmpfs", "tmpfs", place)
+        try:
+            file = place / "f"
+            file.write_bytes(os.urandom(3 * MIB))
+            other = place / "g"
+            other.write_bytes(b"no outboard yet")
+            self.assertEqual(run("keep", file).returncode, 0)
+            program("mount", "-o", "remount,ro", place)
+            self.assertEqual(run("verify", file).returncode, 0)
+            failed = run("keep", other)
+            self.assertEqual((failed.returncode, failed.stdout), (1, ""))
+            self.assertIn("g.mkt", failed.stderr)
+            self.assertIn("Read-only file system", failed.stderr)
+            elsewhere = run("keep", "-o", self.outboard, other)
+            self.assertEqual(elsewhere.returncode, 0, elsewhere.stderr)
+            # The bytes are verified all the same; what cannot be recorded is an error.
+            budget = run("verify", "--budget", "1h", file)
+            self.assertIn("f: OK", budget.stdout)
+            self.assertEqual(budget.returncode, 1)
+            self.assertIn("Read-only file system", budget.stderr)
+        finally:
+            program("umount", place)
+
+    def test_many_outboards_are_flushed_together(self):
+        folder, count = self.folder / "many", 1000
+        folder.mkdir()
+        for number in range(count):
+            (folder / f"f{number}").write_bytes(os.urandom(100))
+        begin = time.monotonic()
+        self.assertEqual(run("keep", "-r", folder).returncode, 0)
+        print(f"{count} outboards in {time.monotonic() - begin:.2f} s", file=sys.stderr)
+
     def test_foreign_trees_equal_those_of_bao_fsverity_and_veritysetup(self):
         file, theirs, ours, compared = self.folder / "f", self.folder / "theirs", self.folder / "ours", 0
 
         def same(spec, *more):
             nonlocal compared
+            ours.unlink(missing_ok=True)
             done = run("keep", "--foreign", "-f", spec, *more, "-o", ours, file)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(ours.read_bytes(), theirs.read_bytes(), f"{spec} of {file.stat().st_size} bytes")
             verified = run("verify", "--foreign", spec, "-o", theirs, file)
+            # The tree of a single leaf holds no digest to compare with.
             alone = file.stat().st_size <= (1024 if spec == "blake3" else int(spec.split(":")[2]))
             self.assertEqual(verified.returncode, int(alone), verified.stdout + verified.stderr)
+            given = run("verify", "--foreign", spec, "--root", root(file, "-f", spec), "-o", theirs, file)
+            self.assertEqual(given.returncode, 0, given.stdout + given.stderr)
             compared += 1
 
         for length in (1, 1024, 1025, 3000, 4096, 4097, 100_000, 128 * 4096, 128 * 4096 + 1, 129 * 4096, 128 * 128 * 1024 + 5):

@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 HEIGHT = {"mksum-lanes": 0, "mksum": 1, "mksum-io": 2, "mksum-gpu": 2, "mksum-cli": 3, "mksum-c": 3, "mksum-js": 3,
-          "mksum-unpack": 0}
+          "mksum-unpack": 0, "mksum-stdio": 0}
 TESTS_ONLY = {"mksum-vectors"}
 
 metadata = json.loads(subprocess.check_output(["cargo", "metadata", "--format-version", "1", "--no-deps"]))

@@ -112,6 +112,8 @@ for thing in "$@"; do
         lint-python) lint_python ;;
         lint-js) lint_js ;;
         losetup) apt losetup mount ;;
+        wine) apt /usr/lib/wine/wine64 wine64 ;;
+        mingw) apt x86_64-w64-mingw32-gcc gcc-mingw-w64-x86-64 ;;
         fsverity) apt fsverity fsverity ;;
         veritysetup) apt veritysetup cryptsetup-bin ;;
         # The version whose outboards the tests compare.

@@ -64,17 +64,21 @@ def serving(*command, port, **more):
 
 
 @contextlib.contextmanager
-def nginx(folder):
-    """Runs a web server over a directory. Yields its address, and a function that returns the body bytes sent so far."""
+def nginx(folder, certificate=None):
+    """Runs a web server over a directory. Yields its address, and a function that returns the body bytes sent so far.
+
+    With a certificate and its key, both paths, it serves https.
+    """
     with tempfile.TemporaryDirectory() as place:
         port, log = free_port(), pathlib.Path(place, "log")
         config = pathlib.Path(place, "nginx.conf")
         user = "user root;" if os.getuid() == 0 else ""
+        ssl = " ssl; ssl_certificate {}; ssl_certificate_key {}".format(*certificate) if certificate else ""
         config.write_text(
             f"{user} daemon off; pid {place}/pid; events {{}}\n"
             f"http {{ log_format sent '$status $body_bytes_sent'; access_log {log} sent; client_body_temp_path {place}/a;\n"
             f"  proxy_temp_path {place}/b; fastcgi_temp_path {place}/c; uwsgi_temp_path {place}/d; scgi_temp_path {place}/e;\n"
-            f"  server {{ listen 127.0.0.1:{port}; root {folder}; }} }}\n"
+            f"  server {{ listen 127.0.0.1:{port}{ssl}; root {folder}; }} }}\n"
         )
         with serving("nginx", "-c", config, "-e", f"{place}/errors", port=port, env=PATHS):
 
@@ -83,7 +87,22 @@ def nginx(folder):
                 assert all(status == "206" for status, _ in lines), lines
                 return sum(int(size) for _, size in lines)
 
-            yield f"http://127.0.0.1:{port}", sent
+            yield f"{'https' if certificate else 'http'}://127.0.0.1:{port}", sent
+
+
+def certificates(place):
+    """Makes a certificate authority, and a certificate of 127.0.0.1. Returns the authority's, and the other with its key."""
+
+    def openssl(*arguments):
+        subprocess.run(["openssl", *map(str, arguments)], check=True, capture_output=True, cwd=place)
+
+    key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
+    openssl("req", "-x509", *key, "-keyout", "ca.key", "-out", "ca.pem", "-days", 2, "-subj", "/CN=test authority")
+    openssl("req", *key, "-keyout", "server.key", "-out", "server.csr", "-subj", "/CN=127.0.0.1")
+    (place / "names").write_text("subjectAltName=IP:127.0.0.1\n")
+    authority = ["-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial"]
+    openssl("x509", "-req", "-in", "server.csr", *authority, "-days", 2, "-extfile", "names", "-out", "server.pem")
+    return place / "ca.pem", (place / "server.pem", place / "server.key")
 
 
 @contextlib.contextmanager
@@ -163,6 +182,46 @@ class Repair(unittest.TestCase):
             damaged = self.repaired(f"{address}/good")
             self.assertLessEqual(sent(), damaged * 1.01)
 
+    def test_from_a_web_server_over_tls(self):
+        with tempfile.TemporaryDirectory() as place:
+            authority, own = certificates(pathlib.Path(place))
+            with nginx(self.folder, own) as (address, sent):
+                trusting = {**os.environ, "SSL_CERT_FILE": str(authority)}
+                damaged = self.repaired(f"{address}/good", env=trusting)
+                self.assertLessEqual(sent(), damaged * 1.01)
+                # Without the authority, nothing is fetched.
+                self.damage()
+                before, log = self.bad.read_bytes(), sent()
+                refused = run("repair", self.bad, "--from", f"{address}/good")
+                self.assertEqual((refused.returncode, refused.stdout), (1, ""))
+                self.assertIn("certificate", refused.stderr)
+                # Another name of the same server is not in its certificate.
+                other = address.replace("127.0.0.1", "localhost")
+                refused = run("repair", self.bad, "--from", f"{other}/good", env=trusting)
+                self.assertEqual(refused.returncode, 1)
+                self.assertIn("certificate", refused.stderr)
+                self.assertEqual((self.bad.read_bytes(), sent()), (before, log))
+        self.finish()
+
+    def test_a_directory_from_a_web_server(self):
+        with tempfile.TemporaryDirectory(dir=self.place.name) as place:
+            tree, copy = pathlib.Path(place, "tree"), pathlib.Path(place, "copy")
+            (tree / "a b").mkdir(parents=True)
+            for name in ("one", "a b/two?", "a b/drei ü"):
+                (tree / name).write_bytes(os.urandom(3 * LEAF + 5))
+            shutil.copytree(tree, copy)
+            self.assertEqual(run("keep", "-r", tree).returncode, 0)
+            for path in (tree / "one", tree / "a b/two?", tree / "a b/drei ü"):
+                with open(path, "r+b") as file:
+                    file.seek(LEAF + 7)
+                    file.write(b"damage")
+            with nginx(place) as (address, sent):
+                done = run("repair", "-r", tree, "--from", f"{address}/copy")
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                self.assertEqual(sent(), 3 * LEAF)
+            for name in ("one", "a b/two?", "a b/drei ü"):
+                self.assertEqual((tree / name).read_bytes(), (copy / name).read_bytes())
+
     def test_from_s3(self):
         with bucket(self.good) as (url, environment):
             self.repaired(url, env=environment)
@@ -217,7 +276,7 @@ class Repair(unittest.TestCase):
         before = self.bad.read_bytes()
         done = run("repair", self.bad, "--from", wrong)
         self.assertEqual((done.returncode, done.stdout), (1, ""))
-        self.assertIn("the replica is damaged there too", done.stderr)
+        self.assertIn("the copy is damaged there too", done.stderr)
         self.assertEqual(self.bad.read_bytes(), before)
         short = self.folder / "short"
         short.write_bytes(self.good.read_bytes()[:LEAF])

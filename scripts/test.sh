@@ -96,6 +96,13 @@ systems() {
     cargo clippy --quiet --target wasm32-unknown-unknown --package mksum -- -D warnings
 }
 
+# The tool for Windows, under Wine: paths, names, sum files, devices, kept trees.
+windows() {
+    scripts/need.sh python wine mingw target:x86_64-pc-windows-gnu
+    cargo build --release --quiet --package mksum-cli --target x86_64-pc-windows-gnu
+    scripts/windows.py "$target/x86_64-pc-windows-gnu/release/mksum.exe"
+}
+
 # The npm package: its tests in Node, and as users install it in Node, Deno, Bun and Chromium.
 js() {
     scripts/need.sh node chromium target:wasm32-unknown-unknown
@@ -131,7 +138,7 @@ build() {
     cargo build --release --quiet --package mksum-cli
 }
 
-stages=(lint rust spec vectors tool gpu c systems lanes languages js lab fuzz)
+stages=(lint rust spec vectors tool gpu c systems windows lanes languages js lab fuzz)
 if [ "${1:-}" = --list ]; then
     printf '%s\n' "${stages[@]}"
     exit

@@ -90,6 +90,37 @@ class Tool(unittest.TestCase):
         finally:
             subprocess.run(["losetup", "--detach", device], check=True)
 
+    def test_a_block_device_is_kept_verified_and_repaired(self):
+        image, outboard = pathlib.Path(self.folder.name, "device-image"), pathlib.Path(self.folder.name, "device.mkt")
+        good = self.big.read_bytes()[: 10 * MIB]
+        image.write_bytes(good)
+        copy = pathlib.Path(self.folder.name, "device-copy")
+        copy.write_bytes(good)
+        device = subprocess.run(["losetup", "--find", "--show", image], check=True, capture_output=True, text=True).stdout.strip()
+        try:
+            # Its outboard does not go to /dev.
+            refused = run("keep", device)
+            self.assertEqual((refused.returncode, refused.stdout), (1, ""))
+            self.assertIn("--output", refused.stderr)
+            self.assertFalse(os.path.lexists(f"{device}.mkt"))
+            self.assertEqual(run("keep", "-o", outboard, device).returncode, 0)
+            self.assertEqual(run("verify", "-o", outboard, device).returncode, 0)
+            # The first bytes are those of a file that has no more.
+            copy.write_bytes(good[: 4 * MIB])
+            part = run("-f", "blake3", "--range", "..4MiB", device).stdout
+            self.assertEqual(part.split()[-1], run("-f", "blake3", copy).stdout.split()[-1])
+            copy.write_bytes(good)
+            with open(device, "r+b") as file:
+                file.seek(5 * MIB)
+                file.write(b"damage")
+            self.assertEqual(run("verify", "-o", outboard, device).returncode, 1)
+            repaired = run("repair", "-o", outboard, device, "--from", copy)
+            self.assertEqual((repaired.returncode, repaired.stderr), (0, ""))
+            with open(device, "rb") as file:
+                self.assertEqual(file.read(), good)
+        finally:
+            subprocess.run(["losetup", "--detach", device], check=True)
+
     def test_reading_a_cold_file_bypasses_the_page_cache(self):
         def cached():
             done = subprocess.run(["fincore", "--bytes", "--noheadings", self.big], check=True, capture_output=True, text=True)

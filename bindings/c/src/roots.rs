@@ -51,7 +51,7 @@ pub unsafe extern "C" fn mksum_root_of_file(
             let status = if matches!(error, Error::Format { .. }) { Status::NoRoot } else { Status::ReadFailed };
             Failure::new(status, format_args!("{}: {error}", path.display()))
         };
-        let job = Job { input: Input::Path(path.clone()), specs: vec![spec] };
+        let job = Job::new(Input::Path(path.clone()), vec![spec]);
         let roots = hash(&job, &Options::new()).map_err(fail)?;
         for root in roots {
             write(&root.map_err(fail)?, text)?;

@@ -17,6 +17,7 @@ mod gpu;
 mod graph;
 mod interrupt;
 mod join;
+mod json;
 mod kept;
 mod manual;
 mod merklize;
@@ -80,7 +81,7 @@ fn with_tool(choices: &Choices, reading: &Reading, end: End, run: impl FnOnce(&T
     exit
 }
 
-/// What is done without a command, on the device that was chosen for it.
+/// The work without a command, on the device that was chosen for it.
 fn on_device(tool: &Tool, args: &Run) -> Exit {
     match tool.on(&args.device) {
         Ok(tool) => files(&tool, args),
@@ -88,7 +89,7 @@ fn on_device(tool: &Tool, args: &Run) -> Exit {
     }
 }
 
-/// What is done without a command.
+/// The work without a command.
 fn files(tool: &Tool, args: &Run) -> Exit {
     match args.action() {
         Action::Print => print::run(tool, args),

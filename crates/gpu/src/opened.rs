@@ -173,6 +173,11 @@ impl Device {
                 (self.options.notice)(&format!("{path}: damaged cache file ({why}); writing it again"));
                 None
             }
+            Cached::Refused(path, why) => {
+                let (path, how) = (path.display(), "set XDG_CACHE_HOME to a directory of your own");
+                (self.options.notice)(&format!("{path}: the cache is not used: {why}; {how}"));
+                None
+            }
         }
     }
 

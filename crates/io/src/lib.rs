@@ -17,15 +17,17 @@ mod replacement;
 mod replica;
 mod sequence;
 mod stream;
+mod unreadable;
 
 pub use error::{Error, Refusal, reason};
 pub use file::File;
-pub use jobs::{Input, Job, Roots, hash, hash_all};
+pub use jobs::{Input, Job, Roots, Window, hash, hash_all};
 pub use merklize::{Leaves, Merklized, merklize, random};
 pub use options::{Meter, Mode, Options, Throttle};
-pub use replacement::remove_unfinished;
+pub use replacement::{Replacement, remove_unfinished};
 pub use replica::{Replica, open_replica};
 pub use sequence::Sequence;
+pub use unreadable::{Unreadable, unreadable};
 
 /// The README's example.
 #[cfg(doctest)]
