@@ -5,7 +5,7 @@ cd "$(dirname "$0")/.."
 export PATH="$PATH:$HOME/.cargo/bin"
 target=${CARGO_TARGET_DIR:-$PWD/target}
 
-# Formatting, lints, documentation, who depends on whom; the other workspaces' locked versions.
+# Formatting, lints, documentation, who depends on whom, packages; the other workspaces' locked versions.
 lint() {
     scripts/lint.sh
     cargo fmt --check
@@ -15,6 +15,7 @@ lint() {
     cargo clippy --workspace --all-targets --quiet -- -D warnings
     RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
     scripts/layers.py
+    scripts/package.sh
 }
 
 # Unit, integration, property and documentation tests of all crates.
