@@ -10,10 +10,10 @@ mod choice;
 mod device;
 mod error;
 mod framing;
+mod launch;
 mod messages;
 mod nodes;
 mod opened;
-mod shape;
 mod source;
 mod subtrees;
 
@@ -21,9 +21,9 @@ pub use cache::Cache;
 pub use choice::choose;
 pub use device::{Class, Info, find, list};
 pub use error::Error;
+pub use launch::LaunchShape;
+pub(crate) use launch::Levels;
 pub use opened::{Device, Fallback, Notice, Options};
-pub(crate) use shape::Levels;
-pub use shape::Shape;
 pub(crate) use source::Lanes;
 pub use source::programs;
 

@@ -4,7 +4,7 @@ use crate::cache::{Cache, Cached};
 use crate::call::{Context, Kernel, Program, Queue};
 use crate::source::{self, Kind};
 use crate::subtrees::Worker;
-use crate::{Error, Info, Shape};
+use crate::{Error, Info, LaunchShape};
 use mksum::Hash;
 use std::collections::HashMap;
 use std::fmt;
@@ -67,7 +67,7 @@ pub struct Device {
     pub(crate) options: Options,
     pub(crate) context: Arc<Context>,
     programs: Mutex<HashMap<(Hash, Kind), Arc<Program>>>,
-    pub(crate) shapes: Mutex<HashMap<(Hash, Kind), Shape>>,
+    pub(crate) shapes: Mutex<HashMap<(Hash, Kind), LaunchShape>>,
     /// The idle workers.
     pub(crate) workers: Mutex<Vec<Worker>>,
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// The division of a tree's levels among work-groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
+pub struct LaunchShape {
     /// The number of work-items in a group: a power of two.
     pub group: usize,
     /// The number of parents that a group computes on its lowest level: a power of two.
@@ -23,7 +23,7 @@ pub(crate) struct Levels<'a> {
     pub queue: &'a Queue,
     pub kernel: Kernel,
     pub hash: Hash,
-    pub shape: Shape,
+    pub shape: LaunchShape,
     /// The number of parents that a work-item computes at once.
     pub lanes: usize,
 }
@@ -76,7 +76,7 @@ impl Device {
     pub(crate) fn levels<'a>(&self, queue: &'a Queue, hash: Hash, kind: Kind) -> Result<Levels<'a>, Error> {
         let kernel = self.kernel(hash, kind, "pairs")?;
         let lanes = source::side_by_side(hash, self.info.lanes);
-        let mut levels = Levels { queue, kernel, hash, shape: Shape { group: 1, tile: lanes, levels: 1 }, lanes };
+        let mut levels = Levels { queue, kernel, hash, shape: LaunchShape { group: 1, tile: lanes, levels: 1 }, lanes };
         // Other threads wait, because concurrent measurements would disturb each other.
         let mut shapes = self.shapes.lock().unwrap_or_else(PoisonError::into_inner);
         levels.shape = match shapes.get(&(hash, kind)) {
@@ -91,7 +91,7 @@ impl Device {
     }
 
     /// Returns the fastest shape, from the cache or by measurement.
-    fn shape(&self, levels: &mut Levels<'_>, kind: Kind) -> Result<Shape, Error> {
+    fn shape(&self, levels: &mut Levels<'_>, kind: Kind) -> Result<LaunchShape, Error> {
         let candidates = self.candidates(levels)?;
         let (text, options) = source::of(levels.hash, kind, self.info.lanes).expect("a hash with kernels");
         let key = self.key("shape", &[text.as_bytes(), options.as_bytes(), format!("{candidates:?}").as_bytes()]);
@@ -116,7 +116,7 @@ impl Device {
     }
 
     /// Returns the shapes to measure, at most 255: those that fit the device's local memory and group size.
-    fn candidates(&self, levels: &Levels<'_>) -> Result<Vec<Shape>, Error> {
+    fn candidates(&self, levels: &Levels<'_>) -> Result<Vec<LaunchShape>, Error> {
         let (lanes, size) = (levels.lanes, levels.hash.size());
         let most = levels.kernel.max_group()?.min(self.info.items as usize).max(1);
         // A work-item of a CPU fills the vector registers, and a group of one never waits at a barrier.
@@ -128,14 +128,14 @@ impl Device {
                 let tile = group * lanes * times;
                 let fits = (tile + tile / 2) * size <= self.info.local as usize;
                 for depth in [2, 4, 20] {
-                    let shape = Shape { group, tile, levels: depth };
+                    let shape = LaunchShape { group, tile, levels: depth };
                     if fits && (tile / lanes).ilog2() + 1 >= depth.min(3) {
                         shapes.push(shape);
                     }
                 }
             }
-            shapes.push(Shape { group, tile: group * lanes, levels: 1 });
+            shapes.push(LaunchShape { group, tile: group * lanes, levels: 1 });
         }
-        Ok(if shapes.is_empty() { vec![Shape { group: 1, tile: lanes, levels: 1 }] } else { shapes })
+        Ok(if shapes.is_empty() { vec![LaunchShape { group: 1, tile: lanes, levels: 1 }] } else { shapes })
     }
 }
