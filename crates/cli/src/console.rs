@@ -1,8 +1,8 @@
 //! Standard output and standard error: whole lines, in order, with the progress line out of their way.
 
-use crate::about::write_output;
 use crate::exit::Exit;
 use crate::json;
+use crate::output::write_output;
 use console::Term;
 use mksum_cli::name::{Shown, visible};
 use mksum_io::reason;

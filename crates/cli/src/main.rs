@@ -22,6 +22,7 @@ mod kept;
 mod manual;
 mod merklize;
 mod nice;
+mod output;
 mod print;
 mod progress;
 mod prove;

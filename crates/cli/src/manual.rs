@@ -1,8 +1,8 @@
 //! Man pages, from the grammar of the command line.
 
-use crate::about::print_text;
 use crate::args::{grammar, grammar_of, notes};
 use crate::exit::{Exit, usage};
+use crate::output::print_text;
 use clap::Command;
 use clap_mangen::Man;
 use mksum::formats::FAMILIES;

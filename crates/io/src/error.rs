@@ -1,6 +1,6 @@
 //! Errors of inputs and outputs, always with their path.
 
-use crate::jobs::Window;
+use crate::Window;
 use crate::platform::is_media_error;
 use mksum::Spec;
 use mksum::node_tree::NodeTreeError;

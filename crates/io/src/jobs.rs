@@ -5,7 +5,7 @@ use crate::holes::Sparse;
 use crate::open::{Opened, STDIN, Waiting, open_with, opened};
 use crate::platform::{uninterrupted, widen_pipe};
 use crate::stream::{Bytes, hash_stream};
-use crate::{Error, File, Options, Refusal};
+use crate::{Error, File, Options, Refusal, Window};
 use mksum::accelerator::Accelerated;
 use mksum::ordered::ordered;
 use mksum::{Plan, Root, Spec};
@@ -40,15 +40,6 @@ impl Job {
     pub fn new(input: Input, specs: Vec<Spec>) -> Self {
         Job { input, specs, window: None }
     }
-}
-
-/// A part of an input, in bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Window {
-    /// The offset of its first byte.
-    pub start: u64,
-    /// The offset behind its last byte; the input's end if this is `None`.
-    pub end: Option<u64>,
 }
 
 /// The roots of an input in each of its formats, in their order, or why that format has none for it.

@@ -1,8 +1,7 @@
 //! Opens a path: a file that is read at any offset, a stream, or nothing that can be hashed.
 
-use crate::jobs::Window;
 use crate::platform::{Kind, is_unstored, kind, open_at_once, read_at};
-use crate::{Error, File, Options, Refusal};
+use crate::{Error, File, Options, Refusal, Window};
 use std::fs;
 use std::io::{self, ErrorKind, Seek, SeekFrom};
 use std::path::Path;

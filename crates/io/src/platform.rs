@@ -1,6 +1,6 @@
 //! Differences between systems: positioned reads, and the facts about a file that only Linux offers.
 
-use crate::replacement::folder;
+use crate::paths::folder;
 use std::fs::{File, Metadata};
 use std::io;
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! Files that are written whole or not at all.
 
-use crate::outboard::with_extension;
+use crate::paths::{folder, with_extension};
 use crate::platform::{Stamp, create_unnamed, give_name, sync_folder, write_at};
 use crate::{Error, Refusal};
 use std::ffi::{OsStr, OsString};
@@ -160,11 +160,6 @@ impl Drop for Replacement {
             unfinished().retain(|other| *other != path);
         }
     }
-}
-
-/// The folder of a path.
-pub(crate) fn folder(path: &Path) -> &Path {
-    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// A name for an unfinished file that no other thread or process uses.

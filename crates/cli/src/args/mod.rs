@@ -12,8 +12,8 @@ pub use merklize::Merklize;
 pub use proofs::{CheckProof, Join, Prove};
 pub use repair::Repair;
 
-use crate::about::print_text;
 use crate::exit::{Exit, usage};
+use crate::output::print_text;
 use clap::{ArgAction, Command as Clap, CommandFactory, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use mksum_cli::range::ByteRange;

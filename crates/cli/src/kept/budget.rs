@@ -1,8 +1,8 @@
 //! `mksum verify --budget`: as much as fits into some time, the least recently verified data of all files first.
 
+use super::opened::{Opened, opened, trusted, verify_part};
 use super::report::Report;
 use super::rounds::Rounds;
-use super::verify::{Opened, opened, trusted, verify_part};
 use super::{files, report_skipped};
 use crate::args::Verify;
 use crate::failure::Failure;

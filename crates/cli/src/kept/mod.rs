@@ -3,6 +3,7 @@
 mod budget;
 pub mod diff;
 pub mod keep;
+mod opened;
 pub mod ranges;
 pub mod repair;
 mod report;

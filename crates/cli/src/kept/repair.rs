@@ -1,8 +1,8 @@
 //! `mksum repair`: fetches the damaged ranges of files, and nothing else, from a replica.
 
+use super::opened::trusted;
 use super::ranges::{self, RangeLine};
 use super::report::describe;
-use super::verify::trusted;
 use super::{is_missing, needs_outboard, outboard_of, report_gone, report_new};
 use crate::args::Repair as Args;
 use crate::exit::{Exit, usage};

@@ -1,11 +1,9 @@
 //! `mksum verify`: reports the damaged ranges of files.
 
+use super::opened::{Any, Opened, claimed, opened, trusted, verify_part};
 use super::report::{Report, Trust, Verdict, describe};
 use super::rounds::Rounds;
-use super::{
-    Did, budget, files, is_missing, lengths, needs_outboard, outboard_of, ranges, report_gone, report_new,
-    report_skipped,
-};
+use super::{Did, budget, files, lengths, ranges, report_gone, report_skipped};
 use crate::args::Verify;
 use crate::exit::{Exit, usage};
 use crate::failure::Failure;
@@ -15,13 +13,12 @@ use crate::progress::left;
 use crate::report::{bytes, grouped};
 use crate::tool::Tool;
 use crate::walk::Rules;
-use mksum::outboard::{Foreign, ForeignLayout, Outboard, OutboardError, ReadAt};
-use mksum::{Root, Spec};
+use mksum::Spec;
 use mksum_cli::name::Shown;
 use mksum_cli::range::{ByteRange, merged};
-use mksum_io::outboard::{EXTENSION, Stored, is_unchanged, verify};
-use mksum_io::{Error, File, Input, Job, hash};
-use std::path::{Path, PathBuf};
+use mksum_io::outboard::{is_unchanged, verify};
+use mksum_io::{File, Input, Job, hash};
+use std::path::Path;
 
 /// Verifies each file.
 pub fn run(tool: &Tool, args: &Verify) -> Exit {
@@ -127,75 +124,6 @@ fn sample(
     Ok(())
 }
 
-/// Verifies a part of a file, and remembers it if it is good.
-pub fn verify_part(
-    tool: &Tool,
-    path: &Path,
-    (outboard, place): (&Any, &Path),
-    part: usize,
-    rounds: &mut Rounds,
-    report: &mut Report<'_>,
-) -> Result<(), Error> {
-    let (range, before) = (rounds.range(part), report.found());
-    let bytes = range.end - range.start;
-    verify(File::open(path, &tool.options)?, (outboard, place), range, &mut |finding| {
-        report.add(finding);
-        Ok(())
-    })?;
-    report.verified += bytes;
-    // A damaged part stays the first one due.
-    if report.found() == before { rounds.good(part) } else { Ok(()) }
-}
-
-/// An outboard of this project or another.
-pub type Any = Outboard<Box<dyn ReadAt>>;
-
-/// A file and what it is compared with.
-pub enum Opened {
-    /// Its outboard, and the path of that.
-    Outboard(File, PathBuf, Any),
-    /// A file in a directory that has no outboard: it was reported.
-    New,
-    /// Another program's tree without digests, at this path: of a file that is a single leaf.
-    SingleLeaf(File, PathBuf, Spec),
-}
-
-/// Opens a file and its outboard.
-pub fn opened(tool: &Tool, args: &Verify, path: &Path) -> Result<Opened, Failure> {
-    let file = File::open(path, &tool.options)?;
-    let boxed = |bytes: Box<dyn ReadAt>, place: &Path| {
-        Outboard::open(bytes).map_err(|error| Error::from_outboard(error, place))
-    };
-    let layout = match &args.foreign {
-        None => None,
-        Some(spec) => Some(ForeignLayout::new(spec, file.len()).map_err(|error| Error::from_join(error, path, spec))?),
-    };
-    let extension = layout.as_ref().map_or(EXTENSION, ForeignLayout::extension);
-    let place = outboard_of(path, args.outboard.as_ref(), extension);
-    let stored = match Stored::open(&place) {
-        Err(error) if is_missing(&error, &place) => {
-            if args.directories.recursive {
-                tool.options.meter.skip(file.len());
-                report_new(tool, args.json, path);
-                return Ok(Opened::New);
-            }
-            return Err(Failure::Refused(path.into(), needs_outboard(path, &place)));
-        }
-        stored => stored?,
-    };
-    let outboard = match (layout, &args.foreign) {
-        (Some(layout), Some(spec)) => match Foreign::open(stored, layout) {
-            Err(mksum::Error::Source(error)) if error.downcast_ref() == Some(&OutboardError::NoDigests) => {
-                return Ok(Opened::SingleLeaf(file, place, spec.clone()));
-            }
-            Err(error) => return Err(Error::from_outboard(error, &place).into()),
-            Ok(foreign) => boxed(Box::new(foreign), &place)?,
-        },
-        _ => boxed(Box::new(stored), &place)?,
-    };
-    Ok(Opened::Outboard(file, place, outboard))
-}
-
 /// Verifies a file that is a single leaf: only its root shows whether it is right, and another program's tree has none.
 fn single_leaf(
     tool: &Tool,
@@ -244,26 +172,4 @@ fn single_leaf(
     };
     ranges::line(tool, path, &text);
     Ok(Did::Done)
-}
-
-/// The root on the command line.
-fn claimed(given: &str, spec: &Spec, place: &Path) -> Result<mksum::ClaimedRoot, Failure> {
-    let claimed = spec.claimed_root(given);
-    claimed.map_err(|error| Failure::refused(place, format_args!("--root: {error} ({spec})")))
-}
-
-/// Where the root comes from that the file is compared with.
-///
-/// # Errors
-/// If the given root is not that of the outboard.
-pub fn trusted(given: Option<&str>, outboard: &Outboard<impl ReadAt>, place: &Path) -> Result<Trust, Failure> {
-    let root: Root = outboard.root();
-    let Some(given) = given else { return Ok(Trust::Outboard) };
-    match root.matches(&claimed(given, outboard.spec(), place)?) {
-        true => Ok(Trust::Given),
-        false => {
-            let roots = format!("expected root {given}\n  found root    {root}");
-            Err(Failure::refused(place, format_args!("this outboard is of another file:\n  {roots}")))
-        }
-    }
 }

@@ -1,8 +1,9 @@
 //! An outboard while it is written: under another name or none until it is whole.
 
 use super::{PART, Stored, is_ours, with_extension};
+use crate::paths::folder;
 use crate::platform::{Stamp, sync_file_system, sync_folder, write_at};
-use crate::replacement::{Replacement, folder, is_at};
+use crate::replacement::{Replacement, is_at};
 use crate::{Error, Refusal};
 use mksum::outboard::{HEADER, Header, KeptLayout, Outboard, OutboardError, PartialOutboard, SEALS};
 use mksum::{Digest, Subtree};

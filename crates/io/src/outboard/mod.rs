@@ -37,6 +37,7 @@ mod repair;
 mod update;
 mod verify;
 
+pub use crate::paths::with_extension;
 pub use foreign::keep_foreign;
 pub use keep::{Changes, Keeping, Kept, Pending, commit, keep, prepare};
 pub use repair::{Repair, Repaired, repair};
@@ -46,7 +47,6 @@ pub use verify::{Finding, verify};
 use crate::Error;
 use crate::platform::{open_at_once, read_exact_at};
 use mksum::outboard::{Header, MAGIC, Outboard, ReadAt};
-use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 use std::ops::Range;
@@ -58,14 +58,6 @@ pub const EXTENSION: &str = "mkt";
 /// The usual path of the outboard of the file at `path`: beside it.
 pub fn beside(path: &Path) -> PathBuf {
     with_extension(path, EXTENSION)
-}
-
-/// `path` with a dot and `extension` behind its name.
-pub fn with_extension(path: &Path, extension: &str) -> PathBuf {
-    let mut name = OsString::from(path);
-    name.push(".");
-    name.push(extension);
-    name.into()
 }
 
 /// Whether the file at `path` belongs to an outboard, by its name and its first bytes: an outboard itself, an unfinished one,
