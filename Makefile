@@ -20,7 +20,7 @@ PREFIX ?= /usr/local
 install: build
 	install -D target/release/mksum $(DESTDIR)$(PREFIX)/bin/mksum
 	install -d $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/bash-completion/completions
-	target/release/mksum man > $(DESTDIR)$(PREFIX)/share/man/man1/mksum.1
+	target/release/mksum man --directory $(DESTDIR)$(PREFIX)/share/man/man1
 	target/release/mksum completions bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/mksum
 
 # libmksum, its header and pkg-config file below PREFIX.

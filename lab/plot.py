@@ -1,23 +1,24 @@
-"""The plots of every benchmark: lines and bars, each named where it is drawn, readable in black and white."""
+"""Plots of all benchmarks: lines and bars with direct labels, readable in black and white."""
 
 import math
 import pathlib
+import re
 
 import altair
 
 altair.data_transformers.disable_max_rows()
 
-# Dark enough on white, and apart in grey as well; dashes and markers tell them anyway.
+# Colours that are dark enough on white and distinguishable in grey. Dashes and markers distinguish the lines too.
 COLOURS = ["#000000", "#b2182b", "#d95f02", "#1b7837", "#762a83", "#8c510a", "#01665e", "#c51b7d", "#4d4d4d", "#542788"]
 DASHES = [[1, 0], [6, 2], [2, 2], [8, 2, 2, 2], [4, 1], [1, 3], [10, 3], [6, 2, 1, 2, 1, 2]]
 MARKS = ["circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "triangle-right", "triangle-left"]
 OURS = "#1f5fa8"
 FONT = "DejaVu Sans, sans-serif"
-LABEL = 11  # Points of a label, and the room that it needs from the next one.
+LABEL = 11  # the size of a label in points, which also determines the distance of labels
 
 
 def decades(values):
-    """Ticks at the powers of ten that values span, and between them where there are few."""
+    """Returns ticks at the powers of ten that the values span, and ticks between them if these are few."""
     low, high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
     span = math.log10(max(values) / min(values))
     steps = (1, 2, 5) if span <= 1.6 else (1, 3) if span <= 3.2 else (1,)
@@ -30,7 +31,7 @@ def decades(values):
 
 
 def apart(places, room, low, high):
-    """Places in ascending order, moved as little as needed to be `room` apart, all within low and high."""
+    """Moves ascending places as little as possible, so that they are `room` apart and within low and high."""
     groups = []
     for place in places:
         groups.append([place, 1])
@@ -38,8 +39,8 @@ def apart(places, room, low, high):
             (a, m), (b, n) = groups[-2], groups[-1]
             groups[-2:] = [[(a * m + b * n) / (m + n), m + n]]
     found = []
-    for middle, count in groups:
-        middle = min(max(middle, low + room * (count - 1) / 2), high - room * (count - 1) / 2)
+    for wanted, count in groups:
+        middle = min(max(wanted, low + room * (count - 1) / 2), high - room * (count - 1) / 2)
         found += [middle + room * (index - (count - 1) / 2) for index in range(count)]
     for index in range(1, len(found)):
         found[index] = max(found[index], found[index - 1] + room)
@@ -61,9 +62,9 @@ def lines(
     share=0.3,
     low=None,
 ):
-    """A chart of series {name: [(x, y)]}: the name at the end of each line, `ours` drawn thick.
+    """Returns a chart of series {name: [(x, y)]}, with the name at the end of each line, and `ours` drawn thick.
 
-    `share` is the part of the width that the names take; with the same `order` names look the same in all charts.
+    `share` is the share of the width for the names. Charts with the same `order` have the same style for each name.
     """
     series = {name: sorted(points) for name, points in series.items() if points}
     names = list(order or series)
@@ -92,7 +93,7 @@ def lines(
     for index, name in enumerate(series):
         points = series[name]
         data += [{"name": name, "x": a, "y": b} for a, b in points]
-        # Markers now and then, no two lines' at the same place.
+        # A few markers on each line, at different places on each.
         every = max(1, len(points) // 6)
         marks += [
             {"name": name, "x": a, "y": b}
@@ -101,13 +102,13 @@ def lines(
         ]
     step = 0.06 * (fx(end) - fx(left))
     shift = (lambda value: 10 ** (fx(value) + step)) if log[0] else (lambda value: value + step)
-    for name, place in zip(ends, places):
+    for name, place in zip(ends, places, strict=True):
         a, b = series[name][-1]
         labels.append({"name": name, "x": a, "y": b, "x2": shift(right), "y2": back(place)})
 
     scale = altair.Scale(type="log" if log[0] else "linear", domain=[left / 1.08 if log[0] else left, end], nice=False)
     rise = altair.Scale(type="log" if log[1] else "linear", domain=[bottom, top], nice=False)
-    # 0.1, 20, 3,000, 20k, 5M.
+    # Formats 0.1, 20, 3,000, 20k and 5M.
     form = "datum.value >= 1e4 ? '.3~s' : datum.value < 1 ? '~g' : datum.value < 100 ? '~r' : ',.0f'"
     spell = f"format(datum.value, {form})"
     axis_x = altair.Axis(
@@ -137,9 +138,9 @@ def lines(
     )
     place = {"x": altair.X("x:Q", scale=scale, axis=axis_x), "y": altair.Y("y:Q", scale=rise, axis=axis_y)}
 
-    def stroke(width, told):
+    def stroke(width, mine):
         return (
-            altair.Chart(altair.Data(values=[one for one in data if (one["name"] in ours) == told]))
+            altair.Chart(altair.Data(values=[one for one in data if (one["name"] in ours) == mine]))
             .mark_line(clip=True, strokeWidth=width)
             .encode(**place, color=colour, strokeDash=dash)
         )
@@ -155,21 +156,21 @@ def lines(
         .mark_rule(strokeWidth=0.6)
         .encode(x=place["x"], y=place["y"], x2="x2:Q", y2="y2:Q", color=colour)
     )
-    told = (
+    names = (
         altair.Chart(altair.Data(values=labels))
         .mark_text(align="left", dx=3, fontSize=LABEL)
         .encode(x=altair.X("x2:Q", scale=scale), y=altair.Y("y2:Q", scale=rise), text="name:N", color=colour)
     )
-    return altair.layer(*drawn, points, leads, told).properties(
+    return altair.layer(*drawn, points, leads, names).properties(
         width=width, height=height, title=altair.TitleParams(title, anchor="start", fontSize=13)
     )
 
 
 def bars(rows, x, form="{:.2f}", *, title=None, width=520, step=19):
-    """A chart of bars [(name, value)], told from the top down, largest first; ours in colour."""
+    """Returns a chart of bars [(name, value)], the largest at the top, ours in colour."""
     rows = sorted(rows, key=lambda row: -row[1])
     data = [
-        {"name": name, "value": value, "told": form.format(value), "ours": name.startswith("mksum")}
+        {"name": name, "value": value, "text": form.format(value), "ours": name.startswith("mksum")}
         for name, value in rows
     ]
     base = altair.Chart(altair.Data(values=data)).encode(
@@ -187,7 +188,7 @@ def bars(rows, x, form="{:.2f}", *, title=None, width=520, step=19):
     drawn = base.mark_bar(height=step - 6).encode(
         color=altair.Color("ours:N", legend=None, scale=altair.Scale(domain=[True, False], range=[OURS, "#b9bec5"]))
     )
-    return (drawn + base.mark_text(align="left", dx=4, fontSize=LABEL).encode(text="told:N")).properties(
+    return (drawn + base.mark_text(align="left", dx=4, fontSize=LABEL).encode(text="text:N")).properties(
         width=width,
         height=altair.Step(step),
         **({"title": altair.TitleParams(title, anchor="start", fontSize=13)} if title else {}),
@@ -195,7 +196,7 @@ def bars(rows, x, form="{:.2f}", *, title=None, width=520, step=19):
 
 
 def grid(charts, columns=2):
-    """Charts side by side, each with axes of its own."""
+    """Returns charts side by side, each with its own axes."""
     return altair.concat(*charts, columns=columns, spacing=24).resolve_scale(
         x="independent", y="independent", color="independent", strokeDash="independent", shape="independent"
     )
@@ -203,14 +204,27 @@ def grid(charts, columns=2):
 
 def themed(chart):
     return (
-        chart.configure(font=FONT, background="white")
+        chart.configure(font=FONT, background="white", aria=False)
         .configure_view(stroke=None)
         .configure_axis(titleFontWeight="normal")
     )
 
 
 def save(chart, path):
-    """Writes a PNG or an SVG by its name; returns the path."""
+    """Writes a PNG or an SVG, by the suffix of the path. Returns the path."""
     path = pathlib.Path(path)
     themed(chart).save(str(path), **({"ppi": 144} if path.suffix == ".png" else {}))
+    if path.suffix == ".svg":
+        path.write_text(small(path.read_text()))
     return path
+
+
+def small(svg):
+    """Shortens an SVG: coordinates are rounded to a tenth of a pixel, and marks do not need their roles and classes."""
+
+    def rounded(attribute):
+        numbers = re.sub(r"-?\d+\.\d+", lambda found: f"{float(found[0]):.1f}".removesuffix(".0"), attribute[2])
+        return f' {attribute[1]}="{numbers}"'
+
+    svg = re.sub(r' (d|transform|x|y|x1|x2|y1|y2)="([^"]*)"', rounded, svg)
+    return re.sub(r' (?:aria-[a-z]+|role|class|pointer-events)="[^"]*"', "", svg)

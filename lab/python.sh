@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# python.sh FILE ARGUMENT…: runs a program of the lab with what plots need.
+# python.sh FILE ARGUMENT…: runs a program of the lab with the packages for plots.
 set -euo pipefail
 lab=$(cd "$(dirname "$0")" && pwd)
 "$lab/../scripts/need.sh" python

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# run.sh [CASE…]: measures the tool beside its peers and writes lab/results and the chart of README.md.
+# run.sh [CASE…]: measures the tool beside its peers, and writes lab/results, the tables of lab/README.md and the chart of README.md.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/need.sh rust cc openssl python cargo:b3sum

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# demo.sh FILE: the Merkle roots of a real file beside the tools people use today. Makes a file of 1 GiB if there is none.
+# demo.sh FILE: hashes a file with mksum, sha256sum and openssl, and prints their speeds. Creates a default file of 1 GiB.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 file=$1
@@ -9,18 +9,18 @@ export PATH="$PATH:$HOME/.cargo/bin"
 cargo build --release --quiet --package mksum-cli
 mksum=${CARGO_TARGET_DIR:-target}/release/mksum
 if [ "$file" = target/demo/random.bin ] && [ ! -e "$file" ]; then
-    echo "making a file of 1 GiB of random bytes (make demo FILE=path takes yours)"
+    echo "creating a file of 1 GiB of random bytes (make demo FILE=path uses yours)"
     mkdir -p target/demo
     head -c 1G /dev/urandom >"$file.new" && mv "$file.new" "$file"
 fi
 [ -f "$file" ] || { echo "demo.sh: $file: no such file" >&2; exit 1; }
 size=$(stat -c %s "$file")
-# Once, so that each of them finds the file where the one before left it.
+# Read the file once, so that every program finds it in the page cache.
 cat "$file" >/dev/null
 
-# timed NAME COMMAND…: the best of three runs, and what the last one printed.
+# timed NAME COMMAND…: prints the best time of three runs, and the output of the last.
 timed() {
-    local name=$1 best= begin end seconds
+    local name=$1 best='' begin end seconds
     shift
     for _ in 1 2 3; do
         begin=$(date +%s%N)
@@ -43,6 +43,6 @@ for format in rfc6962:sha256:64KiB glacier blake3 btv2 fsverity mtsum s3:md5:8Mi
     timed "mksum -f $format" "$mksum" -f "$format" "$file"
 done
 echo
-echo "The default, as a line that mksum -c checks:"
+echo "The default format, as a line for mksum -c:"
 cd "$(dirname "$file")"
 "$OLDPWD/$mksum" "$(basename "$file")" 2>/dev/null || "$mksum" "$(basename "$file")"

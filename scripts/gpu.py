@@ -1,6 +1,14 @@
 #!/usr/bin/env python3
-"""gpu.py MKSUM RUNTIMES: what the tool does with OpenCL devices, on each runtime of a folder alone, and without any."""
-import os, pathlib, random, subprocess, sys, tempfile
+"""Tests the tool with OpenCL devices: with each runtime in a directory alone, and without any.
+
+    gpu.py MKSUM RUNTIMES
+"""
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
 
 mksum, runtimes = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
 failures = []
@@ -8,36 +16,36 @@ failures = []
 
 def run(*command, vendors, **more):
     environment = os.environ | {"OCL_ICD_VENDORS": str(vendors)}
-    return subprocess.run([str(part) for part in command], capture_output=True, text=True, env=environment, **more)
+    return subprocess.run([str(part) for part in command], check=False, capture_output=True, text=True, env=environment, **more)
 
 
-def check(what, holds, shown=""):
-    print(("ok   " if holds else "FAIL ") + what)
-    if not holds:
-        failures.append(what)
-        print(shown)
+def check(name, passed, details=""):
+    print(("ok   " if passed else "FAIL ") + name)
+    if not passed:
+        failures.append(name)
+        print(details)
 
 
 def without_devices(folder):
     listed = run(mksum, "devices", vendors=folder)
-    told = "OpenCL has no device: install" in listed.stdout and listed.stdout.startswith("cpu")
-    check("no device: the list says what to install", listed.returncode == 0 and told, listed)
+    reported = "OpenCL has no device: install" in listed.stdout and listed.stdout.startswith("cpu")
+    check("no device: the list shows what to install", listed.returncode == 0 and reported, listed)
     asked = run(mksum, "--device", "0", mksum, vendors=folder)
-    check("no device: who asks for one is told", asked.returncode == 2 and "install" in asked.stderr, asked)
+    check("no device: --device fails and shows what to install", asked.returncode == 2 and "install" in asked.stderr, asked)
 
 
 def without_loader(folder):
-    """The loader's library hidden behind an empty file, for one process."""
-    loaders = subprocess.run(["sh", "-c", "PATH=$PATH:/sbin ldconfig -p"], capture_output=True, text=True).stdout
+    """Hides the loader's library behind an empty file, for one process."""
+    loaders = subprocess.run(["sh", "-c", "PATH=$PATH:/sbin ldconfig -p"], check=False, capture_output=True, text=True).stdout
     paths = [line.split("=>")[1].strip() for line in loaders.splitlines() if "libOpenCL.so.1 " in line]
-    if subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode:
-        print("     (hiding the loader needs root: not checked here)")
+    if subprocess.run(["unshare", "-m", "true"], check=False, capture_output=True).returncode:
+        print("     (hiding the loader needs root: not checked)")
         return
     hide = "; ".join(f"mount --bind /dev/null {os.path.realpath(path)}" for path in paths)
     steps = f"{hide}; {mksum} devices; echo x > {folder}/x; {mksum} {folder}/x"
     listed = run("unshare", "-m", "sh", "-ec", steps, vendors=folder)
-    told = "OpenCL is not installed" in listed.stdout and "rfc6962" in listed.stdout
-    check("no loader: the tool starts, hashes, and says what to install", listed.returncode == 0 and told, listed)
+    reported = "OpenCL is not installed" in listed.stdout and "rfc6962" in listed.stdout
+    check("no loader: the tool starts, hashes, and shows what to install", listed.returncode == 0 and reported, listed)
 
 
 def on_runtime(vendors):
@@ -50,10 +58,10 @@ def on_runtime(vendors):
             cpu = run(mksum, "-f", format, file, vendors=vendors)
             device = run(mksum, "-f", format, "--device", "0", file, vendors=vendors)
             same = device.returncode == 0 and device.stdout == cpu.stdout and not device.stderr
-            check(f"{vendors.name}: {format} on the device is that of the CPU", same, (cpu, device))
+            check(f"{vendors.name}: {format} is the same on the device and on the CPU", same, (cpu, device))
         unknown = run(mksum, "--device", "nonesuch", file, vendors=vendors)
-        told = "no device 'nonesuch'" in unknown.stderr and not unknown.stdout
-        check(f"{vendors.name}: an unknown device is told", unknown.returncode == 2 and told, unknown)
+        reported = "no device 'nonesuch'" in unknown.stderr and not unknown.stdout
+        check(f"{vendors.name}: an unknown device is an error", unknown.returncode == 2 and reported, unknown)
 
 
 with tempfile.TemporaryDirectory() as empty:

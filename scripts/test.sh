@@ -5,8 +5,9 @@ cd "$(dirname "$0")/.."
 export PATH="$PATH:$HOME/.cargo/bin"
 target=${CARGO_TARGET_DIR:-$PWD/target}
 
-# Formatting, lints, documentation, who depends on whom; the other workspaces' locked versions.
+# Formatting, lints, documentation, who depends on whom, packages; the other workspaces' locked versions.
 lint() {
+    scripts/lint.sh
     cargo fmt --check
     for lock in $(git ls-files '*Cargo.lock'); do
         cargo metadata --locked --format-version 1 --manifest-path "$(dirname "$lock")/Cargo.toml" >/dev/null
@@ -14,6 +15,7 @@ lint() {
     cargo clippy --workspace --all-targets --quiet -- -D warnings
     RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
     scripts/layers.py
+    scripts/package.sh
 }
 
 # Unit, integration, property and documentation tests of all crates.
@@ -95,6 +97,13 @@ systems() {
     cargo clippy --quiet --target wasm32-unknown-unknown --package mksum -- -D warnings
 }
 
+# The tool for Windows, under Wine: paths, names, sum files, devices, kept trees.
+windows() {
+    scripts/need.sh python wine mingw target:x86_64-pc-windows-gnu
+    cargo build --release --quiet --package mksum-cli --target x86_64-pc-windows-gnu
+    scripts/windows.py "$target/x86_64-pc-windows-gnu/release/mksum.exe"
+}
+
 # The npm package: its tests in Node, and as users install it in Node, Deno, Bun and Chromium.
 js() {
     scripts/need.sh node chromium target:wasm32-unknown-unknown
@@ -119,13 +128,10 @@ lab() {
 fuzz() {
     rustup toolchain list | grep -q nightly || rustup toolchain install nightly --profile minimal
     scripts/need.sh cargo:cargo-fuzz
-    local folder name
-    for folder in crates/*/fuzz; do
-        for name in $(cd "$folder/.." && cargo +nightly fuzz list); do
-            # One folder for all: the kernels take a minute to build.
-            (cd "$folder/.." && cargo +nightly fuzz run --target-dir "$target/fuzz" "$name" -- \
-                -max_total_time="${FUZZ_SECONDS:-20}" -verbosity=0)
-        done
+    local name
+    for name in $(cargo +nightly fuzz list); do
+        cargo +nightly fuzz run --target-dir "$target/fuzz" "$name" -- \
+            -max_total_time="${FUZZ_SECONDS:-20}" -max_len=8192 -verbosity=0
     done
 }
 
@@ -133,14 +139,14 @@ build() {
     cargo build --release --quiet --package mksum-cli
 }
 
-stages=(lint rust spec vectors tool gpu c systems lanes languages js lab fuzz)
+stages=(lint rust spec vectors tool gpu c systems windows lanes languages js lab fuzz)
 if [ "${1:-}" = --list ]; then
     printf '%s\n' "${stages[@]}"
     exit
 fi
 [ $# -gt 0 ] || set -- "${stages[@]}"
 scripts/need.sh rust cc || exit 1
-passed=0 failed=()
+passed=0 failed=() times=()
 for stage in "$@"; do
     [ "$(type -t "$stage")" = function ] || { echo "test.sh: no stage $stage: $(printf '%s ' "${stages[@]}")" >&2; exit 2; }
     echo "=== $stage"
@@ -150,14 +156,17 @@ for stage in "$@"; do
         set -e
         "$stage"
     )
-    if [ $? = 0 ]; then
+    status=$? took=$((SECONDS - begin))
+    times+=("$(printf '%6d s  %s' "$took" "$stage")")
+    if [ "$status" = 0 ]; then
         passed=$((passed + 1))
-        echo "=== $stage passed in $((SECONDS - begin)) s"
+        echo "=== $stage passed in $took s"
     else
         failed+=("$stage")
-        echo "=== $stage FAILED after $((SECONDS - begin)) s"
+        echo "=== $stage FAILED after $took s"
     fi
 done
+printf '%s\n' "${times[@]}" "$(printf '%6d s  in all' "$SECONDS")"
 [ ${#failed[@]} = 0 ] || echo "failed: ${failed[*]}"
 echo "$passed passed, ${#failed[@]} failed"
 [ ${#failed[@]} = 0 ]

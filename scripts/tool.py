@@ -1,11 +1,16 @@
 #!/usr/bin/env python3
-"""The built tool as a user's machine meets it: memory, block devices, full disks, foreign pictures.
+"""Tests the built tool under real conditions: memory, block devices, full disks, and graphs in other programs.
 
     tool.py MKSUM
 
-Needs root for a block device and a small file system; where these cannot be had, their tests fail.
+Needs root for a block device and a small file system. If these are not available, their tests fail.
 """
-import os, pathlib, subprocess, sys, tempfile, unittest
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
 
 MKSUM = os.path.abspath(sys.argv.pop(1))
 MIB = 1 << 20
@@ -16,19 +21,19 @@ FORMATS = (
 
 
 def run(*arguments, **more):
-    return subprocess.run([MKSUM, *map(str, arguments)], capture_output=True, text=True, **more)
+    return subprocess.run([MKSUM, *map(str, arguments)], check=False, capture_output=True, text=True, **more)
 
 
 def peak_memory(arguments, stdin=None):
-    """The most memory that a run took, in bytes, and what it printed."""
-    # Of a process with a single child: the largest child is then this one.
+    """Returns the peak memory of a run, in bytes, and its output."""
+    # Measured in a process with a single child, because RUSAGE_CHILDREN covers the largest child.
     code = (
         "import resource, subprocess, sys\n"
         "done = subprocess.run(sys.argv[1:], stdout=subprocess.PIPE, stdin=sys.stdin)\n"
         "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024, done.returncode, done.stdout.decode(), end='')\n"
     )
     command = [sys.executable, "-c", code, MKSUM, *arguments]
-    peak, status, output = subprocess.run(command, stdin=stdin, capture_output=True, text=True).stdout.split(" ", 2)
+    peak, status, output = subprocess.run(command, check=False, stdin=stdin, capture_output=True, text=True).stdout.split(" ", 2)
     assert status == "0", output
     return int(peak), output
 
@@ -36,7 +41,7 @@ def peak_memory(arguments, stdin=None):
 class Tool(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        # Beside the repository, which lies on a disk: a file system in memory has no way around the page cache.
+        # Next to the build, which is on a disk: a file system in memory cannot bypass the page cache.
         cls.folder = tempfile.TemporaryDirectory(dir=os.path.dirname(MKSUM))
         cls.big = pathlib.Path(cls.folder.name, "big")
         with open(cls.big, "wb") as file:
@@ -64,7 +69,8 @@ class Tool(unittest.TestCase):
             cat.wait()
             self.assertLess(peak, 72 * MIB, f"a pipe in {format}")
             self.assertEqual(piped.strip().replace("(-)", f"({self.big})"), run("-f", format, self.big).stdout.strip())
-        peak, _ = peak_memory([word for format in FORMATS if format != "rfc6962:sha256:1" for word in ("-f", format)] + [self.big])
+        options = [word for format in FORMATS if format != "rfc6962:sha256:1" for word in ("-f", format)]
+        peak, _ = peak_memory([*options, self.big])
         self.assertLess(peak, (72 + 16 * len(FORMATS)) * MIB, "all formats in one read")
 
     def test_a_small_file_costs_megabytes(self):
@@ -84,10 +90,41 @@ class Tool(unittest.TestCase):
         finally:
             subprocess.run(["losetup", "--detach", device], check=True)
 
-    def test_a_cold_file_is_read_around_the_page_cache(self):
+    def test_a_block_device_is_kept_verified_and_repaired(self):
+        image, outboard = pathlib.Path(self.folder.name, "device-image"), pathlib.Path(self.folder.name, "device.mkt")
+        good = self.big.read_bytes()[: 10 * MIB]
+        image.write_bytes(good)
+        copy = pathlib.Path(self.folder.name, "device-copy")
+        copy.write_bytes(good)
+        device = subprocess.run(["losetup", "--find", "--show", image], check=True, capture_output=True, text=True).stdout.strip()
+        try:
+            # Its outboard does not go to /dev.
+            refused = run("keep", device)
+            self.assertEqual((refused.returncode, refused.stdout), (1, ""))
+            self.assertIn("--output", refused.stderr)
+            self.assertFalse(os.path.lexists(f"{device}.mkt"))
+            self.assertEqual(run("keep", "-o", outboard, device).returncode, 0)
+            self.assertEqual(run("verify", "-o", outboard, device).returncode, 0)
+            # The first bytes are those of a file that has no more.
+            copy.write_bytes(good[: 4 * MIB])
+            part = run("-f", "blake3", "--range", "..4MiB", device).stdout
+            self.assertEqual(part.split()[-1], run("-f", "blake3", copy).stdout.split()[-1])
+            copy.write_bytes(good)
+            with open(device, "r+b") as file:
+                file.seek(5 * MIB)
+                file.write(b"damage")
+            self.assertEqual(run("verify", "-o", outboard, device).returncode, 1)
+            repaired = run("repair", "-o", outboard, device, "--from", copy)
+            self.assertEqual((repaired.returncode, repaired.stderr), (0, ""))
+            with open(device, "rb") as file:
+                self.assertEqual(file.read(), good)
+        finally:
+            subprocess.run(["losetup", "--detach", device], check=True)
+
+    def test_reading_a_cold_file_bypasses_the_page_cache(self):
         def cached():
-            told = subprocess.run(["fincore", "--bytes", "--noheadings", self.big], check=True, capture_output=True, text=True)
-            return int(told.stdout.split()[0])
+            done = subprocess.run(["fincore", "--bytes", "--noheadings", self.big], check=True, capture_output=True, text=True)
+            return int(done.stdout.split()[0])
 
         def drop():
             subprocess.run(["sync", self.big], check=True)
@@ -99,8 +136,8 @@ class Tool(unittest.TestCase):
             expected = run("--io", "buffered", "-f", format, self.big).stdout
             drop()
             self.assertEqual(run("-f", format, self.big).stdout, expected)
-            self.assertLess(cached(), 8 * MIB, f"{format} left pages behind")
-        # Half of it there: the same root, and no more of it there than before.
+            self.assertLess(cached(), 8 * MIB, f"{format} left pages in the cache")
+        # With half of the file cached: the same root, and no more pages cached than before.
         with open(self.big, "rb") as file:
             file.read(128 * MIB)
         before = cached()
@@ -108,7 +145,7 @@ class Tool(unittest.TestCase):
         self.assertLess(cached(), before + 8 * MIB)
 
     def test_nodes_take_bounded_memory_and_leave_nothing_on_a_full_disk(self):
-        # 256 MiB of leaves, 64 MiB of them at once, and as much of nodes.
+        # 256 MiB of leaves, of which 64 MiB are held at once, with 64 MiB of nodes.
         nodes = pathlib.Path(self.folder.name, "nodes")
         peak, printed = peak_memory(["merklize", self.big, "-o", nodes])
         self.assertLess(peak, (128 + 16) * MIB)
@@ -137,17 +174,17 @@ class Tool(unittest.TestCase):
         subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", folder], check=True)
         try:
             with open(folder / "sums", "w") as sums:
-                many = subprocess.run([MKSUM, "-r", "/etc"], stdout=sums, stderr=subprocess.PIPE, text=True)
+                many = subprocess.run([MKSUM, "-r", "/etc"], check=False, stdout=sums, stderr=subprocess.PIPE, text=True)
             self.assertEqual(many.returncode, 1)
             self.assertIn("mksum: write error: No space left on device", many.stderr)
         finally:
             subprocess.run(["umount", folder], check=True)
 
-    def test_graphviz_and_librsvg_draw_the_graphs(self):
+    def test_graphviz_and_librsvg_render_the_graphs(self):
         for format in ("rfc6962:sha256:32MiB", "fsverity", "mtsum", "dropbox", "rfc6962:sha256:64"):
             dot = run("-f", format, "--graph=dot", self.big)
             self.assertEqual(dot.returncode, 0, dot.stderr)
-            drawn = subprocess.run(["dot", "-Tsvg"], input=dot.stdout, capture_output=True, text=True)
+            drawn = subprocess.run(["dot", "-Tsvg"], check=False, input=dot.stdout, capture_output=True, text=True)
             self.assertIn("</svg>", drawn.stdout)
             self.assertEqual(drawn.stderr, "")
             svg = run("-f", format, "--graph=svg", self.big)

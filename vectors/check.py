@@ -3,16 +3,24 @@
 
     check.py [--tools DIR] [--only TEXT]
 
-Installs what is missing: Debian packages with apt-get, the rest below DIR (target/vector-tools in the repository).
-Prints one line a program and `N passed, M failed`. A program that cannot be had fails all of its rows.
---only runs just the programs whose name has TEXT in it.
+Installs missing programs: Debian packages with apt-get, the rest under DIR (target/vector-tools in the repository).
+Prints one line a program and `N passed, M failed`. If a program cannot be installed, all its rows fail.
+--only runs just the programs whose name contains TEXT.
 """
-import argparse, collections, os, pathlib, re, sys, tempfile
+import argparse
+import collections
+import os
+import pathlib
+import re
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "check"))
+import generate
+import install
+import reference
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE / "check")]
-import generate, install, reference  # noqa: E401
-
 Row = collections.namedtuple("Row", "format input length root source")
 
 
@@ -24,7 +32,7 @@ def read_rows():
 
 
 def input_files(folder):
-    """A function from a row to the file that holds its input; each file is written once."""
+    """Returns a function from a row to the file with its input; each file is written once."""
 
     def file_of(row):
         path = folder / f"{row.input}-{row.length}"
@@ -36,16 +44,16 @@ def input_files(folder):
 
 
 def confirm(program, rows):
-    """Prints one line and returns how many rows agree and how many do not."""
+    """Prints one line and returns the numbers of rows that agree and that differ."""
     try:
         version, printed = program.version(), list(program.roots(rows))
     except Exception as error:
         print(f"{program.source}: FAILURE, {len(rows)} rows not confirmed: {type(error).__name__}: {error}")
         return 0, len(rows)
     printed += [None] * (len(rows) - len(printed))
-    differing = [(row, root) for row, root in zip(rows, printed) if row.root != root]
+    differing = [(row, root) for row, root in zip(rows, printed, strict=True) if row.root != root]
     for row, root in differing[:10]:
-        print(f"  {row.format} {row.input} {row.length}: the row has {row.root}, {program.source} printed {root}")
+        print(f"  {row.format} {row.input} {row.length}: expected {row.root}, {program.source} printed {root}")
     line = f"{program.source}: {len(rows) - len(differing)} rows confirmed"
     if re.search(r"[\d.]+", version)[0] not in program.source:
         line += f" by version {version}"
@@ -66,8 +74,8 @@ def main():
     try:
         python = install.python(tools)
     except RuntimeError as error:
-        sys.exit(f"FAILURE, no program was run: the Python packages cannot be had: {error}")
-    if pathlib.Path(sys.executable) != python:  # continue where botocore, libtorrent, boto3 and moto are
+        sys.exit(f"FAILURE, no program was run: the Python packages cannot be installed: {error}")
+    if pathlib.Path(sys.executable) != python:  # continue where botocore, libtorrent, boto3 and moto are installed
         os.execv(python, [python, __file__, *sys.argv[1:]])
     import programs
 
@@ -82,10 +90,10 @@ def main():
                 passed, failed = passed + counts[0], failed + counts[1]
     run_here = {kind.source for kind in programs.PROGRAMS}
     others = collections.Counter(row.source for row in rows if row.source not in run_here)
-    print(f"{generate.MTSUM}: {others.pop(generate.MTSUM, 0)} rows recorded, not run: no package has it")
+    print(f"{generate.MTSUM}: {others.pop(generate.MTSUM, 0)} recorded rows, not run: no package contains it")
     print(f"{generate.DEFINITION}: {others.pop(generate.DEFINITION, 0)} rows that no other program computes")
     for source, count in others.items():
-        print(f"{source}: FAILURE, {count} rows not confirmed: nothing here runs this program")
+        print(f"{source}: FAILURE, {count} rows not confirmed: this script cannot run the program")
         failed += count
     print(f"{passed} passed, {failed} failed")
     sys.exit(1 if failed else 0)

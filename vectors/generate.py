@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Writes rows/*.tsv: which formats and lengths there are, their roots by reference.py, and who else printed them.
+"""Writes rows/*.tsv: formats and lengths, their roots by reference.py, and the programs that print the same roots.
 
     generate.py            write every rows/NAME.tsv
-    generate.py --check    change nothing; fail when a file differs from what is computed here
+    generate.py --check    change nothing; fail if a file differs from the computed one
 """
-import pathlib, sys
+import pathlib
+import sys
 
 import reference
 from reference import ANY_HASH, CHOICES, KiB, MiB
@@ -14,7 +15,7 @@ HEADER = """# Roots of `{name}`, written by vectors/generate.py: do not edit. Se
 # format\tinput\tlength\troot\tsource
 """
 
-# The programs that printed the same roots. check.py installs these versions and runs them on their rows.
+# The programs that print the same roots. check.py installs these versions and runs them on their rows.
 TLOG = "golang.org/x/mod sumdb/tlog v0.42.0"
 MERKLE = "github.com/transparency-dev/merkle v0.0.2"
 BOTOCORE = "botocore 1.44.5"
@@ -25,24 +26,24 @@ MOTO = "moto 5.2.5 upload"
 RCLONE = "rclone 1.60.1"
 B3SUM = "b3sum 1.8.7"
 MTSUM = "mtsum 1.1.0"
-DEFINITION = "definition"  # no other program: the generator alone vouches for it
+DEFINITION = "definition"  # no other program computes the root
 
 
 def source(format, pattern, root):
-    """The independent program that printed this row's root."""
-    name, hash_name, leaf, _ = reference.parse(format)
+    """Returns the independent program that prints this row's root."""
+    name, hash_name, _, _ = reference.parse(format)
     if root == "-":
         return LIBTORRENT if name == "btv2" else DEFINITION
     if name == "rfc6962":
         return TLOG if hash_name == "sha256" else MERKLE
     if name == "mtsum":
-        return MTSUM if pattern == "pat" else DEFINITION  # recorded: no package has mtsum
+        return MTSUM if pattern == "pat" else DEFINITION  # recorded: no package contains mtsum
     return {"plain": MERKLE, "glacier": BOTOCORE, "btv2": LIBTORRENT, "fsverity": FSVERITY, "dmverity": VERITYSETUP,
             "s3": MOTO, "dropbox": RCLONE, "blake3": B3SUM, "blake3-pairs": MERKLE}[name]
 
 
 def text(size):
-    """A size with the largest binary unit that divides it: 64KiB, 5MiB, 1000."""
+    """Formats a size with the largest binary unit that divides it: 64KiB, 5MiB, 1000."""
     for unit, factor in (("MiB", MiB), ("KiB", KiB)):
         if size % factor == 0:
             return f"{size // factor}{unit}"
@@ -50,12 +51,12 @@ def text(size):
 
 
 def borders(leaf, counts):
-    """0, 1, and one byte before, at and after each count of leaves."""
+    """Returns the lengths 0, 1, and one byte before, at and after each count of leaves."""
     return sorted({0, 1} | {count * leaf + step for count in counts for step in (-1, 0, 1)})
 
 
 def cases():
-    """Every (format, length) of a mod251 row."""
+    """Yields the (format, length) of every mod251 row."""
     for name in "rfc6962", "plain":
         for hash_name in ANY_HASH:
             for leaf in 1, 16, 64, 1000, 4 * KiB, 64 * KiB:
@@ -95,7 +96,7 @@ def cases():
 
 
 def verity(name, hash_name, block):
-    """Lengths around one, two, three blocks, the arity, and its square where that stays below 2 MiB."""
+    """Yields lengths around one, two and three blocks, the arity, and its square if that is below 2 MiB."""
     slot = reference.power_of_two_from(len(reference.hasher(hash_name)(b"")))
     arity = block // slot
     whole = [1, 2, 3] + [around for count in (arity, arity**2) if count * block < 2 * MiB
@@ -105,7 +106,7 @@ def verity(name, hash_name, block):
 
 
 def recorded_cases():
-    """Every (format, length) of a pat row: those that the programs printed before this generator existed."""
+    """Yields the (format, length) of every pat row. Their roots were recorded from the programs before this generator existed."""
     small, large = [0, 1, 1000, 16 * KiB, 16 * KiB + 1], [MiB, MiB + 1]
     for format in ("rfc6962:sha256:4KiB", "rfc6962:sha256:1MiB", "glacier", "btv2", "fsverity:sha256:4KiB",
                    "fsverity:sha512:4KiB", "dmverity:sha256:4KiB", "plain:sha256:64", "dropbox", "s3:sha256:5MiB",
@@ -117,7 +118,7 @@ def recorded_cases():
 
 
 def files():
-    """The text of every rows/NAME.tsv by name."""
+    """Returns the text of every rows/NAME.tsv, by name."""
     rows = dict.fromkeys([(format, "mod251", length) for format, length in cases()] +
                          [(format, "pat", length) for format, length in recorded_cases()])
     written = {}
@@ -141,7 +142,7 @@ def main():
         return
     differing = [name for name in computed.keys() | present.keys() if computed.get(name) != present.get(name)]
     for name in sorted(differing):
-        print(f"rows/{name}.tsv: differs from what is computed", file=sys.stderr)
+        print(f"rows/{name}.tsv: differs from the computed file", file=sys.stderr)
     sys.exit(1 if differing else 0)
 
 

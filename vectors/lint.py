@@ -1,37 +1,41 @@
 #!/usr/bin/env python3
-"""Fails when formats, pages and rows do not belong together, or when a worked example is wrong.
+"""Checks that formats, pages and rows match, and recomputes the worked examples.
 
     lint.py [--formats "NAME NAME ..."]
 
-The formats are the names in the index of spec/README.md. Each needs its page with every section and a worked example,
-and its rows; each page and each file of rows needs its place. --formats is the list that a tool prints: the same one.
+The index of spec/README.md lists the formats. Each needs rows and a page with every section and a worked example; each
+page and each file of rows must belong to a format. --formats, the list that a tool prints, must equal the index.
 
-A worked example is a fenced block that begins with ```example and is computed again, line by line:
+A worked example is a fenced block that begins with ```example. Each of its lines is recomputed:
 
-    format rfc6962:sha256:4         the format whose root it is
-    input "abcdefghi"               its input: bytes, as below
-    leaf0 = sha256(00 "abcd") = 2b… a digest; BLAKE3 has chunk.INDEX, chunk.root, parent and parent.root too
-    root = 81…                      the last digest, and what reference.py prints for the format and the input
+    format rfc6962:sha256:4         the format
+    input "abcdefghi"               the input: bytes, as below
+    leaf0 = sha256(00 "abcd") = 2b… a digest; BLAKE3 also has chunk.INDEX, chunk.root, parent and parent.root
+    root = 81…                      the last digest, which reference.py also prints for the format and the input
 
 Bytes are "text", pairs of hex digits, the name of an earlier line, input[start..end], zeros(count), mod251(count).
 """
-import argparse, base64, pathlib, re, sys
+import argparse
+import base64
+import pathlib
+import re
+import sys
 
 import generate
 import reference
 
 SPEC = pathlib.Path(__file__).resolve().parent.parent / "spec"
-SECTIONS = "Same bytes as|Formula|Choices|Worked example|Edges|What a proof is worth|Pitfalls|Source".split("|")
+SECTIONS = "Same output as|Formula|Choices|Worked example|Edges|Soundness of proofs|Pitfalls|Source".split("|")
 TOKEN = re.compile(r'"([^"]*)"|(\w+)\[(\d+)\.\.(\d+)\]|(zeros|mod251)\((\d+)\)|([0-9a-f]{2})(?!\w)|([a-z]\w*)|\s+')
 
 
 def bytes_of(text, known):
-    """The bytes that tokens stand for."""
+    """Returns the bytes that the tokens of `text` stand for."""
     found, at = b"", 0
     while at < len(text):
         token = TOKEN.match(text, at)
         if not token:
-            raise ValueError(f"not understood: {text[at:]}")
+            raise ValueError(f"cannot parse: {text[at:]}")
         quoted, sliced, start, end, pattern, count, pair, name = token.groups()
         if quoted is not None:
             found += quoted.encode()
@@ -56,7 +60,7 @@ def digest(function, data):
 
 
 def example_errors(block):
-    """What is wrong with one worked example, and the name of its format."""
+    """Returns the errors of one worked example, and the name of its format."""
     known, format, errors = {}, "", []
     for line in filter(None, map(str.strip, block.splitlines())):
         word, _, rest = line.partition(" ")
@@ -69,29 +73,29 @@ def example_errors(block):
             name, function, arguments, stated = computed.groups()
             known[name] = digest(function, bytes_of(arguments, known))
             if known[name].hex() != stated:
-                errors.append(f"{line}: it is {known[name].hex()}")
+                errors.append(f"{line}: expected {known[name].hex()}")
         elif word == "root" and rest.startswith("= "):
             root = reference.root(format, known["input"])
             if rest != f"= {root}":
-                errors.append(f"{line}: it is {root}")
+                errors.append(f"{line}: expected {root}")
             last = list(known.values())[-1]
             if root.split("-")[0] not in (last.hex(), base64.b64encode(last).decode()):
-                errors.append(f"{line}: it is not the digest in the line before")
+                errors.append(f"{line}: not the digest in the previous line")
         else:
-            errors.append(f"not understood: {line}")
+            errors.append(f"cannot parse: {line}")
     return errors, format.split(":")[0]
 
 
 def page_errors(name):
-    """What is wrong with a format's page."""
+    """Yields the errors of a format's page."""
     path = SPEC / f"{name}.md"
     if not path.exists():
-        yield "no such page"
+        yield "missing page"
         return
     text = path.read_text(encoding="utf-8")
     for section in SECTIONS:
         if f"\n## {section}\n" not in text:
-            yield f"no section: {section}"
+            yield f"missing section: {section}"
     blocks = re.findall(r"^```example\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     results = [example_errors(block) for block in blocks]
     yield from (error for errors, _ in results for error in errors)
@@ -100,7 +104,7 @@ def page_errors(name):
 
 
 def row_errors(name):
-    """What is wrong with a format's rows, roots apart: those are generate.py's to check."""
+    """Yields the errors of a format's rows, except wrong roots, which generate.py checks."""
     path = generate.ROWS / f"{name}.tsv"
     rows = [line for line in path.read_text(encoding="utf-8").splitlines() if line[:1] != "#"] if path.exists() else []
     if not rows:
@@ -112,7 +116,7 @@ def row_errors(name):
 
 
 def place_errors(formats, index):
-    """Pages and files of rows that the index lacks, and links that lead nowhere."""
+    """Yields pages and files of rows that are not in the index, and broken links."""
     for page in SPEC.glob("*.md"):
         if page.name != "README.md" and f"({page.name})" not in index:
             yield f"spec/{page.name}: not in the index"
@@ -122,12 +126,12 @@ def place_errors(formats, index):
     for page in [*SPEC.glob("*.md"), *generate.ROWS.parent.glob("*.md")]:
         for link in re.findall(r"\]\(([^)#:]+)[^):]*\)", page.read_text(encoding="utf-8")):
             if not (page.parent / link).exists():
-                yield f"{page.parent.name}/{page.name}: links to {link}, which is not there"
+                yield f"{page.parent.name}/{page.name}: broken link to {link}"
 
 
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("--formats", help="the formats that a tool prints, separated by blanks")
+    arguments.add_argument("--formats", help="the formats that a tool prints, separated by spaces")
     chosen = arguments.parse_args()
 
     index = (SPEC / "README.md").read_text(encoding="utf-8")
@@ -141,7 +145,7 @@ def main():
     for where, names in offered.items():
         errors += [f"{name}: in {where}, not in the index of spec/" for name in names if name not in formats]
         errors += [f"{name}: in the index of spec/, not in {where}" for name in formats if name not in names]
-    print("\n".join(errors) or f"{len(formats)} formats, all there")
+    print("\n".join(errors) or f"{len(formats)} formats, no errors")
     sys.exit(1 if errors else 0)
 
 

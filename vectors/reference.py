@@ -1,9 +1,12 @@
-"""The slow, obvious definition of every format: what spec/ says, as code to read beside it.
+"""The slow, obvious definition of every format: spec/ as code, to be read beside it.
 
-Everything is computed in memory, one digest after another, by the standard library alone. It is tested by check.py,
-which holds every row of rows/*.tsv against the programs that people already use.
+It computes everything in memory, one digest at a time, with only the standard library. check.py tests it: it compares every
+row of rows/*.tsv with the output of established programs.
 """
-import base64, functools, hashlib, struct
+import base64
+import functools
+import hashlib
+import struct
 
 KiB, MiB = 1 << 10, 1 << 20
 
@@ -18,7 +21,7 @@ def input_bytes(pattern, length):
 
 
 def pieces(data, size):
-    """`data` cut every `size` bytes, the last piece perhaps shorter; no piece when `data` is empty."""
+    """Splits `data` into pieces of `size` bytes; the last may be shorter. Empty `data` has no pieces."""
     return [data[at : at + size] for at in range(0, len(data), size)]
 
 
@@ -36,7 +39,7 @@ def rotated(word, bits):
 
 
 def compress(chaining, block, counter, flags):
-    """The next 8-word chaining value after a block of at most 64 bytes."""
+    """Returns the next 8-word chaining value after a block of at most 64 bytes."""
     words = struct.unpack("<16I", block.ljust(64, b"\0"))
     v = [*chaining, *IV[:4], counter & 0xFFFFFFFF, counter >> 32, len(block), flags]
     for _ in range(7):
@@ -52,7 +55,7 @@ def compress(chaining, block, counter, flags):
 
 @functools.lru_cache(1 << 16)
 def blake3_chunk(data, index, root):
-    """The 32-byte chaining value of the chunk of at most 1024 bytes at byte 1024·index."""
+    """Returns the 32-byte chaining value of the chunk of at most 1024 bytes at byte 1024·index."""
     chaining, blocks = IV, pieces(data, 64) or [b""]
     for i, block in enumerate(blocks):
         first, last = i == 0, i == len(blocks) - 1
@@ -64,6 +67,10 @@ def blake3_parent(left, right, root):
     return struct.pack("<8I", *compress(IV, left + right, 0, PARENT | root))
 
 
+def blake3_inner(left, right):
+    return blake3_parent(left, right, 0)
+
+
 @functools.lru_cache(1 << 12)
 def blake3_hash(data):
     chunks = pieces(data, 1024) or [b""]
@@ -71,32 +78,31 @@ def blake3_hash(data):
         return blake3_chunk(data, 0, ROOT)
     values = [blake3_chunk(chunk, i, 0) for i, chunk in enumerate(chunks)]
     half = power_of_two_below(len(values))
-    inner = lambda left, right: blake3_parent(left, right, 0)
-    return blake3_parent(promote(values[:half], inner), promote(values[half:], inner), ROOT)
+    return blake3_parent(promote(values[:half], blake3_inner), promote(values[half:], blake3_inner), ROOT)
 
 
 # ---- Hashes and trees ------------------------------------------------------------------------------------------------
 
 
 def hasher(name):
-    """The function from bytes to their digest."""
+    """Returns the function from bytes to their digest."""
     if name == "blake3":
         return blake3_hash
     return lambda data: hashlib.new(name.replace("-", "_"), data).digest()
 
 
 def power_of_two_below(n):
-    """The largest power of two smaller than n, for n of at least 2."""
+    """Returns the largest power of two below n, for n ≥ 2."""
     return 1 << (n - 1).bit_length() - 1
 
 
 def power_of_two_from(n):
-    """The smallest power of two that is n or larger."""
+    """Returns the smallest power of two that is at least n."""
     return 1 << (n - 1).bit_length()
 
 
 def promote(digests, node):
-    """RFC 6962, 2.1: the left subtree is the largest perfect one that leaves something for the right."""
+    """Joins digests as in RFC 6962, 2.1: the left subtree is the largest perfect one that leaves the right one not empty."""
     if len(digests) == 1:
         return digests[0]
     half = power_of_two_below(len(digests))
@@ -111,7 +117,7 @@ def halve(data, leaf_size, leaf, node):
 
 
 def verity(data, H, block, salt):
-    """The top digest over zero-filled blocks; a hash block holds its children's digests in slots of 2^n bytes."""
+    """Returns the top digest over zero-padded blocks; a hash block holds its children's digests in slots of 2^n bytes."""
     level = [H(salt + piece.ljust(block, b"\0")) for piece in pieces(data, block)]
     slot = power_of_two_from(len(level[0]))
     while len(level) > 1:
@@ -120,7 +126,7 @@ def verity(data, H, block, salt):
     return level[0]
 
 
-# ---- Formats: each maps (data, hash name, leaf size, salt) to the root, or to None where it defines none -------------
+# ---- Formats: each maps (data, hash name, leaf size, salt) to the root, or to None if it defines none ----------------
 
 
 def rfc6962(data, hash_name, leaf, salt):
@@ -137,7 +143,10 @@ def plain(data, hash_name, leaf, salt):
 
 def mtsum(data, hash_name, leaf, salt):
     H, half = hasher(hash_name), len(data) // 2
-    side = lambda part: halve(part, leaf, lambda piece: H(b"\0" + piece), lambda left, right: H(b"\1" + left + right))
+
+    def side(part):
+        return halve(part, leaf, lambda piece: H(b"\0" + piece), lambda left, right: H(b"\1" + left + right))
+
     return H(b"\2" + side(data[:half]) + side(data[half:]))
 
 
@@ -186,8 +195,8 @@ def dropbox(data, hash_name, leaf, salt):
 
 # ---- Format strings: NAME[:HASH][:LEAF][:salt=HEX] -----------------------------------------------------------------
 
-ANY_HASH = "md5 sha1 sha224 sha256 sha384 sha512 sha512-256 blake2s blake2b blake3".split()
-CHOICES = {  # what can be chosen: the hashes and the default leaf size in bytes
+ANY_HASH = "md5 sha1 sha224 sha256 sha384 sha512 sha512-256 blake2s blake2b blake3 sm3".split()
+CHOICES = {  # formats with choices: the allowed hashes and the default leaf size in bytes
     "rfc6962": (rfc6962, ANY_HASH, 64 * KiB),
     "plain": (plain, ANY_HASH, 64 * KiB),
     "mtsum": (mtsum, ["md5", "sha1", "sha256", "sha384", "sha512"], 128 * MiB),
@@ -195,7 +204,7 @@ CHOICES = {  # what can be chosen: the hashes and the default leaf size in bytes
     "dmverity": (dmverity, ["sha1", "sha224", "sha256", "sha384", "sha512"], 4 * KiB),
     "s3": (s3, ["sha256", "sha1", "md5"], 8 * MiB),
 }
-FIXED = {  # nothing can be chosen: the hash and the leaf size in bytes
+FIXED = {  # formats without choices: the hash and the leaf size in bytes
     "glacier": (plain, "sha256", MiB),
     "btv2": (btv2, "sha256", 16 * KiB),
     "dropbox": (dropbox, "sha256", 4 * MiB),
@@ -205,7 +214,7 @@ FIXED = {  # nothing can be chosen: the hash and the leaf size in bytes
 
 
 def size(text):
-    """Bytes in `4KiB`, `5MiB`, `1000`."""
+    """Parses a size in bytes: `4KiB`, `5MiB`, `1000`."""
     for power, unit in enumerate(("KiB", "MiB", "GiB", "TiB"), 1):
         if text.endswith(unit):
             return int(text.removesuffix(unit)) << 10 * power
@@ -213,12 +222,12 @@ def size(text):
 
 
 def parse(text):
-    """Name, hash name, leaf size in bytes and salt of a format string; ValueError when it is none."""
+    """Returns the name, hash name, leaf size in bytes and salt of a format string. Raises ValueError if it is invalid."""
     name, *parts = text.split(":")
     if name in FIXED and not parts:
         return name, *FIXED[name][1:], b""
     if name not in CHOICES:
-        raise ValueError(f"no such format: {text}")
+        raise ValueError(f"unknown format: {text}")
     _, hashes, leaf = CHOICES[name]
     hash_name, salt = "sha256", b""
     if parts and parts[0] in hashes:
@@ -228,12 +237,12 @@ def parse(text):
     if parts and parts[0].startswith("salt=") and name in ("fsverity", "dmverity"):
         salt = bytes.fromhex(parts.pop(0).removeprefix("salt="))
     if parts:
-        raise ValueError(f"not understood in {text}: {parts[0]}")
+        raise ValueError(f"{text}: cannot parse {parts[0]}")
     return name, hash_name, leaf, salt
 
 
 def root(format, data):
-    """The root as the tool prints it; `-` where the format defines none for this length."""
+    """Returns the root as the tool prints it, or `-` if the format defines none for this length."""
     name, hash_name, leaf, salt = parse(format)
     function = (CHOICES.get(name) or FIXED[name])[0]
     answer = function(data, hash_name, leaf, salt)

@@ -1,4 +1,4 @@
-//! The name that programs find the shared library by: it changes with what they can rely on.
+//! Sets the soname of the shared library, which changes when its interface becomes incompatible.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");

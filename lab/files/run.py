@@ -1,26 +1,35 @@
 #!/usr/bin/env python3
-"""Times mksum on files beside the tools people use today, in one run, and writes what it found.
+"""Times mksum on files beside other tools in one run, and writes lab/results/files-*.json, the tables and the chart.
 
     run.py --mksum PATH [--file PATH] [--rounds N] [CASE …]
 
-Cases: cached, leaf (the default format by the length of its leaves), cold (needs root, to empty the page cache), pipe,
-small, start. Each round runs every command of a case once, so that what else the machine does falls on all of them; the
-median of the rounds is told, with the least and the most. Every output is checked against another program's before it is timed. Rows go to lab/results/files-*.json.
+Cases: cached, leaf (the default format by leaf length), cold (needs root, to empty the page cache), pipe, small, start. Each
+round runs every command of a case once, so that other load on the machine affects all of them. A figure is the median of the
+rounds, with the minimum and the maximum. Every output is compared with another program's before it is timed.
 """
-import argparse, json, os, pathlib, resource, statistics, subprocess, sys, time
 
-LAB = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(LAB))
-import results  # noqa: E402
+import argparse
+import os
+import pathlib
+import resource
+import statistics
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import results
+from results import LAB
+
 GIB = 1 << 30
 NOTHING = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 
 
 def timed(command, **more):
-    """Wall and processor seconds of one run, children and all."""
+    """Returns the wall and processor seconds of one run, including its children."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     begin = time.monotonic()
-    done = subprocess.run(command, shell=isinstance(command, str), **{**NOTHING, **more})
+    done = subprocess.run(command, check=False, shell=isinstance(command, str), **{**NOTHING, **more})
     wall = time.monotonic() - begin
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode:
@@ -29,28 +38,36 @@ def timed(command, **more):
 
 
 def measure(case, commands, amount, unit, rounds, before=lambda: None):
-    """Rows of one case: every command once a round."""
+    """Returns the rows of one case. Each round runs every command once."""
     walls, cpus = {name: [] for name in commands}, {name: [] for name in commands}
     for turn in range(rounds + 1):
         for name, command in commands.items():
             before()
             wall, cpu = timed(command)
-            if turn:  # The first round warms up.
+            if turn:  # The first round is a warm-up.
                 walls[name].append(wall)
                 cpus[name].append(cpu)
     first = next(iter(commands))
     rows = []
     for name in commands:
-        ratios = [theirs / ours for theirs, ours in zip(walls[first], walls[name])]
+        ratios = [theirs / ours for theirs, ours in zip(walls[first], walls[name], strict=True)]
         middle = statistics.median(walls[name])
-        rows.append({
-            "case": case, "subject": name, "median": middle, "least": min(walls[name]), "most": max(walls[name]), "trials": rounds,
-            "cpu_seconds": statistics.median(cpus[name]), "amount": amount, "amount_unit": unit,
-            "rate": amount / middle, "ratio_to_first": statistics.median(ratios),
-        })
-        row = rows[-1]
-        print(f"{case:<7} {name:<34} {middle:8.3f} s ({min(walls[name]):.3f}–{max(walls[name]):.3f})  cpu {row['cpu_seconds']:8.3f} s  "
-              f"{row['rate']:12.4g} {unit}/s  {row['ratio_to_first']:6.2f}×", flush=True)
+        row = {
+            "case": case,
+            "subject": name,
+            "median": middle,
+            "least": min(walls[name]),
+            "most": max(walls[name]),
+            "trials": rounds,
+            "cpu_seconds": statistics.median(cpus[name]),
+            "amount": amount,
+            "amount_unit": unit,
+            "rate": amount / middle,
+            "ratio_to_first": statistics.median(ratios),
+        }
+        rows.append(row)
+        times = f"{middle:8.3f} s ({row['least']:.3f}–{row['most']:.3f})  cpu {row['cpu_seconds']:8.3f} s"
+        print(f"{case:<7} {name:<34} {times}  {row['rate']:12.4g} {unit}/s  {row['ratio_to_first']:6.2f}×", flush=True)
     return rows
 
 
@@ -62,7 +79,7 @@ def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--mksum", required=True)
     options.add_argument("--file", default=LAB.parent / "target/lab/random.bin", type=pathlib.Path)
-    options.add_argument("--size", default=4 * GIB, type=int, help="of the file, if it is made")
+    options.add_argument("--size", default=4 * GIB, type=int, help="of the file, if it does not exist")
     options.add_argument("--rounds", default=5, type=int)
     options.add_argument("cases", nargs="*", default=["cached", "leaf", "cold", "pipe", "small", "start"])
     chosen = options.parse_args()
@@ -74,11 +91,14 @@ def main():
                 file.write(os.urandom(1 << 20))
     big, size = str(path), path.stat().st_size / 1e9
 
-    # The answers first.
+    # Check the output before timing.
     assert output([mksum, "-f", "blake3", "--untagged", big]) == output(["b3sum", big])
     assert output([mksum, "-f", "plain:sha256:1TiB", "--untagged", big]) == output(["sha256sum", big])
 
-    formats = "rfc6962:sha256:64KiB rfc6962:sha256:16KiB blake3 glacier btv2 fsverity:sha256:4KiB mtsum:sha256 s3:md5:8MiB rfc6962:sha512:64KiB".split()
+    formats = (
+        "rfc6962:sha256:64KiB rfc6962:sha256:16KiB blake3 glacier btv2 fsverity:sha256:4KiB mtsum:sha256 s3:md5:8MiB "
+        "rfc6962:sha512:64KiB"
+    ).split()
     ours = {f"mksum -f {name}": [mksum, "-f", name, big] for name in formats}
     peers = {
         "sha256sum": ["sha256sum", big],
@@ -86,24 +106,26 @@ def main():
         "b3sum": ["b3sum", big],
         "b3sum --no-mmap": ["b3sum", "--no-mmap", big],
         "md5sum": ["md5sum", big],
-        "dd bs=1M (reading alone, one thread)": ["dd", f"if={big}", "of=/dev/null", "bs=1M"],
+        "dd bs=1M (only reading, one thread)": ["dd", f"if={big}", "of=/dev/null", "bs=1M"],
     }
     for case in chosen.cases:
         if case == "cached":
             rows += measure(case, {**peers, **ours, "mksum -p 1": [mksum, "-p", "1", big]}, size, "GB", chosen.rounds)
         elif case == "leaf":
-            leaves = {f"mksum -l {leaf}": [mksum, "-l", leaf, big] for leaf in "64KiB 4KiB 16KiB 32KiB 128KiB 256KiB 1MiB 4MiB".split()}
-            rows += measure(case, leaves, size, "GB", chosen.rounds)
+            leaves = "64KiB 4KiB 16KiB 32KiB 128KiB 256KiB 1MiB 4MiB".split()
+            tools = {f"mksum -l {leaf}": [mksum, "-l", leaf, big] for leaf in leaves}
+            rows += measure(case, tools, size, "GB", chosen.rounds)
         elif case == "cold":
             def drop():
                 subprocess.run(["sync"], check=True)
                 pathlib.Path("/proc/sys/vm/drop_caches").write_text("3")
             few = {name: peers[name] for name in ("sha256sum", "openssl dgst -sha256", "b3sum")}
-            few["dd bs=4M iflag=direct (reading alone)"] = ["dd", f"if={big}", "of=/dev/null", "bs=4M", "iflag=direct"]
+            few["dd bs=4M iflag=direct (only reading)"] = ["dd", f"if={big}", "of=/dev/null", "bs=4M", "iflag=direct"]
             few |= {f"mksum --io {mode}": [mksum, "--io", mode, big] for mode in ("auto", "direct", "buffered")}
             rows += measure(case, few, size, "GB", max(3, chosen.rounds // 2), drop)
         elif case == "pipe":
-            tools = {"b3sum": "b3sum", "sha256sum": "sha256sum", "mksum -f blake3": f"{mksum} -f blake3", "mksum": mksum, "cat": "cat"}
+            tools = {name: name for name in ("b3sum", "sha256sum")}
+            tools |= {"mksum -f blake3": f"{mksum} -f blake3", "mksum": mksum, "cat": "cat"}
             rows += measure(case, {name: f"cat {big} | {tool}" for name, tool in tools.items()}, size, "GB", chosen.rounds)
         elif case == "small":
             folder = LAB.parent / "target/lab/small"
@@ -123,17 +145,20 @@ def main():
             tools = {"sha256sum": "sha256sum", "b3sum": "b3sum", "mksum": mksum, "true (the shell's own cost)": "/bin/true"}
             rows += measure(case, {name: loop.format(tool, small) for name, tool in tools.items()}, 200, "run", chosen.rounds)
         else:
-            sys.exit(f"no case {case}")
+            sys.exit(f"unknown case {case}")
 
     versions = {name: output([name, "--version"]).splitlines()[0] for name in ("sha256sum", "b3sum")}
     versions["openssl"] = output(["openssl", "version"]).strip()
-    told = results.newest("files-*.json")
-    old = results.read(told) if told and told == results.path("files", results.machine(), results.today()) else {"rows": []}
-    rows = [row for row in old["rows"] if row["case"] not in chosen.cases] + rows
-    result, told = results.write("files", {row["case"]: {"unit": "s"} for row in rows}, rows, versions=versions)
-    print(f"\nwritten: {told}")
+    # Cases that were measured earlier today on this machine stay.
+    old = [result for result in results.of("files") if result["file"] == results.path("files", results.machine()).name]
+    today = [row for result in old if result["date"] == results.today() for row in result["rows"]]
+    rows = [row for row in today if row["case"] not in chosen.cases] + rows
+    written = results.write("files", {row["case"]: {"unit": "s"} for row in rows}, rows, versions=versions)[1]
+    print(f"\nwritten: {written}")
+    subprocess.run([sys.executable, LAB / "tables.py"], check=True)
     import chart
-    chart.draw(result)
+
+    chart.draw()
 
 
 if __name__ == "__main__":

@@ -1,29 +1,36 @@
 #!/usr/bin/env python3
-"""Node trees on the CPU and on every OpenCL device: kernels, transfers, the whole, beside what the originals publish.
+"""Measures node trees on the CPU and on every OpenCL device: kernels, transfers, total, beside published figures.
 
     run.py MKSUM [--hash HASH …] [--device DEVICE …] [--runs N] [--write]
 
-2^20 to 2^25 random leaves in memory that was touched before; every node is checked once, the root of every run. Without
---device: the CPU with one thread, the CPU with all, and each device that `mksum devices` numbers. --write puts the figures
-into lab/results/merklize-*.json.
+Measures 2^20 to 2^25 random leaves in memory that was touched before. All nodes are checked once, and the root of every run.
+Without --device: the CPU with one thread, the CPU with all threads, and each device with a number in `mksum devices`. --write
+writes lab/results/merklize-*.json and the table of lab/README.md.
 """
-import argparse, json, os, pathlib, re, subprocess, sys
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent))
-import results  # noqa: E402
+import argparse
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
 
-# Milliseconds for 2^25 leaves, as their authors give them: kernels alone, leaves and nodes on the device.
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import results
+
+# Milliseconds for 2^25 leaves as published by the authors: kernels only, with leaves and nodes on the device.
+BLAKE3, SHA = "github.com/itzmeanjan/merklize-blake3, README", "github.com/itzmeanjan/merklize-sha, README, its average corrected"
 PUBLISHED = [
-    {"case": "blake3", "subject": "merklize-blake3, NVIDIA Tesla V100", "ms": 100.6, "source": "github.com/itzmeanjan/merklize-blake3, README"},
-    {"case": "blake3", "subject": "merklize-blake3, Xeon Platinum 8358, 128 threads", "ms": 175.9, "source": "github.com/itzmeanjan/merklize-blake3, README"},
-    {"case": "blake3", "subject": "merklize-blake3, Core i9-10920X, 24 threads", "ms": 270.3, "source": "github.com/itzmeanjan/merklize-blake3, README"},
-    {"case": "sha256", "subject": "merklize-sha, NVIDIA Tesla V100", "ms": 52, "source": "github.com/itzmeanjan/merklize-sha, README, its average corrected"},
+    {"case": "blake3", "subject": "merklize-blake3, NVIDIA Tesla V100", "ms": 100.6, "source": BLAKE3},
+    {"case": "blake3", "subject": "merklize-blake3, Xeon Platinum 8358, 128 threads", "ms": 175.9, "source": BLAKE3},
+    {"case": "blake3", "subject": "merklize-blake3, Core i9-10920X, 24 threads", "ms": 270.3, "source": BLAKE3},
+    {"case": "sha256", "subject": "merklize-sha, NVIDIA Tesla V100", "ms": 52, "source": SHA},
 ]
 
 
 def devices(mksum):
-    """What --device takes: the CPU once with one thread and once with all, and each device's number."""
+    """Returns the values for --device and --threads: the CPU with one thread and with all, and each device's number."""
     listed = subprocess.run([mksum, "devices"], capture_output=True, text=True, check=True).stdout
     numbers = re.findall(r"^(\d+) ", listed, re.MULTILINE)
     cpus = [("cpu", 1)] + [("cpu", os.cpu_count())] * (os.cpu_count() > 1)
@@ -32,24 +39,39 @@ def devices(mksum):
 
 def measured(mksum, hash, device, threads, runs):
     command = [mksum, "merklize", f"--bench={runs}", "--json", "--hash", hash, "--device", device, "--threads", str(threads)]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
     if done.returncode:
         sys.exit(f"{' '.join(map(str, command))}: {done.stderr}")
     for line in done.stdout.splitlines():
-        told = json.loads(line)
-        parts = {name: told[f"{name}_ms"] for name in ("kernel", "to_device", "from_device")}
-        shares = {name: told[name] for name in ("copy_percent", "hash_percent", "nodes_per_second")}
-        yield {"case": hash, "subject": told["device"], "x": told["leaves"], "median": told["wall_ms"], "least": told["wall_least_ms"],
-               "most": told["wall_most_ms"], "trials": told["runs"], **{f"{name}_ms": ms for name, ms in parts.items()}, **shares}
+        run = json.loads(line)
+        names = ("kernel_ms", "to_device_ms", "from_device_ms", "copy_percent", "hash_percent", "nodes_per_second")
+        yield {
+            "case": hash,
+            "subject": run["device"],
+            "x": run["leaves"],
+            "median": run["wall_ms"],
+            "least": run["wall_least_ms"],
+            "most": run["wall_most_ms"],
+            "trials": run["runs"],
+            **{name: run[name] for name in names},
+        }
 
 
 def table(rows):
-    print("| hash | device | leaves | whole ms (least–most) | kernels | to the device | from it | nodes/s | of copying | of hashing |")
+    print("| hash | device | leaves | total ms (least–most) | kernels | to device | from device | nodes/s | % copy | % hash |")
     print("|---|---|---|---|---|---|---|---|---|---|")
     for row in rows:
-        print(f"| {row['case']} | {row['subject']} | 2^{row['x'].bit_length() - 1} | {row['median']:.2f} ({row['least']:.2f}–{row['most']:.2f}) | "
-              f"{row['kernel_ms']:.2f} | {row['to_device_ms']:.2f} | {row['from_device_ms']:.2f} | {row['nodes_per_second'] / 1e6:.1f} M | "
-              f"{row['copy_percent']:.0f} % | {row['hash_percent']:.0f} % |", flush=True)
+        cells = [
+            row["case"],
+            row["subject"],
+            f"2^{row['x'].bit_length() - 1}",
+            f"{row['median']:.2f} ({row['least']:.2f}–{row['most']:.2f})",
+            *(f"{row[name]:.2f}" for name in ("kernel_ms", "to_device_ms", "from_device_ms")),
+            f"{row['nodes_per_second'] / 1e6:.1f} M",
+            f"{row['copy_percent']:.0f} %",
+            f"{row['hash_percent']:.0f} %",
+        ]
+        print(f"| {' | '.join(cells)} |", flush=True)
 
 
 def main():
@@ -67,14 +89,14 @@ def main():
         for device, threads in wanted:
             rows += measured(mksum, hash, device, threads, chosen.runs)
     table(rows)
-    for told in PUBLISHED:
-        if told["case"] in chosen.hash:
-            print(f"published: {told['case']}, 2^25 leaves, {told['subject']}: {told['ms']} ms, kernels alone ({told['source']})")
+    published = [one for one in PUBLISHED if one["case"] in chosen.hash]
+    for one in published:
+        print(f"published: {one['case']}, 2^25 leaves, {one['subject']}: {one['ms']} ms, kernels only ({one['source']})")
     if chosen.write:
         cases = {hash: {"x": "leaves", "unit": "ms"} for hash in chosen.hash}
-        listed = subprocess.run([mksum, "devices"], capture_output=True, text=True).stdout
-        published = [told for told in PUBLISHED if told["case"] in chosen.hash]
-        print(f"written to {results.write('merklize', cases, rows, devices=listed, published=published)[1]}")
+        listed = subprocess.run([mksum, "devices"], check=True, capture_output=True, text=True).stdout
+        print(f"written: {results.write('merklize', cases, rows, devices=listed, published=published)[1]}")
+        subprocess.run([sys.executable, results.LAB / "tables.py"], check=True)
 
 
 if __name__ == "__main__":

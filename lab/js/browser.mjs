@@ -1,3 +1,3 @@
-// What bundlers put in the place of Node's globals.
+// Replacements for Node's globals, as bundlers provide them.
 export { Buffer } from "./buffer.mjs";
 export { default as process } from "process/browser.js";

@@ -1,4 +1,4 @@
-// The engine's own Buffer where it has one, as libraries would find it, and the package of that name in browsers.
+// The engine's own Buffer if it has one, as libraries would find it, and else the package of that name.
 import shim from "./node_modules/buffer/index.js";
 
 export const Buffer = globalThis.Buffer ?? shim.Buffer;

@@ -1,6 +1,5 @@
-// Builds `build/study.mjs`: the study and all libraries in one module, as a bundler makes it for browsers. Every
-// engine runs this one file, so that what is measured is the libraries' own code: in Node, several would hand over to
-// node:crypto.
+// Builds `build/study.mjs`: the study and all libraries in one module, bundled for browsers. Every engine runs this file, so
+// that the libraries' own code is measured: in Node, several would delegate to node:crypto.
 import { readFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import path from "node:path";
@@ -8,7 +7,7 @@ import esbuild from "esbuild";
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 
-/** sjcl with the hashes that its build on npm lacks, put together as its own Makefile does. */
+/** Builds sjcl as its own Makefile does, with the hashes that are missing in its build on npm. */
 function sjcl() {
     const parts = [
         "sjcl",
@@ -38,7 +37,7 @@ export async function build(entry = "study.mjs", outfile = "build/study.mjs") {
         format: "esm",
         platform: "browser",
         target: "es2022",
-        // Libraries that look for Node find none, and use their own code.
+        // Libraries that detect Node do not find it, and use their own code.
         inject: ["browser.mjs"],
         alias: {
             buffer: "./buffer.mjs",

@@ -1,14 +1,14 @@
-// Bytes as the study feeds, joins and compares them.
+// Helpers to create, join and compare bytes.
 
-/** `length` bytes, each its index modulo 251, as in `vectors/`. */
+/** Returns `length` bytes, each its index modulo 251, as in `vectors/`. */
 export function pattern(length) {
     return Uint8Array.from({ length }, (_, index) => index % 251);
 }
 
-/** The bytes as a string of characters 0 to 255, as libraries from before typed arrays want it. */
+/** Returns bytes as a string of characters 0 to 255, which libraries older than typed arrays need. */
 export function binaryString(bytes) {
     let string = "";
-    // Arguments of one call lie on the stack: a few thousand at a time.
+    // A few thousand at a time, because the arguments of a call are on the stack.
     for (let at = 0; at < bytes.length; at += 8192)
         string += String.fromCharCode.apply(null, bytes.subarray(at, at + 8192));
     return string;
@@ -25,8 +25,8 @@ export function concatenated(pieces) {
 }
 
 /**
- * Lower-case hexadecimal digits of what libraries return: typed arrays, ArrayBuffers, arrays of bytes, or hexadecimal
- * already.
+ * Returns the output of a library as lowercase hexadecimal digits: it is a typed array, an ArrayBuffer, an array of bytes, or
+ * already hexadecimal.
  */
 export function hexadecimal(output) {
     if (typeof output === "string") return output;
@@ -37,7 +37,7 @@ export function hexadecimal(output) {
 /** The salt of every derived key. */
 export const SALT = pattern(16);
 
-/** Password `number`, 16 bytes. */
+/** Returns password `number`, 16 bytes. */
 export function password(number) {
     return new TextEncoder().encode(`password ${String(number).padStart(7, "0")}`);
 }

@@ -1,5 +1,4 @@
-// How each engine is found and started. All of them answer `run(plan, heard)`: the study runs in them, and `heard`
-// gets its reports.
+// Finds and starts each engine. `run(plan, receive)` runs the study in an engine and passes its reports to `receive`.
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -10,36 +9,36 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
 const here = path.dirname(fileURLToPath(import.meta.url));
-const QUIET_SECONDS = 180; // An engine that says nothing for so long hangs.
+const QUIET_SECONDS = 180; // An engine without a report for this long hangs.
 
 const installed = (name) => path.join(here, "engines/node_modules/.bin", name);
 const printed = (command, ...args) => {
-    const told = spawnSync(command, args, { encoding: "utf8" });
-    return told.status === 0 ? told.stdout.trim() : undefined;
+    const done = spawnSync(command, args, { encoding: "utf8" });
+    return done.status === 0 ? done.stdout.trim() : undefined;
 };
 const number = (text) => text?.match(/\d+(\.\d+)+/)?.[0];
 
-/** Kills the process unless it is heard of. */
+/** Kills the process if it sends no report for a while. */
 function watched(child, name, failed) {
     let timer;
     const again = () => {
         clearTimeout(timer);
         timer = setTimeout(() => {
             child.kill("SIGKILL");
-            failed(new Error(`${name} said nothing for ${QUIET_SECONDS} s`));
+            failed(new Error(`${name} sent no report for ${QUIET_SECONDS} s`));
         }, 1000 * QUIET_SECONDS);
     };
     again();
     return { again, stop: () => clearTimeout(timer) };
 }
 
-/** An engine that is a command of the shell. */
+/** Returns a command-line engine. */
 function command(name, program, flags) {
     return {
         name,
         program,
         version: () => number(printed(program, "--version")),
-        run: (plan, heard) =>
+        run: (plan, receive) =>
             new Promise((finished, failed) => {
                 const child = spawn(program, [...flags, path.join(here, "command.mjs"), JSON.stringify(plan)], {
                     stdio: ["ignore", "pipe", "pipe"],
@@ -50,9 +49,9 @@ function command(name, program, flags) {
                 child.stderr.on("data", (data) => (complaints = (complaints + data).slice(-4000)));
                 createInterface({ input: child.stdout }).on("line", (line) => {
                     watch.again();
-                    const said = JSON.parse(line);
-                    done ||= Boolean(said.done);
-                    heard(said);
+                    const message = JSON.parse(line);
+                    done ||= Boolean(message.done);
+                    receive(message);
                 });
                 child.on("error", failed);
                 child.on("close", (code, signal) => {
@@ -66,8 +65,8 @@ function command(name, program, flags) {
 
 const TYPES = { ".html": "text/html; charset=utf-8", ".mjs": "text/javascript; charset=utf-8" };
 
-/** Serves the page with the headers that isolate it: only then is the clock fine and is memory told. */
-function serve(plan, heard) {
+/** Serves the page with headers that isolate it, which a precise clock and memory measurements require. */
+function serve(plan, receive) {
     const server = createServer(async (request, response) => {
         const headers = {
             "Cross-Origin-Opener-Policy": "same-origin",
@@ -79,7 +78,7 @@ function serve(plan, heard) {
             let body = "";
             for await (const data of request) body += data;
             response.writeHead(204, headers).end();
-            for (const said of JSON.parse(body)) heard(said);
+            for (const message of JSON.parse(body)) receive(message);
         } else if (pathname === "/plan") {
             response.writeHead(200, { ...headers, "Content-Type": "application/json" }).end(JSON.stringify(plan));
         } else if (pathname === "/" || pathname === "/build/study.mjs") {
@@ -88,7 +87,7 @@ function serve(plan, heard) {
                 .writeHead(200, { ...headers, "Content-Type": TYPES[path.extname(file)] })
                 .end(await readFile(path.join(here, file)));
         } else if (/^\/mksum\/[a-z-]+\.js$/.test(pathname)) {
-            // Our package as it is published, for its workers.
+            // The published package, for its workers.
             const file = path.join(here, "../../bindings/js/dist", pathname.slice("/mksum/".length));
             response.writeHead(200, { ...headers, "Content-Type": TYPES[".mjs"] }).end(await readFile(file));
         } else {
@@ -98,13 +97,13 @@ function serve(plan, heard) {
     return new Promise((ready) => server.listen(0, "127.0.0.1", () => ready(server)));
 }
 
-/** A browser: it opens a page of this machine, which runs the study and posts what it found. */
+/** Returns a browser. It opens a local page that runs the study and posts its reports. */
 function browser(name, program, flags, prepare = () => {}) {
     return {
         name,
         program,
         version: () => number(printed(program, "--version")),
-        run: async (plan, heard) => {
+        run: async (plan, receive) => {
             const profile = mkdtempSync(path.join(tmpdir(), "mksum-lab-"));
             prepare(profile);
             let child;
@@ -112,16 +111,16 @@ function browser(name, program, flags, prepare = () => {}) {
             let watch;
             try {
                 await new Promise((finished, failed) => {
-                    const listen = (said) => {
+                    const listen = (message) => {
                         watch?.again();
-                        if (said.failed) return failed(new Error(`${name}: ${said.failed}`));
-                        heard(said);
-                        if (said.done) finished();
+                        if (message.failed) return failed(new Error(`${name}: ${message.failed}`));
+                        receive(message);
+                        if (message.done) finished();
                     };
                     serve(plan, listen).then((listening) => {
                         server = listening;
                         const url = `http://localhost:${server.address().port}/`;
-                        // A group of its own: browsers have children.
+                        // In its own process group, because browsers have child processes.
                         child = spawn(program, [...flags(profile), url], { stdio: "ignore", detached: true });
                         watch = watched(child, name, failed);
                         child.on("error", failed);
@@ -133,7 +132,7 @@ function browser(name, program, flags, prepare = () => {}) {
                 try {
                     if (child?.pid) process.kill(-child.pid, "SIGKILL");
                 } catch {
-                    // It has ended by itself.
+                    // The process has already ended.
                 }
                 server?.closeAllConnections();
                 server?.close();
@@ -143,8 +142,7 @@ function browser(name, program, flags, prepare = () => {}) {
     };
 }
 
-// First runs, updates and reports of crashes are no part of the study; nor is the end of scripts that take long, nor
-// a clock of whole milliseconds.
+// Disables first-run pages, updates, crash reports, the limit for long scripts, and the reduced clock precision.
 const FIREFOX = [
     ["dom.max_script_run_time", 0],
     ["privacy.reduceTimerPrecision", false],
@@ -168,15 +166,12 @@ const chromium = (profile) => [
     "--disable-background-timer-throttling",
     "--disable-renderer-backgrounding",
     "--enable-blink-features=ForceEagerMeasureMemory",
-    // Root has no user namespace of its own for the sandbox.
+    // The sandbox does not work for root.
     ...(process.getuid?.() === 0 ? ["--no-sandbox"] : []),
     `--user-data-dir=${profile}`,
 ];
 
-/**
- * In the order in which they are measured: the first two are measured most closely; `version` is undefined for one
- * that is not here.
- */
+/** All engines in the order of measurement. The first two are measured at more points. `version` is undefined if missing. */
 export const ENGINES = [
     command("node", process.execPath, ["--expose-gc", "--no-deprecation"]),
     browser("chromium", "chromium", chromium),

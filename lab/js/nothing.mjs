@@ -1,2 +1,2 @@
-// Modules of Node that nothing here calls.
+// A stub for Node modules that are imported but never called.
 export default {};

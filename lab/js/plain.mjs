@@ -1,5 +1,4 @@
-// A Merkle root of the format `plain` (spec/plain.md) as one writes it by hand: a hash of each leaf, then of pairs,
-// level by level.
+// A straightforward Merkle root of the format `plain` (spec/plain.md): hashes each leaf, then pairs, level by level.
 import { concatenated } from "./bytes.mjs";
 import { LEAF } from "./points.mjs";
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# prepare.sh: the study's libraries, and the package mksum as it is published.
+# prepare.sh: installs the study's libraries and builds the published package mksum.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$here/../..

@@ -1,5 +1,5 @@
-// profile.mjs [WORD]: where the time of one call goes, by V8's sampling profiler in Node: the share of each function's own time.
-// The engine is built with its functions' names for it:
+// profile.mjs [WORD]: prints the share of each function's own time in a call, from V8's sampling profiler in Node. Build the
+// engine with function names first:
 //   cd bindings/js && CARGO_PROFILE_WASM_STRIP=debuginfo npm run build
 import { Session } from "node:inspector/promises";
 import * as mksum from "../../bindings/js/dist/fetch/index.js";
@@ -23,16 +23,16 @@ const CASES = {
     "plain:sha256:1KiB of 1 MiB": () => mksum.root("plain:sha256:1KiB", data),
     "64 streams, 16 KiB each in turn": () => streams.forEach((stream) => stream.update(data.subarray(0, 1 << 14))),
     "PBKDF2-SHA256, one key": () => mksum.pbkdf2Many("sha256", [secret], 1000, 32),
-    "PBKDF2-SHA256, four keys": () => mksum.pbkdf2Many("sha256", Array(4).fill(secret), 1000, 32),
+    "PBKDF2-SHA256, four keys": () => mksum.pbkdf2Many("sha256", [secret, secret, secret, secret], 1000, 32),
 };
 
-/** Runs for so many milliseconds. */
+/** Repeats a call for this many milliseconds. */
 function run(call, milliseconds) {
     const end = performance.now() + milliseconds;
     while (performance.now() < end) call();
 }
 
-/** A function's name: of the engine, without the crate and its hash. */
+/** Shortens a function's name: removes the crate and the hash of the engine's functions. */
 const shortened = (name) => name.replace(/^_ZN\d+|17h[0-9a-f]{16}E$/g, "").replace(/^(.{60}).*/, "$1…");
 
 const session = new Session();
@@ -47,11 +47,11 @@ for (const [name, call] of Object.entries(CASES)) {
     const { profile } = await session.post("Profiler.stop");
     const [own, names] = [new Map(), new Map(profile.nodes.map(({ id, callFrame }) => [id, callFrame.functionName]))];
     profile.samples.forEach((id, at) => {
-        const function_ = names.get(id) || "(script)";
-        own.set(function_, (own.get(function_) ?? 0) + profile.timeDeltas[at]);
+        const called = names.get(id) || "(script)";
+        own.set(called, (own.get(called) ?? 0) + profile.timeDeltas[at]);
     });
     const all = [...own.values()].reduce((sum, time) => sum + time);
-    const most = [...own].sort(([, a], [, b]) => b - a).filter(([, time]) => time > all / 100);
+    const most = [...own].toSorted(([, a], [, b]) => b - a).filter(([, time]) => time > all / 100);
     console.log(`\n${name}`);
-    for (const [function_, time] of most) console.log(`${((100 * time) / all).toFixed(1).padStart(6)} %  ${shortened(function_)}`);
+    for (const [called, time] of most) console.log(`${((100 * time) / all).toFixed(1).padStart(6)} %  ${shortened(called)}`);
 }

@@ -1,4 +1,4 @@
-// Random numbers that a seed repeats: splitmix32.
+// Reproducible random numbers from a seed: splitmix32.
 
 export class Random {
     #state;
@@ -7,7 +7,7 @@ export class Random {
         this.#state = seed >>> 0;
     }
 
-    /** An integer in 0..bound. */
+    /** Returns an integer in 0..bound. */
     below(bound) {
         this.#state = (this.#state + 0x9e3779b9) >>> 0;
         let word = this.#state;
@@ -16,7 +16,7 @@ export class Random {
         return Math.floor((((word ^ (word >>> 15)) >>> 0) / 2 ** 32) * bound);
     }
 
-    /** A copy in random order (Fisher and Yates). */
+    /** Returns a copy in random order (Fisher-Yates). */
     shuffled(items) {
         const copy = [...items];
         for (let last = copy.length - 1; last > 0; last--) {

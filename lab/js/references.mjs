@@ -1,5 +1,5 @@
-// What every digest of the study has to be: `node references.mjs` writes references.json by node:crypto and b3sum,
-// `node references.mjs --check` computes all of it again, BLAKE3 by @noble/hashes.
+// The expected digests of the study. `node references.mjs` writes references.json with node:crypto and b3sum;
+// `node references.mjs --check` recomputes all of them, BLAKE3 with @noble/hashes.
 import { execFileSync } from "node:child_process";
 import { createHash, pbkdf2Sync } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -11,18 +11,20 @@ import { ITERATIONS, KEYS, KEY_ITERATIONS, SIZES, TREES } from "./points.mjs";
 const all = pattern(SIZES.at(-1));
 const file = new URL("references.json", import.meta.url);
 
+const sizes = (digest) => Object.fromEntries(SIZES.map((size) => [size, digest(all.subarray(0, size))]));
+const key = (hash, length, secret, iterations) => pbkdf2Sync(secret, SALT, iterations, length, hash).toString("hex");
+const b3sum = (bytes) => execFileSync("b3sum", ["--no-names"], { input: bytes }).toString().trim();
+
+const derived = (hash, length) =>
+    Object.fromEntries(ITERATIONS.map((iterations) => [iterations, key(hash, length, password(0), iterations)]));
+
 function references(blake3) {
-    const sizes = (digest) => Object.fromEntries(SIZES.map((size) => [size, digest(all.subarray(0, size))]));
     const hashes = Object.fromEntries(
         Object.entries(NAMES).map(([hash, name]) => [
             hash,
             sizes((bytes) => createHash(name).update(bytes).digest("hex")),
         ]),
     );
-    const key = (hash, length, secret, iterations) =>
-        pbkdf2Sync(secret, SALT, iterations, length, hash).toString("hex");
-    const derived = (hash, length) =>
-        Object.fromEntries(ITERATIONS.map((iterations) => [iterations, key(hash, length, password(0), iterations)]));
     return {
         hashes: { ...hashes, blake3: sizes(blake3) },
         pbkdf2: { sha1: derived("sha1", 20), sha256: derived("sha256", 32) },
@@ -41,11 +43,10 @@ if (process.argv[2] === "--check") {
     const expected = JSON.stringify(references((bytes) => hexadecimal(blake3(bytes))));
     if (JSON.stringify(JSON.parse(readFileSync(file))) !== expected) {
         console.error(
-            "references.json: other digests than node:crypto and @noble/hashes compute; write it again with `node references.mjs`",
+            "references.json: the digests differ from those of node:crypto and @noble/hashes; write it again with `node references.mjs`",
         );
         process.exit(1);
     }
 } else {
-    const b3sum = (bytes) => execFileSync("b3sum", ["--no-names"], { input: bytes }).toString().trim();
     writeFileSync(file, `${JSON.stringify(references(b3sum), null, 1)}\n`);
 }

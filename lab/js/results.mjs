@@ -1,4 +1,4 @@
-// Writes results in the format of lab/README.md, one file for an engine.
+// Writes results in the format of lab/README.md, one file for each engine.
 import { readFileSync, writeFileSync, mkdirSync } from "node:fs";
 import path from "node:path";
 
@@ -15,21 +15,19 @@ const CASES = {
     memory: { x: "files", unit: "bytes" },
 };
 
-const slug = (text) =>
-    text
-        .toLowerCase()
-        .replace(/[^a-z0-9]+/g, "-")
-        .replace(/^-|-$/g, "");
-// Four digits: no measurement here is better.
+// Four digits: no measurement here is more precise.
 const short = (number) => (Number.isInteger(number) ? number : Number(number.toPrecision(4)));
+const VENDORS = { GenuineIntel: "intel", AuthenticAMD: "amd" };
 
+/** Returns the machine as `machine` of lab/results.py does. */
 function machine(os) {
-    const flags =
-        readFileSync("/proc/cpuinfo", "utf8")
-            .match(/^flags\s*:(.*)$/m)?.[1]
-            .split(" ") ?? [];
+    const info = readFileSync("/proc/cpuinfo", "utf8");
+    const field = (name) => info.match(new RegExp(`^${name}\\s*: (.*)$`, "m"))?.[1] ?? "";
+    const flags = field("flags").split(" ");
     return {
         cpu: os.cpus()[0].model,
+        vendor: VENDORS[field("vendor_id")] ?? (field("vendor_id").toLowerCase() || os.arch()),
+        family_model: [Number(field("cpu family")), Number(field("model"))],
         cores: os.cpus().length,
         has: ["avx2", "avx512f", "sha_ni"].filter((flag) => flags.includes(flag)),
         system: `${os.type()}-${os.release()}`,
@@ -61,10 +59,16 @@ export function write(
         columns: ["case", "subject", "x", "median", "least", "most", "trials"],
     };
     const lines = Object.entries(head).map(([name, value]) => ` ${JSON.stringify(name)}: ${JSON.stringify(value)},`);
-    const sorted = rows.map((row) => row.map((cell) => (typeof cell === "number" ? short(cell) : cell)));
-    const text = `{\n${lines.join("\n")}\n "rows": [\n${sorted.map((row) => `  ${JSON.stringify(row)}`).join(",\n")}\n ]\n}\n`;
+    const series = new Map();
+    for (const [name, subject, ...cells] of rows) {
+        const key = JSON.stringify([name, subject]);
+        if (!series.has(key)) series.set(key, [name, subject]);
+        series.get(key).push(cells.map((cell) => (typeof cell === "number" ? short(cell) : cell)));
+    }
+    const encoded = [...series.values()].map((one) => `  ${JSON.stringify(one)}`).join(",\n");
     mkdirSync(folder, { recursive: true });
-    const file = path.join(folder, `js-${slug(`${where.cpu} ${where.cores} cores`)}-${engine.name}-${date}.json`);
-    writeFileSync(file, text);
+    const chip = [where.vendor, ...where.family_model].join("-");
+    const file = path.join(folder, `js-${chip}-${where.cores}-cores-${engine.name}.json`);
+    writeFileSync(file, `{\n${lines.join("\n")}\n "series": [\n${encoded}\n ]\n}\n`);
     return file;
 }

@@ -1,5 +1,5 @@
-// The study, whole: `node run.mjs [--quick] [--minutes N] [--engine NAME]… [--suite NAME]… [--seed N] [--folder
-// PATH]`. `make lab-js` installs what it needs first and draws the graphs afterwards. One file of results for each
+// Runs the whole study: `node run.mjs [--quick] [--minutes N] [--engine NAME]… [--suite NAME]… [--seed N] [--folder PATH]`.
+// `make lab-js` also installs the dependencies before and draws the graphs afterwards. Writes one file of results for each
 // engine, in the format of lab/README.md.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -29,15 +29,15 @@ const seed = options.seed ? Number(options.seed) : Math.floor(Math.random() * 2 
 const chosen = ENGINES.filter(({ name }) => !options.engine || options.engine.includes(name));
 const minutes = Number(options.minutes ?? (options.quick ? 5 : 24));
 const suites = options.suite ?? ["hashes", "pbkdf2", "keys", "trees", "pool", "streams", "memory"];
-// Shares of an engine's time; the rest is for starting it, and for memory.
+// Shares of an engine's time. The rest is for starting it and for measuring memory.
 const SHARES = { hashes: 0.52, pbkdf2: 0.12, keys: 0.05, trees: 0.03, pool: 0.04, streams: 0.11 };
 const LIMITS = { hashes: 200, pbkdf2: 200, keys: 500, trees: 500, pool: 4000, streams: 1000 };
 const QUICK_LIMITS = { hashes: 50, pbkdf2: 50, keys: 200, trees: 100, pool: 1000, streams: 500 };
-// What a limit is not lowered below: 1 MiB is hashed in less by all libraries that matter.
+// The lowest limits: all relevant libraries hash 1 MiB in less time.
 const LEAST = { hashes: 25, pbkdf2: 25, keys: 100, trees: 100, pool: 1000, streams: 250 };
 const ASKED = [16, 64, 1024, 65536, 1048576];
 
-/** What an engine does in `ms` milliseconds. Engines that are not the study's first two have every other size. */
+/** Returns the plan of an engine for `ms` milliseconds. Engines after the first two have every other size. */
 function plan(engine, ms) {
     const budgetMs = Object.fromEntries(
         Object.entries(SHARES).map(([suite, share]) => [suite, Math.round(share * ms)]),
@@ -88,7 +88,7 @@ const failures = [];
 for (const engine of chosen) {
     const running = engine.here() ? engine.version() : undefined;
     if (!running) {
-        failures.push(`${engine.name} is not here: ${engine.program}`);
+        failures.push(`${engine.name} is not installed: ${engine.program}`);
         console.error(failures.at(-1));
         continue;
     }
@@ -96,25 +96,25 @@ for (const engine of chosen) {
     const begin = Date.now();
     const planned = plan(engine, (minutes * 60_000 * weight(engine)) / weights);
     const result = { rows: [], refused: [], stopped: [], absent: [], subjects: [] };
-    const heard = (said) => {
-        if (said.row) result.rows.push(said.row);
-        for (const kind of ["refused", "stopped", "absent"]) if (said[kind]) result[kind].push(said[kind]);
-        if (said.clock) result.clock ??= said.clock;
-        if (said.subjects && !result.subjects.length) result.subjects = said.subjects;
-        if (said.refused) console.error(`  refused: ${JSON.stringify(said.refused)}`);
-        if (said.progress && /^round/.test(said.progress))
-            console.error(`  ${Math.round((Date.now() - begin) / 1000)} s: ${said.progress}`);
+    const receive = (message) => {
+        if (message.row) result.rows.push(message.row);
+        for (const kind of ["refused", "stopped", "absent"]) if (message[kind]) result[kind].push(message[kind]);
+        if (message.clock) result.clock ??= message.clock;
+        if (message.subjects && !result.subjects.length) result.subjects = message.subjects;
+        if (message.refused) console.error(`  refused: ${JSON.stringify(message.refused)}`);
+        if (message.progress?.startsWith("round"))
+            console.error(`  ${Math.round((Date.now() - begin) / 1000)} s: ${message.progress}`);
     };
     try {
         const timed = suites.filter((suite) => suite !== "memory");
-        if (timed.length) await engine.run({ ...planned, suites: timed }, heard);
-        // Memory is asked of a fresh process each time, and told to nobody by Firefox.
+        if (timed.length) await engine.run({ ...planned, suites: timed }, receive);
+        // Memory is measured in a fresh process each time. Firefox does not report it.
         if (suites.includes("memory") && engine.name !== "firefox")
             for (const way of subjects) {
-                const said = (told) => (told.row || (told.refused && told.refused.case)) && heard(told);
+                const relevant = (message) => (message.row || (message.refused && message.refused.case)) && receive(message);
                 await engine.run(
                     { ...planned, suites: ["memory"], way, subjects: [way.split(", ")[0]], streams: [64, 1024] },
-                    said,
+                    relevant,
                 );
             }
     } catch (error) {

@@ -1,9 +1,9 @@
-// The study, as every engine runs it: `run(plan, report)`. A plan is data, a report is JSON, so both travel.
+// The study, which runs in every engine: `run(plan, report)`. Plans and reports are JSON, so that they can be sent.
 //
 //     plan: {
 //         suites: some of 'hashes', 'pbkdf2', 'keys', 'trees', 'pool', 'streams'; or ['memory'], or ['check'];
 //         sizes, iterations, keys, trees, files, streams: their points;
-//         subjects: all, if none; seed; trialMs; rounds: [least, most];
+//         subjects: all if absent; seed; trialMs; rounds: [least, most];
 //         limitMs, leastMs, budgetMs: { SUITE: milliseconds } }
 import { ADAPTERS } from "./adapters/index.mjs";
 import { conversions, hashes } from "./suites/hashes.mjs";
@@ -13,7 +13,7 @@ import { memory, streams, ways } from "./suites/streams.mjs";
 import { trees } from "./suites/trees.mjs";
 import { measure, resolution } from "./trials.mjs";
 
-/** The libraries that this engine can load; who cannot be is reported. */
+/** Returns the libraries that this engine can load, and reports the others. */
 async function loaded(adapters, report) {
     const libraries = [];
     for (const { name, kind, absent, load } of adapters) {
@@ -40,7 +40,7 @@ const SUITES = {
     streams: (libraries, plan) => streams(libraries, plan.streams, plan.seed),
 };
 
-/** Every digest at a few points, and nothing timed. */
+/** Checks every digest at a few points, without timing. */
 async function check(series, report) {
     for (const one of series)
         for (const point of one.points) {
@@ -58,10 +58,7 @@ async function check(series, report) {
         }
 }
 
-/**
- * `engine.bytesUsed()` is the memory this engine says it uses, if it says; `engine.mksum()` our package as it is
- * published.
- */
+/** Runs a plan. `engine.bytesUsed()` returns the memory in use, if known; `engine.mksum()` imports the published package. */
 export async function run(plan, report, engine = {}, adapters = ADAPTERS) {
     const chosen = adapters.filter(({ name }) => !plan.subjects || plan.subjects.includes(name));
     const libraries = await loaded(chosen, report);
@@ -103,7 +100,7 @@ export async function run(plan, report, engine = {}, adapters = ADAPTERS) {
     await report({ done: true });
 }
 
-/** The subjects of the memory suite, each of which wants an engine of its own. */
+/** Returns the subjects of the memory suite, each of which needs its own process. */
 export async function memorySubjects() {
     return ways(await loaded(ADAPTERS, () => {})).map(({ subject }) => subject);
 }

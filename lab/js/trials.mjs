@@ -1,19 +1,19 @@
-// How anything is timed: the answer first, then rounds, in each of which every subject of a point has its turn, in
+// Times calls: checks the output first, and then measures in rounds, in each of which the subjects of a point take turns in
 // random order.
 //
-// A *series* is one subject over growing x: { case, subject, points: [{ x, start() }] }. `start` returns { call,
-// argument, wrong }, where `call(argument)` is what is timed, and `wrong(output)` says what is wrong with its output,
-// or nothing. `argument` may be costly to make: it is made outside the clock.
+// A *series* is one subject over increasing x: { case, subject, points: [{ x, start() }] }. `start` returns { call, argument,
+// wrong }: `call(argument)` is timed, and `wrong(output)` returns what is wrong with the output, or undefined. `argument` may be
+// expensive to create, which is not timed.
 import { Random } from "./random.mjs";
 
 const now = () => performance.now();
 const median = (numbers) => {
-    const sorted = [...numbers].sort((a, b) => a - b);
+    const sorted = numbers.toSorted((a, b) => a - b);
     const middle = sorted.length >> 1;
     return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 };
 
-/** The clock's step, in milliseconds: the least of some. */
+/** Returns the clock's resolution in milliseconds, the smallest of some measured steps. */
 export function resolution() {
     let least = Infinity;
     for (let turn = 0; turn < 20; turn++) {
@@ -26,7 +26,7 @@ export function resolution() {
     return least;
 }
 
-/** Calls `count` times; the milliseconds of all and the last output. */
+/** Calls `count` times. Returns the total time in milliseconds and the last output. */
 async function timed(point, count) {
     const { call, argument } = point;
     let output;
@@ -48,7 +48,7 @@ async function calibrate(point, trialMs) {
     let each = now() - begin;
     const wrong = await point.wrong(output);
     if (wrong) throw new WrongDigest(wrong);
-    // What is not compiled yet takes longer than it will.
+    // Calls are slower until the engine has compiled them.
     for (let count = 1; each < 50 * trialMs; count *= 2) {
         const { took } = await timed(point, count);
         each = took / count;
@@ -59,10 +59,7 @@ async function calibrate(point, trialMs) {
     point.times = [];
 }
 
-/**
- * One trial; where the calls that should fill it do not, because they had been disturbed when they were counted, one
- * with more.
- */
+/** Runs one trial. If its calls take less time than planned, because the calibration was disturbed, repeats it with more. */
 async function trial(point, trialMs) {
     for (;;) {
         const found = await timed(point, point.count);
@@ -72,15 +69,14 @@ async function trial(point, trialMs) {
 }
 
 /**
- * Rows of all series: `settings` are { seed, trialMs, limitMs, leastMs, budgetMs, rounds: [least, most] }.
+ * Measures all series. `given` is { seed, trialMs, limitMs, leastMs, budgetMs, rounds: [least, most] }.
  *
- * A trial takes `trialMs`, or 100 steps of the clock if these are more. A series stops at the first x where a call
- * takes longer than `limitMs`; that is halved, not below `leastMs`, until the least number of rounds fits into the
- * budget. Told to `report`: { row }, { stopped }, { refused } and { progress }. A series with a wrong output is
- * refused, and none of its times counts.
+ * A trial takes `trialMs`, or 100 steps of the clock if that is longer. A series stops at the first x where a call takes longer
+ * than `limitMs`, which is halved, but not below `leastMs`, until the least number of rounds fits into the budget. `report`
+ * receives { row }, { stopped }, { refused } and { progress }. A series with a wrong output is refused, with all its times.
  */
-export async function measure(series, told, report) {
-    const settings = { ...told, trialMs: Math.max(told.trialMs, 100 * resolution()) };
+export async function measure(series, given, report) {
+    const settings = { ...given, trialMs: Math.max(given.trialMs, 100 * resolution()) };
     const random = new Random(settings.seed);
     const begin = now();
     for (const one of random.shuffled(series)) {
@@ -88,10 +84,10 @@ export async function measure(series, told, report) {
             try {
                 await calibrate(point, settings.trialMs);
             } catch (error) {
-                const told = { case: one.case, subject: one.subject, x: point.x, why: String(error?.message ?? error) };
-                // One wrong digest, and none of its times counts; who cannot go on has been right until then.
+                const failure = { case: one.case, subject: one.subject, x: point.x, why: String(error?.message ?? error) };
+                // A wrong digest invalidates the whole series. After another error, its earlier points stay valid.
                 const wrong = error instanceof WrongDigest;
-                report(wrong || index === 0 ? { refused: told } : { stopped: told });
+                report(wrong || index === 0 ? { refused: failure } : { stopped: failure });
                 one.points = wrong ? [] : one.points.slice(0, index);
                 break;
             }
@@ -129,7 +125,7 @@ export async function measure(series, told, report) {
                         case: one.case,
                         subject: one.subject,
                         x: kept.at(-1)?.x ?? 0,
-                        why: `more than ${limit} ms a call, and the time is bounded`,
+                        why: `more than ${limit} ms a call, which exceeds the time budget`,
                     },
                 });
             one.points = kept;
@@ -155,7 +151,7 @@ export async function measure(series, told, report) {
                     if (wrong) throw new WrongDigest(wrong);
                     point.times.push(took / point.count);
                 } catch (error) {
-                    const told = {
+                    const failure = {
                         case: one.case,
                         subject: one.subject,
                         x: point.x,
@@ -163,7 +159,7 @@ export async function measure(series, told, report) {
                     };
                     one.failed = error instanceof WrongDigest;
                     point.failed = true;
-                    report(one.failed ? { refused: told } : { stopped: told });
+                    report(one.failed ? { refused: failure } : { stopped: failure });
                 }
             }
             await report({});

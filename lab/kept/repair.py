@@ -1,19 +1,29 @@
 #!/usr/bin/env python3
-"""Repairs of a large file with ten damaged leaves: what is fetched, and how long it takes; and proofs from its outboard.
+"""Measures repairs of a large file with ten damaged leaves (bytes fetched, time), and proofs from its outboard.
 
     repair.py MKSUM [--size MIB] [--rounds N] [--write]
 
-The copies are a file and nginx on this machine, and for a file of an eighth of the size a local S3 server, which holds
-objects in memory. Each repair reads all of the file twice, for the damage and for the last proof, so `verify` is measured
-beside it. --write puts the figures into lab/results/repair-*.json.
+The copies are a file and nginx on this machine and, for a file of an eighth of the size, a local S3 server, which holds objects
+in memory. Each repair reads the whole file twice, to find the damage and to verify the result, so `verify` is measured too.
+--write writes lab/results/repair-*.json and the table of lab/README.md.
 """
-import argparse, importlib.util, json, os, pathlib, random, shutil, statistics
-import subprocess, sys, tempfile, time
 
-HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
-sys.path.insert(0, str(HERE.parent))
-import results  # noqa: E402
+import argparse
+import importlib.util
+import json
+import os
+import pathlib
+import random
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import results
+from results import ROOT
 
 MIB, LEAF, SPOTS = 1 << 20, 64 << 10, 10
 
@@ -27,12 +37,12 @@ def load(path):
 
 def timed(*command, **more):
     begin = time.perf_counter()
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, **more)
+    done = subprocess.run(list(map(str, command)), check=False, capture_output=True, text=True, **more)
     return time.perf_counter() - begin, done
 
 
 def damage(path, chance):
-    """Flips one bit in each of ten leaves, none next to another."""
+    """Flips one bit in each of ten leaves that are not adjacent."""
     leaves = sorted(chance.sample(range(path.stat().st_size // LEAF // 2), SPOTS))
     with open(path, "r+b") as file:
         for leaf in leaves:
@@ -54,7 +64,7 @@ def make(folder, size):
 
 
 def repairs(kind, bad, good, source, size, **more):
-    """A row: the figures of some rounds of damage and repair."""
+    """Damages and repairs the file in some rounds, and returns a row."""
     seconds, fetched = [], []
     for turn in range(chosen.rounds):
         damage(bad, random.Random(turn))
@@ -62,14 +72,15 @@ def repairs(kind, bad, good, source, size, **more):
         *ranges, last = map(json.loads, done.stdout.splitlines())
         assert done.returncode == 0 and last["ok"] and len(ranges) == SPOTS, done.stderr
         assert last["fetched"] <= SPOTS * LEAF * 1.01, last
-        seconds.append(took), fetched.append(last["fetched"])
-    assert subprocess.run(["cmp", good, bad]).returncode == 0
+        seconds.append(took)
+        fetched.append(last["fetched"])
+    assert subprocess.run(["cmp", good, bad], check=False).returncode == 0
     return row(f"repair from {kind}", size, seconds, fetched=max(fetched), damaged=SPOTS * LEAF)
 
 
 def row(name, size, seconds, **more):
-    figures = {"case": name, "subject": "mksum", "median": statistics.median(seconds), "least": min(seconds), "most": max(seconds),
-               "trials": len(seconds), "mib": size, **more}
+    spread = {"median": statistics.median(seconds), "least": min(seconds), "most": max(seconds), "trials": len(seconds)}
+    figures = {"case": name, "subject": "mksum", **spread, "mib": size, **more}
     spread = f"{figures['median']:.3f} s ({figures['least']:.3f}–{figures['most']:.3f})"
     print(f"{name}\t{size} MiB\t{spread}\t{more.get('fetched', '')}", flush=True)
     return figures
@@ -116,5 +127,5 @@ if __name__ == "__main__":
     servers.prepare(chosen)
     rows = measure()
     if chosen.write:
-        told = results.write("repair", {row["case"]: {"unit": "s"} for row in rows}, rows)[1]
-        print(f"written to {told.relative_to(ROOT)}")
+        print(f"written: {results.write('repair', {row['case']: {'unit': 's'} for row in rows}, rows)[1].relative_to(ROOT)}")
+        subprocess.run([sys.executable, results.LAB / "tables.py"], check=True)

@@ -14,6 +14,7 @@ for cpu in avx2 sse41 portable; do
     for hash in md5 sha1 sha256 sha512 blake2s blake2b blake3 sha3-256; do
         # A group of messages, and one alone, which shows what a call costs.
         for case in '64' '1024' '32 1' '1024 1'; do
+            # shellcheck disable=SC2086 # bytes and count
             count=$(valgrind --tool=callgrind --callgrind-out-file="$out" --toggle-collect=counted \
                 "$bin" "$cpu" "$hash" $case 2>/dev/null)
             total=$(sed -n 's/^summary: //p; s/^totals: //p' "$out" | head -1)

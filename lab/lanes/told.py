@@ -6,10 +6,13 @@
 Its figures are of 15 samples of processor time; `least` and `most` are quartiles: a neighbour's cache still counts.
 """
 
-import pathlib, re, subprocess, sys
+import pathlib
+import re
+import subprocess
+import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-import results  # noqa: E402
+import results
 
 SAMPLES = 15  # ROUNDS in src/timing.rs
 FIGURES = re.compile(r"    (\S.*?)\s+([\d.]+) (GB/s|M/s|ms)\s+([\d.]+)\s+([\d.]+)\s+[\d.]+$")

@@ -1,22 +1,40 @@
 #!/usr/bin/env python3
-"""Measures every language's program beside the plain way, and renders the table and the plot of languages/README.md, from lab/results/languages-*.json.
+"""Measures each language's program beside the usual way of its ecosystem, and renders the page languages/README.md.
 
-    run.py [--runs N] [NAME…]    measure all that is built (or these), write the results, render
-    run.py --render              render the newest results again
+    run.py [--runs N] [NAME…]    measure all built programs (or these), write lab/results/languages-*.json, render
+    run.py --render              render again from the results
 
-Every program has to print the same root as all others before it is timed. A time is the median of N runs (3), by the user and
-system time of the process; the programs take turns, so that whatever else the machine does falls on all of them. The
-peak of resident memory comes from GNU time, since a process that Python starts inherits Python's.
+Every program must print the same root as all others before it is timed. A time is the median of N runs (3), in user and system
+time of the process. The programs take turns, so that other load on the machine affects all of them. Peak resident memory comes
+from GNU time, because a process that Python starts inherits Python's.
 """
-import argparse, os, pathlib, re, statistics, subprocess, sys, tempfile, time
+
+import argparse
+import os
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import results as files
 
 HERE = pathlib.Path(__file__).resolve().parent
-LANGUAGES = HERE.parents[1] / "languages"
-sys.path.insert(0, str(HERE.parent))
-import results as files  # noqa: E402
-
+LANGUAGES = files.ROOT / "languages"
 NAMES = {"rust": "Rust", "go": "Go", "zig": "Zig", "c": "C", "d": "D", "haskell": "Haskell", "perl": "Perl"}
-PLAIN = "plain way (Go)"
+PLAIN = "Go, `crypto/sha256`"
+# How to build, in usual/, a program that hashes one digest at a time with each ecosystem's library. {} is the program to write.
+USUAL = {
+    PLAIN: ["go", "build", "-C", "go", "-o", "{}", "."],
+    "C, OpenSSL": ["cc", "-O2", "-o", "{}", "openssl.c", "-lcrypto"],
+    "Zig, `std.crypto`": ["{zig}", "build-exe", "-OReleaseFast", "-mcpu=native", "-femit-bin={}", "crypto.zig"],
+    "D, `std.digest`": ["ldc2", "-O3", "-release", "-of={}", "-od={}.o", "stddigest.d"],
+    "Haskell, cryptohash": ["ghc", "-v0", "-O2", "-outputdir", "{}.o", "-o", "{}", "cryptohash.hs"],
+}
+LIBMKSUM = HERE.parents[1] / "target" / "release" / "libmksum.so"
 SEGMENTS = [16, 64, 256, 1024, 4096, 1 << 23]
 HEADS = ["16", "64", "256", "1024", "4096", "2^23"]
 ZEROS = "zeros", (1 << 22) + 32
@@ -26,7 +44,7 @@ HASHES = 2_000_000
 
 
 def measure(command, scratch):
-    """What a command prints, its user and system time and its wall time in seconds, its peak memory in bytes."""
+    """Returns a command's output, its user and system time and its wall time in seconds, and its peak memory in bytes."""
     report = scratch / "time"
     begin = time.perf_counter()
     process = subprocess.Popen(["/usr/bin/time", "-f", "%M", "-o", report, *command], stdout=subprocess.PIPE, text=True)
@@ -40,23 +58,34 @@ def measure(command, scratch):
 
 
 def programs(wanted, scratch):
-    """The command of each program, by the name that the table shows: a function from segment size and file."""
-    plain = scratch / "plain"
-    subprocess.run(["go", "build", "-o", plain, "."], cwd=HERE / "plain", check=True)
-    commands = {PLAIN: lambda segment, file: [plain, str(segment), file]}
+    """Returns the command of each program by its name in the table, as a function from segment size and file."""
+    commands = {}
+    zig = LANGUAGES / "zig" / ".toolchain" / "bin" / "python-zig"
+    for number, (shown, build) in enumerate(USUAL.items()):
+        program = scratch / f"usual{number}"
+        words = [word.replace("{zig}", str(zig) if zig.exists() else "zig").replace("{}", str(program)) for word in build]
+        subprocess.run(words, cwd=HERE / "usual", check=True)
+        commands[shown] = lambda segment, file, program=program: [program, str(segment), file]
     for name, shown in NAMES.items():
         program = LANGUAGES / name / "bin" / "merkle"
         if wanted and name not in wanted:
             continue
         if not program.exists():
-            print(f"run.py: no {program}: make -C languages {name}", file=sys.stderr)
+            print(f"run.py: {program} is not built: make -C languages {name}", file=sys.stderr)
+            continue
+        if name == "perl":
+            # The same program on Digest::SHA and on libmksum.
+            for variant, library in ("Perl, Digest::SHA", "none"), ("Perl, libmksum", LIBMKSUM):
+                if library == "none" or library.exists():
+                    commands[variant] = lambda segment, file, program=program, library=library: [
+                        "env", f"DIGEST_MERKLE_LIBMKSUM={library}", program, "--segment", str(segment), file]
             continue
         commands[shown] = lambda segment, file, program=program: [program, "--segment", str(segment), file]
     return commands
 
 
 def cells(commands, runs, scratch):
-    """A row for each program, file and segment size."""
+    """Returns a row for each program, file and segment size."""
     rows = []
     for name, size in ZEROS, RANDOM:
         file = scratch / name
@@ -73,11 +102,11 @@ def cells(commands, runs, scratch):
                     taken[shown].append(figures)
                     roots[shown] = root
                     if run == 0 and len(set(roots.values())) > 1:
-                        sys.exit(f"run.py: {name} with {segment}-byte segments: other roots: {roots}")
+                        sys.exit(f"run.py: {name} with {segment}-byte segments: the roots differ: {roots}")
             if name == "zeros" and segment == 64 and set(roots.values()) != {ZEROS_64}:
-                sys.exit(f"run.py: the root of the zeros is {roots}, expected {ZEROS_64}")
+                sys.exit(f"run.py: the root of the zeros: expected {ZEROS_64}, found {roots}")
             for shown, figures in taken.items():
-                cpu, wall, peak = (list(column) for column in zip(*figures))
+                cpu, wall, peak = (list(column) for column in zip(*figures, strict=True))
                 rows.append({"case": name, "subject": shown, "x": segment, **spread(cpu), "wall_seconds": statistics.median(wall),
                              "peak_bytes": max(peak), "bytes": size, "root": roots[shown]})
                 print(f"{name:7} {segment:8} {shown:16} {size / statistics.median(cpu) / 1e6:8.1f} MB/s", file=sys.stderr)
@@ -89,12 +118,13 @@ def spread(figures):
 
 
 def hash_rates(commands, runs, scratch):
-    """A row for each program: millions of hashes of `test.dat` a second."""
+    """Returns a row for each program: millions of hashes of `test.dat` per second."""
     rows = []
     for shown, command in commands.items():
-        if shown != PLAIN:
-            lines = [measure([command(64, "")[0], "--hash-rate", str(HASHES)], scratch)[0] for _ in range(runs)]
-            rates = [float(re.fullmatch(r"[0-9.]+ s,? ([0-9.]+) MH/s", line)[1]) for line in lines]
+        if shown not in USUAL and shown != "Perl, libmksum":
+            words = command(64, "")[: -3]
+            lines = [measure([*words, "--hash-rate", str(HASHES)], scratch)[0] for _ in range(runs)]
+            rates = [float(re.fullmatch(r"[0-9.]+ s ([0-9.]+) MH/s", line)[1]) for line in lines]
             rows.append({"case": "hashes", "subject": shown, **spread(rates)})
     return rows
 
@@ -111,7 +141,7 @@ def number(value):
 
 
 def table(results, file, figure, heads=HEADS):
-    """Markdown: a line for each program, a column for each segment size."""
+    """Returns a Markdown table with a line for each program and a column for each segment size."""
     lines = ["| | " + " | ".join(heads) + " |", "|---|" + "---:|" * len(heads)]
     for program in dict.fromkeys(row["subject"] for row in results["rows"] if row["case"] == file):
         found = {row["x"]: row for row in results["rows"] if row["subject"] == program and row["case"] == file}
@@ -119,16 +149,19 @@ def table(results, file, figure, heads=HEADS):
     return "\n".join(lines)
 
 
-def markdown(results):
+def markdown(results, figure):
+    """Returns the tables of one machine, with a figure or without."""
     m, sections = results["machine"], []
     plain = {(row["case"], row["x"]): throughput(row) for row in results["rows"] if row["subject"] == PLAIN}
+    chip = f"{m['cpu']} ({', '.join(m['has'])}), {m['cores']} cores, {m['system']}, load {m['load_1min']:.1f}"
     sections.append(
-        f"Measured on {results['date']}: {m['cpu']} ({', '.join(m['has'])}), {m['cores']} cores, {m['system']}, load {m['load_1min']:.1f}. "
-        f"Median of {results['rows'][0]['trials']} runs. *{PLAIN}* is [a loop over Go's `crypto/sha256`](../lab/languages/plain/main.go), the way "
-        "of the fastest programs known before.\n\n![Throughput by segment size](throughput.png)")
+        f"Measured on {results['date']}: {chip}. Median of {results['rows'][0]['trials']} runs, one thread. "
+        "The names with a library are the [usual way](../lab/languages/usual) of an ecosystem: "
+        "a loop that hashes one leaf or node at a time." + figure
+    )
     sections.append("256 MiB of random bytes, MB/s by user and system time:\n\n" +
                     table(results, "random", lambda row: number(throughput(row))))
-    sections.append("The same as a multiple of the plain way:\n\n" +
+    sections.append("The same as a multiple of Go's usual way:\n\n" +
                     table(results, "random", lambda row: f"{throughput(row) / plain['random', row['x']]:.2f}"))
     sections.append("The same, seconds of wall time:\n\n" +
                     table(results, "random", lambda row: f"{row['wall_seconds']:.2f}"))
@@ -144,25 +177,37 @@ def markdown(results):
 
 
 def draw(results, path):
-    """Throughput by segment size."""
-    import plot  # Its library is needed for nothing else here.
+    """Draws throughput by segment size on one machine."""
+    import plot  # Imported here, because only this function needs its library.
+
     series = {}
     for row in results["rows"]:
-        if row["case"] == "random":
+        if row["case"] == "random" and row["subject"] in (PLAIN, *NAMES.values(), "Perl, Digest::SHA", "Perl, libmksum"):
             series.setdefault(row["subject"], []).append((row["x"], throughput(row)))
-    plot.save(plot.lines(series, x="segment size, bytes", y="MB/s by user and system time, one thread", title="The root of 256 MiB of random bytes",
-                         ticks=SEGMENTS, width=640, height=420), path)
+    chart = plot.lines(
+        series,
+        x="segment size, bytes",
+        y="MB/s by user and system time, one thread",
+        title="The root of 256 MiB of random bytes",
+        ticks=SEGMENTS,
+        width=640,
+        height=420,
+    )
+    plot.save(chart, path)
 
 
-def render(results):
-    draw(results, LANGUAGES / "throughput.png")
+def render(found):
+    """Writes the tables of each machine, one machine after the other, and the plot of the newest results."""
+    draw(found[0], LANGUAGES / "throughput.png")
     readme = LANGUAGES / "README.md"
     begin, end = "<!-- table: written by lab/languages/run.py -->\n", "<!-- /table -->"
     text = readme.read_text()
     if begin not in text or end not in text:
-        sys.exit(f"run.py: {readme} has no place for the table")
+        sys.exit(f"run.py: {readme}: expected {begin.strip()} and {end}")
     before, rest = text.split(begin)
-    readme.write_text(before + begin + "\n" + markdown(results) + "\n\n" + end + rest.split(end)[1])
+    figures = ["\n\n![Throughput by segment size](throughput.png)", *[""] * (len(found) - 1)]
+    tables = "\n\n".join(markdown(*pair) for pair in zip(found, figures, strict=True))
+    readme.write_text(before + begin + "\n" + tables + "\n\n" + end + rest.split(end)[1])
 
 
 def main():
@@ -172,7 +217,8 @@ def main():
     parser.add_argument("names", nargs="*", choices=[*NAMES, []])
     asked = parser.parse_args()
     if asked.render:
-        return render(files.read(files.newest("languages-*.json")))
+        render(files.of("languages"))
+        return
     if not os.path.exists("/usr/bin/time"):
         subprocess.run(["apt-get", "install", "-y", "-qq", "time"], check=True)
     with tempfile.TemporaryDirectory() as folder:
@@ -180,8 +226,8 @@ def main():
         commands = programs(asked.names, scratch)
         rows = cells(commands, asked.runs, scratch) + hash_rates(commands, asked.runs, scratch)
     sized = {"x": "bytes", "unit": "s"}
-    results, _ = files.write("languages", {"zeros": sized, "random": sized, "hashes": {"unit": "M/s"}}, rows)
-    render(results)
+    files.write("languages", {"zeros": sized, "random": sized, "hashes": {"unit": "M/s"}}, rows)
+    render(files.of("languages"))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-/* libFuzzer: pieces of any size give the same root as the whole, and every proof holds. */
+/* libFuzzer: pieces of any size give the same root as the whole, and every proof is valid. */
 #include "merkle.h"
 
 #include <stdlib.h>
@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 
     merkle_tree whole, pieces;
     uint8_t expected[MERKLE_SIZE], root[MERKLE_SIZE];
-    if (!merkle_init(&whole, format, segment) || !merkle_init_watching(&pieces, format, segment, index)) {
+    if (!merkle_init(&whole, format, segment) || !merkle_init_prover(&pieces, format, segment, index)) {
         abort();
     }
     merkle_update(&whole, bytes, size);
@@ -32,11 +32,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (memcmp(root, expected, sizeof root) != 0) {
         abort();
     }
-    merkle_path path;
-    if (merkle_prove(&pieces, &path)) {
+    merkle_proof proof;
+    if (merkle_prove(&pieces, &proof)) {
         size_t start = (size_t)(index * segment);
         size_t length = size - start < segment ? size - start : (size_t)segment;
-        if (!merkle_verify(format, root, &path, bytes + start, length)) {
+        if (!merkle_verify(format, segment, root, &proof, bytes + start, length)) {
             abort();
         }
     } else if (index < merkle_leaves(&whole)) {

@@ -6,44 +6,48 @@
 static const size_t PAIR = 2 * (size_t)MERKLE_SIZE;
 
 static int leaf_prefix(merkle_format format) {
-    return format == MERKLE_RFC6962 ? 0x00 : SHA256_NO_PREFIX;
+    return format == MERKLE_RFC6962 ? 0x00 : MERKLE_SHA256_NO_PREFIX;
 }
 
 static int node_prefix(merkle_format format) {
-    return format == MERKLE_RFC6962 ? 0x01 : SHA256_NO_PREFIX;
+    return format == MERKLE_RFC6962 ? 0x01 : MERKLE_SHA256_NO_PREFIX;
 }
 
 static void node(merkle_format format, const uint8_t *left, const uint8_t *right, uint8_t *digest) {
     uint8_t pair[2 * MERKLE_SIZE];
     memcpy(pair, left, MERKLE_SIZE);
     memcpy(pair + MERKLE_SIZE, right, MERKLE_SIZE);
-    sha256_many(node_prefix(format), pair, sizeof pair, 1, digest);
+    merkle_sha256_many(node_prefix(format), pair, sizeof pair, 1, digest);
 }
 
-static void leaf_begin(merkle_format format, sha256 *leaf) {
-    sha256_init(leaf);
-    if (leaf_prefix(format) != SHA256_NO_PREFIX) {
-        sha256_update(leaf, &(uint8_t){(uint8_t)leaf_prefix(format)}, 1);
+static void leaf_begin(merkle_format format, merkle_sha256 *leaf) {
+    merkle_sha256_init(leaf);
+    if (leaf_prefix(format) != MERKLE_SHA256_NO_PREFIX) {
+        merkle_sha256_update(leaf, &(uint8_t){(uint8_t)leaf_prefix(format)}, 1);
     }
 }
 
+static bool is_shape(merkle_format format, uint64_t segment) {
+    return segment > 0 && segment <= MERKLE_SEGMENT_MAX && (format == MERKLE_PLAIN || format == MERKLE_RFC6962);
+}
+
 bool merkle_init(merkle_tree *tree, merkle_format format, uint64_t segment) {
-    if (segment == 0 || (format != MERKLE_PLAIN && format != MERKLE_RFC6962)) {
+    if (!is_shape(format, segment)) {
         return false;
     }
     tree->format = format;
     tree->segment = segment;
-    tree->watched = false;
+    tree->proving = false;
     tree->index = 0;
     merkle_reset(tree);
     return true;
 }
 
-bool merkle_init_watching(merkle_tree *tree, merkle_format format, uint64_t segment, uint64_t index) {
+bool merkle_init_prover(merkle_tree *tree, merkle_format format, uint64_t segment, uint64_t index) {
     if (!merkle_init(tree, format, segment)) {
         return false;
     }
-    tree->watched = true;
+    tree->proving = true;
     tree->index = index;
     return true;
 }
@@ -59,11 +63,13 @@ uint64_t merkle_leaves(const merkle_tree *tree) {
     return tree->joined + tree->waiting + (tree->filled > 0 ? 1 : 0);
 }
 
-/* A level of a tree is a row of nodes; node `n` of level k stands over the leaves n·2^k to (n + 1)·2^k. The watched
- * leaf is under node index >> k, whose sibling is the neighbour with the other last bit. Whoever computes nodes shows
- * them here: node `first` of the level and those after it. */
-static void show(merkle_tree *tree, unsigned level, uint64_t first, const uint8_t *digests, size_t count) {
-    if (!tree->watched) {
+/* Keeps the proven leaf's sibling on this level if it is among `count` nodes, of which `first` is the first. Every node
+ * that is computed is passed to this function once.
+ *
+ * Node n of level k is over the leaves n·2^k to (n + 1)·2^k. The leaf is under node index >> k, and that node's sibling
+ * is the one whose number differs in the last bit. */
+static void keep_sibling(merkle_tree *tree, unsigned level, uint64_t first, const uint8_t *digests, size_t count) {
+    if (!tree->proving) {
         return;
     }
     uint64_t sibling = tree->index >> level ^ 1;
@@ -77,8 +83,8 @@ static void show(merkle_tree *tree, unsigned level, uint64_t first, const uint8_
  * as it is. `first` is a multiple of MERKLE_BATCH, so that the levels above see a whole node or the right edge. */
 static void join(merkle_tree *tree, uint64_t first, uint8_t (*digests)[MERKLE_SIZE], size_t count) {
     for (unsigned level = 0; count > 1; level++) {
-        show(tree, level, first >> level, digests[0], count);
-        sha256_many(node_prefix(tree->format), digests[0], PAIR, count / 2, digests[0]);
+        keep_sibling(tree, level, first >> level, digests[0], count);
+        merkle_sha256_many(node_prefix(tree->format), digests[0], PAIR, count / 2, digests[0]);
         if (count % 2 == 1) {
             memmove(digests[count / 2], digests[count - 1], MERKLE_SIZE);
         }
@@ -97,8 +103,8 @@ static void join_batch(merkle_tree *tree) {
     uint8_t *digest = tree->batch[0];
     unsigned level = BATCH_LEVEL;
     for (; (first >> level & 1) == 1; level++) {
-        show(tree, level, (first >> level) - 1, tree->frontier[level], 1);
-        show(tree, level, first >> level, digest, 1);
+        keep_sibling(tree, level, (first >> level) - 1, tree->frontier[level], 1);
+        keep_sibling(tree, level, first >> level, digest, 1);
         node(tree->format, tree->frontier[level], digest, digest);
     }
     memcpy(tree->frontier[level], digest, MERKLE_SIZE);
@@ -106,36 +112,110 @@ static void join_batch(merkle_tree *tree) {
     tree->waiting = 0;
 }
 
+/* Appends the digest of a complete leaf. */
+static void push(merkle_tree *tree, const uint8_t *digest) {
+    memmove(tree->batch[tree->waiting++], digest, MERKLE_SIZE);
+    if (tree->waiting == MERKLE_BATCH) {
+        join_batch(tree);
+    }
+}
+
+/* Hashes whole leaves where they lie, several at once and no more than the batch has room for; returns their bytes. */
+static size_t update_leaves(merkle_tree *tree, const uint8_t *bytes, size_t size) {
+    size_t segment = (size_t)tree->segment, count = size / segment, room = MERKLE_BATCH - tree->waiting;
+    count = count < room ? count : room;
+    merkle_sha256_many(leaf_prefix(tree->format), bytes, segment, count, tree->batch[tree->waiting]);
+    tree->waiting += count;
+    if (tree->waiting == MERKLE_BATCH) {
+        join_batch(tree);
+    }
+    return count * segment;
+}
+
+/* Hashes a part of a leaf, up to its end; returns the bytes of that part. */
+static size_t update_part(merkle_tree *tree, const uint8_t *bytes, size_t size) {
+    if (tree->filled == 0) {
+        leaf_begin(tree->format, &tree->leaf);
+    }
+    uint64_t rest = tree->segment - tree->filled;
+    size_t used = size < rest ? size : (size_t)rest;
+    merkle_sha256_update(&tree->leaf, bytes, used);
+    tree->filled += used;
+    if (tree->filled == tree->segment) {
+        uint8_t digest[MERKLE_SIZE];
+        merkle_sha256_final(&tree->leaf, digest);
+        tree->filled = 0;
+        push(tree, digest);
+    }
+    return used;
+}
+
 void merkle_update(merkle_tree *tree, const void *bytes, size_t size) {
     const uint8_t *from = bytes;
     while (size > 0) {
-        size_t used = 0;
-        if (tree->filled == 0 && size >= tree->segment) {
-            /* Whole leaves are hashed where they lie, several at once. */
-            size_t segment = (size_t)tree->segment, count = size / segment, room = MERKLE_BATCH - tree->waiting;
-            count = count < room ? count : room;
-            sha256_many(leaf_prefix(tree->format), from, segment, count, tree->batch[tree->waiting]);
-            tree->waiting += count;
-            used = count * segment;
-        } else {
-            if (tree->filled == 0) {
-                leaf_begin(tree->format, &tree->leaf);
-            }
-            uint64_t rest = tree->segment - tree->filled;
-            used = size < rest ? size : (size_t)rest;
-            sha256_update(&tree->leaf, from, used);
-            tree->filled += used;
-            if (tree->filled == tree->segment) {
-                sha256_final(&tree->leaf, tree->batch[tree->waiting++]);
-                tree->filled = 0;
-            }
-        }
-        if (tree->waiting == MERKLE_BATCH) {
-            join_batch(tree);
-        }
+        bool whole = tree->filled == 0 && size >= tree->segment;
+        size_t used = whole ? update_leaves(tree, from, size) : update_part(tree, from, size);
         from += used;
         size -= used;
     }
+}
+
+/* Reads two leaves from `offset` on, each into its half of the buffer, and hashes them side by side. */
+static int update_two(merkle_tree *tree, merkle_read *read, void *context, uint64_t offset, uint8_t *buffer,
+                      size_t half) {
+    merkle_sha256 leaves[2];
+    leaf_begin(tree->format, &leaves[0]);
+    leaf_begin(tree->format, &leaves[1]);
+    for (uint64_t at = 0; at < tree->segment;) {
+        size_t size = tree->segment - at < half ? (size_t)(tree->segment - at) : half;
+        int error = read(context, offset + at, buffer, size);
+        if (error == 0) {
+            error = read(context, offset + tree->segment + at, buffer + half, size);
+        }
+        if (error != 0) {
+            return error;
+        }
+        merkle_sha256_update_two(leaves, buffer, buffer + half, size);
+        at += size;
+    }
+    for (int i = 0; i < 2; i++) {
+        uint8_t digest[MERKLE_SIZE];
+        merkle_sha256_final(&leaves[i], digest);
+        push(tree, digest);
+    }
+    return 0;
+}
+
+int merkle_update_from(merkle_tree *tree, merkle_read *read, void *context, uint64_t offset, uint64_t size,
+                       void *buffer, size_t room) {
+    size_t half = room / 2 - room / 2 % MERKLE_SHA256_BLOCK;
+    while (size > 0) {
+        uint64_t used = 0;
+        int error = 0;
+        if (tree->filled == 0 && tree->segment > half && size / 2 >= tree->segment) {
+            used = 2 * tree->segment;
+            error = update_two(tree, read, context, offset, buffer, half);
+        } else {
+            /* Up to the end of a leaf that has begun; else whole leaves, so that none is put together from two reads.
+             */
+            uint64_t most = tree->filled > 0 ? tree->segment - tree->filled : room;
+            if (tree->filled == 0 && tree->segment < room) {
+                most -= room % tree->segment;
+            }
+            most = most < room ? most : room;
+            used = size < most ? size : most;
+            error = read(context, offset, buffer, (size_t)used);
+            if (error == 0) {
+                merkle_update(tree, buffer, (size_t)used);
+            }
+        }
+        if (error != 0) {
+            return error;
+        }
+        offset += used;
+        size -= used;
+    }
+    return 0;
 }
 
 /* The root of `tree`, which is used up, except for its siblings. */
@@ -144,7 +224,7 @@ static void finish(merkle_tree *tree, uint8_t *root) {
     bool edge = false; /* whether `root` holds the right edge so far */
     unsigned level = 0;
     if (tree->filled > 0) {
-        sha256_final(&tree->leaf, tree->batch[tree->waiting++]); /* there is room: a full batch never waits */
+        merkle_sha256_final(&tree->leaf, tree->batch[tree->waiting++]); /* there is room: a full batch never waits */
     }
     if (tree->waiting > 0) {
         join(tree, first, tree->batch, tree->waiting);
@@ -158,8 +238,8 @@ static void finish(merkle_tree *tree, uint8_t *root) {
         }
         const uint8_t *left = tree->frontier[level];
         if (edge) {
-            show(tree, level, (first >> level) - 1, left, 1);
-            show(tree, level, first >> level, root, 1);
+            keep_sibling(tree, level, (first >> level) - 1, left, 1);
+            keep_sibling(tree, level, first >> level, root, 1);
             node(tree->format, left, root, root);
         } else {
             memcpy(root, left, MERKLE_SIZE);
@@ -167,61 +247,65 @@ static void finish(merkle_tree *tree, uint8_t *root) {
         }
     }
     if (!edge) {
-        sha256_many(SHA256_NO_PREFIX, tree->batch[0], 0, 1, root); /* no bytes: H of nothing, in both formats */
+        merkle_sha256_many(MERKLE_SHA256_NO_PREFIX, tree->batch[0], 0, 1,
+                           root); /* no bytes: H of nothing, in both formats */
     }
 }
 
 void merkle_root(const merkle_tree *tree, uint8_t root[MERKLE_SIZE]) {
     merkle_tree copy = *tree;
-    copy.watched = false;
+    copy.proving = false;
     finish(&copy, root);
 }
 
-bool merkle_prove(const merkle_tree *tree, merkle_path *path) {
+bool merkle_prove(const merkle_tree *tree, merkle_proof *proof) {
     uint64_t leaves = merkle_leaves(tree);
-    if (!tree->watched || tree->index >= leaves) {
+    if (!tree->proving || tree->index >= leaves) {
         return false;
     }
     uint8_t root[MERKLE_SIZE];
     merkle_tree copy = *tree;
     finish(&copy, root);
-    path->index = tree->index;
-    path->leaves = leaves;
-    path->length = 0;
+    proof->index = tree->index;
+    proof->leaves = leaves;
+    proof->length = 0;
     for (unsigned level = 0; level < MERKLE_LEVELS; level++) {
         if ((copy.seen >> level & 1) == 1) {
-            memcpy(path->digests[path->length++], copy.siblings[level], MERKLE_SIZE);
+            memcpy(proof->path[proof->length++], copy.siblings[level], MERKLE_SIZE);
         }
     }
     return true;
 }
 
-bool merkle_verify(merkle_format format, const uint8_t root[MERKLE_SIZE], const merkle_path *path, const void *leaf,
-                   size_t size) {
-    if ((format != MERKLE_PLAIN && format != MERKLE_RFC6962) || path->index >= path->leaves ||
-        path->length > MERKLE_LEVELS) {
+bool merkle_verify(merkle_format format, uint64_t segment, const uint8_t root[MERKLE_SIZE], const merkle_proof *proof,
+                   const void *leaf, size_t size) {
+    if (!is_shape(format, segment) || proof->index >= proof->leaves || proof->length > MERKLE_LEVELS) {
+        return false;
+    }
+    bool last_leaf = proof->index == proof->leaves - 1;
+    if (size == 0 || size > segment || (size < segment && !last_leaf)) {
         return false;
     }
     uint8_t digest[MERKLE_SIZE];
-    sha256 hash;
+    merkle_sha256 hash;
     leaf_begin(format, &hash);
-    sha256_update(&hash, leaf, size);
-    sha256_final(&hash, digest);
+    merkle_sha256_update(&hash, leaf, size);
+    merkle_sha256_final(&hash, digest);
     /* Up the levels: `at` is the node above the leaf, `last` the last node of the level. */
     size_t used = 0;
-    for (uint64_t at = path->index, last = path->leaves - 1; last > 0; at /= 2, last /= 2) {
+    for (uint64_t at = proof->index, last = proof->leaves - 1; last > 0; at /= 2, last /= 2) {
         if ((at ^ 1) > last) {
-            continue; /* no neighbour: it moves up as it is */
+            continue; /* a last node without a sibling is on the next level as it is */
         }
-        if (used == path->length) {
+        if (used == proof->length) {
             return false;
         }
-        const uint8_t *sibling = path->digests[used++];
+        const uint8_t *sibling = proof->path[used++];
         if (at % 2 == 0) {
             node(format, digest, sibling, digest);
         } else {
             node(format, sibling, digest, digest);
         }
     }
-    return used == path->length && memcmp(digest, root, MERKLE_SIZE) == 0;
+    return used == proof->length && memcmp(digest, root, MERKLE_SIZE) == 0;
 }

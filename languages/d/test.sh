@@ -3,12 +3,7 @@
 set -eu
 cd "$(dirname "$0")"
 
-if ! command -v ldc2 >/dev/null || ! command -v dub >/dev/null; then
-    echo "test.sh: installing ldc and dub" >&2
-    [ "$(id -u)" -eq 0 ] && sudo= || sudo=sudo
-    $sudo apt-get update -qq
-    $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -qqy --no-install-recommends ldc dub
-fi
+../need.sh ldc2:ldc dub:dub
 
 # Debian has neither dfmt nor D-Scanner. What can be checked without them: no tabs, no blanks at the end of a line, no long lines.
 if grep -nE "$(printf '\t')|[[:blank:]]\$|^.{131}" source/merkle/*.d app/*.d; then
@@ -18,8 +13,44 @@ fi
 
 # No package index, nothing outside this folder.
 export DUB_HOME="$PWD/.dub/home"
-dub build --skip-registry=all --compiler=ldc2 --build=release --config=application
+dub() { command dub "$@" --skip-registry=all --compiler=ldc2; }
+dub build --build=release --config=application
 # Once as it is written and once optimized: the optimizer must not change an answer.
-dub test --skip-registry=all --compiler=ldc2
-dub test --skip-registry=all --compiler=ldc2 --build=unittest-optimized
+dub test
+dub test --build=unittest-optimized
+
+# The packed files as a dependency of a project of its own, built with -release, which leaves out contracts.
+version=0.1.0
+rm -rf bin/packed
+mkdir -p "bin/packed/merkle-$version" bin/packed/user/source
+cp -r dub.sdl README.md LICENSE-MIT LICENSE-APACHE source app "bin/packed/merkle-$version"
+tar -C bin/packed -czf "bin/packed/merkle-$version.tar.gz" "merkle-$version"
+rm -r "bin/packed/merkle-$version"
+tar -C bin/packed -xzf "bin/packed/merkle-$version.tar.gz"
+# What the registry reads.
+dub describe --root="bin/packed/merkle-$version" >bin/packed/described.json
+for field in '"name": "merkle"' '"description": "[^"]' '"homepage": "http' '"copyright": "[^"]' '"license": "MIT OR Apache-2.0"' '"authors": \['; do
+    grep -q "$field" bin/packed/described.json || { echo "test.sh: dub describe has no $field" >&2; exit 1; }
+done
+cat >bin/packed/user/dub.sdl <<END
+name "user"
+dependency "merkle" path="../merkle-$version"
+END
+cat >bin/packed/user/source/app.d <<'END'
+import merkle;
+import std.exception : collectException;
+import std.string : representation;
+
+int main()
+{
+    foreach (segment; [0UL, maxSegment + 1])
+        if (collectException(MerkleTree!()(Format.plain, segment)) is null)
+            return 1;
+    auto tree = MerkleTree!()(Format.rfc6962, 4);
+    tree.put("abcdefghijklmnopqr".representation);
+    return tree.root[0] == 0x1b ? 0 : 2;
+}
+END
+dub build --root=bin/packed/user --build=release
+timeout 60 bin/packed/user/user || { echo "test.sh: a segment of 0 bytes with -release, or the root: exit status $?" >&2; exit 1; }
 echo "languages/d: built and tested"

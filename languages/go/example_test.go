@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"example.org/mksum/merkle"
+	merkle "example.org/mksum/languages/go"
 )
 
 func Example() {
@@ -24,10 +24,10 @@ func ExampleProver() {
 		panic(err)
 	}
 	fmt.Println("siblings:", len(proof.Path))
-	fmt.Println(merkle.Verify(merkle.RFC6962, root, proof, []byte("ijkl")))
-	fmt.Println(merkle.Verify(merkle.RFC6962, root, proof, []byte("IJKL")))
+	fmt.Println(merkle.Verify(merkle.RFC6962, 4, root, proof, []byte("ijkl")))
+	fmt.Println(merkle.Verify(merkle.RFC6962, 4, root, proof, []byte("IJKL")))
 	// Output:
 	// siblings: 3
 	// <nil>
-	// merkle: the proof does not hold
+	// merkle: the proof is not valid
 }

@@ -1,3 +1,3 @@
-module example.org/mksum/merkle
+module example.org/mksum/languages/go
 
 go 1.19

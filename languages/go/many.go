@@ -5,12 +5,15 @@ import (
 	"hash"
 )
 
+// blockSize is the bytes in a block of SHA-256.
+const blockSize = 64
+
 // manyFunc hashes count messages of size bytes that lie one after another, each after the prefix of at most one byte, and
 // puts their digests one after another. The digests may lie over the messages, from the first on, when a message is at
 // least twice as long as a digest.
 type manyFunc func(prefix, messages []byte, size, count int, digests []byte)
 
-// newMany returns the fastest way to hash many messages here.
+// newMany returns the fastest way to hash many messages here. It is for one goroutine: it holds a hash.Hash.
 func newMany(h crypto.Hash) manyFunc {
 	one := oneByOne(h.New())
 	if h == crypto.SHA256 && hasPairs {

@@ -11,6 +11,7 @@ import (
 	"hash"
 	"io"
 	"math/rand"
+	"sync"
 	"testing"
 	"testing/iotest"
 )
@@ -142,10 +143,142 @@ func TestHashInterface(t *testing.T) {
 	check(t, tree.Sum(nil), definition(crypto.SHA1, RFC6962, 1000, input), "io.Copy")
 }
 
+// What only reads a tree may be called from several goroutines; go test -race sees what they share.
+func TestConcurrentReaders(t *testing.T) {
+	input := sample(64*700 + 10)
+	for _, h := range []crypto.Hash{crypto.SHA256, crypto.SHA512, crypto.MD5} {
+		for _, format := range formats {
+			prover := NewProverWith(h, format, 64, 600)
+			prover.Write(input)
+			want := definition(h, format, 64, input)
+			var group sync.WaitGroup
+			for i := 0; i < 8; i++ {
+				group.Add(1)
+				go func() {
+					defer group.Done()
+					for i := 0; i < 20; i++ {
+						if got := prover.Sum(nil); !bytes.Equal(got, want) {
+							t.Errorf("%v %v: root %x, expected %x", format, h, got, want)
+						}
+						proof, err := prover.Proof()
+						if err == nil {
+							err = VerifyWith(h, format, 64, want, proof, leafAt(input, 64, 600))
+						}
+						if err != nil {
+							t.Errorf("%v %v: %v", format, h, err)
+						}
+						if clone, err := prover.Clone(); err != nil || clone.Leaves() != 701 {
+							t.Errorf("%v %v: %v", format, h, err)
+						}
+					}
+				}()
+			}
+			group.Wait()
+		}
+	}
+}
+
+// A clone and its original go on apart, whatever was shared between them.
+func TestClone(t *testing.T) {
+	random, input := rand.New(rand.NewSource(4)), sample(50000)
+	for _, h := range []crypto.Hash{crypto.SHA256, crypto.SHA512, crypto.MD5, crypto.SHA1} {
+		for i := 0; i < 60; i++ {
+			segment, cut := 1+random.Intn(90), random.Intn(30000)
+			index := random.Intn(cut/segment + 1)
+			original := NewProverWith(h, RFC6962, uint64(segment), uint64(index))
+			original.Write(input[:cut])
+			clone, err := original.Clone()
+			if err != nil {
+				t.Fatal(err)
+			}
+			original.Write(input[cut : cut+20000])
+			clone.Write(input[30000:])
+			other := append(append([]byte(nil), input[:cut]...), input[30000:]...)
+			for _, one := range []struct {
+				prover Prover
+				bytes  []byte
+			}{{original, input[:cut+20000]}, {clone, other}} {
+				root := definition(h, RFC6962, segment, one.bytes)
+				check(t, one.prover.Sum(nil), root, "%v, cut at %d of segments of %d", h, cut, segment)
+				proof, err := one.prover.Proof()
+				if err == nil {
+					err = VerifyWith(h, RFC6962, uint64(segment), root, proof, leafAt(one.bytes, segment, index))
+				}
+				if err != nil {
+					t.Fatalf("%v, leaf %d of segments of %d: %v", h, index, segment, err)
+				}
+			}
+		}
+	}
+}
+
+type failingReaderAt struct {
+	io.ReaderAt
+	reads, failsAt int
+}
+
+func (r *failingReaderAt) ReadAt(p []byte, offset int64) (int, error) {
+	if r.reads++; r.reads == r.failsAt {
+		return len(p) / 2, io.ErrClosedPipe
+	}
+	return r.ReaderAt.ReadAt(p, offset)
+}
+
+func TestAppendFrom(t *testing.T) {
+	random, input := rand.New(rand.NewSource(5)), sample(900_000)
+	for i := 0; i < 60; i++ {
+		for _, format := range formats {
+			segment := uint64(1 + random.Intn(200_000))
+			if i%4 == 0 {
+				segment = 65_536 + uint64(random.Intn(3)) // just above and below what is read two at a time
+			}
+			before, size := random.Intn(1000)*(i%2), random.Intn(800_000)
+			tree := New(format, segment)
+			tree.Write(input[:before])
+			if err := tree.AppendFrom(bytes.NewReader(input), int64(before), int64(size)); err != nil {
+				t.Fatal(err)
+			}
+			want := definition(crypto.SHA256, format, int(segment), input[:before+size])
+			check(t, tree.Sum(nil), want, "%v, %d and %d bytes in segments of %d", format, before, size, segment)
+
+			counting := &failingReaderAt{ReaderAt: bytes.NewReader(input)}
+			New(format, segment).AppendFrom(counting, 0, int64(size))
+			failing := &failingReaderAt{ReaderAt: bytes.NewReader(input), failsAt: 1 + random.Intn(counting.reads+1)}
+			err := New(format, segment).AppendFrom(failing, 0, int64(size))
+			if expected := failing.failsAt <= counting.reads; expected != (err == io.ErrClosedPipe) {
+				t.Fatalf("a read that fails: %v", err)
+			}
+		}
+	}
+	if err := New(Plain, 100_000).AppendFrom(bytes.NewReader(input), 0, 900_001); err != io.ErrUnexpectedEOF {
+		t.Errorf("a source that ends too soon: %v", err)
+	}
+	if err := New(Plain, 100_000).AppendFrom(bytes.NewReader(input), -1, 1); err == nil {
+		t.Error("a negative offset")
+	}
+}
+
+// The length in bits of a message of more than 2^29 bytes; the digest is that of a SHA-256 in Python that takes the length as
+// an argument. (A leaf in pieces is crypto/sha256's, which has its own tests.)
+func TestMoreThan2To32Bits(t *testing.T) {
+	if !hasPairs {
+		t.Log("nothing to test: all messages are crypto/sha256's")
+		return
+	}
+	digests := make([]byte, 64)
+	newPair().finish([]byte("abc"), []byte("abc"), 0x5c0000043, digests)
+	for _, digest := range [][]byte{digests[:32], digests[32:]} {
+		if got := fmt.Sprintf("%x", digest); got != "6f4b2092600157b7435334d871afe0d90babaf5074a983495c504ad38b11e869" {
+			t.Fatal(got)
+		}
+	}
+}
+
 func TestPanics(t *testing.T) {
 	for name, call := range map[string]func(){
-		"segment": func() { New(Plain, 0) },
-		"format":  func() { New(Format(2), 64) },
+		"segment 0": func() { New(Plain, 0) },
+		"segment":   func() { New(Plain, MaxSegment+1) },
+		"format":    func() { New(Format(2), 64) },
 	} {
 		func() {
 			defer func() {
@@ -197,7 +330,7 @@ func TestPastFourBillionLeaves(t *testing.T) {
 			if err != nil || proof.Leaves != 1<<32+uint64(more) {
 				t.Fatal(proof, err)
 			}
-			if err := Verify(format, tree.Sum(nil), proof, make([]byte, 1)); err != nil {
+			if err := Verify(format, 1, tree.Sum(nil), proof, make([]byte, 1)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -234,11 +367,11 @@ func TestEveryProofAndNoOther(t *testing.T) {
 			root := definition(crypto.SHA256, format, segment, input)
 			for index := 0; index < leaves; index++ {
 				proof, leaf := prove(t, crypto.SHA256, format, segment, index, input), leafAt(input, segment, index)
-				holds := func(proof Proof, leaf []byte) bool { return Verify(format, root, proof, leaf) == nil }
+				holds := func(proof Proof, leaf []byte) bool { return Verify(format, segment, root, proof, leaf) == nil }
 				if !holds(proof, leaf) {
 					t.Fatalf("%v: leaf %d of %d: no proof", format, index, leaves)
 				}
-				if holds(proof, leaf[1:]) || holds(proof, append(leaf[:1:1], leaf...)) {
+				if holds(proof, nil) || holds(proof, leaf[1:]) || holds(proof, append(leaf[:1:1], leaf...)) {
 					t.Fatalf("%v: leaf %d of %d: another leaf has the proof", format, index, leaves)
 				}
 				for at := range proof.Path {
@@ -279,7 +412,7 @@ func TestProofsOfLargeTrees(t *testing.T) {
 				index := random.Intn((size + segment - 1) / segment)
 				proof := prove(t, h, format, segment, index, input[:size])
 				root := definition(h, format, segment, input[:size])
-				if err := VerifyWith(h, format, root, proof, leafAt(input[:size], segment, index)); err != nil {
+				if err := VerifyWith(h, format, uint64(segment), root, proof, leafAt(input[:size], segment, index)); err != nil {
 					t.Fatalf("%v %v: leaf %d of %d: %v", format, h, index, proof.Leaves, err)
 				}
 			}
@@ -292,7 +425,7 @@ func TestForgeryInPlainOnly(t *testing.T) {
 	for _, format := range formats {
 		input := sample(128)
 		digests := append(definition(crypto.SHA256, format, 64, input[:64]), definition(crypto.SHA256, format, 64, input[64:])...)
-		err := Verify(format, definition(crypto.SHA256, format, 64, input), Proof{Index: 0, Leaves: 1}, digests)
+		err := Verify(format, 64, definition(crypto.SHA256, format, 64, input), Proof{Index: 0, Leaves: 1}, digests)
 		if forged := err == nil; forged != (format == Plain) {
 			t.Errorf("%v: %v", format, err)
 		}
@@ -322,7 +455,7 @@ func FuzzPiecesAndProofs(f *testing.F) {
 			t.Fatal(err)
 		}
 		if err == nil {
-			if err := Verify(format, root, proof, leafAt(input, segment, int(index))); err != nil {
+			if err := Verify(format, uint64(segment), root, proof, leafAt(input, segment, int(index))); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -25,12 +25,40 @@ func blocks(state *pairState, first, second *byte, count int)
 //go:noescape
 func after64(state *pairState)
 
-// cpuHasSHA tells whether the processor has SHA, SSSE3 and SSE4.1.
+// cpuHasSHA reports whether the processor has SHA, SSSE3 and SSE4.1.
 func cpuHasSHA() bool
 
 var hasPairs = cpuHasSHA()
 
-const blockSize = 64
+// newPair returns the state before the first block of two messages that come in pieces.
+func newPair() *pairState {
+	state := initial
+	return &state
+}
+
+// blocks hashes the next whole blocks of both messages.
+func (s *pairState) blocks(first, second []byte) {
+	if len(first) > 0 {
+		blocks(s, &first[0], &second[0], len(first)/blockSize)
+	}
+}
+
+// finish hashes the last bytes of both messages, fewer than a block of each, and writes their digests; size is the length
+// of a whole message.
+func (s *pairState) finish(first, second []byte, size uint64, digests []byte) {
+	var ends [2][2 * blockSize]byte
+	end := blockSize
+	if len(first)+9 > blockSize {
+		end = 2 * blockSize
+	}
+	copy(ends[0][:], first)
+	copy(ends[1][:], second)
+	for m := range ends {
+		pad(ends[m][:end], len(first), size)
+	}
+	s.blocks(ends[0][:end], ends[1][:end])
+	s.put(digests)
+}
 
 // put writes both digests.
 func (s *pairState) put(digests []byte) {
@@ -76,10 +104,10 @@ func pairsOf64(messages []byte, pairs int, digests []byte) {
 	}
 }
 
-// pad writes what follows the bytes of a message up to at in the blocks that end it.
-func pad(end []byte, at int, size int) {
+// pad writes the padding after the first at bytes of the blocks that end a message of size bytes.
+func pad(end []byte, at int, size uint64) {
 	end[at] = 0x80
-	binary.BigEndian.PutUint64(end[len(end)-8:], uint64(size)*8)
+	binary.BigEndian.PutUint64(end[len(end)-8:], size*8)
 }
 
 // pairsOfOneBlock is for messages that fit into one block with their padding.
@@ -87,7 +115,7 @@ func pairsOfOneBlock(prefix, messages []byte, size, pairs int, digests []byte) {
 	var ends [2][blockSize]byte
 	for m := range ends {
 		at := copy(ends[m][:], prefix)
-		pad(ends[m][:], at+size, at+size)
+		pad(ends[m][:], at+size, uint64(at+size))
 	}
 	first, second := ends[0][len(prefix):][:size], ends[1][len(prefix):][:size]
 	for i := 0; i < pairs; i++ {
@@ -126,7 +154,7 @@ func pairsOfAny(prefix, messages []byte, size, pairs int, digests []byte) {
 	for m := range ends {
 		copy(heads[m][:], prefix)
 		copy(ends[m][:before], prefix)
-		pad(ends[m][:end], before+rest, total)
+		pad(ends[m][:end], before+rest, uint64(total))
 	}
 	for i := 0; i < pairs; i++ {
 		first, second := messages[2*i*size:(2*i+1)*size], messages[(2*i+1)*size:(2*i+2)*size]

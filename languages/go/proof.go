@@ -7,28 +7,29 @@ import (
 	"fmt"
 )
 
-// Proof says that a leaf is under a root: its siblings from the leaf up (RFC 6962, 2.1.1).
+// Proof is an inclusion proof: the siblings of a leaf and of the nodes above it (RFC 9162, 2.1.3).
 type Proof struct {
-	Index  uint64   // of the leaf, the first being 0
+	Index  uint64   // of the leaf, counted from 0
 	Leaves uint64   // in the whole tree
 	Path   [][]byte // the lowest sibling first; a level on which the leaf's node has none is left out
 }
 
-// ErrProof says that a proof does not hold.
-var ErrProof = errors.New("merkle: the proof does not hold")
+// ErrProof is returned for a proof that is not valid.
+var ErrProof = errors.New("merkle: the proof is not valid")
 
-// Verify returns nil if proof shows that leaf, with SHA-256, is under root, and else ErrProof.
+// Verify returns nil if proof proves, with SHA-256, that leaf is under root, and [ErrProof] otherwise. The leaf must have
+// segment bytes; the last one may be shorter, but not empty.
 //
-// Proof.Leaves has to come from where the root comes from. In [Plain] anything else can be forged: two digests of a tree
-// are themselves the leaf of a shorter one with the same root. That the leaf has the length of a segment is the
-// caller's to check as well.
-func Verify(format Format, root []byte, proof Proof, leaf []byte) error {
-	return VerifyWith(crypto.SHA256, format, root, proof, leaf)
+// Proof.Leaves must come from the source of the root, not from whoever sent the proof. In [Plain] any other number allows
+// a forgery: the two digests below a root are the only leaf of a shorter stream with the same root.
+func Verify(format Format, segment uint64, root []byte, proof Proof, leaf []byte) error {
+	return VerifyWith(crypto.SHA256, format, segment, root, proof, leaf)
 }
 
 // VerifyWith is Verify with another hash.
-func VerifyWith(h crypto.Hash, format Format, root []byte, proof Proof, leaf []byte) error {
-	if !format.valid() || proof.Index >= proof.Leaves {
+func VerifyWith(h crypto.Hash, format Format, segment uint64, root []byte, proof Proof, leaf []byte) error {
+	size, isLast := uint64(len(leaf)), proof.Index+1 == proof.Leaves
+	if !format.valid() || proof.Index >= proof.Leaves || size == 0 || size > segment || size < segment && !isLast {
 		return ErrProof
 	}
 	hash := h.New()
@@ -44,7 +45,7 @@ func VerifyWith(h crypto.Hash, format Format, root []byte, proof Proof, leaf []b
 	// Up the levels: at is the node above the leaf, last the last node of the level.
 	for at, last := proof.Index, proof.Leaves-1; last > 0; at, last = at/2, last/2 {
 		if at^1 > last {
-			continue // no neighbour: it moves up as it is
+			continue // a last node without a sibling is on the next level as it is
 		}
 		if len(path) == 0 || len(path[0]) != h.Size() {
 			return ErrProof
@@ -75,43 +76,50 @@ func NewProver(format Format, segment, index uint64) Prover {
 // NewProverWith is NewProver with another hash.
 func NewProverWith(h crypto.Hash, format Format, segment, index uint64) Prover {
 	tree := NewWith(h, format, segment)
-	tree.watch = &watch{index: index}
+	tree.siblings = &siblings{index: index}
 	return Prover{tree}
+}
+
+// Clone returns a copy with a life of its own; it fails as [Tree.Clone] does.
+func (p Prover) Clone() (Prover, error) {
+	tree, err := p.Tree.Clone()
+	return Prover{tree}, err
 }
 
 // Proof returns the proof for the leaf in the tree so far. It fails while that leaf has not begun.
 func (p Prover) Proof() (Proof, error) {
-	proof := Proof{Index: p.watch.index, Leaves: p.Leaves()}
+	proof := Proof{Index: p.siblings.index, Leaves: p.Leaves()}
 	if proof.Index >= proof.Leaves {
-		return Proof{}, fmt.Errorf("merkle: no leaf %d among %d", proof.Index, proof.Leaves)
+		return Proof{}, fmt.Errorf("merkle: there is no leaf %d among %d", proof.Index, proof.Leaves)
 	}
-	w := *p.watch
-	p.finish(&w, nil)
-	for _, sibling := range w.siblings {
-		if sibling != nil {
-			proof.Path = append(proof.Path, append([]byte(nil), sibling...))
+	kept := *p.siblings
+	p.finish(&kept, nil)
+	for _, digest := range kept.digests {
+		if digest != nil {
+			proof.Path = append(proof.Path, append([]byte(nil), digest...))
 		}
 	}
 	return proof, nil
 }
 
-// watch keeps the siblings on the path of one leaf.
+// siblings are those on the path of one leaf.
 //
-// Node n of level k stands over the leaves n·2^k to (n+1)·2^k. A leaf is under node index>>k, and that node's sibling is
-// the neighbour with the other last bit. Whoever computes nodes shows them here.
-type watch struct {
-	index    uint64
-	siblings [levels][]byte
+// Node n of level k is over the leaves n·2^k to (n+1)·2^k. The leaf is under node index>>k, and that node's sibling is the
+// one whose number differs in the last bit.
+type siblings struct {
+	index   uint64
+	digests [levels][]byte
 }
 
-// show passes the digests, of size bytes each, of the nodes of a level from node first on.
-func (w *watch) show(level int, first uint64, digests []byte, size int) {
-	if w == nil {
+// keep keeps the sibling on this level if it is among the digests of the nodes from first on, of size bytes each. Every node
+// that is computed is passed to it once.
+func (s *siblings) keep(level int, first uint64, digests []byte, size int) {
+	if s == nil {
 		return
 	}
-	sibling := w.index>>level ^ 1
+	sibling := s.index>>level ^ 1
 	if sibling >= first && sibling-first < uint64(len(digests)/size) {
 		at := int(sibling-first) * size
-		w.siblings[level] = append([]byte(nil), digests[at:at+size]...)
+		s.digests[level] = append([]byte(nil), digests[at:at+size]...)
 	}
 }

@@ -1,17 +1,11 @@
 #!/bin/sh
-# Builds languages/perl/bin/merkle, checks format and style, and runs all tests.
+# Builds languages/perl/bin/merkle, checks format and style, runs all tests, and installs the packed distribution.
 set -eu
 cd "$(dirname "$0")"
 
-missing=
-for tool in perl make perlcritic perltidy; do command -v "$tool" >/dev/null || missing=yes; done
-if [ -n "$missing" ]; then
-    echo "test.sh: installing perl, perlcritic, perltidy" >&2
-    [ "$(id -u)" -eq 0 ] && sudo= || sudo=sudo
-    $sudo apt-get update -qq
-    $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -qqy --no-install-recommends \
-        perl make libperl-critic-perl perltidy
-fi
+../need.sh perl:perl make:make perlcritic:libperl-critic-perl perltidy:perltidy \
+    /usr/share/perl5/Test/CPAN/Meta.pm:libtest-cpan-meta-perl /usr/share/perl5/FFI/CheckLib.pm:libffi-checklib-perl \
+    /usr/share/doc/libffi-platypus-perl:libffi-platypus-perl
 
 perl Makefile.PL
 make
@@ -23,13 +17,47 @@ exec perl -I"$folder/blib/lib" "$folder/blib/script/merkle" "$@"
 END
 chmod +x bin/merkle
 
-sources="lib/Digest/Merkle.pm lib/Digest/Merkle/Proof.pm script/merkle"
+sources="lib/Digest/Merkle.pm lib/Digest/Merkle/Libmksum.pm lib/Digest/Merkle/Proof.pm script/merkle"
 for file in $sources t/*.t Makefile.PL; do
     perltidy --profile=.perltidyrc --standard-output "$file" | diff "$file" - ||
         { echo "test.sh: $file: not as perltidy formats it" >&2; exit 1; }
 done
 # shellcheck disable=SC2086 # file names without spaces
 perlcritic --profile .perlcriticrc $sources
-perl -MExtUtils::Manifest=manicheck -e 'exit(manicheck() > 0)'
-make test
+perl -MExtUtils::Manifest=fullcheck -e 'my ($missing, $extra) = fullcheck(); exit(@$missing + @$extra > 0)' 2>bin/manifest.log ||
+    { cat bin/manifest.log; exit 1; }
+# (Without libmksum they are tested by disttest, below.)
+
+# libmksum, if the repository has the means to build it: the same tests, and the contract.
+if command -v cargo >/dev/null || [ -x "$HOME/.cargo/bin/cargo" ]; then
+    (cd ../.. && PATH="$PATH:$HOME/.cargo/bin" cargo build --release --quiet --package mksum-c --no-default-features)
+    DIGEST_MERKLE_LIBMKSUM=$(cd ../.. && echo "${CARGO_TARGET_DIR:-$PWD/target}/release/libmksum.so")
+    export DIGEST_MERKLE_LIBMKSUM
+    [ "$(perl -Iblib/lib -MDigest::Merkle -e 'print Digest::Merkle->new->backend')" = libmksum ]
+    make test
+    ../contract.sh bin/merkle
+    unset DIGEST_MERKLE_LIBMKSUM
+else
+    echo "test.sh: no cargo: the tests with libmksum are left out" >&2
+fi
+
+# What PAUSE and the CPAN clients do: the distribution is packed, unpacked, built, tested and installed; its META is valid.
+DIGEST_MERKLE_LIBMKSUM=none make disttest >bin/disttest.log 2>&1 || { cat bin/disttest.log; exit 1; }
+make dist >/dev/null
+version=$(perl -Ilib -MDigest::Merkle -e 'print Digest::Merkle->VERSION')
+rm -rf bin/packed && mkdir -p bin/packed
+tar -C bin/packed -xzf "Digest-Merkle-$version.tar.gz"
+rm "Digest-Merkle-$version.tar.gz"
+(
+    cd "bin/packed/Digest-Merkle-$version"
+    perl -MTest::CPAN::Meta -e 'meta_yaml_ok()' | grep -qv '^not ok'
+    perl -MCPAN::Meta -e '
+        my $meta = CPAN::Meta->load_file("META.json");
+        my $licenses = join " ", $meta->license;
+        $licenses eq "mit apache_2_0" or die "licenses: $licenses\n";
+        $meta->resources->{$_} or die "no $_\n" for qw(repository bugtracker homepage license);'
+    perl Makefile.PL INSTALL_BASE="$PWD/../installed" >/dev/null && make install >/dev/null
+)
+[ "$(printf abcdefghijklmnopqr | PERL5LIB=bin/packed/installed/lib/perl5 bin/packed/installed/bin/merkle --format rfc6962 --segment 4)" = \
+    1b74633241a74d51e2843cff6143f6d31c9dcf0c41f35f0a7448696d165a5f90 ]
 echo "languages/perl: built and tested"

@@ -1,25 +1,30 @@
-"""Gets the independent programs: Debian packages with apt-get, everything else below one folder."""
-import os, pathlib, re, shutil, subprocess, venv
+"""Installs the independent programs: Debian packages with apt-get, everything else under one directory."""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import venv
 
 HERE = pathlib.Path(__file__).resolve().parent
 ENVIRONMENT = {**os.environ, "LC_ALL": "C", "PATH": os.environ.get("PATH", "") + ":/usr/local/go/bin:/usr/sbin:/sbin"}
 
 
 def run(*command, **options):
-    """What a command printed; RuntimeError with its last words when it fails or is not there."""
+    """Returns a command's output. Raises RuntimeError with its last line if it fails or does not exist."""
     options = {"env": ENVIRONMENT, **options}
     try:
-        done = subprocess.run(list(map(str, command)), capture_output=True, text=True, **options)
+        done = subprocess.run(list(map(str, command)), check=False, capture_output=True, text=True, **options)
     except OSError as error:
-        raise RuntimeError(f"{command[0]}: {error.strerror}")
+        raise RuntimeError(f"{command[0]}: {error.strerror}") from error
     if done.returncode:
-        said = (done.stderr + done.stdout).strip().splitlines() or ["no message"]
-        raise RuntimeError(f"{command[0]}: exit status {done.returncode}: {said[-1]}")
+        lines = (done.stderr + done.stdout).strip().splitlines() or ["no message"]
+        raise RuntimeError(f"{command[0]}: exit status {done.returncode}: {lines[-1]}")
     return done.stdout
 
 
 def debian(command, package):
-    """Makes sure that a command of a Debian package is there."""
+    """Installs a Debian package if its command is missing."""
     if not shutil.which(command, path=ENVIRONMENT["PATH"]):
         run("apt-get", "update")
         quiet = {**ENVIRONMENT, "DEBIAN_FRONTEND": "noninteractive"}
@@ -27,7 +32,7 @@ def debian(command, package):
 
 
 def python(tools):
-    """The interpreter of a virtual environment with requirements.txt."""
+    """Returns the interpreter of a virtual environment with the packages of requirements.txt."""
     interpreter, installed = tools / "venv/bin/python", tools / "venv/installed.txt"
     wanted = (HERE / "requirements.txt").read_text()
     if not installed.exists() or installed.read_text() != wanted:
@@ -38,7 +43,7 @@ def python(tools):
 
 
 def go(tools):
-    """The program of main.go."""
+    """Builds main.go and returns the program."""
     own = {"GOPATH": str(tools / "go"), "GOCACHE": str(tools / "go/cache")}
     own["GOFLAGS"] = "-mod=readonly -modcacherw -buildvcs=false"
     run("go", "build", "-o", tools / "go/check", ".", cwd=HERE, env={**ENVIRONMENT, **own})
@@ -46,12 +51,12 @@ def go(tools):
 
 
 def go_version(module):
-    """The version of a module that go.mod pins."""
+    """Returns the version of a module in go.mod."""
     return re.search(rf"^\s+{re.escape(module)} (\S+)", (HERE / "go.mod").read_text(), re.MULTILINE)[1]
 
 
 def cargo(tools, package, version):
-    """A program of that version from a Rust package."""
+    """Installs a version of a Rust package and returns its program."""
     program = tools / "cargo/bin" / package
     if not program.exists() or version not in run(program, "--version"):
         own = {"CARGO_TARGET_DIR": str(tools / "cargo/target"), **rustup_home()}
@@ -61,6 +66,6 @@ def cargo(tools, package, version):
 
 
 def rustup_home():
-    """Where rustup's cargo finds its toolchains when HOME is another folder than the one it was installed in."""
+    """Returns RUSTUP_HOME for a cargo that was installed under another HOME."""
     beside = pathlib.Path(shutil.which("cargo") or "/usr/bin/cargo").parent.parent.with_name(".rustup")
     return {"RUSTUP_HOME": str(beside)} if beside.is_dir() and "RUSTUP_HOME" not in os.environ else {}

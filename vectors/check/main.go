@@ -1,6 +1,6 @@
-// Check reads rows of rfc6962, plain and blake3-pairs on standard input and prints them with the root that a Go
-// library computes: `check tlog` by golang.org/x/mod/sumdb/tlog, `check merkle` by github.com/transparency-dev/merkle.
-// `check proofs MKSUM` lets both libraries and the program mksum verify each other's proofs.
+// Check reads rows of rfc6962, plain and blake3-pairs from standard input and prints them with the root that a Go
+// library computes: `check tlog` uses golang.org/x/mod/sumdb/tlog, `check merkle` github.com/transparency-dev/merkle.
+// With `check proofs MKSUM`, both libraries and the program mksum verify each other's proofs.
 package main
 
 import (
@@ -18,6 +18,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/emmansun/gmsm/sm3"
 	"github.com/transparency-dev/merkle/compact"
 	"github.com/transparency-dev/merkle/rfc6962"
 	_ "golang.org/x/crypto/blake2b"
@@ -26,7 +27,7 @@ import (
 	"lukechampine.com/blake3"
 )
 
-// The hashes that Go registers by number; blake3 is not one of them.
+// The hashes that Go registers by number, which do not include blake3 and sm3.
 var registered = map[string]crypto.Hash{
 	"md5": crypto.MD5, "sha1": crypto.SHA1, "sha224": crypto.SHA224, "sha256": crypto.SHA256, "sha384": crypto.SHA384,
 	"sha512": crypto.SHA512, "sha512-256": crypto.SHA512_256, "blake2s": crypto.BLAKE2s_256, "blake2b": crypto.BLAKE2b_512,
@@ -56,10 +57,10 @@ func main() {
 	}
 }
 
-// byTlog is the hash of the log whose records are the leaves.
+// byTlog returns the tree hash of a log whose records are the leaves.
 func byTlog(name, hash string, leaves [][]byte) []byte {
 	if name != "rfc6962" || hash != "sha256" {
-		log.Fatalf("tlog has no %s:%s", name, hash)
+		log.Fatalf("tlog does not support %s:%s", name, hash)
 	}
 	var stored []tlog.Hash
 	reader := tlog.HashReaderFunc(func(indexes []int64) ([]tlog.Hash, error) {
@@ -83,7 +84,7 @@ func byTlog(name, hash string, leaves [][]byte) []byte {
 	return root[:]
 }
 
-// byMerkle is the root of the compact range over the leaves.
+// byMerkle returns the root of the compact range over the leaves.
 func byMerkle(name, hash string, leaves [][]byte) []byte {
 	leafHash, nodeHash, empty := hashing(name, hash)
 	if len(leaves) == 0 {
@@ -102,8 +103,8 @@ func byMerkle(name, hash string, leaves [][]byte) []byte {
 	return root
 }
 
-// hashing is what a format hashes for a leaf, for a node and for no bytes; rfc6962 is the library's
-// own for every hash that Go registers.
+// hashing returns a format's leaf hash, node hash and root of empty input. For rfc6962 with a hash that
+// Go registers, they are the library's own.
 func hashing(name, hash string) (leaf func([]byte) []byte, node func(l, r []byte) []byte, empty []byte) {
 	if number, ok := registered[hash]; ok && name == "rfc6962" {
 		library := rfc6962.New(number)
@@ -125,13 +126,16 @@ func hashing(name, hash string) (leaf func([]byte) []byte, node func(l, r []byte
 	case "blake3-pairs":
 		return func(bytes []byte) []byte { return bytes }, func(l, r []byte) []byte { return digest(l, r) }, nil
 	}
-	log.Fatalf("merkle has no %s", name)
+	log.Fatalf("merkle does not support %s", name)
 	return nil, nil, nil
 }
 
 func newHash(name string) hash.Hash {
-	if name == "blake3" {
+	switch name {
+	case "blake3":
 		return blake3.New(32, nil)
+	case "sm3":
+		return sm3.New()
 	}
 	return registered[name].New()
 }
@@ -145,7 +149,7 @@ func input(pattern string, length int) []byte {
 		case "pat":
 			bytes[i] = byte(i*131 + (i>>8)*17)
 		default:
-			log.Fatalf("no such input: %s", pattern)
+			log.Fatalf("unknown input: %s", pattern)
 		}
 	}
 	return bytes

@@ -1,5 +1,13 @@
-"""The independent programs. Each function takes rows and yields, in their order, the roots that the program prints."""
-import contextlib, importlib.metadata, pathlib, re, shutil, socket, subprocess, tempfile, time
+"""The independent programs. `roots` takes rows and yields, in their order, the roots that the program prints."""
+import contextlib
+import importlib.metadata
+import pathlib
+import re
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
 
 import generate
 import install
@@ -8,10 +16,10 @@ from install import run
 
 
 class Program:
-    """One program, the tools' folder, and the files that hold the rows' inputs."""
+    """One program, with the directory of the tools and the files with the rows' inputs."""
 
-    source = None  # what the rows' source column says
-    also = ()  # other sources, whose rows it confirms too
+    source = None  # the name in the rows' source column
+    also = ()  # other sources whose rows it also confirms
 
     def __init__(self, tools, file_of):
         self.tools, self.file_of = tools, file_of
@@ -63,7 +71,7 @@ class Libtorrent(Program):
         import libtorrent
 
         paths = [self.file_of(row) for row in rows]
-        files = libtorrent.file_storage()  # one torrent of all inputs
+        files = libtorrent.file_storage()  # one torrent with all inputs
         for path in paths:
             files.add_file(f"{path.parent.name}/{path.name}", path.stat().st_size)
         torrent = libtorrent.create_torrent(files, 64 << 10, libtorrent.create_torrent.v2_only)
@@ -133,7 +141,7 @@ class B3sum(Program):
 
 
 class Moto(Program):
-    """Real multipart uploads with boto3 to an S3 server on this machine: the ETag and the composite checksum."""
+    """Multipart uploads with boto3 to an S3 server on this machine, which returns the ETag and the composite checksum."""
 
     source = generate.MOTO
 
@@ -161,7 +169,7 @@ class Moto(Program):
         self.client.complete_multipart_upload(**target, MultipartUpload={"Parts": parts})
         stored = self.client.head_object(Bucket="vectors", Key="input", ChecksumMode="ENABLED")
         etag, checksum = stored["ETag"].strip('"'), stored[f"Checksum{algorithm}"]
-        if "-" not in checksum:  # S3 ends the checksum with the number of parts, moto only the ETag
+        if "-" not in checksum:  # S3 appends the number of parts to both, moto only to the ETag
             checksum += "-" + etag.split("-")[1]
         return etag if hash_name == "md5" else checksum
 
@@ -187,7 +195,7 @@ class Moto(Program):
 
 
 class Mtsum(Program):
-    """No package has it: its rows were recorded, and are run again only where PATH has the program."""
+    """No package contains mtsum: its rows were recorded, and are checked again only if the program is in PATH."""
 
     source = generate.MTSUM
 

@@ -18,11 +18,11 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// The leaves' size, and the format that has it.
+// The leaf size, and the format that uses it.
 const leafSize, leafFormat = 16, "rfc6962:sha256:16"
 
-// made is what `mksum prove --json` prints.
-type made struct {
+// proofJSON is the output of `mksum prove --json`.
+type proofJSON struct {
 	Root       string
 	Kind       string
 	Length     int64
@@ -30,8 +30,8 @@ type made struct {
 	Digests    []string
 }
 
-// checkProofs has the program mksum make proofs that tlog and transparency-dev/merkle verify, and verify those that they
-// make, for trees of 1 to 40 leaves and a few larger ones, every leaf and every older size of the small ones.
+// checkProofs verifies proofs of the program mksum with tlog and transparency-dev/merkle, and proofs of these libraries with
+// mksum, for trees of 1 to 40 leaves and one of 1000; for trees of up to 15 leaves, every leaf and every older size.
 func checkProofs(mksum string) {
 	folder, err := os.MkdirTemp("", "proofs")
 	if err != nil {
@@ -41,7 +41,7 @@ func checkProofs(mksum string) {
 	path := filepath.Join(folder, "input")
 	var counts [2]int
 	for _, leaves := range []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 33, 40, 1000} {
-		// A last leaf that is short.
+		// The last leaf is short.
 		bytes := input("mod251", leaves*leafSize-5)
 		if err := os.WriteFile(path, bytes, 0o600); err != nil {
 			log.Fatal(err)
@@ -63,10 +63,10 @@ func checkProofs(mksum string) {
 			counts[1] += 2
 		}
 	}
-	fmt.Printf("proofs: %d of leaves and %d of growth, made by each and verified by the others\n", counts[0], counts[1])
+	fmt.Printf("proofs: %d of inclusion and %d of consistency, made by each program and verified by the others\n", counts[0], counts[1])
 }
 
-func prove(mksum, path, flag, value string) (proof made) {
+func prove(mksum, path, flag, value string) (proof proofJSON) {
 	output, err := exec.Command(mksum, "prove", path, "-f", leafFormat, flag, value, "--json").Output()
 	if err != nil {
 		log.Fatalf("mksum prove %s %s: %v", flag, value, err)
@@ -77,7 +77,7 @@ func prove(mksum, path, flag, value string) (proof made) {
 	return proof
 }
 
-// tree is a log whose records are the leaves, as both libraries keep it.
+// tree is a log whose records are the leaves, in the representation of both libraries.
 type tree struct {
 	leaves [][]byte
 	stored []tlog.Hash
@@ -103,7 +103,7 @@ func newTree(leaves [][]byte) *tree {
 	return t
 }
 
-// ReadHashes makes a tree a tlog.HashReader.
+// ReadHashes implements tlog.HashReader.
 func (t *tree) ReadHashes(indexes []int64) (hashes []tlog.Hash, err error) {
 	for _, index := range indexes {
 		hashes = append(hashes, t.stored[index])
@@ -125,18 +125,18 @@ func unhex(texts []string) (digests [][]byte, hashes []tlog.Hash) {
 	for _, text := range texts {
 		digest, err := hex.DecodeString(text)
 		if err != nil || len(digest) != tlog.HashSize {
-			log.Fatalf("no digest: %s", text)
+			log.Fatalf("not a digest: %s", text)
 		}
 		digests, hashes = append(digests, digest), append(hashes, tlog.Hash(digest))
 	}
 	return digests, hashes
 }
 
-func (t *tree) verifyInclusion(at int, ours made) {
+func (t *tree) verifyInclusion(at int, ours proofJSON) {
 	digests, hashes := unhex(ours.Digests)
 	root := t.root(t.size())
 	if ours.Root != hex.EncodeToString(root[:]) {
-		log.Fatalf("the root of %d leaves is %s, not %s", t.size(), root, ours.Root)
+		log.Fatalf("the root of %d leaves: expected %s, found %s", t.size(), root, ours.Root)
 	}
 	if err := tlog.CheckRecord(hashes, int64(t.size()), root, int64(at), tlog.RecordHash(t.leaves[at])); err != nil {
 		log.Fatalf("tlog, leaf %d of %d: %v", at, t.size(), err)
@@ -147,7 +147,7 @@ func (t *tree) verifyInclusion(at int, ours made) {
 	}
 }
 
-func (t *tree) verifyConsistency(old int, ours made) {
+func (t *tree) verifyConsistency(old int, ours proofJSON) {
 	digests, hashes := unhex(ours.Digests)
 	root, oldRoot := t.root(t.size()), t.root(old)
 	if err := tlog.CheckTree(hashes, int64(t.size()), root, int64(old), oldRoot); err != nil {
@@ -159,7 +159,7 @@ func (t *tree) verifyConsistency(old int, ours made) {
 	}
 }
 
-// acceptsInclusion has mksum verify a leaf with the proofs of both libraries.
+// acceptsInclusion checks that mksum accepts both libraries' proofs of a leaf.
 func (t *tree) acceptsInclusion(mksum, folder string, at int, bytes []byte) {
 	root := t.root(t.size())
 	record, err := tlog.ProveRecord(int64(t.size()), int64(at), t)
@@ -177,6 +177,7 @@ func (t *tree) acceptsInclusion(mksum, folder string, at int, bytes []byte) {
 	}
 }
 
+// acceptsConsistency checks that mksum accepts both libraries' proofs of consistency with the first `old` leaves.
 func (t *tree) acceptsConsistency(mksum, folder string, old, length int) {
 	root, oldRoot := t.root(t.size()), t.root(old)
 	grown, err := tlog.ProveTree(int64(t.size()), int64(old), t)
@@ -193,7 +194,7 @@ func (t *tree) acceptsConsistency(mksum, folder string, old, length int) {
 	}
 }
 
-// digests are those of a proof's nodes: some are to be joined first.
+// digests returns the digests of a proof's nodes; some must be joined first.
 func (t *tree) digests(nodes proof.Nodes) [][]byte {
 	var all [][]byte
 	for _, id := range nodes.IDs {
@@ -215,7 +216,7 @@ func flat(hashes []tlog.Hash) (digests [][]byte) {
 	return digests
 }
 
-// wire is a proof as spec/proofs.md has it.
+// wire encodes a proof as in spec/proofs.md.
 func wire(kind byte, length, start, end int, digests [][]byte) []byte {
 	proof := append([]byte("mksumprf"), 1, kind)
 	proof = binary.LittleEndian.AppendUint16(proof, uint16(len(leafFormat)))

@@ -3,9 +3,13 @@
 
     import.py CHECKOUT COMMIT
 """
-import base64, json, pathlib, sys
+import base64
+import json
+import pathlib
+import sys
 
-HEADER = """# Cases of github.com/transparency-dev/merkle, testdata/ at commit {commit}, one row a file, nothing changed but the form.
+HEADER = """# Cases of github.com/transparency-dev/merkle, testdata/ at commit {commit}, one row a file, \
+nothing changed but the form.
 # Copyright Google LLC; Apache License 2.0: vectors/proofs/LICENSE. Written by vectors/proofs/import.py: do not edit.
 # Trees of rfc6962 over SHA-256. A subtree is the tree over the leaves start to end, size one over the leaves 0 to size.
 # file\tindex\tstart\tend\tsize\tdigest\troot\tproof\tverdict
@@ -14,9 +18,12 @@ HEADER = """# Cases of github.com/transparency-dev/merkle, testdata/ at commit {
 """
 
 
+def hexed(text):
+    return base64.b64decode(text or "").hex() or "-"
+
+
 def row(path, case):
-    """The columns of one case."""
-    hexed = lambda text: base64.b64decode(text or "").hex() or "-"
+    """Returns the columns of one case."""
     start = case.get("start", 0)
     end = case.get("end", case.get("size1", case.get("treeSize")))
     size = case.get("size", case.get("size2", case.get("treeSize", "-")))
@@ -30,7 +37,8 @@ def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
     folder = pathlib.Path(sys.argv[1], "testdata")
-    rows = [row(path.relative_to(folder).with_suffix("").as_posix(), json.loads(path.read_text())) for path in folder.rglob("*.json")]
+    cases = {path.relative_to(folder).with_suffix("").as_posix(): path for path in folder.rglob("*.json")}
+    rows = [row(name, json.loads(path.read_text())) for name, path in cases.items()]
     lines = ["\t".join(map(str, columns)) + "\n" for columns in sorted(rows)]
     pathlib.Path(__file__).with_name("transparency-dev.tsv").write_text(HEADER.format(commit=sys.argv[2]) + "".join(lines))
     print(f"{len(lines)} cases")

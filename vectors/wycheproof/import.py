@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
 """import.py FOLDER: writes hmac.tsv, hkdf.tsv and pbkdf2.tsv from Wycheproof's JSON (its folder testvectors_v1)."""
-import json, pathlib, sys
+import json
+import pathlib
+import sys
 
 COLUMNS = {
     "hmac": ["key", "msg", "tag"],
     "hkdf": ["ikm", "salt", "info", "size", "okm"],
     "pbkdf2": ["password", "salt", "iterationCount", "dkLen", "dk"],
 }
-HASHES = ["sha1", "sha224", "sha256", "sha384", "sha512", "sha512_224", "sha512_256", "sha3_224", "sha3_256", "sha3_384", "sha3_512"]
+HASHES = "sha1 sha224 sha256 sha384 sha512 sha512_224 sha512_256 sha3_224 sha3_256 sha3_384 sha3_512".split()
 
 here, folder = pathlib.Path(__file__).parent, pathlib.Path(sys.argv[1])
 for kind, columns in COLUMNS.items():
-    lines = [f"# Wycheproof (github.com/C2SP/wycheproof, Apache-2.0), by vectors/wycheproof/import.py: do not edit.",
+    lines = ["# Wycheproof (github.com/C2SP/wycheproof, Apache-2.0), by vectors/wycheproof/import.py: do not edit.",
              "# " + "\t".join(["hash", "tcId", "result", *columns])]
     for name in HASHES:
         path = folder / (f"{kind}_hmac{name}_test.json" if kind == "pbkdf2" else f"{kind}_{name}_test.json")

@@ -1,4 +1,4 @@
-/* All nodes over digests in one call: merklize [HASH [DEVICE]] < LEAVES > NODES, and the root on standard error. */
+/* merklize [HASH [DEVICE]] < LEAVES > NODES: computes all nodes over digests, and prints the root on standard error. */
 #include <mksum.h>
 #include <stdio.h>
 #include <stdlib.h>

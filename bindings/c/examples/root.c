@@ -1,4 +1,4 @@
-/* The root of a file: root FORMAT FILE */
+/* root FORMAT FILE: prints the root of a file. */
 #include <mksum.h>
 #include <stdio.h>
 

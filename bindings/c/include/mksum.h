@@ -1,8 +1,8 @@
 /* libmksum: node trees and Merkle roots.
  *
- * Every function may be called from any thread. None keeps a pointer that it is given, allocates what a caller would have to
- * free, or returns through an exception; a defect in the library ends the process with a message on standard error.
- * Strings are UTF-8 and end with a zero byte, but for paths, whose bytes are the system's.
+ * Every function may be called from any thread. No function keeps a pointer after it returns, allocates memory for the caller
+ * to free, or throws; a bug in the library ends the process with a message on standard error. Strings are UTF-8 and end with
+ * a zero byte. Paths are bytes in the system's encoding.
  */
 #ifndef MKSUM_H
 #define MKSUM_H
@@ -14,62 +14,64 @@
 extern "C" {
 #endif
 
-/* How a call ended. Whatever is not MKSUM_OK is explained by mksum_error(). */
+/* The result of a call. For any status other than MKSUM_OK, mksum_error() returns the reason. */
 typedef enum mksum_status {
     MKSUM_OK = 0,
-    /* A pointer is NULL, or buffers overlap, or a string is no UTF-8. */
+    /* A pointer is NULL, buffers overlap, or a string is not UTF-8. */
     MKSUM_BAD_ARGUMENT = 1,
-    /* No node trees are made with this hash. */
+    /* The hash is not available for node trees. */
     MKSUM_BAD_HASH = 2,
     /* The leaves are not 2, 4, 8 ... digests, or the nodes have another length. */
     MKSUM_BAD_LENGTH = 3,
     /* There is no such device, or it cannot be used. */
     MKSUM_NO_DEVICE = 4,
-    /* The device failed; the nodes hold nothing to rely on. */
+    /* The device failed; the content of the nodes is undefined. */
     MKSUM_DEVICE_FAILED = 5,
-    /* The format is unknown, or cannot be had with its hash, leaf or salt. */
+    /* The format is unknown, or does not allow its hash, leaf or salt. */
     MKSUM_BAD_FORMAT = 6,
     /* The format has no root for an input of this length. */
     MKSUM_NO_ROOT = 7,
     /* The file cannot be read, or changed while it was read. */
     MKSUM_READ_FAILED = 8,
-    /* The text and its zero byte have no room; nothing was written. */
+    /* The buffer is too small for the text and its zero byte; nothing was written. */
     MKSUM_NO_ROOM = 9
 } mksum_status;
 
-/* The room that the text of any root has in, with its zero byte. */
+/* The size of a buffer for the text of any root, including its zero byte. */
 #define MKSUM_TEXT_MAX 192
 
-/* The library's version, as in "0.1.0". Never NULL. */
+/* Returns the library's version, for example "0.1.0". Never NULL. */
 const char *mksum_version(void);
 
-/* Why the last call on this thread failed, in one line without an end; "" if none has. Never NULL; valid until the next call
- * on this thread. */
+/* Returns the reason why the last failed call on this thread failed, as one line without a newline; "" if no call failed.
+ * Never NULL; valid until the next call on this thread. */
 const char *mksum_error(void);
 
-/* The size of a digest, in bytes: 20 to 64; 0 if no node trees are made with this hash, or it is NULL. Names: blake3 sha1
+/* Returns the size of a digest in bytes, 20 to 64; 0 if the hash is NULL or not available for node trees. Names: blake3 sha1
  * sha224 sha256 sha384 sha512 sha512-224 sha512-256 sha3-224 sha3-256 sha3-384 sha3-512 keccak256. */
 size_t mksum_digest_size(const char *hash);
 
-/* Computes all nodes over N = 2^k leaves, k >= 1, which are digests of `hash` that lie one after another: on the CPU, with
- * all of its cores.
+/* Computes all nodes over N = 2^k leaves, k >= 1, which are contiguous digests of `hash`, on all cores of the CPU.
  *
- * `leaves` has `leaves_len` = N digests; `nodes` has room for `nodes_len` = as many bytes, and must not overlap. Node i is at
- * nodes + i * mksum_digest_size(hash): node 0 is zero, node 1 the root, and the children of i are 2 i and 2 i + 1; those of
- * nodes N/2 to N - 1 are the leaves. A node is the hash of its two children's digests, without a prefix. */
+ * `leaves` holds N digests in `leaves_len` bytes. `nodes` has the same length, `nodes_len` bytes, and must not overlap
+ * `leaves`. Node i is at nodes + i * mksum_digest_size(hash): node 0 is zero, node 1 is the root, and the children of node i
+ * are nodes 2 i and 2 i + 1. The children of nodes N/2 to N - 1 are the leaves. A node is the hash of its two children's
+ * digests, without a prefix. */
 mksum_status mksum_merklize(const char *hash, const uint8_t *leaves, size_t leaves_len, uint8_t *nodes,
                             size_t nodes_len);
 
-/* The same on a device: "cpu"; the number or a part of the name of an OpenCL device, as `mksum devices` lists them; "auto",
- * the first GPU, else the CPU, which does too what the GPU fails at; NULL is "cpu". `threads` is how many the CPU uses, 0 for one a core; devices ignore it. */
+/* As mksum_merklize, on a device: "cpu" or NULL; the number or part of the name of an OpenCL device listed by
+ * `mksum devices`; or "auto", the first GPU, else the CPU. If the device chosen by "auto" fails, the CPU takes over.
+ * `threads` is the number of CPU threads, 0 for one a core; other devices ignore it. */
 mksum_status mksum_merklize_on(const char *device, unsigned threads, const char *hash, const uint8_t *leaves,
                                size_t leaves_len, uint8_t *nodes, size_t nodes_len);
 
-/* Writes the root of `len` bytes in a format, as in "rfc6962:sha256:64KiB", to `text`, which has room for `room` bytes: as
- * `mksum` prints it, with a zero byte at the end. MKSUM_TEXT_MAX bytes are always enough. `bytes` may be NULL if `len` is 0. */
+/* Writes the root of `len` bytes in a format, for example "rfc6962:sha256:64KiB", to `text`, a buffer of `room` bytes, as
+ * `mksum` prints it and with a zero byte at the end. MKSUM_TEXT_MAX bytes are always enough. `bytes` may be NULL if `len` is
+ * 0. */
 mksum_status mksum_root_of_bytes(const char *format, const uint8_t *bytes, size_t len, char *text, size_t room);
 
-/* The same for a file, read by all cores. */
+/* As mksum_root_of_bytes, for a file, read on all cores. */
 mksum_status mksum_root_of_file(const char *format, const char *path, char *text, size_t room);
 
 #ifdef __cplusplus

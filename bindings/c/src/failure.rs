@@ -1,4 +1,4 @@
-//! How a call ends, and why.
+//! The status of a call, and the reason for a failure.
 
 use std::cell::RefCell;
 use std::ffi::{CString, c_char};
@@ -7,7 +7,7 @@ use std::fmt::Display;
 /// `mksum_status`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)] // `mksum.h` says what they are.
+#[allow(missing_docs)] // `mksum.h` documents them.
 pub enum Status {
     Ok = 0,
     BadArgument = 1,
@@ -21,14 +21,14 @@ pub enum Status {
     NoRoom = 9,
 }
 
-/// Why a call failed.
+/// The failure of a call: its status and reason.
 pub struct Failure {
     status: Status,
     reason: String,
 }
 
 impl Failure {
-    /// A failure of this kind.
+    /// Creates a failure.
     pub fn new(status: Status, reason: impl Display) -> Self {
         Failure { status, reason: reason.to_string() }
     }
@@ -38,13 +38,13 @@ thread_local! {
     static LAST: RefCell<CString> = RefCell::default();
 }
 
-/// Remembers why a call failed, for [`mksum_error`].
-pub fn told(result: Result<(), Failure>) -> Status {
+/// Returns the status of a result, and stores the reason of a failure for [`mksum_error`].
+pub fn status(result: Result<(), Failure>) -> Status {
     match result {
         Ok(()) => Status::Ok,
         Err(Failure { status, reason }) => {
             let reason = CString::new(reason.replace('\0', "\\0")).unwrap_or_default();
-            // On a thread that is ending there is nobody to ask.
+            // A thread that is ending cannot ask for the reason any more.
             let _ = LAST.try_with(|last| *last.borrow_mut() = reason);
             status
         }

@@ -1,6 +1,6 @@
-//! The functions of `mksum.h`, which says what they promise.
+//! The functions of `mksum.h`, which documents them.
 //!
-//! Nothing unwinds into C: a panic would be a defect, and ends the process at the border (`extern "C"`).
+//! No panic unwinds into C: a panic is a bug, and `extern "C"` ends the process.
 
 mod failure;
 mod inputs;

@@ -1,6 +1,6 @@
 //! Roots of bytes and files.
 
-use crate::failure::{Failure, Status, told};
+use crate::failure::{Failure, Status, status};
 use crate::inputs;
 use mksum::{Root, Spec};
 use mksum_io::{Error, Input, Job, Options, hash};
@@ -10,7 +10,7 @@ use std::path::PathBuf;
 /// `mksum_root_of_bytes`.
 ///
 /// # Safety
-/// As `mksum.h` says.
+/// The contract in `mksum.h`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mksum_root_of_bytes(
     format: *const c_char,
@@ -20,20 +20,20 @@ pub unsafe extern "C" fn mksum_root_of_bytes(
     room: usize,
 ) -> Status {
     let root = || {
-        // SAFETY: the caller's promise.
+        // SAFETY: `mksum.h` requires valid pointers of the caller.
         let (spec, bytes) = unsafe { (spec(format)?, inputs::bytes(bytes, len, "bytes")?) };
-        // SAFETY: the caller's promise.
+        // SAFETY: `mksum.h` requires valid pointers of the caller.
         let text = unsafe { inputs::room(text.cast(), room, bytes, "text")? };
         let root = spec.root(bytes).map_err(|error| Failure::new(Status::NoRoot, format_args!("{spec}: {error}")))?;
         write(&root, text)
     };
-    told(root())
+    status(root())
 }
 
 /// `mksum_root_of_file`.
 ///
 /// # Safety
-/// As `mksum.h` says.
+/// The contract in `mksum.h`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mksum_root_of_file(
     format: *const c_char,
@@ -42,31 +42,31 @@ pub unsafe extern "C" fn mksum_root_of_file(
     room: usize,
 ) -> Status {
     let root = || {
-        // SAFETY: the caller's promise.
+        // SAFETY: `mksum.h` requires valid pointers of the caller.
         let (spec, path) = unsafe { (spec(format)?, inputs::bytes_of(path, "path")?) };
-        // SAFETY: the caller's promise.
+        // SAFETY: `mksum.h` requires valid pointers of the caller.
         let text = unsafe { inputs::room(text.cast(), room, path, "text")? };
         let path = path_of(path)?;
         let fail = |error: Error| {
             let status = if matches!(error, Error::Format { .. }) { Status::NoRoot } else { Status::ReadFailed };
             Failure::new(status, format_args!("{}: {error}", path.display()))
         };
-        let job = Job { input: Input::Path(path.clone()), specs: vec![spec] };
+        let job = Job::new(Input::Path(path.clone()), vec![spec]);
         let roots = hash(&job, &Options::new()).map_err(fail)?;
         for root in roots {
             write(&root.map_err(fail)?, text)?;
         }
         Ok(())
     };
-    told(root())
+    status(root())
 }
 
-/// The format with this name.
+/// Parses the format string.
 ///
 /// # Safety
 /// As [`inputs::string`].
 unsafe fn spec(format: *const c_char) -> Result<Spec, Failure> {
-    // SAFETY: the caller's promise.
+    // SAFETY: this function has the same contract.
     let name = unsafe { inputs::string(format, "format")? };
     name.parse().map_err(|error| Failure::new(Status::BadFormat, format_args!("{name}: {error}")))
 }
@@ -79,7 +79,7 @@ fn path_of(bytes: &[u8]) -> Result<PathBuf, Failure> {
 
 #[cfg(not(unix))]
 fn path_of(bytes: &[u8]) -> Result<PathBuf, Failure> {
-    let text = str::from_utf8(bytes).map_err(|_| Failure::new(Status::BadArgument, "path: no UTF-8"))?;
+    let text = str::from_utf8(bytes).map_err(|_| Failure::new(Status::BadArgument, "path: not UTF-8"))?;
     Ok(text.into())
 }
 
@@ -91,7 +91,7 @@ fn write(root: &Root, text: &mut [u8]) -> Result<(), Failure> {
             let (found, needed) = (text.len(), root.len());
             return Err(Failure::new(
                 Status::NoRoom,
-                format_args!("text: room for {found} bytes, {needed} are needed"),
+                format_args!("text: expected a buffer of {needed} bytes, found {found}"),
             ));
         }
     }

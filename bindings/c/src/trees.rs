@@ -1,6 +1,6 @@
 //! Node trees.
 
-use crate::failure::{Failure, Status, told};
+use crate::failure::{Failure, Status, status};
 use crate::inputs;
 use mksum::node_tree::{CpuLanes, Merklize, NodeTree, NodeTreeError};
 use mksum_lanes::Hash;
@@ -11,10 +11,10 @@ use std::thread::available_parallelism;
 /// `mksum_digest_size`.
 ///
 /// # Safety
-/// As `mksum.h` says.
+/// The contract in `mksum.h`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mksum_digest_size(hash: *const c_char) -> usize {
-    // SAFETY: the caller's promise.
+    // SAFETY: `mksum.h` requires a valid pointer of the caller.
     let name = unsafe { inputs::string(hash, "hash") };
     name.ok().and_then(|name| hash_named(name).ok()).map_or(0, Hash::size)
 }
@@ -22,7 +22,7 @@ pub unsafe extern "C" fn mksum_digest_size(hash: *const c_char) -> usize {
 /// `mksum_merklize`.
 ///
 /// # Safety
-/// As `mksum.h` says.
+/// The contract in `mksum.h`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mksum_merklize(
     hash: *const c_char,
@@ -31,14 +31,14 @@ pub unsafe extern "C" fn mksum_merklize(
     nodes: *mut u8,
     nodes_len: usize,
 ) -> Status {
-    // SAFETY: the caller's promise.
+    // SAFETY: both functions have the same contract.
     unsafe { mksum_merklize_on(ptr::null(), 0, hash, leaves, leaves_len, nodes, nodes_len) }
 }
 
 /// `mksum_merklize_on`.
 ///
 /// # Safety
-/// As `mksum.h` says.
+/// The contract in `mksum.h`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mksum_merklize_on(
     device: *const c_char,
@@ -50,15 +50,15 @@ pub unsafe extern "C" fn mksum_merklize_on(
     nodes_len: usize,
 ) -> Status {
     let merklize = || {
-        // SAFETY: the caller's promise.
+        // SAFETY: `mksum.h` requires valid pointers of the caller.
         let (device, hash, leaves) = unsafe {
             let device = if device.is_null() { "cpu" } else { inputs::string(device, "device")? };
             (device, inputs::string(hash, "hash")?, inputs::bytes(leaves, leaves_len, "leaves")?)
         };
-        // SAFETY: the caller's promise.
+        // SAFETY: `mksum.h` requires valid pointers of the caller.
         let nodes = unsafe { inputs::room(nodes, nodes_len, leaves, "nodes")? };
         let hash = hash_named(hash)?;
-        // Before a device is opened.
+        // Checks the lengths before a device is opened.
         NodeTree::between(hash, leaves, nodes).map_err(failed)?;
         let threads = match threads {
             0 => available_parallelism().map_or(1, |threads| threads.get()),
@@ -67,12 +67,12 @@ pub unsafe extern "C" fn mksum_merklize_on(
         device_named(device, threads)?.merklize(hash, leaves, nodes).map_err(failed)?;
         Ok(())
     };
-    told(merklize())
+    status(merklize())
 }
 
 fn hash_named(name: &str) -> Result<Hash, Failure> {
     let known = Hash::from_name(name).filter(|hash| NodeTree::HASHES.contains(hash));
-    known.ok_or_else(|| Failure::new(Status::BadHash, format_args!("no node trees are made with '{name}'")))
+    known.ok_or_else(|| Failure::new(Status::BadHash, format_args!("hash '{name}' is not available for node trees")))
 }
 
 fn failed(error: NodeTreeError) -> Failure {

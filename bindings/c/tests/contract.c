@@ -1,4 +1,4 @@
-/* What mksum.h promises: every function with right and wrong arguments. Compiled as C11 and as C++17. */
+/* Tests the contract in mksum.h: every function with valid and invalid arguments. Compiled as C11 and as C++17. */
 #include <mksum.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,7 +88,7 @@ static void every_hash(void)
             exit(1);
         pattern(leaves, len);
         EXPECT(mksum_merklize(hashes[i].name, leaves, len, nodes, len) == MKSUM_OK);
-        /* The root is the only node over its children, and the last node that over the last two leaves. */
+        /* A tree over the root's children has the same root, and a tree over the last two leaves has the last node. */
         EXPECT(mksum_merklize(hashes[i].name, nodes + 2 * size, 2 * size, two, 2 * size) == MKSUM_OK);
         EXPECT(!memcmp(two + size, nodes + size, size));
         EXPECT(mksum_merklize(hashes[i].name, leaves + len - 2 * size, 2 * size, two, 2 * size) == MKSUM_OK);

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# run.sh FOLDER VERSION: installs the library below FOLDER, and builds and runs what uses it there as a stranger would.
+# run.sh FOLDER VERSION: installs the library under FOLDER, and builds and runs programs that use it from there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=$1 version=$2
@@ -9,19 +9,21 @@ export PKG_CONFIG_PATH="$folder/usr/lib/pkgconfig"
 [ "$(pkg-config --modversion mksum)" = "$version" ]
 fail() { echo "bindings/c: $*" >&2; exit 1; }
 
-# Header and library have the same functions, and no others are seen.
+# The library exports exactly the functions of the header.
 functions() { grep -o 'mksum_[a-z_]*(' include/mksum.h | tr -d '(' | sort -u | grep -v '^mksum_error$\|^mksum_status$'; echo mksum_error; }
 diff <(functions | sort) <(nm -D --defined-only "$folder/usr/lib/libmksum.so" | awk '{print $3}' | sort) ||
-    fail "mksum.h and libmksum.so do not declare the same"
-# And the same statuses with the same numbers.
+    fail "mksum.h and libmksum.so have different functions"
+# The statuses have the same numbers.
 diff <(sed -n 's/^ *MKSUM_\([A-Z_]*\) = \([0-9]*\),\{0,1\}$/\1 \2/p' include/mksum.h | tr -d _ ) \
-    <(sed -n 's/^ *\([A-Z][A-Za-z]*\) = \([0-9]*\),$/\1 \2/p' src/failure.rs | tr a-z A-Z) ||
-    fail "mksum.h and failure.rs do not number the same"
+    <(sed -n 's/^ *\([A-Z][A-Za-z]*\) = \([0-9]*\),$/\1 \2/p' src/failure.rs | tr '[:lower:]' '[:upper:]') ||
+    fail "mksum.h and failure.rs have different statuses"
 
 c=(cc -std=c11 -Wall -Wextra -Werror -pedantic -O1 -g "-DVERSION=\"$version\"")
-shared=($(pkg-config --cflags --libs mksum) "-Wl,-rpath,$folder/usr/lib")
-cflags=($(pkg-config --cflags mksum))
-static=("$folder/usr/lib/libmksum.a" $(pkg-config --static --libs-only-l mksum | sed 's/-lmksum//'))
+read -ra shared <<<"$(pkg-config --cflags --libs mksum)"
+shared+=("-Wl,-rpath,$folder/usr/lib")
+read -ra cflags <<<"$(pkg-config --cflags mksum)"
+read -ra static <<<"$(pkg-config --static --libs-only-l mksum | sed 's/-lmksum//')"
+static=("$folder/usr/lib/libmksum.a" "${static[@]}")
 for program in examples/merklize examples/root tests/contract; do
     name=$(basename "$program")
     "${c[@]}" "$program.c" "${shared[@]}" -o "$folder/$name"
@@ -30,16 +32,16 @@ for program in examples/merklize examples/root tests/contract; do
 done
 c++ -std=c++17 -Wall -Wextra -Werror -pedantic -O1 "-DVERSION=\"$version\"" -x c++ tests/contract.c -x none "${shared[@]}" \
     -o "$folder/contract-c++"
-readelf -d "$folder/contract" | grep -q 'NEEDED.*libmksum\.so\.0' || fail "the shared library has another name"
+readelf -d "$folder/contract" | grep -q 'NEEDED.*libmksum\.so\.0' || fail "the shared library has the wrong soname"
 if readelf -d "$folder/contract-static" | grep -q mksum; then fail "the static program needs the shared library"; fi
 
 for name in contract contract-static contract-asan contract-c++; do
     "$folder/$name" || fail "$name"
 done
-# Valgrind has no AVX-512; and what OpenCL runtimes leave behind when they are loaded is theirs.
+# Valgrind does not support AVX-512. OpenCL runtimes leak memory when they are loaded, so none is.
 OCL_ICD_VENDORS=/nonexistent MKSUM_CPU=avx2 valgrind --quiet --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite "$folder/contract"
 
-# The examples: the same nodes from every build, and the published ones.
+# The examples: every build computes the published nodes.
 python3 - > "$folder/leaves" <<'PYTHON'
 import sys
 sys.stdout.buffer.write(bytes((i * 131 + (i >> 8) * 17) & 255 for i in range(32 << 16)))
@@ -47,10 +49,10 @@ PYTHON
 for name in merklize merklize-static merklize-asan; do
     "$folder/$name" < "$folder/leaves" > "$folder/nodes" 2> "$folder/printed"
     grep -q "blake3	pat	16	.*	$(cat "$folder/printed")	$(tail -c +33 "$folder/nodes" | sha256sum | cut -d ' ' -f 1)$" \
-        ../../vectors/nodes.tsv || fail "$name: other nodes than vectors/nodes.tsv has"
+        ../../vectors/nodes.tsv || fail "$name: the nodes differ from vectors/nodes.tsv"
 done
 head -c 100 "$folder/leaves" > "$folder/short"
-if "$folder/merklize" < "$folder/short" > "$folder/nodes" 2> "$folder/told"; then fail "100 bytes are no leaves"; fi
-grep -q '^merklize: 100 bytes of leaves: ' "$folder/told"
+if "$folder/merklize" < "$folder/short" > "$folder/nodes" 2> "$folder/message"; then fail "100 bytes were accepted as leaves"; fi
+grep -q '^merklize: 100 bytes of leaves: ' "$folder/message"
 [ "$("$folder/root" blake3 "$folder/leaves" | sed 's/.* = //')" = "$("$folder/root-static" blake3 "$folder/leaves" | sed 's/.* = //')" ]
 echo "bindings/c: libmksum $version, static and shared, as C and as C++"

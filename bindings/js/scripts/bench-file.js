@@ -1,6 +1,6 @@
-// bench-file.js [MIB]: one File in Chromium (1024 MiB if not told), as a form has it, hashed as a tree by one worker and by
-// two, beside only reading it and WebCrypto's digest of the same bytes in memory: MB/s, the median of five, and the least
-// and the most, in turn. CHROMIUM names another browser.
+// bench-file.js [MIB]: measures a File from a form in Chromium (1024 MiB by default): hashed as a tree by one and two workers,
+// only read, and WebCrypto's digest of the same bytes in memory. Prints MB/s: the median of five interleaved runs, the minimum
+// and the maximum. CHROMIUM names another browser.
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
@@ -17,7 +17,8 @@ const server = createServer((request, response) => {
         response.setHeader("Cross-Origin-Opener-Policy", "same-origin");
         response.setHeader("Cross-Origin-Embedder-Policy", "require-corp");
         if (pathname === "/") {
-            return response.setHeader("Content-Type", "text/html").end('<!doctype html><link rel="icon" href="data:,"><input type="file">');
+            response.setHeader("Content-Type", "text/html").end('<!doctype html><link rel="icon" href="data:,"><input type="file">');
+            return;
         }
         response.setHeader("Content-Type", extname(pathname) === ".js" ? "text/javascript" : "text/plain");
         response.end(readFileSync(join(dist, pathname)));
@@ -64,10 +65,10 @@ try {
         try {
             const bytes = await file.arrayBuffer();
             ways["WebCrypto SHA-256, in memory"] = () => crypto.subtle.digest("SHA-256", bytes);
-            ways["WebCrypto SHA-256, read and held whole"] = async () =>
+            ways["WebCrypto SHA-256, read into memory"] = async () =>
                 crypto.subtle.digest("SHA-256", await file.arrayBuffer());
         } catch (error) {
-            console.error(`WebCrypto: ${error}`);
+            console.error(`WebCrypto: ${String(error)}`);
         }
         const results = Object.fromEntries(Object.keys(ways).map((name) => [name, []]));
         for (let round = 0; round < 6; round++) {
@@ -80,7 +81,7 @@ try {
         return results;
     });
     for (const [name, speeds] of Object.entries(results)) {
-        const [least, , median, , most] = speeds.sort((a, b) => a - b).map((speed) => speed.toFixed(0).padStart(6));
+        const [least, , median, , most] = speeds.toSorted((a, b) => a - b).map((speed) => speed.toFixed(0).padStart(6));
         console.log(name.padEnd(40), median, `(${least.trim()}-${most.trim()})`);
     }
 } finally {

@@ -1,5 +1,5 @@
-// build.js [face]: compiles the engine for WebAssembly, with SIMD and without, and the TypeScript face, into dist/.
-// `face`: only the TypeScript, over the modules of the last build.
+// build.js [face]: compiles the engine to WebAssembly, with and without SIMD, and the TypeScript, into dist/.
+// `face`: compiles only the TypeScript, and uses the modules of the last build.
 import { execFileSync } from "node:child_process";
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
@@ -11,20 +11,20 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const workspace = resolve(root, "../..");
 const target = join(process.env.CARGO_TARGET_DIR ?? join(workspace, "target"), "js");
 
-/** The modules: what they hold, and with which instructions. */
+/** The builds of each module, and their instruction sets. */
 const KINDS = { simd: "+simd128", scalar: "-simd128" };
 
 /**
- * Without bulk memory: a small copy is a call into the engine with it, and some loads and stores otherwise, so that a short
- * message takes a third less time.
+ * Without bulk memory, a small copy is some loads and stores instead of a call into the engine. A short message then takes a
+ * third less time.
  */
 const FEATURES = "+mutable-globals,+sign-ext,+nontrapping-fptoint";
 
-/** Where a panic happened says nothing of this machine, so that every machine builds the same bytes. */
+/** Removes this machine's paths from panic locations, so that every machine builds the same bytes. */
 const HOME = process.env.CARGO_HOME ?? join(homedir(), ".cargo");
 const REMAP = [`--remap-path-prefix=${HOME}/registry/src/=`, `--remap-path-prefix=${workspace}/=`];
 
-/** The families of hashes: each is a feature of the engine and an entry of its own, with these hashes. */
+/** The families of hashes. Each is a feature of the engine and an entry of the package, with these hashes. */
 const FAMILIES = {
     md5: ["md5"],
     sha1: ["sha1"],
@@ -35,7 +35,7 @@ const FAMILIES = {
     ripemd160: ["ripemd160"],
 };
 
-/** What modules there are, and what cargo is told for each. */
+/** The modules, and cargo's options for each. */
 const only = (...features) => ["--no-default-features", "--features", features.join()];
 const CONTENTS = { all: [], hashes: only(...Object.keys(FAMILIES)) };
 for (const family in FAMILIES) CONTENTS[family] = only(family);
@@ -43,12 +43,12 @@ for (const family in FAMILIES) CONTENTS[family] = only(family);
 const path = (content, kind) => join(target, `${content}.${kind}.wasm`);
 
 /**
- * A crate as a module: returns where it is. Binaryen's wasm-opt was no gain: the same speed, and modules 3 % longer when
- * packed.
+ * Compiles a crate to a module and returns its path. Binaryen's wasm-opt did not help: the speed was the same, and compressed
+ * modules were 3 % larger.
  */
 function compile(crate, kind, options = []) {
     const folder = join(target, kind);
-    // Between flags: paths may have spaces.
+    // The separator, because paths may contain spaces.
     const flags = [...REMAP, "-C", "target-cpu=mvp", "-C", `target-feature=${FEATURES},${KINDS[kind]}`].join("\x1f");
     execFileSync("cargo", [
         "build", "--quiet", "--package", crate, "--profile", "wasm", "--target", "wasm32-unknown-unknown",
@@ -57,12 +57,12 @@ function compile(crate, kind, options = []) {
     return join(folder, "wasm32-unknown-unknown/wasm", `${crate.replaceAll("-", "_")}.wasm`);
 }
 
-/** Bytes as a source like the others. */
+/** Returns a TypeScript module that exports bytes in base64. */
 function source(name, bytes) {
     return `export const ${name}: string =\n    "${Buffer.from(bytes).toString("base64")}";\n`;
 }
 
-/** A module so: packed by LZMA, since base64 hides from gzip what repeats. */
+/** Writes a module as TypeScript, compressed with LZMA, because gzip cannot find repetitions in base64. */
 function inline(content, kind) {
     writeFileSync(path(content, kind).replace(/wasm$/, "ts"), source("packed", pack(readFileSync(path(content, kind)), 9)));
 }
@@ -77,7 +77,7 @@ if (process.argv[2] !== "face") {
             inline(content, kind);
         }
     }
-    // It runs everywhere.
+    // The scalar build runs everywhere.
     writeFileSync(unpacker, source("unpacker", readFileSync(compile("mksum-unpack", "scalar"))));
 }
 copyFileSync(unpacker, join(root, "src/unpacker.ts"));
@@ -86,7 +86,7 @@ const dist = join(root, "dist");
 rmSync(dist, { recursive: true, force: true });
 execFileSync(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "--project", root], { stdio: "inherit" });
 
-/** An entry's files in a folder of their own: what it imports, with those in `own` instead of the ones named so. */
+/** Copies an entry with its imports to a directory of its own. Files in `own` replace those of the same name. */
 function variant(name, entry, own) {
     const copied = new Set();
     const copy = (file) => {
@@ -107,22 +107,22 @@ const read = (file) => readFileSync(join(dist, file), "utf8");
 variant("fetch", "index.js", { "source.js": read("source-fetch.js"), "source.d.ts": read("source-fetch.d.ts") });
 for (const kind in KINDS) copyFileSync(path("all", kind), join(dist, "fetch", `${kind}.wasm`));
 
-/** Without its types. */
+/** Returns an inlined module as JavaScript, without types. */
 const script = (content, kind) => inlined(content, kind).replace(": string", "");
 const modules = (content) => ({ "simd.js": script(content, "simd"), "scalar.js": script(content, "scalar") });
 
-/** The table of hashes with these rows. */
-function rows(file, names) {
+/** Returns the table of hashes with only these names. */
+function tableOf(file, names) {
     return read(file).replace(/^\s+(?:readonly )?"?([\w-]+)"?: .*\n/gm, (row, name) => (names.includes(name) ? row : ""));
 }
 
 variant("hashes", "hashes.js", modules("hashes"));
 for (const [family, names] of Object.entries(FAMILIES)) {
-    const table = { "table.js": rows("table.js", names), "table.d.ts": rows("table.d.ts", names) };
+    const table = { "table.js": tableOf("table.js", names), "table.d.ts": tableOf("table.d.ts", names) };
     variant(family, `${family}.js`, { ...modules(family), ...table });
 }
 
-// Nobody imports these from here.
+// The entries above have their own copies of these files.
 for (const file of ["source-fetch", ...Object.keys(FAMILIES)]) {
     for (const ending of ["js", "d.ts"]) rmSync(join(dist, `${file}.${ending}`));
 }

@@ -8,18 +8,18 @@ export type HashName = keyof typeof TABLE;
 /** The names of all hashes. */
 export const HASHES: readonly HashName[] = /* @__PURE__ */ Object.keys(TABLE) as HashName[];
 
-/** A hash as the engine knows it. */
+/** A hash with its number in the engine. */
 export interface Algorithm {
     readonly name: HashName;
     readonly number: number;
-    /** The digest's size, in bytes. */
+    /** The digest size, in bytes. */
     readonly size: number;
-    /** The block's size, in bytes. */
+    /** The block size, in bytes. */
     readonly block: number;
 }
 
 /**
- * The hash with this name.
+ * Returns the hash with this name.
  *
  * @throws {MksumError} `argument` if there is none.
  */

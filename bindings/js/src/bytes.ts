@@ -1,27 +1,27 @@
 import { MksumError } from "./errors.js";
 
-/** Bytes in memory: a `Uint8Array` (a `Buffer` is one), another view, or a whole buffer; shared memory too, copied first. */
+/** Bytes in memory: a `Uint8Array` (which a `Buffer` is), another view, or a whole buffer. Shared memory is copied first. */
 export type Bytes = ArrayBufferView | ArrayBufferLike;
 
 /**
- * The bytes themselves, not copied.
+ * Returns a view of the bytes, without copying.
  *
- * @throws {MksumError} `argument` if they are none; `detached` if their buffer is gone.
+ * @throws {MksumError} `argument` if `data` is not bytes; `detached` if its buffer is detached.
  */
 export function bytesOf(data: Bytes): Uint8Array {
     if (data instanceof Uint8Array) {
-        if (data.length === 0) checkThere(data);
+        if (data.length === 0) checkAttached(data);
         return data;
     }
     if (ArrayBuffer.isView(data)) {
         let view;
         try {
-            // A view beyond the end of its buffer has no byteOffset: a DataView throws, typed arrays tell 0.
+            // The byteOffset of a view beyond the end of its buffer throws for a DataView, and is 0 for a typed array.
             view = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
         } catch (cause) {
             throw detached(cause);
         }
-        if (view.length === 0 && "at" in data) checkThere(data as unknown as Uint8Array);
+        if (view.length === 0 && "at" in data) checkAttached(data as unknown as Uint8Array);
         return view;
     }
     const tag = Object.prototype.toString.call(data);
@@ -32,12 +32,12 @@ export function bytesOf(data: Bytes): Uint8Array {
             throw detached(cause);
         }
     }
-    const hint = typeof data === "string" ? ": a string has no bytes of its own, use new TextEncoder().encode(text)" : "";
+    const hint = typeof data === "string" ? ": encode it with new TextEncoder().encode(text)" : "";
     throw new MksumError("argument", `expected a Uint8Array, found ${kind(data)}${hint}`);
 }
 
-/** A view without bytes may be one whose buffer is gone: every method of it then throws. */
-function checkThere(view: Uint8Array): void {
+/** Checks an empty view: if its buffer is detached, every method throws. */
+function checkAttached(view: Uint8Array): void {
     try {
         view.at(0);
     } catch (cause) {
@@ -46,10 +46,10 @@ function checkThere(view: Uint8Array): void {
 }
 
 function detached(cause: unknown): MksumError {
-    return new MksumError("detached", "the bytes are gone: their buffer was detached or shrunk", { cause });
+    return new MksumError("detached", "the buffer of these bytes was detached or shrunk", { cause });
 }
 
-/** What a value is, for a message. */
+/** Describes the type of a value, for a message. */
 export function kind(value: unknown): string {
     if (value === null || value === undefined) return String(value);
     if (typeof value !== "object") return `a ${typeof value}`;
@@ -57,14 +57,14 @@ export function kind(value: unknown): string {
 }
 
 /**
- * A whole number from `least` to `most`.
+ * Checks that a value is an integer from `least` to `most`.
  *
- * @throws {MksumError} `argument` if it is no number; `length` if it is out of range.
+ * @throws {MksumError} `argument` if it is not a number; `length` if it is out of range.
  */
-export function whole(value: number, name: string, least = 0, most = Number.MAX_SAFE_INTEGER): number {
+export function integer(value: number, name: string, least = 0, most = Number.MAX_SAFE_INTEGER): number {
     if (typeof value !== "number") throw new MksumError("argument", `${name}: expected a number, found ${kind(value)}`);
     if (!Number.isSafeInteger(value) || value < least || value > most) {
-        throw new MksumError("length", `${name}: expected a whole number from ${least} to ${most}, found ${value}`);
+        throw new MksumError("length", `${name}: expected an integer from ${least} to ${most}, found ${value}`);
     }
     return value;
 }

@@ -1,4 +1,4 @@
-// What every entry has beside its hashes.
+// The exports that all entries share.
 export { type HashName, HASHES } from "./algorithms.js";
 export type { Bytes } from "./bytes.js";
 export { hkdf, hkdfExpand, hkdfExtract, pbkdf2, pbkdf2Many, pbkdf2Of, type Secret } from "./derive.js";

@@ -1,17 +1,17 @@
 import { algorithm, type Algorithm, type HashName } from "./algorithms.js";
-import { type Bytes, bytesOf, kind, whole } from "./bytes.js";
+import { type Bytes, bytesOf, integer, kind } from "./bytes.js";
 import { INPUT, running } from "./engine.js";
 import { MksumError } from "./errors.js";
 import { createHmac, type Digest, digest, hmac } from "./hash.js";
 import type { Options } from "./input.js";
 
-/** A record of `wasm/src/derive.rs`: key, last value, sum; in bytes. */
+/** The lengths in a record of `wasm/src/derive.rs` (key, last value, sum), in bytes. */
 const [KEY, VALUE] = [144, 64];
 const RECORD = KEY + 2 * VALUE;
-/** The records that one call takes. */
+/** The number of records in one call. */
 const RECORDS = Math.floor(INPUT / RECORD);
 
-/** The iterations between two looks at a signal: some milliseconds. */
+/** The number of iterations between two checks of a signal: some milliseconds. */
 const STRIDE = 1 << 13;
 
 /** A password with its salt. */
@@ -21,29 +21,30 @@ export interface Secret {
 }
 
 /**
- * A key of `length` bytes from a password (PBKDF2: RFC 8018, 5.2, with HMAC of any hash).
+ * Derives a key of `length` bytes from a password (PBKDF2: RFC 8018, 5.2, with HMAC of any hash).
  *
- * Keys longer than a digest cost no more time up to four digests of sha256: the blocks go side by side.
+ * The blocks of a long key are computed in parallel: a key of up to four digests of sha256 takes no longer than one digest.
  *
- * @throws {MksumError} `argument` or `length` if an argument makes no sense; `detached` if bytes are gone.
+ * @throws {MksumError} `argument` or `length` if an argument is invalid; `detached` if a buffer is detached.
  */
 export function pbkdf2(name: HashName, password: Bytes, salt: Bytes, iterations: number, length: number): Digest {
     return pbkdf2Many(name, [{ password, salt }], iterations, length)[0]!;
 }
 
 /**
- * The keys of several passwords, side by side.
+ * Derives the keys of several passwords in parallel.
  *
  * @throws {MksumError} As {@link pbkdf2}.
  */
 export function pbkdf2Many(name: HashName, secrets: readonly Secret[], iterations: number, length: number): Digest[] {
     const derivation = new Derivation(name, secrets, iterations, length);
-    derivation.goOn(iterations - 1);
+    derivation.iterate(iterations - 1);
     return derivation.keys();
 }
 
 /**
- * The same key as {@link pbkdf2}, a few milliseconds at a time, so that a page stays alive; progress counts iterations.
+ * Derives the same key as {@link pbkdf2} a few milliseconds at a time, so that a page stays responsive. `progress` counts
+ * iterations.
  *
  * @throws {MksumError} As {@link pbkdf2}; the signal's reason.
  */
@@ -57,9 +58,9 @@ export async function pbkdf2Of(
     const derivation = new Derivation(name, [{ password, salt }], iterations, length);
     for (let done = 1; done < iterations; ) {
         signal?.throwIfAborted();
-        const now = Math.min(STRIDE, iterations - done);
-        derivation.goOn(now);
-        done += now;
+        const times = Math.min(STRIDE, iterations - done);
+        derivation.iterate(times);
+        done += times;
         progress?.(done, iterations);
         await new Promise((resolve) => setTimeout(resolve));
     }
@@ -67,7 +68,7 @@ export async function pbkdf2Of(
     return derivation.keys()[0]!;
 }
 
-/** PBKDF2 under way: a record for each block of each key. */
+/** The state of PBKDF2: a record for each block of each key. */
 class Derivation {
     private readonly algorithm: Algorithm;
     private readonly records: Uint8Array<ArrayBuffer>;
@@ -76,10 +77,10 @@ class Derivation {
     constructor(name: HashName, secrets: readonly Secret[], iterations: number, private readonly length: number) {
         this.algorithm = algorithm(name);
         const { size, block } = this.algorithm;
-        whole(iterations, "iterations", 1, 2 ** 32);
+        integer(iterations, "iterations", 1, 2 ** 32);
         if (!Array.isArray(secrets)) throw new MksumError("argument", `expected an array, found ${kind(secrets)}`);
-        // RFC 8018, 5.2, allows (2^32 - 1) digests; this much fits memory.
-        this.blocks = Math.ceil(whole(length, "length", 1, 1 << 26) / size);
+        // RFC 8018, 5.2, allows 2^32 - 1 digests; this limit fits into memory.
+        this.blocks = Math.ceil(integer(length, "length", 1, 1 << 26) / size);
         this.records = new Uint8Array(RECORD * this.blocks * secrets.length);
         for (const [index, { password, salt }] of secrets.entries()) {
             let key = bytesOf(password);
@@ -98,9 +99,10 @@ class Derivation {
         }
     }
 
-    goOn(times: number): void {
+    iterate(times: number): void {
+        if (times === 0) return;
         const engine = running();
-        for (let at = 0; times > 0 && at < this.records.length; at += RECORDS * RECORD) {
+        for (let at = 0; at < this.records.length; at += RECORDS * RECORD) {
             const records = this.records.subarray(at, at + RECORDS * RECORD);
             const { input } = engine.views();
             input.set(records);
@@ -115,7 +117,7 @@ class Derivation {
         }
     }
 
-    /** The keys, and the end of all that is secret here. */
+    /** Returns the keys, and erases the records. */
     keys(): Digest[] {
         const { size } = this.algorithm;
         const keys: Digest[] = [];
@@ -133,27 +135,27 @@ class Derivation {
 }
 
 /**
- * A key of `length` bytes, at most 255 digests, from input that has entropy enough (HKDF: RFC 5869).
+ * Derives a key of `length` bytes, at most 255 digests, from input with enough entropy (HKDF: RFC 5869).
  *
- * @throws {MksumError} `argument` or `length` if an argument makes no sense; `detached` if bytes are gone.
+ * @throws {MksumError} `argument` or `length` if an argument is invalid; `detached` if a buffer is detached.
  */
 export function hkdf(name: HashName, input: Bytes, salt: Bytes, info: Bytes, length: number): Digest {
     return hkdfExpand(name, hkdfExtract(name, input, salt), info, length);
 }
 
-/** The first half of HKDF (RFC 5869, 2.2): a pseudorandom key. */
+/** Extracts a pseudorandom key, the first step of HKDF (RFC 5869, 2.2). */
 export function hkdfExtract(name: HashName, input: Bytes, salt: Bytes): Digest {
     return hmac(name, salt, input);
 }
 
-/** The second half of HKDF (RFC 5869, 2.3), from a pseudorandom key. */
+/** Expands a pseudorandom key, the second step of HKDF (RFC 5869, 2.3). */
 export function hkdfExpand(name: HashName, key: Bytes, info: Bytes, length: number): Digest {
     const { size } = algorithm(name);
-    const out = new Uint8Array(whole(length, "length", 0, 255 * size));
-    const about = bytesOf(info);
+    const out = new Uint8Array(integer(length, "length", 0, 255 * size));
+    const context = bytesOf(info);
     let block: Uint8Array = new Uint8Array(0);
     for (let at = 0; at * size < length; at++) {
-        block = createHmac(name, key).update(block).update(about).update(Uint8Array.of(at + 1)).digest();
+        block = createHmac(name, key).update(block).update(context).update(Uint8Array.of(at + 1)).digest();
         out.set(block.subarray(0, Math.min(size, length - at * size)), at * size);
     }
     return out;

@@ -3,9 +3,9 @@ import { create, type Digest } from "./hash.js";
 import { type Options, slices, type Source } from "./input.js";
 
 /**
- * The digest of bytes from anywhere.
+ * Returns the digest of the bytes of any source.
  *
- * @throws {MksumError} `source` if they cannot be read; otherwise as {@link create} and the signal's reason.
+ * @throws {MksumError} `source` if they cannot be read; otherwise as {@link create}, or the signal's reason.
  */
 export async function digestOf(name: HashName, source: Source, options: Options = {}): Promise<Digest> {
     const hasher = create(name);

@@ -1,60 +1,60 @@
 import { MksumError } from "./errors.js";
-import { later, now } from "./source.js";
+import { compile, compileSync } from "./source.js";
 
-/** What the module exports: `wasm/src/abi.rs` and `tree_abi.rs`. */
+/** The exports of the module: `wasm/src/abi.rs` and `tree_abi.rs`. */
 export interface Exports {
     readonly memory: WebAssembly.Memory;
-    input(): number;
-    output(): number;
-    digest(algorithm: number, len: number): void;
-    begin(algorithm: number): number;
-    keyed(algorithm: number, len: number): number;
-    append(number: number, len: number): void;
-    peek(number: number): number;
-    finish(number: number): number;
-    copy(number: number): number;
-    forget(number: number): void;
-    kept(): number;
-    iterate(algorithm: number, count: number, times: number): void;
+    readonly input: () => number;
+    readonly output: () => number;
+    readonly digest: (algorithm: number, len: number) => void;
+    readonly begin: (algorithm: number) => number;
+    readonly keyed: (algorithm: number, len: number) => number;
+    readonly append: (number: number, len: number) => void;
+    readonly peek: (number: number) => number;
+    readonly finish: (number: number) => number;
+    readonly copy: (number: number) => number;
+    readonly forget: (number: number) => void;
+    readonly kept: () => number;
+    readonly iterate: (algorithm: number, count: number, times: number) => void;
 
-    block(len: number): number;
-    block_at(number: number): number;
-    block_end(number: number): void;
-    answer_at(): number;
-    answer_len(): number;
-    answer_end(): void;
-    spec_facts(len: number): number;
-    formats(): number;
-    root(len: number, end: number): number;
-    tree(len: number): number;
-    tree_append(number: number, len: number): number;
-    tree_root(number: number): number;
-    tree_end(number: number): void;
-    cover(spec: number, len: number, atMost: number): number;
-    subtree(spec: number, total: number, start: number, len: number, level: number, block: number): number;
-    leaf(spec: number, total: number, start: number, len: number): number;
-    leaf_append(number: number, len: number): void;
-    leaf_finish(number: number): number;
-    leaf_end(number: number): void;
-    join(spec: number, len: number, atMost: number, block: number): number;
-    prove_range(spec: number, block: number, start: number, end: number): number;
-    prove_consistency(spec: number, block: number, old: number): number;
-    proof_facts(proof: number): number;
-    verify_range(proof: number, len: number, bytes: number): number;
-    verify_consistency(proof: number, len: number): number;
-    keep(spec: number, atMost: number, block: number): number;
-    outboard_facts(block: number): number;
-    outboard_damaged(block: number, digests: number): number;
+    readonly block: (len: number) => number;
+    readonly block_at: (number: number) => number;
+    readonly block_end: (number: number) => void;
+    readonly answer_at: () => number;
+    readonly answer_len: () => number;
+    readonly answer_end: () => void;
+    readonly spec_facts: (len: number) => number;
+    readonly formats: () => number;
+    readonly root: (len: number, end: number) => number;
+    readonly tree: (len: number) => number;
+    readonly tree_append: (number: number, len: number) => number;
+    readonly tree_root: (number: number) => number;
+    readonly tree_end: (number: number) => void;
+    readonly cover: (spec: number, len: number, atMost: number) => number;
+    readonly subtree: (spec: number, total: number, start: number, len: number, level: number, block: number) => number;
+    readonly leaf: (spec: number, total: number, start: number, len: number) => number;
+    readonly leaf_append: (number: number, len: number) => void;
+    readonly leaf_finish: (number: number) => number;
+    readonly leaf_end: (number: number) => void;
+    readonly join: (spec: number, len: number, atMost: number, block: number) => number;
+    readonly prove_range: (spec: number, block: number, start: number, end: number) => number;
+    readonly prove_consistency: (spec: number, block: number, old: number) => number;
+    readonly proof_facts: (proof: number) => number;
+    readonly verify_range: (proof: number, len: number, bytes: number) => number;
+    readonly verify_consistency: (proof: number, len: number) => number;
+    readonly keep: (spec: number, atMost: number, block: number) => number;
+    readonly outboard_facts: (block: number) => number;
+    readonly outboard_damaged: (block: number, digests: number) => number;
 }
 
-/** The most bytes that one call takes. */
+/** The largest input of one call, in bytes. */
 export const INPUT = 1 << 16;
 const OUTPUT = 1 << 10;
 
-/** A running instance. There is one a thread, and all states live in its memory. */
+/** A running instance. Each thread has one, whose memory holds all states. */
 export class Engine {
     readonly exports: Exports;
-    /** Where a call's bytes go, and where its answer is. Valid until memory grows: see {@link views}. */
+    /** Views of the input and the output of calls. Valid until memory grows: see {@link views}. */
     input!: Uint8Array<ArrayBuffer>;
     output!: Uint8Array<ArrayBuffer>;
 
@@ -63,7 +63,7 @@ export class Engine {
         this.renew();
     }
 
-    /** Looks at memory anew if it has grown: the old views then have no bytes. */
+    /** Renews the views if memory has grown, which detached the old ones. */
     views(): this {
         if (this.input.length === 0) this.renew();
         return this;
@@ -71,13 +71,13 @@ export class Engine {
 
     private renew(): void {
         const { memory, input, output } = this.exports;
-        this.input = new Uint8Array(memory.buffer as ArrayBuffer, input(), INPUT);
-        this.output = new Uint8Array(memory.buffer as ArrayBuffer, output(), OUTPUT);
+        this.input = new Uint8Array(memory.buffer, input(), INPUT);
+        this.output = new Uint8Array(memory.buffer, output(), OUTPUT);
     }
 
-    /** After a trap nobody can trust the states: no call is answered any more. */
+    /** Stops the engine after a trap, because its states can no longer be trusted. */
     fail(cause: unknown): never {
-        broken ??= new MksumError("broken", `the engine failed, and gives no digest any more: ${String(cause)}`, { cause });
+        broken ??= new MksumError("broken", `the engine failed and has stopped: ${String(cause)}`, { cause });
         throw broken;
     }
 }
@@ -86,22 +86,22 @@ let engine: Engine | undefined;
 let broken: MksumError | undefined;
 
 /**
- * The running instance, started if it can be at once.
+ * Returns the running instance, and starts it if it can be compiled synchronously.
  *
  * @throws {MksumError} `not-loaded` or `broken`.
  */
 export function running(): Engine {
     if (broken) throw broken;
-    return (engine ??= new Engine(now())).views();
+    return (engine ??= new Engine(compileSync())).views();
 }
 
 /**
- * Compiles the engine aside and starts it. Needed once before the first call where WebAssembly is fetched, or has no SIMD;
- * elsewhere it saves the first call some milliseconds.
+ * Compiles the engine asynchronously and starts it. Required once before the first call if WebAssembly is fetched or has no
+ * SIMD; otherwise it saves the first call some milliseconds.
  *
- * @param module A compiled module of this package, from another thread, say.
+ * @param module A compiled module of this package, for example from another thread.
  */
 export async function load(module?: WebAssembly.Module): Promise<void> {
-    const compiled = engine ? undefined : (module ?? (await later()));
+    const compiled = engine ? undefined : (module ?? (await compile()));
     if (compiled) engine ??= new Engine(compiled);
 }

@@ -1,29 +1,29 @@
-/** What went wrong, for programs. */
+/** The kind of an error. */
 export type ErrorCode =
-    /** An argument of the wrong type, or a name that nothing has. */
+    /** An argument has the wrong type, or is an unknown name. */
     | "argument"
-    /** The bytes' buffer was detached (transferred to a worker, say) or shrunk under them. */
+    /** The buffer of the bytes was detached (for example transferred to a worker) or shrunk. */
     | "detached"
-    /** A length or a position out of range, or more memory than WebAssembly gives. */
+    /** A length or a position is out of range, or WebAssembly has not enough memory. */
     | "length"
-    /** The hasher, or what else is used up, was used after its end. */
+    /** A hasher, frontier or pool was used after its end. */
     | "finished"
-    /** WebAssembly is not there yet: `await load()` first. */
+    /** WebAssembly is not loaded yet: call `await load()` first. */
     | "not-loaded"
-    /** The engine failed within: no later call is answered. */
+    /** The engine failed: all later calls fail too. */
     | "broken"
-    /** The format has no root for this input, or needs what a stream does not tell. */
+    /** The format has no root for this input, or needs a length that a stream does not have. */
     | "format"
-    /** The bytes are no proof, or the proof does not hold. */
+    /** The bytes are not a proof, or the proof is not valid. */
     | "proof"
-    /** The bytes are no kept tree, or not one to be relied on. */
+    /** The bytes are not an outboard, or it is damaged. */
     | "outboard"
     /** A source failed, or changed while it was read. */
     | "source";
 
-/** Every error of this package but an aborted signal's own reason. */
+/** The error class of this package. Only an aborted signal rejects with another error, its own reason. */
 export class MksumError extends Error {
-    /** What went wrong. */
+    /** The kind of the error. */
     readonly code: ErrorCode;
 
     constructor(code: ErrorCode, message: string, options?: ErrorOptions) {

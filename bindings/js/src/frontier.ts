@@ -5,16 +5,16 @@ import { answer, call, write } from "./memory.js";
 import { Root } from "./root.js";
 import { Spec } from "./spec.js";
 
-/** Hashes a stream into a root: holds the digests of the perfect subtrees so far, and a bounded buffer. */
+/** Hashes a stream into a root. It holds the digests of the perfect subtrees so far, and a bounded buffer. */
 export class Frontier {
     readonly spec: Spec;
     private tree: number;
     private len = 0;
 
     /**
-     * Before the first byte.
+     * Creates a frontier without bytes.
      *
-     * @throws {MksumError} `argument` if there is no such format; `format` if it needs the length first.
+     * @throws {MksumError} `argument` if there is no such format; `format` if the format needs the length first.
      */
     constructor(spec: Spec | string) {
         this.spec = Spec.parse(spec);
@@ -22,10 +22,10 @@ export class Frontier {
         const named = write(engine, this.spec.text);
         const made = answer(engine, (exports) => exports.tree(named));
         this.tree = new DataView(made.buffer).getUint32(0, true);
-        forgotten().register(this, this.tree, this);
+        finalizer().register(this, this.tree, this);
     }
 
-    /** The bytes so far. */
+    /** The number of bytes so far. */
     get position(): number {
         return this.len;
     }
@@ -33,7 +33,7 @@ export class Frontier {
     /**
      * Appends bytes.
      *
-     * @throws {MksumError} `finished` after the end; `argument` or `detached` if these are no bytes.
+     * @throws {MksumError} `finished` after the end; `argument` or `detached` if `data` is not bytes.
      */
     update(data: Bytes): this {
         const bytes = bytesOf(data);
@@ -49,7 +49,7 @@ export class Frontier {
     }
 
     /**
-     * The root of the bytes so far; more may be appended afterwards.
+     * Returns the root of the bytes so far. More bytes may be appended afterwards.
      *
      * @throws {MksumError} `finished` after the end; `format` if the format has no root for this length.
      */
@@ -58,24 +58,24 @@ export class Frontier {
         return new Root(this.spec, this.len, answer(running(), (exports) => exports.tree_root(tree)));
     }
 
-    /** The end. Does nothing after the end. */
+    /** Ends the frontier and frees its memory. Does nothing after the end. */
     free(): void {
         if (this.tree < 0) return;
         const tree = this.alive();
         this.tree = -1;
-        forgotten().unregister(this);
+        finalizer().unregister(this);
         call(running(), (exports) => exports.tree_end(tree));
     }
 
     private alive(): number {
-        if (this.tree < 0) throw new MksumError("finished", "this frontier has ended: make another one");
+        if (this.tree < 0) throw new MksumError("finished", "this frontier has ended: create another one");
         return this.tree;
     }
 }
 
-/** Frees frontiers that nobody ended. */
+/** Frees frontiers that are collected before their end. */
 let registry: FinalizationRegistry<number> | undefined;
 
-function forgotten(): FinalizationRegistry<number> {
+function finalizer(): FinalizationRegistry<number> {
     return (registry ??= new FinalizationRegistry((tree) => running().exports.tree_end(tree)));
 }

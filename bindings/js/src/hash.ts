@@ -3,21 +3,21 @@ import { type Bytes, bytesOf } from "./bytes.js";
 import { type Engine, INPUT, running } from "./engine.js";
 import { MksumError } from "./errors.js";
 
-/** A digest: a fresh array of its own. */
+/** A digest, in a new array with its own buffer. */
 export type Digest = Uint8Array<ArrayBuffer>;
 
 /**
- * The digest of bytes.
+ * Returns the digest of bytes.
  *
- * @throws {MksumError} `argument` if there is no such hash or these are no bytes; `detached` if they are gone.
+ * @throws {MksumError} `argument` if there is no such hash or `data` is not bytes; `detached` if its buffer is detached.
  */
 export function digest(name: HashName, data: Bytes): Digest {
     const { number, size } = algorithm(name);
-    return whole(number, size, data);
+    return digestBy(number, size, data);
 }
 
-/** The digest of bytes by the hash with this number: one call across the boundary where they fit the buffer. */
-export function whole(number: number, size: number, data: Bytes): Digest {
+/** Returns the digest of bytes by the hash with this number. Bytes that fit the buffer take one call into the engine. */
+export function digestBy(number: number, size: number, data: Bytes): Digest {
     const bytes = bytesOf(data);
     const engine = running();
     const { exports } = engine;
@@ -47,17 +47,16 @@ function append(engine: Engine, state: number, bytes: Uint8Array): void {
 }
 
 /**
- * A message that comes slice by slice. Its state lies in the one memory that all share, and is light: a few hundred bytes.
+ * Hashes a message slice by slice. All hashers share one memory, in which each takes a few hundred bytes.
  *
- * It ends with {@link Hasher.digest}; one that is not wanted any more ends with {@link Hasher.free}, or when it is
- * collected.
+ * A hasher ends with {@link Hasher.digest} or {@link Hasher.free}, or when it is garbage-collected.
  */
 export class Hasher {
-    /** The hash. */
+    /** The name of the hash. */
     readonly name: HashName;
-    /** The digest's size, in bytes. */
+    /** The digest size, in bytes. */
     readonly size: number;
-    /** The block's size, in bytes. */
+    /** The block size, in bytes. */
     readonly blockSize: number;
     private readonly algorithm: Algorithm;
     private state: number;
@@ -69,13 +68,13 @@ export class Hasher {
         this.size = algorithm.size;
         this.blockSize = algorithm.block;
         this.state = state;
-        forgotten().register(this, state, this);
+        finalizer().register(this, state, this);
     }
 
     /**
      * Appends bytes.
      *
-     * @throws {MksumError} `finished` after the end; `argument` or `detached` if these are no bytes.
+     * @throws {MksumError} `finished` after the end; `argument` or `detached` if `data` is not bytes.
      */
     update(data: Bytes): this {
         const bytes = bytesOf(data);
@@ -90,7 +89,7 @@ export class Hasher {
     }
 
     /**
-     * The digest of all that came, and the end.
+     * Returns the digest of all bytes, and ends the hasher.
      *
      * @throws {MksumError} `finished` after the end.
      */
@@ -106,7 +105,7 @@ export class Hasher {
     }
 
     /**
-     * Another hasher that goes on from here by itself.
+     * Returns an independent copy of this hasher.
      *
      * @throws {MksumError} `finished` after the end.
      */
@@ -120,7 +119,7 @@ export class Hasher {
         }
     }
 
-    /** The end, without a digest. Does nothing after the end. */
+    /** Ends the hasher without a digest. Does nothing after the end. */
     free(): void {
         if (this.state >= 0) running().exports.forget(this.end());
     }
@@ -133,20 +132,20 @@ export class Hasher {
     private end(): number {
         const state = this.alive();
         this.state = -1;
-        forgotten().unregister(this);
+        finalizer().unregister(this);
         return state;
     }
 }
 
-/** Frees the states of hashers that nobody ended. */
+/** Frees the states of hashers that are collected before their end. */
 let registry: FinalizationRegistry<number> | undefined;
 
-function forgotten(): FinalizationRegistry<number> {
+function finalizer(): FinalizationRegistry<number> {
     return (registry ??= new FinalizationRegistry((state) => running().exports.forget(state)));
 }
 
 /**
- * A hasher before the first byte.
+ * Creates a hasher.
  *
  * @throws {MksumError} `argument` if there is no such hash.
  */
@@ -161,15 +160,15 @@ export function create(name: HashName): Hasher {
 }
 
 /**
- * HMAC of a message that comes slice by slice (RFC 2104), with any hash and a key of any length.
+ * Creates a hasher for HMAC (RFC 2104), with any hash and a key of any length.
  *
- * @throws {MksumError} `argument` if there is no such hash or the key is no bytes; `detached` if the key is gone.
+ * @throws {MksumError} `argument` if there is no such hash or the key is not bytes; `detached` if its buffer is detached.
  */
 export function createHmac(name: HashName, key: Bytes): Hasher {
     const found = algorithm(name);
     let bytes = bytesOf(key);
-    // A longer key is hashed anyhow: so it may be longer than the buffer.
-    if (bytes.length > found.block) bytes = whole(found.number, found.size, bytes);
+    // RFC 2104 hashes keys longer than a block, so a key may be longer than the buffer.
+    if (bytes.length > found.block) bytes = digestBy(found.number, found.size, bytes);
     const engine = running();
     try {
         engine.input.set(bytes);
@@ -182,7 +181,7 @@ export function createHmac(name: HashName, key: Bytes): Hasher {
 }
 
 /**
- * HMAC of bytes (RFC 2104), with any hash and a key of any length.
+ * Returns HMAC of bytes (RFC 2104), with any hash and a key of any length.
  *
  * @throws {MksumError} As {@link createHmac}.
  */
@@ -190,21 +189,31 @@ export function hmac(name: HashName, key: Bytes, data: Bytes): Digest {
     return createHmac(name, key).update(data).digest();
 }
 
-/** Each hash by its own name: `digest(name, data)`. */
-export const md5 = (data: Bytes): Digest => whole(0, 16, data);
-export const sha1 = (data: Bytes): Digest => whole(1, 20, data);
-export const sha224 = (data: Bytes): Digest => whole(2, 28, data);
-export const sha256 = (data: Bytes): Digest => whole(3, 32, data);
-export const sha384 = (data: Bytes): Digest => whole(4, 48, data);
-export const sha512 = (data: Bytes): Digest => whole(5, 64, data);
-export const sha512_224 = (data: Bytes): Digest => whole(6, 28, data);
-export const sha512_256 = (data: Bytes): Digest => whole(7, 32, data);
-export const blake2s = (data: Bytes): Digest => whole(8, 32, data);
-export const blake2b = (data: Bytes): Digest => whole(9, 64, data);
-export const blake3 = (data: Bytes): Digest => whole(10, 32, data);
-export const sha3_224 = (data: Bytes): Digest => whole(11, 28, data);
-export const sha3_256 = (data: Bytes): Digest => whole(12, 32, data);
-export const sha3_384 = (data: Bytes): Digest => whole(13, 48, data);
-export const sha3_512 = (data: Bytes): Digest => whole(14, 64, data);
-export const keccak256 = (data: Bytes): Digest => whole(15, 32, data);
-export const ripemd160 = (data: Bytes): Digest => whole(16, 20, data);
+/** Returns the function `digest(name, data)` of one hash. */
+function by(name: HashName): (data: Bytes) => Digest {
+    // Looked up at the first call, because a family's entry has only its own hashes.
+    let found: Algorithm | undefined;
+    return (data) => {
+        const { number, size } = (found ??= algorithm(name));
+        return digestBy(number, size, data);
+    };
+}
+
+/** One function for each hash. */
+export const md5 = /* @__PURE__ */ by("md5");
+export const sha1 = /* @__PURE__ */ by("sha1");
+export const sha224 = /* @__PURE__ */ by("sha224");
+export const sha256 = /* @__PURE__ */ by("sha256");
+export const sha384 = /* @__PURE__ */ by("sha384");
+export const sha512 = /* @__PURE__ */ by("sha512");
+export const sha512_224 = /* @__PURE__ */ by("sha512-224");
+export const sha512_256 = /* @__PURE__ */ by("sha512-256");
+export const blake2s = /* @__PURE__ */ by("blake2s");
+export const blake2b = /* @__PURE__ */ by("blake2b");
+export const blake3 = /* @__PURE__ */ by("blake3");
+export const sha3_224 = /* @__PURE__ */ by("sha3-224");
+export const sha3_256 = /* @__PURE__ */ by("sha3-256");
+export const sha3_384 = /* @__PURE__ */ by("sha3-384");
+export const sha3_512 = /* @__PURE__ */ by("sha3-512");
+export const keccak256 = /* @__PURE__ */ by("keccak256");
+export const ripemd160 = /* @__PURE__ */ by("ripemd160");

@@ -1,4 +1,4 @@
-// Everything but trees: the entry `mksum/hashes`, whose WebAssembly is smaller.
+// The entry `mksum/hashes`: everything except trees, with a smaller WebAssembly module.
 export * from "./common.js";
 export {
     blake2b,

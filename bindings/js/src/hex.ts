@@ -3,7 +3,7 @@ import { MksumError } from "./errors.js";
 
 const DIGITS = /* @__PURE__ */ Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
 
-/** Bytes as lower-case hex digits, two a byte. */
+/** Returns bytes as lowercase hex, two digits a byte. */
 export function toHex(bytes: Bytes): string {
     let text = "";
     for (const byte of bytesOf(bytes)) text += DIGITS[byte];
@@ -11,9 +11,9 @@ export function toHex(bytes: Bytes): string {
 }
 
 /**
- * The bytes that hex digits of either case name.
+ * Parses hex digits, in either case, to bytes.
  *
- * @throws {MksumError} `argument` if there is anything but pairs of hex digits.
+ * @throws {MksumError} `argument` if the text is not pairs of hex digits.
  */
 export function fromHex(text: string): Uint8Array<ArrayBuffer> {
     if (typeof text !== "string") throw new MksumError("argument", `expected hex digits, found ${kind(text)}`);

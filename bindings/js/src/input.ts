@@ -1,34 +1,34 @@
 import { type Bytes, bytesOf, kind } from "./bytes.js";
 import { MksumError } from "./errors.js";
 
-/** Bytes from anywhere: in memory, a `Blob` or `File`, a `ReadableStream`, anything iterable (a Node stream is). */
+/** Any source of bytes: memory, a `Blob` or `File`, a `ReadableStream`, or an iterable (which a Node stream is). */
 export type Source = Bytes | Blob | ReadableStream<Uint8Array> | AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 
-/** How to go about a long computation. */
+/** Options of a long computation. */
 export interface Options {
-    /** Ends it: the promise is rejected with the signal's reason, and the source is cancelled. */
+    /** Aborts it: the promise is rejected with the signal's reason, and the source is cancelled. */
     readonly signal?: AbortSignal | undefined;
-    /** Is told the bytes done, and how many there are if that is known. */
+    /** Receives the number of bytes done, and the total if it is known. */
     readonly progress?: ((done: number, total: number | undefined) => void) | undefined;
 }
 
-/** What is read of a `Blob` at a time, in bytes. */
+/** The length of a read from a `Blob`, in bytes. */
 const SLICE = 1 << 20;
 
-/** How many bytes there are, if that is known before they are read. */
+/** Returns the number of bytes, if it is known before they are read. */
 export function lengthOf(source: Source): number | undefined {
     if (source instanceof Blob) return source.size;
     return isBytes(source) ? bytesOf(source).length : undefined;
 }
 
 function isBytes(source: Source): source is Bytes {
-    return ArrayBuffer.isView(source) || /ArrayBuffer\]$/.test(Object.prototype.toString.call(source));
+    return ArrayBuffer.isView(source) || Object.prototype.toString.call(source).endsWith("ArrayBuffer]");
 }
 
 /**
- * Bytes `start..end` of a `Blob` or of memory.
+ * Reads bytes `start..end` of a `Blob` or of memory.
  *
- * @throws {MksumError} `source` if they cannot be read, or are not as many.
+ * @throws {MksumError} `source` if they cannot be read, or the read returns another number of bytes.
  */
 export async function read(source: Blob | Bytes, start: number, end: number): Promise<Uint8Array> {
     if (!(source instanceof Blob)) return bytesOf(source).subarray(start, end);
@@ -39,12 +39,12 @@ export async function read(source: Blob | Bytes, start: number, end: number): Pr
         throw new MksumError("source", `bytes ${start}..${end} cannot be read: ${String(cause)}`, { cause });
     }
     if (bytes.length !== end - start) {
-        throw new MksumError("source", `bytes ${start}..${end}: found ${bytes.length}, not ${end - start}`);
+        throw new MksumError("source", `bytes ${start}..${end}: expected ${end - start} bytes, found ${bytes.length}`);
     }
     return bytes;
 }
 
-/** All bytes, slice by slice, with progress told after each and the signal heard before it. */
+/** Yields all bytes slice by slice. Reports progress and checks the signal after each slice. */
 export async function* slices(source: Source, { signal, progress }: Options): AsyncGenerator<Uint8Array, void> {
     const total = lengthOf(source);
     let done = 0;
@@ -56,7 +56,7 @@ export async function* slices(source: Source, { signal, progress }: Options): As
         signal?.throwIfAborted();
     }
     if (total !== undefined && done !== total) {
-        throw new MksumError("source", `the source has ended after ${done} of ${total} bytes`);
+        throw new MksumError("source", `the source ended after ${done} of ${total} bytes`);
     }
 }
 
@@ -71,20 +71,22 @@ async function* raw(source: Source, signal: AbortSignal | undefined): AsyncGener
         let next: Promise<Uint8Array> | undefined;
         for (let at = 0; at < source.size; at += SLICE) {
             const end = Math.min(at + SLICE, source.size);
-            const bytes = await heard(next ?? read(source, at, end), signal);
+            const bytes = await abortable(next ?? read(source, at, end), signal);
             next = end < source.size ? read(source, end, Math.min(end + SLICE, source.size)) : undefined;
-            // Its failure is told when it is waited for.
+            // A failure is reported when `next` is awaited.
             next?.catch(() => {});
             yield bytes;
         }
         return;
     }
-    if (source instanceof ReadableStream) return yield* streamed(source, signal);
-    if (source && typeof source === "object" && (Symbol.asyncIterator in source || Symbol.iterator in source)) {
-        return yield* iterated(source, signal);
+    if (source instanceof ReadableStream) {
+        yield* streamed(source, signal);
+    } else if (source && typeof source === "object" && (Symbol.asyncIterator in source || Symbol.iterator in source)) {
+        yield* iterated(source, signal);
+    } else {
+        const found = typeof source === "string" ? "a string: encode it with new TextEncoder().encode(text)" : kind(source);
+        throw new MksumError("argument", `expected bytes, a Blob, a stream or an iterable, found ${found}`);
     }
-    const found = typeof source === "string" ? "a string: encode it with new TextEncoder().encode(text)" : kind(source);
-    throw new MksumError("argument", `expected bytes, a Blob, a stream or an iterable, found ${found}`);
 }
 
 async function* streamed(source: ReadableStream<Uint8Array>, signal: AbortSignal | undefined) {
@@ -92,7 +94,7 @@ async function* streamed(source: ReadableStream<Uint8Array>, signal: AbortSignal
     let ended = false;
     try {
         for (;;) {
-            const { done, value } = await heard(reader.read(), signal);
+            const { done, value } = await abortable(reader.read(), signal);
             if (done) {
                 ended = true;
                 return;
@@ -110,7 +112,7 @@ async function* iterated(source: AsyncIterable<Uint8Array> | Iterable<Uint8Array
     let ended = false;
     try {
         for (;;) {
-            const { done, value } = await heard(Promise.resolve(iterator.next()), signal);
+            const { done, value } = await abortable(Promise.resolve(iterator.next()), signal);
             if (done) {
                 ended = true;
                 return;
@@ -118,13 +120,13 @@ async function* iterated(source: AsyncIterable<Uint8Array> | Iterable<Uint8Array
             yield bytesOf(value);
         }
     } finally {
-        // Not waited for: a generator that is stuck in a read ends when that does.
+        // Not awaited: a generator that is blocked in a read returns only after it.
         if (!ended) void Promise.resolve(iterator.return?.()).catch(() => {});
     }
 }
 
-/** What a promise comes to, or the signal's reason if that comes first. */
-export function heard<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+/** Settles as the promise does, or rejects with the signal's reason if that comes first. */
+export function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
     if (!signal) return promise;
     return new Promise((resolve, reject) => {
         const aborted = (): void => reject(signal.reason as Error);

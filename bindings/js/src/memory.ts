@@ -1,19 +1,19 @@
 import { type Engine, INPUT, running } from "./engine.js";
 import { type ErrorCode, MksumError } from "./errors.js";
 
-/** The classes of refusals: `wasm/src/refusal.rs`. */
+/** The error codes by the engine's error classes: `wasm/src/refusal.rs`. */
 const CLASSES: readonly ErrorCode[] = ["broken", "argument", "length", "format", "proof", "outboard"];
 
 const encoder = /* @__PURE__ */ new TextEncoder();
 const decoder = /* @__PURE__ */ new TextDecoder();
 
-/** Bytes of any length in the engine's memory, by number. */
+/** The number of a block of bytes in the engine's memory. */
 export type Block = number;
 
 /**
- * Does something with bytes in the engine's memory, and gives the memory back.
+ * Copies bytes to the engine's memory, calls `act`, and frees the memory.
  *
- * @throws {MksumError} `length` if there is not so much memory.
+ * @throws {MksumError} `length` if there is not enough memory.
  */
 export function withBlocks<T>(all: readonly Uint8Array[], act: (engine: Engine, ...blocks: Block[]) => T): T {
     const engine = running();
@@ -30,14 +30,14 @@ function block(engine: Engine, bytes: Uint8Array): Block {
     // Memory has 2^32 bytes in all.
     const number = bytes.length < 2 ** 32 ? call(engine, (exports) => exports.block(bytes.length)) : -1;
     if (number === 0xffff_ffff || number < 0) {
-        throw new MksumError("length", `${bytes.length} bytes are more than WebAssembly's memory holds`);
+        throw new MksumError("length", `${bytes.length} bytes do not fit into WebAssembly's memory`);
     }
     const { memory, block_at } = engine.exports;
     new Uint8Array(memory.buffer, block_at(number), bytes.length).set(bytes);
     return number;
 }
 
-/** Calls into the engine: a trap is the end of it. */
+/** Calls into the engine. A trap stops the engine. */
 export function call<T>(engine: Engine, act: (exports: Engine["exports"]) => T): T {
     try {
         return act(engine.exports);
@@ -47,23 +47,23 @@ export function call<T>(engine: Engine, act: (exports: Engine["exports"]) => T):
 }
 
 /**
- * The answer of a call that may be refused.
+ * Returns the answer of a call that may fail.
  *
- * @throws {MksumError} With the refusal's words.
+ * @throws {MksumError} With the engine's message.
  */
 export function answer(engine: Engine, act: (exports: Engine["exports"]) => number): Uint8Array<ArrayBuffer> {
-    const refused = call(engine, act);
+    const failed = call(engine, act);
     const { memory, answer_at, answer_len, answer_end } = engine.exports;
     const length = answer_len();
-    const bytes = new Uint8Array(memory.buffer as ArrayBuffer, answer_at(), length).slice();
-    // Short answers leave their memory to the next one.
+    const bytes = new Uint8Array(memory.buffer, answer_at(), length).slice();
+    // The memory of a short answer is reused by the next one.
     if (length > INPUT) answer_end();
-    if (refused !== 0) throw new MksumError(CLASSES[refused] ?? "broken", decoder.decode(bytes));
+    if (failed !== 0) throw new MksumError(CLASSES[failed] ?? "broken", decoder.decode(bytes));
     return bytes;
 }
 
 /**
- * Writes text to the input: returns its length, in bytes.
+ * Writes text to the input. Returns its length in bytes.
  *
  * @throws {MksumError} `length` if it is too long.
  */
@@ -74,15 +74,15 @@ export function write(engine: Engine, text: string): number {
     return written;
 }
 
-/** Text of an answer. */
+/** Decodes the text of an answer. */
 export function text(bytes: Uint8Array): string {
     return decoder.decode(bytes);
 }
 
 /**
- * A whole number that the engine wrote as text.
+ * Parses an integer that the engine wrote as text.
  *
- * @throws {MksumError} `length` if a `number` does not hold it.
+ * @throws {MksumError} `length` if a `number` cannot represent it.
  */
 export function number(written: string | undefined, name: string): number {
     const value = Number(written);
@@ -90,7 +90,7 @@ export function number(written: string | undefined, name: string): number {
     return value;
 }
 
-/** The `f64`s of an answer, `width` together. */
+/** Returns the `f64` numbers of an answer, in groups of `width`. */
 export function numbers(bytes: Uint8Array<ArrayBuffer>, width: number): number[][] {
     const all = Array.from(new Float64Array(bytes.buffer, bytes.byteOffset, bytes.length / 8));
     return Array.from({ length: all.length / width }, (_, at) => all.slice(width * at, width * (at + 1)));

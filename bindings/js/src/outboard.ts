@@ -1,4 +1,4 @@
-import { type Bytes, bytesOf, whole } from "./bytes.js";
+import { type Bytes, bytesOf, integer } from "./bytes.js";
 import { type Options } from "./input.js";
 import { answer, number, numbers, text, withBlocks, write } from "./memory.js";
 import { digestsOf } from "./root-of.js";
@@ -6,7 +6,7 @@ import { digestsIn } from "./pieces.js";
 import { MksumError } from "./errors.js";
 import { Spec } from "./spec.js";
 
-/** Something that is not as it was kept: bytes `start..end` of the file, or the digests kept of them. */
+/** Damage to bytes `start..end` of the file, or to their digests in the outboard. */
 export interface Damage {
     readonly of: "file" | "outboard";
     readonly start: number;
@@ -14,32 +14,32 @@ export interface Damage {
 }
 
 /**
- * The outboard of bytes in memory: the digests of its subtrees of at most `atMost` bytes, and at least leaves.
+ * Returns the outboard of bytes in memory. Its units are the largest subtrees of at most `atMost` bytes, or single leaves.
  *
  * @throws {MksumError} `format` if the format has no root for this length; `length` if there are too many digests.
  */
 export function keep(spec: Spec | string, atMost: number, input: Bytes): Uint8Array<ArrayBuffer> {
     const format = Spec.parse(spec);
-    const most = whole(atMost, "atMost", 1);
+    const most = integer(atMost, "atMost", 1);
     return withBlocks([bytesOf(input)], (engine, block) => {
         const named = write(engine, format.text);
-        return answer(engine, (exports) => exports.keep(named, most, block!));
+        return answer(engine, (exports) => exports.keep(named, most, block));
     });
 }
 
-/** The kept nodes of one file. It is as true as its root: compare {@link Outboard.root} with one that you trust. */
+/** The kept nodes of a file. It is only as trustworthy as its root: compare {@link Outboard.root} with a trusted root. */
 export class Outboard {
     readonly spec: Spec;
     /** The length of the file, in bytes. */
     readonly len: number;
-    /** The longest subtree that has a digest and none below it, in bytes. */
+    /** The length of a unit, the smallest subtree with a digest, in bytes. */
     readonly unit: number;
     /** The root of the file, as the format's tools print it. */
     readonly root: string;
     private readonly bytes: Uint8Array;
 
     private constructor(bytes: Uint8Array) {
-        const facts = withBlocks([bytes], (engine, block) => text(answer(engine, (exports) => exports.outboard_facts(block!))));
+        const facts = withBlocks([bytes], (engine, block) => text(answer(engine, (exports) => exports.outboard_facts(block))));
         const [spec, len, unit, root] = facts.split("\n");
         this.bytes = bytes;
         this.spec = Spec.parse(spec!);
@@ -51,40 +51,40 @@ export class Outboard {
     /**
      * Reads a finished outboard.
      *
-     * @throws {MksumError} `outboard` if the bytes are none, or its header was changed.
+     * @throws {MksumError} `outboard` if the bytes are not an outboard, or its header is damaged.
      */
     static open(bytes: Bytes): Outboard {
         return new Outboard(bytesOf(bytes).slice());
     }
 
     /**
-     * What of the file in memory is not as it was kept, and what of the outboard.
+     * Returns the damage to the file in memory, and to the outboard.
      *
-     * @throws {MksumError} `length` if the file is of another length; `outboard` if nothing can be told by it.
+     * @throws {MksumError} `length` if the file has another length; `outboard` if the outboard is unusable.
      */
     damagedIn(input: Bytes): Damage[] {
         const file = bytesOf(input);
         if (file.length !== this.len) {
-            throw new MksumError("length", `the outboard is of a file of ${this.len} bytes, not ${file.length}`);
+            throw new MksumError("length", `the file: expected ${this.len} bytes, found ${file.length}`);
         }
         return this.compared(digestsIn(this.spec, this.unit, file));
     }
 
     /**
-     * The same for a `Blob` or `File`, read piece by piece.
+     * Returns the damage to a `Blob` or `File`, read piece by piece, and to the outboard.
      *
      * @throws {MksumError} As {@link Outboard.damagedIn}; `source` if the file cannot be read; the signal's reason.
      */
     async damagedOf(file: Blob, options: Options = {}): Promise<Damage[]> {
         if (file.size !== this.len) {
-            throw new MksumError("length", `the outboard is of a file of ${this.len} bytes, not ${file.size}`);
+            throw new MksumError("length", `the file: expected ${this.len} bytes, found ${file.size}`);
         }
         return this.compared(await digestsOf(this.spec, this.len, this.unit, file, options));
     }
 
     private compared(digests: Uint8Array): Damage[] {
         const found = withBlocks([this.bytes, digests], (engine, outboard, pieces) =>
-            numbers(answer(engine, (exports) => exports.outboard_damaged(outboard!, pieces!)), 4),
+            numbers(answer(engine, (exports) => exports.outboard_damaged(outboard, pieces)), 4),
         );
         return found.map(([of, start, len]) => ({ of: of ? "outboard" : "file", start: start!, end: start! + len! }));
     }

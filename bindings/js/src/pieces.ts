@@ -4,26 +4,26 @@ import { answer, call, numbers, withBlocks, write } from "./memory.js";
 import { Root } from "./root.js";
 import type { Spec } from "./spec.js";
 
-/** A subtree: the node over the bytes `start..start + len`, `level` steps above its lowest leaves. */
+/** A subtree: the node over bytes `start..start + len`, `level` levels above its lowest leaves. */
 export interface Subtree {
     readonly start: number;
     readonly len: number;
     readonly level: number;
 }
 
-/** The longest piece that is hashed at once, in bytes, unless a leaf is longer: that is hashed in slices. */
+/** The longest piece that is hashed at once, in bytes. A longer leaf is hashed in slices. */
 export const PIECE = 1 << 20;
 
-/** The most pieces that are kept in memory. */
+/** The target number of pieces, whose digests are kept in memory. */
 const PIECES = 1 << 16;
 
-/** The length of pieces for an input of `len` bytes: few enough to keep their digests. */
+/** Returns the length of pieces for an input of `len` bytes, so that their digests fit into memory. */
 export function pieceFor(len: number): number {
     return Math.max(PIECE, 2 ** Math.ceil(Math.log2(len / PIECES)));
 }
 
 /**
- * The largest subtrees of at most `atMost` bytes, or single leaves, of a tree over `len` bytes: left to right.
+ * Returns the largest subtrees of at most `atMost` bytes, or single leaves, of a tree over `len` bytes, left to right.
  *
  * @throws {MksumError} `format` if the format has no root for this length; `length` if there are too many.
  */
@@ -34,20 +34,20 @@ export function cover(spec: Spec, len: number, atMost: number): Subtree[] {
     return found.map(([start, len, level]) => ({ start, len, level }) as Subtree);
 }
 
-/** The digest of a subtree of a tree over `total` bytes, from its bytes. */
+/** Returns the digest of a subtree of a tree over `total` bytes, from the subtree's bytes. */
 export function subtree(spec: Spec, total: number, node: Subtree, bytes: Uint8Array): Uint8Array<ArrayBuffer> {
     return withBlocks([bytes], (engine, block) => {
         const named = write(engine, spec.text);
         const { start, len, level } = node;
-        return answer(engine, (exports) => exports.subtree(named, total, start, len, level, block!));
+        return answer(engine, (exports) => exports.subtree(named, total, start, len, level, block));
     });
 }
 
-/** A leaf that is too long to be held whole, slice by slice. */
+/** Hashes a leaf slice by slice, because it is too long for memory. */
 export class Leaf {
     private readonly leaf: number;
 
-    /** Before its first byte, of a tree over `total` bytes. */
+    /** Creates the hasher of a leaf of a tree over `total` bytes. */
     constructor(spec: Spec, total: number, { start, len }: Subtree) {
         const engine = running();
         const named = write(engine, spec.text);
@@ -65,43 +65,43 @@ export class Leaf {
         }
     }
 
-    /** The digest, and the end. */
+    /** Returns the digest, and ends the leaf. */
     finish(): Uint8Array<ArrayBuffer> {
         return answer(running(), (exports) => exports.leaf_finish(this.leaf));
     }
 
-    /** The end, without a digest. */
+    /** Ends the leaf without a digest. */
     free(): void {
         call(running(), (exports) => exports.leaf_end(this.leaf));
     }
 }
 
-/** The root of a tree over `len` bytes from the digests of its pieces, in their order. */
+/** Returns the root of a tree over `len` bytes from the digests of its pieces, in order. */
 export function join(spec: Spec, len: number, atMost: number, digests: Uint8Array): Root {
     return withBlocks([digests], (engine, block) => {
         const named = write(engine, spec.text);
-        return new Root(spec, len, answer(engine, (exports) => exports.join(named, len, atMost, block!)));
+        return new Root(spec, len, answer(engine, (exports) => exports.join(named, len, atMost, block)));
     });
 }
 
-/** The digests of all pieces of bytes in memory, in their order. */
+/** Returns the digests of all pieces of bytes in memory, in order. */
 export function digestsIn(spec: Spec, atMost: number, bytes: Uint8Array): Uint8Array<ArrayBuffer> {
     const pieces = cover(spec, bytes.length, atMost);
     const digests = new Uint8Array(pieces.length * spec.size);
     for (const [index, node] of pieces.entries()) {
         const own = bytes.subarray(node.start, node.start + node.len);
-        if (own.length !== node.len) throw new MksumError("length", `${bytes.length} bytes end before ${node.start}`);
+        if (own.length !== node.len) throw new MksumError("length", `bytes from ${node.start} are missing`);
         digests.set(digestIn(spec, bytes.length, node, own), index * spec.size);
     }
     return digests;
 }
 
-/** Whether a piece is hashed at once: a long leaf is not held whole. */
+/** Returns whether a piece is hashed at once. A long leaf is hashed in slices. */
 export function atOnce(node: Subtree): boolean {
     return node.level > 0 || node.len <= 4 * PIECE;
 }
 
-/** The digest of a piece from its bytes in memory: a long leaf is not copied whole. */
+/** Returns the digest of a piece from its bytes in memory. A long leaf is copied in slices. */
 export function digestIn(spec: Spec, total: number, node: Subtree, bytes: Uint8Array): Uint8Array<ArrayBuffer> {
     if (atOnce(node)) return subtree(spec, total, node, bytes);
     const leaf = new Leaf(spec, total, node);
@@ -109,7 +109,7 @@ export function digestIn(spec: Spec, total: number, node: Subtree, bytes: Uint8A
     return leaf.finish();
 }
 
-/** The root of bytes in memory, piece by piece. */
+/** Returns the root of bytes in memory, computed piece by piece. */
 export function piecewise(spec: Spec, bytes: Uint8Array): Root {
     const atMost = pieceFor(bytes.length);
     return join(spec, bytes.length, atMost, digestsIn(spec, atMost, bytes));

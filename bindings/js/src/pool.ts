@@ -1,11 +1,11 @@
-import { kind, whole } from "./bytes.js";
+import { integer, kind } from "./bytes.js";
 import { type ErrorCode, MksumError } from "./errors.js";
-import { heard, type Options } from "./input.js";
+import { abortable, type Options } from "./input.js";
 import { cover, join, pieceFor, type Subtree } from "./pieces.js";
 import type { Root } from "./root.js";
 import { Spec } from "./spec.js";
 
-/** What a worker is asked. */
+/** A request to a worker: a subtree of a file to hash. */
 export interface Job {
     readonly id: number;
     readonly spec: string;
@@ -14,24 +14,24 @@ export interface Job {
     readonly file: Blob;
 }
 
-/** What it answers. */
+/** A worker's reply. */
 export type Reply =
     | { readonly id: number; readonly digest: Uint8Array }
     | { readonly id: number; readonly code: ErrorCode; readonly message: string };
 
-/** A worker of any platform. */
+/** A worker on any platform. */
 interface Thread {
     post(job: Job): void;
     end(): void;
 }
 
-/** The jobs that a worker has at a time: it reads one while it hashes another. */
+/** The number of jobs that a worker has at a time: it reads one while it hashes the other. */
 const AHEAD = 2;
 
-/** The longest piece that a worker is asked for, in bytes, unless a leaf is longer. */
+/** The longest piece of a job, in bytes, unless a leaf is longer. */
 const PIECE = 1 << 22;
 
-/** Workers that hash one file as a tree: each answers subtrees, and one join makes the root. */
+/** Workers that hash one file as a tree: they hash subtrees, whose digests are joined to the root. */
 export class Pool {
     private readonly threads: Thread[];
     private readonly waiting = new Map<number, { resolve: (digest: Uint8Array) => void; reject: (error: unknown) => void }>();
@@ -43,25 +43,25 @@ export class Pool {
     }
 
     /**
-     * Starts workers: as many as the machine has cores, unless told.
+     * Starts workers, by default one a core.
      *
-     * @throws {MksumError} `argument` or `length` if that is no number of workers.
+     * @throws {MksumError} `argument` or `length` if `workers` is not from 1 to 1024.
      */
     static async start(workers: number = globalThis.navigator?.hardwareConcurrency ?? 2): Promise<Pool> {
         const pool = new Pool();
-        for (let left = whole(workers, "workers", 1, 1024); left > 0; left--) {
-            pool.threads.push(await thread((reply) => pool.answered(reply), (error) => pool.fail(error)));
+        for (let left = integer(workers, "workers", 1, 1024); left > 0; left--) {
+            pool.threads.push(await thread((reply) => pool.receive(reply), (error) => pool.fail(error)));
         }
         return pool;
     }
 
-    /** How many workers there are. */
+    /** The number of workers. */
     get size(): number {
         return this.threads.length;
     }
 
     /**
-     * The root of a file, which the workers read piece by piece.
+     * Returns the root of a file, which the workers read piece by piece.
      *
      * @throws {MksumError} `finished` after the end; `format` if the format has no root for this length; `source` if the
      * file cannot be read or a worker died; the signal's reason.
@@ -77,10 +77,11 @@ export class Pool {
         const digests = new Uint8Array(pieces.length * format.size);
         let [index, done, ended] = [0, 0, false];
         const work = async (thread: Thread): Promise<void> => {
+            // oxlint-disable-next-line no-unmodified-loop-condition -- `finally` sets `ended` while workers are busy.
             while (!ended && index < pieces.length) {
                 const own = index++;
                 const node = pieces[own]!;
-                digests.set(await this.ask(thread, { spec: format.text, total, node, file }), own * format.size);
+                digests.set(await this.request(thread, { spec: format.text, total, node, file }), own * format.size);
                 if (ended) return;
                 done += node.len;
                 progress?.(done, total);
@@ -88,20 +89,20 @@ export class Pool {
         };
         try {
             const all = this.threads.flatMap((thread) => Array.from({ length: AHEAD }, () => work(thread)));
-            await heard(Promise.all(all), signal);
+            await abortable(Promise.all(all), signal);
         } finally {
             ended = true;
         }
         return join(format, total, atMost, digests);
     }
 
-    /** Ends the workers. What they were asked is not answered any more. */
+    /** Ends the workers. Pending calls are rejected. */
     end(): void {
         for (const thread of this.threads.splice(0)) thread.end();
         this.fail(new MksumError("finished", "this pool has ended"));
     }
 
-    private ask(thread: Thread, job: Omit<Job, "id">): Promise<Uint8Array> {
+    private request(thread: Thread, job: Omit<Job, "id">): Promise<Uint8Array> {
         if (this.broken) return Promise.reject(this.broken);
         const id = this.next++;
         return new Promise((resolve, reject) => {
@@ -110,11 +111,11 @@ export class Pool {
         });
     }
 
-    private answered(reply: Reply): void {
-        const asker = this.waiting.get(reply.id);
+    private receive(reply: Reply): void {
+        const caller = this.waiting.get(reply.id);
         this.waiting.delete(reply.id);
-        if ("digest" in reply) asker?.resolve(reply.digest);
-        else asker?.reject(new MksumError(reply.code, reply.message));
+        if ("digest" in reply) caller?.resolve(reply.digest);
+        else caller?.reject(new MksumError(reply.code, reply.message));
     }
 
     private fail(error: unknown): void {
@@ -124,22 +125,23 @@ export class Pool {
     }
 }
 
-/** Starts a worker: the web's, or Node's where that is the only kind. */
-async function thread(answered: (reply: Reply) => void, failed: (error: unknown) => void): Promise<Thread> {
-    const died = (cause: unknown): void => failed(new MksumError("source", `a worker died: ${String(cause)}`, { cause }));
+/** Starts a worker: a web worker, or a Node worker if there are no web workers. */
+async function thread(receive: (reply: Reply) => void, fail: (error: unknown) => void): Promise<Thread> {
+    const died = (cause: unknown): void => fail(new MksumError("source", `a worker failed: ${String(cause)}`, { cause }));
     if (typeof Worker === "function") {
         const worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
-        worker.onmessage = ({ data }: MessageEvent<Reply>) => answered(data);
-        worker.onerror = (event) => died(event.message);
-        worker.onmessageerror = () => died("a message was lost");
+        worker.addEventListener("message", ({ data }: MessageEvent<Reply>) => receive(data));
+        worker.addEventListener("error", (event) => died(event.message));
+        worker.addEventListener("messageerror", () => died("a message was lost"));
         return { post: (job) => worker.postMessage(job), end: () => worker.terminate() };
     }
     const threads = await import(/* @vite-ignore */ "node:worker_threads");
-    // A worker has the flags of its program, but for a program that has no file. Told, Node takes only some of them.
+    // A worker inherits the flags of its program. A worker of a program without a file cannot, and Node accepts only some
+    // flags explicitly, so it gets none.
     const inline = process.execArgv.some((flag) => flag.startsWith("--input-type"));
     const worker = new threads.Worker(new URL("./worker.js", import.meta.url), inline ? { execArgv: [] } : {});
-    worker.on("message", answered).on("error", died).on("messageerror", died);
-    // Alone, it keeps no program running.
+    worker.on("message", receive).on("error", died).on("messageerror", died);
+    // An idle worker does not keep the program running.
     worker.unref();
     return {
         post: (job) => {

@@ -2,14 +2,14 @@ import { type Bytes, bytesOf } from "./bytes.js";
 import { INPUT, running } from "./engine.js";
 import { MksumError } from "./errors.js";
 import { Frontier } from "./frontier.js";
-import { heard, lengthOf, type Options, read, slices, type Source } from "./input.js";
+import { abortable, lengthOf, type Options, read, slices, type Source } from "./input.js";
 import { answer, write } from "./memory.js";
 import { atOnce, cover, join, Leaf, piecewise, pieceFor, subtree, type Subtree } from "./pieces.js";
 import { Root } from "./root.js";
 import { Spec } from "./spec.js";
 
 /**
- * The root of bytes in memory.
+ * Returns the root of bytes in memory.
  *
  * @throws {MksumError} `format` if the format has no root for this length; `argument` if there is no such format.
  */
@@ -26,10 +26,10 @@ export function root(spec: Spec | string, data: Bytes): Root {
 }
 
 /**
- * The root of bytes from anywhere.
+ * Returns the root of the bytes of any source.
  *
- * @throws {MksumError} `format` if the format has no root for so many bytes, or needs a length that a stream does not
- * tell; `source` if they cannot be read; the signal's reason.
+ * @throws {MksumError} `format` if the format has no root for this length, or needs a length that a stream does not have;
+ * `source` if the bytes cannot be read; the signal's reason.
  */
 export async function rootOf(spec: Spec | string, source: Source, options: Options = {}): Promise<Root> {
     const format = Spec.parse(spec);
@@ -48,7 +48,7 @@ export async function rootOf(spec: Spec | string, source: Source, options: Optio
     }
 }
 
-/** The digests of all pieces of a source of known length, in their order. */
+/** Returns the digests of all pieces of a source of known length, in order. */
 export async function digestsOf(
     spec: Spec,
     len: number,
@@ -57,17 +57,17 @@ export async function digestsOf(
     { signal, progress }: Options,
 ): Promise<Uint8Array<ArrayBuffer>> {
     const found = lengthOf(source);
-    if (found !== len) throw new MksumError("source", `the source has ${found} bytes, not ${len}`);
+    if (found !== len) throw new MksumError("source", `the source: expected ${len} bytes, found ${found}`);
     const pieces = cover(spec, len, atMost);
     const digests = new Uint8Array(pieces.length * spec.size);
-    let [done, next] = [0, ahead(pieces[0], source)];
+    let [done, next] = [0, prefetch(pieces[0], source)];
     for (const [index, node] of pieces.entries()) {
         signal?.throwIfAborted();
-        const bytes = next && (await heard(next, signal));
-        next = ahead(pieces[index + 1], source);
+        const bytes = next && (await abortable(next, signal));
+        next = prefetch(pieces[index + 1], source);
         const before = done;
-        const told = { signal, progress: (now: number) => progress?.(before + now, len) };
-        const digest = bytes ? subtree(spec, len, node, bytes) : await longLeaf(spec, len, node, source, told);
+        const options = { signal, progress: (ofLeaf: number) => progress?.(before + ofLeaf, len) };
+        const digest = bytes ? subtree(spec, len, node, bytes) : await longLeaf(spec, len, node, source, options);
         digests.set(digest, index * spec.size);
         done += node.len;
         if (bytes) progress?.(done, len);
@@ -75,16 +75,16 @@ export async function digestsOf(
     return digests;
 }
 
-/** The bytes of a piece that is hashed at once, while the one before it is hashed. */
-function ahead(node: Subtree | undefined, source: Blob | Uint8Array): Promise<Uint8Array> | undefined {
+/** Reads a piece that is hashed at once, while the one before it is hashed. */
+function prefetch(node: Subtree | undefined, source: Blob | Uint8Array): Promise<Uint8Array> | undefined {
     if (!node || !atOnce(node)) return undefined;
     const bytes = read(source, node.start, node.start + node.len);
-    // Its failure is told when it is waited for.
+    // A failure is reported when the promise is awaited.
     bytes.catch(() => {});
     return bytes;
 }
 
-/** The digest of one piece of a source, which is read for it. */
+/** Reads one piece of a source and returns its digest. */
 export async function digestAt(
     spec: Spec,
     total: number,
@@ -95,7 +95,7 @@ export async function digestAt(
     return longLeaf(spec, total, node, source, {});
 }
 
-/** The digest of a leaf that is read and hashed slice by slice. */
+/** Reads and hashes a leaf slice by slice, and returns its digest. */
 async function longLeaf(
     spec: Spec,
     total: number,

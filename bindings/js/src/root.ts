@@ -1,21 +1,22 @@
 import { text } from "./memory.js";
 import type { Spec } from "./spec.js";
 
-/** The root of an input: a digest that carries its format and the input's length. */
+/** The root of an input: a digest with its format and the input's length. */
 export class Root {
     readonly spec: Spec;
     /** The input's length, in bytes. */
     readonly len: number;
-    /** The digest alone: `spec.size` bytes. */
+    /** The digest: `spec.size` bytes. */
     readonly digest: Uint8Array<ArrayBuffer>;
-    /** As the format's own tools print it: lower-case hex, or as S3 does. */
+    /** The root as the format's tools print it: lowercase hex, or S3's text. */
     readonly text: string;
 
-    constructor(spec: Spec, len: number, answered: Uint8Array<ArrayBuffer>) {
+    /** Decodes the engine's answer: the digest, then the text. */
+    constructor(spec: Spec, len: number, answer: Uint8Array<ArrayBuffer>) {
         this.spec = spec;
         this.len = len;
-        this.digest = answered.slice(0, spec.size);
-        this.text = text(answered.subarray(spec.size));
+        this.digest = answer.slice(0, spec.size);
+        this.text = text(answer.subarray(spec.size));
     }
 
     toString(): string {

@@ -1,17 +1,17 @@
 import { MksumError } from "./errors.js";
 import { hasSimd } from "./probe.js";
 
-/** Never: the module comes over the network. */
-export function now(): never {
-    throw new MksumError("not-loaded", "WebAssembly is not loaded yet: `await load()` first");
+/** Throws, because the module has to be fetched first. */
+export function compileSync(): never {
+    throw new MksumError("not-loaded", "WebAssembly is not loaded yet: call `await load()` first");
 }
 
-/** The module of this engine's kind, from beside this file. */
-export async function later(): Promise<WebAssembly.Module> {
-    // Both written out, so that bundlers see them.
+/** Fetches and compiles the module for this engine. */
+export async function compile(): Promise<WebAssembly.Module> {
+    // Two literal URLs, so that bundlers find them.
     const url = hasSimd() ? new URL("./simd.wasm", import.meta.url) : new URL("./scalar.wasm", import.meta.url);
     if (url.protocol === "file:") {
-        // Node's fetch reads no files.
+        // Node's fetch does not support files.
         const { readFile } = await import(/* @vite-ignore */ "node:fs/promises");
         return WebAssembly.compile(await readFile(url));
     }

@@ -3,26 +3,26 @@ import { hasSimd } from "./probe.js";
 import { packed } from "./simd.js";
 import { unpacker } from "./unpacker.js";
 
-/** The module, at once: where there is SIMD, as almost everywhere. */
-export function now(): WebAssembly.Module {
+/** Compiles the module synchronously, if this engine has SIMD. */
+export function compileSync(): WebAssembly.Module {
     if (hasSimd()) return new WebAssembly.Module(unpacked(packed));
-    throw new MksumError("not-loaded", "this engine has no WebAssembly SIMD: `await load()` once, for a build without");
+    throw new MksumError("not-loaded", "this engine has no WebAssembly SIMD: call `await load()` for a build without it");
 }
 
-/** The module, compiled aside: of this engine's kind. */
-export async function later(): Promise<WebAssembly.Module> {
+/** Compiles the module for this engine asynchronously. */
+export async function compile(): Promise<WebAssembly.Module> {
     return WebAssembly.compile(unpacked(hasSimd() ? packed : (await import("./scalar.js")).packed));
 }
 
-/** What `unpack/src/lib.rs` exports. */
+/** The exports of `unpack/src/lib.rs`. */
 interface Unpacker {
     readonly memory: WebAssembly.Memory;
-    packed(): number;
-    room(): number;
-    unpack(len: number): number;
+    readonly packed: () => number;
+    readonly room: () => number;
+    readonly unpack: (len: number) => number;
 }
 
-/** A module that is inlined: packed by LZMA, in base64. It is unpacked by another one, which is small. */
+/** Decodes an inlined module, which is compressed with LZMA and encoded in base64. A small module decompresses it. */
 function unpacked(base64: string): Uint8Array<ArrayBuffer> {
     const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytesOf(unpacker)));
     const { memory, packed, room, unpack } = exports as unknown as Unpacker;
@@ -31,7 +31,7 @@ function unpacked(base64: string): Uint8Array<ArrayBuffer> {
     new Uint8Array(memory.buffer, at, room()).set(bytes);
     const len = unpack(bytes.length);
     if (len === 0) throw new MksumError("broken", "the engine is damaged: install the package again");
-    return new Uint8Array(memory.buffer, at + room(), len).slice() as Uint8Array<ArrayBuffer>;
+    return new Uint8Array(memory.buffer, at + room(), len).slice();
 }
 
 function bytesOf(base64: string): Uint8Array<ArrayBuffer> {

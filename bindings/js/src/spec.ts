@@ -5,24 +5,24 @@ import { MksumError } from "./errors.js";
 import { fromHex } from "./hex.js";
 import { answer, number, text, write } from "./memory.js";
 
-/** What a root holds fast, so that a proof shows it even to somebody who does not know the input's length. */
+/** The facts that a root commits to, so that a proof shows them even without a trusted length. */
 export type Binding = "nothing" | "leaves" | "offsets" | "length";
 
-/** A format with its choices made: `rfc6962:sha256:64KiB`. */
+/** A format with all choices made, for example `rfc6962:sha256:64KiB`. */
 export class Spec {
     /** The canonical text: `NAME[:HASH][:LEAF][:salt=HEX]`. */
     readonly text: string;
     /** The format's name. */
     readonly family: string;
     readonly hash: HashName;
-    /** The length of a leaf, in bytes; of `mtsum`, the longest allowed. */
+    /** The length of a leaf, in bytes; for `mtsum`, the longest leaf. */
     readonly leaf: number;
     readonly salt: Uint8Array;
     /** The size of a digest, in bytes. */
     readonly size: number;
-    /** Whether a stream has a root, its length unknown. */
+    /** Whether a stream of unknown length can be hashed. */
     readonly streams: boolean;
-    /** What a proof shows without a trusted length. */
+    /** The facts that a proof shows without a trusted length. */
     readonly binding: Binding;
 
     private constructor(facts: string) {
@@ -38,9 +38,9 @@ export class Spec {
     }
 
     /**
-     * The format that a text names, parts left out perhaps: `rfc6962`, `plain:blake3:4KiB`.
+     * Parses a format string, in which parts may be omitted: `rfc6962`, `plain:blake3:4KiB`.
      *
-     * @throws {MksumError} `argument` if it names none.
+     * @throws {MksumError} `argument` if it is not a format string.
      */
     static parse(named: string | Spec): Spec {
         if (named instanceof Spec) return named;
@@ -57,20 +57,20 @@ export class Spec {
     }
 }
 
-/** A format with its choices open. */
+/** A format before its choices are made. */
 export interface Family {
     readonly name: string;
-    /** What it is, in a line. */
+    /** A description in one line. */
     readonly about: string;
     /** The program that prints the same root. */
     readonly sameAs: string;
-    /** The hashes that it allows, the default first. */
+    /** The allowed hashes, the default first. */
     readonly hashes: readonly HashName[];
     /** The default length of a leaf, in bytes. */
     readonly leaf: number;
 }
 
-/** All formats, the default first. */
+/** Returns all formats, the default first. */
 export function formats(): Family[] {
     const lines = text(answer(running(), (exports) => exports.formats())).split("\n");
     return lines.map((line) => {

@@ -1,4 +1,4 @@
-/** Every hash that the entry has: its name, and the engine's number, the digest's size and the block's size in bytes. */
+/** The hashes of this entry: name, number in the engine, digest size and block size in bytes. */
 export const TABLE = {
     md5: [0, 16, 64],
     sha1: [1, 20, 64],
@@ -16,5 +16,5 @@ export const TABLE = {
     "sha3-384": [13, 48, 104],
     "sha3-512": [14, 64, 72],
     keccak256: [15, 32, 136],
-    ripemd160: [16, 20, 64],
+    ripemd160: [17, 20, 64],
 } as const;

@@ -1,16 +1,16 @@
-// What only the built files show: a trap, memory, and states that nobody ended. Each in an engine of its own.
+// Tests of the built files, each in an engine of its own: a trap, memory, and states that were not ended.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { test } from "node:test";
 
-/** What a program prints that is given the package and the engine within. */
+/** Runs a program that can use the package and its engine. Returns its output. */
 function run(program, flags = []) {
     const head = `import * as mksum from "mksum"; import { running } from "../dist/engine.js";`;
     const options = { cwd: import.meta.dirname ?? new URL(".", import.meta.url).pathname, encoding: "utf8" };
     return execFileSync(process.execPath, [...flags, "--input-type=module", "--eval", head + program], options).trim();
 }
 
-test("after a trap there is an error and never a digest", () => {
+test("after a trap, every call is an error and never returns a digest", () => {
     const printed = run(`
         const before = mksum.create("sha256");
         try { before.state = 12345; before.update(new Uint8Array(3)); } catch (error) { console.log(error.code); }
@@ -35,7 +35,7 @@ test("sixty-four streams take less than 16 MiB", () => {
     assert.equal(printed[1], 0);
 });
 
-test("states that nobody ended are freed when they are collected", () => {
+test("states that were not ended are freed on garbage collection", () => {
     const printed = run(`
         for (let count = 0; count < 1000; count++) mksum.create("sha256").update(new Uint8Array(1));
         for (let count = 0; count < 50 && running().exports.kept() > 0; count++) {
@@ -47,7 +47,7 @@ test("states that nobody ended are freed when they are collected", () => {
     assert.equal(printed, "0");
 });
 
-test("workers start whatever the flags of their program", () => {
+test("workers start with any flags of their program", () => {
     const program = `
         const pool = await mksum.Pool.start(1);
         console.log(String(await pool.rootOf("plain:sha256:64KiB", new Blob(["abc"]))));
@@ -57,7 +57,7 @@ test("workers start whatever the flags of their program", () => {
     assert.equal(run(program, ["--expose-gc", "--max-old-space-size=512"]), expected);
 });
 
-test("memory comes back after large inputs", () => {
+test("memory is freed after large inputs", () => {
     const printed = run(`
         const data = new Uint8Array(1 << 26);
         for (let count = 0; count < 10; count++) mksum.Proof.ofRange("rfc6962", data, 5, 10);
@@ -66,7 +66,7 @@ test("memory comes back after large inputs", () => {
     assert.ok(Number(printed) < 160 << 20, `${printed} bytes`);
 });
 
-test("more than memory holds is refused, not begun", () => {
+test("inputs larger than memory are refused", () => {
     const printed = run(`
         const huge = new Uint8Array(2 ** 32);
         for (const act of [() => mksum.Proof.ofRange("rfc6962", huge, 0, 5), () => mksum.keep("rfc6962", 1, huge)]) {

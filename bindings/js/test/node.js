@@ -1,4 +1,4 @@
-// All suites in Node.
+// Runs all suites in Node.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-// package.js: the package as users install it: packed, in an empty project, with Node, with Vite, and from a plain page.
+// package.js: tests the package as users install it: packed, in an empty project, in Node, with Vite, and in a plain page.
 import { execFileSync } from "node:child_process";
 import { copyFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -15,20 +15,21 @@ const workspace = join(root, "../..");
 const project = realpathSync(mkdtempSync(join(tmpdir(), "mksum-package-")));
 const ABC = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
 
-function check(what, found, expected) {
-    if (found !== expected) throw new Error(`${what}: expected ${expected}, found ${found}`);
-    console.log(`ok: ${what}`);
+function check(name, found, expected) {
+    if (found !== expected) throw new Error(`${name}: expected ${expected}, found ${found}`);
+    console.log(`ok: ${name}`);
 }
 
 const node = (program) =>
     execFileSync(process.execPath, ["--input-type=module", "--eval", program], { cwd: project, encoding: "utf8" }).trim();
 
-/** Packs, and installs what was packed. */
+const npm = (folder, ...rest) => execFileSync("npm", rest, { cwd: folder, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
+
+/** Packs the package and installs it. */
 function install() {
-    const npm = (folder, ...rest) => execFileSync("npm", rest, { cwd: folder, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
     const [packed] = JSON.parse(npm(root, "pack", "--json", "--pack-destination", project));
     for (const { path } of packed.files) {
-        if (!/^(dist\/|README\.md$|package\.json$|LICENSE)/.test(path)) throw new Error(`${path} is no part of the package`);
+        if (!/^(dist\/|README\.md$|package\.json$|LICENSE)/.test(path)) throw new Error(`${path} does not belong in the package`);
     }
     writeFileSync(join(project, "package.json"), '{ "name": "empty", "private": true, "type": "module" }');
     npm(project, "install", "--silent", "--no-audit", "--no-fund", join(project, packed.filename));
@@ -49,10 +50,10 @@ function inNode() {
 
 const TYPES = { ".html": "text/html", ".js": "text/javascript", ".wasm": "application/wasm", ".css": "text/css" };
 
-/** Serves folders, the workspace's vectors, and the reference. */
+/** Serves directories, the workspace's vectors, and the reference implementation. */
 async function serve(folders) {
     const server = createServer(async (request, response) => {
-        // What shared memory needs.
+        // Required for shared memory.
         response.setHeader("Cross-Origin-Opener-Policy", "same-origin");
         response.setHeader("Cross-Origin-Embedder-Policy", "require-corp");
         try {
@@ -62,7 +63,8 @@ async function serve(folders) {
                 for await (const part of request) body += part;
                 const [kind, ...rest] = JSON.parse(body);
                 const values = rest.map((value) => (value?.bytes ? Uint8Array.from(value.bytes) : value));
-                return response.end(REFERENCE[kind](...values));
+                response.end(REFERENCE[kind](...values));
+                return;
             }
             const [, first, ...rest] = normalize(url.pathname).split("/");
             const path = join(folders[first], ...rest);
@@ -77,7 +79,7 @@ async function serve(folders) {
     return { address: `http://127.0.0.1:${server.address().port}`, close: () => server.close() };
 }
 
-/** The suites and the package, bundled. */
+/** Bundles the suites with the package. */
 async function bundle() {
     cpSync(join(root, "test/suites"), join(project, "suites"), { recursive: true });
     cpSync(join(root, "test/browser"), join(project, "browser"), { recursive: true });
@@ -91,7 +93,7 @@ async function bundle() {
     });
 }
 
-/** The results of a page. */
+/** Opens a page and returns its results. */
 async function page(browser, address, path) {
     const tab = await browser.newPage();
     const errors = [];
@@ -151,7 +153,7 @@ async function inChromium() {
     }
 }
 
-/** Other engines. Not among the dependencies: npm locks what it installs for every system, and does not find Deno for all. */
+/** Tests other engines. They are not dependencies, because npm locks packages for all systems, and Deno is not available for all. */
 function elsewhere() {
     const engines = mkdtempSync(join(project, "engines-"));
     const flags = ["--silent", "--no-save", "--no-audit", "--no-fund", "--prefix", engines];
@@ -160,7 +162,7 @@ function elsewhere() {
     for (const [name, ...rest] of [["node"], ["deno", "run", "--allow-read"], ["bun", "run"]]) {
         const program = name === "node" ? process.execPath : join(engines, "node_modules/.bin", name);
         const printed = execFileSync(program, [...rest, "smoke.js"], { cwd: project, encoding: "utf8" });
-        check(`${name}, smoke`, printed.trim(), "all well");
+        check(`${name}, smoke`, printed.trim(), "passed");
     }
 }
 

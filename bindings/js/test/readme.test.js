@@ -1,4 +1,4 @@
-// The README's examples print what it says that they print.
+// Checks that the README's examples print the output shown in it.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";

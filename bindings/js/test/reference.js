@@ -1,4 +1,4 @@
-// Another implementation: Node's, which is OpenSSL's.
+// The reference implementation: Node's crypto, which is OpenSSL.
 import { createHash, createHmac, pbkdf2Sync } from "node:crypto";
 
 export const REFERENCE = {

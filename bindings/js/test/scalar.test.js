@@ -1,4 +1,4 @@
-// All suites with the module for engines that have no SIMD.
+// Runs all suites with the module for engines without SIMD.
 WebAssembly.validate = () => false;
 const { load } = await import("mksum");
 await load();

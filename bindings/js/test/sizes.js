@@ -1,10 +1,10 @@
-// What a browser with SIMD loads of the package, bundled by Vite and gzipped: it stays within limits, and the README says it.
+// Checks how much of the package a browser with SIMD loads, bundled by Vite and gzipped, against limits and the README.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { build } from "vite";
 
-/** Programs, and the most KB (1000 bytes) that each may load. What a README's row is about has its name. */
+/** Programs by the name of their row in the README, with the size limit of each in KB (1000 bytes). */
 const PROGRAMS = {
     "mksum": ['import * as all from "mksum"; globalThis.result = all;', 115],
     "mksum/fetch": ['import * as all from "mksum/fetch"; globalThis.result = all;', 138],
@@ -18,10 +18,10 @@ const PROGRAMS = {
     "mksum/ripemd160": ['import { ripemd160 } from "mksum/ripemd160"; globalThis.result = ripemd160(new Uint8Array(1));', 12],
 };
 
-/** What code no program with one hash may bring. */
+/** Code that a program with one hash must not contain. */
 const OTHERS = /PBKDF2|Pool|hkdf/;
 
-/** The parts that a program loads at once, gzipped one by one: not the build without SIMD, nor what workers load. */
+/** Returns the files that a program loads at start, without the build without SIMD and the workers' files. */
 async function loaded(project, source) {
     writeFileSync(join(project, "program.js"), source);
     const { output } = await build({
@@ -45,18 +45,18 @@ async function loaded(project, source) {
     return [...found.values()];
 }
 
-/** Bundles each program in a folder where the package is installed; `readme` is the package's. */
+/** Bundles each program in a directory where the package is installed, and compares its size with the limit and the README. */
 export async function checkSizes(project, readme) {
     const wrong = [];
     for (const [name, [source, limit]] of Object.entries(PROGRAMS)) {
         const parts = await loaded(project, source);
-        if (source.includes("import {") && parts.some((part) => OTHERS.test(part))) wrong.push(`${name} brings others' code`);
+        if (source.includes("import {") && parts.some((part) => OTHERS.test(part))) wrong.push(`${name} contains code of other features`);
         const size = parts.reduce((sum, part) => sum + gzipSync(part, { level: 9 }).length, 0) / 1000;
         const found = `${size.toFixed(1)} KB`;
-        if (size > limit) wrong.push(`${name}: ${found}, and the limit is ${limit} KB`);
+        if (size > limit) wrong.push(`${name}: ${found}, more than the limit of ${limit} KB`);
         const row = readme.match(new RegExp(`^\\| \`${name}\` \\|.*\\| (\\d+) KB \\|$`, "m"));
         if (!row || Math.abs(size - Number(row[1])) > 1) {
-            wrong.push(`${name}: ${found}, and the README ${row ? `says ${row[1]} KB: write` : "has no row with"} ${Math.round(size)} KB`);
+            wrong.push(`${name}: ${found}, but the README ${row ? `states ${row[1]} KB: change it to` : "has no row with"} ${Math.round(size)} KB`);
         }
         console.log(`sizes: ${name}: ${found} of ${limit}`);
     }
@@ -64,6 +64,6 @@ export async function checkSizes(project, readme) {
 }
 
 if (process.argv[1] === import.meta.filename) {
-    // node test/sizes.js PROJECT: alone, with the package as it is installed there.
+    // node test/sizes.js PROJECT: only this check, with the package installed in PROJECT.
     await checkSizes(process.argv[2], readFileSync(new URL("../README.md", import.meta.url), "utf8"));
 }

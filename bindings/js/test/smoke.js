@@ -1,4 +1,4 @@
-// A little of everything, with nothing but the package: for engines that have no test runner of Node's kind.
+// A short test of every feature that needs only the package, for engines without Node's test runner.
 import { create, digestOf, hmac, pbkdf2, Pool, Proof, root, rootOf, sha256, toHex } from "mksum";
 
 function equal(found, expected) {
@@ -29,4 +29,4 @@ Proof.parse(Proof.ofRange("rfc6962", data, 5, 100).toBytes()).verifyRange(expect
 const pool = await Pool.start(2);
 equal((await pool.rootOf("rfc6962", file)).text, expected.text);
 pool.end();
-console.log("all well");
+console.log("passed");

@@ -1,2 +1,2 @@
-// All suites with the module of this engine: with SIMD.
+// Runs all suites with the default module of this engine, which uses SIMD.
 import "./node.js";

@@ -1,4 +1,4 @@
-// Compiled only: what the types of the entries allow, and what not.
+// Compiled only, to check which names the types of the entries allow.
 import * as mksum from "mksum";
 import * as fetched from "mksum/fetch";
 import * as hashes from "mksum/hashes";
@@ -9,11 +9,11 @@ const bytes = new Uint8Array(1);
 for (const { digest, HASHES } of [mksum, fetched, hashes]) digest(HASHES[0] ?? "sha3-224", bytes);
 md5.create("md5").update(bytes).digest();
 sha2.hmac("sha512-256", bytes, bytes);
-// @ts-expect-error Of another family.
+// @ts-expect-error A hash of another family.
 md5.create("sha256");
-// @ts-expect-error Of another family.
+// @ts-expect-error A hash of another family.
 sha2.digest("md5", bytes);
-// @ts-expect-error Of another family.
-sha2.md5;
-// @ts-expect-error No hash.
+// @ts-expect-error A hash of another family.
+void sha2.md5; // oxlint-disable-line import/namespace -- The type error is expected.
+// @ts-expect-error Not a hash.
 mksum.digest("sha257", bytes);

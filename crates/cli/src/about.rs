@@ -1,26 +1,26 @@
-//! What the tool tells about itself.
+//! Commands about the tool itself: help, man pages, completions, lists.
 
-use crate::args::{Command, grammar};
+use crate::args::{Command, grammar, grammar_of};
 use crate::exit::{Exit, usage};
+use crate::output::print_text;
 use crate::{devices, formats, manual};
-use mksum_io::reason;
-use std::io::{self, ErrorKind, Write};
 
-/// Tells it.
+/// Runs such a command.
 pub fn run(command: &Command) -> Exit {
     let text = match command {
-        Command::Formats { json: false } => formats::table().into_bytes(),
-        Command::Formats { json: true } => formats::json().into_bytes(),
-        Command::Man => manual::page(),
-        Command::Completions { shell } => {
+        Command::Formats { json: false, .. } => Ok(formats::table().into_bytes()),
+        Command::Formats { json: true, .. } => Ok(formats::json().into_bytes()),
+        Command::ShowHelp { command, .. } => {
+            grammar_of(command.as_deref()).map(|mut command| command.render_long_help().to_string().into_bytes())
+        }
+        Command::Man { directory: Some(directory), .. } => return manual::install(directory),
+        Command::Man { command, .. } => manual::page(command.as_deref()),
+        Command::Completions { shell, .. } => {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut grammar(), "mksum", &mut script);
-            script
+            Ok(script)
         }
-        Command::Devices => match devices::list() {
-            Ok(list) => list.into_bytes(),
-            Err(reason) => return usage(&reason),
-        },
+        Command::Devices { .. } => devices::list().map(String::into_bytes),
         Command::Keep(_)
         | Command::Verify(_)
         | Command::Diff(_)
@@ -30,14 +30,8 @@ pub fn run(command: &Command) -> Exit {
         | Command::Join(_)
         | Command::Merklize(_) => unreachable!("they work with files"),
     };
-    let mut out = io::stdout().lock();
-    match out.write_all(&text).and_then(|()| out.flush()) {
-        Ok(()) => Exit::Good,
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Exit::Unread,
-        Err(error) => {
-            // Nobody is left to tell if this fails.
-            let _ = writeln!(io::stderr(), "mksum: write error: {}", reason(&error));
-            Exit::Failed
-        }
+    match text {
+        Ok(text) => print_text(&text),
+        Err(reason) => usage(&reason),
     }
 }

@@ -1,8 +1,8 @@
-//! --benchmark: how fast this machine hashes these files.
+//! --benchmark: the speed of hashing files on this machine.
 
 use crate::args::Run;
 use crate::exit::{Exit, usage};
-use crate::print::{path, report_error, reported_roots};
+use crate::print::{path, report_read_error, reported_roots, window};
 use crate::report;
 use crate::tool::Tool;
 use crate::walk::Rules;
@@ -28,13 +28,14 @@ pub fn run(tool: &Tool, args: &Run, times: u32) -> Exit {
 
 fn time(tool: &Tool, args: &Run, input: &Input, times: u32) {
     let specs = tool.formats.iter().map(|choice| choice.spec().clone()).collect();
-    let job = Job { input: input.clone(), specs };
+    let mut job = Job::new(input.clone(), specs);
+    job.window = args.range.map(window);
     let (mut seconds, mut roots) = (Vec::new(), Vec::new());
     for _ in 0..times {
         let start = Instant::now();
         match hash(&job, &tool.options) {
             Ok(found) => roots = reported_roots(&tool.console, found),
-            Err(error) => return report_error(&tool.console, &error),
+            Err(error) => return report_read_error(tool, args, &error),
         }
         seconds.push(start.elapsed().as_secs_f64());
         if roots.is_empty() {

@@ -1,16 +1,19 @@
-//! --check: compares the files in sum files with the roots there.
+//! --check: compares files with the roots in sum files.
 
 use crate::args::Run;
 use crate::console::Console;
 use crate::exit::Exit;
+use crate::print::{report_read_error, window, within};
 use crate::tool::Tool;
-use crate::walk::length;
+use crate::walk::{length, stdin};
 use mksum::{ClaimedRoot, Root, format_size};
 use mksum_cli::choice::Choice;
 use mksum_cli::name::{self, Shown};
 use mksum_cli::sumfile::{Entry, Lines, Malformed};
+use mksum_cli::utf16::Text;
 use mksum_io::reason;
 use mksum_io::{Error, Input, Job, Roots, hash_all};
+use serde::Serialize;
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, BufReader, ErrorKind, Read};
@@ -21,6 +24,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Checks every file that is listed, sum file by sum file.
 pub fn run(tool: &Tool, args: &Run) -> Exit {
     let sum_files = if args.files.is_empty() { vec![PathBuf::from("-")] } else { args.files.clone() };
+    tool.console.use_json(args.json);
     let _progress = tool.progress(lengths(tool, args, &sum_files));
     tool.console.flush_regularly();
     let mut summary = Summary::default();
@@ -30,10 +34,10 @@ pub fn run(tool: &Tool, args: &Run) -> Exit {
         if !tally.is_good(args) {
             tool.console.fail();
         }
-        tally.tell(&tool.console, args, sum_file);
+        tally.report(&tool.console, args, sum_file);
     }
     if !args.status {
-        summary.tell(&tool.console);
+        summary.report(&tool.console);
     }
     tool.console.exit()
 }
@@ -59,16 +63,16 @@ impl Tally {
         self.listed > 0 && verified && well_formed && self.differing == 0 && self.unreadable == 0 && !self.broken
     }
 
-    /// The words of coreutils, which scripts may know.
-    fn tell(&self, console: &Console, args: &Run, sum_file: &Path) {
+    /// In the words of coreutils, which scripts may know.
+    fn report(&self, console: &Console, args: &Run, sum_file: &Path) {
         let sum_file = shown(sum_file);
         if self.listed == 0 && !self.broken {
-            console.tell(&format_args!("{sum_file}: no properly formatted checksum lines found"));
+            console.note(&format_args!("{sum_file}: no properly formatted checksum lines found"));
         }
         if self.without_format > 0 && !args.status {
-            console.tell(&format_args!(
-                "{sum_file}: its lines do not name their format: tell it with -f, as in -f plain:sha256:1TiB for what \
-                 sha256sum wrote, or -f blake3 for b3sum"
+            console.note(&format_args!(
+                "{sum_file}: its lines do not name their format: give it with -f, for example -f plain:sha256:1TiB for \
+                 sums of sha256sum, or -f blake3 for b3sum"
             ));
         }
         if self.listed == 0 || args.status {
@@ -76,14 +80,14 @@ impl Tally {
         }
         let warn = |count: u64, one: &str, more: &str| {
             if count > 0 {
-                console.tell(&format_args!("WARNING: {count} {}", if count == 1 { one } else { more }));
+                console.note(&format_args!("WARNING: {count} {}", if count == 1 { one } else { more }));
             }
         };
         warn(self.malformed, "line is improperly formatted", "lines are improperly formatted");
         warn(self.unreadable, "listed file could not be read", "listed files could not be read");
         warn(self.differing, "computed checksum did NOT match", "computed checksums did NOT match");
         if args.ignore_missing && self.matched == 0 {
-            console.tell(&format_args!("{sum_file}: no file was verified"));
+            console.note(&format_args!("{sum_file}: no file was verified"));
         }
     }
 }
@@ -107,17 +111,17 @@ impl Summary {
         }
     }
 
-    fn tell(&self, console: &Console) {
+    fn report(&self, console: &Console) {
         if self.failed == 0 || self.checked < 2 {
             return;
         }
-        console.tell(&format_args!("{} of {} files failed:", self.failed, self.checked));
+        console.note(&format_args!("{} of {} files failed:", self.failed, self.checked));
         for (path, how) in &self.first {
-            console.tell(&format_args!("  {} ({how})", Shown(path)));
+            console.note(&format_args!("  {} ({how})", Shown(path)));
         }
         let more = self.failed - self.first.len() as u64;
         if more > 0 {
-            console.tell(&format_args!("  and {more} more"));
+            console.note(&format_args!("  and {more} more"));
         }
     }
 }
@@ -142,8 +146,13 @@ fn check(tool: &Tool, args: &Run, sum_file: &Path, summary: &mut Summary) -> Tal
     hash_all(listing, &tool.options, |job, result, _| {
         let awaited = lock(&awaited).pop_front().expect("a root for each job");
         let path = crate::print::path(&job.input);
+        tool.options.meter.finish_file();
         let mut tally = lock(&tally);
-        match result.and_then(|roots| matching(roots, &awaited.claimed)) {
+        let result = match result {
+            Ok(roots) => matching(roots, &awaited.claimed),
+            Err(error) => Err(error),
+        };
+        match result {
             Err(Error::Open { error, .. }) if args.ignore_missing && error.kind() == ErrorKind::NotFound => {
                 return ControlFlow::Continue(());
             }
@@ -152,20 +161,35 @@ fn check(tool: &Tool, args: &Run, sum_file: &Path, summary: &mut Summary) -> Tal
                     Error::Open { error, .. } if error.kind() == ErrorKind::IsADirectory => {
                         console.error(path, &"Is a directory");
                     }
-                    _ => console.error(error.path(), &error),
+                    error => report_read_error(tool, args, error),
                 }
                 tally.unreadable += 1;
                 summary.add(path, "FAILED open or read");
-                say(tool, args.status, path, "FAILED open or read");
+                let missing = matches!(&error, Error::Open { error, .. } if error.kind() == ErrorKind::NotFound);
+                let status = if missing { "missing" } else { "error" };
+                if !args.json {
+                    print(tool, args.status, path, "FAILED open or read");
+                } else if !args.status {
+                    console.print_json(path, Record::new(status, job, &awaited, None));
+                }
             }
-            Ok(Some(root)) => {
-                tally.matched += 1;
-                say(tool, args.status || args.quiet, path, &ok(&root, &awaited));
-            }
-            Ok(None) => {
-                tally.differing += 1;
-                summary.add(path, "FAILED");
-                say(tool, args.status, path, "FAILED");
+            Ok(found) => {
+                let (good, root) = match &found {
+                    Found::Match(root) => (true, Some(root)),
+                    Found::Others(root) => (false, root.as_ref()),
+                };
+                let text = if good { ok(root.expect("one that matches"), &awaited) } else { "FAILED".into() };
+                tally.matched += u64::from(good);
+                tally.differing += u64::from(!good);
+                if !good {
+                    summary.add(path, "FAILED");
+                }
+                let silent = args.status || (good && args.quiet);
+                if !args.json {
+                    print(tool, silent, path, &text);
+                } else if !silent {
+                    console.print_json(path, Record::new(if good { "ok" } else { "failed" }, job, &awaited, root));
+                }
             }
         }
         summary.checked += 1;
@@ -174,17 +198,56 @@ fn check(tool: &Tool, args: &Run, sum_file: &Path, summary: &mut Summary) -> Tal
     tally.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The claimed root, if it is among those computed; an error only if that may be why it is missing.
-fn matching(roots: Roots, claimed: &ClaimedRoot) -> Result<Option<Root>, Error> {
-    let mut failure = None;
+/// The computed roots compared with a claimed one.
+enum Found {
+    /// This one matches.
+    Match(Root),
+    /// None matches; the first of them.
+    Others(Option<Root>),
+}
+
+/// Compares the computed roots with the claimed one; an error only if that may be why none matches.
+fn matching(roots: Roots, claimed: &ClaimedRoot) -> Result<Found, Error> {
+    let (mut failure, mut other) = (None, None);
     for root in roots {
         match root {
-            Ok(root) if root.matches(claimed) => return Ok(Some(root)),
-            Ok(_) => {}
+            Ok(root) if root.matches(claimed) => return Ok(Found::Match(root)),
+            Ok(root) => other = other.or(Some(root)),
             Err(error) => failure = failure.or(Some(error)),
         }
     }
-    failure.map_or(Ok(None), Err)
+    failure.map_or(Ok(Found::Others(other)), Err)
+}
+
+/// A checked file, as JSON.
+#[derive(Serialize)]
+struct Record {
+    kind: &'static str,
+    /// `ok`, `failed`, `missing` or `error`.
+    status: &'static str,
+    format: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    start: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    end: Option<u64>,
+    expected: String,
+    /// `null` if the file could not be read.
+    found: Option<String>,
+}
+
+impl Record {
+    fn new(status: &'static str, job: &Job, awaited: &Awaited, found: Option<&Root>) -> Self {
+        let spec = found.map_or(&job.specs[0], Root::spec);
+        Record {
+            kind: "check",
+            status,
+            format: spec.to_string(),
+            start: job.window.map(|window| window.start),
+            end: job.window.and_then(|window| window.end),
+            expected: awaited.claimed.text(spec),
+            found: found.map(ToString::to_string),
+        }
+    }
 }
 
 fn ok(root: &Root, awaited: &Awaited) -> String {
@@ -194,11 +257,12 @@ fn ok(root: &Root, awaited: &Awaited) -> String {
     }
 }
 
-fn say(tool: &Tool, silent: bool, path: &Path, result: &str) {
+/// Prints the result for a file as a line.
+fn print(tool: &Tool, silent: bool, path: &Path, result: &str) {
     if silent {
         return;
     }
-    let path = name::bytes(path);
+    let path = &*name::listed(path);
     let line = match name::escaped(path) {
         Some(escaped) => [b"\\", &*escaped, b": ", result.as_bytes(), b"\n"].concat(),
         None => [path, b": ", result.as_bytes(), b"\n"].concat(),
@@ -206,14 +270,14 @@ fn say(tool: &Tool, silent: bool, path: &Path, result: &str) {
     tool.console.print(&line);
 }
 
-type Reader = BufReader<Box<dyn Read + Send>>;
+type Reader = BufReader<Text<BufReader<Box<dyn Read + Send>>>>;
 
 fn open(sum_file: &Path) -> io::Result<Reader> {
     let reader: Box<dyn Read + Send> = match sum_file.as_os_str() == "-" {
-        true => Box::new(io::stdin()),
+        true => stdin()?,
         false => Box::new(File::open(sum_file)?),
     };
-    Ok(BufReader::with_capacity(64 << 10, reader))
+    Ok(BufReader::with_capacity(64 << 10, Text::new(BufReader::with_capacity(64 << 10, reader))))
 }
 
 fn shown(sum_file: &Path) -> String {
@@ -264,18 +328,21 @@ impl Listing<'_> {
         lock(self.tally).malformed += 1;
         if self.args.warn && !self.args.status {
             let (sum_file, number) = (shown(self.sum_file), self.lines.number());
-            self.tool.console.tell(&format_args!("{sum_file}: {number}: improperly formatted checksum line: {why}"));
+            self.tool.console.note(&format_args!("{sum_file}: {number}: improperly formatted checksum line: {why}"));
         }
     }
 
     fn job(&self, entry: Entry) -> Job {
         lock(self.tally).listed += 1;
-        let (input, Entry { choice, claimed, .. }) = (input(&entry), entry);
+        let (input, Entry { choice, claimed, range, .. }) = (input(&entry), entry);
+        let part = range.map(window);
         let guesses = choice.guesses(&claimed);
-        let len = if guesses { length(&input) } else { None };
+        let len = if guesses { length(&input).map(|len| within(part, len)) } else { None };
         let specs = choice.candidates(len.unwrap_or(0), &claimed);
         lock(self.awaited).push_back(Awaited { claimed, guessed: specs.len() > 1 });
-        Job { input, specs }
+        let mut job = Job::new(input, specs);
+        job.window = part;
+        job
     }
 }
 
@@ -308,7 +375,10 @@ fn lengths(
                 let lines = lines.as_mut()?;
                 loop {
                     match lines.next_entry(given.as_ref()).ok()?? {
-                        Ok(entry) => return Some(length(&input(&entry))),
+                        Ok(entry) => {
+                            let len = length(&input(&entry));
+                            return Some(len.map(|len| within(entry.range.map(window), len)));
+                        }
                         Err(_) => continue,
                     }
                 }

@@ -2,10 +2,12 @@
 
 use crate::args::CheckProof;
 use crate::exit::{Exit, usage};
+use crate::json;
 use crate::tool::Tool;
+use crate::walk::stdin;
 use mksum::formats::Binding;
 use mksum::proof::{Claim, Proof, ProofError, Trusted};
-use mksum_cli::name::{self, Shown};
+use mksum_cli::name::Shown;
 use mksum_io::{Sequence, reason};
 use serde::Serialize;
 use std::fs::{self, File};
@@ -15,6 +17,7 @@ use std::path::{Path, PathBuf};
 
 /// Prints OK if the proof is valid, and fails if not.
 pub fn run(tool: &Tool, args: &CheckProof) -> Exit {
+    tool.console.use_json(args.json);
     let [choice] = &tool.formats[..] else { return usage(&"a root is in one --format") };
     let spec = choice.spec();
     let claimed = |text: &str| spec.claimed_root(text).map_err(|error| usage(&format_args!("{error} ({spec})")));
@@ -43,15 +46,15 @@ pub fn run(tool: &Tool, args: &CheckProof) -> Exit {
     };
     tool.console.print(format!("{}: OK ({shown})\n", Shown(&args.proof)).as_bytes());
     match (args.length, proof.claim(), spec.family().binding()) {
-        (None, Claim::Range(_), Binding::Leaves) => tool.console.tell(&format_args!(
+        (None, Claim::Range(_), Binding::Leaves) => tool.console.note(&format_args!(
             "{}: without --length, this does not prove the offset of the bytes",
             Shown(&args.proof)
         )),
-        (None, Claim::Range(_), Binding::Offsets) => tool.console.tell(&format_args!(
+        (None, Claim::Range(_), Binding::Offsets) => tool.console.note(&format_args!(
             "{}: without --length, this does not prove the length of the input",
             Shown(&args.proof)
         )),
-        (None, Claim::Consistency(_), Binding::Leaves | Binding::Offsets) => tool.console.tell(&format_args!(
+        (None, Claim::Consistency(_), Binding::Leaves | Binding::Offsets) => tool.console.note(&format_args!(
             "{}: without --length and --old-length, this does not prove the lengths of the inputs",
             Shown(&args.proof)
         )),
@@ -93,7 +96,7 @@ fn range_holds(tool: &Tool, args: &CheckProof, proof: &Proof, len: u64, root: &T
             let file = File::open(path).map_err(|error| join(mksum_io::Error::Open { path: path.clone(), error }))?;
             Box::new(file)
         }
-        None => Box::new(io::stdin()),
+        None => stdin().map_err(|error| join(mksum_io::Error::Open { path: path.into(), error }))?,
     };
     let _progress = tool.progress(move || [Some(len)].into_iter());
     let (before, after) = proof.edges();
@@ -147,11 +150,11 @@ fn advice(error: &ProofError) -> &'static str {
 
 #[derive(Serialize)]
 struct Record<'a> {
-    path: &'a str,
+    kind: &'a str,
     format: String,
     length: u64,
     root: String,
-    kind: &'a str,
+    claim: &'a str,
     start: u64,
     end: u64,
     ok: bool,
@@ -159,16 +162,14 @@ struct Record<'a> {
 }
 
 fn json(path: &Path, proof: &Proof, root: &Trusted) -> Vec<u8> {
-    let (kind, Range { start, end }) = (proof.claim().kind(), proof.claim().bytes());
+    let (claim, Range { start, end }) = (proof.claim().kind(), proof.claim().bytes());
     let shows = match (root.len, proof.spec().family().binding()) {
         (Some(_), _) | (None, Binding::Length) => "all",
         (None, Binding::Offsets) => "offsets",
         (None, Binding::Leaves | Binding::Nothing) => "leaves",
     };
-    let (path, format) = (&*name::lossy(path), proof.spec().to_string());
+    let format = proof.spec().to_string();
     let root = root.root.text(&root.spec);
-    let record = Record { path, format, length: proof.len(), root, kind, start, end, ok: true, shows };
-    let mut line = serde_json::to_vec(&record).expect("strings and numbers");
-    line.push(b'\n');
-    line
+    let kind = "checked proof";
+    json::line(path, Record { kind, format, length: proof.len(), root, claim, start, end, ok: true, shows })
 }

@@ -1,59 +1,104 @@
 //! Standard output and standard error: whole lines, in order, with the progress line out of their way.
 
 use crate::exit::Exit;
-use indicatif::ProgressBar;
-use mksum_cli::name::Shown;
+use crate::json;
+use crate::output::write_output;
+use console::Term;
+use mksum_cli::name::{Shown, visible};
 use mksum_io::reason;
+use serde::Serialize;
 use std::fmt::Display;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::mem;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Where a run writes; shared by its threads.
+/// The output of a run, shared by its threads.
 #[derive(Debug)]
 pub struct Console {
     /// Whole lines that were not written yet.
     lines: Mutex<Vec<u8>>,
+    /// Whether standard output is a terminal.
     terminal: bool,
-    bar: OnceLock<ProgressBar>,
+    screen: Mutex<Screen>,
+    /// Whether errors are printed as JSON too.
+    json: AtomicBool,
     failed: AtomicBool,
+}
+
+/// The terminal of standard error, and the state of its last line.
+#[derive(Debug)]
+struct Screen {
+    terminal: Term,
+    /// Whether the progress line is on it.
+    shown: bool,
+}
+
+impl Screen {
+    /// Removes the progress line.
+    ///
+    /// The cursor stands at its beginning, and everything from there on is removed: also the rows that a narrower window has
+    /// broken it into.
+    fn clear(&mut self) {
+        if mem::take(&mut self.shown) {
+            // A line that cannot be removed is no reason to fail.
+            let _ = self.terminal.clear_to_end_of_screen().and_then(|()| self.terminal.flush());
+        }
+    }
 }
 
 impl Default for Console {
     fn default() -> Self {
-        let terminal = io::stdout().is_terminal();
-        Console { lines: Mutex::default(), terminal, bar: OnceLock::new(), failed: AtomicBool::new(false) }
+        Console {
+            lines: Mutex::default(),
+            terminal: io::stdout().is_terminal(),
+            screen: Mutex::new(Screen { terminal: Term::buffered_stderr(), shown: false }),
+            json: AtomicBool::new(false),
+            failed: AtomicBool::new(false),
+        }
     }
 }
 
 impl Console {
     /// Lines are written when this many bytes are there.
     const FULL: usize = 64 << 10;
-    /// How long a line may wait for others.
+    /// The time that a line may wait for others.
     const WAIT: Duration = Duration::from_millis(100);
-    /// How long an interrupt waits for a line that is being written.
+    /// The time that an interrupt waits for a line that is being written.
     const PATIENCE: Duration = Duration::from_millis(300);
 
-    /// Appends to standard output: whole lines.
+    /// Prints errors also as JSON objects on standard output from now on.
+    pub fn use_json(&self, json: bool) {
+        self.json.store(json, Ordering::Relaxed);
+    }
+
+    /// Appends to standard output: whole lines. On a terminal, characters that could harm it are escaped.
     pub fn print(&self, lines: &[u8]) {
         let mut waiting = self.lock();
-        waiting.extend_from_slice(lines);
+        match self.terminal {
+            true => waiting.extend_from_slice(&visible(lines)),
+            false => waiting.extend_from_slice(lines),
+        }
         if self.terminal || waiting.len() >= Self::FULL {
             self.write(&mut waiting);
         }
     }
 
-    /// Writes what waits.
+    /// Prints a JSON object about a file.
+    pub fn print_json(&self, path: &Path, fields: impl Serialize) {
+        self.print(&json::line(path, fields));
+    }
+
+    /// Writes the lines that wait.
     pub fn flush(&self) {
         let mut waiting = self.lock();
         self.write(&mut waiting);
     }
 
-    /// Writes from now on what has waited for a while: for a run over many files, any of which may take long.
+    /// From now on, writes lines that have waited for a while: for a run over many files, any of which may take long.
     pub fn flush_regularly(self: &Arc<Self>) {
         if self.terminal {
             return;
@@ -67,17 +112,21 @@ impl Console {
         let _ = thread::Builder::new().name("flush".into()).spawn(flush);
     }
 
-    /// Tells on standard error why something failed, and remembers it.
+    /// Reports on standard error why something failed, and remembers it.
     pub fn error(&self, path: &Path, reason: &dyn Display) {
         self.fail();
-        self.tell(&format_args!("{}: {reason}", Shown(path)));
+        self.note(&format_args!("{}: {reason}", Shown(path)));
+        if self.json.load(Ordering::Relaxed) {
+            self.print_json(path, json::Error::new(reason));
+        }
     }
 
-    /// Tells something on standard error.
-    pub fn tell(&self, text: &dyn Display) {
+    /// Prints a message on standard error.
+    pub fn note(&self, text: &dyn Display) {
         let line = format!("mksum: {text}\n");
+        let line = String::from_utf8_lossy(&visible(line.as_bytes())).into_owned();
         self.undisturbed(|| {
-            // Nobody is left to tell if this fails.
+            // Nothing can be done if this fails.
             let _ = io::stderr().write_all(line.as_bytes());
         });
     }
@@ -87,19 +136,32 @@ impl Console {
         self.failed.store(true, Ordering::Relaxed);
     }
 
-    /// How the run ended.
+    /// The result of the run.
     pub fn exit(&self) -> Exit {
         if self.failed.load(Ordering::Relaxed) { Exit::Failed } else { Exit::Good }
     }
 
-    /// Keeps this progress line out of the way of others from now on.
-    pub fn show(&self, bar: ProgressBar) {
-        let _ = self.bar.set(bar);
+    /// Shows a progress line in the place of the last one: `line` makes one of at most so many columns.
+    pub fn show(&self, line: impl FnOnce(usize) -> String) {
+        let mut screen = self.screen();
+        let columns = screen.terminal.size_checked().map_or(80, |(_, columns)| usize::from(columns));
+        // The last column stays empty: some terminals go to the next line after it.
+        let line = line(columns.saturating_sub(1));
+        screen.clear();
+        screen.shown = true;
+        let terminal = &screen.terminal;
+        // The cursor goes back, so that the line can be removed wherever the terminal breaks it.
+        let _ = terminal.write_str(&format!("{line}\r")).and_then(|()| terminal.flush());
     }
 
-    /// Ends the process between two lines, with a clean terminal. What waits is not written: whoever would read it may
-    /// be what the process waits for.
-    pub fn interrupt(&self) -> ! {
+    /// Removes the progress line.
+    pub fn clear(&self) {
+        self.screen().clear();
+    }
+
+    /// Ends the process between two lines, with a clean terminal. Lines that wait are not written: their reader may be what
+    /// the process waits for.
+    pub fn interrupt(&self, exit: Exit) -> ! {
         mksum_io::remove_unfinished();
         let asked = Instant::now();
         let _between_lines = loop {
@@ -107,19 +169,23 @@ impl Console {
                 Err(TryLockError::WouldBlock) if asked.elapsed() < Self::PATIENCE => {
                     thread::sleep(Duration::from_millis(1));
                 }
-                Err(TryLockError::WouldBlock) => Exit::Interrupted.now(),
+                Err(TryLockError::WouldBlock) => exit.now(),
                 Err(TryLockError::Poisoned(lines)) => break lines.into_inner(),
                 Ok(lines) => break lines,
             }
         };
-        if let Some(bar) = self.bar.get() {
-            bar.finish_and_clear();
+        if let Ok(mut screen) = self.screen.try_lock() {
+            screen.clear();
         }
-        Exit::Interrupted.now()
+        exit.now()
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<u8>> {
         self.lines.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn screen(&self) -> MutexGuard<'_, Screen> {
+        self.screen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn write(&self, waiting: &mut Vec<u8>) {
@@ -127,26 +193,28 @@ impl Console {
             return;
         }
         let lines = mem::take(waiting);
-        let write = || {
-            let mut out = io::stdout().lock();
-            out.write_all(&lines).and_then(|()| out.flush())
-        };
-        let done = if self.terminal { self.undisturbed(write) } else { write() };
+        let done = if self.terminal { self.undisturbed(|| write_output(&lines)) } else { write_output(&lines) };
         match done {
             Ok(()) => {}
-            // As other tools end in a pipe whose reader has seen enough.
-            Err(error) if error.kind() == ErrorKind::BrokenPipe => Exit::Unread.now(),
+            // Like other tools in a pipe whose reader has seen enough.
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => self.end(Exit::Unread),
             Err(error) => {
-                self.tell(&format_args!("write error: {}", reason(&error)));
-                Exit::Failed.now()
+                self.note(&format_args!("write error: {}", reason(&error)));
+                self.end(Exit::Failed)
             }
         }
     }
 
+    /// Ends the process, since its output cannot be written.
+    fn end(&self, exit: Exit) -> ! {
+        mksum_io::remove_unfinished();
+        self.clear();
+        exit.now()
+    }
+
     fn undisturbed<T>(&self, write: impl FnOnce() -> T) -> T {
-        match self.bar.get() {
-            Some(bar) => bar.suspend(write),
-            None => write(),
-        }
+        let mut screen = self.screen();
+        screen.clear();
+        write()
     }
 }

@@ -17,7 +17,7 @@ pub fn list() -> Result<String, String> {
     }
     text += "\n";
     let used = |hash: &Hash| FAMILIES.iter().any(|family| family.hashes.contains(hash));
-    for hash in Hash::ALL.into_iter().filter(used) {
+    for hash in Hash::ALL.iter().copied().filter(used) {
         if let Some(kernel) = cpu.kernels(hash).next() {
             let lanes = kernel.lanes;
             let plural = if lanes == 1 { "" } else { "s" };

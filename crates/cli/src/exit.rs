@@ -1,5 +1,6 @@
-//! What the tool tells its caller when it ends.
+//! Exit codes.
 
+use mksum_cli::name::printable;
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -7,34 +8,46 @@ use std::process::ExitCode;
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// Every file was hashed, and was what it was told to be.
-    Good = 0,
-    /// Some file failed or differed.
-    Failed = 1,
-    /// The command line makes no sense.
-    Usage = 2,
-    /// Ctrl-C, as shells number it: 128 + SIGINT.
-    Interrupted = 130,
-    /// Whoever read the output went away, as shells number it: 128 + SIGPIPE.
-    Unread = 141,
+    /// Every file was hashed, and matches where it was checked.
+    Good,
+    /// Some file failed or does not match.
+    Failed,
+    /// Wrong usage.
+    Usage,
+    /// The reader of the output closed it, as shells number it: 128 + SIGPIPE.
+    Unread,
+    /// A signal, as shells number it: 128 + its number.
+    Signal(u8),
+}
+
+impl Exit {
+    fn code(self) -> u8 {
+        match self {
+            Exit::Good => 0,
+            Exit::Failed => 1,
+            Exit::Usage => 2,
+            Exit::Unread => 141,
+            Exit::Signal(number) => 128 + number,
+        }
+    }
+
+    /// Ends the process here and now.
+    pub fn now(self) -> ! {
+        std::process::exit(self.code().into())
+    }
 }
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> ExitCode {
-        ExitCode::from(exit as u8)
-    }
-}
-
-impl Exit {
-    /// Ends the process here and now.
-    pub fn now(self) -> ! {
-        std::process::exit(self as i32)
+        ExitCode::from(exit.code())
     }
 }
 
 /// Refuses a command line.
 pub fn usage(reason: &dyn Display) -> Exit {
-    // Nobody is left to tell if this fails.
-    let _ = writeln!(io::stderr(), "mksum: {reason}\nTry 'mksum --help' for examples.");
+    // What was typed may hold what harms a terminal.
+    let reason: Vec<_> = reason.to_string().lines().map(printable).collect();
+    // Nothing can be done if this fails too.
+    let _ = writeln!(io::stderr(), "mksum: {}\nTry 'mksum --help' for examples.", reason.join("\n"));
     Exit::Usage
 }

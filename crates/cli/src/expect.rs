@@ -2,18 +2,18 @@
 
 use crate::args::Run;
 use crate::exit::{Exit, usage};
-use crate::print::{path, report_error, reported_roots};
+use crate::print::{path, print, report_read_error, reported_roots, window, within};
 use crate::report;
 use crate::tool::Tool;
 use crate::walk::{Rules, length};
 use mksum::{Root, format_size};
-use mksum_cli::name::{self, Shown};
-use mksum_cli::sum::{self, Style};
+use mksum_cli::name::Shown;
 use mksum_io::{Job, hash};
 use std::time::Instant;
 
 /// Prints the file's line if its root is `expected`, and fails if not.
 pub fn run(tool: &Tool, args: &Run, expected: &str) -> Exit {
+    tool.console.use_json(args.json);
     let choice = &tool.formats[0];
     let claimed = match choice.spec().claimed_root(expected) {
         Ok(claimed) => claimed,
@@ -25,7 +25,7 @@ pub fn run(tool: &Tool, args: &Run, expected: &str) -> Exit {
             tool.console.error(&path, &reason);
             return tool.console.exit();
         }
-        Ok(None) => unreachable!("without arguments there is the standard input"),
+        Ok(None) => unreachable!("without arguments, standard input is the input"),
         Err(reason) => return usage(&reason),
     };
     if choice.guesses(&claimed) && length(&input).is_none() {
@@ -33,37 +33,39 @@ pub fn run(tool: &Tool, args: &Run, expected: &str) -> Exit {
             &"to find the part size, the file's length must be known: give --leaf, or a file instead of a stream",
         );
     }
-    let known = length(&input);
+    let part = args.range.map(window);
+    let known = length(&input).map(|len| within(part, len));
     let _progress = tool.progress(move || [known].into_iter());
     let specs = choice.candidates(known.unwrap_or(0), &claimed);
     let guessed = specs.len() > 1;
-    let (job, start) = (Job { input, specs }, Instant::now());
+    let (mut job, start) = (Job::new(input, specs), Instant::now());
+    job.window = part;
     let roots = match hash(&job, &tool.options) {
         Ok(roots) => reported_roots(&tool.console, roots),
         Err(error) => {
-            report_error(&tool.console, &error);
+            report_read_error(tool, args, &error);
             return tool.console.exit();
         }
     };
     let path = path(&job.input);
     match roots.iter().find(|root| root.matches(&claimed)) {
-        Some(root) => print(tool, args, path, root, guessed),
+        Some(root) => {
+            print(tool, args, path, root, start.elapsed().as_secs_f64());
+            if guessed {
+                tool.console.note(&format_args!(
+                    "{}: the part size is {}",
+                    Shown(path),
+                    format_size(root.spec().leaf())
+                ));
+            }
+        }
         None if roots.is_empty() => {}
         None => tool.console.error(path, &difference(&roots, expected)),
     }
     if args.verbose && !roots.is_empty() {
-        tool.console.tell(&report::verbose(path, &roots, start.elapsed().as_secs_f64(), tool, args.reading.io));
+        tool.console.note(&report::verbose(path, &roots, start.elapsed().as_secs_f64(), tool, args.reading.io));
     }
     tool.console.exit()
-}
-
-fn print(tool: &Tool, args: &Run, path: &std::path::Path, root: &Root, guessed: bool) {
-    let style = if args.untagged { Style::Untagged } else { Style::Tagged };
-    let format = root.spec().to_string();
-    tool.console.print(&sum::line(style, tool.end, &format, name::bytes(path), &root.to_string()));
-    if guessed {
-        tool.console.tell(&format_args!("{}: the part size is {}", Shown(path), format_size(root.spec().leaf())));
-    }
 }
 
 fn difference(roots: &[Root], expected: &str) -> String {

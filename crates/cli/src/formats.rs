@@ -1,10 +1,11 @@
 //! `mksum formats`: the engine's table, as text and as JSON.
 
+use crate::json::object;
 use mksum::formats::{FAMILIES, Family, LeafRule};
 use mksum::{Spec, format_size};
 use serde::Serialize;
 
-/// A line a format.
+/// A line for each format.
 pub fn table() -> String {
     let header = ["FORMAT", "LEAF", "HASHES", "SAME OUTPUT AS"].map(String::from);
     let rows: Vec<_> = [header].into_iter().chain(FAMILIES.iter().map(row)).collect();
@@ -40,6 +41,7 @@ fn names(family: &Family) -> Vec<&'static str> {
 
 #[derive(Serialize)]
 struct Record {
+    kind: &'static str,
     name: &'static str,
     about: &'static str,
     same_as: &'static str,
@@ -47,7 +49,7 @@ struct Record {
     hashes: Vec<&'static str>,
     leaf: Leaf,
     salt_bytes_max: usize,
-    /// Whether a pipe has a root, whose length nobody knows beforehand.
+    /// Whether a pipe has a root, whose length is not known beforehand.
     streams: bool,
 }
 
@@ -59,10 +61,10 @@ struct Leaf {
     power_of_two: bool,
 }
 
-/// A JSON object a format, one a line.
+/// A JSON object for each format, one per line.
 pub fn json() -> String {
-    let line = |family| serde_json::to_string(&record(family)).expect("strings and numbers") + "\n";
-    FAMILIES.iter().map(line).collect()
+    let lines = FAMILIES.iter().flat_map(|family| object(record(family))).collect();
+    String::from_utf8(lines).expect("JSON is UTF-8")
 }
 
 fn record(family: &'static Family) -> Record {
@@ -73,6 +75,7 @@ fn record(family: &'static Family) -> Record {
     };
     let power_of_two = matches!(family.leaf, LeafRule::PowerOfTwo(..));
     Record {
+        kind: "format",
         name: family.name,
         about: family.about,
         same_as: family.same_as,

@@ -1,12 +1,12 @@
-//! `--device`: who hashes.
+//! `--device`: the device that hashes.
 
 use crate::console::Console;
 use mksum::node_tree::{CpuLanes, Merklize};
 use std::sync::Arc;
 
-/// The device that was asked for, which tells the console what is no error; `None` is the CPU.
+/// The device that was asked for, whose notices go to the console; `None` is the CPU.
 ///
-/// `auto` is a GPU where there is one, and the CPU does what it fails at.
+/// `auto` is a GPU where there is one, and the CPU does the work that it fails at.
 ///
 /// # Errors
 /// If there is no such device, or OpenCL is not installed.
@@ -15,14 +15,14 @@ pub fn open(wanted: &str, console: &Arc<Console>) -> Result<Option<Arc<mksum_gpu
     use mksum_gpu::{Options, choose};
     let notice = {
         let console = console.clone();
-        Arc::new(move |text: &str| console.tell(&text))
+        Arc::new(move |text: &str| console.note(&text))
     };
     let spirv = std::env::var_os("MKSUM_SPIRV").map(Into::into);
     let device = choose(wanted, Options { notice, spirv, ..Options::default() });
     device.map(|device| device.map(Arc::new)).map_err(|error| error.to_string())
 }
 
-/// Who computes node trees: the device, or the CPU with so many threads.
+/// The backend for node trees: the device, or the CPU with so many threads.
 ///
 /// # Errors
 /// As [`open`].
@@ -36,12 +36,12 @@ pub fn merklizer(wanted: &str, threads: usize, console: &Arc<Console>) -> Result
     Ok(Arc::new(CpuLanes { threads }))
 }
 
-/// This build knows the CPU only.
+/// The CPU: this build has no other device.
 ///
 /// # Errors
 /// If another device was asked for.
 #[cfg(not(feature = "gpu"))]
-pub fn open(wanted: &str, _: &Arc<Console>) -> Result<Option<Arc<dyn mksum::Accelerator>>, String> {
+pub fn open(wanted: &str, _: &Arc<Console>) -> Result<Option<Arc<dyn mksum::accelerator::Accelerator>>, String> {
     match wanted {
         "cpu" | "auto" => Ok(None),
         _ => Err(format!("no device '{wanted}': this mksum was built without OpenCL")),

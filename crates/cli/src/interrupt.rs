@@ -1,11 +1,42 @@
-//! Ctrl-C.
+//! Signals that end the process: Ctrl-C, SIGTERM, SIGHUP.
 
 use crate::console::Console;
+#[cfg(not(unix))]
+use crate::exit::Exit;
 use std::sync::Arc;
 
-/// Ends the process on Ctrl-C, whatever its threads wait for; a process that was started to ignore it still does.
+/// Ends the process on such a signal, whatever its threads wait for; a process that was started to ignore one still does.
+#[cfg(unix)]
+pub fn catch(console: &Arc<Console>) {
+    use crate::exit::Exit;
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    use signal_hook::iterator::Signals;
+    let ignored = ignored();
+    let caught: Vec<_> =
+        [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|&number| ignored & 1 << (number - 1) == 0).collect();
+    let console = Arc::clone(console);
+    // They are caught only on this thread: without it the system's own way to end the process remains.
+    let wait = move || {
+        let Ok(mut signals) = Signals::new(caught) else { return };
+        if let Some(number) = signals.forever().next() {
+            console.interrupt(Exit::Signal(number as u8));
+        }
+    };
+    let _ = std::thread::Builder::new().name("signals".into()).spawn(wait);
+}
+
+/// The signals that this process was started to ignore, as `nohup` has it: a bit for each number, from 1 on.
+#[cfg(unix)]
+fn ignored() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    line.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
+}
+
+/// Ends the process on Ctrl-C or when the console is closed, whatever its threads wait for.
+#[cfg(not(unix))]
 pub fn catch(console: &Arc<Console>) {
     let console = Arc::clone(console);
     // Where it cannot be caught, the system's own way to end the process remains.
-    let _ = ctrlc::try_set_handler(move || console.interrupt());
+    let _ = ctrlc::try_set_handler(move || console.interrupt(Exit::Signal(2)));
 }

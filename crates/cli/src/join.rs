@@ -1,11 +1,11 @@
-//! `mksum join`: the root of subtrees whose digests were computed apart.
+//! `mksum join`: the root of subtrees that were hashed elsewhere.
 
 use crate::args::Join;
 use crate::exit::{Exit, usage};
 use crate::tool::Tool;
+use crate::walk::stdin;
 use base64ct::{Base64, Encoding};
 use mksum::{Digest, Role, Root, Shape, Spec, Subtree, Subtrees};
-use mksum_cli::name::Shown;
 use mksum_cli::sum::{self, Style};
 use mksum_io::reason;
 use serde::{Deserialize, Serialize};
@@ -16,23 +16,22 @@ use std::path::Path;
 
 /// Prints the root.
 pub fn run(tool: &Tool, args: &Join) -> Exit {
+    tool.console.use_json(args.json);
     let [choice] = &tool.formats[..] else { return usage(&"digests are joined in one --format") };
     let path = args.file.as_deref().unwrap_or(Path::new("-"));
     match joined(path, choice.spec()) {
         Ok((root, count)) if args.json => {
             let format = root.spec().to_string();
-            let record = Record { format, length: root.len(), root: root.to_string(), subtrees: count };
-            let mut line = serde_json::to_vec(&record).expect("strings and numbers");
-            line.push(b'\n');
-            tool.console.print(&line);
+            let kind = "root";
+            let record = Record { kind, format, length: root.len(), root: root.to_string(), subtrees: count };
+            tool.console.print_json(path, record);
         }
         Ok((root, _)) => {
             let format = root.spec().to_string();
             tool.console.print(&sum::line(Style::Tagged, tool.end, &format, b"-", &root.to_string()));
         }
         Err((Some(number), reason)) => {
-            tool.console.fail();
-            tool.console.tell(&format_args!("{}: {number}: {reason}", Shown(path)));
+            tool.console.error(path, &format_args!("{number}: {reason}"));
         }
         Err((None, reason)) => tool.console.error(path, &reason),
     }
@@ -41,6 +40,7 @@ pub fn run(tool: &Tool, args: &Join) -> Exit {
 
 #[derive(Serialize)]
 struct Record {
+    kind: &'static str,
     format: String,
     length: u64,
     root: String,
@@ -58,7 +58,7 @@ struct Line {
     level: Option<u32>,
 }
 
-/// A subtree that was computed apart.
+/// A subtree that was hashed elsewhere.
 struct Entry {
     /// The number of its line, from 1.
     number: u64,
@@ -124,7 +124,7 @@ fn borders(shape: Shape) -> String {
 fn read(path: &Path, spec: &Spec) -> Result<Vec<Entry>, Refusal> {
     let fail = |error: io::Error| (None, reason(&error));
     let reader: Box<dyn Read> = match path.as_os_str() == "-" {
-        true => Box::new(io::stdin()),
+        true => stdin().map_err(fail)?,
         false => Box::new(File::open(path).map_err(fail)?),
     };
     let (mut reader, mut entries, mut number, mut line) = (BufReader::new(reader), Vec::new(), 0, Vec::new());
@@ -142,7 +142,7 @@ fn read(path: &Path, spec: &Spec) -> Result<Vec<Entry>, Refusal> {
             continue;
         }
         let Line { offset, length, digest, level } =
-            serde_json::from_slice(&line).map_err(|error| (Some(number), said(&error)))?;
+            serde_json::from_slice(&line).map_err(|error| (Some(number), explained(&error)))?;
         let size = spec.hash().size();
         // S3 writes digests in base64.
         let decoded = match digest.len() {
@@ -171,7 +171,7 @@ fn read(path: &Path, spec: &Spec) -> Result<Vec<Entry>, Refusal> {
 }
 
 /// A JSON error without its place: a line is all there is.
-fn said(error: &serde_json::Error) -> String {
+fn explained(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let text = text.split(" at line ").next().unwrap_or_default();
     format!("not an object with \"offset\", \"length\" and \"digest\": {text}")

@@ -6,3 +6,4 @@ pub mod name;
 pub mod range;
 pub mod sum;
 pub mod sumfile;
+pub mod utf16;

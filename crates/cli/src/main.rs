@@ -17,10 +17,12 @@ mod gpu;
 mod graph;
 mod interrupt;
 mod join;
+mod json;
 mod kept;
 mod manual;
 mod merklize;
 mod nice;
+mod output;
 mod print;
 mod progress;
 mod prove;
@@ -80,7 +82,7 @@ fn with_tool(choices: &Choices, reading: &Reading, end: End, run: impl FnOnce(&T
     exit
 }
 
-/// What is done without a command, on the device that was chosen for it.
+/// The work without a command, on the device that was chosen for it.
 fn on_device(tool: &Tool, args: &Run) -> Exit {
     match tool.on(&args.device) {
         Ok(tool) => files(&tool, args),
@@ -88,7 +90,7 @@ fn on_device(tool: &Tool, args: &Run) -> Exit {
     }
 }
 
-/// What is done without a command.
+/// The work without a command.
 fn files(tool: &Tool, args: &Run) -> Exit {
     match args.action() {
         Action::Print => print::run(tool, args),

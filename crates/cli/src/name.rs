@@ -5,9 +5,21 @@ use std::ffi::OsString;
 use std::fmt::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// The name's bytes, as they stand in sum files.
+/// The name's bytes: on Windows UTF-8, or WTF-8 if it is not Unicode.
 pub fn bytes(path: &Path) -> &[u8] {
     path.as_os_str().as_encoded_bytes()
+}
+
+/// The name's bytes as they stand in sum files.
+///
+/// On Windows with slashes, which are separators there too, so that other systems can read them. In paths that begin with two
+/// backslashes (`\\?\C:\a`, `\\server\share`) slashes can have another meaning.
+pub fn listed(path: &Path) -> Cow<'_, [u8]> {
+    let name = bytes(path);
+    match cfg!(windows) && !name.starts_with(br"\\") {
+        true => Cow::Owned(name.iter().map(|&byte| if byte == b'\\' { b'/' } else { byte }).collect()),
+        false => Cow::Borrowed(name),
+    }
 }
 
 /// The path that these bytes name, unless no file of this system can have such a name.
@@ -24,9 +36,37 @@ fn os_string(bytes: &[u8]) -> Option<OsString> {
     Some(OsString::from_vec(bytes.into()))
 }
 
-#[cfg(not(unix))]
+#[cfg(windows)]
+fn os_string(bytes: &[u8]) -> Option<OsString> {
+    use std::os::windows::ffi::OsStringExt;
+    Some(OsString::from_wide(&wide(bytes)?))
+}
+
+#[cfg(not(any(unix, windows)))]
 fn os_string(bytes: &[u8]) -> Option<OsString> {
     String::from_utf8(bytes.into()).ok().map(OsString::from)
+}
+
+/// The UTF-16 units of a name in WTF-8: in UTF-8, but half a pair alone has the three bytes that it would have if it were a
+/// letter. `None` for other bytes.
+#[cfg(any(windows, test))]
+fn wide(mut bytes: &[u8]) -> Option<Vec<u16>> {
+    let mut units = Vec::new();
+    loop {
+        match str::from_utf8(bytes) {
+            Ok(text) => {
+                units.extend(text.encode_utf16());
+                return Some(units);
+            }
+            Err(error) => {
+                let (valid, rest) = bytes.split_at(error.valid_up_to());
+                units.extend(str::from_utf8(valid).ok()?.encode_utf16());
+                let &[0xed, second @ 0xa0..=0xbf, third @ 0x80..=0xbf, ..] = rest else { return None };
+                units.push(0xd000 | u16::from(second & 0x3f) << 6 | u16::from(third & 0x3f));
+                bytes = &rest[3..];
+            }
+        }
+    }
 }
 
 /// The name as a line of a sum file can hold it, if that is another than the name itself (coreutils, "cksum": a line
@@ -112,7 +152,32 @@ pub fn printable(text: &str) -> String {
         .collect()
 }
 
-/// The path as text, with U+FFFD for what is none.
+/// Lines as a terminal is to have them: whatever could move its cursor, change its colours or turn the line around is
+/// escaped, but for newlines and zero bytes, which end lines.
+pub fn visible(lines: &[u8]) -> Cow<'_, [u8]> {
+    if lines.iter().all(|byte| byte.is_ascii() && (!byte.is_ascii_control() || b"\n\0".contains(byte))) {
+        return Cow::Borrowed(lines);
+    }
+    let mut out = String::with_capacity(lines.len());
+    for part in lines.utf8_chunks() {
+        for letter in part.valid().chars() {
+            match letter {
+                '\n' | '\0' => out.push(letter),
+                letter if harmless(letter) => out.push(letter),
+                // As JSON has them, where they may stand too.
+                letter => letter.encode_utf16(&mut [0; 2]).iter().for_each(|unit| {
+                    let _ = write!(out, "\\u{unit:04x}");
+                }),
+            }
+        }
+        part.invalid().iter().for_each(|byte| {
+            let _ = write!(out, "\\x{byte:02x}");
+        });
+    }
+    Cow::Owned(out.into_bytes())
+}
+
+/// The path as text, with U+FFFD in the place of bytes that are not UTF-8.
 pub fn lossy(path: &Path) -> Cow<'_, str> {
     path.to_string_lossy()
 }
@@ -122,12 +187,32 @@ mod tests {
     use super::*;
 
     #[test]
+    fn names_of_windows_are_read_back_if_they_are_not_unicode() {
+        assert_eq!(wide("aü😀".as_bytes()).unwrap(), "aü😀".encode_utf16().collect::<Vec<_>>());
+        assert_eq!(wide(b"a\xed\xa0\x80b\xed\xbf\xbf").unwrap(), [0x61, 0xd800, 0x62, 0xdfff]);
+        for bytes in [&b"\xff"[..], b"a\xed", b"\xed\xa0", b"\xed\xa0a", b"\xed\x9f\xbf\xc0"] {
+            assert_eq!(wide(bytes), None);
+        }
+    }
+
+    #[test]
     fn escapes_are_coreutils() {
         assert_eq!(escaped(b"plain name"), None);
         assert_eq!(escaped(b"a\nb\\c\rd").unwrap(), b"a\\nb\\\\c\\rd");
         assert_eq!(unescaped(b"a\\nb\\\\c\\rd").unwrap(), b"a\nb\\c\rd");
         assert_eq!(unescaped(b"a\\tb"), None);
         assert_eq!(unescaped(b"ends in \\"), None);
+    }
+
+    #[test]
+    fn lines_on_a_terminal_cannot_move_its_cursor() {
+        let shown = |lines: &str| String::from_utf8(visible(lines.as_bytes()).into_owned()).unwrap();
+        assert_eq!(shown("blake3 (Grüße) = 00\n\0"), "blake3 (Grüße) = 00\n\0");
+        assert_eq!(
+            shown("(a\x1b]0;title\x07\r\t\u{9b}2J\u{202e}b)\n"),
+            "(a\\u001b]0;title\\u0007\\u000d\\u0009\\u009b2J\\u202eb)\n"
+        );
+        assert_eq!(&*visible(b"a\x9b2J\xff\n"), br"a\x9b2J\xff".iter().chain(b"\n").copied().collect::<Vec<_>>());
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Stepping back for others who read.
+//! The idle I/O class.
 
 use std::process::{self, Command};
 

@@ -4,14 +4,15 @@ use crate::args::Run;
 use crate::console::Console;
 use crate::exit::{Exit, usage};
 use crate::failure::Failure;
-use crate::report;
+use crate::report::grouped;
 use crate::tool::Tool;
 use crate::walk::{Rules, length};
-use base64ct::{Base64, Encoding};
+use crate::{json, report};
 use mksum::Root;
-use mksum_cli::name;
-use mksum_cli::sum::{self, End, Style};
-use mksum_io::{Error, Input, Job, Roots, hash_all};
+use mksum_cli::name::{self, Shown};
+use mksum_cli::range::ByteRange;
+use mksum_cli::sum::{self, Style};
+use mksum_io::{Error, Input, Job, Options, Roots, Unreadable, Window, hash_all, unreadable};
 use serde::Serialize;
 use std::io::ErrorKind;
 use std::ops::ControlFlow;
@@ -23,22 +24,21 @@ pub fn run(tool: &Tool, args: &Run) -> Exit {
         Ok(rules) => rules,
         Err(reason) => return usage(&reason),
     };
-    let (lengths, files) = (rules.clone(), args.files.clone());
+    tool.console.use_json(args.json);
+    let (lengths, files, window) = (rules.clone(), args.files.clone(), args.range.map(window));
     let _progress = tool.progress(move || {
-        let files = lengths.walk(&files).collect::<Vec<_>>();
-        files.into_iter().flatten().map(|input| length(&input))
+        lengths.walk(&files).flatten().map(move |input| length(&input).map(|len| within(window, len)))
     });
     if args.files.len() > 1 || args.directories.recursive {
         tool.console.flush_regularly();
     }
-    let style = match args {
-        Run { json: true, .. } => Lines::Json,
-        Run { untagged: true, .. } => Lines::Sums(Style::Untagged),
-        _ => Lines::Sums(Style::Tagged),
-    };
     let specs: Vec<_> = tool.formats.iter().map(|choice| choice.spec().clone()).collect();
     let jobs = rules.walk(&args.files).filter_map(|input| match input {
-        Ok(input) => Some(Job { input, specs: specs.clone() }),
+        Ok(input) => {
+            let mut job = Job::new(input, specs.clone());
+            job.window = window;
+            Some(job)
+        }
         Err((path, reason)) => {
             tool.console.error(&path, &reason);
             None
@@ -46,21 +46,64 @@ pub fn run(tool: &Tool, args: &Run) -> Exit {
     });
     hash_all(jobs, &tool.options, |job, result, took| {
         let seconds = took.as_secs_f64();
+        tool.options.meter.finish_file();
         match result {
             Ok(roots) => {
                 let roots = reported_roots(&tool.console, roots);
-                for root in &roots {
-                    tool.console.print(&style.line(tool.end, path(&job.input), root, seconds));
-                }
+                roots.iter().for_each(|root| print(tool, args, path(&job.input), root, seconds));
                 if args.verbose && !roots.is_empty() {
-                    tool.console.tell(&report::verbose(path(&job.input), &roots, seconds, tool, args.reading.io));
+                    tool.console.note(&report::verbose(path(&job.input), &roots, seconds, tool, args.reading.io));
                 }
             }
-            Err(error) => report_error(&tool.console, &error),
+            Err(error) => report_read_error(tool, args, &error),
         }
         ControlFlow::Continue(())
     });
     tool.console.exit()
+}
+
+/// Prints the root of a file as a line.
+pub fn print(tool: &Tool, args: &Run, path: &Path, root: &Root, seconds: f64) {
+    #[derive(Serialize)]
+    struct Record {
+        kind: &'static str,
+        format: String,
+        length: u64,
+        root: String,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        start: Option<u64>,
+        seconds: f64,
+    }
+    let (format, text) = (root.spec().to_string(), root.to_string());
+    let line = match args {
+        Run { json: true, .. } => {
+            let start = args.range.map(|range| range.start);
+            let seconds = report::micros(seconds);
+            let mut line =
+                json::line(path, Record { kind: "root", format, length: root.len(), root: text, start, seconds });
+            line.pop();
+            line.push(tool.end.byte());
+            line
+        }
+        Run { range: Some(range), .. } => {
+            let tag = format!("{format}@{}..{}", range.start, range.start + root.len());
+            sum::line(Style::Tagged, tool.end, &tag, &name::listed(path), &text)
+        }
+        Run { untagged: true, .. } => sum::line(Style::Untagged, tool.end, &format, &name::listed(path), &text),
+        _ => sum::line(Style::Tagged, tool.end, &format, &name::listed(path), &text),
+    };
+    tool.console.print(&line);
+}
+
+/// A range as the part of an input that is hashed.
+pub fn window(range: ByteRange) -> Window {
+    Window { start: range.start, end: range.end }
+}
+
+/// The bytes of an input of `len` bytes that are hashed.
+pub fn within(window: Option<Window>, len: u64) -> u64 {
+    let Some(Window { start, end }) = window else { return len };
+    end.unwrap_or(len).min(len).saturating_sub(start)
 }
 
 /// The path that stands for an input in lines and messages.
@@ -71,13 +114,62 @@ pub fn path(input: &Input) -> &Path {
     }
 }
 
-/// Reports why an input that was named on the command line has no root.
+/// Reports why an input that was named on the command line could not be processed.
 pub fn report_error(console: &Console, error: &Error) {
     match error {
         Error::Open { path, error } if error.kind() == ErrorKind::IsADirectory => {
-            console.error(path, &"Is a directory (-r hashes the files in it)");
+            console.error(path, &"Is a directory (-r processes the files in it)");
+        }
+        Error::Open { path, error } if error.kind() == ErrorKind::NotFound && is_url(path) => {
+            let how = "URLs are not read: download it (curl -s URL | mksum), or repair a file from it (mksum repair FILE --from \
+                       URL)";
+            console.error(path, &how);
         }
         _ => console.error(error.path(), error),
+    }
+}
+
+/// Whether a path was meant as a URL.
+fn is_url(path: &Path) -> bool {
+    path.to_str().is_some_and(|text| ["http://", "https://", "s3://"].iter().any(|scheme| text.starts_with(scheme)))
+}
+
+/// Reports why an input has no root; with --list-unreadable all ranges that the disk cannot read.
+pub fn report_read_error(tool: &Tool, args: &Run, error: &Error) {
+    let console = &tool.console;
+    if !error.is_of_media() {
+        return report_error(console, error);
+    }
+    if !args.list_unreadable {
+        return console.error(error.path(), &format_args!("{error} (--list-unreadable reports all unreadable ranges)"));
+    }
+    let (mut count, mut bytes) = (0_u64, 0);
+    let options = Options { threads: 1, ..tool.options.clone() };
+    let scanned = unreadable(error.path(), &options, &mut |part: Unreadable| {
+        let (range, why) = (part.range.clone(), mksum_io::reason(&part.error()));
+        (count, bytes) = (count + 1, bytes + range.end - range.start);
+        let len = range.end - range.start;
+        if args.json {
+            console.print_json(error.path(), json::Unreadable::new(&part));
+        }
+        let path = Shown(error.path());
+        console.note(&format_args!(
+            "{path}: unreadable {}..{} ({} bytes): {why}",
+            range.start,
+            range.end,
+            grouped(len)
+        ));
+    });
+    match scanned {
+        Ok(len) if count > 0 => {
+            let ranges = if count == 1 { "1 range".into() } else { format!("{count} ranges") };
+            let (bytes, len) = (grouped(bytes), grouped(len));
+            console.error(error.path(), &format_args!("{bytes} of {len} bytes are unreadable ({ranges}): no root"));
+        }
+        // Every byte could be read now.
+        Ok(_) => console.error(error.path(), &format_args!("{error}; a second read succeeded: try again")),
+        // A stream, which cannot be read again.
+        Err(_) => report_error(console, error),
     }
 }
 
@@ -92,40 +184,4 @@ pub fn report(console: &Console, failure: &Failure) {
 /// The roots; reports why the other formats have none.
 pub fn reported_roots(console: &Console, roots: Roots) -> Vec<Root> {
     roots.into_iter().filter_map(|root| root.map_err(|error| report_error(console, &error)).ok()).collect()
-}
-
-/// How a root is printed.
-#[derive(Clone, Copy, Debug)]
-enum Lines {
-    Sums(Style),
-    Json,
-}
-
-#[derive(Serialize)]
-struct Record<'a> {
-    path: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    path_base64: Option<String>,
-    format: String,
-    length: u64,
-    root: String,
-    seconds: f64,
-}
-
-impl Lines {
-    fn line(self, end: End, path: &Path, root: &Root, seconds: f64) -> Vec<u8> {
-        let (format, text) = (root.spec().to_string(), root.to_string());
-        match self {
-            Lines::Sums(style) => sum::line(style, end, &format, name::bytes(path), &text),
-            Lines::Json => {
-                let path_base64 = path.to_str().is_none().then(|| Base64::encode_string(name::bytes(path)));
-                let seconds = crate::report::micros(seconds);
-                let path = &*name::lossy(path);
-                let record = Record { path, path_base64, format, length: root.len(), root: text, seconds };
-                let mut line = serde_json::to_vec(&record).expect("strings and numbers");
-                line.push(end.byte());
-                line
-            }
-        }
-    }
 }

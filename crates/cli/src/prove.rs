@@ -3,14 +3,14 @@
 use crate::args::Prove;
 use crate::exit::{Exit, usage};
 use crate::failure::Failure;
-use crate::kept::is_unchanged;
+use crate::json;
 use crate::tool::Tool;
 use base64ct::{Base64, Encoding};
 use mksum::outboard::{Checked, Outboard};
 use mksum::proof::{Claim, Cut, Proof, ProofError};
 use mksum::{Digest, Plan, Role, Root, Spec, Subtree, Subtrees};
-use mksum_cli::name::{self, Shown};
-use mksum_io::outboard::{self, Stored};
+use mksum_cli::name::Shown;
+use mksum_io::outboard::{self, Stored, is_unchanged};
 use mksum_io::{Error, File};
 use serde::Serialize;
 use std::fmt::Display;
@@ -31,6 +31,7 @@ pub fn run(tool: &Tool, args: &Prove) -> Exit {
             &"a proof is binary: write it to a file, as in 'mksum prove FILE --range A..B > proof', or use --json",
         );
     }
+    tool.console.use_json(args.json);
     match proof(tool, args) {
         Ok((root, proof)) if args.json => tool.console.print(&json(&args.file, &root, &proof)),
         Ok((_, proof)) => tool.console.print(&proof.to_bytes()),
@@ -105,7 +106,7 @@ fn kept(tool: &Tool, args: &Prove, file: &File) -> Result<Option<Outboard<Stored
     if args.outboard.is_some() {
         return Err(Failure::refused(&args.file, format_args!("{} cannot be used: {unfit}", Shown(&path))));
     }
-    tool.console.tell(&format_args!("{}: not used, so the whole file is read: {unfit}", Shown(&path)));
+    tool.console.note(&format_args!("{}: not used, so the whole file is read: {unfit}", Shown(&path)));
     Ok(None)
 }
 
@@ -123,11 +124,11 @@ impl Subtrees for Inner<'_> {
 
 #[derive(Serialize)]
 struct Record<'a> {
-    path: &'a str,
+    kind: &'a str,
     format: String,
     length: u64,
     root: String,
-    kind: &'a str,
+    claim: &'a str,
     start: u64,
     end: u64,
     digests: Vec<String>,
@@ -136,21 +137,19 @@ struct Record<'a> {
 }
 
 fn json(path: &Path, root: &Root, proof: &Proof) -> Vec<u8> {
-    let (kind, Range { start, end }) = (proof.claim().kind(), proof.claim().bytes());
+    let (claim, Range { start, end }) = (proof.claim().kind(), proof.claim().bytes());
     let (before, after) = proof.edges();
     let record = Record {
-        path: &name::lossy(path),
+        kind: "proof",
         format: proof.spec().to_string(),
         length: proof.len(),
         root: root.to_string(),
-        kind,
+        claim,
         start,
         end,
         digests: proof.digests().iter().map(|digest| digest.to_string()).collect(),
         before_base64: Base64::encode_string(before),
         after_base64: Base64::encode_string(after),
     };
-    let mut line = serde_json::to_vec(&record).expect("strings and numbers");
-    line.push(b'\n');
-    line
+    json::line(path, record)
 }

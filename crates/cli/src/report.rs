@@ -1,4 +1,4 @@
-//! What --verbose and --benchmark tell about a file.
+//! The output of --verbose and --benchmark, and figures as words.
 
 use crate::args::Io;
 use crate::extent::{depth, leaves};
@@ -21,6 +21,11 @@ pub fn grouped(number: u64) -> String {
     out
 }
 
+/// A number of bytes, as words.
+pub fn bytes(number: u64) -> String {
+    format!("{} byte{}", grouped(number), if number == 1 { "" } else { "s" })
+}
+
 /// Bytes a second in units of 10^9, as disks and memory are sold.
 pub fn speed(bytes: u64, seconds: f64) -> String {
     format!("{:.2} GB/s", bytes as f64 / 1e9 / seconds.max(1e-9))
@@ -40,7 +45,7 @@ pub fn micros(seconds: f64) -> f64 {
     (seconds * 1e6).round() / 1e6
 }
 
-/// How many leaves, and how deep they are.
+/// The number of leaves, and their depth.
 fn tree(root: &Root) -> String {
     let shape = root.spec().shape();
     let count = if root.len() == 0 { 0 } else { leaves(shape, shape.root(root.len())) };
@@ -48,12 +53,12 @@ fn tree(root: &Root) -> String {
     format!("{} {plural}, depth {}", grouped(count), depth(shape, root.len()))
 }
 
-/// What is the same for all times that a file is hashed.
+/// The facts about a file and its trees.
 pub fn facts(path: &Path, roots: &[Root], tool: &Tool, io: Io) -> String {
     let mut text = format!("{}\n", Shown(path));
     let len = roots.first().map_or(0, Root::len);
     let threads = tool.options.threads;
-    let _ = writeln!(text, "  size      {} bytes", grouped(len));
+    let _ = writeln!(text, "  size      {}", bytes(len));
     let _ = writeln!(text, "  reading   {} with {threads} thread{}", io.name(), if threads == 1 { "" } else { "s" });
     for root in roots {
         let _ = writeln!(text, "  tree      {}: {}", root.spec(), tree(root));
@@ -61,7 +66,7 @@ pub fn facts(path: &Path, roots: &[Root], tool: &Tool, io: Io) -> String {
     text
 }
 
-/// A file that was hashed once.
+/// The facts about a file that was hashed once, and the time that it took.
 pub fn verbose(path: &Path, roots: &[Root], seconds: f64, tool: &Tool, io: Io) -> String {
     let len = roots.first().map_or(0, Root::len);
     format!("{}  time      {}, {}", facts(path, roots, tool, io), time(seconds), speed(len, seconds))

@@ -2,16 +2,16 @@
 
 use crate::name;
 
-/// What a line says.
+/// The form of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
-    /// `FORMAT (PATH) = ROOT`: all that a check needs.
+    /// `FORMAT (PATH) = ROOT`: it needs nothing else to be checked.
     Tagged,
-    /// `ROOT  PATH`, as sha256sum and b3sum write.
+    /// `ROOT  PATH`, like sha256sum and b3sum.
     Untagged,
 }
 
-/// What ends a line.
+/// The end of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// A newline; names that hold one are escaped.
@@ -30,7 +30,7 @@ impl End {
     }
 }
 
-/// The line that tells the root of a file, with its end.
+/// The line with the root of a file, and its end.
 pub fn line(style: Style, end: End, format: &str, path: &[u8], root: &str) -> Vec<u8> {
     let escaped = match end {
         End::Newline => name::escaped(path),

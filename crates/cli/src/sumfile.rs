@@ -2,6 +2,7 @@
 
 use crate::choice::Choice;
 use crate::name;
+use crate::range::ByteRange;
 use crate::sum::End;
 use mksum::{ClaimedRoot, RootError};
 use std::fmt;
@@ -22,6 +23,8 @@ pub struct Entry {
     pub choice: Choice,
     /// The root.
     pub claimed: ClaimedRoot,
+    /// The bytes that the root is of, if it is not of the whole file.
+    pub range: Option<ByteRange>,
 }
 
 /// The lines of a sum file, without their ends.
@@ -102,10 +105,10 @@ impl<R: BufRead> Lines<R> {
     }
 }
 
-/// What a line lists, without its end; `None` for a comment or an empty line.
+/// The entry of a line, which is given without its end; `None` for a comment or an empty line.
 ///
 /// # Errors
-/// If it lists nothing that can be checked.
+/// If it has no entry that can be checked.
 pub fn parse(line: &[u8], end: End, given: Option<&Choice>) -> Result<Option<Entry>, Malformed> {
     if line.is_empty() || line.starts_with(b"#") {
         return Ok(None);
@@ -114,7 +117,7 @@ pub fn parse(line: &[u8], end: End, given: Option<&Choice>) -> Result<Option<Ent
         Some(line) if end == End::Newline => (line, true),
         _ => (line, false),
     };
-    let Parts { choice, path, root } = match tagged(line, given) {
+    let Parts { choice, range, path, root } = match tagged(line, given) {
         Some(tagged) => tagged?,
         None => untagged(line, given)?,
     };
@@ -126,12 +129,13 @@ pub fn parse(line: &[u8], end: End, given: Option<&Choice>) -> Result<Option<Ent
     if name::path(&path).is_none() {
         return Err(Malformed::Name);
     }
-    Ok(Some(Entry { path, choice, claimed }))
+    Ok(Some(Entry { path, choice, claimed, range }))
 }
 
 /// A line taken apart: the path is still escaped, and the root may be none.
 struct Parts<'a> {
     choice: Choice,
+    range: Option<ByteRange>,
     path: &'a [u8],
     root: &'a [u8],
 }
@@ -145,12 +149,21 @@ fn tagged<'a>(line: &'a [u8], given: Option<&Choice>) -> Option<Result<Parts<'a>
     let root = line[close + 1..].strip_prefix(b" = ").or_else(|| line[close + 1..].strip_prefix(b"= "))?;
     let tag =
         str::from_utf8(tag).ok().filter(|tag| !tag.is_empty() && tag.bytes().all(|byte| byte.is_ascii_graphic()))?;
-    let choice = match (tag.parse::<Choice>(), given) {
+    let refuse = || Some(Err(Malformed::Tag(tag.chars().take(80).collect())));
+    // No format has an at sign in its name.
+    let (format, range) = match tag.split_once('@') {
+        None => (tag, None),
+        Some((format, range)) => match range.parse::<ByteRange>() {
+            Ok(range) if range.end.is_some() => (format, Some(range)),
+            _ => return refuse(),
+        },
+    };
+    let choice = match (format.parse::<Choice>(), given) {
         (Ok(choice), _) => choice,
         (Err(_), Some(given)) if tool_tag(tag) == tool_tag(given.spec().hash().name()) => given.clone(),
-        _ => return Some(Err(Malformed::Tag(tag.chars().take(80).collect()))),
+        _ => return refuse(),
     };
-    Some(Ok(Parts { choice, path: &line[open + 1..close], root }))
+    Some(Ok(Parts { choice, range, path: &line[open + 1..close], root }))
 }
 
 /// A hash's name without the spellings in which tools differ: `SHA512/256`, `SHA2-512/256`, `sha512-256`.
@@ -166,7 +179,7 @@ fn untagged<'a>(line: &'a [u8], given: Option<&Choice>) -> Result<Parts<'a>, Mal
     let (root, rest) = line.split_at(split);
     let path = rest.strip_prefix(b"  ").or_else(|| rest.strip_prefix(b" *")).ok_or(Malformed::NoLine)?;
     match given {
-        Some(given) => Ok(Parts { choice: given.clone(), path, root }),
+        Some(given) => Ok(Parts { choice: given.clone(), range: None, path, root }),
         None if looks_like_a_root(root) => Err(Malformed::NoFormat),
         None => Err(Malformed::NoLine),
     }
@@ -177,7 +190,7 @@ fn looks_like_a_root(word: &[u8]) -> bool {
     word.len() >= 24 && word.iter().all(|byte| byte.is_ascii_alphanumeric() || b"+/=-".contains(byte))
 }
 
-/// Why a line lists nothing.
+/// Why a line has no entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Malformed {
     /// It is of no known form.
@@ -200,8 +213,8 @@ impl fmt::Display for Malformed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Malformed::NoLine => f.write_str("neither 'FORMAT (PATH) = ROOT' nor 'ROOT  PATH'"),
-            Malformed::NoFormat => f.write_str("it does not name its format: tell it with -f"),
-            Malformed::Tag(tag) => write!(f, "'{}' is not a format here", name::printable(tag)),
+            Malformed::NoFormat => f.write_str("it does not name its format: give it with -f"),
+            Malformed::Tag(tag) => write!(f, "'{}' is not a known format", name::printable(tag)),
             Malformed::Root(error) => f.write_str(&name::printable(&error.to_string())),
             Malformed::Escape => f.write_str("an escape other than \\n, \\r and \\\\ in its path"),
             Malformed::Name => f.write_str("its path cannot be a file's name"),
@@ -228,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn tagged_lines_tell_their_format() {
+    fn tagged_lines_name_their_format() {
         let ok = |format: &str, path: &str| Ok((format.into(), path.into()));
         assert_eq!(read("blake3 (a b) = ROOT", None), ok("blake3", "a b"));
         assert_eq!(read("BLAKE3 (a) = ROOT", None), ok("blake3", "a"));
@@ -236,12 +249,17 @@ mod tests {
         assert_eq!(read("blake3 (ROOT  x) = ROOT", None), ok("blake3", &format!("{ROOT}  x")));
         assert_eq!(read("\\blake3 (a\\nb\\\\) = ROOT", None), ok("blake3", "a\nb\\"));
         assert_eq!(read("blake3 (a\\nb) = ROOT", None), ok("blake3", "a\\nb"));
+        let range =
+            |text: &str| parse(text.replace("ROOT", ROOT).as_bytes(), End::Newline, None).unwrap().unwrap().range;
+        assert_eq!(range("blake3@5..10 (a) = ROOT"), Some(ByteRange { start: 5, end: Some(10) }));
+        assert_eq!(range("blake3 (a) = ROOT"), None);
+        assert_eq!(read("blake3@5.. (a) = ROOT", None), Err(Malformed::Tag("blake3@5..".into())));
         // The given format is for lines without one.
         assert_eq!(read("blake3 (a) = ROOT", Some(&choice("dropbox"))), ok("blake3", "a"));
     }
 
     #[test]
-    fn other_tools_lines_need_a_format() {
+    fn lines_of_other_tools_need_a_format() {
         let plain = choice("plain:sha256:1TiB");
         let ok = |path: &str| Ok(("plain:sha256:1TiB".into(), path.into()));
         assert_eq!(read("ROOT  a", Some(&plain)), ok("a"));

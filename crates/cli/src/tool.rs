@@ -1,4 +1,4 @@
-//! What a run works with: formats, how to read, where to write.
+//! The environment of a run: formats, options for reading, output.
 
 use crate::args::{Choices, Io, Reading};
 use crate::console::Console;
@@ -11,26 +11,27 @@ use mksum_cli::choice::Choice;
 use mksum_cli::sum::End;
 use mksum_io::{Mode, Options, Throttle};
 use std::sync::Arc;
+use std::time::Instant;
 
-/// What a run works with.
+/// The environment of a run.
 #[derive(Debug)]
 pub struct Tool {
     /// The formats as they were chosen: one or more.
     pub formats: Vec<Choice>,
-    /// How to read.
+    /// Options for reading.
     pub options: Options,
-    /// Where to write.
+    /// The output.
     pub console: Arc<Console>,
-    /// What ends a line, read or written.
+    /// The end of a line, read or written.
     pub end: End,
     progress: bool,
 }
 
 impl Tool {
-    /// As the flags have it.
+    /// The environment that the flags ask for.
     ///
     /// # Errors
-    /// If a format cannot be had with the hash, leaf or salt that is wanted of it, or something with this machine.
+    /// If a format does not allow the hash, leaf or salt, or this machine lacks something.
     pub fn new(choices: &Choices, reading: &Reading, end: End) -> Result<Tool, String> {
         mksum_lanes::cpu::active().map_err(|error| format!("{}: {error}", mksum_lanes::cpu::VARIABLE))?;
         let formats = match &choices.formats[..] {
@@ -66,16 +67,28 @@ impl Tool {
         Ok(Tool { options, formats: self.formats.clone(), console: self.console.clone(), ..*self })
     }
 
-    /// Shows progress from now on, towards the sum of `lengths` where all of them are known.
+    /// Shows progress from now on. `lengths` has the length of each file that will be read, if it is known: they are looked up
+    /// only if the work takes a while.
     pub fn progress<L>(&self, lengths: impl FnOnce() -> L + Send + 'static) -> Option<Progress>
+    where
+        L: Iterator<Item = Option<u64>>,
+    {
+        self.progress_until(None, lengths)
+    }
+
+    /// The same for a run that ends at a deadline.
+    pub fn progress_until<L>(
+        &self,
+        deadline: Option<Instant>,
+        lengths: impl FnOnce() -> L + Send + 'static,
+    ) -> Option<Progress>
     where
         L: Iterator<Item = Option<u64>>,
     {
         if !self.progress {
             return None;
         }
-        // Found only when there is somebody who looks at it.
-        Progress::start(&self.console, &self.options.meter, move || lengths().sum())
+        Progress::start(&self.console, &self.options.meter, deadline, lengths)
     }
 }
 

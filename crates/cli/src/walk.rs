@@ -2,14 +2,16 @@
 
 use crate::args::{Directories, Symlinks};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
-use mksum_io::Input;
-use mksum_io::reason;
+use mksum_io::outboard::is_part_of_outboard;
+use mksum_io::{Input, reason};
+use mksum_stdio::{Stream, is_open};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{array, fs, vec};
 use walkdir::{DirEntry, WalkDir};
 
-/// Which files directories stand for.
+/// The choice of files in directories.
 #[derive(Clone, Debug)]
 pub struct Rules {
     recursive: bool,
@@ -17,7 +19,7 @@ pub struct Rules {
     exclude: Arc<Exclude>,
 }
 
-/// What is passed over in directories.
+/// The globs of what is skipped in directories.
 #[derive(Debug, Default)]
 struct Exclude {
     /// Globs without a slash match names at any depth, others the path below the directory that was given.
@@ -31,19 +33,25 @@ struct Exclude {
 pub type Unreachable = (PathBuf, String);
 
 impl Rules {
-    /// As the flags have it.
+    /// The choice that the flags ask for.
     ///
     /// # Errors
-    /// If a glob is none.
+    /// If a glob is not valid.
     pub fn new(args: &Directories) -> Result<Rules, String> {
         let exclude = Arc::new(if args.exclude.is_empty() { Exclude::default() } else { Exclude::new(&args.exclude)? });
         Ok(Rules { recursive: args.recursive, symlinks: args.symlinks, exclude })
     }
 
-    /// The inputs that `arguments` name; the standard input if there are none.
+    /// The inputs that `arguments` name; the standard input if there are none. Files in directories that belong to outboards
+    /// are skipped.
     pub fn walk(&self, arguments: &[PathBuf]) -> Walk {
+        self.walk_with(arguments, is_part_of_outboard)
+    }
+
+    /// The same, but in directories those files are skipped for which `skips` is true.
+    pub fn walk_with(&self, arguments: &[PathBuf], skips: fn(&Path) -> bool) -> Walk {
         let arguments = if arguments.is_empty() { vec!["-".into()] } else { arguments.to_vec() };
-        Walk { rules: self.clone(), arguments: arguments.into_iter(), inside: None }
+        Walk { rules: self.clone(), skips, arguments: arguments.into_iter(), inside: None }
     }
 }
 
@@ -85,6 +93,7 @@ impl Exclude {
 #[derive(Debug)]
 pub struct Walk {
     rules: Rules,
+    skips: fn(&Path) -> bool,
     arguments: vec::IntoIter<PathBuf>,
     inside: Option<(PathBuf, walkdir::IntoIter)>,
 }
@@ -96,6 +105,7 @@ impl Iterator for Walk {
         loop {
             match &mut self.inside {
                 Some((directory, entries)) => match next_file(&self.rules, directory, entries) {
+                    Some(Ok(path)) if (self.skips)(&path) => {}
                     Some(Ok(path)) => return Some(Ok(Input::Path(path))),
                     Some(Err(unreachable)) => return Some(Err(unreachable)),
                     None => self.inside = None,
@@ -103,7 +113,14 @@ impl Iterator for Walk {
                 None => {
                     let argument = self.arguments.next()?;
                     if argument.as_os_str() == "-" {
-                        return Some(Ok(Input::Stdin));
+                        return Some(match is_open(Stream::Input) {
+                            true => Ok(Input::Stdin),
+                            false => Err((argument, "standard input is closed".into())),
+                        });
+                    }
+                    if self.rules.recursive && is_pipe(&argument) {
+                        let why = "a named pipe: --recursive does not wait for a writer; name it without that flag";
+                        return Some(Err((argument, why.into())));
                     }
                     if !(self.rules.recursive && fs::metadata(&argument).is_ok_and(|metadata| metadata.is_dir())) {
                         return Some(Ok(Input::Path(argument)));
@@ -114,6 +131,17 @@ impl Iterator for Walk {
                 }
             }
         }
+    }
+}
+
+/// Standard input, to be read.
+///
+/// # Errors
+/// If the process was started without it.
+pub fn stdin() -> io::Result<Box<dyn Read + Send>> {
+    match is_open(Stream::Input) {
+        true => Ok(Box::new(io::stdin())),
+        false => Err(io::Error::other("standard input is closed")),
     }
 }
 
@@ -128,7 +156,7 @@ fn next_file(rules: &Rules, directory: &Path, entries: &mut walkdir::IntoIter) -
                 entries.skip_current_dir();
             }
         } else if entry.file_type().is_file() {
-            // Pipes, sockets and devices found on the way have no content to be kept.
+            // Pipes, sockets and devices in directories are skipped.
             return Some(Ok(entry.into_path()));
         }
     }
@@ -144,11 +172,25 @@ fn unreachable(directory: &Path, error: &walkdir::Error) -> Unreachable {
     (path, why)
 }
 
-/// The length of an input if it is a regular file; `None` where nobody knows it beforehand.
+/// Whether `path` leads to a named pipe.
+fn is_pipe(path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        fs::metadata(path).is_ok_and(|metadata| metadata.file_type().is_fifo())
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = path;
+        false
+    }
+}
+
+/// The length of an input if it is a regular file; `None` where it is not known beforehand.
 pub fn length(input: &Input) -> Option<u64> {
     match input {
         Input::Stdin => None,
-        // What cannot be found adds nothing to the work.
+        // A file that cannot be found adds nothing to the work.
         Input::Path(path) => match fs::metadata(path) {
             Ok(metadata) if metadata.is_file() => Some(metadata.len()),
             Ok(metadata) if metadata.is_dir() => Some(0),

@@ -1,4 +1,4 @@
-//! Ctrl-C, whatever the tool waits for.
+//! Ctrl-C, SIGTERM and SIGHUP, whatever the tool waits for.
 #![cfg(target_os = "linux")]
 
 use std::io::{Read, Write};
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 fn start(arguments: &[&str]) -> Child {
     // Whoever runs the tests in the background of a script has them ignore Ctrl-C, which the tool would inherit.
     let child = Command::new("env")
-        .args(["--default-signal=INT", env!("CARGO_BIN_EXE_mksum")])
+        .args(["--default-signal=INT,TERM,HUP", env!("CARGO_BIN_EXE_mksum")])
         .args(arguments)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -22,10 +22,15 @@ fn start(arguments: &[&str]) -> Child {
 }
 
 /// Ctrl-C, and what comes of it: the exit code, the output and the errors.
-fn interrupt(mut child: Child) -> (Option<i32>, Vec<u8>, Vec<u8>) {
+fn interrupt(child: Child) -> (Option<i32>, Vec<u8>, Vec<u8>) {
+    end(child, "INT")
+}
+
+/// A signal, and what comes of it.
+fn end(mut child: Child, signal: &str) -> (Option<i32>, Vec<u8>, Vec<u8>) {
     // Waiting would close it, and an end of the input is an answer too.
     let _open = child.stdin.take();
-    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let sent = Command::new("kill").args([&format!("-{signal}"), &child.id().to_string()]).status().unwrap();
     assert!(sent.success());
     let asked = Instant::now();
     let status = loop {
@@ -82,15 +87,38 @@ fn while_nodes_are_written() {
     std::fs::write(&nodes, "old").unwrap();
     let count = || std::fs::read_dir(&folder).unwrap().count();
     let arguments = ["merklize", "--throttle", "1MB", leaves.to_str().unwrap(), "-o", nodes.to_str().unwrap()];
-    let child = start(&arguments);
-    let (begin, mut begun) = (Instant::now(), count());
-    while begun < 3 && begin.elapsed() < Duration::from_secs(5) {
-        thread::sleep(Duration::from_millis(10));
-        begun = count();
+    for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
+        let ended = end(start(&arguments), signal);
+        assert_eq!(ended, (Some(code), vec![], vec![]), "{signal}");
+        assert_eq!((count(), &std::fs::read(&nodes).unwrap()[..]), (2, &b"old"[..]), "{signal}: what was there stays");
     }
-    let ended = interrupt(child);
-    let (left, old) = (count(), std::fs::read(&nodes).unwrap());
+    // Killed, it can clean nothing up: the next run does.
+    let mut child = start(&arguments);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let done =
+        start(&["merklize", leaves.to_str().unwrap(), "-o", nodes.to_str().unwrap()]).wait_with_output().unwrap();
+    assert!(done.status.success(), "{done:?}");
+    assert_eq!((count(), std::fs::metadata(&nodes).unwrap().len()), (2, 8 << 20));
     std::fs::remove_dir_all(&folder).unwrap();
-    assert_eq!(ended, (Some(130), vec![], vec![]));
-    assert_eq!((begun, left, &old[..]), (3, 2, &b"old"[..]), "what was begun is removed, what was there stays");
+}
+
+#[test]
+fn a_process_that_was_started_to_ignore_a_signal_does() {
+    let child = Command::new("env")
+        .args(["--ignore-signal=HUP", env!("CARGO_BIN_EXE_mksum"), "--throttle", "1MB"])
+        .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"))
+        .arg("-")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    thread::sleep(Duration::from_millis(300));
+    assert!(Command::new("kill").args(["-HUP", &child.id().to_string()]).status().unwrap().success());
+    thread::sleep(Duration::from_millis(100));
+    // The end of the input lets it end.
+    let done = child.wait_with_output().unwrap();
+    assert!(done.status.success(), "{done:?}");
+    assert_eq!(done.stdout.iter().filter(|&&byte| byte == b'\n').count(), 2);
 }

@@ -4,6 +4,7 @@
 //!
 //! ```text
 //! # A comment.
+//! -- disk/f: 512..1024 --     from now on, the folder `disk` is a disk with the file `f`, on which these sectors are bad
 //! -- name.txt --          a file; its lines follow, up to the next line that begins like one of these
 //! $ mksum name.txt        a command for sh, in the directory of the files
 //! expected output         `[..]` stands for anything within a line
@@ -13,7 +14,11 @@
 //!
 //! Whatever is printed and not expected fails. `BLESS=1 cargo test` writes down what is printed.
 
+#[cfg(target_os = "linux")]
+mod disk;
+
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
@@ -36,6 +41,7 @@ fn run(script: &Path) -> Result<(), String> {
     let place = fresh_directory(name);
     let text = fs::read_to_string(script).unwrap();
     let mut lines = text.lines().peekable();
+    let mut mounted = None;
     let (mut found, mut differences) = (String::new(), String::new());
     while let Some(line) = lines.next() {
         found += &format!("{line}\n");
@@ -49,7 +55,24 @@ fn run(script: &Path) -> Result<(), String> {
         // Blank lines before the next command are the script's.
         let blank = following.iter().rev().take_while(|line| line.is_empty()).count();
         following.truncate(following.len() - blank);
-        if let Some(file) = line.strip_prefix("-- ").and_then(|line| line.strip_suffix(" --")) {
+        let heading = line.strip_prefix("-- ").and_then(|line| line.strip_suffix(" --"));
+        if let Some((file, ranges)) = heading.and_then(|heading| heading.split_once(": ")) {
+            // The last one is unmounted first.
+            drop(mounted.take());
+            let folder = place.join(file).parent().unwrap().to_path_buf();
+            fs::create_dir_all(&folder).unwrap();
+            match mount(&place.join(Path::new(file).file_name().unwrap()), &folder, ranges) {
+                Ok(disk) => mounted = Some(disk),
+                Err(error) => {
+                    // Past the test harness, which would hide it.
+                    let what = format!("NOT RUN: the script {name} from '{line}' on: {error}\n");
+                    std::io::stderr().write_all(what.as_bytes()).unwrap();
+                    found += &"\n".repeat(blank);
+                    found += &lines.map(|line| format!("{line}\n")).collect::<String>();
+                    break;
+                }
+            }
+        } else if let Some(file) = heading {
             fs::write(place.join(file), following.iter().map(|line| format!("{line}\n")).collect::<String>()).unwrap();
             following.iter().for_each(|line| found += &format!("{line}\n"));
         } else if let Some(command) = line.strip_prefix("$ ") {
@@ -70,11 +93,29 @@ fn run(script: &Path) -> Result<(), String> {
         }
         found += &"\n".repeat(blank);
     }
+    drop(mounted);
     fs::remove_dir_all(&place).unwrap();
     if std::env::var_os("BLESS").is_some() && found != text {
         fs::write(script, found).unwrap();
     }
     if differences.is_empty() { Ok(()) } else { Err(differences) }
+}
+
+/// Mounts a disk with the file `backing`, on which the sectors of these ranges are bad.
+#[cfg(target_os = "linux")]
+fn mount(backing: &Path, folder: &Path, ranges: &str) -> Result<disk::Disk, String> {
+    let range = |text: &str| {
+        let (start, end) = text.split_once("..").unwrap();
+        start.parse().unwrap()..end.parse().unwrap()
+    };
+    let bad: Vec<_> = ranges.split(' ').map(range).collect();
+    let needs = "FUSE needs root or fusermount3, and /dev/fuse";
+    disk::mount(backing, folder, &bad).map_err(|error| format!("{needs}: {error}"))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn mount(_: &Path, _: &Path, _: &str) -> Result<(), String> {
+    Err("FUSE is there only on Linux".into())
 }
 
 fn fresh_directory(name: &str) -> PathBuf {

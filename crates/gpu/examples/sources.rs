@@ -1,4 +1,4 @@
-//! sources FOLDER [LANES…]: writes the source of every program and the options that it is built with, for `make spirv`.
+//! sources FOLDER [LANES…]: writes the source of every program and its build options, for `make spirv`.
 
 use std::path::Path;
 use std::{env, fs, io};

@@ -4,7 +4,7 @@ constant uint START[8] = {
 };
 #define STATE 8
 
-/* A quarter of a round on a column or a diagonal. */
+/* The quarter-round G on a column or a diagonal. */
 #define QUARTER(a, b, c, d, x, y)                                                                                      \
     a += b + (x), d = ROTR(d ^ a, 16), c += d, b = ROTR(b ^ c, 12);                                                    \
     a += b + (y), d = ROTR(d ^ a, 8), c += d, b = ROTR(b ^ c, 7)

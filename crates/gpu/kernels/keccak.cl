@@ -1,4 +1,4 @@
-/* SHA-3 (FIPS 202) and the Keccak-256 that came before it, which differ in a byte of padding. */
+/* SHA-3 (FIPS 202) and the older Keccak-256, which differ in one byte of padding. */
 constant ulong START[25] = {0};
 #define STATE 25
 
@@ -11,7 +11,7 @@ constant ulong IOTA[24] = {
     0x8000000080008081, 0x8000000000008080, 0x0000000080000001, 0x8000000080008008,
 };
 
-/* The lanes' walk through pi, and the rotation of rho on each step of it (FIPS 202, 3.2.2 and 3.2.3). */
+/* The cycle of lanes under pi, with the rotation by rho on each step (FIPS 202, 3.2.2 and 3.2.3). */
 #define WALK(STEP)                                                                                                     \
     STEP(10, 1) STEP(7, 3) STEP(11, 6) STEP(17, 10) STEP(18, 15) STEP(3, 21) STEP(5, 28) STEP(16, 36)                  \
     STEP(8, 45) STEP(21, 55) STEP(24, 2) STEP(4, 14) STEP(15, 27) STEP(23, 41) STEP(19, 56) STEP(13, 8)                \

@@ -1,7 +1,7 @@
-/* W lanes of a word each, loaded from and stored to messages that lie one after another.
+/* Vectors of W lanes, loaded from and stored to W messages at a constant stride.
  *
- * W is 1 on a GPU, whose work-items are lanes already, and the width of a vector register on a CPU. Rows (16 bytes of
- * each message) become columns (a word of every message) by the shuffles that every vector unit has within 16 bytes.
+ * W is 1 on a GPU, where a work-item is one lane, and the width of a vector register on a CPU. Shuffles within 16 bytes,
+ * which every vector unit has, transpose rows (16 bytes of each message) to columns (a word of every message).
  */
 #define FN static inline __attribute__((always_inline))
 #define UNROLL _Pragma("unroll")
@@ -33,7 +33,7 @@ typedef UL V;
 #define WORD_TYPE ulong
 #define ONE(x) ((ulong)(x))
 #endif
-/* Bytes of a word; words of a block, of a digest (rounded up) and of a pair of digests. */
+/* The bytes of a word; the words of a block and of a pair of digests. */
 #define BYTES (WORD / 8)
 #define BLOCK_WORDS (BLOCK / BYTES)
 #define PAIR_WORDS (2 * DIGEST / BYTES)
@@ -57,14 +57,14 @@ FN V SWAP(V x) {
 }
 #endif
 
-/* What a message's bytes are as words, and words as a digest's bytes. */
+/* Converts words between host order and the hash's byte order. */
 #ifdef BIG_ENDIAN
 #define ORDER(x) SWAP(x)
 #else
 #define ORDER(x) (x)
 #endif
 
-/* Within each 16 bytes: the low (high) words, the low (high) pairs of words of a and of b, in turn. */
+/* Within each 16 bytes, interleaves the low (high) words, or pairs of words, of a and b. */
 #if W == 16
 #define LOW32(a, b) (U)(a.s0, b.s0, a.s1, b.s1, a.s4, b.s4, a.s5, b.s5, a.s8, b.s8, a.s9, b.s9, a.sc, b.sc, a.sd, b.sd)
 #define HIGH32(a, b) (U)(a.s2, b.s2, a.s3, b.s3, a.s6, b.s6, a.s7, b.s7, a.sa, b.sa, a.sb, b.sb, a.se, b.se, a.sf, b.sf)
@@ -83,7 +83,7 @@ FN V SWAP(V x) {
 #endif
 
 #if W > 1
-/* Four words of W lanes from four words each of rows j, j + 4 …, and the reverse: q[j] holds those rows. */
+/* Transposes between rows and columns: q[j] holds four words each of rows j, j + 4 …, or word j of all W lanes. */
 #define TRANSPOSE(q0, q1, q2, q3)                                                                                      \
     do {                                                                                                               \
         U t0 = LOW32(q0, q1), t1 = HIGH32(q0, q1), t2 = LOW32(q2, q3), t3 = HIGH32(q2, q3);                            \
@@ -91,9 +91,9 @@ FN V SWAP(V x) {
     } while (0)
 #endif
 
-/* 16 bytes at p. */
+/* Load and store 16 bytes at p. */
 #if ALIGN == 1 && W == 1
-/* From the aligned words that they lie in: a GPU would load single bytes. */
+/* Loads the aligned words around them, because a GPU would load single bytes. */
 #define ROW_AS(AS, p) JOIN(unaligned_, AS)(p)
 #define PUT_AS(AS, x, p) vstore4((x), 0, (AS uint *)(p))
 #define UNALIGNED_ROW(AS)                                                                                              \
@@ -116,7 +116,7 @@ UNALIGNED_ROW(local)
 #define PUT_AS(AS, x, p) vstore4((x), 0, (AS uint *)(p))
 #endif
 
-/* The functions that differ in nothing but the address space of p. */
+/* Load and store four words of W messages, for each address space of p. */
 #if W == 1
 #define ROWS(AS)                                                                                                       \
     FN void JOIN(load4_, AS)(U *m, AS const uchar *p, ulong stride) {                                              \
@@ -156,7 +156,7 @@ UNALIGNED_ROW(local)
 ROWS(global)
 ROWS(local)
 
-/* Words at..end of W messages that begin at p, a stride apart; where the last four overlap others, they agree. */
+/* Loads the first `words` words of W messages at p, a stride apart. The last load may overlap the one before. */
 #if WORD == 32
 #define LOAD(AS)                                                                                                       \
     FN void JOIN(load_, AS)(V *m, AS const uchar *p, ulong stride, int words) {                                    \
@@ -181,7 +181,7 @@ ROWS(local)
 LOAD(global)
 LOAD(local)
 
-/* W digests, a stride apart. */
+/* Stores W digests, a stride apart. */
 #define STORE(AS)                                                                                                      \
     FN void JOIN(store_, AS)(const U *m, AS uchar *p, ulong stride) {                                                  \
         UNROLL for (int at = 0; at < DIGEST / 4; at += 4) {                                                            \
@@ -192,7 +192,7 @@ LOAD(local)
 STORE(global)
 STORE(local)
 
-/* A digest as 32-bit words in the order of its bytes. */
+/* Converts a digest to 32-bit words in the order of its bytes. */
 FN void digest_words(const V *s, U *words) {
 #if WORD == 32
     UNROLL for (int at = 0; at < DIGEST / 4; at++) words[at] = ORDER(s[at]);

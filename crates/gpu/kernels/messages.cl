@@ -1,4 +1,4 @@
-/* Messages of equal length after a prefix, each in blocks; of BLAKE3, in chunks that become a tree of their own. */
+/* Hashes messages of equal length after a prefix. A BLAKE3 message is hashed in chunks that form its own tree. */
 
 #ifdef CHUNK
 #define CHUNK_BLOCKS (CHUNK / BLOCK)
@@ -16,13 +16,13 @@
 #define LANE 0
 #endif
 
-/* Message i begins `i * stride` bytes after the first, the first block of which begins at byte `first`: before the
- * message, by the length of the prefix. Its blocks are `lead` that hold prefix, whole ones, and `trail` that hold padding.
- * `edges` has for each of lead and trail the words of a mask, which are the message's, and then the words between.
+/* Message i begins `i * stride` bytes after the first. The first block of the first message begins at byte `first`, which
+ * is before the message by the length of the prefix. A message has `lead` blocks with part of the prefix, blocks of message
+ * bytes only, and `trail` blocks with padding. For each lead and trail block, `edges` holds the words of a mask of message
+ * bytes, and then the other words.
  *
- * Dimension 1 is the chunk. Chunk c of message i has the number `number + step * i + c`, and its digest, which has
- * `flags` more than an inner chunk, is the one after `chunks * i + c` others at byte `at`. W divides `number`, or `step`
- * is 0.
+ * Dimension 1 is the chunk. Chunk c of message i has the counter `number + step * i + c` and, in its last block, the extra
+ * flags `flags`. Its digest is number `chunks * i + c` from byte `at` on. W divides `number`, or `step` is 0.
  */
 kernel void messages(global const uchar *bytes, ulong first, ulong stride, global uchar *digests, ulong at, uint blocks,
                      uint lead, uint trail, global const WORD_TYPE *edges, uint last, ulong number, uint step,
@@ -50,8 +50,8 @@ kernel void messages(global const uchar *bytes, ulong first, ulong stride, globa
                 m[word] = (m[word] & SPLAT(mask[word])) | SPLAT(mask[BLOCK_WORDS + word]);
             }
         }
-        /* CHUNK_START, CHUNK_END; what other hashes have no use for. */
-        uint place = (block == from ? 1 : 0) | (block + 1 == end ? 2 | flags : 0);
+        /* Other hashes ignore the flags. */
+        uint place = (block == from ? CHUNK_START : 0) | (block + 1 == end ? CHUNK_END | flags : 0);
         compress(s, m, low, high, block + 1 == blocks ? last : BLOCK, place);
     }
     U digest[STATE < 16 ? 16 : 50];
@@ -60,9 +60,9 @@ kernel void messages(global const uchar *bytes, ulong first, ulong stride, globa
 }
 
 #ifdef CHUNK
-/* A level of the tree in each message, from byte `at` of both: parent j over nodes 2j and 2j + 1 of the `count` nodes that
- * each message has; a lone node moves up. With two nodes, the parent is the root. */
-kernel void rows(global const uchar *below, global uchar *above, ulong at, uint count) {
+/* Computes one level of each message's tree, from byte `at` of both buffers. Each message has `count` nodes below; parent j
+ * is over nodes 2j and 2j + 1, and a last single node is copied up. If there are two nodes, their parent is the root. */
+kernel void chunk_parents(global const uchar *below, global uchar *above, ulong at, uint count) {
     ulong message = get_global_id(0) * W;
     uint parent = get_global_id(1), parents = get_global_size(1);
     global const uchar *children = below + at + (message * count + 2 * parent) * DIGEST;

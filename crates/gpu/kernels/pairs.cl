@@ -1,6 +1,6 @@
-/* The levels of a binary tree: every node is the hash of its two children, which lie side by side. */
+/* The levels of a binary tree: every node is the hash of its two children, which are adjacent in memory. */
 
-/* Word `at` of the padding of a message of two digests. */
+/* Word `at` of the padded message of two digests, for words after the digests. */
 #if SPONGE
 #define PAIR_BLOCKS (2 * DIGEST / BLOCK + 1)
 #define PAD(at)                                                                                                        \
@@ -14,12 +14,12 @@
 #define PAD(at) ONE(0)
 #endif
 
-/* The digests of W pairs, whose words are `pair`. */
+/* Computes the digests of W pairs, whose words are `pair`. */
 FN void hash_pairs(const V *pair, U *digest) {
     V s[STATE], m[BLOCK_WORDS];
     UNROLL for (int at = 0; at < STATE; at++) s[at] = SPLAT(START[at]);
     UNROLL for (int at = 0; at < BLOCK_WORDS; at++) m[at] = at < PAIR_WORDS ? pair[at] : SPLAT(PAD(at));
-    /* A loop, so that a compiler has the rounds before it once. */
+    /* A loop, so that the compiler sees the rounds only once. */
     for (int block = 1;; block++) {
         compress(s, m, SPLAT(0), SPLAT(0), BLOCK, FLAGS);
         if (block == PAIR_BLOCKS) break;
@@ -32,7 +32,7 @@ FN void hash_pairs(const V *pair, U *digest) {
 }
 
 #ifdef RATE
-/* The same hash again and again without memory between, to measure how fast that can be. */
+/* Repeats a hash without memory access, to measure the limit of its speed. */
 kernel void rate(global uchar *nodes, uint times) {
     ulong at = get_global_id(0) * W;
     V pair[PAIR_WORDS];
@@ -49,10 +49,11 @@ kernel void rate(global uchar *nodes, uint times) {
     store_global(digest, nodes + at * DIGEST, DIGEST);
 }
 #else
-/* `height` levels above the `2 * count` nodes at `children`; `nodes` is in heap order: a level of n nodes begins at n.
+/* Computes `height` levels above the `2 * count` nodes at `children`. `nodes` is in heap order: a level of n nodes begins at
+ * slot n.
  *
- * Each work-group computes `tile` parents and what stands on them; the levels between pass through `near`, so that
- * global memory sees a child once and a parent once. `tile >> (height - 1)` is a multiple of W.
+ * Each work-group computes `tile` parents and the levels above them. It passes levels through `near`, so that each child is
+ * read from global memory once and each parent is written once. `tile >> (height - 1)` is a multiple of W.
  */
 kernel void pairs(global const uchar *children, ulong children_at, global uchar *nodes, ulong count, uint tile,
                   uint height, local uchar *near) {
@@ -62,7 +63,7 @@ kernel void pairs(global const uchar *children, ulong children_at, global uchar 
     for (uint level = 0; level < height; level++) {
         uint parents = tile >> level;
         global uchar *out = nodes + ((count >> level) + group * parents) * DIGEST;
-        /* Children and parents take turns, the second behind the first. */
+        /* Alternates between two buffers: odd levels are stored behind even ones. */
         from = to, to = level & 1 ? near + tile * DIGEST : near;
         for (uint at = get_local_id(0) * W; at < parents; at += get_local_size(0) * W) {
             V pair[PAIR_WORDS];

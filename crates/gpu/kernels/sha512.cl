@@ -39,7 +39,7 @@ constant ulong K[80] = {
 
 FN void compress(V *s, V *m, V low, V high, uint len, uint flags) {
     V a = s[0], b = s[1], c = s[2], d = s[3], e = s[4], f = s[5], g = s[6], h = s[7];
-    /* Sixteen rounds in a loop: all of them would keep compilers busy for minutes. */
+    /* A loop over sixteen rounds: unrolling all of them would take compilers minutes. */
     for (int t = 0; t < 80; t += 16) {
         if (t > 0) {
             UNROLL for (int i = 0; i < 16; i++) {

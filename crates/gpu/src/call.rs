@@ -1,8 +1,8 @@
-//! Calls of OpenCL: the only unsafe code of this crate. Each object is released when it is dropped, and each status
-//! that is not success becomes an [`Error`] with the call's name.
+//! OpenCL calls: the only unsafe code of this crate. Objects are released when they are dropped, and each status other
+//! than success becomes an [`Error`] with the call's name.
 //!
-//! Transfers block, so that no slice is lent for longer than its call. Whoever launches a kernel has checked that it
-//! stays within its buffers: kernels are this crate's own.
+//! Transfers block, so no slice is borrowed for longer than its call. The caller of a kernel has checked that the kernel
+//! stays within its buffers: all kernels are this crate's own.
 #![allow(unsafe_code)]
 
 use crate::Error;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use std::{ptr, slice};
 
-/// A call's result with its name.
+/// Adds the call's name to its error.
 fn called<T>(call: &'static str, result: Result<T, cl_int>) -> Result<T, Error> {
     result.map_err(|status| Error::Call { call, status })
 }
@@ -31,22 +31,22 @@ impl Id {
         self.device as cl_device_id
     }
 
-    /// A text about the device; empty where the runtime has none.
-    pub fn text(self, what: cl_uint) -> String {
-        text(device::get_device_data(self.raw(), what).unwrap_or_default())
+    /// Returns a text property of the device; empty if the runtime has none.
+    pub fn text(self, property: cl_uint) -> String {
+        text(device::get_device_data(self.raw(), property).unwrap_or_default())
     }
 
-    /// A text about the device's platform.
-    pub fn platform_text(self, what: cl_uint) -> String {
-        text(platform::get_platform_data(self.platform as _, what).unwrap_or_default())
+    /// Returns a text property of the device's platform.
+    pub fn platform_text(self, property: cl_uint) -> String {
+        text(platform::get_platform_data(self.platform as _, property).unwrap_or_default())
     }
 
-    /// A number about the device, of 4 or 8 bytes; a Boolean is 0 or 1.
-    pub fn number(self, what: cl_uint) -> Result<u64, Error> {
-        let bytes = called("clGetDeviceInfo", device::get_device_data(self.raw(), what))?;
+    /// Returns a numeric property of the device, of 4 or 8 bytes; a Boolean is 0 or 1.
+    pub fn number(self, property: cl_uint) -> Result<u64, Error> {
+        let bytes = called("clGetDeviceInfo", device::get_device_data(self.raw(), property))?;
         let mut wide = [0; 8];
         let len = bytes.len().min(8);
-        // Devices that OpenCL runs on here are little-endian hosts'.
+        // The value is in host order; all supported hosts are little-endian.
         wide[..len].copy_from_slice(&bytes[..len]);
         Ok(u64::from_le_bytes(wide))
     }
@@ -56,13 +56,13 @@ fn text(bytes: Vec<u8>) -> String {
     String::from_utf8_lossy(&bytes).trim_matches(['\0', ' ']).to_string()
 }
 
-/// Every device of every runtime, as the loader lists them.
+/// Returns every device of every runtime, in the loader's order.
 pub fn devices() -> Result<Vec<Id>, Error> {
     if let Err(error) = cl3::load_library() {
         return Err(Error::NoRuntime(error.to_string()));
     }
     let platforms = match platform::get_platform_ids() {
-        // The loader is there, but no runtime (cl_khr_icd, CL_PLATFORM_NOT_FOUND_KHR).
+        // The loader is installed, but no runtime (cl_khr_icd, CL_PLATFORM_NOT_FOUND_KHR).
         Err(-1001) => Vec::new(),
         platforms => called("clGetPlatformIDs", platforms)?,
     };
@@ -80,14 +80,14 @@ pub fn devices() -> Result<Vec<Id>, Error> {
     Ok(ids)
 }
 
-/// Makes an owner of an OpenCL object: its drop calls `release`, whose failure is nothing that anybody could mend.
+/// Defines an owner of an OpenCL object. Its drop calls `release` and ignores failures, because no caller could handle them.
 macro_rules! owner {
     ($(#[$doc:meta])* $name:ident($raw:ty), $release:path) => {
         $(#[$doc])*
         #[derive(Debug)]
         pub struct $name($raw);
 
-        // SAFETY: OpenCL's objects may be used from any thread (the specification, A.2), a kernel's arguments apart:
+        // SAFETY: OpenCL objects may be used from any thread (the specification, A.2), except for a kernel's arguments:
         // `Kernel` is used through `&mut` only.
         unsafe impl Send for $name {}
         // SAFETY: as above.
@@ -95,7 +95,7 @@ macro_rules! owner {
 
         impl Drop for $name {
             fn drop(&mut self) {
-                // SAFETY: this is the only reference that was counted for this owner.
+                // SAFETY: this owner holds exactly one counted reference, and releases it once.
                 let _ = unsafe { $release(self.0) };
             }
         }
@@ -108,7 +108,7 @@ owner!(RawBuffer(cl_mem), memory::release_mem_object);
 owner!(RawProgram(cl_program), program::release_program);
 owner!(RawKernel(cl_kernel), kernel::release_kernel);
 owner!(
-    /// What tells when a command ran.
+    /// The event of a command, with the times of its execution.
     Event(cl_event),
     event::release_event
 );
@@ -122,7 +122,7 @@ pub struct Context {
 }
 
 impl Context {
-    /// Begins to use a device.
+    /// Creates a context for a device.
     pub fn new(id: Id) -> Result<Arc<Self>, Error> {
         let raw = context::create_context(&[id.raw()], ptr::null(), None, ptr::null_mut());
         Ok(Arc::new(Context { raw: RawContext(called("clCreateContext", raw)?), id }))
@@ -137,11 +137,11 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// A queue that tells when its commands ran.
+    /// Creates a queue that records the times of its commands.
     pub fn new(context: &Arc<Context>) -> Result<Self, Error> {
         // SAFETY: the device is the context's.
         let raw = unsafe {
-            #[allow(deprecated)] // OpenCL 1.2 knows no other.
+            #[allow(deprecated)] // OpenCL 1.2 has no other call.
             command_queue::create_command_queue(
                 context.raw.0,
                 context.id.raw(),
@@ -151,7 +151,7 @@ impl Queue {
         Ok(Queue { raw: RawQueue(called("clCreateCommandQueue", raw)?), context: context.clone() })
     }
 
-    /// Writes `bytes` to the buffer from byte `at` on.
+    /// Writes `bytes` to the buffer at byte `at`.
     pub fn write(&self, buffer: &Buffer, at: usize, bytes: &[u8]) -> Result<Event, Error> {
         buffer.check(at, bytes.len())?;
         // SAFETY: the call blocks until it has read the slice.
@@ -170,7 +170,7 @@ impl Queue {
         called("clEnqueueWriteBuffer", event).map(Event)
     }
 
-    /// Reads the buffer's bytes from byte `at` on.
+    /// Fills `bytes` from the buffer, starting at byte `at`.
     pub fn read(&self, buffer: &Buffer, at: usize, bytes: &mut [u8]) -> Result<Event, Error> {
         buffer.check(at, bytes.len())?;
         // SAFETY: the call blocks until it has written the slice.
@@ -189,17 +189,17 @@ impl Queue {
         called("clEnqueueReadBuffer", event).map(Event)
     }
 
-    /// Copies one buffer's bytes to the other, which is as long.
+    /// Copies all bytes of one buffer to another of at least its length.
     pub fn copy(&self, from: &Buffer, to: &Buffer) -> Result<Event, Error> {
         to.check(0, from.len)?;
-        // SAFETY: both buffers have so many bytes, and are not the same: the runtime refuses an overlap.
+        // SAFETY: both buffers have at least `from.len` bytes; the runtime refuses overlapping buffers.
         let event = unsafe {
             command_queue::enqueue_copy_buffer(self.raw.0, from.raw.0, to.raw.0, 0, 0, from.len, 0, ptr::null())
         };
         called("clEnqueueCopyBuffer", event).map(Event)
     }
 
-    /// Launches `global` work-items, `local` in a group, in each dimension.
+    /// Launches `global` work-items, in groups of `local`, in each dimension.
     pub fn run(
         &self,
         kernel: &mut Kernel,
@@ -214,10 +214,10 @@ impl Queue {
                 Arg::U64(value) => (8, ptr::from_ref(value).cast()),
                 Arg::Local(len) => (*len, ptr::null()),
             };
-            // SAFETY: the value is read within the call; the runtime compares its size with the kernel's parameter.
+            // SAFETY: the value is read during the call; the runtime compares its size with the kernel's parameter.
             called("clSetKernelArg", unsafe { kernel::set_kernel_arg(kernel.raw.0, index, len, value) })?;
         }
-        // SAFETY: the runtime holds the kernel's buffers until it has run; that it stays within them, see above.
+        // SAFETY: the runtime retains the kernel's buffers until it has run; the caller checked that it stays within them.
         let event = unsafe {
             command_queue::enqueue_nd_range_kernel(
                 self.raw.0,
@@ -248,16 +248,16 @@ pub enum Arg<'a> {
     U32(u32),
     /// A `ulong`.
     U64(u64),
-    /// Local memory of so many bytes.
+    /// Local memory of this many bytes.
     Local(usize),
 }
 
 impl Event {
-    /// How long the command ran, once it has.
-    pub fn took(&self) -> Result<Duration, Error> {
+    /// Waits for the command and returns its execution time.
+    pub fn elapsed(&self) -> Result<Duration, Error> {
         called("clWaitForEvents", event::wait_for_events(&[self.0]))?;
-        let at = |what| {
-            let value = event::get_event_profiling_info(self.0, what);
+        let at = |property| {
+            let value = event::get_event_profiling_info(self.0, property);
             called("clGetEventProfilingInfo", value).map(u64::from)
         };
         let (start, end) = (at(event::CL_PROFILING_COMMAND_START)?, at(event::CL_PROFILING_COMMAND_END)?);
@@ -273,7 +273,7 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// `len` bytes, at least 1.
+    /// Allocates `len` bytes, at least 1.
     pub fn new(context: &Context, len: usize) -> Result<Self, Error> {
         Self::with(context, len, memory::CL_MEM_READ_WRITE)
     }
@@ -297,7 +297,7 @@ impl Buffer {
     }
 }
 
-/// Memory of the host that a device reads and writes without a detour: pinned, where there is a difference.
+/// Host memory that a device reads and writes directly: pinned, if the runtime distinguishes it.
 #[derive(Debug)]
 pub struct Pinned {
     buffer: Buffer,
@@ -305,17 +305,17 @@ pub struct Pinned {
     at: *mut u8,
 }
 
-// SAFETY: the memory is this owner's alone, as a `Vec`'s is; the rest is `Send`.
+// SAFETY: this owner has exclusive access to the memory, as a `Vec` does; the other fields are `Send`.
 unsafe impl Send for Pinned {}
 
 impl Pinned {
-    /// `len` bytes, at least 1: all zero.
+    /// Allocates `len` zero bytes, at least 1.
     pub fn new(queue: &Arc<Queue>, len: usize) -> Result<Self, Error> {
         let flags = memory::CL_MEM_READ_WRITE | memory::CL_MEM_ALLOC_HOST_PTR;
         let buffer = Buffer::with(&queue.context, len, flags)?;
         let mut at = ptr::null_mut();
         let map = memory::CL_MAP_READ | memory::CL_MAP_WRITE;
-        // SAFETY: the buffer has so many bytes, and the call blocks until they are mapped.
+        // SAFETY: the buffer has `len` bytes, and the call blocks until they are mapped.
         let event = unsafe {
             command_queue::enqueue_map_buffer(
                 queue.raw.0,
@@ -331,7 +331,7 @@ impl Pinned {
         };
         called("clEnqueueMapBuffer", event).map(Event)?;
         let at: *mut u8 = at.cast();
-        // SAFETY: so many bytes are mapped for writing.
+        // SAFETY: `len` bytes are mapped for writing.
         unsafe { at.write_bytes(0, len) };
         Ok(Pinned { buffer, queue: queue.clone(), at })
     }
@@ -341,21 +341,21 @@ impl Deref for Pinned {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        // SAFETY: so many bytes are mapped until the drop, and were written once; no kernel is given this buffer.
+        // SAFETY: the buffer's bytes are mapped until the drop, and were initialised; no kernel uses this buffer.
         unsafe { slice::from_raw_parts(self.at, self.buffer.len) }
     }
 }
 
 impl DerefMut for Pinned {
     fn deref_mut(&mut self) -> &mut [u8] {
-        // SAFETY: as above, and nobody else has it now.
+        // SAFETY: as above, and `&mut self` makes the access exclusive.
         unsafe { slice::from_raw_parts_mut(self.at, self.buffer.len) }
     }
 }
 
 impl Drop for Pinned {
     fn drop(&mut self) {
-        // SAFETY: it is mapped, once, and not used after this.
+        // SAFETY: the buffer is mapped once, and not used after this call.
         let event = unsafe {
             command_queue::enqueue_unmap_mem_object(self.queue.raw.0, self.buffer.raw.0, self.at.cast(), 0, ptr::null())
         };
@@ -372,20 +372,20 @@ pub struct Program {
 }
 
 impl Program {
-    /// Built from OpenCL C.
+    /// Builds a program from OpenCL C.
     pub fn from_source(context: &Arc<Context>, source: &str, options: &str) -> Result<Self, Error> {
         let raw = program::create_program_with_source(context.raw.0, &[source]);
         Self::built(context, called("clCreateProgramWithSource", raw)?, options)
     }
 
-    /// Built from what [`Program::binary`] gave for the same device and driver.
+    /// Builds a program from the result of [`Program::binary`] for the same device and driver.
     pub fn from_binary(context: &Arc<Context>, binary: &[u8], options: &str) -> Result<Self, Error> {
         // SAFETY: the device is the context's.
         let raw = unsafe { program::create_program_with_binary(context.raw.0, &[context.id.raw()], &[binary]) };
         Self::built(context, called("clCreateProgramWithBinary", raw)?, options)
     }
 
-    /// Built from SPIR-V.
+    /// Builds a program from SPIR-V.
     pub fn from_il(context: &Arc<Context>, il: &[u8], options: &str) -> Result<Self, Error> {
         let raw = program::create_program_with_il(context.raw.0, il);
         Self::built(context, called("clCreateProgramWithIL", raw)?, options)
@@ -402,7 +402,7 @@ impl Program {
         Ok(program)
     }
 
-    /// The program as the device runs it; empty where the runtime keeps that to itself.
+    /// Returns the program's device binary; empty if the runtime does not provide it.
     pub fn binary(&self) -> Result<Vec<u8>, Error> {
         let binaries = program::get_program_info(self.raw.0, program::CL_PROGRAM_BINARIES);
         Ok(Vec::<Vec<u8>>::from(called("clGetProgramInfo", binaries)?).pop().unwrap_or_default())
@@ -417,17 +417,17 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// The kernel called `name`.
+    /// Returns the kernel called `name`.
     pub fn new(program: &Arc<Program>, name: &str) -> Result<Self, Error> {
         let name = CString::new(name).expect("names hold no zero byte");
         let raw = called("clCreateKernel", kernel::create_kernel(program.raw.0, &name))?;
         Ok(Kernel { raw: RawKernel(raw), program: program.clone() })
     }
 
-    /// The most work-items that a group of this kernel can have.
-    pub fn most_items(&self) -> Result<usize, Error> {
-        let what = kernel::CL_KERNEL_WORK_GROUP_SIZE;
-        let most = kernel::get_kernel_work_group_info(self.raw.0, self.program.context.id.raw(), what);
-        called("clGetKernelWorkGroupInfo", most).map(usize::from)
+    /// Returns the largest work-group size of this kernel.
+    pub fn max_group(&self) -> Result<usize, Error> {
+        let property = kernel::CL_KERNEL_WORK_GROUP_SIZE;
+        let max = kernel::get_kernel_work_group_info(self.raw.0, self.program.context.id.raw(), property);
+        called("clGetKernelWorkGroupInfo", max).map(usize::from)
     }
 }

@@ -1,49 +1,49 @@
-//! The devices that OpenCL has here, and the choice of one.
+//! The OpenCL devices of this system, and the search for one.
 
 use crate::call::{self, Id};
 use crate::{Error, Lanes};
 use cl3::{device, platform};
 use std::sync::{Mutex, PoisonError};
 
-/// What a device says of itself.
+/// The properties that a device reports.
 #[derive(Clone, Debug)]
 pub struct Info {
-    /// Its place in the list: what `--device` takes.
+    /// The index in the list, which `--device` accepts.
     pub index: usize,
-    /// Its name.
+    /// The device's name.
     pub name: String,
-    /// Its driver's version.
+    /// The driver's version.
     pub driver: String,
-    /// The runtime that it belongs to: the name and version of its platform.
+    /// The device's runtime: the name and version of its platform.
     pub runtime: String,
-    /// What it is.
+    /// The kind of device.
     pub class: Class,
-    /// Its memory, in bytes.
+    /// The device memory, in bytes.
     pub memory: u64,
-    /// The most that one allocation may have, in bytes.
+    /// The largest allocation, in bytes.
     pub allocation: u64,
-    /// The memory that a work-group shares, in bytes.
+    /// The local memory of a work-group, in bytes.
     pub local: u64,
-    /// The most work-items of a group.
+    /// The largest number of work-items in a group.
     pub items: u64,
-    /// The parts that run work-groups side by side.
+    /// The number of compute units, which run work-groups in parallel.
     pub units: u64,
-    /// Whether its memory is the host's.
+    /// Whether the device shares the host's memory.
     pub unified: bool,
-    /// Whether it takes SPIR-V.
+    /// Whether the device accepts SPIR-V.
     pub spirv: bool,
     pub(crate) lanes: Lanes,
     pub(crate) id: Id,
 }
 
-/// What a device is.
+/// The kind of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
-    /// A processor as the host's.
+    /// A CPU.
     Cpu,
     /// A GPU.
     Gpu,
-    /// Something else.
+    /// Any other device.
     Other,
 }
 
@@ -55,7 +55,7 @@ impl Info {
             kind if kind & device::CL_DEVICE_TYPE_CPU != 0 => Class::Cpu,
             _ => Class::Other,
         };
-        // A work-item of a CPU is a thread, whose vector registers hold many messages; one of a GPU is a lane itself.
+        // A work-item of a CPU is a thread whose vector registers hold many messages; a work-item of a GPU is one lane.
         let width = id.number(device::CL_DEVICE_NATIVE_VECTOR_WIDTH_INT)? as u32;
         let lanes = match class {
             Class::Cpu => Lanes::at_most(width.max(4)),
@@ -77,7 +77,7 @@ impl Info {
             items: id.number(device::CL_DEVICE_MAX_WORK_GROUP_SIZE)?,
             units: id.number(device::CL_DEVICE_MAX_COMPUTE_UNITS)?.max(1),
             unified: id.number(device::CL_DEVICE_HOST_UNIFIED_MEMORY).unwrap_or(0) != 0,
-            // Runtimes before OpenCL 2.1 do not know the question.
+            // Runtimes before OpenCL 2.1 do not have this property.
             spirv: id.text(device::CL_DEVICE_IL_VERSION).contains("SPIR-V"),
             lanes,
             id,
@@ -85,34 +85,34 @@ impl Info {
     }
 }
 
-/// Every device of every runtime, in the loader's order; none where no runtime has one.
+/// Returns every device of every runtime, in the loader's order; empty if there is none.
 ///
 /// # Errors
-/// If OpenCL's loader is not installed, or a device does not answer.
+/// If the OpenCL loader is not installed, or a device does not report its properties.
 pub fn list() -> Result<Vec<Info>, Error> {
-    // PoCL 3.1 crashes when it is asked for a device that another thread has just begun to list.
+    // PoCL 3.1 crashes if two threads list its devices at the same time.
     static LISTING: Mutex<()> = Mutex::new(());
     let _listing = LISTING.lock().unwrap_or_else(PoisonError::into_inner);
     call::devices()?.into_iter().enumerate().map(|(index, id)| Info::of(index, id)).collect()
 }
 
-/// The device with this index, or whose name or runtime holds this text, whatever its case; `auto` is the first GPU,
-/// else the first device.
+/// Returns the device with this index, or the first whose name or runtime contains this text, ignoring case; `auto` is
+/// the first GPU, else the first device.
 ///
 /// # Errors
-/// If there is none, or OpenCL is not installed.
+/// If there is no such device, or OpenCL is not installed.
 pub fn find(wanted: &str) -> Result<Info, Error> {
     let devices = list()?;
     if devices.is_empty() {
         return Err(Error::NoDevices);
     }
     let lower = wanted.to_lowercase();
-    let holds =
+    let matches =
         |info: &&Info| info.name.to_lowercase().contains(&lower) || info.runtime.to_lowercase().contains(&lower);
     let found = match wanted.parse::<usize>() {
         Ok(index) => devices.get(index),
         Err(_) if wanted == "auto" => devices.iter().find(|info| info.class == Class::Gpu).or(devices.first()),
-        Err(_) => devices.iter().find(holds).filter(|_| !wanted.is_empty()),
+        Err(_) => devices.iter().find(matches).filter(|_| !wanted.is_empty()),
     };
     found.cloned().ok_or_else(|| Error::NoSuchDevice {
         wanted: wanted.into(),

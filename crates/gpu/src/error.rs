@@ -10,7 +10,7 @@ use std::fmt;
 pub enum Error {
     /// OpenCL's loader is not installed; why it could not be loaded.
     NoRuntime(String),
-    /// The loader knows no device.
+    /// OpenCL is installed, but has no device.
     NoDevices,
     /// No device has this index or name.
     NoSuchDevice {

@@ -1,78 +1,53 @@
-//! The blocks of a message with a prefix before it and padding after it.
+//! The blocks of a message with its prefix and padding.
 
 use mksum::Hash;
 
-/// The blocks of messages of one length, as the kernel `messages` takes them.
+/// The blocks of messages of one length, for the kernel `messages`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Framing {
-    /// The blocks of a message.
+    /// The number of blocks of a message.
     pub blocks: u32,
-    /// Those that hold some of the prefix.
+    /// The number of blocks at the start that contain part of the prefix.
     pub lead: u32,
-    /// Those after the last that holds nothing but the message, apart from `lead`.
+    /// The number of blocks at the end that contain padding, except those counted in `lead`.
     pub trail: u32,
-    /// For each of them a mask of the bytes that are the message's, then the bytes between: words as the kernel has
-    /// them.
+    /// For each lead and trail block, a mask of the message's bytes, then the other bytes, as words in the kernel's
+    /// order.
     pub edges: Vec<u8>,
-    /// The bytes of the last block that are not padding.
+    /// The number of bytes of the last block that are not padding.
     pub last: u32,
 }
 
 impl Framing {
-    /// The blocks of `prefix` and `len` bytes more; `None` if they are more than a kernel counts.
+    /// Frames messages of `prefix` and `len` more bytes; `None` if they have more blocks than a kernel can count.
     pub fn new(hash: Hash, prefix: &[u8], len: u64) -> Option<Self> {
         let block = hash.block_size() as u64;
         let total = len.checked_add(prefix.len() as u64)?;
-        let end = padding(hash, total);
+        let end = hash.padding(total);
         let padded = total.checked_add(end.len() as u64)?;
         let blocks = u32::try_from(padded / block).ok()?;
         let lead = (prefix.len() as u64).div_ceil(block);
-        // Whole blocks of the message lie between the prefix and the padding.
+        // The blocks between prefix and padding contain only message bytes.
         let whole = (total / block).max(lead);
         let mut edges = Vec::new();
         for index in (0..lead).chain(whole..blocks.into()) {
             let bytes = index * block..(index + 1) * block;
-            let mine = |at: &u64| (prefix.len() as u64..total).contains(at);
+            let in_message = |at: &u64| (prefix.len() as u64..total).contains(at);
             let other = |at: u64| match at.checked_sub(total) {
                 Some(at) => end[at as usize],
                 None => prefix.get(at as usize).copied().unwrap_or(0),
             };
-            let mask: Vec<u8> = bytes.clone().map(|at| if mine(&at) { 0xff } else { 0 }).collect();
-            let between: Vec<u8> = bytes.map(|at| if mine(&at) { 0 } else { other(at) }).collect();
+            let mask: Vec<u8> = bytes.clone().map(|at| if in_message(&at) { 0xff } else { 0 }).collect();
+            let others: Vec<u8> = bytes.map(|at| if in_message(&at) { 0 } else { other(at) }).collect();
             edges.extend(words(hash, mask));
-            edges.extend(words(hash, between));
+            edges.extend(words(hash, others));
         }
         let last = total.saturating_sub(u64::from(blocks - 1) * block).min(block) as u32;
         Some(Framing { blocks, lead: lead as u32, trail: blocks - whole as u32, edges, last })
     }
 }
 
-/// What follows a message of `len` bytes, up to whole blocks (FIPS 180-4, 5.1; FIPS 202, 5.1; BLAKE3 fills with zeros).
-fn padding(hash: Hash, len: u64) -> Vec<u8> {
-    let block = hash.block_size();
-    let filled = (len % block as u64) as usize;
-    let sponge = |mark| {
-        let mut bytes = vec![0; block - filled];
-        bytes[0] = mark;
-        *bytes.last_mut().expect("at least one") |= 0x80;
-        bytes
-    };
-    match hash {
-        Hash::Blake3 => vec![0; if filled == 0 && len > 0 { 0 } else { block - filled }],
-        Hash::Sha3_224 | Hash::Sha3_256 | Hash::Sha3_384 | Hash::Sha3_512 => sponge(0x06),
-        Hash::Keccak256 => sponge(0x01),
-        _ => {
-            let counter = block / 8;
-            let mut bytes = vec![0x80];
-            bytes.resize((2 * block - counter - filled - 1) % block + 1, 0);
-            let bits = u128::from(len) * 8;
-            bytes.extend_from_slice(&bits.to_be_bytes()[16 - counter..]);
-            bytes
-        }
-    }
-}
-
-/// A block's bytes in the order in which a kernel's words have them: SHA's are big-endian.
+/// Reorders a block's bytes as a kernel's words hold them: the words of SHA-1 and SHA-2 are big-endian.
 fn words(hash: Hash, mut bytes: Vec<u8>) -> Vec<u8> {
     let word = match hash {
         Hash::Sha1 | Hash::Sha224 | Hash::Sha256 => 4,

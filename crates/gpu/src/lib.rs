@@ -1,7 +1,7 @@
 //! Merkle trees on OpenCL devices: [node trees](mksum::node_tree::Merklize), and [large
 //! subtrees](mksum::accelerator::Accelerator) of files.
 //!
-//! OpenCL is loaded when it is first asked for: a program with this crate starts where there is none.
+//! OpenCL is loaded on first use: a program with this crate also starts on systems without OpenCL.
 #![deny(unsafe_code)]
 
 mod cache;
@@ -10,10 +10,10 @@ mod choice;
 mod device;
 mod error;
 mod framing;
+mod launch;
 mod messages;
 mod nodes;
 mod opened;
-mod shape;
 mod source;
 mod subtrees;
 
@@ -21,9 +21,9 @@ pub use cache::Cache;
 pub use choice::choose;
 pub use device::{Class, Info, find, list};
 pub use error::Error;
+pub use launch::LaunchShape;
+pub(crate) use launch::Levels;
 pub use opened::{Device, Fallback, Notice, Options};
-pub(crate) use shape::Levels;
-pub use shape::Shape;
 pub(crate) use source::Lanes;
 pub use source::programs;
 

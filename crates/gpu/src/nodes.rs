@@ -1,4 +1,4 @@
-//! Node trees: tiles of leaves stream through the device, and the CPU's lanes finish what is too small for it.
+//! Node trees: tiles of leaves stream through the device, and the CPU's lanes compute the levels too small for it.
 
 use crate::call::{Arg, Buffer, Event, Pinned, Queue};
 use crate::source::{self, Kind, Mode};
@@ -11,11 +11,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// The threads that compute tiles: each has a queue, so that one's transfers run beside the other's kernels.
+/// The threads that compute tiles. Each has a queue, so that one transfers data while the other's kernels run.
 const QUEUES: usize = 2;
 
-/// The longest tile, in bytes of leaves: long enough that the time of a launch is nothing, short enough that a gigabyte
-/// has many.
+/// The longest tile, in bytes of leaves: long enough that the launch time is negligible, short enough that a gigabyte has
+/// many.
 const TILE: usize = 64 << 20;
 
 impl Merklize for Device {
@@ -42,16 +42,16 @@ impl Merklize for Device {
 }
 
 impl Device {
-    /// The most that one of so many equal buffers may have, in bytes.
+    /// Returns the largest length of each of `buffers` equal buffers, in bytes.
     pub(crate) fn share(&self, buffers: u64) -> u64 {
-        // A quarter of the memory is left to the driver and to others.
+        // A quarter of the memory is left to the driver and to other programs.
         let memory = (self.info.memory / 4 * 3).min(self.options.memory);
         (memory / buffers).min(self.info.allocation)
     }
 
     fn node_tree(&self, tree: NodeTree, leaves: &[u8], nodes: &mut [u8]) -> Result<Timings, Error> {
         let (hash, size, count) = (tree.hash(), tree.hash().size(), tree.leaves());
-        // Leaves, nodes, and both again for a host that does not share its memory.
+        // Leaves and nodes, and both again on the host unless it shares its memory with the device.
         let buffers = QUEUES as u64 * if self.info.unified { 2 } else { 4 };
         let most = self.share(buffers).min(TILE as u64) / size as u64;
         let smallest = 2 * source::side_by_side(hash, self.info.lanes);
@@ -59,10 +59,10 @@ impl Device {
             return Err(Error::Memory { needed: (smallest * size) as u64, offered: self.share(buffers) });
         }
         let per_tile = count.min(1 << most.ilog2());
-        // The CPU computes the tree over the tiles' roots, or the whole of a small one.
+        // The CPU computes the tree over the tiles' roots, or a whole small tree.
         let on_cpu = |leaves: &[u8], nodes: &mut [u8]| {
             let done = CpuLanes { threads: 1 }.merklize(hash, leaves, nodes);
-            done.expect("2^k digests of a hash that has node trees");
+            done.expect("2^k digests of a hash with node trees");
         };
         if per_tile < smallest {
             on_cpu(leaves, nodes);
@@ -98,7 +98,7 @@ impl Device {
         })
     }
 
-    /// The bytes that the device copies within its memory in a second.
+    /// Measures how many bytes the device copies within its memory per second.
     fn copy_rate(&self) -> Result<f64, Error> {
         let len = self.share(4).clamp(1, 256 << 20) as usize;
         let queue = self.queue()?;
@@ -106,37 +106,37 @@ impl Device {
         queue.write(&from, 0, &vec![1; len])?;
         let mut least = Duration::MAX;
         for _ in 0..5 {
-            least = least.min(queue.copy(&from, &to)?.took()?);
+            least = least.min(queue.copy(&from, &to)?.elapsed()?);
         }
         Ok(len as f64 / least.as_secs_f64().max(1e-9))
     }
 
-    /// The nodes that the device hashes in a second without memory between.
+    /// Measures how many nodes the device hashes per second without memory access.
     fn node_rate(&self, hash: Hash) -> Result<f64, Error> {
         const TIMES: u32 = 512;
         let queue = self.queue()?;
         let mut kernel = self.kernel(hash, Kind::Rate, "rate")?;
         let lanes = source::side_by_side(hash, self.info.lanes);
-        let group = if lanes > 1 { 1 } else { kernel.most_items()?.clamp(1, 64) };
-        // Enough groups that every part of the device has some, and as many for all.
+        let group = if lanes > 1 { 1 } else { kernel.max_group()?.clamp(1, 64) };
+        // The same number of groups for every compute unit.
         let items = self.info.units as usize * group * if lanes > 1 { 8 } else { 64 };
         let nodes = Buffer::new(&self.context, items * lanes * hash.size())?;
         let mut least = Duration::MAX;
         for _ in 0..3 {
             let args = [Arg::Buffer(&nodes), Arg::U32(TIMES)];
-            least = least.min(queue.run(&mut kernel, &args, [items, 1], [group, 1])?.took()?);
+            least = least.min(queue.run(&mut kernel, &args, [items, 1], [group, 1])?.elapsed()?);
         }
         Ok((items * lanes) as f64 * f64::from(TIMES) / least.as_secs_f64().max(1e-9))
     }
 }
 
-/// A queue with the memory that tiles pass through.
+/// A queue with the buffers for one tile.
 struct Lane<'a> {
     queue: &'a Arc<Queue>,
     levels: Levels<'a>,
     leaves: Buffer,
     nodes: Buffer,
-    /// On the host, where the device does not share its memory.
+    /// Buffers on the host, unless the device shares its memory.
     pinned: Option<[Pinned; 2]>,
 }
 
@@ -157,20 +157,21 @@ impl<'a> Lane<'a> {
         let mut timings = Timings::default();
         let (hash, size) = (self.levels.hash, self.levels.hash.size());
         let leaves = match &mut self.pinned {
-            Some([there, _]) => {
-                there.copy_from_slice(tile.leaves);
-                &there[..]
+            Some([to_device, _]) => {
+                to_device.copy_from_slice(tile.leaves);
+                &to_device[..]
             }
             None => tile.leaves,
         };
-        timings.to_device += self.queue.write(&self.leaves, 0, leaves)?.took()?;
+        timings.to_device += self.queue.write(&self.leaves, 0, leaves)?.elapsed()?;
         timings.kernel += self.levels.run((&self.leaves, 0), &self.nodes, tile.leaves.len() / size / 2)?;
-        let read =
-            |at: usize, level: &mut [u8]| self.queue.read(&self.nodes, at, level).and_then(|event: Event| event.took());
-        // The device leaves levels of fewer nodes than its lanes to the CPU.
+        let read = |at: usize, level: &mut [u8]| {
+            self.queue.read(&self.nodes, at, level).and_then(|event: Event| event.elapsed())
+        };
+        // The CPU computes the levels with fewer nodes than the device has lanes.
         let least = self.levels.least();
-        if let Some([_, back]) = &mut self.pinned {
-            timings.from_device += read(0, back)?;
+        if let Some([_, from_device]) = &mut self.pinned {
+            timings.from_device += read(0, from_device)?;
         }
         let mut below: Option<&[u8]> = None;
         for (index, level) in tile.levels.into_iter().enumerate().rev() {
@@ -180,7 +181,7 @@ impl<'a> Lane<'a> {
                 digests(hash, &[], Messages::new(below, 2 * size), level);
             } else {
                 match &self.pinned {
-                    Some([_, back]) => level.copy_from_slice(&back[nodes * size..2 * nodes * size]),
+                    Some([_, from_device]) => level.copy_from_slice(&from_device[nodes * size..2 * nodes * size]),
                     None => timings.from_device += read(nodes * size, level)?,
                 }
             }

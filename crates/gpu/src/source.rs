@@ -1,44 +1,45 @@
-//! The kernels' source for one hash, and the options that it is built with.
+//! The source of the kernels for one hash, and its build options.
 
 use mksum::Hash;
+use mksum_lanes::blake3::flags::{CHUNK_END, CHUNK_START, PARENT, ROOT};
 
-/// What is hashed.
+/// The kind of a program's input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// Levels of a binary tree whose nodes are the hash of their children's digests, and nothing else.
+    /// Levels of a binary tree whose nodes are the hash of their children's digests, without prefixes.
     Pairs(Mode),
     /// Messages of equal length.
     Messages,
-    /// Pairs that are not in memory, to measure.
+    /// Pairs that are not read from memory, to measure the rate of hashing.
     Rate,
 }
 
-/// How BLAKE3 takes a pair; other hashes know one way.
+/// BLAKE3's mode for a pair. Other hashes have only one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mode {
-    /// As a message of its own.
+    /// A message of its own.
     Message,
-    /// As the two children of an inner node of its own tree.
+    /// The two children of an inner node of BLAKE3's own tree.
     Parent,
 }
 
-/// How many messages a work-item hashes side by side: 1, or a vector register's 32-bit words.
+/// The number of messages that a work-item hashes at once: 1, or the number of 32-bit words in a vector register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Lanes(pub u32);
 
 impl Lanes {
-    /// Those of the widest vectors that kernels are written for, of at most so many 32-bit words.
+    /// Returns the widest vectors that the kernels support, of at most `words` 32-bit words.
     pub fn at_most(words: u32) -> Self {
         Lanes([16, 8, 4].into_iter().find(|&lanes| lanes <= words).unwrap_or(1))
     }
 }
 
-/// A hash as kernels know it.
+/// The kernel source of a hash, with its options.
 struct Family {
     source: &'static str,
-    /// The bits of a word.
+    /// The length of a word in bits.
     word: u32,
-    /// More options.
+    /// Further build options.
     more: &'static str,
 }
 
@@ -61,16 +62,15 @@ fn family(hash: Hash) -> Option<Family> {
     Some(Family { source, word, more })
 }
 
-/// Whether there are kernels for the hash.
+/// Returns whether there are kernels for the hash.
 pub fn has(hash: Hash) -> bool {
     family(hash).is_some()
 }
 
-/// Flags of BLAKE3's compression: those of a message of one block, and of a parent (the BLAKE3 paper, table 3).
-const MESSAGE: u32 = 1 | 2 | 8;
-const PARENT: u32 = 4;
+/// BLAKE3's flags for a message of one block.
+const MESSAGE: u32 = CHUNK_START | CHUNK_END | ROOT;
 
-/// The source and the options, if there are kernels for the hash.
+/// Returns the source and the build options, or `None` if there are no kernels for the hash.
 pub fn of(hash: Hash, kind: Kind, lanes: Lanes) -> Option<(String, String)> {
     let family = family(hash)?;
     let (kernels, flags) = match kind {
@@ -79,7 +79,7 @@ pub fn of(hash: Hash, kind: Kind, lanes: Lanes) -> Option<(String, String)> {
         Kind::Messages => (include_str!("../kernels/messages.cl"), 0),
     };
     let source = [include_str!("../kernels/lanes.cl"), family.source, kernels].concat();
-    // Messages begin where their prefix lets them.
+    // Messages after a prefix are not aligned.
     let align = match kind {
         Kind::Messages => 1,
         _ if hash.size().is_multiple_of(16) => 16,
@@ -87,7 +87,8 @@ pub fn of(hash: Hash, kind: Kind, lanes: Lanes) -> Option<(String, String)> {
     };
     let width = side_by_side(hash, lanes);
     let options = format!(
-        "-cl-std=CL1.2 -DW={width} -DWORD={} -DBLOCK={} -DDIGEST={} -DALIGN={align} -DFLAGS={flags} {}{}",
+        "-cl-std=CL1.2 -DW={width} -DWORD={} -DBLOCK={} -DDIGEST={} -DALIGN={align} -DFLAGS={flags} -DCHUNK_START={CHUNK_START} \
+         -DCHUNK_END={CHUNK_END} {}{}",
         family.word,
         hash.block_size(),
         hash.size(),
@@ -97,7 +98,7 @@ pub fn of(hash: Hash, kind: Kind, lanes: Lanes) -> Option<(String, String)> {
     Some((source, options))
 }
 
-/// Messages side by side in a work-item: vectors have as many bits whatever the word, but shuffles need four words.
+/// Returns the number of messages per work-item. A vector holds half as many 64-bit words, but shuffles need at least four.
 pub fn side_by_side(hash: Hash, lanes: Lanes) -> usize {
     match family(hash) {
         Some(Family { word: 64, .. }) if lanes.0 > 4 => lanes.0 as usize / 2,
@@ -105,20 +106,20 @@ pub fn side_by_side(hash: Hash, lanes: Lanes) -> usize {
     }
 }
 
-/// Every program for vectors of so many 32-bit words, 1 for scalars: the file that it has as SPIR-V, its source and its
+/// Returns every program for vectors of `lanes` 32-bit words, 1 for scalars: its SPIR-V file name, its source and its build
 /// options.
 pub fn programs(lanes: u32) -> impl Iterator<Item = (String, String, String)> {
     let kinds = [Kind::Pairs(Mode::Message), Kind::Pairs(Mode::Parent), Kind::Messages, Kind::Rate];
     let each = move |hash: Hash| kinds.map(move |kind| (hash, kind));
-    Hash::ALL.into_iter().flat_map(each).filter_map(move |(hash, kind)| {
-        // Only BLAKE3 has parents of another kind.
+    Hash::ALL.iter().copied().flat_map(each).filter_map(move |(hash, kind)| {
+        // Only BLAKE3 has a separate mode for parents.
         let (source, options) = of(hash, kind, Lanes(lanes))?;
-        let own = kind == Kind::Pairs(Mode::Parent) && hash != Hash::Blake3;
-        (!own).then(|| (spirv_name(hash, kind, Lanes(lanes)), source, options))
+        let unused = kind == Kind::Pairs(Mode::Parent) && hash != Hash::Blake3;
+        (!unused).then(|| (spirv_name(hash, kind, Lanes(lanes)), source, options))
     })
 }
 
-/// The file that a program in SPIR-V has in its folder.
+/// Returns the file name of a SPIR-V program.
 pub fn spirv_name(hash: Hash, kind: Kind, lanes: Lanes) -> String {
     let kind = match kind {
         Kind::Pairs(Mode::Message) => "pairs",

@@ -1,7 +1,7 @@
 //! Large subtrees of files on the device: leaves, and the nodes over them.
 
 use crate::call::{Buffer, Pinned, Queue};
-use crate::messages::{GUARD, Hashing, Part, Rows};
+use crate::messages::{DeviceMessages, GUARD, Hashing, Part};
 use crate::source::{Kind, Mode};
 use crate::{Class, Device, Error, Fallback, source};
 use mksum::accelerator::{Accelerator, Perfect, Read, Recipe};
@@ -10,22 +10,22 @@ use mksum_lanes::{blake3, digests};
 use std::ops::RangeInclusive;
 use std::sync::{Arc, PoisonError};
 
-/// The threads that read, move and hash at once.
+/// The number of threads that read, transfer and hash.
 const QUEUES: usize = 2;
 
-/// The length of a subtree where leaves are short, in bytes, at the least.
+/// The smallest length limit of a subtree, in bytes, which applies to short leaves.
 const TARGET: u64 = 32 << 20;
 
-/// The same where they are long, at the most.
+/// The largest length limit of a subtree, in bytes, which applies to long leaves.
 const MOST: u64 = 1 << 30;
 
-/// The subtrees that a worker computes.
+/// The kind of subtree that a worker computes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Job {
     hash: Hash,
     leaf: Vec<u8>,
     inner: Vec<u8>,
-    /// BLAKE3's own tree.
+    /// Whether this is BLAKE3's own tree.
     own: bool,
     bytes: usize,
     arity: usize,
@@ -52,13 +52,13 @@ impl Job {
     }
 }
 
-/// A queue with the memory and the kernels for subtrees of one format.
+/// A queue with the buffers and kernels for subtrees of one format.
 #[derive(Debug)]
 pub(crate) struct Worker {
     job: Job,
     queue: Arc<Queue>,
     leaves: Hashing,
-    /// Of nodes with a prefix or more than two children; others go several levels at once.
+    /// The kernel for nodes with a prefix or more than two children; `None` if one launch computes several levels.
     parents: Option<Hashing>,
     bytes: Buffer,
     nodes: [Buffer; 2],
@@ -87,15 +87,15 @@ impl Worker {
         Ok(Some(Worker { job, queue, leaves, parents, bytes, nodes, pinned }))
     }
 
-    /// The digest of the subtree whose bytes are the first `len` of the pinned ones.
+    /// Computes the digest of the subtree over the first `len` pinned bytes.
     fn run(&mut self, device: &Device, perfect: &Perfect<'_>, len: usize, out: &mut [u8]) -> Result<(), Error> {
         let Job { hash, ref inner, own, bytes, arity, .. } = self.job;
         let (size, count) = (hash.size(), len / bytes);
         self.queue.write(&self.bytes, GUARD, &self.pinned[..len])?;
         let part = if own { Part::Chunk(perfect.node.start / bytes as u64) } else { Part::Whole };
-        let rows = Rows { buffer: &self.bytes, first: GUARD, stride: bytes, count };
+        let messages = DeviceMessages { buffer: &self.bytes, first: GUARD, stride: bytes, count };
         let [one, other] = &self.nodes;
-        let (mut buffers, _) = self.leaves.run(&self.queue, rows, part, [one, other])?;
+        let (mut buffers, _) = self.leaves.run(&self.queue, messages, part, [one, other])?;
         let (mut count, mut at) = (count, GUARD);
         match &mut self.parents {
             None => {
@@ -103,7 +103,7 @@ impl Worker {
                 let mut levels = device.levels(&self.queue, hash, kind)?;
                 if count / 2 >= levels.least() {
                     levels.run((buffers[0], GUARD), buffers[1], count / 2)?;
-                    // A heap: the level of n nodes begins with the n-th.
+                    // In a heap, the level of n nodes begins at slot n.
                     count = levels.least();
                     at = count * size;
                     buffers.swap(0, 1);
@@ -111,16 +111,16 @@ impl Worker {
             }
             Some(parents) => {
                 while count / arity >= parents.padded(1).min(64) {
-                    let rows = Rows { buffer: buffers[0], first: GUARD, stride: arity * size, count: count / arity };
                     let [below, above] = buffers;
-                    (buffers, _) = parents.run(&self.queue, rows, Part::Whole, [above, below])?;
                     count /= arity;
+                    let messages = DeviceMessages { buffer: below, first: GUARD, stride: arity * size, count };
+                    (buffers, _) = parents.run(&self.queue, messages, Part::Whole, [above, below])?;
                 }
             }
         }
         let mut level = vec![0; count * size];
         self.queue.read(buffers[0], at, &mut level)?;
-        // The rest is too little for the device.
+        // The remaining levels are too small for the device.
         while count > 1 {
             count /= arity;
             let mut above = vec![0; count * size];
@@ -146,10 +146,10 @@ impl Device {
             Recipe::Blake3 => Hash::Blake3,
             _ => return None,
         };
-        // Enough leaves that every part of the device has several work-items.
+        // Enough leaves that every compute unit has several work-items.
         let items = self.info.units * if self.info.class == Class::Cpu { 4 } else { 256 };
         let busy = leaf.saturating_mul(items * source::side_by_side(hash, self.info.lanes) as u64);
-        // The bytes, their like on the host, and digests, which are fewer unless leaves are as short.
+        // The bytes, their copy on the host, and the digests, which are shorter unless leaves are as short as digests.
         let share = self.share(QUEUES as u64 * 4) / 2;
         let most = busy.clamp(TARGET, MOST).min(share).min(share / (hash.size() as u64 * 4) * leaf.max(64));
         let mut longest = leaf.checked_mul(arity).filter(|&len| len <= most)?;
@@ -163,7 +163,7 @@ impl Device {
         let Some(longest) = self.longest(perfect.shape, perfect.recipe) else { return Ok(false) };
         let Some(job) = Job::of(perfect.shape, perfect.recipe, longest) else { return Ok(false) };
         let mut workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
-        // Those for another format make room.
+        // Drop the workers for other formats.
         workers.retain(|worker| worker.job == job);
         let worker = workers.pop();
         drop(workers);

@@ -1,33 +1,40 @@
-//! Node trees on a device against another implementation of each hash: the device that `MKSUM_TEST_DEVICE` names.
+//! Compares node trees on the device that `MKSUM_TEST_DEVICE` names with another implementation of each hash.
 
 use base16ct::lower::encode_string;
 use mksum::Hash;
 use mksum::node_tree::{CpuLanes, Merklize, NodeTree, NodeTreeError};
-use mksum_gpu::{Cache, Device, Error, Fallback, Options};
+use mksum_gpu::{Cache, Device, Error, Fallback, Notice, Options};
 use mksum_vectors::{Pattern, bytes, node_rows, nodes, reference, same_nodes};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-/// The device under test; without one, none of these tests can pass.
+/// Opens the device under test. Without one, none of these tests can pass.
 fn device(options: Options) -> Device {
     let name = std::env::var("MKSUM_TEST_DEVICE").unwrap_or_else(|_| "auto".into());
     let info = mksum_gpu::find(&name).unwrap_or_else(|error| panic!("{error}"));
     Device::open(&info, options).unwrap()
 }
 
-/// A folder for one test's cache, empty.
+/// Returns an empty directory for one test's cache.
 fn folder(test: &str) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{test}-{}", std::process::id()));
     let _ = std::fs::remove_dir_all(&folder);
     folder
 }
 
-/// The nodes, written over bytes that are no digests.
+/// Computes the nodes in a buffer that held other bytes before.
 fn merklized(device: &Device, hash: Hash, leaves: &[u8]) -> Vec<u8> {
     let mut nodes = vec![0xa5; leaves.len()];
     device.merklize(hash, leaves, &mut nodes).unwrap();
     nodes
+}
+
+/// A list of warnings, and the notice that appends to it.
+fn notices() -> (Arc<Mutex<Vec<String>>>, Notice) {
+    let notices = Arc::new(Mutex::new(Vec::new()));
+    let list = notices.clone();
+    (notices, Arc::new(move |text: &str| list.lock().unwrap().push(text.to_string())))
 }
 
 fn sha256(bytes: &[u8]) -> String {
@@ -40,7 +47,7 @@ fn every_row_of_the_vectors() {
     for row in node_rows() {
         let (size, leaves) = (row.hash.size(), row.input());
         let nodes = merklized(&device, row.hash, &leaves);
-        assert_eq!(nodes[..size], vec![0; size], "{}: place 0", row.at);
+        assert_eq!(nodes[..size], vec![0; size], "{}: slot 0", row.at);
         assert_eq!(encode_string(&nodes[size..2 * size]), row.root, "{}: the root", row.at);
         assert_eq!(sha256(&nodes[size..]), row.nodes, "{}: the nodes", row.at);
     }
@@ -49,7 +56,7 @@ fn every_row_of_the_vectors() {
 #[test]
 fn every_node_of_random_leaves_up_to_2_16() {
     let device = device(Options::default());
-    // So little memory that the tree is many tiles.
+    // So little memory that the tree has many tiles.
     let tight = self::device(Options { memory: 1 << 18, ..Options::default() });
     let random = bytes(64 << 16);
     for &hash in NodeTree::HASHES {
@@ -67,7 +74,7 @@ fn every_node_of_random_leaves_up_to_2_16() {
 }
 
 #[test]
-fn a_million_leaves_have_the_published_root_and_nodes_and_four_million_those_of_the_cpu() {
+fn a_million_leaves_give_the_published_nodes_and_four_million_those_of_the_cpu() {
     let device = device(Options::default());
     let leaves = Pattern::Pat.bytes(32 << 20);
     let nodes = merklized(&device, Hash::Blake3, &leaves);
@@ -100,12 +107,12 @@ fn two_trees_at_once() {
 }
 
 #[test]
-fn wrong_sizes_are_told_and_nothing_is_written() {
+fn wrong_sizes_are_errors_and_nothing_is_written() {
     let device = device(Options::default());
     let mut out = vec![0xa5; 4096];
     for found in [0, 1, 32, 33, 63, 65, 96, 192] {
         let error = device.merklize(Hash::Blake3, &vec![0; found], &mut out[..found]).unwrap_err();
-        assert!(matches!(error, NodeTreeError::Leaves { found: told, .. } if told == found), "{found}");
+        assert!(matches!(error, NodeTreeError::Leaves { found: reported, .. } if reported == found), "{found}");
     }
     let error = device.merklize(Hash::Blake3, &[0; 64], &mut out[..63]).unwrap_err();
     assert!(matches!(error, NodeTreeError::Nodes { found: 63, expected: 64 }));
@@ -121,31 +128,23 @@ fn too_little_memory_is_an_error_or_the_cpu_if_that_is_allowed() {
     let error = strict.merklize(Hash::Blake3, &leaves, &mut vec![0; leaves.len()]).unwrap_err();
     let NodeTreeError::Device(error) = error else { panic!("{error}") };
     assert!(matches!(error.downcast_ref(), Some(Error::Memory { .. })), "{error}");
-    let told = Arc::new(Mutex::new(Vec::new()));
-    let notice = {
-        let told = told.clone();
-        Arc::new(move |text: &str| told.lock().unwrap().push(text.to_string()))
-    };
+    let (notices, notice) = notices();
     let lenient = device(Options { memory: 1024, fallback: Fallback::Cpu, notice, ..Options::default() });
     assert!(merklized(&lenient, Hash::Blake3, &leaves) == nodes(Hash::Blake3, &leaves));
-    let told = told.lock().unwrap();
-    assert!(told.len() == 1 && told[0].contains("the CPU hashes instead"), "{told:?}");
+    let notices = notices.lock().unwrap();
+    assert!(notices.len() == 1 && notices[0].contains("the CPU hashes instead"), "{notices:?}");
 }
 
 #[test]
-fn the_cache_is_used_and_a_damaged_one_is_noticed() {
+fn the_cache_is_used_and_damage_to_it_is_detected() {
     let folder = folder("cache");
     let leaves = bytes(32 << 8);
     let slow = nodes(Hash::Blake3, &leaves);
     let run = || {
-        let told = Arc::new(Mutex::new(Vec::new()));
-        let notice = {
-            let told = told.clone();
-            Arc::new(move |text: &str| told.lock().unwrap().push(text.to_string()))
-        };
+        let (notices, notice) = notices();
         let device = device(Options { cache: Some(Cache::at(&folder)), notice, ..Options::default() });
         assert!(merklized(&device, Hash::Blake3, &leaves) == slow);
-        told.lock().unwrap().clone()
+        notices.lock().unwrap().clone()
     };
     assert_eq!(run(), [""; 0]);
     let files: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|file| file.unwrap().path()).collect();
@@ -153,38 +152,38 @@ fn the_cache_is_used_and_a_damaged_one_is_noticed() {
     let written = |path: &PathBuf| std::fs::metadata(path).unwrap().modified().unwrap();
     let before: Vec<_> = files.iter().map(written).collect();
     assert_eq!(run(), [""; 0]);
-    assert_eq!(files.iter().map(written).collect::<Vec<_>>(), before, "nothing was built anew");
+    assert_eq!(files.iter().map(written).collect::<Vec<_>>(), before, "nothing was built again");
     for (path, at) in files.iter().zip([0, 1]) {
         let mut bytes = std::fs::read(path).unwrap();
         let middle = bytes.len() / 2 + at;
         bytes[middle] ^= 1;
         std::fs::write(path, bytes).unwrap();
     }
-    let told = run();
-    assert!(told.len() == 2 && told.iter().all(|text| text.contains("damaged")), "{told:?}");
-    assert_eq!(run(), [""; 0], "both were made anew");
+    let notices = run();
+    assert!(notices.len() == 2 && notices.iter().all(|text| text.contains("damaged")), "{notices:?}");
+    assert_eq!(run(), [""; 0], "both were written again");
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]
-fn programs_in_spirv_where_the_device_takes_them_and_source_with_a_notice_where_not() {
-    let folder = std::env::var("MKSUM_TEST_SPIRV").expect("scripts/test.sh gpu: the folder of programs in SPIR-V");
-    let told = Arc::new(Mutex::new(Vec::new()));
-    let notice = {
-        let told = told.clone();
-        Arc::new(move |text: &str| told.lock().unwrap().push(text.to_string()))
-    };
+fn spirv_is_used_if_the_device_supports_it_and_else_source_with_a_notice() {
+    let folder = std::env::var("MKSUM_TEST_SPIRV").expect("scripts/test.sh gpu: the directory of SPIR-V programs");
+    let (notices, notice) = notices();
     let device = device(Options { cache: None, spirv: Some(folder.into()), notice, ..Options::default() });
     let leaves = bytes(32 << 12);
     for hash in [Hash::Blake3, Hash::Sha256] {
         assert!(merklized(&device, hash, &leaves) == nodes(hash, &leaves), "{}", hash.name());
     }
-    let told = told.lock().unwrap();
-    assert_eq!(told.iter().any(|text| text.contains("takes no SPIR-V")), !device.info().spirv, "{told:?}");
+    let notices = notices.lock().unwrap();
+    assert_eq!(
+        notices.iter().any(|text| text.contains("does not support SPIR-V")),
+        !device.info().spirv,
+        "{notices:?}"
+    );
 }
 
 #[test]
-fn limits_are_more_than_nothing() {
+fn limits_are_plausible() {
     let device = device(Options::default());
     let limits = device.limits(Hash::Blake3).unwrap();
     assert!(limits.copy > 1e6 && limits.nodes > 1e3, "{limits:?}");
@@ -192,7 +191,7 @@ fn limits_are_more_than_nothing() {
 }
 
 #[test]
-fn unknown_devices_are_told() {
+fn unknown_devices_are_errors() {
     let error = mksum_gpu::find("no such device").unwrap_err().to_string();
     assert!(error.contains("no device 'no such device': expected cpu, auto, a number below"), "{error}");
     assert!(mksum_gpu::find("99").is_err());

@@ -1,5 +1,4 @@
-//! Bytes hashed on a device in every format that it computes, against the CPU: the device that `MKSUM_TEST_DEVICE`
-//! names.
+//! Compares roots in every format on the device that `MKSUM_TEST_DEVICE` names with those of the CPU.
 
 use mksum::accelerator::{Accelerated, Accelerator};
 use mksum::{Digest, Error, Memory, Plan, Role, Root, Spec, Subtree, Subtrees};
@@ -8,14 +7,14 @@ use mksum_vectors::bytes;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// The device under test, which is asked for short subtrees too; without one, none of these tests can pass.
+/// Opens the device under test, with short subtrees allowed. Without a device, none of these tests can pass.
 fn device(options: Options) -> Device {
     let name = std::env::var("MKSUM_TEST_DEVICE").unwrap_or_else(|_| "auto".into());
     let info = mksum_gpu::find(&name).unwrap_or_else(|error| panic!("{error}"));
     Device::open(&info, Options { shortest: 1, ..options }).unwrap()
 }
 
-/// Bytes that answer leaves only: all else is the device's, or joined.
+/// A source of leaves only: the device computes the other nodes, or they are joined.
 struct Leaves<'a>(Memory<'a>);
 
 impl Subtrees for Leaves<'_> {
@@ -24,7 +23,7 @@ impl Subtrees for Leaves<'_> {
     }
 }
 
-/// The root of bytes, with large subtrees from the device; and the number of bytes that it read.
+/// Computes the root of bytes, with large subtrees on the device. Returns it with the number of bytes the device read.
 fn on_device(spec: &Spec, device: &Device, bytes: &[u8]) -> Result<(Root, u64), Error> {
     let read = AtomicU64::new(0);
     let fill = |at: u64, out: &mut [u8]| {
@@ -32,7 +31,7 @@ fn on_device(spec: &Spec, device: &Device, bytes: &[u8]) -> Result<(Root, u64), 
         out.copy_from_slice(&bytes[at as usize..][..out.len()]);
         Ok(())
     };
-    let large = Accelerated::new(device, spec, &fill).expect("a format of the device's");
+    let large = Accelerated::new(device, spec, &fill).expect("a format that the device supports");
     let plan = Plan { threads: device.threads(), piece: large.longest(), group: 1 };
     let root = spec.root_parallel(&(large, Leaves(Memory::new(bytes))), bytes.len() as u64, &plan)?;
     Ok((root, read.into_inner()))
@@ -48,7 +47,7 @@ fn compare(device: &Device, text: &str, counts: &[u64]) {
             let Ok(root) = spec.root(&bytes) else { continue };
             let (own, read) = on_device(&spec, device, &bytes).unwrap();
             assert_eq!(own, root, "{text}: {len} bytes");
-            assert!(read >= len / 4, "{text}: of {len} bytes, the device had {read}");
+            assert!(read >= len / 4, "{text}: the device read {read} of {len} bytes");
         }
     }
 }
@@ -78,38 +77,38 @@ fn formats_with_one_leaf_size_and_wide_nodes() {
 }
 
 #[test]
-fn a_failed_read_is_an_error_and_a_failed_device_too_unless_the_cpu_may() {
+fn a_failed_read_is_an_error_and_a_failed_device_too_without_fallback() {
     let (spec, bytes): (Spec, _) = ("rfc6962:sha256:1KiB".parse().unwrap(), bytes(64 << 10));
-    let told = Arc::new(Mutex::new(Vec::new()));
+    let notices = Arc::new(Mutex::new(Vec::new()));
     let notice = {
-        let told = told.clone();
-        Arc::new(move |text: &str| told.lock().unwrap().push(text.to_string()))
+        let notices = notices.clone();
+        Arc::new(move |text: &str| notices.lock().unwrap().push(text.to_string()))
     };
-    // A folder of programs that is empty: none can be built.
+    // No program can be built without its SPIR-V file.
     let spirv = Some(std::env::temp_dir().join("no such folder"));
     let broken = Options { spirv, cache: None, notice, ..Options::default() };
-    let takes_spirv = device(Options::default()).info().spirv;
+    let supported = device(Options::default()).info().spirv;
     let result = on_device(&spec, &device(broken.clone()), &bytes);
-    assert_eq!(result.is_err(), takes_spirv, "{result:?}");
-    if takes_spirv {
+    assert_eq!(result.is_err(), supported, "{result:?}");
+    if supported {
         assert!(result.unwrap_err().to_string().contains("make spirv"));
     } else {
-        assert!(told.lock().unwrap().iter().any(|text| text.contains("takes no SPIR-V")));
+        assert!(notices.lock().unwrap().iter().any(|text| text.contains("does not support SPIR-V")));
     }
-    // What is not of the device is an error, whoever may hash.
+    // Errors that are not the device's are errors even with fallback.
     let lenient = device(Options { fallback: Fallback::Cpu, ..Options::default() });
     let fail = |_: u64, _: &mut [u8]| Err(Error::source("the disk is gone"));
-    let large = Accelerated::new(&lenient, &spec, &fail).expect("a format of the device's");
+    let large = Accelerated::new(&lenient, &spec, &fail).expect("a format that the device supports");
     assert_eq!(spec.root_from(&large, 64 << 10).unwrap_err().to_string(), "the disk is gone");
 }
 
 #[test]
-fn formats_that_are_no_even_trees_are_left_to_the_cpu() {
+fn the_cpu_computes_formats_that_are_not_even_trees() {
     let device = device(Options::default());
-    for (text, takes) in
+    for (text, supported) in
         [("rfc6962", true), ("rfc6962:md5", false), ("mtsum", false), ("s3:sha256", false), ("dropbox", false)]
     {
         let spec = text.parse().unwrap();
-        assert_eq!(Accelerated::new(&device, &spec, &|_, _| unreachable!()).is_some(), takes, "{text}");
+        assert_eq!(Accelerated::new(&device, &spec, &|_, _| unreachable!()).is_some(), supported, "{text}");
     }
 }

@@ -1,9 +1,12 @@
 //! Errors of inputs and outputs, always with their path.
 
+use crate::Window;
+use crate::platform::is_media_error;
 use mksum::Spec;
 use mksum::node_tree::NodeTreeError;
 use std::fmt;
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// Why a file has no root, or could not be kept, verified or repaired.
@@ -56,6 +59,16 @@ pub enum Error {
         /// The reason, in the server's or the client's words.
         why: String,
     },
+    /// The file has the size, mtime and inode that it had when its outboard was written, but another root: its bytes are
+    /// damaged. The outboard is unchanged.
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// The outboard.
+        outboard: PathBuf,
+        /// The damaged ranges, in bytes; none if they are not known.
+        ranges: Vec<Range<u64>>,
+    },
     /// Bytes that were repaired are damaged again when they are read back.
     Failing {
         /// The file.
@@ -102,6 +115,14 @@ pub enum Refusal {
     NotRegular,
     /// The output would replace the input.
     Input,
+    /// The output would replace a file that is not an outboard.
+    NotOutboard,
+    /// The output would replace a file that this program did not write.
+    NotOurs,
+    /// The outboard that would be replaced is damaged itself, so it cannot show whether the file is: the reason, as words.
+    Unverifiable(String),
+    /// No other program's tree can be resumed or replaced at this place: it is not one of this file.
+    NotTree,
     /// Another process is writing or repairing the file.
     Busy,
     /// There are more bytes after the last one that was expected, at this offset.
@@ -122,6 +143,13 @@ pub enum Refusal {
     },
     /// The URL cannot be used.
     Url(String),
+    /// A part of the input was asked for that is not within its length.
+    Range {
+        /// The part.
+        window: Window,
+        /// The length of the input, in bytes.
+        len: u64,
+    },
 }
 
 impl Error {
@@ -143,6 +171,11 @@ impl Error {
         }
     }
 
+    /// Whether the disk could not read some bytes, while others of the same file may be fine.
+    pub fn is_of_media(&self) -> bool {
+        matches!(self, Error::Read { error, .. } if is_media_error(error))
+    }
+
     /// Nothing was done to `path`.
     pub fn refused(path: &Path, refusal: Refusal) -> Self {
         Error::Refused { path: path.into(), refusal }
@@ -153,7 +186,7 @@ impl Error {
         match self {
             Error::Open { path, .. } | Error::Read { path, .. } | Error::Write { path, .. } => path,
             Error::Changed { path, .. } | Error::Refused { path, .. } | Error::Fetch { path, .. } => path,
-            Error::Failing { path } | Error::Outboard { path, .. } => path,
+            Error::Failing { path } | Error::Outboard { path, .. } | Error::Damaged { path, .. } => path,
             Error::Nodes { path, .. } | Error::Format { path, .. } => path,
         }
     }
@@ -171,6 +204,13 @@ impl fmt::Display for Error {
             }
             Error::Refused { refusal, .. } => refusal.fmt(f),
             Error::Fetch { offset, why, .. } => write!(f, "bytes from {offset} on could not be fetched: {why}"),
+            Error::Damaged { path, outboard, .. } => write!(
+                f,
+                "damaged: its mtime shows no change since {} was written, but its content differs. The outboard is kept: \
+                 repair the file (mksum repair {path} --from COPY), or accept its content (mksum keep --accept-changes {path})",
+                outboard.display(),
+                path = path.display(),
+            ),
             Error::Failing { .. } => {
                 f.write_str("bytes that were repaired are damaged again when they are read: the disk may be failing")
             }
@@ -184,12 +224,21 @@ impl fmt::Display for Error {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Refusal::Endless => f.write_str("this device never ends; hash a part of it: head -c SIZE DEVICE | mksum"),
+            Refusal::Endless => f.write_str("this device never ends: choose a part of it (--range ..SIZE)"),
             Refusal::NoLength => f.write_str("it has no fixed length: write it to a file first"),
             Refusal::TooLong => f.write_str("it is longer than 2^63 bytes"),
             Refusal::Memory(bytes) => write!(f, "{bytes} bytes do not fit into memory"),
             Refusal::NotRegular => f.write_str("not a regular file: only regular files are replaced"),
             Refusal::Input => f.write_str("this is the input: choose another file for the output"),
+            Refusal::NotOutboard => {
+                f.write_str("not an outboard: only outboards are replaced; choose another place (-o)")
+            }
+            Refusal::NotOurs => f.write_str("not a file of mksum: it is not replaced; move it away"),
+            Refusal::Unverifiable(why) => write!(
+                f,
+                "{why}. It cannot show whether the file is damaged, so it is not replaced without --accept-changes"
+            ),
+            Refusal::NotTree => f.write_str("not a tree of this file in this format: it is not replaced; move it away"),
             Refusal::Busy => f.write_str("another process is writing to it: wait until that ends"),
             Refusal::Longer(offset) => write!(f, "there are more bytes than expected, from byte {offset} on"),
             Refusal::Grown { more, len } => write!(
@@ -203,6 +252,12 @@ impl fmt::Display for Refusal {
                 outboard.display()
             ),
             Refusal::Url(why) => f.write_str(why),
+            Refusal::Range { window: Window { start, end: Some(end) }, len } => {
+                write!(f, "the range {start}..{end} is not within its {len} bytes")
+            }
+            Refusal::Range { window: Window { start, end: None }, len } => {
+                write!(f, "the range {start}.. begins behind its {len} bytes")
+            }
         }
     }
 }
@@ -214,7 +269,11 @@ impl std::error::Error for Error {
             Error::Outboard { error, .. } => Some(error),
             Error::Nodes { error, .. } => Some(error),
             Error::Format { error, .. } => Some(error),
-            Error::Changed { .. } | Error::Refused { .. } | Error::Fetch { .. } | Error::Failing { .. } => None,
+            Error::Changed { .. }
+            | Error::Refused { .. }
+            | Error::Fetch { .. }
+            | Error::Failing { .. }
+            | Error::Damaged { .. } => None,
         }
     }
 }

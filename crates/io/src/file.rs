@@ -2,7 +2,7 @@
 
 use crate::buffer::with_buffer;
 use crate::error::reason;
-use crate::open::STDIN;
+use crate::open::{Opened, STDIN, Waiting, open_with};
 use crate::permits::Permits;
 use crate::platform::{Stamp, is_descriptor, is_rotating, is_sparse};
 use crate::reader::Reader;
@@ -41,14 +41,21 @@ impl File {
     /// # Errors
     /// If it cannot be opened, or has no fixed length: see [`crate::hash`] for streams.
     pub fn open(path: &Path, options: &Options) -> Result<File, Error> {
-        match crate::open::open(path, options)? {
-            crate::open::Opened::File(file) => Ok(*file),
-            crate::open::Opened::Stream(_) => Err(Error::refused(path, Refusal::NoLength)),
+        match open_with(path, None, Waiting::Never, options)? {
+            Opened::File(file) => Ok(*file),
+            Opened::Stream(_) => Err(Error::refused(path, Refusal::NoLength)),
         }
     }
 
-    pub(crate) fn new(path: PathBuf, file: fs::File, metadata: &Metadata, len: u64, options: &Options) -> File {
-        let reader = Reader::new(path, file, len, options);
+    /// The `len` bytes from offset `base` on of an open file.
+    pub(crate) fn new(
+        path: PathBuf,
+        file: fs::File,
+        metadata: &Metadata,
+        (base, len): (u64, u64),
+        options: &Options,
+    ) -> File {
+        let reader = Reader::new(path, file, (base, len), options);
         let cold = reader.is_cold();
         File {
             stamp: Stamp::of(metadata),
@@ -65,10 +72,15 @@ impl File {
         &self.reader.path
     }
 
-    /// Its length when it was opened, in bytes.
+    /// The length when it was opened, in bytes: of the file, or of the part of it that is read.
     #[allow(clippy::len_without_is_empty)]
     pub fn len(&self) -> u64 {
         self.reader.len
+    }
+
+    /// The options it is read with.
+    pub fn options(&self) -> &Options {
+        &self.reader.options
     }
 
     /// Whether reads far apart cost a seek each: then it is best read from the beginning to the end.
@@ -80,7 +92,7 @@ impl File {
         self.sparse
     }
 
-    /// The file's mtime and inode, which tell later that it is probably unchanged; `None` for a device, whose times say
+    /// The file's mtime and inode, which show later that it is probably unchanged; `None` for a device, whose times say
     /// nothing about its content.
     pub fn identity(&self) -> Option<Identity> {
         if self.stamp.len != self.len() {
@@ -165,7 +177,7 @@ impl File {
                 Err(error) => return changed(format!("it is gone: {}", reason(&error))),
             }
         }
-        // Who writes can set the time of writing back, but not the other.
+        // A writer can set the mtime back, but not the ctime.
         if now.times != self.stamp.times {
             return changed("it was written to, or its owner, mode or links were changed".into());
         }

@@ -1,7 +1,6 @@
 //! The digests of the holes of a sparse file, without reading them.
 
 use crate::File;
-use crate::platform::next_data;
 use mksum::{Digest, Digests, Error, Messages, Role, Spec, Subtree, Subtrees};
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -43,7 +42,7 @@ struct Holes<'a> {
 
 impl Holes<'_> {
     fn has(&self, node: Subtree) -> bool {
-        next_data(&self.file.reader.file, node.start).is_some_and(|data| data >= node.end())
+        self.file.reader.next_data(node.start).is_some_and(|data| data >= node.end())
     }
 
     fn known(&self) -> MutexGuard<'_, HashMap<(u64, u32), Digest>> {
@@ -62,7 +61,7 @@ impl Subtrees for Holes<'_> {
             Some(digest) => digest,
             None => spec.join(&Zeros(self), node, role)?,
         };
-        self.file.reader.options.meter.add(node.len);
+        self.file.options().meter.add(node.len);
         Ok(Some(digest))
     }
 }

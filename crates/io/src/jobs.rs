@@ -2,10 +2,10 @@
 
 use crate::buffer::Buffer;
 use crate::holes::Sparse;
-use crate::open::{Opened, STDIN, open, opened};
+use crate::open::{Opened, STDIN, Waiting, open_with, opened};
 use crate::platform::{uninterrupted, widen_pipe};
 use crate::stream::{Bytes, hash_stream};
-use crate::{Error, File, Options};
+use crate::{Error, File, Options, Refusal, Window};
 use mksum::accelerator::Accelerated;
 use mksum::ordered::ordered;
 use mksum::{Plan, Root, Spec};
@@ -25,11 +25,21 @@ pub enum Input {
 
 /// An input and the formats wanted of it, which share one read.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Job {
     /// The input.
     pub input: Input,
     /// One format or more.
     pub specs: Vec<Spec>,
+    /// The part of the input that is hashed; all of it if this is `None`.
+    pub window: Option<Window>,
+}
+
+impl Job {
+    /// All of an input.
+    pub fn new(input: Input, specs: Vec<Spec>) -> Self {
+        Job { input, specs, window: None }
+    }
 }
 
 /// The roots of an input in each of its formats, in their order, or why that format has none for it.
@@ -41,11 +51,11 @@ pub type Roots = Vec<Result<Root, Error>>;
 /// If the input cannot be read, or changes while it is read: then there is no root in any format.
 pub fn hash(job: &Job, options: &Options) -> Result<Roots, Error> {
     let opened = match &job.input {
-        Input::Path(path) => open(path, options)?,
+        Input::Path(path) => open_with(path, job.window, Waiting::ForWriter, options)?,
         Input::Stdin => {
             let path = Path::new(STDIN);
             let stdin = stdin().map_err(|error| Error::Open { path: path.into(), error })?;
-            opened(stdin, path, options)?
+            opened(stdin, path, job.window, options)?
         }
     };
     hash_opened(opened, job, options)
@@ -60,7 +70,10 @@ fn hash_opened(opened: Opened, job: &Job, options: &Options) -> Result<Roots, Er
         Opened::File(file) => hash_file(*file, path, &job.specs),
         Opened::Stream(stream) => {
             widen_pipe(&stream);
-            let roots = hash_stream(&mut Stream { stream, path, done: 0, options }, None, path, &job.specs, options)?;
+            let mut stream = Stream::new(stream, path, options);
+            let len = job.window.map_or(Ok(None), |window| stream.enter(window))?;
+            let roots = hash_stream(&mut stream, None, path, &job.specs, options)?;
+            stream.check(len)?;
             Ok(roots.expect("a stream is read once"))
         }
     }
@@ -80,14 +93,18 @@ fn hash_file(file: File, path: &Path, specs: &[Spec]) -> Result<Roots, Error> {
     let roots = match specs {
         [_] if !file.is_rotating() => None,
         _ => {
-            let options = file.reader.options.clone();
+            let options = file.options().clone();
             let mut bytes = InOrder { file: &file, done: 0, buffer: Buffer::default() };
             hash_stream(&mut bytes, Some(file.len()), path, specs, &options)?
         }
     };
     let roots = match roots {
         Some(roots) => roots,
-        None => specs.iter().map(|spec| hash_pieces(&file, path, spec)).collect::<Result<_, _>>()?,
+        None => {
+            // Without threads for all formats at once, the file is read once for each.
+            file.options().meter.expect(file.len() * (specs.len() as u64 - 1));
+            specs.iter().map(|spec| hash_pieces(&file, path, spec)).collect::<Result<_, _>>()?
+        }
     };
     file.finish()?;
     Ok(roots)
@@ -97,7 +114,7 @@ fn hash_file(file: File, path: &Path, specs: &[Spec]) -> Result<Roots, Error> {
 fn hash_pieces(file: &File, path: &Path, spec: &Spec) -> Result<Result<Root, Error>, Error> {
     let sparse = Sparse::of(file, spec);
     let read = |offset, buffer: &mut [u8]| Ok(file.fill(offset, buffer)?);
-    let device = file.reader.options.accelerator.as_deref();
+    let device = file.options().accelerator.as_deref();
     let root = match device.and_then(|device| Accelerated::new(device, spec, &read).zip(Some(device))) {
         None => spec.root_parallel(&sparse, file.len(), &file.plan(spec)),
         Some((large, device)) => {
@@ -113,20 +130,56 @@ fn hash_pieces(file: &File, path: &Path, spec: &Spec) -> Result<Result<Root, Err
 
 /// A stream with its path, for errors.
 pub(crate) struct Stream<'a> {
-    pub stream: std::fs::File,
-    pub path: &'a Path,
-    pub done: u64,
-    pub options: &'a Options,
+    stream: std::fs::File,
+    path: &'a Path,
+    /// The bytes read so far.
+    done: u64,
+    /// The offset at which it is left.
+    end: u64,
+    options: &'a Options,
+}
+
+impl<'a> Stream<'a> {
+    /// All of a stream.
+    pub fn new(stream: std::fs::File, path: &'a Path, options: &'a Options) -> Self {
+        Stream { stream, path, done: 0, end: u64::MAX, options }
+    }
+
+    /// Reads up to the beginning of a part of it, at whose end it is left: the length of the part, if it has one.
+    fn enter(&mut self, window: Window) -> Result<Option<u64>, Error> {
+        let mut skipped = vec![0; 1 << 20];
+        while self.done < window.start {
+            let most = (window.start - self.done).min(skipped.len() as u64) as usize;
+            if self.fill(&mut skipped[..most])? < most {
+                return Err(Error::refused(self.path, Refusal::Range { window, len: self.done }));
+            }
+        }
+        self.end = window.end.unwrap_or(u64::MAX);
+        Ok(window.end)
+    }
+
+    /// Refuses a stream that ended before byte `end`.
+    fn check(&self, end: Option<u64>) -> Result<(), Error> {
+        match end {
+            Some(end) if self.done < end => {
+                let window = Window { start: 0, end: Some(end) };
+                Err(Error::refused(self.path, Refusal::Range { window, len: self.done }))
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 impl Bytes for Stream<'_> {
     fn fill(&mut self, buffer: &mut [u8]) -> Result<usize, Error> {
-        let mut len = 0;
+        let most = (self.end - self.done).min(buffer.len() as u64) as usize;
+        let (buffer, mut len) = (&mut buffer[..most], 0);
         while len < buffer.len() {
             match uninterrupted(|| self.stream.read(&mut buffer[len..])) {
                 Ok(0) => break,
                 Ok(more) => {
                     len += more;
+                    self.options.meter.add(more as u64);
                     if let Some(throttle) = &self.options.throttle {
                         throttle.wait(more as u64);
                     }
@@ -222,7 +275,7 @@ impl Answer {
             return Answer::ForAllThreads;
         }
         let begin = Instant::now();
-        let result = match open(path, alone) {
+        let result = match open_with(path, job.window, Waiting::ForWriter, alone) {
             Ok(Opened::File(file)) if file.len() <= SMALL => hash_file(*file, path, &job.specs),
             Ok(Opened::File(_)) => return Answer::ForAllThreads,
             Ok(Opened::Stream(stream)) => return Answer::Stream(stream),

@@ -10,6 +10,7 @@ mod merklize;
 mod open;
 mod options;
 pub mod outboard;
+mod paths;
 mod permits;
 mod platform;
 mod reader;
@@ -17,15 +18,19 @@ mod replacement;
 mod replica;
 mod sequence;
 mod stream;
+mod unreadable;
+mod window;
 
 pub use error::{Error, Refusal, reason};
 pub use file::File;
 pub use jobs::{Input, Job, Roots, hash, hash_all};
 pub use merklize::{Leaves, Merklized, merklize, random};
 pub use options::{Meter, Mode, Options, Throttle};
-pub use replacement::remove_unfinished;
+pub use replacement::{Replacement, remove_unfinished};
 pub use replica::{Replica, open_replica};
 pub use sequence::Sequence;
+pub use unreadable::{Unreadable, unreadable};
+pub use window::Window;
 
 /// The README's example.
 #[cfg(doctest)]

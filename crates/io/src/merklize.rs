@@ -2,7 +2,7 @@
 
 use crate::file::zeros;
 use crate::jobs::{Stream, stdin};
-use crate::open::{Opened, STDIN, open, opened};
+use crate::open::{Opened, STDIN, Waiting, open_with, opened};
 use crate::platform::widen_pipe;
 use crate::replacement::Replacement;
 use crate::stream::Bytes;
@@ -115,9 +115,9 @@ fn held(path: &Path, options: &Options) -> Result<Held, Error> {
     let found = match path == Path::new(STDIN) {
         true => {
             let stdin = stdin().map_err(|error| Error::Open { path: path.into(), error })?;
-            opened(stdin, path, options)?
+            opened(stdin, path, None, options)?
         }
-        false => open(path, options)?,
+        false => open_with(path, None, Waiting::ForWriter, options)?,
     };
     match found {
         Opened::File(file) => Ok(Held::File(file)),
@@ -128,7 +128,7 @@ fn held(path: &Path, options: &Options) -> Result<Held, Error> {
 /// All bytes of a stream: only its end shows how many leaves there are.
 fn read_all(stream: fs::File, path: &Path, options: &Options) -> Result<Vec<u8>, Error> {
     widen_pipe(&stream);
-    let (mut stream, mut bytes) = (Stream { stream, path, done: 0, options }, Vec::new());
+    let (mut stream, mut bytes) = (Stream::new(stream, path, options), Vec::new());
     loop {
         // Twice as much as there is: memory is asked for as bytes come.
         let (filled, more) = (bytes.len(), bytes.len().max(1 << 20));
@@ -137,7 +137,6 @@ fn read_all(stream: fs::File, path: &Path, options: &Options) -> Result<Vec<u8>,
         }
         bytes.resize(filled + more, 0);
         let got = stream.fill(&mut bytes[filled..])?;
-        options.meter.add(got as u64);
         if got < more {
             bytes.truncate(filled + got);
             return Ok(bytes);

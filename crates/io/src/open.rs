@@ -1,7 +1,7 @@
 //! Opens a path: a file that is read at any offset, a stream, or nothing that can be hashed.
 
-use crate::platform::{Kind, kind, read_at};
-use crate::{Error, File, Options, Refusal};
+use crate::platform::{Kind, is_unstored, kind, open_at_once, read_at};
+use crate::{Error, File, Options, Refusal, Window};
 use std::fs;
 use std::io::{self, ErrorKind, Seek, SeekFrom};
 use std::path::Path;
@@ -17,28 +17,66 @@ pub(crate) enum Opened {
 /// The path that stands for the standard input.
 pub(crate) const STDIN: &str = "-";
 
-/// Opens `path` for reading.
-pub(crate) fn open(path: &Path, options: &Options) -> Result<Opened, Error> {
-    opened(fs::File::open(path).map_err(|error| Error::Open { path: path.into(), error })?, path, options)
+/// Whether to wait until a process opens a named pipe for writing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Waiting {
+    ForWriter,
+    Never,
 }
 
-/// The input `file`, which was opened as `path`.
-pub(crate) fn opened(mut file: fs::File, path: &Path, options: &Options) -> Result<Opened, Error> {
+/// Opens a part of what `path` leads to, or all of it, for reading.
+pub(crate) fn open_with(
+    path: &Path,
+    window: Option<Window>,
+    waiting: Waiting,
+    options: &Options,
+) -> Result<Opened, Error> {
+    let opened_file = match waiting {
+        Waiting::ForWriter => fs::File::open(path),
+        Waiting::Never => open_at_once(path),
+    };
+    let fail = |error| {
+        // Windows says of a directory that access is denied.
+        let is_folder = cfg!(windows) && path.is_dir();
+        let error = if is_folder { ErrorKind::IsADirectory.into() } else { error };
+        Error::Open { path: path.into(), error }
+    };
+    opened(opened_file.map_err(fail)?, path, window, options)
+}
+
+/// A part of the input `file`, or all of it, which was opened as `path`.
+pub(crate) fn opened(
+    mut file: fs::File,
+    path: &Path,
+    window: Option<Window>,
+    options: &Options,
+) -> Result<Opened, Error> {
+    options.meter.begin(path);
     let fail = |error| Error::Open { path: path.into(), error };
-    let metadata = file.metadata().map_err(fail)?;
+    let metadata = match file.metadata() {
+        Ok(metadata) => metadata,
+        // Windows has none of pipes and devices such as NUL.
+        Err(_) if cfg!(windows) => return Ok(Opened::Stream(file)),
+        Err(error) => return Err(fail(error)),
+    };
     let mut len = metadata.len();
     match kind(&file, &metadata) {
         Kind::Directory => return Err(fail(io::Error::from(ErrorKind::IsADirectory))),
-        Kind::Endless => return Err(Error::refused(path, Refusal::Endless)),
-        Kind::Stream => return Ok(Opened::Stream(file)),
+        // A part of a device that never ends does.
+        Kind::Endless if window.is_none_or(|window| window.end.is_none()) => {
+            return Err(Error::refused(path, Refusal::Endless));
+        }
+        Kind::Stream | Kind::Endless => return Ok(Opened::Stream(file)),
         Kind::Device => len = file.seek(SeekFrom::End(0)).map_err(fail)?,
         Kind::Regular => {
-            // Files of /proc and the like say they are empty and are not; a shared one may have been read from before.
+            // Another process may have read from a standard input before.
             let whole = path != Path::new(STDIN) || file.stream_position().map_err(fail)? == 0;
-            let read = |byte: &mut [u8]| read_at(&file, byte, 0);
-            let told =
-                len > 0 || read(&mut [0]).map_err(|error| Error::Read { path: path.into(), offset: 0, error })? == 0;
-            if !whole || !told {
+            let unstored = is_generated(&file, &metadata).map_err(|(offset, error)| Error::Read {
+                path: path.into(),
+                offset,
+                error,
+            })?;
+            if !whole || unstored {
                 return Ok(Opened::Stream(file));
             }
         }
@@ -46,5 +84,40 @@ pub(crate) fn opened(mut file: fs::File, path: &Path, options: &Options) -> Resu
     if len > mksum::MAX_LEN {
         return Err(Error::refused(path, Refusal::TooLong));
     }
-    Ok(Opened::File(Box::new(File::new(path.into(), file, &metadata, len, options))))
+    let part = match window {
+        None => (0, len),
+        Some(window) => {
+            let end = window.end.unwrap_or(len);
+            if window.start > end || end > len {
+                return Err(Error::refused(path, Refusal::Range { window, len }));
+            }
+            (window.start, end - window.start)
+        }
+    };
+    Ok(Opened::File(Box::new(File::new(path.into(), file, &metadata, part, options))))
+}
+
+/// Whether the system makes the content of a file when it is read, as in `/proc` and `/sys`: then its length is not the one
+/// it shows, which is none or a page. Else where a read failed, and why.
+fn is_generated(file: &fs::File, metadata: &fs::Metadata) -> Result<bool, (u64, io::Error)> {
+    /// The longest file that is looked into, in bytes: generated ones show at most a page.
+    const PAGE: usize = 64 << 10;
+    let read = |byte: &mut [u8], offset| read_at(file, byte, offset).map_err(|error| (offset, error));
+    match metadata.len() {
+        0 => Ok(read(&mut [0], 0)? > 0),
+        len if len <= PAGE as u64 && is_unstored(metadata) => {
+            // Short before the end, or with more after it.
+            let (mut bytes, mut done) = (vec![0; len as usize + 1], 0);
+            loop {
+                match read(&mut bytes[done..], done as u64)? {
+                    0 => return Ok(done as u64 != len),
+                    more => done += more,
+                }
+                if done == bytes.len() {
+                    return Ok(true);
+                }
+            }
+        }
+        _ => Ok(false),
+    }
 }

@@ -1,21 +1,22 @@
-//! How inputs are read.
+//! Options for reading, and the progress.
 
 use mksum::accelerator::Accelerator;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How inputs are read, and who is told.
+/// Options for reading inputs.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The threads that read and hash one input: 1 or more.
     pub threads: usize,
     /// Through the page cache or around it.
     pub mode: Mode,
-    /// A bound on reading, shared by all who hold it.
+    /// A limit on the bytes read in a second.
     pub throttle: Option<Arc<Throttle>>,
-    /// Is told the bytes done.
+    /// The progress.
     pub meter: Arc<Meter>,
     /// The device that computes large subtrees of files where a format allows it.
     pub accelerator: Option<Arc<dyn Accelerator>>,
@@ -38,7 +39,7 @@ impl Default for Options {
 /// Through the page cache or around it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// What is in the page cache from there; the rest of a large file around it, so that it evicts nobody's pages.
+    /// Cached pages from the page cache; the rest of a large file around it, so that no other pages are evicted.
     #[default]
     Auto,
     /// Always through the page cache.
@@ -47,32 +48,84 @@ pub enum Mode {
     Direct,
 }
 
-/// The bytes done, over all inputs: read it from another thread to show progress.
+/// The progress over all inputs: read it from another thread to show it.
 #[derive(Debug, Default)]
-pub struct Meter(AtomicU64);
+pub struct Meter {
+    done: AtomicU64,
+    skipped: AtomicU64,
+    expected: AtomicU64,
+    files: AtomicU64,
+    name: Mutex<PathBuf>,
+}
 
 impl Meter {
-    /// The bytes hashed so far.
+    /// The bytes that were read and hashed so far.
     pub fn bytes(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
+        self.done.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn add(&self, bytes: u64) {
-        self.0.fetch_add(bytes, Ordering::Relaxed);
+    /// The bytes that need not be read: they are unchanged, or an earlier run has hashed them.
+    pub fn skipped(&self) -> u64 {
+        self.skipped.load(Ordering::Relaxed)
+    }
+
+    /// The bytes that are expected in all, as far as they are known.
+    pub fn expected(&self) -> u64 {
+        self.expected.load(Ordering::Relaxed)
+    }
+
+    /// The inputs that are done.
+    pub fn files(&self) -> u64 {
+        self.files.load(Ordering::Relaxed)
+    }
+
+    /// The input that was opened last.
+    pub fn name(&self) -> PathBuf {
+        self.lock().clone()
+    }
+
+    /// Notes bytes that were read.
+    pub fn add(&self, bytes: u64) {
+        self.done.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// Notes bytes that need not be read.
+    pub fn skip(&self, bytes: u64) {
+        self.skipped.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// Notes bytes that will be read.
+    pub fn expect(&self, bytes: u64) {
+        self.expected.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// Notes that an input is done.
+    pub fn finish_file(&self) {
+        self.files.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Notes that an input is begun.
+    pub(crate) fn begin(&self, path: &Path) {
+        self.lock().as_mut_os_string().clear();
+        self.lock().push(path);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, PathBuf> {
+        self.name.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A bound on the bytes read in a second, shared by all who read.
+/// A limit on the bytes read in a second, shared by all threads.
 #[derive(Debug)]
 pub struct Throttle {
     /// In bytes a second.
     rate: u64,
-    /// When what was read so far is paid for.
+    /// The time at which the bytes read so far are paid for.
     paid: Mutex<Instant>,
 }
 
 impl Throttle {
-    /// What may be read at once after a pause.
+    /// The bytes that may be read at once after a pause, as the time they take.
     const BURST: Duration = Duration::from_millis(100);
 
     /// At most `rate` bytes a second: 1 or more.

@@ -1,5 +1,6 @@
 //! Differences between systems: positioned reads, and the facts about a file that only Linux offers.
 
+use crate::paths::folder;
 use std::fs::{File, Metadata};
 use std::io;
 use std::path::Path;
@@ -14,6 +15,36 @@ pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result
 #[cfg(windows)]
 pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
     std::os::windows::fs::FileExt::seek_read(file, buffer, offset)
+}
+
+/// Opens a file for reading without waiting for anything: a named pipe needs no writer.
+pub(crate) fn open_at_once(path: &Path) -> io::Result<File> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        let flags = rustix::fs::OFlags::NONBLOCK.bits() as i32;
+        match std::fs::OpenOptions::new().read(true).custom_flags(flags).open(path) {
+            // A regular file on which another process has a lease: it is given up only for those who wait.
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => File::open(path),
+            opened => opened,
+        }
+    }
+    #[cfg(not(unix))]
+    File::open(path)
+}
+
+/// Whether the file takes no room on a disk, although it is not empty.
+pub(crate) fn is_unstored(metadata: &Metadata) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        metadata.blocks() == 0 && metadata.len() > 0
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = metadata;
+        false
+    }
 }
 
 /// Calls the system again as long as a signal interrupts the call.
@@ -66,9 +97,8 @@ pub(crate) fn write_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()>
 
 /// Makes sure that the names in the folder of `path` outlast a power failure.
 pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     // Where folders cannot be opened, the system keeps names by itself.
-    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+    if cfg!(unix) { File::open(folder(path))?.sync_all() } else { Ok(()) }
 }
 
 /// The kind of an open file, for a reader.
@@ -106,6 +136,33 @@ pub(crate) fn kind(file: &File, metadata: &Metadata) -> Kind {
     Kind::Stream
 }
 
+/// Whether an error of a read means that the device cannot read these bytes; other bytes of the file may be fine.
+pub(crate) fn is_media_error(error: &io::Error) -> bool {
+    // Windows: CRC, SECTOR_NOT_FOUND, READ_FAULT, DEVICE_HARDWARE_ERROR, IO_DEVICE, DISK_OPERATION_FAILED.
+    #[cfg(windows)]
+    const CODES: [i32; 6] = [23, 27, 30, 483, 1117, 1127];
+    #[cfg(not(any(windows, unix)))]
+    const CODES: [i32; 0] = [];
+    // The block layer's errors of media, targets, protection and time (Linux, block/blk-core.c), and those with which file
+    // systems report a wrong checksum of their own.
+    #[cfg(target_os = "linux")]
+    const CODES: [i32; 7] = {
+        use rustix::io::Errno;
+        [
+            Errno::IO.raw_os_error(),
+            Errno::NODATA.raw_os_error(),
+            Errno::REMOTEIO.raw_os_error(),
+            Errno::ILSEQ.raw_os_error(),
+            Errno::TIMEDOUT.raw_os_error(),
+            Errno::BADMSG.raw_os_error(),
+            Errno::UCLEAN.raw_os_error(),
+        ]
+    };
+    #[cfg(all(unix, not(target_os = "linux")))]
+    const CODES: [i32; 1] = [rustix::io::Errno::IO.raw_os_error()];
+    error.raw_os_error().is_some_and(|code| CODES.contains(&code))
+}
+
 /// The facts that show whether a file is unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
@@ -131,7 +188,11 @@ impl Stamp {
     #[cfg(windows)]
     pub fn of(metadata: &Metadata) -> Self {
         use std::os::windows::fs::MetadataExt;
-        let times = [(metadata.last_write_time() as i64, 0), (metadata.creation_time() as i64, 0)];
+        // Windows counts steps of 100 ns since 1601.
+        const SECOND: u64 = 10_000_000;
+        const UNTIL_1970: i64 = 11_644_473_600;
+        let time = |steps: u64| ((steps / SECOND) as i64 - UNTIL_1970, (steps % SECOND) as i64 * 100);
+        let times = [time(metadata.last_write_time()), time(metadata.creation_time())];
         Stamp { len: metadata.len(), times, id: (0, 0) }
     }
 }
@@ -157,7 +218,7 @@ pub(crate) use other::*;
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use rustix::fs::{SeekFrom, major, minor, seek};
+    use rustix::fs::{AtFlags, CWD, SeekFrom, linkat, major, minor, seek};
     use rustix::io::{Errno, ReadWriteFlags, preadv2};
     use std::fs::{self, File, Metadata, OpenOptions};
     use std::io::{self, IoSliceMut};
@@ -208,6 +269,33 @@ mod linux {
     pub(crate) fn widen_pipe(file: &File) {
         // Other files stay as they are, and so does a pipe whose user has no more room for it.
         let _ = rustix::pipe::fcntl_setpipe_size(file, 1 << 20);
+    }
+
+    /// A file in `folder` that has no name yet; `None` where the file system has no such files.
+    pub(crate) fn create_unnamed(folder: &Path) -> Option<File> {
+        // Its name comes from there later.
+        if !Path::new("/proc/self/fd").exists() {
+            return None;
+        }
+        let flags = rustix::fs::OFlags::TMPFILE.bits() as i32;
+        OpenOptions::new().read(true).write(true).mode(0o666).custom_flags(flags).open(folder).ok()
+    }
+
+    /// Gives a file that has no name the one at `path`.
+    pub(crate) fn give_name(file: &File, path: &Path) -> io::Result<()> {
+        let own = format!("/proc/self/fd/{}", file.as_raw_fd());
+        Ok(linkat(CWD, own, CWD, path, AtFlags::SYMLINK_FOLLOW)?)
+    }
+
+    /// Makes all that was written to the file system of `file` safe against a crash.
+    pub(crate) fn sync_file_system(file: &File) -> io::Result<()> {
+        Ok(rustix::fs::syncfs(file)?)
+    }
+
+    /// Removes the bytes of a file from the page cache, so that the next read asks the disk.
+    pub(crate) fn evict(file: &File) {
+        // Advice: without it the disk is not asked again, and the next verification does that.
+        let _ = rustix::fs::fadvise(file, 0, None, rustix::fs::Advice::DontNeed);
     }
 
     /// Tells the kernel that this file's reads need no read-ahead.
@@ -282,6 +370,20 @@ mod other {
     pub(crate) fn next_data(_: &File, _: u64) -> Option<u64> {
         None
     }
+
+    pub(crate) fn create_unnamed(_: &Path) -> Option<File> {
+        None
+    }
+
+    pub(crate) fn give_name(_: &File, _: &Path) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(crate) fn sync_file_system(file: &File) -> io::Result<()> {
+        file.sync_all()
+    }
+
+    pub(crate) fn evict(_: &File) {}
 
     pub(crate) fn advise_random(_: &File) {}
 

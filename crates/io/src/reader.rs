@@ -2,7 +2,8 @@
 
 use crate::buffer::Buffer;
 use crate::platform::{
-    DIRECT_ALIGN, advise_random, is_not_direct, open_direct, read_at, read_cached, read_vectored_at, uninterrupted,
+    DIRECT_ALIGN, advise_random, is_not_direct, next_data, open_direct, read_at, read_cached, read_vectored_at,
+    uninterrupted,
 };
 use crate::{Error, Mode, Options};
 use mksum::Messages;
@@ -16,7 +17,10 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 pub(crate) struct Reader {
     pub path: PathBuf,
     pub file: File,
-    /// In bytes.
+    /// The offset in the file of the first byte that is read: offsets in calls count from there, those in errors from the
+    /// file's first byte.
+    pub base: u64,
+    /// The number of bytes from there on, in bytes.
     pub len: u64,
     pub options: Options,
     direct: Option<File>,
@@ -41,7 +45,7 @@ impl Reader {
     /// The most slices that one system call fills (`IOV_MAX`).
     const SLICES: usize = 1024;
 
-    pub fn new(path: PathBuf, file: File, len: u64, options: &Options) -> Self {
+    pub fn new(path: PathBuf, file: File, (base, len): (u64, u64), options: &Options) -> Self {
         let around = match options.mode {
             Mode::Auto => len >= Self::LARGE,
             Mode::Buffered => false,
@@ -55,6 +59,7 @@ impl Reader {
         Reader {
             path,
             file,
+            base,
             len,
             options: options.clone(),
             direct,
@@ -63,16 +68,23 @@ impl Reader {
         }
     }
 
+    /// The first byte at or after offset `start` that was ever written; `None` if there is none, or nobody knows.
+    pub fn next_data(&self, start: u64) -> Option<u64> {
+        next_data(&self.file, self.base + start).map(|data| data - self.base)
+    }
+
     /// Whether most of the file is likely to be read from the device.
     pub fn is_cold(&self) -> bool {
         const PROBES: u64 = 8;
         let mut page = [0];
         let mut cold = |at| matches!(read_cached(&self.file, &mut [IoSliceMut::new(&mut page)], at), Ok(None));
-        self.direct.is_some() && (0..PROBES).filter(|i| cold(self.len / PROBES * i)).count() > PROBES as usize / 2
+        let at = |part: &u64| self.base + self.len / PROBES * part;
+        self.direct.is_some() && (0..PROBES).filter(|part| cold(at(part))).count() > PROBES as usize / 2
     }
 
     /// Reads `len` bytes at `start` as messages of `message` bytes.
     pub fn read<'a>(&self, start: u64, len: usize, message: usize, buffer: &'a mut Buffer) -> Result<Read<'a>, Error> {
+        let start = self.base + start;
         if let Some(throttle) = &self.options.throttle {
             throttle.wait(len as u64);
         }
@@ -115,7 +127,7 @@ impl Reader {
             throttle.wait((count * len) as u64);
         }
         let memory = &mut buffer.at_least(count * stride)[..count * stride];
-        for (offset, place) in offsets.zip(memory.chunks_exact_mut(stride)) {
+        for (offset, place) in offsets.map(|offset| self.base + offset).zip(memory.chunks_exact_mut(stride)) {
             let place = &mut place[..len];
             let cached = match self.cached(offset, &mut [IoSliceMut::new(place)])? {
                 None if self.read_direct(offset, len, spare)? => {
@@ -185,7 +197,8 @@ impl Reader {
                 0 => {
                     let end = start + done as u64;
                     let now = self.file.metadata().map_or(end, |metadata| metadata.len());
-                    let how = format!("nothing to read at byte {end}: it had {} bytes and has {now} now", self.len);
+                    let then = self.base + self.len;
+                    let how = format!("nothing to read at byte {end}: it had {then} bytes and has {now} now");
                     return Err(Error::Changed { path: self.path.clone(), how });
                 }
                 more => done += more,

@@ -1,15 +1,17 @@
-//! Files that are there whole or not at all.
+//! Files that are written whole or not at all.
 
-use crate::outboard::with_extension;
-use crate::platform::{sync_folder, write_at};
+use crate::paths::{folder, with_extension};
+use crate::platform::{Stamp, create_unnamed, give_name, sync_folder, write_at};
 use crate::{Error, Refusal};
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::mem;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The names of all that are being written.
+/// The names of all that are being written, where the system needs one for that.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
@@ -28,13 +30,20 @@ pub fn remove_unfinished() {
 }
 
 /// A file that is written beside its target and takes its place at the end; without [`Replacement::finish`] it is removed.
+///
+/// On Linux it has no name until then, so that nothing is left of it even if the process is killed. Elsewhere, and on file
+/// systems that cannot do that, it has a name of its own and is locked: the next run for the same target removes what a
+/// killed one left.
 #[derive(Debug)]
-pub(crate) struct Replacement {
+pub struct Replacement {
     target: PathBuf,
-    path: PathBuf,
-    /// `None` once it is finished.
-    file: Option<File>,
+    file: File,
+    /// The name until then, if it has one.
+    path: Option<PathBuf>,
 }
+
+/// What stands between the target's name and the number of the process in the name of an unfinished file.
+const MARK: &str = "mksum-";
 
 impl Replacement {
     /// Begins a file for `target`, or for the file that the link there points to.
@@ -50,36 +59,92 @@ impl Replacement {
             Err(error) if error.kind() == ErrorKind::NotFound => target.into(),
             Err(error) => return Err(fail(error)),
         };
-        let path = with_extension(&target, &format!("part-{}", std::process::id()));
-        // The name is known before the file is there: an interrupt between the two leaves nothing either.
-        unfinished().push(path.clone());
-        match OpenOptions::new().write(true).create_new(true).open(&path) {
-            Ok(file) => Ok(Replacement { target, path, file: Some(file) }),
-            Err(error) => {
-                unfinished().retain(|other| *other != path);
-                Err(Error::Write { path: target, error })
-            }
+        remove_stale(&target);
+        if let Some(file) = create_unnamed(folder(&target)) {
+            return Ok(Replacement { target, file, path: None });
         }
+        loop {
+            let path = own_name(&target);
+            // The name is known before the file is there: an interrupt between the two leaves nothing either.
+            unfinished().push(path.clone());
+            let created = OpenOptions::new().read(true).write(true).create_new(true).open(&path);
+            let forget = || unfinished().retain(|other| *other != path);
+            let file = created.map_err(|error| {
+                forget();
+                Error::Write { path: target.clone(), error }
+            })?;
+            // Without locks on this file system, what a killed run leaves is not removed.
+            let _ = file.try_lock();
+            // Another process that looked for remains may have removed it before it was locked.
+            if is_at(&file, &path) {
+                return Ok(Replacement { target, file, path: Some(path) });
+            }
+            forget();
+        }
+    }
+
+    /// The file, to be written.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// The path that it will have.
+    pub fn target(&self) -> &Path {
+        &self.target
     }
 
     /// Writes all of `bytes` at `offset`.
+    ///
+    /// # Errors
+    /// If the system cannot write them.
     pub fn write_at(&self, bytes: &[u8], offset: u64) -> Result<(), Error> {
-        let file = self.file.as_ref().expect("it is not finished");
-        write_at(file, bytes, offset).map_err(|error| self.fail(error))
+        write_at(&self.file, bytes, offset).map_err(|error| self.fail(error))
     }
 
-    /// Puts it in its place.
-    pub fn finish(mut self) -> Result<(), Error> {
-        // Nobody who interrupts waits for the disk.
-        let file = self.file.as_ref().expect("it is finished once");
-        file.sync_all().map_err(|error| self.fail(error))?;
-        {
-            let mut paths = unfinished();
-            fs::rename(&self.path, &self.target).map_err(|error| self.fail(error))?;
-            paths.retain(|other| *other != self.path);
-        }
-        self.file = None;
-        sync_folder(&self.target).map_err(|error| self.fail(error))
+    /// Puts it in its place, safe against a crash.
+    ///
+    /// # Errors
+    /// If the system cannot.
+    pub fn finish(self) -> Result<(), Error> {
+        // No lock is held while the disk works, so that an interrupt need not wait for it.
+        self.file.sync_all().map_err(|error| self.fail(error))?;
+        let target = self.target.clone();
+        self.place()?;
+        sync_folder(&target).map_err(|error| Error::Write { path: target, error })
+    }
+
+    /// Puts it in its place: after a crash of the system the old file or an incomplete one may be there.
+    ///
+    /// # Errors
+    /// If the system cannot.
+    pub fn place(mut self) -> Result<(), Error> {
+        let place = |path: &Path| fs::rename(path, &self.target);
+        let placed = match &self.path {
+            Some(path) => {
+                let mut paths = unfinished();
+                let placed = place(path);
+                paths.retain(|other| placed.is_err() || other != path);
+                placed
+            }
+            None => match give_name(&self.file, &self.target) {
+                // A name that is there already can only be taken over by one that is there too.
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                    let path = own_name(&self.target);
+                    let mut paths = unfinished();
+                    paths.push(path.clone());
+                    let placed = give_name(&self.file, &path).and_then(|()| place(&path));
+                    if placed.is_err() {
+                        let _ = fs::remove_file(&path);
+                    }
+                    paths.retain(|other| *other != path);
+                    placed
+                }
+                placed => placed,
+            },
+        };
+        placed.map_err(|error| self.fail(error))?;
+        self.path = None;
+        Ok(())
     }
 
     fn fail(&self, error: io::Error) -> Error {
@@ -89,12 +154,62 @@ impl Replacement {
 
 impl Drop for Replacement {
     fn drop(&mut self) {
-        if self.file.take().is_some() {
+        if let Some(path) = self.path.take() {
             // The failure itself is reported; a second one about the remains would not help.
-            let _ = fs::remove_file(&self.path);
-            unfinished().retain(|other| *other != self.path);
+            let _ = fs::remove_file(&path);
+            unfinished().retain(|other| *other != path);
         }
     }
+}
+
+/// A name for an unfinished file that no other thread or process uses.
+fn own_name(target: &Path) -> PathBuf {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    with_extension(target, &format!("{MARK}{}-{count}", std::process::id()))
+}
+
+/// The name of the target, if `name` is one that [`own_name`] makes.
+fn target_of(name: &OsStr) -> Option<&[u8]> {
+    let name = name.as_encoded_bytes();
+    let (target, numbers) = name.split_at(name.iter().rposition(|&byte| byte == b'.')?);
+    let numbers = numbers.strip_prefix(b".")?.strip_prefix(MARK.as_bytes())?;
+    let parts: Vec<_> = numbers.split(|&byte| byte == b'-').collect();
+    let all = parts.len() == 2 && parts.iter().all(|part| !part.is_empty() && part.iter().all(u8::is_ascii_digit));
+    all.then_some(target)
+}
+
+/// Removes unfinished files for `target` that no process is writing.
+fn remove_stale(target: &Path) {
+    /// A folder, and the names of unfinished files that were in it: a run over a folder of many files lists it once.
+    static LISTED: Mutex<Option<(PathBuf, Vec<OsString>)>> = Mutex::new(None);
+    let Some(name) = target.file_name() else { return };
+    let folder = folder(target);
+    let mut listed = LISTED.lock().unwrap_or_else(PoisonError::into_inner);
+    if !matches!(&*listed, Some((last, _)) if last == folder) {
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+        let remains = entries.map(|entry| entry.file_name()).filter(|name| target_of(name).is_some()).collect();
+        *listed = Some((folder.into(), remains));
+    }
+    let Some((_, remains)) = &mut *listed else { return };
+    remains.retain(|remaining| {
+        let ours = target_of(remaining) == Some(name.as_encoded_bytes());
+        // One that is being written is locked. Whatever cannot be opened or removed stays.
+        if ours
+            && let Ok(file) = File::open(folder.join(remaining))
+            && file.try_lock().is_ok()
+        {
+            let _ = fs::remove_file(folder.join(remaining));
+        }
+        !ours
+    });
+}
+
+/// Whether `path` still leads to this file.
+pub(crate) fn is_at(file: &File, path: &Path) -> bool {
+    let id = |metadata: fs::Metadata| Stamp::of(&metadata).id;
+    let both = file.metadata().and_then(|own| Ok((id(own), id(fs::metadata(path)?))));
+    both.is_ok_and(|(own, there)| own == there)
 }
 
 #[cfg(test)]
@@ -112,15 +227,19 @@ mod tests {
     fn all_or_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let target = folder.path().join("file");
-        fs::write(&target, "old").unwrap();
-        let begun = Replacement::create(&target).unwrap();
-        begun.write_at(b"w", 2).unwrap();
-        begun.write_at(b"ne", 0).unwrap();
-        assert_eq!(fs::read(&target).unwrap(), b"old");
-        assert_eq!(names(folder.path()).len(), 2);
-        begun.finish().unwrap();
-        assert_eq!((fs::read(&target).unwrap(), names(folder.path())), (b"new".into(), vec!["file".into()]));
-
+        for old in [None, Some("old")] {
+            if let Some(old) = old {
+                fs::write(&target, old).unwrap();
+            }
+            let begun = Replacement::create(&target).unwrap();
+            begun.write_at(b"w", 2).unwrap();
+            begun.write_at(b"ne", 0).unwrap();
+            assert_eq!(fs::read(&target).ok(), old.map(Into::into));
+            // In memory and on disks alike, Linux needs no name for it.
+            assert!(cfg!(not(target_os = "linux")) || names(folder.path()).len() == usize::from(old.is_some()));
+            begun.finish().unwrap();
+            assert_eq!((fs::read(&target).unwrap(), names(folder.path())), (b"new".into(), vec!["file".into()]));
+        }
         let begun = Replacement::create(&target).unwrap();
         begun.write_at(b"never", 0).unwrap();
         drop(begun);
@@ -128,10 +247,24 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_file_is_not_replaced() {
+    fn remains_of_killed_runs_are_removed_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("file");
+        let there = ["file.mksum-12-0", "file.mksum-99999999-3", "file.mksum-12", "file.mksum-1-x", "other.mksum-12-0"];
+        there.iter().for_each(|name| fs::write(folder.path().join(name), "remains").unwrap());
+        // As of a process that is still at it.
+        let busy = File::open(folder.path().join(there[1])).unwrap();
+        busy.lock().unwrap();
+        Replacement::create(&target).unwrap().finish().unwrap();
+        assert_eq!(names(folder.path()), ["file", there[3], there[2], there[1], there[4]].map(str::to_string));
+    }
+
+    #[test]
+    fn only_regular_files_are_replaced() {
         let folder = tempfile::tempdir().unwrap();
         assert!(Replacement::create(folder.path()).is_err());
-        assert!(Replacement::create(&folder.path().join("none/file")).is_err());
+        let nowhere = Replacement::create(&folder.path().join("none/file"));
+        assert!(nowhere.is_err(), "{nowhere:?}");
         #[cfg(unix)]
         {
             assert!(

@@ -21,7 +21,7 @@ fn unit(shape: Shape) -> Option<Subtree> {
 
 /// Bytes in order.
 pub(crate) trait Bytes {
-    /// Fills the buffer: less only at the end.
+    /// Fills the buffer: less only at the end. Notes the progress.
     fn fill(&mut self, buffer: &mut [u8]) -> Result<usize, Error>;
 }
 
@@ -49,12 +49,10 @@ pub(crate) fn hash_stream(
     first.truncate(got);
     if got < size {
         // Short inputs need no threads. A format that refuses long streams refuses short ones too.
-        options.meter.add(got as u64);
         let root = |spec: &Spec| if possible(spec) { spec.root(&first) } else { Err(NeedsLength.into()) };
         return Ok(Some(specs.iter().map(|spec| root(spec).map_err(|error| failed(spec, error))).collect()));
     }
-    let mut chunks =
-        Chunks { bytes, size, options, first: Some(first), spent: Vec::new(), ended: false, failure: None };
+    let mut chunks = Chunks { bytes, size, first: Some(first), spent: Vec::new(), ended: false, failure: None };
     let roots = match specs {
         [spec] => Some(vec![Driver { spec, len, options, permits: &Permits::new(options.threads) }.drive(&mut chunks)]),
         specs => several(&mut chunks, specs, len, options),
@@ -129,7 +127,6 @@ struct Chunks<'a> {
     bytes: &'a mut (dyn Bytes + Send),
     /// The bytes of a chunk.
     size: usize,
-    options: &'a Options,
     /// The first chunk, which is read already.
     first: Option<Vec<u8>>,
     /// Chunks that were handed out.
@@ -167,7 +164,6 @@ impl Iterator for Chunks<'_> {
                 return None;
             }
         };
-        self.options.meter.add(chunk.len() as u64);
         self.ended = chunk.len() < self.size;
         self.spent.push(chunk.clone());
         Some(chunk)

@@ -13,7 +13,7 @@ use std::sync::Arc;
 const MIB: u64 = 1 << 20;
 
 fn job(path: &Path, formats: &[&str]) -> Job {
-    Job { input: Input::Path(path.into()), specs: formats.iter().map(|text| text.parse().unwrap()).collect() }
+    Job::new(Input::Path(path.into()), formats.iter().map(|text| text.parse().unwrap()).collect())
 }
 
 fn file_of(len: u64) -> (tempfile::TempDir, PathBuf, Vec<u8>) {

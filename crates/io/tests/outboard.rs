@@ -3,13 +3,12 @@
 
 use mksum::Spec;
 use mksum::outboard::{KeptLayout, Outboard};
-use mksum_io::outboard::{Finding, How, keep, open, update, verify};
+use mksum_io::outboard::{Changes, Finding, How, Keeping, keep, open, update, verify};
 use mksum_io::{File, Options};
 use std::fs;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-use std::time::Duration;
 
 const FORMATS: [&str; 8] = [
     "rfc6962:sha256:1000",
@@ -38,7 +37,7 @@ fn options() -> Options {
 
 fn kept(path: &Path, spec: &Spec, unit: u64, target: &Path) -> Vec<u8> {
     let file = File::open(path, &options()).unwrap();
-    let kept = keep(file, spec, unit, Duration::from_secs(1), target).unwrap();
+    let kept = keep(file, spec, &Keeping::new(unit, target)).unwrap();
     assert_eq!(kept.root, spec.root(&fs::read(path).unwrap()).unwrap());
     fs::read(target).unwrap()
 }
@@ -100,7 +99,7 @@ fn an_update_is_what_keeping_anew_would_be() {
             };
             let old = open(&place).unwrap();
             let before: Outboard<Vec<u8>> = Outboard::open(fs::read(&place).unwrap()).unwrap();
-            let updated = update(File::open(&path, &options()).unwrap(), &old, &how, &place).unwrap();
+            let updated = update(File::open(&path, &options()).unwrap(), &old, &how, &place, Changes::Refuse).unwrap();
             let context = format!("{format}, {len} bytes in units of {unit}, {how:?}");
             assert_eq!(updated.root, spec.root(&fs::read(&path).unwrap()).unwrap(), "{context}");
             assert_eq!(fs::read(&place).unwrap(), kept(&path, &spec, unit, &anew), "{context}");
@@ -131,7 +130,7 @@ fn an_update_trusts_no_digest_that_its_root_does_not_vouch_for() {
         let old = open(&place).unwrap();
         let root = spec.root(&vec![7; 10_500]).unwrap();
         // Refused where the digest is needed, and else the root is right.
-        match update(File::open(&path, &options()).unwrap(), &old, &How::Length, &place) {
+        match update(File::open(&path, &options()).unwrap(), &old, &How::Length, &place, Changes::Refuse) {
             Ok(updated) => assert_eq!(updated.root, root),
             Err(error) => assert!(error.to_string().contains("damaged"), "{error}"),
         }

@@ -24,7 +24,7 @@ fn inputs(rows: &[Row]) -> (TempDir, BTreeMap<(Pattern, u64), PathBuf>) {
 }
 
 fn job(path: &Path, rows: &[Row]) -> Job {
-    Job { input: Input::Path(path.into()), specs: rows.iter().map(|row| row.format.parse().unwrap()).collect() }
+    Job::new(Input::Path(path.into()), rows.iter().map(|row| row.format.parse().unwrap()).collect())
 }
 
 fn text(row: &Row, result: Result<Roots, Error>) -> String {

@@ -1,6 +1,5 @@
-//! Which instruction sets there are, and which one is used.
+//! The instruction sets of this machine, and the one that is used.
 
-use crate::{Hash, kernels};
 use core::{
     fmt,
     sync::atomic::{AtomicU32, Ordering},
@@ -42,23 +41,23 @@ impl Level {
         }
     }
 
-    /// The features that must be there, and all that are used where they are.
+    /// The features that a machine must have, and all that are used if it has them.
     const fn features(self) -> (Features, Features) {
         let sse41 = Features::SSE41;
-        let avx2 = sse41.and(Features::AVX2);
+        let avx2 = sse41.with(Features::AVX2);
         match self {
             Level::Portable => (Features::NONE, Features::NONE),
             Level::Sse41 => (sse41, sse41),
             Level::Avx2 => (avx2, avx2),
-            Level::ShaNi => (sse41.and(Features::SHANI), avx2.and(Features::SHANI)),
-            Level::Avx512 => (avx2.and(Features::AVX512), avx2.and(Features::AVX512).and(Features::SHANI)),
-            Level::Neon => (Features::NEON, Features::NEON.and(Features::ARMSHA)),
+            Level::ShaNi => (sse41.with(Features::SHANI), avx2.with(Features::SHANI)),
+            Level::Avx512 => (avx2.with(Features::AVX512), avx2.with(Features::AVX512).with(Features::SHANI)),
+            Level::Neon => (Features::NEON, Features::NEON.with(Features::ARMSHA)),
             Level::Simd128 => (Features::SIMD128, Features::SIMD128),
         }
     }
 }
 
-/// A set of what kernels may need.
+/// A set of the instructions that kernels may need.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Features(u8);
 
@@ -69,7 +68,7 @@ impl Features {
     /// AVX2, BMI1 and BMI2.
     pub const AVX2: Features = Features(2);
     /// BMI1 and BMI2, which come with AVX2.
-    #[allow(dead_code)] // Where there are none.
+    #[allow(dead_code)] // Other architectures have none.
     pub const BMI: Features = Features::AVX2;
     /// AVX-512 F, BW and VL.
     pub const AVX512: Features = Features(4);
@@ -80,18 +79,18 @@ impl Features {
     pub const ARMSHA: Features = Features(32);
     pub const SIMD128: Features = Features(64);
 
-    const fn and(self, other: Features) -> Features {
+    const fn with(self, other: Features) -> Features {
         Features(self.0 | other.0)
     }
 
     /// Whether all of `needed` are in the set.
-    pub const fn have(self, needed: Features) -> bool {
+    pub const fn contain(self, needed: Features) -> bool {
         self.0 & needed.0 == needed.0
     }
 
     fn detected() -> Self {
         let mut all = Features::NONE;
-        #[allow(unused_macros)] // Where there is nothing to detect.
+        #[allow(unused_macros)] // Some architectures have nothing to detect.
         macro_rules! detect {
             ($is_detected:ident: $($feature:ident = $($name:tt)&&*;)*) => {
                 $(
@@ -100,7 +99,7 @@ impl Features {
                     #[cfg(not(feature = "std"))]
                     let there = $(cfg!(target_feature = $name))&&*;
                     if there {
-                        all = all.and(Features::$feature);
+                        all = all.with(Features::$feature);
                     }
                 )*
             };
@@ -118,13 +117,13 @@ impl Features {
             ARMSHA = "sha2";
         }
         if cfg!(all(target_arch = "wasm32", target_feature = "simd128")) {
-            all = all.and(Features::SIMD128);
+            all = all.with(Features::SIMD128);
         }
         all
     }
 }
 
-/// Why a name does not give an instruction set.
+/// The reason why a name gives no instruction set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Error {
@@ -155,7 +154,7 @@ impl Cpu {
     fn of(level: Level) -> Option<Cpu> {
         let (needed, used) = level.features();
         let detected = Features::detected();
-        detected.have(needed).then_some(Cpu { level, features: Features(used.0 & detected.0) })
+        detected.contain(needed).then_some(Cpu { level, features: Features(used.0 & detected.0) })
     }
 
     /// The instruction sets of this machine, from the slowest to the fastest.
@@ -180,11 +179,6 @@ impl Cpu {
         self.level.name()
     }
 
-    /// The kernels for a hash, from the widest to the single message.
-    pub fn kernels(self, hash: Hash) -> impl Iterator<Item = Kernel> {
-        kernels::all(self, hash.family()).map(|entry| Kernel { name: entry.name, lanes: entry.lanes })
-    }
-
     pub(crate) fn features(self) -> Features {
         self.features
     }
@@ -192,7 +186,7 @@ impl Cpu {
     /// The number of [`level`](Cpu::level)s.
     pub(crate) const LEVELS: usize = Level::ALL.len();
 
-    /// The instruction set as a number: on one machine, it gives the features, too.
+    /// The instruction set as a number. On one machine it determines the features, too.
     pub(crate) fn level(self) -> usize {
         self.level as usize
     }
@@ -208,8 +202,8 @@ impl fmt::Debug for Cpu {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Kernel {
-    /// The instructions, how much of a register they use where not all of it, and, behind `×`, how many vectors or messages
-    /// are interleaved.
+    /// The instructions; how much of a register they use, if not all of it; and, after `×`, how many vectors or messages are
+    /// interleaved.
     pub name: &'static str,
     /// The number of messages that it hashes side by side.
     pub lanes: usize,
@@ -218,8 +212,8 @@ pub struct Kernel {
 /// The environment variable that names the instruction set to use.
 pub const VARIABLE: &str = "MKSUM_CPU";
 
-/// The instruction set in use: the one that the environment variable `MKSUM_CPU` names when first asked, or else the
-/// fastest one of this machine.
+/// The instruction set in use: the one that the environment variable `MKSUM_CPU` names at the first call, or else the fastest
+/// one of this machine.
 ///
 /// # Errors
 /// If the variable names none of this machine's instruction sets. All calls of this crate then use the fastest one.
@@ -230,12 +224,12 @@ pub fn active() -> Result<Cpu, Error> {
     }
 }
 
-/// The instruction set in use, even if another was wished for in vain.
+/// The instruction set in use, which is the fastest one if the environment names none of this machine's.
 pub(crate) fn active_or_detected() -> Cpu {
     remembered().0
 }
 
-/// The choice, made once: features, level and the wish's error in one number, so that no lock is needed.
+/// The choice, which is made once: features, level and the error in one number, so that no lock is needed.
 fn remembered() -> (Cpu, Option<Error>) {
     static CHOICE: AtomicU32 = AtomicU32::new(0);
     const MADE: u32 = 1 << 31;
@@ -249,12 +243,12 @@ fn remembered() -> (Cpu, Option<Error>) {
         let level = Level::ALL[(choice >> 8 & 0xff) as usize];
         return (Cpu { level, features: Features(choice as u8) }, error);
     }
-    let wish = wish();
-    let cpu = match wish {
+    let wanted = wanted();
+    let cpu = match wanted {
         Some(Ok(cpu)) => cpu,
         _ => Cpu::detected(),
     };
-    let error = wish.and_then(Result::err);
+    let error = wanted.and_then(Result::err);
     let code = match error {
         None => 0,
         Some(Error::Unknown) => 1,
@@ -265,12 +259,12 @@ fn remembered() -> (Cpu, Option<Error>) {
 }
 
 #[cfg(feature = "std")]
-fn wish() -> Option<Result<Cpu, Error>> {
+fn wanted() -> Option<Result<Cpu, Error>> {
     let name = std::env::var_os(VARIABLE).filter(|name| !name.is_empty())?;
     Some(name.to_str().ok_or(Error::Unknown).and_then(Cpu::from_name))
 }
 
 #[cfg(not(feature = "std"))]
-fn wish() -> Option<Result<Cpu, Error>> {
+fn wanted() -> Option<Result<Cpu, Error>> {
     None
 }

@@ -1,59 +1,45 @@
-//! What a kernel is asked to do, and the one loop that does it for every hash on every instruction set.
+//! The contract between the loop over blocks and a hash: jobs, blocks, contexts and kernels.
 
 use crate::{
+    grid::Grid,
     lane::Lane,
-    plan::{Plan, Rows, Scheme, Step},
+    overlay::Overlay,
+    plan::{Plan, Step},
+    words::Words,
 };
-use core::{hint, mem::MaybeUninit, ptr};
+use core::{hint, ptr};
 
-/// The largest block of any hash, in bytes (SHA3-224).
-pub(crate) const MAX_BLOCK: usize = 144;
+/// Whether kernels have one way through their rounds, and a short one: in WebAssembly, where a module is downloaded.
+pub(crate) const SMALL: bool = cfg!(target_family = "wasm");
 
-/// From one message's copied block to the next one's, in bytes.
-pub(crate) const PITCH: usize = MAX_BLOCK.next_multiple_of(64);
-
-/// The bytes of each message that are copied at a time where messages would push each other out of the cache.
-const PIECE: usize = 512;
-
-/// So many bytes are taken to be in the second cache already when they are hashed.
-const NEAR: usize = 1 << 20;
-
-/// Messages at a kernel, all of the same length.
+/// Messages for a kernel.
 #[derive(Clone, Copy)]
 pub(crate) struct Job<'a> {
-    /// Where the states come from.
-    pub start: Start,
+    /// The states before the first step.
+    pub start: Start<'a>,
     /// Where the messages lie.
     pub grid: Grid,
-    /// The number of messages.
-    pub count: usize,
-    /// What is folded into the states, in order.
-    pub steps: &'a [Step],
-    /// The size of a block, in bytes.
-    pub block: usize,
-    /// Of SHA-2, the last block's schedule with the constants, if that block is the same in every message, or those parts of
-    /// it that are, if the block differs in its first word alone.
-    pub schedule: *const u8,
-    /// Of BLAKE3, the flags of every block, and those of the last one besides.
-    pub flags: (u32, u32),
+    /// The blocks that are folded into the states.
+    pub plan: &'a Plan,
+    /// What the hash tells its own kernels: a pointer to the type that its [`Context`] reads, or null.
+    pub terms: *const (),
     /// Where the states or digests go.
     pub end: End,
 }
 
 impl<'a> Job<'a> {
-    /// A job without a schedule or flags.
-    pub fn new(scheme: &Scheme, plan: &'a Plan, start: Start, grid: Grid, count: usize, end: End) -> Self {
-        let (steps, block) = (plan.steps(), scheme.block);
-        Job { start, grid, count, steps, block, schedule: ptr::null(), flags: (0, 0), end }
+    /// A job without terms.
+    pub fn new(plan: &'a Plan, start: Start<'a>, grid: Grid, end: End) -> Self {
+        Job { start, grid, plan, terms: ptr::null(), end }
     }
 }
 
-/// Where the states come from: `*const u8` points to words in the machine's own order.
+/// The states before the first step.
 #[derive(Clone, Copy)]
-pub(crate) enum Start {
+pub(crate) enum Start<'a> {
     /// One state for all messages.
-    Same(*const u8),
-    /// A state for each lane: the first word of all lanes, then the second, and so on.
+    Same(&'a Words),
+    /// A state for each lane, in the machine's own order: the first word of all lanes, then the second, and so on.
     Kept(*const u8),
 }
 
@@ -62,130 +48,71 @@ pub(crate) enum Start {
 pub(crate) enum End {
     /// The states, as in [`Start::Kept`].
     Kept(*mut u8),
-    /// The digests' first bytes (the number), one after another.
+    /// The first bytes of the digests, so many of each, one digest after another.
     Digests(*mut u8, usize),
 }
 
-/// Where messages lie: rows of `columns` messages, and, of BLAKE3's chunks, which number they have.
+/// One block of each message.
 #[derive(Clone, Copy)]
-pub(crate) struct Grid {
-    /// The first message.
-    pub base: *const u8,
-    /// The distance between rows, in bytes.
-    pub stride: usize,
-    /// The number of messages in each row.
-    pub columns: usize,
-    /// The distance between messages in a row, in bytes.
-    pub step: usize,
-    /// The first message's place in the first row.
-    pub first: usize,
-    /// The number of each row's first message.
-    pub counter: u64,
-    /// How much larger the number of the next message in a row is: 0 or 1.
-    pub up: u64,
-}
-
-impl Grid {
-    /// Messages that lie `stride` bytes apart.
-    pub fn column(base: *const u8, stride: usize) -> Self {
-        Grid { base, stride, columns: 1, step: 0, first: 0, counter: 0, up: 0 }
-    }
-
-    /// Where the first of `count` messages lies, how far behind it the next one, and how much larger that one's number is, if
-    /// all of them are so far from each other.
-    #[allow(dead_code)] // Where there are no rows.
-    pub fn line(&self, count: usize) -> Option<(*const u8, usize, u64)> {
-        let base = self.base.wrapping_add(self.first * self.step);
-        match self.columns {
-            1 => Some((base, self.stride, 0)),
-            columns if self.first + count <= columns => Some((base, self.step, self.up)),
-            _ => None,
-        }
-    }
-
-    /// Without the first `count` messages.
-    pub fn skip(self, count: usize) -> Self {
-        if count == 0 {
-            return self;
-        }
-        let at = self.first + count;
-        let base = self.base.wrapping_add(at / self.columns * self.stride);
-        Grid { base, first: at % self.columns, ..self }
-    }
-
-    /// Whether messages of many blocks, at the same distance from their begin, lie in the same few cache sets.
-    fn conflicts(&self) -> bool {
-        self.columns == 1 && self.stride > 0 && self.stride.is_multiple_of(2048)
-    }
-}
-
-/// Whether each kernel has one way through its rounds, and short: in WebAssembly, where a module is downloaded.
-pub(crate) const SMALL: bool = cfg!(target_family = "wasm");
-
-/// A block of each message.
-#[derive(Clone, Copy)]
-pub(crate) enum Source {
-    /// At so many bytes from the messages' rows.
-    Rows(*const *const u8, isize),
-    /// The same in every message.
+pub(crate) enum Block {
+    /// So many bytes after each lane's pointer.
+    Each(*const *const u8, isize),
+    /// The same bytes for all messages.
     Same(*const u8),
-    /// The same in every message: of SHA-2, its schedule with the constants.
-    Scheduled(*const u8),
-    /// As rows; but the same in every message, except for the first word: of SHA-2, what is the same in their schedules.
-    Nearly(*const *const u8, isize, *const u8),
-    /// 16 words in lanes, as [`Lane::load`] reads them, one after another.
+    /// 16 words in lanes, one after another, as [`Lane::load`] reads them.
     Lanes(*const u8),
 }
 
-impl Source {
-    /// Where each message's block is.
+impl Block {
+    /// The pointers and the offset, in kernels where [`Kernel::SAME`] is false.
     ///
     /// # Safety
-    /// There are so many rows.
+    /// The block is a [`Block::Each`].
     #[inline(always)]
-    #[allow(dead_code)] // Where there are no SHA instructions.
-    pub unsafe fn every_row<const N: usize>(self) -> [*const u8; N] {
+    pub unsafe fn each(self) -> (*const *const u8, isize) {
         match self {
-            Source::Rows(rows, offset) | Source::Nearly(rows, offset, _) => {
+            Block::Each(pointers, offset) => (pointers, offset),
+            // SAFETY: the caller promises the other variant.
+            _ => unsafe { hint::unreachable_unchecked() },
+        }
+    }
+
+    /// The address of each message's block.
+    ///
+    /// # Safety
+    /// If the block is a [`Block::Each`], it has `N` pointers.
+    #[inline(always)]
+    #[allow(dead_code)] // Only kernels of one message in step ask.
+    pub unsafe fn addresses<const N: usize>(self) -> [*const u8; N] {
+        match self {
+            Block::Each(pointers, offset) => {
                 let mut all = [ptr::null(); N];
                 let mut message = 0;
                 while message < N {
-                    // SAFETY: the caller's promise.
-                    all[message] = unsafe { (*rows.add(message)).wrapping_offset(offset) };
+                    // SAFETY: the caller promises `N` pointers, and `message < N`.
+                    all[message] = unsafe { (*pointers.add(message)).wrapping_offset(offset) };
                     message += 1;
                 }
                 all
             }
-            Source::Same(block) | Source::Scheduled(block) | Source::Lanes(block) => [block; N],
-        }
-    }
-
-    /// The rows, where [`Kernel::SAME`] is false.
-    ///
-    /// # Safety
-    /// The block is in rows.
-    #[inline(always)]
-    pub unsafe fn rows(self) -> (*const *const u8, isize) {
-        match self {
-            Source::Rows(rows, offset) => (rows, offset),
-            // SAFETY: the caller's promise.
-            _ => unsafe { hint::unreachable_unchecked() },
+            Block::Same(block) | Block::Lanes(block) => [block; N],
         }
     }
 
     /// The block's 16 words. `SAME` is the kernel's [`Kernel::SAME`].
     ///
     /// # Safety
-    /// The machine has the instruction set, and the block is there.
+    /// The machine has the instruction set of `L`. The block is there: 16 words behind each pointer, or for all messages, or 16
+    /// words of each lane. It is a [`Block::Same`] only if `SAME`.
     #[inline(always)]
     pub unsafe fn words<const BIG: bool, const SAME: bool, L: Lane>(self) -> [L; 16] {
-        // SAFETY: the caller's promise.
+        // SAFETY: the instruction set is promised, and each variant's words are what is promised for it. `Block::Same` without
+        // `SAME`, which is promised not to come, is the only unreachable one.
         unsafe {
             match self {
-                Source::Rows(rows, offset) | Source::Nearly(rows, offset, _) => L::rows16::<BIG>(rows, offset),
-                Source::Same(block) | Source::Scheduled(block) if SAME => {
-                    let row = [block; 1];
-                    let words = L::Word::rows16::<BIG>(row.as_ptr(), 0);
+                Block::Each(pointers, offset) => L::read16::<BIG>(pointers, offset),
+                Block::Same(block) if SAME => {
+                    let words = L::Word::read16::<BIG>([block].as_ptr(), 0);
                     let mut all = [L::broadcast(words[0]); 16];
                     let mut at = 1;
                     while at < 16 {
@@ -194,7 +121,7 @@ impl Source {
                     }
                     all
                 }
-                Source::Lanes(words) => {
+                Block::Lanes(words) => {
                     let words = words.cast::<L::Word>();
                     let mut all = [L::load(words); 16];
                     let mut at = 1;
@@ -210,392 +137,113 @@ impl Source {
     }
 }
 
-/// A block of each message to be put together: `len` bytes of `template`, but those at `from..end` are the message's, at the
-/// same index from `offset` on. They go to `to`, `to + `[`PITCH`] and so on.
+/// What a hash mixes in beside the bytes of a block: counters, flags, a schedule that was computed before.
 ///
-/// `len <= 144` bytes can be read at `template`, and `PITCH` be written at each place; the message's bytes can be read.
-#[derive(Clone, Copy)]
-pub(crate) struct Overlay {
-    pub template: *const u8,
-    pub rows: *const *const u8,
-    pub offset: isize,
-    pub from: usize,
-    pub end: usize,
-    pub to: *mut u8,
-    pub len: usize,
-}
+/// The loop creates one for a job and keeps it up to date; only the hash knows what is in it.
+pub(crate) trait Context: Copy {
+    /// Memory for values of each lane. It is a variable of its own, since memory that is indexed by a lane is no register.
+    type Lanes;
 
-impl Overlay {
-    /// Without the first messages.
+    /// The context of a job before its first step. All messages are the first of their runs unless [`lane`](Context::lane)
+    /// says otherwise.
+    ///
+    /// # Safety
+    /// `job.terms` is what the context's hash tells its kernels. `lanes` can be written, and nobody else does as long as the
+    /// context lives.
+    unsafe fn new(job: &Job<'_>, lanes: *mut Self::Lanes) -> Self;
+
+    /// The message in `lane` is the one at `place` of its run.
+    ///
+    /// # Safety
+    /// `lane` is less than the kernel's lanes.
     #[inline(always)]
-    pub fn skip(self, messages: usize) -> Self {
-        Overlay { rows: self.rows.wrapping_add(messages), to: self.to.wrapping_add(messages * PITCH), ..self }
-    }
+    unsafe fn lane(&mut self, _lane: usize, _place: usize) {}
+
+    /// A step begins.
+    #[inline(always)]
+    fn step(&mut self, _step: &Step) {}
+
+    /// The next block is the message's last.
+    #[inline(always)]
+    fn last(&mut self) {}
+
+    /// A block was folded in.
+    #[inline(always)]
+    fn next(&mut self) {}
 }
 
-/// A block's place in its message.
-#[derive(Clone, Copy)]
-pub(crate) struct Place {
-    /// The bytes hashed up to and including this block (BLAKE2).
-    pub counter: u64,
-    /// The bytes of this block that are not padding (BLAKE3).
-    pub len: u32,
-    /// The block's flags (BLAKE3).
-    pub flags: u32,
-    /// Whether it is the last block.
-    pub last: bool,
-    /// The number of each lane's message (BLAKE3).
-    pub numbers: Numbers,
-    /// The size of a block, in bytes (Keccak).
-    pub block: usize,
-}
+/// Of hashes that mix in nothing.
+impl Context for () {
+    type Lanes = ();
 
-impl Place {
-    /// Of hashes whose blocks do not know their places.
-    pub const NOWHERE: Place = Place { counter: 0, len: 0, flags: 0, last: false, numbers: Numbers::Same(0), block: 0 };
-}
-
-/// The numbers of messages.
-#[derive(Clone, Copy)]
-pub(crate) enum Numbers {
-    /// All have this one. It is not in memory: a vector cannot be loaded from words just written before all instructions
-    /// before those are done, and so one short message would wait for the one before.
-    Same(u64),
-    /// The low halves of each lane's, and the high ones.
-    Each([*const u32; 2]),
+    #[inline(always)]
+    unsafe fn new(_: &Job<'_>, _: *mut ()) {}
 }
 
 /// A hash function over some messages side by side.
 ///
-/// Every function is `#[inline(always)]`, so that it takes the target features of the function around [`run`].
+/// Every function is `#[inline(always)]`, so that it takes the target features of the function around the loop.
 ///
-/// # Safety
-/// All functions: the machine has the kernel's instruction set, and pointers reach as far as is said.
+/// Three promises recur below. *Instructions*: the machine has the kernel's instruction set. *State*: the state's words of each
+/// lane can be read or written, as in [`Start`]. *Block*: the block's bytes can be read.
 pub(crate) trait Kernel {
-    /// The state of all lanes.
+    /// The states of all lanes.
     type State: Copy;
+
+    /// What is mixed in beside the blocks.
+    type Context: Context;
 
     /// The number of messages side by side.
     const LANES: usize;
 
-    /// One value a message, in memory: `[T; LANES]`, or more.
+    /// Memory for one value of each lane: `[T; LANES]`, or more.
     type Each<T: Copy>: Copy;
 
-    /// The bytes of a digest that `digests` writes for each message: at least as many as any digest has.
+    /// The number of bytes that `digests` writes for each message: at least as many as any digest has.
     const DIGEST: usize;
 
-    /// All lanes at the same state.
+    /// Whether `fold` has a short cut for [`Block::Same`]. Otherwise it never sees one, because the few extra loads cost less than
+    /// two ways into the compression function.
+    const SAME: bool;
+
+    /// The same state in all lanes.
+    ///
+    /// # Safety
+    /// *Instructions*; *state*, of one message.
     unsafe fn same(words: *const u8) -> Self::State;
 
-    /// Each lane at its own state: lanes side by side for each word.
+    /// A state for each lane.
+    ///
+    /// # Safety
+    /// *Instructions*; *state*.
     unsafe fn load(words: *const u8) -> Self::State;
 
     /// Writes what `load` reads.
+    ///
+    /// # Safety
+    /// *State*, for writing.
     unsafe fn store(state: &Self::State, words: *mut u8);
 
-    /// Whether `fold` has a short cut for a block that is the same in every message. Otherwise it never sees one: the
-    /// few extra loads cost less than two ways into the compression function.
-    const SAME: bool;
-
     /// Folds in one block of each message.
-    unsafe fn fold(state: &mut Self::State, source: Source, place: &Place);
+    ///
+    /// # Safety
+    /// *Instructions*; *block*: a [`Block::Same`] only if [`SAME`](Kernel::SAME). What the context points to can be read.
+    unsafe fn fold(state: &mut Self::State, block: Block, context: &Self::Context);
 
-    /// Writes `DIGEST` bytes for each message, `stride` bytes apart.
+    /// Writes [`DIGEST`](Kernel::DIGEST) bytes for each lane, `stride` bytes apart.
+    ///
+    /// # Safety
+    /// They can be written.
     unsafe fn digests(state: &Self::State, out: *mut u8, stride: usize);
 
-    /// As [`Lane::overlay`], with a message for each lane.
+    /// Puts together a block for each lane.
+    ///
+    /// # Safety
+    /// *Instructions*; the overlay's promises hold for [`LANES`](Kernel::LANES) messages.
     #[inline(always)]
     unsafe fn overlay(overlay: Overlay) {
-        let mut lane = 0;
-        while lane < Self::LANES {
-            // SAFETY: the caller's promise: a row, and a place.
-            unsafe { u32::overlay(overlay.skip(lane)) };
-            lane += 1;
-        }
-    }
-}
-
-/// Memory that begins at a cache line.
-#[repr(align(64))]
-struct Aligned<T>(T);
-
-/// Memory for one value a message.
-type Own<K, T> = MaybeUninit<<K as Kernel>::Each<T>>;
-
-/// Does a job with one kernel.
-///
-/// # Safety
-/// The machine has the kernel's instruction set; the job's pointers reach as far as its steps say.
-#[inline(always)]
-pub(crate) unsafe fn run<K: Kernel>(job: &Job<'_>) {
-    const { assert!(size_of::<K::Each<u8>>() >= K::LANES && K::DIGEST <= 64) };
-    let grid = job.grid;
-    // All of this memory is left as it is where a kernel does not need it: a single message takes less time than clearing it.
-    let (mut rows, mut other_rows) = (Own::<K, *const u8>::uninit(), Own::<K, *const u8>::uninit());
-    let (mut low, mut high) = (Own::<K, u32>::uninit(), Own::<K, u32>::uninit());
-    let (rows, other_rows): (*mut *const u8, *mut *const u8) =
-        (rows.as_mut_ptr().cast(), other_rows.as_mut_ptr().cast());
-    let numbers: [*mut u32; 2] = [low.as_mut_ptr().cast(), high.as_mut_ptr().cast()];
-    // A local of a cache line's alignment that escapes has the whole frame aligned before registers are spilled to it:
-    // otherwise half of all spilled vectors would cross a cache line, or not, by the accident of the caller's stack.
-    let mut staged = Aligned(Own::<K, [u8; PIECE + 64]>::uninit());
-    let staged: *mut u8 = hint::black_box(staged.0.as_mut_ptr()).cast();
-    // While a block is hashed, the next one comes. Of chunks that lie one after another the next group's come, too: a chunk
-    // is too short for the chip to see a stream in it, and a group's chunks together too long for the nearest cache. What is
-    // short enough to have come through the second cache just now would only wait for it.
-    let far = if grid.columns > K::LANES && job.count * grid.step > NEAR { K::LANES * grid.step } else { 0 };
-    let short = job.steps.iter().all(|step| step.blocks == 1);
-    let (mut row, mut column, mut done) = (grid.base, grid.first, 0);
-
-    let mut lane = 0;
-    while grid.up > 0 && lane < K::LANES {
-        // SAFETY: there is a number for each lane.
-        unsafe {
-            *numbers[0].add(lane) = grid.counter as u32;
-            *numbers[1].add(lane) = (grid.counter >> 32) as u32;
-        }
-        lane += 1;
-    }
-
-    while done < job.count {
-        let valid = K::LANES.min(job.count - done);
-        lane = 0;
-        // SAFETY: there is a row and a number for each lane.
-        unsafe {
-            if grid.columns == 1 && valid == K::LANES {
-                // The most frequent case has a number of turns that the compiler knows.
-                while lane < K::LANES {
-                    *rows.add(lane) = row;
-                    if short {
-                        // While these messages are hashed, the next ones come.
-                        prefetch(row.wrapping_add(K::LANES * grid.stride));
-                    }
-                    row = row.wrapping_add(grid.stride);
-                    lane += 1;
-                }
-            }
-            while lane < valid {
-                *rows.add(lane) = row.wrapping_add(column * grid.step);
-                if grid.up > 0 {
-                    let number = grid.counter.wrapping_add(grid.up * column as u64);
-                    *numbers[0].add(lane) = number as u32;
-                    *numbers[1].add(lane) = (number >> 32) as u32;
-                }
-                column += 1;
-                if column == grid.columns {
-                    column = 0;
-                    row = row.wrapping_add(grid.stride);
-                }
-                lane += 1;
-            }
-            // Lanes without a message repeat the last one.
-            while lane < K::LANES {
-                *rows.add(lane) = *rows.add(valid - 1);
-                lane += 1;
-            }
-        }
-        // SAFETY: the caller's promises, and this function's own memory.
-        unsafe {
-            let mut state = match job.start {
-                Start::Same(words) => K::same(words),
-                Start::Kept(words) => K::load(words),
-            };
-            for step in job.steps {
-                let mut place = Place {
-                    counter: step.counter,
-                    len: step.len,
-                    flags: job.flags.0 | step.first as u32,
-                    last: false,
-                    numbers: match grid.up {
-                        0 => Numbers::Same(grid.counter),
-                        _ => Numbers::Each([numbers[0], numbers[1]]),
-                    },
-                    block: job.block,
-                };
-                let (mut from, mut offset) = (rows.cast_const(), step.offset);
-                let scheduled = step.last && !job.schedule.is_null() && !(SMALL && K::LANES == 1);
-                if let Rows::Overlaid(from, end) = step.rows {
-                    let (template, len) = (step.template.as_ptr(), job.block);
-                    K::overlay(Overlay { template, rows, offset, from, end, to: staged, len });
-                }
-                if step.rows != Rows::Direct {
-                    let mut lane = 0;
-                    while lane < K::LANES {
-                        *other_rows.add(lane) = match step.rows {
-                            Rows::Same => step.template.as_ptr(),
-                            _ => staged.add(lane * PITCH),
-                        };
-                        lane += 1;
-                    }
-                    (from, offset) = (other_rows, 0);
-                }
-                // On WebAssembly, few lanes conflict little, and copying costs more than that.
-                let stage = !SMALL && step.blocks > 2 && grid.conflicts();
-                let (mut left, mut staged_blocks) = (step.blocks, 0);
-                while left > 0 {
-                    if stage && staged_blocks == 0 {
-                        let blocks = left.min(PIECE / job.block);
-                        let next = step.offset + ((step.blocks - left) * job.block) as isize;
-                        let mut lane = 0;
-                        while lane < K::LANES {
-                            let to = staged.add(lane * (PIECE + 64));
-                            ptr::copy_nonoverlapping((*rows.add(lane)).wrapping_offset(next), to, blocks * job.block);
-                            *other_rows.add(lane) = to;
-                            lane += 1;
-                        }
-                        (from, offset, staged_blocks) = (other_rows, 0, blocks);
-                    } else if left > 1 && !stage {
-                        let mut lane = 0;
-                        while lane < K::LANES {
-                            prefetch((*rows.add(lane)).wrapping_offset(offset).wrapping_add(job.block));
-                            lane += 1;
-                        }
-                    }
-                    if far > 0 {
-                        let mut lane = 0;
-                        while lane < K::LANES {
-                            prefetch_far((*rows.add(lane)).wrapping_offset(offset).wrapping_add(far));
-                            lane += 1;
-                        }
-                    }
-                    // Blocks that differ only in where they lie.
-                    let alike = match SMALL && K::LANES == 1 && place.flags == job.flags.0 {
-                        true => (left - step.last as usize).max(1),
-                        false => 1,
-                    };
-                    left -= alike;
-                    if left == 0 && step.last {
-                        place.last = true;
-                        place.flags |= job.flags.1;
-                    }
-                    let source = match step.rows {
-                        Rows::Same if scheduled => Source::Scheduled(job.schedule),
-                        Rows::Overlaid(..) if scheduled => Source::Nearly(from, offset, job.schedule),
-                        Rows::Same if K::SAME => Source::Same(step.template.as_ptr()),
-                        _ => Source::Rows(from, offset),
-                    };
-                    fold::<K>(&mut state, source, &place, alike);
-                    place.flags = job.flags.0;
-                    place.counter = place.counter.wrapping_add((alike * job.block) as u64);
-                    offset += (alike * job.block) as isize;
-                    staged_blocks = staged_blocks.wrapping_sub(1);
-                }
-            }
-            match job.end {
-                End::Kept(words) => K::store(&state, words),
-                End::Digests(out, size) if size == K::DIGEST && valid == K::LANES => {
-                    K::digests(&state, out.add(done * size), size);
-                }
-                End::Digests(out, size) => {
-                    K::digests(&state, staged, K::DIGEST);
-                    let mut lane = 0;
-                    while lane < valid {
-                        ptr::copy_nonoverlapping(staged.add(lane * K::DIGEST), out.add((done + lane) * size), size);
-                        lane += 1;
-                    }
-                }
-            }
-        }
-        done += valid;
-    }
-}
-
-/// [`Kernel::fold`], of so many blocks one after another. On WebAssembly it is out of line: V8 is slower where the
-/// compression function of several lanes is a part of a longer loop; of one lane, it is faster as a part of this short one
-/// (lab/js).
-///
-/// # Safety
-/// As [`Kernel::fold`], of each block; of one lane, they are in rows.
-#[cfg_attr(target_family = "wasm", inline(never))]
-#[cfg_attr(not(target_family = "wasm"), inline(always))]
-pub(crate) unsafe fn fold<K: Kernel>(state: &mut K::State, source: Source, place: &Place, blocks: usize) {
-    if K::LANES > 1 || !SMALL {
-        // SAFETY: the caller's promise.
-        return unsafe { K::fold(state, source, place) };
-    }
-    const { assert!(!SMALL || !K::SAME) };
-    // One way to the words: with a second one they would all lie in memory between reading and use.
-    let Source::Rows(rows, mut offset) = source else {
-        // SAFETY: the caller's promise.
-        unsafe { hint::unreachable_unchecked() }
-    };
-    let (mut own, mut place) = (*state, *place);
-    let mut left = blocks;
-    while left > 0 {
-        // SAFETY: the caller's promise.
-        unsafe { K::fold(&mut own, Source::Rows(rows, offset), &place) };
-        left -= 1;
-        place.counter = place.counter.wrapping_add(place.block as u64);
-        offset += place.block as isize;
-    }
-    *state = own;
-}
-
-/// [`Kernel::fold`], of 16 words in lanes.
-///
-/// # Safety
-/// As [`Kernel::fold`].
-#[inline(never)]
-pub(crate) unsafe fn fold_lanes<K: Kernel>(state: &mut K::State, words: *const u8) {
-    let source = Source::Lanes(words);
-    // SAFETY: the caller's promise.
-    unsafe {
-        match K::LANES {
-            1 => K::fold(state, source, &Place::NOWHERE),
-            _ => fold::<K>(state, source, &Place::NOWHERE, 1),
-        }
-    }
-}
-
-/// Has the cache line at an address come nearer: any address will do, even one outside of all memory.
-#[inline(always)]
-fn prefetch(_at: *const u8) {
-    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-    // SAFETY: SSE is a part of x86-64, and a prefetch does not touch memory in the language's sense.
-    unsafe {
-        core::arch::x86_64::_mm_prefetch::<{ core::arch::x86_64::_MM_HINT_T0 }>(_at.cast());
-    }
-}
-
-/// Has the cache line at an address come to the second cache.
-#[inline(always)]
-fn prefetch_far(_at: *const u8) {
-    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-    // SAFETY: as for `prefetch`.
-    unsafe {
-        core::arch::x86_64::_mm_prefetch::<{ core::arch::x86_64::_MM_HINT_T1 }>(_at.cast());
-    }
-}
-
-/// One message's words out of those of `N` messages: see [`Start::Kept`].
-///
-/// # Safety
-/// The words are there.
-#[inline(always)]
-#[allow(dead_code)] // Where there are no SHA instructions.
-pub(crate) unsafe fn own_words<const N: usize, const WORDS: usize>(words: *const u8, message: usize) -> [u32; WORDS] {
-    let mut own = [0; WORDS];
-    let mut at = 0;
-    while at < WORDS {
-        // SAFETY: the caller's promise.
-        own[at] = unsafe { *words.cast::<u32>().add(at * N + message) };
-        at += 1;
-    }
-    own
-}
-
-/// Writes what [`own_words`] reads.
-///
-/// # Safety
-/// There is room for the words.
-#[inline(always)]
-#[allow(dead_code)] // Where there are no SHA instructions.
-pub(crate) unsafe fn put_words<const N: usize, const WORDS: usize>(own: &[u32; WORDS], words: *mut u8, message: usize) {
-    let mut at = 0;
-    while at < WORDS {
-        // SAFETY: the caller's promise.
-        unsafe { *words.cast::<u32>().add(at * N + message) = own[at] };
-        at += 1;
+        // SAFETY: the caller's promise about the overlay, for as many messages.
+        unsafe { overlay.write(Self::LANES) }
     }
 }
 
@@ -606,7 +254,7 @@ macro_rules! lanes_state {
 
         #[inline(always)]
         unsafe fn same(words: *const u8) -> [L; $words] {
-            // SAFETY: the caller's promise.
+            // SAFETY: the instruction set and the words of one state, `at` of which are below `$words`, are promised.
             unsafe {
                 let words = words.cast::<L::Word>();
                 let mut state = [L::broadcast(*words); $words];
@@ -621,7 +269,7 @@ macro_rules! lanes_state {
 
         #[inline(always)]
         unsafe fn load(words: *const u8) -> [L; $words] {
-            // SAFETY: the caller's promise.
+            // SAFETY: the instruction set is promised, and the words of all lanes, which are a vector for each of `$words`.
             unsafe {
                 let words = words.cast::<L::Word>();
                 let mut state = [L::load(words); $words];
@@ -639,15 +287,15 @@ macro_rules! lanes_state {
             let words = words.cast::<L::Word>();
             let mut at = 0;
             while at < $words {
-                // SAFETY: the caller's promise.
+                // SAFETY: the words of all lanes can be written, as promised: a vector for each of `$words`.
                 unsafe { state[at].store(words.add(at * L::LANES)) };
                 at += 1;
             }
         }
 
         #[inline(always)]
-        unsafe fn overlay(overlay: $crate::kernel::Overlay) {
-            // SAFETY: the caller's promise.
+        unsafe fn overlay(overlay: $crate::overlay::Overlay) {
+            // SAFETY: the same promises: a kernel over `L` has as many lanes.
             unsafe { L::overlay(overlay) }
         }
     };

@@ -1,13 +1,17 @@
 //! Messages that come slice by slice, hashed side by side.
 
 #[cfg(feature = "blake3")]
-use crate::blake3::Trees;
+use crate::hash::blake3::Trees;
 use crate::{
-    Hash, Messages,
+    Hash,
     cpu::{Cpu, active_or_detected},
-    kernel::{End, Grid, Job, Start},
-    kernels::{Entry, Family, pick, single},
-    plan::{Plan, Scheme, Words},
+    dispatch::{Entry, Family},
+    grid::Grid,
+    kernel::{End, Job, Start},
+    messages::Messages,
+    plan::Plan,
+    scheme::Scheme,
+    words::{WordSize, Words},
 };
 use alloc::{vec, vec::Vec};
 use core::{fmt, mem::MaybeUninit, ptr};
@@ -22,9 +26,9 @@ pub struct Streams {
 /// The messages' states.
 #[derive(Clone)]
 enum State {
-    /// Of hashes that fold one block after another.
+    /// Those of hashes that fold in one block after another.
     Chains(Chains),
-    /// Of BLAKE3.
+    /// Those of BLAKE3.
     #[cfg(feature = "blake3")]
     Trees(Trees),
 }
@@ -33,20 +37,19 @@ enum State {
 #[derive(Clone)]
 struct Chains {
     cpu: Cpu,
-    family: Family,
     scheme: &'static Scheme,
     count: usize,
     /// The kernels that share the messages, left to right.
     groups: Vec<Group>,
-    /// The bytes of each message that are in the states: whole blocks.
+    /// The number of bytes of each message that are in the states: whole blocks.
     hashed: u64,
-    /// The bytes of each message that wait in `tails`: less than a block, or a full one where the last must be marked.
+    /// The number of bytes of each message that wait in `tails`: less than a block, or a full one where the last must be marked.
     fill: usize,
     /// A block for each message.
     tails: Vec<u8>,
 }
 
-/// Some messages at one kernel.
+/// Some messages that share a kernel.
 #[derive(Clone)]
 struct Group {
     entry: &'static Entry,
@@ -71,7 +74,7 @@ impl Streams {
                 trees.append(prefix);
                 State::Trees(trees)
             }
-            _ => State::Chains(Chains::new(cpu, hash, prefix, count)),
+            _ => State::Chains(Chains::new(cpu, hash.scheme(), prefix, count)),
         };
         Streams { hash, state }
     }
@@ -98,7 +101,7 @@ impl Streams {
         assert_eq!(slices.count(), self.count(), "a slice for each message");
         match &mut self.state {
             State::Chains(chains) => {
-                // SAFETY: `Messages` lie in their memory.
+                // SAFETY: `Messages` have their bytes, and there are as many as chains, as asserted.
                 unsafe { chains.feed(slices.bytes().as_ptr(), slices.stride(), slices.len()) }
             }
             #[cfg(feature = "blake3")]
@@ -110,7 +113,7 @@ impl Streams {
     pub fn append(&mut self, bytes: &[u8]) {
         match &mut self.state {
             State::Chains(chains) => {
-                // SAFETY: the same slice for each message.
+                // SAFETY: all messages get the same slice, at a stride of 0.
                 unsafe { chains.feed(bytes.as_ptr(), 0, bytes.len()) }
             }
             #[cfg(feature = "blake3")]
@@ -153,40 +156,37 @@ impl fmt::Debug for Streams {
     }
 }
 
-/// The state after the whole blocks of `prefix`, and what is left of it. `memory` is for that state, if there are any.
+/// The state after the whole blocks of `prefix`, and the rest of the prefix. `memory` is for the state, if there are such blocks.
 pub(crate) fn begin<'a, 'b>(
     cpu: Cpu,
-    hash: Hash,
+    scheme: &'static Scheme,
     prefix: &'a [u8],
     memory: &'b mut MaybeUninit<Words>,
 ) -> (&'b Words, &'a [u8]) {
-    let (scheme, block) = (hash.scheme(), hash.scheme().block);
-    let blocks = match scheme.padding.marks_last() {
-        true => prefix.len().saturating_sub(1) / block,
-        false => prefix.len() / block,
-    };
+    let blocks = scheme.framing.whole_blocks(prefix.len());
     if blocks == 0 {
         return (&scheme.start, prefix);
     }
     let state = memory.write(scheme.start);
-    let mut plan = Plan::new();
-    plan.blocks(scheme, 0, 0, blocks);
-    let (start, end) = (Start::Same(scheme.start.as_ptr()), End::Kept(state.as_mut_ptr()));
-    let job = Job::new(scheme, &plan, start, Grid::column(prefix.as_ptr(), 0), 1, end);
-    // SAFETY: `single` is a kernel of one lane that `cpu` has; `prefix` has the blocks.
-    unsafe { (single(cpu, hash.family()).run)(&job) };
-    (state, &prefix[blocks * block..])
+    let mut plan = Plan::new(scheme.framing);
+    plan.blocks(0, 0, blocks);
+    let (start, end) = (Start::Same(&scheme.start), End::Kept(state.as_mut_ptr()));
+    let job = Job::new(&plan, start, Grid::apart(prefix.as_ptr(), 0, 1), end);
+    // SAFETY: `single` is a kernel of one lane that `cpu` has. The only message is `prefix`, which has the blocks, and `state` has room
+    // for its state.
+    unsafe { (scheme.family.single(cpu).run)(&job) };
+    (state, &prefix[blocks * scheme.framing.block..])
 }
 
 impl Chains {
-    fn new(cpu: Cpu, hash: Hash, prefix: &[u8], count: usize) -> Self {
-        let (scheme, family) = (hash.scheme(), hash.family());
+    fn new(cpu: Cpu, scheme: &'static Scheme, prefix: &[u8], count: usize) -> Self {
+        let family = scheme.family;
         let mut memory = MaybeUninit::uninit();
-        let (start, rest) = begin(cpu, hash, prefix, &mut memory);
+        let (start, rest) = begin(cpu, scheme, prefix, &mut memory);
         let mut groups = Vec::new();
         let mut left = count;
         while left > 0 {
-            let entry = pick(cpu, family, left);
+            let entry = family.pick(cpu, left);
             let mut group = Group { entry, count: left.min(entry.lanes), states: vec![Words::ZERO; entry.lanes] };
             for lane in 0..entry.lanes {
                 group.set(family, lane, start);
@@ -195,9 +195,9 @@ impl Chains {
             groups.push(group);
         }
         let hashed = (prefix.len() - rest.len()) as u64;
-        let mut chains =
-            Chains { cpu, family, scheme, count, groups, hashed, fill: 0, tails: vec![0; count * scheme.block] };
-        // SAFETY: the same slice for each message.
+        let tails = vec![0; count * scheme.framing.block];
+        let mut chains = Chains { cpu, scheme, count, groups, hashed, fill: 0, tails };
+        // SAFETY: all messages get the same rest, at a stride of 0.
         unsafe { chains.keep(rest.as_ptr(), 0, rest.len()) };
         chains
     }
@@ -211,37 +211,38 @@ impl Chains {
             lane -= group.count;
             group = groups.next().expect("a message has a group");
         }
-        let entry = pick(self.cpu, self.family, 1);
+        let family = self.scheme.family;
+        let entry = family.pick(self.cpu, 1);
         let mut own = Group { entry, count: 1, states: vec![Words::ZERO; entry.lanes] };
-        own.set(self.family, 0, &group.get(self.family, lane));
-        let block = self.scheme.block;
+        own.set(family, 0, &group.get(family, lane));
+        let block = self.scheme.framing.block;
         Chains { count: 1, groups: vec![own], tails: self.tails[index * block..][..block].to_vec(), ..*self }
     }
 
-    /// Appends `len` bytes to each message: those of the first begin at `base`, the others `stride` bytes further each.
+    /// Appends `len` bytes to each message: those of the first begin at `base`, those of each further one `stride` bytes after those of
+    /// the one before.
     ///
     /// # Safety
-    /// The bytes can be read.
+    /// All of these bytes can be read.
     unsafe fn feed(&mut self, base: *const u8, stride: usize, len: usize) {
-        let (block, marks_last) = (self.scheme.block, self.scheme.padding.marks_last());
+        let (block, marks_last) = (self.scheme.framing.block, self.scheme.framing.marks_last());
         let mut at = 0;
         if self.fill > 0 {
             at = len.min(block - self.fill);
-            // SAFETY: the caller's promise.
+            // SAFETY: these are the first of the promised bytes, since `at <= len`; with those that wait, they are at most a block.
             unsafe { self.keep(base, stride, at) };
             if self.fill < block || (marks_last && at == len) {
                 return;
             }
-            let grid = Grid::column(self.tails.as_ptr(), block);
+            let grid = Grid::apart(self.tails.as_ptr(), block, self.count);
             self.fill = 0;
-            // SAFETY: a full block of each message waits.
+            // SAFETY: `tails` has a full block of each message.
             unsafe { self.fold(grid, 0, 1) };
         }
-        let left = len - at;
-        let blocks = if marks_last { left.saturating_sub(1) / block } else { left / block };
-        // SAFETY: the caller's promise.
+        let blocks = self.scheme.framing.whole_blocks(len - at);
+        // SAFETY: the bytes from `at` to before `len` are promised: `blocks` blocks of them, and less than a block, or one block, more.
         unsafe {
-            self.fold(Grid::column(base, stride), at, blocks);
+            self.fold(Grid::apart(base, stride, self.count), at, blocks);
             at += blocks * block;
             self.keep(base.wrapping_add(at), stride, len - at);
         }
@@ -250,76 +251,93 @@ impl Chains {
     /// Hashes `blocks` full blocks of each message, from `offset` bytes on.
     ///
     /// # Safety
-    /// The blocks can be read.
-    unsafe fn fold(&mut self, mut grid: Grid, offset: usize, blocks: usize) {
+    /// The grid has a message for each chain, with these blocks.
+    unsafe fn fold(&mut self, grid: Grid, offset: usize, blocks: usize) {
         if blocks == 0 {
             return;
         }
-        let mut plan = Plan::new();
-        plan.blocks(self.scheme, self.hashed, offset as isize, blocks);
+        let mut plan = Plan::new(self.scheme.framing);
+        plan.blocks(self.hashed, offset as isize, blocks);
+        let mut done = 0;
         for group in &mut self.groups {
             let states: *mut u8 = group.states.as_mut_ptr().cast();
-            let job = Job::new(self.scheme, &plan, Start::Kept(states), grid, group.count, End::Kept(states));
-            // SAFETY: the group was made for a kernel that the machine has; the rest is the caller's promise.
+            let job = Job::new(&plan, Start::Kept(states), grid.part(done, group.count), End::Kept(states));
+            // SAFETY: the kernel was picked for this machine, and the states are of as many lanes as it has. The blocks are promised.
             unsafe { (group.entry.run)(&job) };
-            grid = grid.skip(group.count);
+            done += group.count;
         }
-        self.hashed += (blocks * self.scheme.block) as u64;
+        self.hashed += (blocks * self.scheme.framing.block) as u64;
     }
 
-    /// Copies `len` bytes of each message behind those that wait: together no more than a block.
+    /// Copies `len` bytes of each message to the end of those that wait: together no more than a block.
     ///
     /// # Safety
-    /// The bytes can be read.
+    /// As for [`feed`](Chains::feed).
     unsafe fn keep(&mut self, base: *const u8, stride: usize, len: usize) {
-        for (index, tail) in self.tails.chunks_exact_mut(self.scheme.block).enumerate() {
+        for (index, tail) in self.tails.chunks_exact_mut(self.scheme.framing.block).enumerate() {
             let to = &mut tail[self.fill..self.fill + len];
-            // SAFETY: the caller's promise, and `to` is so long.
+            // SAFETY: `len` bytes of the message at `index` are promised, and `to` has as many, in memory that is borrowed mutably.
             unsafe { ptr::copy_nonoverlapping(base.wrapping_add(index * stride), to.as_mut_ptr(), len) };
         }
         self.fill += len;
     }
 
     fn finish(self, mut out: &mut [u8], size: usize) {
-        let mut plan = Plan::new();
-        plan.rest(self.scheme, &[], self.fill, self.hashed);
-        let mut grid = Grid::column(self.tails.as_ptr(), self.scheme.block);
+        let mut plan = Plan::new(self.scheme.framing);
+        plan.rest(&[], self.fill, self.hashed);
+        let grid = Grid::apart(self.tails.as_ptr(), self.scheme.framing.block, self.count);
+        let mut done = 0;
         for group in &self.groups {
             let (own, rest) = out.split_at_mut(group.count * size);
             let (start, end) = (Start::Kept(group.states.as_ptr().cast()), End::Digests(own.as_mut_ptr(), size));
-            let job = Job::new(self.scheme, &plan, start, grid, group.count, end);
-            // SAFETY: the group was made for a kernel that the machine has; `fill` bytes wait; `own` has the digests.
+            let job = Job::new(&plan, start, grid.part(done, group.count), end);
+            // SAFETY: the kernel was picked for this machine, and the states are of as many lanes as it has. `fill` bytes of each message
+            // wait in `tails`, and `own` has a place for each digest.
             unsafe { (group.entry.run)(&job) };
-            grid = grid.skip(group.count);
+            done += group.count;
             out = rest;
         }
     }
 }
 
 impl Group {
-    /// Where a lane's words are, in bytes: each word's place, and the word's size.
-    fn places(&self, family: Family, lane: usize) -> impl Iterator<Item = usize> + use<> {
-        let (lanes, word) = (self.entry.lanes, family.word());
-        (0..family.words()).map(move |index| (index * lanes + lane) * word)
+    /// The place of each of a lane's words in `states`, in bytes.
+    fn places(&self, family: &Family, lane: usize) -> impl Iterator<Item = usize> + use<> {
+        let (lanes, word) = (self.entry.lanes, family.word.bytes());
+        (0..family.words).map(move |index| (index * lanes + lane) * word)
     }
 
     /// Sets a lane's state.
-    fn set(&mut self, family: Family, lane: usize, state: &Words) {
-        let (word, memory) = (family.word(), self.states.as_mut_ptr().cast::<u8>());
+    fn set(&mut self, family: &Family, lane: usize, state: &Words) {
+        let memory = self.states.as_mut_ptr().cast::<u8>();
         for (index, place) in self.places(family, lane).enumerate() {
-            // SAFETY: `lanes` times `Words` have room for so many words of all lanes, and `state` for those of one.
-            unsafe { ptr::copy_nonoverlapping(state.as_ptr().add(index * word), memory.add(place), word) };
+            // SAFETY: `states` are `Words` for each lane, which have room for the words of all lanes, and `state` has those of one.
+            unsafe { copy_word(family.word, state.as_ptr().add(index * family.word.bytes()), memory.add(place)) };
         }
     }
 
     /// A lane's state.
-    fn get(&self, family: Family, lane: usize) -> Words {
-        let (word, memory) = (family.word(), self.states.as_ptr().cast::<u8>());
+    fn get(&self, family: &Family, lane: usize) -> Words {
+        let memory = self.states.as_ptr().cast::<u8>();
         let mut state = Words::ZERO;
         for (index, place) in self.places(family, lane).enumerate() {
             // SAFETY: as for `set`.
-            unsafe { ptr::copy_nonoverlapping(memory.add(place), state.as_mut_ptr().add(index * word), word) };
+            unsafe { copy_word(family.word, memory.add(place), state.as_mut_ptr().add(index * family.word.bytes())) };
         }
         state
+    }
+}
+
+/// Copies a word of any alignment.
+///
+/// # Safety
+/// It can be read and written.
+unsafe fn copy_word(size: WordSize, from: *const u8, to: *mut u8) {
+    // SAFETY: just these promises; an array of bytes has any alignment.
+    unsafe {
+        match size {
+            WordSize::Bits32 => *to.cast::<[u8; 4]>() = *from.cast(),
+            WordSize::Bits64 => *to.cast::<[u8; 8]>() = *from.cast(),
+        }
     }
 }

@@ -15,7 +15,7 @@ fn hmac(hash: Hash, key: &[u8], message: &[u8]) -> Vec<u8> {
 
 #[test]
 fn as_hmac_written_out() {
-    for hash in Hash::ALL.into_iter().filter(|&hash| iterates(hash)) {
+    for hash in Hash::ALL.iter().copied().filter(|&hash| iterates(hash)) {
         let size = hash.size();
         for count in 0..=9 {
             for times in [0, 1, 2, 5] {

@@ -9,7 +9,7 @@ use reference::{bytes, reference};
 #[test]
 fn whole_slices_and_empty_ones() {
     let memory = bytes(40 * 3000);
-    for hash in Hash::ALL {
+    for &hash in Hash::ALL {
         for cpu in Cpu::available() {
             for count in [0, 1, 2, 3, hash.lanes_on(cpu), hash.lanes_on(cpu) + 3] {
                 let mut streams = Streams::on(cpu, hash, b"salt", count);
@@ -82,7 +82,7 @@ proptest! {
     fn any_slices((count, shared, slices, split) in cases(), skew in 0..70usize) {
         let memory = bytes(count.max(1) * (4096 + skew));
         let prefix = &bytes(300)[..shared];
-        for hash in Hash::ALL {
+        for &hash in Hash::ALL {
             let expected: Vec<_> = (0..count)
                 .map(|index| {
                     let mut parts = vec![prefix];

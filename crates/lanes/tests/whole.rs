@@ -2,7 +2,7 @@
 
 mod reference;
 
-use mksum_lanes::{Hash, Messages, blake3, cpu::Cpu, digests_on};
+use mksum_lanes::{Hash, Messages, blake3, cpu::Cpu, digest, digests_on};
 use reference::{bytes, reference};
 
 /// Compares all digests; on failure says which message of which case.
@@ -38,7 +38,7 @@ fn most_lanes(hash: Hash) -> usize {
 #[test]
 fn every_length() {
     let memory = bytes(128 * 512);
-    for hash in Hash::ALL {
+    for &hash in Hash::ALL {
         let borders = (1..=3).flat_map(|blocks| {
             let at = blocks * hash.block_size();
             at.saturating_sub(20)..at + 4
@@ -52,7 +52,7 @@ fn every_length() {
 #[test]
 fn every_count() {
     let memory = bytes(128 * 1024);
-    for hash in Hash::ALL {
+    for &hash in Hash::ALL {
         for count in 0..=most_lanes(hash) {
             for len in [1, 64, 65, 2 * hash.block_size()] {
                 check_all(hash, &[], Messages::strided(&memory, len, len, count));
@@ -66,7 +66,7 @@ fn every_count() {
 #[test]
 fn many_with_nearly_the_same_last_block() {
     let memory = bytes(150 * 200);
-    for hash in Hash::ALL {
+    for &hash in Hash::ALL {
         for len in [63, 64, 65, 66, 67, 68, 127, 128, 129, 132, 135, 136] {
             for prefix in [&[][..], &[1]] {
                 check_all(hash, prefix, Messages::strided(&memory, len, len + 3, 141));
@@ -78,7 +78,7 @@ fn many_with_nearly_the_same_last_block() {
 #[test]
 fn every_alignment() {
     let memory = bytes(64 * 300);
-    for hash in Hash::ALL {
+    for &hash in Hash::ALL {
         for at in 0..64 {
             check_all(hash, &[1], Messages::strided(&memory[at..], 200, 200 + at % 5, 35));
         }
@@ -88,7 +88,7 @@ fn every_alignment() {
 #[test]
 fn every_prefix() {
     let (memory, prefix) = (bytes(64 * 1200), bytes(1100));
-    for hash in Hash::ALL {
+    for &hash in Hash::ALL {
         for shared in (0..=300).chain([512, 1023, 1024, 1025]) {
             let len = [0, 1, 31, 64, 127, 128, 200, 1024][shared % 8];
             check_all(hash, &prefix[..shared], Messages::strided(&memory, len, len, 34));
@@ -104,7 +104,7 @@ fn every_prefix() {
 #[test]
 fn strides_in_the_same_cache_sets() {
     let memory = bytes(40 * 8192);
-    for hash in Hash::ALL {
+    for &hash in Hash::ALL {
         for len in [2048, 4095, 8191, 8192] {
             for count in [1, 16, 33, 40] {
                 check_all(hash, &[7], Messages::strided(&memory, len, len.next_power_of_two(), count));
@@ -116,7 +116,7 @@ fn strides_in_the_same_cache_sets() {
 #[test]
 fn long_messages() {
     let memory = bytes(70_000);
-    for hash in Hash::ALL {
+    for &hash in Hash::ALL {
         for len in [1023, 1024, 1025, 2048, 2049, 3072, 5000, 31 * 1024, 32 * 1024 + 1, 65536] {
             for count in 1..=70_000 / len {
                 if count < 6 {
@@ -130,7 +130,7 @@ fn long_messages() {
 #[test]
 fn one_bit_changes_one_lane() {
     let memory = bytes(70 * 130);
-    for hash in Hash::ALL {
+    for &hash in Hash::ALL {
         for cpu in Cpu::available() {
             let (count, size) = (2 * hash.lanes_on(cpu) + 1, hash.size());
             let digests = |memory: &[u8]| {
@@ -153,7 +153,7 @@ fn one_bit_changes_one_lane() {
 
 #[test]
 fn every_kernel_has_its_count() {
-    for hash in Hash::ALL {
+    for &hash in Hash::ALL {
         for cpu in Cpu::available() {
             let lanes: Vec<_> = cpu.kernels(hash).map(|kernel| kernel.lanes).collect();
             assert!(lanes.contains(&hash.lanes_on(cpu)), "{cpu:?} {}: {lanes:?}", hash.name());
@@ -190,5 +190,18 @@ fn blake3_chunks_and_parents() {
     }
     for len in 0..=1024 {
         assert_eq!(blake3::root_chunk(&memory[..len]), *::blake3::hash(&memory[..len]).as_bytes(), "{len} bytes");
+    }
+}
+
+/// The examples of GB/T 32905, annex A.
+#[test]
+fn sm3_examples() {
+    for (message, expected) in [
+        ("abc".to_owned(), "66c7f0f462eeedd9d1f2d46bdc10e4e24167c4875cf2f7a2297da02b8f4ba8e0"),
+        ("abcd".repeat(16), "debe9ff92275b8a138604889c18e5a4d6fdb70e5387e5765293dcba39c0c5732"),
+    ] {
+        let digest: String =
+            digest(Hash::Sm3, &[message.as_bytes()])[..32].iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(digest, expected);
     }
 }

@@ -147,6 +147,8 @@ const ANY_HASH: &[Hash] = &[
     Hash::Blake2s,
     Hash::Blake2b,
     Hash::Blake3,
+    #[cfg(feature = "sm3")]
+    Hash::Sm3,
 ];
 
 /// Nodes without prefixes.

@@ -95,7 +95,7 @@ fn wrong_sizes_and_hashes_are_told() {
         let error = error(Hash::Blake3, &[0; 64], nodes);
         assert!(matches!(error, NodeTreeError::Nodes { found, expected: 64 } if found == nodes), "{nodes}");
     }
-    for hash in Hash::ALL {
+    for &hash in Hash::ALL {
         let leaves = vec![0; 2 * hash.size()];
         let found = NodeTree::over(hash, leaves.len());
         assert_eq!(found.is_ok(), NodeTree::HASHES.contains(&hash), "{}", hash.name());

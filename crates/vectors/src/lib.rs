@@ -1,4 +1,4 @@
-//! The rows of `vectors/`, and slow references, for the tests of every crate.
+//! The rows of `vectors/` and slow reference hashes, for the tests of every crate.
 #![forbid(unsafe_code)]
 
 mod nodes;
@@ -17,34 +17,34 @@ use std::path::Path;
 pub struct Row {
     /// The file and line, for messages.
     pub at: String,
-    /// The format's name, in its canonical form.
+    /// The canonical format string.
     pub format: String,
     /// The name of the byte pattern.
     pub pattern: Pattern,
     /// The input's length, in bytes.
     pub len: u64,
-    /// The root as its tool prints it; `-` where the format has none.
+    /// The root as its tool prints it; `-` if the format has none.
     pub root: String,
 }
 
 impl Row {
-    /// The input.
+    /// Returns the input.
     pub fn input(&self) -> Vec<u8> {
         self.pattern.bytes(self.len)
     }
 }
 
-/// What an input's bytes are.
+/// The byte pattern of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Pattern {
-    /// Byte i is `i mod 251`: it does not repeat on a power of two.
+    /// Byte i is `i mod 251`: its period is not a power of two.
     Mod251,
     /// Byte i is `(i * 131 + (i >> 8) * 17) mod 256`.
     Pat,
 }
 
 impl Pattern {
-    /// The first `len` bytes.
+    /// Returns the first `len` bytes.
     pub fn bytes(self, len: u64) -> Vec<u8> {
         match self {
             Pattern::Mod251 => (0..len).map(|i| (i % 251) as u8).collect(),
@@ -53,10 +53,10 @@ impl Pattern {
     }
 }
 
-/// Every row of every file, in the order of their names.
+/// Returns every row of every file, in the order of the file names.
 ///
 /// # Panics
-/// If a file cannot be read or a row is not five columns: a row is never skipped.
+/// If a file cannot be read or a row does not have five columns: rows are never skipped.
 pub fn rows() -> Vec<Row> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/rows");
     let mut paths: Vec<_> = fs::read_dir(&folder).expect("vectors/rows").map(|entry| entry.unwrap().path()).collect();
@@ -69,13 +69,13 @@ pub fn rows() -> Vec<Row> {
             }
             let at = format!("{}:{number}", path.display());
             let columns: Vec<_> = line.split('\t').collect();
-            let [format, pattern, len, root, _source] = columns[..] else { panic!("{at}: not five columns") };
+            let [format, pattern, len, root, _source] = columns[..] else { panic!("{at}: expected five columns") };
             let pattern = match pattern {
                 "mod251" => Pattern::Mod251,
                 "pat" => Pattern::Pat,
                 other => panic!("{at}: unknown input {other}"),
             };
-            let len = len.parse().unwrap_or_else(|_| panic!("{at}: the length {len}"));
+            let len = len.parse().unwrap_or_else(|_| panic!("{at}: invalid length {len}"));
             rows.push(Row { at, format: format.into(), pattern, len, root: root.into() });
         }
     }

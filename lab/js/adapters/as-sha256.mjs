@@ -1,4 +1,4 @@
-// @chainsafe/as-sha256 1: AssemblyScript compiled to WebAssembly; one state, so streams cannot be interleaved.
+// @chainsafe/as-sha256 1: AssemblyScript compiled to WebAssembly. It has one state, so streams cannot be interleaved.
 import { digest } from "@chainsafe/as-sha256";
 
 export default {

@@ -1,4 +1,4 @@
-// blake2b-wasm 2: WebAssembly written by hand.
+// blake2b-wasm 2: handwritten WebAssembly.
 import blake2b from "blake2b-wasm";
 
 export default {

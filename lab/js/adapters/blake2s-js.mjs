@@ -1,4 +1,4 @@
-// blake2s-js 1: JavaScript, the one that blake2s was made of.
+// blake2s-js 1: JavaScript, on which blake2s is based.
 import Blake2s from "blake2s-js";
 
 export default {

@@ -6,7 +6,7 @@ export default {
     name: "blake2s",
     kind: "js",
     load: () => ({
-        // A Buffer over the same bytes costs next to nothing.
+        // A Buffer over the same bytes has a negligible cost.
         hashes: {
             blake2s: (bytes) =>
                 new Blake2s(32).update(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)).digest(),

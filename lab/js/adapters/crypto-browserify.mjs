@@ -1,4 +1,4 @@
-// crypto-browserify 3: what bundlers put in the place of Node's crypto; in Node it would hand over to node:crypto.
+// crypto-browserify 3: the bundlers' replacement for Node's crypto. In Node it would delegate to node:crypto.
 import { createHash, pbkdf2Sync } from "crypto-browserify";
 
 const digest = (name) => (bytes) => createHash(name).update(bytes).digest();

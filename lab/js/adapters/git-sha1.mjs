@@ -1,4 +1,4 @@
-// git-sha1 0.1: JavaScript; in Node it would hand over to node:crypto.
+// git-sha1 0.1: JavaScript. In Node it would delegate to node:crypto.
 import sha1 from "git-sha1";
 
 export default {

@@ -1,5 +1,4 @@
-// hash-wasm 4: WebAssembly, an instance for each hasher; what is timed is one hasher used again and again, its
-// fastest way.
+// hash-wasm 4: WebAssembly, with an instance for each hasher. The study reuses one hasher, which is the fastest way.
 import * as wasm from "hash-wasm";
 
 const makers = {
@@ -31,13 +30,13 @@ export default {
             hashes,
             pbkdf2: { sha1: pbkdf2("sha1", 20), sha256: pbkdf2("sha256", 32) },
             streams: {
-                // An instance for each file.
+                // One instance for each file.
                 sha256: async () => {
                     const hasher = await wasm.createSHA256();
                     hasher.init();
                     return { update: (bytes) => hasher.update(bytes), digest: () => hasher.digest("binary") };
                 },
-                // Instances go back and are taken again.
+                // Instances are returned to a pool and reused.
                 "sha256 pooled": async () => {
                     const hasher = spare.pop() ?? (await wasm.createSHA256());
                     hasher.init();
@@ -49,7 +48,7 @@ export default {
                         },
                     };
                 },
-                // One instance, into which the state of a file is loaded for each of its chunks.
+                // One instance, which loads the file's state for each chunk.
                 "sha256 saved states": () => {
                     let state = shared.init().save();
                     return {

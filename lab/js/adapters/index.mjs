@@ -1,15 +1,15 @@
-// Every subject of the study. An adapter says how its library wants to be fed, and nothing else:
+// All subjects of the study. An adapter only defines how its library is called:
 //
-//     name, kind            as results call it; 'js', 'wasm' or 'native'
-//     absent()              why this engine has none, if it has none
-//     load()                the library, ready:
-//       input(bytes)          the library's own kind of input, where it does not take a Uint8Array; timed apart
-//       hex(output)           its output in hexadecimal, where `hexadecimal` of bytes.mjs cannot tell
-//       hashes.NAME(input)    a digest, or a promise of one
-//       pbkdf2.NAME(password, salt, iterations)    a derived key as long as the digest
-//       keys.SUBJECT(passwords, salt, iterations)  many keys with PBKDF2-SHA256 in one call, where there is one
-//       root(bytes)           the Merkle root plain:sha256:1KiB, where there are trees
-//       streams.NAME()        a state with update(bytes) and digest(); NAME is `sha256`, or `sha256 HOW`
+//     name, kind            the name in results; 'js', 'wasm' or 'native'
+//     absent()              the reason why this engine does not have the library, or undefined
+//     load()                returns the initialised library:
+//       input(bytes)          converts to the library's own input type, if it does not accept a Uint8Array; timed separately
+//       hex(output)           converts its output to hexadecimal, if `hexadecimal` of bytes.mjs cannot
+//       hashes.NAME(input)    returns a digest, or a promise of one
+//       pbkdf2.NAME(password, salt, iterations)    derives a key as long as the digest
+//       keys.SUBJECT(passwords, salt, iterations)  derives many keys with PBKDF2-SHA256 in one call, if the library can
+//       root(bytes)           returns the Merkle root plain:sha256:1KiB, if the library has trees
+//       streams.NAME()        returns a state with update(bytes) and digest(); NAME is `sha256`, or `sha256 METHOD`
 import asSha256 from "./as-sha256.mjs";
 import blake2bWasm from "./blake2b-wasm.mjs";
 import blake2sJs from "./blake2s-js.mjs";

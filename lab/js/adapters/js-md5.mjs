@@ -1,4 +1,4 @@
-// js-md5 0.9: JavaScript; in Node it would hand over to node:crypto.
+// js-md5 0.9: JavaScript. In Node it would delegate to node:crypto.
 import md5 from "js-md5";
 
 export default {

@@ -1,4 +1,4 @@
-// js-nacl 1: libsodium compiled to JavaScript. Its memory has to be asked for when it starts.
+// js-nacl 1: libsodium compiled to JavaScript. Its memory size must be set at the start.
 import factory from "js-nacl";
 
 export default {

@@ -1,4 +1,4 @@
-// js-sha1 0.7: JavaScript; in Node it would hand over to node:crypto.
+// js-sha1 0.7: JavaScript. In Node it would delegate to node:crypto.
 import sha1 from "js-sha1";
 
 export default {

@@ -1,4 +1,4 @@
-// js-sha256 1: JavaScript; in Node it would hand over to node:crypto.
+// js-sha256 1: JavaScript. In Node it would delegate to node:crypto.
 import { sha256 } from "js-sha256";
 
 export default {

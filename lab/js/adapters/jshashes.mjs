@@ -1,4 +1,4 @@
-// jshashes 1: JavaScript on strings of bytes, which come out as hexadecimal.
+// jshashes 1: JavaScript on byte strings, with hexadecimal output.
 import Hashes from "jshashes";
 import { binaryString } from "../bytes.mjs";
 

@@ -1,4 +1,4 @@
-// mksum, ours: the Rust engine in WebAssembly, one memory for all states.
+// mksum: the Rust engine in WebAssembly, with one memory for all states.
 import * as mksum from "../../../bindings/js/dist/index.js";
 
 const HASHES = ["md5", "sha1", "sha256", "sha512", "ripemd160", "blake2s", "blake2b", "blake3"];

@@ -1,4 +1,4 @@
-// node:crypto, the engine's own: OpenSSL in Node and Deno's and Bun's stand-ins for it.
+// node:crypto, the engine's own library: OpenSSL in Node, and the implementations of Deno and Bun.
 export const NAMES = {
     md5: "md5",
     sha1: "sha1",
@@ -26,7 +26,7 @@ export default {
                 sha256: (password, salt, iterations) => crypto.pbkdf2Sync(password, salt, iterations, 32, "sha256"),
             },
             keys: {
-                // One thread of the engine's pool for each key.
+                // Each key is derived on a thread of the engine's pool.
                 "node:crypto, in threads": (passwords, salt, iterations) =>
                     Promise.all(
                         passwords.map(

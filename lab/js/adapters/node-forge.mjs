@@ -1,5 +1,5 @@
-// node-forge 1: JavaScript on strings of bytes (its own conversion ends at the engine's limit of arguments, so ours
-// makes them). In Node it would hand PBKDF2 over to node:crypto.
+// node-forge 1: JavaScript on byte strings. Its own conversion fails at the engine's limit of arguments, so the study's is used.
+// In Node it would delegate PBKDF2 to node:crypto.
 import forge from "node-forge";
 import { binaryString } from "../bytes.mjs";
 

@@ -1,13 +1,12 @@
-// sjcl 1: JavaScript on arrays of 32-bit words; the build that npm has lacks sha1, sha512 and ripemd160, which the
-// package's sources have.
+// sjcl 1: JavaScript on arrays of 32-bit words. The build on npm lacks sha1, sha512 and ripemd160, which the package's sources
+// contain.
 import sjcl from "../build/sjcl.cjs";
 
 const { hash, misc, codec } = sjcl;
-class HmacSha1 {
-    constructor(key) {
-        const hmac = new misc.hmac(key, hash.sha1);
-        this.encrypt = (data) => hmac.encrypt(data);
-    }
+/** The pseudorandom function that sjcl's PBKDF2 constructs for a key. */
+function HmacSha1(key) {
+    const hmac = new misc.hmac(key, hash.sha1);
+    this.encrypt = (data) => hmac.encrypt(data);
 }
 
 export default {

@@ -1,4 +1,4 @@
-// WebCrypto, the engine's own: promises, and no streams: a file has to be held whole.
+// WebCrypto, the engine's own library: asynchronous, and without streams, so the whole file must be in memory.
 import { concatenated } from "../bytes.mjs";
 
 const digest = (name) => (bytes) => crypto.subtle.digest(name, bytes);
@@ -18,7 +18,7 @@ export default {
                 Promise.all(passwords.map((password) => pbkdf2("SHA-256", 32)(password, salt, iterations))),
         },
         streams: {
-            "sha256 held whole": () => {
+            "sha256 in memory": () => {
                 const held = [];
                 return {
                     update: (bytes) => void held.push(bytes.slice()),

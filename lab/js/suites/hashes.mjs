@@ -1,4 +1,4 @@
-// Time against the length of the input, for every hash; and of the conversions that libraries ask for.
+// Time by the length of the input, for every hash, and of the conversions that some libraries need.
 import { hexadecimal, pattern } from "../bytes.mjs";
 import { SIZES } from "../points.mjs";
 import references from "../references.json";
@@ -6,7 +6,7 @@ import references from "../references.json";
 const all = pattern(SIZES.at(-1));
 const inputs = new Map();
 
-/** The bytes 0..size as the library wants them; made once. */
+/** Returns the first `size` bytes in the library's input type, converted once. */
 function input(library, name, size) {
     const key = library.input ? `${name} ${size}` : size;
     if (!inputs.has(key)) inputs.set(key, library.input ? library.input(all.slice(0, size)) : all.slice(0, size));
@@ -17,7 +17,7 @@ export function wrongly(library, expected) {
     const hex = library.hex ?? hexadecimal;
     return (output) => {
         const found = hex(output);
-        if (found !== expected) return `wrong digest: expected ${expected}, found ${String(found).slice(0, 128)}`;
+        return found === expected ? undefined : `wrong digest: expected ${expected}, found ${String(found).slice(0, 128)}`;
     };
 }
 
@@ -39,7 +39,7 @@ export function hashes(libraries, sizes) {
     );
 }
 
-/** What feeding costs: the digest of what was converted first is checked, the conversion is timed. */
+/** Measures input conversions. The digest of the first converted input is checked; only the conversion is timed. */
 export function conversions(libraries, sizes) {
     return libraries
         .filter(({ library }) => library.input && library.hashes)
@@ -55,7 +55,9 @@ export function conversions(libraries, sizes) {
                         const wrong = wrongly(library, references.hashes[hash][x]);
                         let checked = false;
                         const once = (converted) => {
-                            if (!checked) return (checked = true) && wrong(digest(converted));
+                            if (checked) return undefined;
+                            checked = true;
+                            return wrong(digest(converted));
                         };
                         return { call: library.input, argument: all.slice(0, x), wrong: once };
                     },

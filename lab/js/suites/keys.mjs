@@ -1,8 +1,8 @@
-// Key derivation: time against iterations for one key, and against the number of keys derived together.
+// Key derivation: time by iterations for one key, and by the number of keys derived together.
 //
-// No two calls derive the same key: Firefox's WebCrypto remembers the last keys, and with one salt would seem to derive
-// 30,000 iterations a millisecond. So salts rotate, and outputs are compared with WebCrypto's for the same salt, or with
-// those of @noble/hashes where WebCrypto itself is asked; with the stored ones at first.
+// No two calls derive the same key: Firefox's WebCrypto caches keys, and with a constant salt it would seem to perform 30,000
+// iterations a millisecond. So salts rotate. The first output is compared with a stored key, others with WebCrypto's key for the
+// same salt, and WebCrypto's own with that of @noble/hashes.
 import noble from "../adapters/noble.mjs";
 import webcrypto from "../adapters/webcrypto.mjs";
 import { hexadecimal, password, SALT } from "../bytes.mjs";
@@ -12,12 +12,12 @@ import { wrongly } from "./hashes.mjs";
 
 const fed = (library, bytes) => (library.input ? library.input(bytes) : bytes);
 
-/** More salts than anybody remembers; the first one is `SALT`. */
+/** More salts than any cache holds; the first one is `SALT`. */
 const SALTS = Array.from({ length: 256 }, (_, number) => SALT.map((byte, at) => (at === 0 ? byte ^ number : byte)));
 
 const referees = { others: webcrypto.load().pbkdf2, webcrypto: noble.load().pbkdf2 };
 
-/** The salts in turn as a library wants them, and what its last key has to be. */
+/** Returns the salts in turn, in the library's input type, and a check of its last key. */
 function rotation(subject, library, hash, stored) {
     const salts = SALTS.map((salt) => fed(library, salt));
     const referee = referees[subject.startsWith("WebCrypto") ? "webcrypto" : "others"][hash];
@@ -53,7 +53,7 @@ export function pbkdf2(libraries, iterations) {
     );
 }
 
-/** Many keys: one after the other where a library knows no other way, and its own way where it has one. */
+/** Measures many keys: with the library's own function if it has one, and one after the other. */
 export function keys(libraries, counts) {
     const series = [];
     for (const { name, library } of libraries) {
@@ -79,7 +79,7 @@ export function keys(libraries, counts) {
                         return {
                             call: (passwords) => way(passwords, next(), KEY_ITERATIONS),
                             argument: Array.from({ length: x }, (_, number) => fed(library, password(number))),
-                            // All keys of the first call, of later ones the first key.
+                            // Checks all keys of the first call, and the first key of later calls.
                             wrong: (found) => {
                                 if (!first) return wrong(KEY_ITERATIONS, found[0]);
                                 first = false;

@@ -1,4 +1,4 @@
-// One big file on several workers, as a tree; beside one worker, none, and WebCrypto, which wants all of it in memory.
+// One large file as a tree on several workers, on one worker, without workers, and in WebCrypto, which needs it in memory.
 import { pattern } from "../bytes.mjs";
 import { plainRoot } from "../plain.mjs";
 import { wrongly } from "./hashes.mjs";
@@ -9,13 +9,13 @@ const PIECE = pattern(1 << 22);
 
 const files = new Map();
 
-/** A file of `size` bytes, a multiple of 4 MiB, made once. */
+/** Returns a file of `size` bytes, a multiple of 4 MiB, created once. */
 function file(size) {
     if (!files.has(size)) files.set(size, new Blob(Array.from({ length: size / PIECE.length }, () => PIECE)));
     return files.get(size);
 }
 
-/** Its root, by another library: equal pieces have equal subtrees, and there are 2^k of them. */
+/** Computes the file's root with another library: the file is 2^k equal pieces, which have equal subtrees. */
 function root(hash, size) {
     let digest = plainRoot(hash, PIECE, LEAF);
     for (let length = PIECE.length; length < size; length *= 2) {
@@ -27,7 +27,7 @@ function root(hash, size) {
     return digest;
 }
 
-/** `mksum` is our package as it is published: workers are modules of their own. */
+/** Measures pools. `mksum` is the published package, because workers are separate modules. */
 export function pools(libraries, sizes, mksum) {
     const other = libraries.find(({ name }) => name === "hash-wasm")?.library.hashes.sha256;
     if (!mksum || !other) return [];
@@ -57,9 +57,8 @@ export function pools(libraries, sizes, mksum) {
         })),
         series("mksum, 1 worker", workers(1)),
         series("mksum, 2 workers", workers(2)),
-        // SHA-256 of the whole, which is another digest: its length is what is checked here, the hash itself in
-        // `sha256`.
-        series("WebCrypto, held whole", () => ({
+        // SHA-256 of the whole file is another digest. Only its length is checked here; the suite `sha256` checks the hash.
+        series("WebCrypto, in memory", () => ({
             call: async (blob) => crypto.subtle.digest("SHA-256", await blob.arrayBuffer()),
             wrong: (digest) => (digest.byteLength === 32 ? undefined : `${digest.byteLength} bytes`),
         })),

@@ -1,15 +1,15 @@
-// Many files that arrive interleaved, chunk by chunk, in an order that the seed decides.
+// Many files that arrive interleaved, chunk by chunk, in an order determined by the seed.
 import { hexadecimal, pattern } from "../bytes.mjs";
 import { CHUNK, STREAMED } from "../points.mjs";
 import { Random } from "../random.mjs";
 
-/** Which file each next chunk belongs to: `count` files of equal length, shuffled. */
+/** Returns the file of each chunk in order of arrival: `count` files of equal length, shuffled. */
 function arrivals(count, chunks, seed) {
     return new Random(seed).shuffled(Array.from({ length: count * chunks }, (_, index) => index % count));
 }
 
 const content = pattern(STREAMED + 1024);
-/** Chunk `index` of file `file`: files differ, so that mixed states are found. */
+/** Returns chunk `index` of file `file`. Files differ, so that mixed-up states are detected. */
 const chunk = (file, index) => content.subarray(file + index * CHUNK, file + (index + 1) * CHUNK);
 
 async function expected(count, chunks) {
@@ -65,8 +65,9 @@ export function streams(libraries, counts, seed) {
                         wrong: (digests) => {
                             const found = digests.map(hex);
                             const file = references.get(x).findIndex((digest, file) => found[file] !== digest);
-                            if (file >= 0)
-                                return `wrong digest of file ${file} of ${x}: expected ${references.get(x)[file]}, found ${found[file]}`;
+                            return file < 0
+                                ? undefined
+                                : `wrong digest of file ${file} of ${x}: expected ${references.get(x)[file]}, found ${found[file]}`;
                         },
                     };
                 },
@@ -75,9 +76,9 @@ export function streams(libraries, counts, seed) {
     }));
 }
 
-/** Bytes that `count` open streams add, by the engine's own account; one chunk has gone into each. */
+/** Returns the bytes that `count` open streams add, as reported by the engine, after one chunk in each. */
 export async function memory(way, count, bytesUsed) {
-    // One stream first: what the library needs for itself is not the streams'.
+    // One stream first, because the library's own memory does not belong to the streams.
     const first = await way.open();
     first.update(chunk(0, 0));
     await first.digest();

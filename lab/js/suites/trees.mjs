@@ -1,10 +1,10 @@
-// Merkle roots: ours in one call; of other libraries, which know no trees, the loop that one writes by hand.
+// Merkle roots: mksum in one call, and a handwritten loop for other libraries, which do not support trees.
 import { pattern } from "../bytes.mjs";
 import { plainRoot } from "../plain.mjs";
 import references from "../references.json";
 import { wrongly } from "./hashes.mjs";
 
-// The fastest by themselves, and two in JavaScript.
+// The fastest libraries, and two in JavaScript.
 const LOOPS = [
     "hash-wasm",
     "libsodium-wrappers-sumo",

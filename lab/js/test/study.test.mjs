@@ -1,4 +1,4 @@
-// The study without its clock: every digest of every library in Node and Chromium, and who is wrong is refused.
+// Tests the study without timing: every digest of every library in Node and Chromium, and that wrong libraries are refused.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { test } from "node:test";
@@ -12,7 +12,7 @@ const here = fileURLToPath(new URL("..", import.meta.url));
 await build();
 await build("test/wrong.mjs", "build/wrong.mjs");
 
-// Sizes at the borders of blocks, and one in which a chunk of 8 KiB ends.
+// Sizes at block boundaries, and one that is longer than a chunk of 8 KiB.
 const CHECK = {
     suites: ["check"],
     sizes: [1, 55, 56, 64, 112, 128, 1000, 20000],
@@ -24,26 +24,26 @@ const CHECK = {
     seed: 7,
 };
 
-async function heard(engine, plan) {
+async function reports(engine, plan) {
     const all = { refused: [], checked: [], absent: [], subjects: [], rows: [], stopped: [] };
-    await engine.run(plan, (said) => {
-        for (const [kind, what] of Object.entries(said)) all[kind === "row" ? "rows" : kind]?.push(what);
+    await engine.run(plan, (message) => {
+        for (const [kind, value] of Object.entries(message)) all[kind === "row" ? "rows" : kind]?.push(value);
     });
     return all;
 }
 
-// Instances of hash-wasm, one a file, are too many for the address space of a page; that is a result, not an error.
+// An instance of hash-wasm for each file exceeds the address space of a page. That is a result, not an error.
 const known = ({ subject, case: name, why }) =>
     name === "streams" && subject.startsWith("hash-wasm") && /memory/i.test(why);
 
-for (const [name, absent] of [
-    ["node", []],
-    ["chromium", ["node:crypto"]],
+for (const { name, absent } of [
+    { name: "node", absent: [] },
+    { name: "chromium", absent: ["node:crypto"] },
 ]) {
     test(`every library has the right digests in ${name}`, async () => {
         const engine = ENGINES.find((engine) => engine.name === name);
-        assert.ok(engine.version(), `${name} is not here: install ${engine.program}`);
-        const all = await heard(engine, CHECK);
+        assert.ok(engine.version(), `${name} is missing: install ${engine.program}`);
+        const all = await reports(engine, CHECK);
         assert.deepEqual(
             all.refused.filter((one) => !known(one)),
             [],
@@ -59,7 +59,7 @@ for (const [name, absent] of [
     });
 }
 
-test("who is wrong is refused and never timed, as the two artefacts of 2014", async () => {
+test("wrong libraries are refused and never timed, such as the two artefacts of 2014", async () => {
     const { run, ADAPTERS } = await import("../build/wrong.mjs");
     const settings = {
         seed: 1,
@@ -71,9 +71,9 @@ test("who is wrong is refused and never timed, as the two artefacts of 2014", as
     };
     const rows = new Set();
     const refused = new Map();
-    const report = (said) => {
-        if (said.row) rows.add(`${said.row[0]} ${said.row[1]}`);
-        if (said.refused) refused.set(`${said.refused.case ?? ""} ${said.refused.subject}`.trim(), said.refused.why);
+    const report = ({ row, refused: one }) => {
+        if (row) rows.add(`${row[0]} ${row[1]}`);
+        if (one) refused.set(`${one.case ?? ""} ${one.subject}`.trim(), one.why);
     };
     await run(
         { suites: ["hashes", "pbkdf2"], sizes: [64, 200], iterations: [1, 10], ...settings },
@@ -97,7 +97,7 @@ test("who is wrong is refused and never timed, as the two artefacts of 2014", as
     assert.ok(![...refused.keys()].some((name) => name.includes("@noble")));
 });
 
-test("the points are as many as those of 2014, and the digests are stored for each", () => {
+test("there are as many points as in 2014, with a stored digest for each", () => {
     assert.equal(SIZES.length, 77);
     assert.deepEqual([SIZES[0], SIZES.at(-1)], [1, 1e7]);
     assert.equal(ITERATIONS.length, 70);
@@ -105,18 +105,18 @@ test("the points are as many as those of 2014, and the digests are stored for ea
     execFileSync(process.execPath, ["references.mjs", "--check"], { cwd: here });
 });
 
-test("a seed repeats the order, another one does not", () => {
+test("the same seed gives the same order, and another seed another order", () => {
     const items = Array.from({ length: 50 }, (_, index) => index);
     const once = new Random(5).shuffled(items);
     assert.deepEqual(new Random(5).shuffled(items), once);
     assert.notDeepEqual(new Random(6).shuffled(items), once);
     assert.deepEqual(
-        [...once].sort((a, b) => a - b),
+        once.toSorted((a, b) => a - b),
         items,
     );
 });
 
-test("the lockfile names no registry", async () => {
+test("the lockfiles do not name a registry", async () => {
     const { readFileSync } = await import("node:fs");
     for (const file of ["package-lock.json", "engines/package-lock.json"])
         assert.doesNotMatch(readFileSync(new URL(`../${file}`, import.meta.url), "utf8"), /"resolved"/);

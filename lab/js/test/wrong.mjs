@@ -1,22 +1,22 @@
-// Adapters that are wrong in the ways that studies have been, beside one that is right: for adapters.test.mjs.
+// Adapters with the mistakes of earlier studies, beside a correct one, for study.test.mjs.
 import CryptoJS from "crypto-js";
 import sjcl from "../build/sjcl.cjs";
 import { binaryString } from "../bytes.mjs";
 import noble from "../adapters/noble.mjs";
 export { run } from "../study.mjs";
 
-/** What sjcl gives, told as it is. */
+/** Returns sjcl's output as hexadecimal, or any other output as text. */
 const hex = (output) => (Array.isArray(output) ? sjcl.codec.hex.fromBits(output) : String(output));
 
 export const ADAPTERS = [
     noble,
-    // sjcl takes words; it takes a Uint8Array too, without a word of complaint, and hashes something else.
+    // sjcl expects words. It accepts a Uint8Array without an error, but hashes something else.
     {
         name: "sjcl fed bytes",
         kind: "js",
         load: () => ({ hex, hashes: { sha256: (bytes) => sjcl.hash.sha256.hash(bytes) } }),
     },
-    // What is appended is kept, and nothing is hashed until the end, which nobody asks for.
+    // Appended bytes are only hashed by finalize, which is never called.
     {
         name: "sjcl without its end",
         kind: "js",
@@ -25,7 +25,7 @@ export const ADAPTERS = [
             hashes: { sha256: (bytes) => new sjcl.hash.sha256().update(sjcl.codec.bytes.toBits(bytes)) },
         }),
     },
-    // Without a hash by name, PBKDF2 of the time meant SHA-1.
+    // Without an explicit hash, PBKDF2 used SHA-1 at the time.
     {
         name: "PBKDF2 with its default",
         kind: "js",
@@ -38,7 +38,7 @@ export const ADAPTERS = [
             },
         }),
     },
-    // Text is no bytes: from 128 on, UTF-8 makes two of one.
+    // Text is not bytes: UTF-8 encodes characters from 128 on as two bytes.
     {
         name: "bytes as text",
         kind: "js",
@@ -48,7 +48,7 @@ export const ADAPTERS = [
             hashes: { sha256: (text) => CryptoJS.SHA256(text) },
         }),
     },
-    // A key that is remembered is no key derived.
+    // Returns cached keys instead of deriving them.
     {
         name: "remembers",
         kind: "js",
@@ -60,7 +60,7 @@ export const ADAPTERS = [
             };
         },
     },
-    // Right while it is watched.
+    // Correct only in the first calls.
     {
         name: "right at first",
         kind: "js",

@@ -21,7 +21,7 @@ fn main() {
     let wanted = |case: &str| words.is_empty() || words.iter().any(|word| case.contains(word.as_str()));
     let memory = memory(64 << 20);
     println!("{:<52} {:>9}        {:>9} {:>9}  {:>6}", "case, contender", "median", "quartile", "quartile", "ratio");
-    for hash in Hash::ALL {
+    for &hash in Hash::ALL {
         let name = hash.name();
         if wanted(&format!("{name} messages")) {
             // A stride a little above the power of two, as the tool's readers lay leaves.
@@ -54,7 +54,7 @@ fn main() {
             streams(&format!("{name} streams of 1 MiB by 64 KiB"), hash, &memory);
         }
     }
-    for hash in Hash::ALL {
+    for &hash in Hash::ALL {
         if wanted(&format!("{} few", hash.name())) {
             few(hash, &memory);
         }

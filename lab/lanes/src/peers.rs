@@ -12,6 +12,7 @@ pub fn name(hash: Hash) -> &'static str {
         Hash::Blake2s | Hash::Blake2b => "blake2 crate",
         Hash::Blake3 => "blake3 crate",
         Hash::Sha3_224 | Hash::Sha3_256 | Hash::Sha3_384 | Hash::Sha3_512 | Hash::Keccak256 => "sha3 crate",
+        Hash::Sm3 => "sm3 crate",
         _ => "sha2 crate",
     }
 }
@@ -48,6 +49,7 @@ pub fn one(hash: Hash, prefix: &[u8], message: &[u8], out: &mut [u8]) {
         Hash::Sha3_256 => by::<sha3::Sha3_256>(prefix, message, out),
         Hash::Sha3_384 => by::<sha3::Sha3_384>(prefix, message, out),
         Hash::Sha3_512 => by::<sha3::Sha3_512>(prefix, message, out),
+        Hash::Sm3 => by::<sm3::Sm3>(prefix, message, out),
         _ => by::<sha3::Keccak256>(prefix, message, out),
     }
 }

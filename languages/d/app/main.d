@@ -1,109 +1,115 @@
 /// The program `merkle`: prints the Merkle root of a file.
 module main;
 
+import args;
 import merkle;
 import rows : completeRows;
-import std.conv : ConvException, to;
 import std.exception : ErrnoException;
-import std.getopt : config, getopt, GetOptException;
 import std.stdio : File, stderr, stdin, stdout;
 
-enum usage = `usage: merkle [--format plain|rfc6962] [--segment BYTES] [FILE]
-       merkle --rows
-       merkle --hash-rate COUNT
-
-Prints the Merkle root of FILE, or of standard input, in hexadecimal.
-
-  --format     plain: leaves H(bytes), nodes H(left, right)   (default)
-               rfc6962: leaves H(0, bytes), nodes H(1, left, right)
-  --segment    bytes in a leaf, 1 or more; 64 by default
-  --rows       reads test vectors from standard input and writes them with the roots
-  --hash-rate  hashes the string test.dat COUNT times and prints seconds and MH/s
-`;
+enum usage = import("usage.txt");
 
 int main(string[] arguments)
 {
     try
     {
-        run(arguments);
-        stdout.flush();
+        run(parse(arguments[1 .. $]));
+        try
+            stdout.flush();
+        catch (ErrnoException e)
+            throw new Exception("standard output: " ~ e.msg);
         return 0;
     }
-    catch (GetOptException e)
+    catch (UsageException e)
     {
-        stderr.writeln("merkle: ", e.msg);
-        stderr.write(usage);
+        complain(e.msg ~ "\nTry 'merkle --help'.");
         return 2;
     }
     catch (Exception e)
     {
-        stderr.writeln("merkle: ", e.msg);
+        complain(e.msg);
         return 1;
     }
 }
 
-void run(string[] arguments)
+void complain(string message)
 {
-    auto format = "plain", segment = "64";
-    string count;
-    bool rows, help;
-    getopt(arguments, config.caseSensitive, "format", &format, "segment", &segment, "rows", &rows,
-            "hash-rate", &count, "help|h", &help);
-    const files = arguments[1 .. $];
-    if (files.length > 1)
-        throw new GetOptException("a second file: " ~ files[1]);
+    // Bytes as they are: a name need not be UTF-8.
+    stderr.rawWrite("merkle: " ~ message ~ "\n");
+}
 
-    if (help)
-        stdout.write(usage);
-    else if (rows)
-        completeRows(stdin, stdout);
-    else if (count !is null)
-        hashRate(count.toPositive);
+void run(Command command)
+{
+    if (command.help)
+        stdout.rawWrite(usage);
+    else if (command.mode == "--hash-rate")
+        hashRate(command.times);
+    else if (command.mode !is null)
+        completeRows(command.mode, stdin, stdout);
     else
-    {
-        auto tree = MerkleTree!()(format.toFormat, segment.toPositive);
-        printRoot(tree, files.length == 1 ? files[0] : null);
-    }
-}
-
-Format toFormat(string name)
-{
-    switch (name)
-    {
-    case "plain":
-        return Format.plain;
-    case "rfc6962":
-        return Format.rfc6962;
-    default:
-        throw new GetOptException("unknown format: " ~ name);
-    }
-}
-
-ulong toPositive(string text)
-{
-    // `to` accepts a sign, and nothing else but digits.
-    try
-        if (text.length > 0 && text[0] != '+' && text.to!ulong > 0)
-            return text.to!ulong;
-    catch (ConvException)
-    {
-    }
-    throw new GetOptException("not a number of 1 or more: " ~ text);
+        printRoot(command);
 }
 
 /// Reads to the end, whatever length single reads have: `rawRead` itself returns less only at the end.
-void printRoot(ref MerkleTree!() tree, string name)
+void printRoot(Command command)
 {
     import std.digest : LetterCase, toHexString;
 
-    auto file = name is null ? stdin : File(name, "rb");
-    auto buffer = new ubyte[65_536];
+    const named = command.path !is null && command.path != "-";
+    const name = named ? command.path : "standard input";
+    auto tree = MerkleTree!()(command.format, command.segment);
     try
+    {
+        auto file = named ? File(command.path, "rb") : stdin;
+        auto buffer = new ubyte[131_072];
+        putLongLeaves(tree, file, buffer);
+        // Reads of whole leaves, so that none is put together from two reads.
+        if (command.segment < buffer.length)
+            buffer = buffer[0 .. $ - $ % cast(size_t) command.segment];
         foreach (piece; file.byChunk(buffer))
             tree.put(piece);
+    }
     catch (ErrnoException e)
-        throw new Exception((name is null ? "standard input" : name) ~ ": " ~ e.msg);
+        throw new Exception(name ~ ": " ~ e.msg);
     stdout.writeln(tree.root.toHexString!(LetterCase.lower));
+}
+
+/// Appends the pairs of long leaves of a regular file, from the file's offset on, and moves the offset behind them. Does nothing
+/// with short leaves and with files that have no length, such as pipes.
+void putLongLeaves(ref MerkleTree!() tree, ref File file, ubyte[] buffer)
+{
+    version (Posix)
+    {
+        import core.sys.posix.stdio : fseeko;
+        import core.sys.posix.sys.stat : fstat, S_ISREG, stat_t;
+        import core.sys.posix.unistd : lseek, pread;
+        import core.stdc.stdio : SEEK_CUR, SEEK_SET;
+
+        const segment = tree.segment;
+        stat_t status;
+        const offset = lseek(file.fileno, 0, SEEK_CUR);
+        if (offset < 0 || segment <= buffer.length / 2 || fstat(file.fileno, &status) != 0 || !S_ISREG(status.st_mode)
+                || status.st_size <= offset)
+            return;
+        const size = (status.st_size - offset) / segment / 2 * 2 * segment;
+        void read(ulong at, scope ubyte[] into)
+        {
+            while (into.length > 0)
+            {
+                const got = pread(file.fileno, into.ptr, into.length, cast(long) at);
+                if (got < 0)
+                    throw new ErrnoException("read error");
+                if (got == 0)
+                    throw new ErrnoException("the file became shorter while it was read", 0);
+                at += got;
+                into = into[got .. $];
+            }
+        }
+
+        tree.putFrom(&read, offset, size, buffer);
+        if (fseeko(file.getFP, cast(long)(offset + size), SEEK_SET) != 0)
+            throw new ErrnoException("seek error");
+    }
 }
 
 void hashRate(ulong count)
@@ -123,5 +129,5 @@ void hashRate(ulong count)
     }
     const seconds = (MonoTime.currTime - before).total!"nsecs" / 1e9;
     volatileLoad(&sum);
-    stdout.writefln!"%.3f s, %.3f MH/s"(seconds, count / seconds / 1e6);
+    stdout.writefln!"%.6f s %.3f MH/s"(seconds, count / seconds / 1e6);
 }

@@ -19,6 +19,22 @@ is $tree->length,  0,                                                   'after w
 is $tree->hexroot, Digest::Merkle->new( format => 'rfc6962' )->hexroot, 'with the root of no bytes';
 is $tree->segment, 4,                                                   'and the same segments';
 
+# Both sides go on, in either order, after which neither has anything of the other: subtrees, pending bytes, a started leaf.
+for my $segment ( 4, 64, 100_000, 20_000_000 ) {
+    my $long = pack 'C*', map { $_ % 251 } 0 .. 200_000;
+    for my $length ( 0, 5, 70_001, $segment < 64 ? () : ( 131_072, 200_001 ) ) {
+        for my $original_first ( 0, 1 ) {
+            my $original = Digest::Merkle->new( segment => $segment )->add( substr $long, 0, $length );
+            my $clone    = $original->clone;
+            my @orders   = ( [ $original, 'original' x 9000 ], [ $clone, 'clone' x 14_000 ] );
+            $_->[0]->add( $_->[1] ) for $original_first ? @orders : reverse @orders;
+            my @expected =
+                map { Digest::Merkle->new( segment => $segment )->add( substr( $long, 0, $length ), $_->[1] )->root } @orders;
+            is_deeply [ map { $_->[0]->root } @orders ], \@expected, "a clone of $length bytes in segments of $segment";
+        }
+    }
+}
+
 for my $segment ( 4, 100_000 ) {
     my $one = Digest::Merkle->new( segment => $segment )->add( 'x' x 150_001 );
     my $two = $one->clone;

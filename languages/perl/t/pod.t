@@ -6,7 +6,7 @@ use warnings;
 use Pod::Checker ();
 use Test::More;
 
-for my $file (qw(lib/Digest/Merkle.pm lib/Digest/Merkle/Proof.pm script/merkle)) {
+for my $file (qw(lib/Digest/Merkle.pm lib/Digest/Merkle/Libmksum.pm lib/Digest/Merkle/Proof.pm script/merkle)) {
     my $checker = Pod::Checker->new( -warnings => 1 );
     $checker->parse_from_file( $file, \*STDERR );
     is $checker->num_errors,   0, "$file: errors";

@@ -48,8 +48,8 @@ is_deeply [ run( q{}, qw(--segment 4 --format rfc6962), "$folder/letters" ) ], [
 my $row = "rfc6962:md5:1KiB\tpat\t0\t%s\tdefinition\n";
 is_deeply [ run( "# a\tcomment\n" . sprintf( $row, q{?} ), '--rows' ) ],
     [ 0, "# a\tcomment\n" . sprintf( $row, 'd41d8cd98f00b204e9800998ecf8427e' ), q{} ], 'rows';
-like( ( run( q{}, qw(--hash-rate 1000) ) )[1], qr/\A[0-9.]+ s, [0-9.]+ MH\/s\n\z/, 'hash rate' );
-like( ( run( q{}, '--help' ) )[1],             qr/\Ausage: /,                      'help' );
+like( ( run( q{}, qw(--hash-rate 1000) ) )[1], qr/\A[0-9.]+ s [0-9.]+ MH\/s\n\z/, 'hash rate' );
+like( ( run( q{}, '--help' ) )[1],             qr/\AUsage: /,                     'help' );
 
 for my $arguments (
     ['no-such-file'],                         [$folder],

@@ -27,6 +27,10 @@ for my $format (qw(plain rfc6962)) {
             $wrong++ if $holds->( bytes => "$leaf[$index]x" );
             $wrong++ if $holds->( bytes => $leaf[$index] ^ "\1" );
             $wrong++ if $holds->( bytes => q{} );
+            $wrong++ if $holds->( bytes => substr $leaf[$index], 1 );
+            $wrong++ if $holds->( bytes => substr $leaf[$index], 0, -1 );
+            $wrong++ if $holds->( root  => $root . "\0" );
+            $wrong++ if $holds->( root  => substr $root, 1 );
             $wrong++ if $holds->( index => $count );
             $wrong++ if $holds->( root  => $root ^ "\1" );
             $wrong++ if $holds->( path  => [ @{ $claim{path} }, $root ] );
@@ -36,6 +40,29 @@ for my $format (qw(plain rfc6962)) {
         }
         is $wrong, 0, "$format, $count leaves: a proof of each";
     }
+}
+
+# Sizes, where the digests fit all the same: a leaf of another size that has the digest of the root, a digest cut in two.
+for my $format (qw(plain rfc6962)) {
+    my %shape  = ( format => $format, segment => 10 );
+    my $single = sub {
+        my ($bytes) = @_;
+        my $root = Digest::Merkle->new( format => $format, segment => 1000 )->add($bytes)->root;
+        return Digest::Merkle::Proof->verify( root => $root, index => 0, leaves => 1, bytes => $bytes, path => [], %shape );
+    };
+    is $single->( 'x' x 10 ), 1, "$format: a whole leaf";
+    is $single->('x'),        1, "$format: a short last leaf";
+    is $single->( 'x' x 11 ), 0, "$format: a leaf that is longer than a segment";
+    is $single->(q{}),        0, "$format: no leaf";
+
+    # A first leaf that is short, in a tree that was made with it.
+    my $tree  = Digest::Merkle->new(%shape);
+    my $right = Digest::Merkle->new(%shape)->add('0123456789')->root;
+    my $left  = Digest::Merkle->new(%shape)->add('short')->root;
+    my %claim = ( root => $tree->node( $left, $right ), index => 0, leaves => 2, bytes => 'short', path => [$right], %shape );
+    is( Digest::Merkle::Proof->verify(%claim), 0, "$format: a short leaf that is not the last" );
+    my @halves = unpack '(a16)*', $right;
+    is( Digest::Merkle::Proof->verify( %claim, bytes => '0123456789', path => [@halves] ), 0, "$format: halves of a digest" );
 }
 
 # A proof can be had at any moment, and grows with the tree.

@@ -1,35 +1,31 @@
-//! The command line.
+//! The command line: `contract.sh`, beside the languages, has its grammar.
 
-use mksum::Spec;
 use mksum::formats::Family;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-pub const USAGE: &str = "\
-Usage: merkle [--format plain|rfc6962] [--segment N] [FILE]
-       merkle --rows < ROWS
-       merkle --hash-rate N
+pub const USAGE: &str = include_str!("usage.txt");
 
-Prints the Merkle root of FILE, or of the standard input, over SHA-256.
-
-  --format NAME   plain (the default): leaf H(bytes), node H(left || right);
-                  rfc6962: leaf H(00 || bytes), node H(01 || left || right)
-  --segment N     the length of a leaf in bytes, 1 to 2^40 (64)
-  --rows          read test vectors, write them with the root computed here
-  --hash-rate N   hash the string \"test.dat\" N times: seconds and MH/s
-  --help          print this
-
-Exits with 1 when something cannot be read or written, with 2 on a bad option.
-";
+/// The largest number on a command line or in a row.
+pub const LIMIT: u64 = 1 << 40;
 
 /// What is to be done.
 #[derive(Debug)]
 pub enum Command {
     Help,
-    Rows,
+    Rows(Rows),
     HashRate(u64),
-    Root { spec: Spec, source: Source },
+    Root { format: &'static str, segment: u64, source: Source },
+}
+
+/// What completes rows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Rows {
+    Roots,
+    Proofs,
+    Verdicts,
 }
 
 /// Where the bytes come from.
@@ -53,47 +49,104 @@ pub fn format_named(name: &str) -> Option<&'static Family> {
     ["plain", "rfc6962"].contains(&name).then(|| Family::named(name)).flatten()
 }
 
+/// What the arguments so far ask for.
+struct Asked {
+    format: &'static str,
+    segment: u64,
+    /// `--format` or `--segment`, if one was given.
+    shaped: Option<&'static str>,
+    mode: Option<(&'static str, Command)>,
+    path: Option<OsString>,
+}
+
 /// The command, or what is wrong with it.
-pub fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Command, String> {
-    let mut arguments = arguments.peekable();
-    let (mut format, mut segment, mut path) = (format_named("plain"), 64, None);
-    let (mut rows, mut times) = (false, None);
+pub fn parse(mut arguments: impl Iterator<Item = OsString>) -> Result<Command, String> {
+    let mut asked = Asked { format: "plain", segment: 64, shaped: None, mode: None, path: None };
+    let mut options = true;
     while let Some(argument) = arguments.next() {
-        let mut value = |option: &str| {
-            let value = arguments.next().ok_or_else(|| format!("{option}: a value is missing"))?;
-            value.into_string().map_err(|value| format!("{option}: bad value '{}'", value.display()))
-        };
-        match argument.to_str() {
-            Some("--help") => return Ok(Command::Help),
-            Some("--rows") => rows = true,
-            Some(option @ "--format") => {
-                let name = value(option)?;
-                format = Some(format_named(&name).ok_or_else(|| format!("{option}: unknown format '{name}'"))?);
+        let bytes = argument.as_bytes();
+        if options && bytes == b"--" {
+            options = false;
+        } else if options && bytes.len() > 1 && bytes[0] == b'-' {
+            if asked.option(&argument, &mut arguments)? {
+                return Ok(Command::Help);
             }
-            Some(option @ "--segment") => segment = positive(option, &value(option)?)?,
-            Some(option @ "--hash-rate") => times = Some(positive(option, &value(option)?)?),
-            Some(option) if option.starts_with('-') => return Err(format!("unknown option '{option}'")),
-            _ if path.is_some() => return Err("too many arguments".into()),
-            _ => path = Some(PathBuf::from(argument)),
+        } else if asked.path.is_some() {
+            return Err(format!("one FILE is expected, '{}' is one more", argument.display()));
+        } else {
+            asked.path = Some(argument);
         }
     }
-    match (rows, times, path) {
-        (true, None, None) => Ok(Command::Rows),
-        (false, Some(times), None) => Ok(Command::HashRate(times)),
-        (false, None, path) => {
-            let family = format.expect("plain is a format");
-            let spec = Spec::new(family).with_leaf(segment).map_err(|error| error.to_string())?;
-            Ok(Command::Root { spec, source: path.map_or(Source::Stdin, Source::Path) })
+    match (asked.mode, asked.path, asked.shaped) {
+        (Some((mode, _)), Some(path), _) => Err(format!("{mode} takes no FILE: '{}'", path.display())),
+        (Some((mode, _)), _, Some(option)) => Err(format!("{mode} takes no {option}")),
+        (Some((_, command)), None, None) => Ok(command),
+        (None, path, _) => {
+            let source = path.filter(|path| path != "-").map_or(Source::Stdin, |path| Source::Path(path.into()));
+            Ok(Command::Root { format: asked.format, segment: asked.segment, source })
         }
-        _ => Err("too many arguments".into()),
     }
 }
 
-/// Digits only: `parse` would take a sign.
-fn positive(option: &str, text: &str) -> Result<u64, String> {
-    let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+impl Asked {
+    /// Applies an option, whose value may be the next argument. Whether it is `--help`.
+    fn option(&mut self, argument: &OsStr, rest: &mut impl Iterator<Item = OsString>) -> Result<bool, String> {
+        let unknown = || format!("unknown option '{}'", argument.display());
+        let bytes = argument.as_bytes();
+        let (name, value) = match bytes.iter().position(|&byte| byte == b'=') {
+            Some(at) => (&bytes[..at], Some(OsStr::from_bytes(&bytes[at + 1..]).to_owned())),
+            None => (bytes, None),
+        };
+        const VALUED: [&str; 3] = ["--format", "--segment", "--hash-rate"];
+        const FLAGS: [(&str, Command); 4] = [
+            ("--rows", Command::Rows(Rows::Roots)),
+            ("--prove", Command::Rows(Rows::Proofs)),
+            ("--verify", Command::Rows(Rows::Verdicts)),
+            ("--help", Command::Help),
+        ];
+        if let Some(name) = VALUED.into_iter().find(|known| known.as_bytes() == name) {
+            let value = value.or_else(|| rest.next()).ok_or_else(|| format!("{name}: its value is missing"))?;
+            self.value(name, &value)?;
+            return Ok(false);
+        }
+        let (name, command) = FLAGS.into_iter().find(|(known, _)| known.as_bytes() == name).ok_or_else(unknown)?;
+        match (value, command) {
+            (Some(_), _) => Err(format!("{name} takes no value")),
+            (None, Command::Help) => Ok(true),
+            (None, command) => self.set_mode(name, command).map(|()| false),
+        }
+    }
+
+    fn value(&mut self, name: &'static str, value: &OsStr) -> Result<(), String> {
+        let shown = value.display();
+        let text = value.to_str().unwrap_or_default();
+        if name == "--format" {
+            self.shaped = Some(name);
+            let known = format_named(text).ok_or_else(|| format!("{name}: '{shown}' is neither plain nor rfc6962"))?;
+            self.format = known.name;
+            return Ok(());
+        }
+        let number = number(text, 1).map_err(|_| format!("{name}: '{shown}' is not a number from 1 to {LIMIT}"))?;
+        if name == "--segment" {
+            (self.shaped, self.segment) = (Some(name), number);
+            return Ok(());
+        }
+        self.set_mode(name, Command::HashRate(number))
+    }
+
+    fn set_mode(&mut self, name: &'static str, command: Command) -> Result<(), String> {
+        match self.mode.replace((name, command)) {
+            Some((before, _)) if before != name => Err(format!("{before} and {name} exclude each other")),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Reads decimal digits, without a leading zero, as a number from `least` to [`LIMIT`].
+pub fn number(text: &str, least: u64) -> Result<u64, String> {
+    let digits = text.bytes().all(|byte| byte.is_ascii_digit()) && (text.len() == 1 || !text.starts_with('0'));
     match text.parse() {
-        Ok(value) if digits && value > 0 => Ok(value),
-        _ => Err(format!("{option}: bad value '{text}': expected a number from 1 on")),
+        Ok(value) if digits && (least..=LIMIT).contains(&value) => Ok(value),
+        _ => Err(format!("'{text}' is not a number from {least} to {LIMIT}")),
     }
 }

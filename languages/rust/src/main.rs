@@ -17,7 +17,7 @@ fn main() -> ExitCode {
     let command = match args::parse(std::env::args_os().skip(1)) {
         Ok(command) => command,
         Err(problem) => {
-            eprint!("merkle: {problem}\n{}", args::USAGE);
+            eprintln!("merkle: {problem}\nTry 'merkle --help'.");
             return ExitCode::from(2);
         }
     };
@@ -36,12 +36,14 @@ fn run(command: Command) -> Result<(), String> {
     let mut out = io::stdout().lock();
     match command {
         Command::Help => out.write_all(args::USAGE.as_bytes()).map_err(told)?,
-        Command::Rows => rows::copy(&mut io::stdin().lock(), &mut out)?,
+        Command::Rows(kind) => rows::complete(kind, &mut io::stdin().lock(), &mut out)?,
         Command::HashRate(times) => {
             let seconds = hash_rate(times);
             writeln!(out, "{seconds:.6} s {:.3} MH/s", times as f64 / seconds / 1e6).map_err(told)?;
         }
-        Command::Root { spec, source } => {
+        Command::Root { format, segment, source } => {
+            let family = args::format_named(format).expect("the command line was checked");
+            let spec = Spec::new(family).with_leaf(segment).map_err(|error| error.to_string())?;
             let root = match &source {
                 Source::Stdin => root(&spec, &mut io::stdin().lock()),
                 Source::Path(path) => File::open(path).and_then(|mut file| root(&spec, &mut file)),

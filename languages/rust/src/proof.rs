@@ -29,7 +29,8 @@ impl Proof {
             return false;
         }
         let siblings = siblings(spec.shape(), self.len, start);
-        if siblings.len() != self.path.len() {
+        let sized = |digest: &Digest| digest.as_bytes().len() == spec.hash().size();
+        if siblings.len() != self.path.len() || !self.path.iter().all(sized) {
             return false;
         }
         let known: BTreeMap<Subtree, Digest> = siblings.into_iter().zip(self.path.iter().copied()).collect();

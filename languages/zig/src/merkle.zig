@@ -1,7 +1,7 @@
-//! The Merkle root of bytes that come as they may, and proofs that a leaf is under a root.
+//! Merkle roots of byte streams, and inclusion proofs.
 //!
-//! `Tree(Hash)` is a hasher in the style of `std.crypto.hash`, over any hash of that style; `Sha256` here is the fastest.
-//! What is computed is written down in spec/plain.md and spec/rfc6962.md.
+//! `Tree(Hash)` is a hasher in the style of `std.crypto.hash`, over any hash of that style; `Sha256` of this package is the
+//! fastest. It computes the tree of RFC 6962, 2.1, with the prefixes that distinguish leaves from nodes, or without.
 
 const std = @import("std");
 const sha256 = @import("sha256.zig");
@@ -24,8 +24,11 @@ pub const Format = enum {
     }
 };
 
-/// A tree has at most so many levels: leaves are counted in 64 bits.
+/// The most levels of a tree: leaves are counted in 64 bits.
 pub const levels = 64;
+
+/// The size of the largest leaf in bytes.
+pub const segment_max = 1 << 40;
 
 pub fn Tree(comptime Hash: type) type {
     return struct {
@@ -36,20 +39,23 @@ pub fn Tree(comptime Hash: type) type {
 
         pub const Options = struct {
             format: Format = .plain,
-            /// Bytes in a leaf, at least 1.
+            /// Bytes in a leaf, 1 to `segment_max`.
             segment: u64 = 64,
-            /// The leaf that `prove` will be asked for, the first being 0.
-            watched: ?u64 = null,
+            /// The index of the leaf that `prove` is for, counted from 0.
+            index: ?u64 = null,
         };
 
-        /// Says that a leaf is under a root: its siblings from the leaf up (RFC 6962, 2.1.1).
+        /// An inclusion proof: the siblings of a leaf and of the nodes above it (RFC 9162, 2.1.3).
         pub const Proof = struct {
+            /// Of the leaf, counted from 0.
             index: u64,
             /// In the whole tree.
             leaves: u64,
+            /// Digests in the path.
             length: usize,
             digests: [levels]Digest,
 
+            /// The siblings, the lowest first.
             pub fn path(self: *const Proof) []const Digest {
                 return self.digests[0..self.length];
             }
@@ -70,11 +76,12 @@ pub fn Tree(comptime Hash: type) type {
         /// The hash of a leaf that is not complete, and the bytes in it.
         leaf: Hash,
         filled: u64,
-        /// [k] is the sibling of the node over 2^k leaves on the path of the watched leaf.
+        /// [k] is the sibling of the node of 2^k leaves over leaf `options.index`.
         siblings: [levels]?Digest,
 
+        /// An empty tree. Panics, in every build mode, if the segment is not 1 to `segment_max`.
         pub fn init(options: Options) Self {
-            std.debug.assert(options.segment > 0);
+            if (options.segment == 0 or options.segment > segment_max) @panic("merkle: a segment has 1 to 2^40 bytes");
             return .{
                 .options = options,
                 .joined = 0,
@@ -94,7 +101,7 @@ pub fn Tree(comptime Hash: type) type {
             tree.final(out);
         }
 
-        /// Forgets all bytes.
+        /// Removes all bytes.
         pub fn reset(self: *Self) void {
             self.joined = 0;
             self.waiting = 0;
@@ -102,7 +109,7 @@ pub fn Tree(comptime Hash: type) type {
             self.siblings = @splat(null);
         }
 
-        /// The number of leaves so far; a short last one counts.
+        /// The number of leaves so far, including a short last one.
         pub fn leaves(self: *const Self) u64 {
             return self.joined + self.waiting + @intFromBool(self.filled > 0);
         }
@@ -111,35 +118,82 @@ pub fn Tree(comptime Hash: type) type {
         pub fn update(self: *Self, bytes: []const u8) void {
             var rest = bytes;
             while (rest.len > 0) {
-                const used = if (self.filled == 0 and rest.len >= self.options.segment)
-                    self.updateLeaves(rest)
-                else
-                    self.updatePiece(rest);
-                rest = rest[used..];
-                if (self.waiting == batch_size) self.joinBatch();
+                const whole = self.filled == 0 and rest.len >= self.options.segment;
+                rest = rest[if (whole) self.updateLeaves(rest) else self.updatePart(rest)..];
             }
         }
 
-        /// Hashes whole leaves where they lie, as many as the batch has room for.
+        /// Hashes whole leaves where they lie, as many as the batch has room for; returns their bytes.
         fn updateLeaves(self: *Self, bytes: []const u8) usize {
             const segment: usize = @intCast(self.options.segment);
             const count = @min(bytes.len / segment, batch_size - self.waiting);
             many(self.options.format.leafPrefix(), bytes, segment, self.batch[self.waiting..][0..count]);
-            self.waiting += count;
+            self.pushed(count);
             return count * segment;
         }
 
-        fn updatePiece(self: *Self, bytes: []const u8) usize {
+        /// Hashes a part of a leaf, up to its end; returns the bytes of that part.
+        fn updatePart(self: *Self, bytes: []const u8) usize {
             if (self.filled == 0) self.leaf = beginLeaf(self.options.format);
             const used: usize = @intCast(@min(bytes.len, self.options.segment - self.filled));
             self.leaf.update(bytes[0..used]);
             self.filled += used;
             if (self.filled == self.options.segment) {
                 self.leaf.final(&self.batch[self.waiting]);
-                self.waiting += 1;
                 self.filled = 0;
+                self.pushed(1);
             }
             return used;
+        }
+
+        /// Counts digests that were added to the batch.
+        fn pushed(self: *Self, count: usize) void {
+            self.waiting += count;
+            if (self.waiting == batch_size) self.joinBatch();
+        }
+
+        /// Appends the `size` bytes at `offset` of a source that can be read at any offset: `source.readAt(offset, buffer)`
+        /// fills the buffer or returns an error, after which the tree is to be reset.
+        ///
+        /// Where two leaves do not fit into `buffer`, of at least 128 bytes, and the hash has `updateTwo`, two leaves are
+        /// read and hashed side by side, which takes less time than `update`.
+        pub fn updateFrom(self: *Self, source: anytype, offset: u64, size: u64, buffer: []u8) !void {
+            const segment = self.options.segment;
+            const half = buffer.len / 2 / 64 * 64;
+            var at = offset;
+            while (at < offset + size) {
+                const rest = offset + size - at;
+                if (@hasDecl(Hash, "updateTwo") and self.filled == 0 and segment > half and rest / 2 >= segment) {
+                    try self.updateTwo(source, at, buffer[0..half], buffer[half..][0..half]);
+                    at += 2 * segment;
+                    continue;
+                }
+                // Up to the end of a leaf that has begun; else whole leaves, so that none is put together from two reads.
+                const most = if (self.filled > 0)
+                    @min(segment - self.filled, buffer.len)
+                else if (segment < buffer.len) buffer.len - buffer.len % segment else buffer.len;
+                const piece = buffer[0..@intCast(@min(rest, most))];
+                try source.readAt(at, piece);
+                self.update(piece);
+                at += piece.len;
+            }
+        }
+
+        fn updateTwo(self: *Self, source: anytype, offset: u64, first: []u8, second: []u8) !void {
+            const segment = self.options.segment;
+            var leaf_pair: [2]Hash = @splat(beginLeaf(self.options.format));
+            var at: u64 = 0;
+            while (at < segment) {
+                const size: usize = @intCast(@min(segment - at, first.len));
+                try source.readAt(offset + at, first[0..size]);
+                try source.readAt(offset + segment + at, second[0..size]);
+                Hash.updateTwo(&leaf_pair, .{ first[0..size], second[0..size] });
+                at += size;
+            }
+            for (&leaf_pair) |*leaf| {
+                leaf.final(&self.batch[self.waiting]);
+                self.pushed(1);
+            }
         }
 
         fn beginLeaf(format: Format) Hash {
@@ -169,7 +223,7 @@ pub fn Tree(comptime Hash: type) type {
             var row = digests;
             var level: u6 = 0;
             while (row.len > 1) : (level += 1) {
-                self.show(level, first >> level, row);
+                self.keepSibling(level, first >> level, row);
                 const pairs = row.len / 2;
                 many(self.options.format.nodePrefix(), @ptrCast(row), 2 * digest_length, row[0..pairs]);
                 if (row.len % 2 == 1) row[pairs] = row[row.len - 1];
@@ -185,8 +239,8 @@ pub fn Tree(comptime Hash: type) type {
             var digest = self.batch[0];
             var level: u6 = batch_level;
             while (first >> level & 1 == 1) : (level += 1) {
-                self.show(level, (first >> level) - 1, self.frontier[level..][0..1]);
-                self.show(level, first >> level, &.{digest});
+                self.keepSibling(level, (first >> level) - 1, self.frontier[level..][0..1]);
+                self.keepSibling(level, first >> level, &.{digest});
                 digest = node(self.options.format, &self.frontier[level], &digest);
             }
             self.frontier[level] = digest;
@@ -220,8 +274,8 @@ pub fn Tree(comptime Hash: type) type {
                 if (first >> level & 1 == 0) continue;
                 const left = self.frontier[level];
                 if (edge) |right| {
-                    self.show(level, (first >> level) - 1, &.{left});
-                    self.show(level, first >> level, &.{right});
+                    self.keepSibling(level, (first >> level) - 1, &.{left});
+                    self.keepSibling(level, first >> level, &.{right});
                     edge = node(self.options.format, &left, &right);
                 } else edge = left;
             }
@@ -231,19 +285,21 @@ pub fn Tree(comptime Hash: type) type {
             return empty[0];
         }
 
-        /// A level is a row of nodes; node n of level k stands over the leaves n·2^k to (n + 1)·2^k. The watched leaf is under
-        /// node index >> k, whose sibling is the neighbour with the other last bit. Whoever computes nodes shows them
-        /// here, from node `first` on.
-        fn show(self: *Self, level: u6, first: u64, digests: []const Digest) void {
-            const index = self.options.watched orelse return;
+        /// Keeps the sibling on this level if it is among these nodes, of which `first` is the first. Every node that is
+        /// computed is passed to this function once.
+        ///
+        /// Node n of level k is over the leaves n·2^k to (n + 1)·2^k. The proven leaf is under node index >> k, and that
+        /// node's sibling is the one whose number differs in the last bit.
+        fn keepSibling(self: *Self, level: u6, first: u64, digests: []const Digest) void {
+            const index = self.options.index orelse return;
             const sibling = index >> level ^ 1;
             if (sibling >= first and sibling - first < digests.len)
                 self.siblings[level] = digests[@intCast(sibling - first)];
         }
 
-        /// The proof for the watched leaf in the tree so far; null if none is watched, or it has not begun.
+        /// The proof for leaf `options.index` in the tree so far; null if that is null, or the leaf has not begun.
         pub fn prove(self: Self) ?Proof {
-            const index = self.options.watched orelse return null;
+            const index = self.options.index orelse return null;
             if (index >= self.leaves()) return null;
             var copy = self;
             _ = copy.finish();
@@ -255,13 +311,15 @@ pub fn Tree(comptime Hash: type) type {
             return proof;
         }
 
-        /// Whether the proof shows that `leaf` is under `root`.
+        /// Whether the proof proves that `bytes` are a leaf under `root`. A leaf has `segment` bytes; the last one may be
+        /// shorter, but not empty.
         ///
-        /// `leaves` has to come from where the root comes from. In `.plain` anything else can be forged: two digests of
-        /// a tree are themselves the leaf of a shorter one with the same root. The length of the leaf is the caller's
-        /// to check as well.
-        pub fn verify(format: Format, root: Digest, proof: *const Proof, bytes: []const u8) bool {
+        /// `proof.leaves` must come from the source of the root, not from whoever sent the proof. In `.plain` any other
+        /// number allows a forgery: the two digests below a root are the only leaf of a shorter stream with the same root.
+        pub fn verify(format: Format, segment: u64, root: Digest, proof: *const Proof, bytes: []const u8) bool {
             if (proof.index >= proof.leaves or proof.length > levels) return false;
+            const is_last = proof.index == proof.leaves - 1;
+            if (bytes.len == 0 or bytes.len > segment or (bytes.len < segment and !is_last)) return false;
             var hasher = beginLeaf(format);
             hasher.update(bytes);
             var digest: Digest = undefined;
@@ -274,7 +332,7 @@ pub fn Tree(comptime Hash: type) type {
                 at /= 2;
                 last /= 2;
             }) {
-                if (at ^ 1 > last) continue; // no neighbour: it moves up as it is
+                if (at ^ 1 > last) continue; // a last node without a sibling is on the next level as it is
                 if (used == proof.length) return false;
                 const sibling = &proof.digests[used];
                 used += 1;

@@ -39,6 +39,13 @@ const Dispatching = union(enum) {
         }
     }
 
+    /// Appends to two messages that have the same length so far, side by side.
+    pub fn updateTwo(pair: *[2]Dispatching, bytes: [2][]const u8) void {
+        if (pair[0] == .x86)
+            X86.updateTwo(.{ &pair[0].x86, &pair[1].x86 }, bytes)
+        else for (pair, bytes) |*hasher, piece| hasher.update(piece);
+    }
+
     pub fn final(self: *Dispatching, out: *[digest_length]u8) void {
         switch (self.*) {
             inline else => |*hasher| hasher.final(out),
@@ -174,22 +181,44 @@ fn compressAfter64(comptime streams: usize, states: *[streams]State) void {
 const X86 = struct {
     state: [1]State = .{.{}},
     buffer: [64]u8 = undefined,
+    /// Whether `fill` has completed the buffer.
+    complete: bool = false,
     length: u64 = 0,
 
     fn update(self: *X86, bytes: []const u8) void {
+        const rest = self.fill(bytes);
+        if (self.complete) compress(1, &self.state, .{&self.buffer});
+        compress(1, &self.state, .{rest[0 .. rest.len - rest.len % 64]});
+        self.keep(rest);
+    }
+
+    /// `update` of two messages that have the same length so far.
+    fn updateTwo(pair: [2]*X86, bytes: [2][]const u8) void {
+        var states: [2]State = .{ pair[0].state[0], pair[1].state[0] };
+        const rest = [2][]const u8{ pair[0].fill(bytes[0]), pair[1].fill(bytes[1]) };
+        if (pair[0].complete) compress(2, &states, .{ &pair[0].buffer, &pair[1].buffer });
+        const whole = rest[0].len - rest[0].len % 64;
+        compress(2, &states, .{ rest[0][0..whole], rest[1][0..whole] });
+        for (pair, states, rest) |self, state, end| {
+            self.state[0] = state;
+            self.keep(end);
+        }
+    }
+
+    /// Moves the first bytes to the block that waits, which may become complete; returns the others.
+    fn fill(self: *X86, bytes: []const u8) []const u8 {
         const waiting: usize = @intCast(self.length % 64);
         self.length += bytes.len;
-        var rest = bytes;
-        if (waiting > 0) {
-            const used = @min(64 - waiting, rest.len);
-            @memcpy(self.buffer[waiting..][0..used], rest[0..used]);
-            rest = rest[used..];
-            if (waiting + used < 64) return;
-            compress(1, &self.state, .{&self.buffer});
-        }
-        const whole = rest.len - rest.len % 64;
-        compress(1, &self.state, .{rest[0..whole]});
-        @memcpy(self.buffer[0 .. rest.len - whole], rest[whole..]);
+        const used = if (waiting == 0) 0 else @min(64 - waiting, bytes.len);
+        @memcpy(self.buffer[waiting..][0..used], bytes[0..used]);
+        self.complete = waiting > 0 and waiting + used == 64;
+        return bytes[used..];
+    }
+
+    /// Keeps the bytes after the last whole block.
+    fn keep(self: *X86, rest: []const u8) void {
+        const end = rest[rest.len - rest.len % 64 ..];
+        @memcpy(self.buffer[0..end.len], end);
     }
 
     fn final(self: *X86, out: *[32]u8) void {
@@ -351,6 +380,42 @@ test "the examples of FIPS 180-4" {
         "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
         &std.fmt.bytesToHex(digest, .lower),
     );
+}
+
+// The length in bits of a message of more than 2^29 bytes; the digest is that of a SHA-256 in Python that takes the length as
+// an argument.
+test "more than 2^32 bits" {
+    if (!possible or !hasX86()) return error.SkipZigTest;
+    var hasher: X86 = .{ .length = 0x5c0000040 };
+    hasher.update("abc");
+    var digest: [32]u8 = undefined;
+    hasher.final(&digest);
+    try std.testing.expectEqualStrings(
+        "6f4b2092600157b7435334d871afe0d90babaf5074a983495c504ad38b11e869",
+        &std.fmt.bytesToHex(digest, .lower),
+    );
+    const layout: Layout = .of(null, 0x5c0000043);
+    for (layout.lasts) |last| try std.testing.expectEqual(0x5c0000043 * 8, std.mem.readInt(u64, last[56..64], .big));
+}
+
+test "two messages side by side as one by one" {
+    var bytes: [600]u8 = undefined;
+    for (&bytes, 0..) |*byte, i| byte.* = @truncate(i * 131 + (i >> 8) * 17);
+    if (!@hasDecl(Sha256, "updateTwo")) return error.SkipZigTest;
+    for (0..260) |length| {
+        for ([_]usize{ 0, length / 3, length }) |cut| {
+            var pair: [2]Sha256 = @splat(.init(.{}));
+            Sha256.updateTwo(&pair, .{ bytes[0..cut], bytes[300..][0..cut] });
+            Sha256.updateTwo(&pair, .{ bytes[cut..length], bytes[300 + cut .. 300 + length] });
+            for (&pair, [_]usize{ 0, 300 }) |*hasher, at| {
+                var digest: [32]u8 = undefined;
+                var expected: [32]u8 = undefined;
+                hasher.final(&digest);
+                Std.hash(bytes[at..][0..length], &expected, .{});
+                try std.testing.expectEqual(expected, digest);
+            }
+        }
+    }
 }
 
 test "pieces of any size as std.crypto has them" {

@@ -105,6 +105,42 @@ test "pieces of any size; roots on the way disturb nothing; a reset is complete"
     }
 }
 
+/// `input`, whose read number `fails_at` fails.
+const Source = struct {
+    reads: u64 = 0,
+    fails_at: u64 = 0,
+
+    pub fn readAt(self: *Source, offset: u64, buffer: []u8) error{OnFire}!void {
+        self.reads += 1;
+        if (self.reads == self.fails_at) return error.OnFire;
+        @memcpy(buffer, input[@intCast(offset)..][0..buffer.len]);
+    }
+};
+
+test "a source that is read at any offset" {
+    var prng: std.Random.DefaultPrng = .init(4);
+    const random = prng.random();
+    var buffer: [1024]u8 = undefined;
+    for (formats) |format| {
+        for (0..100) |i| {
+            const segment = random.intRangeAtMost(u64, 1, if (i % 3 == 0) 200 else 2000);
+            const size = random.uintLessThan(usize, if (i % 5 == 0) input.len else 9000);
+            const before = if (i % 2 == 0) 0 else random.uintAtMost(usize, size);
+            const room = buffer[0..random.intRangeAtMost(usize, 128, buffer.len)];
+            var tree: Tree = .init(.{ .format = format, .segment = segment });
+            tree.update(input[0..before]);
+            var source: Source = .{};
+            try tree.updateFrom(&source, before, size - before, room);
+            try expectEqual(definition(merkle.Sha256, format, segment, input[0..size]), tree.peek());
+            if (source.reads == 0) continue;
+            var failing: Source = .{ .fails_at = 1 + random.uintLessThan(u64, source.reads) };
+            tree.reset();
+            tree.update(input[0..before]);
+            try std.testing.expectError(error.OnFire, tree.updateFrom(&failing, before, size - before, room));
+        }
+    }
+}
+
 /// The root of 2^level leaves of one zero byte.
 fn perfect(format: Format, level: usize) Tree.Digest {
     var digest = definition(merkle.Sha256, format, 1, "\x00");
@@ -115,7 +151,7 @@ fn perfect(format: Format, level: usize) Tree.Digest {
 test "past 2^32 leaves" {
     const zeros: [256]u8 = @splat(0);
     for (formats) |format| {
-        var tree: Tree = .init(.{ .format = format, .segment = 1, .watched = 1 << 32 });
+        var tree: Tree = .init(.{ .format = format, .segment = 1, .index = 1 << 32 });
         // A tree just below 2^32 equal leaves, put together by hand.
         tree.joined = (1 << 32) - 256;
         for (8..32) |level| tree.frontier[level] = perfect(format, level);
@@ -128,12 +164,12 @@ test "past 2^32 leaves" {
         const proof = tree.prove().?;
         try expectEqual((1 << 32) + 1, proof.leaves);
         try expectEqual(1, proof.length);
-        try expect(Tree.verify(format, root, &proof, zeros[0..1]));
+        try expect(Tree.verify(format, 1, root, &proof, zeros[0..1]));
     }
 }
 
 fn prove(format: Format, segment: u64, index: u64, bytes: []const u8) Tree.Proof {
-    var tree: Tree = .init(.{ .format = format, .segment = segment, .watched = index });
+    var tree: Tree = .init(.{ .format = format, .segment = segment, .index = index });
     tree.update(bytes);
     tree.reset();
     tree.update(bytes[0 .. bytes.len / 3]);
@@ -155,24 +191,26 @@ test "every proof, and no other" {
             for (0..leaves) |index| {
                 const leaf = leafAt(bytes, segment, index);
                 const proof = prove(format, segment, index, bytes);
-                try expect(Tree.verify(format, root, &proof, leaf));
-                try expect(!Tree.verify(format, root, &proof, leaf[1..]));
+                try expect(Tree.verify(format, segment, root, &proof, leaf));
+                try expect(!Tree.verify(format, segment, root, &proof, leaf[1..]));
+                try expect(!Tree.verify(format, segment, root, &proof, ""));
+                try expect(!Tree.verify(format, leaf.len - 1, root, &proof, leaf));
                 for (0..proof.length) |level| {
                     var changed = proof;
                     changed.digests[level][level % 32] ^= 1;
-                    try expect(!Tree.verify(format, root, &changed, leaf));
+                    try expect(!Tree.verify(format, segment, root, &changed, leaf));
                 }
                 var other = proof;
                 other.length += 1;
-                try expect(!Tree.verify(format, root, &other, leaf));
+                try expect(!Tree.verify(format, segment, root, &other, leaf));
                 if (proof.length > 0) {
                     other.length = proof.length - 1;
-                    try expect(!Tree.verify(format, root, &other, leaf));
+                    try expect(!Tree.verify(format, segment, root, &other, leaf));
                 }
                 other = proof;
                 for (0..leaves + 1) |elsewhere| {
                     other.index = elsewhere;
-                    try expectEqual(elsewhere == index, Tree.verify(format, root, &other, leaf));
+                    try expectEqual(elsewhere == index, Tree.verify(format, segment, root, &other, leaf));
                 }
             }
         }
@@ -189,7 +227,7 @@ test "proofs of large trees" {
             const index = random.uintLessThan(u64, try std.math.divCeil(u64, size, segment));
             const proof = prove(format, segment, index, input[0..size]);
             const root = definition(merkle.Sha256, format, segment, input[0..size]);
-            try expect(Tree.verify(format, root, &proof, leafAt(input[0..size], segment, index)));
+            try expect(Tree.verify(format, segment, root, &proof, leafAt(input[0..size], segment, index)));
         }
     }
 }
@@ -200,6 +238,6 @@ test "a forgery, in plain only" {
         const root = rootOf(format, 64, input[0..128]);
         const digests = rootOf(format, 64, input[0..64]) ++ rootOf(format, 64, input[64..128]);
         const proof: Tree.Proof = .{ .index = 0, .leaves = 1, .length = 0, .digests = undefined };
-        try expectEqual(format == .plain, Tree.verify(format, root, &proof, &digests));
+        try expectEqual(format == .plain, Tree.verify(format, 64, root, &proof, &digests));
     }
 }

@@ -1,9 +1,9 @@
-// The part of node:assert that the suites use, for browsers.
-function fail(words, message) {
-    throw new Error(message ? `${message}: ${words}` : words);
+// The functions of node:assert that the suites use, for browsers.
+function fail(reason, message) {
+    throw new Error(message ? `${message}: ${reason}` : reason);
 }
 
-/** A value as text that is equal where values are. */
+/** Encodes a value as text, which is equal for equal values. */
 const text = (value) =>
     JSON.stringify(value, (_, inner) => (ArrayBuffer.isView(inner) ? [inner.constructor.name, ...inner] : inner));
 
@@ -21,7 +21,7 @@ export function deepEqual(found, expected, message) {
 
 function matches(error, expected, message) {
     const as = expected instanceof RegExp ? expected.test(error) : expected(error);
-    if (!as) fail(`another error: ${error?.code} ${error}`, message);
+    if (!as) fail(`unexpected error: ${error?.code} ${error}`, message);
 }
 
 export function throws(act, expected, message) {
@@ -31,7 +31,7 @@ export function throws(act, expected, message) {
     } catch (error) {
         return matches(error, expected, message);
     }
-    fail(`no error, but ${text(found)}`, message);
+    fail(`expected an error, found ${text(found)}`, message);
 }
 
 export async function rejects(promise, expected, message) {
@@ -41,5 +41,5 @@ export async function rejects(promise, expected, message) {
     } catch (error) {
         return matches(error, expected, message);
     }
-    fail(`no error, but ${text(found)}`, message);
+    fail(`expected an error, found ${text(found)}`, message);
 }

@@ -1,4 +1,4 @@
-// All suites in a page: `window.results` has the failures, when they are done.
+// Runs all suites in a page, and then sets `window.results` to the failures.
 import * as suites from "../suites/all.js";
 import * as assert from "./assert.js";
 
@@ -13,7 +13,7 @@ async function lines(path) {
 async function reference(kind, ...rest) {
     const body = JSON.stringify([kind, ...rest.map((value) => (value instanceof Uint8Array ? { bytes: [...value] } : value))]);
     const response = await fetch("/reference", { method: "POST", body });
-    if (!response.ok) throw new Error(`the reference: status ${response.status}`);
+    if (!response.ok) throw new Error(`reference: status ${response.status}`);
     return response.text();
 }
 

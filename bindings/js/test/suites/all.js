@@ -1,4 +1,4 @@
-// All suites: each takes what a platform gives it.
+// All suites. Each takes the platform's test functions.
 export { default as errors } from "./errors.js";
 export { default as hashes } from "./hashes.js";
 export { default as keyed } from "./keyed.js";

@@ -1,17 +1,17 @@
-// Inputs.
+// Test inputs.
 import { fromHex } from "mksum";
 
-/** The first bytes of the patterns of vectors/, each made once. */
+/** The patterns of vectors/, and a cache of their longest prefixes so far. */
 const PATTERNS = { mod251: (at) => at % 251, pat: (at) => (at * 131 + (at >> 8) * 17) & 255 };
-const made = {};
+const cached = {};
 
-/** Bytes of a pattern. */
+/** Returns the first `len` bytes of a pattern. */
 export function bytes(len, pattern = "mod251") {
-    if ((made[pattern]?.length ?? -1) < len) {
-        made[pattern] = Uint8Array.from({ length: len }, (_, at) => PATTERNS[pattern](at));
+    if ((cached[pattern]?.length ?? -1) < len) {
+        cached[pattern] = Uint8Array.from({ length: len }, (_, at) => PATTERNS[pattern](at));
     }
-    return made[pattern].subarray(0, len);
+    return cached[pattern].subarray(0, len);
 }
 
-/** Bytes of hex digits. */
+/** Parses hex digits to bytes. */
 export const HEX = fromHex;

@@ -1,14 +1,14 @@
-// Bad input: typed errors with words, never a digest; and states that are given back.
+// Invalid input: typed errors with messages, never a digest; and states that are freed.
 import { create, createHmac, digest, fromHex, hmac, load, MksumError, sha256, toHex } from "mksum";
 import { bytes } from "./bytes.js";
 
-const refused = (code, words) => (error) =>
-    error instanceof MksumError && error.code === code && (!words || words.test(error.message));
+const refused = (code, message) => (error) =>
+    error instanceof MksumError && error.code === code && (!message || message.test(error.message));
 
 export default function ({ test, assert }) {
     const nothing = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
-    test("what are no bytes is refused, by name", () => {
+    test("a value that is not bytes is refused", () => {
         for (const wrong of ["text", 5, null, undefined, {}, [1, 2], true, Symbol("x"), () => {}, new Map()]) {
             assert.throws(() => sha256(wrong), refused("argument"));
             assert.throws(() => create("sha256").update(wrong), refused("argument"));
@@ -17,7 +17,7 @@ export default function ({ test, assert }) {
         assert.throws(() => sha256("text"), refused("argument", /TextEncoder/));
     });
 
-    test("every kind of view and buffer is taken as the bytes that it is", () => {
+    test("every kind of view and buffer is hashed as its bytes", () => {
         const expected = toHex(sha256(bytes(64)));
         const own = bytes(64).slice();
         assert.equal(toHex(sha256(own.buffer)), expected);
@@ -37,7 +37,7 @@ export default function ({ test, assert }) {
         assert.equal(toHex(sha256(new Uint8Array(shared))), toHex(sha256(bytes(200_000))));
     });
 
-    test("a buffer that is gone is no empty message", () => {
+    test("a detached buffer is an error, not an empty message", () => {
         const gone = bytes(100).slice();
         structuredClone(gone, { transfer: [gone.buffer] });
         assert.throws(() => sha256(gone), refused("detached"));
@@ -53,7 +53,7 @@ export default function ({ test, assert }) {
         }
     });
 
-    test("names that no hash has are refused", () => {
+    test("unknown hash names are refused", () => {
         for (const wrong of ["sha", "SHA256", "", "toString", "__proto__", 3, null, undefined, {}]) {
             assert.throws(() => digest(wrong, bytes(1)), refused("argument", /sha256/));
             assert.throws(() => create(wrong), refused("argument"));
@@ -81,7 +81,7 @@ export default function ({ test, assert }) {
         assert.equal(toHex(hasher.digest()), toHex(sha256(bytes(70))));
     });
 
-    test("a digest is an array of its own", () => {
+    test("a digest has its own buffer", () => {
         const [one, other] = [sha256(bytes(1)), sha256(bytes(2))];
         assert.equal(one.buffer.byteLength, 32);
         assert.ok(toHex(one) !== toHex(other));
@@ -89,21 +89,21 @@ export default function ({ test, assert }) {
         assert.equal(toHex(sha256(bytes(1))), toHex(digest("sha256", bytes(1))));
     });
 
-    test("hex to and fro", () => {
+    test("hex is encoded and decoded", () => {
         assert.equal(toHex(fromHex("00fF10")), "00ff10");
         assert.equal(toHex(fromHex("")), "");
         for (const wrong of ["0", "0g", " 00", "00\n", "０0"]) assert.throws(() => fromHex(wrong), refused("argument"));
         assert.throws(() => fromHex(5), refused("argument"));
     });
 
-    test("loading twice is loading once", async () => {
+    test("loading twice changes nothing", async () => {
         const hasher = create("sha256");
         await load();
         await Promise.all([load(), load()]);
         assert.equal(toHex(hasher.digest()), nothing);
     });
 
-    test("sixty-four files at once, slice by slice", () => {
+    test("sixty-four files are hashed at once, slice by slice", () => {
         const names = ["sha256", "blake3", "md5", "blake2b"];
         const hashers = Array.from({ length: 64 }, (_, at) => create(names[at % 4]));
         for (let at = 0; at < 1_000_000; at += 50_000) {

@@ -1,17 +1,17 @@
-// Every hash: against another implementation, NIST's vectors, and itself in other slices.
+// Every hash, compared with another implementation, with NIST's vectors, and with itself in other slices.
 import fc from "fast-check";
 import { create, createHmac, digest, digestOf, HASHES, hmac, toHex } from "mksum";
 import * as mksum from "mksum";
 import { bytes, HEX } from "./bytes.js";
 
-/** The names that Node gives to the same hashes; it lacks BLAKE3 and Keccak as it was before SHA-3. */
+/** Node's names of the same hashes. Node has neither BLAKE3 nor the Keccak before SHA-3. */
 const OTHER = { blake2s: "blake2s256", blake2b: "blake2b512", blake3: undefined, keccak256: undefined };
 const KNOWN = HASHES.filter((name) => !(name in OTHER) || OTHER[name]).map((name) => [name, OTHER[name] ?? name]);
 
-// Around blocks of every size, and around the buffer that a call's bytes go through.
+// Lengths around the block sizes and the size of the input buffer.
 const LENGTHS = [0, 1, 55, 56, 63, 64, 65, 111, 112, 127, 128, 129, 1023, 1024, 1025, 65535, 65536, 65537, 200000];
 
-/** FIPS 180-4's hashes in NIST's files (crates/lanes/tests/cavp). */
+/** The hashes with NIST test files (crates/lanes/tests/cavp). */
 const CAVP = {
     SHA1: "sha1", SHA224: "sha224", SHA256: "sha256", SHA384: "sha384", SHA512: "sha512", SHA512_224: "sha512-224",
     SHA512_256: "sha512-256", SHA3_256: "sha3-256", SHA3_512: "sha3-512",
@@ -19,7 +19,7 @@ const CAVP = {
 
 export default function ({ test, assert, reference, lines }) {
     for (const [name, other] of KNOWN) {
-        test(`${name}: as another implementation, whole and in slices`, async () => {
+        test(`${name}: equals another implementation, whole and in slices`, async () => {
             for (const len of LENGTHS) {
                 const data = bytes(len);
                 const expected = await reference("digest", other, data);
@@ -30,7 +30,7 @@ export default function ({ test, assert, reference, lines }) {
             }
         });
 
-        test(`${name}: HMAC as another implementation, for keys of every length`, async () => {
+        test(`${name}: HMAC equals another implementation, for keys of many lengths`, async () => {
             for (const len of LENGTHS) {
                 const [key, data] = [bytes(len), bytes(300)];
                 assert.equal(toHex(hmac(name, key, data)), await reference("hmac", other, key, data), `${len} bytes`);
@@ -39,13 +39,13 @@ export default function ({ test, assert, reference, lines }) {
     }
 
     for (const name of HASHES) {
-        test(`${name}: by its own name`, () => {
+        test(`${name}: its own function`, () => {
             const own = mksum[name.replace("-", "_")];
             assert.equal(toHex(own(bytes(100))), toHex(digest(name, bytes(100))));
             assert.equal(create(name).size, digest(name, bytes(0)).length);
         });
 
-        test(`${name}: any slices, copies and other messages between them give the same digest`, () => {
+        test(`${name}: slices, copies and interleaved messages give the same digest`, () => {
             fc.assert(
                 fc.property(fc.array(fc.uint8Array({ maxLength: 3000 }), { maxLength: 8 }), fc.nat(8), (slices, at) => {
                     const whole = new Uint8Array(slices.reduce((sum, slice) => sum + slice.length, 0));
@@ -85,8 +85,8 @@ export default function ({ test, assert, reference, lines }) {
         });
     }
 
-    test("blake3: the empty message, and one of each tree", async () => {
-        // The rows of format blake3 are b3sum's: here only that the hash is the same thing.
+    test("blake3: the hash equals the root of the format blake3", async () => {
+        // The rows of the format blake3 come from b3sum.
         for (const line of await lines("vectors/rows/blake3.tsv")) {
             const [format, pattern, len, root] = line.split("\t");
             if (format !== "blake3" || pattern !== "mod251") continue;
@@ -95,7 +95,7 @@ export default function ({ test, assert, reference, lines }) {
         }
     });
 
-    test("keccak256: of nothing, as Ethereum has it", () => {
+    test("keccak256: the empty message, as in Ethereum", () => {
         // EIP-1052: the hash of an account without code.
         const nothing = "c5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470";
         assert.equal(toHex(digest("keccak256", bytes(0))), nothing);

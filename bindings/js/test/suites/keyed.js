@@ -1,7 +1,9 @@
-// HMAC, PBKDF2 and HKDF: Wycheproof's vectors, and another implementation.
+// HMAC, PBKDF2 and HKDF, compared with Wycheproof's vectors and another implementation.
 import fc from "fast-check";
 import { digest, HASHES, hkdf, hmac, MksumError, pbkdf2, pbkdf2Many, pbkdf2Of, toHex } from "mksum";
 import { bytes, HEX } from "./bytes.js";
+
+const refused = (code) => (error) => error instanceof MksumError && error.code === code;
 
 export default function ({ test, assert, reference, lines }) {
     const rows = async (name) => (await lines(`vectors/wycheproof/${name}.tsv`)).map((line) => line.split("\t"));
@@ -9,7 +11,7 @@ export default function ({ test, assert, reference, lines }) {
     test("HMAC: Wycheproof", async () => {
         let count = 0;
         for (const [hash, id, result, key, message, tag] of await rows("hmac")) {
-            // Some tags are shortened.
+            // Some tags are truncated.
             const found = toHex(hmac(hash, HEX(key), HEX(message))).slice(0, tag.length);
             assert.equal(found === tag, result === "valid", `${hash} ${id}`);
             count++;
@@ -39,17 +41,17 @@ export default function ({ test, assert, reference, lines }) {
     });
 
     for (const name of ["md5", "sha1", "sha224", "sha256", "sha384", "sha512", "sha3-256", "ripemd160"]) {
-        test(`${name}: PBKDF2 as another implementation, any lengths`, async () => {
+        test(`${name}: PBKDF2 equals another implementation, for many lengths`, async () => {
             for (const [password, salt, iterations, length] of [
                 [0, 0, 1, 1], [9, 5, 2, 20], [64, 16, 3, 64], [65, 100, 10, 200], [200, 16, 5, 65], [8, 70000, 4, 700],
             ]) {
-                const arguments_ = [bytes(password), bytes(salt), iterations, length];
-                assert.equal(toHex(pbkdf2(name, ...arguments_)), await reference("pbkdf2", name, ...arguments_));
+                const inputs = [bytes(password), bytes(salt), iterations, length];
+                assert.equal(toHex(pbkdf2(name, ...inputs)), await reference("pbkdf2", name, ...inputs));
             }
         });
     }
 
-    test("PBKDF2: many passwords as one by one", () => {
+    test("PBKDF2: several passwords at once give the same keys as one by one", () => {
         const names = fc.constantFrom("md5", "sha1", "sha256", "sha512", "blake2s");
         const secret = fc.record({ password: fc.uint8Array({ maxLength: 200 }), salt: fc.uint8Array({ maxLength: 99 }) });
         fc.assert(
@@ -62,25 +64,24 @@ export default function ({ test, assert, reference, lines }) {
         );
     });
 
-    test("PBKDF2: more blocks than one call takes", async () => {
+    test("PBKDF2: more blocks than fit into one call", async () => {
         const length = 32 * 500;
         const found = toHex(pbkdf2("sha256", bytes(8), bytes(8), 2, length));
         assert.equal(found, await reference("pbkdf2", "sha256", bytes(8), bytes(8), 2, length));
     });
 
-    test("PBKDF2 bit by bit: the same key, progress, and an end when told", async () => {
+    test("asynchronous PBKDF2 gives the same key, reports progress, and can be aborted", async () => {
         const secret = { password: bytes(8), salt: bytes(16) };
-        const told = [];
-        const key = await pbkdf2Of("sha256", secret, 20000, 32, { progress: (done, total) => told.push([done, total]) });
+        const reports = [];
+        const key = await pbkdf2Of("sha256", secret, 20000, 32, { progress: (done, total) => reports.push([done, total]) });
         assert.equal(toHex(key), toHex(pbkdf2("sha256", secret.password, secret.salt, 20000, 32)));
-        assert.deepEqual(told.at(-1), [20000, 20000]);
+        assert.deepEqual(reports.at(-1), [20000, 20000]);
         const controller = new AbortController();
         const ended = pbkdf2Of("sha256", secret, 1e9, 32, { signal: controller.signal, progress: () => controller.abort() });
         await assert.rejects(ended, (error) => error.name === "AbortError");
     });
 
-    test("PBKDF2 and HKDF refuse what makes no sense", () => {
-        const refused = (code) => (error) => error instanceof MksumError && error.code === code;
+    test("PBKDF2 and HKDF refuse invalid arguments", () => {
         for (const iterations of [0, -1, 1.5, NaN, 2 ** 33]) {
             assert.throws(() => pbkdf2("sha256", bytes(8), bytes(8), iterations, 32), refused("length"));
         }
@@ -92,7 +93,7 @@ export default function ({ test, assert, reference, lines }) {
         assert.equal(hkdf("sha256", bytes(8), bytes(8), bytes(0), 0).length, 0);
     });
 
-    test("every hash has HMAC: of a long key as of its digest", () => {
+    test("HMAC with a long key equals HMAC with the key's digest, for every hash", () => {
         for (const name of HASHES) {
             const key = bytes(70000);
             assert.equal(toHex(hmac(name, key, bytes(9))), toHex(hmac(name, digest(name, key), bytes(9))), name);

@@ -1,4 +1,4 @@
-// Every row of vectors/: the root of its input in memory, from a stream in slices, and from a Blob piece by piece.
+// Every row of vectors/: the root of its input in memory, as a stream in slices, and as a Blob piece by piece.
 import { Frontier, keep, MksumError, Outboard, Proof, root, rootOf, Spec } from "mksum";
 import { bytes } from "./bytes.js";
 
@@ -9,10 +9,17 @@ const FORMATS = [
 const refused = (code) => (error) => error instanceof MksumError && error.code === code;
 
 export default function ({ test, assert, lines }) {
-    for (const name of FORMATS) {
-        const rows = async () => (await lines(`vectors/rows/${name}.tsv`)).map((line) => line.split("\t"));
+    // The module has no kernels of SM3, which would make it a tenth larger.
+    test("SM3 is refused", () => assert.throws(() => Spec.parse("plain:sm3"), refused("argument")));
 
-        test(`${name}: its rows`, async () => {
+    for (const name of FORMATS) {
+        // All rows but those of SM3.
+        const rows = async () => {
+            const all = await lines(`vectors/rows/${name}.tsv`);
+            return all.filter((line) => !line.includes(":sm3:")).map((line) => line.split("\t"));
+        };
+
+        test(`${name}: roots of all rows`, async () => {
             const all = await rows();
             assert.ok(all.length > 10, `${all.length} rows`);
             for (const [format, pattern, length, expected] of all) {
@@ -38,7 +45,7 @@ export default function ({ test, assert, lines }) {
             }
         });
 
-        test(`${name}: proofs and kept trees of some rows`, async () => {
+        test(`${name}: proofs and outboards of some rows`, async () => {
             let count = 0;
             for (const [format, pattern, length, expected] of (await rows()).filter((_, at) => at % 3 === 0)) {
                 if (expected === "-" || length === "0") continue;

@@ -1,11 +1,11 @@
-// Trees: from anywhere, by workers, with progress and an end when told; proofs and kept trees that do not hold.
+// Trees of any source, by workers, with progress and signals; invalid proofs and damaged outboards.
 import fc from "fast-check";
 import { formats, Frontier, keep, MksumError, Outboard, Pool, Proof, root, rootOf, Spec } from "mksum";
 import { bytes } from "./bytes.js";
 
 const refused = (code) => (error) => error instanceof MksumError && error.code === code;
 
-/** One stream of slices, of the web's kind. */
+/** Returns a web stream of slices. */
 const stream = (slices) =>
     new ReadableStream({
         pull(controller) {
@@ -20,7 +20,7 @@ async function* generated(slices) {
 }
 
 export default function ({ test, assert }) {
-    test("any slices from anywhere give the same root", async () => {
+    test("any slices from any source give the same root", async () => {
         const specs = fc.constantFrom("rfc6962:sha256:1KiB", "blake3", "plain:sha512:100", "s3:md5:1KiB", "fsverity");
         await fc.assert(
             fc.asyncProperty(specs, fc.array(fc.uint8Array({ maxLength: 5000 }), { maxLength: 9 }), async (spec, slices) => {
@@ -40,18 +40,18 @@ export default function ({ test, assert }) {
             const data = bytes(9_000_000);
             for (const { name } of formats()) {
                 const len = { "blake3-pairs": 1 << 23, dmverity: 8_998_912 }[name] ?? data.length;
-                const told = [];
+                const reports = [];
                 const found = await pool.rootOf(name, new Blob([data.subarray(0, len)]), {
-                    progress: (done, total) => told.push([done, total]),
+                    progress: (done, total) => reports.push([done, total]),
                 });
                 assert.equal(found.text, root(name, data.subarray(0, len)).text, name);
-                assert.deepEqual(told.at(-1), [len, len], name);
+                assert.deepEqual(reports.at(-1), [len, len], name);
             }
             assert.equal((await pool.rootOf("rfc6962", new Blob([]))).text, root("rfc6962", bytes(0)).text);
             await assert.rejects(pool.rootOf("dmverity", new Blob([bytes(5)])), refused("format"));
             const ended = pool.rootOf("rfc6962", new Blob([data]), { signal: AbortSignal.abort() });
             await assert.rejects(ended, (error) => error.name === "AbortError");
-            // Still of use.
+            // The pool still works afterwards.
             assert.equal((await pool.rootOf("glacier", new Blob([data]))).text, root("glacier", data).text);
         } finally {
             pool.end();
@@ -59,7 +59,7 @@ export default function ({ test, assert }) {
         await assert.rejects(pool.rootOf("rfc6962", new Blob([bytes(5)])), refused("finished"));
     });
 
-    test("a signal ends a computation, and cancels its source", async () => {
+    test("a signal aborts a computation and cancels its source", async () => {
         for (const make of [
             (ended) => new ReadableStream({ pull: (controller) => controller.enqueue(bytes(1000)), cancel: ended }),
             (ended) => (async function* () {
@@ -80,14 +80,14 @@ export default function ({ test, assert }) {
         }
     });
 
-    test("a signal is heard while a source says nothing", async () => {
+    test("a signal aborts a read that never ends", async () => {
         const controller = new AbortController();
         const waiting = rootOf("rfc6962", new ReadableStream({}), { signal: controller.signal });
         setTimeout(() => controller.abort(), 5);
         await assert.rejects(waiting, (error) => error.name === "AbortError");
     });
 
-    test("a source that fails gives no root", async () => {
+    test("a failing source is an error", async () => {
         const failing = (async function* () {
             yield bytes(10);
             throw new Error("the disk is gone");
@@ -99,7 +99,7 @@ export default function ({ test, assert }) {
         await assert.rejects(rootOf("mtsum", [bytes(4)]), refused("format"));
     });
 
-    test("a frontier tells roots on the way, and ends", () => {
+    test("a frontier returns roots between updates, and ends", () => {
         const frontier = new Frontier("rfc6962:sha256:7");
         for (let len = 0; len < 100; len++) {
             assert.equal(frontier.root().text, root("rfc6962:sha256:7", bytes(len)).text);
@@ -112,7 +112,7 @@ export default function ({ test, assert }) {
         assert.throws(() => frontier.root(), refused("finished"));
     });
 
-    test("formats by name", () => {
+    test("format strings are parsed", () => {
         assert.equal(Spec.parse("RFC6962").text, "rfc6962:sha256:64KiB");
         assert.equal(formats().length, 11);
         for (const { name, leaf } of formats()) assert.equal(Spec.parse(name).leaf, leaf);
@@ -141,7 +141,7 @@ export default function ({ test, assert }) {
         assert.throws(() => Proof.ofConsistency("mtsum", bytes(100), 50), refused("proof"));
     });
 
-    test("any byte changed in a proof or a kept tree is noticed, and neither breaks the engine", () => {
+    test("any changed byte in a proof or an outboard is detected, and never breaks the engine", () => {
         const spec = "rfc6962:sha256:100";
         const [data, trusted] = [bytes(3000), root(spec, bytes(3000))];
         const proof = Proof.ofRange(spec, data, 250, 1234).toBytes();
@@ -167,7 +167,7 @@ export default function ({ test, assert }) {
                     assert.ok(error instanceof MksumError && error.code !== "broken", String(error));
                     return;
                 }
-                // One of the two copies of the root may be damaged: the other is whole.
+                // If one of the two copies of the seal is damaged, the other is used.
                 const seal = at >= 736 && at < 1024;
                 assert.ok(found.length > 0 || seal, `byte ${at}`);
                 assert.ok(found.every((damage) => damage.of !== "file"), `byte ${at}`);
@@ -180,7 +180,7 @@ export default function ({ test, assert }) {
         }
     });
 
-    test("a trusted root without a length is worth what the format binds", () => {
+    test("a proof in an unprefixed format needs a trusted length", () => {
         const proof = Proof.ofRange("plain:sha256:4", bytes(40), 4, 8);
         const { text } = root("plain:sha256:4", bytes(40));
         assert.throws(() => proof.verifyRange({ spec: "plain:sha256:4", root: text }, bytes(8).subarray(4)), refused("proof"));
@@ -188,7 +188,7 @@ export default function ({ test, assert }) {
         assert.equal(Spec.parse("plain").binding, "nothing");
     });
 
-    test("ranges and lengths that make no sense are refused", () => {
+    test("invalid ranges and lengths are refused", () => {
         for (const [start, end] of [[5, 5], [6, 5], [0, 41]]) {
             assert.throws(() => Proof.ofRange("rfc6962:sha256:4", bytes(40), start, end), refused("proof"));
         }

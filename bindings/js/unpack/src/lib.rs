@@ -1,13 +1,13 @@
-//! LZMA (Igor Pavlov's "LZMA specification", 2015), for the modules that `bindings/js` has inlined: they are a fifth smaller
-//! than by DEFLATE. As WebAssembly this runs at once at a speed that JavaScript reaches after tens of milliseconds, and
-//! libraries bring streams, checksums and an allocator along.
+//! A decompressor for LZMA (Igor Pavlov's "LZMA specification", 2015), for the modules inlined in `bindings/js`, which are a
+//! fifth smaller than with DEFLATE. WebAssembly runs it at once at a speed that JavaScript reaches after tens of milliseconds.
+//! Libraries would add streams, checksums and an allocator.
 #![cfg_attr(target_family = "wasm", no_std)]
 
-/// The file is damaged, or longer than [`unpack`]'s output.
+/// The error of a file that is damaged or longer than the output of [`unpack`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Damaged;
 
-/// Where the models of each kind of bit begin, one kind after another: by state, by state and position, by length …
+/// The offsets of the models of each kind of bit: by state, by state and position, by length …
 const MATCH: usize = 0;
 const REP: usize = MATCH + 12 * 16;
 const REP_OLDER: usize = REP + 12;
@@ -21,18 +21,18 @@ const LENGTH: usize = ALIGN + 16;
 const LENGTHS: usize = 2 + 2 * 16 * 8 + 256;
 const REP_LENGTH: usize = LENGTH + LENGTHS;
 const LITERAL: usize = REP_LENGTH + LENGTHS;
-/// The models, and more: those of literals are for up to 4 bits of context. A power of two, so that an index is within it
-/// by a mask, and nothing here can panic: what words a panic has is most of a small module.
+/// The number of models, with up to 4 bits of context for literals. It is rounded up to a power of two, so that masked
+/// indices are in bounds and nothing can panic: panic messages would be most of this small module.
 const MODELS: usize = 1 << 14;
 const _: () = assert!(LITERAL + (0x300 << 4) <= MODELS);
 
-/// The range coder.
+/// The range decoder.
 struct Bits<'a> {
     packed: &'a [u8],
     at: usize,
     range: u32,
     code: u32,
-    /// The chance of a zero after each context, in parts of 2^11.
+    /// The probability of a zero bit in each context, as a fraction of 2^11.
     models: [u16; MODELS],
 }
 
@@ -40,13 +40,13 @@ impl Bits<'_> {
     fn next(&mut self) {
         if self.range < 1 << 24 {
             self.range <<= 8;
-            // Zeros behind the end, until that is looked for.
+            // Zeros after the end; the caller checks for the end later.
             self.code = self.code << 8 | u32::from(self.packed.get(self.at).copied().unwrap_or(0));
             self.at += 1;
         }
     }
 
-    /// A bit by its model, which learns.
+    /// Decodes a bit with its model, and adapts the model.
     #[inline(never)]
     fn bit(&mut self, model: usize) -> usize {
         let own = &mut self.models[model % MODELS];
@@ -65,7 +65,7 @@ impl Bits<'_> {
         one.into()
     }
 
-    /// So many bits, the highest first, each by a model of those before it.
+    /// Decodes `bits` bits, the highest first, with models that depend on the bits before.
     fn tree(&mut self, from: usize, bits: u32) -> usize {
         let mut value = 1;
         for _ in 0..bits {
@@ -74,8 +74,8 @@ impl Bits<'_> {
         value - (1 << bits)
     }
 
-    /// The same, the lowest first.
-    fn turned(&mut self, from: usize, bits: u32) -> usize {
+    /// Decodes `bits` bits, the lowest first, with models that depend on the bits before.
+    fn reverse_tree(&mut self, from: usize, bits: u32) -> usize {
         let (mut value, mut before) = (0, 1);
         for place in 0..bits {
             let one = self.bit(from + before);
@@ -85,8 +85,8 @@ impl Bits<'_> {
         value
     }
 
-    /// So many bits, each as often one as zero.
-    fn even(&mut self, bits: u32) -> usize {
+    /// Decodes `bits` equiprobable bits.
+    fn direct(&mut self, bits: u32) -> usize {
         let mut value = 0;
         for _ in 0..bits {
             self.range >>= 1;
@@ -100,7 +100,7 @@ impl Bits<'_> {
         value
     }
 
-    /// A length, less 2.
+    /// Decodes a length minus 2.
     fn length(&mut self, from: usize, place: usize) -> usize {
         if self.bit(from) == 0 {
             self.tree(from + 2 + place * 8, 3)
@@ -112,10 +112,10 @@ impl Bits<'_> {
     }
 }
 
-/// Writes the bytes of a file with LZMA's header, which tells how many they are, to the begin of `out`: returns how many.
+/// Decompresses a file with LZMA's header to the start of `out`. Returns the number of bytes, which the header contains.
 ///
 /// # Errors
-/// If there is no room for them, or the file is damaged so that this shows: there is no sum over the bytes.
+/// If `out` is too short, or damage to the file is detected. Not all damage is, because there is no checksum.
 pub fn unpack(packed: &[u8], out: &mut [u8]) -> Result<usize, Damaged> {
     let (header, rest) = packed.split_first_chunk::<13>().ok_or(Damaged)?;
     let [properties, _, _, _, _, size @ ..] = *header;
@@ -131,11 +131,11 @@ pub fn unpack(packed: &[u8], out: &mut [u8]) -> Result<usize, Damaged> {
     let mut bits = Bits { packed: rest, at: 5, range: !0, code, models: [1 << 10; MODELS] };
 
     let (mut done, mut state) = (0, 0);
-    // Zero before the first byte, which damaged files may ask for.
+    // Bytes before the first are zero; damaged files may refer to them.
     let before = |out: &[u8], at: usize, distance: usize| {
         at.checked_sub(distance + 1).and_then(|at| out.get(at)).copied().unwrap_or(0)
     };
-    // The last distances, less 1: the latest first.
+    // The last distances minus 1, the latest first.
     let mut last = [0; 4];
     while done < size {
         if bits.at > rest.len() {
@@ -147,7 +147,7 @@ pub fn unpack(packed: &[u8], out: &mut [u8]) -> Result<usize, Damaged> {
             let from = LITERAL + 0x300 * (context + (usize::from(before(out, done, 0)) >> (8 - literal_context)));
             let mut symbol = 1;
             if state >= 7 {
-                // After a match, by the byte that would have gone on with it, until they differ.
+                // After a match, the context includes the byte that would continue it, until they differ.
                 let mut expected = usize::from(before(out, done, last[0])) << 1;
                 while symbol < 256 {
                     let one = expected >> 8 & 1;
@@ -176,7 +176,7 @@ pub fn unpack(packed: &[u8], out: &mut [u8]) -> Result<usize, Damaged> {
         if bits.bit(REP + state) == 1 {
             if bits.bit(REP_OLDER + state) == 0 {
                 if bits.bit(REP_LONG + state * 16 + place) == 0 {
-                    // One byte.
+                    // A single byte.
                     len = 1;
                     state = if state < 7 { 9 } else { 11 };
                 }
@@ -202,11 +202,11 @@ pub fn unpack(packed: &[u8], out: &mut [u8]) -> Result<usize, Damaged> {
                 0..4 => slot,
                 4..14 => {
                     let first = (2 | slot & 1) << more;
-                    first + bits.turned(DISTANCE + first - slot, more)
+                    first + bits.reverse_tree(DISTANCE + first - slot, more)
                 }
                 _ => {
-                    let high = bits.even(more - 4) << 4;
-                    ((2 | slot & 1) << more) + high + bits.turned(ALIGN, 4)
+                    let high = bits.direct(more - 4) << 4;
+                    ((2 | slot & 1) << more) + high + bits.reverse_tree(ALIGN, 4)
                 }
             };
             last = [distance, last[0], last[1], last[2]];
@@ -215,7 +215,7 @@ pub fn unpack(packed: &[u8], out: &mut [u8]) -> Result<usize, Damaged> {
             return Err(Damaged);
         }
         for at in done..done + len {
-            // What is copied may be what was just written.
+            // The source may overlap the bytes just written.
             let byte = before(out, at, last[0]);
             if let Some(out) = out.get_mut(at) {
                 *out = byte;
@@ -226,12 +226,12 @@ pub fn unpack(packed: &[u8], out: &mut [u8]) -> Result<usize, Damaged> {
     if bits.at > rest.len() { Err(Damaged) } else { Ok(size) }
 }
 
-/// What the other side calls.
+/// The functions that JavaScript calls.
 #[cfg(target_family = "wasm")]
 mod abi {
     use core::{cell::UnsafeCell, panic::PanicInfo};
 
-    /// The most bytes of a packed module, and of one unpacked.
+    /// The size limits of a compressed and of a decompressed module, in bytes.
     const PACKED: usize = 1 << 18;
     const MODULE: usize = 1 << 20;
 
@@ -241,27 +241,27 @@ mod abi {
         module: UnsafeCell<[u8; MODULE]>,
     }
 
-    // SAFETY: there is one thread.
+    // SAFETY: there is only one thread.
     unsafe impl Sync for Buffer {}
 
     static BUFFER: Buffer = Buffer { packed: UnsafeCell::new([0; PACKED]), module: UnsafeCell::new([0; MODULE]) };
 
-    /// The bytes of room for the packed module; it comes out behind them.
+    /// Returns the length of the input buffer. The output follows it.
     #[unsafe(no_mangle)]
     extern "C" fn room() -> usize {
         PACKED
     }
 
-    /// Where the packed module goes.
+    /// Returns the address of the input buffer.
     #[unsafe(no_mangle)]
     extern "C" fn packed() -> *mut u8 {
         BUFFER.packed.get().cast()
     }
 
-    /// Unpacks the first `len` bytes: returns how many come out, or 0 if they are damaged.
+    /// Decompresses the first `len` bytes. Returns the length of the output, or 0 if the input is damaged.
     #[unsafe(no_mangle)]
     extern "C" fn unpack(len: usize) -> usize {
-        // SAFETY: one thread, and this is the only function that has them.
+        // SAFETY: there is one thread, and no other function creates references to these buffers.
         let (packed, module) = unsafe { (&*BUFFER.packed.get(), &mut *BUFFER.module.get()) };
         packed.get(..len).map_or(0, |packed| super::unpack(packed, module).unwrap_or(0))
     }

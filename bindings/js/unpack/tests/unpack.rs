@@ -1,11 +1,11 @@
-//! What another implementation packs comes out again, and damage is an error or other bytes: nothing panics.
+//! Decompresses the output of another implementation. Damage gives an error or other bytes, and never a panic.
 
 use lzma_rust2::{LzmaOptions, LzmaWriter};
 use mksum_unpack::{Damaged, unpack};
 use proptest::prelude::*;
 use std::io::Write;
 
-/// A file with LZMA's header.
+/// Compresses bytes to a file with LZMA's header.
 fn packed(bytes: &[u8], level: u32) -> Vec<u8> {
     let options = LzmaOptions::with_preset(level);
     let mut writer = LzmaWriter::new_use_header(Vec::new(), &options, Some(bytes.len() as u64)).unwrap();
@@ -20,7 +20,7 @@ fn unpacked(packed: &[u8], most: usize) -> Result<Vec<u8>, Damaged> {
     Ok(out)
 }
 
-/// Bytes with what compresses: few values, and what came before at some distance.
+/// Compressible bytes: few values, and repetitions at various distances.
 fn bytes() -> impl Strategy<Value = Vec<u8>> {
     let part = prop_oneof![
         prop::collection::vec(any::<u8>(), 0..300).prop_map(|own| (own, 0, 0)),
@@ -41,12 +41,12 @@ fn bytes() -> impl Strategy<Value = Vec<u8>> {
 
 proptest! {
     #[test]
-    fn what_is_packed_comes_out(bytes in bytes(), level in 0..=9u32) {
+    fn compressed_bytes_are_decompressed(bytes in bytes(), level in 0..=9u32) {
         prop_assert_eq!(unpacked(&packed(&bytes, level), bytes.len()), Ok(bytes));
     }
 
     #[test]
-    fn damage_is_no_panic(bytes in bytes(), at in any::<prop::sample::Index>(), mask in 1..=255u8) {
+    fn damage_does_not_panic(bytes in bytes(), at in any::<prop::sample::Index>(), mask in 1..=255u8) {
         let mut damaged = packed(&bytes, 6);
         let at = at.index(damaged.len());
         damaged[at] ^= mask;
@@ -55,10 +55,10 @@ proptest! {
 }
 
 #[test]
-fn what_ends_early_or_has_no_room_is_damaged() {
+fn truncated_input_and_short_output_are_errors() {
     let bytes: Vec<u8> = (0..5000u32).map(|at| ((at * at) >> 7) as u8).collect();
     let whole = packed(&bytes, 9);
-    // The last bytes are only there to be read ahead.
+    // The last bytes are only read ahead.
     for len in 0..whole.len() - 8 {
         assert_eq!(unpacked(&whole[..len], bytes.len()), Err(Damaged), "{len} bytes");
     }

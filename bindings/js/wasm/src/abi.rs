@@ -1,4 +1,5 @@
-//! The exported functions: numbers only, and bytes in the one buffer. The only `unsafe` here is that one thread has them all.
+//! The exported functions. They take and return numbers, and pass bytes through one buffer. `unsafe` relies only on there
+//! being one thread.
 
 use crate::algorithm::Algorithm;
 use crate::derive::{self, RECORD};
@@ -6,30 +7,30 @@ use crate::pool::Pool;
 use crate::state::State;
 use core::cell::{RefCell, UnsafeCell};
 
-/// The bytes that a call may take, at the buffer's begin.
+/// The length of the input area, at the start of the buffer.
 const INPUT: usize = 1 << 16;
-/// The bytes that a call may give, behind them.
+/// The length of the output area, after the input.
 const OUTPUT: usize = 1 << 10;
 
-/// The memory that both sides of the boundary read and write, each while the other waits.
+/// The memory that JavaScript and the engine share. Each accesses it only while the other waits.
 #[repr(C, align(64))]
 struct Buffer {
     input: UnsafeCell<[u8; INPUT]>,
     output: UnsafeCell<[u8; OUTPUT]>,
 }
 
-/// What is kept between calls: an instance has one thread, and nothing here starts another.
+/// State that outlives a call. An instance has one thread, and no code here starts another.
 pub(crate) struct OneThread<T>(pub(crate) T);
 
-// SAFETY: there is one thread: each worker has an instance of its own, with its own memory.
+// SAFETY: there is only one thread: each worker has its own instance, with its own memory.
 unsafe impl<T> Sync for OneThread<T> {}
 
 static BUFFER: OneThread<Buffer> =
     OneThread(Buffer { input: UnsafeCell::new([0; INPUT]), output: UnsafeCell::new([0; OUTPUT]) });
 
-/// The first `len` bytes of the input, and all of the output.
+/// Returns the first `len` bytes of the input, and the whole output.
 pub(crate) fn buffer(len: u32) -> (&'static [u8], &'static mut [u8]) {
-    // SAFETY: one thread, whose every call takes them once, and the caller writes between calls only.
+    // SAFETY: there is one thread, no call uses the output twice at a time, and JavaScript writes only between calls.
     unsafe { (&(&*BUFFER.0.input.get())[..len as usize], &mut *BUFFER.0.output.get()) }
 }
 
@@ -39,7 +40,7 @@ fn pool<T>(act: impl FnOnce(&mut Pool<State>) -> T) -> T {
     act(&mut POOL.0.borrow_mut())
 }
 
-/// Exports functions: under their own names only where nothing else has names.
+/// Exports functions. They have unmangled names only in WebAssembly, where no other symbols can clash.
 macro_rules! exports {
     ($($(#[$doc:meta])* fn $name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)? $body:block)*) => {
         $(
@@ -53,48 +54,48 @@ macro_rules! exports {
 pub(crate) use exports;
 
 exports! {
-    /// Where the buffer is: `INPUT` bytes, then `OUTPUT`.
+    /// Returns the address of the buffer: `INPUT` bytes, then `OUTPUT` bytes.
     fn input() -> *mut u8 {
         BUFFER.0.input.get().cast()
     }
 
-    /// Where the output is.
+    /// Returns the address of the output.
     fn output() -> *mut u8 {
         BUFFER.0.output.get().cast()
     }
 
-    /// The digest of the input's first `len` bytes.
+    /// Writes the digest of the input's first `len` bytes to the output.
     fn digest(algorithm: u32, len: u32) {
         let (input, output) = buffer(len);
         Algorithm::numbered(algorithm).digest(input, output);
     }
 
-    /// A new message: its number.
+    /// Begins a message. Returns its number.
     fn begin(algorithm: u32) -> u32 {
         pool(|pool| pool.keep(State::plain(Algorithm::numbered(algorithm))))
     }
 
-    /// A new message of HMAC whose key is the input's first `len` bytes: its number.
+    /// Begins an HMAC message whose key is the input's first `len` bytes. Returns its number.
     fn keyed(algorithm: u32, len: u32) -> u32 {
         pool(|pool| pool.keep(State::keyed(Algorithm::numbered(algorithm), buffer(len).0)))
     }
 
-    /// Appends the input's first `len` bytes.
+    /// Appends the input's first `len` bytes to a message.
     fn append(number: u32, len: u32) {
         pool(|pool| pool.get(number).append(buffer(len).0));
     }
 
-    /// The digest of what was appended so far: returns its size. The message goes on.
+    /// Writes the digest of the bytes so far to the output. Returns its size. The message stays open.
     fn peek(number: u32) -> u32 {
         pool(|pool| pool.get(number).clone().finish(buffer(0).1) as u32)
     }
 
-    /// The digest, and the end of the message: returns its size.
+    /// Writes the digest to the output and ends the message. Returns the digest's size.
     fn finish(number: u32) -> u32 {
         pool(|pool| pool.take(number).finish(buffer(0).1) as u32)
     }
 
-    /// Another message that begins as this one does: its number.
+    /// Copies a message. Returns the number of the copy.
     fn copy(number: u32) -> u32 {
         pool(|pool| {
             let state = pool.get(number).clone();
@@ -102,19 +103,19 @@ exports! {
         })
     }
 
-    /// Forgets a message.
+    /// Frees a message.
     fn forget(number: u32) {
         pool(|pool| drop(pool.take(number)));
     }
 
-    /// Goes on with the first `count` records in the input: see `derive::go_on`.
+    /// Iterates the first `count` records in the input: see `derive::iterate_records`.
     fn iterate(algorithm: u32, count: u32, times: u32) {
-        // SAFETY: one thread, and no other function has the input meanwhile.
+        // SAFETY: there is one thread, and no other reference to the input exists during this call.
         let input = unsafe { &mut *BUFFER.0.input.get() };
-        derive::go_on(Algorithm::numbered(algorithm), &mut input[..count as usize * RECORD], times);
+        derive::iterate_records(Algorithm::numbered(algorithm), &mut input[..count as usize * RECORD], times);
     }
 
-    /// How many messages are kept.
+    /// Returns the number of open messages.
     fn kept() -> u32 {
         pool(|pool| pool.count() as u32)
     }

@@ -1,4 +1,4 @@
-//! A hash function by its number, and one message on its way through it.
+//! Hash functions by number, and messages that they hash.
 
 use mksum_lanes::{Hash, Messages, Streams, digests};
 #[cfg(feature = "ripemd160")]
@@ -7,29 +7,29 @@ use ripemd::{Digest, Ripemd160};
 /// A hash function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Algorithm {
-    /// One of the engine's own.
+    /// A hash of the engine.
     Engine(Hash),
     /// RIPEMD-160.
     #[cfg(feature = "ripemd160")]
     Ripemd160,
 }
 
-/// The hashes by their numbers: those of [`Hash`], and RIPEMD-160 after them.
-const NUMBERED: [Option<Algorithm>; 17] = {
-    let (mut all, mut at) = ([None; 17], 0);
+/// The hashes by number: those of [`Hash`], then RIPEMD-160.
+const NUMBERED: [Option<Algorithm>; 18] = {
+    let (mut all, mut at) = ([None; 18], 0);
     while at < Hash::ALL.len() {
         all[Hash::ALL[at] as usize] = Some(Algorithm::Engine(Hash::ALL[at]));
         at += 1;
     }
     #[cfg(feature = "ripemd160")]
     {
-        all[16] = Some(Algorithm::Ripemd160);
+        all[17] = Some(Algorithm::Ripemd160);
     }
     all
 };
 
 impl Algorithm {
-    /// The hash with this number.
+    /// Returns the hash with this number.
     ///
     /// # Panics
     /// If there is none.
@@ -37,7 +37,7 @@ impl Algorithm {
         NUMBERED[number as usize].expect("a hash that is compiled in")
     }
 
-    /// The digest's size, in bytes.
+    /// Returns the digest size, in bytes.
     pub fn size(self) -> usize {
         match self {
             Algorithm::Engine(hash) => hash.size(),
@@ -46,7 +46,7 @@ impl Algorithm {
         }
     }
 
-    /// The size of a block, in bytes: what HMAC pads its key to.
+    /// Returns the block size, in bytes, to which HMAC pads its key.
     pub fn block_size(self) -> usize {
         match self {
             Algorithm::Engine(hash) => hash.block_size(),
@@ -65,7 +65,7 @@ impl Algorithm {
         }
     }
 
-    /// A message that begins with `prefix`.
+    /// Begins a message with `prefix`.
     pub fn begin(self, prefix: &[u8]) -> Message {
         match self {
             Algorithm::Engine(hash) => Message::Engine(Streams::new(hash, prefix, 1)),
@@ -75,12 +75,12 @@ impl Algorithm {
     }
 }
 
-/// A message that comes slice by slice.
+/// A message that is hashed slice by slice.
 #[derive(Clone)]
 pub enum Message {
-    /// Hashed by the engine.
+    /// A message hashed by the engine.
     Engine(Streams),
-    /// Hashed by RIPEMD-160.
+    /// A message hashed with RIPEMD-160.
     #[cfg(feature = "ripemd160")]
     Ripemd160(Ripemd160),
 }
@@ -95,7 +95,7 @@ impl Message {
         }
     }
 
-    /// Writes the digest to the first bytes of `out`: returns how many.
+    /// Writes the digest to the first bytes of `out`, and returns its size.
     pub fn finish(self, out: &mut [u8]) -> usize {
         match self {
             Message::Engine(streams) => {

@@ -5,15 +5,15 @@ use crate::state::State;
 use alloc::vec::Vec;
 use mksum_lanes::{Keyed, iterate, iterates};
 
-/// A record: the key, zero-filled to the longest block of any hash; the last value; the sum of all values.
+/// The length of the key in a record, zero-padded to the longest block of any hash. The last value and the sum follow.
 pub const KEY: usize = 144;
-/// The bytes for a value.
+/// The length of a value in a record.
 pub const VALUE: usize = 64;
-/// The bytes of a record.
+/// The length of a record: the key, the last value, and the sum of all values.
 pub const RECORD: usize = KEY + 2 * VALUE;
 
-/// Goes on with every record: `times` times, HMAC of the last value, added (XOR) to the sum (RFC 8018, 5.2).
-pub fn go_on(algorithm: Algorithm, records: &mut [u8], times: u32) {
+/// Performs `times` iterations for every record: HMAC of the last value, XORed into the sum (RFC 8018, 5.2).
+pub fn iterate_records(algorithm: Algorithm, records: &mut [u8], times: u32) {
     let size = algorithm.size();
     match algorithm {
         Algorithm::Engine(hash) if iterates(hash) => {
@@ -29,14 +29,14 @@ pub fn go_on(algorithm: Algorithm, records: &mut [u8], times: u32) {
                 record[KEY + VALUE..][..size].copy_from_slice(sum);
             }
         }
-        // No lanes: but the key is hashed once all the same.
+        // Without lanes, the key is still hashed only once.
         _ => {
             for record in records.chunks_exact_mut(RECORD) {
-                let begun = State::keyed(algorithm, &record[..algorithm.block_size()]);
+                let keyed = State::keyed(algorithm, &record[..algorithm.block_size()]);
                 for _ in 0..times {
                     let (_, values) = record.split_at_mut(KEY);
                     let (last, sum) = values.split_at_mut(VALUE);
-                    let mut state = begun.clone();
+                    let mut state = keyed.clone();
                     state.append(&last[..size]);
                     state.finish(last);
                     sum.iter_mut().zip(&last[..size]).for_each(|(sum, byte)| *sum ^= byte);

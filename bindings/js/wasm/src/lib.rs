@@ -1,9 +1,9 @@
-//! The engine behind `bindings/js`: the functions that TypeScript calls across the boundary of WebAssembly.
+//! The WebAssembly engine of `bindings/js`: the functions that TypeScript calls.
 //!
-//! One memory holds all states. Bytes come and go through one fixed buffer, so that a call crosses the boundary once and
-//! allocates nothing; what is longer goes slice by slice, or into memory that was asked for.
+//! One memory holds all states. Bytes pass through one fixed buffer, so that a call crosses the boundary once and allocates
+//! nothing. Longer inputs are passed slice by slice, or in allocated blocks.
 //!
-//! Without the standard library: a panic is a trap, and its words, and what would print them, take no room.
+//! The crate does not use the standard library: a panic is a trap without a message, which keeps the module small.
 #![cfg_attr(target_family = "wasm", no_std)]
 #![warn(missing_docs)]
 

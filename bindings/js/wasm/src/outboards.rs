@@ -1,4 +1,4 @@
-//! Kept trees: written, read, and compared with files.
+//! Outboards: written, read, and compared with files.
 
 use crate::pieces::pieces;
 use crate::refusal::{Class, Refusal};
@@ -8,30 +8,30 @@ use alloc::vec::Vec;
 use mksum::outboard::{Damage, KeptLayout, Outboard, keep as outboard_of};
 use mksum::{Plan, Spec};
 
-/// The most bytes of a kept tree that is made here.
+/// The size limit of an outboard, in bytes.
 const MOST: u64 = 1 << 28;
 
-/// The kept tree of bytes in memory.
+/// Returns the outboard of bytes in memory.
 pub fn keep(spec: &Spec, at_most: u64, bytes: &[u8]) -> Result<Vec<u8>, Refusal> {
     let (shape, len) = (spec.shape(), bytes.len() as u64);
     shape.check(len)?;
     let layout = KeptLayout::new(shape, len, KeptLayout::unit_within(shape, at_most));
     let size = layout.map_or(0, |layout| layout.count().saturating_mul(spec.hash().size() as u64));
     if size > MOST {
-        let words = format!("the kept tree would have {size} bytes, more than {MOST}: keep longer subtrees");
-        return Err(Refusal::new(Class::Length, words));
+        let message = format!("the outboard would have {size} bytes, more than {MOST}: keep longer subtrees");
+        return Err(Refusal::new(Class::Length, message));
     }
     Ok(outboard_of(spec, at_most, bytes)?)
 }
 
-/// Facts about a kept tree, a line each: the format, the file's length, the length of the kept subtrees, the root's text.
+/// Returns the facts of an outboard, one a line: the format, the file's length, the length of a unit, the root's text.
 pub fn facts(outboard: &[u8]) -> Result<String, Refusal> {
     let outboard = Outboard::open(outboard)?;
     Ok(format!("{}\n{}\n{}\n{}", outboard.spec(), outboard.len(), outboard.layout().unit(), outboard.root()))
 }
 
-/// The differences from the kept tree: whether in the file (0) or in the tree (1), start, length and level, as four `f64`.
-/// `digests` are those of the pieces of the file, of at most the length of the kept subtrees.
+/// Returns the differences between a file and its outboard, each as four `f64`: damage to the file (0) or to the outboard
+/// (1), start, length and level. `digests` are the digests of the file's pieces, which are at most a unit long.
 pub fn damaged(outboard: &[u8], digests: &[u8]) -> Result<Vec<u8>, Refusal> {
     let outboard = Outboard::open(outboard)?;
     let (len, unit) = (outboard.len(), outboard.layout().unit());

@@ -1,20 +1,20 @@
-//! What is kept between calls, by number.
+//! Values that outlive a call, by number.
 
 use alloc::vec::Vec;
 
-/// Values by number. Numbers are given anew once they are free.
+/// Values by number. Free numbers are reused.
 pub struct Pool<T> {
     values: Vec<Option<T>>,
     free: Vec<u32>,
 }
 
 impl<T> Pool<T> {
-    /// No values.
+    /// Creates an empty pool.
     pub const fn new() -> Self {
         Pool { values: Vec::new(), free: Vec::new() }
     }
 
-    /// Keeps a value: returns its number.
+    /// Stores a value. Returns its number.
     pub fn keep(&mut self, value: T) -> u32 {
         match self.free.pop() {
             Some(number) => {
@@ -28,25 +28,25 @@ impl<T> Pool<T> {
         }
     }
 
-    /// The value with this number.
+    /// Returns the value with this number.
     ///
     /// # Panics
     /// If there is none.
     pub fn get(&mut self, number: u32) -> &mut T {
-        self.values[number as usize].as_mut().expect("a value that is kept")
+        self.values[number as usize].as_mut().expect("a stored value")
     }
 
-    /// Takes the value out, and its number is free.
+    /// Removes a value, and frees its number.
     ///
     /// # Panics
     /// If there is none.
     pub fn take(&mut self, number: u32) -> T {
-        let value = self.values[number as usize].take().expect("a value that is kept");
+        let value = self.values[number as usize].take().expect("a stored value");
         self.free.push(number);
         value
     }
 
-    /// How many values there are.
+    /// Returns the number of values.
     pub fn count(&self) -> usize {
         self.values.len() - self.free.len()
     }

@@ -1,4 +1,4 @@
-//! Proofs made and verified.
+//! Proofs: created, read and verified.
 
 use crate::refusal::Refusal;
 use alloc::format;
@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use mksum::Spec;
 use mksum::proof::{Claim, Proof, Trusted};
 
-/// A proof, as it is sent.
+/// Returns an encoded proof of the claim.
 pub fn prove(spec: &Spec, input: &[u8], claim: &Claim) -> Result<Vec<u8>, Refusal> {
     let proof = match claim {
         Claim::Range(range) => Proof::of_range(spec, input, range.clone()),
@@ -16,8 +16,8 @@ pub fn prove(spec: &Spec, input: &[u8], claim: &Claim) -> Result<Vec<u8>, Refusa
     Ok(proof?.to_bytes())
 }
 
-/// Facts about a proof, a line each: the format, the input's length, `range` or `consistency`, start and end of the range or
-/// of the older input, the number of digests.
+/// Returns the facts of a proof, one a line: the format, the input's length, `range` or `consistency`, start and end of the
+/// range or of the older input, the number of digests.
 pub fn facts(proof: &[u8]) -> Result<String, Refusal> {
     let proof = Proof::parse(proof)?;
     let (kind, start, end) = match proof.claim() {
@@ -27,7 +27,7 @@ pub fn facts(proof: &[u8]) -> Result<String, Refusal> {
     Ok(format!("{}\n{}\n{kind}\n{start}\n{end}\n{}", proof.spec(), proof.len(), proof.digests().len()))
 }
 
-/// The trusted root, from lines: the format, the root's text, and the length or nothing.
+/// Parses the trusted data from three lines: the format, the root's text, and the length, which may be empty.
 fn trusted(lines: &mut core::str::Lines) -> Result<Trusted, Refusal> {
     let mut line = || lines.next().unwrap_or_default();
     let spec: Spec = line().parse()?;
@@ -35,12 +35,12 @@ fn trusted(lines: &mut core::str::Lines) -> Result<Trusted, Refusal> {
     Ok(Trusted { spec, root, len: line().parse().ok() })
 }
 
-/// Checks the bytes of a range against the trusted root: three lines.
+/// Checks the bytes of a range against the trusted data in `text` (three lines).
 pub fn verify_range(proof: &[u8], text: &str, bytes: &[u8]) -> Result<(), Refusal> {
     Ok(Proof::parse(proof)?.verify_range(&trusted(&mut text.lines())?, bytes)?)
 }
 
-/// Checks a consistency proof against the older root and the newer one: three lines each.
+/// Checks a consistency proof against the trusted data of the older and the newer root (three lines each).
 pub fn verify_consistency(proof: &[u8], text: &str) -> Result<(), Refusal> {
     let mut lines = text.lines();
     let (old, new) = (trusted(&mut lines)?, trusted(&mut lines)?);

@@ -1,4 +1,4 @@
-//! Errors for JavaScript: a class for programs, and words for people.
+//! Errors for JavaScript: a class for programs, and a message for people.
 
 use alloc::string::{String, ToString};
 use core::fmt::Display;
@@ -6,30 +6,30 @@ use mksum::outboard::OutboardError;
 use mksum::proof::ProofError;
 use mksum::{Error, RootError, SpecError};
 
-/// The class of a refusal: `ErrorCode` of the TypeScript face.
+/// The class of an error, which TypeScript maps to an `ErrorCode`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Class {
-    /// An argument makes no sense.
+    /// An argument is invalid.
     Argument = 1,
-    /// A length or position is out of range, or memory lacks.
+    /// A length or position is out of range, or there is not enough memory.
     Length = 2,
-    /// The format has no root for this.
+    /// The format has no root for this input.
     Format = 3,
-    /// No proof, or it does not hold.
+    /// The bytes are not a proof, or the proof is not valid.
     Proof = 4,
-    /// No kept tree, or not one to be relied on.
+    /// The bytes are not an outboard, or it is damaged.
     Outboard = 5,
 }
 
-/// A class and its words.
+/// An error: its class and message.
 #[derive(Clone, Debug)]
 pub struct Refusal(pub Class, pub String);
 
 impl Refusal {
-    /// A refusal of this class.
-    pub fn new(class: Class, words: impl Display) -> Self {
-        Refusal(class, words.to_string())
+    /// Creates an error.
+    pub fn new(class: Class, message: impl Display) -> Self {
+        Refusal(class, message.to_string())
     }
 }
 
@@ -55,7 +55,7 @@ classes! {
 impl From<Error> for Refusal {
     fn from(error: Error) -> Self {
         let class = match error {
-            // Bytes in memory never fail, so this is the error of an outboard.
+            // Reading memory never fails, so this is an error of an outboard.
             Error::Source(_) => Class::Outboard,
             Error::Pieces(_) => Class::Argument,
             _ => Class::Format,

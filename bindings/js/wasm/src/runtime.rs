@@ -1,4 +1,4 @@
-//! What the standard library would bring: memory, and the end by a panic.
+//! The allocator and the panic handler, which the standard library would provide.
 
 use core::panic::PanicInfo;
 use dlmalloc::GlobalDlmalloc;
@@ -6,7 +6,7 @@ use dlmalloc::GlobalDlmalloc;
 #[global_allocator]
 static MEMORY: GlobalDlmalloc = GlobalDlmalloc;
 
-/// A trap, which the face tells as an error. It says nothing, so that no message is compiled in.
+/// Traps, which TypeScript reports as an error. There is no message, so that none is compiled in.
 #[panic_handler]
 fn panic(_: &PanicInfo) -> ! {
     core::arch::wasm32::unreachable()

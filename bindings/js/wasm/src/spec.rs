@@ -1,4 +1,4 @@
-//! A format by its text, and facts about it.
+//! Formats by their text, and facts about them.
 
 use crate::refusal::{Class, Refusal};
 use alloc::format;
@@ -7,32 +7,32 @@ use alloc::vec::Vec;
 use mksum::formats::{Binding, FAMILIES, Family, LeafRule};
 use mksum::{Root, Spec};
 
-/// The format that was named last, so that naming it again costs a comparison.
+/// A cache of the last format, so that using it again costs only a comparison.
 #[derive(Default)]
-pub struct Named(Option<(Vec<u8>, Spec)>);
+pub struct LastSpec(Option<(Vec<u8>, Spec)>);
 
-impl Named {
-    /// No format yet.
+impl LastSpec {
+    /// Creates an empty cache.
     pub const fn new() -> Self {
-        Named(None)
+        LastSpec(None)
     }
 
-    /// The format that `text` names.
-    pub fn spec(&mut self, text: &[u8]) -> Result<&Spec, Refusal> {
+    /// Parses a format string.
+    pub fn parse(&mut self, text: &[u8]) -> Result<&Spec, Refusal> {
         if self.0.as_ref().is_none_or(|(last, _)| last != text) {
             self.0 = Some((text.to_vec(), text_of(text)?.parse()?));
         }
-        Ok(&self.0.as_ref().expect("just named").1)
+        Ok(&self.0.as_ref().expect("just parsed").1)
     }
 }
 
-/// Bytes as text.
+/// Returns bytes as text.
 pub fn text_of(bytes: &[u8]) -> Result<&str, Refusal> {
     core::str::from_utf8(bytes).map_err(|_| Refusal::new(Class::Argument, "the text is not UTF-8"))
 }
 
-/// Facts about a format, a line each: canonical text, name, hash, leaf, salt in hex, the digest's size, whether streams have
-/// roots, the facts that a proof shows.
+/// Returns the facts of a format, one a line: canonical text, name, hash, leaf, salt in hex, digest size, whether streams of
+/// unknown length are supported, the facts that a proof shows.
 pub fn facts(spec: &Spec) -> String {
     let salt = base16ct::lower::encode_string(spec.salt());
     let binding = match spec.family().binding() {
@@ -51,7 +51,8 @@ pub fn facts(spec: &Spec) -> String {
     )
 }
 
-/// All formats, a line each: name, what it is, the program with the same roots, the hashes, the default leaf; tabs between.
+/// Returns all formats, one a line: name, description, the program with the same roots, hashes, default leaf, separated by
+/// tabs.
 pub fn formats() -> String {
     let line = |family: &Family| {
         let hashes: Vec<_> = family.hashes.iter().map(|hash| hash.name()).collect();
@@ -61,7 +62,7 @@ pub fn formats() -> String {
     FAMILIES.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// A root for TypeScript: its digest, then its text.
+/// Encodes a root for TypeScript: its digest, then its text.
 pub fn answer(root: &Root) -> Vec<u8> {
     [root.digest().as_bytes(), root.to_string().as_bytes()].concat()
 }

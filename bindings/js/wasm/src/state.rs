@@ -1,22 +1,22 @@
-//! A message that is being hashed.
+//! The state of a message.
 
 use crate::algorithm::{Algorithm, Message};
 
-/// A message that is being hashed, perhaps with a key.
+/// The state of a message, with or without a key.
 #[derive(Clone)]
 pub struct State {
     message: Message,
-    /// Of HMAC, the outer hash after its padded key.
+    /// The outer hash of HMAC after its padded key.
     outer: Option<Message>,
 }
 
 impl State {
-    /// A message without a key.
+    /// Begins a message without a key.
     pub fn plain(algorithm: Algorithm) -> Self {
         State { message: algorithm.begin(&[]), outer: None }
     }
 
-    /// A message with a key of any length (RFC 2104, 2).
+    /// Begins an HMAC message with a key of any length (RFC 2104, 2).
     pub fn keyed(algorithm: Algorithm, key: &[u8]) -> Self {
         let block = algorithm.block_size();
         let mut padded = [0; 144];
@@ -24,11 +24,11 @@ impl State {
             true => padded[..key.len()].copy_from_slice(key),
             false => algorithm.digest(key, &mut padded),
         }
-        let begun = |mask: u8| {
+        let keyed = |mask: u8| {
             let key = padded.map(|byte| byte ^ mask);
             algorithm.begin(&key[..block])
         };
-        State { message: begun(0x36), outer: Some(begun(0x5c)) }
+        State { message: keyed(0x36), outer: Some(keyed(0x5c)) }
     }
 
     /// Appends bytes.
@@ -36,7 +36,7 @@ impl State {
         self.message.append(bytes);
     }
 
-    /// Writes the digest to the first bytes of `out`: returns how many.
+    /// Writes the digest to the first bytes of `out`, and returns its size.
     pub fn finish(self, out: &mut [u8]) -> usize {
         let size = self.message.finish(out);
         if let Some(mut outer) = self.outer {

@@ -1,13 +1,13 @@
-//! The exported functions for trees: a format's text, and other short text, comes in the buffer; bytes of any length in blocks.
+//! The exported functions for trees. Format strings and other short texts are passed in the buffer, and longer bytes in blocks.
 //!
-//! Lengths and positions are `f64`, the numbers of the other side, whole and below 2^53: it has checked them. A function
-//! that may refuse returns 0, or the `Class` of the refusal; what it answers, or the words, are then the answer.
+//! Lengths and positions are `f64`, JavaScript's number type. JavaScript has checked that they are integers below 2^53. A
+//! function that may fail returns 0 or the `Class` of its error, and stores its result or the message as the answer.
 
 use crate::abi::{OneThread, buffer, exports};
 
 use crate::pool::Pool;
 use crate::refusal::Refusal;
-use crate::spec::{self, Named};
+use crate::spec::{self, LastSpec};
 use crate::{outboards, pieces, proofs};
 use alloc::vec::Vec;
 use core::cell::RefCell;
@@ -15,22 +15,22 @@ use core::mem;
 use mksum::proof::Claim;
 use mksum::{Frontier, LeafHasher, Messages, Role, Spec, Subtree};
 
-/// The longest block that is not given back: a piece of a worker's.
+/// The longest freed block that is kept for reuse: a worker's piece.
 const SPARE: usize = 1 << 22;
 
-/// What is kept between calls.
-struct Kept {
-    named: Named,
+/// State that outlives a call.
+struct Global {
+    last_spec: LastSpec,
     blocks: Pool<Vec<u8>>,
-    /// A block that was given back: one piece of a file after another needs no memory made zero.
+    /// A freed block. Reusing it for the next piece of a file avoids zeroing new memory.
     spare: Vec<u8>,
     trees: Pool<Frontier>,
     leaves: Pool<(LeafHasher, Role)>,
     answer: Vec<u8>,
 }
 
-static KEPT: OneThread<RefCell<Kept>> = OneThread(RefCell::new(Kept {
-    named: Named::new(),
+static GLOBAL: OneThread<RefCell<Global>> = OneThread(RefCell::new(Global {
+    last_spec: LastSpec::new(),
     blocks: Pool::new(),
     spare: Vec::new(),
     trees: Pool::new(),
@@ -38,27 +38,27 @@ static KEPT: OneThread<RefCell<Kept>> = OneThread(RefCell::new(Kept {
     answer: Vec::new(),
 }));
 
-fn kept<T>(act: impl FnOnce(&mut Kept) -> T) -> T {
-    act(&mut KEPT.0.borrow_mut())
+fn global<T>(act: impl FnOnce(&mut Global) -> T) -> T {
+    act(&mut GLOBAL.0.borrow_mut())
 }
 
-/// Does what may be refused, and keeps the answer.
-fn answer<A: Into<Vec<u8>>>(act: impl FnOnce(&mut Kept) -> Result<A, Refusal>) -> u32 {
-    kept(|kept| match act(kept) {
+/// Calls a function that may fail, and stores its result or message as the answer.
+fn answer<A: Into<Vec<u8>>>(act: impl FnOnce(&mut Global) -> Result<A, Refusal>) -> u32 {
+    global(|global| match act(global) {
         Ok(answer) => {
-            kept.answer = answer.into();
+            global.answer = answer.into();
             0
         }
-        Err(Refusal(class, words)) => {
-            kept.answer = words.into();
+        Err(Refusal(class, message)) => {
+            global.answer = message.into();
             class as u32
         }
     })
 }
 
-/// The same for the format that the first `len` bytes of the input name.
+/// As [`answer`], with the format that the input's first `len` bytes name.
 fn of_spec<A: Into<Vec<u8>>>(len: u32, act: impl FnOnce(&Spec, &mut Pool<Vec<u8>>) -> Result<A, Refusal>) -> u32 {
-    answer(|Kept { named, blocks, .. }| act(named.spec(buffer(len).0)?, blocks))
+    answer(|Global { last_spec, blocks, .. }| act(last_spec.parse(buffer(len).0)?, blocks))
 }
 
 fn node(start: f64, len: f64, level: u32) -> Subtree {
@@ -70,9 +70,9 @@ fn text(len: u32) -> Result<&'static str, Refusal> {
 }
 
 exports! {
-    /// Memory for `len` bytes: its number, or 2^32 - 1 if there is not so much.
+    /// Allocates a block of `len` bytes. Returns its number, or 2^32 - 1 if there is not enough memory.
     fn block(len: u32) -> u32 {
-        kept(|Kept { blocks, spare, .. }| {
+        global(|Global { blocks, spare, .. }| {
             let len = len as usize;
             let mut bytes = match (len..2 * len).contains(&spare.len()) {
                 true => mem::take(spare),
@@ -86,14 +86,14 @@ exports! {
         })
     }
 
-    /// Where a block's bytes are.
+    /// Returns the address of a block.
     fn block_at(number: u32) -> *mut u8 {
-        kept(|kept| kept.blocks.get(number).as_mut_ptr())
+        global(|global| global.blocks.get(number).as_mut_ptr())
     }
 
-    /// Gives a block's memory back.
+    /// Frees a block.
     fn block_end(number: u32) {
-        kept(|Kept { blocks, spare, .. }| {
+        global(|Global { blocks, spare, .. }| {
             let bytes = blocks.take(number);
             if (spare.len() + 1..=SPARE).contains(&bytes.len()) {
                 *spare = bytes;
@@ -101,65 +101,65 @@ exports! {
         });
     }
 
-    /// Where the answer is.
+    /// Returns the address of the answer.
     fn answer_at() -> *const u8 {
-        kept(|kept| kept.answer.as_ptr())
+        global(|global| global.answer.as_ptr())
     }
 
-    /// The bytes of the answer.
+    /// Returns the length of the answer, in bytes.
     fn answer_len() -> usize {
-        kept(|kept| kept.answer.len())
+        global(|global| global.answer.len())
     }
 
-    /// Gives the answer's memory back.
+    /// Frees the answer's memory.
     fn answer_end() {
-        kept(|kept| kept.answer = Vec::new());
+        global(|global| global.answer = Vec::new());
     }
 
-    /// Facts of a format: see `spec::facts`.
+    /// Answers the facts of a format: see `spec::facts`.
     fn spec_facts(len: u32) -> u32 {
         of_spec(len, |spec, _| Ok(spec::facts(spec)))
     }
 
-    /// All formats: see `spec::formats`.
+    /// Answers all formats: see `spec::formats`.
     fn formats() -> u32 {
         answer(|_| Ok(spec::formats()))
     }
 
-    /// The root of the input's bytes behind the format's text, up to `end`: its digest and its text.
+    /// Answers the root of the input's bytes from the end of the format's text to `end`: its digest and text.
     fn root(len: u32, end: u32) -> u32 {
         of_spec(len, |spec, _| Ok(spec::answer(&spec.root(&buffer(end).0[len as usize..])?)))
     }
 
-    /// A frontier: its number, in four bytes.
+    /// Creates a frontier. Answers its number, in four bytes.
     fn tree(len: u32) -> u32 {
-        answer(|Kept { named, trees, .. }| {
-            let tree = named.spec(buffer(len).0)?.frontier()?;
+        answer(|Global { last_spec, trees, .. }| {
+            let tree = last_spec.parse(buffer(len).0)?.frontier()?;
             Ok(trees.keep(tree).to_le_bytes())
         })
     }
 
     /// Appends the input's first `len` bytes to a frontier.
     fn tree_append(number: u32, len: u32) -> u32 {
-        answer(|kept| Ok(kept.trees.get(number).update(buffer(len).0).map(|()| [])?))
+        answer(|global| Ok(global.trees.get(number).update(buffer(len).0).map(|()| [])?))
     }
 
-    /// The root of what came so far: its digest and its text.
+    /// Answers the root of a frontier's bytes so far: its digest and text.
     fn tree_root(number: u32) -> u32 {
-        answer(|kept| Ok(spec::answer(&kept.trees.get(number).root()?)))
+        answer(|global| Ok(spec::answer(&global.trees.get(number).root()?)))
     }
 
-    /// Forgets a frontier.
+    /// Frees a frontier.
     fn tree_end(number: u32) {
-        kept(|kept| drop(kept.trees.take(number)));
+        global(|global| drop(global.trees.take(number)));
     }
 
-    /// The pieces of a tree: see `pieces::cover`.
+    /// Answers the pieces of a tree: see `pieces::cover`.
     fn cover(spec: u32, len: f64, at_most: f64) -> u32 {
         of_spec(spec, |spec, _| pieces::cover(spec, len as u64, at_most as u64))
     }
 
-    /// The digest of a piece, of a tree over `total` bytes, from a block that has its bytes.
+    /// Answers the digest of a piece of a tree over `total` bytes, from a block with its bytes.
     fn subtree(spec: u32, total: f64, start: f64, len: f64, level: u32, block: u32) -> u32 {
         of_spec(spec, |spec, blocks| {
             let bytes = &blocks.get(block)[..len as usize];
@@ -167,10 +167,10 @@ exports! {
         })
     }
 
-    /// A leaf before its first byte, of a tree over `total` bytes: its number, in four bytes.
+    /// Creates the hasher of a leaf of a tree over `total` bytes. Answers its number, in four bytes.
     fn leaf(spec: u32, total: f64, start: f64, len: f64) -> u32 {
-        answer(|Kept { named, leaves, .. }| {
-            let (spec, node) = (named.spec(buffer(spec).0)?, node(start, len, 0));
+        answer(|Global { last_spec, leaves, .. }| {
+            let (spec, node) = (last_spec.parse(buffer(spec).0)?, node(start, len, 0));
             let leaf = (spec.leaf_hasher(&[node.start]), spec.role(total as u64, node));
             Ok(leaves.keep(leaf).to_le_bytes())
         })
@@ -178,76 +178,76 @@ exports! {
 
     /// Appends the input's first `len` bytes to a leaf.
     fn leaf_append(number: u32, len: u32) {
-        kept(|kept| kept.leaves.get(number).0.update(Messages::one(buffer(len).0)));
+        global(|global| global.leaves.get(number).0.update(Messages::one(buffer(len).0)));
     }
 
-    /// The digest of a leaf, and its end.
+    /// Answers the digest of a leaf, and frees its hasher.
     fn leaf_finish(number: u32) -> u32 {
-        answer(|kept| {
-            let (leaf, role) = kept.leaves.take(number);
+        answer(|global| {
+            let (leaf, role) = global.leaves.take(number);
             Ok(leaf.finish_one(role).as_bytes().to_vec())
         })
     }
 
-    /// Forgets a leaf.
+    /// Frees the hasher of a leaf.
     fn leaf_end(number: u32) {
-        kept(|kept| drop(kept.leaves.take(number)));
+        global(|global| drop(global.leaves.take(number)));
     }
 
-    /// The root of a tree whose pieces' digests are in a block: its digest and its text.
+    /// Answers the root of a tree whose pieces' digests are in a block: its digest and text.
     fn join(spec: u32, len: f64, at_most: f64, block: u32) -> u32 {
         of_spec(spec, |spec, blocks| {
             Ok(spec::answer(&pieces::join(spec, len as u64, at_most as u64, blocks.get(block))?))
         })
     }
 
-    /// A proof that a range lies in a block's bytes.
+    /// Answers a proof that a range lies in a block's bytes.
     fn prove_range(spec: u32, block: u32, start: f64, end: f64) -> u32 {
         let claim = Claim::Range(start as u64..end as u64);
         of_spec(spec, |spec, blocks| proofs::prove(spec, blocks.get(block), &claim))
     }
 
-    /// A proof that a block's bytes begin with the first `old`.
+    /// Answers a proof that a block's bytes begin with an older input, their first `old` bytes.
     fn prove_consistency(spec: u32, block: u32, old: f64) -> u32 {
         of_spec(spec, |spec, blocks| proofs::prove(spec, blocks.get(block), &Claim::Consistency(old as u64)))
     }
 
-    /// Facts of the proof in a block: see `proofs::facts`.
+    /// Answers the facts of the proof in a block: see `proofs::facts`.
     fn proof_facts(proof: u32) -> u32 {
-        answer(|kept| proofs::facts(kept.blocks.get(proof)))
+        answer(|global| proofs::facts(global.blocks.get(proof)))
     }
 
-    /// Checks the proof in a block against what the input's first `len` bytes tell, and the bytes in another block.
+    /// Checks the proof in a block against the trusted data in the input's first `len` bytes, and the bytes in another block.
     fn verify_range(proof: u32, len: u32, bytes: u32) -> u32 {
-        answer(|kept| {
-            let proof = kept.blocks.get(proof).clone();
-            proofs::verify_range(&proof, text(len)?, kept.blocks.get(bytes)).map(|()| [])
+        answer(|global| {
+            let proof = global.blocks.get(proof).clone();
+            proofs::verify_range(&proof, text(len)?, global.blocks.get(bytes)).map(|()| [])
         })
     }
 
-    /// Checks the proof in a block against the two roots that the input's first `len` bytes tell.
+    /// Checks the proof in a block against the trusted data of both roots in the input's first `len` bytes.
     fn verify_consistency(proof: u32, len: u32) -> u32 {
-        answer(|kept| proofs::verify_consistency(kept.blocks.get(proof), text(len)?).map(|()| []))
+        answer(|global| proofs::verify_consistency(global.blocks.get(proof), text(len)?).map(|()| []))
     }
 
-    /// The kept tree of a block's bytes.
+    /// Answers the outboard of a block's bytes.
     fn keep(spec: u32, at_most: f64, block: u32) -> u32 {
         of_spec(spec, |spec, blocks| outboards::keep(spec, at_most as u64, blocks.get(block)))
     }
 
-    /// Facts of the kept tree in a block: see `outboards::facts`.
+    /// Answers the facts of the outboard in a block: see `outboards::facts`.
     fn outboard_facts(block: u32) -> u32 {
-        answer(|kept| outboards::facts(kept.blocks.get(block)))
+        answer(|global| outboards::facts(global.blocks.get(block)))
     }
 
-    /// The differences of a file from the kept tree in a block, by the digests of its pieces in another block: see
-    /// `outboards::damaged`.
+    /// Answers the differences between a file and the outboard in a block. Another block has the digests of the file's pieces:
+    /// see `outboards::damaged`.
     fn outboard_damaged(block: u32, digests: u32) -> u32 {
-        answer(|kept| {
-            let outboard = kept.blocks.take(block);
-            let damaged = outboards::damaged(&outboard, kept.blocks.get(digests));
-            // The same number: it was the last one to become free.
-            kept.blocks.keep(outboard);
+        answer(|global| {
+            let outboard = global.blocks.take(block);
+            let damaged = outboards::damaged(&outboard, global.blocks.get(digests));
+            // This restores the same number, because it was the last to become free.
+            global.blocks.keep(outboard);
             damaged
         })
     }

@@ -8,10 +8,10 @@ use mksum_cli::choice::Choice;
 /// The formats, and the flags that change each of them.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct Choices {
-    /// Format NAME[:HASH][:LEAF][:salt=HEX]; several are computed in one read
+    /// Format NAME[:HASH][:LEAF][:salt=HEX]; may be repeated: all are computed in one read
     ///
-    /// The default is rfc6962:sha256:64KiB. 'mksum formats' lists them all. With --check: the format of lines that do
-    /// not name theirs, such as those of sha256sum and b3sum.
+    /// The default is rfc6962:sha256:64KiB. 'mksum formats' lists all formats. With --check: the format of lines that do
+    /// not name one, such as those of sha256sum and b3sum.
     #[arg(short, long = "format", value_name = "FORMAT", help_heading = "Formats")]
     pub formats: Vec<Choice>,
     /// Hash of the formats: sha256, blake3, ...
@@ -34,26 +34,31 @@ impl Choices {
     }
 }
 
-/// Which files directories stand for.
+/// The choice of files in directories.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Directories {
-    /// Hash the files in directories, in the order of their names
+    /// Process all files in directories, in the order of their names
+    ///
+    /// Pipes, sockets and devices in directories are skipped, and so are mksum's own files (outboards and what belongs to
+    /// them).
     #[arg(short, long, help_heading = "Directories")]
     pub recursive: bool,
-    /// What to do with symbolic links in directories
+    /// How to treat symbolic links in directories
     #[arg(long, value_name = "POLICY", default_value = "skip", help_heading = "Directories")]
     pub symlinks: Symlinks,
-    /// Pass over what matches in directories; may be repeated
+    /// Skip files and directories that match GLOB; may be repeated
     ///
     /// '*.tmp' matches names at any depth, 'cache/*' paths below the directory, 'build/' only directories.
     #[arg(long, value_name = "GLOB", help_heading = "Directories")]
     pub exclude: Vec<String>,
 }
 
-/// How files are read, and who sees it.
+/// Options for reading files.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Reading {
-    /// Threads, also as -p N [default: the cores this process may use]
+    /// Number of threads, also as -p N [default: the cores this process may use]
+    ///
+    /// Where the system refuses so many, the work is done by those it allows, or by one.
     #[arg(
         short = 'j',
         short_alias = 'p',
@@ -64,15 +69,17 @@ pub struct Reading {
     )]
     pub threads: Option<u16>,
     /// Read through the page cache or around it
+    #[cfg_attr(not(target_os = "linux"), doc = "\n\nOn this system, files are always read through its cache.")]
     #[arg(long, value_name = "MODE", default_value = "auto", help_heading = "Reading")]
     pub io: Io,
-    /// Read at most this many bytes a second: 100MB
+    /// Read at most this many bytes per second, for example 100MB
     #[arg(long, value_name = "RATE", value_parser = rate, help_heading = "Reading")]
     pub throttle: Option<u64>,
-    /// Read only when nobody else does (the idle I/O class)
+    /// Read only while no other process does (idle I/O class)
+    #[cfg_attr(not(target_os = "linux"), doc = "\n\nThis system has no such class: only Linux has.")]
     #[arg(long, help_heading = "Reading")]
     pub io_nice: bool,
-    /// Show no progress; it is only ever shown on a terminal
+    /// Show no progress (it is only shown on a terminal)
     #[arg(long, help_heading = "Output")]
     pub no_progress: bool,
 }
@@ -80,28 +87,28 @@ pub struct Reading {
 /// A command's own help.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct Help {
-    /// Print help: -h in short, --help with more about each option
+    /// Print help: -h for a summary, --help for details and exit codes
     #[arg(short, long, action = ArgAction::Help)]
     help: Option<bool>,
 }
 
-/// What happens to symbolic links in directories.
+/// How symbolic links in directories are treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Symlinks {
-    /// They are passed over
+    /// Skip them
     Skip,
-    /// What they point to is hashed; loops are errors
+    /// Process the files that they point to; loops are errors
     Follow,
 }
 
 /// How files are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Io {
-    /// What is in the page cache from there, the rest of large files around it
+    /// Cached pages from the page cache, the rest of large files around it
     Auto,
     /// Through the page cache
     Buffered,
-    /// Around it, where the file system can
+    /// Around the page cache, where the file system supports that
     Direct,
 }
 
@@ -135,7 +142,7 @@ fn salt(text: &str) -> Result<Salt, String> {
 
 fn rate(text: &str) -> Result<u64, String> {
     match parse_size(text.strip_suffix("/s").unwrap_or(text)) {
-        Ok(0) => Err("nothing can be read at 0 bytes a second".into()),
+        Ok(0) => Err("expected at least 1 byte per second".into()),
         rate => rate.map_err(|error| error.to_string()),
     }
 }

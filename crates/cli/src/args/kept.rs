@@ -1,4 +1,4 @@
-//! The commands around kept trees.
+//! The commands for kept trees.
 
 use super::{Choices, Directories, Help, Reading};
 use clap::ValueHint;
@@ -10,53 +10,62 @@ use std::time::Duration;
 /// `mksum keep`.
 #[derive(Debug, clap::Args)]
 pub struct Keep {
-    /// Files whose trees are to be kept
+    /// Files whose trees are kept
     #[arg(value_name = "FILE", required = true, value_hint = ValueHint::AnyPath)]
     pub files: Vec<PathBuf>,
-    /// Where to write the outboard [default: FILE.mkt]
+    /// Path of the outboard [default: FILE.mkt]
+    ///
+    /// Required for a device. A file that is there is replaced only if it is an outboard.
     #[arg(short, long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
-    /// Keep the digests of subtrees of at most this size: damage will be told in ranges of it
+    /// Keep digests of subtrees of at most SIZE bytes: damage is reported in ranges of this size
     ///
-    /// The default is the shortest with which the outboard takes at most a thousandth of the file.
+    /// The default is the shortest size with which the outboard takes at most a thousandth of the file.
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub keep_leaf: Option<u64>,
-    /// Bring the outboard up to date, and print what changed
+    /// Update the outboard, and print what changed
     ///
-    /// Of a file that grew only the new bytes are read; of one with the time and length that it had, none; of any other
-    /// all, unless --range tells where it was written to.
+    /// Of a file that grew, only the new bytes are read; of one with the same size, mtime and inode, none; of any other
+    /// file all, unless --range names the ranges that changed.
     #[arg(long)]
     pub update: bool,
-    /// With --update: only these bytes were written to; may be repeated
+    /// With --update: only these bytes changed; may be repeated
     #[arg(long, value_name = "A..B", requires = "update")]
     pub range: Vec<ByteRange>,
-    /// With --update: read all of the file, also if it only grew
+    /// With --update: read the whole file, even if it only grew or seems unchanged
     #[arg(long, requires = "update", conflicts_with = "range")]
     pub all: bool,
-    /// Pass over files that have the size, time and inode that their outboard tells
+    /// Replace the outboard even if the file seems damaged
+    ///
+    /// Without this flag, a file that has the size, mtime and inode that it had when its outboard was written, but another
+    /// content, counts as damaged: it is reported, and the outboard is kept as evidence. An outboard that is damaged itself
+    /// is not replaced either.
+    #[arg(long)]
+    pub accept_changes: bool,
+    /// Skip files whose size, mtime and inode match the outboard
     #[arg(long, conflicts_with = "update")]
     pub quick: bool,
-    /// How often what is done is made safe against a crash
+    /// Interval between checkpoints, from which a later run resumes after a crash
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "1s")]
     pub checkpoint: Duration,
-    /// Write the tree as the format's own program does: Bao's outboard, fsverity's or veritysetup's tree
+    /// Write the tree in the format of another program: bao, fsverity or veritysetup
     ///
     /// To FILE.obao, FILE.fsverity or FILE.verity; for the formats blake3, fsverity and dmverity.
     #[arg(long, conflicts_with_all = ["update", "quick", "keep_leaf"])]
     pub foreign: bool,
-    /// With --foreign and dmverity: the UUID of the device of hashes [default: all zeros]
+    /// With --foreign and dmverity: UUID of the hash device [default: all zeros]
     #[arg(long, requires = "foreign", value_parser = uuid)]
     pub uuid: Option<Uuid>,
-    /// Print one JSON object a line
+    /// Print one JSON object per line (spec/json.md)
     #[arg(long, help_heading = "Output")]
     pub json: bool,
-    /// In which format.
+    /// The format.
     #[command(flatten)]
     pub choices: Choices,
-    /// Which files of directories.
+    /// The files in directories.
     #[command(flatten)]
     pub directories: Directories,
-    /// How files are read.
+    /// Options for reading.
     #[command(flatten)]
     pub reading: Reading,
     /// The command's own help.
@@ -70,36 +79,38 @@ pub struct Verify {
     /// Files that have an outboard
     #[arg(value_name = "FILE", required = true, value_hint = ValueHint::AnyPath)]
     pub files: Vec<PathBuf>,
-    /// Where the outboard is [default: FILE.mkt]
+    /// Path of the outboard [default: FILE.mkt]
     #[arg(short = 'o', long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub outboard: Option<PathBuf>,
-    /// The outboard is one that another program keeps, of this format: blake3, fsverity, dmverity:...
+    /// Read the tree of another program, in this format: blake3, fsverity, dmverity:...
     ///
-    /// Where it is not said otherwise, in FILE.obao, FILE.fsverity or FILE.verity.
+    /// By default from FILE.obao, FILE.fsverity or FILE.verity.
     #[arg(long, value_name = "FORMAT", conflicts_with_all = ["sample", "budget", "quick"])]
     pub foreign: Option<Spec>,
-    /// The root that the file should have; without it the outboard's own is taken
+    /// Compare with this root instead of trusting the outboard's
     #[arg(long, value_name = "ROOT")]
     pub root: Option<String>,
-    /// Read only what these bytes need; may be repeated
+    /// Verify only these bytes; may be repeated
     #[arg(long, value_name = "A..B")]
     pub range: Vec<ByteRange>,
-    /// Read this share of the file, what was not read for longest: 5%
+    /// Verify this share of each file, least recently verified data first: 5%
     #[arg(long, value_name = "PERCENT", value_parser = percent, conflicts_with = "range")]
     pub sample: Option<f64>,
-    /// Read for this long, what was not read for longest: 30m, 90s, 2h
-    #[arg(long, value_name = "TIME", value_parser = duration, conflicts_with = "range")]
+    /// Verify for this long in all, least recently verified data of all files first: 30m, 90s, 2h
+    ///
+    /// The time at which each part of a file was verified is kept in FILE.mkt.checked.
+    #[arg(long, value_name = "TIME", value_parser = duration, conflicts_with_all = ["range", "sample"])]
     pub budget: Option<Duration>,
-    /// Pass over files that have the size, time and inode that their outboard tells
+    /// Skip files whose size, mtime and inode match the outboard
     #[arg(long)]
     pub quick: bool,
-    /// Print one JSON object for each range that is not as it was
+    /// Print one JSON object per line (spec/json.md)
     #[arg(long, help_heading = "Output")]
     pub json: bool,
-    /// Which files of directories.
+    /// The files in directories.
     #[command(flatten)]
     pub directories: Directories,
-    /// How files are read.
+    /// Options for reading.
     #[command(flatten)]
     pub reading: Reading,
     /// The command's own help.
@@ -113,13 +124,13 @@ pub struct Diff {
     /// An outboard, or a file that has one
     #[arg(value_name = "A", value_hint = ValueHint::FilePath)]
     pub left: PathBuf,
-    /// Another; one of the two may be a file without an outboard, which is then read
+    /// Another one; one of the two may be a file without an outboard, which is then read
     #[arg(value_name = "B", value_hint = ValueHint::FilePath)]
     pub right: PathBuf,
-    /// Print one JSON object a range
+    /// Print one JSON object per line (spec/json.md)
     #[arg(long, help_heading = "Output")]
     pub json: bool,
-    /// How files are read.
+    /// Options for reading.
     #[command(flatten)]
     pub reading: Reading,
     /// The command's own help.
@@ -165,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_and_shares_read_as_people_write_them() {
+    fn times_and_shares_are_read() {
         assert_eq!(duration("90s"), Ok(Duration::from_secs(90)));
         assert_eq!(duration("5ms"), Ok(Duration::from_millis(5)));
         assert_eq!(duration("30m"), Ok(Duration::from_secs(1800)));

@@ -1,6 +1,6 @@
 //! The flags of `mksum merklize`.
 
-use super::Reading;
+use super::{Help, Reading};
 use clap::ValueHint;
 use mksum::Hash;
 use mksum::node_tree::NodeTree;
@@ -9,12 +9,12 @@ use std::path::PathBuf;
 /// `mksum merklize`.
 #[derive(Debug, clap::Args)]
 pub struct Merklize {
-    /// The leaves: 2, 4, 8 ... digests, one after another; none or '-' is the standard input
+    /// The leaves: 2, 4, 8 ... digests, one after another; none or '-' is standard input
     #[arg(value_name = "LEAVES", value_hint = ValueHint::FilePath)]
     pub file: Option<PathBuf>,
-    /// Write the nodes there: the root in place 1, the children of i in 2i and 2i + 1; place 0 is zero
+    /// Write the nodes to this file: the root at index 1, the children of i at 2i and 2i + 1; index 0 is zero
     ///
-    /// As many places as there are leaves, which are not repeated. The file is there whole or not at all.
+    /// There are as many entries as leaves; the leaves are not repeated. The file is written whole or not at all.
     #[arg(short, long, value_name = "NODES", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
     /// Hash of the nodes: blake3, sha256, keccak256, ...
@@ -23,16 +23,16 @@ pub struct Merklize {
     /// Take N random digests as leaves: 1024, 2^25
     #[arg(long, value_name = "N", value_parser = leaves, conflicts_with = "file")]
     pub random: Option<u64>,
-    /// Which random digests: the numbers of SplitMix64 with this seed
+    /// Seed of the random digests (SplitMix64)
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub seed: u64,
-    /// Hash on this device: cpu, auto (a GPU if there is one), or a number or name that 'mksum devices' lists
+    /// Hash on this device: cpu, auto (a GPU if there is one), or a number or name listed by 'mksum devices'
     #[arg(long, value_name = "DEVICE", default_value = "cpu")]
     pub device: String,
     /// Measure trees over random leaves in memory, each RUNS times [default RUNS: 9]
     ///
-    /// Over 2^20, 2^21 ... 2^25 leaves, or over those of --random. Medians are printed. The root of every run is
-    /// compared with that of one hash at a time, or for a device every node with the CPU's.
+    /// Over 2^20, 2^21 ... 2^25 leaves, or over those of --random. Prints medians. Every node of the first run is checked
+    /// with one hash at a time, and the root of every other run is compared with that run's.
     #[arg(
         long,
         value_name = "RUNS",
@@ -43,15 +43,18 @@ pub struct Merklize {
         conflicts_with_all = ["file", "output"]
     )]
     pub bench: Option<u32>,
-    /// Print one JSON object a line
+    /// Print one JSON object per line (spec/json.md)
     #[arg(long, help_heading = "Output", conflicts_with = "csv")]
     pub json: bool,
     /// With --bench: print comma-separated values, names first
     #[arg(long, help_heading = "Output")]
     pub csv: bool,
-    /// How the leaves are read.
+    /// Options for reading.
     #[command(flatten)]
     pub reading: Reading,
+    /// The command's own help.
+    #[command(flatten)]
+    pub help: Help,
 }
 
 fn hash(text: &str) -> Result<Hash, String> {

@@ -1,4 +1,4 @@
-//! The command line: every flag, and the help that teaches it.
+//! The command line: all flags, and their help.
 
 mod groups;
 mod kept;
@@ -13,127 +13,202 @@ pub use proofs::{CheckProof, Join, Prove};
 pub use repair::Repair;
 
 use crate::exit::{Exit, usage};
+use crate::output::print_text;
 use clap::{ArgAction, Command as Clap, CommandFactory, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
+use mksum_cli::range::ByteRange;
 use mksum_cli::sum::End;
-use std::io::{self, Write};
 use std::path::PathBuf;
 
 /// Examples and exit codes: the end of `--help`, and a part of the man page.
-pub const EXAMPLES: &str = "\
+const EXAMPLES: &str = "\
 Examples:
-  mksum big.iso                        print the file's root
+  mksum big.iso                        print the root of a file
   mksum *.iso > SUMS; mksum -c SUMS    write roots, and check them later
-  mksum -r photos > SUMS               every file in a directory
-  curl -s URL | mksum -f blake3        a pipe; the same root as b3sum
-  mksum -f btv2 -f s3:md5:8MiB big     several formats, one read
-  mksum --expect ROOT big.iso          compare with a root from a web page
-  mksum -f s3:md5 --expect ETAG big    ... whose part size nobody remembers
-  mksum -c -f plain:sha256:1TiB SUMS   check what sha256sum wrote
+  mksum -r photos > SUMS               all files in a directory
+  curl -s URL | mksum -f blake3        a pipe; same root as b3sum
+  mksum -f btv2 -f s3:md5:8MiB big     several formats in one read
+  mksum --expect ROOT big.iso          compare with a published root
+  mksum -f s3:md5 --expect ETAG big    find the part size of an S3 upload
+  mksum -c -f plain:sha256:1TiB SUMS   check sums of sha256sum
+  mksum --range ..4GiB /dev/sda        the first 4 GiB of a device
   mksum -g big.iso | dot -Tpng -o t.png
                                        draw the tree
-  mksum keep big.iso                   keep its tree in big.iso.mkt
-  mksum verify big.iso                 ... which tells where it is damaged
-  mksum repair big.iso --from URL      ... and has only that fetched
+  mksum keep big.iso                   keep the tree in big.iso.mkt
+  mksum verify big.iso                 report damaged ranges
+  mksum repair big.iso --from URL      fetch only the damaged ranges
   mksum prove big.iso --range 0..4096 > proof
-                                       for who has nothing but the root
+                                       prove a part of a file
 
 A format is NAME[:HASH][:LEAF][:salt=HEX]; 'mksum formats' lists the names.
-A file that is called as a command, like formats or keep, is written ./formats.
+Write ./keep for a file that has the name of a command.
 
 Exit status:
-  0    every file was hashed, and was what it was told to be
-  1    some file could not be read, or differs; or the output could not be written
-  2    the command line makes no sense
-  130  interrupted by Ctrl-C
-  141  the reader of the output went away";
+  0    every file was hashed, and matches where it was checked
+  1    a file could not be read or does not match, or the output failed
+  2    wrong usage
+  129  ended by SIGHUP
+  130  ended by Ctrl-C (SIGINT)
+  141  the reader of the output closed it
+  143  ended by SIGTERM";
 
-/// The whole command line.
+/// What this system lacks, if anything: the end of `--help`, and a part of the man page.
+const LACKING: &str = if cfg!(windows) {
+    "\n
+On Windows:
+  --io direct, --io-nice   not available: files are read through the cache
+  sparse files             holes are read, as zeros
+  keep, --quick            compare size and mtime: the inode is not known
+  paths                    printed with slashes, so that other systems can
+                           check them, unless they begin with \\\\"
+} else {
+    ""
+};
+
+/// The end of `--help`, and parts of the man page.
+pub fn notes() -> String {
+    format!("{EXAMPLES}{LACKING}")
+}
+
+/// The exit codes of a command: the end of its `--help`, and a part of its man page.
+fn exits(good: &str, bad: &str) -> String {
+    format!(
+        "Exit status:\n  0    {good}\n  1    {bad}\n  2    wrong usage\n  129  ended by SIGHUP\n  130  ended by Ctrl-C \
+         (SIGINT)\n  141  the reader of the output closed it\n  143  ended by SIGTERM"
+    )
+}
+
+/// The command line.
 #[derive(Debug, Parser)]
 #[command(
     name = "mksum",
     version,
     about = "Print, check or draw the Merkle roots of files.",
-    long_about = "Print, check or draw the Merkle roots of files, in any published tree format, on all cores.\n\nEach \
-                  line of output, FORMAT (PATH) = ROOT, says all that 'mksum -c' needs to check it.",
+    long_about = "Print, check or draw the Merkle roots of files, in all published tree formats, on all cores.\n\nA line \
+                  of output, FORMAT (PATH) = ROOT, is all that 'mksum -c' needs to check the file.",
     override_usage = "mksum [OPTION]... [FILE]...\n       mksum -c [OPTION]... [SUMFILE]...\n       mksum keep | verify \
-                      FILE...\n       mksum diff A B\n       mksum repair FILE --from GOOD\n       mksum prove FILE \
+                      FILE...\n       mksum diff A B\n       mksum repair FILE... --from COPY\n       mksum prove FILE \
                       --range A..B\n       mksum check-proof ROOT PROOF [BYTES]\n       mksum join [FILE]\n       mksum merklize [LEAVES] [-o \
-                      NODES]\n       mksum formats | man | completions SHELL | devices",
-    after_help = "Examples: 'mksum --help'. Formats: 'mksum formats'.",
-    after_long_help = EXAMPLES,
+                      NODES]\n       mksum formats | devices | completions SHELL\n       mksum help | man [COMMAND]",
+    after_help = "Examples: 'mksum --help'. A command: 'mksum help COMMAND'. Formats: 'mksum formats'.",
+    after_long_help = notes(),
     args_conflicts_with_subcommands = true,
     disable_help_subcommand = true,
     disable_help_flag = true,
     disable_version_flag = true
 )]
 pub struct Args {
-    /// What to do, if not to print, check or draw roots.
+    /// The command; without one, roots are printed, checked or drawn.
     #[command(subcommand)]
     pub command: Option<Command>,
-    /// What to do with files.
+    /// The flags without a command.
     #[command(flatten)]
     pub run: Run,
 }
 
-/// What else the tool does; only as the first word of a command line.
+/// A command: the first word of a command line.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Keep the tree of a file beside it, in FILE.mkt, or bring that up to date
+    /// Keep the tree of a file in FILE.mkt, or update it
+    #[command(after_long_help = exits("every tree was kept", "a file could not be read, is damaged, or its tree could not be written"))]
     Keep(Keep),
-    /// Tell which ranges of a file are not as its outboard has them
+    /// Report the damaged ranges of a file
+    #[command(after_long_help = exits("no damage was found", "a file is damaged, has no outboard or could not be verified"))]
     Verify(Verify),
-    /// Tell in which ranges two files differ, from their outboards
+    /// Report the ranges in which two files differ, from their outboards
+    #[command(after_long_help = exits("the files are equal", "the files differ or could not be compared"))]
     Diff(Diff),
-    /// Fetch what is damaged of a file from a good copy, and nothing else
+    /// Repair the damaged ranges of a file from an intact copy
+    #[command(after_long_help = exits("every file is intact now", "a file is still damaged, or could not be read or written"))]
     Repair(Repair),
-    /// Prove that bytes lie in a file, or that the file has only grown
+    /// Prove that a file contains some bytes, or that it has only grown
+    #[command(after_long_help = exits("the proof was written", "the file could not be read, or the proof does not exist"))]
     Prove(Prove),
-    /// Check such a proof against a root
+    /// Check a proof against a trusted root
+    #[command(after_long_help = exits("the proof is valid", "the proof is not valid or could not be read"))]
     CheckProof(CheckProof),
-    /// Print the root of subtrees whose digests were computed apart
+    /// Print the root of subtrees that were hashed elsewhere
+    #[command(after_long_help = exits("the root was printed", "the digests are not those of a tree"))]
     Join(Join),
-    /// Compute all nodes over digests, in heap order, on the CPU or another device
+    /// Compute all nodes of a tree over digests, on the CPU or another device
+    #[command(after_long_help = exits("the tree was computed", "the leaves could not be read, or the nodes not written"))]
     Merklize(Merklize),
-    /// List the formats and the tools whose output they equal
+    /// List all formats, and the tools that print the same roots
+    #[command(after_long_help = exits("the list was printed", "the output failed"))]
     Formats {
-        /// One JSON object a format
+        /// Print one JSON object per line (spec/json.md)
         #[arg(long)]
         json: bool,
+        /// The command's own help.
+        #[command(flatten)]
+        help: Help,
     },
-    /// Print the man page (mksum man | man -l -)
-    Man,
-    /// Print a shell's completions (mksum completions bash > ~/.local/share/bash-completion/completions/mksum)
+    /// List CPU and GPU backends
+    #[command(after_long_help = exits("the list was printed", "the output failed"))]
+    Devices {
+        /// The command's own help.
+        #[command(flatten)]
+        help: Help,
+    },
+    /// Print the help of a command
+    #[command(after_long_help = exits("the help was printed", "the output failed"))]
+    #[command(name = "help")]
+    ShowHelp {
+        /// The command [default: mksum itself]
+        #[arg(value_name = "COMMAND")]
+        command: Option<String>,
+        /// The command's own help.
+        #[command(flatten)]
+        help: Help,
+    },
+    /// Print a man page ('mksum man | man -l -')
+    #[command(after_long_help = exits("the page was printed", "the output failed"))]
+    Man {
+        /// The command [default: mksum itself]
+        #[arg(value_name = "COMMAND")]
+        command: Option<String>,
+        /// Write all man pages into this directory: mksum.1, mksum-keep.1, ...
+        #[arg(long, value_name = "DIR", conflicts_with = "command", value_hint = ValueHint::DirPath)]
+        directory: Option<PathBuf>,
+        /// The command's own help.
+        #[command(flatten)]
+        help: Help,
+    },
+    /// Print a completion script for a shell
+    ///
+    /// For bash: mksum completions bash > ~/.local/share/bash-completion/completions/mksum
+    #[command(after_long_help = exits("the script was printed", "the output failed"))]
     Completions {
         /// The shell
         shell: Shell,
+        /// The command's own help.
+        #[command(flatten)]
+        help: Help,
     },
-    /// List what hashes here: threads and lanes
-    Devices,
 }
 
-/// What to do with files.
+/// The flags without a command.
 #[derive(Debug, clap::Args)]
 pub struct Run {
-    /// Files; with --check, sum files; none or '-' is the standard input
+    /// Files; with --check, sum files; none or '-' is standard input
     #[arg(value_name = "FILE", value_hint = ValueHint::AnyPath)]
     pub files: Vec<PathBuf>,
-    /// In which formats.
+    /// The formats.
     #[command(flatten)]
     pub choices: Choices,
 
-    /// Print FORMAT (PATH) = ROOT, which is the default
+    /// Print FORMAT (PATH) = ROOT (the default)
     #[arg(long, overrides_with = "untagged", help_heading = "Output")]
     pub tag: bool,
-    /// Print ROOT  PATH, as sha256sum and b3sum do
+    /// Print ROOT  PATH, like sha256sum and b3sum
     #[arg(long, help_heading = "Output")]
     pub untagged: bool,
-    /// End lines with NUL instead of newline, and escape no names; with --check, read such lines
+    /// End lines with NUL instead of newline, and don't escape names; with --check, read such lines
     #[arg(short, long, help_heading = "Output")]
     pub zero: bool,
-    /// Print one JSON object a line: path, format, length, root, seconds
+    /// Print one JSON object per line: path, format, length, root, seconds (spec/json.md)
     ///
-    /// A path that is not UTF-8 has its exact bytes in path_base64 beside it.
+    /// With --check: path, status, format, expected, found. If a path is not UTF-8, path_base64 has its exact bytes.
     #[arg(long, help_heading = "Output")]
     pub json: bool,
     /// Print the tree: dot (for Graphviz), svg or json
@@ -147,19 +222,19 @@ pub struct Run {
         help_heading = "Output"
     )]
     pub graph: Option<GraphStyle>,
-    /// Levels of the tree that --graph shows below the root [default: as many as 64 nodes fill]
+    /// Levels that --graph shows below the root [default: as many as fit 64 nodes]
     #[arg(long, value_name = "N", help_heading = "Output")]
     pub graph_depth: Option<u32>,
-    /// Tell more about each file on standard error: size, tree, time, speed
+    /// Print size, tree, time and speed of each file on standard error
     #[arg(short, long, help_heading = "Output")]
     pub verbose: bool,
-    /// Hash on this device: cpu, auto (a GPU if there is one), or a number or name that 'mksum devices' lists
+    /// Hash on this device: cpu, auto (a GPU if there is one), or a number or name listed by 'mksum devices'
     ///
-    /// A device takes files in one format of sha1, sha2 or blake3 whose tree is even; all else is hashed on the CPU. Programs
-    /// that it was once built for are kept in $XDG_CACHE_HOME/mksum/opencl. With MKSUM_SPIRV=DIR they come from there.
+    /// A device hashes files in one format of sha1, sha2 or blake3 whose tree is even; everything else is hashed on the CPU.
+    /// Compiled programs are kept in $XDG_CACHE_HOME/mksum/opencl, or taken from the directory in MKSUM_SPIRV.
     #[arg(long, value_name = "DEVICE", default_value = "cpu", help_heading = "Reading")]
     pub device: String,
-    /// Hash each file N times and print how long that took [default N: 5]
+    /// Hash each file N times and print the times [default N: 5]
     #[arg(
         long,
         value_name = "N",
@@ -170,38 +245,48 @@ pub struct Run {
         help_heading = "Output"
     )]
     pub benchmark: Option<u32>,
+    /// Hash only these bytes of each file: A..B, A.. or ..B
+    ///
+    /// Printed as FORMAT@A..B (PATH) = ROOT, which --check understands. For the beginning of a device or a large file.
+    #[arg(long, value_name = "A..B", help_heading = "Reading")]
+    pub range: Option<ByteRange>,
+    /// If the disk cannot read a file, report all unreadable ranges of it
+    ///
+    /// Without this flag, only the first one is reported. Either way, the file has no root.
+    #[arg(long, help_heading = "Reading")]
+    pub list_unreadable: bool,
     /// Compare the file's root with this one
     ///
-    /// For s3 without a part size, those that fit the root's number of parts are tried.
+    /// For s3 without a part size, all part sizes are tried that give the root's number of parts.
     #[arg(long, value_name = "ROOT", help_heading = "Checking")]
     pub expect: Option<String>,
-    /// Read sum files, and check the files that they list
+    /// Read sum files and check the files listed there
     #[arg(short, long, help_heading = "Checking")]
     pub check: bool,
-    /// Print no OK for each file that is
+    /// Don't print OK for files that match
     #[arg(long, help_heading = "Checking")]
     pub quiet: bool,
-    /// Print nothing about differences: the exit code tells
+    /// Print nothing: only set the exit code
     #[arg(long, help_heading = "Checking")]
     pub status: bool,
-    /// Fail on improperly formatted lines too
+    /// Fail if a line is improperly formatted
     #[arg(long, help_heading = "Checking")]
     pub strict: bool,
-    /// Tell which lines are improperly formatted, and why
+    /// Report each improperly formatted line, and why
     #[arg(short, long, help_heading = "Checking")]
     pub warn: bool,
-    /// Pass over files that do not exist
+    /// Skip files that do not exist
     #[arg(long, help_heading = "Checking")]
     pub ignore_missing: bool,
 
-    /// Which files of directories.
+    /// The files in directories.
     #[command(flatten)]
     pub directories: Directories,
-    /// How files are read.
+    /// Options for reading.
     #[command(flatten)]
     pub reading: Reading,
 
-    /// Print help: -h in short, --help with examples and exit codes
+    /// Print help: -h for a summary, --help with examples and exit codes
     #[arg(short, long, action = ArgAction::Help)]
     help: Option<bool>,
     /// Print the version
@@ -220,7 +305,7 @@ pub enum GraphStyle {
     Json,
 }
 
-/// What is to be done with the files.
+/// The action for the files, if there is no command.
 #[derive(Clone, Copy, Debug)]
 pub enum Action<'a> {
     /// Print their roots.
@@ -236,7 +321,7 @@ pub enum Action<'a> {
 }
 
 impl Run {
-    /// What is to be done with the files.
+    /// The action for the files.
     pub fn action(&self) -> Action<'_> {
         match self {
             Run { check: true, .. } => Action::Check,
@@ -247,12 +332,12 @@ impl Run {
         }
     }
 
-    /// What ends a line.
+    /// The end of a line.
     pub fn end(&self) -> End {
         if self.zero { End::Zero } else { End::Newline }
     }
 
-    /// Why the flags do not go together, if so.
+    /// The reason why the flags cannot be combined, if so.
     fn conflict(&self) -> Option<String> {
         let actions = [
             ("--check", self.check),
@@ -262,7 +347,7 @@ impl Run {
         ];
         let given: Vec<_> = actions.iter().filter(|(_, given)| *given).map(|(flag, _)| *flag).collect();
         if let [one, other, ..] = given[..] {
-            return Some(format!("{one} and {other} cannot be had together"));
+            return Some(format!("{one} and {other} cannot be combined"));
         }
         let only_checking = [
             ("--quiet", self.quiet),
@@ -275,7 +360,7 @@ impl Run {
             return Some(format!("the {flag} option is meaningful only with --check"));
         }
         let only_printing = [
-            ("--json", self.json),
+            ("--range", self.range.is_some()),
             ("--untagged", self.untagged),
             ("--tag", self.tag),
             ("--recursive", self.directories.recursive),
@@ -284,7 +369,7 @@ impl Run {
             return Some(format!("the {flag} option is meaningless with --check"));
         }
         if self.check && self.choices.formats.len() > 1 {
-            return Some("--check takes one --format: that of lines that do not name theirs".into());
+            return Some("--check takes one --format: the format of lines that do not name one".into());
         }
         if self.expect.is_some()
             && (self.choices.formats.len() > 1 || self.files.len() > 1 || self.directories.recursive)
@@ -294,18 +379,17 @@ impl Run {
         if !self.directories.exclude.is_empty() && !self.directories.recursive {
             return Some("the --exclude option is meaningful only with --recursive".into());
         }
+        if self.range.is_some() && (self.untagged || self.graph.is_some()) {
+            return Some("--range cannot be combined with --untagged or --graph: they do not show the range".into());
+        }
         (self.graph_depth.is_some() && self.graph.is_none()).then(|| "--graph-depth needs --graph".into())
     }
 }
 
-/// The command line, or how the process is to end without one.
+/// The command line, or the exit code of a process that has none to run.
 pub fn read() -> Result<Args, Exit> {
     let args = Args::try_parse().map_err(|error| match error.exit_code() {
-        0 => {
-            // A reader that has seen enough of the help closes its end.
-            let _ = write!(io::stdout(), "{}", error.render());
-            Exit::Good
-        }
+        0 => print_text(error.render().to_string().as_bytes()),
         _ => {
             let text = error.render().to_string();
             let text = text.strip_prefix("error: ").unwrap_or(&text);
@@ -317,6 +401,19 @@ pub fn read() -> Result<Args, Exit> {
         Some(reason) if args.command.is_none() => Err(usage(&reason)),
         _ => Ok(args),
     }
+}
+
+/// The grammar of a command, or without a name of the whole command line.
+///
+/// # Errors
+/// If there is no such command.
+pub fn grammar_of(command: Option<&str>) -> Result<Clap, String> {
+    let mut all = grammar();
+    all.build();
+    let Some(name) = command else { return Ok(all) };
+    let names: Vec<_> = all.get_subcommands().map(|command| command.get_name().to_string()).collect();
+    let found = all.get_subcommands().find(|command| command.get_name() == name).cloned();
+    found.ok_or_else(|| format!("there is no command '{name}': expected one of {}", names.join(", ")))
 }
 
 /// The command line's grammar, for completions and the man page.
@@ -334,11 +431,58 @@ mod tests {
     }
 
     #[test]
-    fn a_subcommand_is_only_the_first_word() {
+    fn a_command_is_only_the_first_word() {
         let files = |line: &str| Args::try_parse_from(line.split(' ')).unwrap().run.files;
         assert!(files("mksum formats").is_empty());
         assert_eq!(files("mksum ./formats").len(), 1);
         assert_eq!(files("mksum -- formats").len(), 1);
         assert_eq!(files("mksum -j2 formats man").len(), 2);
+    }
+
+    /// Mksum itself and all commands.
+    fn commands() -> Vec<Option<String>> {
+        let names = grammar().get_subcommands().map(|command| Some(command.get_name().to_string())).collect();
+        [vec![None], names].concat()
+    }
+
+    #[test]
+    fn every_command_has_help_and_a_man_page_with_all_flags_and_exit_codes() {
+        assert!(commands().len() > 12);
+        for name in commands() {
+            let mut command = grammar_of(name.as_deref()).unwrap();
+            let (short, long) = (command.render_help().to_string(), command.render_long_help().to_string());
+            let page = String::from_utf8(crate::manual::page(name.as_deref()).unwrap()).unwrap().replace("\\-", "-");
+            for text in [&long, &page] {
+                for code in ["0", "1", "2", "129", "130", "141", "143"] {
+                    assert!(text.lines().any(|line| line.trim().starts_with(&format!("{code} "))), "{name:?}: {code}");
+                }
+            }
+            let mut flags = 0;
+            for flag in command.get_arguments() {
+                assert!(flag.get_help().is_some_and(|help| !help.to_string().is_empty()), "{name:?}: {flag}");
+                let Some(written) = flag.get_long().map(|long| format!("--{long}")) else { continue };
+                flags += 1;
+                for text in [&short, &long, &page] {
+                    assert!(text.contains(&written), "{name:?} without {written}");
+                }
+            }
+            assert!(flags > 0, "{name:?} has --help at least");
+            for flag in ["-h", "--help"] {
+                let words = ["mksum"].into_iter().chain(name.as_deref()).chain([flag]);
+                let error = Args::try_parse_from(words).expect_err("help is no command line to be run");
+                assert_eq!(error.kind(), clap::error::ErrorKind::DisplayHelp, "{name:?} {flag}");
+            }
+        }
+    }
+
+    #[test]
+    fn help_is_plain_english() {
+        for name in commands() {
+            let text = grammar_of(name.as_deref()).unwrap().render_long_help().to_string().to_lowercase();
+            let words: Vec<_> = text.split(|letter: char| !letter.is_alphabetic()).collect();
+            for mannered in ["tell", "tells", "told", "whoever", "nobody", "pass over"] {
+                assert!(!words.contains(&mannered) && !text.contains("pass over"), "{name:?}: '{mannered}'");
+            }
+        }
     }
 }

@@ -1,32 +1,39 @@
 //! The flags of `mksum repair`.
 
-use super::Reading;
+use super::{Directories, Help, Reading};
 use clap::ValueHint;
 use std::path::PathBuf;
 
 /// `mksum repair`.
 #[derive(Debug, clap::Args)]
 pub struct Repair {
-    /// A file that has an outboard
-    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub file: PathBuf,
-    /// A good copy: a file, http://..., https://... or s3://BUCKET/KEY
+    /// Files that have an outboard, or with --recursive directories of such files
+    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::AnyPath)]
+    pub files: Vec<PathBuf>,
+    /// An intact copy: a file, http://..., https://... or s3://BUCKET/KEY; with --recursive a directory of copies
     ///
-    /// Only what is damaged is fetched, with range requests, and nothing that is fetched is believed. For S3 the
-    /// environment has what Amazon's tools want there: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION,
-    /// AWS_ENDPOINT_URL.
-    #[arg(long, value_name = "GOOD", value_hint = ValueHint::AnyPath)]
+    /// Only damaged ranges are fetched, with range requests, and each is checked against the outboard before it is
+    /// written. With --recursive, the copy of DIR/a/b is COPY/a/b. For S3, credentials and endpoint come from the
+    /// environment: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION, AWS_ENDPOINT_URL. For https, certificates are
+    /// those that the system trusts, or those in SSL_CERT_FILE.
+    #[arg(long, value_name = "COPY", value_hint = ValueHint::AnyPath)]
     pub from: PathBuf,
-    /// The file's outboard [default: FILE.mkt]
+    /// Path of the outboard [default: FILE.mkt]
     #[arg(short = 'o', long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub outboard: Option<PathBuf>,
-    /// The root that the file should have; without it the outboard's own is taken
+    /// Compare with this root instead of trusting the outboard's
     #[arg(long, value_name = "ROOT")]
     pub root: Option<String>,
-    /// Print one JSON object for each range, and one for the file
+    /// Print one JSON object per line (spec/json.md)
     #[arg(long, help_heading = "Output")]
     pub json: bool,
-    /// How the file is read.
+    /// The files in directories.
+    #[command(flatten)]
+    pub directories: Directories,
+    /// Options for reading.
     #[command(flatten)]
     pub reading: Reading,
+    /// The command's own help.
+    #[command(flatten)]
+    pub help: Help,
 }

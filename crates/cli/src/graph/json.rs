@@ -1,15 +1,12 @@
 //! A tree as one JSON object, parents before children.
 
 use super::picture::{Child, Kind, Node, Picture};
-use base64ct::{Base64, Encoding};
-use mksum_cli::name;
+use crate::json::line;
 use serde::Serialize;
 
 #[derive(Serialize)]
-struct Tree<'a> {
-    path: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    path_base64: Option<String>,
+struct Tree {
+    kind: &'static str,
     format: String,
     length: u64,
     root: String,
@@ -36,13 +33,12 @@ struct Record {
 
 /// The picture as a line of JSON.
 pub fn text(picture: &Picture) -> String {
-    let path_base64 = picture.path.to_str().is_none().then(|| Base64::encode_string(name::bytes(&picture.path)));
     let mut nodes = Vec::new();
     add(&mut nodes, &picture.tree, picture.root().spec().shape());
     let root = picture.root();
-    let (path, format) = (&*name::lossy(&picture.path), root.spec().to_string());
-    let tree = Tree { path, path_base64, format, length: root.len(), root: root.to_string(), nodes };
-    serde_json::to_string(&tree).expect("strings and numbers") + "\n"
+    let format = root.spec().to_string();
+    let tree = Tree { kind: "graph", format, length: root.len(), root: root.to_string(), nodes };
+    String::from_utf8(line(&picture.path, tree)).expect("JSON is UTF-8")
 }
 
 fn add(nodes: &mut Vec<Record>, node: &Node, shape: mksum::Shape) {

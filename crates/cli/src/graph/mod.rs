@@ -8,7 +8,7 @@ mod watched;
 
 use crate::args::{GraphStyle, Run};
 use crate::exit::{Exit, usage};
-use crate::print::{path, report_error};
+use crate::print::{path, report_read_error};
 use crate::tool::Tool;
 use crate::walk::{Rules, length};
 use mksum::Spec;
@@ -54,7 +54,7 @@ fn draw(tool: &Tool, args: &Run, style: GraphStyle, input: &Input, spec: &Spec) 
             tool.console.print(text.as_bytes());
             tool.console.flush();
         }
-        Err(Failure::Input(error)) => report_error(&tool.console, &error),
+        Err(Failure::Input(error)) => report_read_error(tool, args, &error),
         Err(Failure::TooLarge(error)) => tool.console.error(path(input), &error),
     }
 }

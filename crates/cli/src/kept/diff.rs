@@ -1,7 +1,6 @@
 //! `mksum diff`: reports where two files differ, from their outboards.
 
-use super::is_unchanged;
-use super::ranges::{self, RangeLine};
+use super::ranges::RangeLine;
 use crate::args::Diff;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -10,24 +9,26 @@ use crate::tool::Tool;
 use mksum::Shape;
 use mksum::outboard::{Outboard, OutboardError};
 use mksum_cli::name::Shown;
-use mksum_io::outboard::{Finding, Stored, append, beside, open, verify};
-use mksum_io::{Error, File};
+use mksum_io::outboard::{Finding, Stored, append, beside, is_unchanged, open, verify};
+use mksum_io::{Error, File, Unreadable};
 use std::io::ErrorKind;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Prints each range that differs; fails if there is one.
 pub fn run(tool: &Tool, args: &Diff) -> Exit {
+    tool.console.use_json(args.json);
     match compare(tool, args) {
-        Ok(Differences { ranges, shape, longest }) => {
+        Ok(Differences { ranges, unreadable, shape, longest }) => {
             for range in &ranges {
-                let line = RangeLine::new("differs", range.clone(), shape, longest);
-                match args.json {
-                    true => ranges::json(tool, &args.right, &line),
-                    false => ranges::line(tool, &args.right, &line.text()),
-                }
+                RangeLine::new("differs", range.clone(), shape, longest).print(tool, args.json, &args.right);
             }
-            if !ranges.is_empty() {
+            // These may differ or not.
+            for (path, unit, parts) in &unreadable {
+                let line = RangeLine::new("unreadable", unit.clone(), shape, longest).with_unreadable(parts);
+                line.print(tool, args.json, path);
+            }
+            if !ranges.is_empty() || !unreadable.is_empty() {
                 tool.console.fail();
             }
         }
@@ -46,6 +47,8 @@ enum Side {
 /// The differences of two files.
 struct Differences {
     ranges: Vec<Range<u64>>,
+    /// The units that the disk cannot read, each with its path and the parts that cannot be read.
+    unreadable: Vec<(PathBuf, Range<u64>, Vec<Unreadable>)>,
     shape: Shape,
     /// The length of the longer one, in bytes.
     longest: u64,
@@ -61,18 +64,31 @@ fn compare(tool: &Tool, args: &Diff) -> Result<Differences, Failure> {
             });
             differ.map_err(|error| Error::from_outboard(error, &args.left))?;
             let longest = left.len().max(right.len());
-            Ok(Differences { ranges, shape: left.spec().shape(), longest })
+            Ok(Differences { ranges, unreadable: Vec::new(), shape: left.spec().shape(), longest })
         }
         (Side::Outboard(outboard), Side::File(file)) | (Side::File(file), Side::Outboard(outboard)) => {
-            let longest = outboard.len().max(file.len());
+            let (longest, path) = (outboard.len().max(file.len()), file.path().to_path_buf());
+            let mut unreadable: Vec<(PathBuf, Range<u64>, Vec<Unreadable>)> = Vec::new();
+            tool.options.meter.expect(file.len());
+            let _progress = tool.progress(|| [].into_iter());
             verify(*file, (&outboard, outboard.bytes().path()), 0..outboard.len(), &mut |finding| match finding {
                 Finding::Damaged(range) | Finding::Missing(range) | Finding::Grown(range) => {
                     append(&mut ranges, range);
                     Ok(())
                 }
+                Finding::Unreadable { unit, parts } => {
+                    match unreadable.last_mut() {
+                        Some((_, last, before)) if last.end == unit.start => {
+                            last.end = unit.end;
+                            before.extend(parts);
+                        }
+                        _ => unreadable.push((path.clone(), unit, parts)),
+                    }
+                    Ok(())
+                }
                 Finding::Node(node) => Err(Error::from_outboard(OutboardError::Node(node), outboard.bytes().path())),
             })?;
-            Ok(Differences { ranges, shape: outboard.spec().shape(), longest })
+            Ok(Differences { ranges, unreadable, shape: outboard.spec().shape(), longest })
         }
         (Side::File(_), Side::File(_)) => {
             Err(Failure::refused(&args.left, "neither file has an outboard: run 'mksum keep' on one of them first"))
@@ -93,7 +109,7 @@ fn side(tool: &Tool, path: &Path) -> Result<Side, Failure> {
         Ok(outboard) if file.len() == outboard.len() => {
             // As after copying both: the outboards are compared, and the user must know it.
             let how = format!("its mtime or inode differs from {}", Shown(&place));
-            tool.console.tell(&format_args!("{}: {how}: the comparison uses the outboard", Shown(path)));
+            tool.console.note(&format_args!("{}: {how}: the comparison uses the outboard", Shown(path)));
             boxed(outboard)
         }
         Ok(outboard) => {

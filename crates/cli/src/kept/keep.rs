@@ -1,123 +1,200 @@
 //! `mksum keep`: writes and updates outboards.
 
-use super::ranges::{self, RangeLine};
-use super::{files, is_unchanged, lengths, outboard_of};
+use super::ranges::RangeLine;
+use super::{Did, files, is_missing, lengths, outboard_of, report_skipped};
 use crate::args::Keep;
 use crate::exit::{Exit, usage};
 use crate::failure::Failure;
 use crate::print::report;
 use crate::tool::Tool;
 use crate::walk::Rules;
+use crate::{json, report as figures};
 use mksum::outboard::{ForeignLayout, KeptLayout, Outboard};
 use mksum::{Root, Spec};
 use mksum_cli::name::{self, Shown};
 use mksum_cli::range::merged;
 use mksum_cli::sum::{self, End, Style};
-use mksum_io::outboard::{EXTENSION, How, Stored, Updated, keep, keep_foreign, open, update};
+use mksum_io::outboard::{
+    Changes, EXTENSION, How, Keeping, Kept, Pending, Stored, Updated, commit, is_unchanged, keep_foreign, open,
+    prepare, update,
+};
 use mksum_io::{Error, File};
 use serde::Serialize;
-use std::path::Path;
-use std::time::Instant;
+use std::mem;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// Keeps the tree of each file.
 pub fn run(tool: &Tool, args: &Keep) -> Exit {
+    tool.console.use_json(args.json);
     let [choice] = &tool.formats[..] else { return usage(&"keep takes one --format: an outboard has one tree") };
     let rules = match Rules::new(&args.directories) {
         Ok(rules) => rules,
         Err(reason) => return usage(&reason),
     };
-    if (args.output.is_some() || !args.range.is_empty()) && (args.files.len() > 1 || args.directories.recursive) {
-        return usage(&"--output and --range are of one file");
+    let several = args.files.len() > 1 || args.directories.recursive;
+    if (args.output.is_some() || !args.range.is_empty()) && several {
+        return usage(&"--output and --range can be used with one file only");
     }
     let _progress = tool.progress(lengths(&rules, &args.files));
-    if args.files.len() > 1 || args.directories.recursive {
+    if several {
         tool.console.flush_regularly();
     }
+    let mut batch = Batch { tool, args, files: Vec::new(), since: Instant::now() };
     let mut skipped = 0;
     for file in files(&rules, &args.files) {
-        match file {
-            Ok(path) => match one(tool, args, choice.spec(), &path) {
-                Ok(Did::Kept) => {}
-                Ok(Did::Skipped) => skipped += 1,
-                Err(error) => report(&tool.console, &error),
-            },
+        match file.map(|path| one(&mut batch, choice.spec(), path)) {
+            Ok(Ok(Did::Done)) => {}
+            Ok(Ok(Did::Skipped)) => skipped += 1,
+            Ok(Err(error)) => report_failure(tool, args, &error),
             Err((path, reason)) => tool.console.error(&path, &reason),
         }
+        tool.options.meter.finish_file();
     }
-    if skipped > 0 {
-        let plural = if skipped == 1 { "file was" } else { "files were" };
-        tool.console.tell(&format_args!("{skipped} unchanged {plural} not read (same size, time and inode)"));
-    }
+    batch.commit();
+    report_skipped(tool, skipped);
     tool.console.exit()
 }
 
-enum Did {
-    Kept,
-    /// The file's size, mtime and inode match the outboard, and it was not read.
-    Skipped,
+/// Trees that are computed, but not at their places yet: many are made safe against a crash at once.
+struct Batch<'a> {
+    tool: &'a Tool,
+    args: &'a Keep,
+    files: Vec<(Pending, Printed)>,
+    /// The time of the first of them.
+    since: Instant,
 }
 
-fn one(tool: &Tool, args: &Keep, spec: &Spec, path: &Path) -> Result<Did, Failure> {
-    let begin = Instant::now();
-    let file = File::open(path, &tool.options)?;
-    if args.foreign {
-        return foreign(tool, args, spec, path, file);
+impl Batch<'_> {
+    /// The files in a batch at most: each is open until then.
+    const MANY: usize = 128;
+    /// The time that a tree waits for others.
+    const WAIT: Duration = Duration::from_millis(500);
+
+    fn add(&mut self, pending: Pending, printed: Printed) {
+        if self.files.is_empty() {
+            self.since = Instant::now();
+        }
+        self.files.push((pending, printed));
+        if self.files.len() >= Self::MANY || self.since.elapsed() >= Self::WAIT {
+            self.commit();
+        }
     }
-    let target = outboard_of(path, args.output.as_ref(), EXTENSION);
+
+    /// Puts them at their places and prints their roots.
+    fn commit(&mut self) {
+        let (pending, printed): (Vec<_>, Vec<_>) = mem::take(&mut self.files).into_iter().unzip();
+        if pending.is_empty() {
+            return;
+        }
+        for (kept, printed) in commit(pending).into_iter().zip(printed) {
+            match kept {
+                Ok(kept) => printed.root(self.tool, self.args, &kept.root, kept.resumed),
+                Err(error) => report(&self.tool.console, &error.into()),
+            }
+        }
+    }
+}
+
+/// Reports why the tree of a file was not kept; of a damaged file the ranges.
+fn report_failure(tool: &Tool, args: &Keep, failure: &Failure) {
+    if let Failure::Io(Error::Damaged { path, outboard, ranges }) = failure
+        && let Ok(old) = open(outboard)
+    {
+        for range in ranges {
+            let line = RangeLine::new("damaged", range.clone(), old.spec().shape(), old.len().max(range.end));
+            line.print(tool, args.json, path);
+        }
+    }
+    report(&tool.console, failure);
+}
+
+fn one(batch: &mut Batch<'_>, spec: &Spec, path: PathBuf) -> Result<Did, Failure> {
+    let (tool, args, begin) = (batch.tool, batch.args, Instant::now());
+    let file = File::open(&path, &tool.options)?;
+    if args.output.is_none() && is_device(&path) {
+        return Err(Failure::refused(&path, "a device: choose the path of its outboard with --output"));
+    }
+    let changes = if args.accept_changes { Changes::Accept } else { Changes::Refuse };
+    if args.foreign {
+        return foreign(tool, args, spec, path, file, changes);
+    }
+    let target = outboard_of(&path, args.output.as_ref(), EXTENSION);
     let old = if args.update || args.quick { existing(&target)? } else { None };
-    let printed = Printed { tool, args, path, target: &target, begin };
+    let printed = Printed { path, target, begin };
+    let (path, target) = (&printed.path, &printed.target);
     if let Some(old) = old {
         if args.choices.any() && old.spec() != spec {
             let how = format!("the outboard is in {}, not in {spec}: omit --update to write a new one", old.spec());
-            return Err(Failure::Refused(target, how));
+            return Err(Failure::refused(target, how));
         }
         if is_unchanged(&file, old.header()) && args.range.is_empty() && !args.all {
+            tool.options.meter.skip(file.len());
             if args.quick {
+                if args.json {
+                    tool.console.print_json(path, json::State { kind: "unchanged" });
+                }
                 return Ok(Did::Skipped);
             }
-            tool.console.tell(&format_args!("{}: unchanged (same size, time and inode), not read", Shown(path)));
-            printed.root(&old.root(), file.len());
-            return Ok(Did::Kept);
+            tool.console.note(&format_args!("{}: unchanged (same size, mtime and inode), not read", Shown(path)));
+            // The note has said it already.
+            let known = if args.json { file.len() } else { 0 };
+            printed.root(tool, args, &old.root(), known);
+            return Ok(Did::Done);
         }
         if args.update {
             let (how, len) = (how(args, &file, &old)?, file.len());
-            let updated = update(file, &old, &how, &target)?;
-            printed.changes(&how, &old, &updated, len);
-            printed.root(&updated.root, 0);
-            return Ok(Did::Kept);
+            let updated = update(file, &old, &how, target, changes)?;
+            printed.changes(tool, args, &how, &old, &updated, len);
+            printed.root(tool, args, &updated.root, 0);
+            return Ok(Did::Done);
         }
     } else if !args.range.is_empty() {
-        return Err(Failure::refused(&target, "there is no outboard to update: omit --range to write one"));
+        return Err(Failure::refused(target, "there is no outboard to update: omit --range to write one"));
     }
     let size = spec.hash().size();
     let unit = match args.keep_leaf {
         Some(most) => KeptLayout::unit_within(spec.shape(), most),
         None => KeptLayout::default_unit(spec.shape(), size),
     };
-    let kept = keep(file, spec, unit, args.checkpoint, &target)?;
-    if kept.resumed > 0 {
-        tool.console.tell(&format_args!("{}: resumed at byte {}", Shown(path), kept.resumed));
-    }
-    printed.root(&kept.root, kept.resumed);
-    Ok(Did::Kept)
+    let mut options = Keeping::new(unit, target);
+    (options.checkpoint, options.changes) = (args.checkpoint, changes);
+    let pending = prepare(file, spec, &options)?;
+    batch.add(pending, printed);
+    Ok(Did::Done)
 }
 
 /// Writes the tree as another program would.
-fn foreign(tool: &Tool, args: &Keep, spec: &Spec, path: &Path, file: File) -> Result<Did, Failure> {
+fn foreign(tool: &Tool, args: &Keep, spec: &Spec, path: PathBuf, file: File, changes: Changes) -> Result<Did, Failure> {
     let begin = Instant::now();
-    let layout = ForeignLayout::new(spec, file.len()).map_err(|error| Error::from_join(error, path, spec))?;
-    let target = outboard_of(path, args.output.as_ref(), layout.extension());
-    let uuid = args.uuid.unwrap_or_default().0;
-    let root = keep_foreign(file, spec, uuid, &target)?;
-    Printed { tool, args, path, target: &target, begin }.root(&root, 0);
-    Ok(Did::Kept)
+    let layout = ForeignLayout::new(spec, file.len()).map_err(|error| Error::from_join(error, &path, spec))?;
+    let target = outboard_of(&path, args.output.as_ref(), layout.extension());
+    let mut options = Keeping::new(spec.leaf(), &target);
+    (options.checkpoint, options.changes) = (args.checkpoint, changes);
+    let Kept { root, resumed, .. } = keep_foreign(file, spec, args.uuid.unwrap_or_default().0, &options)?;
+    Printed { path, target, begin }.root(tool, args, &root, resumed);
+    Ok(Did::Done)
+}
+
+/// Whether `path` leads to a block device.
+fn is_device(path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        std::fs::metadata(path).is_ok_and(|metadata| metadata.file_type().is_block_device())
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = path;
+        false
+    }
 }
 
 /// The existing outboard, if there is one.
 fn existing(target: &Path) -> Result<Option<Outboard<Stored>>, Error> {
     match open(target) {
         Ok(old) => Ok(Some(old)),
-        Err(Error::Open { error, .. }) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) if is_missing(&error, target) => Ok(None),
         Err(error) => Err(error),
     }
 }
@@ -131,19 +208,19 @@ fn how(args: &Keep, file: &File, old: &Outboard<Stored>) -> Result<How, Failure>
     Ok(if file.len() != old.len() && !args.all { How::Length } else { How::Unknown })
 }
 
-/// The output for a file.
-struct Printed<'a> {
-    tool: &'a Tool,
-    args: &'a Keep,
-    path: &'a Path,
-    target: &'a Path,
+/// A file whose tree is kept, for the output.
+struct Printed {
+    path: PathBuf,
+    /// The path of the outboard.
+    target: PathBuf,
     begin: Instant,
 }
 
-impl Printed<'_> {
-    fn root(&self, root: &Root, resumed: u64) {
+impl Printed {
+    fn root(&self, tool: &Tool, args: &Keep, root: &Root, resumed: u64) {
         #[derive(Serialize)]
         struct Record<'a> {
+            kind: &'static str,
             outboard: &'a str,
             format: String,
             length: u64,
@@ -152,44 +229,42 @@ impl Printed<'_> {
             seconds: f64,
         }
         let format = root.spec().to_string();
-        if self.args.json {
-            let seconds = (self.begin.elapsed().as_secs_f64() * 1e6).round() / 1e6;
-            let outboard = &*name::lossy(self.target);
-            let record = Record { outboard, format, length: root.len(), root: root.to_string(), resumed, seconds };
-            return ranges::json(self.tool, self.path, record);
+        if args.json {
+            let seconds = figures::micros(self.begin.elapsed().as_secs_f64());
+            let (kind, outboard) = ("root", &*name::lossy(&self.target));
+            let record =
+                Record { kind, outboard, format, length: root.len(), root: root.to_string(), resumed, seconds };
+            return tool.console.print_json(&self.path, record);
         }
-        let line = sum::line(Style::Tagged, End::Newline, &format, name::bytes(self.path), &root.to_string());
-        self.tool.console.print(&line);
+        if resumed > 0 {
+            tool.console.note(&format_args!("{}: resumed at byte {resumed}", Shown(&self.path)));
+        }
+        let line = sum::line(Style::Tagged, End::Newline, &format, &name::listed(&self.path), &root.to_string());
+        tool.console.print(&line);
     }
 
-    fn changes(&self, how: &How, old: &Outboard<Stored>, updated: &Updated, len: u64) {
+    fn changes(&self, tool: &Tool, args: &Keep, how: &How, old: &Outboard<Stored>, updated: &Updated, len: u64) {
         let shape = old.spec().shape();
         let both = old.len().min(len);
         let changed = match &updated.changed {
             Ok(ranges) => ranges,
             Err(error) => {
                 let text = "so the changed ranges are not known";
-                return self.tool.console.tell(&format_args!("{}: {error}, {text}", Shown(error.path())));
+                return tool.console.note(&format_args!("{}: {error}, {text}", Shown(error.path())));
             }
         };
+        let print = |kind, range, len| RangeLine::new(kind, range, shape, len).print(tool, args.json, &self.path);
         for range in changed {
             // If only the length changed, the bytes of the ragged unit at the end did not change.
             let same = range.start..range.end.min(both);
             if !same.is_empty() && *how != How::Length {
-                self.range(&RangeLine::new("changed", same, shape, old.len()));
+                print("changed", same, old.len());
             }
         }
         if len > both {
-            self.range(&RangeLine::new("appended", both..len, shape, len));
+            print("appended", both..len, len);
         } else if old.len() > both {
-            self.range(&RangeLine::new("removed", both..old.len(), shape, old.len()));
-        }
-    }
-
-    fn range(&self, line: &RangeLine) {
-        match self.args.json {
-            true => ranges::json(self.tool, self.path, line),
-            false => ranges::line(self.tool, self.path, &line.text()),
+            print("removed", both..old.len(), old.len());
         }
     }
 }

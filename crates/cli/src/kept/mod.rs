@@ -1,17 +1,22 @@
 //! Kept trees: outboards written, files compared with them, outboards compared with each other.
 
+mod budget;
 pub mod diff;
 pub mod keep;
+mod opened;
+pub mod ranges;
 pub mod repair;
+mod report;
+mod rounds;
 pub mod verify;
 
-pub mod ranges;
-mod rounds;
-
+use crate::json;
+use crate::tool::Tool;
 use crate::walk::{Rules, Unreachable, length};
-use mksum::outboard::Header;
-use mksum_io::outboard::EXTENSION;
-use mksum_io::{File, Input};
+use mksum_cli::name::Shown;
+use mksum_io::outboard::{EXTENSION, is_part_of_outboard};
+use mksum_io::{Error, Input};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// The path of a file's outboard: the given one, or beside the file.
@@ -19,37 +24,76 @@ fn outboard_of(file: &Path, given: Option<&PathBuf>, extension: &str) -> PathBuf
     given.cloned().unwrap_or_else(|| mksum_io::outboard::with_extension(file, extension))
 }
 
-/// Whether the file at `path` is an outboard or belongs to one: unfinished, or the record of a verification or repair.
-fn is_ours(path: &Path) -> bool {
-    let name = path.as_os_str().as_encoded_bytes();
-    let mut ends = [".part", ".update", ".checked", ".checked.new", ".repair", ".repair.new", ""].into_iter();
-    ends.any(|end| name.ends_with(format!(".{EXTENSION}{end}").as_bytes()))
-}
-
 /// The files that arguments name, without those in directories that belong to outboards.
 fn files(rules: &Rules, arguments: &[PathBuf]) -> impl Iterator<Item = Result<PathBuf, Unreachable>> + use<> {
-    let named = arguments.to_vec();
-    rules.walk(arguments).filter_map(move |input| match input {
-        Ok(Input::Stdin) => Some(Err(("-".into(), "a stream cannot be kept: write it to a file first".into()))),
-        Ok(Input::Path(path)) if is_ours(&path) && !named.contains(&path) => None,
-        Ok(Input::Path(path)) => Some(Ok(path)),
-        Err(unreachable) => Some(Err(unreachable)),
+    rules.walk(arguments).map(|input| match input? {
+        Input::Stdin => Err(("-".into(), "a stream cannot be kept: write it to a file first".into())),
+        Input::Path(path) => Ok(path),
     })
 }
 
-/// The bytes of those files, for progress.
-fn lengths(rules: &Rules, arguments: &[PathBuf]) -> impl FnOnce() -> std::vec::IntoIter<Option<u64>> + Send + 'static {
+/// The lengths of those files, for progress.
+fn lengths(
+    rules: &Rules,
+    arguments: &[PathBuf],
+) -> impl FnOnce() -> Box<dyn Iterator<Item = Option<u64>>> + Send + 'static {
     let (rules, arguments) = (rules.clone(), arguments.to_vec());
     move || {
         let length = |file| match file {
             Ok(path) => length(&Input::Path(path)),
             Err(_) => Some(0),
         };
-        files(&rules, &arguments).map(length).collect::<Vec<_>>().into_iter()
+        Box::new(files(&rules, &arguments).map(length))
     }
 }
 
-/// Whether a file has the size, mtime and inode in its outboard.
-pub fn is_unchanged(file: &File, header: &Header) -> bool {
-    file.len() == header.len && header.identity.is_some() && header.identity == file.identity()
+/// Whether an error says that there is no file at `path`.
+fn is_missing(error: &Error, path: &Path) -> bool {
+    matches!(error, Error::Open { path: other, error } if other == path && error.kind() == ErrorKind::NotFound)
+}
+
+/// Why a file without an outboard cannot be processed.
+fn needs_outboard(file: &Path, outboard: &Path) -> String {
+    format!("there is no outboard {}: run 'mksum keep {}' first", Shown(outboard), Shown(file))
+}
+
+/// Reports a file in a directory that has no outboard.
+fn report_new(tool: &Tool, json: bool, path: &Path) {
+    match json {
+        true => tool.console.print_json(path, json::State { kind: "new" }),
+        false => ranges::line(tool, path, &"NEW (it has no outboard)"),
+    }
+}
+
+/// Reports the outboards in directories whose file is gone.
+fn report_gone(tool: &Tool, json: bool, rules: &Rules, arguments: &[PathBuf]) {
+    let outboards = rules.walk_with(arguments, |_| false).filter_map(|input| match input {
+        Ok(Input::Path(path)) if path.extension().is_some_and(|end| end == EXTENSION) => Some(path),
+        _ => None,
+    });
+    for outboard in outboards {
+        let file = outboard.with_extension("");
+        if !file.exists() && !arguments.contains(&outboard) && is_part_of_outboard(&outboard) {
+            tool.console.fail();
+            match json {
+                true => tool.console.print_json(&file, json::State { kind: "gone" }),
+                false => ranges::line(tool, &file, &"GONE (its outboard is there)"),
+            }
+        }
+    }
+}
+
+/// Reports how many files were not read, if any.
+fn report_skipped(tool: &Tool, skipped: u64) {
+    if skipped > 0 {
+        let plural = if skipped == 1 { "file was" } else { "files were" };
+        tool.console.note(&format_args!("{skipped} unchanged {plural} not read (same size, mtime and inode)"));
+    }
+}
+
+/// The state of a file that was processed.
+enum Did {
+    Done,
+    /// Its size, mtime and inode match the outboard, and it was not read.
+    Skipped,
 }

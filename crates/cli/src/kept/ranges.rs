@@ -1,11 +1,11 @@
-//! The output of commands for kept trees: a line for each range, as text or as JSON.
+//! A line for each range of a file, as text or as JSON.
 
 use crate::extent::{leaf_at, leaves};
 use crate::report::grouped;
 use crate::tool::Tool;
-use base64ct::{Base64, Encoding};
 use mksum::{Shape, Subtree};
-use mksum_cli::name::{self, Shown};
+use mksum_cli::name::Shown;
+use mksum_io::{Unreadable, reason};
 use serde::Serialize;
 use std::fmt::Display;
 use std::ops::Range;
@@ -16,25 +16,8 @@ pub fn line(tool: &Tool, path: &Path, text: &dyn Display) {
     tool.console.print(format!("{}: {text}\n", Shown(path)).as_bytes());
 }
 
-/// Prints an object with the path and these fields.
-pub fn json(tool: &Tool, path: &Path, fields: impl Serialize) {
-    #[derive(Serialize)]
-    struct Object<'a, T> {
-        path: &'a str,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        path_base64: Option<String>,
-        #[serde(flatten)]
-        fields: T,
-    }
-    let path_base64 = path.to_str().is_none().then(|| Base64::encode_string(name::bytes(path)));
-    let object = Object { path: &name::lossy(path), path_base64, fields };
-    let mut line = serde_json::to_vec(&object).expect("strings and numbers");
-    line.push(b'\n');
-    tool.console.print(&line);
-}
-
 /// A line about a range of a file.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct RangeLine {
     /// `damaged`, `missing`, ...
     pub kind: &'static str,
@@ -44,9 +27,18 @@ pub struct RangeLine {
     pub bytes: u64,
     /// The first leaf, and the one after the last.
     pub leaves: [u64; 2],
+    /// The bytes that cannot be read, if some of the range cannot.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unreadable: Option<Vec<[u64; 2]>>,
+    /// The reason, as words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
 }
 
 impl RangeLine {
+    /// The unreadable parts that a line of text names.
+    const SHOWN: usize = 4;
+
     /// A range of a file of `len` bytes, whose tree has this shape.
     pub fn new(kind: &'static str, range: Range<u64>, shape: Shape, len: u64) -> Self {
         let root: Subtree = shape.root(len.max(1));
@@ -55,17 +47,46 @@ impl RangeLine {
             end => leaf_at(shape, root, end - 1) + 1,
         };
         let leaves = [leaf_at(shape, root, range.start), end];
-        RangeLine { kind, start: range.start, end: range.end, bytes: range.end - range.start, leaves }
+        let bytes = range.end - range.start;
+        RangeLine { kind, start: range.start, end: range.end, bytes, leaves, unreadable: None, error: None }
+    }
+
+    /// The same with the parts that cannot be read, left to right.
+    pub fn with_unreadable(self, parts: &[Unreadable]) -> Self {
+        let mut joined: Vec<[u64; 2]> = Vec::new();
+        for Range { start, end } in parts.iter().map(|part| part.range.clone()) {
+            match joined.last_mut() {
+                Some([_, last]) if *last == start => *last = end,
+                _ => joined.push([start, end]),
+            }
+        }
+        let error = parts.first().map(|part| reason(&part.error()));
+        RangeLine { unreadable: Some(joined), error, ..self }
+    }
+
+    /// Prints it as text or as JSON.
+    pub fn print(&self, tool: &Tool, json: bool, path: &Path) {
+        match json {
+            true => tool.console.print_json(path, self),
+            false => line(tool, path, &self.text()),
+        }
     }
 
     /// `damaged 65536..131072 (65,536 bytes, leaf 1)`.
     pub fn text(&self) -> String {
-        let RangeLine { kind, start, end, bytes, leaves: [first, behind] } = self;
+        let RangeLine { kind, start, end, bytes, leaves: [first, behind], unreadable, error } = self;
         let leaves = match behind.saturating_sub(*first) {
             0 | 1 => format!("leaf {first}"),
             _ => format!("leaves {first}..{behind}"),
         };
         let plural = if *bytes == 1 { "byte" } else { "bytes" };
-        format!("{kind} {start}..{end} ({} {plural}, {leaves})", grouped(*bytes))
+        let mut text = format!("{kind} {start}..{end} ({} {plural}, {leaves}", grouped(*bytes));
+        if let (Some(parts), Some(error)) = (unreadable, error) {
+            let shown: Vec<_> = parts.iter().take(Self::SHOWN).map(|[start, end]| format!("{start}..{end}")).collect();
+            let more = parts.len() - shown.len();
+            let more = if more > 0 { format!(" and {more} more ranges") } else { String::new() };
+            text += &format!(": {error} at {}{more}", shown.join(", "));
+        }
+        text + ")"
     }
 }

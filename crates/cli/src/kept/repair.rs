@@ -1,46 +1,111 @@
-//! `mksum repair`: fetches the damaged ranges of a file, and nothing else, from a replica.
+//! `mksum repair`: fetches the damaged ranges of files, and nothing else, from a replica.
 
-use super::outboard_of;
+use super::opened::trusted;
 use super::ranges::{self, RangeLine};
-use super::verify::trust;
+use super::report::describe;
+use super::{is_missing, needs_outboard, outboard_of, report_gone, report_new};
 use crate::args::Repair as Args;
-use crate::exit::Exit;
+use crate::exit::{Exit, usage};
 use crate::failure::Failure;
 use crate::report::grouped;
 use crate::tool::Tool;
+use crate::walk::Rules;
 use mksum_cli::name::Shown;
-use mksum_io::open_replica;
-use mksum_io::outboard::{EXTENSION, Repair, open, repair};
+use mksum_io::outboard::{EXTENSION, Repair, Repaired, open, repair};
+use mksum_io::{Error, Input, open_replica};
 use serde::Serialize;
+use std::ffi::OsStr;
 use std::ops::Range;
+use std::path::{Component, Path, PathBuf};
 
-/// Repairs the file.
+/// Repairs the files.
 pub fn run(tool: &Tool, args: &Args) -> Exit {
-    if let Err(error) = mend(tool, args) {
-        crate::print::report(&tool.console, &error);
+    tool.console.use_json(args.json);
+    let rules = match Rules::new(&args.directories) {
+        Ok(rules) => rules,
+        Err(reason) => return usage(&reason),
+    };
+    let several = args.files.len() > 1 || args.directories.recursive;
+    if several && (args.outboard.is_some() || args.root.is_some()) {
+        return usage(&"--outboard and --root can be used with one file only");
+    }
+    if several {
+        tool.console.flush_regularly();
+    }
+    // The reading adds to the amount of work as it goes on.
+    let _progress = tool.progress(|| [].into_iter());
+    for argument in &args.files {
+        for input in rules.walk(std::slice::from_ref(argument)) {
+            let repaired = match input {
+                Ok(Input::Stdin) => Err(Failure::refused(Path::new("-"), "a stream cannot be repaired")),
+                Ok(Input::Path(path)) => {
+                    let from = if several { replica_of(&args.from, argument, &path) } else { args.from.clone() };
+                    one(tool, args, &path, &from)
+                }
+                Err((path, reason)) => Err(Failure::Refused(path, reason)),
+            };
+            if let Err(error) = repaired {
+                crate::print::report(&tool.console, &error);
+            }
+            tool.options.meter.finish_file();
+        }
+    }
+    if args.directories.recursive {
+        report_gone(tool, args.json, &rules, &args.files);
     }
     tool.console.exit()
 }
 
-fn mend(tool: &Tool, args: &Args) -> Result<(), Failure> {
-    let place = outboard_of(&args.file, args.outboard.as_ref(), EXTENSION);
-    let outboard = open(&place)?;
-    let trust = trust(args.root.as_deref(), &outboard, &place)?;
-    let mut replica = open_replica(&args.from)?;
+/// The replica of the file at `path`, which was found in `argument` or is it: below `base`, a directory or a URL.
+fn replica_of(base: &Path, argument: &Path, path: &Path) -> PathBuf {
+    let below = match path.strip_prefix(argument) {
+        Ok(below) if below.as_os_str().is_empty() => path.file_name().map_or(path, Path::new),
+        Ok(below) => below,
+        Err(_) => path,
+    };
+    let Some((scheme, _)) = base.to_str().and_then(|text| text.split_once("://")) else { return base.join(below) };
+    let mut url = base.to_string_lossy().trim_end_matches('/').to_string();
+    for part in below.components() {
+        if let Component::Normal(name) = part {
+            url.push('/');
+            url += &if scheme == "s3" { name.to_string_lossy().into_owned() } else { percent_encoded(name) };
+        }
+    }
+    url.into()
+}
+
+/// A name as a segment of a URL's path (RFC 3986, 2.1).
+fn percent_encoded(name: &OsStr) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    let bytes = name.as_encoded_bytes().iter();
+    bytes.map(|&byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
+}
+
+fn one(tool: &Tool, args: &Args, path: &Path, from: &Path) -> Result<(), Failure> {
+    let place = outboard_of(path, args.outboard.as_ref(), EXTENSION);
+    let outboard = match open(&place) {
+        Err(error) if is_missing(&error, &place) => {
+            if path.is_dir() {
+                return Err(Error::Open { path: path.into(), error: std::io::ErrorKind::IsADirectory.into() }.into());
+            }
+            if args.directories.recursive {
+                report_new(tool, args.json, path);
+                return Ok(());
+            }
+            return Err(Failure::Refused(path.into(), needs_outboard(path, &place)));
+        }
+        outboard => outboard?,
+    };
+    let trust = trusted(args.root.as_deref(), &outboard, &place)?;
+    let mut replica = open_replica(from)?;
     let len = outboard.len();
-    // It is read once to find the damage and once more after the repair.
-    let _progress = tool.progress(move || [Some(len), Some(len)].into_iter());
     let (mut done, mut count) = (None::<Range<u64>>, 0);
     let mut report_done = |range: Range<u64>| {
         count += 1;
-        let line = RangeLine::new("repaired", range, outboard.spec().shape(), len);
-        match args.json {
-            true => ranges::json(tool, &args.file, line),
-            false => ranges::line(tool, &args.file, &line.text()),
-        }
+        RangeLine::new("repaired", range, outboard.spec().shape(), len).print(tool, args.json, path);
     };
     let mut failed = 0_u64;
-    let result = repair(&args.file, (&outboard, &place), &mut *replica, &tool.options, &mut |repair| match repair {
+    let result = repair(path, (&outboard, &place), &mut *replica, &tool.options, &mut |repair| match repair {
         Repair::Done(range) => match &mut done {
             // A range that was fetched in several requests is one range.
             Some(before) if before.end == range.start => before.end = range.end,
@@ -52,8 +117,7 @@ fn mend(tool: &Tool, args: &Args) -> Result<(), Failure> {
         },
         Repair::Failed(range, why) => {
             failed += 1;
-            tool.console
-                .error(&args.file, &format_args!("bytes {}..{} are not repaired: {why}", range.start, range.end));
+            tool.console.error(path, &format_args!("bytes {}..{} are not repaired: {why}", range.start, range.end));
         }
     });
     if let Some(before) = done {
@@ -61,32 +125,27 @@ fn mend(tool: &Tool, args: &Args) -> Result<(), Failure> {
     }
     let repaired = result?;
     if args.json {
-        let mksum_io::outboard::Repaired { written, fetched, whole, resumed, .. } = repaired;
-        let (format, root) = (outboard.spec().to_string(), outboard.root().to_string());
-        ranges::json(
-            tool,
-            &args.file,
-            Object { kind: "file", ok: whole, format, root, ranges: count, written, fetched, resumed },
-        );
+        tool.console.print_json(path, Verdict::new(&repaired, outboard.spec(), &outboard.root(), count));
     } else if repaired.whole {
         let (written, fetched) = (grouped(repaired.written), grouped(repaired.fetched));
         let what = match repaired.fetched {
             0 if repaired.written == 0 => "OK: nothing to repair".into(),
             _ => format!("OK: {written} bytes repaired, {fetched} bytes fetched"),
         };
-        ranges::line(tool, &args.file, &format_args!("{what} ({trust})"));
+        ranges::line(tool, path, &format_args!("{what} ({})", describe(&outboard.root(), trust)));
     }
     if !repaired.whole {
-        let (path, from) = (Shown(&args.file), Shown(&args.from));
+        let (path, from) = (Shown(path), Shown(from));
         let plural = if failed == 1 { "range is" } else { "ranges are" };
         tool.console.fail();
-        tool.console.tell(&format_args!("{path}: {failed} {plural} still damaged: try another copy than {from}"));
+        tool.console.note(&format_args!("{path}: {failed} {plural} still damaged: try another copy than {from}"));
     }
     Ok(())
 }
 
+/// The result for a file, as JSON.
 #[derive(Serialize)]
-struct Object {
+struct Verdict {
     kind: &'static str,
     ok: bool,
     format: String,
@@ -95,4 +154,28 @@ struct Object {
     written: u64,
     fetched: u64,
     resumed: bool,
+}
+
+impl Verdict {
+    fn new(repaired: &Repaired, spec: &mksum::Spec, root: &mksum::Root, ranges: u64) -> Self {
+        let Repaired { written, fetched, whole, resumed, .. } = *repaired;
+        let (format, root) = (spec.to_string(), root.to_string());
+        Verdict { kind: "repair", ok: whole, format, root, ranges, written, fetched, resumed }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn replicas_lie_below_a_directory_or_a_url() {
+        let of = |base: &str, argument: &str, path: &str| {
+            replica_of(Path::new(base), Path::new(argument), Path::new(path)).to_str().unwrap().to_string()
+        };
+        assert_eq!(of("/copy", "dir", "dir/a/b c"), Path::new("/copy").join("a/b c").to_str().unwrap());
+        assert_eq!(of("/copy", "dir/file", "dir/file"), Path::new("/copy").join("file").to_str().unwrap());
+        assert_eq!(of("https://host/x/", "dir", "dir/a/b c?é"), "https://host/x/a/b%20c%3F%C3%A9");
+        assert_eq!(of("s3://bucket/pre", ".", "./a/b c"), "s3://bucket/pre/a/b c");
+    }
 }

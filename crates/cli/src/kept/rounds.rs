@@ -1,17 +1,20 @@
-//! Rounds: a file that is verified a part at a time, what was not verified for longest first.
+//! Rounds: a file that is verified a part at a time, the least recently verified part first.
 
+use mksum::outboard::{Outboard, ReadAt};
 use mksum::{Root, Shape};
-use std::fs;
-use std::io::{self, Write};
+use mksum_io::outboard::{CHECKED, CHECKED_HEAD, with_extension};
+use mksum_io::{Error, Refusal, Replacement};
+use std::fs::File;
+use std::io::{self, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// When each part of a file was last found as its outboard has it: the text file beside the outboard.
+/// The times at which each part of a file was last found intact: a text file beside the outboard.
 #[derive(Debug)]
 pub struct Rounds {
     path: PathBuf,
-    /// The root that it was verified against: of another, nothing is known.
+    /// The first lines, with the root that the file was compared with: with another one, nothing is known.
     head: String,
     len: u64,
     /// The length of a part, in bytes: whole units.
@@ -26,11 +29,16 @@ impl Rounds {
     const PARTS: u64 = 4096;
     /// A part is not worth opening a file for if it is shorter, in bytes.
     const SHORTEST: u64 = 1 << 20;
-    /// The time between writes: what is lost at most when the process is ended.
+    /// The time between writes: so much is lost at most when the process is killed.
     const INTERVAL: Duration = Duration::from_secs(5);
 
-    /// What is remembered at `path` of a file with this root, whose outboard has units of `unit` bytes.
-    pub fn open(path: PathBuf, root: &Root, unit: u64) -> io::Result<Rounds> {
+    /// The rounds of the file whose outboard is at `place`.
+    pub fn of<R: ReadAt>(outboard: &Outboard<R>, place: &Path) -> Result<Rounds, Error> {
+        Rounds::open(with_extension(place, CHECKED), &outboard.root(), outboard.layout().unit())
+    }
+
+    /// The rounds in the file at `path`, of a file with this root, whose outboard has units of `unit` bytes.
+    fn open(path: PathBuf, root: &Root, unit: u64) -> Result<Rounds, Error> {
         let len = root.len();
         let part = len.div_ceil(Self::PARTS).max(Self::SHORTEST.min(len)).max(1);
         let part = match root.spec().shape() {
@@ -38,13 +46,19 @@ impl Rounds {
             Shape::Halved { .. } => part.max(unit),
             _ => part.next_multiple_of(unit),
         };
-        let head = format!("mksum verified 1\n{} = {root}\n{len} bytes in parts of {part}\n", root.spec());
+        let head = format!("{CHECKED_HEAD}1\n{} = {root}\n{len} bytes in parts of {part}\n", root.spec());
         let count = len.div_ceil(part) as usize;
-        let remembered = match fs::read_to_string(&path) {
-            Ok(text) => text.strip_prefix(&head).and_then(|times| Self::times(times, count)),
+        let remembered = match File::open(&path).and_then(|file| read(&file)) {
+            Ok(bytes) => {
+                // A crash of the system may leave it empty.
+                if !bytes.is_empty() && !bytes.starts_with(CHECKED_HEAD.as_bytes()) {
+                    return Err(Error::refused(&path, Refusal::NotOurs));
+                }
+                let text = String::from_utf8(bytes).ok();
+                text.and_then(|text| Self::times(text.strip_prefix(&head)?, count))
+            }
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) if error.kind() == io::ErrorKind::InvalidData => None,
-            Err(error) => return Err(error),
+            Err(error) => return Err(Error::Open { path, error }),
         };
         let verified = remembered.unwrap_or_else(|| vec![0; count]);
         Ok(Rounds { path, head, len, part, verified, written: Instant::now() })
@@ -55,7 +69,7 @@ impl Rounds {
         (times.len() == count && text.ends_with('\n')).then_some(times)
     }
 
-    /// The parts in the order in which they are due: the longest unverified first, those of one age spread over the file.
+    /// The parts in the order in which they are due: the least recently verified first, those of one age spread over the file.
     pub fn due(&self) -> Vec<usize> {
         let mut order: Vec<_> = (0..self.verified.len()).collect();
         order.sort_by_key(|&index| (self.verified[index], (index as u64).reverse_bits()));
@@ -68,24 +82,25 @@ impl Rounds {
         start..(start + self.part).min(self.len)
     }
 
+    /// The time at which a part was verified, in seconds since 1970; 0 for never.
+    pub fn verified(&self, part: usize) -> u64 {
+        self.verified[part]
+    }
+
     /// Remembers that a part was found good.
-    pub fn good(&mut self, part: usize) -> io::Result<()> {
+    pub fn good(&mut self, part: usize) -> Result<(), Error> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |since| since.as_secs());
         self.verified[part] = now.max(1);
         if self.written.elapsed() >= Self::INTERVAL { self.write() } else { Ok(()) }
     }
 
-    /// Writes down what is remembered: to another name first, so that there is always a whole one.
-    pub fn write(&mut self) -> io::Result<()> {
+    /// Writes the times down, so that the file is always a whole one.
+    pub fn write(&mut self) -> Result<(), Error> {
         let times: String = self.verified.iter().map(|time| format!("{time}\n")).collect();
-        let mut name = self.path.clone().into_os_string();
-        name.push(".new");
-        let name = PathBuf::from(name);
-        let mut file = fs::File::create(&name)?;
-        file.write_all(self.head.as_bytes())?;
-        file.write_all(times.as_bytes())?;
-        file.sync_data()?;
-        fs::rename(&name, &self.path)?;
+        let file = Replacement::create(&self.path)?;
+        file.write_at(format!("{}{times}", self.head).as_bytes(), 0)?;
+        // Not flushed to the disk: after a crash of the system some parts are verified earlier than they are due.
+        file.place()?;
         self.written = Instant::now();
         Ok(())
     }
@@ -96,21 +111,30 @@ impl Rounds {
         parts.map(|(part, _)| self.range(part)).map(|range| range.end - range.start).sum()
     }
 
-    /// How long ago the part was verified that is due first, unless it never was.
+    /// The age of the least recent verification, unless some part was never verified.
     pub fn oldest(&self) -> Option<Duration> {
         let oldest = self.verified.iter().min().filter(|time| **time > 0)?;
         SystemTime::now().duration_since(UNIX_EPOCH + Duration::from_secs(*oldest)).ok()
     }
 
-    /// Where it is remembered.
+    /// The path of the text file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 }
 
+/// The content of such a file; more than any of them has is not read.
+fn read(file: &File) -> io::Result<Vec<u8>> {
+    const LONGEST: u64 = 1 << 20;
+    let mut bytes = Vec::new();
+    file.take(LONGEST).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn every_part_comes_once_and_the_oldest_first() {
@@ -134,11 +158,16 @@ mod tests {
         let again = Rounds::open(path.clone(), &root, 64 << 10).unwrap();
         assert_eq!(again.due()[..first.len() - 30], first[30..]);
         assert_eq!(again.never(), (first.len() as u64 - 30) << 20);
-        // Of another root, or of what is no such file, nothing is known.
+        // With another root, or from a damaged file, nothing is known.
         let other = spec.seal(mksum::Digest::new(&[8; 32]), 100 << 20);
         assert_eq!(Rounds::open(path.clone(), &other, 64 << 10).unwrap().never(), 100 << 20);
-        fs::write(&path, b"\xff\xff").unwrap();
-        assert_eq!(Rounds::open(path, &root, 64 << 10).unwrap().never(), 100 << 20);
+        for bytes in [&b""[..], b"mksum verified 1\n\xff\xff"] {
+            fs::write(&path, bytes).unwrap();
+            assert_eq!(Rounds::open(path.clone(), &root, 64 << 10).unwrap().never(), 100 << 20);
+        }
+        // A file of the user is not replaced.
+        fs::write(&path, "my notes").unwrap();
+        assert!(Rounds::open(path, &root, 64 << 10).is_err());
         fs::remove_dir_all(folder).unwrap();
     }
 }

@@ -203,7 +203,10 @@ impl Row {
     }
 
     fn json(&self) -> String {
-        format!("{{{}}}\n", self.fields().map(|(name, value)| format!("\"{name}\":{value}")).join(","))
+        format!(
+            "{{\"kind\":\"benchmark\",{}}}\n",
+            self.fields().map(|(name, value)| format!("\"{name}\":{value}")).join(",")
+        )
     }
 
     fn csv(&self) -> String {

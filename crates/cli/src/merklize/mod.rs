@@ -4,13 +4,13 @@ mod bench;
 
 use crate::args::Merklize;
 use crate::exit::{Exit, usage};
-use crate::kept::ranges;
 use crate::tool::Tool;
 use crate::{gpu, report};
 use base16ct::lower::encode_string;
 use mksum_cli::name;
 use mksum_cli::sum::{self, Style};
 use mksum_io::{Leaves, Merklized, merklize};
+use mksum_stdio::{Stream, is_open};
 use serde::Serialize;
 use std::fs;
 use std::path::Path;
@@ -23,10 +23,16 @@ pub fn run(tool: &Tool, args: &Merklize) -> Exit {
         Err(reason) => return usage(&reason),
     };
     if args.output.as_deref() == Some(Path::new("-")) {
-        return usage(&"the nodes are no text: name a file for --output, or ./- for one of that name");
+        return usage(&"nodes are binary: name a file for --output, or ./- for a file of that name");
     }
     if args.csv && args.bench.is_none() {
         return usage(&"--csv is meaningful only with --bench");
+    }
+    tool.console.use_json(args.json);
+    let is_stdin = args.file.as_deref().is_none_or(|file| file == Path::new("-"));
+    if args.bench.is_none() && args.random.is_none() && is_stdin && !is_open(Stream::Input) {
+        tool.console.error(Path::new("-"), &"standard input is closed");
+        return tool.console.exit();
     }
     match args.bench {
         Some(runs) => bench::run(tool, args, &*device, runs),
@@ -60,6 +66,7 @@ pub fn run(tool: &Tool, args: &Merklize) -> Exit {
 
 #[derive(Serialize)]
 struct Record<'a> {
+    kind: &'static str,
     hash: &'a str,
     leaves: u64,
     root: &'a str,
@@ -75,9 +82,10 @@ fn print_root(tool: &Tool, args: &Merklize, path: &Path, done: &Merklized, devic
         let nodes = args.output.as_deref().map(name::lossy);
         let seconds = report::micros(seconds);
         let (hash, nodes) = (args.hash.name(), nodes.as_deref());
-        return ranges::json(tool, path, Record { hash, leaves: done.leaves, root: &root, nodes, device, seconds });
+        let record = Record { kind: "tree", hash, leaves: done.leaves, root: &root, nodes, device, seconds };
+        return tool.console.print_json(path, record);
     }
     // As `mksum -f blake3-pairs` names it.
     let format = format!("{}-pairs", args.hash.name());
-    tool.console.print(&sum::line(Style::Tagged, tool.end, &format, name::bytes(path), &root));
+    tool.console.print(&sum::line(Style::Tagged, tool.end, &format, &name::listed(path), &root));
 }

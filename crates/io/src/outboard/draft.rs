@@ -1,24 +1,104 @@
-//! An outboard while it is written, under a name of its own until it is whole.
+//! An outboard while it is written: under another name or none until it is whole.
 
-use super::{Stored, with_extension};
-use crate::platform::{sync_folder, write_at};
+use super::{PART, Stored, is_ours, with_extension};
+use crate::paths::folder;
+use crate::platform::{Stamp, sync_file_system, sync_folder, write_at};
+use crate::replacement::{Replacement, is_at};
 use crate::{Error, Refusal};
-use mksum::outboard::{HEADER, Header, KeptLayout, Outboard, PartialOutboard, SEALS};
+use mksum::outboard::{HEADER, Header, KeptLayout, Outboard, OutboardError, PartialOutboard, SEALS};
 use mksum::{Digest, Subtree};
+use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io;
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, SyncSender, TrySendError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+/// The file that a draft is written to.
+#[derive(Debug)]
+enum Paper {
+    /// With a name, under which another run can resume it.
+    Part {
+        /// The path of the finished outboard, and the one until then.
+        target: PathBuf,
+        path: PathBuf,
+        file: File,
+    },
+    /// To be resumed by no other run.
+    Fresh(Replacement),
+}
+
+impl Paper {
+    /// The file at this name, which may hold a part already: no other process writes to it.
+    fn part(target: &Path) -> Result<Paper, Error> {
+        let path = with_extension(target, PART);
+        let fail = |error| Error::Write { path: path.clone(), error };
+        loop {
+            let file =
+                OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(fail)?;
+            match file.try_lock() {
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => return Err(Error::refused(&path, Refusal::Busy)),
+                // A file system without locks: then another writer is not known.
+                Err(TryLockError::Error(_)) => {}
+            }
+            // Another process may have finished it, and given it its final name, before it was locked.
+            if is_at(&file, &path) {
+                // A crash right after it was created leaves it empty.
+                if file.metadata().map_err(fail)?.len() > 0 && !is_ours(&file) {
+                    return Err(Error::refused(&path, Refusal::NotOutboard));
+                }
+                return Ok(Paper::Part { target: target.into(), path, file });
+            }
+        }
+    }
+
+    fn file(&self) -> &File {
+        match self {
+            Paper::Part { file, .. } => file,
+            Paper::Fresh(replacement) => replacement.file(),
+        }
+    }
+
+    /// The path that errors name.
+    fn path(&self) -> &Path {
+        match self {
+            Paper::Part { path, .. } => path,
+            Paper::Fresh(replacement) => replacement.target(),
+        }
+    }
+
+    fn target(&self) -> &Path {
+        match self {
+            Paper::Part { target, .. } => target,
+            Paper::Fresh(replacement) => replacement.target(),
+        }
+    }
+
+    /// Gives it its final name.
+    fn place(self) -> Result<(), Error> {
+        match self {
+            Paper::Part { target, path, .. } => {
+                fs::rename(&path, &target).map_err(|error| Error::Write { path: target, error })
+            }
+            Paper::Fresh(replacement) => replacement.place(),
+        }
+    }
+
+    /// Removes it.
+    fn discard(self) {
+        if let Paper::Part { path, .. } = self {
+            // If it stays, it is not resumed: its header is that of another file, or it is checked again.
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
 /// An outboard being written from its first digest to its last, from time to time made safe against a crash.
 #[derive(Debug)]
 pub(crate) struct Draft {
-    /// The path of the finished outboard, and the one until then.
-    target: PathBuf,
-    path: PathBuf,
-    file: File,
+    paper: Paper,
     header: Header,
     layout: KeptLayout,
     /// The number of digests so far, written and waiting.
@@ -43,8 +123,8 @@ impl Draft {
 
     /// Resumes the unfinished outboard with this very header, or begins a new one.
     pub fn open(target: &Path, header: Header) -> Result<Draft, Error> {
-        let mut draft = Draft::create(target, "part", header)?;
-        let begun = Stored::of(&draft.path, &draft.file).map(|stored| PartialOutboard::open(&stored));
+        let mut draft = Draft::create(Paper::part(target)?, header)?;
+        let begun = draft.stored().map(|stored| PartialOutboard::open(&stored));
         // Without an identity it may be of another file, so it is begun anew.
         let same = |begun: &PartialOutboard| *begun.header() == draft.header && draft.header.identity.is_some();
         match begun?.ok().filter(|begun| same(begun) && begun.done() > 0) {
@@ -53,7 +133,7 @@ impl Draft {
                 draft.done = begun.done();
                 draft.frontier = begun.into_frontier();
                 let end = draft.end();
-                draft.file.set_len(end).map_err(|error| draft.fail(error))?;
+                draft.paper.file().set_len(end).map_err(|error| draft.fail(error))?;
             }
             None => draft.begin()?,
         }
@@ -62,12 +142,12 @@ impl Draft {
 
     /// Begins with the first `done` digests of another outboard, whose frontier is still to be [trusted](Draft::trust).
     pub fn copy(target: &Path, header: Header, old: &Outboard<Stored>, done: u64) -> Result<Draft, Error> {
-        // Under another name: digests that were not read of the file must not pass for those of an interrupted run.
-        let mut draft = Draft::create(target, "update", header)?;
+        // Not under the name of a part: digests that were not read of the file must not pass for those of an interrupted run.
+        let mut draft = Draft::create(Paper::Fresh(Replacement::create(target)?), header)?;
         draft.begin()?;
         draft.done = done;
         let bytes = done * draft.header.spec.hash().size() as u64;
-        let copied = old.bytes().copy_to(HEADER, bytes, &draft.file).map_err(|error| draft.fail(error))?;
+        let copied = old.bytes().copy_to(HEADER, bytes, draft.paper.file()).map_err(|error| draft.fail(error))?;
         if copied != bytes {
             let how = format!("it ended after {copied} of {bytes} bytes of digests");
             return Err(Error::Changed { path: old.bytes().path().into(), how });
@@ -75,21 +155,10 @@ impl Draft {
         Ok(draft)
     }
 
-    fn create(target: &Path, suffix: &str, header: Header) -> Result<Draft, Error> {
-        let path = with_extension(target, suffix);
-        let fail = |error| Error::Write { path: path.clone(), error };
-        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(fail)?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(Error::refused(&path, Refusal::Busy)),
-            // A file system without locks: then another writer is not known.
-            Err(TryLockError::Error(_)) => {}
-        }
-        let layout = header.layout().map_err(|error| Error::from_outboard(error, &path))?;
+    fn create(paper: Paper, header: Header) -> Result<Draft, Error> {
+        let layout = header.layout().map_err(|error| Error::from_outboard(error, paper.path()))?;
         Ok(Draft {
-            target: target.into(),
-            path,
-            file,
+            paper,
             header,
             layout,
             done: 0,
@@ -105,10 +174,10 @@ impl Draft {
 
     /// Writes the header into a file without anything else.
     fn begin(&mut self) -> Result<(), Error> {
-        let header = self.header.encode().map_err(|error| Error::from_outboard(error, &self.path))?;
+        let header = self.header.encode().map_err(|error| self.refuse(error))?;
         let write = || {
-            self.file.set_len(0)?;
-            write_at(&self.file, &header, 0)
+            self.paper.file().set_len(0)?;
+            write_at(self.paper.file(), &header, 0)
         };
         write().map_err(|error| self.fail(error))
     }
@@ -168,7 +237,7 @@ impl Draft {
     pub fn overwrite(&mut self, node: Subtree, digest: &Digest) -> Result<(), Error> {
         let Some(place) = self.layout.place(node) else { return Ok(()) };
         let at = HEADER + place * digest.as_bytes().len() as u64;
-        write_at(&self.file, digest.as_bytes(), at).map_err(|error| self.fail(error))
+        write_at(self.paper.file(), digest.as_bytes(), at).map_err(|error| self.fail(error))
     }
 
     /// The offset after the last digest.
@@ -184,7 +253,7 @@ impl Draft {
     /// Writes the digests that wait.
     fn write(&mut self) -> Result<(), Error> {
         let at = self.end() - self.buffer.len() as u64;
-        write_at(&self.file, &self.buffer, at).map_err(|error| self.fail(error))?;
+        write_at(self.paper.file(), &self.buffer, at).map_err(|error| self.fail(error))?;
         self.buffer.clear();
         Ok(())
     }
@@ -194,11 +263,11 @@ impl Draft {
         self.write()?;
         let frontier = self.frontier.iter().map(|(_, digest)| *digest);
         let seal = self.header.checkpoint(self.done, frontier);
-        let seal = seal.map_err(|error| Error::from_outboard(error, &self.path))?;
+        let seal = seal.map_err(|error| self.refuse(error))?;
         self.last = Instant::now();
         if self.syncer.is_none() {
-            sync_folder(&self.path).map_err(|error| self.fail(error))?;
-            self.syncer = Syncer::start(&self.file, self.turn).ok();
+            sync_folder(self.paper.path()).map_err(|error| self.fail(error))?;
+            self.syncer = Syncer::start(self.paper.file(), self.turn).ok();
         }
         match &self.syncer {
             // The thread has ended, and its error says why.
@@ -207,7 +276,7 @@ impl Draft {
             // The system has no thread for it.
             None => {
                 self.turn += 1;
-                make_safe(&self.file, &seal, self.turn - 1).map_err(|error| self.fail(error))
+                make_safe(self.paper.file(), &seal, self.turn - 1).map_err(|error| self.fail(error))
             }
         }
     }
@@ -218,39 +287,110 @@ impl Draft {
     }
 
     fn fail(&self, error: io::Error) -> Error {
-        Error::Write { path: self.path.clone(), error }
+        Error::Write { path: self.paper.path().into(), error }
     }
 
-    /// Moves the outboard to its final path; all its digests must be there, and `root` is made of them.
-    pub fn finish(mut self, root: Digest) -> Result<(), Error> {
+    fn refuse(&self, error: OutboardError) -> Error {
+        Error::from_outboard(error, self.paper.path())
+    }
+
+    /// The bytes so far, to be read.
+    fn stored(&self) -> Result<Stored, Error> {
+        Stored::of(self.paper.path(), self.paper.file())
+    }
+
+    /// Ends the writing; all digests must be there, and `root` is made of them.
+    pub fn finish(mut self, root: Digest) -> Result<Finished, Error> {
         assert_eq!(self.done, self.layout.count(), "every kept node was pushed");
         self.write()?;
         let checkpoints = self.syncer.is_some() || self.turn > 0;
         self.join()?;
-        let seal = self.header.finished(root).map_err(|error| Error::from_outboard(error, &self.path))?;
+        let seal = self.header.finished(root).map_err(|error| self.refuse(error))?;
         let end = || {
             if checkpoints {
                 // The last checkpoint is overwritten only when the digests after it are safe too.
-                self.file.sync_data()?;
+                self.paper.file().sync_data()?;
             }
-            for place in SEALS {
-                write_at(&self.file, &seal, place)?;
-            }
-            self.file.sync_all()?;
-            fs::rename(&self.path, &self.target)?;
-            sync_folder(&self.target)
+            SEALS.iter().try_for_each(|&place| write_at(self.paper.file(), &seal, place))
         };
-        end().map_err(|error| self.fail(error))
+        end().map_err(|error| self.fail(error))?;
+        Ok(Finished { paper: self.paper })
     }
 
     /// Removes it: the file has changed.
     pub fn discard(self) {
-        // If it stays, it is not resumed: its header is that of another file.
-        let _ = fs::remove_file(&self.path);
+        self.paper.discard();
     }
 }
 
-/// A thread that makes checkpoints, so that nobody who hashes waits for the disk.
+/// An outboard that is whole, but not safe against a crash yet, and without its final name.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    paper: Paper,
+}
+
+impl Finished {
+    /// The outboard, to be read.
+    pub fn outboard(&self) -> Result<Outboard<Stored>, Error> {
+        let stored = Stored::of(self.paper.path(), self.paper.file())?;
+        Outboard::open(stored).map_err(|error| Error::from_outboard(error, self.paper.path()))
+    }
+
+    /// Its digests, from the first on.
+    pub fn digests(&self) -> Result<impl Read, Error> {
+        let fail = |error| Error::Read { path: self.paper.path().into(), offset: 0, error };
+        let mut file = self.paper.file().try_clone().map_err(fail)?;
+        file.seek(SeekFrom::Start(HEADER)).map_err(fail)?;
+        Ok(BufReader::with_capacity(1 << 20, file))
+    }
+
+    /// Removes it.
+    pub fn discard(self) {
+        self.paper.discard();
+    }
+
+    /// Makes outboards safe against a crash, then gives them their final names: an outcome for each, in their order.
+    pub fn commit(all: Vec<Finished>) -> Vec<Result<(), Error>> {
+        /// From this many files on, one request for a whole file system costs less than one for each file: it waits for
+        /// the disk once.
+        const MANY: usize = 4;
+        let fail = |paper: &Paper| {
+            let path = paper.path().to_path_buf();
+            move |error| Error::Write { path, error }
+        };
+        // One file of each file system stands for all on it.
+        let systems: BTreeSet<u64> = all.iter().filter_map(|one| device(one.paper.file())).collect();
+        let together = cfg!(target_os = "linux") && all.len() >= MANY && systems.len() == 1;
+        let synced = if together { sync_file_system(all[0].paper.file()).is_ok() } else { false };
+        let place = |Finished { paper }: Finished| {
+            if !synced {
+                // Also where the request for all failed: which file it was, only its own request shows.
+                paper.file().sync_all().map_err(fail(&paper))?;
+            }
+            let target = paper.target().to_path_buf();
+            paper.place()?;
+            Ok(target)
+        };
+        let placed: Vec<Result<PathBuf, Error>> = all.into_iter().map(place).collect();
+        let mut safe = BTreeSet::new();
+        let mut keep_name = |target: PathBuf| match safe.contains(folder(&target)) {
+            true => Ok(()),
+            false => {
+                sync_folder(&target).map_err(|error| Error::Write { path: target.clone(), error })?;
+                safe.insert(folder(&target).to_path_buf());
+                Ok(())
+            }
+        };
+        placed.into_iter().map(|placed| placed.and_then(&mut keep_name)).collect()
+    }
+}
+
+/// The device that a file is on.
+fn device(file: &File) -> Option<u64> {
+    file.metadata().ok().map(|metadata| Stamp::of(&metadata).id.0)
+}
+
+/// A thread that makes checkpoints, so that no hashing thread waits for the disk.
 #[derive(Debug)]
 struct Syncer {
     seals: SyncSender<Vec<u8>>,

@@ -1,45 +1,97 @@
 //! Trees written as other programs write them.
 
-use super::with_extension;
+use super::draft::{Draft, Finished};
+use super::keep::keep_nodes;
+use super::{Changes, Keeping, Kept, Stored};
 use crate::holes::Sparse;
-use crate::platform::{sync_folder, write_at};
-use crate::{Error, File};
-use mksum::outboard::{ForeignLayout, KeptLayout, Observed};
+use crate::replacement::Replacement;
+use crate::{Error, File, Refusal};
+use mksum::outboard::{Foreign, ForeignLayout, Header, KeptLayout, Outboard};
 use mksum::{Digest, Role, Root, Spec, Subtree, Subtrees};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::io::{self, ErrorKind, Read};
+use std::path::Path;
 
-/// Writes the tree of `file` to `target` as the format's own program does; under another name, until it is whole.
+/// Writes the tree of `file` as the format's own program does. The unit of the options is ignored: it is a leaf.
 ///
-/// `uuid` is the name of dm-verity's hash device; other formats ignore it.
+/// `uuid` is the name of dm-verity's hash device; other formats ignore it. Until it is whole, the tree is kept as an
+/// unfinished outboard of this project, which another run resumes.
 ///
 /// # Errors
-/// If no program keeps trees of this format; if the file cannot be read, changes meanwhile, or has no root in this format;
-/// if the tree cannot be written.
-pub fn keep_foreign(file: File, spec: &Spec, uuid: [u8; 16], target: &Path) -> Result<Root, Error> {
-    let (path, len) = (file.path().to_path_buf(), file.len());
+/// If no program keeps trees of this format; if the file cannot be read, changes meanwhile, has no root in this format, or is
+/// [damaged](Error::Damaged): it was not modified since the tree that is there was written, but has another root; if the target
+/// is not such a tree, or the tree cannot be written.
+pub fn keep_foreign(file: File, spec: &Spec, uuid: [u8; 16], options: &Keeping<'_>) -> Result<Kept, Error> {
+    let (path, len, target) = (file.path().to_path_buf(), file.len(), options.target);
     spec.shape().check(len).map_err(|error| Error::from_join(error.into(), &path, spec))?;
     let layout = ForeignLayout::new(spec, len).map_err(|error| Error::from_outboard(error, target))?;
     let kept = KeptLayout::new(spec.shape(), len, spec.leaf()).expect("a leaf is a unit");
-    let mut tree = Tree::create(with_extension(target, "part"), layout)?;
-    tree.write(&tree.layout.head(uuid), 0)?;
-    let root = place_nodes(&file, spec, kept, &mut tree).map_err(|error| Error::from_join(error, &path, spec))?;
+    let evidence = replaceable(&path, &layout, spec, options)?;
+    let header = Header { spec: spec.clone(), len, unit: spec.leaf(), identity: file.identity() };
+    let mut draft = Draft::open(target, header)?;
+    draft.interval = options.checkpoint;
+    let resumed = draft.position();
+    file.options().meter.skip(resumed);
+    let nodes = keep_nodes(&file, spec, &mut draft).and_then(|root| Ok((root, below_units(&file, spec, kept)?)));
+    let (root, below) = nodes.map_err(|error| Error::from_join(error, &path, spec))?;
     if let Err(error) = file.finish() {
-        // An unfinished foreign tree is never resumed.
-        let _ = fs::remove_file(&tree.path);
+        draft.discard();
         return Err(error);
     }
-    tree.finish(target)?;
-    Ok(root)
+    let finished = draft.finish(root.digest())?;
+    if evidence.is_some_and(|evidence| evidence != root) {
+        finished.discard();
+        return Err(Error::Damaged { path, outboard: target.into(), ranges: Vec::new() });
+    }
+    let mut tree = Tree::create(target, layout)?;
+    tree.write(&tree.layout.head(uuid), 0)?;
+    copy(&finished, kept, spec, &mut tree)?;
+    below.iter().try_for_each(|(node, digest)| tree.put(*node, digest))?;
+    tree.finish()?;
+    finished.discard();
+    Ok(Kept { root, resumed })
+}
+
+/// Refuses to replace a file that is not such a tree. The root of one that was written after the file's last change: the file
+/// should still have it.
+fn replaceable(path: &Path, layout: &ForeignLayout, spec: &Spec, options: &Keeping<'_>) -> Result<Option<Root>, Error> {
+    let target = options.target;
+    let stored = match Stored::open(target) {
+        Ok(stored) => stored,
+        Err(Error::Open { error, .. }) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    if options.changes == Changes::Accept {
+        return Ok(None);
+    }
+    if Foreign::check(&stored, layout).is_err() {
+        return match Foreign::is_begun(spec, &stored) {
+            true => Ok(None),
+            false => Err(Error::refused(target, Refusal::NotTree)),
+        };
+    }
+    let modified = |path: &Path| fs::metadata(path).and_then(|metadata| metadata.modified());
+    let unchanged = modified(path).ok().zip(modified(target).ok()).is_some_and(|(file, tree)| file < tree);
+    let root = Foreign::open(stored, layout.clone()).and_then(Outboard::open).map(|old| old.root());
+    Ok(root.ok().filter(|_| unchanged))
+}
+
+/// Writes the digests of a finished outboard to their places in a foreign tree.
+fn copy(finished: &Finished, kept: KeptLayout, spec: &Spec, tree: &mut Tree) -> Result<(), Error> {
+    let mut digests = finished.digests()?;
+    let mut digest = vec![0; spec.hash().size()];
+    for node in kept.post_order(0) {
+        digests.read_exact(&mut digest).map_err(|error| tree.fail(error))?;
+        tree.put(node, &Digest::new(&digest))?;
+    }
+    Ok(())
 }
 
 /// A foreign tree being written: each digest at its place, many in one write where they lie side by side.
 struct Tree {
-    path: PathBuf,
-    file: fs::File,
+    file: Replacement,
     layout: ForeignLayout,
     /// By level: the bytes that wait, and the offset of the first.
     waiting: HashMap<u32, (u64, Vec<u8>)>,
@@ -50,24 +102,18 @@ impl Tree {
     /// Between digests that are not as long as the places for them are zeros, fewer than this.
     const GAP: u64 = 32;
 
-    fn create(path: PathBuf, layout: ForeignLayout) -> Result<Tree, Error> {
-        let create = || {
-            let file = fs::File::create(&path)?;
-            file.set_len(layout.size())?;
-            Ok(file)
-        };
-        match create() {
-            Ok(file) => Ok(Tree { path, file, layout, waiting: HashMap::new() }),
-            Err(error) => Err(Error::Write { path, error }),
-        }
+    fn create(target: &Path, layout: ForeignLayout) -> Result<Tree, Error> {
+        let tree = Tree { file: Replacement::create(target)?, layout, waiting: HashMap::new() };
+        tree.file.file().set_len(tree.layout.size()).map_err(|error| tree.fail(error))?;
+        Ok(tree)
     }
 
     fn write(&self, bytes: &[u8], at: u64) -> Result<(), Error> {
-        write_at(&self.file, bytes, at).map_err(|error| self.fail(error))
+        self.file.write_at(bytes, at)
     }
 
     fn fail(&self, error: io::Error) -> Error {
-        Error::Write { path: self.path.clone(), error }
+        Error::Write { path: self.file.target().into(), error }
     }
 
     fn put(&mut self, node: Subtree, digest: &Digest) -> Result<(), Error> {
@@ -86,41 +132,21 @@ impl Tree {
         Ok(())
     }
 
-    fn finish(mut self, target: &Path) -> Result<(), Error> {
+    fn finish(mut self) -> Result<(), Error> {
         for (start, bytes) in std::mem::take(&mut self.waiting).into_values() {
             self.write(&bytes, start)?;
         }
-        let end = || {
-            self.file.sync_all()?;
-            fs::rename(&self.path, target)?;
-            sync_folder(target)
-        };
-        end().map_err(|error| self.fail(error))
+        self.file.finish()
     }
 }
 
-/// The root of a file; every node below it is written to its place.
-fn place_nodes(file: &File, spec: &Spec, kept: KeptLayout, tree: &mut Tree) -> Result<Root, mksum::Error> {
-    let source = Sparse::of(file, spec);
-    // At the ragged edge a unit may be a node above a single leaf, which the foreign tree has too.
-    let mut above = None;
-    let mut put = |node: Subtree, digest: &Digest| {
-        if node.level > 0 && kept.is_unit(node) {
-            above = Some(node);
-        }
-        Ok(tree.put(node, digest)?)
-    };
-    let observed = Observed::new(&source, kept.post_order(0), &mut put);
-    let joined = spec.root_parallel(&observed, file.len(), &file.plan_of(spec, kept.unit()));
-    let root = observed.finish(joined)?;
-    if let Some(node) = above {
-        let below = Below { source: &source, joined: RefCell::default() };
-        spec.join(&below, node, Role::Inner)?;
-        for (node, digest) in below.joined.into_inner() {
-            tree.put(node, &digest)?;
-        }
-    }
-    Ok(root)
+/// The nodes of a foreign tree that lie below units: at the ragged edge a unit may be a node above a single leaf.
+fn below_units(file: &File, spec: &Spec, kept: KeptLayout) -> Result<Vec<(Subtree, Digest)>, mksum::Error> {
+    let last = file.len().checked_sub(1).and_then(|last| kept.unit_over(last));
+    let Some(unit) = last.filter(|unit| unit.level > 0) else { return Ok(Vec::new()) };
+    let below = Below { source: &Sparse::of(file, spec), joined: RefCell::default() };
+    spec.join(&below, unit, Role::Inner)?;
+    Ok(below.joined.into_inner())
 }
 
 /// Every node of a small subtree, joined from its leaves.

@@ -1,12 +1,12 @@
 //! The ranges of a file that are still to be repaired, written down beside its outboard.
 
 use super::with_extension;
-use crate::Error;
-use crate::platform::sync_folder;
+use crate::replacement::Replacement;
+use crate::{Error, Refusal};
 use mksum::Root;
 use std::fmt::Write as _;
 use std::fs::{self, File};
-use std::io::{self, ErrorKind, Write};
+use std::io::{ErrorKind, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -20,16 +20,20 @@ pub(super) struct Journal {
     head: String,
 }
 
+/// The extension of a journal, behind the name of the outboard.
+pub(super) const EXTENSION: &str = "repair";
+/// The beginning of a journal.
+pub(super) const HEAD: &str = "mksum repair ";
+
 impl Journal {
-    const EXTENSION: &str = "repair";
     /// A longer file is not a journal, in bytes.
     const LARGEST: u64 = 1 << 30;
 
     /// The journal beside the outboard at `place`, which has this root.
     pub fn new(place: &Path, root: &Root) -> Journal {
         let (spec, len) = (root.spec(), root.len());
-        let head = format!("mksum repair 1\nformat {spec}\nroot {root}\nlength {len}\n");
-        Journal { path: with_extension(place, Self::EXTENSION), head }
+        let head = format!("{HEAD}1\nformat {spec}\nroot {root}\nlength {len}\n");
+        Journal { path: with_extension(place, EXTENSION), head }
     }
 
     /// The ranges that were written down, if they were of this outboard, all of them.
@@ -65,15 +69,21 @@ impl Journal {
             let _ = writeln!(text, "range {} {}", range.start, range.end);
         }
         let _ = writeln!(text, "end {}", ranges.len());
-        let new = with_extension(&self.path, "new");
-        let write = || -> io::Result<()> {
-            let mut file = File::create(&new)?;
-            file.write_all(text.as_bytes())?;
-            file.sync_all()?;
-            fs::rename(&new, &self.path)?;
-            sync_folder(&self.path)
-        };
-        write().map_err(|error| Error::Write { path: self.path.clone(), error })
+        match File::open(&self.path) {
+            // A journal of another repair is of no use any more, but any other file is somebody's.
+            Ok(mut file) => {
+                let mut head = [0; HEAD.len()];
+                let ours = file.read_exact(&mut head).is_ok() && head == *HEAD.as_bytes();
+                if !ours && file.metadata().is_ok_and(|metadata| metadata.len() > 0) {
+                    return Err(Error::refused(&self.path, Refusal::NotOurs));
+                }
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(Error::Open { path: self.path.clone(), error }),
+        }
+        let new = Replacement::create(&self.path)?;
+        new.write_at(text.as_bytes(), 0)?;
+        new.finish()
     }
 
     /// Ends the repair.

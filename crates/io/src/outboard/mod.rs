@@ -1,16 +1,15 @@
 //! Outboards as files: read at random, written so that a crash leaves the old one, the new one, or one that can be resumed.
 //!
 //! ```
-//! use mksum_io::outboard::{Finding, How, beside, keep, open, update, verify};
+//! use mksum_io::outboard::{Changes, Finding, How, Keeping, beside, keep, open, update, verify};
 //! use mksum_io::{File, Options};
-//! use std::time::Duration;
 //!
 //! let folder = tempfile::tempdir()?;
 //! let path = folder.path().join("file");
 //! let place = beside(&path);
 //! std::fs::write(&path, vec![7; 1_000_000])?;
 //! let spec: mksum::Spec = "rfc6962:sha256:4KiB".parse()?;
-//! keep(File::open(&path, &Options::new())?, &spec, 4096, Duration::from_secs(1), &place)?;
+//! keep(File::open(&path, &Options::new())?, &spec, &Keeping::new(4096, &place))?;
 //!
 //! // A byte changes. Verifying a range reads that range and O(log n) digests.
 //! let mut bytes = std::fs::read(&path)?;
@@ -25,7 +24,7 @@
 //!
 //! // It was meant to: so the outboard is brought up to date, and only what changed is read.
 //! let how = How::Ranges(vec![500_000..500_001]);
-//! let updated = update(File::open(&path, &Options::new())?, &outboard, &how, &place)?;
+//! let updated = update(File::open(&path, &Options::new())?, &outboard, &how, &place, Changes::Refuse)?;
 //! assert_eq!(updated.root, spec.root(&bytes)?);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -38,16 +37,16 @@ mod repair;
 mod update;
 mod verify;
 
+pub use crate::paths::with_extension;
 pub use foreign::keep_foreign;
-pub use keep::{Kept, keep};
+pub use keep::{Changes, Keeping, Kept, Pending, commit, keep, prepare};
 pub use repair::{Repair, Repaired, repair};
 pub use update::{How, Updated, update};
 pub use verify::{Finding, verify};
 
 use crate::Error;
-use crate::platform::read_exact_at;
-use mksum::outboard::{Outboard, ReadAt};
-use std::ffi::OsString;
+use crate::platform::{open_at_once, read_exact_at};
+use mksum::outboard::{Header, MAGIC, Outboard, ReadAt};
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 use std::ops::Range;
@@ -61,12 +60,37 @@ pub fn beside(path: &Path) -> PathBuf {
     with_extension(path, EXTENSION)
 }
 
-/// `path` with a dot and `extension` behind its name.
-pub fn with_extension(path: &Path, extension: &str) -> PathBuf {
-    let mut name = OsString::from(path);
-    name.push(".");
-    name.push(extension);
-    name.into()
+/// Whether the file at `path` belongs to an outboard, by its name and its first bytes: an outboard itself, an unfinished one,
+/// or the record of a verification or a repair.
+pub fn is_part_of_outboard(path: &Path) -> bool {
+    let starts_with = |head: &[u8]| {
+        let mut found = vec![0; head.len()];
+        open_at_once(path).is_ok_and(|file| read_exact_at(&file, &mut found, 0).is_ok()) && found == head
+    };
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some(EXTENSION | PART) => starts_with(&MAGIC),
+        Some(CHECKED) => starts_with(CHECKED_HEAD.as_bytes()),
+        Some(journal::EXTENSION) => starts_with(journal::HEAD.as_bytes()),
+        _ => false,
+    }
+}
+
+/// The extension of an unfinished outboard, behind its final name.
+pub const PART: &str = "part";
+/// The extension of the record of the times at which the parts of a file were verified, behind the name of its outboard.
+pub const CHECKED: &str = "checked";
+/// The beginning of that record.
+pub const CHECKED_HEAD: &str = "mksum verified ";
+
+/// Whether the first bytes of a file are those of an outboard.
+fn is_ours(file: &File) -> bool {
+    let mut head = [0; MAGIC.len()];
+    read_exact_at(file, &mut head, 0).is_ok() && head == MAGIC
+}
+
+/// Whether a file has the size, mtime and inode in its outboard.
+pub fn is_unchanged(file: &crate::File, header: &Header) -> bool {
+    file.len() == header.len && header.identity.is_some() && header.identity == file.identity()
 }
 
 /// The bytes of an outboard, in a file.
@@ -84,7 +108,7 @@ impl Stored {
     /// If it cannot be opened.
     pub fn open(path: &Path) -> Result<Stored, Error> {
         let fail = |error| Error::Open { path: path.into(), error };
-        let file = File::open(path).map_err(fail)?;
+        let file = open_at_once(path).map_err(fail)?;
         let metadata = file.metadata().map_err(fail)?;
         if metadata.is_dir() {
             return Err(fail(io::Error::from(ErrorKind::IsADirectory)));

@@ -3,7 +3,7 @@
 use super::journal::Journal;
 use super::{Finding, append, verify};
 use crate::file::zeros;
-use crate::platform::write_at;
+use crate::platform::{evict, write_at};
 use crate::{Error, File, Input, Job, Options, Refusal, Replica, hash};
 use mksum::Subtree;
 use mksum::outboard::{Checked, Header, Outboard, ReadAt};
@@ -18,7 +18,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 pub enum Repair {
     /// It is repaired.
     Done(Range<u64>),
-    /// It is still damaged: the replica is damaged there too, or could not be read. The reason, as words.
+    /// It is still damaged: the copy is damaged there too, or could not be read. The reason, as words.
     Failed(Range<u64>, String),
 }
 
@@ -39,7 +39,8 @@ pub struct Repaired {
 /// Repairs the file at `path`: fetches the ranges that its outboard, read from `place`, finds damaged, and nothing else.
 ///
 /// Each unit is checked against the outboard before it is written, so no byte gets worse, even if the process is killed at
-/// any moment. The damaged ranges are first written down beside the outboard, so that another run need not look for them.
+/// any moment. Units that the disk cannot read are written too: most disks put another sector in the place of a bad one then.
+/// The damaged ranges are first written down beside the outboard, so that another run need not look for them.
 /// At the end the whole file is read once more and compared with the outboard's root; then it gets back the mtime in the
 /// outboard. `report` is called for each range, left to right.
 ///
@@ -84,7 +85,9 @@ pub fn repair<R: ReadAt>(
             report(repair);
         };
         let source = File::open(path, options)?;
-        let mending = Mending { file: &file, source: &source, outboard, ranges: &damaged, replica, report: &mut note };
+        let batch = Vec::new();
+        let mending =
+            Mending { file: &file, source: &source, outboard, ranges: &damaged, batch, replica, report: &mut note };
         let result = mending.run();
         repaired.fetched = replica.fetched();
         repaired.written += result.map_err(|error| super::verify::of_either(error, &source, outboard.spec(), place))?;
@@ -92,11 +95,19 @@ pub fn repair<R: ReadAt>(
         if failed {
             return Ok(repaired);
         }
-        let job = Job { input: Input::Path(path.into()), specs: vec![outboard.spec().clone()] };
-        if hash(&job, options)?.remove(0)? == outboard.root() {
-            repaired.whole = true;
-            restore_time(&file, outboard.header());
-            break;
+        // What was written is to be read from the disk, not from memory.
+        evict(&file);
+        options.meter.expect(outboard.len());
+        let job = Job::new(Input::Path(path.into()), vec![outboard.spec().clone()]);
+        match hash(&job, options).and_then(|mut roots| roots.remove(0)) {
+            Ok(root) if root == outboard.root() => {
+                repaired.whole = true;
+                restore_time(&file, outboard.header());
+                break;
+            }
+            // Also where it was written, the disk cannot read it.
+            Err(error) if error.is_of_media() => {}
+            root => drop(root?),
         }
         damaged = damage(path, (outboard, place), options)?;
     }
@@ -115,9 +126,12 @@ fn damage<R: ReadAt>(
 ) -> Result<Vec<Range<u64>>, Error> {
     let file = File::open(path, options)?;
     let (mut ranges, mut grown, mut nodes) = (Vec::new(), 0, 0_u64);
+    options.meter.expect(outboard.len());
     verify(file, (outboard, place), 0..outboard.len(), &mut |finding| {
         match finding {
-            Finding::Damaged(range) | Finding::Missing(range) => append(&mut ranges, range),
+            Finding::Damaged(range) | Finding::Missing(range) | Finding::Unreadable { unit: range, .. } => {
+                append(&mut ranges, range);
+            }
             Finding::Grown(range) => grown = range.end - range.start,
             Finding::Node(_) => nodes += 1,
         }
@@ -146,6 +160,8 @@ struct Mending<'a, R> {
     source: &'a File,
     outboard: &'a Outboard<R>,
     ranges: &'a [Range<u64>],
+    /// Units that follow one another and are fetched together.
+    batch: Vec<Subtree>,
     replica: &'a mut dyn Replica,
     report: &'a mut dyn FnMut(Repair),
 }
@@ -157,23 +173,55 @@ impl<R: ReadAt> Mending<'_, R> {
     /// Repairs the units in the ranges that are damaged; the number of bytes that were written.
     fn run(mut self) -> Result<u64, mksum::Error> {
         let judge = Judge { checked: Checked::new(self.outboard), outboard: self.outboard };
-        let (mut written, mut batch) = (0, Vec::new());
+        let mut written = 0;
         for range in self.ranges {
             let mut at = range.start;
             while let Some(unit) = self.outboard.layout().unit_over(at).filter(|_| at < range.end) {
                 at = unit.end();
-                // Some may have been repaired by a run that was interrupted.
-                let there = self.source.bytes(unit.start..unit.end())?;
-                if judge.is_right(unit, &there)? {
-                    continue;
+                match self.source.bytes(unit.start..unit.end()) {
+                    // Some may have been repaired by a run that was interrupted.
+                    Ok(there) if judge.is_right(unit, &there)? => {}
+                    Ok(_) => written += self.add(&judge, unit)?,
+                    Err(error) if error.is_of_media() => {
+                        for unit in self.around(unit) {
+                            written += self.add(&judge, unit)?;
+                            at = at.max(unit.end());
+                        }
+                    }
+                    Err(error) => return Err(error.into()),
                 }
-                if !fits(&batch, unit) {
-                    written += self.mend(&judge, mem::take(&mut batch))?;
-                }
-                batch.push(unit);
             }
         }
-        Ok(written + self.mend(&judge, batch)?)
+        let rest = mem::take(&mut self.batch);
+        Ok(written + self.mend(&judge, rest)?)
+    }
+
+    /// The units that have a byte of the pages that `unit` is in. A part of a page can only be written where the rest of it
+    /// can be read, so all of a page that cannot be read has to be written at once.
+    fn around(&self, unit: Subtree) -> Vec<Subtree> {
+        const PAGE: u64 = 4096;
+        let (mut at, end) = (unit.start / PAGE * PAGE, unit.end().next_multiple_of(PAGE));
+        let mut units = Vec::new();
+        while let Some(next) = self.outboard.layout().unit_over(at).filter(|_| at < end) {
+            at = next.end();
+            units.push(next);
+        }
+        units
+    }
+
+    /// Adds a unit to the batch, unless it is there already; repairs what was there before if it does not fit. The number of
+    /// bytes that were written.
+    fn add(&mut self, judge: &Judge<'_, R>, unit: Subtree) -> Result<u64, mksum::Error> {
+        if self.batch.last().is_some_and(|last| last.start >= unit.start) {
+            return Ok(0);
+        }
+        let mut written = 0;
+        if !fits(&self.batch, unit) {
+            let batch = mem::take(&mut self.batch);
+            written = self.mend(judge, batch)?;
+        }
+        self.batch.push(unit);
+        Ok(written)
     }
 
     /// Fetches units that follow one another and writes those that are right; the number of bytes that were written.
@@ -181,24 +229,31 @@ impl<R: ReadAt> Mending<'_, R> {
         let (Some(first), Some(last)) = (units.first(), units.last()) else { return Ok(0) };
         let range = first.start..last.end();
         let mut bytes = zeros(range.end - range.start, self.source.path())?;
-        if let Err(error) = self.replica.read(range.start, &mut bytes) {
-            (self.report)(Repair::Failed(range, format!("{}: {error}", error.path().display())));
-            return Ok(0);
-        }
-        let (mut written, mut done, mut refused) = (0, Vec::new(), Vec::new());
-        for unit in units {
-            let from = (unit.start - range.start) as usize;
-            let bytes = &bytes[from..from + unit.len as usize];
-            if judge.is_right(unit, bytes)? {
-                write_at(self.file, bytes, unit.start)
-                    .map_err(|error| Error::Write { path: self.source.path().into(), error })?;
-                written += unit.len;
-                append(&mut done, unit.start..unit.end());
-            } else {
-                append(&mut refused, unit.start..unit.end());
+        match self.replica.read(range.start, &mut bytes) {
+            Ok(()) => {}
+            // The copy's disk may have bad sectors too, but seldom in the same units.
+            Err(error) if error.is_of_media() && units.len() > 1 => {
+                return units.into_iter().try_fold(0, |written, unit| Ok(written + self.mend(judge, vec![unit])?));
+            }
+            Err(error) => {
+                (self.report)(Repair::Failed(range, format!("{}: {error}", error.path().display())));
+                return Ok(0);
             }
         }
-        let damaged = |range| Repair::Failed(range, "the replica is damaged there too".into());
+        let (mut done, mut refused) = (Vec::new(), Vec::new());
+        for unit in units {
+            let from = (unit.start - range.start) as usize;
+            let right = judge.is_right(unit, &bytes[from..from + unit.len as usize])?;
+            append(if right { &mut done } else { &mut refused }, unit.start..unit.end());
+        }
+        let mut written = 0;
+        for Range { start, end } in done.iter().cloned() {
+            let bytes = &bytes[(start - range.start) as usize..(end - range.start) as usize];
+            write_at(self.file, bytes, start)
+                .map_err(|error| Error::Write { path: self.source.path().into(), error })?;
+            written += end - start;
+        }
+        let damaged = |range| Repair::Failed(range, "the copy is damaged there too".into());
         let mut all: Vec<_> = done.into_iter().map(Repair::Done).chain(refused.into_iter().map(damaged)).collect();
         all.sort_by_key(|repair| match repair {
             Repair::Done(range) | Repair::Failed(range, _) => range.start,

@@ -1,8 +1,8 @@
 //! A new outboard from an old one, after a change of the file.
 
-use super::draft::Draft;
-use super::keep::keep_nodes;
-use super::{Stored, open};
+use super::draft::{Draft, Finished};
+use super::keep::{guard, keep_nodes};
+use super::{Changes, Stored, is_unchanged, open};
 use crate::holes::Sparse;
 use crate::{Error, File};
 use mksum::outboard::{Checked, Header, KeptLayout, Observed, Outboard};
@@ -42,18 +42,25 @@ pub struct Updated {
 /// from `old` are checked against its root, but not against the file. [`How::Unknown`] reads the whole file.
 ///
 /// # Errors
-/// If the file cannot be read, changes meanwhile, or has another length than `how` says; if `old` is damaged where it is
-/// needed, or the outboard cannot be written.
-pub fn update(file: File, old: &Outboard<Stored>, how: &How, target: &Path) -> Result<Updated, Error> {
+/// If the file cannot be read, changes meanwhile, has another length than `how` says, or is [damaged](Error::Damaged); if
+/// `old` is damaged where it is needed, or the outboard cannot be written.
+pub fn update(
+    file: File,
+    old: &Outboard<Stored>,
+    how: &How,
+    target: &Path,
+    changes: Changes,
+) -> Result<Updated, Error> {
     let (path, len, spec) = (file.path().to_path_buf(), file.len(), old.spec().clone());
     spec.shape().check(len).map_err(|error| Error::from_join(error.into(), &path, &spec))?;
     let identity = file.identity();
+    let evidence = Some(old).filter(|old| changes == Changes::Refuse && is_unchanged(&file, old.header()));
     let header = Header { spec: spec.clone(), len, unit: old.layout().unit(), identity };
     let of_old = |error| Error::from_outboard(error, old.bytes().path());
     let (draft, root) = match how {
         How::Unknown => {
             let mut draft = Draft::open(target, header)?;
-            file.reader.options.meter.add(draft.position());
+            file.options().meter.skip(draft.position());
             let root = keep_nodes(&file, &spec, &mut draft);
             (draft, root)
         }
@@ -62,7 +69,7 @@ pub fn update(file: File, old: &Outboard<Stored>, how: &How, target: &Path) -> R
             let layout = old.layout();
             let shared = layout.shared(len).min(layout.count().saturating_sub(1));
             let mut draft = Draft::copy(target, header, old, shared)?;
-            file.reader.options.meter.add(draft.position());
+            file.options().meter.skip(draft.position());
             let checked = Checked::new(old);
             draft.trust(|node| Ok(checked.trusted(node)?.expect("both trees have it"))).map_err(of_old)?;
             let root = keep_nodes(&file, &spec, &mut draft);
@@ -83,7 +90,8 @@ pub fn update(file: File, old: &Outboard<Stored>, how: &How, target: &Path) -> R
         draft.discard();
         return Err(error);
     }
-    draft.finish(root.digest())?;
+    let finished = guard(draft.finish(root.digest())?, &root, evidence, &path)?;
+    Finished::commit(vec![finished]).remove(0)?;
     let new = open(target)?;
     let mut changed = Vec::new();
     let differ = old.diff(&new, &mut |range| {

@@ -1,6 +1,7 @@
 //! A file compared with its outboard.
 
 use crate::holes::Sparse;
+use crate::unreadable::{Tolerant, Unreadable};
 use crate::{Error, File};
 use mksum::outboard::{Damage, Outboard, OutboardError, ReadAt};
 use mksum::{Spec, Subtree};
@@ -16,17 +17,25 @@ pub enum Finding {
     Missing(Range<u64>),
     /// These bytes were appended to the file.
     Grown(Range<u64>),
+    /// The disk cannot read some of the bytes of this unit, so none of them can be verified.
+    Unreadable {
+        /// The bytes of the unit.
+        unit: Range<u64>,
+        /// The bytes that cannot be read, left to right, as narrow as the system can tell.
+        parts: Vec<Unreadable>,
+    },
     /// The outboard's digest of this node is damaged; its other digests are right.
     Node(Subtree),
 }
 
 /// Reports to `found` where the bytes `range` of `file` differ from its outboard, read from `place`, left to right.
 ///
-/// Reads the units that have a byte of `range`, and the nodes above them: see [`Outboard::damaged`]. Appended bytes are
-/// reported only if `range` is the whole length of the outboard.
+/// Reads the units that have a byte of `range`, and the nodes above them: see [`Outboard::damaged`]. A unit that the disk cannot
+/// read is reported, and the reading goes on behind it. Appended bytes are reported only if `range` is the whole length of the
+/// outboard.
 ///
 /// # Errors
-/// If the file or the outboard cannot be read, the file changes meanwhile, the outboard is damaged above `range`, or `found`
+/// If the file cannot be read for another reason, the outboard cannot be read, the file changes meanwhile, the outboard is damaged above `range`, or `found`
 /// fails.
 #[doc(alias = "verify_range")]
 pub fn verify<R: ReadAt>(
@@ -38,7 +47,7 @@ pub fn verify<R: ReadAt>(
     let (kept, there) = (outboard.layout(), file.len());
     let range = range.start..range.end.min(kept.len());
     let whole = range == (0..kept.len());
-    // A truncated unit cannot be verified.
+    // The bytes of a truncated unit cannot be verified.
     let cut = kept.unit_over(there).filter(|_| there < kept.len()).map(|unit| unit.start);
     let end = cut.unwrap_or(range.end).min(range.end);
     if range.start < end || kept.len() == 0 {
@@ -75,15 +84,21 @@ fn compare<R: ReadAt>(
     range: Range<u64>,
     found: &mut (dyn FnMut(Finding) -> Result<(), Error> + Send),
 ) -> Result<(), mksum::Error> {
-    let source = Sparse::of(file, outboard.spec());
+    let sparse = Sparse::of(file, outboard.spec());
+    let source = Tolerant::new(file, &sparse, outboard.layout(), outboard.spec());
     let mut plan = file.plan_of(outboard.spec(), outboard.layout().unit());
     let pieces = (range.end - range.start).div_ceil(plan.piece.saturating_mul(plan.group as u64));
     plan.threads = plan.threads.min(usize::try_from(pieces).unwrap_or(usize::MAX)).max(1);
     outboard.damaged(&source, range, &plan, &mut |damage| {
         let finding = match damage {
-            Damage::File(unit) => Finding::Damaged(unit.start..unit.end()),
+            Damage::File(unit) => match source.take(unit.start) {
+                Some((unit, parts)) => Finding::Unreadable { unit, parts },
+                None => Finding::Damaged(unit.start..unit.end()),
+            },
             Damage::Outboard(node) => Finding::Node(node),
         };
         Ok(found(finding)?)
-    })
+    })?;
+    // The comparison reports them all, since their digests are never right: it must not be left to that.
+    source.rest().into_iter().try_for_each(|(unit, parts)| Ok(found(Finding::Unreadable { unit, parts })?))
 }

@@ -2,7 +2,7 @@
 
 use super::Replica;
 use crate::Error;
-use crate::platform::read_exact_at;
+use crate::platform::{open_at_once, read_exact_at};
 use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ pub(super) struct Local {
 impl Local {
     pub fn open(path: &Path) -> Result<Local, Error> {
         let fail = |error| Error::Open { path: path.into(), error };
-        let file = File::open(path).map_err(fail)?;
+        let file = open_at_once(path).map_err(fail)?;
         if file.metadata().map_err(fail)?.is_dir() {
             return Err(fail(io::Error::from(ErrorKind::IsADirectory)));
         }

@@ -3,12 +3,15 @@
 use super::Replica;
 use crate::Error;
 use crate::platform::uninterrupted;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::path::PathBuf;
+use std::sync::OnceLock;
 use std::thread;
 use std::time::Duration;
 use ureq::Agent;
 use ureq::http::{Response, StatusCode, header};
+#[cfg(feature = "tls")]
+use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
 /// A file behind a URL.
 pub(super) struct Remote {
@@ -18,13 +21,15 @@ pub(super) struct Remote {
     url: Box<dyn Fn() -> String>,
     agent: Agent,
     fetched: u64,
+    /// The number of times that the next request is made before it has failed.
+    tries: u32,
 }
 
 /// Why a request failed.
 enum Failure {
     /// Another try may succeed.
     Passing(String),
-    /// No other try will.
+    /// Another try would fail too.
     Lasting(String),
 }
 
@@ -41,16 +46,23 @@ impl Remote {
     }
 
     pub fn signed(path: PathBuf, url: Box<dyn Fn() -> String>) -> Remote {
-        let agent = Agent::config_builder()
+        /// One for all files, so that connections are used again.
+        static AGENT: OnceLock<Agent> = OnceLock::new();
+        let agent = AGENT.get_or_init(Self::agent).clone();
+        Remote { path, url, agent, fetched: 0, tries: Self::TRIES }
+    }
+
+    fn agent() -> Agent {
+        let config = Agent::config_builder()
             .http_status_as_error(false)
             .timeout_connect(Some(Self::PATIENCE))
             .timeout_recv_response(Some(Self::PATIENCE))
             // A body is a few megabytes at most.
             .timeout_recv_body(Some(10 * Self::PATIENCE))
-            .user_agent(concat!("mksum/", env!("CARGO_PKG_VERSION")))
-            .build()
-            .new_agent();
-        Remote { path, url, agent, fetched: 0 }
+            .user_agent(concat!("mksum/", env!("CARGO_PKG_VERSION")));
+        #[cfg(feature = "tls")]
+        let config = config.tls_config(tls());
+        config.build().new_agent()
     }
 
     fn try_once(&mut self, start: u64, buffer: &mut [u8]) -> Result<(), Failure> {
@@ -83,14 +95,19 @@ impl Replica for Remote {
         let mut pause = Self::PAUSE;
         for attempt in 1.. {
             let why = match self.try_once(start, buffer) {
-                Ok(()) => return Ok(()),
-                Err(Failure::Passing(_)) if attempt < Self::TRIES => {
+                Ok(()) => {
+                    self.tries = Self::TRIES;
+                    return Ok(());
+                }
+                Err(Failure::Passing(_)) if attempt < self.tries => {
                     thread::sleep(pause);
                     pause *= 2;
                     continue;
                 }
                 Err(Failure::Passing(why) | Failure::Lasting(why)) => why,
             };
+            // Of a server that is gone, the other ranges are not waited for.
+            self.tries = 1;
             return Err(Error::Fetch { path: self.path.clone(), offset: start, why });
         }
         unreachable!("the last try returns")
@@ -101,9 +118,24 @@ impl Replica for Remote {
     }
 }
 
+/// The certificates that the system trusts, or those in SSL_CERT_FILE; Mozilla's where the system has none.
+#[cfg(feature = "tls")]
+fn tls() -> TlsConfig {
+    let own = rustls_native_certs::load_native_certs().certs;
+    let roots = match own.is_empty() {
+        true => RootCerts::WebPki,
+        false => own.iter().map(|certificate| Certificate::from_der(certificate).to_owned()).into(),
+    };
+    TlsConfig::builder().root_certs(roots).build()
+}
+
 fn failure(error: ureq::Error) -> Failure {
     let text = error.to_string();
     match error {
+        // TLS reports a server that it does not trust so: another try ends the same way.
+        ureq::Error::Io(error) if error.kind() == ErrorKind::InvalidData => {
+            Failure::Lasting(format!("{error} (the system's certificates are trusted, or those in SSL_CERT_FILE)"))
+        }
         ureq::Error::Io(_) | ureq::Error::Timeout(_) | ureq::Error::HostNotFound | ureq::Error::ConnectionFailed => {
             Failure::Passing(text)
         }

@@ -11,10 +11,11 @@ pub(crate) struct Y32(__m256i);
 #[derive(Clone, Copy)]
 pub(crate) struct Y64(__m256i);
 
-/// Evaluates an expression of intrinsics.
+/// Evaluates intrinsics that touch no memory.
 macro_rules! op {
     ($($body:tt)*) => {
-        // SAFETY: a value of this file's types is at hand, or the caller promised: AVX2 is there.
+        // SAFETY: AVX2 is there: a value of this file's types is at hand, which proves it, or the function that makes the
+        // first one has its caller promise it. Nothing else is asked of these intrinsics.
         unsafe { $($body)* }
     };
 }
@@ -28,7 +29,8 @@ fn turned<const BYTES: usize>(vector: __m256i, bytes: u32) -> __m256i {
         order[at] = (at / BYTES * BYTES + (at % BYTES + bytes as usize) % BYTES) as u8;
         at += 1;
     }
-    op!(_mm256_shuffle_epi8(vector, _mm256_broadcastsi128_si256(_mm_loadu_si128(order.as_ptr().cast()))))
+    // SAFETY: `vector` proves AVX2, and `order` has the 16 bytes that are loaded.
+    unsafe { _mm256_shuffle_epi8(vector, _mm256_broadcastsi128_si256(_mm_loadu_si128(order.as_ptr().cast()))) }
 }
 
 /// Reverses the bytes of each word of `BYTES` bytes.
@@ -48,8 +50,8 @@ impl Lane for Y32 {
         __m256i, u32 as i32: _mm256_set1_epi32 _mm256_loadu_si256 _mm256_storeu_si256,
         add _mm256_add_epi32, sub _mm256_sub_epi32, xor _mm256_xor_si256, and _mm256_and_si256, not_and _mm256_andnot_si256
     );
-    rows!(_mm256_loadu_si256 reversed::<4>, transpose32);
-    digests!(_mm256_storeu_si256 reversed::<4>, transpose32);
+    reads!(_mm256_loadu_si256 reversed::<4>, transpose32);
+    writes!(_mm256_storeu_si256 reversed::<4>, transpose32);
     rotations!(_mm256_or_si256 _mm256_sll_epi32 _mm256_srl_epi32);
 }
 
@@ -58,12 +60,12 @@ impl Lane for Y64 {
         __m256i, u64 as i64: _mm256_set1_epi64x _mm256_loadu_si256 _mm256_storeu_si256,
         add _mm256_add_epi64, sub _mm256_sub_epi64, xor _mm256_xor_si256, and _mm256_and_si256, not_and _mm256_andnot_si256
     );
-    rows!(_mm256_loadu_si256 reversed::<8>, transpose64);
-    digests!(_mm256_storeu_si256 reversed::<8>, transpose64);
+    reads!(_mm256_loadu_si256 reversed::<8>, transpose64);
+    writes!(_mm256_storeu_si256 reversed::<8>, transpose64);
     rotations!(_mm256_or_si256 _mm256_sll_epi64 _mm256_srl_epi64);
 }
 
-/// Transposes 8 rows of 8 words.
+/// Transposes a square of 8 by 8 words, given row by row.
 #[inline(always)]
 pub(super) fn transpose32(row: [__m256i; 8]) -> [__m256i; 8] {
     let low = transpose4([row[0], row[1], row[2], row[3]]);
@@ -80,7 +82,7 @@ pub(super) fn transpose32(row: [__m256i; 8]) -> [__m256i; 8] {
     words
 }
 
-/// Transposes 4 rows of 4 words.
+/// Transposes a square of 4 by 4 words, given row by row.
 #[inline(always)]
 pub(super) fn transpose64([a, b, c, d]: [__m256i; 4]) -> [__m256i; 4] {
     op! {

@@ -3,9 +3,9 @@
 
 use super::{avx2, sse41};
 use crate::{
-    kernel::{Overlay, PITCH},
     lane::Lane,
-    rows::Row,
+    overlay::{Overlay, PITCH},
+    quad::{Pick, Quad},
 };
 use core::arch::x86_64::*;
 
@@ -29,21 +29,23 @@ pub(crate) struct Y64(__m256i);
 #[derive(Clone, Copy)]
 pub(crate) struct X32(__m128i);
 
-/// Evaluates an expression of intrinsics.
+/// Evaluates intrinsics that touch no memory.
 macro_rules! op {
     ($($body:tt)*) => {
-        // SAFETY: a value of this file's types is at hand, or the caller promised: AVX-512 F, BW and VL are there.
+        // SAFETY: AVX-512 F, BW and VL are there: a value of this file's types is at hand, which proves it, or the function that
+        // makes the first one has its caller promise it. Nothing else is asked of these intrinsics.
         unsafe { $($body)* }
     };
 }
 
-/// The empty instruction that [`Lane::pin`] is.
+/// [`Lane::pin`] as an empty instruction.
 macro_rules! pin {
     ($name:ident $vector:ty, $feature:literal, $register:ident) => {
         #[inline]
         #[target_feature(enable = $feature)]
         fn $name(mut vector: $vector) -> $vector {
-            // SAFETY: no instruction: it only says that `vector` may have changed.
+            // SAFETY: there is no instruction, only the claim that `vector` may have changed. The register class is one that the
+            // features above have.
             unsafe {
                 core::arch::asm!("/* {0} */", inout($register) vector, options(pure, nomem, nostack, preserves_flags));
             }
@@ -56,7 +58,7 @@ pin!(pin512 __m512i, "avx512f", zmm_reg);
 pin!(pin256 __m256i, "avx512f,avx512vl", ymm_reg);
 pin!(pin128 __m128i, "avx512f,avx512vl", xmm_reg);
 
-/// A mask of 64 bytes from `at` on: those below `edge`.
+/// A mask of the 64 bytes from `at` on, with a one for each below `edge`.
 #[inline(always)]
 fn below(edge: usize, at: usize) -> u64 {
     let bytes = edge.saturating_sub(at);
@@ -116,7 +118,7 @@ macro_rules! ternary {
 
         #[inline(always)]
         unsafe fn overlay(overlay: Overlay) {
-            // SAFETY: the caller's promise.
+            // SAFETY: the same promises, for as many messages.
             unsafe { overlaid::<{ Self::LANES }>(overlay) }
         }
     };
@@ -127,53 +129,57 @@ impl Lane for Z32 {
         __m512i, u32 as i32: _mm512_set1_epi32 _mm512_loadu_si512 _mm512_storeu_si512,
         add _mm512_add_epi32, sub _mm512_sub_epi32, xor _mm512_xor_si512, and _mm512_and_si512, not_and _mm512_andnot_si512
     );
-    row1!();
+    read1!();
     ternary!(_mm512_set1_epi32 as i32, _mm512_rorv_epi32 _mm512_srlv_epi32 _mm512_ternarylogic_epi32, pin512);
 
     #[inline(always)]
-    unsafe fn rows8<const BIG: bool>(rows: *const *const u8, offset: isize) -> [Self; 8] {
-        op! {
-            // The words of messages j and j + 4, and of j + 8 and j + 12: a register is put together while it is loaded,
-            // because there is but one unit for shuffles.
-            let mut words = [Self::broadcast(0); 8];
-            let mut pairs = [words[0].0; 8];
-            let mut j = 0;
-            while j < 8 {
-                let lane = j % 4 + j / 4 * 8;
-                let first = (*rows.add(lane)).wrapping_offset(offset);
-                let second = (*rows.add(lane + 4)).wrapping_offset(offset);
+    unsafe fn read8<const BIG: bool>(pointers: *const *const u8, offset: isize) -> [Self; 8] {
+        // SAFETY: the instruction set is promised.
+        let mut words = [unsafe { Self::broadcast(0) }; 8];
+        // The words of messages j and j + 4, and of j + 8 and j + 12: a register is put together while it is loaded, because
+        // there is only one unit for shuffles.
+        let mut pairs = [words[0].0; 8];
+        let mut j = 0;
+        while j < 8 {
+            let lane = j % 4 + j / 4 * 8;
+            // SAFETY: `lane + 4 < 16`, and 16 pointers are promised with 8 words, which are 32 bytes, `offset` bytes after each.
+            unsafe {
+                let first = (*pointers.add(lane)).wrapping_offset(offset);
+                let second = (*pointers.add(lane + 4)).wrapping_offset(offset);
                 let low = _mm512_castsi256_si512(_mm256_loadu_si256(first.cast()));
                 pairs[j] = _mm512_inserti64x4::<1>(low, _mm256_loadu_si256(second.cast()));
-                if BIG {
-                    pairs[j] = reversed::<4>(pairs[j]);
-                }
-                j += 1;
             }
-            // Squares of 4 by 4 words: `low[k]`, blocks 0 and 2, is word k of the messages 0..4 and 4..8; 1 and 3, word 4 + k.
-            let low = transpose4([pairs[0], pairs[1], pairs[2], pairs[3]]);
-            let high = transpose4([pairs[4], pairs[5], pairs[6], pairs[7]]);
-            let mut k = 0;
-            while k < 4 {
-                words[k] = Self(_mm512_shuffle_i32x4::<0b10_00_10_00>(low[k], high[k]));
-                words[k + 4] = Self(_mm512_shuffle_i32x4::<0b11_01_11_01>(low[k], high[k]));
-                k += 1;
+            if BIG {
+                pairs[j] = reversed::<4>(pairs[j]);
             }
-            words
+            j += 1;
         }
+        // Squares of 4 by 4 words: `low[k]`, blocks 0 and 2, is word k of the messages 0..4 and 4..8; 1 and 3, word 4 + k.
+        let low = transpose4([pairs[0], pairs[1], pairs[2], pairs[3]]);
+        let high = transpose4([pairs[4], pairs[5], pairs[6], pairs[7]]);
+        let mut k = 0;
+        while k < 4 {
+            words[k] = op!(Self(_mm512_shuffle_i32x4::<0b10_00_10_00>(low[k], high[k])));
+            words[k + 4] = op!(Self(_mm512_shuffle_i32x4::<0b11_01_11_01>(low[k], high[k])));
+            k += 1;
+        }
+        words
     }
 
     #[inline(always)]
-    unsafe fn store8<const BIG: bool>(words: &[Self; 8], out: *mut u8, stride: usize) {
-        op! {
-            let low = transpose4([words[0].0, words[1].0, words[2].0, words[3].0]);
-            let high = transpose4([words[4].0, words[5].0, words[6].0, words[7].0]);
-            let mut j = 0;
-            while j < 4 {
-                let (mut a, mut b) = (low[j], high[j]);
-                if BIG {
-                    a = reversed::<4>(a);
-                    b = reversed::<4>(b);
-                }
+    unsafe fn write8<const BIG: bool>(words: &[Self; 8], out: *mut u8, stride: usize) {
+        let low = transpose4([words[0].0, words[1].0, words[2].0, words[3].0]);
+        let high = transpose4([words[4].0, words[5].0, words[6].0, words[7].0]);
+        let mut j = 0;
+        while j < 4 {
+            let (mut a, mut b) = (low[j], high[j]);
+            if BIG {
+                a = reversed::<4>(a);
+                b = reversed::<4>(b);
+            }
+            // SAFETY: `words` prove the instruction set. Room for 8 words, which are 32 bytes, at `out + lane * stride` is promised
+            // for each of 16 lanes, and `j + 12 < 16`.
+            unsafe {
                 // Block i of `a` and of `b` are the halves of message 4i + j.
                 let first = _mm512_permutex2var_epi64(a, _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11), b);
                 let second = _mm512_permutex2var_epi64(a, _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15), b);
@@ -181,8 +187,8 @@ impl Lane for Z32 {
                 _mm256_storeu_si256(out.add((j + 4) * stride).cast(), _mm512_extracti64x4_epi64::<1>(first));
                 _mm256_storeu_si256(out.add((j + 8) * stride).cast(), _mm512_castsi512_si256(second));
                 _mm256_storeu_si256(out.add((j + 12) * stride).cast(), _mm512_extracti64x4_epi64::<1>(second));
-                j += 1;
             }
+            j += 1;
         }
     }
 }
@@ -192,8 +198,8 @@ impl Lane for Z64 {
         __m512i, u64 as i64: _mm512_set1_epi64 _mm512_loadu_si512 _mm512_storeu_si512,
         add _mm512_add_epi64, sub _mm512_sub_epi64, xor _mm512_xor_si512, and _mm512_and_si512, not_and _mm512_andnot_si512
     );
-    rows!(_mm512_loadu_si512 reversed::<8>, transpose8);
-    digests!(_mm512_storeu_si512 reversed::<8>, transpose8);
+    reads!(_mm512_loadu_si512 reversed::<8>, transpose8);
+    writes!(_mm512_storeu_si512 reversed::<8>, transpose8);
     ternary!(_mm512_set1_epi64 as i64, _mm512_rorv_epi64 _mm512_srlv_epi64 _mm512_ternarylogic_epi64, pin512);
 }
 
@@ -202,8 +208,8 @@ impl Lane for Y32 {
         __m256i, u32 as i32: _mm256_set1_epi32 _mm256_loadu_si256 _mm256_storeu_si256,
         add _mm256_add_epi32, sub _mm256_sub_epi32, xor _mm256_xor_si256, and _mm256_and_si256, not_and _mm256_andnot_si256
     );
-    rows!(_mm256_loadu_si256 avx2::reversed::<4>, avx2::transpose32);
-    digests!(_mm256_storeu_si256 avx2::reversed::<4>, avx2::transpose32);
+    reads!(_mm256_loadu_si256 avx2::reversed::<4>, avx2::transpose32);
+    writes!(_mm256_storeu_si256 avx2::reversed::<4>, avx2::transpose32);
     ternary!(_mm256_set1_epi32 as i32, _mm256_rorv_epi32 _mm256_srlv_epi32 _mm256_ternarylogic_epi32, pin256);
 }
 
@@ -212,8 +218,8 @@ impl Lane for Y64 {
         __m256i, u64 as i64: _mm256_set1_epi64x _mm256_loadu_si256 _mm256_storeu_si256,
         add _mm256_add_epi64, sub _mm256_sub_epi64, xor _mm256_xor_si256, and _mm256_and_si256, not_and _mm256_andnot_si256
     );
-    rows!(_mm256_loadu_si256 avx2::reversed::<8>, avx2::transpose64);
-    digests!(_mm256_storeu_si256 avx2::reversed::<8>, avx2::transpose64);
+    reads!(_mm256_loadu_si256 avx2::reversed::<8>, avx2::transpose64);
+    writes!(_mm256_storeu_si256 avx2::reversed::<8>, avx2::transpose64);
     ternary!(_mm256_set1_epi64x as i64, _mm256_rorv_epi64 _mm256_srlv_epi64 _mm256_ternarylogic_epi64, pin256);
 }
 
@@ -222,12 +228,12 @@ impl Lane for X32 {
         __m128i, u32 as i32: _mm_set1_epi32 _mm_loadu_si128 _mm_storeu_si128,
         add _mm_add_epi32, sub _mm_sub_epi32, xor _mm_xor_si128, and _mm_and_si128, not_and _mm_andnot_si128
     );
-    rows!(_mm_loadu_si128 sse41::reversed::<4>, sse41::transpose32);
-    digests!(_mm_storeu_si128 sse41::reversed::<4>, sse41::transpose32);
+    reads!(_mm_loadu_si128 sse41::reversed::<4>, sse41::transpose32);
+    writes!(_mm_storeu_si128 sse41::reversed::<4>, sse41::transpose32);
     ternary!(_mm_set1_epi32 as i32, _mm_rorv_epi32 _mm_srlv_epi32 _mm_ternarylogic_epi32, pin128);
 }
 
-/// A row that is turned by one intrinsic.
+/// Turns a quad by one intrinsic.
 macro_rules! turned {
     ($turn:ident) => {
         #[inline(always)]
@@ -241,9 +247,9 @@ macro_rules! turned {
     };
 }
 
-/// The words of a block are in two registers of 256 bits, pinned so that the compiler does not make one of them: while an
-/// instruction on 512 bits is under way, many chips have one unit less for all the others.
-impl Row for X32 {
+/// One message. The words of a block are in two registers of 256 bits, pinned so that the compiler does not make one of them: while
+/// an instruction on 512 bits is under way, many chips have one unit less for all the others.
+impl Quad for X32 {
     type Blocks = [__m256i; 2];
     turned!(_mm_shuffle_epi32);
 
@@ -253,18 +259,20 @@ impl Row for X32 {
     }
 
     #[inline(always)]
-    unsafe fn blocks(rows: *const *const u8, offset: isize) -> [__m256i; 2] {
-        op! {
-            let at = (*rows).wrapping_offset(offset);
+    unsafe fn blocks(pointers: *const *const u8, offset: isize) -> [__m256i; 2] {
+        // SAFETY: the instruction set and one message's pointer are promised, with 16 words, which are 64 bytes, after it.
+        unsafe {
+            let at = (*pointers).wrapping_offset(offset);
             [pin256(_mm256_loadu_si256(at.cast())), pin256(_mm256_loadu_si256(at.wrapping_add(32).cast()))]
         }
     }
 
     #[inline(always)]
-    unsafe fn part(rows: *const *const u8, len: usize) -> [__m256i; 2] {
-        // Bytes outside the masks are not touched.
-        op! {
-            let at = *rows;
+    unsafe fn part(pointers: *const *const u8, len: usize) -> [__m256i; 2] {
+        // SAFETY: the instruction set and one message's pointer to `len` bytes are promised. Bytes outside the masks, which are
+        // those from `len` on, are not touched.
+        unsafe {
+            let at = *pointers;
             [
                 pin256(_mm256_maskz_loadu_epi8(below(len, 0) as u32, at.cast())),
                 pin256(_mm256_maskz_loadu_epi8((below(len, 0) >> 32) as u32, at.wrapping_add(32).cast())),
@@ -281,13 +289,13 @@ impl Row for X32 {
     }
 }
 
-/// Several messages: the same quarter of each block in a register.
+/// Quads of several messages: the same quarter of each block is in one register.
 macro_rules! quarters {
     (
-        $row:ident $vector:ty: $quarter:ident, $turn:ident, $blend:ident $mask:ty,
+        $name:ident $vector:ty: $quarter:ident, $turn:ident, $blend:ident $mask:ty,
         $permute:ident $add:ident $broadcast:ident $fours:expr
     ) => {
-        impl Row for $row {
+        impl Quad for $name {
             type Blocks = [Self; 4];
             turned!($turn);
 
@@ -297,13 +305,17 @@ macro_rules! quarters {
             }
 
             #[inline(always)]
-            unsafe fn blocks(rows: *const *const u8, offset: isize) -> [Self; 4] {
-                op! {[
-                    Self($quarter(rows, offset)),
-                    Self($quarter(rows, offset + 16)),
-                    Self($quarter(rows, offset + 32)),
-                    Self($quarter(rows, offset + 48)),
-                ]}
+            unsafe fn blocks(pointers: *const *const u8, offset: isize) -> [Self; 4] {
+                // SAFETY: the instruction set and a pointer for each message are promised, with 16 words, which are four quarters
+                // of 16 bytes, `offset` bytes after it.
+                unsafe {
+                    [
+                        Self($quarter(pointers, offset)),
+                        Self($quarter(pointers, offset + 16)),
+                        Self($quarter(pointers, offset + 32)),
+                        Self($quarter(pointers, offset + 48)),
+                    ]
+                }
             }
 
             #[inline(always)]
@@ -312,30 +324,14 @@ macro_rules! quarters {
                 let at = [at[0] % 8, at[1] % 8, at[2] % 8, at[3] % 8];
                 a.pick(*b, at).blend(late, c.pick(*d, at))
             }
-
-            const PERMUTES: bool = true;
-
-            #[inline(always)]
-            fn permuted([a, b, c, d]: [Self; 4]) -> [Self; 4] {
-                // What the third and the fourth have for one result is put into one register first: any unit can do that.
-                // Pinned: the compiler would make more of two rounds' orders.
-                [
-                    a.pick(b, [1, 5, 7, 2]).pin(),
-                    a.pick(c.blend(0b1000, d), [3, 6, 0, 7]).pin(),
-                    d.blend(0b1000, c).pick(b, [0, 4, 3, 1]).pin(),
-                    c.blend(0b0100, d).pick(b, [1, 2, 6, 0]).pin(),
-                ]
-            }
         }
 
-        impl $row {
-            /// Of each four words, `other`'s where `places` has a one.
+        impl Pick for $name {
             #[inline(always)]
             fn blend(self, places: usize, other: Self) -> Self {
                 op!(Self($blend((0x1111 * places) as $mask, self.0, other.0)))
             }
 
-            /// Of each four words, any: `self`'s have the numbers 0 to 3, `other`'s 4 to 7.
             #[inline(always)]
             fn pick(self, other: Self, at: [usize; 4]) -> Self {
                 let mut order = [0; 4];
@@ -344,7 +340,8 @@ macro_rules! quarters {
                     order[place] = (at[place] % 4 + at[place] / 4 * Self::LANES) as i32;
                     place += 1;
                 }
-                op! {
+                // SAFETY: `self` proves the instruction set, and `order` has the 16 bytes that are loaded.
+                unsafe {
                     let order = $broadcast(_mm_loadu_si128(order.as_ptr().cast()));
                     Self($permute(self.0, $add(order, $fours), other.0))
                 }
@@ -362,35 +359,46 @@ quarters!(
     _mm512_setr_epi32(0, 0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12)
 );
 
+/// 16 bytes of a message.
+///
+/// # Safety
+/// The machine has AVX-512; `message` is the index of a pointer, `offset` bytes after which 16 bytes can be read.
+#[inline(always)]
+unsafe fn quarter1(pointers: *const *const u8, message: usize, offset: isize) -> __m128i {
+    // SAFETY: just these promises; the intrinsic takes any alignment.
+    unsafe { _mm_loadu_si128((*pointers.add(message)).wrapping_offset(offset).cast()) }
+}
+
 /// 16 bytes of each of two messages.
 ///
 /// # Safety
-/// They can be read.
+/// As for [`quarter1`], for two messages.
 #[inline(always)]
-unsafe fn quarter2(rows: *const *const u8, offset: isize) -> __m256i {
-    op! {
-        let first = _mm_loadu_si128((*rows).wrapping_offset(offset).cast());
-        let second = _mm_loadu_si128((*rows.add(1)).wrapping_offset(offset).cast());
-        _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(first), second)
+unsafe fn quarter2(pointers: *const *const u8, offset: isize) -> __m256i {
+    // SAFETY: the promises of `quarter1` hold for the messages 0 and 1.
+    unsafe {
+        let first = _mm256_castsi128_si256(quarter1(pointers, 0, offset));
+        _mm256_inserti128_si256::<1>(first, quarter1(pointers, 1, offset))
     }
 }
 
 /// 16 bytes of each of four messages.
 ///
 /// # Safety
-/// They can be read.
+/// As for [`quarter1`], for four messages.
 #[inline(always)]
-unsafe fn quarter4(rows: *const *const u8, offset: isize) -> __m512i {
-    op! {
-        let mut all = _mm512_castsi128_si512(_mm_loadu_si128((*rows).wrapping_offset(offset).cast()));
-        all = _mm512_inserti32x4::<1>(all, _mm_loadu_si128((*rows.add(1)).wrapping_offset(offset).cast()));
-        all = _mm512_inserti32x4::<2>(all, _mm_loadu_si128((*rows.add(2)).wrapping_offset(offset).cast()));
-        _mm512_inserti32x4::<3>(all, _mm_loadu_si128((*rows.add(3)).wrapping_offset(offset).cast()))
+unsafe fn quarter4(pointers: *const *const u8, offset: isize) -> __m512i {
+    // SAFETY: the promises of `quarter1` hold for the messages 0 to 3.
+    unsafe {
+        let mut all = _mm512_castsi128_si512(quarter1(pointers, 0, offset));
+        all = _mm512_inserti32x4::<1>(all, quarter1(pointers, 1, offset));
+        all = _mm512_inserti32x4::<2>(all, quarter1(pointers, 2, offset));
+        _mm512_inserti32x4::<3>(all, quarter1(pointers, 3, offset))
     }
 }
 
 /// One message.
-impl Row for Y64 {
+impl Quad for Y64 {
     type Blocks = [__m256i; 4];
     turned!(_mm256_permute4x64_epi64);
 
@@ -400,9 +408,10 @@ impl Row for Y64 {
     }
 
     #[inline(always)]
-    unsafe fn blocks(rows: *const *const u8, offset: isize) -> [__m256i; 4] {
-        // SAFETY: the caller's promise: a block of 128 bytes.
-        let [[a, b], [c, d]] = unsafe { [X32::blocks(rows, offset), X32::blocks(rows, offset + 64)] };
+    unsafe fn blocks(pointers: *const *const u8, offset: isize) -> [__m256i; 4] {
+        // SAFETY: the instruction set and one message's pointer are promised, with 16 words of 64 bits after it, which are twice
+        // 16 of 32 bits.
+        let [[a, b], [c, d]] = unsafe { [X32::blocks(pointers, offset), X32::blocks(pointers, offset + 64)] };
         [a, b, c, d]
     }
 
@@ -418,24 +427,26 @@ impl Row for Y64 {
     }
 }
 
-/// As [`Lane::overlay`], of so many lanes: by masks, which are the same for all of them.
+/// [`Lane::overlay`] by masks, which are the same for all lanes.
 ///
 /// # Safety
-/// Its.
+/// The machine has AVX-512; the overlay's promises hold for `LANES` messages.
 #[inline(always)]
 unsafe fn overlaid<const LANES: usize>(overlay: Overlay) {
-    let Overlay { template, rows, offset, from, end, to, len } = overlay;
+    let Overlay { template, len, pointers, offset, from, end, to } = overlay;
     let mut at = 0;
     while at < len {
         let (mine, whole) = (below(end, at) & !below(from, at), below(len, at));
-        op! {
+        // SAFETY: the instruction set is promised. Bytes outside a mask are not touched: of the template, those from `len` on; of a
+        // message, those outside `from..end`, which may lie outside its memory. The store is a whole one, because a store under a
+        // mask would not be forwarded to the load that soon follows; there is room, since `PITCH` is a multiple of 64 and no less
+        // than `len`.
+        unsafe {
             let common = _mm512_maskz_loadu_epi8(whole, template.wrapping_add(at).cast());
             let mut lane = 0;
             while lane < LANES {
-                let row = (*rows.add(lane)).wrapping_offset(offset + at as isize);
-                // Bytes outside the mask are not touched: they may lie outside the message's memory. The store is a whole
-                // one: there is room, and a store under a mask would not be forwarded to the load that soon follows.
-                let bytes = _mm512_mask_loadu_epi8(common, mine, row.cast());
+                let block = (*pointers.add(lane)).wrapping_offset(offset + at as isize);
+                let bytes = _mm512_mask_loadu_epi8(common, mine, block.cast());
                 _mm512_storeu_si512(to.add(lane * PITCH + at).cast(), bytes);
                 lane += 1;
             }
@@ -459,7 +470,7 @@ fn transpose4([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
     }
 }
 
-/// Transposes 8 rows of 8 words of 64 bits.
+/// Transposes a square of 8 by 8 words of 64 bits, given row by row.
 #[inline(always)]
 fn transpose8(row: [__m512i; 8]) -> [__m512i; 8] {
     op! {

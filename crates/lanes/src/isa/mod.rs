@@ -1,11 +1,12 @@
-//! One file an instruction set: its vectors as lanes, and nothing about any hash.
+//! Instruction sets, a file each: their vectors as lanes. Nothing here knows a hash.
 //!
-//! The macros are what their [`Lane`](crate::lane::Lane) implementations share: each takes an instruction set's functions by
-//! name, on bare vectors. x86-64 without SSE2 is a kernel's or a firmware's: it may not touch vector registers.
+//! The macros are the common parts of the [`Lane`](crate::lane::Lane) implementations. They take an instruction set's functions
+//! by name, which work on bare vectors. An x86-64 without SSE2 belongs to a kernel or a firmware, which may not touch vector
+//! registers, so it gets none.
 
-#![allow(unused_macros)] // Where there are no vectors, or no SHA instructions.
+#![allow(unused_macros)] // Some architectures have no vectors.
 
-/// The types, and each operation that is one intrinsic: to broadcast, load and store; then of two vectors.
+/// The types of a lane, and the operations that are one intrinsic each: broadcast, load and store, then those of two vectors.
 macro_rules! words {
     (
         $vector:ty, $word:ty as $broadcast_as:ty: $broadcast:ident $load:ident $store:ident,
@@ -22,12 +23,15 @@ macro_rules! words {
 
         #[inline(always)]
         unsafe fn load(from: *const $word) -> Self {
-            op!(Self($load(from.cast())))
+            // SAFETY: the instruction set is promised, and `LANES` words, which are one vector. The intrinsic takes any alignment.
+            unsafe { Self($load(from.cast())) }
         }
 
         #[inline(always)]
         unsafe fn store(self, to: *mut $word) {
-            op!($store(to.cast(), self.0))
+            // SAFETY: `self` proves the instruction set. Room for `LANES` words, which are one vector, is promised; the intrinsic
+            // takes any alignment.
+            unsafe { $store(to.cast(), self.0) }
         }
 
         $(#[inline(always)]
@@ -37,87 +41,89 @@ macro_rules! words {
     };
 }
 
-/// Reading messages word by word.
-macro_rules! row1 {
+/// Reads messages word by word.
+macro_rules! read1 {
     () => {
         #[inline(always)]
-        unsafe fn rows1<const BIG: bool>(rows: *const *const u8, offset: isize) -> Self {
+        unsafe fn read1<const BIG: bool>(pointers: *const *const u8, offset: isize) -> Self {
             let mut words = [0; Self::LANES];
             let mut lane = 0;
             while lane < Self::LANES {
-                // SAFETY: the caller's promise: a word at each row.
-                words[lane] = unsafe { <Self::Word as Lane>::rows1::<BIG>(rows.add(lane), offset) };
+                // SAFETY: a pointer for each lane is promised, and a word `offset` bytes after it.
+                words[lane] = unsafe { <Self::Word as Lane>::read1::<BIG>(pointers.add(lane), offset) };
                 lane += 1;
             }
-            op!(Self::load(words.as_ptr()))
+            // SAFETY: the instruction set is promised, and `words` has a word for each lane.
+            unsafe { Self::load(words.as_ptr()) }
         }
     };
 }
 
-/// Reading messages: squares of as many rows as lanes are transposed.
-macro_rules! rows {
+/// Reads messages: squares of as many words of each message as there are lanes are transposed.
+macro_rules! reads {
     ($load:ident $reversed:path, $transpose:path) => {
-        row1!();
+        read1!();
 
         #[inline(always)]
-        unsafe fn rows8<const BIG: bool>(rows: *const *const u8, offset: isize) -> [Self; 8] {
-            op! {
-                let mut words = [Self::broadcast(0); 8];
-                let mut part = 0;
-                while part < 8 {
-                    let mut square = [words[0].0; Self::LANES];
-                    let mut lane = 0;
-                    while lane < Self::LANES {
-                        let at = offset + (part * size_of::<Self::Word>()) as isize;
-                        square[lane] = $load((*rows.add(lane)).wrapping_offset(at).cast());
-                        if BIG {
-                            square[lane] = $reversed(square[lane]);
-                        }
-                        lane += 1;
+        unsafe fn read8<const BIG: bool>(pointers: *const *const u8, offset: isize) -> [Self; 8] {
+            // SAFETY: the instruction set is promised.
+            let mut words = [unsafe { Self::broadcast(0) }; 8];
+            let mut part = 0;
+            while part < 8 {
+                let mut square = [words[0].0; Self::LANES];
+                let mut lane = 0;
+                while lane < Self::LANES {
+                    let at = offset + (part * size_of::<Self::Word>()) as isize;
+                    // SAFETY: the instruction set is promised, a pointer for each lane, and 8 words `offset` bytes after it. A vector
+                    // from word `part` on ends with them, because the number of lanes divides 8.
+                    square[lane] = unsafe { $load((*pointers.add(lane)).wrapping_offset(at).cast()) };
+                    if BIG {
+                        square[lane] = $reversed(square[lane]);
                     }
-                    square = $transpose(square);
-                    let mut word = 0;
-                    while word < Self::LANES {
-                        words[part + word] = Self(square[word]);
-                        word += 1;
-                    }
-                    part += Self::LANES;
+                    lane += 1;
                 }
-                words
+                square = $transpose(square);
+                let mut word = 0;
+                while word < Self::LANES {
+                    words[part + word] = Self(square[word]);
+                    word += 1;
+                }
+                part += Self::LANES;
             }
+            words
         }
     };
 }
 
-/// Writing digests: the same, the other way.
-macro_rules! digests {
+/// Writes 8 words of each message: the same, the other way.
+macro_rules! writes {
     ($store:ident $reversed:path, $transpose:path) => {
         #[inline(always)]
-        unsafe fn store8<const BIG: bool>(words: &[Self; 8], out: *mut u8, stride: usize) {
-            op! {
-                let mut part = 0;
-                while part < 8 {
-                    let mut square = [words[0].0; Self::LANES];
-                    let mut word = 0;
-                    while word < Self::LANES {
-                        square[word] = words[part + word].0;
-                        word += 1;
-                    }
-                    square = $transpose(square);
-                    let mut lane = 0;
-                    while lane < Self::LANES {
-                        let bytes = if BIG { $reversed(square[lane]) } else { square[lane] };
-                        $store(out.add(lane * stride + part * size_of::<Self::Word>()).cast(), bytes);
-                        lane += 1;
-                    }
-                    part += Self::LANES;
+        unsafe fn write8<const BIG: bool>(words: &[Self; 8], out: *mut u8, stride: usize) {
+            let mut part = 0;
+            while part < 8 {
+                let mut square = [words[0].0; Self::LANES];
+                let mut word = 0;
+                while word < Self::LANES {
+                    square[word] = words[part + word].0;
+                    word += 1;
                 }
+                square = $transpose(square);
+                let mut lane = 0;
+                while lane < Self::LANES {
+                    let bytes = if BIG { $reversed(square[lane]) } else { square[lane] };
+                    // SAFETY: `words` prove the instruction set. Room for 8 words at `out + lane * stride` is promised for each lane,
+                    // and a vector from word `part` on ends with them, because the number of lanes divides 8.
+                    unsafe { $store(out.add(lane * stride + part * size_of::<Self::Word>()).cast(), bytes) };
+                    lane += 1;
+                }
+                part += Self::LANES;
             }
         }
     };
 }
 
-/// Shifts, and rotations of two shifts: where x86 has no instruction for them.
+/// Shifts, and rotations made of two shifts, for the instruction sets of x86 that have no rotation.
 macro_rules! rotations {
     ($or:ident $left:ident $right:ident) => {
         #[inline(always)]
@@ -136,54 +142,6 @@ macro_rules! rotations {
     };
 }
 
-/// Of a [`Kernel`](crate::kernel::Kernel) of `N` messages in step, all but the compression function: by what one message's
-/// state does, of so many words.
-macro_rules! in_step {
-    ($state:ident: $words:literal) => {
-        type State = [$state; N];
-        const LANES: usize = N;
-        type Each<T: Copy> = [T; N];
-        const DIGEST: usize = 32;
-        const SAME: bool = true;
-
-        #[inline(always)]
-        unsafe fn same(words: *const u8) -> [$state; N] {
-            [$state::new(op!(&*words.cast::<[u32; $words]>())); N]
-        }
-
-        #[inline(always)]
-        unsafe fn load(words: *const u8) -> [$state; N] {
-            let mut state = [$state::new(&[0; $words]); N];
-            let mut n = 0;
-            while n < N {
-                state[n] = $state::new(&op!(own_words::<N, $words>(words, n)));
-                n += 1;
-            }
-            state
-        }
-
-        #[inline(always)]
-        unsafe fn store(state: &[$state; N], words: *mut u8) {
-            let mut n = 0;
-            while n < N {
-                op!(put_words::<N, $words>(&state[n].words(), words, n));
-                n += 1;
-            }
-        }
-
-        #[inline(always)]
-        unsafe fn digests(state: &[$state; N], out: *mut u8, stride: usize) {
-            let mut n = 0;
-            while n < N {
-                op!(state[n].digest(out.add(n * stride)));
-                n += 1;
-            }
-        }
-    };
-}
-
-#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
-pub(crate) mod armsha;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 pub(crate) mod avx2;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
@@ -191,8 +149,6 @@ pub(crate) mod avx512;
 #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
 pub(crate) mod neon;
 pub(crate) mod portable;
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-pub(crate) mod shani;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 pub(crate) mod simd128;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]

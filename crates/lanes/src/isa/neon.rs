@@ -11,10 +11,11 @@ pub(crate) struct N32(uint32x4_t);
 #[derive(Clone, Copy)]
 pub(crate) struct N64(uint64x2_t);
 
-/// Evaluates an expression of intrinsics.
+/// Evaluates intrinsics that touch no memory.
 macro_rules! op {
     ($($body:tt)*) => {
-        // SAFETY: a value of this file's types is at hand, or the caller promised: NEON is there.
+        // SAFETY: NEON is there: a value of this file's types is at hand, which proves it, or the function that makes the
+        // first one has its caller promise it. Nothing else is asked of these intrinsics.
         unsafe { $($body)* }
     };
 }
@@ -31,7 +32,7 @@ fn reversed64(words: uint64x2_t) -> uint64x2_t {
     op!(vreinterpretq_u64_u8(vrev64q_u8(vreinterpretq_u8_u64(words))))
 }
 
-/// Rotations, shifts, and functions by choice of bits.
+/// Rotations, shifts, and functions that choose bits.
 macro_rules! shifts {
     ($xor:ident $select:ident $clear:ident $left:ident, $duplicate:ident as $signed:ty) => {
         #[inline(always)]
@@ -51,7 +52,7 @@ macro_rules! shifts {
 
         #[inline(always)]
         fn shr(self, bits: u32) -> Self {
-            // A shift left by less than nothing: the compiler makes a shift by a constant of it.
+            // A shift left by a negative number, which the compiler turns into a shift right by a constant.
             op!(Self($left(self.0, $duplicate(-(bits as $signed)))))
         }
 
@@ -68,8 +69,8 @@ impl Lane for N32 {
         uint32x4_t, u32 as u32: vdupq_n_u32 vld1q_u32 vst1q_u32,
         add vaddq_u32, sub vsubq_u32, xor veorq_u32, and vandq_u32
     );
-    rows!(vld1q_u32 reversed32, transpose32);
-    digests!(vst1q_u32 reversed32, transpose32);
+    reads!(vld1q_u32 reversed32, transpose32);
+    writes!(vst1q_u32 reversed32, transpose32);
     shifts!(veorq_u32 vbslq_u32 vbicq_u32 vshlq_u32, vdupq_n_s32 as i32);
 }
 
@@ -78,12 +79,12 @@ impl Lane for N64 {
         uint64x2_t, u64 as u64: vdupq_n_u64 vld1q_u64 vst1q_u64,
         add vaddq_u64, sub vsubq_u64, xor veorq_u64, and vandq_u64
     );
-    rows!(vld1q_u64 reversed64, transpose64);
-    digests!(vst1q_u64 reversed64, transpose64);
+    reads!(vld1q_u64 reversed64, transpose64);
+    writes!(vst1q_u64 reversed64, transpose64);
     shifts!(veorq_u64 vbslq_u64 vbicq_u64 vshlq_u64, vdupq_n_s64 as i64);
 }
 
-/// Transposes 4 rows of 4 words.
+/// Transposes a square of 4 by 4 words, given row by row.
 #[inline(always)]
 fn transpose32([a, b, c, d]: [uint32x4_t; 4]) -> [uint32x4_t; 4] {
     op! {
@@ -98,7 +99,7 @@ fn transpose32([a, b, c, d]: [uint32x4_t; 4]) -> [uint32x4_t; 4] {
     }
 }
 
-/// Transposes 2 rows of 2 words.
+/// Transposes a square of 2 by 2 words, given row by row.
 #[inline(always)]
 fn transpose64([a, b]: [uint64x2_t; 2]) -> [uint64x2_t; 2] {
     op!([vtrn1q_u64(a, b), vtrn2q_u64(a, b)])

@@ -7,13 +7,9 @@ use core::arch::wasm32::*;
 #[derive(Clone, Copy)]
 pub(crate) struct W32(v128);
 
-/// Evaluates an expression of intrinsics and reads and writes of a caller's memory.
+/// Evaluates intrinsics that touch no memory: they are safe, because this module is compiled only where simd128 is.
 macro_rules! op {
-    ($($body:tt)*) => {
-        // SAFETY: the caller's promise: the memory is there. The module is compiled where simd128 is.
-        #[allow(unused_unsafe)]
-        unsafe { $($body)* }
-    };
+    ($($body:tt)*) => { $($body)* };
 }
 
 /// Reverses the bytes of each word of `BYTES` bytes.
@@ -25,7 +21,7 @@ fn reversed<const BYTES: usize>(vector: v128) -> v128 {
     }
 }
 
-/// Rotations, shifts, and functions by choice of bits.
+/// Rotations, shifts, and functions that choose bits.
 macro_rules! shifts {
     ($left:ident $right:ident) => {
         #[inline(always)]
@@ -55,12 +51,12 @@ impl Lane for W32 {
         v128, u32 as u32: u32x4_splat v128_load v128_store,
         add u32x4_add, sub u32x4_sub, xor v128_xor, and v128_and
     );
-    rows!(v128_load reversed::<4>, transpose32);
-    digests!(v128_store reversed::<4>, transpose32);
+    reads!(v128_load reversed::<4>, transpose32);
+    writes!(v128_store reversed::<4>, transpose32);
     shifts!(u32x4_shl u32x4_shr);
 }
 
-/// Transposes 4 rows of 4 words.
+/// Transposes a square of 4 by 4 words, given row by row.
 #[inline(always)]
 fn transpose32([a, b, c, d]: [v128; 4]) -> [v128; 4] {
     let (ab, ab_high) = (u32x4_shuffle::<0, 4, 1, 5>(a, b), u32x4_shuffle::<2, 6, 3, 7>(a, b));

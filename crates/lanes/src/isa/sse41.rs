@@ -1,6 +1,6 @@
 //! SSE4.1 (and SSSE3, which it implies): 4 lanes of 32 bits, 2 of 64.
 
-use crate::{lane::Lane, rows::Row};
+use crate::{lane::Lane, quad::Quad};
 use core::arch::x86_64::*;
 
 /// 4 words of 32 bits.
@@ -11,10 +11,11 @@ pub(crate) struct X32(__m128i);
 #[derive(Clone, Copy)]
 pub(crate) struct X64(__m128i);
 
-/// Evaluates an expression of intrinsics.
+/// Evaluates intrinsics that touch no memory.
 macro_rules! op {
     ($($body:tt)*) => {
-        // SAFETY: a value of this file's types is at hand, or the caller promised: SSE4.1 is there.
+        // SAFETY: SSE4.1 is there: a value of this file's types is at hand, which proves it, or the function that makes the
+        // first one has its caller promise it. Nothing else is asked of these intrinsics.
         unsafe { $($body)* }
     };
 }
@@ -28,7 +29,8 @@ fn turned<const BYTES: usize>(vector: __m128i, bytes: u32) -> __m128i {
         order[at] = (at / BYTES * BYTES + (at % BYTES + bytes as usize) % BYTES) as u8;
         at += 1;
     }
-    op!(_mm_shuffle_epi8(vector, _mm_loadu_si128(order.as_ptr().cast())))
+    // SAFETY: `vector` proves SSE4.1, and SSSE3 with it; `order` has the 16 bytes that are loaded.
+    unsafe { _mm_shuffle_epi8(vector, _mm_loadu_si128(order.as_ptr().cast())) }
 }
 
 /// Reverses the bytes of each word of `BYTES` bytes.
@@ -48,8 +50,8 @@ impl Lane for X32 {
         __m128i, u32 as i32: _mm_set1_epi32 _mm_loadu_si128 _mm_storeu_si128,
         add _mm_add_epi32, sub _mm_sub_epi32, xor _mm_xor_si128, and _mm_and_si128, not_and _mm_andnot_si128
     );
-    rows!(_mm_loadu_si128 reversed::<4>, transpose32);
-    digests!(_mm_storeu_si128 reversed::<4>, transpose32);
+    reads!(_mm_loadu_si128 reversed::<4>, transpose32);
+    writes!(_mm_storeu_si128 reversed::<4>, transpose32);
     rotations!(_mm_or_si128 _mm_sll_epi32 _mm_srl_epi32);
 }
 
@@ -58,12 +60,12 @@ impl Lane for X64 {
         __m128i, u64 as i64: _mm_set1_epi64x _mm_loadu_si128 _mm_storeu_si128,
         add _mm_add_epi64, sub _mm_sub_epi64, xor _mm_xor_si128, and _mm_and_si128, not_and _mm_andnot_si128
     );
-    rows!(_mm_loadu_si128 reversed::<8>, transpose64);
-    digests!(_mm_storeu_si128 reversed::<8>, transpose64);
+    reads!(_mm_loadu_si128 reversed::<8>, transpose64);
+    writes!(_mm_storeu_si128 reversed::<8>, transpose64);
     rotations!(_mm_or_si128 _mm_sll_epi64 _mm_srl_epi64);
 }
 
-impl Row for X32 {
+impl Quad for X32 {
     type Blocks = [u32; 16];
 
     #[inline(always)]
@@ -72,9 +74,9 @@ impl Row for X32 {
     }
 
     #[inline(always)]
-    unsafe fn blocks(rows: *const *const u8, offset: isize) -> [u32; 16] {
-        // SAFETY: the caller's promise.
-        unsafe { u32::rows16::<false>(rows, offset) }
+    unsafe fn blocks(pointers: *const *const u8, offset: isize) -> [u32; 16] {
+        // SAFETY: a vector of four words holds one message: its pointer, and 16 words after it, are promised.
+        unsafe { u32::read16::<false>(pointers, offset) }
     }
 
     #[inline(always)]
@@ -93,13 +95,13 @@ impl Row for X32 {
     }
 }
 
-/// Transposes 2 rows of 2 words.
+/// Transposes a square of 2 by 2 words, given row by row.
 #[inline(always)]
 fn transpose64([a, b]: [__m128i; 2]) -> [__m128i; 2] {
     op!([_mm_unpacklo_epi64(a, b), _mm_unpackhi_epi64(a, b)])
 }
 
-/// Transposes 4 rows of 4 words.
+/// Transposes a square of 4 by 4 words, given row by row.
 #[inline(always)]
 pub(super) fn transpose32([a, b, c, d]: [__m128i; 4]) -> [__m128i; 4] {
     op! {

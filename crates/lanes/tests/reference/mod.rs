@@ -35,6 +35,7 @@ pub fn reference(hash: Hash, parts: &[&[u8]]) -> Vec<u8> {
         Hash::Sha3_384 => by::<sha3::Sha3_384>(parts),
         Hash::Sha3_512 => by::<sha3::Sha3_512>(parts),
         Hash::Keccak256 => by::<sha3::Keccak256>(parts),
+        Hash::Sm3 => by::<sm3::Sm3>(parts),
         _ => panic!("{} has no reference", hash.name()),
     }
 }

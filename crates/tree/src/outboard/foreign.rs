@@ -27,6 +27,8 @@ enum Kind {
 
 /// The length of dm-verity's superblock, in bytes.
 const SUPERBLOCK: usize = 512;
+/// Its first bytes.
+const SUPERBLOCK_MAGIC: &[u8; 8] = b"verity\0\0";
 
 impl ForeignLayout {
     /// The layout of the tree over `len` bytes as the format's own program keeps it: `bao` for `blake3`, `fsverity digest
@@ -109,7 +111,7 @@ impl ForeignLayout {
             Kind::Levels { before: 0 } => Vec::new(),
             Kind::Levels { before } => {
                 let (leaf, salt) = (self.spec.leaf() as u32, self.spec.salt());
-                let mut head = b"verity\0\0".to_vec();
+                let mut head = SUPERBLOCK_MAGIC.to_vec();
                 head.extend(1_u32.to_le_bytes());
                 head.extend(1_u32.to_le_bytes());
                 head.extend(uuid);
@@ -161,6 +163,29 @@ pub struct Foreign<R> {
 }
 
 impl<R: ReadAt> Foreign<R> {
+    /// Whether `bytes` begin as such a tree over a file of any length does; fs-verity's begin with a digest, so never.
+    pub fn is_begun(spec: &Spec, bytes: &R) -> bool {
+        let mut head = [0; 8];
+        let begun = bytes.read_at(0, &mut head).is_ok();
+        begun
+            && match spec.family().foreign {
+                Some(ForeignTree::Bao) => {
+                    let layout = ForeignLayout::new(spec, u64::from_le_bytes(head));
+                    layout.is_ok_and(|layout| layout.size() == bytes.size())
+                }
+                Some(ForeignTree::Dmverity) => head == *SUPERBLOCK_MAGIC,
+                Some(ForeignTree::Fsverity) | None => false,
+            }
+    }
+
+    /// Checks what of `bytes` can be checked without the file: the size and the bytes before the digests.
+    ///
+    /// # Errors
+    /// As [`Foreign::open`], but a tree without digests is accepted.
+    pub fn check(bytes: &R, layout: &ForeignLayout) -> Result<(), Error> {
+        layout.check(bytes)
+    }
+
     /// Reads `bytes` as the tree over a file.
     ///
     /// # Errors

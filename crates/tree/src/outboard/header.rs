@@ -8,7 +8,8 @@ use alloc::vec::Vec;
 /// The length of the header, in bytes; the first digest follows it.
 pub const HEADER: u64 = 1024;
 
-pub(super) const MAGIC: [u8; 8] = *b"\x89MKT\r\n\x1a\n";
+/// The first bytes of an outboard, finished or not.
+pub const MAGIC: [u8; 8] = *b"\x89MKT\r\n\x1a\n";
 pub(super) const VERSION: u32 = 1;
 /// Where the format string begins, after its length in two bytes, and where it must have ended.
 const TEXT: core::ops::Range<usize> = 66..736;

@@ -35,7 +35,7 @@ mod partial;
 pub use checked::Checked;
 pub use damage::Damage;
 pub use foreign::{Foreign, ForeignLayout};
-pub use header::{HEADER, Header, Identity};
+pub use header::{HEADER, Header, Identity, MAGIC};
 pub use layout::{KeptLayout, PostOrder};
 pub use observe::Observed;
 pub use partial::{PartialOutboard, SEALS, keep};

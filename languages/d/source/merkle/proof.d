@@ -1,10 +1,10 @@
 /++
-Inclusion proofs: that some bytes are leaf number i of a stream with a known root is shown by the digests beside the way from
-the leaf up to the root: the $(I path), one digest a level at most, the lowest first.
+Inclusion proofs: that some bytes are leaf i of a stream with a known root is proven by the siblings of the leaf and of the nodes
+above it: the $(I path), at most one digest a level, the lowest first (RFC 9162, section 2.1.3).
 
-In `Format.plain` a proof is sound only if the number of leaves is known from a trusted source, not from whoever
-sends the proof: there, the bytes of two digests are a leaf of a shorter stream with the same root. In
-`Format.rfc6962` a wrong number of leaves can show a leaf in a wrong place, but never bytes that are no leaf.
+In `Format.plain` a proof is sound only if the number of leaves comes from a trusted source, not from whoever sends the proof:
+there, the bytes of two digests are a leaf of a shorter stream with the same root. In `Format.rfc6962` a wrong number of leaves
+can show a leaf in a wrong place, but never bytes that are no leaf.
 +/
 module merkle.proof;
 
@@ -13,57 +13,43 @@ import merkle.tree : Format, MerkleTree;
 import std.digest : DigestType, isDigest;
 
 /++
-Makes the path of one leaf, whose index is known beforehand, while the bytes pass. An output range of `ubyte`.
+Makes the path of one leaf, whose index must be known before, while the bytes pass. An output range of `ubyte`.
 
-Cut the leaves at leaf i. To the left of it there is one neighbour of the way up for each bit that is set in i: just the
-perfect subtrees over the first i leaves. To the right there is one for each bit k that is not set, over 2^k leaves, one
-after another; the stream may end within one, which then stands for all of its leaves.
+It is a $(REF MerkleTree, merkle,tree) that keeps the siblings on that path.
 +/
 struct InclusionProver(Hash = SHA256) if (isDigest!Hash)
 {
     /// The digests of a path.
     alias Digest = DigestType!Hash;
 
-    private ulong index;
-    private MerkleTree!Hash before; // the leaves before leaf i
-    private ulong passed; // the bytes of leaf i so far
-    private Digest[64] neighbours; // by level, those to the right that are complete
-    private ulong known; // one bit for each of them
-    private MerkleTree!Hash neighbour; // the one that is read now
-    private uint level; // and its level
+    private MerkleTree!Hash tree;
 
     /// The prover for the leaf with this index, counted from 0.
-    this(Format format, ulong segment, ulong index)
+    ///
+    /// Throws: as $(REF MerkleTree, merkle,tree).
+    this(Format format, ulong segment, ulong index) @safe pure @nogc
     {
-        this.index = index;
-        before = MerkleTree!Hash(format, segment);
-        neighbour = before;
-        toTheRight();
+        tree = MerkleTree!Hash(format, segment);
+        tree.proving = true;
+        tree.index = index;
     }
 
-    /// Adds bytes at the end of the stream, one or many.
+    /// Appends bytes, one or many.
     void put(scope const(ubyte)[] data...)
     {
-        while (data.length > 0)
-        {
-            if (before.leaves < index || before.length % before.segment != 0)
-                put(before, index, data);
-            else if (passed < before.segment)
-            {
-                const missing = before.segment - passed;
-                const now = data.length < missing ? data.length : cast(size_t) missing;
-                passed += now;
-                data = data[now .. $];
-            }
-            else if (neighbour.leaves < 1UL << level || neighbour.length % neighbour.segment != 0)
-                put(neighbour, 1UL << level, data);
-            else
-            {
-                neighbours[level] = neighbour.finish();
-                known |= 1UL << level++;
-                toTheRight();
-            }
-        }
+        tree.put(data);
+    }
+
+    /// The root of the bytes so far.
+    Digest root() const
+    {
+        return tree.root;
+    }
+
+    /// The number of leaves so far, including a short last one.
+    ulong leaves() const @safe pure nothrow @nogc
+    {
+        return tree.leaves;
     }
 
     /++
@@ -72,50 +58,23 @@ struct InclusionProver(Hash = SHA256) if (isDigest!Hash)
     +/
     Digest[] path() const
     {
-        if (passed == 0)
+        if (tree.index >= tree.leaves)
             return null;
+        MerkleTree!Hash copy = tree;
+        copy.close();
         Digest[] digests;
-        auto left = before.subtrees;
-        foreach (k; 0 .. 64)
-        {
-            if (index >> k & 1)
-            {
-                digests ~= left[$ - 1];
-                left = left[0 .. $ - 1];
-            }
-            else if (known >> k & 1)
-                digests ~= neighbours[k];
-            else if (k == level && neighbour.length > 0)
-                digests ~= neighbour.root;
-        }
+        foreach (level, ref sibling; copy.siblings)
+            if (copy.seen >> level & 1)
+                digests ~= sibling;
         return digests;
-    }
-
-    // The next level at which the neighbour is to the right.
-    private void toTheRight() @safe pure nothrow @nogc
-    {
-        while (level < 63 && index >> level & 1)
-            level++;
-    }
-
-    // Moves bytes from the front of the data into a tree, until it has so many leaves.
-    private static void put(ref MerkleTree!Hash tree, ulong leaves, scope ref const(ubyte)[] data)
-    {
-        const segment = tree.segment;
-        const wanted = leaves - tree.length / segment;
-        // All bytes of many leaves may be more than a ulong can count, but only as many leaves as the data can touch matter.
-        const most = wanted <= data.length / segment + 1 ? wanted * segment - tree.length % segment : data.length;
-        const now = most < data.length ? cast(size_t) most : data.length;
-        tree.put(data[0 .. now]);
-        data = data[now .. $];
     }
 }
 
 /++
 Whether some bytes are the leaf with this index, in the tree of so many leaves with this root (RFC 9162, section 2.1.3.2).
 
-The bytes must be a whole segment, or, if they are the last leaf, no more than one and not empty. See the top of this
-module for what must be trusted in `Format.plain`.
+The bytes must be a whole segment, or, if they are the last leaf, no more than one and not empty. See the top of this module for
+what must be trusted in `Format.plain`.
 +/
 template verifyInclusion(Hash = SHA256) if (isDigest!Hash)
 {
@@ -170,7 +129,7 @@ unittest
     enum segment = 6;
     const bytes = ramp(240);
     foreach (format; [Format.plain, Format.rfc6962])
-        foreach (piece; [1, 5, 6, 13, 240])
+        foreach (piece; [5, 6, 13, 240])
         {
             MerkleTree!() tree = MerkleTree!()(format, segment);
             auto provers = iota(ulong(0), ulong(40)).map!(i => InclusionProver!()(format, segment, i)).array;
@@ -183,6 +142,7 @@ unittest
                 {
                     prover.put(part);
                     const path = prover.path;
+                    assert(prover.root == tree.root && prover.leaves == tree.leaves);
                     if (length <= index * segment)
                     {
                         assert(path is null);
@@ -197,6 +157,8 @@ unittest
                     wrong[$ / 2] ^= 4;
                     assert(!verifyInclusion!()(format, segment, root, index, leaves, wrong, path));
                     assert(!verifyInclusion!()(format, segment, root, index, leaves, leaf ~ ubyte(0), path));
+                    assert(!verifyInclusion!()(format, segment, root, index, leaves, leaf[0 .. $ - 1], path));
+                    assert(!verifyInclusion!()(format, segment, root, index, leaves, null, path));
                     assert(!verifyInclusion!()(format, segment, root, index, leaves, leaf, path ~ root));
                     assert(!verifyInclusion!()(format, segment, root, leaves, leaves, leaf, path));
                     assert(path.length == 0 || !verifyInclusion!()(format, segment, root, index, leaves, leaf, path[1 .. $]));
@@ -218,4 +180,23 @@ unittest
         tree.put(bytes[]);
         assert(verifyInclusion!()(format, 64, tree.root, 0, 1, leaf[] ~ leaf[], null) == (format == Format.plain));
     }
+}
+
+// Many leaves, around batches, and a leaf behind 2^32 others.
+unittest
+{
+    import merkle.tree : ramp;
+
+    const bytes = ramp(3000);
+    foreach (format; [Format.plain, Format.rfc6962])
+        foreach (leaves; [256UL, 257, 512, 700, 768, 1000])
+            foreach (index; [0UL, 1, 254, 255, 256, 511, 512, 699, leaves - 1])
+            {
+                if (index >= leaves)
+                    continue;
+                auto prover = InclusionProver!()(format, 3, index);
+                prover.put(bytes[0 .. cast(size_t) leaves * 3]);
+                const leaf = bytes[cast(size_t) index * 3 .. cast(size_t) index * 3 + 3];
+                assert(verifyInclusion!()(format, 3, prover.root, index, leaves, leaf, prover.path));
+            }
 }

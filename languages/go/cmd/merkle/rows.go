@@ -1,16 +1,17 @@
 package main
 
 import (
+	"bufio"
 	"crypto"
 	_ "crypto/md5" // the hashes of the standard library that rows may name
 	_ "crypto/sha1"
 	_ "crypto/sha512"
-	"errors"
+	"encoding/hex"
 	"fmt"
-	"strconv"
+	"io"
 	"strings"
 
-	"example.org/mksum/merkle"
+	merkle "example.org/mksum/languages/go"
 )
 
 var hashes = map[string]crypto.Hash{
@@ -29,71 +30,186 @@ var patterns = map[string]func(uint64) byte{
 	"pat":    func(i uint64) byte { return byte(i*131 + i>>8*17) },
 }
 
-// computed returns a row of vectors with the root that is computed here; comments it returns as they are.
-func computed(row string) (string, error) {
-	if strings.HasPrefix(row, "#") {
-		return row, nil
+// kinds are what completes a row, and how many columns it has.
+var kinds = map[string]struct {
+	columns  int
+	complete func(column []string) error
+}{
+	"--rows":   {5, completeRoot},
+	"--prove":  {7, completeProof},
+	"--verify": {8, completeVerdict},
+}
+
+// completeRows copies rows and completes each, up to the first that cannot be completed.
+func completeRows(mode string, stdin io.Reader, stdout io.Writer) error {
+	kind, in, out := kinds[mode], bufio.NewReader(stdin), bufio.NewWriter(stdout)
+	for number := 1; ; number++ {
+		line, err := in.ReadString('\n')
+		if err != nil && err != io.EOF {
+			return fmt.Errorf("standard input: %w", err)
+		}
+		if line == "" {
+			return out.Flush()
+		}
+		row := strings.TrimSuffix(line, "\n")
+		if !strings.HasPrefix(row, "#") {
+			column := strings.Split(row, "\t")
+			err := fmt.Errorf("%d columns, expected %d", len(column), kind.columns)
+			if len(column) == kind.columns {
+				err = kind.complete(column)
+			}
+			if err != nil {
+				out.Flush()
+				return fmt.Errorf("row %d: %w", number, err)
+			}
+			row = strings.Join(column, "\t")
+		}
+		fmt.Fprintln(out, row) // out keeps an error until it is flushed
 	}
-	column := strings.Split(row, "\t")
-	if len(column) != 5 {
-		return "", fmt.Errorf("%d columns, expected 5", len(column))
-	}
-	tree, err := treeNamed(column[0])
+}
+
+// completeRoot completes format input length root source.
+func completeRoot(column []string) error {
+	hash, format, segment, err := parseFormat(column[0])
 	if err != nil {
-		return "", err
+		return err
 	}
-	byteAt, ok := patterns[column[1]]
+	tree := merkle.NewWith(hash, format, segment)
+	if err := feed(tree, column[1], column[2]); err != nil {
+		return err
+	}
+	column[3] = hex.EncodeToString(tree.Sum(nil))
+	return nil
+}
+
+// completeProof completes format input length index root path source.
+func completeProof(column []string) error {
+	hash, format, segment, err := parseFormat(column[0])
+	if err != nil {
+		return err
+	}
+	index, err := number(column[3], 0)
+	if err != nil {
+		return err
+	}
+	prover := merkle.NewProverWith(hash, format, segment, index)
+	if err := feed(prover.Tree, column[1], column[2]); err != nil {
+		return err
+	}
+	proof, err := prover.Proof()
+	if err != nil {
+		return err
+	}
+	column[4] = hex.EncodeToString(prover.Sum(nil))
+	path := make([]string, len(proof.Path))
+	for i, digest := range proof.Path {
+		path[i] = hex.EncodeToString(digest)
+	}
+	if column[5] = strings.Join(path, ","); len(path) == 0 {
+		column[5] = "-"
+	}
+	return nil
+}
+
+// completeVerdict completes format leaves index leaf root path verdict source.
+func completeVerdict(column []string) error {
+	hash, format, segment, err := parseFormat(column[0])
+	if err != nil {
+		return err
+	}
+	var proof merkle.Proof
+	if proof.Leaves, err = number(column[1], 0); err != nil {
+		return err
+	}
+	if proof.Index, err = number(column[2], 0); err != nil {
+		return err
+	}
+	leaf, err := unhex(column[3])
+	if err != nil {
+		return err
+	}
+	root, err := unhex(column[4])
+	if err != nil {
+		return err
+	}
+	if column[5] != "-" {
+		for _, text := range strings.Split(column[5], ",") {
+			digest, err := unhex(text)
+			if err != nil {
+				return err
+			}
+			proof.Path = append(proof.Path, digest)
+		}
+	}
+	column[6] = "valid"
+	if merkle.VerifyWith(hash, format, segment, root, proof, leaf) != nil {
+		column[6] = "invalid"
+	}
+	return nil
+}
+
+// unhex decodes hex; "-" is no bytes.
+func unhex(text string) ([]byte, error) {
+	if text == "-" {
+		return nil, nil
+	}
+	bytes, err := hex.DecodeString(text)
+	if err != nil || text == "" || strings.ToLower(text) != text {
+		return nil, fmt.Errorf("'%s' is not lowercase hex", text)
+	}
+	return bytes, nil
+}
+
+// feed writes the first bytes of a pattern.
+func feed(to io.Writer, pattern, length string) error {
+	byteAt, ok := patterns[pattern]
 	if !ok {
-		return "", fmt.Errorf("unknown input %q", column[1])
+		return fmt.Errorf("unknown input '%s'", pattern)
 	}
-	length, err := strconv.ParseUint(column[2], 10, 64)
+	size, err := number(length, 0)
 	if err != nil {
-		return "", err
+		return err
 	}
 	piece := make([]byte, 0, 1<<16)
-	for i := uint64(0); i < length; i++ {
-		if piece = append(piece, byteAt(i)); len(piece) == cap(piece) {
-			tree.Write(piece)
+	for i := uint64(0); i < size; i++ {
+		if piece = append(piece, byteAt(i)); len(piece) == cap(piece) || i == size-1 {
+			if _, err := to.Write(piece); err != nil {
+				return err
+			}
 			piece = piece[:0]
 		}
 	}
-	tree.Write(piece)
-	column[3] = fmt.Sprintf("%x", tree.Sum(nil))
-	return strings.Join(column, "\t"), nil
+	return nil
 }
 
-// treeNamed returns the empty tree of a format string, as in "rfc6962:sha256:64KiB".
-func treeNamed(name string) (*merkle.Tree, error) {
+// parseFormat reads a format string: rfc6962:sha256:64KiB.
+func parseFormat(name string) (hash crypto.Hash, format merkle.Format, segment uint64, err error) {
 	part := strings.Split(name, ":")
 	if len(part) != 3 {
-		return nil, fmt.Errorf("%q: expected FORMAT:HASH:SEGMENT", name)
+		return 0, 0, 0, fmt.Errorf("'%s': expected FORMAT:HASH:SEGMENT", name)
 	}
-	format, err := merkle.ParseFormat(part[0])
-	if err != nil {
-		return nil, err
+	if format, err = merkle.ParseFormat(part[0]); err != nil {
+		return 0, 0, 0, err
 	}
 	hash, ok := hashes[part[1]]
 	if !ok {
-		return nil, fmt.Errorf("unknown hash %q", part[1])
+		return 0, 0, 0, fmt.Errorf("unknown hash '%s'", part[1])
 	}
-	segment, err := size(part[2])
-	if err != nil {
-		return nil, err
-	}
-	return merkle.NewWith(hash, format, segment), nil
+	segment, err = size(part[2])
+	return hash, format, segment, err
 }
 
-// size reads 64, 4KiB, 1MiB.
+// size reads 64, 4KiB, 1MiB, 1GiB, 1TiB.
 func size(text string) (uint64, error) {
-	digits, factor := text, uint64(1)
-	for unit, bytes := range map[string]uint64{"KiB": 1 << 10, "MiB": 1 << 20} {
+	digits, shift := text, 0
+	for i, unit := range []string{"KiB", "MiB", "GiB", "TiB"} {
 		if strings.HasSuffix(text, unit) {
-			digits, factor = strings.TrimSuffix(text, unit), bytes
+			digits, shift = strings.TrimSuffix(text, unit), 10*(i+1)
 		}
 	}
-	number, err := strconv.ParseUint(digits, 10, 32)
-	if err == nil && number == 0 {
-		err = errors.New("segments of no bytes")
+	value, err := number(digits, 1)
+	if err == nil && value > merkle.MaxSegment>>shift {
+		err = fmt.Errorf("'%s' is more than 1TiB", text)
 	}
-	return number * factor, err
+	return value << shift, err
 }

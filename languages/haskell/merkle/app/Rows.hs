@@ -1,59 +1,96 @@
--- | Vector rows: format, input, length, root, source, with tabs between them.
-module Rows (completeRow, wholeNumber) where
+-- | Rows of test vectors: columns with tabs between them, completed with what is computed here.
+module Rows (completeRoot, completeProof, completeVerdict) where
 
+import Args (wholeNumber)
 import qualified Crypto.SHA256 as SHA256
 import qualified Data.ByteString as B
 import qualified Data.ByteString.Lazy as L
-import Data.Char (isDigit)
+import Data.Char (digitToInt, isDigit)
 import Data.List (intercalate)
 import Data.Word (Word8)
 import Merkle
-import Text.Read (readMaybe)
+import Merkle.Proof
 
--- | The row with the root that is computed here. A comment stays as it is; anything else that is not a row, or one of another
--- format, is an error.
-completeRow :: String -> Either String String
-completeRow line@('#' : _) = Right line
-completeRow line = case columns '\t' line of
+-- | format input length root source
+completeRoot :: String -> Either String String
+completeRoot line = case columns '\t' line of
   [name, input, size, _, source] -> do
     s <- shapeOf name
-    bytes <- inputOf input
-    n <- maybe (Left ("not a length: " ++ size)) Right (wholeNumber size)
-    let digest = rootOfLazy s (L.take (fromIntegral n) bytes)
-    Right (intercalate "\t" [name, input, size, SHA256.hex digest, source])
-  _ -> Left ("not five columns: " ++ line)
+    bytes <- inputOf input size
+    Right (joined [name, input, size, SHA256.hex (rootOfLazy s bytes), source])
+  other -> wrongCount 5 other
+
+-- | format input length index root path source
+completeProof :: String -> Either String String
+completeProof line = case columns '\t' line of
+  [name, input, size, number, _, _, source] -> do
+    s <- shapeOf name
+    bytes <- inputOf input size
+    index <- wholeNumber 0 number
+    path <- maybe (Left ("there is no leaf " ++ number)) Right (proof (L.foldlChunks feed (prover s (fromIntegral index)) bytes))
+    let shown = if null path then "-" else intercalate "," (map SHA256.hex path)
+    Right (joined [name, input, size, number, SHA256.hex (rootOfLazy s bytes), shown, source])
+  other -> wrongCount 7 other
+
+-- | format leaves index leaf root path verdict source
+completeVerdict :: String -> Either String String
+completeVerdict line = case columns '\t' line of
+  [name, leaves, number, leaf, expected, path, _, source] -> do
+    s <- shapeOf name
+    count <- wholeNumber 0 leaves
+    index <- wholeNumber 0 number
+    bytes <- unhex leaf
+    digest <- unhex expected
+    digests <- if path == "-" then Right [] else mapM unhex (columns ',' path)
+    let valid = verify s digest (fromIntegral index) (fromIntegral count) bytes digests
+    Right (joined [name, leaves, number, leaf, expected, path, if valid then "valid" else "invalid", source])
+  other -> wrongCount 8 other
+
+joined :: [String] -> String
+joined = intercalate "\t"
+
+wrongCount :: Int -> [String] -> Either String a
+wrongCount expected found = Left (show (length found) ++ " columns, expected " ++ show expected)
 
 -- | A shape by its name, as in @rfc6962:sha256:4KiB@.
 shapeOf :: String -> Either String Shape
-shapeOf name = maybe (Left ("not a format of this program: " ++ name)) Right $ case columns ':' name of
-  ["plain", "sha256", size] -> bytesOf size >>= shape Plain
-  ["rfc6962", "sha256", size] -> bytesOf size >>= shape Rfc6962
-  _ -> Nothing
+shapeOf name = case columns ':' name of
+  [f, "sha256", size] | Just f' <- lookup f [("plain", Plain), ("rfc6962", Rfc6962)] -> do
+    bytes <- bytesOf size
+    maybe (Left ("'" ++ size ++ "' is not a segment size")) Right (shape f' bytes)
+  _ -> Left ("'" ++ name ++ "' is not a format of this program")
 
-bytesOf :: String -> Maybe Int
-bytesOf text = case span isDigit text of
-  (digits, "") -> wholeNumber digits
-  (digits, "KiB") -> (* 1024) <$> wholeNumber digits
-  (digits, "MiB") -> (* 1048576) <$> wholeNumber digits
-  (digits, "GiB") -> (* 1073741824) <$> wholeNumber digits
-  _ -> Nothing
+bytesOf :: String -> Either String Int
+bytesOf text = case lookup unit [("", 1), ("KiB", 1024), ("MiB", 1048576), ("GiB", 1073741824), ("TiB", 1099511627776)] of
+  Just factor -> do
+    count <- wholeNumber 1 digits
+    if count > maxSegment `div` factor then Left ("'" ++ text ++ "' is more than 1TiB") else Right (count * factor)
+  Nothing -> Left ("'" ++ text ++ "' is not a size")
+  where
+    (digits, unit) = span isDigit text
 
--- | The endless bytes with this name.
-inputOf :: String -> Either String L.ByteString
-inputOf "mod251" = Right (endless [fromIntegral (i `mod` 251) | i <- [0 .. 251 * 256 - 1 :: Int]])
-inputOf "pat" = Right (endless [fromIntegral (i * 131 + i `div` 256 * 17) | i <- [0 .. 65535 :: Int]])
-inputOf name = Left ("unknown input: " ++ name)
+-- | The first bytes of the pattern with this name.
+inputOf :: String -> String -> Either String L.ByteString
+inputOf name size = do
+  n <- wholeNumber 0 size
+  bytes <- case name of
+    "mod251" -> Right (endless [fromIntegral (i `mod` 251) | i <- [0 .. 251 * 256 - 1 :: Int]])
+    "pat" -> Right (endless [fromIntegral (i * 131 + i `div` 256 * 17) | i <- [0 .. 65535 :: Int]])
+    _ -> Left ("unknown input '" ++ name ++ "'")
+  Right (L.take (fromIntegral n) bytes)
 
 endless :: [Word8] -> L.ByteString
 endless = L.cycle . L.fromStrict . B.pack
 
--- | Decimal digits only, and a number that fits.
-wholeNumber :: String -> Maybe Int
-wholeNumber text
-  | null text || not (all isDigit text) = Nothing
-  | otherwise = do
-    n <- readMaybe text :: Maybe Integer
-    if n <= toInteger (maxBound :: Int) then Just (fromInteger n) else Nothing
+-- | The bytes of lowercase hexadecimal; "-" is no bytes.
+unhex :: String -> Either String B.ByteString
+unhex "-" = Right B.empty
+unhex text = if null text then bad else B.pack <$> bytes text
+  where
+    bytes (a : b : rest) | all (`elem` "0123456789abcdef") [a, b] = (fromIntegral (16 * digitToInt a + digitToInt b) :) <$> bytes rest
+    bytes [] = Right []
+    bytes _ = bad
+    bad = Left ("'" ++ text ++ "' is not lowercase hex")
 
 columns :: Char -> String -> [String]
 columns separator text = case break (== separator) text of

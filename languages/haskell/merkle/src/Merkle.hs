@@ -1,4 +1,7 @@
 {-# LANGUAGE BangPatterns #-}
+{-# OPTIONS_GHC -O2 #-}
+-- As in Crypto.SHA256.Block: so that other threads and timeouts go on while a large piece is hashed.
+{-# OPTIONS_GHC -fno-omit-yields #-}
 
 -- |
 -- Module      : Merkle
@@ -20,6 +23,7 @@ module Merkle
     Format (..),
     Shape,
     shape,
+    maxSegment,
     format,
     segment,
 
@@ -54,7 +58,7 @@ import qualified Data.ByteString as B
 import qualified Data.ByteString.Internal as Internal
 import qualified Data.ByteString.Lazy as L
 import qualified Data.ByteString.Unsafe as Unsafe
-import Data.Foldable (foldl')
+import qualified Data.Foldable as Foldable
 import Data.Word (Word64, Word8)
 import Foreign.Marshal.Alloc (allocaBytes)
 import Foreign.Marshal.Utils (copyBytes)
@@ -84,9 +88,13 @@ data Shape = Shape
   }
   deriving (Eq, Show)
 
--- | The shape with segments of so many bytes; nothing, if they are fewer than 1.
+-- | The shape with segments of so many bytes; nothing, unless they are 1 to 'maxSegment'.
 shape :: Format -> Int -> Maybe Shape
-shape f size = if size >= 1 then Just (Shape f size) else Nothing
+shape f size = if size >= 1 && size <= maxSegment then Just (Shape f size) else Nothing
+
+-- | The size of the largest segment, 2^40 bytes.
+maxSegment :: Int
+maxSegment = 1099511627776
 
 -- | 32 bytes.
 type Digest = B.ByteString
@@ -105,7 +113,7 @@ rootOfLazy s = root . L.foldlChunks update (empty s)
 -- >>> rootOfAll sixtyFour ["Mer", "kle"] == rootOf sixtyFour "Merkle"
 -- True
 rootOfAll :: Foldable pieces => Shape -> pieces B.ByteString -> Digest
-rootOfAll s = root . foldl' update (empty s)
+rootOfAll s = root . Foldable.foldl' update (empty s)
 
 -- | The tree over the bytes so far.
 data Tree = Tree
@@ -119,16 +127,20 @@ data Tree = Tree
     -- leaf or the beginning of a longer one.
     _started :: !Int,
     -- | Their hash so far, with the prefix of the format.
-    _leaf :: !SHA256.Context
+    _leaf :: !SHA256.Context,
+    -- | What ends a complete leaf, where that is a block of its own.
+    _padding :: !(Maybe Padding)
   }
 
 -- | The tree over no bytes.
 empty :: Shape -> Tree
-empty s = Tree s 0 B.empty 0 (newLeaf (format s))
+empty s = Tree s 0 B.empty 0 (newLeaf (format s)) padding
+  where
+    padding = if format s == Plain && segment s `rem` 64 == 0 then Just (paddingOf (segment s)) else Nothing
 
 -- | The tree over no bytes in the same shape.
 reset :: Tree -> Tree
-reset = empty . treeShape
+reset tree = tree {_complete = 0, _perfect = B.empty, _started = 0, _leaf = newLeaf (format (treeShape tree))}
 
 -- | The number of leaves, the last one included if it is short.
 leafCount :: Tree -> Word64
@@ -154,24 +166,24 @@ update tree bytes
   | B.null bytes = tree
   | started == 0 && B.length bytes >= size =
     let !whole = B.length bytes - B.length bytes `rem` size
-        !(!complete', !perfect') = appendLeaves s complete perfect (Unsafe.unsafeTake whole bytes)
-     in update (Tree s complete' perfect' 0 leaf) (Unsafe.unsafeDrop whole bytes)
-  | B.length bytes < missing = Tree s complete perfect (started + B.length bytes) (SHA256.update leaf bytes)
+        !(!complete', !perfect') = appendLeaves s padding complete perfect (Unsafe.unsafeTake whole bytes)
+     in update tree {_complete = complete', _perfect = perfect'} (Unsafe.unsafeDrop whole bytes)
+  | B.length bytes < missing = tree {_started = started + B.length bytes, _leaf = SHA256.update leaf bytes}
   | otherwise =
     let !digest = SHA256.finalize (SHA256.update leaf (Unsafe.unsafeTake missing bytes))
         !(!complete', !perfect') = appendDigest (format s) complete perfect digest
-     in update (Tree s complete' perfect' 0 (newLeaf (format s))) (Unsafe.unsafeDrop missing bytes)
+     in update (reset tree) {_complete = complete', _perfect = perfect'} (Unsafe.unsafeDrop missing bytes)
   where
-    Tree s@(Shape _ size) complete perfect started leaf = tree
+    Tree s@(Shape _ size) complete perfect started leaf padding = tree
     missing = size - started
 
 -- | The root of the tree over the bytes so far.
 --
 -- From the right: the short leaf, if there is one, then each perfect subtree joined to what is right of it.
 root :: Tree -> Digest
-root (Tree s _ perfect started leaf) = case ragged ++ reverse (digests perfect) of
+root (Tree s _ perfect started leaf _) = case ragged ++ reverse (digests perfect) of
   [] -> SHA256.hash B.empty
-  rightmost : others -> foldl' (flip (hashNode (format s))) rightmost others
+  rightmost : others -> Foldable.foldl' (flip (hashNode (format s))) rightmost others
   where
     ragged = [SHA256.finalize leaf | started > 0]
 
@@ -192,17 +204,23 @@ hashNode Rfc6962 left right = SHA256.hash (B.concat [B.singleton 1, left, right]
 -- Many leaves at once
 --
 -- Between two pieces the tree is an immutable value; within one it is a stack in memory. There, a leaf costs its hash and on
--- average one node, and nothing is allocated.
+-- average one node, no list of leaves or digests is made, and nothing is allocated.
 
 -- | The count and the perfect subtrees after whole segments.
-appendLeaves :: Shape -> Word64 -> B.ByteString -> B.ByteString -> (Word64, B.ByteString)
-appendLeaves (Shape f size) count perfect bytes = withStack count perfect $ \mem stack ->
+appendLeaves :: Shape -> Maybe Padding -> Word64 -> B.ByteString -> B.ByteString -> (Word64, B.ByteString)
+appendLeaves (Shape f size) padding count perfect bytes = withStack count perfect $ \mem stack ->
   Unsafe.unsafeUseAsCStringLen bytes $ \(start0, len) ->
     let end = start0 `plusPtr` len
         go !p !n !top
           | p == end = pure (n, top)
           | otherwise = do
-            hashWith mem f 0 (castPtr p) size top
+            case padding of
+              Nothing -> hashWith mem f 0 (castPtr p) size top
+              Just known -> do
+                start mem
+                absorb mem (castPtr p) (size `quot` 64)
+                absorbPadding mem known
+                writeDigest mem top
             top' <- joinPairs mem f (n + 1) top
             go (p `plusPtr` size) (n + 1) top'
      in go start0 count stack

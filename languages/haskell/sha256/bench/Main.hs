@@ -1,13 +1,11 @@
--- | This package beside the pure SHA and the C of cryptonite, in one run.
+-- | This package beside the pure SHA and the C of cryptohash-sha256, in one run.
 --
 -- > cabal bench --benchmark-options="--match prefix hash/32"
 module Main (main) where
 
 import Criterion.Main (Benchmark, bench, bgroup, defaultMain, env, nf)
-import qualified Crypto.Hash as Cryptonite
-import qualified Crypto.MAC.HMAC as Cryptonite
+import qualified Crypto.Hash.SHA256 as Cryptohash
 import qualified Crypto.SHA256 as SHA256
-import qualified Data.ByteArray as Memory
 import qualified Data.ByteString as B
 import qualified Data.ByteString.Lazy as L
 import qualified Data.Digest.Pure.SHA as SHA
@@ -25,18 +23,16 @@ hashes n = env (pure (message n)) $ \m ->
   bgroup
     (show n)
     [ bench "sha256" (nf SHA256.hash m),
-      bench "cryptonite" (nf cryptonite m),
+      bench "cryptohash" (nf Cryptohash.hash m),
       bench "SHA" (nf (L.toStrict . SHA.bytestringDigest . SHA.sha256 . L.fromStrict) m)
     ]
-  where
-    cryptonite m = Memory.convert (Cryptonite.hash m :: Cryptonite.Digest Cryptonite.SHA256) :: B.ByteString
 
 lazies :: Int -> Benchmark
 lazies n = env (pure (L.fromChunks (replicate (n `div` 32768) (message 32768)))) $ \m ->
   bgroup
     (show n)
     [ bench "sha256" (nf SHA256.hashLazy m),
-      bench "cryptonite" (nf (\b -> Memory.convert (Cryptonite.hashlazy b :: Cryptonite.Digest Cryptonite.SHA256) :: B.ByteString) m),
+      bench "cryptohash" (nf Cryptohash.hashlazy m),
       bench "SHA" (nf (L.toStrict . SHA.bytestringDigest . SHA.sha256) m)
     ]
 
@@ -45,7 +41,7 @@ macs n = env (pure (message n)) $ \m ->
   bgroup
     (show n)
     [ bench "sha256" (nf ((\(SHA256.MAC code) -> code) . SHA256.hmac key) m),
-      bench "cryptonite" (nf (\b -> Memory.convert (Cryptonite.hmac key b :: Cryptonite.HMAC Cryptonite.SHA256) :: B.ByteString) m),
+      bench "cryptohash" (nf (Cryptohash.hmac key) m),
       bench "SHA" (nf (L.toStrict . SHA.bytestringDigest . SHA.hmacSha256 (L.fromStrict key) . L.fromStrict) m)
     ]
   where

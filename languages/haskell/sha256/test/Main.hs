@@ -2,11 +2,15 @@
 module Main (main) where
 
 import qualified Crypto.SHA256 as SHA256
+import Crypto.SHA256.Block (finish, start, withScratch, writeDigest)
 import Data.Bits (complementBit, xor)
 import qualified Data.ByteString as B
 import qualified Data.ByteString.Char8 as C
+import qualified Data.ByteString.Internal as Internal
 import qualified Data.ByteString.Lazy as L
-import Data.List (foldl')
+import qualified Data.ByteString.Unsafe as Unsafe
+import qualified Data.List as List
+import Foreign.Ptr (castPtr)
 import Test.Tasty (TestTree, defaultMain, testGroup)
 import Test.Tasty.HUnit (assertBool, assertEqual, testCase, (@?=))
 import Test.Tasty.QuickCheck (Gen, choose, forAll, listOf, testProperty, vectorOf, (===))
@@ -70,6 +74,14 @@ borders =
       testCase "one million times a (FIPS 180-4)" $
         SHA256.hex (SHA256.hash (C.replicate 1000000 'a'))
           @?= "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0",
+      -- A message of 0x5c0000043 bytes, of which only the last three are hashed. The digest is that of a SHA-256 in Python that takes
+      -- the length as an argument.
+      testCase "more than 2^32 bits" $ do
+        digest <- Internal.create 32 $ \out -> withScratch $ \mem -> Unsafe.unsafeUseAsCStringLen (C.pack "abc") $ \(p, len) -> do
+          start mem
+          finish mem (castPtr p) len 0x5c0000043
+          writeDigest mem out
+        SHA256.hex digest @?= "6f4b2092600157b7435334d871afe0d90babaf5074a983495c504ad38b11e869",
       testCase "every split at 55, 56, 63, 64, 65, 119, 120, 127, 128, 129" $
         sequence_
           [ assertEqual (show (n, cut)) (SHA256.hash (ramp n)) (pieces [B.take cut (ramp n), B.drop cut (ramp n)])
@@ -95,7 +107,7 @@ ramp :: Int -> B.ByteString
 ramp n = fst (B.unfoldrN n (\i -> Just (fromIntegral (i `mod` 251), i + 1)) (0 :: Int))
 
 pieces :: [B.ByteString] -> B.ByteString
-pieces = SHA256.finalize . foldl' SHA256.update SHA256.init
+pieces = SHA256.finalize . List.foldl' SHA256.update SHA256.init
 
 macs :: [Record] -> [[String]] -> TestTree
 macs rfc4231 wycheproof =

@@ -5,9 +5,10 @@ use strict;
 use warnings;
 use parent 'Digest::base';
 
-use Carp        ();
-use Digest::MD5 ();
-use Digest::SHA ();
+use Carp                     ();
+use Digest::MD5              ();
+use Digest::Merkle::Libmksum ();
+use Digest::SHA              ();
 
 our $VERSION = '0.01';
 
@@ -26,8 +27,14 @@ my %HASH = (
 my %PREFIX = ( plain => [ q{}, q{} ], rfc6962 => [ "\x00", "\x01" ] );
 
 # Leaves are hashed in batches of 2^height leaves and about this many bytes: Perl is fast where one operation works
-# on a whole list. A longer segment is hashed as it comes, in an object of its own.
+# on a whole list, and libmksum where it has many messages. A longer segment is hashed as it comes, in an object of its own.
 my $BATCH = 65_536;
+
+# With libmksum a batch is larger, and so is a segment that is a batch of its own.
+my $LIBMKSUM_BATCH = 131_072;
+my $LIBMKSUM_LEAF  = 16_777_216;
+
+my $MAX_SEGMENT = 1_099_511_627_776;
 
 sub new {
     my ( $class, %option ) = @_;
@@ -37,19 +44,16 @@ sub new {
     Carp::croak( 'Unknown option: ' . join ', ', sort keys %option ) if %option;
     Carp::croak("Unknown format: $format")                           if !$PREFIX{$format};
     Carp::croak("Unknown hash: $hash")                               if !$HASH{$hash};
-    Carp::croak("Not a segment size of 1 byte or more: $segment")
-        if $segment !~ /\A[0-9]{1,15}\z/smx || $segment < 1;
+    Carp::croak("Not a segment size of 1 to 2^40 bytes: $segment")
+        if $segment !~ /\A[0-9]{1,15}\z/smx || $segment < 1 || $segment > $MAX_SEGMENT;
 
-    my $height = 0;
-    $height++ while $segment << ( $height + 1 ) <= $BATCH;
-    my $self = bless {
-        format  => $format,
-        hash    => $hash,
-        segment => 0 + $segment,
-        height  => $height,
-        batch   => $segment << $height,
-        },
-        ref $class || $class;
+    my $self = bless { format => $format, hash => $hash, segment => 0 + $segment }, ref $class || $class;
+    $self->{libmksum} = $hash eq 'sha256' && Digest::Merkle::Libmksum->available;
+    my ( $batch, $longest ) = $self->{libmksum} ? ( $LIBMKSUM_BATCH, $LIBMKSUM_LEAF ) : ( $BATCH, $BATCH );
+    $self->{height} = 0;
+    $self->{height}++ while $segment << ( $self->{height} + 1 ) <= $batch;
+    $self->{batch} = $segment << $self->{height};
+    $self->{long}  = $segment > $longest;
     return $self->reset;
 }
 
@@ -59,7 +63,7 @@ sub reset {    ## no critic (ProhibitBuiltinHomonyms) # the name is given by Dig
     $self->{subtrees} = [];     # height -> digest of the perfect subtree of 2^height leaves that waits for its neighbour
     $self->{pending}  = q{};    # the bytes of a batch that is not complete
     $self->{started}  = 0;      # the bytes of a long segment that is not complete; they are in:
-    $self->{leaf}     = $self->{segment} > $BATCH ? $self->_new_leaf : undef;
+    $self->{leaf}     = $self->{long} ? $self->_new_leaf : undef;
     return $self;
 }
 
@@ -71,10 +75,11 @@ sub clone {
     return $copy;
 }
 
-sub format  { my ($self) = @_; return $self->{format} }    ## no critic (ProhibitBuiltinHomonyms)
+sub backend { my ($self) = @_; return $self->{libmksum} ? 'libmksum' : 'perl' }
+sub format  { my ($self) = @_; return $self->{format} }                           ## no critic (ProhibitBuiltinHomonyms)
 sub hash    { my ($self) = @_; return $self->{hash} }
 sub segment { my ($self) = @_; return $self->{segment} }
-sub length  { my ($self) = @_; return $self->{length} }    ## no critic (ProhibitBuiltinHomonyms)
+sub length  { my ($self) = @_; return $self->{length} }                           ## no critic (ProhibitBuiltinHomonyms)
 
 sub leaves {
     my ($self) = @_;
@@ -82,13 +87,18 @@ sub leaves {
     return ( $self->{length} - $rest ) / $self->{segment} + ( $rest ? 1 : 0 );
 }
 
-sub add {
-    my ( $self, @pieces ) = @_;
-    for my $piece (@pieces) {
-        utf8::downgrade( $piece, 1 ) or Carp::croak('Wide character in add');
-        if   ( $self->{leaf} ) { $self->_add_to_long_leaf( \$piece ) }
-        else                   { $self->_add_to_batch( \$piece ) }
-        $self->{length} += CORE::length $piece;
+sub add {    ## no critic (RequireArgUnpacking) # a megabyte is not copied before it is hashed
+    my $self = shift;
+    for my $bytes (@_) {
+        my $piece = \$bytes;
+        if ( utf8::is_utf8($bytes) ) {
+            my $downgraded = $bytes;
+            utf8::downgrade( $downgraded, 1 ) or Carp::croak('Wide character in add');
+            $piece = \$downgraded;
+        }
+        if   ( $self->{leaf} ) { $self->_add_to_long_leaf($piece) }
+        else                   { $self->_add_to_batch($piece) }
+        $self->{length} += CORE::length ${$piece};
     }
     return $self;
 }
@@ -126,6 +136,13 @@ sub _add_to_batch {
 
 sub _add_batch {
     my ( $self, $bytes, $at ) = @_;
+    if ( $self->{libmksum} ) {
+
+        # A batch is a perfect subtree, and the root of its bytes alone is its digest.
+        my $name = "$self->{format}:$self->{hash}:$self->{segment}";
+        $self->_carry( $self->{height}, Digest::Merkle::Libmksum->root( $name, $bytes, $at, $self->{batch} ) );
+        return;
+    }
     my $level = $self->_leaf_digests( $bytes, $at, 1 << $self->{height} );
     $level = $self->_parents($level) for 1 .. $self->{height};
     $self->_carry( $self->{height}, $level );
@@ -270,6 +287,10 @@ no bytes is the hash of no bytes.
 
 The memory for any stream is one digest a level, and up to 64 KiB of bytes.
 
+If L<FFI::Platypus> is installed and the system has the library C<libmksum>, SHA-256 trees are hashed by that, ten times as fast
+or more; the memory is up to 128 KiB of bytes then, or the segment if that is larger, up to 16 MiB. The environment variable
+C<DIGEST_MERKLE_LIBMKSUM> names the file of the library, or is C<none> for none.
+
 This class is a L<Digest::base>, so C<add_bits>, C<hexdigest>, C<b64digest> and C<base64_padded_digest> are as everywhere.
 
 =head1 METHODS
@@ -280,7 +301,7 @@ This class is a L<Digest::base>, so C<add_bits>, C<hexdigest>, C<b64digest> and 
 
 These are the defaults. The format is C<plain>, where a leaf is H(bytes) and a node H(left, right), or C<rfc6962>, where
 they are H(0, bytes) and H(1, left, right), as in Certificate Transparency (RFC 6962, section 2.1). The hash is C<md5>,
-C<sha1>, C<sha224>, C<sha256>, C<sha384>, C<sha512> or C<sha512-256>. The segment is in bytes, 1 or more. Croaks at
+C<sha1>, C<sha224>, C<sha256>, C<sha384>, C<sha512> or C<sha512-256>. The segment is in bytes, 1 to 2^40. Croaks at
 anything else.
 
 =head2 add
@@ -297,11 +318,11 @@ The root of the bytes so far, in binary or hexadecimal. The object does not chan
 
 =head2 digest
 
-The root, after which the object is as new. L<Digest> asks for this; use C<root> to look at it.
+The root, after which the object is as new. L<Digest> asks for this; use C<root> to keep the object as it is.
 
 =head2 reset, clone
 
-The object as new; a copy that goes its own way.
+The object as new; a copy with a life of its own.
 
 =head2 leaves, length
 
@@ -319,6 +340,10 @@ The digest of the node over a left and a right digest.
 =head2 format, hash, segment, digest_size
 
 What the object was made with, and the bytes in a digest.
+
+=head2 backend
+
+C<libmksum> or C<perl>: what hashes.
 
 =head1 SECURITY
 

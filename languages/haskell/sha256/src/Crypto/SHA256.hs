@@ -1,4 +1,5 @@
 {-# LANGUAGE BangPatterns #-}
+{-# OPTIONS_GHC -O2 #-}
 
 -- |
 -- Module      : Crypto.SHA256
@@ -48,7 +49,7 @@ import qualified Data.ByteString.Internal as Internal
 import qualified Data.ByteString.Lazy as L
 import qualified Data.ByteString.Lazy.Internal as L (ByteString (..))
 import qualified Data.ByteString.Unsafe as Unsafe
-import Data.List (foldl')
+import qualified Data.List as List
 import Data.Word (Word64, Word8)
 import Foreign.Marshal.Utils (copyBytes, fillBytes)
 import Foreign.Ptr (Ptr, castPtr, plusPtr)
@@ -154,7 +155,7 @@ newtype MAC = MAC B.ByteString
 
 instance Eq MAC where
   MAC a == MAC b =
-    B.length a == B.length b && foldl' (.|.) 0 (B.zipWith xor a b) == 0
+    B.length a == B.length b && List.foldl' (.|.) 0 (B.zipWith xor a b) == 0
 
 -- | In hexadecimal.
 instance Show MAC where

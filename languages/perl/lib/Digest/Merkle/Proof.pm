@@ -9,12 +9,12 @@ use Digest::Merkle ();
 
 our $VERSION = '0.01';
 
-# Cut the leaves at leaf i. To the left of it there is one neighbour of the way up for each bit that is set in i: just the
+# Cut the leaves at leaf i. To the left of it there is one sibling on the path for each bit that is set in i: just the
 # perfect subtrees over the first i leaves. To the right there is one for each bit k that is not set, over 2^k leaves, one
-# after another; the stream may end within one, which then stands for all of its leaves.
+# after another; the stream may end within one, which then is over all of its leaves.
 sub new {
     my ( $class, %option ) = @_;
-    my $index = delete $option{index} // Carp::croak('Which leaf? An index is missing');
+    my $index = delete $option{index} // Carp::croak('The index of the leaf is missing');
     Carp::croak("Not the index of a leaf: $index") if $index !~ /\A[0-9]{1,15}\z/smx;
     my $self = bless {
         index      => 0 + $index,

@@ -1,0 +1,68 @@
+//! Lines of `--json`: spec/json.md describes every object.
+
+use base64ct::{Base64, Encoding};
+use mksum_cli::name;
+use serde::Serialize;
+use std::fmt::Display;
+use std::ops::Range;
+use std::path::Path;
+
+/// An object about the file at `path` with these fields, and a newline.
+pub fn line(path: &Path, fields: impl Serialize) -> Vec<u8> {
+    #[derive(Serialize)]
+    struct Object<'a, T> {
+        path: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        path_base64: Option<String>,
+        #[serde(flatten)]
+        fields: T,
+    }
+    let path_base64 = path.to_str().is_none().then(|| Base64::encode_string(name::bytes(path)));
+    object(Object { path: &name::lossy(path), path_base64, fields })
+}
+
+/// An object, and a newline.
+pub fn object(fields: impl Serialize) -> Vec<u8> {
+    let mut line = serde_json::to_vec(&fields).expect("strings and numbers");
+    line.push(b'\n');
+    line
+}
+
+/// A file that could not be processed.
+#[derive(Debug, Serialize)]
+pub struct Error {
+    kind: &'static str,
+    error: String,
+}
+
+impl Error {
+    /// With this reason.
+    pub fn new(reason: &dyn Display) -> Self {
+        Error { kind: "error", error: reason.to_string() }
+    }
+}
+
+/// Bytes of a file that the disk cannot read.
+#[derive(Debug, Serialize)]
+pub struct Unreadable {
+    kind: &'static str,
+    start: u64,
+    end: u64,
+    bytes: u64,
+    error: String,
+}
+
+impl Unreadable {
+    /// For these bytes.
+    pub fn new(part: &mksum_io::Unreadable) -> Self {
+        let Range { start, end } = part.range;
+        Unreadable { kind: "unreadable", start, end, bytes: end - start, error: mksum_io::reason(&part.error()) }
+    }
+}
+
+/// A state of a file that is given by its kind alone: `new`, `gone`, `unchanged`.
+#[derive(Debug, Serialize)]
+pub struct State {
+    /// The state.
+    pub kind: &'static str,
+}

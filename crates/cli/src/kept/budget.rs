@@ -1,0 +1,148 @@
+//! `mksum verify --budget`: as much as fits into some time, the least recently verified data of all files first.
+
+use super::opened::{Opened, opened, trusted, verify_part};
+use super::report::Report;
+use super::rounds::Rounds;
+use super::{files, report_skipped};
+use crate::args::Verify;
+use crate::failure::Failure;
+use crate::json;
+use crate::print::report;
+use crate::progress::left;
+use crate::report::grouped;
+use crate::tool::Tool;
+use crate::walk::Rules;
+use mksum_io::outboard::is_unchanged;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, HashSet};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// Verifies parts of files until the time is over; at least one.
+pub fn run(tool: &Tool, args: &Verify, rules: &Rules, time: Duration) {
+    let deadline = Instant::now() + time;
+    let _progress = tool.progress_until(Some(deadline), || [].into_iter());
+    let mut plan = Plan::default();
+    let mut skipped = 0;
+    for file in files(rules, &args.files) {
+        match file.map(|path| plan.add(tool, args, path)) {
+            Ok(Ok(Added::Planned)) => {}
+            Ok(Ok(Added::Skipped)) => skipped += 1,
+            Ok(Err(error)) => report(&tool.console, &error),
+            Err((path, reason)) => tool.console.error(&path, &reason),
+        }
+    }
+    let mut reports = BTreeMap::new();
+    while let Some(Reverse((_, index))) = plan.due.pop() {
+        let next = plan.due.peek().map_or(u64::MAX, |Reverse((time, _))| *time);
+        if let Err(error) = plan.verify(tool, args, index, (next, deadline), &mut reports) {
+            report(&tool.console, &error);
+        }
+        if Instant::now() >= deadline {
+            break;
+        }
+    }
+    reports.into_values().for_each(Report::end);
+    report_skipped(tool, skipped);
+    plan.report(tool);
+}
+
+/// The files to be verified.
+#[derive(Default)]
+struct Plan {
+    files: Vec<Planned>,
+    /// The time at which a part of a file was verified, and the index of the file: the oldest first.
+    due: BinaryHeap<Reverse<(u64, usize)>>,
+    /// Parts that were verified in this run, each with the index of its file: once is enough, also for damaged ones.
+    done: HashSet<(usize, usize)>,
+}
+
+struct Planned {
+    path: PathBuf,
+    /// The bytes that are not verified yet.
+    never: u64,
+    /// The age of the least recently verified part, if all are verified.
+    oldest: Option<Duration>,
+}
+
+enum Added {
+    Planned,
+    /// The file's size, mtime and inode match the outboard.
+    Skipped,
+}
+
+impl Plan {
+    /// Looks up when the parts of a file were verified.
+    fn add(&mut self, tool: &Tool, args: &Verify, path: PathBuf) -> Result<Added, Failure> {
+        let Opened::Outboard(file, place, outboard) = opened(tool, args, &path)? else { return Ok(Added::Planned) };
+        trusted(args.root.as_deref(), &outboard, &place)?;
+        if args.quick && is_unchanged(&file, outboard.header()) {
+            if args.json {
+                tool.console.print_json(&path, json::State { kind: "unchanged" });
+            }
+            return Ok(Added::Skipped);
+        }
+        let rounds = Rounds::of(&outboard, &place)?;
+        if let Some(part) = rounds.due().first() {
+            self.due.push(Reverse((rounds.verified(*part), self.files.len())));
+        }
+        self.files.push(Planned { path, never: rounds.never(), oldest: rounds.oldest() });
+        Ok(Added::Planned)
+    }
+
+    /// Verifies the parts of a file that are due before those of the others, whose first was verified at `next`.
+    fn verify<'a>(
+        &mut self,
+        tool: &'a Tool,
+        args: &Verify,
+        index: usize,
+        (next, deadline): (u64, Instant),
+        reports: &mut BTreeMap<usize, Report<'a>>,
+    ) -> Result<(), Failure> {
+        let path = self.files[index].path.clone();
+        let Opened::Outboard(file, place, outboard) = opened(tool, args, &path)? else { return Ok(()) };
+        let trust = trusted(args.root.as_deref(), &outboard, &place)?;
+        let mut rounds = Rounds::of(&outboard, &place)?;
+        let new = || Report::new((tool, args.json), &path, (&outboard, &place), trust, file.len());
+        let report = reports.entry(index).or_insert_with(new);
+        drop(file);
+        let due: Vec<_> = rounds.due().into_iter().filter(|&part| !self.done.contains(&(index, part))).collect();
+        let mut ended = None;
+        for part in due {
+            let time = rounds.verified(part);
+            if time > next {
+                ended = Some(time);
+                break;
+            }
+            verify_part(tool, &path, (&outboard, &place), part, &mut rounds, report)?;
+            self.done.insert((index, part));
+            if Instant::now() >= deadline {
+                break;
+            }
+        }
+        rounds.write()?;
+        if let Some(time) = ended {
+            self.due.push(Reverse((time, index)));
+        }
+        let planned = &mut self.files[index];
+        (planned.never, planned.oldest) = (rounds.never(), rounds.oldest());
+        Ok(())
+    }
+
+    /// Reports how much of all files is verified.
+    fn report(&self, tool: &Tool) {
+        let never: u64 = self.files.iter().map(|file| file.never).sum();
+        let oldest = self.files.iter().filter_map(|file| file.oldest).max();
+        let of = match &self.files[..] {
+            [] => return,
+            [file] => mksum_cli::name::Shown(&file.path).to_string(),
+            files => format!("{} files", files.len()),
+        };
+        let state = match (never, oldest) {
+            (0, Some(age)) => format!("all data was verified within the last {}", left(age.as_secs_f64().max(1.0))),
+            (0, None) => "there is no data".into(),
+            (never, _) => format!("{} bytes are not verified yet", grouped(never)),
+        };
+        tool.console.note(&format_args!("{of}: {state}"));
+    }
+}

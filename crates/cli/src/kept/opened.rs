@@ -1,0 +1,104 @@
+//! Files and the outboards that they are compared with.
+
+use super::report::{Report, Trust};
+use super::rounds::Rounds;
+use super::{is_missing, needs_outboard, outboard_of, report_new};
+use crate::args::Verify;
+use crate::failure::Failure;
+use crate::tool::Tool;
+use mksum::outboard::{Foreign, ForeignLayout, Outboard, OutboardError, ReadAt};
+use mksum::{Root, Spec};
+use mksum_io::outboard::{EXTENSION, Stored, verify};
+use mksum_io::{Error, File};
+use std::path::{Path, PathBuf};
+
+/// An outboard of this project or another.
+pub type Any = Outboard<Box<dyn ReadAt>>;
+
+/// A file and what it is compared with.
+pub enum Opened {
+    /// Its outboard, and the path of that.
+    Outboard(File, PathBuf, Any),
+    /// A file in a directory that has no outboard: it was reported.
+    New,
+    /// Another program's tree without digests, at this path: of a file that is a single leaf.
+    SingleLeaf(File, PathBuf, Spec),
+}
+
+/// Opens a file and its outboard.
+pub fn opened(tool: &Tool, args: &Verify, path: &Path) -> Result<Opened, Failure> {
+    let file = File::open(path, &tool.options)?;
+    let boxed = |bytes: Box<dyn ReadAt>, place: &Path| {
+        Outboard::open(bytes).map_err(|error| Error::from_outboard(error, place))
+    };
+    let layout = match &args.foreign {
+        None => None,
+        Some(spec) => Some(ForeignLayout::new(spec, file.len()).map_err(|error| Error::from_join(error, path, spec))?),
+    };
+    let extension = layout.as_ref().map_or(EXTENSION, ForeignLayout::extension);
+    let place = outboard_of(path, args.outboard.as_ref(), extension);
+    let stored = match Stored::open(&place) {
+        Err(error) if is_missing(&error, &place) => {
+            if args.directories.recursive {
+                tool.options.meter.skip(file.len());
+                report_new(tool, args.json, path);
+                return Ok(Opened::New);
+            }
+            return Err(Failure::Refused(path.into(), needs_outboard(path, &place)));
+        }
+        stored => stored?,
+    };
+    let outboard = match (layout, &args.foreign) {
+        (Some(layout), Some(spec)) => match Foreign::open(stored, layout) {
+            Err(mksum::Error::Source(error)) if error.downcast_ref() == Some(&OutboardError::NoDigests) => {
+                return Ok(Opened::SingleLeaf(file, place, spec.clone()));
+            }
+            Err(error) => return Err(Error::from_outboard(error, &place).into()),
+            Ok(foreign) => boxed(Box::new(foreign), &place)?,
+        },
+        _ => boxed(Box::new(stored), &place)?,
+    };
+    Ok(Opened::Outboard(file, place, outboard))
+}
+
+/// Verifies a part of a file, and remembers it if it is good.
+pub fn verify_part(
+    tool: &Tool,
+    path: &Path,
+    (outboard, place): (&Any, &Path),
+    part: usize,
+    rounds: &mut Rounds,
+    report: &mut Report<'_>,
+) -> Result<(), Error> {
+    let (range, before) = (rounds.range(part), report.found());
+    let bytes = range.end - range.start;
+    verify(File::open(path, &tool.options)?, (outboard, place), range, &mut |finding| {
+        report.add(finding);
+        Ok(())
+    })?;
+    report.verified += bytes;
+    // A damaged part stays the first one due.
+    if report.found() == before { rounds.good(part) } else { Ok(()) }
+}
+
+/// The root on the command line.
+pub fn claimed(given: &str, spec: &Spec, place: &Path) -> Result<mksum::ClaimedRoot, Failure> {
+    let claimed = spec.claimed_root(given);
+    claimed.map_err(|error| Failure::refused(place, format_args!("--root: {error} ({spec})")))
+}
+
+/// Where the root comes from that the file is compared with.
+///
+/// # Errors
+/// If the given root is not that of the outboard.
+pub fn trusted(given: Option<&str>, outboard: &Outboard<impl ReadAt>, place: &Path) -> Result<Trust, Failure> {
+    let root: Root = outboard.root();
+    let Some(given) = given else { return Ok(Trust::Outboard) };
+    match root.matches(&claimed(given, outboard.spec(), place)?) {
+        true => Ok(Trust::Given),
+        false => {
+            let roots = format!("expected root {given}\n  found root    {root}");
+            Err(Failure::refused(place, format_args!("this outboard is of another file:\n  {roots}")))
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! The report about one file that is compared with its outboard, range by range.
+
+use super::ranges::{self, RangeLine};
+use crate::report::{bytes, grouped};
+use crate::tool::Tool;
+use mksum::Root;
+use mksum::outboard::{Outboard, ReadAt};
+use mksum_cli::name::Shown;
+use mksum_io::Unreadable;
+use mksum_io::outboard::Finding;
+use serde::Serialize;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+/// The root that a file is compared with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trust {
+    /// The one that was given on the command line.
+    Given,
+    /// The outboard's own.
+    Outboard,
+}
+
+/// The report about one file.
+pub struct Report<'a> {
+    tool: &'a Tool,
+    json: bool,
+    path: PathBuf,
+    /// The path of the outboard.
+    place: PathBuf,
+    root: Root,
+    trust: Trust,
+    /// The longer of the file's length and its outboard's.
+    longest: u64,
+    /// The last range, which the next may continue.
+    open: Option<Open>,
+    /// The bytes verified, and those of them that are damaged.
+    pub verified: u64,
+    damaged: u64,
+    ranges: u64,
+    nodes: u64,
+}
+
+/// A range that the next finding may continue.
+struct Open {
+    kind: &'static str,
+    range: Range<u64>,
+    unreadable: Vec<Unreadable>,
+}
+
+impl<'a> Report<'a> {
+    /// The unreadable parts that a line has at most.
+    const PARTS: usize = 1024;
+
+    /// Nothing is found yet; the file has `len` bytes.
+    pub fn new<R: ReadAt>(
+        (tool, json): (&'a Tool, bool),
+        path: &Path,
+        (outboard, place): (&Outboard<R>, &Path),
+        trust: Trust,
+        len: u64,
+    ) -> Self {
+        let (root, longest) = (outboard.root(), len.max(outboard.len()));
+        let (path, place) = (path.into(), place.into());
+        let (open, verified, damaged, ranges, nodes) = (None, 0, 0, 0, 0);
+        Report { tool, json, path, place, root, trust, longest, open, verified, damaged, ranges, nodes }
+    }
+
+    /// Adds a finding.
+    pub fn add(&mut self, finding: Finding) {
+        let (kind, range, parts) = match finding {
+            Finding::Damaged(range) => ("damaged", range, Vec::new()),
+            Finding::Missing(range) => ("missing", range, Vec::new()),
+            Finding::Grown(range) => ("grown", range, Vec::new()),
+            Finding::Unreadable { unit, parts } => ("unreadable", unit, parts),
+            Finding::Node(node) => {
+                self.nodes += 1;
+                self.tool.console.fail();
+                let mut line = self.line("outboard", node.start..node.end());
+                if !self.json {
+                    line.kind = "damaged node over";
+                }
+                return line.print(self.tool, self.json, &self.place);
+            }
+        };
+        match &mut self.open {
+            Some(open) if open.kind == kind && open.range.end == range.start && open.unreadable.len() < Self::PARTS => {
+                open.range.end = range.end;
+                open.unreadable.extend(parts);
+            }
+            _ => {
+                self.close();
+                self.open = Some(Open { kind, range, unreadable: parts });
+            }
+        }
+    }
+
+    /// The amount of damage found so far: it differs when there is more.
+    pub fn found(&self) -> (u64, u64, Option<u64>) {
+        (self.ranges, self.nodes, self.open.as_ref().map(|open| open.range.end))
+    }
+
+    /// Reports the open range: the next one does not continue it.
+    fn close(&mut self) {
+        let Some(Open { kind, range, unreadable }) = self.open.take() else { return };
+        self.tool.console.fail();
+        self.ranges += 1;
+        self.damaged += range.end - range.start;
+        let line = self.line(kind, range);
+        let line = if unreadable.is_empty() { line } else { line.with_unreadable(&unreadable) };
+        line.print(self.tool, self.json, &self.path);
+    }
+
+    fn line(&self, kind: &'static str, range: Range<u64>) -> RangeLine {
+        RangeLine::new(kind, range, self.root.spec().shape(), self.longest)
+    }
+
+    /// Reports the result for the file.
+    pub fn end(mut self) {
+        self.close();
+        let (verified, len) = (grouped(self.verified), bytes(self.root.len()));
+        let whole = self.verified == self.root.len();
+        let trust = describe(&self.root, self.trust);
+        let text = match self.ranges {
+            0 if whole => format!("OK ({len}, {trust})"),
+            0 => format!("OK ({verified} of {len}, {trust})"),
+            count => {
+                let ranges = if count == 1 { "1 range".into() } else { format!("{count} ranges") };
+                let (damaged, total) = (grouped(self.damaged), grouped(self.root.len()));
+                let are = if self.damaged == 1 { "is" } else { "are" };
+                match whole {
+                    true => format!("FAILED: {damaged} of {len} {are} damaged ({ranges}, {trust})"),
+                    false => {
+                        let damaged = bytes(self.damaged);
+                        format!("FAILED: {damaged} {are} damaged ({ranges}, {verified} of {total} verified, {trust})")
+                    }
+                }
+            }
+        };
+        match self.json {
+            true => self.tool.console.print_json(
+                &self.path,
+                Verdict {
+                    kind: "file",
+                    ok: self.ranges == 0,
+                    format: self.root.spec().to_string(),
+                    root: self.root.to_string(),
+                    trusted: self.trust,
+                    length: self.root.len(),
+                    verified: self.verified,
+                    damaged: self.damaged,
+                    ranges: self.ranges,
+                    outboard_nodes: self.nodes,
+                },
+            ),
+            false => ranges::line(self.tool, &self.path, &text),
+        }
+        if self.nodes > 0 {
+            let plural = if self.nodes == 1 { "node is" } else { "nodes are" };
+            let how = "write it again with 'mksum keep' when the file is intact";
+            self.tool.console.note(&format_args!("{}: {} {plural} damaged: {how}", Shown(&self.place), self.nodes));
+        }
+    }
+}
+
+/// The root and where it comes from, as words.
+pub fn describe(root: &Root, trust: Trust) -> String {
+    match trust {
+        Trust::Given => format!("root {root} as given"),
+        Trust::Outboard => format!("root {root} from the outboard"),
+    }
+}
+
+/// The result for a file, as JSON.
+#[derive(Serialize)]
+pub struct Verdict {
+    pub kind: &'static str,
+    pub ok: bool,
+    pub format: String,
+    pub root: String,
+    pub trusted: Trust,
+    pub length: u64,
+    pub verified: u64,
+    pub damaged: u64,
+    pub ranges: u64,
+    pub outboard_nodes: u64,
+}
+
+impl Serialize for Trust {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(match self {
+            Trust::Given => "given",
+            Trust::Outboard => "outboard",
+        })
+    }
+}

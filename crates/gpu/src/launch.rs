@@ -1,0 +1,141 @@
+//! The division of a tree's levels among a device's work-groups, measured once for each device and hash.
+
+use crate::call::{Arg, Buffer, Kernel, Queue};
+use crate::source::{self, Kind};
+use crate::{Class, Device, Error};
+use mksum::Hash;
+use std::sync::PoisonError;
+use std::time::Duration;
+
+/// The division of a tree's levels among work-groups.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LaunchShape {
+    /// The number of work-items in a group: a power of two.
+    pub group: usize,
+    /// The number of parents that a group computes on its lowest level: a power of two.
+    pub tile: usize,
+    /// The largest number of levels that a group computes.
+    pub levels: u32,
+}
+
+/// The kernel that computes levels of a tree, with its shape.
+pub(crate) struct Levels<'a> {
+    pub queue: &'a Queue,
+    pub kernel: Kernel,
+    pub hash: Hash,
+    pub shape: LaunchShape,
+    /// The number of parents that a work-item computes at once.
+    pub lanes: usize,
+}
+
+impl Levels<'_> {
+    /// Returns the smallest number of parents that the device computes; the CPU computes levels with fewer.
+    pub fn least(&self) -> usize {
+        self.lanes
+    }
+
+    /// Computes every level with at least [`Levels::least`] nodes above `2 * parents` digests, and writes it to `nodes` in
+    /// heap order. `below` is the buffer of the digests and their offset in bytes. Returns the kernels' execution time.
+    pub fn run(&mut self, below: (&Buffer, usize), nodes: &Buffer, parents: usize) -> Result<Duration, Error> {
+        let (size, mut parents, mut below, mut events) = (self.hash.size(), parents, below, Vec::new());
+        assert!(parents.is_power_of_two(), "parents");
+        assert!(below.1 + 2 * parents * size <= below.0.len() && 2 * parents * size <= nodes.len(), "buffers");
+        while parents >= self.least() {
+            let tile = self.shape.tile.min(parents);
+            let levels = (tile / self.lanes).ilog2() + 1;
+            let levels = levels.min(self.shape.levels);
+            let group = self.shape.group.min(tile / self.lanes);
+            // Local memory holds the lowest two levels of a group, one after the other. A single level needs none.
+            let near = if levels == 1 { 16 } else { tile * size + tile / 2 * size };
+            let args = [
+                Arg::Buffer(below.0),
+                Arg::U64(below.1 as u64),
+                Arg::Buffer(nodes),
+                Arg::U64(parents as u64),
+                Arg::U32(tile as u32),
+                Arg::U32(levels),
+                Arg::Local(near),
+            ];
+            events.push(self.queue.run(&mut self.kernel, &args, [parents / tile * group, 1], [group, 1])?);
+            parents >>= levels;
+            below = (nodes, 2 * parents * size);
+        }
+        let mut elapsed = Duration::ZERO;
+        for event in events {
+            elapsed += event.elapsed()?;
+        }
+        Ok(elapsed)
+    }
+}
+
+impl Device {
+    /// The number of digests for measuring shapes.
+    const MEASURED: usize = 1 << 17;
+
+    /// Returns the kernel for pairs of a hash, with the fastest shape on this device.
+    pub(crate) fn levels<'a>(&self, queue: &'a Queue, hash: Hash, kind: Kind) -> Result<Levels<'a>, Error> {
+        let kernel = self.kernel(hash, kind, "pairs")?;
+        let lanes = source::side_by_side(hash, self.info.lanes);
+        let mut levels = Levels { queue, kernel, hash, shape: LaunchShape { group: 1, tile: lanes, levels: 1 }, lanes };
+        // Other threads wait, because concurrent measurements would disturb each other.
+        let mut shapes = self.shapes.lock().unwrap_or_else(PoisonError::into_inner);
+        levels.shape = match shapes.get(&(hash, kind)) {
+            Some(&shape) => shape,
+            None => {
+                let shape = self.shape(&mut levels, kind)?;
+                shapes.insert((hash, kind), shape);
+                shape
+            }
+        };
+        Ok(levels)
+    }
+
+    /// Returns the fastest shape, from the cache or by measurement.
+    fn shape(&self, levels: &mut Levels<'_>, kind: Kind) -> Result<LaunchShape, Error> {
+        let candidates = self.candidates(levels)?;
+        let (text, options) = source::of(levels.hash, kind, self.info.lanes).expect("a hash with kernels");
+        let key = self.key("shape", &[text.as_bytes(), options.as_bytes(), format!("{candidates:?}").as_bytes()]);
+        let key: Vec<_> = key.iter().map(Vec::as_slice).collect();
+        if let Some(&[index]) = self.cached(&key).as_deref()
+            && let Some(&shape) = candidates.get(usize::from(index))
+        {
+            return Ok(shape);
+        }
+        let bytes = Self::MEASURED * levels.hash.size();
+        let (below, nodes) = (Buffer::new(&self.context, bytes)?, Buffer::new(&self.context, bytes)?);
+        levels.queue.write(&below, 0, &vec![0x5a; bytes])?;
+        let mut best = (Duration::MAX, 0);
+        for (&shape, index) in candidates.iter().zip(0..) {
+            levels.shape = shape;
+            for _ in 0..3 {
+                best = best.min((levels.run((&below, 0), &nodes, Self::MEASURED / 2)?, index));
+            }
+        }
+        self.store(&key, &[best.1]);
+        Ok(candidates[usize::from(best.1)])
+    }
+
+    /// Returns the shapes to measure, at most 255: those that fit the device's local memory and group size.
+    fn candidates(&self, levels: &Levels<'_>) -> Result<Vec<LaunchShape>, Error> {
+        let (lanes, size) = (levels.lanes, levels.hash.size());
+        let most = levels.kernel.max_group()?.min(self.info.items as usize).max(1);
+        // A work-item of a CPU fills the vector registers, and a group of one never waits at a barrier.
+        let groups: &[usize] = if self.info.class == Class::Cpu { &[1] } else { &[32, 64, 128, 256] };
+        let tiles: &[usize] = if self.info.class == Class::Cpu { &[16, 64, 128] } else { &[1, 2, 4] };
+        let mut shapes = Vec::new();
+        for &group in groups.iter().filter(|&&group| group <= most) {
+            for &times in tiles {
+                let tile = group * lanes * times;
+                let fits = (tile + tile / 2) * size <= self.info.local as usize;
+                for depth in [2, 4, 20] {
+                    let shape = LaunchShape { group, tile, levels: depth };
+                    if fits && (tile / lanes).ilog2() + 1 >= depth.min(3) {
+                        shapes.push(shape);
+                    }
+                }
+            }
+            shapes.push(LaunchShape { group, tile: group * lanes, levels: 1 });
+        }
+        Ok(if shapes.is_empty() { vec![LaunchShape { group: 1, tile: lanes, levels: 1 }] } else { shapes })
+    }
+}

@@ -1,0 +1,120 @@
+//! MD5 (RFC 1321).
+
+use crate::{
+    dispatch::family,
+    kernel::{Block, Kernel, SMALL, lanes_state},
+    lane::Lane,
+    plan::{Framing, Padding},
+    scheme::Scheme,
+    words::Words,
+};
+use core::marker::PhantomData;
+
+/// RFC 1321, 3.1 to 3.3.
+pub(crate) static MD5: Scheme = Scheme::new(
+    Framing { block: 64, padding: Padding::Length { bytes: 8, big: false } },
+    Words::of32(&[0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476]),
+    &KERNELS,
+);
+
+family! {
+    KERNELS: [u32; 4];
+    x86 {
+        "AVX-512 × 3" AVX512 Md5<Three<avx512::Z32>>, 285;
+        "AVX-512 × 2" AVX512 Md5<Two<avx512::Z32>>, 191;
+        "AVX-512" AVX512 Md5<avx512::Z32>, 122;
+        "AVX-512, 256 bits" AVX512 Md5<avx512::Y32>, 105;
+        "AVX2 × 2" AVX2 Md5<Two<avx2::Y32>>, 218;
+        "AVX2" AVX2 Md5<avx2::Y32>, 150;
+        "SSE4.1 × 2" SSE41 Md5<Two<sse41::X32>>, 205;
+        "SSE4.1" SSE41 Md5<sse41::X32>, 146;
+        "BMI2" BMI Md5<u32>, 116;
+    }
+    arm {
+        "NEON × 2" NEON Md5<Two<neon::N32>>, 205;
+        "NEON" NEON Md5<neon::N32>, 146;
+    }
+    wasm {
+        "simd128 × 2" SIMD128 Md5<Two<simd128::W32>>, 205;
+    }
+    any {
+        "portable" NONE Md5<u32>, 117;
+    }
+}
+
+/// MD5 over the lanes `L`.
+pub(crate) struct Md5<L>(PhantomData<L>);
+
+/// One step: `a = b + rotl(a + f(b, c, d) + word + constant)`.
+#[inline(always)]
+fn step<L: Lane<Word = u32>, const ROUND: usize>([a, b, c, d]: [L; 4], word: L, k: u32, turn: u32) -> L {
+    // The operations that do not depend on the step before, which made `b`, go first; pinned where that is fastest.
+    let early = a.add(word);
+    let sum = match ROUND {
+        0 => early.add(a.splat(k)).pin().add(b.choose(c, d)),
+        1 => d.choose_added(b, c, early.add(a.splat(k)).pin()),
+        2 => early.add(a.splat(k)).pin().add(c.xor3(d, b)),
+        // c ^ (b | !d) is !(c ^ (!b & d)), and + !x is - x - 1: one operation less where there is no three-input one.
+        _ => early.add(a.splat(k.wrapping_sub(1))).pin().sub(c.xor_not_and(b, d)),
+    };
+    sum.rotl(turn).add(b).pin()
+}
+
+/// RFC 1321, 3.4.
+#[inline(always)]
+fn compress<L: Lane<Word = u32>>(state: &mut [L; 4], w: &[L; 16]) {
+    let [mut a, mut b, mut c, mut d] = *state;
+    // A round takes the words at `first + i * by`.
+    macro_rules! round {
+        ($round:literal, $first:literal, $by:literal, $turns:expr) => {
+            let mut i = 0;
+            while i < 16 {
+                let at = $first + i * $by;
+                a = step::<L, $round>([a, b, c, d], w[at % 16], K[16 * $round + i], $turns[0]);
+                d = step::<L, $round>([d, a, b, c], w[(at + $by) % 16], K[16 * $round + i + 1], $turns[1]);
+                c = step::<L, $round>([c, d, a, b], w[(at + 2 * $by) % 16], K[16 * $round + i + 2], $turns[2]);
+                b = step::<L, $round>([b, c, d, a], w[(at + 3 * $by) % 16], K[16 * $round + i + 3], $turns[3]);
+                i += 4;
+            }
+        };
+    }
+    round!(0, 0, 1, [7, 12, 17, 22]);
+    round!(1, 1, 5, [5, 9, 14, 20]);
+    round!(2, 5, 3, [4, 11, 16, 23]);
+    round!(3, 0, 7, [6, 10, 15, 21]);
+    *state = [state[0].add(a), state[1].add(b), state[2].add(c), state[3].add(d)];
+}
+
+impl<L: Lane<Word = u32>> Kernel for Md5<L> {
+    type State = [L; 4];
+    type Context = ();
+    const LANES: usize = L::LANES;
+    const DIGEST: usize = 32;
+    const SAME: bool = !SMALL;
+    lanes_state!(4);
+
+    #[inline(always)]
+    unsafe fn fold(state: &mut [L; 4], block: Block, (): &()) {
+        // SAFETY: the instruction set and the block are promised; it is a `Block::Same` only if `SAME`, which is `!SMALL`.
+        compress(state, &unsafe { block.words::<false, { !SMALL }, L>() });
+    }
+
+    #[inline(always)]
+    unsafe fn digests(state: &[L; 4], out: *mut u8, stride: usize) {
+        let [a, b, c, d] = *state;
+        // SAFETY: 32 bytes, which are 8 words, can be written for each lane, as promised. The words after the digest are never read.
+        unsafe { L::write8::<false>(&[a, b, c, d, a, b, c, d], out, stride) }
+    }
+}
+
+/// The integer parts of 2^32 times the sine of 1 to 64 (RFC 1321, 3.4).
+static K: [u32; 64] = [
+    0xd76aa478, 0xe8c7b756, 0x242070db, 0xc1bdceee, 0xf57c0faf, 0x4787c62a, 0xa8304613, 0xfd469501, 0x698098d8,
+    0x8b44f7af, 0xffff5bb1, 0x895cd7be, 0x6b901122, 0xfd987193, 0xa679438e, 0x49b40821, 0xf61e2562, 0xc040b340,
+    0x265e5a51, 0xe9b6c7aa, 0xd62f105d, 0x02441453, 0xd8a1e681, 0xe7d3fbc8, 0x21e1cde6, 0xc33707d6, 0xf4d50d87,
+    0x455a14ed, 0xa9e3e905, 0xfcefa3f8, 0x676f02d9, 0x8d2a4c8a, 0xfffa3942, 0x8771f681, 0x6d9d6122, 0xfde5380c,
+    0xa4beea44, 0x4bdecfa9, 0xf6bb4b60, 0xbebfbc70, 0x289b7ec6, 0xeaa127fa, 0xd4ef3085, 0x04881d05, 0xd9d4d039,
+    0xe6db99e5, 0x1fa27cf8, 0xc4ac5665, 0xf4292244, 0x432aff97, 0xab9423a7, 0xfc93a039, 0x655b59c3, 0x8f0ccc92,
+    0xffeff47d, 0x85845dd1, 0x6fa87e4f, 0xfe2ce6e0, 0xa3014314, 0x4e0811a1, 0xf7537e82, 0xbd3af235, 0x2ad7d2bb,
+    0xeb86d391,
+];

@@ -1,0 +1,125 @@
+//! SHA-1 (FIPS 180-4).
+
+use crate::{
+    dispatch::family,
+    kernel::{Block, Kernel, SMALL, lanes_state},
+    lane::Lane,
+    plan::{Framing, Padding},
+    scheme::Scheme,
+    words::Words,
+};
+use core::marker::PhantomData;
+
+#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+mod armsha;
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+mod shani;
+
+/// FIPS 180-4, 5.1.1 and 5.3.1.
+pub(crate) static SHA1: Scheme = Scheme::new(
+    Framing { block: 64, padding: Padding::Length { bytes: 8, big: true } },
+    Words::of32(&[0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0]),
+    &KERNELS,
+);
+
+family! {
+    KERNELS: [u32; 5];
+    x86 {
+        "AVX-512 × 2" AVX512 Sha1<Two<avx512::Z32>>, 327;
+        "AVX-512" AVX512 Sha1<avx512::Z32>, 163;
+        "AVX-512, 256 bits" AVX512 Sha1<avx512::Y32>, 104;
+        "AVX2" AVX2 Sha1<avx2::Y32>, 182;
+        "SHA-NI × 2" SHANI shani::InStep<2>, 74;
+        "SHA-NI" SHANI shani::InStep<1>, 41;
+        "SSE4.1" SSE41 Sha1<sse41::X32>, 196;
+        "BMI2" BMI Sha1<u32>, 92;
+    }
+    arm {
+        "Armv8 SHA × 2" ARMSHA armsha::InStep<2>, 79;
+        "Armv8 SHA" ARMSHA armsha::InStep<1>, 45;
+        "NEON" NEON Sha1<neon::N32>, 203;
+    }
+    wasm {
+        "simd128" SIMD128 Sha1<simd128::W32>, 203;
+    }
+    any {
+        "portable" NONE Sha1<u32>, 100;
+    }
+}
+
+/// SHA-1 over the lanes `L`.
+pub(crate) struct Sha1<L>(PhantomData<L>);
+
+/// One of 80 steps; each `ROUND` has 20 (FIPS 180-4, 4.1.1 and 4.2.1).
+#[inline(always)]
+fn step<L: Lane<Word = u32>, const ROUND: usize>([a, b, c, d, e]: [L; 5], word: L) -> [L; 5] {
+    let (f, k) = match ROUND {
+        0 => (b.choose(c, d), 0x5a827999),
+        1 => (b.xor3(c, d), 0x6ed9eba1),
+        2 => (b.majority_once(c, d), 0x8f1bbcdc),
+        _ => (b.xor3(c, d), 0xca62c1d6),
+    };
+    [e.add(word.add(a.splat(k))).add(f).add(a.rotl(5)).pin(), a, b.rotl(30), c, d]
+}
+
+/// FIPS 180-4, 6.1.2.
+#[inline(always)]
+fn compress<L: Lane<Word = u32>>(state: &mut [L; 5], mut w: [L; 16]) {
+    let mut s = *state;
+    // Five steps bring each variable back to its place.
+    macro_rules! five {
+        ($round:literal, $t:expr) => {
+            five!(@one $round, $t);
+            five!(@one $round, $t + 1);
+            five!(@one $round, $t + 2);
+            five!(@one $round, $t + 3);
+            five!(@one $round, $t + 4);
+        };
+        (@one $round:literal, $t:expr) => {
+            let t: usize = $t;
+            if t >= 16 {
+                w[t % 16] = w[t % 16].xor3(w[(t + 2) % 16], w[(t + 8) % 16]).xor(w[(t + 13) % 16]).rotl(1);
+            }
+            s = step::<L, $round>(s, w[t % 16]);
+        };
+    }
+    macro_rules! twenty {
+        ($round:literal, $t:literal) => {
+            five!($round, $t);
+            five!($round, $t + 5);
+            five!($round, $t + 10);
+            five!($round, $t + 15);
+        };
+    }
+    twenty!(0, 0);
+    twenty!(1, 20);
+    twenty!(2, 40);
+    twenty!(3, 60);
+    let mut at = 0;
+    while at < 5 {
+        state[at] = state[at].add(s[at]);
+        at += 1;
+    }
+}
+
+impl<L: Lane<Word = u32>> Kernel for Sha1<L> {
+    type State = [L; 5];
+    type Context = ();
+    const LANES: usize = L::LANES;
+    const DIGEST: usize = 32;
+    const SAME: bool = !SMALL;
+    lanes_state!(5);
+
+    #[inline(always)]
+    unsafe fn fold(state: &mut [L; 5], block: Block, (): &()) {
+        // SAFETY: the instruction set and the block are promised; it is a `Block::Same` only if `SAME`, which is `!SMALL`.
+        compress(state, unsafe { block.words::<true, { !SMALL }, L>() });
+    }
+
+    #[inline(always)]
+    unsafe fn digests(state: &[L; 5], out: *mut u8, stride: usize) {
+        let [a, b, c, d, e] = *state;
+        // SAFETY: 32 bytes, which are 8 words, can be written for each lane, as promised. The words after the digest are never read.
+        unsafe { L::write8::<true>(&[a, b, c, d, e, a, b, c], out, stride) }
+    }
+}

@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# lint.sh: lints all Python, shell, TypeScript and JavaScript files of the repository. ruff.toml and .oxlintrc.json configure it.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit
+tools=${CARGO_TARGET_DIR:-$PWD/target}/lint
+# oxlint looks for tsgolint there.
+PATH=$tools/node_modules/.bin:$PATH
+scripts/need.sh lint-python lint-js || exit 1
+# Rules that need types read those of the package's dependencies.
+[ bindings/js/node_modules/.package-lock.json -nt bindings/js/package-lock.json ] ||
+    (cd bindings/js && npm ci --silent) || exit 1
+
+failed=()
+# lint NAME COMMAND… -- PATTERN…: runs a linter on the files that match.
+lint() {
+    local name=$1 command=()
+    shift
+    while [ "$1" != -- ]; do
+        command+=("$1")
+        shift
+    done
+    shift
+    git ls-files -z -- "$@" | xargs -0 "${command[@]}" || failed+=("$name")
+}
+lint Python "$tools/venv/bin/ruff" check --quiet --cache-dir "$tools/ruff" -- '*.py'
+lint shell "$tools/venv/bin/shellcheck" --norc -- '*.sh' .ci/run
+lint JavaScript oxlint --quiet -- '*.ts' '*.js' '*.mjs'
+[ ${#failed[@]} = 0 ] || { echo "lint.sh: failed: ${failed[*]}" >&2; exit 1; }
+echo "Python, shell, TypeScript and JavaScript files have no lint errors"
