@@ -8,7 +8,7 @@ import pathlib
 import sys
 
 import reference
-from reference import ANY_HASH, CHOICES, KiB, MiB
+from reference import ANY_HASH, CHOICES, SUMS, KiB, MiB
 
 ROWS = pathlib.Path(__file__).parent / "rows"
 HEADER = """# Roots of `{name}`, written by vectors/generate.py: do not edit. See vectors/README.md.
@@ -26,6 +26,7 @@ MOTO = "moto 5.2.5 upload"
 RCLONE = "rclone 1.60.1"
 B3SUM = "b3sum 1.8.7"
 MTSUM = "mtsum 1.1.0"
+OPENSSL = "openssl dgst"
 DEFINITION = "definition"  # no other program computes the root
 
 
@@ -34,6 +35,8 @@ def source(format, pattern, root):
     name, hash_name, _, _ = reference.parse(format)
     if root == "-":
         return LIBTORRENT if name == "btv2" else DEFINITION
+    if name in SUMS:
+        return OPENSSL
     if name == "rfc6962":
         return TLOG if hash_name == "sha256" else MERKLE
     if name == "mtsum":
@@ -92,6 +95,9 @@ def cases():
         for part, counts in (64, [1, 2, 3, 4, 8, 100]), (1000, [1, 2, 3]), (64 * KiB, [1, 2, 3]), (5 * MiB, [1, 2]):
             for length in borders(part, counts):
                 yield f"s3:{hash_name}:{text(part)}", length
+    blocks = [64, 72, 104, 128, 136, 144]
+    lengths = {length for block in blocks for length in [*borders(block, [1, 2]), block - 9, block - 8, block - 17, block - 16]}
+    yield from ((name, length) for name in SUMS for length in [*sorted(lengths), 1000, 64 * KiB, MiB + 1])
     yield from (("s3:sha256:8MiB", length) for length in (0, 1, 8 * MiB - 1, 8 * MiB, 8 * MiB + 1, 20 * MiB))
 
 

@@ -3,8 +3,8 @@
 
     lint.py [--formats "NAME NAME ..."]
 
-The index of spec/README.md lists the formats. Each needs rows and a page with every section and a worked example; each
-page and each file of rows must belong to a format. --formats, the list that a tool prints, must equal the index.
+The index of spec/README.md lists the formats. Each needs rows and a page with every section and a worked example of it (a page
+may be that of several formats); each page and each file of rows must belong to a format. --formats, the list that a tool prints, must equal the index.
 
 A worked example is a fenced block that begins with ```example. Each of its lines is recomputed:
 
@@ -86,9 +86,9 @@ def example_errors(block):
     return errors, format.split(":")[0]
 
 
-def page_errors(name):
+def page_errors(name, page):
     """Yields the errors of a format's page."""
-    path = SPEC / f"{name}.md"
+    path = SPEC / page
     if not path.exists():
         yield "missing page"
         return
@@ -135,8 +135,8 @@ def main():
     chosen = arguments.parse_args()
 
     index = (SPEC / "README.md").read_text(encoding="utf-8")
-    formats = re.findall(r"^\| \[`([\w-]+)`\]\(\1\.md\)", index, re.MULTILINE)
-    errors = [f"spec/{name}.md: {error}" for name in formats for error in page_errors(name)]
+    formats = dict(re.findall(r"^\| \[`([\w-]+)`\]\(([\w-]+\.md)\)", index, re.MULTILINE))
+    errors = [f"spec/{page}: {name}: {error}" for name, page in formats.items() for error in page_errors(name, page)]
     errors += [f"vectors/rows/{name}.tsv: {error}" for name in formats for error in row_errors(name)]
     errors += place_errors(formats, index)
     offered = {"vectors/reference.py": [*reference.CHOICES, *reference.FIXED]}

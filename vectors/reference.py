@@ -193,6 +193,10 @@ def dropbox(data, hash_name, leaf, salt):
     return H(b"".join(H(piece) for piece in pieces(data, leaf)))
 
 
+def whole(data, hash_name, leaf, salt):
+    return hasher(hash_name)(data)
+
+
 # ---- Format strings: NAME[:HASH][:LEAF][:salt=HEX] -----------------------------------------------------------------
 
 ANY_HASH = "md5 sha1 sha224 sha256 sha384 sha512 sha512-256 blake2s blake2b blake3 sm3".split()
@@ -204,12 +208,14 @@ CHOICES = {  # formats with choices: the allowed hashes and the default leaf siz
     "dmverity": (dmverity, ["sha1", "sha224", "sha256", "sha384", "sha512"], 4 * KiB),
     "s3": (s3, ["sha256", "sha1", "md5"], 8 * MiB),
 }
+SUMS = "md5 sha1 sha224 sha256 sha384 sha512 sha512-256 sha3-224 sha3-256 sha3-384 sha3-512 blake2b blake2s sm3".split()
 FIXED = {  # formats without choices: the hash and the leaf size in bytes
     "glacier": (plain, "sha256", MiB),
     "btv2": (btv2, "sha256", 16 * KiB),
     "dropbox": (dropbox, "sha256", 4 * MiB),
     "blake3": (blake3, "blake3", KiB),
     "blake3-pairs": (blake3_pairs, "blake3", 32),
+    **{name: (whole, name, 1 << 63) for name in SUMS},
 }
 
 

@@ -127,6 +127,19 @@ class Rclone(Program):
             yield run("rclone", "--config=", "hashsum", "dropbox", self.file_of(row)).split()[0]
 
 
+class Openssl(Program):
+    source = generate.OPENSSL
+
+    def version(self):
+        install.debian("openssl", "openssl")
+        return run("openssl", "version").split()[1]
+
+    def roots(self, rows):
+        names = {"blake2b": "blake2b512", "blake2s": "blake2s256"}
+        for row in rows:
+            yield run("openssl", "dgst", "-r", f"-{names.get(row.format, row.format)}", self.file_of(row)).split()[0]
+
+
 class B3sum(Program):
     source = generate.B3SUM
 
@@ -207,6 +220,6 @@ class Mtsum(Program):
             yield run("mtsum", "-p", "1", "-a", reference.parse(row.format)[1], self.file_of(row)).split()[-1]
 
 
-PROGRAMS = [Tlog, Merkle, Botocore, Libtorrent, Fsverity, Veritysetup, Moto, Rclone, B3sum]
+PROGRAMS = [Tlog, Merkle, Botocore, Libtorrent, Fsverity, Veritysetup, Moto, Rclone, Openssl, B3sum]
 if shutil.which("mtsum"):
     PROGRAMS.append(Mtsum)

@@ -15,7 +15,7 @@ export class Spec {
     /** The format's name. */
     readonly family: string;
     readonly hash: HashName;
-    /** The length of a leaf, in bytes; for `mtsum`, the longest leaf. */
+    /** The length of a leaf, in bytes; for `mtsum`, the longest leaf; `Infinity` for a plain sum, which has only one. */
     readonly leaf: number;
     readonly salt: Uint8Array;
     /** The size of a digest, in bytes. */
@@ -66,7 +66,7 @@ export interface Family {
     readonly sameAs: string;
     /** The allowed hashes, the default first. */
     readonly hashes: readonly HashName[];
-    /** The default length of a leaf, in bytes. */
+    /** The default length of a leaf, in bytes; `Infinity` for a plain sum. */
     readonly leaf: number;
 }
 
@@ -75,6 +75,6 @@ export function formats(): Family[] {
     const lines = text(answer(running(), (exports) => exports.formats())).split("\n");
     return lines.map((line) => {
         const [name, about, sameAs, hashes, leaf] = line.split("\t") as [string, string, string, string, string];
-        return { name, about, sameAs, hashes: hashes.split(",") as HashName[], leaf: Number(leaf) };
+        return { name, about, sameAs, hashes: hashes.split(",") as HashName[], leaf: number(leaf, "a leaf") };
     });
 }

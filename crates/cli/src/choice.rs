@@ -64,6 +64,12 @@ impl Choice {
     }
 }
 
+impl From<Spec> for Choice {
+    fn from(spec: Spec) -> Self {
+        Choice { spec, leaf: Leaf::Default }
+    }
+}
+
 impl FromStr for Choice {
     type Err = SpecError;
 

@@ -2,7 +2,7 @@
 
 use crate::json::object;
 use mksum::formats::{FAMILIES, Family, LeafRule};
-use mksum::{Spec, format_size};
+use mksum::{MAX_LEN, Spec, format_size};
 use serde::Serialize;
 
 /// A line for each format.
@@ -25,6 +25,7 @@ pub fn table() -> String {
 
 fn row(family: &'static Family) -> [String; 4] {
     let leaf = match family.leaf {
+        LeafRule::Whole => "whole input".into(),
         LeafRule::Fixed(leaf) => format_size(leaf),
         LeafRule::Any(default) => format!("any ({})", format_size(default)),
         LeafRule::PowerOfTwo(low, high, default) => {
@@ -69,6 +70,7 @@ pub fn json() -> String {
 
 fn record(family: &'static Family) -> Record {
     let (min, max) = match family.leaf {
+        LeafRule::Whole => (MAX_LEN, MAX_LEN),
         LeafRule::Fixed(leaf) => (leaf, leaf),
         LeafRule::Any(_) => (1, Spec::MAX_LEAF),
         LeafRule::PowerOfTwo(low, high, _) => (low, high),

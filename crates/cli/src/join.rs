@@ -27,8 +27,8 @@ pub fn run(tool: &Tool, args: &Join) -> Exit {
             tool.console.print_json(path, record);
         }
         Ok((root, _)) => {
-            let format = root.spec().to_string();
-            tool.console.print(&sum::line(Style::Tagged, tool.end, &format, b"-", &root.to_string()));
+            let tag = root.spec().tag();
+            tool.console.print(&sum::line(Style::Tagged, tool.end, &tag, b"-", &root.to_string()));
         }
         Err((Some(number), reason)) => {
             tool.console.error(path, &format_args!("{number}: {reason}"));

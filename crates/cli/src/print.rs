@@ -74,11 +74,11 @@ pub fn print(tool: &Tool, args: &Run, path: &Path, root: &Root, seconds: f64) {
         start: Option<u64>,
         seconds: f64,
     }
-    let (format, text) = (root.spec().to_string(), root.to_string());
+    let (tag, text) = (root.spec().tag(), root.to_string());
     let line = match args {
         Run { json: true, .. } => {
             let start = args.range.map(|range| range.start);
-            let seconds = report::micros(seconds);
+            let (format, seconds) = (root.spec().to_string(), report::micros(seconds));
             let mut line =
                 json::line(path, Record { kind: "root", format, length: root.len(), root: text, start, seconds });
             line.pop();
@@ -86,11 +86,11 @@ pub fn print(tool: &Tool, args: &Run, path: &Path, root: &Root, seconds: f64) {
             line
         }
         Run { range: Some(range), .. } => {
-            let tag = format!("{format}@{}..{}", range.start, range.start + root.len());
+            let tag = format!("{tag}@{}..{}", range.start, range.start + root.len());
             sum::line(Style::Tagged, tool.end, &tag, &name::listed(path), &text)
         }
-        Run { untagged: true, .. } => sum::line(Style::Untagged, tool.end, &format, &name::listed(path), &text),
-        _ => sum::line(Style::Tagged, tool.end, &format, &name::listed(path), &text),
+        Run { untagged: true, .. } => sum::line(Style::Untagged, tool.end, &tag, &name::listed(path), &text),
+        _ => sum::line(Style::Tagged, tool.end, &tag, &name::listed(path), &text),
     };
     tool.console.print(&line);
 }

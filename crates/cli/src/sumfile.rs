@@ -4,7 +4,8 @@ use crate::choice::Choice;
 use crate::name;
 use crate::range::ByteRange;
 use crate::sum::End;
-use mksum::{ClaimedRoot, RootError};
+use mksum::formats::{FAMILIES, Family};
+use mksum::{ClaimedRoot, RootError, Spec};
 use std::fmt;
 use std::io::{self, BufRead};
 
@@ -158,12 +159,30 @@ fn tagged<'a>(line: &'a [u8], given: Option<&Choice>) -> Option<Result<Parts<'a>
             _ => return refuse(),
         },
     };
-    let choice = match (format.parse::<Choice>(), given) {
-        (Ok(choice), _) => choice,
-        (Err(_), Some(given)) if tool_tag(tag) == tool_tag(given.spec().hash().name()) => given.clone(),
-        _ => return refuse(),
+    let choice = match format.parse::<Choice>().ok().or_else(|| plain_sum(format)) {
+        // A plain sum is what it is under another name, too.
+        Some(named) => given.filter(|given| is_sum(given, &named)).cloned().unwrap_or(named),
+        None => return refuse(),
     };
     Some(Ok(Parts { choice, range, path: &line[open + 1..close], root }))
+}
+
+/// The plain sum that other tools call so: `SHA512/256`, `SHA2-512/256`, `BLAKE2B-512`.
+fn plain_sum(tag: &str) -> Option<Choice> {
+    let tag = tool_tag(tag);
+    let same = |family: &&'static Family| {
+        family.tag.map(tool_tag).is_some_and(|own| {
+            let bits = || format!("{own}{}", 8 * family.hashes[0].size());
+            own == tag || (own.starts_with("blake2") && bits() == tag)
+        })
+    };
+    FAMILIES.iter().find(same).map(|family| Choice::from(Spec::new(family)))
+}
+
+/// Whether a format that was given is `plain` with the hash of a plain sum: one leaf over the whole file, if that is no longer.
+fn is_sum(given: &Choice, sum: &Choice) -> bool {
+    let (given, sum) = (given.spec(), sum.spec());
+    sum.family().tag.is_some() && given.family().name == "plain" && given.hash() == sum.hash()
 }
 
 /// A hash's name without the spellings in which tools differ: `SHA512/256`, `SHA2-512/256`, `sha512-256`.
@@ -268,9 +287,32 @@ mod tests {
         assert_eq!(read("\\ROOT  a\\r", Some(&plain)), ok("a\r"));
         assert_eq!(read("SHA256 (a) = ROOT", Some(&plain)), ok("a"));
         assert_eq!(read("SHA2-256(a)= ROOT", Some(&plain)), ok("a"));
-        assert_eq!(read("MD5 (a) = ROOT", Some(&plain)), Err(Malformed::Tag("MD5".into())));
-        assert_eq!(read("SHA256 (a) = ROOT", None), Err(Malformed::Tag("SHA256".into())));
+        assert_eq!(read("BLAKE2b-256 (a) = ROOT", Some(&plain)), Err(Malformed::Tag("BLAKE2b-256".into())));
         assert_eq!(read("ROOT  a", None), Err(Malformed::NoFormat));
+    }
+
+    #[test]
+    fn plain_sums_have_the_names_of_other_tools() {
+        for (tag, format) in [
+            ("MD5", "md5"),
+            ("SHA256", "sha256"),
+            ("SHA2-256", "sha256"),
+            ("SHA512/256", "sha512-256"),
+            ("SHA2-512/256", "sha512-256"),
+            ("SHA3-256", "sha3-256"),
+            ("BLAKE2b", "blake2b"),
+            ("BLAKE2B-512", "blake2b"),
+            ("BLAKE2S-256", "blake2s"),
+            ("SM3", "sm3"),
+        ] {
+            let root = "0".repeat(2 * choice(format).spec().hash().size());
+            for line in [format!("{tag} (a) = {root}"), format!("{tag}(a)= {root}")] {
+                let entry = parse(line.as_bytes(), End::Newline, None).unwrap().unwrap();
+                assert_eq!(entry.choice.spec().to_string(), format, "{line}");
+            }
+        }
+        assert_eq!(read("BLAKE2b-256 (a) = ROOT", None), Err(Malformed::Tag("BLAKE2b-256".into())));
+        assert_eq!(read("SHA512 (a) = ROOT", Some(&choice("plain:sha256"))).is_err(), true);
     }
 
     #[test]

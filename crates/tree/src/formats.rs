@@ -20,7 +20,8 @@ pub struct Family {
     pub leaf: LeafRule,
     /// The longest salt, in bytes; 0 where there is none.
     pub salt: usize,
-    /// The word that names the format on tagged lines of sum files, where other programs have one: `SHA256`.
+    /// The name on tagged lines of sum files, if it is not the text of the [`Spec`](crate::Spec) but the one that other programs
+    /// print: `SHA256`.
     pub tag: Option<&'static str>,
     pub(crate) nodes: Nodes,
     pub(crate) text: Text,
@@ -211,7 +212,7 @@ pub static FAMILIES: &[Family] = &[
         hashes: &[Hash::Blake3],
         leaf: LeafRule::Fixed(KIB),
         salt: 0,
-        tag: Some("BLAKE3"),
+        tag: None,
         nodes: Nodes::Blake3,
         text: Text::Hex,
         foreign: Some(ForeignTree::Bao),
@@ -301,6 +302,8 @@ pub static FAMILIES: &[Family] = &[
     sum("sha3-512", "SHA3-512", "openssl dgst -sha3-512", &[Hash::Sha3_512]),
     sum("blake2b", "BLAKE2b", "b2sum", &[Hash::Blake2b]),
     sum("blake2s", "BLAKE2s", "openssl dgst -blake2s256", &[Hash::Blake2s]),
+    #[cfg(feature = "sm3")]
+    sum("sm3", "SM3", "cksum -a sm3", &[Hash::Sm3]),
 ];
 
 /// The plain sum of a whole input.

@@ -126,6 +126,18 @@ impl Spec {
         &self.0.salt
     }
 
+    /// The name on a tagged line of a sum file: the format's text, or for a plain sum the name that other programs print, `SHA256`
+    /// (`spec/sumfile.md`).
+    ///
+    /// ```
+    /// assert_eq!("sha512-256".parse::<mksum::Spec>()?.tag(), "SHA512/256");
+    /// assert_eq!("plain".parse::<mksum::Spec>()?.tag(), "plain:sha256:64KiB");
+    /// # Ok::<(), mksum::SpecError>(())
+    /// ```
+    pub fn tag(&self) -> String {
+        self.0.family.tag.map_or_else(|| format!("{self}"), String::from)
+    }
+
     /// Where the tree splits.
     pub fn shape(&self) -> Shape {
         self.0.shape

@@ -30,7 +30,7 @@ Examples:
   mksum -f btv2 -f s3:md5:8MiB big     several formats in one read
   mksum --expect ROOT big.iso          compare with a published root
   mksum -f s3:md5 --expect ETAG big    find the part size of an S3 upload
-  mksum -c -f plain:sha256:1TiB SUMS   check sums of sha256sum
+  mksum -c -f sha256 SHA256SUMS        check sums of sha256sum
   mksum --range ..4GiB /dev/sda        the first 4 GiB of a device
   mksum -g big.iso | dot -Tpng -o t.png
                                        draw the tree

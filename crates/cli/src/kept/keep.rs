@@ -239,7 +239,8 @@ impl Printed {
         if resumed > 0 {
             tool.console.note(&format_args!("{}: resumed at byte {resumed}", Shown(&self.path)));
         }
-        let line = sum::line(Style::Tagged, End::Newline, &format, &name::listed(&self.path), &root.to_string());
+        let tag = root.spec().tag();
+        let line = sum::line(Style::Tagged, End::Newline, &tag, &name::listed(&self.path), &root.to_string());
         tool.console.print(&line);
     }
 
