@@ -4,7 +4,8 @@
     lint.py [--formats "NAME NAME ..."]
 
 The index of spec/README.md lists the formats. Each needs rows and a page with every section and a worked example of it (a page
-may be that of several formats); each page and each file of rows must belong to a format. --formats, the list that a tool prints, must equal the index.
+may be that of several formats); each page and each file of rows must belong to a format. --formats, the list that a tool prints,
+must equal the index.
 
 A worked example is a fenced block that begins with ```example. Each of its lines is recomputed:
 

@@ -312,7 +312,7 @@ mod tests {
             }
         }
         assert_eq!(read("BLAKE2b-256 (a) = ROOT", None), Err(Malformed::Tag("BLAKE2b-256".into())));
-        assert_eq!(read("SHA512 (a) = ROOT", Some(&choice("plain:sha256"))).is_err(), true);
+        assert!(read("SHA512 (a) = ROOT", Some(&choice("plain:sha256"))).is_err());
     }
 
     #[test]
