@@ -37,6 +37,7 @@ mod lane;
 mod messages;
 mod overlay;
 mod plan;
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 mod quad;
 mod run;
 mod scheme;
