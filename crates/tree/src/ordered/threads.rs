@@ -1,12 +1,11 @@
 //! The map on threads: workers take jobs under one lock and deliver results under another.
 
-use super::feed::{Desk, Feed, Next};
 use crate::sync::{Condvar, Mutex, MutexGuard, scope, spawn};
 use std::any::Any;
 use std::boxed::Box;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::{PoisonError, TryLockError};
+use std::sync::PoisonError;
 
 /// The result of a job, or the panic that ended it.
 type Outcome<R> = Result<R, Box<dyn Any + Send>>;
@@ -28,8 +27,6 @@ struct State<R> {
     count: Option<usize>,
     /// Whether no further job is to be begun.
     ended: bool,
-    /// Whether no further result is wanted.
-    closed: bool,
 }
 
 struct Shared<I, R> {
@@ -51,13 +48,13 @@ fn wait<'a, T>(condvar: &Condvar, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T>
     condvar.wait(guard).unwrap_or_else(PoisonError::into_inner)
 }
 
-/// [`ordered_turns`](super::ordered_turns) on two or more threads; `ahead` is at least 1.
-pub fn ordered_turns<J, S, R, T>(
+/// [`ordered`](super::ordered) on two or more threads; `ahead` is at least 1.
+pub fn ordered<J, S, R, T>(
     threads: usize,
     ahead: usize,
     jobs: impl Iterator<Item = J> + Send,
     start: impl Fn() -> S + Sync,
-    turn: impl Fn(&mut S, &mut Feed<'_, J, R>) + Sync,
+    work: impl Fn(&mut S, J) -> R + Sync,
     consume: impl FnOnce(&mut dyn Iterator<Item = R>) -> T,
 ) -> T
 where
@@ -65,12 +62,12 @@ where
 {
     let shared = Shared {
         jobs: Mutex::new(Jobs { iterator: jobs, next: 0 }),
-        state: Mutex::new(State { waiting: BTreeMap::new(), taken: 0, count: None, ended: false, closed: false }),
+        state: Mutex::new(State { waiting: BTreeMap::new(), taken: 0, count: None, ended: false }),
         room: Condvar::new(),
         news: Condvar::new(),
         ahead,
     };
-    let worker = || shared.run(&start, &turn);
+    let worker = || shared.run(&start, &work);
     let done = scope(|scope| {
         // Dropped when the consumer returns or panics, so that the scope does not wait for unwanted jobs.
         let ending = Ending(&shared);
@@ -88,89 +85,61 @@ where
     });
     done.unwrap_or_else(|consume| {
         let jobs = shared.jobs.into_inner().unwrap_or_else(PoisonError::into_inner);
-        super::in_turn(ahead, jobs.iterator, start, turn, consume)
+        super::in_turn(jobs.iterator, start, work, consume)
     })
 }
 
 impl<J, I: Iterator<Item = J>, R> Shared<I, R> {
-    /// Works until there are no more jobs, or no more results are wanted.
-    fn run<S>(&self, start: impl Fn() -> S, turn: impl Fn(&mut S, &mut Feed<'_, J, R>)) {
-        let (mut desk, mut own) = (Desk::new(), None);
-        while !desk.is_done() {
-            let mut next = |may_wait| self.next_job(may_wait);
-            let mut feed = Feed::new(&mut desk, &mut next);
-            let outcome = catch_unwind(AssertUnwindSafe(|| turn(own.get_or_insert_with(&start), &mut feed)));
-            let ready = desk.ready.drain(..).map(|(number, result)| (number, Ok(result)));
-            // The panic stands for the first job that has no result now.
-            let panic = outcome.err().zip(desk.held.first());
-            let failed = panic.is_some();
-            let wanted = self.deliver(ready.chain(panic.map(|(panic, &number)| (number, Err(panic)))));
-            if failed || !wanted {
-                return;
-            }
+    /// Takes jobs and delivers results until there are no more.
+    fn run<S>(&self, start: impl Fn() -> S, work: impl Fn(&mut S, J) -> R) {
+        let mut own = None;
+        while let Some((number, job)) = self.next_job() {
+            let outcome = catch_unwind(AssertUnwindSafe(|| work(own.get_or_insert_with(&start), job)));
+            self.deliver(number, outcome);
         }
     }
 
     /// The next job and its number, once there is room for its result.
-    fn next_job(&self, may_wait: bool) -> Next<J> {
-        let mut jobs = loop {
-            // Whoever has jobs under way must not wait: the others may be waiting for their results.
-            let jobs = match may_wait {
-                true => lock(&self.jobs),
-                false => match self.jobs.try_lock() {
-                    Ok(jobs) => jobs,
-                    Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-                    Err(TryLockError::WouldBlock) => return Next::NoRoom,
-                },
-            };
-            let state = lock(&self.state);
-            if state.ended {
-                return Next::End;
-            }
-            if jobs.next < state.taken + self.ahead {
-                break jobs;
-            }
-            if !may_wait {
-                return Next::NoRoom;
-            }
-            drop(jobs);
-            drop(wait(&self.room, state));
-        };
+    fn next_job(&self) -> Option<(usize, J)> {
+        let mut jobs = lock(&self.jobs);
         let number = jobs.next;
+        let mut state = lock(&self.state);
+        while !state.ended && number >= state.taken + self.ahead {
+            state = wait(&self.room, state);
+        }
+        if state.ended {
+            return None;
+        }
+        drop(state);
         match catch_unwind(AssertUnwindSafe(|| jobs.iterator.next())) {
             Ok(Some(job)) => {
                 jobs.next += 1;
-                Next::Job(number, job)
+                Some((number, job))
             }
             Ok(None) => {
                 let mut state = lock(&self.state);
                 (state.count, state.ended) = (Some(number), true);
                 drop(state);
                 self.news.notify_one();
-                Next::End
+                None
             }
             Err(panic) => {
-                self.deliver([(number, Err(panic))]);
-                Next::End
+                self.deliver(number, Err(panic));
+                None
             }
         }
     }
 
-    /// Hands results to the consumer, and returns whether it wants more. A panic is the last one.
-    fn deliver(&self, outcomes: impl IntoIterator<Item = (usize, Outcome<R>)>) -> bool {
-        let mut awaited = false;
+    /// Hands a result to the consumer. A panic is the last one.
+    fn deliver(&self, number: usize, outcome: Outcome<R>) {
         let mut state = lock(&self.state);
-        for (number, outcome) in outcomes {
-            state.ended |= outcome.is_err();
-            awaited |= number == state.taken;
-            state.waiting.insert(number, outcome);
-        }
-        let wanted = !state.closed;
+        state.ended |= outcome.is_err();
+        let awaited = number == state.taken;
+        state.waiting.insert(number, outcome);
         drop(state);
         if awaited {
             self.news.notify_one();
         }
-        wanted
     }
 }
 
@@ -208,9 +177,7 @@ struct Ending<'a, I, R>(&'a Shared<I, R>);
 
 impl<I, R> Drop for Ending<'_, I, R> {
     fn drop(&mut self) {
-        let mut state = lock(&self.0.state);
-        (state.ended, state.closed) = (true, true);
-        drop(state);
+        lock(&self.0.state).ended = true;
         self.0.room.notify_all();
     }
 }
