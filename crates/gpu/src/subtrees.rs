@@ -151,7 +151,8 @@ impl Device {
         let busy = leaf.saturating_mul(items * source::side_by_side(hash, self.info.lanes) as u64);
         // The bytes, their copy on the host, and the digests, which are shorter unless leaves are as short as digests.
         let share = self.share(QUEUES as u64 * 4) / 2;
-        let most = busy.clamp(TARGET, MOST).min(share).min(share / (hash.size() as u64 * 4) * leaf.max(64));
+        let most =
+            busy.clamp(TARGET, MOST).min(share).min((share / (hash.size() as u64 * 4)).saturating_mul(leaf.max(64)));
         let mut longest = leaf.checked_mul(arity).filter(|&len| len <= most)?;
         while let Some(more) = longest.checked_mul(arity).filter(|&len| len <= most) {
             longest = more;
