@@ -133,6 +133,8 @@ fn printed(command: &str, place: &Path) -> Vec<String> {
         .current_dir(place)
         .env("PATH", format!("{}:{path}", bin.display()))
         .env("LC_ALL", "C")
+        // What `script` runs its command with.
+        .env("SHELL", "/bin/sh")
         .env_remove("MKSUM_CPU")
         .stdin(Stdio::null())
         .output()
