@@ -1,4 +1,4 @@
-//! Inputs to be hashed, many at a time.
+//! Inputs to be hashed, one at a time.
 
 use crate::buffer::Buffer;
 use crate::holes::Sparse;
@@ -7,12 +7,9 @@ use crate::platform::{uninterrupted, widen_pipe};
 use crate::stream::{Bytes, hash_stream};
 use crate::{Error, File, Options, Refusal, Window};
 use mksum::accelerator::Accelerated;
-use mksum::ordered::ordered;
 use mksum::{Plan, Root, Spec};
 use std::io::{self, Read};
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 /// An input to be hashed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,7 +58,7 @@ pub fn hash(job: &Job, options: &Options) -> Result<Roots, Error> {
     hash_opened(opened, job, options)
 }
 
-fn hash_opened(opened: Opened, job: &Job, options: &Options) -> Result<Roots, Error> {
+pub(crate) fn hash_opened(opened: Opened, job: &Job, options: &Options) -> Result<Roots, Error> {
     let path = match &job.input {
         Input::Path(path) => path,
         Input::Stdin => Path::new(STDIN),
@@ -89,7 +86,7 @@ pub(crate) fn stdin() -> io::Result<std::fs::File> {
     std::os::windows::io::AsHandle::as_handle(&io::stdin()).try_clone_to_owned().map(Into::into)
 }
 
-fn hash_file(file: File, path: &Path, specs: &[Spec]) -> Result<Roots, Error> {
+pub(crate) fn hash_file(file: File, path: &Path, specs: &[Spec]) -> Result<Roots, Error> {
     let roots = match specs {
         [_] if !file.is_rotating() => None,
         _ => {
@@ -210,89 +207,5 @@ impl Bytes for InOrder<'_> {
         }
         self.done += len as u64;
         Ok(len)
-    }
-}
-
-/// Files of up to this many bytes are hashed by one thread each, several at a time.
-const SMALL: u64 = 1 << 20;
-/// Results that wait for those before them.
-const AHEAD: usize = 512;
-/// Jobs that a thread takes at a time.
-const CLAIM: usize = 16;
-
-/// Hashes many inputs and hands each result, and the time it took, to `each` in the order of the jobs, until `each` breaks.
-///
-/// Small files are hashed side by side, large ones one after the other with all threads.
-pub fn hash_all<J: Iterator<Item = Job> + Send>(
-    jobs: J,
-    options: &Options,
-    mut each: impl FnMut(&Job, Result<Roots, Error>, Duration) -> ControlFlow<()>,
-) {
-    let mut jobs = jobs.peekable();
-    let Some(first) = jobs.next() else { return };
-    // A job alone has all threads.
-    let threads = if jobs.peek().is_some() { options.threads } else { 1 };
-    let alone = Options { threads: 1, ..options.clone() };
-    let hash_small = |(): &mut (), jobs: Vec<Job>| -> Vec<_> {
-        jobs.into_iter().map(|job| (Answer::of(&job, threads, &alone), job)).collect()
-    };
-    let claims = Claims([first].into_iter().chain(jobs));
-    let ahead = (AHEAD / CLAIM).max(threads);
-    ordered(
-        threads,
-        ahead,
-        claims,
-        || (),
-        hash_small,
-        |results| {
-            for (answer, job) in results.flatten() {
-                let begin = Instant::now();
-                let (result, took) = match answer {
-                    Answer::Done(result, took) => (result, took),
-                    Answer::Stream(stream) => (hash_opened(Opened::Stream(stream), &job, options), begin.elapsed()),
-                    Answer::ForAllThreads => (hash(&job, options), begin.elapsed()),
-                };
-                if each(&job, result, took).is_break() {
-                    return;
-                }
-            }
-        },
-    );
-}
-
-/// One thread's answer to a job.
-enum Answer {
-    Done(Result<Roots, Error>, Duration),
-    /// It has been opened, which is done only once: a process that writes to a pipe would notice.
-    Stream(std::fs::File),
-    ForAllThreads,
-}
-
-impl Answer {
-    fn of(job: &Job, threads: usize, alone: &Options) -> Answer {
-        let Input::Path(path) = &job.input else { return Answer::ForAllThreads };
-        if threads == 1 {
-            return Answer::ForAllThreads;
-        }
-        let begin = Instant::now();
-        let result = match open_with(path, job.window, Waiting::ForWriter, alone) {
-            Ok(Opened::File(file)) if file.len() <= SMALL => hash_file(*file, path, &job.specs),
-            Ok(Opened::File(_)) => return Answer::ForAllThreads,
-            Ok(Opened::Stream(stream)) => return Answer::Stream(stream),
-            Err(error) => Err(error),
-        };
-        Answer::Done(result, begin.elapsed())
-    }
-}
-
-/// Jobs, several at a time: a lock and a wake for each would cost as much as a small file does.
-struct Claims<J>(J);
-
-impl<J: Iterator<Item = Job>> Iterator for Claims<J> {
-    type Item = Vec<Job>;
-
-    fn next(&mut self) -> Option<Vec<Job>> {
-        let jobs: Vec<_> = self.0.by_ref().take(CLAIM).collect();
-        (!jobs.is_empty()).then_some(jobs)
     }
 }

@@ -6,6 +6,7 @@ mod error;
 mod file;
 mod holes;
 mod jobs;
+mod many;
 mod merklize;
 mod open;
 mod options;
@@ -23,7 +24,8 @@ mod window;
 
 pub use error::{Error, Refusal, reason};
 pub use file::File;
-pub use jobs::{Input, Job, Roots, hash, hash_all};
+pub use jobs::{Input, Job, Roots, hash};
+pub use many::hash_all;
 pub use merklize::{Leaves, Merklized, merklize, random};
 pub use options::{Meter, Mode, Options, Throttle};
 pub use replacement::{Replacement, remove_unfinished};

@@ -211,6 +211,19 @@ pub(crate) fn is_sparse(metadata: &Metadata) -> bool {
     }
 }
 
+/// The files that this process may have open.
+pub(crate) fn open_files() -> usize {
+    #[cfg(unix)]
+    {
+        let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+        limit.map_or(usize::MAX, |limit| limit.try_into().unwrap_or(usize::MAX))
+    }
+    #[cfg(not(unix))]
+    {
+        usize::MAX
+    }
+}
+
 #[cfg(target_os = "linux")]
 pub(crate) use linux::*;
 #[cfg(not(target_os = "linux"))]
@@ -304,6 +317,11 @@ mod linux {
         let _ = rustix::fs::fadvise(file, 0, None, rustix::fs::Advice::Random);
     }
 
+    /// Tells the kernel that these bytes are not needed again.
+    pub(crate) fn advise_done(file: &File, start: u64, len: u64) {
+        let _ = rustix::fs::fadvise(file, start, std::num::NonZero::new(len), rustix::fs::Advice::DontNeed);
+    }
+
     /// Whether the file lies on a rotating disk, where reads far apart cost a seek each.
     ///
     /// Virtual disks report themselves as rotational, so the flag is ignored for them.
@@ -386,6 +404,8 @@ mod other {
     pub(crate) fn evict(_: &File) {}
 
     pub(crate) fn advise_random(_: &File) {}
+
+    pub(crate) fn advise_done(_: &File, _: u64, _: u64) {}
 
     pub(crate) fn widen_pipe(_: &File) {}
 

@@ -73,13 +73,33 @@ impl Reader {
         next_data(&self.file, self.base + start).map(|data| data - self.base)
     }
 
-    /// Whether most of the file is likely to be read from the device.
+    /// Whether most of the file is likely to be read from the device, around the page cache.
     pub fn is_cold(&self) -> bool {
+        self.direct.is_some() && self.is_uncached()
+    }
+
+    /// Whether the page cache lacks most of a file that would push much else out of it.
+    pub fn is_large_and_uncached(&self) -> bool {
+        self.len >= Self::LARGE && self.is_uncached()
+    }
+
+    fn is_uncached(&self) -> bool {
         const PROBES: u64 = 8;
         let mut page = [0];
-        let mut cold = |at| matches!(read_cached(&self.file, &mut [IoSliceMut::new(&mut page)], at), Ok(None));
+        let mut lacks = |at| matches!(read_cached(&self.file, &mut [IoSliceMut::new(&mut page)], at), Ok(None));
         let at = |part: &u64| self.base + self.len / PROBES * part;
-        self.direct.is_some() && (0..PROBES).filter(|part| cold(at(part))).count() > PROBES as usize / 2
+        (0..PROBES).filter(|part| lacks(at(part))).count() > PROBES as usize / 2
+    }
+
+    /// Fills `out` with the bytes from `start` on, through the page cache.
+    pub fn read_through(&self, start: u64, out: &mut [u8]) -> Result<(), Error> {
+        if let Some(throttle) = &self.options.throttle {
+            throttle.wait(out.len() as u64);
+        }
+        let start = self.base + start;
+        self.fill(start, 0, out.len(), |done| read_at(&self.file, &mut out[done..], start + done as u64))?;
+        self.options.meter.add(out.len() as u64);
+        Ok(())
     }
 
     /// Reads `len` bytes at `start` as messages of `message` bytes.

@@ -18,17 +18,24 @@ pub(crate) struct Grid {
     pub first: usize,
     /// The number of messages.
     pub count: usize,
+    /// Whether what lies at these places is no message but a pointer to one.
+    pub pointed: bool,
 }
 
 impl Grid {
     /// `count` messages, `stride` bytes apart.
     pub fn apart(base: *const u8, stride: usize, count: usize) -> Self {
-        Grid { base, stride, run: 1, step: 0, first: 0, count }
+        Grid { base, stride, run: 1, step: 0, first: 0, count, pointed: false }
+    }
+
+    /// `count` messages anywhere, to which so many pointers lie at `pointers`.
+    pub fn anywhere(pointers: *const *const u8, count: usize) -> Self {
+        Grid { pointed: true, ..Grid::apart(pointers.cast(), size_of::<*const u8>(), count) }
     }
 
     /// `count` messages in runs of `run`: the messages of a run are `step` bytes apart, the runs `stride` bytes.
     pub fn runs(base: *const u8, stride: usize, run: usize, step: usize, count: usize) -> Self {
-        Grid { base, stride, run, step, first: 0, count }
+        Grid { base, stride, run, step, first: 0, count, pointed: false }
     }
 
     /// The first message's address and the distance to the next one, in bytes, if all messages have that distance.
@@ -36,6 +43,7 @@ impl Grid {
     pub fn evenly(&self) -> Option<(*const u8, usize)> {
         let base = self.base.wrapping_add(self.first * self.step);
         match self.run {
+            _ if self.pointed => None,
             1 => Some((base, self.stride)),
             run if self.first + self.count <= run => Some((base, self.step)),
             _ => None,

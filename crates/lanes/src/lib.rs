@@ -2,7 +2,7 @@
 //!
 //! A Merkle tree hands a hash function thousands of independent messages of equal length: its leaves, and the pairs of
 //! nodes on each level. This crate is the one contract for hashing them: [`digests`] when the messages lie in memory
-//! whole, [`Streams`] when they come slice by slice.
+//! whole, [`Streams`] when they come slice by slice, [`Slots`] when they are of different lengths.
 //!
 //! ```
 //! use mksum_lanes::{Hash, Messages, digests};
@@ -34,6 +34,7 @@ mod isa;
 mod iterate;
 mod kernel;
 mod lane;
+mod lane_states;
 mod messages;
 mod overlay;
 mod plan;
@@ -41,6 +42,7 @@ mod plan;
 mod quad;
 mod run;
 mod scheme;
+mod slots;
 mod streaming;
 mod streams;
 mod words;
@@ -51,6 +53,7 @@ pub use hash::Hash;
 pub use hash::blake3;
 pub use iterate::{Keyed, iterate, iterates};
 pub use messages::Messages;
+pub use slots::{Piece, Slots};
 pub use streaming::copy_streaming;
 pub use streams::Streams;
 

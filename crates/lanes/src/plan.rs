@@ -61,7 +61,7 @@ impl Framing {
 
     /// Writes the length of a message of `before + len` bytes to the end of a block, where it goes.
     #[inline(never)]
-    fn write_length(self, block: &mut [u8; MAX_BLOCK], before: u64, len: usize) {
+    pub fn write_length(self, block: &mut [u8; MAX_BLOCK], before: u64, len: usize) {
         if let Padding::Length { bytes, big } = self.padding {
             let (total, end) = (before + len as u64, self.block);
             let low = if big { (total << 3).to_be_bytes() } else { (total << 3).to_le_bytes() };

@@ -103,7 +103,7 @@ pub(crate) unsafe fn run<K: Kernel>(job: &Job<'_>) {
 /// that comes next, and the place of the next message in it. `short` says that no step has several blocks.
 ///
 /// # Safety
-/// `group` has memory for each lane; `0 < valid <= K::LANES`.
+/// `group` has memory for each lane; `0 < valid <= K::LANES`. If the grid points to its messages, it has so many pointers from `base` on.
 #[inline(always)]
 unsafe fn fill<K: Kernel>(
     group: Group,
@@ -115,9 +115,16 @@ unsafe fn fill<K: Kernel>(
     short: bool,
 ) -> (*const u8, usize) {
     let (pointers, mut lane) = (group.pointers, 0);
-    // SAFETY: every `lane` is less than `K::LANES`, for which `group` has memory; `valid - 1` is, too, and was written before.
+    // SAFETY: every `lane` is less than `K::LANES`, for which `group` has memory; `valid - 1` is, too, and was written before. A grid
+    // that points to its messages has `valid` more pointers at `base`.
     unsafe {
-        if grid.run == 1 && valid == K::LANES {
+        if grid.pointed {
+            while lane < valid {
+                *pointers.add(lane) = *base.cast::<*const u8>().add(lane);
+                lane += 1;
+            }
+            base = base.wrapping_add(valid * grid.stride);
+        } else if grid.run == 1 && valid == K::LANES {
             // The most frequent case has a number of turns that the compiler knows.
             while lane < K::LANES {
                 *pointers.add(lane) = base;

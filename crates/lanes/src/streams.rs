@@ -5,13 +5,14 @@ use crate::hash::blake3::Trees;
 use crate::{
     Hash,
     cpu::{Cpu, active_or_detected},
-    dispatch::{Entry, Family},
+    dispatch::Entry,
     grid::Grid,
     kernel::{End, Job, Start},
+    lane_states::LaneStates,
     messages::Messages,
     plan::Plan,
     scheme::Scheme,
-    words::{WordSize, Words},
+    words::Words,
 };
 use alloc::{vec, vec::Vec};
 use core::{fmt, mem::MaybeUninit, ptr};
@@ -55,8 +56,7 @@ struct Group {
     entry: &'static Entry,
     /// The number of messages: no more than the kernel's lanes.
     count: usize,
-    /// Their states in the kernel's own order: the first word of all lanes, then the second, and so on.
-    states: Vec<Words>,
+    states: LaneStates,
 }
 
 impl Streams {
@@ -187,10 +187,8 @@ impl Chains {
         let mut left = count;
         while left > 0 {
             let entry = family.pick(cpu, left);
-            let mut group = Group { entry, count: left.min(entry.lanes), states: vec![Words::ZERO; entry.lanes] };
-            for lane in 0..entry.lanes {
-                group.set(family, lane, start);
-            }
+            let group =
+                Group { entry, count: left.min(entry.lanes), states: LaneStates::same(family, entry.lanes, start) };
             left -= group.count;
             groups.push(group);
         }
@@ -213,8 +211,9 @@ impl Chains {
         }
         let family = self.scheme.family;
         let entry = family.pick(self.cpu, 1);
-        let mut own = Group { entry, count: 1, states: vec![Words::ZERO; entry.lanes] };
-        own.set(family, 0, &group.get(family, lane));
+        let mut state = Words::ZERO;
+        group.states.get(family, lane, &mut state);
+        let own = Group { entry, count: 1, states: LaneStates::same(family, entry.lanes, &state) };
         let block = self.scheme.framing.block;
         Chains { count: 1, groups: vec![own], tails: self.tails[index * block..][..block].to_vec(), ..*self }
     }
@@ -260,7 +259,7 @@ impl Chains {
         plan.blocks(self.hashed, offset as isize, blocks);
         let mut done = 0;
         for group in &mut self.groups {
-            let states: *mut u8 = group.states.as_mut_ptr().cast();
+            let states = group.states.as_mut_ptr();
             let job = Job::new(&plan, Start::Kept(states), grid.part(done, group.count), End::Kept(states));
             // SAFETY: the kernel was picked for this machine, and the states are of as many lanes as it has. The blocks are promised.
             unsafe { (group.entry.run)(&job) };
@@ -289,55 +288,13 @@ impl Chains {
         let mut done = 0;
         for group in &self.groups {
             let (own, rest) = out.split_at_mut(group.count * size);
-            let (start, end) = (Start::Kept(group.states.as_ptr().cast()), End::Digests(own.as_mut_ptr(), size));
+            let (start, end) = (Start::Kept(group.states.as_ptr()), End::Digests(own.as_mut_ptr(), size));
             let job = Job::new(&plan, start, grid.part(done, group.count), end);
             // SAFETY: the kernel was picked for this machine, and the states are of as many lanes as it has. `fill` bytes of each message
             // wait in `tails`, and `own` has a place for each digest.
             unsafe { (group.entry.run)(&job) };
             done += group.count;
             out = rest;
-        }
-    }
-}
-
-impl Group {
-    /// The place of each of a lane's words in `states`, in bytes.
-    fn places(&self, family: &Family, lane: usize) -> impl Iterator<Item = usize> + use<> {
-        let (lanes, word) = (self.entry.lanes, family.word.bytes());
-        (0..family.words).map(move |index| (index * lanes + lane) * word)
-    }
-
-    /// Sets a lane's state.
-    fn set(&mut self, family: &Family, lane: usize, state: &Words) {
-        let memory = self.states.as_mut_ptr().cast::<u8>();
-        for (index, place) in self.places(family, lane).enumerate() {
-            // SAFETY: `states` are `Words` for each lane, which have room for the words of all lanes, and `state` has those of one.
-            unsafe { copy_word(family.word, state.as_ptr().add(index * family.word.bytes()), memory.add(place)) };
-        }
-    }
-
-    /// A lane's state.
-    fn get(&self, family: &Family, lane: usize) -> Words {
-        let memory = self.states.as_ptr().cast::<u8>();
-        let mut state = Words::ZERO;
-        for (index, place) in self.places(family, lane).enumerate() {
-            // SAFETY: as for `set`.
-            unsafe { copy_word(family.word, memory.add(place), state.as_mut_ptr().add(index * family.word.bytes())) };
-        }
-        state
-    }
-}
-
-/// Copies a word of any alignment.
-///
-/// # Safety
-/// It can be read and written.
-unsafe fn copy_word(size: WordSize, from: *const u8, to: *mut u8) {
-    // SAFETY: just these promises; an array of bytes has any alignment.
-    unsafe {
-        match size {
-            WordSize::Bits32 => *to.cast::<[u8; 4]>() = *from.cast(),
-            WordSize::Bits64 => *to.cast::<[u8; 8]>() = *from.cast(),
         }
     }
 }

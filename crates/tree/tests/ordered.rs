@@ -1,5 +1,7 @@
 //! The parallel map under many schedules: results in order, nothing lost, nothing that waits for ever.
 
+extern crate alloc;
+
 /// The map itself, compiled once more with the model checker's threads and locks.
 #[path = "../src/ordered/mod.rs"]
 mod ordered;
@@ -24,7 +26,7 @@ mod sync {
     }
 }
 
-use ordered::ordered;
+use ordered::{Feed, Ticket, ordered, ordered_turns};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use sync::THREADS;
@@ -96,13 +98,76 @@ fn threads_that_the_system_lacks_are_done_without() {
     explore(with(2));
 }
 
+/// Holds up to `width` jobs at a time and answers the latest first.
+fn latest_first(threads: usize, ahead: usize, width: usize, jobs: usize) {
+    let begun_ahead = AtomicUsize::new(0);
+    let turn = |held: &mut Vec<(Ticket, usize)>, feed: &mut Feed<'_, usize, usize>| {
+        while held.len() < width {
+            let Some(job) = feed.take() else { break };
+            begun_ahead.fetch_max(job.1, Ordering::SeqCst);
+            held.push(job);
+        }
+        shuttle::thread::yield_now();
+        if let Some((ticket, job)) = held.pop() {
+            feed.deliver(ticket, job * job);
+        }
+    };
+    let check = |results: &mut dyn Iterator<Item = usize>| {
+        for (job, result) in results.enumerate() {
+            assert_eq!(result, job * job);
+            assert!(begun_ahead.load(Ordering::SeqCst) < jobs);
+        }
+    };
+    ordered_turns(threads, ahead, 0..jobs, Vec::new, turn, check);
+    assert_eq!(begun_ahead.into_inner(), jobs.saturating_sub(1));
+}
+
+#[test]
+fn workers_that_hold_several_jobs_do_not_wait_for_each_other() {
+    explore(|| latest_first(2, 1, 3, 4));
+    explore(|| latest_first(2, 3, 2, 6));
+    explore(|| latest_first(3, 8, 3, 7));
+    // On one thread there is one schedule.
+    shuttle::check_random(|| latest_first(1, 2, 3, 5), 1);
+    shuttle::check_random(|| latest_first(1, 9, 3, 0), 1);
+}
+
+#[test]
+fn a_worker_that_panics_with_several_jobs_ends_the_map() {
+    std::panic::set_hook(Box::new(|_| {}));
+    explore(|| {
+        let turn = |held: &mut Vec<(Ticket, usize)>, feed: &mut Feed<'_, usize, usize>| {
+            while held.len() < 2 {
+                let Some(job) = feed.take() else { break };
+                held.push(job);
+            }
+            for (ticket, job) in held.drain(..).rev() {
+                if job == 3 {
+                    panic!("of a job")
+                }
+                feed.deliver(ticket, job);
+            }
+        };
+        let (got, words) = until(|consume| ordered_turns(2, 4, 0..9, Vec::new, turn, consume));
+        assert!(got.iter().copied().eq(0..got.len()) && got.len() <= 3, "{got:?}");
+        assert_eq!(words, "of a job");
+    });
+}
+
 /// The results before a panic, and its words.
 fn until_panic(
     jobs: impl Iterator<Item = usize> + Send,
     work: impl Fn(&mut (), usize) -> usize + Sync,
 ) -> (Vec<usize>, String) {
+    until(|consume| ordered(2, 2, jobs, || (), work, consume))
+}
+
+/// The results that a map gives to its consumer before a panic, and its words.
+fn until(
+    map: impl FnOnce(&mut dyn FnMut(&mut dyn Iterator<Item = usize>) -> &'static str) -> &'static str,
+) -> (Vec<usize>, String) {
     let mut got = Vec::new();
-    let consume = |results: &mut dyn Iterator<Item = usize>| {
+    let mut consume = |results: &mut dyn Iterator<Item = usize>| {
         loop {
             match catch_unwind(AssertUnwindSafe(|| results.next())) {
                 Ok(Some(result)) => got.push(result),
@@ -115,8 +180,8 @@ fn until_panic(
             }
         }
     };
-    let words = ordered(2, 2, jobs, || (), work, consume);
-    (got, words.into())
+    let words = map(&mut consume).to_string();
+    (got, words)
 }
 
 #[test]

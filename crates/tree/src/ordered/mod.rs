@@ -1,7 +1,14 @@
 //! The one parallel map: many threads, results in order, bounded memory.
 
+mod feed;
 #[cfg(feature = "std")]
 mod threads;
+
+pub use feed::{Feed, Ticket};
+
+use alloc::collections::BTreeMap;
+use core::iter;
+use feed::{Desk, Next};
 
 /// Calls `work` for each of `jobs` on up to `threads` threads, and `consume` with the results in the order of the jobs.
 ///
@@ -31,19 +38,79 @@ where
 {
     #[cfg(feature = "std")]
     if threads > 1 {
-        return threads::ordered(threads, ahead.max(1), jobs, start, work, consume);
+        let turn = |state: &mut S, feed: &mut Feed<'_, J, R>| {
+            if let Some((ticket, job)) = feed.take() {
+                let result = work(state, job);
+                feed.deliver(ticket, result);
+            }
+        };
+        return threads::ordered_turns(threads, ahead.max(1), jobs, start, turn, consume);
     }
+    // One after the other: nothing is to be kept in order.
     let _ = (threads, ahead);
-    in_turn(jobs, start, work, consume)
+    let mut state = None;
+    consume(&mut jobs.map(|job| work(state.get_or_insert_with(&start), job)))
+}
+
+/// As [`ordered`], for threads that work on several jobs at a time.
+///
+/// A thread calls `turn` again and again until all its jobs have results. Each turn takes as many jobs as it likes, works a
+/// while, and delivers the results that are ready, in any order. A turn that neither takes a job nor delivers a result
+/// must have some job under way.
+///
+/// The consumer is told of results at the end of each turn.
+pub fn ordered_turns<J, S, R, T>(
+    threads: usize,
+    ahead: usize,
+    jobs: impl Iterator<Item = J> + Send,
+    start: impl Fn() -> S + Sync,
+    turn: impl Fn(&mut S, &mut Feed<'_, J, R>) + Sync,
+    consume: impl FnOnce(&mut dyn Iterator<Item = R>) -> T,
+) -> T
+where
+    R: Send,
+{
+    let ahead = ahead.max(1);
+    #[cfg(feature = "std")]
+    if threads > 1 {
+        return threads::ordered_turns(threads, ahead, jobs, start, turn, consume);
+    }
+    let _ = threads;
+    in_turn(ahead, jobs, start, turn, consume)
 }
 
 /// The same on the calling thread.
 fn in_turn<J, S, R, T>(
-    jobs: impl Iterator<Item = J>,
+    ahead: usize,
+    mut jobs: impl Iterator<Item = J>,
     start: impl Fn() -> S,
-    work: impl Fn(&mut S, J) -> R,
+    turn: impl Fn(&mut S, &mut Feed<'_, J, R>),
     consume: impl FnOnce(&mut dyn Iterator<Item = R>) -> T,
 ) -> T {
-    let mut state = None;
-    consume(&mut jobs.map(|job| work(state.get_or_insert_with(&start), job)))
+    let (mut begun, mut taken) = (0, 0);
+    let (mut desk, mut state) = (Desk::new(), None);
+    let mut waiting = BTreeMap::new();
+    let mut results = iter::from_fn(|| {
+        loop {
+            if let Some(result) = waiting.remove(&taken) {
+                taken += 1;
+                return Some(result);
+            }
+            if desk.is_done() {
+                return None;
+            }
+            let mut next = |_| {
+                if begun == taken + ahead {
+                    return Next::NoRoom;
+                }
+                jobs.next().map_or(Next::End, |job| {
+                    begun += 1;
+                    Next::Job(begun - 1, job)
+                })
+            };
+            turn(state.get_or_insert_with(&start), &mut Feed::new(&mut desk, &mut next));
+            waiting.extend(desk.ready.drain(..));
+        }
+    });
+    consume(&mut results)
 }

@@ -1,11 +1,12 @@
 //! The map on threads: workers take jobs under one lock and deliver results under another.
 
+use super::feed::{Desk, Feed, Next};
 use crate::sync::{Condvar, Mutex, MutexGuard, scope, spawn};
 use std::any::Any;
 use std::boxed::Box;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::PoisonError;
+use std::sync::{PoisonError, TryLockError};
 
 /// The result of a job, or the panic that ended it.
 type Outcome<R> = Result<R, Box<dyn Any + Send>>;
@@ -27,6 +28,8 @@ struct State<R> {
     count: Option<usize>,
     /// Whether no further job is to be begun.
     ended: bool,
+    /// Whether no further result is wanted.
+    closed: bool,
 }
 
 struct Shared<I, R> {
@@ -48,13 +51,13 @@ fn wait<'a, T>(condvar: &Condvar, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T>
     condvar.wait(guard).unwrap_or_else(PoisonError::into_inner)
 }
 
-/// [`ordered`](super::ordered) on two or more threads; `ahead` is at least 1.
-pub fn ordered<J, S, R, T>(
+/// [`ordered_turns`](super::ordered_turns) on two or more threads; `ahead` is at least 1.
+pub fn ordered_turns<J, S, R, T>(
     threads: usize,
     ahead: usize,
     jobs: impl Iterator<Item = J> + Send,
     start: impl Fn() -> S + Sync,
-    work: impl Fn(&mut S, J) -> R + Sync,
+    turn: impl Fn(&mut S, &mut Feed<'_, J, R>) + Sync,
     consume: impl FnOnce(&mut dyn Iterator<Item = R>) -> T,
 ) -> T
 where
@@ -62,12 +65,12 @@ where
 {
     let shared = Shared {
         jobs: Mutex::new(Jobs { iterator: jobs, next: 0 }),
-        state: Mutex::new(State { waiting: BTreeMap::new(), taken: 0, count: None, ended: false }),
+        state: Mutex::new(State { waiting: BTreeMap::new(), taken: 0, count: None, ended: false, closed: false }),
         room: Condvar::new(),
         news: Condvar::new(),
         ahead,
     };
-    let worker = || shared.run(&start, &work);
+    let worker = || shared.run(&start, &turn);
     let done = scope(|scope| {
         // Dropped when the consumer returns or panics, so that the scope does not wait for unwanted jobs.
         let ending = Ending(&shared);
@@ -85,61 +88,89 @@ where
     });
     done.unwrap_or_else(|consume| {
         let jobs = shared.jobs.into_inner().unwrap_or_else(PoisonError::into_inner);
-        super::in_turn(jobs.iterator, start, work, consume)
+        super::in_turn(ahead, jobs.iterator, start, turn, consume)
     })
 }
 
 impl<J, I: Iterator<Item = J>, R> Shared<I, R> {
-    /// Takes jobs and delivers results until there are no more.
-    fn run<S>(&self, start: impl Fn() -> S, work: impl Fn(&mut S, J) -> R) {
-        let mut own = None;
-        while let Some((number, job)) = self.next_job() {
-            let outcome = catch_unwind(AssertUnwindSafe(|| work(own.get_or_insert_with(&start), job)));
-            self.deliver(number, outcome);
+    /// Works until there are no more jobs, or no more results are wanted.
+    fn run<S>(&self, start: impl Fn() -> S, turn: impl Fn(&mut S, &mut Feed<'_, J, R>)) {
+        let (mut desk, mut own) = (Desk::new(), None);
+        while !desk.is_done() {
+            let mut next = |may_wait| self.next_job(may_wait);
+            let mut feed = Feed::new(&mut desk, &mut next);
+            let outcome = catch_unwind(AssertUnwindSafe(|| turn(own.get_or_insert_with(&start), &mut feed)));
+            let ready = desk.ready.drain(..).map(|(number, result)| (number, Ok(result)));
+            // The panic stands for the first job that has no result now.
+            let panic = outcome.err().zip(desk.held.first());
+            let failed = panic.is_some();
+            let wanted = self.deliver(ready.chain(panic.map(|(panic, &number)| (number, Err(panic)))));
+            if failed || !wanted {
+                return;
+            }
         }
     }
 
     /// The next job and its number, once there is room for its result.
-    fn next_job(&self) -> Option<(usize, J)> {
-        let mut jobs = lock(&self.jobs);
+    fn next_job(&self, may_wait: bool) -> Next<J> {
+        let mut jobs = loop {
+            // Whoever has jobs under way must not wait: the others may be waiting for their results.
+            let jobs = match may_wait {
+                true => lock(&self.jobs),
+                false => match self.jobs.try_lock() {
+                    Ok(jobs) => jobs,
+                    Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+                    Err(TryLockError::WouldBlock) => return Next::NoRoom,
+                },
+            };
+            let state = lock(&self.state);
+            if state.ended {
+                return Next::End;
+            }
+            if jobs.next < state.taken + self.ahead {
+                break jobs;
+            }
+            if !may_wait {
+                return Next::NoRoom;
+            }
+            drop(jobs);
+            drop(wait(&self.room, state));
+        };
         let number = jobs.next;
-        let mut state = lock(&self.state);
-        while !state.ended && number >= state.taken + self.ahead {
-            state = wait(&self.room, state);
-        }
-        if state.ended {
-            return None;
-        }
-        drop(state);
         match catch_unwind(AssertUnwindSafe(|| jobs.iterator.next())) {
             Ok(Some(job)) => {
                 jobs.next += 1;
-                Some((number, job))
+                Next::Job(number, job)
             }
             Ok(None) => {
                 let mut state = lock(&self.state);
                 (state.count, state.ended) = (Some(number), true);
                 drop(state);
                 self.news.notify_one();
-                None
+                Next::End
             }
             Err(panic) => {
-                self.deliver(number, Err(panic));
-                None
+                self.deliver([(number, Err(panic))]);
+                Next::End
             }
         }
     }
 
-    /// Hands a result to the consumer. A panic is the last one.
-    fn deliver(&self, number: usize, outcome: Outcome<R>) {
+    /// Hands results to the consumer, and returns whether it wants more. A panic is the last one.
+    fn deliver(&self, outcomes: impl IntoIterator<Item = (usize, Outcome<R>)>) -> bool {
+        let mut awaited = false;
         let mut state = lock(&self.state);
-        state.ended |= outcome.is_err();
-        let awaited = number == state.taken;
-        state.waiting.insert(number, outcome);
+        for (number, outcome) in outcomes {
+            state.ended |= outcome.is_err();
+            awaited |= number == state.taken;
+            state.waiting.insert(number, outcome);
+        }
+        let wanted = !state.closed;
         drop(state);
         if awaited {
             self.news.notify_one();
         }
+        wanted
     }
 }
 
@@ -177,7 +208,9 @@ struct Ending<'a, I, R>(&'a Shared<I, R>);
 
 impl<I, R> Drop for Ending<'_, I, R> {
     fn drop(&mut self) {
-        lock(&self.0.state).ended = true;
+        let mut state = lock(&self.0.state);
+        (state.ended, state.closed) = (true, true);
+        drop(state);
         self.0.room.notify_all();
     }
 }
