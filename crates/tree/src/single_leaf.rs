@@ -39,7 +39,6 @@ impl Spec {
 mod tests {
     use crate::formats::FAMILIES;
     use crate::{Digest, Hash, Spec};
-    use alloc::format;
     use alloc::vec;
 
     #[test]
@@ -53,7 +52,7 @@ mod tests {
                     let zeros = vec![0; message.zeros as usize];
                     let digest = mksum_lanes::digest(spec.hash(), &[message.prefix, &bytes[..len], &zeros]);
                     let root = spec.seal(Digest::new(&digest[..spec.hash().size()]), len as u64);
-                    assert_eq!(root, spec.root(&bytes[..len]).unwrap(), "{}", format!("{spec} of {len} bytes"));
+                    assert_eq!(root, spec.root(&bytes[..len]).unwrap(), "{spec} of {len} bytes");
                     single += 1;
                 }
             }
