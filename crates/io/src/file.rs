@@ -162,7 +162,13 @@ impl File {
         let path = &self.reader.path;
         let changed = |how: String| Err(Error::Changed { path: path.clone(), how });
         let fail = |error| Error::Open { path: path.clone(), error };
-        let metadata = self.reader.file.metadata().map_err(fail)?;
+        let is_named = !is_descriptor(path) && path != Path::new(STDIN);
+        // The file that is there now: if it is this one, one question to the system answers all.
+        let there = is_named.then(|| fs::metadata(path));
+        let metadata = match &there {
+            Some(Ok(there)) if Stamp::of(there).id == self.stamp.id => there.clone(),
+            _ => self.reader.file.metadata().map_err(fail)?,
+        };
         if !metadata.is_file() {
             return Ok(());
         }
@@ -170,12 +176,12 @@ impl File {
         if now.len != self.stamp.len {
             return changed(format!("it had {} bytes and has {} now", self.stamp.len, now.len));
         }
-        if !is_descriptor(path) && path != Path::new(STDIN) {
-            match fs::metadata(path).map(|metadata| Stamp::of(&metadata)) {
-                Ok(there) if there.id == self.stamp.id => {}
-                Ok(_) => return changed("another file has taken its place".into()),
-                Err(error) => return changed(format!("it is gone: {}", reason(&error))),
+        match there {
+            Some(Ok(there)) if Stamp::of(&there).id != self.stamp.id => {
+                return changed("another file has taken its place".into());
             }
+            Some(Err(error)) => return changed(format!("it is gone: {}", reason(&error))),
+            _ => {}
         }
         // A writer can set the mtime back, but not the ctime.
         if now.times != self.stamp.times {
