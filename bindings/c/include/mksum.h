@@ -1,4 +1,4 @@
-/* libmksum: node trees and Merkle roots.
+/* libmksum: node trees, Merkle roots and plain sums.
  *
  * Every function may be called from any thread. No function keeps a pointer after it returns, allocates memory for the caller
  * to free, or throws; a bug in the library ends the process with a message on standard error. Strings are UTF-8 and end with
@@ -73,6 +73,18 @@ mksum_status mksum_root_of_bytes(const char *format, const uint8_t *bytes, size_
 
 /* As mksum_root_of_bytes, for a file, read on all cores. */
 mksum_status mksum_root_of_file(const char *format, const char *path, char *text, size_t room);
+
+/* Receives the result of a file in a format; both are counted from 0. If `status` is MKSUM_OK, `text` is the root as `mksum`
+ * prints it; otherwise it is the reason why there is none, as one line. The text is valid until the function returns. A result
+ * other than 0 ends mksum_hash_files. It must not throw an exception or leave by longjmp. */
+typedef int mksum_each(void *context, size_t file, size_t format, mksum_status status, const char *text);
+
+/* Hashes `paths_len` files in each of `formats_len` formats, all of which share one read of a file, and calls `each` on this
+ * thread for every file and format, in their order. Files that are plain sums ("sha256") or single leaves are hashed side by
+ * side in the lanes of each thread. `threads` is the number of threads, 0 for one a core. A file that has no root is told to
+ * `each`, and the others go on: then the status is MKSUM_OK all the same. */
+mksum_status mksum_hash_files(const char *const *formats, size_t formats_len, const char *const *paths, size_t paths_len,
+                              unsigned threads, mksum_each *each, void *context);
 
 #ifdef __cplusplus
 }

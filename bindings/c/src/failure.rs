@@ -32,6 +32,11 @@ impl Failure {
     pub fn new(status: Status, reason: impl Display) -> Self {
         Failure { status, reason: reason.to_string() }
     }
+
+    /// The status and the reason.
+    pub fn into_parts(self) -> (Status, String) {
+        (self.status, self.reason)
+    }
 }
 
 thread_local! {
@@ -43,12 +48,17 @@ pub fn status(result: Result<(), Failure>) -> Status {
     match result {
         Ok(()) => Status::Ok,
         Err(Failure { status, reason }) => {
-            let reason = CString::new(reason.replace('\0', "\\0")).unwrap_or_default();
+            let reason = text_of(reason);
             // A thread that is ending cannot ask for the reason any more.
             let _ = LAST.try_with(|last| *last.borrow_mut() = reason);
             status
         }
     }
+}
+
+/// A text for C, in which zero bytes are shown as \0.
+pub fn text_of(text: String) -> CString {
+    CString::new(text.replace('\0', "\\0")).unwrap_or_default()
 }
 
 /// `mksum_error`.

@@ -43,6 +43,22 @@ pub unsafe fn bytes<'a>(bytes: *const u8, len: usize, name: &str) -> Result<&'a 
     }
 }
 
+/// Returns the `len` pointers at `items`.
+///
+/// # Safety
+/// `items` is NULL, or points to `len` readable pointers that do not change during `'a`.
+pub unsafe fn array<'a>(items: *const *const c_char, len: usize, name: &str) -> Result<&'a [*const c_char], Failure> {
+    match (items.is_null(), len) {
+        (_, 0) => Ok(&[]),
+        (true, _) => Err(bad(name, "NULL")),
+        (false, len) if len > isize::MAX as usize / size_of::<*const c_char>() => {
+            Err(bad(name, "longer than half of the address space"))
+        }
+        // SAFETY: the pointer is not NULL, and the contract requires `len` readable pointers.
+        (false, len) => Ok(unsafe { slice::from_raw_parts(items, len) }),
+    }
+}
+
 /// Returns the buffer of `len` bytes at `room`, which must not overlap `input`.
 ///
 /// # Safety

@@ -141,6 +141,49 @@ static void roots(const char *file)
     EXPECT(mksum_root_of_file("rfc6962", file, text, 3) == MKSUM_NO_ROOM);
 }
 
+struct told {
+    size_t count, stop;
+    mksum_status status[8];
+    char text[8][MKSUM_TEXT_MAX];
+};
+
+static int tell(void *context, size_t file, size_t format, mksum_status status, const char *text)
+{
+    struct told *told = (struct told *)context;
+    EXPECT(told->count < 8 && 2 * file + format == told->count);
+    told->status[told->count] = status;
+    snprintf(told->text[told->count++], MKSUM_TEXT_MAX, "%s", text);
+    return told->count == told->stop;
+}
+
+static void files(const char *file)
+{
+    const char *formats[] = {"sha256", "rfc6962"}, *paths[] = {file, "none/such", file};
+    char text[MKSUM_TEXT_MAX];
+    struct told told;
+    for (unsigned threads = 0; threads < 3; threads++) {
+        memset(&told, 0, sizeof told);
+        EXPECT(mksum_hash_files(formats, 2, paths, 3, threads, tell, &told) == MKSUM_OK && told.count == 6);
+        for (size_t i = 0; i < 6; i++) {
+            EXPECT(told.status[i] == (i / 2 == 1 ? MKSUM_READ_FAILED : MKSUM_OK));
+            EXPECT(mksum_root_of_file(formats[i % 2], file, text, sizeof text) == MKSUM_OK);
+            EXPECT(i / 2 == 1 ? !strncmp(told.text[i], "none/such: ", 11) : !strcmp(told.text[i], text));
+        }
+    }
+    memset(&told, 0, sizeof told);
+    told.stop = 3;
+    EXPECT(mksum_hash_files(formats, 2, paths, 3, 2, tell, &told) == MKSUM_OK && told.count == 3);
+    EXPECT(mksum_hash_files(formats, 2, NULL, 0, 0, tell, &told) == MKSUM_OK && told.count == 3);
+    EXPECT(mksum_hash_files(formats, 2, NULL, 1, 0, tell, &told) == MKSUM_BAD_ARGUMENT);
+    EXPECT(mksum_hash_files(NULL, 2, paths, 1, 0, tell, &told) == MKSUM_BAD_ARGUMENT);
+    EXPECT(mksum_hash_files(formats, 2, paths, SIZE_MAX, 0, tell, &told) == MKSUM_BAD_ARGUMENT);
+    EXPECT(mksum_hash_files(formats, 2, paths, 3, 0, NULL, NULL) == MKSUM_BAD_ARGUMENT);
+    formats[1] = "teapot";
+    EXPECT(mksum_hash_files(formats, 2, paths, 3, 0, tell, &told) == MKSUM_BAD_FORMAT && told.count == 3);
+    paths[1] = NULL;
+    EXPECT(mksum_hash_files(formats, 1, paths, 3, 0, tell, &told) == MKSUM_BAD_ARGUMENT && told.count == 3);
+}
+
 int main(int argc, char **argv)
 {
     (void)argc;
@@ -149,6 +192,7 @@ int main(int argc, char **argv)
     trees();
     every_hash();
     roots(argv[0]);
+    files(argv[0]);
     if (failures)
         fprintf(stderr, "%d failures\n", failures);
     return failures != 0;
