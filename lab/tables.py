@@ -74,7 +74,16 @@ def seconds(value):
 
 
 def files():
-    found = results.of("files")
+    return by_case("files")
+
+
+def many():
+    return by_case("many")
+
+
+def by_case(suite):
+    """Returns a table for each case of a suite whose rows have an amount and a ratio to the first subject."""
+    found = results.of(suite)
     parts = [sources(found)]
     for case in dict.fromkeys(row["case"] for result in found for row in result["rows"]):
         sample = next(row for result in found for row in result["rows"] if row["case"] == case)
@@ -143,7 +152,7 @@ def short(device):
 def main():
     if sys.argv[1:] not in ([], ["--check"]):
         sys.exit(__doc__)
-    parts = {"files": files(), "kept": kept(), "repair": repair(), "merklize": merklize()}
+    parts = {"files": files(), "many": many(), "kept": kept(), "repair": repair(), "merklize": merklize()}
     differing = results.fill(PAGE, parts, write=not sys.argv[1:])
     if sys.argv[1:] and differing:
         sys.exit(f"lab/README.md: the tables {', '.join(differing)} differ from the results: run lab/tables.py")
