@@ -103,7 +103,7 @@ impl Plan {
         let Opened::Outboard(file, place, outboard) = opened(tool, args, &path)? else { return Ok(()) };
         let trust = trusted(args.root.as_deref(), &outboard, &place)?;
         let mut rounds = Rounds::of(&outboard, &place)?;
-        let new = || Report::new((tool, args.json), &path, (&outboard, &place), trust, file.len());
+        let new = || Report::new((tool, args.json), &path, (outboard.root(), &place), trust, file.len());
         let report = reports.entry(index).or_insert_with(new);
         drop(file);
         let due: Vec<_> = rounds.due().into_iter().filter(|&part| !self.done.contains(&(index, part))).collect();

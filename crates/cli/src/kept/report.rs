@@ -4,7 +4,6 @@ use super::ranges::{self, RangeLine};
 use crate::report::{bytes, grouped};
 use crate::tool::Tool;
 use mksum::Root;
-use mksum::outboard::{Outboard, ReadAt};
 use mksum_cli::name::Shown;
 use mksum_io::Unreadable;
 use mksum_io::outboard::Finding;
@@ -52,15 +51,15 @@ impl<'a> Report<'a> {
     /// The unreadable parts that a line has at most.
     const PARTS: usize = 1024;
 
-    /// Nothing is found yet; the file has `len` bytes.
-    pub fn new<R: ReadAt>(
+    /// Nothing is found yet; the file has `len` bytes and is compared with `root`, whose outboard is at `place`.
+    pub fn new(
         (tool, json): (&'a Tool, bool),
         path: &Path,
-        (outboard, place): (&Outboard<R>, &Path),
+        (root, place): (Root, &Path),
         trust: Trust,
         len: u64,
     ) -> Self {
-        let (root, longest) = (outboard.root(), len.max(outboard.len()));
+        let longest = len.max(root.len());
         let (path, place) = (path.into(), place.into());
         let (open, verified, damaged, ranges, nodes) = (None, 0, 0, 0, 0);
         Report { tool, json, path, place, root, trust, longest, open, verified, damaged, ranges, nodes }
@@ -173,17 +172,17 @@ pub fn describe(root: &Root, trust: Trust) -> String {
 
 /// The result for a file, as JSON.
 #[derive(Serialize)]
-pub struct Verdict {
-    pub kind: &'static str,
-    pub ok: bool,
-    pub format: String,
-    pub root: String,
-    pub trusted: Trust,
-    pub length: u64,
-    pub verified: u64,
-    pub damaged: u64,
-    pub ranges: u64,
-    pub outboard_nodes: u64,
+struct Verdict {
+    kind: &'static str,
+    ok: bool,
+    format: String,
+    root: String,
+    trusted: Trust,
+    length: u64,
+    verified: u64,
+    damaged: u64,
+    ranges: u64,
+    outboard_nodes: u64,
 }
 
 impl Serialize for Trust {

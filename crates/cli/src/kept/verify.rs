@@ -1,22 +1,22 @@
 //! `mksum verify`: reports the damaged ranges of files.
 
 use super::opened::{Any, Opened, claimed, opened, trusted, verify_part};
-use super::report::{Report, Trust, Verdict, describe};
+use super::report::{Report, Trust};
 use super::rounds::Rounds;
-use super::{Did, budget, files, lengths, ranges, report_gone, report_skipped};
+use super::{Did, budget, files, lengths, report_gone, report_skipped};
 use crate::args::Verify;
 use crate::exit::{Exit, usage};
 use crate::failure::Failure;
 use crate::json;
 use crate::print::report;
 use crate::progress::left;
-use crate::report::{bytes, grouped};
+use crate::report::grouped;
 use crate::tool::Tool;
 use crate::walk::Rules;
 use mksum::Spec;
 use mksum_cli::name::Shown;
 use mksum_cli::range::{ByteRange, merged};
-use mksum_io::outboard::{is_unchanged, verify};
+use mksum_io::outboard::{Finding, is_unchanged, verify};
 use mksum_io::{File, Input, Job, hash};
 use std::path::Path;
 
@@ -77,7 +77,7 @@ fn one(tool: &Tool, args: &Verify, path: &Path) -> Result<Did, Failure> {
     let whole = [ByteRange { start: 0, end: None }];
     let ranges = if args.range.is_empty() { &whole[..] } else { &args.range };
     let ranges = merged(ranges, outboard.len()).map_err(within)?;
-    let mut report = Report::new((tool, args.json), path, (&outboard, &place), trust, file.len());
+    let mut report = Report::new((tool, args.json), path, (outboard.root(), &place), trust, file.len());
     if let Some(percent) = args.sample {
         drop(file);
         sample(tool, percent, path, (&outboard, &place), &mut report)?;
@@ -141,35 +141,12 @@ fn single_leaf(
     drop(file);
     let job = Job::new(Input::Path(path.into()), vec![spec.clone()]);
     let root = hash(&job, &tool.options)?.remove(0)?;
-    let good = root.matches(&expected);
-    let (all, bytes) = (grouped(len), bytes(len));
-    if !good {
-        tool.console.fail();
-        ranges::RangeLine::new("damaged", 0..len, spec.shape(), len).print(tool, args.json, path);
+    let claimed = spec.seal(expected.digest(), len);
+    let mut report = Report::new((tool, args.json), path, (claimed, place), Trust::Given, len);
+    if !root.matches(&expected) {
+        report.add(Finding::Damaged(0..len));
     }
-    if args.json {
-        let (damaged, ranges) = if good { (0, 0) } else { (len, 1) };
-        tool.console.print_json(
-            path,
-            Verdict {
-                kind: "file",
-                ok: good,
-                format: spec.to_string(),
-                root: given.into(),
-                trusted: Trust::Given,
-                length: len,
-                verified: len,
-                damaged,
-                ranges,
-                outboard_nodes: 0,
-            },
-        );
-        return Ok(Did::Done);
-    }
-    let text = match good {
-        true => format!("OK ({bytes}, {})", describe(&root, Trust::Given)),
-        false => format!("FAILED: {all} of {bytes} are damaged (1 range, root {given} as given)"),
-    };
-    ranges::line(tool, path, &text);
+    report.verified = len;
+    report.end();
     Ok(Did::Done)
 }
