@@ -2,14 +2,12 @@
 
 use super::opened::{Opened, opened, trusted, verify_part};
 use super::report::Report;
-use super::rounds::Rounds;
+use super::rounds::{Rounds, state};
 use super::{files, report_skipped};
 use crate::args::Verify;
 use crate::failure::Failure;
 use crate::json;
 use crate::print::report;
-use crate::progress::left;
-use crate::report::grouped;
 use crate::tool::Tool;
 use crate::walk::Rules;
 use mksum_io::outboard::is_unchanged;
@@ -138,11 +136,6 @@ impl Plan {
             [file] => mksum_cli::name::Shown(&file.path).to_string(),
             files => format!("{} files", files.len()),
         };
-        let state = match (never, oldest) {
-            (0, Some(age)) => format!("all data was verified within the last {}", left(age.as_secs_f64().max(1.0))),
-            (0, None) => "there is no data".into(),
-            (never, _) => format!("{} bytes are not verified yet", grouped(never)),
-        };
-        tool.console.note(&format_args!("{of}: {state}"));
+        tool.console.note(&format_args!("{of}: {}", state(never, oldest)));
     }
 }

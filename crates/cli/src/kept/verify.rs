@@ -9,8 +9,6 @@ use crate::exit::{Exit, usage};
 use crate::failure::Failure;
 use crate::json;
 use crate::print::report;
-use crate::progress::left;
-use crate::report::grouped;
 use crate::tool::Tool;
 use crate::walk::Rules;
 use mksum::Spec;
@@ -114,13 +112,7 @@ fn sample(
         verify_part(tool, path, (outboard, place), part, &mut rounds, report)?;
     }
     rounds.write()?;
-    let state = match (rounds.never(), rounds.oldest()) {
-        (0, Some(age)) => format!("all data was verified within the last {}", left(age.as_secs_f64().max(1.0))),
-        (0, None) => "there is no data".into(),
-        (1, _) => "1 byte is not verified yet".into(),
-        (never, _) => format!("{} bytes are not verified yet", grouped(never)),
-    };
-    tool.console.note(&format_args!("{}: {state} ({})", Shown(path), Shown(rounds.path())));
+    tool.console.note(&format_args!("{}: {} ({})", Shown(path), rounds.state(), Shown(rounds.path())));
     Ok(())
 }
 
