@@ -13,7 +13,6 @@ use mksum_cli::name::{self, Shown};
 use mksum_cli::range::ByteRange;
 use mksum_cli::sum::{self, Style};
 use mksum_io::{Error, Input, Job, Options, Roots, Unreadable, Window, hash_all, unreadable};
-use serde::Serialize;
 use std::io::ErrorKind;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -64,23 +63,12 @@ pub fn run(tool: &Tool, args: &Run) -> Exit {
 
 /// Prints the root of a file as a line.
 pub fn print(tool: &Tool, args: &Run, path: &Path, root: &Root, seconds: f64) {
-    #[derive(Serialize)]
-    struct Record {
-        kind: &'static str,
-        format: String,
-        length: u64,
-        root: String,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        start: Option<u64>,
-        seconds: f64,
-    }
     let (tag, text) = (root.spec().tag(), root.to_string());
     let line = match args {
         Run { json: true, .. } => {
             let start = args.range.map(|range| range.start);
-            let (format, seconds) = (root.spec().to_string(), report::micros(seconds));
-            let mut line =
-                json::line(path, Record { kind: "root", format, length: root.len(), root: text, start, seconds });
+            let seconds = Some(report::micros(seconds));
+            let mut line = json::line(path, json::Root { start, seconds, ..json::Root::new(root) });
             line.pop();
             line.push(tool.end.byte());
             line

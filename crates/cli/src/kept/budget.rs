@@ -3,10 +3,9 @@
 use super::opened::{Opened, opened, trusted, verify_part};
 use super::report::Report;
 use super::rounds::{Rounds, state};
-use super::{files, report_skipped};
+use super::{files, report_skipped, report_unchanged};
 use crate::args::Verify;
 use crate::failure::Failure;
-use crate::json;
 use crate::print::report;
 use crate::tool::Tool;
 use crate::walk::Rules;
@@ -75,9 +74,7 @@ impl Plan {
         let Opened::Outboard(file, place, outboard) = opened(tool, args, &path)? else { return Ok(Added::Planned) };
         trusted(args.root.as_deref(), &outboard, &place)?;
         if args.quick && is_unchanged(&file, outboard.header()) {
-            if args.json {
-                tool.console.print_json(&path, json::State { kind: "unchanged" });
-            }
+            report_unchanged(tool, args.json, &path);
             return Ok(Added::Skipped);
         }
         let rounds = Rounds::of(&outboard, &place)?;

@@ -3,11 +3,10 @@
 use super::opened::{Any, Opened, claimed, opened, trusted, verify_part};
 use super::report::{Report, Trust};
 use super::rounds::Rounds;
-use super::{Did, budget, files, lengths, report_gone, report_skipped};
+use super::{Did, budget, files, lengths, report_gone, report_skipped, report_unchanged};
 use crate::args::Verify;
 use crate::exit::{Exit, usage};
 use crate::failure::Failure;
-use crate::json;
 use crate::print::report;
 use crate::tool::Tool;
 use crate::walk::Rules;
@@ -66,9 +65,7 @@ fn one(tool: &Tool, args: &Verify, path: &Path) -> Result<Did, Failure> {
     let trust = trusted(args.root.as_deref(), &outboard, &place)?;
     if args.quick && is_unchanged(&file, outboard.header()) {
         tool.options.meter.skip(file.len());
-        if args.json {
-            tool.console.print_json(path, json::State { kind: "unchanged" });
-        }
+        report_unchanged(tool, args.json, path);
         return Ok(Did::Skipped);
     }
     let within = |reason| Failure::Refused(path.into(), reason);
