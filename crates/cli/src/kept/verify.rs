@@ -1,7 +1,7 @@
 //! `mksum verify`: reports the damaged ranges of files.
 
 use super::opened::{Any, Opened, claimed, opened, trusted, verify_part};
-use super::report::{Report, Trust};
+use super::report::{Expected, Report, Trust};
 use super::rounds::Rounds;
 use super::{Did, budget, files, lengths, report_gone, report_skipped, report_unchanged};
 use crate::args::Verify;
@@ -72,7 +72,7 @@ fn one(tool: &Tool, args: &Verify, path: &Path) -> Result<Did, Failure> {
     let whole = [ByteRange { start: 0, end: None }];
     let ranges = if args.range.is_empty() { &whole[..] } else { &args.range };
     let ranges = merged(ranges, outboard.len()).map_err(within)?;
-    let mut report = Report::new((tool, args.json), path, (outboard.root(), &place), trust, file.len());
+    let mut report = Report::new((tool, args.json), path, (outboard.root().into(), &place), trust, file.len());
     if let Some(percent) = args.sample {
         drop(file);
         sample(tool, percent, path, (&outboard, &place), &mut report)?;
@@ -125,14 +125,14 @@ fn single_leaf(
         let how = "the tree of a file of a single leaf has no digests: give the root with --root";
         return Err(Failure::refused(place, how));
     };
-    let expected = claimed(given, spec, place)?;
+    let claimed = claimed(given, spec, place)?;
     let len = file.len();
     drop(file);
     let job = Job::new(Input::Path(path.into()), vec![spec.clone()]);
     let root = hash(&job, &tool.options)?.remove(0)?;
-    let claimed = spec.seal(expected.digest(), len);
-    let mut report = Report::new((tool, args.json), path, (claimed, place), Trust::Given, len);
-    if !root.matches(&expected) {
+    let expected = Expected { spec: spec.clone(), root: claimed.text(spec), len };
+    let mut report = Report::new((tool, args.json), path, (expected, place), Trust::Given, len);
+    if !root.matches(&claimed) {
         report.add(Finding::Damaged(0..len));
     }
     report.verified = len;
