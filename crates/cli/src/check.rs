@@ -71,8 +71,8 @@ impl Tally {
         }
         if self.without_format > 0 && !args.status {
             console.note(&format_args!(
-                "{sum_file}: its lines do not name their format: give it with -f, for example -f plain:sha256:1TiB for \
-                 sums of sha256sum, or -f blake3 for b3sum"
+                "{sum_file}: its lines do not name their format: give it with -f, for example -f sha256 for sums of \
+                 sha256sum, or -f blake3 for b3sum"
             ));
         }
         if self.listed == 0 || args.status {
