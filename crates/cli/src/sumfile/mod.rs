@@ -1,13 +1,19 @@
 //! Sum files, read: bytes from anywhere, line by line, in bounded memory.
 
+mod source;
+mod syntax;
+
+pub use source::{Source, alternatives};
+pub use syntax::State;
+
 use crate::choice::Choice;
 use crate::name;
 use crate::range::ByteRange;
 use crate::sum::End;
-use mksum::formats::{FAMILIES, Family};
-use mksum::{ClaimedRoot, RootError, Spec};
+use mksum::{ClaimedRoot, RootError};
 use std::fmt;
 use std::io::{self, BufRead};
+use syntax::{Escape, Parts};
 
 /// The longest line that is read, in bytes without its end: many times the longest path of any system, escaped.
 pub const LONGEST: usize = 1 << 16;
@@ -26,21 +32,31 @@ pub struct Entry {
     pub claimed: ClaimedRoot,
     /// The bytes that the root is of, if it is not of the whole file.
     pub range: Option<ByteRange>,
+    /// Whether the sum could be of other hashes too, and the most usual one was taken.
+    pub guessed: bool,
+    /// Whether the path follows a single space: its first letter may be a mode of shasum.
+    pub one_space: bool,
 }
 
 /// The lines of a sum file, without their ends.
 #[derive(Debug)]
 pub struct Lines<R> {
     reader: R,
-    end: End,
+    source: Source,
+    state: State,
     line: Vec<u8>,
     number: u64,
 }
 
 impl<R: BufRead> Lines<R> {
-    /// The lines that `reader` yields.
-    pub fn new(reader: R, end: End) -> Self {
-        Lines { reader, end, line: Vec::new(), number: 0 }
+    /// The lines that `reader` yields, of a sum file of which this is known.
+    pub fn new(reader: R, source: Source) -> Self {
+        Lines { reader, source, state: State::default(), line: Vec::new(), number: 0 }
+    }
+
+    /// What is known of the sum file.
+    pub fn source(&self) -> &Source {
+        &self.source
     }
 
     /// The number of the line last read, from 1.
@@ -48,19 +64,17 @@ impl<R: BufRead> Lines<R> {
         self.number
     }
 
-    /// The next entry; a line without a format has the format `given`, if there is one.
-    ///
-    /// Comments (`# …`) and empty lines are skipped. `None` at the end.
+    /// The next entry; comments and empty lines are skipped. `None` at the end.
     ///
     /// # Errors
     /// If the reading fails.
-    pub fn next_entry(&mut self, given: Option<&Choice>) -> io::Result<Option<Result<Entry, Malformed>>> {
+    pub fn next_entry(&mut self) -> io::Result<Option<Result<Entry, Malformed>>> {
         loop {
             let Some(complete) = self.read_line()? else { return Ok(None) };
             if !complete {
                 return Ok(Some(Err(Malformed::TooLong)));
             }
-            match parse(&self.line, self.end, given) {
+            match parse(&self.line, &self.source, &mut self.state) {
                 Ok(None) => {}
                 Ok(Some(entry)) => return Ok(Some(Ok(entry))),
                 Err(malformed) => return Ok(Some(Err(malformed))),
@@ -81,7 +95,7 @@ impl<R: BufRead> Lines<R> {
                 return Ok(None);
             }
             any = true;
-            let end = bytes.iter().position(|&byte| byte == self.end.byte());
+            let end = bytes.iter().position(|&byte| byte == self.source.end.byte());
             let part = &bytes[..end.unwrap_or(bytes.len())];
             // One byte more is kept for a carriage return.
             complete &= self.line.len() + part.len() <= LONGEST + 1 + MARK.len();
@@ -99,109 +113,41 @@ impl<R: BufRead> Lines<R> {
             self.line.drain(..MARK.len());
         }
         // A name that ends in a carriage return is escaped: this one belongs to the line's end.
-        if self.end == End::Newline && self.line.last() == Some(&b'\r') {
+        if self.source.end == End::Newline && self.line.last() == Some(&b'\r') {
             self.line.pop();
         }
         Ok(Some(complete && self.line.len() <= LONGEST))
     }
 }
 
-/// The entry of a line, which is given without its end; `None` for a comment or an empty line.
+/// The entry of a line, which is given without its end; `None` for a line that is no entry, such as a comment.
 ///
 /// # Errors
 /// If it has no entry that can be checked.
-pub fn parse(line: &[u8], end: End, given: Option<&Choice>) -> Result<Option<Entry>, Malformed> {
-    if line.is_empty() || line.starts_with(b"#") {
+pub fn parse(line: &[u8], source: &Source, state: &mut State) -> Result<Option<Entry>, Malformed> {
+    if state.skips(source, line) {
         return Ok(None);
     }
-    let (line, escaped) = match line.strip_prefix(b"\\") {
-        Some(line) if end == End::Newline => (line, true),
-        _ => (line, false),
+    let (Parts { format, path, root, one_space }, escape) = syntax::parts(source, state, line)?;
+    let (choice, range, guessed) = match format {
+        Some((choice, range)) => (choice, range, false),
+        None => match source.choose(root.len()) {
+            Some((choice, several)) => (choice, None, several),
+            None if looks_like_a_root(root) => return Err(Malformed::NoFormat),
+            None => return Err(Malformed::NoLine),
+        },
     };
-    let Parts { choice, range, path, root } = match tagged(line, given) {
-        Some(tagged) => tagged?,
-        None => untagged(line, given)?,
+    let root = str::from_utf8(root).map_err(|_| Malformed::NoLine)?;
+    let claimed = choice.spec().claimed_root(&syntax::root_text(&choice, root)).map_err(Malformed::Root)?;
+    let path = match (escape, &source.bag) {
+        (Escape::Backslash, _) => name::unescaped(&path).ok_or(Malformed::Escape)?,
+        (Escape::Percent, Some(bag)) => [&*bag.folder, &*syntax::percent_decoded(&path, bag.percent)].concat(),
+        _ => path.into_owned(),
     };
-    let claimed = match str::from_utf8(root) {
-        Ok(root) => choice.spec().claimed_root(root).map_err(Malformed::Root)?,
-        Err(_) => return Err(Malformed::NoLine),
-    };
-    let path = if escaped { name::unescaped(path).ok_or(Malformed::Escape)? } else { path.into() };
     if name::path(&path).is_none() {
         return Err(Malformed::Name);
     }
-    Ok(Some(Entry { path, choice, claimed, range }))
-}
-
-/// A line taken apart: the path is still escaped, and the root may be none.
-struct Parts<'a> {
-    choice: Choice,
-    range: Option<ByteRange>,
-    path: &'a [u8],
-    root: &'a [u8],
-}
-
-/// The parts of `TAG (PATH) = ROOT`, or of OpenSSL's `TAG(PATH)= ROOT`; `None` if it is no such line.
-fn tagged<'a>(line: &'a [u8], given: Option<&Choice>) -> Option<Result<Parts<'a>, Malformed>> {
-    let open = line.iter().position(|&byte| byte == b'(')?;
-    // No root holds a parenthesis: the last one ends the path, whatever the path holds.
-    let close = line.iter().rposition(|&byte| byte == b')').filter(|&close| close > open)?;
-    let tag = line[..open].strip_suffix(b" ").unwrap_or(&line[..open]);
-    let root = line[close + 1..].strip_prefix(b" = ").or_else(|| line[close + 1..].strip_prefix(b"= "))?;
-    let tag =
-        str::from_utf8(tag).ok().filter(|tag| !tag.is_empty() && tag.bytes().all(|byte| byte.is_ascii_graphic()))?;
-    let refuse = || Some(Err(Malformed::Tag(tag.chars().take(80).collect())));
-    // No format has an at sign in its name.
-    let (format, range) = match tag.split_once('@') {
-        None => (tag, None),
-        Some((format, range)) => match range.parse::<ByteRange>() {
-            Ok(range) if range.end.is_some() => (format, Some(range)),
-            _ => return refuse(),
-        },
-    };
-    let choice = match format.parse::<Choice>().ok().or_else(|| plain_sum(format)) {
-        // A plain sum is what it is under another name, too.
-        Some(named) => given.filter(|given| is_sum(given, &named)).cloned().unwrap_or(named),
-        None => return refuse(),
-    };
-    Some(Ok(Parts { choice, range, path: &line[open + 1..close], root }))
-}
-
-/// The plain sum that other tools call so: `SHA512/256`, `SHA2-512/256`, `BLAKE2B-512`.
-fn plain_sum(tag: &str) -> Option<Choice> {
-    let tag = tool_tag(tag);
-    let same = |family: &&'static Family| {
-        family.tag.map(tool_tag).is_some_and(|own| {
-            let bits = || format!("{own}{}", 8 * family.hashes[0].size());
-            own == tag || (own.starts_with("blake2") && bits() == tag)
-        })
-    };
-    FAMILIES.iter().find(same).map(|family| Choice::from(Spec::new(family)))
-}
-
-/// Whether a format that was given is `plain` with the hash of a plain sum: one leaf over the whole file, if that is no longer.
-fn is_sum(given: &Choice, sum: &Choice) -> bool {
-    let (given, sum) = (given.spec(), sum.spec());
-    sum.family().tag.is_some() && given.family().name == "plain" && given.hash() == sum.hash()
-}
-
-/// A hash's name without the spellings in which tools differ: `SHA512/256`, `SHA2-512/256`, `sha512-256`.
-fn tool_tag(tag: &str) -> String {
-    let tag = tag.to_ascii_lowercase().replace("sha2-", "sha");
-    tag.replace(['-', '_', '/'], "")
-}
-
-/// The parts of `ROOT  PATH` or `ROOT *PATH`.
-fn untagged<'a>(line: &'a [u8], given: Option<&Choice>) -> Result<Parts<'a>, Malformed> {
-    let line = line.trim_ascii_start();
-    let split = line.iter().position(|&byte| byte == b' ').ok_or(Malformed::NoLine)?;
-    let (root, rest) = line.split_at(split);
-    let path = rest.strip_prefix(b"  ").or_else(|| rest.strip_prefix(b" *")).ok_or(Malformed::NoLine)?;
-    match given {
-        Some(given) => Ok(Parts { choice: given.clone(), range: None, path, root }),
-        None if looks_like_a_root(root) => Err(Malformed::NoFormat),
-        None => Err(Malformed::NoLine),
-    }
+    Ok(Some(Entry { path, choice, claimed, range, guessed, one_space }))
 }
 
 /// Whether a word could be some tool's root: only then is it worth asking for the format.
@@ -224,6 +170,10 @@ pub enum Malformed {
     Escape,
     /// No file can have its path as a name.
     Name,
+    /// None of the hashes in its columns is known.
+    Columns,
+    /// Its sum is a CRC-32.
+    Crc32,
     /// It is longer than [`LONGEST`].
     TooLong,
 }
@@ -237,6 +187,8 @@ impl fmt::Display for Malformed {
             Malformed::Root(error) => f.write_str(&name::printable(&error.to_string())),
             Malformed::Escape => f.write_str("an escape other than \\n, \\r and \\\\ in its path"),
             Malformed::Name => f.write_str("its path cannot be a file's name"),
+            Malformed::Columns => f.write_str("no column has a sum of a known hash"),
+            Malformed::Crc32 => f.write_str("a CRC-32: mksum has no such sums; use 'rhash -c'"),
             Malformed::TooLong => write!(f, "longer than {LONGEST} bytes"),
         }
     }
@@ -247,6 +199,7 @@ impl std::error::Error for Malformed {}
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::Path;
 
     const ROOT: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
@@ -255,8 +208,21 @@ mod tests {
     }
 
     fn read(text: &str, given: Option<&Choice>) -> Result<(String, String), Malformed> {
-        let entry = parse(text.replace("ROOT", ROOT).as_bytes(), End::Newline, given)?.expect("a line with an entry");
+        let entry = entry(&text.replace("ROOT", ROOT), &Source::new(End::Newline, given))?;
         Ok((entry.choice.spec().to_string(), String::from_utf8(entry.path).unwrap()))
+    }
+
+    fn entry(line: &str, source: &Source) -> Result<Entry, Malformed> {
+        Ok(parse(line.as_bytes(), source, &mut State::default())?.expect("a line with an entry"))
+    }
+
+    /// The entries of a sum file with this name: the formats and paths.
+    fn entries(name: &str, text: &str) -> Vec<Result<(String, String), Malformed>> {
+        let source = Source::new(End::Newline, None).at(Path::new(name));
+        let mut lines = Lines::new(text.as_bytes(), source);
+        let entries = std::iter::from_fn(|| lines.next_entry().unwrap());
+        let shown = |entry: Entry| (entry.choice.spec().to_string(), String::from_utf8(entry.path).unwrap());
+        entries.map(|entry| entry.map(shown)).collect()
     }
 
     #[test]
@@ -268,8 +234,7 @@ mod tests {
         assert_eq!(read("blake3 (ROOT  x) = ROOT", None), ok("blake3", &format!("{ROOT}  x")));
         assert_eq!(read("\\blake3 (a\\nb\\\\) = ROOT", None), ok("blake3", "a\nb\\"));
         assert_eq!(read("blake3 (a\\nb) = ROOT", None), ok("blake3", "a\\nb"));
-        let range =
-            |text: &str| parse(text.replace("ROOT", ROOT).as_bytes(), End::Newline, None).unwrap().unwrap().range;
+        let range = |text: &str| entry(&text.replace("ROOT", ROOT), &Source::new(End::Newline, None)).unwrap().range;
         assert_eq!(range("blake3@5..10 (a) = ROOT"), Some(ByteRange { start: 5, end: Some(10) }));
         assert_eq!(range("blake3 (a) = ROOT"), None);
         assert_eq!(read("blake3@5.. (a) = ROOT", None), Err(Malformed::Tag("blake3@5..".into())));
@@ -288,7 +253,96 @@ mod tests {
         assert_eq!(read("SHA256 (a) = ROOT", Some(&plain)), ok("a"));
         assert_eq!(read("SHA2-256(a)= ROOT", Some(&plain)), ok("a"));
         assert_eq!(read("BLAKE2b-256 (a) = ROOT", Some(&plain)), Err(Malformed::Tag("BLAKE2b-256".into())));
-        assert_eq!(read("ROOT  a", None), Err(Malformed::NoFormat));
+        let base64 = "Xfbg4nYTWdMKgnUFjimfzAOBU0VF9Vz0PkGYP11MlFY=-1";
+        assert_eq!(read(&format!("{base64}  a"), None), Err(Malformed::NoFormat));
+        assert_eq!(
+            read(&format!("{base64}  a"), Some(&choice("s3:sha256"))),
+            Ok(("s3:sha256:8MiB".into(), "a".into()))
+        );
+    }
+
+    #[test]
+    fn untagged_sums_are_those_of_the_usual_hash_of_their_length() {
+        let sum = |digits| "0".repeat(digits);
+        for (digits, format, guessed) in
+            [(32, "md5", false), (40, "sha1", false), (64, "sha256", true), (128, "sha512", true)]
+        {
+            for line in [format!("{}  a", sum(digits)), format!("{} *a", sum(digits)), format!("{} a", sum(digits))] {
+                let entry = entry(&line, &Source::new(End::Newline, None)).unwrap();
+                assert_eq!((entry.choice.spec().to_string(), entry.guessed), (format.into(), guessed), "{line}");
+                assert_eq!((entry.path, entry.one_space), (b"a".to_vec(), line.len() == digits + 2));
+            }
+        }
+        assert_eq!(read(&format!("{}  a", sum(66)), None), Err(Malformed::NoFormat));
+        assert_eq!(read(&format!("{} a", sum(66)), None), Err(Malformed::NoLine));
+    }
+
+    #[test]
+    fn a_sum_alone_is_that_of_the_file_that_the_sum_file_is_named_after() {
+        let ok = |format: &str, path: &str| vec![Ok((format.into(), path.into()))];
+        assert_eq!(entries("dir/x.iso.sha256", ROOT), ok("sha256", "dir/x.iso"));
+        assert_eq!(entries("x.b3sum", &format!("{ROOT}\r\n")), ok("blake3", "x"));
+        assert_eq!(entries("SHA256SUMS", ROOT), [Err(Malformed::NoLine)]);
+        assert_eq!(entries("x.txt", ROOT), [Err(Malformed::NoLine)]);
+    }
+
+    #[test]
+    fn openssl_has_a_name_for_standard_input() {
+        assert_eq!(read("SHA2-256(stdin)= ROOT", None), Ok(("sha256".into(), "-".into())));
+        assert_eq!(read("(stdin)= ROOT", None), Ok(("sha256".into(), "-".into())));
+        assert_eq!(read("SHA256 (stdin) = ROOT", None), Ok(("sha256".into(), "stdin".into())));
+        assert_eq!(read("HMAC-SHA2-256(a)= ROOT", None), Err(Malformed::Tag("HMAC-SHA2-256".into())));
+    }
+
+    #[test]
+    fn cksum_can_write_base64_and_rhash_aligns_tags() {
+        let base64 = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=";
+        let source = Source::new(End::Newline, None);
+        let (one, other) =
+            (entry(&format!("SHA256 (a) = {base64}"), &source), entry(&format!("SHA256   (a) = {ROOT}"), &source));
+        assert_eq!(one.unwrap(), other.unwrap());
+        assert!(matches!(read(&format!("SHA1 (a) = {base64}"), None), Err(Malformed::Root(_))));
+    }
+
+    #[test]
+    fn hashdeep_names_its_columns() {
+        let md5 = "d41d8cd98f00b204e9800998ecf8427e";
+        let text = format!(
+            "%%%% HASHDEEP-1.0\n%%%% size,md5,sha256,tiger,filename\n## Invoked from: /\n0,{md5},{ROOT},x,a, b\n0,{md5}\n\
+             %%%% size,md5,filename\n0,{md5},\\c\\n\n%%%% size,tiger,filename\n0,x,a\n"
+        );
+        let ok = |format: &str, path: &str| Ok((format.into(), path.into()));
+        let expected = [ok("sha256", "a, b"), Err(Malformed::NoLine), ok("md5", "\\c\\n"), Err(Malformed::Columns)];
+        assert_eq!(entries("x", &text), expected);
+        // Without the line that names them, they are no columns.
+        assert_eq!(entries("x", &format!("0,{md5},a\n")), [Err(Malformed::NoLine)]);
+    }
+
+    #[test]
+    fn manifests_of_bags_are_relative_to_them() {
+        let read = |version: &str, line: &str| {
+            let path = Path::new("bag/manifest-sha256.txt");
+            let entry =
+                entry(&line.replace("ROOT", ROOT), &Source::new(End::Newline, None).at(path).in_bag(path, version))?;
+            Ok(String::from_utf8(entry.path).unwrap())
+        };
+        for line in ["ROOT data/a b", "ROOT  data/a b", "ROOT\t \tdata/a b", "ROOT *data/a b"] {
+            assert_eq!(read("1.0", line).as_deref(), Ok("bag/data/a b"));
+        }
+        assert_eq!(read("1.0", "ROOT  data/%0a%0D%25%41\\n").as_deref(), Ok("bag/data/\n\r%%41\\n"));
+        // Older bags have the percent sign as it is.
+        assert_eq!(read("0.97", "ROOT  data/%0a%0D%25%41%").as_deref(), Ok("bag/data/\n\r%25%41%"));
+        assert_eq!(read("1.0", "ROOT"), Err(Malformed::NoLine));
+        assert_eq!(read("1.0", "\\ROOT  data/a"), Err(Malformed::NoLine));
+    }
+
+    #[test]
+    fn sums_of_rhash_can_follow_the_name() {
+        let upper = ROOT.to_uppercase();
+        let text = format!("; Generated by RHash v1.4.3\na b {upper}\na 7A6C86F1\n");
+        assert_eq!(entries("x", &text), [Ok(("sha256".into(), "a b".into())), Err(Malformed::Crc32)]);
+        assert_eq!(entries("x.sfv", "a 7A6C86F1\n"), [Err(Malformed::Crc32)]);
+        assert_eq!(entries("x", "a 7A6C86F1\n"), [Err(Malformed::NoLine)]);
     }
 
     #[test]
@@ -298,6 +352,7 @@ mod tests {
             ("SHA256", "sha256"),
             ("SHA2-256", "sha256"),
             ("SHA512/256", "sha512-256"),
+            ("SHA512t256", "sha512-256"),
             ("SHA2-512/256", "sha512-256"),
             ("SHA3-256", "sha3-256"),
             ("BLAKE2b", "blake2b"),
@@ -307,7 +362,7 @@ mod tests {
         ] {
             let root = "0".repeat(2 * choice(format).spec().hash().size());
             for line in [format!("{tag} (a) = {root}"), format!("{tag}(a)= {root}")] {
-                let entry = parse(line.as_bytes(), End::Newline, None).unwrap().unwrap();
+                let entry = entry(&line, &Source::new(End::Newline, None)).unwrap();
                 assert_eq!(entry.choice.spec().to_string(), format, "{line}");
             }
         }
@@ -318,7 +373,7 @@ mod tests {
     #[test]
     fn all_else_is_refused_with_its_reason() {
         let plain = choice("plain");
-        for text in ["junk", "ROOT", "ROOT a", "blake3 ROOT", "blake3 (a) ROOT", "(a) = ROOT", ")(", "\\"] {
+        for text in ["junk", "ROOT", "ROOTa", "blake3 ROOT", "blake3 (a) ROOT", "(a) = ROOT", ")(", "\\"] {
             assert_eq!(read(text, Some(&plain)), Err(Malformed::NoLine), "{text}");
         }
         assert_eq!(read("blake3 () = ROOT", None), Err(Malformed::Name));
@@ -333,9 +388,10 @@ mod tests {
         let long = "x".repeat(5 * LONGEST);
         let text = format!("\u{feff}# who\r\n\r\nblake3 (a) = {ROOT}\r\n{long}\nblake3 (b) = {ROOT}");
         for capacity in [1, 3, 8192] {
-            let mut lines = Lines::new(io::BufReader::with_capacity(capacity, text.as_bytes()), End::Newline);
+            let mut lines =
+                Lines::new(io::BufReader::with_capacity(capacity, text.as_bytes()), Source::new(End::Newline, None));
             let mut found = Vec::new();
-            while let Some(entry) = lines.next_entry(None).unwrap() {
+            while let Some(entry) = lines.next_entry().unwrap() {
                 found.push((lines.number(), entry.map(|entry| String::from_utf8(entry.path).unwrap())));
             }
             assert_eq!(found, [(3, Ok("a".into())), (4, Err(Malformed::TooLong)), (5, Ok("b".into()))]);
@@ -346,9 +402,9 @@ mod tests {
     #[test]
     fn zero_ended_lines_are_taken_as_they_are() {
         let text = format!("blake3 (a\nb\\) = {ROOT}\0blake3 (c\r) = {ROOT}\0");
-        let mut lines = Lines::new(text.as_bytes(), End::Zero);
-        assert_eq!(lines.next_entry(None).unwrap().unwrap().unwrap().path, b"a\nb\\");
-        assert_eq!(lines.next_entry(None).unwrap().unwrap().unwrap().path, b"c\r");
-        assert!(lines.next_entry(None).unwrap().is_none());
+        let mut lines = Lines::new(text.as_bytes(), Source::new(End::Zero, None));
+        assert_eq!(lines.next_entry().unwrap().unwrap().unwrap().path, b"a\nb\\");
+        assert_eq!(lines.next_entry().unwrap().unwrap().unwrap().path, b"c\r");
+        assert!(lines.next_entry().unwrap().is_none());
     }
 }
