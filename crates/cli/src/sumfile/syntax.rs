@@ -37,6 +37,8 @@ pub static SYNTAXES: &[Syntax] = &[
     Syntax { escape: Escape::None, read: columns },
     // BagIt's manifests: SUM PATH.
     Syntax { escape: Escape::Percent, read: manifest },
+    // RHash's and others' SFV files: PATH SUM.
+    Syntax { escape: Escape::None, read: sfv },
     // mksum, cksum, BSD and RHash: TAG (PATH) = ROOT; OpenSSL: TAG(PATH)= ROOT.
     Syntax { escape: Escape::Backslash, read: tagged },
     // OpenSSL before version 3, of standard input: (stdin)= SUM.
@@ -47,8 +49,6 @@ pub static SYNTAXES: &[Syntax] = &[
     Syntax { escape: Escape::Backslash, read: reversed },
     // A sum alone, in x.md5.
     Syntax { escape: Escape::None, read: alone },
-    // RHash's and others' SFV files: PATH SUM.
-    Syntax { escape: Escape::None, read: sfv },
 ];
 
 /// What the lines before said about those to come.
@@ -216,7 +216,8 @@ fn alone<'a>(source: &'a Source, _: &State, line: &'a [u8]) -> Taken<'a> {
 
 /// The parts of `PATH SUM`.
 fn sfv<'a>(source: &'a Source, state: &State, line: &'a [u8]) -> Taken<'a> {
-    if !state.sfv {
+    // RHash can append lines with tags to such a file.
+    if !state.sfv || matches!(tagged(source, state, line), Some(Ok(_))) {
         return None;
     }
     let split = line.iter().rposition(|&byte| byte == b' ')?;
