@@ -40,7 +40,9 @@ pub fn run(tool: &Tool, args: &Run) -> Exit {
         let folder = sum_file.parent().unwrap_or(sum_file);
         if let Some(listed) = &mut listed {
             listed.search(below.as_ref().map_or(folder, |below| &below.folder));
-            listed.add(sum_file);
+            if sum_file.as_os_str() != "-" {
+                listed.add(sum_file);
+            }
         }
         let bag = match Below::new(folder) {
             Ok(folder) if below.is_none() && bag_version(sum_file).is_some() => Some(folder),

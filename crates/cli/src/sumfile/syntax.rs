@@ -49,6 +49,8 @@ pub static SYNTAXES: &[Syntax] = &[
     Syntax { escape: Escape::Backslash, read: reversed },
     // A sum alone, in x.md5.
     Syntax { escape: Escape::None, read: alone },
+    // cksum without -a: CRC BYTES PATH.
+    Syntax { escape: Escape::None, read: crc },
 ];
 
 /// What the lines before said about those to come.
@@ -223,9 +225,16 @@ fn sfv<'a>(source: &'a Source, state: &State, line: &'a [u8]) -> Taken<'a> {
     let split = line.iter().rposition(|&byte| byte == b' ')?;
     let (path, root) = (line[..split].trim_ascii_end(), &line[split + 1..]);
     match root.len() {
-        8 if is_hex(root) => Some(Err(Malformed::Crc32)),
+        8 if is_hex(root) => Some(Err(Malformed::Crc)),
         _ => is_sum_of_some_hash(source, root).then(|| Ok(Parts::bare(path, root))),
     }
+}
+
+/// Refuses `CRC BYTES PATH`.
+fn crc<'a>(_: &'a Source, _: &State, line: &'a [u8]) -> Taken<'a> {
+    let mut words = line.splitn(3, |&byte| byte == b' ');
+    let mut number = || words.next().is_some_and(|word| !word.is_empty() && word.iter().all(u8::is_ascii_digit));
+    (number() && number() && words.next().is_some()).then_some(Err(Malformed::Crc))
 }
 
 /// Whether a word has the form of a sum without a format.
