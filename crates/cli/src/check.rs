@@ -5,6 +5,7 @@ use crate::below::Below;
 use crate::console::Console;
 use crate::exit::{Exit, usage};
 use crate::extra::Listed;
+use crate::json;
 use crate::print::{report_read_error, window, within};
 use crate::tool::Tool;
 use crate::walk::{length, stdin};
@@ -56,7 +57,16 @@ pub fn run(tool: &Tool, args: &Run) -> Exit {
         tally.report(&tool.console, args, sum_file);
     }
     if let Some(listed) = listed {
-        match listed.report(tool, &args.directories, (args.json, args.status)) {
+        let mut report = |path: &Path| match (args.status, args.json) {
+            (true, _) => {}
+            (false, true) => tool.console.print_json(path, json::State { kind: "extra" }),
+            (false, false) => print(tool, path, "EXTRA"),
+        };
+        let count = listed.find(tool, &args.directories, &mut report);
+        if !matches!(count, Ok(0)) {
+            tool.console.fail();
+        }
+        match count {
             Ok(1) if !args.status => tool.console.note(&"WARNING: 1 file is not listed"),
             Ok(count) if count > 1 && !args.status => {
                 tool.console.note(&format_args!("WARNING: {count} files are not listed"));
@@ -350,7 +360,7 @@ fn ok(root: &Root, awaited: &Awaited) -> String {
 }
 
 /// Prints the result for a file as a line.
-pub fn print(tool: &Tool, path: &Path, result: &str) {
+fn print(tool: &Tool, path: &Path, result: &str) {
     let path = &*name::listed(path);
     let line = match name::escaped(path) {
         Some(escaped) => [b"\\", &*escaped, b": ", result.as_bytes(), b"\n"].concat(),

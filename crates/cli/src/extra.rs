@@ -2,7 +2,6 @@
 
 use crate::args::Directories;
 use crate::below::entry_at;
-use crate::json;
 use crate::tool::Tool;
 use crate::walk::Rules;
 use mksum_io::Input;
@@ -33,8 +32,11 @@ impl Listed {
         }
     }
 
-    /// Reports the files that are not listed, and returns how many there are. Nothing is printed if `silent`.
-    pub fn report(&self, tool: &Tool, rules: &Directories, (json, silent): (bool, bool)) -> Result<u64, String> {
+    /// Hands each file that is not listed to `found`, and returns how many there are.
+    ///
+    /// # Errors
+    /// If a glob of `rules` is not valid.
+    pub fn find(&self, tool: &Tool, rules: &Directories, found: &mut dyn FnMut(&Path)) -> Result<u64, String> {
         let rules = Rules::new(&Directories { recursive: true, ..rules.clone() })?;
         let mut count = 0;
         for (place, folder) in &self.folders {
@@ -55,13 +57,7 @@ impl Listed {
                     continue;
                 }
                 count += 1;
-                tool.console.fail();
-                let path = path.strip_prefix(".").unwrap_or(&path);
-                match (silent, json) {
-                    (true, _) => {}
-                    (false, true) => tool.console.print_json(path, json::State { kind: "extra" }),
-                    (false, false) => crate::check::print(tool, path, "EXTRA"),
-                }
+                found(path.strip_prefix(".").unwrap_or(&path));
             }
         }
         Ok(count)
