@@ -87,12 +87,27 @@ lint_js() {
     printf '%s\n' "${wanted[*]}" > "$folder/node_modules/installed"
 }
 
+# Installs the Library of Congress's BagIt program, pinned, in target/bagit.
+bagit() {
+    local venv=${CARGO_TARGET_DIR:-$PWD/target}/bagit wanted=(bagit==1.9.0)
+    [ "$(cat "$venv/installed" 2>/dev/null)" = "${wanted[*]}" ] && return
+    say "installing ${wanted[*]} with pip"
+    "$0" python
+    python3 -m venv --clear "$venv" >&2
+    "$venv/bin/pip" install --quiet --disable-pip-version-check "${wanted[@]}" >&2
+    printf '%s\n' "${wanted[*]}" > "$venv/installed"
+}
+
 for thing in "$@"; do
     case $thing in
         rust) rust ;;
         cc) apt cc build-essential ;;
         python) apt python3 python3-venv && { python3 -c 'import ensurepip' 2>/dev/null || apt /nonexistent python3-venv; } ;;
         openssl) apt openssl openssl ;;
+        hashdeep) apt hashdeep hashdeep ;;
+        rhash) apt rhash rhash ;;
+        shasum) apt shasum perl ;;
+        bagit) bagit ;;
         pkg-config) apt pkg-config pkg-config ;;
         valgrind) apt valgrind valgrind ;;
         node) apt node nodejs && apt npm npm ;;

@@ -49,13 +49,15 @@ languages() {
     make -C languages all
 }
 
-# The tool as a user meets it: limits of memory, block devices, full disks, repairs from servers, and README's commands.
+# The tool as a user meets it: limits of memory, block devices, full disks, repairs from servers, sum files of other tools, and
+# README's commands.
 tool() {
-    scripts/need.sh python dot rsvg losetup fsverity veritysetup bao
+    scripts/need.sh python dot rsvg losetup fsverity veritysetup bao openssl shasum hashdeep rhash bagit cargo:b3sum@1.8.2
     build
     scripts/tool.py "$target/release/mksum"
     PATH="$PATH:/usr/sbin" scripts/kept.py "$target/release/mksum"
     scripts/repair.py "$target/release/mksum"
+    scripts/sumfiles.py "$target/release/mksum" "$target/bagit/bin/python"
     PATH="$target/release:$PATH" scripts/readme.py README.md docs/kept-tree.md docs/merklize.md
 }
 

@@ -1,20 +1,24 @@
 //! --check: compares files with the roots in sum files.
 
 use crate::args::Run;
+use crate::below::Below;
 use crate::console::Console;
-use crate::exit::Exit;
+use crate::exit::{Exit, usage};
+use crate::extra::Listed;
+use crate::json;
 use crate::print::{report_read_error, window, within};
 use crate::tool::Tool;
 use crate::walk::{length, stdin};
-use mksum::{ClaimedRoot, Root, format_size};
+use mksum::{ClaimedRoot, Root, Spec, format_size};
 use mksum_cli::choice::Choice;
 use mksum_cli::name::{self, Shown};
-use mksum_cli::sumfile::{Entry, Lines, Malformed};
+use mksum_cli::sum::End;
+use mksum_cli::sumfile::{Entry, Lines, Malformed, Source, alternatives};
 use mksum_cli::utf16::Text;
 use mksum_io::reason;
-use mksum_io::{Error, Input, Job, Roots, hash_all};
+use mksum_io::{Error, Input, Job, Roots, Window, hash_all};
 use serde::Serialize;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
 use std::io::{self, BufReader, ErrorKind, Read};
 use std::ops::ControlFlow;
@@ -27,14 +31,49 @@ pub fn run(tool: &Tool, args: &Run) -> Exit {
     tool.console.use_json(args.json);
     let _progress = tool.progress(lengths(tool, args, &sum_files));
     tool.console.flush_regularly();
-    let mut summary = Summary::default();
+    let below = match args.below.as_deref().map(|folder| Below::new(folder).map_err(|error| (folder, error))) {
+        None => None,
+        Some(Ok(below)) => Some(below),
+        Some(Err((folder, error))) => return usage(&format_args!("--below: {}: {}", Shown(folder), reason(&error))),
+    };
+    let (mut summary, mut listed) = (Summary::default(), args.report_extra.then(Listed::default));
     for sum_file in &sum_files {
-        let tally = check(tool, args, sum_file, &mut summary);
+        let folder = sum_file.parent().unwrap_or(sum_file);
+        if let Some(listed) = &mut listed {
+            listed.search(below.as_ref().map_or(folder, |below| &below.folder));
+            if sum_file.as_os_str() != "-" {
+                listed.add(sum_file);
+            }
+        }
+        let bag = match Below::new(folder) {
+            Ok(folder) if below.is_none() && bag_version(sum_file).is_some() => Some(folder),
+            _ => None,
+        };
+        let tally = check(tool, args, (sum_file, below.as_ref().or(bag.as_ref())), (&mut summary, &mut listed));
         tool.console.flush();
         if !tally.is_good(args) {
             tool.console.fail();
         }
         tally.report(&tool.console, args, sum_file);
+    }
+    if let Some(listed) = listed {
+        let mut report = |path: &Path| match (args.status, args.json) {
+            (true, _) => {}
+            (false, true) => tool.console.print_json(path, json::State { kind: "extra" }),
+            (false, false) => print(tool, path, "EXTRA"),
+        };
+        let count = listed.find(tool, &args.directories, &mut report);
+        if !matches!(count, Ok(0)) {
+            tool.console.fail();
+        }
+        match count {
+            Ok(1) if !args.status => tool.console.note(&"WARNING: 1 file is not listed"),
+            Ok(count) if count > 1 && !args.status => {
+                tool.console.note(&format_args!("WARNING: {count} files are not listed"));
+            }
+            Ok(_) => {}
+            Err(reason) => return usage(&reason),
+        }
     }
     if !args.status {
         summary.report(&tool.console);
@@ -54,6 +93,8 @@ struct Tally {
     matched: u64,
     differing: u64,
     unreadable: u64,
+    /// The formats that were taken where several fit, by the number of hex digits of their sums.
+    taken: BTreeMap<usize, Spec>,
 }
 
 impl Tally {
@@ -71,12 +112,23 @@ impl Tally {
         }
         if self.without_format > 0 && !args.status {
             console.note(&format_args!(
-                "{sum_file}: its lines do not name their format: give it with -f, for example -f plain:sha256:1TiB for \
-                 sums of sha256sum, or -f blake3 for b3sum"
+                "{sum_file}: some lines do not name their format: give it with -f, for example -f sha256 for sums of \
+                 sha256sum, or -f blake3 for b3sum"
             ));
         }
         if self.listed == 0 || args.status {
             return;
+        }
+        if !self.taken.is_empty() {
+            let taken = |(digits, spec): (&usize, &Spec)| {
+                format!(
+                    "{digits} hex digits were taken as {spec} (other possibilities: {})",
+                    alternatives(spec).join(", ")
+                )
+            };
+            let taken: Vec<_> = self.taken.iter().map(taken).collect();
+            let how = "choose the hash with -f if this is wrong";
+            console.note(&format_args!("{sum_file}: its lines do not name their hash: {}; {how}", taken.join("; ")));
         }
         let warn = |count: u64, one: &str, more: &str| {
             if count > 0 {
@@ -132,19 +184,53 @@ struct Awaited {
     guessed: bool,
 }
 
-fn check(tool: &Tool, args: &Run, sum_file: &Path, summary: &mut Summary) -> Tally {
+/// What the next line of the output is about.
+enum Next {
+    /// The result of the next job.
+    Result(Awaited),
+    /// A file that is not read, and why.
+    Refused(Entry, String),
+}
+
+fn check(
+    tool: &Tool,
+    args: &Run,
+    (sum_file, below): (&Path, Option<&Below>),
+    (summary, listed): (&mut Summary, &mut Option<Listed>),
+) -> Tally {
     let console = &*tool.console;
     let (lines, from_stdin) = match open(sum_file) {
-        Ok(reader) => (Lines::new(reader, tool.end), sum_file.as_os_str() == "-"),
+        Ok(reader) => {
+            let source = source(tool.end, given_format(tool, args), sum_file);
+            (Lines::new(reader, source), sum_file.as_os_str() == "-")
+        }
         Err(error) => {
             console.error(sum_file, &reason(&error));
             return Tally { broken: true, ..Tally::default() };
         }
     };
     let (tally, awaited) = (Mutex::new(Tally::default()), Mutex::new(VecDeque::new()));
-    let listing = Listing { tool, args, sum_file, lines, from_stdin, tally: &tally, awaited: &awaited };
+    let listing = Listing { tool, args, sum_file, lines, from_stdin, below, listed, tally: &tally, next: &awaited };
+    let refused = |Entry { path, choice, claimed, range, .. }: Entry, why: &str, summary: &mut Summary| {
+        let path = &*name::path(&path).expect("the line was read as one with a name");
+        console.error(path, &why);
+        lock(&tally).unreadable += 1;
+        summary.checked += 1;
+        summary.add(path, "FAILED open or read");
+        if !args.status && !args.json {
+            print(tool, path, "FAILED open or read");
+        } else if !args.status {
+            console.print_json(path, Record::new("error", (choice.spec(), range.map(window)), &claimed, None));
+        }
+    };
     hash_all(listing, &tool.options, |job, result, _| {
-        let awaited = lock(&awaited).pop_front().expect("a root for each job");
+        let awaited = loop {
+            let next = lock(&awaited).pop_front();
+            match next.expect("a root for each job") {
+                Next::Result(awaited) => break awaited,
+                Next::Refused(entry, why) => refused(entry, &why, summary),
+            }
+        };
         let path = crate::print::path(&job.input);
         tool.options.meter.finish_file();
         let mut tally = lock(&tally);
@@ -168,9 +254,12 @@ fn check(tool: &Tool, args: &Run, sum_file: &Path, summary: &mut Summary) -> Tal
                 let missing = matches!(&error, Error::Open { error, .. } if error.kind() == ErrorKind::NotFound);
                 let status = if missing { "missing" } else { "error" };
                 if !args.json {
-                    print(tool, args.status, path, "FAILED open or read");
+                    if !args.status {
+                        print(tool, path, "FAILED open or read");
+                    }
                 } else if !args.status {
-                    console.print_json(path, Record::new(status, job, &awaited, None));
+                    let file = (&job.specs[0], job.window);
+                    console.print_json(path, Record::new(status, file, &awaited.claimed, None));
                 }
             }
             Ok(found) => {
@@ -185,16 +274,24 @@ fn check(tool: &Tool, args: &Run, sum_file: &Path, summary: &mut Summary) -> Tal
                     summary.add(path, "FAILED");
                 }
                 let silent = args.status || (good && args.quiet);
-                if !args.json {
-                    print(tool, silent, path, &text);
-                } else if !silent {
-                    console.print_json(path, Record::new(if good { "ok" } else { "failed" }, job, &awaited, root));
+                match (silent, args.json) {
+                    (true, _) => {}
+                    (false, false) => print(tool, path, &text),
+                    (false, true) => {
+                        let (status, file) = (if good { "ok" } else { "failed" }, (&job.specs[0], job.window));
+                        console.print_json(path, Record::new(status, file, &awaited.claimed, root));
+                    }
                 }
             }
         }
         summary.checked += 1;
         ControlFlow::Continue(())
     });
+    for next in awaited.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        if let Next::Refused(entry, why) = next {
+            refused(entry, &why, summary);
+        }
+    }
     tally.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -236,15 +333,20 @@ struct Record {
 }
 
 impl Record {
-    fn new(status: &'static str, job: &Job, awaited: &Awaited, found: Option<&Root>) -> Self {
-        let spec = found.map_or(&job.specs[0], Root::spec);
+    fn new(
+        status: &'static str,
+        (spec, part): (&Spec, Option<Window>),
+        claimed: &ClaimedRoot,
+        found: Option<&Root>,
+    ) -> Self {
+        let spec = found.map_or(spec, Root::spec);
         Record {
             kind: "check",
             status,
             format: spec.to_string(),
-            start: job.window.map(|window| window.start),
-            end: job.window.and_then(|window| window.end),
-            expected: awaited.claimed.text(spec),
+            start: part.map(|window| window.start),
+            end: part.and_then(|window| window.end),
+            expected: claimed.text(spec),
             found: found.map(ToString::to_string),
         }
     }
@@ -258,10 +360,7 @@ fn ok(root: &Root, awaited: &Awaited) -> String {
 }
 
 /// Prints the result for a file as a line.
-fn print(tool: &Tool, silent: bool, path: &Path, result: &str) {
-    if silent {
-        return;
-    }
+fn print(tool: &Tool, path: &Path, result: &str) {
     let path = &*name::listed(path);
     let line = match name::escaped(path) {
         Some(escaped) => [b"\\", &*escaped, b": ", result.as_bytes(), b"\n"].concat(),
@@ -280,6 +379,31 @@ fn open(sum_file: &Path) -> io::Result<Reader> {
     Ok(BufReader::with_capacity(64 << 10, Text::new(BufReader::with_capacity(64 << 10, reader))))
 }
 
+/// What the name and place of a sum file say about its lines.
+fn source(end: End, given: Option<&Choice>, sum_file: &Path) -> Source {
+    let source = Source::new(end, given);
+    if sum_file.as_os_str() == "-" {
+        return source;
+    }
+    match bag_version(sum_file) {
+        Some(version) => source.at(sum_file).in_bag(sum_file, &version),
+        None => source.at(sum_file),
+    }
+}
+
+/// The version of BagIt if a sum file is the manifest of a bag: `bagit.txt` is beside it (RFC 8493, 2.1.1).
+fn bag_version(sum_file: &Path) -> Option<String> {
+    const LONGEST: u64 = 4096;
+    if !Source::is_manifest(sum_file) {
+        return None;
+    }
+    let (mut text, file) = (Vec::new(), File::open(sum_file.with_file_name("bagit.txt")).ok()?);
+    file.take(LONGEST).read_to_end(&mut text).ok()?;
+    let text = String::from_utf8_lossy(&text);
+    let version = text.trim_start_matches('\u{feff}').lines().next()?.strip_prefix("BagIt-Version:")?;
+    Some(version.trim().into())
+}
+
 fn shown(sum_file: &Path) -> String {
     if sum_file.as_os_str() == "-" { "'standard input'".into() } else { Shown(sum_file).to_string() }
 }
@@ -291,8 +415,11 @@ struct Listing<'a> {
     sum_file: &'a Path,
     lines: Lines<Reader>,
     from_stdin: bool,
+    /// The folder that no path may lead out of.
+    below: Option<&'a Below>,
+    listed: &'a mut Option<Listed>,
     tally: &'a Mutex<Tally>,
-    awaited: &'a Mutex<VecDeque<Awaited>>,
+    next: &'a Mutex<VecDeque<Next>>,
 }
 
 impl Iterator for Listing<'_> {
@@ -300,8 +427,7 @@ impl Iterator for Listing<'_> {
 
     fn next(&mut self) -> Option<Job> {
         loop {
-            let given = given_format(self.tool, self.args);
-            let entry = match self.lines.next_entry(given) {
+            let entry = match self.lines.next_entry() {
                 Ok(entry) => entry?,
                 Err(error) => {
                     self.tool.console.error(self.sum_file, &reason(&error));
@@ -313,7 +439,11 @@ impl Iterator for Listing<'_> {
                 Ok(entry) if self.from_stdin && entry.path == b"-" => {
                     self.malformed(&"the standard input cannot be both the sum file and a file that it lists");
                 }
-                Ok(entry) => return Some(self.job(entry)),
+                Ok(entry) => {
+                    if let Some(job) = self.job(entry) {
+                        return Some(job);
+                    }
+                }
                 Err(malformed) => {
                     lock(self.tally).without_format += u64::from(malformed == Malformed::NoFormat);
                     self.malformed(&malformed);
@@ -332,18 +462,49 @@ impl Listing<'_> {
         }
     }
 
-    fn job(&self, entry: Entry) -> Job {
-        lock(self.tally).listed += 1;
-        let (input, Entry { choice, claimed, range, .. }) = (input(&entry), entry);
+    /// The job for an entry; `None` if its file is not read.
+    fn job(&mut self, entry: Entry) -> Option<Job> {
+        let mut tally = lock(self.tally);
+        tally.listed += 1;
+        if entry.guessed {
+            let spec = entry.choice.spec();
+            tally.taken.entry(2 * spec.hash().size()).or_insert_with(|| spec.clone());
+        }
+        drop(tally);
+        let input = input(&entry);
+        if let Input::Path(path) = &input {
+            let refused = self.below.and_then(|below| below.refuses(path)).or_else(|| mode_of_shasum(&entry, path));
+            if let Some(why) = refused {
+                lock(self.next).push_back(Next::Refused(entry, why));
+                return None;
+            }
+            if let Some(listed) = self.listed {
+                listed.add(path);
+            }
+        }
+        let Entry { choice, claimed, range, .. } = entry;
         let part = range.map(window);
         let guesses = choice.guesses(&claimed);
         let len = if guesses { length(&input).map(|len| within(part, len)) } else { None };
         let specs = choice.candidates(len.unwrap_or(0), &claimed);
-        lock(self.awaited).push_back(Awaited { claimed, guessed: specs.len() > 1 });
+        lock(self.next).push_back(Next::Result(Awaited { claimed, guessed: specs.len() > 1 }));
         let mut job = Job::new(input, specs);
         job.window = part;
-        job
+        Some(job)
     }
+}
+
+/// The reason why a sum cannot be checked: it is in a mode of shasum in which it is not that of the file's bytes.
+///
+/// Such a mode is a letter before the path, which could also be the path's own.
+fn mode_of_shasum(entry: &Entry, path: &Path) -> Option<String> {
+    let (mode, file) = match (entry.one_space, &entry.path[..]) {
+        (true, [b'U', file @ ..]) => ("universal newlines (U): of the text with other line ends", file),
+        (true, [b'^', file @ ..]) => ("bits (^): of the digits in the file as bits", file),
+        _ => return None,
+    };
+    let is_mode = !path.exists() && name::path(file).is_some_and(|file| file.exists());
+    is_mode.then(|| format!("a sum in shasum's mode {mode}: use 'shasum -c'"))
 }
 
 fn given_format<'a>(tool: &'a Tool, args: &Run) -> Option<&'a Choice> {
@@ -367,14 +528,13 @@ fn lengths(
     move || {
         Box::new(sum_files.into_iter().flat_map(move |sum_file| {
             let regular = std::fs::metadata(&sum_file).is_ok_and(|metadata| metadata.is_file());
-            let given = given.clone();
             let lines = if regular { open(&sum_file).ok() } else { None };
             let unknown = lines.is_none().then_some(None);
-            let mut lines = lines.map(|reader| Lines::new(reader, end));
+            let mut lines = lines.map(|reader| Lines::new(reader, source(end, given.as_ref(), &sum_file)));
             let listed = std::iter::from_fn(move || {
                 let lines = lines.as_mut()?;
                 loop {
-                    match lines.next_entry(given.as_ref()).ok()?? {
+                    match lines.next_entry().ok()?? {
                         Ok(entry) => {
                             let len = length(&input(&entry));
                             return Some(len.map(|len| within(entry.range.map(window), len)));

@@ -2,13 +2,14 @@
 
 use crate::args::Join;
 use crate::exit::{Exit, usage};
+use crate::json;
 use crate::tool::Tool;
 use crate::walk::stdin;
 use base64ct::{Base64, Encoding};
 use mksum::{Digest, Role, Root, Shape, Spec, Subtree, Subtrees};
 use mksum_cli::sum::{self, Style};
 use mksum_io::reason;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -21,10 +22,7 @@ pub fn run(tool: &Tool, args: &Join) -> Exit {
     let path = args.file.as_deref().unwrap_or(Path::new("-"));
     match joined(path, choice.spec()) {
         Ok((root, count)) if args.json => {
-            let format = root.spec().to_string();
-            let kind = "root";
-            let record = Record { kind, format, length: root.len(), root: root.to_string(), subtrees: count };
-            tool.console.print_json(path, record);
+            tool.console.print_json(path, json::Root { subtrees: Some(count), ..json::Root::new(&root) });
         }
         Ok((root, _)) => {
             let tag = root.spec().tag();
@@ -36,15 +34,6 @@ pub fn run(tool: &Tool, args: &Join) -> Exit {
         Err((None, reason)) => tool.console.error(path, &reason),
     }
     tool.console.exit()
-}
-
-#[derive(Serialize)]
-struct Record {
-    kind: &'static str,
-    format: String,
-    length: u64,
-    root: String,
-    subtrees: u64,
 }
 
 /// A line as it is written.

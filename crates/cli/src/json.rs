@@ -28,6 +28,43 @@ pub fn object(fields: impl Serialize) -> Vec<u8> {
     line
 }
 
+/// The root of a file.
+#[derive(Debug, Serialize)]
+pub struct Root<'a> {
+    /// `root`.
+    pub kind: &'static str,
+    /// From `keep`: the path of the outboard.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outboard: Option<&'a str>,
+    /// The format.
+    pub format: String,
+    /// The number of bytes that were hashed.
+    pub length: u64,
+    /// The root, as text.
+    pub root: String,
+    /// Of a part of a file: its first byte.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start: Option<u64>,
+    /// From `keep`: the bytes that an earlier run had hashed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resumed: Option<u64>,
+    /// From `join`: the number of digests that were joined.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subtrees: Option<u64>,
+    /// The time it took.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<f64>,
+}
+
+impl Root<'_> {
+    /// Without the fields that only some commands have.
+    pub fn new(root: &mksum::Root) -> Self {
+        let (format, length, root) = (root.spec().to_string(), root.len(), root.to_string());
+        let (outboard, start, resumed, subtrees, seconds) = (None, None, None, None, None);
+        Root { kind: "root", outboard, format, length, root, start, resumed, subtrees, seconds }
+    }
+}
+
 /// A file that could not be processed.
 #[derive(Debug, Serialize)]
 pub struct Error {

@@ -3,6 +3,7 @@
 
 mod about;
 mod args;
+mod below;
 mod benchmark;
 mod check;
 mod check_proof;
@@ -11,6 +12,7 @@ mod devices;
 mod exit;
 mod expect;
 mod extent;
+mod extra;
 mod failure;
 mod formats;
 mod gpu;
@@ -21,6 +23,7 @@ mod json;
 mod kept;
 mod manual;
 mod merklize;
+mod names;
 mod nice;
 mod output;
 mod print;

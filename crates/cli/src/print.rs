@@ -4,6 +4,7 @@ use crate::args::Run;
 use crate::console::Console;
 use crate::exit::{Exit, usage};
 use crate::failure::Failure;
+use crate::names::Names;
 use crate::report::grouped;
 use crate::tool::Tool;
 use crate::walk::{Rules, length};
@@ -12,8 +13,7 @@ use mksum::Root;
 use mksum_cli::name::{self, Shown};
 use mksum_cli::range::ByteRange;
 use mksum_cli::sum::{self, Style};
-use mksum_io::{Error, Input, Job, Options, Roots, Unreadable, Window, hash_all, unreadable};
-use serde::Serialize;
+use mksum_io::{Error, Input, Job, Options, Roots, Unreadable, Window, hash_all, reason, unreadable};
 use std::io::ErrorKind;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -25,15 +25,21 @@ pub fn run(tool: &Tool, args: &Run) -> Exit {
         Err(reason) => return usage(&reason),
     };
     tool.console.use_json(args.json);
-    let (lengths, files, window) = (rules.clone(), args.files.clone(), args.range.map(window));
-    let _progress = tool.progress(move || {
-        lengths.walk(&files).flatten().map(move |input| length(&input).map(|len| within(window, len)))
-    });
-    if args.files.len() > 1 || args.directories.recursive {
+    let window = args.range.map(window);
+    let inputs = match args.list().map(|(list, end)| Names::open(list, end).map_err(|error| (list, error))) {
+        None => rules.walk(&args.files),
+        Some(Ok(names)) => rules.walk_names(names),
+        Some(Err((list, error))) => {
+            tool.console.error(list, &reason(&error));
+            return tool.console.exit();
+        }
+    };
+    let _progress = tool.progress(lengths(&rules, args));
+    if args.files.len() > 1 || args.directories.recursive || args.list().is_some() {
         tool.console.flush_regularly();
     }
     let specs: Vec<_> = tool.formats.iter().map(|choice| choice.spec().clone()).collect();
-    let jobs = rules.walk(&args.files).filter_map(|input| match input {
+    let jobs = inputs.filter_map(|input| match input {
         Ok(input) => {
             let mut job = Job::new(input, specs.clone());
             job.window = window;
@@ -62,25 +68,36 @@ pub fn run(tool: &Tool, args: &Run) -> Exit {
     tool.console.exit()
 }
 
+/// The lengths of the files that will be hashed, for progress; unknown where their names can be read only once.
+fn lengths(
+    rules: &Rules,
+    args: &Run,
+) -> impl FnOnce() -> Box<dyn Iterator<Item = Option<u64>>> + Send + 'static + use<> {
+    let (rules, files, window) = (rules.clone(), args.files.clone(), args.range.map(window));
+    let list = args.list().map(|(list, end)| (list.to_path_buf(), end));
+    move || {
+        let inputs = match list {
+            None => rules.walk(&files),
+            Some((list, end)) => {
+                let file = list.as_os_str() != "-" && std::fs::metadata(&list).is_ok_and(|metadata| metadata.is_file());
+                match if file { Names::open(&list, end).ok() } else { None } {
+                    Some(names) => rules.walk_names(names),
+                    None => return Box::new([None].into_iter()),
+                }
+            }
+        };
+        Box::new(inputs.flatten().map(move |input| length(&input).map(|len| within(window, len))))
+    }
+}
+
 /// Prints the root of a file as a line.
 pub fn print(tool: &Tool, args: &Run, path: &Path, root: &Root, seconds: f64) {
-    #[derive(Serialize)]
-    struct Record {
-        kind: &'static str,
-        format: String,
-        length: u64,
-        root: String,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        start: Option<u64>,
-        seconds: f64,
-    }
     let (tag, text) = (root.spec().tag(), root.to_string());
     let line = match args {
         Run { json: true, .. } => {
             let start = args.range.map(|range| range.start);
-            let (format, seconds) = (root.spec().to_string(), report::micros(seconds));
-            let mut line =
-                json::line(path, Record { kind: "root", format, length: root.len(), root: text, start, seconds });
+            let seconds = Some(report::micros(seconds));
+            let mut line = json::line(path, json::Root { start, seconds, ..json::Root::new(root) });
             line.pop();
             line.push(tool.end.byte());
             line

@@ -8,7 +8,7 @@ use mksum_stdio::{Stream, is_open};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::{array, fs, vec};
+use std::{array, fs};
 use walkdir::{DirEntry, WalkDir};
 
 /// The choice of files in directories.
@@ -51,7 +51,12 @@ impl Rules {
     /// The same, but in directories those files are skipped for which `skips` is true.
     pub fn walk_with(&self, arguments: &[PathBuf], skips: fn(&Path) -> bool) -> Walk {
         let arguments = if arguments.is_empty() { vec!["-".into()] } else { arguments.to_vec() };
-        Walk { rules: self.clone(), skips, arguments: arguments.into_iter(), inside: None }
+        Walk { rules: self.clone(), skips, arguments: Box::new(arguments.into_iter().map(Ok)), inside: None }
+    }
+
+    /// The inputs that these names lead to, as [`walk`](Rules::walk) has them; none if there are no names.
+    pub fn walk_names(&self, names: impl Iterator<Item = Result<PathBuf, Unreachable>> + Send + 'static) -> Walk {
+        Walk { rules: self.clone(), skips: is_part_of_outboard, arguments: Box::new(names), inside: None }
     }
 }
 
@@ -90,11 +95,10 @@ impl Exclude {
 /// The inputs that arguments name: see [`Rules::walk`].
 ///
 /// A directory comes depth first, each directory's entries by the bytes of their names.
-#[derive(Debug)]
 pub struct Walk {
     rules: Rules,
     skips: fn(&Path) -> bool,
-    arguments: vec::IntoIter<PathBuf>,
+    arguments: Box<dyn Iterator<Item = Result<PathBuf, Unreachable>> + Send>,
     inside: Option<(PathBuf, walkdir::IntoIter)>,
 }
 
@@ -111,7 +115,10 @@ impl Iterator for Walk {
                     None => self.inside = None,
                 },
                 None => {
-                    let argument = self.arguments.next()?;
+                    let argument = match self.arguments.next()? {
+                        Ok(argument) => argument,
+                        Err(unreachable) => return Some(Err(unreachable)),
+                    };
                     if argument.as_os_str() == "-" {
                         return Some(match is_open(Stream::Input) {
                             true => Ok(Input::Stdin),

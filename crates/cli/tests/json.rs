@@ -113,6 +113,7 @@ fn objects_are_as_the_page_says() {
         "mksum --json --expect 00000000000000000000000000000000 -a md5 f",
         "mksum f g > SUMS; mksum --range 1..9 f >> SUMS; echo 'blake3 (nosuch) = ' | tr -d '\\n' >> SUMS; \
          mksum -f blake3 --untagged f | cut -c1-64 >> SUMS; printf x >> g; mksum -c --json SUMS",
+        "mkdir -p below; mksum f > LIST; mksum -c --json --report-extra LIST; mksum -c --json --below below LIST",
         "mksum -g=json f",
         "mksum formats --json",
         "mksum keep --json f h; seq 1000 > new; cp h gone; mksum keep gone > line; rm gone",

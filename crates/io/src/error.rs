@@ -121,6 +121,8 @@ pub enum Refusal {
     NotOurs,
     /// The outboard that would be replaced is damaged itself, so it cannot show whether the file is: the reason, as words.
     Unverifiable(String),
+    /// The disk cannot read the header of the outboard, which no other bytes replace: its error, as words.
+    Header(String),
     /// No other program's tree can be resumed or replaced at this place: it is not one of this file.
     NotTree,
     /// Another process is writing or repairing the file.
@@ -237,6 +239,11 @@ impl fmt::Display for Refusal {
             Refusal::Unverifiable(why) => write!(
                 f,
                 "{why}. It cannot show whether the file is damaged, so it is not replaced without --accept-changes"
+            ),
+            Refusal::Header(why) => write!(
+                f,
+                "the header of the outboard cannot be read ({why}): compare the file with a copy, then remove the outboard and \
+                 run 'mksum keep' again"
             ),
             Refusal::NotTree => f.write_str("not a tree of this file in this format: it is not replaced; move it away"),
             Refusal::Busy => f.write_str("another process is writing to it: wait until that ends"),

@@ -27,6 +27,15 @@ impl Unreadable {
     pub fn error(&self) -> io::Error {
         io::Error::from_raw_os_error(self.code)
     }
+
+    /// Takes in `next` if it follows with the same error; gives it back otherwise.
+    fn extend(&mut self, next: Unreadable) -> Option<Unreadable> {
+        if self.range.end != next.range.start || self.code != next.code {
+            return Some(next);
+        }
+        self.range.end = next.range.end;
+        None
+    }
 }
 
 /// The lengths of reads around a place that cannot be read, in bytes, each a multiple of the next: the last two are a page
@@ -44,11 +53,14 @@ pub fn unreadable(path: &Path, options: &Options, found: &mut dyn FnMut(Unreadab
     let mut pending: Option<Unreadable> = None;
     for start in (0..file.len()).step_by(STEPS[0] as usize) {
         let end = file.len().min(start + STEPS[0]);
-        file.narrow(start..end, &mut |next| match &mut pending {
-            Some(last) if last.range.end == next.range.start && last.code == next.code => {
-                last.range.end = next.range.end
+        file.narrow(start..end, &mut |next| {
+            let next = match &mut pending {
+                Some(last) => last.extend(next),
+                None => Some(next),
+            };
+            if let Some(next) = next {
+                pending.replace(next).into_iter().for_each(&mut *found);
             }
-            _ => pending.replace(next).into_iter().for_each(&mut *found),
         })?;
         file.options().meter.add(end - start);
     }
@@ -202,11 +214,12 @@ impl<'a> Tolerant<'a> {
             result => return result,
         };
         let mut parts: Vec<Unreadable> = Vec::new();
-        self.file.narrow(unit.start..unit.end(), &mut |next| match parts.last_mut() {
-            Some(last) if last.range.end == next.range.start && last.code == next.code => {
-                last.range.end = next.range.end
-            }
-            _ => parts.push(next),
+        self.file.narrow(unit.start..unit.end(), &mut |next| {
+            let next = match parts.last_mut() {
+                Some(last) => last.extend(next),
+                None => Some(next),
+            };
+            parts.extend(next);
         })?;
         if parts.is_empty() {
             let rescued = match unit.len {

@@ -6,6 +6,8 @@ use crate::{
 };
 use alloc::vec::Vec;
 
+#[cfg(all(target_arch = "aarch64", target_endian = "little", any(feature = "sha1", feature = "sha2")))]
+pub(crate) mod armsha;
 #[cfg(feature = "blake2")]
 pub(crate) mod blake2;
 #[cfg(feature = "blake3")]
@@ -28,6 +30,8 @@ pub(crate) mod sha2;
 pub(crate) mod sha256;
 #[cfg(feature = "sha2")]
 pub(crate) mod sha512;
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2", any(feature = "sha1", feature = "sha2")))]
+pub(crate) mod shani;
 #[cfg(feature = "sm3")]
 pub(crate) mod sm3;
 

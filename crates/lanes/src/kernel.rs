@@ -301,3 +301,22 @@ macro_rules! lanes_state {
     };
 }
 pub(crate) use lanes_state;
+
+/// The items of a [`Kernel`] whose state is so many words in lanes, and whose blocks are 16 words that are folded into it by the
+/// function `compress` beside it, with nothing else mixed in; `true` if the first byte of a word is the most significant.
+macro_rules! words_kernel {
+    ($words:literal, $big:literal) => {
+        type State = [L; $words];
+        type Context = ();
+        const LANES: usize = L::LANES;
+        const SAME: bool = !$crate::kernel::SMALL;
+        $crate::kernel::lanes_state!($words);
+
+        #[inline(always)]
+        unsafe fn fold(state: &mut [L; $words], block: $crate::kernel::Block, (): &()) {
+            // SAFETY: the instruction set and the block are promised; it is a `Block::Same` only if `SAME`.
+            compress(state, unsafe { block.words::<$big, { !$crate::kernel::SMALL }, L>() });
+        }
+    };
+}
+pub(crate) use words_kernel;

@@ -11,7 +11,7 @@ pub struct Choices {
     /// Format NAME[:HASH][:LEAF][:salt=HEX]; may be repeated: all are computed in one read
     ///
     /// The default is rfc6962:sha256:64KiB. 'mksum formats' lists all formats. With --check: the format of lines that do
-    /// not name one, such as those of sha256sum and b3sum.
+    /// not name one, such as those of sha256sum and b3sum; by default the length of the sum and the sum file's name decide.
     #[arg(short, long = "format", value_name = "FORMAT", help_heading = "Formats")]
     pub formats: Vec<Choice>,
     /// Hash of the formats: sha256, blake3, ...

@@ -18,7 +18,7 @@ use clap::{ArgAction, Command as Clap, CommandFactory, Parser, Subcommand, Value
 use clap_complete::Shell;
 use mksum_cli::range::ByteRange;
 use mksum_cli::sum::End;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Examples and exit codes: the end of `--help`, and a part of the man page.
 const EXAMPLES: &str = "\
@@ -30,7 +30,11 @@ Examples:
   mksum -f btv2 -f s3:md5:8MiB big     several formats in one read
   mksum --expect ROOT big.iso          compare with a published root
   mksum -f s3:md5 --expect ETAG big    find the part size of an S3 upload
-  mksum -c -f sha256 SHA256SUMS        check sums of sha256sum
+  mksum -c SHA256SUMS                  check sums of sha256sum and its kin
+  mksum -c --below . --report-extra SUMS
+                                       check a download that you do not trust
+  find . -print0 | mksum --files0-from -
+                                       names from another program
   mksum --range ..4GiB /dev/sda        the first 4 GiB of a device
   mksum -g big.iso | dot -Tpng -o t.png
                                        draw the tree
@@ -228,6 +232,12 @@ pub struct Run {
     /// Print size, tree, time and speed of each file on standard error
     #[arg(short, long, help_heading = "Output")]
     pub verbose: bool,
+    /// Hash the files whose names are the lines of LIST; '-' is standard input
+    #[arg(long, value_name = "LIST", value_hint = ValueHint::FilePath, conflicts_with_all = ["files", "files0_from"], help_heading = "Reading")]
+    pub files_from: Option<PathBuf>,
+    /// The same with names that end in NUL, as 'find -print0' writes them
+    #[arg(long, value_name = "LIST", value_hint = ValueHint::FilePath, conflicts_with = "files", help_heading = "Reading")]
+    pub files0_from: Option<PathBuf>,
     /// Hash on this device: cpu, auto (a GPU if there is one), or a number or name listed by 'mksum devices'
     ///
     /// A device hashes files in one format of sha1, sha2 or blake3 whose tree is even; everything else is hashed on the CPU.
@@ -278,6 +288,17 @@ pub struct Run {
     /// Skip files that do not exist
     #[arg(long, help_heading = "Checking")]
     pub ignore_missing: bool,
+    /// Read no file outside of this directory: paths that lead out of it are errors
+    ///
+    /// For sum files from others: whether by '..', as absolute paths or through symbolic links. Paths are still relative to
+    /// the current directory.
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = "Checking")]
+    pub below: Option<PathBuf>,
+    /// Report files in the sum file's directory that no sum file lists
+    ///
+    /// With --below: in that directory. At any depth; symbolic links are skipped, and --exclude has effect.
+    #[arg(long, help_heading = "Checking")]
+    pub report_extra: bool,
 
     /// The files in directories.
     #[command(flatten)]
@@ -332,6 +353,12 @@ impl Run {
         }
     }
 
+    /// The list of names that are hashed, and how they end, if there is one.
+    pub fn list(&self) -> Option<(&Path, End)> {
+        let lines = self.files_from.as_deref().map(|list| (list, End::Newline));
+        lines.or(self.files0_from.as_deref().map(|list| (list, End::Zero)))
+    }
+
     /// The end of a line.
     pub fn end(&self) -> End {
         if self.zero { End::Zero } else { End::Newline }
@@ -355,6 +382,8 @@ impl Run {
             ("--strict", self.strict),
             ("--warn", self.warn),
             ("--ignore-missing", self.ignore_missing),
+            ("--below", self.below.is_some()),
+            ("--report-extra", self.report_extra),
         ];
         if let Some((flag, _)) = only_checking.iter().find(|(_, given)| *given && !self.check) {
             return Some(format!("the {flag} option is meaningful only with --check"));
@@ -376,8 +405,12 @@ impl Run {
         {
             return Some("--expect compares one file in one format".into());
         }
-        if !self.directories.exclude.is_empty() && !self.directories.recursive {
-            return Some("the --exclude option is meaningful only with --recursive".into());
+        if !self.directories.exclude.is_empty() && !self.directories.recursive && !self.report_extra {
+            return Some("the --exclude option is meaningful only with --recursive or --report-extra".into());
+        }
+        let lists = [("--files-from", self.files_from.is_some()), ("--files0-from", self.files0_from.is_some())];
+        if let (Some((list, _)), [action, ..]) = (lists.iter().find(|(_, given)| *given), &given[..]) {
+            return Some(format!("{list} and {action} cannot be combined"));
         }
         if self.range.is_some() && (self.untagged || self.graph.is_some()) {
             return Some("--range cannot be combined with --untagged or --graph: they do not show the range".into());

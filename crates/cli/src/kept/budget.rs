@@ -2,14 +2,11 @@
 
 use super::opened::{Opened, opened, trusted, verify_part};
 use super::report::Report;
-use super::rounds::Rounds;
-use super::{files, report_skipped};
+use super::rounds::{Rounds, state};
+use super::{files, lengths, report_skipped, report_unchanged};
 use crate::args::Verify;
 use crate::failure::Failure;
-use crate::json;
 use crate::print::report;
-use crate::progress::left;
-use crate::report::grouped;
 use crate::tool::Tool;
 use crate::walk::Rules;
 use mksum_io::outboard::is_unchanged;
@@ -21,12 +18,17 @@ use std::time::{Duration, Instant};
 /// Verifies parts of files until the time is over; at least one.
 pub fn run(tool: &Tool, args: &Verify, rules: &Rules, time: Duration) {
     let deadline = Instant::now() + time;
-    let _progress = tool.progress_until(Some(deadline), || [].into_iter());
+    let lengths = lengths(rules, &args.files);
+    let _progress = tool.progress_until(Some(deadline), move || lengths().map(|_| Some(0)));
     let mut plan = Plan::default();
     let mut skipped = 0;
     for file in files(rules, &args.files) {
-        match file.map(|path| plan.add(tool, args, path)) {
-            Ok(Ok(Added::Planned)) => {}
+        let added = file.map(|path| plan.add(tool, args, path));
+        if !matches!(added, Ok(Ok(Added::Planned))) {
+            tool.options.meter.finish_file();
+        }
+        match added {
+            Ok(Ok(Added::Planned | Added::Nothing)) => {}
             Ok(Ok(Added::Skipped)) => skipped += 1,
             Ok(Err(error)) => report(&tool.console, &error),
             Err((path, reason)) => tool.console.error(&path, &reason),
@@ -37,6 +39,9 @@ pub fn run(tool: &Tool, args: &Verify, rules: &Rules, time: Duration) {
         let next = plan.due.peek().map_or(u64::MAX, |Reverse((time, _))| *time);
         if let Err(error) = plan.verify(tool, args, index, (next, deadline), &mut reports) {
             report(&tool.console, &error);
+        }
+        if !plan.due.iter().any(|Reverse((_, other))| *other == index) {
+            tool.options.meter.finish_file();
         }
         if Instant::now() >= deadline {
             break;
@@ -67,6 +72,8 @@ struct Planned {
 
 enum Added {
     Planned,
+    /// It has no parts to be verified.
+    Nothing,
     /// The file's size, mtime and inode match the outboard.
     Skipped,
 }
@@ -74,20 +81,19 @@ enum Added {
 impl Plan {
     /// Looks up when the parts of a file were verified.
     fn add(&mut self, tool: &Tool, args: &Verify, path: PathBuf) -> Result<Added, Failure> {
-        let Opened::Outboard(file, place, outboard) = opened(tool, args, &path)? else { return Ok(Added::Planned) };
+        let Opened::Outboard(file, place, outboard) = opened(tool, args, &path)? else { return Ok(Added::Nothing) };
         trusted(args.root.as_deref(), &outboard, &place)?;
         if args.quick && is_unchanged(&file, outboard.header()) {
-            if args.json {
-                tool.console.print_json(&path, json::State { kind: "unchanged" });
-            }
+            report_unchanged(tool, args.json, &path);
             return Ok(Added::Skipped);
         }
         let rounds = Rounds::of(&outboard, &place)?;
-        if let Some(part) = rounds.due().first() {
-            self.due.push(Reverse((rounds.verified(*part), self.files.len())));
+        let first = rounds.due().first().copied();
+        if let Some(part) = first {
+            self.due.push(Reverse((rounds.verified(part), self.files.len())));
         }
         self.files.push(Planned { path, never: rounds.never(), oldest: rounds.oldest() });
-        Ok(Added::Planned)
+        Ok(if first.is_some() { Added::Planned } else { Added::Nothing })
     }
 
     /// Verifies the parts of a file that are due before those of the others, whose first was verified at `next`.
@@ -103,7 +109,7 @@ impl Plan {
         let Opened::Outboard(file, place, outboard) = opened(tool, args, &path)? else { return Ok(()) };
         let trust = trusted(args.root.as_deref(), &outboard, &place)?;
         let mut rounds = Rounds::of(&outboard, &place)?;
-        let new = || Report::new((tool, args.json), &path, (&outboard, &place), trust, file.len());
+        let new = || Report::new((tool, args.json), &path, (outboard.root().into(), &place), trust, file.len());
         let report = reports.entry(index).or_insert_with(new);
         drop(file);
         let due: Vec<_> = rounds.due().into_iter().filter(|&part| !self.done.contains(&(index, part))).collect();
@@ -138,11 +144,6 @@ impl Plan {
             [file] => mksum_cli::name::Shown(&file.path).to_string(),
             files => format!("{} files", files.len()),
         };
-        let state = match (never, oldest) {
-            (0, Some(age)) => format!("all data was verified within the last {}", left(age.as_secs_f64().max(1.0))),
-            (0, None) => "there is no data".into(),
-            (never, _) => format!("{} bytes are not verified yet", grouped(never)),
-        };
-        tool.console.note(&format_args!("{of}: {state}"));
+        tool.console.note(&format_args!("{of}: {}", state(never, oldest)));
     }
 }

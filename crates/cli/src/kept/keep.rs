@@ -1,7 +1,7 @@
 //! `mksum keep`: writes and updates outboards.
 
 use super::ranges::RangeLine;
-use super::{Did, files, is_missing, lengths, outboard_of, report_skipped};
+use super::{Did, files, is_missing, lengths, outboard_of, report_skipped, report_unchanged};
 use crate::args::Keep;
 use crate::exit::{Exit, usage};
 use crate::failure::Failure;
@@ -19,7 +19,6 @@ use mksum_io::outboard::{
     prepare, update,
 };
 use mksum_io::{Error, File};
-use serde::Serialize;
 use std::mem;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -131,9 +130,7 @@ fn one(batch: &mut Batch<'_>, spec: &Spec, path: PathBuf) -> Result<Did, Failure
         if is_unchanged(&file, old.header()) && args.range.is_empty() && !args.all {
             tool.options.meter.skip(file.len());
             if args.quick {
-                if args.json {
-                    tool.console.print_json(path, json::State { kind: "unchanged" });
-                }
+                report_unchanged(tool, args.json, path);
                 return Ok(Did::Skipped);
             }
             tool.console.note(&format_args!("{}: unchanged (same size, mtime and inode), not read", Shown(path)));
@@ -218,22 +215,10 @@ struct Printed {
 
 impl Printed {
     fn root(&self, tool: &Tool, args: &Keep, root: &Root, resumed: u64) {
-        #[derive(Serialize)]
-        struct Record<'a> {
-            kind: &'static str,
-            outboard: &'a str,
-            format: String,
-            length: u64,
-            root: String,
-            resumed: u64,
-            seconds: f64,
-        }
-        let format = root.spec().to_string();
         if args.json {
-            let seconds = figures::micros(self.begin.elapsed().as_secs_f64());
-            let (kind, outboard) = ("root", &*name::lossy(&self.target));
-            let record =
-                Record { kind, outboard, format, length: root.len(), root: root.to_string(), resumed, seconds };
+            let seconds = Some(figures::micros(self.begin.elapsed().as_secs_f64()));
+            let (outboard, resumed) = (Some(&*name::lossy(&self.target)), Some(resumed));
+            let record = json::Root { outboard, resumed, seconds, ..json::Root::new(root) };
             return tool.console.print_json(&self.path, record);
         }
         if resumed > 0 {

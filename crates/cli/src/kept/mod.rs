@@ -83,6 +83,13 @@ fn report_gone(tool: &Tool, json: bool, rules: &Rules, arguments: &[PathBuf]) {
     }
 }
 
+/// Reports a file that was not read: only JSON has a line for each.
+fn report_unchanged(tool: &Tool, json: bool, path: &Path) {
+    if json {
+        tool.console.print_json(path, json::State { kind: "unchanged" });
+    }
+}
+
 /// Reports how many files were not read, if any.
 fn report_skipped(tool: &Tool, skipped: u64) {
     if skipped > 0 {

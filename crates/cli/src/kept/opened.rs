@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use crate::tool::Tool;
 use mksum::outboard::{Foreign, ForeignLayout, Outboard, OutboardError, ReadAt};
 use mksum::{Root, Spec};
-use mksum_io::outboard::{EXTENSION, Stored, verify};
+use mksum_io::outboard::{self, EXTENSION, Stored, verify};
 use mksum_io::{Error, File};
 use std::path::{Path, PathBuf};
 
@@ -28,9 +28,6 @@ pub enum Opened {
 /// Opens a file and its outboard.
 pub fn opened(tool: &Tool, args: &Verify, path: &Path) -> Result<Opened, Failure> {
     let file = File::open(path, &tool.options)?;
-    let boxed = |bytes: Box<dyn ReadAt>, place: &Path| {
-        Outboard::open(bytes).map_err(|error| Error::from_outboard(error, place))
-    };
     let layout = match &args.foreign {
         None => None,
         Some(spec) => Some(ForeignLayout::new(spec, file.len()).map_err(|error| Error::from_join(error, path, spec))?),
@@ -54,9 +51,9 @@ pub fn opened(tool: &Tool, args: &Verify, path: &Path) -> Result<Opened, Failure
                 return Ok(Opened::SingleLeaf(file, place, spec.clone()));
             }
             Err(error) => return Err(Error::from_outboard(error, &place).into()),
-            Ok(foreign) => boxed(Box::new(foreign), &place)?,
+            Ok(foreign) => outboard::opened(Box::new(foreign) as Box<dyn ReadAt>, &place)?,
         },
-        _ => boxed(Box::new(stored), &place)?,
+        _ => outboard::opened(Box::new(stored) as Box<dyn ReadAt>, &place)?,
     };
     Ok(Opened::Outboard(file, place, outboard))
 }

@@ -5,6 +5,7 @@ use crate::report::grouped;
 use crate::tool::Tool;
 use mksum::{Shape, Subtree};
 use mksum_cli::name::Shown;
+use mksum_io::outboard::append;
 use mksum_io::{Unreadable, reason};
 use serde::Serialize;
 use std::fmt::Display;
@@ -53,15 +54,11 @@ impl RangeLine {
 
     /// The same with the parts that cannot be read, left to right.
     pub fn with_unreadable(self, parts: &[Unreadable]) -> Self {
-        let mut joined: Vec<[u64; 2]> = Vec::new();
-        for Range { start, end } in parts.iter().map(|part| part.range.clone()) {
-            match joined.last_mut() {
-                Some([_, last]) if *last == start => *last = end,
-                _ => joined.push([start, end]),
-            }
-        }
+        let mut joined = Vec::new();
+        parts.iter().for_each(|part| append(&mut joined, part.range.clone()));
         let error = parts.first().map(|part| reason(&part.error()));
-        RangeLine { unreadable: Some(joined), error, ..self }
+        let unreadable = joined.into_iter().map(|Range { start, end }| [start, end]).collect();
+        RangeLine { unreadable: Some(unreadable), error, ..self }
     }
 
     /// Prints it as text or as JSON.

@@ -32,8 +32,9 @@ pub fn run(tool: &Tool, args: &Args) -> Exit {
     if several {
         tool.console.flush_regularly();
     }
-    // The reading adds to the amount of work as it goes on.
-    let _progress = tool.progress(|| [].into_iter());
+    // The reading adds to the amount of work as it goes on: only the files are counted before.
+    let (counted, files) = (rules.clone(), args.files.clone());
+    let _progress = tool.progress(move || counted.walk(&files).map(|_| Some(0)));
     for argument in &args.files {
         for input in rules.walk(std::slice::from_ref(argument)) {
             let repaired = match input {

@@ -3,12 +3,12 @@
 use super::ranges::{self, RangeLine};
 use crate::report::{bytes, grouped};
 use crate::tool::Tool;
-use mksum::Root;
-use mksum::outboard::{Outboard, ReadAt};
+use mksum::{Root, Spec};
 use mksum_cli::name::Shown;
 use mksum_io::Unreadable;
 use mksum_io::outboard::Finding;
 use serde::Serialize;
+use std::fmt::Display;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -21,6 +21,23 @@ pub enum Trust {
     Outboard,
 }
 
+/// What a file is compared with.
+#[derive(Clone, Debug)]
+pub struct Expected {
+    /// The format.
+    pub spec: Spec,
+    /// The root, as text: one that was only given is not a [`Root`], which is always a computed one.
+    pub root: String,
+    /// The length, in bytes.
+    pub len: u64,
+}
+
+impl From<Root> for Expected {
+    fn from(root: Root) -> Self {
+        Expected { spec: root.spec().clone(), root: root.to_string(), len: root.len() }
+    }
+}
+
 /// The report about one file.
 pub struct Report<'a> {
     tool: &'a Tool,
@@ -28,7 +45,7 @@ pub struct Report<'a> {
     path: PathBuf,
     /// The path of the outboard.
     place: PathBuf,
-    root: Root,
+    expected: Expected,
     trust: Trust,
     /// The longer of the file's length and its outboard's.
     longest: u64,
@@ -52,18 +69,18 @@ impl<'a> Report<'a> {
     /// The unreadable parts that a line has at most.
     const PARTS: usize = 1024;
 
-    /// Nothing is found yet; the file has `len` bytes.
-    pub fn new<R: ReadAt>(
+    /// Nothing is found yet; the file has `len` bytes, and its outboard is at `place`.
+    pub fn new(
         (tool, json): (&'a Tool, bool),
         path: &Path,
-        (outboard, place): (&Outboard<R>, &Path),
+        (expected, place): (Expected, &Path),
         trust: Trust,
         len: u64,
     ) -> Self {
-        let (root, longest) = (outboard.root(), len.max(outboard.len()));
+        let longest = len.max(expected.len);
         let (path, place) = (path.into(), place.into());
         let (open, verified, damaged, ranges, nodes) = (None, 0, 0, 0, 0);
-        Report { tool, json, path, place, root, trust, longest, open, verified, damaged, ranges, nodes }
+        Report { tool, json, path, place, expected, trust, longest, open, verified, damaged, ranges, nodes }
     }
 
     /// Adds a finding.
@@ -112,21 +129,21 @@ impl<'a> Report<'a> {
     }
 
     fn line(&self, kind: &'static str, range: Range<u64>) -> RangeLine {
-        RangeLine::new(kind, range, self.root.spec().shape(), self.longest)
+        RangeLine::new(kind, range, self.expected.spec.shape(), self.longest)
     }
 
     /// Reports the result for the file.
     pub fn end(mut self) {
         self.close();
-        let (verified, len) = (grouped(self.verified), bytes(self.root.len()));
-        let whole = self.verified == self.root.len();
-        let trust = describe(&self.root, self.trust);
+        let (verified, len) = (grouped(self.verified), bytes(self.expected.len));
+        let whole = self.verified == self.expected.len;
+        let trust = describe(&self.expected.root, self.trust);
         let text = match self.ranges {
             0 if whole => format!("OK ({len}, {trust})"),
             0 => format!("OK ({verified} of {len}, {trust})"),
             count => {
                 let ranges = if count == 1 { "1 range".into() } else { format!("{count} ranges") };
-                let (damaged, total) = (grouped(self.damaged), grouped(self.root.len()));
+                let (damaged, total) = (grouped(self.damaged), grouped(self.expected.len));
                 let are = if self.damaged == 1 { "is" } else { "are" };
                 match whole {
                     true => format!("FAILED: {damaged} of {len} {are} damaged ({ranges}, {trust})"),
@@ -143,10 +160,10 @@ impl<'a> Report<'a> {
                 Verdict {
                     kind: "file",
                     ok: self.ranges == 0,
-                    format: self.root.spec().to_string(),
-                    root: self.root.to_string(),
+                    format: self.expected.spec.to_string(),
+                    root: self.expected.root.clone(),
                     trusted: self.trust,
-                    length: self.root.len(),
+                    length: self.expected.len,
                     verified: self.verified,
                     damaged: self.damaged,
                     ranges: self.ranges,
@@ -164,7 +181,7 @@ impl<'a> Report<'a> {
 }
 
 /// The root and where it comes from, as words.
-pub fn describe(root: &Root, trust: Trust) -> String {
+pub fn describe(root: &impl Display, trust: Trust) -> String {
     match trust {
         Trust::Given => format!("root {root} as given"),
         Trust::Outboard => format!("root {root} from the outboard"),
@@ -173,17 +190,17 @@ pub fn describe(root: &Root, trust: Trust) -> String {
 
 /// The result for a file, as JSON.
 #[derive(Serialize)]
-pub struct Verdict {
-    pub kind: &'static str,
-    pub ok: bool,
-    pub format: String,
-    pub root: String,
-    pub trusted: Trust,
-    pub length: u64,
-    pub verified: u64,
-    pub damaged: u64,
-    pub ranges: u64,
-    pub outboard_nodes: u64,
+struct Verdict {
+    kind: &'static str,
+    ok: bool,
+    format: String,
+    root: String,
+    trusted: Trust,
+    length: u64,
+    verified: u64,
+    damaged: u64,
+    ranges: u64,
+    outboard_nodes: u64,
 }
 
 impl Serialize for Trust {

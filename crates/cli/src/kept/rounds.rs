@@ -1,5 +1,7 @@
 //! Rounds: a file that is verified a part at a time, the least recently verified part first.
 
+use crate::progress::left;
+use crate::report::grouped;
 use mksum::outboard::{Outboard, ReadAt};
 use mksum::{Root, Shape};
 use mksum_io::outboard::{CHECKED, CHECKED_HEAD, with_extension};
@@ -117,9 +119,24 @@ impl Rounds {
         SystemTime::now().duration_since(UNIX_EPOCH + Duration::from_secs(*oldest)).ok()
     }
 
+    /// The state of the verification, as words.
+    pub fn state(&self) -> String {
+        state(self.never(), self.oldest())
+    }
+
     /// The path of the text file.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+}
+
+/// How much is verified, as words: `never` bytes are not, or all are and the least recent verification has this age.
+pub fn state(never: u64, oldest: Option<Duration>) -> String {
+    match (never, oldest) {
+        (0, Some(age)) => format!("all data was verified within the last {}", left(age.as_secs_f64().max(1.0))),
+        (0, None) => "there is no data".into(),
+        (1, _) => "1 byte is not verified yet".into(),
+        (never, _) => format!("{} bytes are not verified yet", grouped(never)),
     }
 }
 

@@ -1,22 +1,19 @@
 //! `mksum verify`: reports the damaged ranges of files.
 
 use super::opened::{Any, Opened, claimed, opened, trusted, verify_part};
-use super::report::{Report, Trust, Verdict, describe};
+use super::report::{Expected, Report, Trust};
 use super::rounds::Rounds;
-use super::{Did, budget, files, lengths, ranges, report_gone, report_skipped};
+use super::{Did, budget, files, lengths, report_gone, report_skipped, report_unchanged};
 use crate::args::Verify;
 use crate::exit::{Exit, usage};
 use crate::failure::Failure;
-use crate::json;
 use crate::print::report;
-use crate::progress::left;
-use crate::report::{bytes, grouped};
 use crate::tool::Tool;
 use crate::walk::Rules;
 use mksum::Spec;
 use mksum_cli::name::Shown;
 use mksum_cli::range::{ByteRange, merged};
-use mksum_io::outboard::{is_unchanged, verify};
+use mksum_io::outboard::{Finding, is_unchanged, verify};
 use mksum_io::{File, Input, Job, hash};
 use std::path::Path;
 
@@ -68,16 +65,14 @@ fn one(tool: &Tool, args: &Verify, path: &Path) -> Result<Did, Failure> {
     let trust = trusted(args.root.as_deref(), &outboard, &place)?;
     if args.quick && is_unchanged(&file, outboard.header()) {
         tool.options.meter.skip(file.len());
-        if args.json {
-            tool.console.print_json(path, json::State { kind: "unchanged" });
-        }
+        report_unchanged(tool, args.json, path);
         return Ok(Did::Skipped);
     }
     let within = |reason| Failure::Refused(path.into(), reason);
     let whole = [ByteRange { start: 0, end: None }];
     let ranges = if args.range.is_empty() { &whole[..] } else { &args.range };
     let ranges = merged(ranges, outboard.len()).map_err(within)?;
-    let mut report = Report::new((tool, args.json), path, (&outboard, &place), trust, file.len());
+    let mut report = Report::new((tool, args.json), path, (outboard.root().into(), &place), trust, file.len());
     if let Some(percent) = args.sample {
         drop(file);
         sample(tool, percent, path, (&outboard, &place), &mut report)?;
@@ -114,13 +109,7 @@ fn sample(
         verify_part(tool, path, (outboard, place), part, &mut rounds, report)?;
     }
     rounds.write()?;
-    let state = match (rounds.never(), rounds.oldest()) {
-        (0, Some(age)) => format!("all data was verified within the last {}", left(age.as_secs_f64().max(1.0))),
-        (0, None) => "there is no data".into(),
-        (1, _) => "1 byte is not verified yet".into(),
-        (never, _) => format!("{} bytes are not verified yet", grouped(never)),
-    };
-    tool.console.note(&format_args!("{}: {state} ({})", Shown(path), Shown(rounds.path())));
+    tool.console.note(&format_args!("{}: {} ({})", Shown(path), rounds.state(), Shown(rounds.path())));
     Ok(())
 }
 
@@ -136,40 +125,17 @@ fn single_leaf(
         let how = "the tree of a file of a single leaf has no digests: give the root with --root";
         return Err(Failure::refused(place, how));
     };
-    let expected = claimed(given, spec, place)?;
+    let claimed = claimed(given, spec, place)?;
     let len = file.len();
     drop(file);
     let job = Job::new(Input::Path(path.into()), vec![spec.clone()]);
     let root = hash(&job, &tool.options)?.remove(0)?;
-    let good = root.matches(&expected);
-    let (all, bytes) = (grouped(len), bytes(len));
-    if !good {
-        tool.console.fail();
-        ranges::RangeLine::new("damaged", 0..len, spec.shape(), len).print(tool, args.json, path);
+    let expected = Expected { spec: spec.clone(), root: claimed.text(spec), len };
+    let mut report = Report::new((tool, args.json), path, (expected, place), Trust::Given, len);
+    if !root.matches(&claimed) {
+        report.add(Finding::Damaged(0..len));
     }
-    if args.json {
-        let (damaged, ranges) = if good { (0, 0) } else { (len, 1) };
-        tool.console.print_json(
-            path,
-            Verdict {
-                kind: "file",
-                ok: good,
-                format: spec.to_string(),
-                root: given.into(),
-                trusted: Trust::Given,
-                length: len,
-                verified: len,
-                damaged,
-                ranges,
-                outboard_nodes: 0,
-            },
-        );
-        return Ok(Did::Done);
-    }
-    let text = match good {
-        true => format!("OK ({bytes}, {})", describe(&root, Trust::Given)),
-        false => format!("FAILED: {all} of {bytes} are damaged (1 range, root {given} as given)"),
-    };
-    ranges::line(tool, path, &text);
+    report.verified = len;
+    report.end();
     Ok(Did::Done)
 }

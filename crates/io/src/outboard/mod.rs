@@ -44,8 +44,8 @@ pub use repair::{Repair, Repaired, repair};
 pub use update::{How, Updated, update};
 pub use verify::{Finding, verify};
 
-use crate::Error;
 use crate::platform::{open_at_once, read_exact_at};
+use crate::{Error, Refusal};
 use mksum::outboard::{Header, MAGIC, Outboard, ReadAt};
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
@@ -163,5 +163,16 @@ pub fn append(ranges: &mut Vec<Range<u64>>, range: Range<u64>) {
 /// # Errors
 /// If it cannot be read, is not an outboard, or is unfinished or damaged in its header.
 pub fn open(path: &Path) -> Result<Outboard<Stored>, Error> {
-    Outboard::open(Stored::open(path)?).map_err(|error| Error::from_outboard(error, path))
+    opened(Stored::open(path)?, path)
+}
+
+/// The outboard in `bytes`, which were read from `path`.
+///
+/// # Errors
+/// As [`open`].
+pub fn opened<R: ReadAt>(bytes: R, path: &Path) -> Result<Outboard<R>, Error> {
+    Outboard::open(bytes).map_err(|error| match Error::from_outboard(error, path) {
+        error if error.is_of_media() => Error::refused(path, Refusal::Header(error.to_string())),
+        error => error,
+    })
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     dispatch::family,
-    kernel::{Block, Kernel, SMALL, lanes_state},
+    kernel::{Kernel, words_kernel},
     lane::Lane,
     plan::{Framing, Padding},
     scheme::Scheme,
@@ -62,7 +62,7 @@ fn step<L: Lane<Word = u32>, const ROUND: usize>([a, b, c, d]: [L; 4], word: L, 
 
 /// RFC 1321, 3.4.
 #[inline(always)]
-fn compress<L: Lane<Word = u32>>(state: &mut [L; 4], w: &[L; 16]) {
+fn compress<L: Lane<Word = u32>>(state: &mut [L; 4], w: [L; 16]) {
     let [mut a, mut b, mut c, mut d] = *state;
     // A round takes the words at `first + i * by`.
     macro_rules! round {
@@ -86,18 +86,8 @@ fn compress<L: Lane<Word = u32>>(state: &mut [L; 4], w: &[L; 16]) {
 }
 
 impl<L: Lane<Word = u32>> Kernel for Md5<L> {
-    type State = [L; 4];
-    type Context = ();
-    const LANES: usize = L::LANES;
     const DIGEST: usize = 32;
-    const SAME: bool = !SMALL;
-    lanes_state!(4);
-
-    #[inline(always)]
-    unsafe fn fold(state: &mut [L; 4], block: Block, (): &()) {
-        // SAFETY: the instruction set and the block are promised; it is a `Block::Same` only if `SAME`, which is `!SMALL`.
-        compress(state, &unsafe { block.words::<false, { !SMALL }, L>() });
-    }
+    words_kernel!(4, false);
 
     #[inline(always)]
     unsafe fn digests(state: &[L; 4], out: *mut u8, stride: usize) {

@@ -2,7 +2,7 @@
 
 use crate::{
     dispatch::family,
-    kernel::{Block, Kernel, SMALL, lanes_state},
+    kernel::{Kernel, words_kernel},
     lane::Lane,
     plan::{Framing, Padding},
     scheme::Scheme,
@@ -117,18 +117,8 @@ fn compress<L: Lane<Word = u32>>(state: &mut [L; 8], mut w: [L; 16]) {
 }
 
 impl<L: Lane<Word = u32>> Kernel for Sm3<L> {
-    type State = [L; 8];
-    type Context = ();
-    const LANES: usize = L::LANES;
     const DIGEST: usize = 32;
-    const SAME: bool = !SMALL;
-    lanes_state!(8);
-
-    #[inline(always)]
-    unsafe fn fold(state: &mut [L; 8], block: Block, (): &()) {
-        // SAFETY: the instruction set and the block are promised; it is a `Block::Same` only if `SAME`, which is `!SMALL`.
-        compress(state, unsafe { block.words::<true, { !SMALL }, L>() });
-    }
+    words_kernel!(8, true);
 
     #[inline(always)]
     unsafe fn digests(state: &[L; 8], out: *mut u8, stride: usize) {

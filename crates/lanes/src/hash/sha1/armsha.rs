@@ -1,6 +1,7 @@
 //! SHA-1 by the SHA instructions of Armv8.
 
 use crate::{
+    hash::armsha::{read, write},
     in_step::{self, Chain},
     kernel::Block,
 };
@@ -12,26 +13,6 @@ pub(crate) type InStep<const N: usize> = in_step::InStep<State, 5, N>;
 /// The words `a b c d`, and `e`.
 #[derive(Clone, Copy)]
 pub(crate) struct State(uint32x4_t, u32);
-
-/// Four words of a message, the first byte of each the most significant.
-///
-/// # Safety
-/// The machine has NEON; 16 bytes can be read.
-#[inline(always)]
-unsafe fn read(at: *const u8) -> uint32x4_t {
-    // SAFETY: just these promises.
-    unsafe { vreinterpretq_u32_u8(vrev32q_u8(vld1q_u8(at))) }
-}
-
-/// Writes four words, the first byte of each the most significant.
-///
-/// # Safety
-/// The machine has NEON; 16 bytes can be written.
-#[inline(always)]
-unsafe fn write(words: uint32x4_t, out: *mut u8) {
-    // SAFETY: just these promises.
-    unsafe { vst1q_u8(out, vrev32q_u8(vreinterpretq_u8_u32(words))) }
-}
 
 /// One block of every message. The instructions' functions are only inlined into functions that name the feature.
 ///

@@ -1,6 +1,7 @@
 //! SHA-1 by the SHA extensions of x86.
 
 use crate::{
+    hash::shani::op,
     in_step::{self, Chain},
     kernel::Block,
 };
@@ -14,15 +15,6 @@ pub(crate) type InStep<const N: usize> = in_step::InStep<State, 5, N>;
 pub(crate) struct State {
     abcd: __m128i,
     e: __m128i,
-}
-
-/// Evaluates intrinsics that touch no memory.
-macro_rules! op {
-    ($($body:tt)*) => {
-        // SAFETY: the SHA extensions, SSSE3 and SSE4.1 are there: a state is at hand, which proves it, or the function that makes the
-        // first one has its caller promise it. Nothing else is asked of these intrinsics.
-        unsafe { $($body)* }
-    };
 }
 
 /// Reverses the bytes of a vector, so that the first word is the highest one, and each word's first byte its highest.

@@ -2,6 +2,7 @@
 
 use crate::{
     hash::{
+        armsha::{read, write},
         sha2::{Constants, Schedule, Shared},
         sha256::constants::Sha256,
     },
@@ -16,26 +17,6 @@ pub(crate) type InStep<const N: usize> = in_step::InStep<State, 8, N>;
 /// The words `a b c d` and `e f g h`.
 #[derive(Clone, Copy)]
 pub(crate) struct State([uint32x4_t; 2]);
-
-/// Four words of a message, the first byte of each the most significant.
-///
-/// # Safety
-/// The machine has NEON; 16 bytes can be read.
-#[inline(always)]
-unsafe fn read(at: *const u8) -> uint32x4_t {
-    // SAFETY: just these promises.
-    unsafe { vreinterpretq_u32_u8(vrev32q_u8(vld1q_u8(at))) }
-}
-
-/// Writes four words, the first byte of each the most significant.
-///
-/// # Safety
-/// The machine has NEON; 16 bytes can be written.
-#[inline(always)]
-unsafe fn write(words: uint32x4_t, out: *mut u8) {
-    // SAFETY: just these promises.
-    unsafe { vst1q_u8(out, vrev32q_u8(vreinterpretq_u8_u32(words))) }
-}
 
 /// Four rounds of every message, with the schedule's next four words and their constants.
 #[inline]

@@ -4,6 +4,7 @@ use crate::{
     hash::{
         sha2::{Constants, Schedule, Shared},
         sha256::constants::Sha256,
+        shani::op,
     },
     in_step::{self, Chain},
     kernel::Block,
@@ -18,15 +19,6 @@ pub(crate) type InStep<const N: usize> = in_step::InStep<State, 8, N>;
 pub(crate) struct State {
     abef: __m128i,
     cdgh: __m128i,
-}
-
-/// Evaluates intrinsics that touch no memory.
-macro_rules! op {
-    ($($body:tt)*) => {
-        // SAFETY: the SHA extensions, SSSE3 and SSE4.1 are there: a state is at hand, which proves it, or the function that makes the
-        // first one has its caller promise it. Nothing else is asked of these intrinsics.
-        unsafe { $($body)* }
-    };
 }
 
 /// Reverses the bytes of each word.

@@ -1,0 +1,78 @@
+//! Folders that paths must not lead out of, and the places that paths lead to.
+
+use mksum_cli::name::Shown;
+use mksum_io::reason;
+use std::fs;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+/// A folder: files outside of it are not read.
+#[derive(Clone, Debug)]
+pub struct Below {
+    /// As it was given.
+    pub folder: PathBuf,
+    /// Absolute, without symbolic links.
+    place: PathBuf,
+}
+
+impl Below {
+    /// The folder at this path; the current one if it is empty.
+    ///
+    /// # Errors
+    /// If it is not there, or is no folder.
+    pub fn new(folder: &Path) -> io::Result<Below> {
+        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        let place = folder.canonicalize()?;
+        match fs::metadata(&place)?.is_dir() {
+            true => Ok(Below { folder: folder.into(), place }),
+            false => Err(io::ErrorKind::NotADirectory.into()),
+        }
+    }
+
+    /// The reason why the file at `path` is not read, if it leads out of the folder: by `..`, as an absolute path or through
+    /// symbolic links.
+    pub fn refuses(&self, path: &Path) -> Option<String> {
+        let shown = Shown(&self.folder);
+        match place_of(path) {
+            Ok(place) if place.starts_with(&self.place) => None,
+            Ok(place) => Some(format!("leads out of {shown}, to {}: not read", Shown(&place))),
+            Err(error) => Some(format!("it is not known whether it leads out of {shown}: {}", reason(&error))),
+        }
+    }
+}
+
+/// The place that a path leads to, without symbolic links. Of a file that is missing, the folders that are there are followed.
+fn place_of(path: &Path) -> io::Result<PathBuf> {
+    let mut missing = Vec::new();
+    let mut there = path;
+    loop {
+        let folder = if there.as_os_str().is_empty() { Path::new(".") } else { there };
+        match folder.canonicalize() {
+            Ok(place) => {
+                let mut place = place;
+                for part in missing.into_iter().rev() {
+                    match part {
+                        // What is not there has no links.
+                        Component::ParentDir => drop(place.pop()),
+                        part => place.push(part),
+                    }
+                }
+                return Ok(place);
+            }
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                let (Some(last), Some(parent)) = (there.components().next_back(), there.parent()) else {
+                    return Err(error);
+                };
+                missing.push(last);
+                there = parent;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// The place of the directory entry at `path`: its folder is without symbolic links, and it may be one itself.
+pub fn entry_at(path: &Path) -> Option<PathBuf> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    Some(folder.canonicalize().ok()?.join(path.file_name()?))
+}

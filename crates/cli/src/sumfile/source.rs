@@ -1,0 +1,196 @@
+//! What a sum file's name and place say about its lines.
+
+use crate::choice::Choice;
+use crate::name;
+use crate::sum::End;
+use mksum::{Hash, Spec};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// The hashes of untagged sums, each with the words that name it in the names of sum files. Of those with sums of the same
+/// length, the most usual is first.
+const HASHES: &[(&str, &[&str])] = &[
+    ("md5", &["md5"]),
+    ("sha1", &["sha1"]),
+    ("sha224", &["sha224", "sha2"]),
+    ("sha3-224", &["sha3-224", "sha3_224", "sha3"]),
+    ("sha256", &["sha256", "sha2", "shasums256", "shasum256"]),
+    ("blake3", &["blake3", "b3"]),
+    ("sha3-256", &["sha3-256", "sha3_256", "sha3"]),
+    ("blake2s", &["blake2s", "blake2s256", "blake2"]),
+    ("sm3", &["sm3"]),
+    ("sha512-256", &["sha512-256", "sha512_256", "sha512256", "sha512t256"]),
+    ("sha384", &["sha384", "sha2"]),
+    ("sha3-384", &["sha3-384", "sha3_384", "sha3"]),
+    ("sha512", &["sha512", "sha2", "shasums512", "shasum512"]),
+    ("blake2b", &["blake2b", "blake2b512", "blake2", "b2"]),
+    ("sha3-512", &["sha3-512", "sha3_512", "sha3"]),
+];
+
+/// The hashes whose sums have `digits` hex digits, the most usual first.
+pub(super) fn fitting(digits: usize) -> impl Iterator<Item = (Spec, &'static [&'static str])> {
+    let spec = |name: &str| name.parse::<Spec>().expect("a format of the list");
+    HASHES
+        .iter()
+        .map(move |(name, words)| (spec(name), *words))
+        .filter(move |(spec, _)| 2 * spec.hash().size() == digits)
+}
+
+/// The names of the hashes that a sum of the same length as that of `taken` could be of, too.
+pub fn alternatives(taken: &Spec) -> Vec<String> {
+    fitting(2 * taken.hash().size())
+        .map(|(spec, _)| spec.to_string())
+        .filter(|name| *name != taken.to_string())
+        .collect()
+}
+
+/// Whether a lowercase name has a word, perhaps followed by `sum` or `sums`: `sha256sums.txt`, `x.sha256`.
+fn has_word(name: &str, word: &str) -> bool {
+    name.match_indices(word).any(|(at, _)| {
+        let before = name[..at].chars().next_back();
+        let after = &name[at + word.len()..];
+        let after = after.strip_prefix("sum").map_or(after, |after| after.strip_prefix('s').unwrap_or(after));
+        before.is_none_or(|letter| !letter.is_alphanumeric())
+            && after.chars().next().is_none_or(|letter| !letter.is_alphanumeric())
+    })
+}
+
+/// A bag whose manifest a sum file is (RFC 8493).
+#[derive(Clone, Debug)]
+pub struct Bag {
+    /// The folder, as the beginning of paths.
+    pub(super) folder: Vec<u8>,
+    /// Whether `%` itself is encoded: from version 1.0 on.
+    pub(super) percent: bool,
+}
+
+/// What is known about a sum file before its lines are read.
+#[derive(Clone, Debug)]
+pub struct Source {
+    pub(super) end: End,
+    /// The format of lines that do not name one, if it was given.
+    pub(super) given: Option<Choice>,
+    /// The hash of untagged sums for each length in hex digits, and whether others would fit as well.
+    hashes: Vec<(usize, Choice, bool)>,
+    sfv: bool,
+    /// The file that a line without a path is about: `x` if this is `x.md5`.
+    pub(super) lone: Option<Vec<u8>>,
+    pub(super) bag: Option<Bag>,
+}
+
+impl Source {
+    /// Lines with these ends, from a file whose name says nothing; `given` is the format of lines that do not name one.
+    pub fn new(end: End, given: Option<&Choice>) -> Self {
+        Source { end, given: given.cloned(), hashes: hashes(""), sfv: false, lone: None, bag: None }
+    }
+
+    /// The same for the file at `path`.
+    pub fn at(self, path: &Path) -> Self {
+        let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
+        let known = |end: &str| {
+            let word = end.strip_suffix("sum").unwrap_or(end);
+            HASHES.iter().any(|(_, words)| words.contains(&word))
+        };
+        let lone = path.extension().is_some_and(|end| known(&end.to_string_lossy().to_lowercase()));
+        let lone = lone.then(|| name::bytes(&path.with_extension("")).to_vec());
+        Source { hashes: hashes(&name), sfv: name.ends_with(".sfv"), lone, ..self }
+    }
+
+    /// The same for the manifest of a bag of this version, at `path`.
+    pub fn in_bag(self, path: &Path, version: &str) -> Self {
+        let mut folder = path.parent().map(|folder| name::bytes(folder).to_vec()).unwrap_or_default();
+        if !folder.is_empty() {
+            folder.push(b'/');
+        }
+        Source { bag: Some(Bag { folder, percent: !version.starts_with("0.") }), ..self }
+    }
+
+    /// Whether the file at `path` has the name of a bag's manifest.
+    pub fn is_manifest(path: &Path) -> bool {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let name = name.strip_prefix("tag").unwrap_or(name);
+        name.starts_with("manifest-") && name.ends_with(".txt")
+    }
+
+    /// Whether the name is that of a file of CRC-32 sums, or of others in their syntax.
+    pub(super) fn is_sfv(&self) -> bool {
+        self.sfv
+    }
+
+    /// The format of a sum of so many hex digits, and whether others would fit as well; `None` if there is none.
+    pub(super) fn choose(&self, digits: usize) -> Option<(Choice, bool)> {
+        if let Some(given) = &self.given {
+            return Some((given.clone(), false));
+        }
+        let (_, choice, several) = self.hashes.iter().find(|(length, ..)| *length == digits)?;
+        Some((choice.clone(), *several))
+    }
+}
+
+/// The hash of untagged sums for each length in hex digits, in a sum file with this lowercase name, and whether others would
+/// fit as well.
+fn hashes(name: &str) -> Vec<(usize, Choice, bool)> {
+    let lengths: BTreeSet<_> = Hash::ALL.iter().map(|hash| 2 * hash.size()).collect();
+    let choose = |digits| {
+        let all: Vec<_> = fitting(digits).collect();
+        let of_name: Vec<_> = all.iter().filter(|(_, words)| words.iter().any(|word| has_word(name, word))).collect();
+        let several = if of_name.is_empty() { all.len() > 1 } else { of_name.len() > 1 };
+        let (spec, _) = of_name.first().copied().or(all.first())?;
+        Some((digits, spec.clone().into(), several))
+    };
+    lengths.into_iter().filter_map(choose).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_sum_files_name_hashes() {
+        let chosen = |name: &str, digits| {
+            let source = Source::new(End::Newline, None).at(Path::new(name));
+            source.choose(digits).map(|(choice, several)| (choice.spec().to_string(), several))
+        };
+        let sure = |name: &str| Some((name.to_string(), false));
+        for (name, digits, hash) in [
+            ("MD5SUMS", 32, "md5"),
+            ("what.txt", 32, "md5"),
+            ("SHASUMS256.txt", 64, "sha256"),
+            ("dir/SHA256SUMS", 64, "sha256"),
+            ("x.iso.sha256sum", 64, "sha256"),
+            ("B3SUMS", 64, "blake3"),
+            ("x.b3", 64, "blake3"),
+            ("manifest-blake3.txt", 64, "blake3"),
+            ("SHA3-256SUMS", 64, "sha3-256"),
+            ("SHA512-256SUMS", 64, "sha512-256"),
+            ("SHA512-256SUMS", 128, "sha512"),
+            ("sha3.txt", 128, "sha3-512"),
+            ("B2SUMS", 128, "blake2b"),
+            ("md5-and-sha256.txt", 32, "md5"),
+            ("md5-and-sha256.txt", 64, "sha256"),
+            ("x.sm3", 64, "sm3"),
+        ] {
+            assert_eq!(chosen(name, digits), sure(hash), "{name}");
+        }
+        let likely = |name: &str| Some((name.to_string(), true));
+        for (name, digits, hash) in [
+            ("CHECKSUMS", 64, "sha256"),
+            ("CHECKSUMS", 128, "sha512"),
+            ("x.md5", 64, "sha256"),
+            ("sha2567", 64, "sha256"),
+            ("ab3sums", 64, "sha256"),
+            ("sha256-blake3", 64, "sha256"),
+        ] {
+            assert_eq!(chosen(name, digits), likely(hash), "{name}");
+        }
+        assert_eq!(chosen("crc.md5", 8), None);
+        assert!(alternatives(&"sha256".parse().unwrap()).contains(&"blake3".into()));
+    }
+
+    #[test]
+    fn a_manifest_has_its_name() {
+        for (name, is) in [("a/manifest-md5.txt", true), ("tagmanifest-sha256.txt", true), ("manifest.txt", false)] {
+            assert_eq!(Source::is_manifest(Path::new(name)), is, "{name}");
+        }
+    }
+}
