@@ -36,6 +36,14 @@ export interface Exports {
     readonly leaf_append: (number: number, len: number) => void;
     readonly leaf_finish: (number: number) => number;
     readonly leaf_end: (number: number) => void;
+    readonly lot: (spec: number) => number;
+    readonly lot_begin: (lot: number, slot: number, len: number) => number;
+    readonly lot_room: (lot: number, slot: number) => number;
+    readonly lot_advance: (lot: number) => void;
+    readonly lot_state: (lot: number, slot: number) => number;
+    readonly lot_finish: (lot: number, slot: number) => number;
+    readonly lot_free: (lot: number, slot: number) => void;
+    readonly lot_end: (lot: number) => void;
     readonly join: (spec: number, len: number, atMost: number, block: number) => number;
     readonly prove_range: (spec: number, block: number, start: number, end: number) => number;
     readonly prove_consistency: (spec: number, block: number, old: number) => number;

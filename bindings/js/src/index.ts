@@ -4,5 +4,6 @@ export { Pool } from "./pool.js";
 export { type Claim, Proof, type Trusted } from "./proof.js";
 export { Frontier } from "./frontier.js";
 export { Root } from "./root.js";
+export { type FileLike, type FileResult, hashFiles } from "./hash-files.js";
 export { root, rootOf } from "./root-of.js";
 export { type Binding, type Family, formats, Spec } from "./spec.js";

@@ -1,14 +1,21 @@
-// A worker of `Pool`: hashes subtrees of files.
+// A worker of `Pool`: hashes subtrees of files, and many files.
 import { load } from "./engine.js";
 import { MksumError } from "./errors.js";
+import { hashFiles } from "./hash-files.js";
 import { digestAt } from "./root-of.js";
-import type { Job, Reply } from "./pool.js";
+import type { Job, Reply, RootReply } from "./pool.js";
 import { Spec } from "./spec.js";
 
-async function reply({ id, spec, total, node, file }: Job): Promise<Reply> {
+async function reply(job: Job): Promise<Reply> {
+    const { id, spec } = job;
     try {
         await load();
-        return { id, digest: await digestAt(Spec.parse(spec), total, node, file) };
+        if (!("files" in job)) return { id, digest: await digestAt(Spec.parse(spec), job.total, job.node, job.file) };
+        const roots: RootReply[] = [];
+        for await (const { root, error } of hashFiles(spec, job.files)) {
+            roots.push(root ? { len: root.len, digest: root.digest, text: root.text } : { code: error.code, message: error.message });
+        }
+        return { id, roots };
     } catch (error) {
         return { id, code: error instanceof MksumError ? error.code : "source", message: (error as Error).message };
     }

@@ -1,7 +1,11 @@
 // Tests of the built files, each in an engine of its own: a trap, memory, and states that were not ended.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
+import { hashFiles, Pool, root } from "mksum";
 
 /** Runs a program that can use the package and its engine. Returns its output. */
 function run(program, flags = []) {
@@ -75,4 +79,27 @@ test("inputs larger than memory are refused", () => {
         console.log(mksum.toHex(mksum.md5(new Uint8Array(3))));
     `);
     assert.deepEqual(printed.split("\n"), ["length", "length", "693e9af84d3dfcc71e640e005bdc5e2e"]);
+});
+
+test("paths of files are hashed in order, and those that cannot be read are told", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "mksum-"));
+    try {
+        const paths = Array.from({ length: 40 }, (_, at) => join(folder, String(at)));
+        const content = (at) => new Uint8Array(at * 40_000).fill(at);
+        paths.forEach((path, at) => writeFileSync(path, content(at)));
+        paths.splice(7, 0, join(folder, "absent"));
+        const pool = await Pool.start(2);
+        for (const results of [hashFiles("sha256", paths), pool.hashFiles("sha256", paths)]) {
+            let at = 0;
+            for await (const { file, root: own, error } of results) {
+                assert.equal(file, paths[at++]);
+                if (file.endsWith("absent")) assert.equal(error.code, "source");
+                else assert.equal(own.text, root("sha256", content(Number(file.slice(folder.length + 1)))).text);
+            }
+            assert.equal(at, paths.length);
+        }
+        pool.end();
+    } finally {
+        rmSync(folder, { recursive: true });
+    }
 });

@@ -1,6 +1,6 @@
 // Trees of any source, by workers, with progress and signals; invalid proofs and damaged outboards.
 import fc from "fast-check";
-import { formats, Frontier, keep, MksumError, Outboard, Pool, Proof, root, rootOf, Spec } from "mksum";
+import { formats, Frontier, hashFiles, keep, MksumError, Outboard, Pool, Proof, root, rootOf, Spec } from "mksum";
 import { bytes } from "./bytes.js";
 
 const refused = (code) => (error) => error instanceof MksumError && error.code === code;
@@ -32,6 +32,71 @@ export default function ({ test, assert }) {
             }),
             { numRuns: 20 },
         );
+    });
+
+    test("many files at a time have the roots that they have alone", async () => {
+        const lens = [0, 1, 55, 64, 65_535, 65_536, 65_537, 200_000, 1_048_577, 3_000_000, 7, 4096];
+        const data = bytes(3_000_012);
+        for (const spec of ["sha256", "md5", "sha512", "sha3-256", "blake2b", "blake3", "rfc6962", "fsverity", "s3:md5:5MiB", "btv2"]) {
+            const files = Array.from({ length: 30 }, (_, at) => new Blob([data.subarray(at, at + lens[(at * 7) % lens.length])]));
+            const found = [];
+            let done = 0;
+            for await (const result of hashFiles(spec, files, { progress: (now) => (done = now) })) found.push(result);
+            assert.equal(found.length, files.length, spec);
+            for (const [at, { file, root: own, error }] of found.entries()) {
+                assert.ok(file === files[at]);
+                const whole = new Uint8Array(await file.arrayBuffer());
+                if (spec === "btv2" && whole.length === 0) assert.equal(error.code, "format");
+                else assert.equal(own?.text, root(spec, whole).text, `${spec} of ${whole.length} bytes: ${error}`);
+            }
+            assert.equal(done, files.reduce((sum, { size }) => sum + size, 0), spec);
+        }
+    });
+
+    test("a file that fails is told, and the others go on", async () => {
+        const torn = new Blob([bytes(5000)]);
+        torn.slice = () => ({ arrayBuffer: () => Promise.reject(new Error("torn")) });
+        const files = [new Blob([bytes(100)]), torn, 5, new Blob([bytes(70_000)])];
+        const found = [];
+        for await (const result of hashFiles("sha1", files)) found.push(result);
+        assert.equal(found[0].root.text, root("sha1", bytes(100)).text);
+        assert.equal(found[1].error.code, "source");
+        assert.equal(found[2].error.code, "argument");
+        assert.equal(found[3].root.text, root("sha1", bytes(70_000)).text);
+        await assert.rejects(hashFiles("none", files).next(), refused("argument"));
+        const aborted = hashFiles("sha1", files, { signal: AbortSignal.abort() }).next();
+        await assert.rejects(aborted, (error) => error.name === "AbortError");
+        // Whoever takes no more results ends it.
+        for await (const { root: first } of hashFiles("md5", files)) {
+            assert.equal(first.text, root("md5", bytes(100)).text);
+            break;
+        }
+    });
+
+    test("workers hash many files, in order", async () => {
+        const pool = await Pool.start(2);
+        try {
+            const files = Array.from({ length: 150 }, (_, at) => new Blob([bytes(100 * at)]));
+            for (const spec of ["sha256", "rfc6962"]) {
+                let at = 0;
+                for await (const { file, root: own } of pool.hashFiles(spec, files)) {
+                    assert.ok(file === files[at]);
+                    assert.equal(own.text, root(spec, bytes(100 * at++)).text);
+                }
+                assert.equal(at, 150);
+            }
+            const refusedFile = pool.hashFiles("sha256", [files[0], 5]);
+            await assert.rejects(refusedFile.next(), refused("argument"));
+            // The pool still works after a caller that took one result only.
+            for await (const { root: first } of pool.hashFiles("md5", files)) {
+                assert.equal(first.text, root("md5", bytes(0)).text);
+                break;
+            }
+            assert.equal((await pool.rootOf("glacier", files[9])).text, root("glacier", bytes(900)).text);
+        } finally {
+            pool.end();
+        }
+        await assert.rejects(pool.hashFiles("md5", []).next(), refused("finished"));
     });
 
     test("workers give the same root, in every format", async () => {

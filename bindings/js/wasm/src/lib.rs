@@ -18,6 +18,8 @@ mod runtime;
 mod state;
 
 #[cfg(feature = "trees")]
+mod lots;
+#[cfg(feature = "trees")]
 mod outboards;
 #[cfg(feature = "trees")]
 mod pieces;

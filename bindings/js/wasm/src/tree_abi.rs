@@ -4,7 +4,7 @@
 //! function that may fail returns 0 or the `Class` of its error, and stores its result or the message as the answer.
 
 use crate::abi::{OneThread, buffer, exports};
-
+use crate::lots::Lot;
 use crate::pool::Pool;
 use crate::refusal::Refusal;
 use crate::spec::{self, LastSpec};
@@ -26,6 +26,7 @@ struct Global {
     spare: Vec<u8>,
     trees: Pool<Frontier>,
     leaves: Pool<(LeafHasher, Role)>,
+    lots: Pool<Lot>,
     answer: Vec<u8>,
 }
 
@@ -35,6 +36,7 @@ static GLOBAL: OneThread<RefCell<Global>> = OneThread(RefCell::new(Global {
     spare: Vec::new(),
     trees: Pool::new(),
     leaves: Pool::new(),
+    lots: Pool::new(),
     answer: Vec::new(),
 }));
 
@@ -192,6 +194,53 @@ exports! {
     /// Frees the hasher of a leaf.
     fn leaf_end(number: u32) {
         global(|global| drop(global.leaves.take(number)));
+    }
+
+    /// Creates places for files that are hashed side by side. Answers their number and how many there are, each in four bytes;
+    /// nothing if the hash has no lanes for messages of different lengths.
+    fn lot(spec: u32) -> u32 {
+        answer(|Global { last_spec, lots, .. }| {
+            let lot = Lot::new(last_spec.parse(buffer(spec).0)?);
+            Ok(lot.map_or_else(Vec::new, |lot| {
+                let count = lot.count() as u32;
+                [lots.keep(lot).to_le_bytes(), count.to_le_bytes()].concat()
+            }))
+        })
+    }
+
+    /// Begins a file of `len` bytes in a slot. Returns 1, or 0 if it is not a single leaf.
+    fn lot_begin(number: u32, slot: u32, len: f64) -> u32 {
+        global(|global| global.lots.get(number).begin(slot as usize, len as u64) as u32)
+    }
+
+    /// Returns the address to which a file's next bytes are written: 2^16, or the rest.
+    fn lot_room(number: u32, slot: u32) -> *mut u8 {
+        global(|global| global.lots.get(number).room(slot as usize).0)
+    }
+
+    /// Hashes side by side until the bytes of some file are used up.
+    fn lot_advance(number: u32) {
+        global(|global| global.lots.get(number).advance());
+    }
+
+    /// Returns what a slot waits for: see `lots::RowState`.
+    fn lot_state(number: u32, slot: u32) -> u32 {
+        global(|global| global.lots.get(number).state(slot as usize) as u32)
+    }
+
+    /// Answers the root of a file that has ended, its digest and text, and frees its slot.
+    fn lot_finish(number: u32, slot: u32) -> u32 {
+        answer(|global| Ok(spec::answer(&global.lots.get(number).finish(slot as usize))))
+    }
+
+    /// Gives up the file in a slot.
+    fn lot_free(number: u32, slot: u32) {
+        global(|global| global.lots.get(number).free(slot as usize));
+    }
+
+    /// Frees the places.
+    fn lot_end(number: u32) {
+        global(|global| drop(global.lots.take(number)));
     }
 
     /// Answers the root of a tree whose pieces' digests are in a block: its digest and text.

@@ -1,0 +1,211 @@
+import { kind } from "./bytes.js";
+import { running } from "./engine.js";
+import { MksumError } from "./errors.js";
+import { abortable, type Options, read } from "./input.js";
+import { answer, call, write } from "./memory.js";
+import { Root } from "./root.js";
+import { rootOf } from "./root-of.js";
+import { Spec } from "./spec.js";
+
+/** A file: a `Blob` or `File`, or in Node, Deno and Bun its path. */
+export type FileLike = Blob | string;
+
+/** The result for a file: its root, or the reason why it has none. */
+export type FileResult<F extends FileLike = FileLike> =
+    | { readonly file: F; readonly root: Root; readonly error?: undefined }
+    | { readonly file: F; readonly root?: undefined; readonly error: MksumError };
+
+/** What a slot waits for: `wasm/src/lots.rs`. */
+const WANTS = 1;
+const ENDED = 3;
+
+/** The bytes that a slot takes at a time, at most, and those that are read of a file at a time. */
+const ROW = 1 << 16;
+const SLICE = 1 << 20;
+
+/**
+ * Hashes many files and yields their results in order. Files that are hashed as one chain, plain sums (`sha256`) and single
+ * leaves, are hashed side by side in the lanes of WebAssembly's vectors. A file that cannot be hashed is an `error` in its
+ * result, and the others go on. The options' `progress` receives the bytes that are hashed so far.
+ *
+ * @throws {MksumError} `argument` if there is no such format; the signal's reason.
+ */
+export async function* hashFiles<F extends FileLike>(
+    spec: Spec | string,
+    files: Iterable<F> | AsyncIterable<F>,
+    { signal, progress }: Options = {},
+): AsyncGenerator<FileResult<F>, void> {
+    const format = Spec.parse(spec);
+    const lot = new Lot(format);
+    const results = new Map<number, FileResult<F>>();
+    // Files whose first bytes are being read: as many as there are slots.
+    const early: Reading<F>[] = [];
+    const iterator = Symbol.asyncIterator in files ? files[Symbol.asyncIterator]() : files[Symbol.iterator]();
+    let [given, yielded, done, ended] = [0, 0, 0, false];
+    const fetch = async (): Promise<void> => {
+        while (!ended && early.length <= lot.size) {
+            const next = await abortable(Promise.resolve(iterator.next()), signal);
+            if (next.done) ended = true;
+            else early.push(new Reading(given++, next.value));
+        }
+    };
+    const settle = ({ index, file }: Reading<F>, result: Root | MksumError): void => {
+        results.set(index, result instanceof Root ? { file, root: result } : { file, error: result });
+    };
+    const attempt = async <T>(reading: Reading<F>, act: () => Promise<T>): Promise<T | undefined> => {
+        try {
+            return await abortable(act(), signal);
+        } catch (error) {
+            if (!(error instanceof MksumError)) throw error;
+            settle(reading, error);
+            return undefined;
+        }
+    };
+    const slots = new Map<number, Reading<F>>();
+    try {
+        for (;;) {
+            signal?.throwIfAborted();
+            await fetch();
+            for (let slot = 0; slot < lot.size && early.length > 0; slot++) {
+                if (slots.has(slot)) continue;
+                const reading = early.shift()!;
+                const blob = await attempt(reading, () => reading.blob);
+                if (!blob) continue;
+                if (lot.begin(slot, blob.size)) {
+                    slots.set(slot, reading);
+                } else {
+                    const own = await attempt(reading, () => rootOf(format, blob, { signal }));
+                    if (own) settle(reading, own);
+                    done += own ? blob.size : 0;
+                }
+            }
+            await Promise.all(
+                Array.from(slots, async ([slot, reading]) => {
+                    if (lot.state(slot) !== WANTS) return;
+                    const bytes = await attempt(reading, () => reading.next());
+                    if (bytes) {
+                        lot.put(slot, bytes);
+                        done += bytes.length;
+                    } else {
+                        lot.free(slot);
+                        slots.delete(slot);
+                    }
+                }),
+            );
+            lot.advance();
+            for (const [slot, reading] of slots) {
+                if (lot.state(slot) !== ENDED) continue;
+                settle(reading, lot.finish(slot, reading.len));
+                slots.delete(slot);
+            }
+            progress?.(done, undefined);
+            for (let result; (result = results.get(yielded)); yielded++) {
+                results.delete(yielded);
+                yield result;
+            }
+            if (ended && early.length === 0 && slots.size === 0) return;
+        }
+    } finally {
+        lot.end();
+        if (!ended) void Promise.resolve(iterator.return?.()).catch(() => {});
+    }
+}
+
+/** Opens a file. */
+async function open(file: FileLike): Promise<Blob> {
+    if (file instanceof Blob) return file;
+    if (typeof file !== "string") throw new MksumError("argument", `expected a Blob, a File or a path, found ${kind(file)}`);
+    try {
+        // The name is not in the call, so that bundlers for browsers do not look for it.
+        const system = "node:fs";
+        const { openAsBlob } = (await import(/* @vite-ignore */ system)) as typeof import("node:fs");
+        return await openAsBlob(file);
+    } catch (cause) {
+        throw new MksumError("source", `${file}: ${(cause as Error).message}`, { cause });
+    }
+}
+
+/** A file that is read slice by slice; the first slice as soon as it is opened. */
+class Reading<F extends FileLike> {
+    readonly blob: Promise<Blob>;
+    len = 0;
+    private slice: Promise<Uint8Array>;
+    private bytes: Uint8Array = new Uint8Array();
+    private used = 0;
+    private position = 0;
+
+    constructor(readonly index: number, readonly file: F) {
+        this.blob = open(file);
+        this.slice = this.ahead();
+    }
+
+    /** Returns the next bytes: a slot's row, or the rest. */
+    async next(): Promise<Uint8Array> {
+        if (this.used === this.bytes.length) {
+            this.bytes = await this.slice;
+            this.used = 0;
+            this.position += this.bytes.length;
+            if (this.position < this.len) this.slice = this.ahead();
+        }
+        // Slices are whole rows, except for a file's last.
+        const row = this.bytes.subarray(this.used, this.used + ROW);
+        this.used += row.length;
+        return row;
+    }
+
+    private ahead(): Promise<Uint8Array> {
+        const from = this.position;
+        const slice = this.blob.then((blob) => {
+            this.len = blob.size;
+            return read(blob, from, Math.min(from + SLICE, blob.size));
+        });
+        // A failure is reported when it is awaited.
+        slice.catch(() => {});
+        return slice;
+    }
+}
+
+/** Slots of the engine. Without lanes there is one, in which no file begins. */
+class Lot {
+    readonly size: number = 1;
+    private readonly number: number = -1;
+
+    constructor(private readonly spec: Spec) {
+        const engine = running();
+        const named = write(engine, spec.text);
+        const made = answer(engine, (exports) => exports.lot(named));
+        if (made.length === 0) return;
+        const view = new DataView(made.buffer);
+        [this.number, this.size] = [view.getUint32(0, true), view.getUint32(4, true)];
+    }
+
+    begin(slot: number, len: number): boolean {
+        return this.number >= 0 && call(running(), (exports) => exports.lot_begin(this.number, slot, len)) === 1;
+    }
+
+    put(slot: number, bytes: Uint8Array): void {
+        const engine = running();
+        const at = call(engine, (exports) => exports.lot_room(this.number, slot));
+        new Uint8Array(engine.exports.memory.buffer, at, bytes.length).set(bytes);
+    }
+
+    advance(): void {
+        if (this.number >= 0) call(running(), (exports) => exports.lot_advance(this.number));
+    }
+
+    state(slot: number): number {
+        return call(running(), (exports) => exports.lot_state(this.number, slot));
+    }
+
+    finish(slot: number, len: number): Root {
+        return new Root(this.spec, len, answer(running(), (exports) => exports.lot_finish(this.number, slot)));
+    }
+
+    free(slot: number): void {
+        call(running(), (exports) => exports.lot_free(this.number, slot));
+    }
+
+    end(): void {
+        if (this.number >= 0) call(running(), (exports) => exports.lot_end(this.number));
+    }
+}
