@@ -46,10 +46,11 @@ pub fn run(tool: &Tool, args: &Run) -> Exit {
             }
         }
         let bag = match Below::new(folder) {
-            Ok(folder) if below.is_none() && bag_version(sum_file).is_some() => Some(folder),
+            Ok(folder) if bag_version(sum_file).is_some() => Some(folder),
             _ => None,
         };
-        let tally = check(tool, args, (sum_file, below.as_ref().or(bag.as_ref())), (&mut summary, &mut listed));
+        let limits: Vec<_> = below.iter().chain(&bag).collect();
+        let tally = check(tool, args, (sum_file, &limits), (&mut summary, &mut listed));
         tool.console.flush();
         if !tally.is_good(args) {
             tool.console.fail();
@@ -195,7 +196,7 @@ enum Next {
 fn check(
     tool: &Tool,
     args: &Run,
-    (sum_file, below): (&Path, Option<&Below>),
+    (sum_file, limits): (&Path, &[&Below]),
     (summary, listed): (&mut Summary, &mut Option<Listed>),
 ) -> Tally {
     let console = &*tool.console;
@@ -210,7 +211,7 @@ fn check(
         }
     };
     let (tally, awaited) = (Mutex::new(Tally::default()), Mutex::new(VecDeque::new()));
-    let listing = Listing { tool, args, sum_file, lines, from_stdin, below, listed, tally: &tally, next: &awaited };
+    let listing = Listing { tool, args, sum_file, lines, from_stdin, limits, listed, tally: &tally, next: &awaited };
     let refused = |Entry { path, choice, claimed, range, .. }: Entry, why: &str, summary: &mut Summary| {
         let path = &*name::path(&path).expect("the line was read as one with a name");
         console.error(path, &why);
@@ -415,8 +416,8 @@ struct Listing<'a> {
     sum_file: &'a Path,
     lines: Lines<Reader>,
     from_stdin: bool,
-    /// The folder that no path may lead out of.
-    below: Option<&'a Below>,
+    /// The folders that no path may lead out of.
+    limits: &'a [&'a Below],
     listed: &'a mut Option<Listed>,
     tally: &'a Mutex<Tally>,
     next: &'a Mutex<VecDeque<Next>>,
@@ -473,7 +474,8 @@ impl Listing<'_> {
         drop(tally);
         let input = input(&entry);
         if let Input::Path(path) = &input {
-            let refused = self.below.and_then(|below| below.refuses(path)).or_else(|| mode_of_shasum(&entry, path));
+            let refused =
+                self.limits.iter().find_map(|below| below.refuses(path)).or_else(|| mode_of_shasum(&entry, path));
             if let Some(why) = refused {
                 lock(self.next).push_back(Next::Refused(entry, why));
                 return None;

@@ -278,6 +278,20 @@ mod tests {
     }
 
     #[test]
+    fn paths_of_untagged_sums_can_look_like_tagged_ones() {
+        let plain = choice("plain:sha256");
+        for path in ["()= ", "(a) = b", "(a)= ROOT", "MD5 (a) = 00"] {
+            for given in [None, Some(&plain)] {
+                let format = given.map_or("sha256".into(), |given| given.spec().to_string());
+                let path = path.replace("ROOT", ROOT);
+                for between in ["  ", " *", " "] {
+                    assert_eq!(read(&format!("ROOT{between}{path}"), given), Ok((format.clone(), path.clone())));
+                }
+            }
+        }
+    }
+
+    #[test]
     fn a_sum_alone_is_that_of_the_file_that_the_sum_file_is_named_after() {
         let ok = |format: &str, path: &str| vec![Ok((format.into(), path.into()))];
         assert_eq!(entries("dir/x.iso.sha256", ROOT), ok("sha256", "dir/x.iso"));

@@ -165,9 +165,14 @@ fn tagged<'a>(source: &'a Source, _: &State, line: &'a [u8]) -> Taken<'a> {
     let close = line.iter().rposition(|&byte| byte == b')').filter(|&close| close > open)?;
     let tag = line[..open].trim_ascii_end();
     let root = line[close + 1..].strip_prefix(b" = ").or_else(|| line[close + 1..].strip_prefix(b"= "))?;
-    let spaced = tag.len() < open;
+    let spaces = open - tag.len();
     let tag =
         str::from_utf8(tag).ok().filter(|tag| !tag.is_empty() && tag.bytes().all(|byte| byte.is_ascii_graphic()))?;
+    // A sum is no tag: what follows it is a path, which can have any form. RHash alone writes several spaces, after names of hashes.
+    let is_sum_with_path = spaces > 0 && is_sum_of_some_hash(source, tag.as_bytes());
+    if is_sum_with_path || (spaces > 1 && plain_sum(tag).is_none()) {
+        return None;
+    }
     let refuse = || Some(Err(Malformed::Tag(tag.chars().take(80).collect())));
     // No format has an at sign in its name.
     let (format, range) = match tag.split_once('@') {
@@ -184,7 +189,7 @@ fn tagged<'a>(source: &'a Source, _: &State, line: &'a [u8]) -> Taken<'a> {
     };
     let path = match &line[open + 1..close] {
         // OpenSSL's name for standard input.
-        b"stdin" if !spaced => b"-",
+        b"stdin" if spaces == 0 => b"-",
         path => path,
     };
     Some(Ok(Parts { format: Some((choice, range)), ..Parts::bare(path, root) }))
