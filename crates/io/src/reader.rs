@@ -85,6 +85,7 @@ impl Reader {
     /// Reads `len` bytes at `start` as messages of `message` bytes.
     pub fn read<'a>(&self, start: u64, len: usize, message: usize, buffer: &'a mut Buffer) -> Result<Read<'a>, Error> {
         let start = self.base + start;
+        self.options.stop.check(&self.path)?;
         if let Some(throttle) = &self.options.throttle {
             throttle.wait(len as u64);
         }
@@ -123,6 +124,7 @@ impl Reader {
         spare: &mut Buffer,
     ) -> Result<Messages<'a>, Error> {
         let (count, stride) = (offsets.len(), len + Self::SKEW);
+        self.options.stop.check(&self.path)?;
         if let Some(throttle) = &self.options.throttle {
             throttle.wait((count * len) as u64);
         }
