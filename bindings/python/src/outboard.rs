@@ -12,6 +12,7 @@ use mksum_io::outboard::{self, Changes, Finding, Keeping, Repair, Stored, append
 use mksum_io::{Error, File, Options, open_replica};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
+use std::ffi::OsStr;
 use std::num::NonZero;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -138,14 +139,14 @@ impl Outboard {
 
     /// The path of the file.
     #[getter]
-    fn path(&self) -> &Path {
-        &self.file
+    fn path(&self) -> &OsStr {
+        self.file.as_os_str()
     }
 
     /// The path of the tree.
     #[getter]
-    fn outboard(&self) -> &Path {
-        &self.place
+    fn outboard(&self) -> &OsStr {
+        self.place.as_os_str()
     }
 
     /// The root of the file as it was when the tree was written.

@@ -2,6 +2,7 @@
 
 use crate::errors;
 use mksum::formats::{FAMILIES, LeafRule};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString, PyTuple};
 use std::sync::LazyLock;
@@ -111,10 +112,21 @@ impl FromPyObject<'_, '_> for Format {
 }
 
 /// One format, or several whose roots come as a list.
-#[derive(FromPyObject)]
 pub enum Wanted {
     One(Format),
     Several(Vec<Format>),
+}
+
+impl FromPyObject<'_, '_> for Wanted {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
+        if object.is_instance_of::<PyString>() || object.is_instance_of::<Spec>() {
+            return object.extract().map(Wanted::One);
+        }
+        let formats = object.try_iter().map_err(|_| PyTypeError::new_err("a format is a str or a Spec"))?;
+        formats.map(|format| format?.extract()).collect::<PyResult<_>>().map(Wanted::Several)
+    }
 }
 
 impl Wanted {

@@ -1,25 +1,61 @@
 """The types of the extension module. Its docstrings have shapes, units, ranges and errors."""
 
-import os
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Protocol, TypeAlias, TypeVar, final, overload, type_check_only
+import builtins
+from collections.abc import Iterable, Iterator
+from typing import TypeVar, final, overload
 
 from _typeshed import ReadableBuffer
 
-from mksum.types import FormatRow, HashedPart, Part, Place, Repaired
+from mksum.types import AnyPath, Format, FormatRow, Formats, HashedPart, Part, Place, Progress, Readable, Repaired
+
+__all__ = [
+    "__version__",
+    "Files",
+    "Frontier",
+    "Hasher",
+    "Outboard",
+    "Root",
+    "Spec",
+    "Stop",
+    "blake2b",
+    "blake2s",
+    "blake3",
+    "blake3_pairs",
+    "btv2",
+    "check_consistency",
+    "check_proof",
+    "dmverity",
+    "dropbox",
+    "file_root",
+    "formats",
+    "fsverity",
+    "glacier",
+    "hash_files",
+    "join",
+    "map_range",
+    "md5",
+    "new",
+    "plain",
+    "plan",
+    "prove",
+    "prove_consistency",
+    "rfc6962",
+    "root",
+    "s3",
+    "sha1",
+    "sha224",
+    "sha256",
+    "sha384",
+    "sha3_224",
+    "sha3_256",
+    "sha3_384",
+    "sha3_512",
+    "sha512",
+    "sha512_256",
+    "sm3",
+]
 
 __version__: str
-
-Format: TypeAlias = str | Spec
-AnyPath: TypeAlias = str | bytes | os.PathLike[str] | os.PathLike[bytes]
-
-@type_check_only
-class Readable(Protocol):
-    def read(self, size: int, /) -> ReadableBuffer: ...
-
-@type_check_only
-class Progress(Protocol):
-    def __call__(self, count: int, /) -> object: ...
 
 _Path = TypeVar("_Path", bound=AnyPath)
 _Result_co = TypeVar("_Result_co", covariant=True)
@@ -54,12 +90,12 @@ class Root:
     @property
     def text(self) -> str: ...
     @property
-    def bytes(self) -> bytes: ...
+    def bytes(self) -> builtins.bytes: ...
     @property
     def format(self) -> str: ...
     @property
     def length(self) -> int: ...
-    def __bytes__(self) -> bytes: ...
+    def __bytes__(self) -> builtins.bytes: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
@@ -190,7 +226,7 @@ def dropbox(data: ReadableBuffer = b"", *, usedforsecurity: bool = True) -> Hash
 @overload
 def root(data: ReadableBuffer, fmt: Format = "rfc6962") -> Root: ...
 @overload
-def root(data: ReadableBuffer, fmt: Sequence[Format]) -> list[Root]: ...
+def root(data: ReadableBuffer, fmt: Formats) -> list[Root]: ...
 @overload
 def file_root(
     source: AnyPath | Readable,
@@ -203,7 +239,7 @@ def file_root(
 @overload
 def file_root(
     source: AnyPath | Readable,
-    fmt: Sequence[Format],
+    fmt: Formats,
     *,
     threads: int | None = None,
     on_progress: Progress | None = None,
@@ -221,7 +257,7 @@ def hash_files(
 @overload
 def hash_files(
     paths: Iterable[_Path],
-    fmts: Sequence[Format],
+    fmts: Formats,
     *,
     threads: int | None = None,
     on_progress: Progress | None = None,

@@ -1,6 +1,31 @@
-"""The types of rows: dicts of plain values, which can be pickled, written as JSON and sent anywhere."""
+"""The types of arguments; and of rows: dicts of plain values, which can be pickled, written as JSON and sent anywhere."""
 
-from typing import NotRequired, TypedDict
+import os
+from typing import TYPE_CHECKING, NotRequired, Protocol, TypeAlias, TypedDict
+
+from mksum._mksum import Spec
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
+Format: TypeAlias = str | Spec
+"""A format: its text or a `Spec`."""
+Formats: TypeAlias = list[str] | list[Spec] | list[str | Spec] | tuple[str | Spec, ...]
+"""Several formats: any iterable at run time, but not one `str`, which would be an iterable too."""
+AnyPath: TypeAlias = str | bytes | os.PathLike[str] | os.PathLike[bytes]
+"""A path as the functions of `os` take it."""
+
+
+class Readable(Protocol):
+    """A file object: at its end, `read` returns no bytes."""
+
+    def read(self, size: int, /) -> "ReadableBuffer": ...
+
+
+class Progress(Protocol):
+    """Whatever can be called with a number of bytes since the last call, as `tqdm.update`."""
+
+    def __call__(self, count: int, /) -> object: ...
 
 
 class Part(TypedDict):
@@ -82,4 +107,16 @@ class Repaired(TypedDict):
     resumed: bool
 
 
-__all__ = ["FormatRow", "HashedPart", "LeafRule", "Part", "Place", "Repaired"]
+__all__ = [
+    "AnyPath",
+    "Format",
+    "FormatRow",
+    "Formats",
+    "HashedPart",
+    "LeafRule",
+    "Part",
+    "Place",
+    "Progress",
+    "Readable",
+    "Repaired",
+]
