@@ -1,21 +1,19 @@
 //! Bytes that are hashed as they come, and all at once.
 
-use mksum::ordered::ordered;
+use crate::spec::is_sum;
 use mksum::{
-    Digest, Digests, Error, Frontier, LeafHasher, MAX_LEN, Memory, Messages, NeedsLength, Plan, Role, Root, Shape,
+    Cover, Digest, Digests, Error, Frontier, LeafHasher, MAX_LEN, Memory, Messages, NeedsLength, Role, Root, Shape,
     Spec, Subtree, Subtrees,
 };
+use std::panic::resume_unwind;
 use std::sync::LazyLock;
-use std::thread::available_parallelism;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::{self, available_parallelism};
 
-use crate::spec::is_sum;
-
-/// Threads are worth their start for at least this many bytes each: 50 µs of hashing and more.
+/// Threads are worth their start for at least this many bytes each.
 const SHARE: u64 = 512 << 10;
 /// The bytes that a thread is given at once, about: they stay in its second-level cache.
 const PIECE: u64 = 256 << 10;
-/// The pieces that are begun before the first of them is taken, for each thread.
-const AHEAD: usize = 4;
 
 static CORES: LazyLock<usize> = LazyLock::new(|| available_parallelism().map_or(1, |cores| cores.get()));
 
@@ -24,16 +22,49 @@ fn threads(len: u64) -> usize {
     if len < 2 * SHARE { 1 } else { usize::try_from(len / SHARE).unwrap_or(usize::MAX).min(*CORES) }
 }
 
-/// How a tree over `len` bytes in memory is cut for threads.
-fn plan(spec: &Spec, len: u64) -> Plan {
+/// How a tree over `len` bytes in memory is cut: the length of a piece in bytes, and the pieces that are hashed side by side.
+fn cut(spec: &Spec, len: u64) -> (u64, usize) {
     let shape = spec.shape();
     let (leaf, lanes) = (shape.leaf(), spec.hash().lanes() as u64);
-    let (piece, group) = match shape {
+    match shape {
         Shape::Even { .. } if leaf <= PIECE => (shape.batch(PIECE).max(leaf), 1),
         // Long leaves side by side: as many as there are lanes, if every thread has some then.
         _ => (leaf, len.div_ceil(leaf).div_ceil(threads(len) as u64).clamp(1, lanes.max(PIECE / leaf)) as usize),
+    }
+}
+
+/// The digests of subtrees that follow one another, `group` of them side by side, on as many threads as pay.
+///
+/// The calling thread works like the others, which end with the call, so that a process can fork afterwards.
+fn digests(spec: &Spec, memory: &Memory<'_>, nodes: &[Subtree], group: usize) -> Result<Vec<(Subtree, Digest)>, Error> {
+    let len = nodes.iter().map(|node| node.len).sum();
+    let (groups, next) = (nodes.chunks(group).collect::<Vec<_>>(), AtomicUsize::new(0));
+    let work = || {
+        let mut done = Vec::new();
+        while let Some(nodes) = groups.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let mut digests = Digests::new(spec.hash().size());
+            done.push(memory.digests(spec, nodes, &mut digests).map(|()| (*nodes, digests)));
+        }
+        done
     };
-    Plan { threads: threads(len), piece, group }
+    let done = thread::scope(|scope| {
+        let helpers = (1..threads(len).min(groups.len()))
+            // With fewer threads than asked for, those do all the work.
+            .map_while(|_| thread::Builder::new().spawn_scoped(scope, work).ok())
+            .collect::<Vec<_>>();
+        let mut done = work();
+        for helper in helpers {
+            done.extend(helper.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        }
+        done
+    });
+    let mut known = Vec::with_capacity(nodes.len());
+    for result in done {
+        let (nodes, digests) = result?;
+        known.extend(nodes.iter().copied().zip(digests.iter()));
+    }
+    known.sort_unstable_by_key(|(node, _)| (node.start, node.len));
+    Ok(known)
 }
 
 /// The root of bytes in memory.
@@ -42,17 +73,33 @@ pub fn root(spec: &Spec, bytes: &[u8]) -> Result<Root, Error> {
     if is_sum(spec) || len <= spec.leaf() {
         return spec.root(bytes);
     }
-    let plan = plan(spec, len);
-    match plan.threads {
-        1 if plan.group == 1 => spec.root(bytes),
-        _ => spec.root_parallel(&Memory::new(bytes), len, &plan),
+    let (piece, group) = cut(spec, len);
+    if threads(len) == 1 && group == 1 {
+        return spec.root(bytes);
+    }
+    let pieces: Vec<_> = spec.plan(len, piece)?.collect();
+    match pieces[..] {
+        [_] => spec.root(bytes),
+        _ => spec.root_from(&digests(spec, &Memory::new(bytes), &pieces, group)?, len),
+    }
+}
+
+/// The digest of a hash object over bytes in memory.
+pub fn digest(spec: &Spec, bytes: &[u8]) -> Result<Digest, Error> {
+    match is_sum(spec) {
+        true => Ok(spec.leaf_digest(0, bytes, Role::Root)),
+        false => Ok(root(spec, bytes)?.digest()),
     }
 }
 
 /// The digest of `node`, a subtree of a tree over `len` bytes, from its bytes.
 pub fn subtree(spec: &Spec, len: u64, node: Subtree, bytes: &[u8]) -> Result<Digest, Error> {
-    let plan = plan(spec, node.len);
-    spec.join_parallel(&Memory::from(node.start, bytes), node, spec.role(len, node), &plan)
+    let (memory, (piece, group)) = (Memory::from(node.start, bytes), cut(spec, node.len));
+    let pieces: Vec<_> = Cover::new(spec.shape(), node, piece).collect();
+    match pieces[..] {
+        [_] => spec.join(&memory, node, spec.role(len, node)),
+        _ => spec.join(&digests(spec, &memory, &pieces, group)?, node, spec.role(len, node)),
+    }
 }
 
 /// The bytes so far, hashed into one state.
@@ -111,40 +158,19 @@ fn append(frontier: &mut Frontier, bytes: &[u8]) -> Result<(), Error> {
     let head = position.next_multiple_of(unit.len).saturating_sub(position);
     // The last unit stays in the frontier: it may end the input.
     let units = len.saturating_sub(head + 1) / unit.len;
-    let lanes = spec.hash().lanes() as u64;
     // One unit at a time fills the lanes, unless it is one leaf.
-    let group = if unit.level > 0 { 1 } else { lanes.max(PIECE / unit.len) };
-    if position + len > MAX_LEN || units == 0 || (units < 2 * group && threads(units * unit.len) == 1) {
+    let group = if unit.level > 0 { 1 } else { (spec.hash().lanes() as u64).max(PIECE / unit.len) };
+    let threads = threads(units * unit.len);
+    if position + len > MAX_LEN || units < 2 || (threads == 1 && group == 1) {
         return frontier.update(bytes);
     }
     frontier.update(&bytes[..head as usize])?;
     let start = position + head;
     let (whole, tail) = bytes[head as usize..].split_at((units * unit.len) as usize);
-    let memory = Memory::from(start, whole);
-    let threads = threads(units * unit.len);
-    let group = group.min(units.div_ceil(threads as u64));
-    let groups = (0..units).step_by(group as usize).map(|first| first..(first + group).min(units));
-    let at = |index: u64| Subtree { start: start + index * unit.len, ..unit };
-    let hash = |(): &mut (), group: std::ops::Range<u64>| {
-        let nodes: Vec<_> = group.clone().map(at).collect();
-        let mut digests = Digests::new(spec.hash().size());
-        memory.digests(&spec, &nodes, &mut digests).map(|()| (nodes, digests))
-    };
-    ordered(
-        threads,
-        threads * AHEAD,
-        groups,
-        || (),
-        hash,
-        |results| {
-            for result in results {
-                let (nodes, digests) = result?;
-                for (node, digest) in nodes.into_iter().zip(digests.iter()) {
-                    frontier.push(node, digest)?;
-                }
-            }
-            Ok::<_, Error>(())
-        },
-    )?;
+    let nodes: Vec<_> = (0..units).map(|index| Subtree { start: start + index * unit.len, ..unit }).collect();
+    let group = group.min(units.div_ceil(threads as u64)) as usize;
+    for (node, digest) in digests(&spec, &Memory::from(start, whole), &nodes, group)? {
+        frontier.push(node, digest)?;
+    }
     frontier.update(tail)
 }

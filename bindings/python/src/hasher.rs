@@ -4,7 +4,7 @@ use crate::data::Data;
 use crate::errors;
 use crate::growing::{self, Growing};
 use crate::spec::{self, Format};
-use mksum::Root;
+use mksum::Digest;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::{PyBytes, PyString};
@@ -26,8 +26,8 @@ struct State {
     /// The first bytes, as long as there are no others: to hash them in one call takes the fewest steps.
     held: Held,
     growing: Option<Box<Growing>>,
-    /// The root of the bytes so far, once somebody has asked for it.
-    root: Option<Root>,
+    /// The digest of the bytes so far, once somebody has asked for it.
+    digest: Option<Digest>,
 }
 
 enum Held {
@@ -46,7 +46,7 @@ impl Hasher {
         if !spec.family().streams() {
             return Err(errors::join(py, &spec, mksum::NeedsLength.into()));
         }
-        let mut state = State { held: Held::Nothing, growing: None, root: None };
+        let mut state = State { held: Held::Nothing, growing: None, digest: None };
         if let Some(data) = data {
             state.append(py, &spec, data)?;
         }
@@ -58,23 +58,23 @@ impl Hasher {
         self.state.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn root(&self, py: Python<'_>) -> PyResult<Root> {
+    fn result(&self, py: Python<'_>) -> PyResult<Digest> {
         let mut state = self.lock(py);
-        if let Some(root) = &state.root {
-            return Ok(root.clone());
+        if let Some(digest) = state.digest {
+            return Ok(digest);
         }
         let spec = &self.spec;
-        let root = match (&state.held, &state.growing) {
-            (_, Some(growing)) => growing.root(),
-            (Held::Nothing, None) => growing::root(spec, &[]),
+        let digest = match (&state.held, &state.growing) {
+            (_, Some(growing)) => growing.root().map(|root| root.digest()),
+            (Held::Nothing, None) => growing::digest(spec, &[]),
             (Held::Bytes(bytes), None) => {
-                Data::Bytes(bytes.bind(py).clone()).with(py, |bytes| growing::root(spec, bytes))
+                Data::Bytes(bytes.bind(py).clone()).with(py, |bytes| growing::digest(spec, bytes))
             }
-            (Held::Copy(bytes), None) => growing::root(spec, bytes),
+            (Held::Copy(bytes), None) => growing::digest(spec, bytes),
         };
-        let root = root.map_err(|reason| errors::join(py, spec, reason))?;
-        state.root = Some(root.clone());
-        Ok(root)
+        let digest = digest.map_err(|reason| errors::join(py, spec, reason))?;
+        state.digest = Some(digest);
+        Ok(digest)
     }
 }
 
@@ -84,7 +84,7 @@ impl State {
         if len == 0 {
             return Ok(());
         }
-        self.root = None;
+        self.digest = None;
         if self.growing.is_none() && matches!(self.held, Held::Nothing) {
             match data {
                 Data::Bytes(bytes) if len <= HELD => {
@@ -155,7 +155,7 @@ impl Hasher {
     /// Raises:
     ///     LengthError: The format has no root for this length.
     fn digest<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        Ok(PyBytes::new(py, self.root(py)?.digest().as_bytes()))
+        Ok(PyBytes::new(py, self.result(py)?.as_bytes()))
     }
 
     /// Returns the digest of the bytes so far as lower-case hex digits.
@@ -163,7 +163,7 @@ impl Hasher {
     /// Raises:
     ///     LengthError: The format has no root for this length.
     fn hexdigest<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyString>> {
-        Ok(PyString::new(py, &self.root(py)?.digest().to_string()))
+        Ok(PyString::new(py, &self.result(py)?.to_string()))
     }
 
     /// Returns another object with the same bytes so far.
@@ -174,7 +174,7 @@ impl Hasher {
             Held::Bytes(bytes) => Held::Bytes(bytes.clone_ref(py)),
             Held::Copy(bytes) => Held::Copy(bytes.clone()),
         };
-        let state = State { held, growing: state.growing.clone(), root: state.root.clone() };
+        let state = State { held, growing: state.growing.clone(), digest: state.digest };
         Hasher { spec: self.spec.clone(), state: Mutex::new(state) }
     }
 
