@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import fsspec  # type: ignore[import-untyped]
 
 import mksum
+from mksum.types import HashedPart, Part
 
 
 def url_root(url: str, fmt: str = "rfc6962") -> mksum.Root:
@@ -21,7 +22,7 @@ def tree_roots(url: str, fmt: str = "blake3") -> Iterator[tuple[str, mksum.Root]
             yield path, mksum.file_root(file, fmt)
 
 
-def range_digest(url: str, row: mksum.types.Part) -> mksum.types.HashedPart:
+def range_digest(url: str, row: Part) -> HashedPart:
     """Hashes one part of a plan from a store: what a worker of a cluster does."""
     files, path = fsspec.core.url_to_fs(url)
     start = row["offset"]
