@@ -87,11 +87,25 @@ lint_js() {
     printf '%s\n' "${wanted[*]}" > "$folder/node_modules/installed"
 }
 
+# Installs what bindings/python/test.sh needs, pinned there, in target/python/venv.
+python_package() {
+    local venv=${CARGO_TARGET_DIR:-$PWD/target}/python/venv
+    local wanted
+    wanted=$(dirname "$0")/../bindings/python/requirements.txt
+    cmp -s "$wanted" "$venv/installed" && return
+    say "installing the packages of bindings/python/requirements.txt with pip"
+    "$0" python
+    python3 -m venv --clear "$venv" >&2
+    "$venv/bin/pip" install --quiet --disable-pip-version-check --requirement "$wanted" >&2
+    cp "$wanted" "$venv/installed"
+}
+
 for thing in "$@"; do
     case $thing in
         rust) rust ;;
         cc) apt cc build-essential ;;
         python) apt python3 python3-venv && { python3 -c 'import ensurepip' 2>/dev/null || apt /nonexistent python3-venv; } ;;
+        python-package) python_package ;;
         openssl) apt openssl openssl ;;
         pkg-config) apt pkg-config pkg-config ;;
         valgrind) apt valgrind valgrind ;;

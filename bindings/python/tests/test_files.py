@@ -355,6 +355,7 @@ def test_a_process_that_ends_while_threads_work(tmp_path: pathlib.Path) -> None:
         assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "ended", ""), call
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_fork_after_use(big: pathlib.Path) -> None:
     expected = mksum.file_root(big, FORMATS)
     assert len(list(mksum.hash_files([big] * 3, "blake3"))) == 3

@@ -4,7 +4,7 @@
 >>> mksum.sha256(b"abc").hexdigest()[:16]
 'ba7816bf8f01cfea'
 >>> str(mksum.root(b"abc", "rfc6962"))[:16]
-'b79f3d5e9c1f4a06'
+'609f6e36d2405585'
 
 `mksum.aio` has awaitable twins of what takes long, and `mksum.errors` the exceptions.
 """
