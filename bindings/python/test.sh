@@ -20,7 +20,7 @@ cargo clippy --quiet --locked -- -D warnings
 step "source distribution"
 rm -rf "$folder/dist" "$folder/source"
 mkdir -p "$folder/source"
-maturin sdist --quiet --out "$folder/dist"
+maturin sdist --out "$folder/dist"
 tar -xzf "$folder"/dist/mksum-*.tar.gz -C "$folder/source" --strip-components=1
 
 step "wheel for glibc 2.17 and later, from the source distribution"

@@ -1,5 +1,6 @@
 //! Bytes that Python objects lend.
 
+use crate::ending;
 use pyo3::buffer::PyUntypedBuffer;
 use pyo3::exceptions::{PyBufferError, PyTypeError};
 use pyo3::prelude::*;
@@ -37,7 +38,7 @@ impl Data<'_> {
     /// Calls `work` with the bytes, without the GIL if there are many.
     pub fn with<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&[u8]) -> T + Send) -> T {
         let bytes = self.bytes();
-        if bytes.len() <= Self::SHORT { work(bytes) } else { py.detach(|| work(bytes)) }
+        if bytes.len() <= Self::SHORT { work(bytes) } else { ending::detach(py, || work(bytes)) }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Roots of files.
 
+use crate::ending;
 use crate::errors;
 use crate::python_file::{self, Descriptor};
 use crate::root::Root;
@@ -18,11 +19,14 @@ const SHORT: u64 = 1 << 20;
 
 /// The path that an object stands for: a str, bytes or `os.PathLike`.
 pub fn path_of(object: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
-    let path = object.py().import("os")?.call_method1("fspath", (object,))?;
-    match path.is_instance_of::<PyBytes>() {
-        true => object.py().import("os")?.call_method1("fsdecode", (path,))?.extract(),
-        false => path.extract(),
-    }
+    ending::call(object.py(), || {
+        let os = object.py().import("os")?;
+        let path = os.call_method1("fspath", (object,))?;
+        match path.is_instance_of::<PyBytes>() {
+            true => os.call_method1("fsdecode", (path,))?.extract(),
+            false => path.extract(),
+        }
+    })
 }
 
 /// Returns the root of a file, read in parallel and hashed on all cores.
@@ -60,12 +64,12 @@ pub fn file_root<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let (mut call, specs) = (Call::new(threads, on_progress, stop), fmt.specs());
     let roots = if source.hasattr("read")? {
-        match Descriptor::of(&source)? {
+        match ending::call(py, || Descriptor::of(&source))? {
             Some(open) => {
                 let window = Window { start: open.position, end: None };
                 let roots = file(py, &mut call, open.path, Some(window), specs);
                 let roots = roots.inspect_err(|error| python_file::name_in(error, &source))?;
-                python_file::leave(&source)?;
+                ending::call(py, || python_file::leave(&source))?;
                 roots
             }
             None => python_file::roots(&source, &mut call, specs)?,
@@ -95,7 +99,7 @@ fn file(
     };
     let roots = if is_short && call.is_unwatched() {
         let options = call.options.clone();
-        py.detach(move || work(&options))
+        ending::detach(py, move || work(&options))
     } else {
         call.run(py, work)?
     };

@@ -1,13 +1,13 @@
 //! Roots of streams.
 
 use crate::data::Data;
+use crate::ending;
 use crate::errors;
 use crate::growing::Growing;
 use crate::root::Root;
 use crate::spec::Format;
 use pyo3::prelude::*;
-use pyo3::sync::MutexExt;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 /// Hashes a stream into a root: O(log n) digests and at most 256 KiB of bytes, however long the stream is.
 ///
@@ -35,7 +35,7 @@ pub struct Frontier {
 
 impl Frontier {
     fn lock(&self, py: Python<'_>) -> MutexGuard<'_, Option<Growing>> {
-        self.growing.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
+        ending::lock(py, &self.growing)
     }
 
     fn broken(py: Python<'_>) -> PyErr {

@@ -1,14 +1,14 @@
 //! Hash objects in the shape of hashlib's.
 
 use crate::data::Data;
+use crate::ending;
 use crate::errors;
 use crate::growing::{self, Growing};
 use crate::spec::{self, Format};
 use mksum::Digest;
 use pyo3::prelude::*;
-use pyo3::sync::MutexExt;
 use pyo3::types::{PyBytes, PyString};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 /// A hash object with the methods of hashlib's (`hashlib`, *Hash Objects*): of a plain sum, or of a tree format, whose digest is
 /// the root's.
@@ -55,7 +55,7 @@ impl Hasher {
 
     /// The state. After a panic it is not used again: see `State::append`.
     fn lock(&self, py: Python<'_>) -> MutexGuard<'_, State> {
-        self.state.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
+        ending::lock(py, &self.state)
     }
 
     fn result(&self, py: Python<'_>) -> PyResult<Digest> {

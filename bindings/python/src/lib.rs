@@ -4,6 +4,7 @@
 //! detached from the interpreter; nothing here hashes or walks a tree by itself.
 
 mod data;
+mod ending;
 mod errors;
 mod files;
 mod formats;
@@ -24,6 +25,8 @@ use pyo3::prelude::*;
 /// The engine of the package `mksum`.
 #[pymodule(gil_used = false)]
 mod _mksum {
+    use pyo3::prelude::*;
+
     #[pymodule_export]
     use crate::{
         files::file_root,
@@ -46,4 +49,9 @@ mod _mksum {
     #[pymodule_export]
     #[allow(non_upper_case_globals)]
     const __version__: &str = env!("CARGO_PKG_VERSION");
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::ending::watch(module)
+    }
 }

@@ -1,5 +1,6 @@
 //! Roots of many files.
 
+use crate::ending;
 use crate::errors;
 use crate::files::path_of;
 use crate::spec::{Format, Wanted};
@@ -7,13 +8,12 @@ use crate::work::{Call, Stop, TICK};
 use mksum::Spec;
 use mksum_io::{Error, Input, Job, Roots, hash_all};
 use pyo3::prelude::*;
-use pyo3::sync::MutexExt;
 use pyo3::types::PyIterator;
 use std::collections::VecDeque;
 use std::num::NonZero;
 use std::ops::ControlFlow;
+use std::sync::Mutex;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 /// The files that are begun before the first of them is taken: more than the engine keeps in hand.
@@ -96,7 +96,7 @@ impl Files {
     }
 
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<(Py<PyAny>, Bound<'py, PyAny>)>> {
-        let mut state = self.state.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
+        let mut state = ending::lock(py, &self.state);
         state.begin(py);
         let Some((path, refused)) = state.begun.pop_front() else {
             state.call.attend(py)?;
@@ -124,7 +124,7 @@ impl State {
         while self.begun.len() < AHEAD
             && let Some(paths) = &self.paths
         {
-            match paths.bind(py).clone().next() {
+            match ending::call(py, || paths.bind(py).clone().next()) {
                 Some(Ok(object)) => {
                     let path = path_of(&object);
                     let refused = match path {
@@ -152,7 +152,7 @@ impl State {
         let mut results = self.results.take().ok_or_else(ended)?;
         let result = loop {
             let received;
-            (results, received) = py.detach(move || {
+            (results, received) = ending::detach(py, move || {
                 let received = results.recv_timeout(TICK);
                 (results, received)
             });

@@ -1,5 +1,6 @@
 //! Kept trees: damage is found, repaired and proven against the digests beside a file.
 
+use crate::ending;
 use crate::errors;
 use crate::files::path_of;
 use crate::root::Root;
@@ -341,7 +342,7 @@ impl Outboard {
     ///     OutboardError: The trees have different formats, or one is damaged where they differ.
     fn diff(&self, py: Python<'_>, other: &Bound<'_, Self>) -> PyResult<Vec<(u64, u64)>> {
         let (ours, theirs) = (self.opened.clone(), other.get().opened.clone());
-        let ranges = py.detach(move || {
+        let ranges = ending::detach(py, move || {
             let mut ranges = Vec::new();
             let differ = ours.diff(&theirs, &mut |range| {
                 append(&mut ranges, range);

@@ -1,6 +1,7 @@
 //! File objects of Python's.
 
 use crate::data::Data;
+use crate::ending;
 use crate::errors;
 use crate::root::Root;
 use crate::work::Call;
@@ -95,7 +96,7 @@ pub fn roots(object: &Bound<'_, PyAny>, call: &mut Call, specs: Vec<Spec>) -> Py
     let mut feed = || -> PyResult<()> {
         while let Some(chunk) = read(object)? {
             // The thread that hashes has ended: every format has refused the input.
-            if py.detach(|| sender.send(chunk)).is_err() {
+            if ending::detach(py, || sender.send(chunk)).is_err() {
                 break;
             }
             call.attend(py)?;
@@ -118,7 +119,7 @@ enum Chunk {
 /// The next bytes; `None` at the end.
 fn read(object: &Bound<'_, PyAny>) -> PyResult<Option<Chunk>> {
     let py = object.py();
-    let found = object.call_method1(intern!(py, "read"), (CHUNK,))?;
+    let found = ending::call(py, || object.call_method1(intern!(py, "read"), (CHUNK,)))?;
     if found.is_none() {
         return Err(PyBlockingIOError::new_err("the file object does not block and has no bytes now"));
     }

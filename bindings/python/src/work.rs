@@ -1,5 +1,6 @@
 //! Long work outside of the interpreter, while the calling thread attends to signals and shows the progress.
 
+use crate::ending;
 use crate::errors;
 use mksum_io::Options;
 use pyo3::prelude::*;
@@ -74,7 +75,7 @@ impl Call {
         if self.stop.as_ref().is_some_and(mksum_io::Stop::is_stopped) {
             self.options.stop.stop();
         }
-        py.check_signals().and_then(|()| self.tell(py)).inspect_err(|_| self.options.stop.stop())
+        ending::call(py, || py.check_signals()).and_then(|()| self.tell(py)).inspect_err(|_| self.options.stop.stop())
     }
 
     /// Calls `on_progress` with the number of bytes since it was last called, if there are any.
@@ -83,7 +84,7 @@ impl Call {
         let done = self.options.meter.bytes() + self.options.meter.skipped();
         let more = done - self.told;
         self.told = done;
-        if more > 0 { on_progress.call1(py, (more,)).map(drop) } else { Ok(()) }
+        if more > 0 { ending::call(py, || on_progress.call1(py, (more,))).map(drop) } else { Ok(()) }
     }
 
     /// Begins `work` in a thread of its own.
@@ -104,7 +105,7 @@ impl Call {
     pub fn wait<T: Send>(&mut self, py: Python<'_>, mut outcome: Outcome<T>) -> PyResult<T> {
         loop {
             let result;
-            (outcome, result) = py.detach(move || {
+            (outcome, result) = ending::detach(py, move || {
                 let result = outcome.recv_timeout(TICK);
                 (outcome, result)
             });
