@@ -87,6 +87,16 @@ lint_js() {
     printf '%s\n' "${wanted[*]}" > "$folder/node_modules/installed"
 }
 
+# Installs the linter for workflow files, pinned, in target/lint. Go builds it: the packages of other registries fetch a binary.
+actionlint() {
+    local folder=${CARGO_TARGET_DIR:-$PWD/target}/lint version=v1.7.12
+    [ -x "$folder/actionlint-$version" ] && return
+    apt go golang-go
+    say "installing actionlint $version with go"
+    GOBIN=$folder go install "github.com/rhysd/actionlint/cmd/actionlint@$version" >&2
+    mv "$folder/actionlint" "$folder/actionlint-$version"
+}
+
 # Installs what bindings/python/test.sh needs, pinned there, in target/python/venv.
 python_package() {
     local venv=${CARGO_TARGET_DIR:-$PWD/target}/python/venv
@@ -125,6 +135,7 @@ for thing in "$@"; do
         llvm-spirv) apt "llvm-spirv-$(clang -dumpversion | cut -d. -f1)" "llvm-spirv-$(clang -dumpversion | cut -d. -f1)" ;;
         lint-python) lint_python ;;
         lint-js) lint_js ;;
+        actionlint) actionlint ;;
         losetup) apt losetup mount ;;
         wine) apt /usr/lib/wine/wine64 wine64 ;;
         mingw) apt x86_64-w64-mingw32-gcc gcc-mingw-w64-x86-64 ;;

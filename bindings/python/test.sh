@@ -63,7 +63,9 @@ mkdir "$folder/readme"
 # Each version: the tests that need no other package, in a clean environment with the wheel, pytest and hypothesis alone.
 missing=()
 for version in 3.11 3.12 3.13 3.14 3.14t; do
-    python=$(uv python find --quiet "$version" 2>/dev/null || ls "$HOME/.pyenv/versions/${version}".*/bin/python 2>/dev/null | tail -1 || true)
+    # uv does not look where pyenv has its versions.
+    python=$(uv python find --quiet "$version" 2>/dev/null ||
+        find "$HOME/.pyenv/versions" -path "*/${version}.*/bin/python" 2>/dev/null | head -1 || true)
     if [ -z "$python" ] && uv python install --quiet "$version" >/dev/null 2>&1; then
         python=$(uv python find --quiet "$version")
     fi

@@ -21,7 +21,7 @@ def write_manifests(bag: pathlib.Path, algorithms: tuple[str, ...] = ("sha256", 
         if isinstance(roots, Exception):
             raise roots
         name = path.relative_to(bag).as_posix()
-        # RFC 8493, 2.1.3: these are percent-encoded. (bagit 1.9 forgets the '%', and so cannot validate a bag with one in a name.)
+        # RFC 8493, 2.1.3: these are percent-encoded. bagit 1.9 forgets the '%', so it cannot validate a bag with one in a name.
         name = name.replace("%", "%25").replace("\n", "%0A").replace("\r", "%0D")
         for root in roots:
             lines[root.format].append(f"{root}  {name}\n")

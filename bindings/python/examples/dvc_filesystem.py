@@ -6,9 +6,8 @@ Before DVC reads a file to hash it, it looks for a method of the file system tha
 
 from typing import Any
 
-from dvc_objects.fs.local import LocalFileSystem  # type: ignore[import-untyped]
-
 import mksum
+from dvc_objects.fs.local import LocalFileSystem  # type: ignore[import-untyped]
 
 
 class MksumFileSystem(LocalFileSystem):  # type: ignore[misc]

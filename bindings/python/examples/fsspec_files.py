@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 import fsspec  # type: ignore[import-untyped]
-
 import mksum
 from mksum.types import HashedPart, Part
 

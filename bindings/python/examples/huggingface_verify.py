@@ -8,9 +8,8 @@ import pathlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
-from huggingface_hub.utils import _verification
-
 import mksum
+from huggingface_hub.utils import _verification
 
 
 def git_sha1(path: pathlib.Path) -> str:

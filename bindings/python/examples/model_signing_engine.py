@@ -5,12 +5,11 @@ Whoever verifies needs neither mksum nor this engine: the digests are the SHA-25
 
 import pathlib
 
+import mksum
 from model_signing import hashing
 from model_signing._hashing import hashing as engines
 from model_signing._hashing import io
 from model_signing._serialization import file
-
-import mksum
 
 
 class Engine(io.FileHasher):

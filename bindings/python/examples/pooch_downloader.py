@@ -1,16 +1,15 @@
 """pooch: a registry whose hashes are roots of trees.
 
-pooch writes a known hash as `ALGORITHM:DIGEST` and calls `hashlib.new(ALGORITHM)`-like objects from its table, so a format needs an
-alias without colons. A part of a large file can be verified later against the same root.
+pooch writes a known hash as `ALGORITHM:DIGEST` and has a table of functions that make hash objects, so a format needs an alias
+without colons. A part of a large file can be verified later against the same root.
 """
 
 import pathlib
 from typing import Any
 
+import mksum
 import pooch  # type: ignore[import-untyped]
 from pooch import hashes
-
-import mksum
 
 
 def register(alias: str, fmt: str) -> None:

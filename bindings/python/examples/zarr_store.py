@@ -6,10 +6,9 @@ same lines come from any store with the same objects, be it a folder, an archive
 
 import asyncio
 
+import mksum
 import zarr.abc.store
 from zarr.core.buffer import default_buffer_prototype
-
-import mksum
 
 
 async def lines(store: zarr.abc.store.Store, fmt: str = "blake3") -> bytes:

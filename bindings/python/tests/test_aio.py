@@ -6,12 +6,11 @@ import pathlib
 import threading
 import time
 
+import mksum
 import pytest
 from conftest import noise
-from tqdm import tqdm
-
-import mksum
 from mksum import aio
+from tqdm import tqdm
 
 
 def test_twins_give_what_their_twins_give(big: pathlib.Path) -> None:

@@ -9,10 +9,9 @@ import sys
 import threading
 from types import SimpleNamespace
 
+import mksum
 import pytest
 from conftest import noise
-
-import mksum
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "examples"))
 
@@ -40,13 +39,9 @@ def test_model_signing(folder: pathlib.Path, tmp_path: pathlib.Path, algorithm: 
     key = ec.generate_private_key(ec.SECP256R1())
     private, public, signature = tmp_path / "private", tmp_path / "public", tmp_path / "signature"
     private.write_bytes(
-        key.private_bytes(
-            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-        )
+        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
     )
-    public.write_bytes(
-        key.public_key().public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
-    )
+    public.write_bytes(key.public_key().public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo))
     # Signed with one, verified with the other, both ways.
     for signer, verifier in [(ours, theirs), (theirs, ours)]:
         signing.Config().use_elliptic_key_signer(private_key=private).set_hashing_config(signer).sign(folder, signature)
@@ -118,9 +113,8 @@ def test_pooch(folder: pathlib.Path, tmp_path: pathlib.Path) -> None:
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_bagit(folder: pathlib.Path) -> None:
-    from bagit_manifest import make_bag
-
     import bagit
+    from bagit_manifest import make_bag
 
     make_bag(folder)
     bag = bagit.Bag(str(folder))
@@ -143,7 +137,10 @@ def test_fsspec(folder: pathlib.Path) -> None:
         assert url_root(url) == mksum.root(data)
         rows = mksum.plan(len(data), "blake3", part=100_000)
         assert mksum.join(range_digest(url, row) for row in rows) == mksum.root(data, "blake3")
-    assert list(tree_roots("memory://top")) == [("/top/below/two", mksum.root(b"two", "blake3")), ("/top/one", mksum.root(data, "blake3"))]
+    assert list(tree_roots("memory://top")) == [
+        ("/top/below/two", mksum.root(b"two", "blake3")),
+        ("/top/one", mksum.root(data, "blake3")),
+    ]
 
 
 def test_obstore() -> None:

@@ -10,13 +10,12 @@ import mmap
 import threading
 
 import blake3
+import mksum
 import numpy
 import pytest
 from conftest import noise
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-import mksum
 
 NAMES = [
     "md5", "sha1", "sha224", "sha256", "sha384", "sha512", "sha512_256", "sha3_224", "sha3_256", "sha3_384", "sha3_512",
@@ -59,7 +58,14 @@ def test_any_slices_of_any_type_give_hashlibs_digest(name, lengths, kind, copied
 @pytest.mark.parametrize("name", [*NAMES, *TREES])
 def test_slices_do_not_matter(name: str) -> None:
     data = noise(3_000_001)
-    for lengths in [[3_000_001], [1, 3_000_000], [1 << 18, 1 << 20, 1 << 18], [1 << 20, 1 << 20], [999_983, 2_000_000, 7], [5] * 50]:
+    for lengths in [
+        [3_000_001],
+        [1, 3_000_000],
+        [1 << 18, 1 << 20, 1 << 18],
+        [1 << 20, 1 << 20],
+        [999_983, 2_000_000, 7],
+        [5] * 50,
+    ]:
         hasher, frontier, start = mksum.new(name), mksum.Frontier(name), 0
         for length in lengths:
             hasher.update(data[start : start + length])
@@ -89,7 +95,10 @@ def test_file_digest_and_hmac() -> None:
         file.seek(0)
         assert hashlib.file_digest(file, mksum.blake3).digest() == blake3.blake3(content).digest()
         file.seek(0)
-        assert hashlib.file_digest(file, lambda: mksum.new("rfc6962:sha256:1KiB")).digest() == mksum.root(content, "rfc6962:sha256:1KiB").bytes
+        assert (
+            hashlib.file_digest(file, lambda: mksum.new("rfc6962:sha256:1KiB")).digest()
+            == mksum.root(content, "rfc6962:sha256:1KiB").bytes
+        )
 
 
 def test_everything_with_a_buffer_is_bytes(tmp_path) -> None:

@@ -7,10 +7,9 @@ import pickle
 import random
 import time
 
+import mksum
 import pytest
 from conftest import noise
-
-import mksum
 
 KIB = 1024
 
@@ -162,7 +161,9 @@ def test_diff(big: pathlib.Path) -> None:
 def test_parts_are_planned_hashed_anywhere_and_joined(big: pathlib.Path, fmt: str) -> None:
     data = big.read_bytes()
     rows = mksum.plan(big, fmt, part=300_000)
-    assert rows == [row | {"path": str(big), "mtime_ns": big.stat().st_mtime_ns} for row in mksum.plan(len(data), fmt, part=300_000)]
+    assert rows == [
+        row | {"path": str(big), "mtime_ns": big.stat().st_mtime_ns} for row in mksum.plan(len(data), fmt, part=300_000)
+    ]
     assert [row["offset"] for row in rows] == sorted(row["offset"] for row in rows)
     assert sum(row["length"] for row in rows) == len(data)
     sent = json.loads(json.dumps(pickle.loads(pickle.dumps(rows))))
@@ -191,7 +192,18 @@ def test_rows_that_are_not_one_tree(big: pathlib.Path) -> None:
     refused(hashed[:-1], hashed[-1]["offset"])
     refused([*hashed[:2], *hashed[3:]], hashed[3]["offset"])
     refused([*hashed, hashed[0]], 0)
-    for key, value in [("digest", "00"), ("digest", "zz" * 32), ("offset", -1), ("length", 0), ("length", 1), ("size", 7), ("format", "sha256"), ("level", 0), ("level", 999), ("digest", None)]:
+    for key, value in [
+        ("digest", "00"),
+        ("digest", "zz" * 32),
+        ("offset", -1),
+        ("length", 0),
+        ("length", 1),
+        ("size", 7),
+        ("format", "sha256"),
+        ("level", 0),
+        ("level", 999),
+        ("digest", None),
+    ]:
         refused([hashed[0] | {key: value}, *hashed[1:]])
         refused([*hashed[:-1], hashed[-1] | {key: value}])
     for key in hashed[0]:

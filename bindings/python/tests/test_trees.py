@@ -7,12 +7,11 @@ import json
 import pickle
 import threading
 
+import mksum
 import pytest
 from conftest import REPOSITORY, noise, pattern
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-import mksum
 
 ROWS = sorted((REPOSITORY / "vectors" / "rows").glob("*.tsv"))
 
@@ -63,7 +62,10 @@ def test_rows_of_vectors(path, tmp_path) -> None:
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.sampled_from(["rfc6962", "blake3", "s3:md5:300000", "glacier", "fsverity", "mtsum:sha256:1MiB", "dropbox"]), st.integers(0, 9_000_000))
+@given(
+    st.sampled_from(["rfc6962", "blake3", "s3:md5:300000", "glacier", "fsverity", "mtsum:sha256:1MiB", "dropbox"]),
+    st.integers(0, 9_000_000),
+)
 def test_threads_give_the_same_root(name: str, length: int) -> None:
     data = noise(length)
     # Joined from parts that are too small for threads.
@@ -116,7 +118,14 @@ def test_roots_are_values() -> None:
 def test_specs_are_values() -> None:
     spec = mksum.Spec("RFC6962:SHA256:65536")
     assert (str(spec), repr(spec)) == ("rfc6962:sha256:64KiB", "Spec('rfc6962:sha256:64KiB')")
-    assert (spec.name, spec.hash, spec.leaf, spec.salt, spec.digest_size, spec.block_size) == ("rfc6962", "sha256", 65536, b"", 32, 64)
+    assert (spec.name, spec.hash, spec.leaf, spec.salt, spec.digest_size, spec.block_size) == (
+        "rfc6962",
+        "sha256",
+        65536,
+        b"",
+        32,
+        64,
+    )
     assert (spec.streams, mksum.Spec("mtsum").streams) == (True, False)
     assert (mksum.Spec("sha256").leaf, mksum.Spec("sha256").tag) == (None, "SHA256")
     assert mksum.Spec("dmverity:salt=00ff").salt == b"\x00\xff"

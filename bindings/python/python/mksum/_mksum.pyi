@@ -9,7 +9,6 @@ from _typeshed import ReadableBuffer
 from mksum.types import AnyPath, Format, FormatRow, Formats, HashedPart, Part, Place, Progress, Readable, Repaired
 
 __all__ = [
-    "__version__",
     "Files",
     "Frontier",
     "Hasher",
@@ -17,6 +16,7 @@ __all__ = [
     "Root",
     "Spec",
     "Stop",
+    "__version__",
     "blake2b",
     "blake2s",
     "blake3",
@@ -43,13 +43,13 @@ __all__ = [
     "root",
     "s3",
     "sha1",
-    "sha224",
-    "sha256",
-    "sha384",
     "sha3_224",
     "sha3_256",
     "sha3_384",
     "sha3_512",
+    "sha224",
+    "sha256",
+    "sha384",
     "sha512",
     "sha512_256",
     "sm3",

@@ -119,9 +119,7 @@ def _take(files: Iterator[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
     return pairs
 
 
-async def map_range(
-    row: Part, *, threads: int | None = None, on_progress: Progress | None = None
-) -> HashedPart:
+async def map_range(row: Part, *, threads: int | None = None, on_progress: Progress | None = None) -> HashedPart:
     """Returns a row of `plan` with its digest, from the file: see `mksum.map_range`."""
     return await _run(mksum.map_range, row, threads=threads, on_progress=on_progress)
 
