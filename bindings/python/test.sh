@@ -21,7 +21,8 @@ step "source distribution"
 rm -rf "$folder/dist" "$folder/source"
 mkdir -p "$folder/source"
 maturin sdist --out "$folder/dist"
-tar -xzf "$folder"/dist/mksum-*.tar.gz -C "$folder/source" --strip-components=1
+# -m: all files in it have one old date, so cargo would take a changed file for the one that it has built before.
+tar -xmzf "$folder"/dist/mksum-*.tar.gz -C "$folder/source" --strip-components=1
 
 step "wheel for glibc 2.17 and later, from the source distribution"
 (cd "$folder/source" && maturin build --quiet --release --locked --zig --compatibility manylinux2014 --out "$folder/dist")

@@ -7,10 +7,10 @@ Before DVC reads a file to hash it, it looks for a method of the file system tha
 from typing import Any
 
 import mksum
-from dvc_objects.fs.local import LocalFileSystem  # type: ignore[import-untyped]
+from dvc_objects.fs.local import LocalFileSystem
 
 
-class MksumFileSystem(LocalFileSystem):  # type: ignore[misc]
+class MksumFileSystem(LocalFileSystem):
     """DVC's local files, hashed by mksum. BLAKE3 uses all cores; MD5 and SHA-256 one core each."""
 
     def md5(self, path: Any) -> str:

@@ -9,7 +9,8 @@ from mksum.types import HashedPart, Part
 
 def url_root(url: str, fmt: str = "rfc6962") -> mksum.Root:
     """Returns the root of a file at any URL that fsspec knows, read in order, once."""
-    with fsspec.open(url, "rb") as file:
+    files, path = fsspec.core.url_to_fs(url)
+    with files.open(path, "rb") as file:
         return mksum.file_root(file, fmt)
 
 

@@ -5,7 +5,7 @@ The Hub has SHA-256 for large files and git's SHA-1 for small ones. The verifica
 """
 
 import pathlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 
 import mksum
@@ -21,7 +21,7 @@ def git_sha1(path: pathlib.Path) -> str:
 
 
 @contextmanager
-def hashed_by_mksum(paths: Iterable[pathlib.Path]) -> Iterator[None]:
+def hashed_by_mksum(paths: Iterable[pathlib.Path]) -> Generator[None]:
     """While this is entered, huggingface_hub verifies these files by digests of mksum, and others as always."""
     known = dict(mksum.hash_files(paths, "sha256"))
     before = _verification.compute_file_hash

@@ -6,7 +6,7 @@ same lines come from any store with the same objects, be it a folder, an archive
 
 import asyncio
 
-import mksum
+import mksum.aio
 import zarr.abc.store
 from zarr.core.buffer import default_buffer_prototype
 
@@ -19,7 +19,7 @@ async def lines(store: zarr.abc.store.Store, fmt: str = "blake3") -> bytes:
         found = await store.get(key, default_buffer_prototype())
         if found is None:
             raise KeyError(key)
-        root = await asyncio.to_thread(mksum.root, found.as_numpy_array(), fmt)
+        root = await mksum.aio.root(found.to_bytes(), fmt)
         return f"{root}  {key}\n"
 
     return "".join(await asyncio.gather(*map(line, keys))).encode()
