@@ -309,6 +309,8 @@ def test_an_interrupt_ends_the_work_within_100_ms(tmp_path: pathlib.Path, call: 
     os.mkfifo(fifo)
     script = f"""
         import os, signal, sys, threading, time, mksum
+        # A shell that starts jobs in the background has them ignore interrupts.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         path, fifo = sys.argv[1:]
         class Endless:
             def read(self, size):
