@@ -10,8 +10,9 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, available_parallelism};
 
-/// Threads are worth their start, which takes about 50 µs, for at least this many bytes each.
-const SHARE: u64 = 1 << 20;
+/// Threads are worth their start for at least this many bytes each, about a millisecond of hashing: on a busy machine a thread may
+/// begin that late, and short inputs are never to be slower than on one thread.
+const SHARE: u64 = 4 << 20;
 /// The bytes that a thread is given at once, about: they stay in its second-level cache.
 const PIECE: u64 = 256 << 10;
 

@@ -212,3 +212,20 @@ def test_proofs() -> None:
         mksum.prove(data, 5, 5)
     with pytest.raises(mksum.ProofError):
         mksum.prove(data, 5, 100_001)
+
+
+@pytest.mark.parametrize("name", ["rfc6962", "blake3", "glacier", "fsverity", "s3:md5:300000", "dropbox", "rfc6962:md5:100"])
+def test_many_bytes_at_once_give_the_root_of_few_at_a_time(name: str) -> None:
+    # Enough for threads.
+    data = noise(1 << 20) * 20 + b"x"
+    few = mksum.Frontier(name)
+    for start in range(0, len(data), 100_000):
+        few.update(data[start : start + 100_000])
+    assert mksum.root(data, name) == few.root()
+    for cut in [0, 1, 1 << 18, 1_000_003, len(data) - 1]:
+        frontier, hasher = mksum.Frontier(name), mksum.new(name)
+        for part in [data[:cut], data[cut:]]:
+            frontier.update(part)
+            hasher.update(part)
+        assert frontier.root() == few.root()
+        assert hasher.digest() == few.root().bytes
