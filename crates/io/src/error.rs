@@ -43,6 +43,11 @@ pub enum Error {
         /// The difference: expected and found.
         how: String,
     },
+    /// The work was ended early: see [`Stop`](crate::Stop).
+    Stopped {
+        /// The input.
+        path: PathBuf,
+    },
     /// Nothing was done, because the request makes no sense for this file or would lose something.
     Refused {
         /// The file.
@@ -189,7 +194,7 @@ impl Error {
             Error::Open { path, .. } | Error::Read { path, .. } | Error::Write { path, .. } => path,
             Error::Changed { path, .. } | Error::Refused { path, .. } | Error::Fetch { path, .. } => path,
             Error::Failing { path } | Error::Outboard { path, .. } | Error::Damaged { path, .. } => path,
-            Error::Nodes { path, .. } | Error::Format { path, .. } => path,
+            Error::Nodes { path, .. } | Error::Format { path, .. } | Error::Stopped { path } => path,
         }
     }
 }
@@ -204,6 +209,7 @@ impl fmt::Display for Error {
             Error::Changed { how, .. } => {
                 write!(f, "changed while it was read: {how}; try again when nothing writes to it")
             }
+            Error::Stopped { .. } => f.write_str("stopped before all bytes were read"),
             Error::Refused { refusal, .. } => refusal.fmt(f),
             Error::Fetch { offset, why, .. } => write!(f, "bytes from {offset} on could not be fetched: {why}"),
             Error::Damaged { path, outboard, .. } => write!(
@@ -277,6 +283,7 @@ impl std::error::Error for Error {
             Error::Nodes { error, .. } => Some(error),
             Error::Format { error, .. } => Some(error),
             Error::Changed { .. }
+            | Error::Stopped { .. }
             | Error::Refused { .. }
             | Error::Fetch { .. }
             | Error::Failing { .. }

@@ -4,6 +4,7 @@
 mod buffer;
 mod error;
 mod file;
+mod hash_reader;
 mod holes;
 mod jobs;
 mod many;
@@ -24,10 +25,11 @@ mod window;
 
 pub use error::{Error, Refusal, reason};
 pub use file::File;
+pub use hash_reader::hash_reader;
 pub use jobs::{Input, Job, Roots, hash};
 pub use many::hash_all;
 pub use merklize::{Leaves, Merklized, merklize, random};
-pub use options::{Meter, Mode, Options, Throttle};
+pub use options::{Meter, Mode, Options, Stop, Throttle};
 pub use replacement::{Replacement, remove_unfinished};
 pub use replica::{Replica, open_replica};
 pub use sequence::Sequence;

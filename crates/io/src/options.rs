@@ -1,8 +1,9 @@
 //! Options for reading, and the progress.
 
+use crate::Error;
 use mksum::accelerator::Accelerator;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -20,19 +21,51 @@ pub struct Options {
     pub meter: Arc<Meter>,
     /// The device that computes large subtrees of files where a format allows it.
     pub accelerator: Option<Arc<dyn Accelerator>>,
+    /// Ends the reading early.
+    pub stop: Stop,
 }
 
 impl Options {
     /// As many threads as this process may use.
     pub fn new() -> Self {
         let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
-        Options { threads, mode: Mode::Auto, throttle: None, meter: Arc::default(), accelerator: None }
+        Options {
+            threads,
+            mode: Mode::Auto,
+            throttle: None,
+            meter: Arc::default(),
+            accelerator: None,
+            stop: Stop::default(),
+        }
     }
 }
 
 impl Default for Options {
     fn default() -> Self {
         Options::new()
+    }
+}
+
+/// Ends work early, from any thread: from then on each read of a file fails with [`Error::Stopped`](crate::Error::Stopped).
+///
+/// A clone stops the same work.
+#[derive(Clone, Debug, Default)]
+pub struct Stop(Arc<AtomicBool>);
+
+impl Stop {
+    /// Ends the work. It cannot be resumed.
+    pub fn stop(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the work is to end.
+    pub fn is_stopped(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// An error about the input at `path` if the work is to end.
+    pub(crate) fn check(&self, path: &Path) -> Result<(), Error> {
+        if self.is_stopped() { Err(Error::Stopped { path: path.into() }) } else { Ok(()) }
     }
 }
 

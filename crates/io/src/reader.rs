@@ -93,6 +93,7 @@ impl Reader {
 
     /// Fills `out` with the bytes from `start` on, through the page cache.
     pub fn read_through(&self, start: u64, out: &mut [u8]) -> Result<(), Error> {
+        self.options.stop.check(&self.path)?;
         if let Some(throttle) = &self.options.throttle {
             throttle.wait(out.len() as u64);
         }
@@ -105,6 +106,7 @@ impl Reader {
     /// Reads `len` bytes at `start` as messages of `message` bytes.
     pub fn read<'a>(&self, start: u64, len: usize, message: usize, buffer: &'a mut Buffer) -> Result<Read<'a>, Error> {
         let start = self.base + start;
+        self.options.stop.check(&self.path)?;
         if let Some(throttle) = &self.options.throttle {
             throttle.wait(len as u64);
         }
@@ -143,6 +145,7 @@ impl Reader {
         spare: &mut Buffer,
     ) -> Result<Messages<'a>, Error> {
         let (count, stride) = (offsets.len(), len + Self::SKEW);
+        self.options.stop.check(&self.path)?;
         if let Some(throttle) = &self.options.throttle {
             throttle.wait((count * len) as u64);
         }

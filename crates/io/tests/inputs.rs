@@ -2,7 +2,7 @@
 #![cfg(unix)]
 
 use mksum::{Root, Spec};
-use mksum_io::{Error, File, Input, Job, Meter, Mode, Options, Refusal, Throttle, hash, hash_all};
+use mksum_io::{Error, File, Input, Job, Meter, Mode, Options, Refusal, Stop, Throttle, hash, hash_all, hash_reader};
 use std::fs;
 use std::ops::ControlFlow;
 use std::os::unix::fs::FileExt;
@@ -225,4 +225,39 @@ fn a_throttle_bounds_the_rate() {
     roots(&path, &["rfc6962"], &options).unwrap();
     roots(&path, &["rfc6962", "blake3"], &options).unwrap();
     assert!(begin.elapsed().as_secs_f64() > 0.8, "{:?} for 4 MiB at 4 MiB/s", begin.elapsed());
+}
+
+#[test]
+fn work_that_is_stopped_ends_soon_and_has_no_root() {
+    let (_folder, path, bytes) = file_of(8 * MIB);
+    for (formats, threads) in [(&["blake3"][..], 1), (&["s3:md5:1MiB"], 2), (&["blake3", "sha256"], 2)] {
+        let (throttle, stop) = (Some(Arc::new(Throttle::new(4 * MIB))), Stop::default());
+        let options = Options { threads, throttle, stop: stop.clone(), ..Options::new() };
+        let later = std::thread::spawn(move || {
+            std::thread::sleep(std::time::Duration::from_millis(100));
+            stop.stop();
+        });
+        let result = roots(&path, formats, &options);
+        assert!(matches!(&result, Err(Error::Stopped { path: at }) if *at == path), "{formats:?}: {result:?}");
+        assert!(options.meter.bytes() < bytes.len() as u64, "{formats:?}");
+        later.join().unwrap();
+    }
+}
+
+#[test]
+fn a_reader_has_the_roots_of_its_bytes_or_none() {
+    let bytes = mksum_vectors::Pattern::Mod251.bytes(3 * MIB + 7);
+    let formats = ["blake3", "sha256", "s3:md5:1MiB"];
+    let specs: Vec<Spec> = formats.iter().map(|text| text.parse().unwrap()).collect();
+    for threads in [1, 3] {
+        let options = Options { threads, ..Options::new() };
+        let found = hash_reader(&mut &bytes[..], "reader".as_ref(), &specs, &options).unwrap();
+        for (format, found) in formats.iter().zip(found) {
+            assert_eq!(found.unwrap().to_string(), root(format, &bytes), "{format}");
+        }
+        assert_eq!(options.meter.bytes(), bytes.len() as u64);
+        options.stop.stop();
+        let stopped = hash_reader(&mut &bytes[..], "reader".as_ref(), &specs, &options);
+        assert!(matches!(stopped, Err(Error::Stopped { .. })));
+    }
 }

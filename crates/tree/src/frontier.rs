@@ -122,7 +122,7 @@ impl Frontier {
     /// If the frontier's position is within a subtree, if `node` begins elsewhere, or if it is not perfect.
     pub fn push(&mut self, node: Subtree, digest: Digest) -> Result<(), PushError> {
         let position = self.position();
-        if position != self.start {
+        if position != self.start && position - self.start != self.unit.len {
             return Err(PushError::WithinSubtree { position, start: self.start });
         }
         if node.start != position {
@@ -131,8 +131,25 @@ impl Frontier {
         if !self.spec.shape().is_perfect(node) {
             return Err(PushError::NotPerfect(node));
         }
+        if position != self.start {
+            self.settle();
+        }
         self.append(node, digest);
         Ok(())
+    }
+
+    /// Hashes the bytes after `start`, a whole unit that more bytes follow.
+    fn settle(&mut self) {
+        let node = Subtree { start: self.start, ..self.unit };
+        let digest = match self.leaf.take() {
+            None => self.spec.join(&Memory::from(self.start, &self.buffer), node, Role::Inner),
+            Some((mut leaf, _)) => {
+                leaf.update(Messages::one(&self.buffer));
+                Ok(leaf.finish_one(Role::Inner))
+            }
+        };
+        self.buffer.clear();
+        self.append(node, digest.expect("all bytes of the unit are in memory"));
     }
 
     fn append(&mut self, node: Subtree, digest: Digest) {

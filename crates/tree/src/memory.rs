@@ -45,6 +45,25 @@ impl Subtrees for Memory<'_> {
             _ => None,
         })
     }
+
+    fn digests(&self, spec: &Spec, nodes: &[Subtree], out: &mut Digests) -> Result<(), Error> {
+        let is_leaf = |node: &Subtree| node.level == 0 && node.len > 0;
+        for run in nodes.chunk_by(|a, b| is_leaf(a) && is_leaf(b) && a.len == b.len) {
+            let (first, len) = (run[0], run[0].len * run.len() as u64);
+            match self.bytes(Subtree { len, ..first }) {
+                // Leaves that follow one another are hashed side by side, however long they are.
+                Some(bytes) if run.len() > 1 => {
+                    spec.leaf_digests(first.start, Messages::new(bytes, first.len as usize), out);
+                }
+                _ => {
+                    for &node in run {
+                        out.push(spec.join(self, node, Role::Inner)?);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
 }
 
 impl Spec {

@@ -97,3 +97,50 @@ proptest! {
         }
     }
 }
+
+/// Subtrees hashed elsewhere, pushed between updates, at every boundary of the frontier's own buffer.
+#[test]
+fn a_pushed_subtree_may_follow_a_whole_unit_of_bytes() {
+    let bytes: Vec<u8> = (0..5_u32 << 18).map(|index| (index % 251) as u8).collect();
+    // Units of many leaves, a unit of one leaf that the buffer holds, leaves that are hashed slice by slice, a flat tree.
+    for text in ["blake3", "rfc6962:sha256:100", "rfc6962:sha256:256KiB", "rfc6962:sha256:512KiB", "s3:md5:300KiB"] {
+        let spec: Spec = text.parse().unwrap();
+        let (unit, memory) = (spec.shape().unit(mksum::Frontier::BUFFER).unwrap(), Memory::new(&bytes));
+        let whole = bytes.len() as u64 / unit.len - 1;
+        for pushed in 1..1 << whole {
+            let mut frontier = spec.frontier().unwrap();
+            for index in 0..whole {
+                let node = Subtree { start: index * unit.len, ..unit };
+                match pushed >> index & 1 {
+                    1 => frontier.push(node, spec.join(&memory, node, Role::Inner).unwrap()).unwrap(),
+                    _ => frontier.update(&bytes[node.start as usize..node.end() as usize]).unwrap(),
+                }
+                // More bytes must follow a pushed subtree; bytes may end with a whole unit.
+                let so_far = &bytes[..node.end() as usize];
+                if pushed >> index & 1 == 0 {
+                    assert_eq!(frontier.root().unwrap(), spec.root(so_far).unwrap(), "{text} {pushed:b} {index}");
+                }
+            }
+            frontier.update(&bytes[(whole * unit.len) as usize..]).unwrap();
+            assert_eq!(frontier.root().unwrap(), spec.root(&bytes).unwrap(), "{text} {pushed:b}");
+        }
+        // Within a unit nothing can follow, and a refused push changes nothing.
+        let mut frontier = spec.frontier().unwrap();
+        frontier.update(&bytes[..unit.len as usize]).unwrap();
+        let short = Subtree { start: unit.len, len: unit.len - 1, level: unit.level };
+        frontier.push(short, spec.root(b"").unwrap().digest()).unwrap_err();
+        assert_eq!(frontier.root().unwrap(), spec.root(&bytes[..unit.len as usize]).unwrap(), "{text}");
+        frontier.update(b"more").unwrap();
+        let next = Subtree { start: unit.len + 4, ..unit };
+        frontier.push(next, spec.root(b"").unwrap().digest()).unwrap_err();
+    }
+}
+
+proptest! {
+    #[test]
+    fn leaves_in_memory_side_by_side_are_those_alone(spec in spec(), bytes in bytes(1..20_000), group in 1..40_usize) {
+        let (memory, plan) = (Memory::new(&bytes), mksum::Plan { threads: 1, piece: spec.shape().leaf(), group });
+        let len = bytes.len() as u64;
+        prop_assert_eq!(spec.root_parallel(&memory, len, &plan).unwrap(), spec.root(&bytes).unwrap());
+    }
+}

@@ -1,0 +1,181 @@
+"""Awaitable twins of what takes long: the work is in threads, and the event loop goes on.
+
+Each takes the arguments of its twin but `stop`, and raises the same exceptions. A task that is cancelled stops the work within
+about 50 ms. `on_progress` is called in the event loop.
+"""
+
+import asyncio
+import itertools
+import time
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
+
+import mksum
+from mksum import Outboard, Root, Stop
+from mksum.types import AnyPath, Format, Formats, HashedPart, Part, Place, Progress, Readable, Repaired
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
+_Path = TypeVar("_Path", bound=AnyPath)
+_Result = TypeVar("_Result")
+
+
+def _in_loop(on_progress: Progress | None) -> Progress | None:
+    """Returns a progress for other threads, which calls this one in the running loop."""
+    if on_progress is None:
+        return None
+    loop, told = asyncio.get_running_loop(), on_progress
+
+    def tell(count: int, /) -> None:
+        loop.call_soon_threadsafe(told, count)
+
+    return tell
+
+
+async def _run(call: Callable[..., _Result], *args: Any, on_progress: Progress | None, **options: Any) -> _Result:
+    """Calls in a thread, and stops it when this task is cancelled."""
+    stop = Stop()
+    try:
+        return await asyncio.to_thread(call, *args, stop=stop, on_progress=_in_loop(on_progress), **options)
+    finally:
+        stop.stop()
+
+
+@overload
+async def root(data: "ReadableBuffer", fmt: Format = ...) -> Root: ...
+@overload
+async def root(data: "ReadableBuffer", fmt: Formats) -> list[Root]: ...
+async def root(data: "ReadableBuffer", fmt: Format | Formats = "rfc6962") -> Root | list[Root]:
+    """Returns the root of bytes in memory: see `mksum.root`. A cancelled task does not wait for it, but it goes on."""
+    call: Any = mksum.root
+    result: Root | list[Root] = await asyncio.to_thread(call, data, fmt)
+    return result
+
+
+@overload
+async def file_root(
+    source: AnyPath | Readable, fmt: Format = ..., *, threads: int | None = ..., on_progress: Progress | None = ...
+) -> Root: ...
+@overload
+async def file_root(
+    source: AnyPath | Readable,
+    fmt: Formats,
+    *,
+    threads: int | None = ...,
+    on_progress: Progress | None = ...,
+) -> list[Root]: ...
+async def file_root(
+    source: AnyPath | Readable,
+    fmt: Format | Formats = "rfc6962",
+    *,
+    threads: int | None = None,
+    on_progress: Progress | None = None,
+) -> Root | list[Root]:
+    """Returns the root of a file: see `mksum.file_root`. A file object is read in another thread."""
+    call: Any = mksum.file_root
+    result: Root | list[Root] = await _run(call, source, fmt, threads=threads, on_progress=on_progress)
+    return result
+
+
+@overload
+def hash_files(
+    paths: Iterable[_Path], fmts: Format = ..., *, threads: int | None = ..., on_progress: Progress | None = ...
+) -> AsyncIterator[tuple[_Path, Root | Exception]]: ...
+@overload
+def hash_files(
+    paths: Iterable[_Path],
+    fmts: Formats,
+    *,
+    threads: int | None = ...,
+    on_progress: Progress | None = ...,
+) -> AsyncIterator[tuple[_Path, list[Root] | Exception]]: ...
+async def hash_files(
+    paths: Iterable[Any],
+    fmts: Format | Formats = "rfc6962",
+    *,
+    threads: int | None = None,
+    on_progress: Progress | None = None,
+) -> AsyncIterator[tuple[Any, Any]]:
+    """Yields a pair for each file: see `mksum.hash_files`. The paths are taken in another thread."""
+    stop, call = Stop(), cast("Callable[..., Iterator[tuple[Any, Any]]]", mksum.hash_files)
+    files = call(paths, fmts, threads=threads, on_progress=_in_loop(on_progress), stop=stop)
+    try:
+        while pairs := await asyncio.to_thread(_take, files):
+            for pair in pairs:
+                yield pair
+    finally:
+        stop.stop()
+
+
+def _take(files: Iterator[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+    """Takes pairs for at most about 20 ms, so that many small files need few threads; at least one, if there is one."""
+    end = time.monotonic() + 0.02
+    pairs: list[tuple[Any, Any]] = []
+    for pair in itertools.islice(files, 256):
+        pairs.append(pair)
+        if time.monotonic() > end:
+            break
+    return pairs
+
+
+async def map_range(row: Part, *, threads: int | None = None, on_progress: Progress | None = None) -> HashedPart:
+    """Returns a row of `plan` with its digest, from the file: see `mksum.map_range`."""
+    return await _run(mksum.map_range, row, threads=threads, on_progress=on_progress)
+
+
+async def keep(
+    path: AnyPath,
+    fmt: Format = "rfc6962",
+    *,
+    outboard: AnyPath | None = None,
+    unit: int | None = None,
+    accept_changes: bool = False,
+    threads: int | None = None,
+    on_progress: Progress | None = None,
+) -> Outboard:
+    """Hashes a file and writes its tree beside it: see `Outboard.keep`. A run that was cancelled is resumed by the next."""
+    return await _run(
+        Outboard.keep,
+        path,
+        fmt,
+        outboard=outboard,
+        unit=unit,
+        accept_changes=accept_changes,
+        threads=threads,
+        on_progress=on_progress,
+    )
+
+
+async def verify(
+    outboard: Outboard,
+    start: int = 0,
+    end: int | None = None,
+    *,
+    threads: int | None = None,
+    on_progress: Progress | None = None,
+) -> None:
+    """Verifies bytes of a file, and raises if they are damaged: see `Outboard.verify`."""
+    await _run(outboard.verify, start, end, threads=threads, on_progress=on_progress)
+
+
+async def damaged(
+    outboard: Outboard,
+    start: int = 0,
+    end: int | None = None,
+    *,
+    threads: int | None = None,
+    on_progress: Progress | None = None,
+) -> list[Place]:
+    """Returns where a file differs from its tree: see `Outboard.damaged`."""
+    return await _run(outboard.damaged, start, end, threads=threads, on_progress=on_progress)
+
+
+async def repair(
+    outboard: Outboard, source: AnyPath, *, threads: int | None = None, on_progress: Progress | None = None
+) -> Repaired:
+    """Repairs a file from a copy: see `Outboard.repair`. A repair that was cancelled is completed by the next."""
+    return await _run(outboard.repair, source, threads=threads, on_progress=on_progress)
+
+
+__all__ = ["damaged", "file_root", "hash_files", "keep", "map_range", "repair", "root", "verify"]

@@ -1,0 +1,122 @@
+"""The types of arguments; and of rows: dicts of plain values, which can be pickled, written as JSON and sent anywhere."""
+
+import os
+from typing import TYPE_CHECKING, NotRequired, Protocol, TypeAlias, TypedDict
+
+from mksum._mksum import Spec
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
+Format: TypeAlias = str | Spec
+"""A format: its text or a `Spec`."""
+Formats: TypeAlias = list[str] | list[Spec] | list[str | Spec] | tuple[str | Spec, ...]
+"""Several formats: any iterable at run time, but not one `str`, which would be an iterable too."""
+AnyPath: TypeAlias = str | bytes | os.PathLike[str] | os.PathLike[bytes]
+"""A path as the functions of `os` take it."""
+
+
+class Readable(Protocol):
+    """A file object: at its end, `read` returns no bytes."""
+
+    def read(self, size: int, /) -> "ReadableBuffer": ...
+
+
+class Progress(Protocol):
+    """Whatever can be called with a number of bytes since the last call, as `tqdm.update`."""
+
+    def __call__(self, count: int, /) -> object: ...
+
+
+class Part(TypedDict):
+    """A part of a tree, from `plan`. Offsets and lengths are in bytes."""
+
+    format: str
+    """The canonical text of the format."""
+    size: int
+    """The length of the whole input."""
+    offset: int
+    """The first byte of the part."""
+    length: int
+    """The number of its bytes."""
+    level: int
+    """The levels above its leaves; 0 for a leaf."""
+    path: NotRequired[str]
+    """The file, if one was planned."""
+    mtime_ns: NotRequired[int | None]
+    """The mtime of the file in nanoseconds since 1970."""
+
+
+class HashedPart(TypedDict):
+    """A part with its digest, from `map_range`. Offsets and lengths are in bytes."""
+
+    format: str
+    """The canonical text of the format."""
+    size: int
+    """The length of the whole input."""
+    offset: int
+    """The first byte of the part."""
+    length: int
+    """The number of its bytes."""
+    level: int
+    """The levels above its leaves; 0 for a leaf."""
+    digest: str
+    """The digest in lower-case hex."""
+
+
+class LeafRule(TypedDict):
+    """The leaf lengths that a format allows, in bytes."""
+
+    default: int
+    min: int
+    max: int
+    power_of_two: bool
+
+
+class FormatRow(TypedDict):
+    """A row of `formats`: the fields of `mksum formats --json` (`spec/json.md`)."""
+
+    name: str
+    about: str
+    same_as: str
+    default: str
+    hashes: list[str]
+    leaf: LeafRule
+    salt_bytes_max: int
+    streams: bool
+
+
+class Place(TypedDict):
+    """A difference between a file and its tree, in bytes `start..end` of the file."""
+
+    kind: str
+    """`damaged`, `missing`, `grown`, `unreadable`, or `outboard` for a damaged digest of the tree."""
+    start: int
+    end: int
+
+
+class Repaired(TypedDict):
+    """The result of `Outboard.repair`."""
+
+    whole: bool
+    """Whether the file has the root of its tree now."""
+    repaired: list[tuple[int, int]]
+    failed: list[tuple[int, int]]
+    written: int
+    fetched: int
+    resumed: bool
+
+
+__all__ = [
+    "AnyPath",
+    "Format",
+    "FormatRow",
+    "Formats",
+    "HashedPart",
+    "LeafRule",
+    "Part",
+    "Place",
+    "Progress",
+    "Readable",
+    "Repaired",
+]

@@ -1,0 +1,68 @@
+//! Bytes that Python objects lend.
+
+use crate::ending;
+use pyo3::buffer::PyUntypedBuffer;
+use pyo3::exceptions::{PyBufferError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyString};
+use std::slice;
+
+/// The bytes of an object with the buffer protocol (PEP 3118): contiguous, of any item type and any number of dimensions.
+pub enum Data<'py> {
+    /// Nobody can change these.
+    Bytes(Bound<'py, PyBytes>),
+    /// The object keeps this memory in place as long as this lives. Others may write to it.
+    Buffer(PyUntypedBuffer),
+}
+
+impl Data<'_> {
+    /// Data of up to this many bytes is hashed without releasing the GIL: to release it costs as much as to hash it.
+    const SHORT: usize = 8 << 10;
+
+    /// The bytes.
+    pub fn bytes(&self) -> &[u8] {
+        match self {
+            Data::Bytes(bytes) => bytes.as_bytes(),
+            Data::Buffer(buffer) if buffer.len_bytes() == 0 => &[],
+            Data::Buffer(buffer) => {
+                // SAFETY: the exporter guarantees `len_bytes` readable bytes at `buf_ptr` until the buffer is released, which
+                // happens when `self` is dropped, and `extract` has checked that they are contiguous. Another thread may write
+                // to them meanwhile, which no exporter can rule out (hashlib has the same gap). The kernels only load these
+                // bytes as data: no branch, index or length depends on them, so a concurrent write changes the digest and
+                // nothing else.
+                unsafe { slice::from_raw_parts(buffer.buf_ptr().cast(), buffer.len_bytes()) }
+            }
+        }
+    }
+
+    /// Calls `work` with the bytes, without the GIL if there are many.
+    pub fn with<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&[u8]) -> T + Send) -> T {
+        let bytes = self.bytes();
+        if bytes.len() <= Self::SHORT { work(bytes) } else { ending::detach(py, || work(bytes)) }
+    }
+}
+
+impl<'py> FromPyObject<'_, 'py> for Data<'py> {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if let Ok(bytes) = object.cast_exact::<PyBytes>() {
+            return Ok(Data::Bytes(bytes.to_owned()));
+        }
+        if object.is_instance_of::<PyString>() {
+            return Err(PyTypeError::new_err("a str has no bytes: encode it first"));
+        }
+        let buffer = PyUntypedBuffer::get(&object).map_err(|error| {
+            let py = object.py();
+            if error.is_instance_of::<PyBufferError>(py) {
+                return error;
+            }
+            let name = object.get_type().qualname().map_or_else(|_| "?".into(), |name| name.to_string());
+            PyTypeError::new_err(format!("expected an object with the buffer protocol, such as bytes, not {name}"))
+        })?;
+        if !buffer.is_c_contiguous() {
+            return Err(PyBufferError::new_err("the buffer is not contiguous (in C's order): copy it first"));
+        }
+        Ok(Data::Buffer(buffer))
+    }
+}

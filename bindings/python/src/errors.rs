@@ -1,0 +1,204 @@
+//! The engine's errors as the exceptions of `mksum.errors`.
+
+use crate::root::Root;
+use mksum::outboard::OutboardError;
+use mksum::proof::ProofError;
+use mksum::{Spec, SpecError};
+use mksum_io::{Error, Refusal};
+use pyo3::IntoPyObjectExt;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyModule;
+use std::any::Any;
+use std::io::{self, ErrorKind};
+use std::path::Path;
+
+/// An exception of `mksum.errors` that is being made.
+struct Raised<'py> {
+    py: Python<'py>,
+    value: Bound<'py, PyAny>,
+}
+
+/// The class of this name in `mksum.errors`.
+fn class<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+    static MODULE: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
+    MODULE.get_or_try_init(py, || PyModule::import(py, "mksum.errors").map(Bound::unbind))?.bind(py).getattr(name)
+}
+
+impl<'py> Raised<'py> {
+    fn new(py: Python<'py>, name: &str, message: String) -> PyResult<Self> {
+        Ok(Raised { py, value: class(py, name)?.call1((message,))? })
+    }
+
+    /// An `OSError` with the system's number, if it has one.
+    fn system(py: Python<'py>, name: &str, path: &Path, error: &io::Error) -> PyResult<Self> {
+        let reason = mksum_io::reason(error);
+        // The engine's own refusal of a directory has no number.
+        let directory =
+            (error.kind() == ErrorKind::IsADirectory).then(|| py.import("errno")?.getattr("EISDIR")?.extract());
+        let value = match error.raw_os_error().map(Ok).or(directory).transpose()? {
+            Some(number) => class(py, name)?.call1((number, reason, path.as_os_str()))?,
+            None => class(py, name)?.call1((format!("{}: {reason}", path.display()),))?,
+        };
+        Ok(Raised { py, value })
+    }
+
+    fn set(self, name: &str, value: impl IntoPyObjectExt<'py>) -> PyResult<Self> {
+        self.value.setattr(name, value.into_bound_py_any(self.py)?)?;
+        Ok(self)
+    }
+
+    fn path(self, path: &Path) -> PyResult<Self> {
+        self.set("path", path.as_os_str())
+    }
+
+    fn done(self) -> PyErr {
+        PyErr::from_value(self.value)
+    }
+}
+
+/// The exception, or why it could not be made.
+fn raise<'py>(py: Python<'py>, make: impl FnOnce(Python<'py>) -> PyResult<Raised<'py>>) -> PyErr {
+    make(py).map_or_else(|error| error, Raised::done)
+}
+
+/// An exception of the class `name` with nothing but a message.
+pub fn error(py: Python<'_>, name: &str, message: impl Into<String>) -> PyErr {
+    raise(py, |py| Raised::new(py, name, message.into()))
+}
+
+/// A text that names no format.
+pub fn format(py: Python<'_>, text: &str, reason: &SpecError) -> PyErr {
+    raise(py, |py| Raised::new(py, "FormatError", reason.to_string())?.set("found", text))
+}
+
+/// A join in the format `spec` that failed.
+pub fn join(py: Python<'_>, spec: &Spec, reason: mksum::Error) -> PyErr {
+    let message = format!("{spec}: {reason}");
+    match reason {
+        mksum::Error::Length(length) => raise(py, |py| {
+            Raised::new(py, "LengthError", message)?.set("found", length.len)?.set("expected", length.rule)
+        }),
+        mksum::Error::NeedsLength(_) => error(py, "LengthError", message),
+        mksum::Error::Missing(node) => raise(py, |py| Raised::new(py, "RowError", message)?.set("offset", node.start)),
+        mksum::Error::Source(inner) if inner.is::<OutboardError>() => error(py, "OutboardError", inner.to_string()),
+        mksum::Error::Source(inner) => match inner.downcast::<Error>() {
+            Ok(error) => self::io(py, *error),
+            Err(inner) => error(py, "MksumError", inner.to_string()),
+        },
+        _ => error(py, "RowError", message),
+    }
+}
+
+/// A proof that cannot be made, or is not valid.
+pub fn proof(py: Python<'_>, reason: ProofError) -> PyErr {
+    let message = reason.to_string();
+    let made = |py| Raised::new(py, "ProofError", message.clone());
+    match reason {
+        ProofError::Malformed { offset, expected, found } => {
+            raise(py, |py| made(py)?.set("offset", offset)?.set("expected", expected)?.set("found", found))
+        }
+        ProofError::Bytes { expected, found } | ProofError::TrustedLength { expected, found } => {
+            raise(py, |py| made(py)?.set("expected", expected)?.set("found", found))
+        }
+        ProofError::Count { expected, found } => {
+            raise(py, |py| made(py)?.set("expected", expected)?.set("found", found))
+        }
+        ProofError::Root { expected, found } => {
+            raise(py, |py| made(py)?.set("expected", expected)?.set("found", found))
+        }
+        ProofError::Format { expected, found } => {
+            raise(py, |py| made(py)?.set("expected", expected.to_string())?.set("found", found.to_string()))
+        }
+        ProofError::Length(length) => raise(py, |py| {
+            Raised::new(py, "LengthError", message)?.set("found", length.len)?.set("expected", length.rule)
+        }),
+        ProofError::Join(mksum::Error::Source(inner)) => match inner.downcast::<Error>() {
+            Ok(error) => io(py, *error),
+            Err(_) => raise(py, made),
+        },
+        _ => raise(py, made),
+    }
+}
+
+/// An error of a file.
+pub fn io(py: Python<'_>, reason: Error) -> PyErr {
+    let path = reason.path().to_path_buf();
+    let message = format!("{}: {reason}", path.display());
+    match reason {
+        Error::Open { error, .. } => raise(py, |py| Raised::system(py, kind(&error), &path, &error)?.path(&path)),
+        // A file object of Python's raised an exception of its own, which goes on.
+        Error::Read { error, .. } if error.get_ref().is_some_and(|inner| inner.is::<PyErr>()) => {
+            match error.into_inner().map(|inner| inner.downcast::<PyErr>()) {
+                Some(Ok(error)) => *error,
+                _ => unreachable!("the type has just been checked"),
+            }
+        }
+        Error::Read { offset, error, .. } => {
+            raise(py, |py| Raised::system(py, "FileError", &path, &error)?.path(&path)?.set("offset", offset))
+        }
+        Error::Write { error, .. } => raise(py, |py| Raised::system(py, kind(&error), &path, &error)?.path(&path)),
+        Error::Changed { how, .. } => {
+            raise(py, |py| Raised::new(py, "ChangedError", message)?.path(&path)?.set("found", how))
+        }
+        Error::Stopped { .. } => raise(py, |py| Raised::new(py, "StoppedError", message)?.path(&path)),
+        Error::Fetch { offset, .. } => {
+            raise(py, |py| Raised::new(py, "FetchError", message)?.path(&path)?.set("offset", offset))
+        }
+        Error::Damaged { ranges, .. } => {
+            let ranges: Vec<_> = ranges.iter().map(|range| (range.start, range.end)).collect();
+            damaged(py, &path, message, ranges)
+        }
+        Error::Failing { .. } => damaged(py, &path, message, Vec::new()),
+        Error::Outboard { .. } => raise(py, |py| Raised::new(py, "OutboardError", message)?.path(&path)),
+        Error::Format { error: mksum::Error::Length(length), .. } => raise(py, |py| {
+            let raised = Raised::new(py, "LengthError", message)?.path(&path)?;
+            raised.set("found", length.len)?.set("expected", length.rule)
+        }),
+        Error::Format { error: mksum::Error::NeedsLength(_), .. } => {
+            raise(py, |py| Raised::new(py, "LengthError", message)?.path(&path))
+        }
+        Error::Refused { refusal, .. } => raise(py, |py| {
+            let raised = Raised::new(py, "RefusedError", message)?.path(&path)?;
+            match refusal {
+                Refusal::Range { len, .. } => raised.set("found", len),
+                Refusal::Longer(offset) => raised.set("offset", offset),
+                Refusal::Grown { more, len } => raised.set("expected", len)?.set("found", len + more),
+                _ => Ok(raised),
+            }
+        }),
+        _ => raise(py, |py| Raised::new(py, "MksumError", message)?.path(&path)),
+    }
+}
+
+/// A damaged file, with its damaged ranges, half-open, in bytes.
+pub fn damaged(py: Python<'_>, path: &Path, message: String, ranges: Vec<(u64, u64)>) -> PyErr {
+    let offset = ranges.first().map(|range| range.0);
+    raise(py, |py| Raised::new(py, "DamagedError", message)?.path(path)?.set("offset", offset)?.set("ranges", ranges))
+}
+
+/// A file that was changed: `found` says how.
+pub fn changed(py: Python<'_>, path: &Path, found: &str) -> PyErr {
+    io(py, Error::Changed { path: path.into(), how: found.into() })
+}
+
+/// The panic of a thread: a bug of mksum, and no reason to end the interpreter.
+pub fn panicked(py: Python<'_>, panic: &(dyn Any + Send)) -> PyErr {
+    let words = panic.downcast_ref::<&str>().copied().or(panic.downcast_ref::<String>().map(String::as_str));
+    error(py, "MksumError", format!("this is a bug of mksum, please report it: {}", words.unwrap_or("a panic")))
+}
+
+fn kind(error: &io::Error) -> &'static str {
+    match error.kind() {
+        ErrorKind::NotFound => "NotFoundError",
+        ErrorKind::PermissionDenied => "DeniedError",
+        ErrorKind::IsADirectory => "DirectoryError",
+        _ => "FileError",
+    }
+}
+
+/// The roots of an input, if every format has one.
+pub fn all(py: Python<'_>, roots: mksum_io::Roots) -> PyResult<Vec<Root>> {
+    let root = |root: Result<mksum::Root, Error>| root.map(|root| Root::from(&root)).map_err(|error| io(py, error));
+    roots.into_iter().map(root).collect()
+}

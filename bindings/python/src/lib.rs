@@ -1,0 +1,57 @@
+//! The extension module `mksum._mksum`: the engine's calls with Python's types.
+//!
+//! Every class is frozen, and what changes is behind a lock of its own, so the module needs no GIL. Whatever takes long runs
+//! detached from the interpreter; nothing here hashes or walks a tree by itself.
+
+mod data;
+mod ending;
+mod errors;
+mod files;
+mod formats;
+mod frontier;
+mod growing;
+mod hasher;
+mod many;
+mod outboard;
+mod parts;
+mod proof;
+mod python_file;
+mod root;
+mod spec;
+mod work;
+
+use pyo3::prelude::*;
+
+/// The engine of the package `mksum`.
+#[pymodule(gil_used = false)]
+mod _mksum {
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use crate::{
+        files::file_root,
+        formats::formats,
+        frontier::Frontier,
+        hasher::{
+            Hasher, blake2b, blake2s, blake3, blake3_pairs, btv2, dmverity, dropbox, fsverity, glacier, md5, new,
+            plain, rfc6962, s3, sha1, sha3_224, sha3_256, sha3_384, sha3_512, sha224, sha256, sha384, sha512,
+            sha512_256, sm3,
+        },
+        many::{Files, hash_files},
+        outboard::Outboard,
+        parts::{join, map_range, plan},
+        proof::{check_consistency, check_proof, prove, prove_consistency},
+        root::{Root, root},
+        spec::Spec,
+        work::Stop,
+    };
+
+    #[pymodule_export]
+    #[allow(non_upper_case_globals)]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::ending::watch(module)
+    }
+}

@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# test.sh: tests the Python package as users install it: the source distribution builds a wheel, which is tested on every Python
+# that can be had. The stage `python` of scripts/test.sh runs it.
+set -euo pipefail
+cd "$(dirname "$0")"
+export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/../../target}
+folder=$CARGO_TARGET_DIR/python
+tools=$folder/venv/bin
+../../scripts/need.sh python-package
+export PATH="$tools:$PATH"
+# Files of tests and examples are run where they lie.
+export PYTHONDONTWRITEBYTECODE=1
+
+step() { echo "--- $* (${SECONDS} s)"; }
+
+step "Rust: format and lints"
+cargo fmt --check
+cargo clippy --quiet --locked -- -D warnings
+
+step "source distribution"
+rm -rf "$folder/dist" "$folder/source"
+mkdir -p "$folder/source"
+maturin sdist --out "$folder/dist"
+# -m: all files in it have one old date, so cargo would take a changed file for the one that it has built before.
+tar -xmzf "$folder"/dist/mksum-*.tar.gz -C "$folder/source" --strip-components=1
+
+step "wheel for glibc 2.17 and later, from the source distribution"
+(cd "$folder/source" && maturin build --quiet --release --locked --zig --compatibility manylinux2014 --out "$folder/dist")
+wheel=$(echo "$folder"/dist/mksum-*-cp311-abi3-manylinux*_2_17_*.whl)
+[ -e "$wheel" ] || { echo "test.sh: no wheel for glibc 2.17 in $folder/dist" >&2; exit 1; }
+# A cap, so that it does not grow unseen: README.md tells the size.
+size=$(stat -c %s "$wheel")
+echo "$(basename "$wheel"): $size bytes"
+[ "$size" -le 1600000 ] || { echo "test.sh: the wheel has $size bytes: more than 1,600,000" >&2; exit 1; }
+python3 - "$wheel" <<'P'
+import sys, zipfile
+names = zipfile.ZipFile(sys.argv[1]).namelist()
+for wanted in ("mksum/py.typed", "mksum/_mksum.pyi", "licenses/LICENSE-MIT", "licenses/LICENSE-APACHE", ".cyclonedx.json"):
+    assert any(name.endswith(wanted) for name in names), f"the wheel has no {wanted}"
+P
+
+# install PYTHON: the wheel alone in a clean environment of this Python.
+install() {
+    local venv=$folder/clean-$1
+    rm -rf "$venv"
+    uv venv --quiet --python "$2" "$venv"
+    uv pip install --quiet --python "$venv/bin/python" --no-deps "$wheel"
+}
+
+step "types"
+uv pip install --quiet --python "$tools/python" --reinstall --no-deps "$wheel"
+python -m mypy.stubtest mksum --mypy-config-file pyproject.toml
+mypy --strict python/mksum examples
+pyright --pythonpath "$tools/python" python/mksum examples
+
+step "tests on $(python --version)"
+python -X dev -X faulthandler -m pytest -q -p no:cacheprovider tests
+
+step "README"
+rm -rf "$folder/readme"
+mkdir "$folder/readme"
+(readme=$PWD/README.md; cd "$folder/readme" && python -m doctest "$readme")
+
+# Each version: the tests that need no other package, in a clean environment with the wheel, pytest and hypothesis alone.
+missing=()
+for version in 3.11 3.12 3.13 3.14 3.14t; do
+    # uv does not look where pyenv has its versions.
+    python=$(uv python find --quiet "$version" 2>/dev/null ||
+        find "$HOME/.pyenv/versions" -path "*/${version}.*/bin/python" 2>/dev/null | head -1 || true)
+    if [ -z "$python" ] && uv python install --quiet "$version" >/dev/null 2>&1; then
+        python=$(uv python find --quiet "$version")
+    fi
+    if [ -z "$python" ]; then
+        missing+=("$version")
+        continue
+    fi
+    step "a clean environment of Python $version"
+    if [ "$version" = 3.14t ]; then
+        # A free-threaded Python before 3.15 has no stable ABI.
+        maturin build --quiet --release --locked --no-default-features --interpreter "$python" --out "$folder/dist-t"
+        wheel=$(echo "$folder"/dist-t/mksum-*.whl)
+    fi
+    install "$version" "$python"
+    uv pip install --quiet --python "$folder/clean-$version/bin/python" pytest==9.2.0 hypothesis==6.170.15
+    "$folder/clean-$version/bin/python" -X dev -X faulthandler -m pytest -q -p no:cacheprovider \
+        tests/test_trees.py tests/test_files.py tests/test_outboards.py
+done
+[ ${#missing[@]} = 0 ] || echo "NOT TESTED: no Python ${missing[*]} here, and none could be installed" >&2
+step "done"

@@ -1,0 +1,98 @@
+"""The awaitable twins."""
+
+import asyncio
+import os
+import pathlib
+import threading
+import time
+
+import mksum
+import pytest
+from conftest import noise
+from mksum import aio
+from tqdm import tqdm
+
+
+def test_twins_give_what_their_twins_give(big: pathlib.Path) -> None:
+    data = big.read_bytes()
+
+    async def all_of_them() -> None:
+        told: list[int] = []
+        loop_thread = threading.get_ident()
+
+        def tell(count: int) -> None:
+            assert threading.get_ident() == loop_thread
+            told.append(count)
+
+        assert await aio.root(data, "blake3") == mksum.root(data, "blake3")
+        assert await aio.file_root(big, ["blake3", "sha256"], on_progress=tell) == mksum.root(data, ["blake3", "sha256"])
+        assert sum(told) == len(data)
+        found = [pair async for pair in aio.hash_files([big] * 500, "blake3")]
+        assert found == [(big, mksum.root(data, "blake3"))] * 500
+        tree = await aio.keep(big, "blake3")
+        await aio.verify(tree)
+        copy = big.with_name("copy")
+        copy.write_bytes(data)
+        times = os.stat(big)
+        with open(big, "r+b") as file:
+            file.write(b"damage")
+        os.utime(big, ns=(times.st_atime_ns, times.st_mtime_ns))
+        assert len(await aio.damaged(tree)) == 1
+        with pytest.raises(mksum.DamagedError):
+            await aio.verify(tree)
+        assert (await aio.repair(tree, copy))["whole"]
+        rows = mksum.plan(big, "blake3", part=1_000_000)
+        assert mksum.join(await asyncio.gather(*map(aio.map_range, rows))) == tree.root
+        with pytest.raises(mksum.NotFoundError):
+            await aio.file_root(big.with_name("missing"))
+
+    asyncio.run(all_of_them())
+
+
+def test_the_loop_goes_on_and_cancelling_stops_the_work(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "long"
+    with open(path, "wb") as file:
+        file.truncate(40 << 30)
+
+    async def ticking() -> int:
+        count = 0
+        try:
+            while True:
+                await asyncio.sleep(0.001)
+                count += 1
+        except asyncio.CancelledError:
+            return count
+
+    async def all_files() -> None:
+        async for _ in aio.hash_files([path] * 3, "sha3-512"):
+            pass
+
+    async def cancelled(work) -> None:
+        task, ticker = asyncio.create_task(work), asyncio.create_task(ticking())
+        await asyncio.sleep(0.3)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        ticker.cancel()
+        assert await ticker > 30
+
+    def threads() -> int:
+        return len(os.listdir("/proc/self/task"))
+
+    for work in [lambda: aio.file_root(path, "sha3-512"), all_files]:
+        before = threads()
+        begin = time.monotonic()
+        # asyncio.run waits for the threads of to_thread.
+        asyncio.run(cancelled(work()))
+        assert time.monotonic() - begin < 2
+        end = time.monotonic() + 5
+        while threads() > before and time.monotonic() < end:
+            time.sleep(0.01)
+        assert threads() <= before
+
+
+def test_progress_is_tqdms(big: pathlib.Path) -> None:
+    with open(os.devnull, "w") as null, tqdm(total=big.stat().st_size, unit="B", file=null) as bar:
+        mksum.file_root(big, on_progress=bar.update)
+        assert bar.n == bar.total
+    assert mksum.root(noise(10)) == asyncio.run(aio.root(noise(10)))

@@ -1,0 +1,174 @@
+"""The recipes in examples/, against the released packages that they are for."""
+
+import asyncio
+import hashlib
+import http.server
+import os
+import pathlib
+import sys
+import threading
+from types import SimpleNamespace
+
+import mksum
+import pytest
+from conftest import noise
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "examples"))
+
+
+@pytest.fixture
+def folder(tmp_path: pathlib.Path) -> pathlib.Path:
+    folder = tmp_path / "folder"
+    for index, name in enumerate(["a", "b/c", "b/with space ü", "empty"]):
+        path = folder / "data" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(noise(index % 3 * 700_000, index))
+    return folder
+
+
+@pytest.mark.parametrize("algorithm", ["sha256", "blake3"])
+def test_model_signing(folder: pathlib.Path, tmp_path: pathlib.Path, algorithm: str) -> None:
+    from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+    from model_signing import hashing, signing, verifying
+    from model_signing_engine import Config
+
+    theirs = hashing.Config().use_file_serialization(hashing_algorithm=algorithm)
+    ours = Config().use_mksum(algorithm)
+    assert ours.hash(folder) == theirs.hash(folder)
+    key = ec.generate_private_key(ec.SECP256R1())
+    private, public, signature = tmp_path / "private", tmp_path / "public", tmp_path / "signature"
+    private.write_bytes(
+        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    )
+    public.write_bytes(key.public_key().public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo))
+    # Signed with one, verified with the other, both ways.
+    for signer, verifier in [(ours, theirs), (theirs, ours)]:
+        signing.Config().use_elliptic_key_signer(private_key=private).set_hashing_config(signer).sign(folder, signature)
+        verifying.Config().use_elliptic_key_verifier(public_key=public).set_hashing_config(verifier).verify(folder, signature)
+    (folder / "data" / "a").write_bytes(b"changed")
+    with pytest.raises(ValueError):
+        verifying.Config().use_elliptic_key_verifier(public_key=public).set_hashing_config(ours).verify(folder, signature)
+
+
+def test_dvc(folder: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from dvc_data.hashfile import hash as hashing
+    from dvc_filesystem import MksumFileSystem
+    from dvc_objects.fs import localfs
+
+    paths = [str(path) for path in folder.rglob("*") if path.is_file()]
+    expected = {(path, name): hashing.hash_file(path, localfs, name)[1] for path in paths for name in ["md5", "sha256", "blake3"]}
+
+    def refuse(*args: object, **options: object) -> None:
+        raise AssertionError("DVC hashed by itself")
+
+    monkeypatch.setattr(hashing, "file_md5", refuse)
+    fs = MksumFileSystem()
+    for (path, name), info in expected.items():
+        assert hashing.hash_file(path, fs, name)[1] == info
+
+
+def test_huggingface_hub(folder: pathlib.Path) -> None:
+    from huggingface_hub.utils import _verification
+    from huggingface_verify import git_sha1, hashed_by_mksum
+
+    local = _verification.collect_local_files(folder)
+    remote = {}
+    for index, (name, path) in enumerate(sorted(local.items())):
+        content = path.read_bytes()
+        lfs = SimpleNamespace(sha256=hashlib.sha256(content).hexdigest()) if index % 2 else None
+        remote[name] = SimpleNamespace(lfs=lfs, blob_id=hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest())
+        assert git_sha1(path) == remote[name].blob_id
+
+    def verified() -> object:
+        return _verification.verify_maps(remote_by_path=remote, local_by_path=local, revision="main", verified_path=folder)
+
+    for wrong in [0, 2]:
+        if wrong:
+            for path in local.values():
+                path.write_bytes(b"changed")
+        alone = verified()
+        with hashed_by_mksum(local.values()):
+            assert verified() == alone
+        assert (len(alone.mismatches) > 0) == bool(wrong)
+        assert alone.checked_count == len(local)
+
+
+def test_pooch(folder: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    from pooch_downloader import fetch, register
+
+    handler = type("Handler", (http.server.SimpleHTTPRequestHandler,), {"log_message": lambda *_: None})
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), lambda *args: handler(*args, directory=folder)) as server:
+        threading.Thread(target=server.serve_forever).start()
+        try:
+            register("rfc6962-64k", "rfc6962:sha256:64KiB")
+            root, url = mksum.file_root(folder / "data" / "b" / "c"), f"http://127.0.0.1:{server.server_port}/data/b/c"
+            path = fetch(url, root, "rfc6962-64k", tmp_path / "fetched")
+            assert mksum.file_root(path) == root
+            with pytest.raises(ValueError):
+                fetch(url, mksum.root(b"other"), "rfc6962-64k", tmp_path / "again")
+        finally:
+            server.shutdown()
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_bagit(folder: pathlib.Path) -> None:
+    import bagit
+    from bagit_manifest import make_bag
+
+    make_bag(folder)
+    bag = bagit.Bag(str(folder))
+    assert bag.validate()
+    assert sorted(bag.payload_files()) == ["data/a", "data/b/c", "data/b/with space ü", "data/empty"]
+    (folder / "data" / "a").write_bytes(b"changed")
+    with pytest.raises(bagit.BagValidationError):
+        bagit.Bag(str(folder)).validate()
+
+
+def test_fsspec(folder: pathlib.Path) -> None:
+    import fsspec
+    from fsspec_files import range_digest, tree_roots, url_root
+
+    data = (folder / "data" / "b" / "c").read_bytes()
+    memory = fsspec.filesystem("memory")
+    memory.pipe("/top/one", data)
+    memory.pipe("/top/below/two", b"two")
+    for url in [f"file://{folder}/data/b/c", "memory://top/one"]:
+        assert url_root(url) == mksum.root(data)
+        rows = mksum.plan(len(data), "blake3", part=100_000)
+        assert mksum.join(range_digest(url, row) for row in rows) == mksum.root(data, "blake3")
+    assert list(tree_roots("memory://top")) == [
+        ("/top/below/two", mksum.root(b"two", "blake3")),
+        ("/top/one", mksum.root(data, "blake3")),
+    ]
+
+
+def test_obstore() -> None:
+    import obstore
+    from obstore.store import MemoryStore
+
+    store, data = MemoryStore(), noise(3_000_000)
+    obstore.put(store, "object", data)
+    assert mksum.file_root(obstore.open_reader(store, "object"), ["blake3", "sha256"]) == mksum.root(data, ["blake3", "sha256"])
+    rows = mksum.plan(len(data), "blake3", part=500_000)
+    parts = [obstore.get_range(store, "object", start=row["offset"], length=row["length"]) for row in rows]
+    assert mksum.join(map(mksum.map_range, rows, parts)) == mksum.root(data, "blake3")
+
+
+def test_zarr(tmp_path: pathlib.Path) -> None:
+    import numpy
+    import zarr
+    import zarr.storage
+    from zarr_store import lines, store_root
+
+    roots = []
+    for store in [zarr.storage.MemoryStore(), zarr.storage.LocalStore(tmp_path / "store")]:
+        group = zarr.create_group(store)
+        array = group.create_array("numbers", shape=(1000, 1000), chunks=(100, 100), dtype="i4")
+        array[:] = numpy.arange(1_000_000).reshape(1000, 1000)
+        roots.append(asyncio.run(store_root(store)))
+        assert asyncio.run(lines(store)).count(b"\n") > 100
+    assert roots[0] == roots[1]
+    array[5, 5] = 7
+    assert asyncio.run(store_root(store)) != roots[0]
+    assert os.path.exists(tmp_path / "store")
