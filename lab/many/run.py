@@ -16,10 +16,10 @@ import random
 import subprocess
 import sys
 
-LAB = pathlib.Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(LAB), str(LAB / "files")]
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import results
-from run import measure, output
+from results import LAB
+from timing import measure, output
 
 FILES = LAB.parent / "target/lab/many"
 HASHES = ("md5", "sha1", "sha256", "sha512")

@@ -81,11 +81,12 @@ test("inputs larger than memory are refused", () => {
     assert.deepEqual(printed.split("\n"), ["length", "length", "693e9af84d3dfcc71e640e005bdc5e2e"]);
 });
 
+const content = (at) => new Uint8Array(at * 40_000).fill(at);
+
 test("paths of files are hashed in order, and those that cannot be read are told", async () => {
     const folder = mkdtempSync(join(tmpdir(), "mksum-"));
     try {
         const paths = Array.from({ length: 40 }, (_, at) => join(folder, String(at)));
-        const content = (at) => new Uint8Array(at * 40_000).fill(at);
         paths.forEach((path, at) => writeFileSync(path, content(at)));
         paths.splice(7, 0, join(folder, "absent"));
         const pool = await Pool.start(2);
