@@ -37,7 +37,8 @@ export interface Exports {
     readonly leaf_finish: (number: number) => number;
     readonly leaf_end: (number: number) => void;
     readonly lot: (spec: number) => number;
-    readonly lot_begin: (lot: number, slot: number, len: number) => number;
+    readonly lot_takes: (lot: number, len: number) => number;
+    readonly lot_begin: (lot: number, slot: number, len: number) => void;
     readonly lot_room: (lot: number, slot: number) => number;
     readonly lot_advance: (lot: number) => void;
     readonly lot_state: (lot: number, slot: number) => number;

@@ -46,7 +46,7 @@ export async function* hashFiles<F extends FileLike>(
         while (!ended && early.length <= lot.size) {
             const next = await abortable(Promise.resolve(iterator.next()), signal);
             if (next.done) ended = true;
-            else early.push(new Reading(given++, next.value));
+            else early.push(new Reading(given++, next.value, (len) => lot.takes(len)));
         }
     };
     const settle = ({ index, file }: Reading<F>, result: Root | MksumError): void => {
@@ -71,7 +71,8 @@ export async function* hashFiles<F extends FileLike>(
                 const reading = early.shift()!;
                 const blob = await attempt(reading, () => reading.blob);
                 if (!blob) continue;
-                if (lot.begin(slot, blob.size)) {
+                if (lot.takes(blob.size)) {
+                    lot.begin(slot, blob.size);
                     slots.set(slot, reading);
                 } else {
                     const own = await attempt(reading, () => rootOf(format, blob, { signal }));
@@ -125,27 +126,36 @@ async function open(file: FileLike): Promise<Blob> {
     }
 }
 
-/** A file that is read slice by slice; the first slice as soon as it is opened. */
+/** A file that is read slice by slice. The first slice is read as soon as it is opened, if it will be hashed in a slot. */
 class Reading<F extends FileLike> {
     readonly blob: Promise<Blob>;
     len = 0;
-    private slice: Promise<Uint8Array>;
+    private slice: Promise<Uint8Array> | undefined;
     private bytes: Uint8Array = new Uint8Array();
     private used = 0;
     private position = 0;
 
-    constructor(readonly index: number, readonly file: F) {
-        this.blob = open(file);
-        this.slice = this.ahead();
+    constructor(
+        readonly index: number,
+        readonly file: F,
+        takes: (len: number) => boolean,
+    ) {
+        this.blob = open(file).then((blob) => {
+            this.len = blob.size;
+            if (takes(blob.size)) this.ahead(blob);
+            return blob;
+        });
+        // A failure is reported when it is awaited.
+        this.blob.catch(() => {});
     }
 
     /** Returns the next bytes: a slot's row, or the rest. */
     async next(): Promise<Uint8Array> {
         if (this.used === this.bytes.length) {
-            this.bytes = await this.slice;
+            this.bytes = await this.slice!;
             this.used = 0;
             this.position += this.bytes.length;
-            if (this.position < this.len) this.slice = this.ahead();
+            if (this.position < this.len) this.ahead(await this.blob);
         }
         // Slices are whole rows, except for a file's last.
         const row = this.bytes.subarray(this.used, this.used + ROW);
@@ -153,22 +163,17 @@ class Reading<F extends FileLike> {
         return row;
     }
 
-    private ahead(): Promise<Uint8Array> {
-        const from = this.position;
-        const slice = this.blob.then((blob) => {
-            this.len = blob.size;
-            return read(blob, from, Math.min(from + SLICE, blob.size));
-        });
-        // A failure is reported when it is awaited.
-        slice.catch(() => {});
-        return slice;
+    /** Begins to read the next slice. */
+    private ahead(blob: Blob): void {
+        this.slice = read(blob, this.position, Math.min(this.position + SLICE, blob.size));
+        this.slice.catch(() => {});
     }
 }
 
-/** Slots of the engine. Without lanes there is one, in which no file begins. */
+/** Slots of the engine. If the hash counts its blocks there is one, in which no file begins. */
 class Lot {
     readonly size: number = 1;
-    private readonly number: number = -1;
+    private number = -1;
 
     constructor(private readonly spec: Spec) {
         const engine = running();
@@ -179,8 +184,12 @@ class Lot {
         [this.number, this.size] = [view.getUint32(0, true), view.getUint32(4, true)];
     }
 
-    begin(slot: number, len: number): boolean {
-        return this.number >= 0 && call(running(), (exports) => exports.lot_begin(this.number, slot, len)) === 1;
+    takes(len: number): boolean {
+        return this.number >= 0 && call(running(), (exports) => exports.lot_takes(this.number, len)) === 1;
+    }
+
+    begin(slot: number, len: number): void {
+        call(running(), (exports) => exports.lot_begin(this.number, slot, len));
     }
 
     put(slot: number, bytes: Uint8Array): void {
@@ -206,6 +215,9 @@ class Lot {
     }
 
     end(): void {
-        if (this.number >= 0) call(running(), (exports) => exports.lot_end(this.number));
+        const { number } = this;
+        // A file may still be opened after the last result was taken.
+        this.number = -1;
+        if (number >= 0) call(running(), (exports) => exports.lot_end(number));
     }
 }

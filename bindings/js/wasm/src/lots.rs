@@ -41,10 +41,10 @@ pub enum RowState {
 }
 
 impl Lot {
-    /// Creates the places; `None` if the hash has no lanes for messages of different lengths.
+    /// Creates the places; `None` if the hash counts its blocks, so that messages of different lengths share no lanes.
     pub fn new(spec: &Spec) -> Option<Self> {
         let lanes = spec.hash().lanes();
-        let slots = if lanes > 1 { Slots::new(spec.hash(), lanes)? } else { return None };
+        let slots = Slots::new(spec.hash(), lanes)?;
         let mut rows = Vec::new();
         rows.resize(lanes, Row::default());
         Some(Lot { spec: spec.clone(), slots, rows })
@@ -55,14 +55,21 @@ impl Lot {
         self.rows.len()
     }
 
-    /// Begins a file of `len` bytes in a slot. Returns whether it is a single leaf; otherwise the slot stays free.
-    pub fn begin(&mut self, slot: usize, len: u64) -> bool {
-        let Some(message) = self.spec.single_leaf(len) else { return false };
+    /// Returns whether a file of `len` bytes is a single leaf, which can begin in a slot.
+    pub fn takes(&self, len: u64) -> bool {
+        self.spec.single_leaf(len).is_some()
+    }
+
+    /// Begins a file of `len` bytes in a slot.
+    ///
+    /// # Panics
+    /// If it is no single leaf.
+    pub fn begin(&mut self, slot: usize, len: u64) {
+        let message = self.spec.single_leaf(len).expect("a single leaf");
         self.slots.begin(slot, message.prefix);
         let row = &mut self.rows[slot];
         row.memory.clear();
         (row.from, row.len, row.zeros, row.left, row.state) = (0, len, message.zeros as usize, len, RowState::Wants);
-        true
     }
 
     /// Returns the address to which a file's next bytes are written, and how many there are.

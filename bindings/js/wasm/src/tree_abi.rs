@@ -197,7 +197,7 @@ exports! {
     }
 
     /// Creates places for files that are hashed side by side. Answers their number and how many there are, each in four bytes;
-    /// nothing if the hash has no lanes for messages of different lengths.
+    /// nothing if messages of different lengths share no lanes.
     fn lot(spec: u32) -> u32 {
         answer(|Global { last_spec, lots, .. }| {
             let lot = Lot::new(last_spec.parse(buffer(spec).0)?);
@@ -208,9 +208,14 @@ exports! {
         })
     }
 
-    /// Begins a file of `len` bytes in a slot. Returns 1, or 0 if it is not a single leaf.
-    fn lot_begin(number: u32, slot: u32, len: f64) -> u32 {
-        global(|global| global.lots.get(number).begin(slot as usize, len as u64) as u32)
+    /// Returns 1 if a file of `len` bytes can begin in a slot, or else 0.
+    fn lot_takes(number: u32, len: f64) -> u32 {
+        global(|global| global.lots.get(number).takes(len as u64) as u32)
+    }
+
+    /// Begins a file of `len` bytes in a slot.
+    fn lot_begin(number: u32, slot: u32, len: f64) {
+        global(|global| global.lots.get(number).begin(slot as usize, len as u64));
     }
 
     /// Returns the address to which a file's next bytes are written: 2^16, or the rest.
