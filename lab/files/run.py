@@ -40,7 +40,7 @@ def main():
 
     # Check the output before timing.
     assert output([mksum, "-f", "blake3", "--untagged", big]) == output(["b3sum", big])
-    assert output([mksum, "-f", "plain:sha256:1TiB", "--untagged", big]) == output(["sha256sum", big])
+    assert output([mksum, "-f", "sha256", "--untagged", big]) == output(["sha256sum", big])
 
     formats = (
         "rfc6962:sha256:64KiB rfc6962:sha256:16KiB blake3 glacier btv2 fsverity:sha256:4KiB mtsum:sha256 s3:md5:8MiB "
@@ -83,7 +83,7 @@ def main():
             names = [str(folder / f"{number:05}") for number in range(10_000)]
             assert output([mksum, "-f", "blake3", "--untagged", *names]) == output(["b3sum", *names])
             tools = {"sha256sum": ["sha256sum"], "b3sum": ["b3sum"], "mksum": [mksum], "mksum -f blake3": [mksum, "-f", "blake3"],
-                     "mksum -f plain:sha256:1TiB": [mksum, "-f", "plain:sha256:1TiB"]}
+                     "mksum -f sha256": [mksum, "-f", "sha256"]}
             rows += measure(case, {name: tool + names for name, tool in tools.items()}, len(names), "file", chosen.rounds)
         elif case == "start":
             small = LAB.parent / "target/lab/thousand"
