@@ -193,6 +193,8 @@ class Lot {
     }
 
     put(slot: number, bytes: Uint8Array): void {
+        // Bytes that come after another file's failure ended all are dropped.
+        if (this.number < 0) return;
         const engine = running();
         const at = call(engine, (exports) => exports.lot_room(this.number, slot));
         new Uint8Array(engine.exports.memory.buffer, at, bytes.length).set(bytes);
@@ -211,7 +213,7 @@ class Lot {
     }
 
     free(slot: number): void {
-        call(running(), (exports) => exports.lot_free(this.number, slot));
+        if (this.number >= 0) call(running(), (exports) => exports.lot_free(this.number, slot));
     }
 
     end(): void {
