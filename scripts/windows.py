@@ -22,6 +22,16 @@ SHIM = """#include <windows.h>
 BOOLEAN NTAPI SystemFunction036(PVOID, ULONG);
 __declspec(dllexport) BOOL WINAPI ProcessPrng(PBYTE data, SIZE_T size) { return SystemFunction036(data, (ULONG)size); }
 """
+# Opens a file as databases and virtual machines do, so that nobody else can open it, until its own input ends.
+LOCK = """#include <stdio.h>
+#include <windows.h>
+int main(int count, char **arguments) {
+    HANDLE file = CreateFileA(arguments[count - 1], GENERIC_READ | GENERIC_WRITE, 0, NULL, OPEN_EXISTING, 0, NULL);
+    puts(file == INVALID_HANDLE_VALUE ? "failed" : "locked");
+    fflush(stdout);
+    return getchar() != EOF || file == INVALID_HANDLE_VALUE;
+}
+"""
 ENVIRONMENT = {**os.environ, "WINEDEBUG": "-all"}
 PLACE = tempfile.TemporaryDirectory(prefix="mksum-windows-")
 # The command that runs the tool.
@@ -38,12 +48,16 @@ def prepare():
     TOOL[:] = [WINE, copy]
     subprocess.run([WINE, "wineboot", "--init"], env=ENVIRONMENT, capture_output=True, check=False)
     if run("--version").returncode:
-        source = place / "shim.c"
-        source.write_text(SHIM)
-        command = ["x86_64-w64-mingw32-gcc", "-shared", "-o", copy.parent / "bcryptprimitives.dll", source, "-ladvapi32"]
-        subprocess.run(command, check=True)
+        compile("shim.c", SHIM, "-shared", "-o", copy.parent / "bcryptprimitives.dll", "-ladvapi32")
     version = run("--version")
     assert version.returncode == 0, version
+
+
+def compile(name, text, *arguments):
+    """Compiles a program or library for Windows."""
+    source = pathlib.Path(PLACE.name) / name
+    source.write_text(text)
+    subprocess.run(["x86_64-w64-mingw32-gcc", source, *arguments], check=True)
 
 
 def run(*arguments, **more):
@@ -120,6 +134,26 @@ class Windows(unittest.TestCase):
         self.assertIn("-r processes the files in it", self.bad("."))
         self.assertIn("no fixed length", self.bad("keep", "NUL"))
         self.assertIn("nosuch", self.bad("nosuch"))
+
+    def test_devices_that_are_not_there(self):
+        for name in ("COM7", "LPT9"):
+            self.assertIn(name, self.bad(name, stdin=subprocess.DEVNULL, timeout=60), name)
+
+    def test_a_locked_file_stops_no_other(self):
+        program = self.folder / "lock.exe"
+        compile("lock.c", LOCK, "-o", program)
+        (self.folder / "locked").write_bytes(self.bytes)
+        command = [*TOOL[:-1], program, "locked"]
+        with subprocess.Popen(command, cwd=self.folder, env=ENVIRONMENT, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL) as locking:
+            self.assertEqual(locking.stdout.readline().strip(), b"locked")
+            done = run("locked", "f", cwd=self.folder)
+            locking.communicate()
+        self.assertEqual(done.returncode, 1, done)
+        self.assertIn(self.root, done.stdout)
+        self.assertNotIn("(locked)", done.stdout)
+        self.assertRegex(done.stderr, "^mksum: locked: .*(used by another process|Sharing violation|os error 32)")
+        self.assertIn(self.root, self.good("locked"))
 
     def test_streams(self):
         self.assertIn(self.root, self.good("-", input=self.bytes))
