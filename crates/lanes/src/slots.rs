@@ -20,10 +20,11 @@ use core::{fmt, ptr};
 /// use mksum_lanes::{Hash, Piece, Slots};
 ///
 /// let mut slots = Slots::new(Hash::Sha256, 2).expect("SHA-256 does not count its blocks");
-/// let mut pieces = [Piece::last(0, b"short"), Piece::last(1, &[7; 1000])];
-/// while pieces.iter().any(|piece| !slots.is_used_up(piece)) {
+/// let mut pieces = vec![Piece::last(0, b"short"), Piece::last(1, &[7; 1000])];
+/// while !pieces.is_empty() {
 ///     slots.advance(&mut pieces);
-///     // Here, the slot of a piece that is used up could begin another message.
+///     // The slot of a message that has ended could begin another one here.
+///     pieces.retain(|piece| !slots.is_used_up(piece));
 /// }
 /// let mut digest = [0; 32];
 /// slots.finish(0, &mut digest);
