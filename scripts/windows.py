@@ -8,6 +8,7 @@ On other systems it needs wine, and for a Wine without bcryptprimitives.dll a C 
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -224,6 +225,30 @@ class Windows(unittest.TestCase):
         output, errors = process.communicate()
         self.assertEqual((process.returncode, output), (1, ""), errors)
         self.assertIn("changed while it was read", errors)
+
+    @unittest.skipIf(NATIVE, "consoles of Windows itself are looked at by hand")
+    def test_progress_on_a_console(self):
+        import pty
+
+        master, slave = pty.openpty()
+        command = [*TOOL, "--throttle", "300kB", "f"]
+        environment = {**ENVIRONMENT, "TERM": "xterm"}
+        with subprocess.Popen(
+            command, cwd=self.folder, env=environment, stdin=slave, stdout=slave, stderr=slave, start_new_session=True
+        ):
+            os.close(slave)
+            shown = b""
+            try:
+                while part := os.read(master, 1 << 16):
+                    shown += part
+            except OSError:
+                # Linux reports so that the other side was closed.
+                pass
+        os.close(master)
+        # Wine's console writes escape sequences of its own.
+        text = re.sub(rb"\x1b\[[0-9;?]*[A-Za-z]|[\r\n]", b"", shown)
+        self.assertRegex(text, rb"\[=* *\] +\d+% [0-9.]+ kB of 588\.89 kB, [0-9.]+ kB/s, \d+ s left +f")
+        self.assertIn(self.root.encode(), text)
 
     def test_help_says_what_is_not_there(self):
         self.assertIn("On Windows:", self.good("--help"))
