@@ -15,8 +15,8 @@ use feed::{Desk, Next};
 /// Jobs are taken from their iterator as room allows: at most `ahead` are begun before the first result that `consume` has
 /// not taken. Each thread makes a state with `start` and hands it to each of its jobs.
 ///
-/// - With fewer than two threads, the calling thread works itself, one job at a time, as `consume` asks for results. The
-///   same happens where the system has no thread to give. With some of the threads asked for, those do all the work.
+/// - The calling thread is one of the `threads`: it does jobs while `consume` waits for a result that is not there yet. With
+///   fewer threads than asked for, down to the calling one alone, those do all the work.
 /// - If `consume` returns without having taken all results, no further job is begun.
 /// - If `work` or `jobs` panics, `consume` gets the results before that job's, and then the panic goes on in it: nothing
 ///   waits for ever.
@@ -38,13 +38,7 @@ where
 {
     #[cfg(feature = "std")]
     if threads > 1 {
-        let turn = |state: &mut S, feed: &mut Feed<'_, J, R>| {
-            if let Some((ticket, job)) = feed.take() {
-                let result = work(state, job);
-                feed.deliver(ticket, result);
-            }
-        };
-        return threads::ordered_turns(threads, ahead.max(1), jobs, start, turn, consume);
+        return threads::ordered(threads, ahead.max(1), jobs, start, work, consume);
     }
     // One after the other: nothing is to be kept in order.
     let _ = (threads, ahead);
@@ -53,6 +47,9 @@ where
 }
 
 /// As [`ordered`], for threads that work on several jobs at a time.
+///
+/// The calling thread only consumes, so that results go on their way at once however long `jobs` takes to give the next
+/// one; it works itself with fewer than two threads, or if the system has none to give.
 ///
 /// A thread calls `turn` again and again until all its jobs have results. Each turn takes as many jobs as it likes, works a
 /// while, and delivers the results that are ready, in any order. A turn that neither takes a job nor delivers a result

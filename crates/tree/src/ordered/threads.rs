@@ -51,6 +51,49 @@ fn wait<'a, T>(condvar: &Condvar, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T>
     condvar.wait(guard).unwrap_or_else(PoisonError::into_inner)
 }
 
+/// What a thread waits for when it asks for a job.
+#[derive(Clone, Copy)]
+enum Wait {
+    /// Nothing: it has jobs under way, and the others may be waiting for their results.
+    None,
+    /// Another thread that takes a job.
+    Turn,
+    /// Room for the result as well.
+    Room,
+}
+
+/// [`ordered`](super::ordered) on two or more threads, the calling one among them; `ahead` is at least 1.
+pub fn ordered<J, S, R, T>(
+    threads: usize,
+    ahead: usize,
+    jobs: impl Iterator<Item = J> + Send,
+    start: impl Fn() -> S + Sync,
+    work: impl Fn(&mut S, J) -> R + Sync,
+    consume: impl FnOnce(&mut dyn Iterator<Item = R>) -> T,
+) -> T
+where
+    R: Send,
+{
+    let turn = |state: &mut S, feed: &mut Feed<'_, J, R>| {
+        if let Some((ticket, job)) = feed.take() {
+            let result = work(state, job);
+            feed.deliver(ticket, result);
+        }
+    };
+    let shared = Shared::new(jobs, ahead);
+    scope(|scope| {
+        let _ending = Ending(&shared);
+        for _ in 1..threads {
+            // Fewer threads than asked for do the same work.
+            if spawn(scope, || Worker::new(&shared, &start, &turn).run()).is_err() {
+                break;
+            }
+        }
+        let mut own = Worker::new(&shared, &start, &turn);
+        consume(&mut Results { shared: &shared, help: || own.help() })
+    })
+}
+
 /// [`ordered_turns`](super::ordered_turns) on two or more threads; `ahead` is at least 1.
 pub fn ordered_turns<J, S, R, T>(
     threads: usize,
@@ -63,20 +106,13 @@ pub fn ordered_turns<J, S, R, T>(
 where
     R: Send,
 {
-    let shared = Shared {
-        jobs: Mutex::new(Jobs { iterator: jobs, next: 0 }),
-        state: Mutex::new(State { waiting: BTreeMap::new(), taken: 0, count: None, ended: false, closed: false }),
-        room: Condvar::new(),
-        news: Condvar::new(),
-        ahead,
-    };
-    let worker = || shared.run(&start, &turn);
+    let shared = Shared::new(jobs, ahead);
     let done = scope(|scope| {
         // Dropped when the consumer returns or panics, so that the scope does not wait for unwanted jobs.
         let ending = Ending(&shared);
         for spawned in 0..threads {
             // Fewer threads than asked for do the same work.
-            if spawn(scope, worker).is_err() {
+            if spawn(scope, || Worker::new(&shared, &start, &turn).run()).is_err() {
                 if spawned == 0 {
                     drop(ending);
                     return Err(consume);
@@ -84,7 +120,7 @@ where
                 break;
             }
         }
-        Ok(consume(&mut Results(&shared)))
+        Ok(consume(&mut Results { shared: &shared, help: || false }))
     });
     done.unwrap_or_else(|consume| {
         let jobs = shared.jobs.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -92,32 +128,71 @@ where
     })
 }
 
-impl<J, I: Iterator<Item = J>, R> Shared<I, R> {
-    /// Works until there are no more jobs, or no more results are wanted.
-    fn run<S>(&self, start: impl Fn() -> S, turn: impl Fn(&mut S, &mut Feed<'_, J, R>)) {
-        let (mut desk, mut own) = (Desk::new(), None);
-        while !desk.is_done() {
-            let mut next = |may_wait| self.next_job(may_wait);
-            let mut feed = Feed::new(&mut desk, &mut next);
-            let outcome = catch_unwind(AssertUnwindSafe(|| turn(own.get_or_insert_with(&start), &mut feed)));
-            let ready = desk.ready.drain(..).map(|(number, result)| (number, Ok(result)));
-            // The panic stands for the first job that has no result now.
-            let panic = outcome.err().zip(desk.held.first());
-            let failed = panic.is_some();
-            let wanted = self.deliver(ready.chain(panic.map(|(panic, &number)| (number, Err(panic)))));
-            if failed || !wanted {
-                return;
-            }
-        }
+/// A thread's part: its state, and the jobs that it has under way.
+struct Worker<'a, I, S, R, A, F> {
+    shared: &'a Shared<I, R>,
+    start: A,
+    turn: F,
+    state: Option<S>,
+    desk: Desk<R>,
+}
+
+impl<'a, J, I, S, R, A, F> Worker<'a, I, S, R, A, F>
+where
+    I: Iterator<Item = J>,
+    A: Fn() -> S,
+    F: Fn(&mut S, &mut Feed<'_, J, R>),
+{
+    fn new(shared: &'a Shared<I, R>, start: A, turn: F) -> Self {
+        Worker { shared, start, turn, state: None, desk: Desk::new() }
     }
 
-    /// The next job and its number, once there is room for its result.
-    fn next_job(&self, may_wait: bool) -> Next<J> {
+    /// Works until there are no more jobs, or no more results are wanted.
+    fn run(mut self) {
+        while !self.desk.is_done() && self.turn(|may_wait| if may_wait { Wait::Room } else { Wait::None }).is_some() {}
+    }
+
+    /// Does a job, if there is one to begin, and returns whether there was.
+    fn help(&mut self) -> bool {
+        // The consumer makes the room, so it must not wait for it.
+        self.turn(|_| Wait::Turn) != Some(0)
+    }
+
+    /// One turn: how many results it had, or `None` if it was the last one.
+    fn turn(&mut self, wait: impl Fn(bool) -> Wait) -> Option<usize> {
+        let Worker { shared, start, turn, state, desk } = self;
+        let mut next = |may_wait| shared.next_job(wait(may_wait));
+        let mut feed = Feed::new(desk, &mut next);
+        let outcome = catch_unwind(AssertUnwindSafe(|| turn(state.get_or_insert_with(start), &mut feed)));
+        let ready = desk.ready.len();
+        let results = desk.ready.drain(..).map(|(number, result)| (number, Ok(result)));
+        // The panic stands for the first job that has no result now.
+        let panic = outcome.err().zip(desk.held.first());
+        let failed = panic.is_some();
+        let wanted = shared.deliver(results.chain(panic.map(|(panic, &number)| (number, Err(panic)))));
+        (!failed && wanted).then_some(ready)
+    }
+}
+
+impl<I, R> Shared<I, R> {
+    fn new(jobs: I, ahead: usize) -> Self {
+        Shared {
+            jobs: Mutex::new(Jobs { iterator: jobs, next: 0 }),
+            state: Mutex::new(State { waiting: BTreeMap::new(), taken: 0, count: None, ended: false, closed: false }),
+            room: Condvar::new(),
+            news: Condvar::new(),
+            ahead,
+        }
+    }
+}
+
+impl<J, I: Iterator<Item = J>, R> Shared<I, R> {
+    /// The next job and its number, if there is room for its result.
+    fn next_job(&self, patience: Wait) -> Next<J> {
         let mut jobs = loop {
-            // Whoever has jobs under way must not wait: the others may be waiting for their results.
-            let jobs = match may_wait {
-                true => lock(&self.jobs),
-                false => match self.jobs.try_lock() {
+            let jobs = match patience {
+                Wait::Turn | Wait::Room => lock(&self.jobs),
+                Wait::None => match self.jobs.try_lock() {
                     Ok(jobs) => jobs,
                     Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
                     Err(TryLockError::WouldBlock) => return Next::NoRoom,
@@ -130,9 +205,7 @@ impl<J, I: Iterator<Item = J>, R> Shared<I, R> {
             if jobs.next < state.taken + self.ahead {
                 break jobs;
             }
-            if !may_wait {
-                return Next::NoRoom;
-            }
+            let Wait::Room = patience else { return Next::NoRoom };
             drop(jobs);
             drop(wait(&self.room, state));
         };
@@ -175,13 +248,18 @@ impl<J, I: Iterator<Item = J>, R> Shared<I, R> {
 }
 
 /// The results in order, for the consumer.
-struct Results<'a, I, R>(&'a Shared<I, R>);
+struct Results<'a, I, R, H> {
+    shared: &'a Shared<I, R>,
+    /// Does a job, and returns whether there was one.
+    help: H,
+}
 
-impl<I, R> Iterator for Results<'_, I, R> {
+impl<I, R, H: FnMut() -> bool> Iterator for Results<'_, I, R, H> {
     type Item = R;
 
     fn next(&mut self) -> Option<R> {
-        let Results(shared) = self;
+        let Results { shared, help } = self;
+        let mut idle = false;
         let mut state = lock(&shared.state);
         let outcome = loop {
             let next = state.taken;
@@ -191,7 +269,13 @@ impl<I, R> Iterator for Results<'_, I, R> {
             if let Some(outcome) = state.waiting.remove(&next) {
                 break outcome;
             }
-            state = wait(&shared.news, state);
+            state = if idle {
+                wait(&shared.news, state)
+            } else {
+                drop(state);
+                idle = !help();
+                lock(&shared.state)
+            };
         };
         state.taken += 1;
         if outcome.is_err() {
