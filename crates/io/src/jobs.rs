@@ -65,15 +65,39 @@ pub(crate) fn hash_opened(opened: Opened, job: &Job, options: &Options) -> Resul
     };
     match opened {
         Opened::File(file) => hash_file(*file, path, &job.specs),
-        Opened::Stream(stream) => {
+        Opened::Stream(mut stream) => {
             widen_pipe(&stream);
-            let mut stream = Stream::new(stream, path, options);
+            let mut stream = Stream::new(&mut stream, path, options);
             let len = job.window.map_or(Ok(None), |window| stream.enter(window))?;
             let roots = hash_stream(&mut stream, None, path, &job.specs, options)?;
             stream.check(len)?;
             Ok(roots.expect("a stream is read once"))
         }
     }
+}
+
+/// The roots of all bytes that `reader` has, read once by the calling thread and hashed by those of the options; `path` is for
+/// errors.
+///
+/// ```
+/// use mksum_io::{Options, hash_reader};
+///
+/// let spec: mksum::Spec = "blake3".parse()?;
+/// let roots = hash_reader(&mut &b"some bytes"[..], "memory".as_ref(), &[spec.clone()], &Options::new())?;
+/// assert_eq!(*roots[0].as_ref().unwrap(), spec.root(b"some bytes")?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// If a read fails, or the work is [stopped](crate::Stop): then there is no root in any format.
+pub fn hash_reader(
+    reader: &mut (dyn Read + Send),
+    path: &Path,
+    specs: &[Spec],
+    options: &Options,
+) -> Result<Roots, Error> {
+    let roots = hash_stream(&mut Stream::new(reader, path, options), None, path, specs, options)?;
+    Ok(roots.expect("a stream is read once"))
 }
 
 #[cfg(unix)]
@@ -127,7 +151,7 @@ fn hash_pieces(file: &File, path: &Path, spec: &Spec) -> Result<Result<Root, Err
 
 /// A stream with its path, for errors.
 pub(crate) struct Stream<'a> {
-    stream: std::fs::File,
+    stream: &'a mut (dyn Read + Send),
     path: &'a Path,
     /// The bytes read so far.
     done: u64,
@@ -138,7 +162,7 @@ pub(crate) struct Stream<'a> {
 
 impl<'a> Stream<'a> {
     /// All of a stream.
-    pub fn new(stream: std::fs::File, path: &'a Path, options: &'a Options) -> Self {
+    pub fn new(stream: &'a mut (dyn Read + Send), path: &'a Path, options: &'a Options) -> Self {
         Stream { stream, path, done: 0, end: u64::MAX, options }
     }
 
@@ -172,6 +196,7 @@ impl Bytes for Stream<'_> {
         let most = (self.end - self.done).min(buffer.len() as u64) as usize;
         let (buffer, mut len) = (&mut buffer[..most], 0);
         while len < buffer.len() {
+            self.options.stop.check(self.path)?;
             match uninterrupted(|| self.stream.read(&mut buffer[len..])) {
                 Ok(0) => break,
                 Ok(more) => {

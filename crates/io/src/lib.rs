@@ -4,7 +4,6 @@
 mod buffer;
 mod error;
 mod file;
-mod hash_reader;
 mod holes;
 mod jobs;
 mod many;
@@ -25,8 +24,7 @@ mod window;
 
 pub use error::{Error, Refusal, reason};
 pub use file::File;
-pub use hash_reader::hash_reader;
-pub use jobs::{Input, Job, Roots, hash};
+pub use jobs::{Input, Job, Roots, hash, hash_reader};
 pub use many::hash_all;
 pub use merklize::{Leaves, Merklized, merklize, random};
 pub use options::{Meter, Mode, Options, Stop, Throttle};

@@ -126,9 +126,9 @@ fn held(path: &Path, options: &Options) -> Result<Held, Error> {
 }
 
 /// All bytes of a stream: only its end shows how many leaves there are.
-fn read_all(stream: fs::File, path: &Path, options: &Options) -> Result<Vec<u8>, Error> {
+fn read_all(mut stream: fs::File, path: &Path, options: &Options) -> Result<Vec<u8>, Error> {
     widen_pipe(&stream);
-    let (mut stream, mut bytes) = (Stream::new(stream, path, options), Vec::new());
+    let (mut stream, mut bytes) = (Stream::new(&mut stream, path, options), Vec::new());
     loop {
         // Twice as much as there is: memory is asked for as bytes come.
         let (filled, more) = (bytes.len(), bytes.len().max(1 << 20));
