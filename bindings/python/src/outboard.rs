@@ -6,10 +6,10 @@ use crate::files::path_of;
 use crate::root::Root;
 use crate::spec::Format;
 use crate::work::{Call, Stop};
-use mksum::outboard::{Checked, KeptLayout};
-use mksum::proof::{Claim, Cut, Proof, ProofError};
-use mksum::{Digest, Plan, Role, Spec, Subtree, Subtrees};
-use mksum_io::outboard::{self, Changes, Finding, Keeping, Repair, Stored, append, beside, is_unchanged};
+use mksum::Spec;
+use mksum::outboard::KeptLayout;
+use mksum::proof::{Claim, Proof, ProofError};
+use mksum_io::outboard::{self, Changes, Keeping, Repair, Stored, append, beside, is_unchanged};
 use mksum_io::{Error, File, Options, open_replica};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -50,13 +50,7 @@ impl Outboard {
         let found = call.run(py, move |options| {
             let mut found: Vec<Place> = Vec::new();
             outboard::verify(File::open(&path, options)?, (&opened, &place), range, &mut |finding| {
-                let (kind, range) = match finding {
-                    Finding::Damaged(range) => ("damaged", range),
-                    Finding::Missing(range) => ("missing", range),
-                    Finding::Grown(range) => ("grown", range),
-                    Finding::Unreadable { unit, .. } => ("unreadable", unit),
-                    Finding::Node(node) => ("outboard", node.start..node.end()),
-                };
+                let (kind, range) = (finding.kind(), finding.range());
                 match found.last_mut() {
                     Some(last) if last.kind == kind && last.range.end == range.start => last.range.end = range.end,
                     _ => found.push(Place { kind, range }),
@@ -399,26 +393,10 @@ fn proof(path: &Path, opened: &Opened, claim: Claim, options: &Options) -> Resul
     let cut = claim.cut(spec, len)?;
     let edges =
         claim.edges(spec, len)?.into_iter().map(|edge| file.bytes(edge)).collect::<Result<Vec<_>, _>>()?.concat();
-    let inner = Inner { checked: Checked::new(opened), cut };
-    // One piece: only the nodes that the proof needs are asked for.
-    let plan = Plan { threads: 1, piece: u64::MAX, group: 1 };
-    let made = spec.prove(&(inner, &file), cut, &plan);
-    let (root, digests) = made.map_err(|error| Error::from_join(error, path, spec))?;
+    let (root, digests) = outboard::prove(&file, opened, cut)?;
     file.finish()?;
     if root != opened.root() {
         return Err(ProofError::Root { expected: opened.root().to_string(), found: root.to_string() }.into());
     }
     Ok(Proof::new(spec, len, claim, digests, edges)?)
-}
-
-/// An outboard without the leaves at the edges: their bytes are in the proof, so the file has to answer for them.
-struct Inner<'a> {
-    checked: Checked<'a, Stored>,
-    cut: Cut,
-}
-
-impl Subtrees for Inner<'_> {
-    fn digest(&self, spec: &Spec, node: Subtree, role: Role) -> Result<Option<Digest>, mksum::Error> {
-        if self.cut.opens(node) { Ok(None) } else { self.checked.digest(spec, node, role) }
-    }
 }

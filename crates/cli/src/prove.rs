@@ -6,9 +6,9 @@ use crate::failure::Failure;
 use crate::json;
 use crate::tool::Tool;
 use base64ct::{Base64, Encoding};
-use mksum::outboard::{Checked, Outboard};
-use mksum::proof::{Claim, Cut, Proof, ProofError};
-use mksum::{Digest, Plan, Role, Root, Spec, Subtree, Subtrees};
+use mksum::Root;
+use mksum::outboard::Outboard;
+use mksum::proof::{Claim, Proof, ProofError};
 use mksum_cli::name::Shown;
 use mksum_io::outboard::{self, Stored, is_unchanged};
 use mksum_io::{Error, File};
@@ -69,15 +69,13 @@ fn proof(tool: &Tool, args: &Prove) -> Result<(Root, Proof), Failure> {
     let bytes = edges.into_iter().map(|edge| file.bytes(edge)).collect::<Result<Vec<_>, _>>()?.concat();
     let whole = outboard.is_none();
     let _progress = tool.progress(move || [whole.then_some(len)].into_iter());
-    let made = match &outboard {
-        None => spec.prove(&file, cut, &file.plan(&spec)),
-        Some(outboard) => {
-            let inner = Inner { checked: Checked::new(outboard), cut };
-            // One piece: only the nodes that the proof needs are asked for.
-            spec.prove(&(inner, &file), cut, &Plan { threads: 1, piece: u64::MAX, group: 1 })
+    let (root, digests) = match &outboard {
+        None => {
+            let made = spec.prove(&file, cut, &file.plan(&spec));
+            made.map_err(|error| Error::from_join(error, &args.file, &spec))?
         }
+        Some(outboard) => outboard::prove(&file, outboard, cut)?,
     };
-    let (root, digests) = made.map_err(|error| Error::from_join(error, &args.file, &spec))?;
     let proof = Proof::new(&spec, len, claim, digests, bytes).map_err(fail)?;
     file.finish()?;
     match outboard.filter(|outboard| outboard.root() != root) {
@@ -108,18 +106,6 @@ fn kept(tool: &Tool, args: &Prove, file: &File) -> Result<Option<Outboard<Stored
     }
     tool.console.note(&format_args!("{}: not used, so the whole file is read: {unfit}", Shown(&path)));
     Ok(None)
-}
-
-/// An outboard without the leaves at the edges: their bytes are in the proof, so the file has to answer for them.
-struct Inner<'a> {
-    checked: Checked<'a, Stored>,
-    cut: Cut,
-}
-
-impl Subtrees for Inner<'_> {
-    fn digest(&self, spec: &Spec, node: Subtree, role: Role) -> Result<Option<Digest>, mksum::Error> {
-        if self.cut.opens(node) { Ok(None) } else { self.checked.digest(spec, node, role) }
-    }
 }
 
 #[derive(Serialize)]

@@ -85,20 +85,16 @@ impl<'a> Report<'a> {
 
     /// Adds a finding.
     pub fn add(&mut self, finding: Finding) {
-        let (kind, range, parts) = match finding {
-            Finding::Damaged(range) => ("damaged", range, Vec::new()),
-            Finding::Missing(range) => ("missing", range, Vec::new()),
-            Finding::Grown(range) => ("grown", range, Vec::new()),
-            Finding::Unreadable { unit, parts } => ("unreadable", unit, parts),
-            Finding::Node(node) => {
+        let (kind, range) = (finding.kind(), finding.range());
+        let parts = match finding {
+            Finding::Unreadable { parts, .. } => parts,
+            Finding::Node(_) => {
                 self.nodes += 1;
                 self.tool.console.fail();
-                let mut line = self.line("outboard", node.start..node.end());
-                if !self.json {
-                    line.kind = "damaged node over";
-                }
+                let line = self.line(if self.json { kind } else { "damaged node over" }, range);
                 return line.print(self.tool, self.json, &self.place);
             }
+            _ => Vec::new(),
         };
         match &mut self.open {
             Some(open) if open.kind == kind && open.range.end == range.start && open.unreadable.len() < Self::PARTS => {

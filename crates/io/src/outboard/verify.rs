@@ -28,6 +28,28 @@ pub enum Finding {
     Node(Subtree),
 }
 
+impl Finding {
+    /// The kind, as `spec/json.md` names it.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Finding::Damaged(_) => "damaged",
+            Finding::Missing(_) => "missing",
+            Finding::Grown(_) => "grown",
+            Finding::Unreadable { .. } => "unreadable",
+            Finding::Node(_) => "outboard",
+        }
+    }
+
+    /// The bytes of the file that it is about.
+    pub fn range(&self) -> Range<u64> {
+        match self {
+            Finding::Damaged(range) | Finding::Missing(range) | Finding::Grown(range) => range.clone(),
+            Finding::Unreadable { unit, .. } => unit.clone(),
+            Finding::Node(node) => node.start..node.end(),
+        }
+    }
+}
+
 /// Reports to `found` where the bytes `range` of `file` differ from its outboard, read from `place`, left to right.
 ///
 /// Reads the units that have a byte of `range`, and the nodes above them: see [`Outboard::damaged`]. A unit that the disk cannot
