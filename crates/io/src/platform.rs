@@ -136,6 +136,20 @@ pub(crate) fn kind(file: &File, metadata: &Metadata) -> Kind {
     Kind::Stream
 }
 
+/// Whether a file could not be opened because this process, or the system, has too many open.
+pub(crate) fn is_too_many(error: &io::Error) -> bool {
+    #[cfg(unix)]
+    {
+        let full = [rustix::io::Errno::MFILE, rustix::io::Errno::NFILE];
+        full.iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = error;
+        false
+    }
+}
+
 /// Whether an error of a read means that the device cannot read these bytes; other bytes of the file may be fine.
 pub(crate) fn is_media_error(error: &io::Error) -> bool {
     // Windows: CRC, SECTOR_NOT_FOUND, READ_FAULT, DEVICE_HARDWARE_ERROR, IO_DEVICE, DISK_OPERATION_FAILED.

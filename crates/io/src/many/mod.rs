@@ -5,6 +5,7 @@ mod queue;
 
 use crate::jobs::{hash_file, hash_opened};
 use crate::open::{Opened, Waiting, open_with};
+use crate::platform::is_too_many;
 use crate::{Error, File, Input, Job, Mode, Options, Roots, hash};
 use bench::{Bench, Shared};
 use mksum::ordered::{Feed, ordered_turns};
@@ -121,20 +122,6 @@ fn is_chain(file: &File, job: &Job) -> bool {
     messages.all(|message| message.is_some_and(|message| message.zeros == first.zeros))
         && !file.is_rotating()
         && file.options().mode != Mode::Direct
-}
-
-/// Whether a file could not be opened because this process, or the system, has too many open.
-fn is_too_many(error: &std::io::Error) -> bool {
-    #[cfg(unix)]
-    {
-        let full = [rustix::io::Errno::MFILE, rustix::io::Errno::NFILE];
-        full.iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = error;
-        false
-    }
 }
 
 /// The length of a file, 0 for whatever else an input is.
