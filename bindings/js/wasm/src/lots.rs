@@ -72,15 +72,15 @@ impl Lot {
         (row.from, row.len, row.zeros, row.left, row.state) = (0, len, message.zeros as usize, len, RowState::Wants);
     }
 
-    /// Returns the address to which a file's next bytes are written, and how many there are.
-    pub fn room(&mut self, slot: usize) -> (*mut u8, usize) {
+    /// Returns the address to which a file's next bytes are written: 2^16, or the rest.
+    pub fn room(&mut self, slot: usize) -> *mut u8 {
         let row = &mut self.rows[slot];
         let len = row.left.min(ROW as u64) as usize;
         (row.from, row.left) = (0, row.left - len as u64);
         row.memory.clear();
         row.memory.resize(len + if row.left == 0 { row.zeros } else { 0 }, 0);
         row.state = RowState::Has;
-        (row.memory.as_mut_ptr(), len)
+        row.memory.as_mut_ptr()
     }
 
     /// Hashes until the bytes of some file are used up.

@@ -220,7 +220,7 @@ exports! {
 
     /// Returns the address to which a file's next bytes are written: 2^16, or the rest.
     fn lot_room(number: u32, slot: u32) -> *mut u8 {
-        global(|global| global.lots.get(number).room(slot as usize).0)
+        global(|global| global.lots.get(number).room(slot as usize))
     }
 
     /// Hashes side by side until the bytes of some file are used up.
