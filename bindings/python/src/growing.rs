@@ -1,14 +1,13 @@
 //! Bytes that are hashed as they come, and all at once.
 
 use crate::spec::is_sum;
+use mksum::ordered::ordered;
 use mksum::{
-    Cover, Digest, Digests, Error, Frontier, LeafHasher, MAX_LEN, Memory, Messages, NeedsLength, Role, Root, Shape,
+    Digest, Digests, Error, Frontier, LeafHasher, MAX_LEN, Memory, Messages, NeedsLength, Plan, Role, Root, Shape,
     Spec, Subtree, Subtrees,
 };
-use std::panic::resume_unwind;
 use std::sync::LazyLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread::{self, available_parallelism};
+use std::thread::available_parallelism;
 
 /// Threads are worth their start for at least this many bytes each, about a millisecond of hashing: on a busy machine a thread may
 /// begin that late, and short inputs are never to be slower than on one thread.
@@ -23,49 +22,25 @@ fn threads(len: u64) -> usize {
     if len < 2 * SHARE { 1 } else { usize::try_from(len / SHARE).unwrap_or(usize::MAX).min(*CORES) }
 }
 
-/// How a tree over `len` bytes in memory is cut: the length of a piece in bytes, and the pieces that are hashed side by side.
-fn cut(spec: &Spec, len: u64) -> (u64, usize) {
-    let shape = spec.shape();
-    let (leaf, lanes) = (shape.leaf(), spec.hash().lanes() as u64);
-    match shape {
-        Shape::Even { .. } if leaf <= PIECE => (shape.batch(PIECE).max(leaf), 1),
-        // Long leaves side by side: as many as there are lanes, if every thread has some then.
-        _ => (leaf, len.div_ceil(leaf).div_ceil(threads(len) as u64).clamp(1, lanes.max(PIECE / leaf)) as usize),
-    }
+/// The bytes of a piece: threads get longer ones, since each costs them a turn.
+fn piece(len: u64, threads: usize) -> u64 {
+    if threads == 1 { PIECE } else { (len / (8 * threads as u64)).clamp(PIECE, 8 * PIECE) }
 }
 
-/// The digests of subtrees that follow one another, `group` of them side by side, on as many threads as pay.
-///
-/// The calling thread works like the others, which end with the call, so that a process can fork afterwards.
-fn digests(spec: &Spec, memory: &Memory<'_>, nodes: &[Subtree], group: usize) -> Result<Vec<(Subtree, Digest)>, Error> {
-    let len = nodes.iter().map(|node| node.len).sum();
-    let (groups, next) = (nodes.chunks(group).collect::<Vec<_>>(), AtomicUsize::new(0));
-    let work = || {
-        let mut done = Vec::new();
-        while let Some(nodes) = groups.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let mut digests = Digests::new(spec.hash().size());
-            done.push(memory.digests(spec, nodes, &mut digests).map(|()| (*nodes, digests)));
+/// How a tree over `len` bytes in memory is cut for threads and lanes.
+fn cut(spec: &Spec, len: u64) -> Plan {
+    let (shape, threads) = (spec.shape(), threads(len));
+    let (leaf, lanes) = (shape.leaf(), spec.hash().lanes() as u64);
+    match shape {
+        Shape::Even { .. } if leaf <= PIECE => {
+            Plan { threads, piece: shape.batch(piece(len, threads)).max(leaf), group: 1 }
         }
-        done
-    };
-    let done = thread::scope(|scope| {
-        let helpers = (1..threads(len).min(groups.len()))
-            // With fewer threads than asked for, those do all the work.
-            .map_while(|_| thread::Builder::new().spawn_scoped(scope, work).ok())
-            .collect::<Vec<_>>();
-        let mut done = work();
-        for helper in helpers {
-            done.extend(helper.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        // Long leaves side by side: as many as there are lanes, if every thread has some then.
+        _ => {
+            let group = len.div_ceil(leaf).div_ceil(threads as u64).clamp(1, lanes.max(PIECE / leaf)) as usize;
+            Plan { threads, piece: leaf, group }
         }
-        done
-    });
-    let mut known = Vec::with_capacity(nodes.len());
-    for result in done {
-        let (nodes, digests) = result?;
-        known.extend(nodes.iter().copied().zip(digests.iter()));
     }
-    known.sort_unstable_by_key(|(node, _)| (node.start, node.len));
-    Ok(known)
 }
 
 /// The root of bytes in memory.
@@ -74,14 +49,9 @@ pub fn root(spec: &Spec, bytes: &[u8]) -> Result<Root, Error> {
     if is_sum(spec) || len <= spec.leaf() {
         return spec.root(bytes);
     }
-    let (piece, group) = cut(spec, len);
-    if threads(len) == 1 && group == 1 {
-        return spec.root(bytes);
-    }
-    let pieces: Vec<_> = spec.plan(len, piece)?.collect();
-    match pieces[..] {
-        [_] => spec.root(bytes),
-        _ => spec.root_from(&digests(spec, &Memory::new(bytes), &pieces, group)?, len),
+    match cut(spec, len) {
+        Plan { threads: 1, group: 1, .. } => spec.root(bytes),
+        plan => spec.root_parallel(&Memory::new(bytes), len, &plan),
     }
 }
 
@@ -95,12 +65,8 @@ pub fn digest(spec: &Spec, bytes: &[u8]) -> Result<Digest, Error> {
 
 /// The digest of `node`, a subtree of a tree over `len` bytes, from its bytes.
 pub fn subtree(spec: &Spec, len: u64, node: Subtree, bytes: &[u8]) -> Result<Digest, Error> {
-    let (memory, (piece, group)) = (Memory::from(node.start, bytes), cut(spec, node.len));
-    let pieces: Vec<_> = Cover::new(spec.shape(), node, piece).collect();
-    match pieces[..] {
-        [_] => spec.join(&memory, node, spec.role(len, node)),
-        _ => spec.join(&digests(spec, &memory, &pieces, group)?, node, spec.role(len, node)),
-    }
+    let memory = Memory::from(node.start, bytes);
+    spec.join_parallel(&memory, node, spec.role(len, node), &cut(spec, node.len))
 }
 
 /// The bytes so far, hashed into one state.
@@ -159,9 +125,12 @@ fn append(frontier: &mut Frontier, bytes: &[u8]) -> Result<(), Error> {
     let head = position.next_multiple_of(unit.len).saturating_sub(position);
     // The last unit stays in the frontier: it may end the input.
     let units = len.saturating_sub(head + 1) / unit.len;
-    // One unit at a time fills the lanes, unless it is one leaf.
-    let group = if unit.level > 0 { 1 } else { (spec.hash().lanes() as u64).max(PIECE / unit.len) };
     let threads = threads(units * unit.len);
+    let group = match piece(units * unit.len, threads) / unit.len {
+        // One unit at a time fills the lanes, unless it is one leaf.
+        group if unit.level > 0 => group.max(1),
+        group => group.max(spec.hash().lanes() as u64),
+    };
     if position + len > MAX_LEN || units < 2 || (threads == 1 && group == 1) {
         return frontier.update(bytes);
     }
@@ -170,8 +139,25 @@ fn append(frontier: &mut Frontier, bytes: &[u8]) -> Result<(), Error> {
     let (whole, tail) = bytes[head as usize..].split_at((units * unit.len) as usize);
     let nodes: Vec<_> = (0..units).map(|index| Subtree { start: start + index * unit.len, ..unit }).collect();
     let group = group.min(units.div_ceil(threads as u64)) as usize;
-    for (node, digest) in digests(&spec, &Memory::from(start, whole), &nodes, group)? {
-        frontier.push(node, digest)?;
-    }
+    let memory = Memory::from(start, whole);
+    ordered(
+        threads,
+        4 * threads,
+        nodes.chunks(group),
+        || (),
+        |(), nodes| {
+            let mut digests = Digests::new(spec.hash().size());
+            memory.digests(&spec, nodes, &mut digests).map(|()| (nodes, digests))
+        },
+        |results| {
+            for result in results {
+                let (nodes, digests) = result?;
+                for (&node, digest) in nodes.iter().zip(digests.iter()) {
+                    frontier.push(node, digest)?;
+                }
+            }
+            Ok::<(), Error>(())
+        },
+    )?;
     frontier.update(tail)
 }
