@@ -35,32 +35,55 @@ pub(crate) fn open_with(
         Waiting::ForWriter => fs::File::open(path),
         Waiting::Never => open_at_once(path),
     };
-    let fail = |error| {
-        // Windows says of a directory that access is denied.
-        let is_folder = cfg!(windows) && path.is_dir();
-        let error = if is_folder { ErrorKind::IsADirectory.into() } else { error };
-        Error::Open { path: path.into(), error }
-    };
-    opened(opened_file.map_err(fail)?, path, window, options)
+    opened(opened_file.map_err(|error| refusal(path, error))?, path, window, options)
+}
+
+/// Opens a short regular file that `metadata` was just asked of.
+///
+/// The system is not asked again: [`File::finish`] compares the file that is at `path` then with `metadata`.
+pub(crate) fn open_short(
+    path: &Path,
+    metadata: &fs::Metadata,
+    window: Option<Window>,
+    options: &Options,
+) -> Result<Opened, Error> {
+    let file = fs::File::open(path).map_err(|error| refusal(path, error))?;
+    described(file, metadata, path, window, options)
+}
+
+/// Why a path was not opened.
+fn refusal(path: &Path, error: io::Error) -> Error {
+    // Windows says of a directory that access is denied.
+    let is_folder = cfg!(windows) && path.is_dir();
+    let error = if is_folder { ErrorKind::IsADirectory.into() } else { error };
+    Error::Open { path: path.into(), error }
 }
 
 /// A part of the input `file`, or all of it, which was opened as `path`.
-pub(crate) fn opened(
+pub(crate) fn opened(file: fs::File, path: &Path, window: Option<Window>, options: &Options) -> Result<Opened, Error> {
+    match file.metadata() {
+        Ok(metadata) => described(file, &metadata, path, window, options),
+        // Windows has none of pipes and devices such as NUL.
+        Err(_) if cfg!(windows) => {
+            options.meter.begin(path);
+            Ok(Opened::Stream(file))
+        }
+        Err(error) => Err(Error::Open { path: path.into(), error }),
+    }
+}
+
+/// The same of a file with this `metadata`.
+fn described(
     mut file: fs::File,
+    metadata: &fs::Metadata,
     path: &Path,
     window: Option<Window>,
     options: &Options,
 ) -> Result<Opened, Error> {
     options.meter.begin(path);
     let fail = |error| Error::Open { path: path.into(), error };
-    let metadata = match file.metadata() {
-        Ok(metadata) => metadata,
-        // Windows has none of pipes and devices such as NUL.
-        Err(_) if cfg!(windows) => return Ok(Opened::Stream(file)),
-        Err(error) => return Err(fail(error)),
-    };
     let mut len = metadata.len();
-    match kind(&file, &metadata) {
+    match kind(&file, metadata) {
         Kind::Directory => return Err(fail(io::Error::from(ErrorKind::IsADirectory))),
         // A part of a device that never ends does.
         Kind::Endless if window.is_none_or(|window| window.end.is_none()) => {
@@ -71,7 +94,7 @@ pub(crate) fn opened(
         Kind::Regular => {
             // Another process may have read from a standard input before.
             let whole = path != Path::new(STDIN) || file.stream_position().map_err(fail)? == 0;
-            let unstored = is_generated(&file, &metadata).map_err(|(offset, error)| Error::Read {
+            let unstored = is_generated(&file, metadata).map_err(|(offset, error)| Error::Read {
                 path: path.into(),
                 offset,
                 error,
@@ -94,7 +117,7 @@ pub(crate) fn opened(
             (window.start, end - window.start)
         }
     };
-    Ok(Opened::File(Box::new(File::new(path.into(), file, &metadata, part, options))))
+    Ok(Opened::File(Box::new(File::new(path.into(), file, metadata, part, options))))
 }
 
 /// Whether the system makes the content of a file when it is read, as in `/proc` and `/sys`: then its length is not the one

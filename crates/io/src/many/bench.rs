@@ -5,6 +5,7 @@ use crate::platform::{advise_done, open_files};
 use crate::{Error, File, Mode, Options, Roots};
 use mksum::ordered::{Feed, Ticket};
 use mksum::{Digest, Hash, LeafHasher, Messages, Piece, Role, Slots};
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -18,7 +19,9 @@ pub struct Shared {
     spares_cache: bool,
     /// The jobs that wait, as far as they are known.
     pub waiting: AtomicUsize,
-    /// The files on all benches, and how many of them the system allows.
+    /// The jobs that the benches took and have no answer to.
+    under_way: AtomicUsize,
+    /// The files that are open on all benches, and how many of them the system allows.
     open: AtomicUsize,
     most: usize,
 }
@@ -36,10 +39,18 @@ impl Shared {
             threads: options.threads,
             spares_cache: options.mode == Mode::Auto,
             waiting: AtomicUsize::new(0),
+            under_way: AtomicUsize::new(0),
             open: AtomicUsize::new(0),
             // Some are needed for lists, folders and output.
             most: limit.saturating_sub(8.max(limit / 16)).max(1),
         }
+    }
+}
+
+impl Shared {
+    fn deliver(&self, ticket: Ticket, answer: Answer, feed: &mut Feed<'_, Numbered, Answer>) {
+        self.under_way.fetch_sub(1, Ordering::Relaxed);
+        feed.deliver(ticket, answer);
     }
 }
 
@@ -49,9 +60,9 @@ pub struct Bench<'a> {
     rows: Vec<Row>,
     /// The slots of each hash that any file had.
     sets: Vec<Slots>,
-    /// A job for which too many files were open.
-    refused: Option<(Ticket, Numbered)>,
-    /// How often it was tried again.
+    /// Jobs that were taken and not begun.
+    taken: VecDeque<(Ticket, Numbered)>,
+    /// How often the first of them was tried again because too many files were open.
     tries: u32,
     /// The number of rows with a file.
     busy: usize,
@@ -115,7 +126,7 @@ impl<'a> Bench<'a> {
     const TRIES: u32 = 1000;
 
     pub fn new(shared: &'a Shared) -> Self {
-        Bench { shared, rows: Vec::new(), sets: Vec::new(), refused: None, tries: 0, busy: 0 }
+        Bench { shared, rows: Vec::new(), sets: Vec::new(), taken: VecDeque::new(), tries: 0, busy: 0 }
     }
 
     /// Begins as many files as there is room for, hashes some bytes of all of them, and delivers those that end.
@@ -132,7 +143,7 @@ impl<'a> Bench<'a> {
     /// How many files this thread should have: as many as the lanes of its hashes, but no more than its share.
     fn width(&self) -> usize {
         let lanes = self.sets.iter().map(|set| set.hash().lanes()).max().unwrap_or(1);
-        let known = self.shared.waiting.load(Ordering::Relaxed) + self.shared.open.load(Ordering::Relaxed);
+        let known = self.shared.waiting.load(Ordering::Relaxed) + self.shared.under_way.load(Ordering::Relaxed);
         lanes.min(Self::ROWS).min(known.div_ceil(self.shared.threads)).max(1)
     }
 
@@ -143,21 +154,24 @@ impl<'a> Bench<'a> {
             if self.busy > 0 && self.shared.open.load(Ordering::Relaxed) >= self.shared.most {
                 return;
             }
-            let Some((ticket, job)) = self.refused.take().or_else(|| feed.take()) else { return };
+            if self.taken.is_empty() {
+                self.take(feed);
+            }
+            let Some((ticket, job)) = self.taken.pop_front() else { return };
             match begin(&job.job, &self.shared.options) {
                 Begun::Chain(file) => self.place(ticket, job, file),
                 Begun::Ended(outcome) => {
-                    feed.deliver(ticket, Answer { job, outcome });
+                    self.shared.deliver(ticket, Answer { job, outcome }, feed);
                     small += 1;
                 }
                 Begun::NoRoom(error) if self.busy == 0 && self.tries == Self::TRIES => {
                     self.tries = 0;
                     let outcome = Outcome::Done(Err(error), Duration::ZERO);
-                    feed.deliver(ticket, Answer { job, outcome });
+                    self.shared.deliver(ticket, Answer { job, outcome }, feed);
                     small += 1;
                 }
                 Begun::NoRoom(_) => {
-                    self.refused = Some((ticket, job));
+                    self.taken.push_front((ticket, job));
                     if self.busy == 0 {
                         // Other threads have them, and will close them; or other programs.
                         self.tries += (self.shared.open.load(Ordering::Relaxed) == 0) as u32;
@@ -167,6 +181,15 @@ impl<'a> Bench<'a> {
                 }
             }
         }
+    }
+
+    /// Takes some jobs at once, since threads wait for each other at every turn: never more than half of this thread's share,
+    /// so that the last ones are spread evenly.
+    fn take(&mut self, feed: &mut Feed<'_, Numbered, Answer>) {
+        let share = self.shared.waiting.load(Ordering::Relaxed) / (2 * self.shared.threads);
+        let most = share.min(self.width() - self.busy).clamp(1, CLAIM);
+        feed.take_each(most, |ticket, job| self.taken.push_back((ticket, job)));
+        self.shared.under_way.fetch_add(self.taken.len(), Ordering::Relaxed);
     }
 
     /// Gives a file a row.
@@ -219,8 +242,7 @@ impl<'a> Bench<'a> {
             if let Err(error) = under.fill(place) {
                 let under = row.file.take().expect("the file");
                 self.busy -= 1;
-                self.shared.open.fetch_sub(1, Ordering::Relaxed);
-                under.deliver(Err(error), feed);
+                under.deliver(Err(error), self.shared, feed);
             }
         }
     }
@@ -266,7 +288,6 @@ impl<'a> Bench<'a> {
             let ends = |under: &mut Under| under.read == under.len && under.chains.iter().all(|chain| chain.used_up);
             let Some(mut under) = row.file.take_if(ends) else { continue };
             self.busy -= 1;
-            self.shared.open.fetch_sub(1, Ordering::Relaxed);
             let (len, chains) = (under.file.len(), std::mem::take(&mut under.chains));
             let roots = under.job.job.specs.iter().zip(chains).map(|(spec, chain)| {
                 let top = match chain.state {
@@ -281,7 +302,7 @@ impl<'a> Bench<'a> {
                 Ok(spec.seal(top, len))
             });
             let roots = Ok(roots.collect());
-            under.deliver(roots, feed);
+            under.deliver(roots, self.shared, feed);
         }
     }
 }
@@ -321,10 +342,11 @@ impl Under {
     }
 
     /// Hands over the roots, if the file is still what it was.
-    fn deliver(self, roots: Result<Roots, Error>, feed: &mut Feed<'_, Numbered, Answer>) {
+    fn deliver(self, roots: Result<Roots, Error>, shared: &Shared, feed: &mut Feed<'_, Numbered, Answer>) {
         let roots = roots.and_then(|roots| self.file.finish().map(|()| roots));
+        shared.open.fetch_sub(1, Ordering::Relaxed);
         let outcome = Outcome::Done(roots, self.begin.elapsed());
-        feed.deliver(self.ticket, Answer { job: self.job, outcome });
+        shared.deliver(self.ticket, Answer { job: self.job, outcome }, feed);
     }
 }
 

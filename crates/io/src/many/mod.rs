@@ -4,7 +4,7 @@ mod bench;
 mod queue;
 
 use crate::jobs::{hash_file, hash_opened};
-use crate::open::{Opened, Waiting, open_with};
+use crate::open::{Opened, Waiting, open_short, open_with};
 use crate::platform::is_too_many;
 use crate::{Error, File, Input, Job, Mode, Options, Roots, hash};
 use bench::{Bench, Shared};
@@ -18,6 +18,8 @@ use std::time::{Duration, Instant};
 
 /// Files of up to this many bytes are hashed by one thread each, several at a time.
 const SMALL: u64 = 1 << 20;
+/// Files of up to this many bytes are read in one go: every question to the system takes as long as hashing some of that.
+const SHORT: u64 = 32 << 10;
 /// Results that wait for those before them.
 const AHEAD: usize = 4096;
 /// Small files that a thread hashes before it hands over their results: a wake for each would cost as much as a file does.
@@ -99,11 +101,15 @@ enum Begun {
 fn begin(job: &Job, options: &Options) -> Begun {
     let Input::Path(path) = &job.input else { return Begun::Ended(Outcome::ForAllThreads) };
     // Only regular files are opened here: a pipe may keep whoever opens it waiting, and the other files in the lanes with it.
-    if !fs::metadata(path).is_ok_and(|metadata| metadata.is_file()) {
+    let Some(metadata) = fs::metadata(path).ok().filter(fs::Metadata::is_file) else {
         return Begun::Ended(Outcome::ForAllThreads);
-    }
+    };
     let begin = Instant::now();
-    let result = match open_with(path, job.window, Waiting::ForWriter, options) {
+    let opened = match metadata.len() {
+        ..=SHORT => open_short(path, &metadata, job.window, options),
+        _ => open_with(path, job.window, Waiting::ForWriter, options),
+    };
+    let result = match opened {
         Ok(Opened::File(file)) if is_chain(&file, job) => return Begun::Chain(file),
         Ok(Opened::File(file)) if file.len() <= SMALL => hash_file(*file, path, &job.specs),
         Ok(Opened::File(_)) => return Begun::Ended(Outcome::ForAllThreads),

@@ -7,15 +7,10 @@ use alloc::vec::Vec;
 #[derive(Debug)]
 pub struct Ticket(usize);
 
-/// An answer to a worker that asks for a job.
-pub(super) enum Next<J> {
-    /// This job, and its number.
-    Job(usize, J),
-    /// None until earlier results are taken.
-    NoRoom,
-    /// None any more.
-    End,
-}
+/// Begins jobs for a worker and tells whether none are left.
+///
+/// It is told whether it may wait for room, how many jobs the worker wants, and what to do with each job and its number.
+pub(super) type Begin<'a, J> = dyn FnMut(bool, usize, &mut dyn FnMut(usize, J)) -> bool + 'a;
 
 /// The jobs under way of one worker, and the results that it has not handed over.
 pub(super) struct Desk<R> {
@@ -40,33 +35,35 @@ impl<R> Desk<R> {
 
 /// Gives a worker its jobs and takes the results: see [`ordered_turns`](super::ordered_turns).
 pub struct Feed<'a, J, R> {
-    /// Asks for a job, and waits for room only if told so.
-    next: &'a mut dyn FnMut(bool) -> Next<J>,
+    begin: &'a mut Begin<'a, J>,
     desk: &'a mut Desk<R>,
 }
 
 impl<'a, J, R> Feed<'a, J, R> {
-    pub(super) fn new(desk: &'a mut Desk<R>, next: &'a mut dyn FnMut(bool) -> Next<J>) -> Self {
-        Feed { next, desk }
+    pub(super) fn new(desk: &'a mut Desk<R>, begin: &'a mut Begin<'a, J>) -> Self {
+        Feed { begin, desk }
     }
 
     /// The next job. `None` if there are no more, or no room for its result as long as the jobs under way have none.
     ///
     /// Waits only while this worker has no job under way.
     pub fn take(&mut self) -> Option<(Ticket, J)> {
+        let mut taken = None;
+        self.take_each(1, |ticket, job| taken = Some((ticket, job)));
+        taken
+    }
+
+    /// Hands up to `most` jobs to `each`, the first of them as [`Feed::take`] does; the others are there already.
+    ///
+    /// One turn among the workers serves for all of them.
+    pub fn take_each(&mut self, most: usize, mut each: impl FnMut(Ticket, J)) {
         // Results that are not handed over may be those that others wait for.
         let may_wait = self.desk.held.is_empty() && self.desk.ready.is_empty();
-        match (self.next)(may_wait) {
-            Next::Job(number, job) => {
-                self.desk.held.insert(number);
-                Some((Ticket(number), job))
-            }
-            Next::NoRoom => None,
-            Next::End => {
-                self.desk.ended = true;
-                None
-            }
-        }
+        let held = &mut self.desk.held;
+        self.desk.ended = (self.begin)(may_wait, most, &mut |number, job| {
+            held.insert(number);
+            each(Ticket(number), job);
+        });
     }
 
     /// The result of a job.

@@ -8,7 +8,7 @@ pub use feed::{Feed, Ticket};
 
 use alloc::collections::BTreeMap;
 use core::iter;
-use feed::{Desk, Next};
+use feed::Desk;
 
 /// Calls `work` for each of `jobs` on up to `threads` threads, and `consume` with the results in the order of the jobs.
 ///
@@ -96,16 +96,15 @@ fn in_turn<J, S, R, T>(
             if desk.is_done() {
                 return None;
             }
-            let mut next = |_| {
-                if begun == taken + ahead {
-                    return Next::NoRoom;
-                }
-                jobs.next().map_or(Next::End, |job| {
+            let mut begin = |_: bool, most: usize, each: &mut dyn FnMut(usize, J)| {
+                for _ in 0..most.min(taken + ahead - begun) {
+                    let Some(job) = jobs.next() else { return true };
                     begun += 1;
-                    Next::Job(begun - 1, job)
-                })
+                    each(begun - 1, job);
+                }
+                false
             };
-            turn(state.get_or_insert_with(&start), &mut Feed::new(&mut desk, &mut next));
+            turn(state.get_or_insert_with(&start), &mut Feed::new(&mut desk, &mut begin));
             waiting.extend(desk.ready.drain(..));
         }
     });

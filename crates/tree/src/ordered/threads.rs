@@ -1,6 +1,6 @@
 //! The map on threads: workers take jobs under one lock and deliver results under another.
 
-use super::feed::{Desk, Feed, Next};
+use super::feed::{Desk, Feed};
 use crate::sync::{Condvar, Mutex, MutexGuard, scope, spawn};
 use std::any::Any;
 use std::boxed::Box;
@@ -161,8 +161,8 @@ where
     /// One turn: how many results it had, or `None` if it was the last one.
     fn turn(&mut self, wait: impl Fn(bool) -> Wait) -> Option<usize> {
         let Worker { shared, start, turn, state, desk } = self;
-        let mut next = |may_wait| shared.next_job(wait(may_wait));
-        let mut feed = Feed::new(desk, &mut next);
+        let mut begin = |may_wait, most, each: &mut dyn FnMut(usize, J)| shared.begin(wait(may_wait), most, each);
+        let mut feed = Feed::new(desk, &mut begin);
         let outcome = catch_unwind(AssertUnwindSafe(|| turn(state.get_or_insert_with(start), &mut feed)));
         let ready = desk.ready.len();
         let results = desk.ready.drain(..).map(|(number, result)| (number, Ok(result)));
@@ -187,46 +187,51 @@ impl<I, R> Shared<I, R> {
 }
 
 impl<J, I: Iterator<Item = J>, R> Shared<I, R> {
-    /// The next job and its number, if there is room for its result.
-    fn next_job(&self, patience: Wait) -> Next<J> {
-        let mut jobs = loop {
+    /// Hands up to `most` jobs and their numbers to `each`, as far as there is room for their results, and returns whether no
+    /// more are to be begun.
+    fn begin(&self, patience: Wait, most: usize, each: &mut dyn FnMut(usize, J)) -> bool {
+        let (mut jobs, room) = loop {
             let jobs = match patience {
                 Wait::Turn | Wait::Room => lock(&self.jobs),
                 Wait::None => match self.jobs.try_lock() {
                     Ok(jobs) => jobs,
                     Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-                    Err(TryLockError::WouldBlock) => return Next::NoRoom,
+                    Err(TryLockError::WouldBlock) => return false,
                 },
             };
             let state = lock(&self.state);
             if state.ended {
-                return Next::End;
+                return true;
             }
-            if jobs.next < state.taken + self.ahead {
-                break jobs;
+            let room = state.taken + self.ahead - jobs.next;
+            if room > 0 {
+                break (jobs, room);
             }
-            let Wait::Room = patience else { return Next::NoRoom };
+            let Wait::Room = patience else { return false };
             drop(jobs);
             drop(wait(&self.room, state));
         };
-        let number = jobs.next;
-        match catch_unwind(AssertUnwindSafe(|| jobs.iterator.next())) {
-            Ok(Some(job)) => {
-                jobs.next += 1;
-                Next::Job(number, job)
-            }
-            Ok(None) => {
-                let mut state = lock(&self.state);
-                (state.count, state.ended) = (Some(number), true);
-                drop(state);
-                self.news.notify_one();
-                Next::End
-            }
-            Err(panic) => {
-                self.deliver([(number, Err(panic))]);
-                Next::End
+        for _ in 0..most.min(room) {
+            let number = jobs.next;
+            match catch_unwind(AssertUnwindSafe(|| jobs.iterator.next())) {
+                Ok(Some(job)) => {
+                    jobs.next += 1;
+                    each(number, job);
+                }
+                Ok(None) => {
+                    let mut state = lock(&self.state);
+                    (state.count, state.ended) = (Some(number), true);
+                    drop(state);
+                    self.news.notify_one();
+                    return true;
+                }
+                Err(panic) => {
+                    self.deliver([(number, Err(panic))]);
+                    return true;
+                }
             }
         }
+        false
     }
 
     /// Hands results to the consumer, and returns whether it wants more. A panic is the last one.
