@@ -2,7 +2,7 @@
 
 use merkle::{Proof, Prover, Tree};
 use mksum::{Digest, Spec};
-use std::io::Write;
+use std::io::{Read, Write};
 
 /// Bytes that do not repeat on a power of two.
 fn sample(size: usize) -> Vec<u8> {
@@ -120,6 +120,47 @@ fn a_tree_is_a_writer() {
             assert_eq!(tree.root().unwrap(), format.root(&bytes[..end]).unwrap());
         }
     }
+}
+
+/// Leaves that are hashed side by side have the digests that they have in a stream: one leaf and many, a frontier's unit of one leaf
+/// and of several, a begun leaf and a begun unit before them, and a short leaf after them.
+#[test]
+fn a_tree_reads_an_input_at_many_places() {
+    let bytes = sample(40 * 20_000 + 777);
+    for leaf in [64, 5_000, 16_384, 16_385, 20_000, 65_536, 140_000, 300_000, 1 << 20] {
+        for format in formats(leaf) {
+            for begun in [0, 1, leaf as usize, 3 * leaf as usize, 60_001].into_iter().filter(|&begun| begun < 100_000) {
+                for end in [begun, begun + leaf as usize, 262_144, 327_680, 600_000, 640_000, bytes.len()] {
+                    if end < begun || end > bytes.len() {
+                        continue;
+                    }
+                    let mut tree = Tree::new(&format).unwrap();
+                    tree.write_all(&bytes[..begun]).unwrap();
+                    let read = |slice: &mut [u8], offset: u64| (&bytes[offset as usize..end]).read_exact(slice);
+                    tree.update_from(read, begun as u64, (end - begun) as u64).unwrap();
+                    let context = format!("{format}, bytes {begun}..{end}");
+                    assert_eq!(tree.position(), end as u64, "{context}");
+                    assert_eq!(tree.root().unwrap(), format.root(&bytes[..end]).unwrap(), "{context}");
+                    tree.write_all(b"").unwrap();
+                    tree.write_all(b"more").unwrap();
+                    let longer = [&bytes[..end], b"more"].concat();
+                    assert_eq!(tree.root().unwrap(), format.root(&longer).unwrap(), "{context}, and more");
+                    tree.reset();
+                    assert_eq!(tree.root().unwrap(), format.root(b"").unwrap(), "{context}, and a reset");
+                }
+            }
+        }
+    }
+}
+
+/// An error of the input is returned as it is.
+#[test]
+fn an_input_that_ends_too_soon() {
+    let bytes = sample(200_000);
+    let mut tree = Tree::new(&"plain:sha256:20000".parse().unwrap()).unwrap();
+    let read = |slice: &mut [u8], offset: u64| bytes.get(offset as usize..).unwrap_or_default().read_exact(slice);
+    let error = tree.update_from(read, 0, 200_001).unwrap_err();
+    assert_eq!(error.kind(), std::io::ErrorKind::UnexpectedEof);
 }
 
 /// 2^22 + 32 zero bytes.

@@ -198,7 +198,7 @@ startWithKey :: Scratch -> Word64 -> B.ByteString -> IO ()
 startWithKey mem pad key = withBytes (if B.length key > 64 then hash key else key) $ \k len -> do
   copyBytes block k len
   fillBytes (block `plusPtr` len) 0 (64 - len)
-  mapM_ xorWord [0, 8 .. 56]
+  xorWord 0 >> xorWord 8 >> xorWord 16 >> xorWord 24 >> xorWord 32 >> xorWord 40 >> xorWord 48 >> xorWord 56
   start mem
   absorb mem block 1
   where
@@ -207,6 +207,7 @@ startWithKey mem pad key = withBytes (if B.length key > 64 then hash key else ke
     xorWord i = do
       x <- peekByteOff block i
       pokeByteOff block i (x `xor` pad)
+    {-# INLINE xorWord #-}
 
 ----------------------------------------------------------------------------------------------------------------
 
