@@ -28,6 +28,8 @@ pub struct Frontier {
     unit: Subtree,
     /// The offset of the first byte that is not under `known` or `flat`.
     start: u64,
+    /// The bytes from there to the end of the unit.
+    left: u64,
     /// The perfect subtrees so far, left to right.
     known: Vec<(Subtree, Digest)>,
     flat: Option<ParentHasher>,
@@ -45,7 +47,16 @@ impl Spec {
         let shape = self.shape();
         let unit = shape.unit(Frontier::BUFFER).ok_or(NeedsLength)?;
         let flat = matches!(shape, Shape::Flat { .. }).then(|| self.nodes().parent_hasher(Role::Root));
-        Ok(Frontier { spec: self.clone(), unit, start: 0, known: Vec::new(), flat, leaf: None, buffer: Vec::new() })
+        Ok(Frontier {
+            spec: self.clone(),
+            unit,
+            start: 0,
+            left: unit.len,
+            known: Vec::new(),
+            flat,
+            leaf: None,
+            buffer: Vec::new(),
+        })
     }
 }
 
@@ -72,29 +83,46 @@ impl Frontier {
         if len > MAX_LEN {
             return Err(LengthError { len, rule: "at most 2^63 bytes".into() }.into());
         }
-        let full = self.unit.len.min(Self::BUFFER) as usize;
         while !bytes.is_empty() {
             // A full buffer waits for the byte after it: only then is it certain that it is not the root.
-            if self.buffer.len() == full {
+            if self.buffer.len() == self.full() {
                 self.flush()?;
             }
-            let (now, later) = bytes.split_at(bytes.len().min(full - self.buffer.len()));
+            let (now, later) = bytes.split_at(bytes.len().min(self.full() - self.buffer.len()));
             self.buffer.extend_from_slice(now);
             bytes = later;
         }
         Ok(())
     }
 
-    /// Hashes the buffer, which more bytes follow.
+    /// The bytes of a full buffer: to the end of a unit, or a slice of a longer leaf.
+    fn full(&self) -> usize {
+        self.left.min(Self::BUFFER) as usize
+    }
+
+    /// Hashes the buffer, which is full and more bytes follow.
     fn flush(&mut self) -> Result<(), Error> {
-        if self.unit.len <= Self::BUFFER {
-            let node = Subtree { start: self.start, ..self.unit };
-            let digest = self.spec.join(&Memory::from(self.start, &self.buffer), node, Role::Inner)?;
-            self.append(node, digest);
-        } else {
-            self.slice();
+        match self.unit.len {
+            ..=Self::BUFFER => self.whole()?,
+            _ => self.slice(),
         }
         self.buffer.clear();
+        Ok(())
+    }
+
+    /// Hashes the buffer, which ends where a unit does.
+    fn whole(&mut self) -> Result<(), Error> {
+        let unit = Subtree { start: self.start, ..self.unit };
+        let buffer = mem::take(&mut self.buffer);
+        let memory = Memory::from(self.start, &buffer);
+        // Within a unit after smaller subtrees were pushed: then its leaves follow one by one.
+        let node = if buffer.len() as u64 == unit.len { unit } else { self.spec.shape().unit(0).unwrap_or(unit) };
+        for start in (self.start..self.start + buffer.len() as u64).step_by(node.len as usize) {
+            let node = Subtree { start, ..node };
+            let digest = self.spec.join(&memory, node, Role::Inner)?;
+            self.append(node, digest);
+        }
+        self.buffer = buffer;
         Ok(())
     }
 
@@ -119,16 +147,16 @@ impl Frontier {
     /// Appends a perfect subtree that was hashed elsewhere: the bytes right after those so far, which more bytes follow.
     ///
     /// # Errors
-    /// If the frontier's position is within a subtree, if `node` begins elsewhere, or if it is not perfect.
+    /// If the frontier's position is within a subtree, if `node` begins elsewhere, or if the tree has no such perfect subtree.
     pub fn push(&mut self, node: Subtree, digest: Digest) -> Result<(), PushError> {
         let position = self.position();
-        if position != self.start && position - self.start != self.unit.len {
+        if position != self.start && position - self.start != self.left {
             return Err(PushError::WithinSubtree { position, start: self.start });
         }
         if node.start != position {
             return Err(PushError::Position { expected: position, found: node.start });
         }
-        if !self.spec.shape().is_perfect(node) {
+        if !self.spec.shape().is_perfect(node) || !node.start.is_multiple_of(node.len) {
             return Err(PushError::NotPerfect(node));
         }
         if position != self.start {
@@ -138,22 +166,21 @@ impl Frontier {
         Ok(())
     }
 
-    /// Hashes the bytes after `start`, a whole unit that more bytes follow.
+    /// Hashes the bytes after `start`, which more bytes follow: they end where a unit does.
     fn settle(&mut self) {
-        let node = Subtree { start: self.start, ..self.unit };
-        let digest = match self.leaf.take() {
-            None => self.spec.join(&Memory::from(self.start, &self.buffer), node, Role::Inner),
+        match self.leaf.take() {
+            None => self.whole().expect("all bytes of the unit are in memory"),
             Some((mut leaf, _)) => {
                 leaf.update(Messages::one(&self.buffer));
-                Ok(leaf.finish_one(Role::Inner))
+                self.append(Subtree { start: self.start, ..self.unit }, leaf.finish_one(Role::Inner));
             }
-        };
+        }
         self.buffer.clear();
-        self.append(node, digest.expect("all bytes of the unit are in memory"));
     }
 
     fn append(&mut self, node: Subtree, digest: Digest) {
         self.start = node.end();
+        self.left = self.unit.len - self.start % self.unit.len;
         if let Some(parent) = &mut self.flat {
             return parent.push(&digest);
         }

@@ -137,6 +137,40 @@ fn a_pushed_subtree_may_follow_a_whole_unit_of_bytes() {
 }
 
 proptest! {
+    /// Also single leaves where a unit has many, before bytes that fill several units.
+    #[test]
+    fn subtrees_of_any_size_are_pushed_between_bytes(
+        text in 0..4_usize, steps in proptest::collection::vec((any::<bool>(), 0..9_u32), 1..12), tail in 1..700_000_usize,
+    ) {
+        let text = ["blake3", "rfc6962:sha256:100", "btv2", "plain:sha256:4"][text];
+        let spec: Spec = text.parse().unwrap();
+        let bytes: Vec<u8> = (0..4_u32 << 20).map(|index| (index % 251) as u8).collect();
+        let (shape, memory) = (spec.shape(), Memory::new(&bytes));
+        let (mut frontier, mut at) = (spec.frontier().unwrap(), 0);
+        let unit = shape.unit(mksum::Frontier::BUFFER).unwrap();
+        for (push, level) in steps {
+            // The largest subtree of at most that level that begins here.
+            let node = shape.unit((shape.leaf() << level).min(unit.len)).unwrap();
+            let mut len = node.len;
+            while at % len != 0 {
+                len /= 2;
+            }
+            let node = Subtree { start: at, len, level: (len / shape.leaf()).ilog2() };
+            let digest = spec.join(&memory, node, Role::Inner).unwrap();
+            if !push || frontier.push(node, digest).is_err() {
+                frontier.update(&bytes[at as usize..node.end() as usize]).unwrap();
+            }
+            at = node.end();
+        }
+        let astray = Subtree { start: at, len: 2 * shape.leaf(), level: 1 };
+        if at % astray.len != 0 {
+            prop_assert!(frontier.push(astray, spec.root(b"some").unwrap().digest()).is_err(), "no such subtree");
+        }
+        let end = at as usize + tail;
+        frontier.update(&bytes[at as usize..end]).unwrap();
+        prop_assert_eq!(frontier.root().unwrap(), spec.root(&bytes[..end]).unwrap());
+    }
+
     #[test]
     fn leaves_in_memory_side_by_side_are_those_alone(spec in spec(), bytes in bytes(1..20_000), group in 1..40_usize) {
         let (memory, plan) = (Memory::new(&bytes), mksum::Plan { threads: 1, piece: spec.shape().leaf(), group });
