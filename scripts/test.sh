@@ -131,15 +131,14 @@ lab() {
     node --test lab/js/test/*.test.mjs
 }
 
-# Each fuzz target for a while: FUZZ_SECONDS, 20 if not told.
+# Each fuzz target for a while, one on each processor: FUZZ_SECONDS, 20 if not told.
 fuzz() {
     rustup toolchain list | grep -q nightly || rustup toolchain install nightly --profile minimal
     scripts/need.sh cargo:cargo-fuzz
-    local name
-    for name in $(cargo +nightly fuzz list); do
-        cargo +nightly fuzz run --target-dir "$target/fuzz" "$name" -- \
-            -max_total_time="${FUZZ_SECONDS:-20}" -max_len=8192 -verbosity=0
-    done
+    cargo +nightly fuzz build --target-dir "$target/fuzz"
+    cargo +nightly fuzz list | xargs -P "$(nproc)" -I{} sh -c 'cargo +nightly fuzz run --target-dir "$0" {} -- \
+        -max_total_time="$1" -max_len=8192 -verbosity=0 >"$0/{}.log" 2>&1 || { cat "$0/{}.log"; exit 1; }
+        echo "{}: no findings in $1 s"' "$target/fuzz" "${FUZZ_SECONDS:-20}"
 }
 
 build() {
