@@ -98,6 +98,17 @@ actionlint() {
     mv "$folder/actionlint" "$folder/actionlint-$version"
 }
 
+# versitygw VERSION: builds an S3 server over files, in target/stores.
+versitygw() {
+    local folder=${CARGO_TARGET_DIR:-$PWD/target}/stores
+    [ -x "$folder/versitygw-$1" ] && return
+    apt go golang-go
+    say "installing versitygw $1 with go"
+    GOBIN=$folder go install "github.com/versity/versitygw/cmd/versitygw@$1" >&2
+    mv "$folder/versitygw" "$folder/versitygw-$1"
+    ln -sf "versitygw-$1" "$folder/versitygw"
+}
+
 # Installs what bindings/python/test.sh needs, pinned there, in target/python/venv.
 python_package() {
     local venv=${CARGO_TARGET_DIR:-$PWD/target}/python/venv
@@ -123,6 +134,9 @@ for thing in "$@"; do
         shasum) apt shasum perl ;;
         # The Library of Congress's BagIt program.
         bagit) packages bagit bagit==1.9.0 ;;
+        # S3 servers: one over files, and one with checksums and versions, whose client comes with it.
+        versitygw) versitygw v1.8.0 ;;
+        moto) packages moto 'moto[server]==5.2.5' ;;
         pkg-config) apt pkg-config pkg-config ;;
         valgrind) apt valgrind valgrind ;;
         node) apt node nodejs && apt npm npm ;;

@@ -61,6 +61,13 @@ tool() {
     PATH="$target/release:$PATH" scripts/readme.py README.md docs/kept-tree.md docs/merklize.md
 }
 
+# Objects in stores: servers on this machine, good ones and faulty ones.
+stores() {
+    scripts/need.sh python versitygw moto
+    build
+    scripts/stores.py "$target/release/mksum" --versitygw "$target/stores/versitygw" --python "$target/moto/bin/python"
+}
+
 # Trees on OpenCL devices: each runtime for CPUs alone, then with a gigabyte of memory, then no device at all.
 gpu() {
     scripts/need.sh pocl intel-opencl python
@@ -92,7 +99,7 @@ systems() {
     local name
     for name in x86_64-pc-windows-gnu aarch64-unknown-linux-gnu aarch64-apple-darwin; do
         scripts/need.sh "target:$name"
-        # Without https, whose cryptography needs a C compiler for each of them.
+        # Without stores, whose cryptography needs a C compiler for each of them.
         cargo clippy --quiet --target "$name" --package mksum-cli --no-default-features --features tool -- -D warnings
     done
     scripts/need.sh target:wasm32-unknown-unknown
@@ -145,7 +152,7 @@ build() {
     cargo build --release --quiet --package mksum-cli
 }
 
-stages=(lint rust spec vectors tool gpu c systems windows lanes languages js python lab fuzz)
+stages=(lint rust spec vectors tool stores gpu c systems windows lanes languages js python lab fuzz)
 if [ "${1:-}" = --list ]; then
     printf '%s\n' "${stages[@]}"
     exit

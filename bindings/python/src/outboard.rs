@@ -280,7 +280,7 @@ impl Outboard {
         let (source, path, place, opened) =
             (path_of(source)?, self.file.clone(), self.place.clone(), self.opened.clone());
         let result = Call::new(threads, on_progress, stop).run(py, move |options| {
-            let mut replica = open_replica(&source)?;
+            let mut replica = open_replica(&source, options)?;
             let (mut done, mut failed) = (Vec::new(), Vec::new());
             let mut report = |repair: Repair| match repair {
                 Repair::Done(range) => append(&mut done, range),

@@ -155,7 +155,7 @@ pub fn map_range<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let py = row.py();
     let Row { spec, size, node } = Row::of(row)?;
-    if !is_part(&spec, size, node) {
+    if !spec.has_part(size, node) {
         return Err(wrong(py, &node, &format!("not a subtree of {size} bytes in {spec}")));
     }
     let digest = match data {
@@ -203,28 +203,6 @@ pub fn map_range<'py>(
     Ok(result)
 }
 
-/// Whether `node` is a subtree of a tree over `size` bytes.
-fn is_part(spec: &Spec, size: u64, node: Subtree) -> bool {
-    let shape = spec.shape();
-    if shape.check(size).is_err() {
-        return false;
-    }
-    // Down the only path that could lead to it.
-    let mut at = shape.root(size);
-    while at != node {
-        let Some(below) =
-            shape.children(at).find(|child| child.end() > node.start || (child.len == 0 && *child == node))
-        else {
-            return false;
-        };
-        if below.level < node.level {
-            return false;
-        }
-        at = below;
-    }
-    true
-}
-
 /// Returns the root of an input from the digests of its parts.
 ///
 /// Args:
@@ -268,7 +246,7 @@ pub fn join(py: Python<'_>, rows: &Bound<'_, PyAny>) -> PyResult<Root> {
                 if node.start > end { "the bytes before it are missing" } else { "it overlaps the part before it" };
             return Err(wrong(py, node, reason));
         }
-        if !is_part(&spec, size, *node) {
+        if !spec.has_part(size, *node) {
             return Err(wrong(py, node, &format!("not a subtree of {size} bytes in {spec}")));
         }
         end = node.end();

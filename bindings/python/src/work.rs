@@ -2,10 +2,11 @@
 
 use crate::ending;
 use crate::errors;
-use mksum_io::Options;
+use mksum_io::{Objects, Options};
 use pyo3::prelude::*;
 use std::num::NonZero;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread::{self, available_parallelism};
 use std::time::Duration;
@@ -61,7 +62,7 @@ pub type Outcome<T> = Receiver<thread::Result<T>>;
 
 impl Call {
     pub fn new(asked: Option<NonZero<usize>>, on_progress: Option<Py<PyAny>>, stop: Option<&Bound<'_, Stop>>) -> Self {
-        let options = Options { threads: threads(asked), ..Options::new() };
+        let options = Options { threads: threads(asked), objects: objects(), ..Options::new() };
         Call { options, stop: stop.map(|stop| stop.get().stop.clone()), on_progress, told: 0 }
     }
 
@@ -132,4 +133,12 @@ impl Call {
         let outcome = self.spawn(work)?;
         self.wait(py, outcome)
     }
+}
+
+/// The stores that this build has clients of.
+fn objects() -> Option<Arc<dyn Objects>> {
+    #[cfg(feature = "stores")]
+    return Some(Arc::new(mksum_stores::Stores::new()));
+    #[cfg(not(feature = "stores"))]
+    None
 }

@@ -28,6 +28,9 @@ pub fn run(command: &Command) -> Exit {
         | Command::Prove(_)
         | Command::CheckProof(_)
         | Command::Join(_)
+        | Command::Plan(_)
+        | Command::Map(_)
+        | Command::Missing(_)
         | Command::Merklize(_) => unreachable!("they work with files"),
     };
     match text {

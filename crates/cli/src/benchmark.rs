@@ -11,7 +11,7 @@ use std::time::Instant;
 
 /// Hashes each file `times` times and prints the shortest, the median and the longest.
 pub fn run(tool: &Tool, args: &Run, times: u32) -> Exit {
-    let rules = match Rules::new(&args.directories) {
+    let rules = match Rules::new(&args.directories, tool.options.objects.clone()) {
         Ok(rules) => rules,
         Err(reason) => return usage(&reason),
     };

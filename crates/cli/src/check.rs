@@ -8,7 +8,7 @@ use crate::extra::Listed;
 use crate::json;
 use crate::print::{report_read_error, window, within};
 use crate::tool::Tool;
-use crate::walk::{length, stdin};
+use crate::walk::{length, local, stdin};
 use mksum::{ClaimedRoot, Root, Spec, format_size};
 use mksum_cli::choice::Choice;
 use mksum_cli::name::{self, Shown};
@@ -517,7 +517,7 @@ fn input(entry: &Entry) -> Input {
     if entry.path == b"-" {
         return Input::Stdin;
     }
-    Input::Path(name::path(&entry.path).expect("the line was read as one with a name"))
+    Input::Path(local(name::path(&entry.path).expect("the line was read as one with a name")))
 }
 
 /// The lengths of the files that are listed, for progress; unknown where a sum file can be read only once.

@@ -19,15 +19,16 @@ pub fn run(tool: &Tool, args: &Run, expected: &str) -> Exit {
         Ok(claimed) => claimed,
         Err(error) => return usage(&format_args!("--expect: {error} ({})", choice.spec())),
     };
-    let input = match Rules::new(&args.directories).map(|rules| rules.walk(&args.files).next()) {
-        Ok(Some(Ok(input))) => input,
-        Ok(Some(Err((path, reason)))) => {
-            tool.console.error(&path, &reason);
-            return tool.console.exit();
-        }
-        Ok(None) => unreachable!("without arguments, standard input is the input"),
-        Err(reason) => return usage(&reason),
-    };
+    let input =
+        match Rules::new(&args.directories, tool.options.objects.clone()).map(|rules| rules.walk(&args.files).next()) {
+            Ok(Some(Ok(input))) => input,
+            Ok(Some(Err((path, reason)))) => {
+                tool.console.error(&path, &reason);
+                return tool.console.exit();
+            }
+            Ok(None) => unreachable!("without arguments, standard input is the input"),
+            Err(reason) => return usage(&reason),
+        };
     if choice.guesses(&claimed) && length(&input).is_none() {
         return usage(
             &"to find the part size, the file's length must be known: give --leaf, or a file instead of a stream",

@@ -37,7 +37,7 @@ impl Listed {
     /// # Errors
     /// If a glob of `rules` is not valid.
     pub fn find(&self, tool: &Tool, rules: &Directories, found: &mut dyn FnMut(&Path)) -> Result<u64, String> {
-        let rules = Rules::new(&Directories { recursive: true, ..rules.clone() })?;
+        let rules = Rules::new(&Directories { recursive: true, ..rules.clone() }, None)?;
         let mut count = 0;
         for (place, folder) in &self.folders {
             // A folder within another is searched with that.

@@ -3,6 +3,7 @@
 use crate::args::Join;
 use crate::exit::{Exit, usage};
 use crate::json;
+use crate::plan;
 use crate::tool::Tool;
 use crate::walk::stdin;
 use base64ct::{Base64, Encoding};
@@ -13,13 +14,19 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Prints the root.
 pub fn run(tool: &Tool, args: &Join) -> Exit {
     tool.console.use_json(args.json);
+    if let Some(plan) = &args.plan {
+        return plan::join::run(tool, args, plan);
+    }
+    if args.files.len() > 1 {
+        return usage(&"without --plan, one FILE has all digests");
+    }
     let [choice] = &tool.formats[..] else { return usage(&"digests are joined in one --format") };
-    let path = args.file.as_deref().unwrap_or(Path::new("-"));
+    let path = args.files.first().map(PathBuf::as_path).unwrap_or(Path::new("-"));
     match joined(path, choice.spec()) {
         Ok((root, count)) if args.json => {
             tool.console.print_json(path, json::Root { subtrees: Some(count), ..json::Root::new(&root) });

@@ -26,6 +26,7 @@ mod merklize;
 mod names;
 mod nice;
 mod output;
+mod plan;
 mod print;
 mod progress;
 mod prove;
@@ -63,6 +64,15 @@ fn main() -> ExitCode {
                 with_tool(&args.choices, &args.reading, End::Newline, |tool| check_proof::run(tool, args))
             }
             Command::Join(args) => with_tool(&args.choices, &args.reading, End::Newline, |tool| join::run(tool, args)),
+            Command::Plan(args) => {
+                with_tool(&args.choices, &args.reading, End::Newline, |tool| plan::write::run(tool, args))
+            }
+            Command::Map(args) => {
+                with_tool(&Choices::default(), &args.reading, End::Newline, |tool| plan::map::run(tool, args))
+            }
+            Command::Missing(args) => {
+                with_tool(&Choices::default(), &args.reading, End::Newline, |tool| plan::missing::run(tool, args))
+            }
             Command::Merklize(args) => {
                 with_tool(&Choices::default(), &args.reading, End::Newline, |tool| merklize::run(tool, args))
             }

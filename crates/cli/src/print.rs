@@ -20,7 +20,7 @@ use std::path::Path;
 
 /// Prints a line for each file and format.
 pub fn run(tool: &Tool, args: &Run) -> Exit {
-    let rules = match Rules::new(&args.directories) {
+    let rules = match Rules::new(&args.directories, tool.options.objects.clone()) {
         Ok(rules) => rules,
         Err(reason) => return usage(&reason),
     };
@@ -65,6 +65,9 @@ pub fn run(tool: &Tool, args: &Run) -> Exit {
         }
         ControlFlow::Continue(())
     });
+    if args.verbose {
+        report::traffic(tool);
+    }
     tool.console.exit()
 }
 
@@ -137,18 +140,8 @@ pub fn report_error(console: &Console, error: &Error) {
         Error::Open { path, error } if error.kind() == ErrorKind::IsADirectory => {
             console.error(path, &"Is a directory (-r processes the files in it)");
         }
-        Error::Open { path, error } if error.kind() == ErrorKind::NotFound && is_url(path) => {
-            let how = "URLs are not read: download it (curl -s URL | mksum), or repair a file from it (mksum repair FILE --from \
-                       URL)";
-            console.error(path, &how);
-        }
         _ => console.error(error.path(), error),
     }
-}
-
-/// Whether a path was meant as a URL.
-fn is_url(path: &Path) -> bool {
-    path.to_str().is_some_and(|text| ["http://", "https://", "s3://"].iter().any(|scheme| text.starts_with(scheme)))
 }
 
 /// Reports why an input has no root; with --list-unreadable all ranges that the disk cannot read.

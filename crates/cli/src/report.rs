@@ -53,6 +53,15 @@ fn tree(root: &Root) -> String {
     format!("{} {plural}, depth {}", grouped(count), depth(shape, root.len()))
 }
 
+/// Reports the requests that stores got, if any.
+pub fn traffic(tool: &Tool) {
+    let (requests, received) = tool.options.objects.as_ref().map_or((0, 0), |objects| objects.traffic());
+    if requests > 0 {
+        let plural = if requests == 1 { "request" } else { "requests" };
+        tool.console.note(&format_args!("{} {plural} to stores, {} received", grouped(requests), bytes(received)));
+    }
+}
+
 /// The facts about a file and its trees.
 pub fn facts(path: &Path, roots: &[Root], tool: &Tool, io: Io) -> String {
     let mut text = format!("{}\n", Shown(path));

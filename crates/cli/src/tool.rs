@@ -9,7 +9,7 @@ use mksum::SpecError;
 use mksum::accelerator::Accelerator;
 use mksum_cli::choice::Choice;
 use mksum_cli::sum::End;
-use mksum_io::{Mode, Options, Throttle};
+use mksum_io::{Mode, Objects, Options, Throttle};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -48,7 +48,7 @@ impl Tool {
             Io::Direct => Mode::Direct,
         };
         let throttle = reading.throttle.map(|rate| Arc::new(Throttle::new(rate)));
-        let mut options = Options { mode, throttle, ..Options::new() };
+        let mut options = Options { mode, throttle, objects: stores(), ..Options::new() };
         if let Some(threads) = reading.threads {
             options.threads = threads.into();
         }
@@ -90,6 +90,14 @@ impl Tool {
         }
         Progress::start(&self.console, &self.options.meter, deadline, lengths)
     }
+}
+
+/// The stores that this build has clients of.
+fn stores() -> Option<Arc<dyn Objects>> {
+    #[cfg(feature = "stores")]
+    return Some(Arc::new(mksum_stores::Stores::new()));
+    #[cfg(not(feature = "stores"))]
+    None
 }
 
 /// A format with the flags that change every format.

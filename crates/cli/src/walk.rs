@@ -3,7 +3,7 @@
 use crate::args::{Directories, Symlinks};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use mksum_io::outboard::is_part_of_outboard;
-use mksum_io::{Input, reason};
+use mksum_io::{Input, Listed as Facts, Listing, Objects, is_url, reason};
 use mksum_stdio::{Stream, is_open};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -17,6 +17,8 @@ pub struct Rules {
     recursive: bool,
     symlinks: Symlinks,
     exclude: Arc<Exclude>,
+    /// The stores whose objects are listed.
+    objects: Option<Arc<dyn Objects>>,
 }
 
 /// The globs of what is skipped in directories.
@@ -33,13 +35,13 @@ struct Exclude {
 pub type Unreachable = (PathBuf, String);
 
 impl Rules {
-    /// The choice that the flags ask for.
+    /// The choice that the flags ask for, with these stores.
     ///
     /// # Errors
     /// If a glob is not valid.
-    pub fn new(args: &Directories) -> Result<Rules, String> {
+    pub fn new(args: &Directories, objects: Option<Arc<dyn Objects>>) -> Result<Rules, String> {
         let exclude = Arc::new(if args.exclude.is_empty() { Exclude::default() } else { Exclude::new(&args.exclude)? });
-        Ok(Rules { recursive: args.recursive, symlinks: args.symlinks, exclude })
+        Ok(Rules { recursive: args.recursive, symlinks: args.symlinks, exclude, objects })
     }
 
     /// The inputs that `arguments` name; the standard input if there are none. Files in directories that belong to outboards
@@ -51,12 +53,16 @@ impl Rules {
     /// The same, but in directories those files are skipped for which `skips` is true.
     pub fn walk_with(&self, arguments: &[PathBuf], skips: fn(&Path) -> bool) -> Walk {
         let arguments = if arguments.is_empty() { vec!["-".into()] } else { arguments.to_vec() };
-        Walk { rules: self.clone(), skips, arguments: Box::new(arguments.into_iter().map(Ok)), inside: None }
+        self.walk_through(Box::new(arguments.into_iter().map(Ok)), skips)
     }
 
     /// The inputs that these names lead to, as [`walk`](Rules::walk) has them; none if there are no names.
     pub fn walk_names(&self, names: impl Iterator<Item = Result<PathBuf, Unreachable>> + Send + 'static) -> Walk {
-        Walk { rules: self.clone(), skips: is_part_of_outboard, arguments: Box::new(names), inside: None }
+        self.walk_through(Box::new(names), is_part_of_outboard)
+    }
+
+    fn walk_through(&self, arguments: Arguments, skips: fn(&Path) -> bool) -> Walk {
+        Walk { rules: self.clone(), skips, arguments, inside: None, listed: None, facts: None }
     }
 }
 
@@ -83,6 +89,16 @@ impl Exclude {
         })
     }
 
+    /// Whether an object is skipped that was listed below `prefix`.
+    fn covers_object(&self, url: &Path, prefix: &Path) -> bool {
+        let below = url.strip_prefix(prefix).unwrap_or(url);
+        let folders = || below.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty());
+        let name = |path: &Path| path.file_name().map(PathBuf::from).unwrap_or_default();
+        let any = |path: &Path| self.names.is_match(name(path)) || self.paths.is_match(path);
+        let is_folder = |path: &Path| self.directory_names.is_match(name(path)) || self.directory_paths.is_match(path);
+        any(below) || folders().any(|folder| any(folder) || is_folder(folder))
+    }
+
     fn covers(&self, entry: &DirEntry, directory: &Path) -> bool {
         let name = Path::new(entry.file_name());
         let below = entry.path().strip_prefix(directory).unwrap_or(entry.path());
@@ -98,8 +114,47 @@ impl Exclude {
 pub struct Walk {
     rules: Rules,
     skips: fn(&Path) -> bool,
-    arguments: Box<dyn Iterator<Item = Result<PathBuf, Unreachable>> + Send>,
+    arguments: Arguments,
     inside: Option<(PathBuf, walkdir::IntoIter)>,
+    listed: Option<Listed>,
+    /// The length and version of the last input, if it was listed.
+    facts: Option<(u64, String)>,
+}
+
+type Arguments = Box<dyn Iterator<Item = Result<PathBuf, Unreachable>> + Send>;
+
+/// Objects below a URL.
+struct Listed {
+    url: PathBuf,
+    objects: Listing,
+    /// Whether there was one.
+    any: bool,
+}
+
+impl Walk {
+    /// The length and version of the last input, if it was an object in a listing.
+    pub fn facts(&mut self) -> Option<(u64, String)> {
+        self.facts.take()
+    }
+
+    /// The next object of a listing; none at its end.
+    fn object(&mut self) -> Option<Result<Input, Unreachable>> {
+        let Listed { url, objects, any } = self.listed.as_mut()?;
+        for object in objects.by_ref() {
+            *any = true;
+            match object {
+                Ok(object) if self.rules.exclude.covers_object(&object.url, url) => {}
+                Ok(Facts { url, len, version }) => {
+                    self.facts = Some((len, version));
+                    return Some(Ok(Input::Path(url)));
+                }
+                Err(error) => return Some(Err((error.path().into(), error.to_string()))),
+            }
+        }
+        // Without objects below it, it is the name of one.
+        let Listed { url, any, .. } = self.listed.take()?;
+        (!any).then_some(Ok(Input::Path(url)))
+    }
 }
 
 impl Iterator for Walk {
@@ -107,6 +162,9 @@ impl Iterator for Walk {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
+            if let Some(object) = self.object() {
+                return Some(object);
+            }
             match &mut self.inside {
                 Some((directory, entries)) => match next_file(&self.rules, directory, entries) {
                     Some(Ok(path)) if (self.skips)(&path) => {}
@@ -119,6 +177,17 @@ impl Iterator for Walk {
                         Ok(argument) => argument,
                         Err(unreachable) => return Some(Err(unreachable)),
                     };
+                    let argument = local(argument);
+                    if is_url(&argument) {
+                        let Some(stores) = self.rules.objects.as_ref().filter(|_| self.rules.recursive) else {
+                            return Some(Ok(Input::Path(argument)));
+                        };
+                        match stores.list(&argument) {
+                            Ok(objects) => self.listed = Some(Listed { url: argument, objects, any: false }),
+                            Err(error) => return Some(Err((argument, error.to_string()))),
+                        }
+                        continue;
+                    }
                     if argument.as_os_str() == "-" {
                         return Some(match is_open(Stream::Input) {
                             true => Ok(Input::Stdin),
@@ -139,6 +208,27 @@ impl Iterator for Walk {
             }
         }
     }
+}
+
+/// The path that a `file://` URL names (RFC 8089); any other path as it is.
+pub fn local(path: PathBuf) -> PathBuf {
+    let Some(rest) = path.to_str().and_then(|text| text.strip_prefix("file://")) else { return path };
+    let rest = rest.strip_prefix("localhost").unwrap_or(rest);
+    if !rest.starts_with('/') {
+        return path;
+    }
+    // A drive of Windows follows a slash.
+    let rest = if cfg!(windows) { &rest[1..] } else { rest };
+    let (mut bytes, mut left) = (Vec::new(), rest.as_bytes());
+    while let [byte, after @ ..] = left {
+        let decoded = match (byte, after) {
+            (b'%', [high, low, ..]) => base16ct::mixed::decode_vec([*high, *low]).ok(),
+            _ => None,
+        };
+        left = &after[if decoded.is_some() { 2 } else { 0 }..];
+        bytes.push(decoded.map_or(*byte, |decoded| decoded[0]));
+    }
+    mksum_cli::name::path(&bytes).unwrap_or(path)
 }
 
 /// Standard input, to be read.
@@ -197,6 +287,8 @@ fn is_pipe(path: &Path) -> bool {
 pub fn length(input: &Input) -> Option<u64> {
     match input {
         Input::Stdin => None,
+        // Only a request would show it.
+        Input::Path(path) if is_url(path) => None,
         // A file that cannot be found adds nothing to the work.
         Input::Path(path) => match fs::metadata(path) {
             Ok(metadata) if metadata.is_file() => Some(metadata.len()),

@@ -150,6 +150,13 @@ pub enum Refusal {
     },
     /// The URL cannot be used.
     Url(String),
+    /// The input is not of the version that was planned.
+    Version {
+        /// The version and length when it was planned.
+        planned: (String, u64),
+        /// Those that it has now.
+        found: (String, u64),
+    },
     /// A part of the input was asked for that is not within its length.
     Range {
         /// The part.
@@ -265,6 +272,11 @@ impl fmt::Display for Refusal {
                 outboard.display()
             ),
             Refusal::Url(why) => f.write_str(why),
+            Refusal::Version { planned: (version, len), found } => write!(
+                f,
+                "it had {len} bytes of version {version} when it was planned, and has {} of version {}: plan it again",
+                found.1, found.0
+            ),
             Refusal::Range { window: Window { start, end: Some(end) }, len } => {
                 write!(f, "the range {start}..{end} is not within its {len} bytes")
             }

@@ -5,21 +5,23 @@ use crate::error::reason;
 use crate::open::{Opened, STDIN, Waiting, open_with};
 use crate::permits::Permits;
 use crate::platform::{Stamp, is_descriptor, is_rotating, is_sparse};
-use crate::reader::Reader;
-use crate::{Error, Options, Refusal};
+use crate::reader::{Medium, Reader};
+use crate::{Ahead, Error, Object, Options, Refusal, is_url};
 use mksum::outboard::Identity;
 use mksum::{Digest, Digests, Plan, Role, Shape, Spec, Subtree, Subtrees};
 use std::fs::{self, Metadata};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-/// An open file of a known length: threads read its subtrees at their offsets, each into memory of its own.
+/// An open file or object of a known length: threads read its subtrees at their offsets, each into memory of its own.
 ///
 /// Its digests are valid only if [`File::finish`] finds the file unchanged.
 #[derive(Debug)]
 pub struct File {
     pub(crate) reader: Reader,
-    stamp: Stamp,
+    /// Of a file of this machine.
+    stamp: Option<Stamp>,
     rotating: bool,
     sparse: bool,
     permits: Permits,
@@ -47,6 +49,44 @@ impl File {
         }
     }
 
+    /// Opens a file or object of which only the bytes `part` will be read: of an object, no others are fetched. Offsets are those of
+    /// the whole file.
+    ///
+    /// # Errors
+    /// As [`File::open`].
+    pub fn open_part(path: &Path, part: Range<u64>, options: &Options) -> Result<File, Error> {
+        let Some(objects) = options.objects.as_deref().filter(|_| is_url(path)) else {
+            return File::open(path, options);
+        };
+        options.meter.begin(path);
+        let object = objects.open(path, part, Ahead::Yes)?;
+        let len = object.len();
+        Ok(File::of_object(path.into(), object, (0, len), options))
+    }
+
+    /// Its version, as text: of an object [its own](Object::version), of a file its mtime.
+    pub fn version(&self) -> String {
+        match (&self.reader.medium, &self.stamp) {
+            (Medium::Object(object), _) => object.version().into(),
+            (Medium::Disk(_), Some(Stamp { times: [(seconds, nanoseconds), _], .. })) => {
+                format!("mtime:{seconds}.{nanoseconds:09}")
+            }
+            (Medium::Disk(_), None) => String::new(),
+        }
+    }
+
+    /// Refuses it if it has another version or length than when it was planned.
+    ///
+    /// # Errors
+    /// If so: [`Refusal::Version`].
+    pub fn check_version(&self, planned: &(String, u64)) -> Result<(), Error> {
+        let found = (self.version(), self.len());
+        match found == *planned {
+            true => Ok(()),
+            false => Err(Error::refused(self.path(), Refusal::Version { planned: planned.clone(), found })),
+        }
+    }
+
     /// The `len` bytes from offset `base` on of an open file.
     pub(crate) fn new(
         path: PathBuf,
@@ -55,16 +95,34 @@ impl File {
         (base, len): (u64, u64),
         options: &Options,
     ) -> File {
-        let reader = Reader::new(path, file, (base, len), options);
+        let reader = Reader::new(path, Medium::Disk(file), (base, len), options);
         let cold = reader.is_cold();
         File {
-            stamp: Stamp::of(metadata),
+            stamp: Some(Stamp::of(metadata)),
             rotating: len > Self::PIECE && is_rotating(metadata),
             sparse: is_sparse(metadata),
             permits: Permits::new(options.threads),
             cold,
             reader,
         }
+    }
+
+    /// The `len` bytes from offset `base` on of an object.
+    pub(crate) fn of_object(
+        path: PathBuf,
+        object: Arc<dyn Object>,
+        (base, len): (u64, u64),
+        options: &Options,
+    ) -> File {
+        let reader = Reader::new(path, Medium::Object(object), (base, len), options);
+        File { stamp: None, rotating: false, sparse: false, permits: Permits::new(options.threads), cold: true, reader }
+    }
+
+    /// The same, read with other options.
+    pub(crate) fn with_options(mut self, options: &Options) -> File {
+        self.permits = Permits::new(options.threads);
+        self.reader.options = options.clone();
+        self
     }
 
     /// The path it was opened by.
@@ -88,17 +146,23 @@ impl File {
         self.rotating
     }
 
+    /// Whether it lies in a store: whoever reads it in order finds its bytes fetched already.
+    pub(crate) fn is_object(&self) -> bool {
+        self.reader.medium.disk().is_none()
+    }
+
     pub(crate) fn is_sparse(&self) -> bool {
         self.sparse
     }
 
-    /// The file's mtime and inode, which show later that it is probably unchanged; `None` for a device, whose times say
-    /// nothing about its content.
+    /// The file's mtime and inode, which show later that it is probably unchanged; of an object, a number for its version in the
+    /// inode's place. `None` for a device, whose times say nothing about its content.
     pub fn identity(&self) -> Option<Identity> {
-        if self.stamp.len != self.len() {
-            return None;
+        if let Medium::Object(object) = &self.reader.medium {
+            return object.identity().filter(|_| object.len() == self.len());
         }
-        let ([(seconds, nanoseconds), _], (_, inode)) = (self.stamp.times, self.stamp.id);
+        let stamp = self.stamp.as_ref().filter(|stamp| stamp.len == self.len())?;
+        let ([(seconds, nanoseconds), _], (_, inode)) = (stamp.times, stamp.id);
         Some(Identity { seconds, nanoseconds: nanoseconds as u32, inode })
     }
 
@@ -159,6 +223,8 @@ impl File {
     /// # Errors
     /// If the file is not what it was when it was opened: only without an error are its digests true.
     pub fn finish(self) -> Result<(), Error> {
+        // Each response of a store was of the version that the first one had.
+        let (Some(file), Some(stamp)) = (self.reader.medium.disk(), &self.stamp) else { return Ok(()) };
         let path = &self.reader.path;
         let changed = |how: String| Err(Error::Changed { path: path.clone(), how });
         let fail = |error| Error::Open { path: path.clone(), error };
@@ -166,25 +232,25 @@ impl File {
         // The file that is there now: if it is this one, one question to the system answers all.
         let there = is_named.then(|| fs::metadata(path));
         let metadata = match &there {
-            Some(Ok(there)) if Stamp::of(there).id == self.stamp.id => there.clone(),
-            _ => self.reader.file.metadata().map_err(fail)?,
+            Some(Ok(there)) if Stamp::of(there).id == stamp.id => there.clone(),
+            _ => file.metadata().map_err(fail)?,
         };
         if !metadata.is_file() {
             return Ok(());
         }
         let now = Stamp::of(&metadata);
-        if now.len != self.stamp.len {
-            return changed(format!("it had {} bytes and has {} now", self.stamp.len, now.len));
+        if now.len != stamp.len {
+            return changed(format!("it had {} bytes and has {} now", stamp.len, now.len));
         }
         match there {
-            Some(Ok(there)) if Stamp::of(&there).id != self.stamp.id => {
+            Some(Ok(there)) if Stamp::of(&there).id != stamp.id => {
                 return changed("another file has taken its place".into());
             }
             Some(Err(error)) => return changed(format!("it is gone: {}", reason(&error))),
             _ => {}
         }
         // A writer can set the mtime back, but not the ctime.
-        if now.times != self.stamp.times {
+        if now.times != stamp.times {
             return changed("it was written to, or its owner, mode or links were changed".into());
         }
         Ok(())

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 pub enum Input {
     /// The standard input.
     Stdin,
-    /// A file, a block device, a named pipe.
+    /// A file, a block device, a named pipe; or an object, by its URL, if the options have [`objects`](Options::objects).
     Path(PathBuf),
 }
 
@@ -30,12 +30,14 @@ pub struct Job {
     pub specs: Vec<Spec>,
     /// The part of the input that is hashed; all of it if this is `None`.
     pub window: Option<Window>,
+    /// The [version](File::version) and length that the input must have, if any other is an error.
+    pub version: Option<(String, u64)>,
 }
 
 impl Job {
     /// All of an input.
     pub fn new(input: Input, specs: Vec<Spec>) -> Self {
-        Job { input, specs, window: None }
+        Job { input, specs, window: None, version: None }
     }
 }
 
@@ -48,7 +50,7 @@ pub type Roots = Vec<Result<Root, Error>>;
 /// If the input cannot be read, or changes while it is read: then there is no root in any format.
 pub fn hash(job: &Job, options: &Options) -> Result<Roots, Error> {
     let opened = match &job.input {
-        Input::Path(path) => open_with(path, job.window, Waiting::ForWriter, options)?,
+        Input::Path(path) => open_job(path, job, options)?,
         Input::Stdin => {
             let path = Path::new(STDIN);
             let stdin = stdin().map_err(|error| Error::Open { path: path.into(), error })?;
@@ -56,6 +58,15 @@ pub fn hash(job: &Job, options: &Options) -> Result<Roots, Error> {
         }
     };
     hash_opened(opened, job, options)
+}
+
+/// Opens what a job is about, if it has the version that the job wants.
+pub(crate) fn open_job(path: &Path, job: &Job, options: &Options) -> Result<Opened, Error> {
+    let opened = open_with(path, job.window, Waiting::ForWriter, options)?;
+    if let (Opened::File(file), Some(planned)) = (&opened, &job.version) {
+        file.check_version(planned)?;
+    }
+    Ok(opened)
 }
 
 pub(crate) fn hash_opened(opened: Opened, job: &Job, options: &Options) -> Result<Roots, Error> {
@@ -112,7 +123,7 @@ pub(crate) fn stdin() -> io::Result<std::fs::File> {
 
 pub(crate) fn hash_file(file: File, path: &Path, specs: &[Spec]) -> Result<Roots, Error> {
     let roots = match specs {
-        [_] if !file.is_rotating() => None,
+        [_] if !file.is_rotating() && !file.is_object() => None,
         _ => {
             let options = file.options().clone();
             let mut bytes = InOrder { file: &file, done: 0, buffer: Buffer::default() };
@@ -226,7 +237,9 @@ struct InOrder<'a> {
 impl Bytes for InOrder<'_> {
     fn fill(&mut self, buffer: &mut [u8]) -> Result<usize, Error> {
         let len = (self.file.len() - self.done).min(buffer.len() as u64) as usize;
-        if len > 0 {
+        if self.file.is_object() {
+            self.file.reader.read_through(self.done, &mut buffer[..len])?;
+        } else if len > 0 {
             let (bytes, _) = self.file.reader.read(self.done, len, len, &mut self.buffer)?;
             buffer[..len].copy_from_slice(bytes.get(0));
         }

@@ -1,7 +1,8 @@
 //! Opens a path: a file that is read at any offset, a stream, or nothing that can be hashed.
 
+use crate::objects::{Ahead, no_objects};
 use crate::platform::{Kind, is_unstored, kind, open_at_once, read_at};
-use crate::{Error, File, Options, Refusal, Window};
+use crate::{Error, File, Options, Refusal, Window, is_url};
 use std::fs;
 use std::io::{self, ErrorKind, Seek, SeekFrom};
 use std::path::Path;
@@ -31,6 +32,14 @@ pub(crate) fn open_with(
     waiting: Waiting,
     options: &Options,
 ) -> Result<Opened, Error> {
+    if is_url(path) {
+        options.meter.begin(path);
+        let objects = options.objects.as_deref().ok_or_else(|| no_objects(path))?;
+        let wanted = window.map_or(0..u64::MAX, |window| window.start..window.end.unwrap_or(u64::MAX));
+        let object = objects.open(path, wanted, Ahead::Yes)?;
+        let part = part(path, window, object.len())?;
+        return Ok(Opened::File(Box::new(File::of_object(path.into(), object, part, options))));
+    }
     let opened_file = match waiting {
         Waiting::ForWriter => fs::File::open(path),
         Waiting::Never => open_at_once(path),
@@ -104,20 +113,21 @@ fn described(
             }
         }
     }
+    let part = part(path, window, len)?;
+    Ok(Opened::File(Box::new(File::new(path.into(), file, metadata, part, options))))
+}
+
+/// The offset and length of a part, or of all, of an input of `len` bytes.
+fn part(path: &Path, window: Option<Window>, len: u64) -> Result<(u64, u64), Error> {
     if len > mksum::MAX_LEN {
         return Err(Error::refused(path, Refusal::TooLong));
     }
-    let part = match window {
-        None => (0, len),
-        Some(window) => {
-            let end = window.end.unwrap_or(len);
-            if window.start > end || end > len {
-                return Err(Error::refused(path, Refusal::Range { window, len }));
-            }
-            (window.start, end - window.start)
-        }
-    };
-    Ok(Opened::File(Box::new(File::new(path.into(), file, metadata, part, options))))
+    let Some(window) = window else { return Ok((0, len)) };
+    let end = window.end.unwrap_or(len);
+    if window.start > end || end > len {
+        return Err(Error::refused(path, Refusal::Range { window, len }));
+    }
+    Ok((window.start, end - window.start))
 }
 
 /// Whether the system makes the content of a file when it is read, as in `/proc` and `/sys`: then its length is not the one

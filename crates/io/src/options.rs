@@ -1,6 +1,7 @@
 //! Options for reading, and the progress.
 
 use crate::Error;
+use crate::objects::Objects;
 use mksum::accelerator::Accelerator;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -23,6 +24,8 @@ pub struct Options {
     pub accelerator: Option<Arc<dyn Accelerator>>,
     /// Ends the reading early.
     pub stop: Stop,
+    /// The stores whose objects are inputs too, by their URLs; without them, a URL is an error.
+    pub objects: Option<Arc<dyn Objects>>,
 }
 
 impl Options {
@@ -36,6 +39,7 @@ impl Options {
             meter: Arc::default(),
             accelerator: None,
             stop: Stop::default(),
+            objects: None,
         }
     }
 }

@@ -5,18 +5,38 @@ use crate::platform::{
     DIRECT_ALIGN, advise_random, is_not_direct, next_data, open_direct, read_at, read_cached, read_vectored_at,
     uninterrupted,
 };
-use crate::{Error, Mode, Options};
+use crate::{Error, Mode, Object, Options};
 use mksum::Messages;
 use std::fs::File;
 use std::io::{self, IoSliceMut};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+/// Where the bytes lie.
+#[derive(Debug)]
+pub(crate) enum Medium {
+    /// In a file or on a device of this machine.
+    Disk(File),
+    /// In a store.
+    Object(Arc<dyn Object>),
+}
+
+impl Medium {
+    /// The file, if it is one of this machine.
+    pub fn disk(&self) -> Option<&File> {
+        match self {
+            Medium::Disk(file) => Some(file),
+            Medium::Object(_) => None,
+        }
+    }
+}
 
 /// Reads one file, from many threads at once.
 #[derive(Debug)]
 pub(crate) struct Reader {
     pub path: PathBuf,
-    pub file: File,
+    pub medium: Medium,
     /// The offset in the file of the first byte that is read: offsets in calls count from there, those in errors from the
     /// file's first byte.
     pub base: u64,
@@ -45,20 +65,20 @@ impl Reader {
     /// The most slices that one system call fills (`IOV_MAX`).
     const SLICES: usize = 1024;
 
-    pub fn new(path: PathBuf, file: File, (base, len): (u64, u64), options: &Options) -> Self {
+    pub fn new(path: PathBuf, medium: Medium, (base, len): (u64, u64), options: &Options) -> Self {
         let around = match options.mode {
             Mode::Auto => len >= Self::LARGE,
             Mode::Buffered => false,
             Mode::Direct => true,
         };
-        let direct = if around { open_direct(&file) } else { None };
-        if direct.is_some() {
+        let direct = medium.disk().filter(|_| around).and_then(open_direct);
+        if let (Some(_), Some(file)) = (&direct, medium.disk()) {
             // Bytes that the cache lacks are not read into it, so nothing is to be read ahead either.
-            advise_random(&file);
+            advise_random(file);
         }
         Reader {
             path,
-            file,
+            medium,
             base,
             len,
             options: options.clone(),
@@ -70,7 +90,7 @@ impl Reader {
 
     /// The first byte at or after offset `start` that was ever written; `None` if there is none, or nobody knows.
     pub fn next_data(&self, start: u64) -> Option<u64> {
-        next_data(&self.file, self.base + start).map(|data| data - self.base)
+        next_data(self.medium.disk()?, self.base + start).map(|data| data - self.base)
     }
 
     /// Whether most of the file is likely to be read from the device, around the page cache.
@@ -85,8 +105,9 @@ impl Reader {
 
     fn is_uncached(&self) -> bool {
         const PROBES: u64 = 8;
+        let Some(file) = self.medium.disk() else { return false };
         let mut page = [0];
-        let mut lacks = |at| matches!(read_cached(&self.file, &mut [IoSliceMut::new(&mut page)], at), Ok(None));
+        let mut lacks = |at| matches!(read_cached(file, &mut [IoSliceMut::new(&mut page)], at), Ok(None));
         let at = |part: &u64| self.base + self.len / PROBES * part;
         (0..PROBES).filter(|part| lacks(at(part))).count() > PROBES as usize / 2
     }
@@ -98,7 +119,12 @@ impl Reader {
             throttle.wait(out.len() as u64);
         }
         let start = self.base + start;
-        self.fill(start, 0, out.len(), |done| read_at(&self.file, &mut out[done..], start + done as u64))?;
+        match &self.medium {
+            Medium::Disk(file) => {
+                self.fill(start, 0, out.len(), |done| read_at(file, &mut out[done..], start + done as u64))?;
+            }
+            Medium::Object(object) => object.read(start, &mut [IoSliceMut::new(out)])?,
+        }
         self.options.meter.add(out.len() as u64);
         Ok(())
     }
@@ -127,10 +153,13 @@ impl Reader {
             cached => cached.unwrap_or(0),
         };
         let memory = &mut buffer.at_least(count * stride + message)[..count * stride + len % message];
-        self.fill(start, cached, len, |done| {
-            let mut slices = Self::slices(memory, message, stride, done);
-            read_vectored_at(&self.file, &mut slices, start + done as u64)
-        })?;
+        match &self.medium {
+            Medium::Disk(file) => self.fill(start, cached, len, |done| {
+                let mut slices = Self::slices(memory, message, stride, done);
+                read_vectored_at(file, &mut slices, start + done as u64)
+            })?,
+            Medium::Object(object) => object.read(start, &mut Self::slices(memory, message, stride, 0))?,
+        }
         self.options.meter.add(len as u64);
         let (messages, rest) = memory.split_at(count * stride);
         Ok((Messages::strided(messages, message, stride, count), rest))
@@ -159,7 +188,12 @@ impl Reader {
                 }
                 cached => cached.unwrap_or(0),
             };
-            self.fill(offset, cached, len, |done| read_at(&self.file, &mut place[done..], offset + done as u64))?;
+            match &self.medium {
+                Medium::Disk(file) => {
+                    self.fill(offset, cached, len, |done| read_at(file, &mut place[done..], offset + done as u64))?;
+                }
+                Medium::Object(object) => object.read(offset, &mut [IoSliceMut::new(place)])?,
+            }
             self.options.meter.add(len as u64);
         }
         Ok(Messages::strided(memory, len, stride, count))
@@ -167,9 +201,10 @@ impl Reader {
 
     /// Reads the part of a range that the page cache holds, if reads ask it: the number of bytes, `None` to go around it.
     fn cached(&self, start: u64, slices: &mut [IoSliceMut<'_>]) -> Result<Option<usize>, Error> {
-        if self.direct.is_none() || self.refused.load(Ordering::Relaxed) {
+        let (Some(_), Some(file), false) = (&self.direct, self.medium.disk(), self.refused.load(Ordering::Relaxed))
+        else {
             return Ok(Some(0));
-        }
+        };
         let passing = |left: u32| left.checked_sub(1);
         if self.options.mode == Mode::Direct
             || self.passing.fetch_update(Ordering::Relaxed, Ordering::Relaxed, passing).is_ok()
@@ -178,11 +213,11 @@ impl Reader {
         }
         // The kernel begins to read whatever is asked for and not there, so a byte is asked for first.
         let mut byte = [0];
-        if self.retry(start, || read_cached(&self.file, &mut [IoSliceMut::new(&mut byte)], start))?.is_none() {
+        if self.retry(start, || read_cached(file, &mut [IoSliceMut::new(&mut byte)], start))?.is_none() {
             self.passing.store(Self::PASSED, Ordering::Relaxed);
             return Ok(None);
         }
-        self.retry(start, || read_cached(&self.file, slices, start))
+        self.retry(start, || read_cached(file, slices, start))
     }
 
     /// Reads around the page cache; the bytes asked for begin `start % DIRECT_ALIGN` bytes into the buffer.
@@ -219,7 +254,7 @@ impl Reader {
             match self.retry(start + done as u64, || read(done))? {
                 0 => {
                     let end = start + done as u64;
-                    let now = self.file.metadata().map_or(end, |metadata| metadata.len());
+                    let now = self.medium.disk().and_then(|file| file.metadata().ok()).map_or(end, |now| now.len());
                     let then = self.base + self.len;
                     let how = format!("nothing to read at byte {end}: it had {then} bytes and has {now} now");
                     return Err(Error::Changed { path: self.path.clone(), how });

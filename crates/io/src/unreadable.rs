@@ -71,7 +71,7 @@ pub fn unreadable(path: &Path, options: &Options, found: &mut dyn FnMut(Unreadab
 impl File {
     /// Reports the parts of `range` that the disk cannot read, left to right, as narrow as the system can tell.
     fn narrow(&self, range: Range<u64>, found: &mut dyn FnMut(Unreadable)) -> Result<(), Error> {
-        let direct = open_direct(&self.reader.file);
+        let direct = self.reader.medium.disk().and_then(open_direct);
         let read = |range: &Range<u64>| self.probe(direct.as_ref(), range, &mut |_| {});
         narrow(&read, range, 0, found)
     }
@@ -79,7 +79,7 @@ impl File {
     /// The bytes of a range whose every part can be read, though not all at once: the sectors of a page are read without that
     /// of a neighbour. `None` if the disk cannot read some of it now.
     fn rescue(&self, range: Range<u64>) -> Result<Option<Vec<u8>>, Error> {
-        let direct = open_direct(&self.reader.file);
+        let direct = self.reader.medium.disk().and_then(open_direct);
         let mut bytes = Vec::new();
         for start in range.clone().step_by(STEPS[1] as usize) {
             let part = start..range.end.min(start + STEPS[1]);
@@ -132,7 +132,8 @@ impl File {
                 }
             }
             let memory = &mut memory[..(range.end - range.start) as usize];
-            match read_exact_at(&self.reader.file, memory, range.start) {
+            let Some(file) = self.reader.medium.disk() else { return Ok(None) };
+            match read_exact_at(file, memory, range.start) {
                 Ok(()) => {
                     took(memory);
                     Ok(None)

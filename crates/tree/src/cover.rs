@@ -130,6 +130,28 @@ impl Spec {
         Ok(Cover { walk: Walk::new(shape, top), at_most, from: 0 })
     }
 
+    /// Whether `node` is a subtree of a tree over `len` bytes: whether rows from elsewhere can be parts of it.
+    pub fn has_part(&self, len: u64, node: Subtree) -> bool {
+        let shape = self.shape();
+        if shape.check(len).is_err() || len == 0 {
+            return false;
+        }
+        // Down the only path that could lead to it.
+        let mut at = shape.root(len);
+        while at != node {
+            let mut children = shape.children(at);
+            let Some(below) = children.find(|child| child.end() > node.start || (child.len == 0 && *child == node))
+            else {
+                return false;
+            };
+            if below.level < node.level {
+                return false;
+            }
+            at = below;
+        }
+        true
+    }
+
     /// The role of `node` in a tree over `len` bytes.
     pub fn role(&self, len: u64, node: Subtree) -> Role {
         if self.shape().root(len) == node { Role::Root } else { Role::Inner }

@@ -50,6 +50,15 @@ impl Spec {
         Root::new(self.clone(), len, self.nodes().seal(top, len))
     }
 
+    /// The root of `len` bytes that has this digest: one that was computed elsewhere, [sealed](Spec::seal) already.
+    ///
+    /// # Panics
+    /// If the digest has another size than the format's.
+    pub fn root_with_digest(&self, digest: Digest, len: u64) -> Root {
+        assert_eq!(digest.as_bytes().len(), self.hash().size(), "a digest of {}", self.hash().name());
+        Root::new(self.clone(), len, digest)
+    }
+
     /// The digest of `node`: from `source`, or else joined from its children's.
     ///
     /// Joins at most 64 levels, one child after the other: a source that computes in parallel runs ahead of the join.

@@ -3,12 +3,14 @@
 mod groups;
 mod kept;
 mod merklize;
+mod plans;
 mod proofs;
 mod repair;
 
 pub use groups::{Choices, Directories, Help, Io, Reading, Symlinks};
 pub use kept::{Diff, Keep, Verify};
 pub use merklize::Merklize;
+pub use plans::{Map, Missing, Plan};
 pub use proofs::{CheckProof, Join, Prove};
 pub use repair::Repair;
 
@@ -36,6 +38,7 @@ Examples:
   find . -print0 | mksum --files0-from -
                                        names from another program
   mksum --range ..4GiB /dev/sda        the first 4 GiB of a device
+  mksum -r s3://bucket/prefix/         objects in S3; also gs://, az://, https://
   mksum -g big.iso | dot -Tpng -o t.png
                                        draw the tree
   mksum keep big.iso                   keep the tree in big.iso.mkt
@@ -92,7 +95,7 @@ fn exits(good: &str, bad: &str) -> String {
                   of output, FORMAT (PATH) = ROOT, is all that 'mksum -c' needs to check the file.",
     override_usage = "mksum [OPTION]... [FILE]...\n       mksum -c [OPTION]... [SUMFILE]...\n       mksum keep | verify \
                       FILE...\n       mksum diff A B\n       mksum repair FILE... --from COPY\n       mksum prove FILE \
-                      --range A..B\n       mksum check-proof ROOT PROOF [BYTES]\n       mksum join [FILE]\n       mksum merklize [LEAVES] [-o \
+                      --range A..B\n       mksum check-proof ROOT PROOF [BYTES]\n       mksum join [FILE]\n       mksum plan FILE...\n       mksum map [PLAN]\n       mksum missing PLAN LEDGER...\n       mksum join --plan PLAN LEDGER...\n       mksum merklize [LEAVES] [-o \
                       NODES]\n       mksum formats | devices | completions SHELL\n       mksum help | man [COMMAND]",
     after_help = "Examples: 'mksum --help'. A command: 'mksum help COMMAND'. Formats: 'mksum formats'.",
     after_long_help = notes(),
@@ -131,6 +134,15 @@ pub enum Command {
     /// Check a proof against a trusted root
     #[command(after_long_help = exits("the proof is valid", "the proof is not valid or could not be read"))]
     CheckProof(CheckProof),
+    /// Print the parts of files or objects as rows, to be hashed anywhere
+    #[command(after_long_help = exits("the plan was printed", "a file could not be found: then the plan has no end"))]
+    Plan(Plan),
+    /// Hash the parts of a plan, and print a row of the ledger for each
+    #[command(after_long_help = exits("every part was hashed", "a part could not be hashed; the others were"))]
+    Map(Map),
+    /// Print the rows of a plan whose digests no ledger has
+    #[command(after_long_help = exits("the rows were printed", "the plan or a ledger could not be read"))]
+    Missing(Missing),
     /// Print the root of subtrees that were hashed elsewhere
     #[command(after_long_help = exits("the root was printed", "the digests are not those of a tree"))]
     Join(Join),
@@ -194,7 +206,7 @@ pub enum Command {
 /// The flags without a command.
 #[derive(Debug, clap::Args)]
 pub struct Run {
-    /// Files; with --check, sum files; none or '-' is standard input
+    /// Files, or URLs of objects; with --check, sum files; none or '-' is standard input
     #[arg(value_name = "FILE", value_hint = ValueHint::AnyPath)]
     pub files: Vec<PathBuf>,
     /// The formats.
@@ -229,7 +241,7 @@ pub struct Run {
     /// Levels that --graph shows below the root [default: as many as fit 64 nodes]
     #[arg(long, value_name = "N", help_heading = "Output")]
     pub graph_depth: Option<u32>,
-    /// Print size, tree, time and speed of each file on standard error
+    /// Print size, tree, time and speed of each file, and the requests to stores, on standard error
     #[arg(short, long, help_heading = "Output")]
     pub verbose: bool,
     /// Hash the files whose names are the lines of LIST; '-' is standard input

@@ -75,9 +75,13 @@ pub struct CheckProof {
 /// `mksum join`.
 #[derive(Debug, clap::Args)]
 pub struct Join {
-    /// JSON lines, each with the "offset", "length" and "digest" (hex) of a subtree; none or '-' is standard input
+    /// JSON lines, each with the "offset", "length" and "digest" (hex) of a subtree; with --plan, ledgers; none or '-' is
+    /// standard input
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub file: Option<PathBuf>,
+    pub files: Vec<PathBuf>,
+    /// Print the root of each input of this plan, from the digests of its parts in ledgers (spec/plan.md)
+    #[arg(long, value_name = "PLAN", value_hint = ValueHint::FilePath)]
+    pub plan: Option<PathBuf>,
     /// Print one JSON object: format, length, root, subtrees (spec/json.md)
     #[arg(long, help_heading = "Output")]
     pub json: bool,

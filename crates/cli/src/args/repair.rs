@@ -10,10 +10,10 @@ pub struct Repair {
     /// Files that have an outboard, or with --recursive directories of such files
     #[arg(value_name = "FILE", required = true, value_hint = ValueHint::AnyPath)]
     pub files: Vec<PathBuf>,
-    /// An intact copy: a file, http://..., https://... or s3://BUCKET/KEY; with --recursive a directory of copies
+    /// An intact copy: a file, or the URL of an object (https://..., s3://BUCKET/KEY); with --recursive a directory of copies
     ///
     /// Only damaged ranges are fetched, with range requests, and each is checked against the outboard before it is
-    /// written. With --recursive, the copy of DIR/a/b is COPY/a/b. For S3, credentials and endpoint come from the
+    /// written. With --recursive, the copy of DIR/a/b is COPY/a/b. For stores, credentials and endpoint come from the
     /// environment: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION, AWS_ENDPOINT_URL. For https, certificates are
     /// those that the system trusts, or those in SSL_CERT_FILE.
     #[arg(long, value_name = "COPY", value_hint = ValueHint::AnyPath)]

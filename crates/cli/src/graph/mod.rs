@@ -18,7 +18,7 @@ use std::path::Path;
 
 /// Draws the tree of each file in each format.
 pub fn run(tool: &Tool, args: &Run, style: GraphStyle) -> Exit {
-    let rules = match Rules::new(&args.directories) {
+    let rules = match Rules::new(&args.directories, tool.options.objects.clone()) {
         Ok(rules) => rules,
         Err(reason) => return usage(&reason),
     };

@@ -15,12 +15,14 @@ use crate::tool::Tool;
 use crate::walk::{Rules, Unreachable, length};
 use mksum_cli::name::Shown;
 use mksum_io::outboard::{EXTENSION, is_part_of_outboard};
-use mksum_io::{Error, Input};
+use mksum_io::{Error, Input, is_url};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// The path of a file's outboard: the given one, or beside the file.
+/// The path of a file's outboard: the given one, or beside the file. That of an object is in the current directory, under the
+/// last part of its name.
 fn outboard_of(file: &Path, given: Option<&PathBuf>, extension: &str) -> PathBuf {
+    let file = if is_url(file) { Path::new(file.file_name().unwrap_or(file.as_os_str())) } else { file };
     given.cloned().unwrap_or_else(|| mksum_io::outboard::with_extension(file, extension))
 }
 

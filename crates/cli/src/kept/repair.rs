@@ -12,7 +12,7 @@ use crate::tool::Tool;
 use crate::walk::Rules;
 use mksum_cli::name::Shown;
 use mksum_io::outboard::{EXTENSION, Repair, Repaired, open, repair};
-use mksum_io::{Error, Input, open_replica};
+use mksum_io::{Error, Input, is_url, open_replica};
 use serde::Serialize;
 use std::ffi::OsStr;
 use std::ops::Range;
@@ -21,7 +21,7 @@ use std::path::{Component, Path, PathBuf};
 /// Repairs the files.
 pub fn run(tool: &Tool, args: &Args) -> Exit {
     tool.console.use_json(args.json);
-    let rules = match Rules::new(&args.directories) {
+    let rules = match Rules::new(&args.directories, tool.options.objects.clone()) {
         Ok(rules) => rules,
         Err(reason) => return usage(&reason),
     };
@@ -83,6 +83,12 @@ fn percent_encoded(name: &OsStr) -> String {
 }
 
 fn one(tool: &Tool, args: &Args, path: &Path, from: &Path) -> Result<(), Failure> {
+    if is_url(path) {
+        return Err(Failure::refused(
+            path,
+            "objects are not written: fetch it, repair the file and put that in its place",
+        ));
+    }
     let place = outboard_of(path, args.outboard.as_ref(), EXTENSION);
     let outboard = match open(&place) {
         Err(error) if is_missing(&error, &place) => {
@@ -98,7 +104,7 @@ fn one(tool: &Tool, args: &Args, path: &Path, from: &Path) -> Result<(), Failure
         outboard => outboard?,
     };
     let trust = trusted(args.root.as_deref(), &outboard, &place)?;
-    let mut replica = open_replica(from)?;
+    let mut replica = open_replica(from, &tool.options)?;
     let len = outboard.len();
     let (mut done, mut count) = (None::<Range<u64>>, 0);
     let mut report_done = |range: Range<u64>| {

@@ -20,7 +20,7 @@ use std::path::Path;
 /// Verifies each file.
 pub fn run(tool: &Tool, args: &Verify) -> Exit {
     tool.console.use_json(args.json);
-    let rules = match Rules::new(&args.directories) {
+    let rules = match Rules::new(&args.directories, tool.options.objects.clone()) {
         Ok(rules) => rules,
         Err(reason) => return usage(&reason),
     };

@@ -337,7 +337,9 @@ impl Under {
         const STEP: u64 = 4 << 20;
         if self.read / STEP > (self.read - self.filled as u64) / STEP || self.read == self.len {
             let start = (self.read - 1) / STEP * STEP;
-            advise_done(&self.file.reader.file, self.file.reader.base + start.saturating_sub(STEP), 2 * STEP);
+            if let Some(file) = self.file.reader.medium.disk() {
+                advise_done(file, self.file.reader.base + start.saturating_sub(STEP), 2 * STEP);
+            }
         }
     }
 

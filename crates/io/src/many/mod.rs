@@ -3,10 +3,10 @@
 mod bench;
 mod queue;
 
-use crate::jobs::{hash_file, hash_opened};
-use crate::open::{Opened, Waiting, open_short, open_with};
+use crate::jobs::{hash_file, hash_opened, open_job};
+use crate::open::{Opened, open_short};
 use crate::platform::is_too_many;
-use crate::{Error, File, Input, Job, Mode, Options, Roots, hash};
+use crate::{Error, File, Input, Job, Mode, Options, Roots, hash, is_url};
 use bench::{Bench, Shared};
 use mksum::ordered::{Feed, ordered_turns};
 use queue::{Numbered, Queue};
@@ -43,7 +43,7 @@ pub fn hash_all<J: Iterator<Item = Job> + Send>(
         return;
     }
     let shared = Shared::new(options);
-    let queue = Queue::new([first].into_iter().chain(jobs), options.threads, &shared.waiting);
+    let queue = Queue::new([first].into_iter().chain(jobs), options, &shared.waiting);
     let turn = |bench: &mut Bench<'_>, feed: &mut Feed<'_, Numbered, Answer>| bench.turn(feed);
     ordered_turns(
         options.threads,
@@ -63,6 +63,10 @@ pub fn hash_all<J: Iterator<Item = Job> + Send>(
                         Outcome::Done(result, took) => (result, took),
                         Outcome::Stream(stream) => {
                             (hash_opened(Opened::Stream(stream), &job, options), begin.elapsed())
+                        }
+                        Outcome::Object(file) => {
+                            let file = Box::new(file.with_options(options));
+                            (hash_opened(Opened::File(file), &job, options), begin.elapsed())
                         }
                         Outcome::ForAllThreads => (hash(&job, options), begin.elapsed()),
                     };
@@ -85,6 +89,8 @@ enum Outcome {
     Done(Result<Roots, Error>, Duration),
     /// It has been opened, which is done only once: a process that writes to a pipe would notice.
     Stream(fs::File),
+    /// An open object, which is not asked for twice.
+    Object(Box<File>),
     ForAllThreads,
 }
 
@@ -101,17 +107,22 @@ enum Begun {
 fn begin(job: &Job, options: &Options) -> Begun {
     let Input::Path(path) = &job.input else { return Begun::Ended(Outcome::ForAllThreads) };
     // Only regular files are opened here: a pipe may keep whoever opens it waiting, and the other files in the lanes with it.
-    let Some(metadata) = fs::metadata(path).ok().filter(fs::Metadata::is_file) else {
-        return Begun::Ended(Outcome::ForAllThreads);
-    };
+    let mut short = None;
+    if !is_url(path) {
+        let Some(metadata) = fs::metadata(path).ok().filter(fs::Metadata::is_file) else {
+            return Begun::Ended(Outcome::ForAllThreads);
+        };
+        short = Some(metadata).filter(|metadata| metadata.len() <= SHORT && job.version.is_none());
+    }
     let begin = Instant::now();
-    let opened = match metadata.len() {
-        ..=SHORT => open_short(path, &metadata, job.window, options),
-        _ => open_with(path, job.window, Waiting::ForWriter, options),
+    let opened = match short {
+        Some(metadata) => open_short(path, &metadata, job.window, options),
+        None => open_job(path, job, options),
     };
     let result = match opened {
         Ok(Opened::File(file)) if is_chain(&file, job) => return Begun::Chain(file),
         Ok(Opened::File(file)) if file.len() <= SMALL => hash_file(*file, path, &job.specs),
+        Ok(Opened::File(file)) if file.is_object() => return Begun::Ended(Outcome::Object(file)),
         Ok(Opened::File(_)) => return Begun::Ended(Outcome::ForAllThreads),
         Ok(Opened::Stream(stream)) => return Begun::Ended(Outcome::Stream(stream)),
         Err(Error::Open { path, error }) if is_too_many(&error) => return Begun::NoRoom(Error::Open { path, error }),

@@ -1,9 +1,11 @@
 //! The jobs that wait, as far as they are known.
 
 use super::length;
-use crate::Job;
+use crate::objects::Objects;
+use crate::{Input, Job, Options, is_url};
 use std::cmp::Reverse;
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A job and its place among all jobs.
@@ -22,6 +24,8 @@ pub struct Queue<'a, J> {
     given: usize,
     /// The threads that take jobs.
     threads: usize,
+    /// Told which objects will be opened.
+    objects: Option<Arc<dyn Objects>>,
     /// The number of jobs in the window, for all threads.
     waiting: &'a AtomicUsize,
 }
@@ -30,8 +34,9 @@ impl<'a, J: Iterator<Item = Job>> Queue<'a, J> {
     /// The most jobs that are looked at before they are handed out.
     const WINDOW: usize = 256;
 
-    pub fn new(jobs: J, threads: usize, waiting: &'a AtomicUsize) -> Self {
-        Queue { jobs: Some(jobs), window: VecDeque::new(), next: 0, given: 0, threads, waiting }
+    pub fn new(jobs: J, options: &Options, waiting: &'a AtomicUsize) -> Self {
+        let (threads, objects) = (options.threads, options.objects.clone());
+        Queue { jobs: Some(jobs), window: VecDeque::new(), next: 0, given: 0, threads, objects, waiting }
     }
 }
 
@@ -46,6 +51,11 @@ impl<J: Iterator<Item = Job>> Iterator for Queue<'_, J> {
         {
             match jobs.next() {
                 Some(job) => {
+                    if let (Some(objects), Input::Path(path), None) = (&self.objects, &job.input, job.window)
+                        && is_url(path)
+                    {
+                        objects.expect(path);
+                    }
                     self.window.push_back(Numbered { number: self.next, job });
                     self.next += 1;
                 }

@@ -1,0 +1,73 @@
+//! The commands for trees in parts.
+
+use super::{Choices, Directories, Help, Reading};
+use clap::ValueHint;
+use mksum::parse_size;
+use std::path::PathBuf;
+
+/// `mksum plan`.
+#[derive(Debug, clap::Args)]
+pub struct Plan {
+    /// Files, or URLs of objects; with --recursive directories, or URLs of prefixes
+    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::AnyPath)]
+    pub files: Vec<PathBuf>,
+    /// The longest part; a longer leaf is a part all the same
+    #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = part)]
+    pub range: u64,
+    /// Number the rows with N tasks of about the same cost, for 'mksum map --task'
+    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub tasks: u64,
+    /// The files in directories.
+    #[command(flatten)]
+    pub directories: Directories,
+    /// The format.
+    #[command(flatten)]
+    pub choices: Choices,
+    /// Options for reading.
+    #[command(flatten)]
+    pub reading: Reading,
+    /// The command's own help.
+    #[command(flatten)]
+    pub help: Help,
+}
+
+/// `mksum map`.
+#[derive(Debug, clap::Args)]
+pub struct Map {
+    /// A plan, or some of its rows; none or '-' is standard input
+    #[arg(value_name = "PLAN", value_hint = ValueHint::FilePath)]
+    pub plan: Option<PathBuf>,
+    /// Hash only the rows of this task, numbered from 0
+    #[arg(long, value_name = "N")]
+    pub task: Option<u64>,
+    /// Options for reading.
+    #[command(flatten)]
+    pub reading: Reading,
+    /// The command's own help.
+    #[command(flatten)]
+    pub help: Help,
+}
+
+/// `mksum missing`.
+#[derive(Debug, clap::Args)]
+pub struct Missing {
+    /// The plan
+    #[arg(value_name = "PLAN", value_hint = ValueHint::FilePath)]
+    pub plan: PathBuf,
+    /// The ledgers
+    #[arg(value_name = "LEDGER", value_hint = ValueHint::FilePath)]
+    pub ledgers: Vec<PathBuf>,
+    /// Options for reading.
+    #[command(flatten)]
+    pub reading: Reading,
+    /// The command's own help.
+    #[command(flatten)]
+    pub help: Help,
+}
+
+fn part(text: &str) -> Result<u64, String> {
+    match parse_size(text) {
+        Ok(0) => Err("expected at least 1 byte".into()),
+        size => size.map_err(|error| error.to_string()),
+    }
+}

@@ -1,0 +1,116 @@
+//! Ledgers: the digests of parts, by what they are of.
+
+use super::rows::{Keys, Line, Lines, Row};
+use crate::walk::stdin;
+use mksum_io::reason;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::{Path, PathBuf};
+
+/// The rows of ledgers in memory: their digests one after the other, and for each part its place.
+#[derive(Debug, Default)]
+pub struct Ledger {
+    pub keys: Keys,
+    parts: HashMap<u128, Place>,
+    digests: Vec<u8>,
+    /// Lines that could not be read: how many, and the first of them.
+    pub wrong: u64,
+    pub first_wrong: Option<(PathBuf, u64, String)>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    version: u128,
+    at: u64,
+    size: u8,
+}
+
+/// What a ledger says of a planned part.
+pub enum Found<'a> {
+    /// Its digest.
+    Digest(&'a [u8]),
+    /// A digest of another version of the input.
+    OtherVersion,
+    Nothing,
+}
+
+/// Opens a file of rows; `-` is standard input.
+pub fn open(path: &Path) -> Result<Lines<BufReader<Box<dyn Read + Send>>>, String> {
+    let reader: Box<dyn Read + Send> = match path.as_os_str() == "-" {
+        true => stdin().map_err(|error| reason(&error))?,
+        false => Box::new(File::open(path).map_err(|error| reason(&error))?),
+    };
+    Ok(Lines::new(BufReader::with_capacity(1 << 16, reader)))
+}
+
+impl Ledger {
+    /// Reads a ledger.
+    ///
+    /// # Errors
+    /// If it cannot be read, or has two digests of one part: as words.
+    pub fn read(&mut self, path: &Path) -> Result<(), String> {
+        let mut lines = open(path)?;
+        while let Some(line) = lines.read()? {
+            match line {
+                Line::Row(row) if row.digest.is_some() => {
+                    self.add(&row).map_err(|why| format!("{}: {why}", lines.number))?
+                }
+                Line::Row(_) | Line::End(_) => {
+                    return Err(format!("{}: a row of a plan: a ledger has rows with digests", lines.number));
+                }
+                Line::Wrong(why) => {
+                    self.wrong += 1;
+                    self.first_wrong.get_or_insert((path.into(), lines.number, why));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, row: &Row) -> Result<(), String> {
+        let hex = row.digest.as_deref().unwrap_or_default();
+        let digest = base16ct::lower::decode_vec(hex).map_err(|_| "its digest is not hex".to_string())?;
+        let size = u8::try_from(digest.len()).ok().filter(|size| (1..=64).contains(size));
+        let size = size.ok_or("its digest is not of 1 to 64 bytes")?;
+        let place = Place { version: self.keys.version(row), at: self.digests.len() as u64, size };
+        match self.parts.entry(self.keys.part(row)) {
+            Entry::Vacant(vacant) => {
+                vacant.insert(place);
+                self.digests.extend_from_slice(&digest);
+                Ok(())
+            }
+            Entry::Occupied(known) => {
+                let known = known.get();
+                let before = &self.digests[known.at as usize..][..known.size.into()];
+                if known.version != place.version {
+                    return Err(format!(
+                        "{} of {} are there in two versions: start a new ledger",
+                        row.range(),
+                        name(row)
+                    ));
+                }
+                // The same part may be hashed twice.
+                match before == digest {
+                    true => Ok(()),
+                    false => Err(format!("{} of {} have two digests: hash them again", row.range(), name(row))),
+                }
+            }
+        }
+    }
+
+    /// The digest of a planned part.
+    pub fn find(&self, row: &Row) -> Found<'_> {
+        match self.parts.get(&self.keys.part(row)) {
+            None => Found::Nothing,
+            Some(place) if place.version != self.keys.version(row) => Found::OtherVersion,
+            Some(place) => Found::Digest(&self.digests[place.at as usize..][..place.size.into()]),
+        }
+    }
+}
+
+/// The input of a row, for messages.
+pub fn name(row: &Row) -> String {
+    row.path().map_or_else(|| "?".into(), |path| mksum_cli::name::Shown(&path).to_string())
+}

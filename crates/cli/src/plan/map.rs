@@ -1,0 +1,177 @@
+//! `mksum map`: hashes the parts of a plan, and prints a row of the ledger for each.
+
+use super::ledger::open;
+use super::rows::{Line, Row};
+use crate::args::Map as Args;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::print::report;
+use crate::tool::Tool;
+use mksum::{Digest, Plan, Role, Spec};
+use mksum_io::{Error, File, Input, Job, hash_all};
+use std::mem;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+/// Whole inputs that are hashed side by side at a time.
+const MANY: usize = 4096;
+
+/// Hashes the parts.
+pub fn run(tool: &Tool, args: &Args) -> Exit {
+    let path = args.plan.as_deref().unwrap_or(Path::new("-"));
+    let fail = |reason: &str| tool.console.error(path, &reason);
+    let mut lines = match open(path) {
+        Ok(lines) => lines,
+        Err(reason) => {
+            fail(&reason);
+            return tool.console.exit();
+        }
+    };
+    let _progress = tool.progress(|| [None].into_iter());
+    let mut work = Work { tool, whole: Vec::new(), run: Vec::new() };
+    loop {
+        match lines.read() {
+            Ok(None) => break,
+            Ok(Some(Line::Row(row))) if row.digest.is_none() => {
+                if args.task.is_none_or(|task| row.task == Some(task)) {
+                    work.add(*row);
+                }
+            }
+            Ok(Some(Line::Row(_))) => {
+                fail(&format!("{}: a row of a ledger: a plan has rows without digests", lines.number))
+            }
+            Ok(Some(Line::End(_))) => {}
+            Ok(Some(Line::Wrong(why))) => fail(&format!("{}: {why}", lines.number)),
+            Err(reason) => {
+                fail(&reason);
+                break;
+            }
+        }
+    }
+    work.parts();
+    work.inputs();
+    tool.console.exit()
+}
+
+struct Work<'a> {
+    tool: &'a Tool,
+    /// Rows that are whole inputs.
+    whole: Vec<Row>,
+    /// Rows of one input that follow one another.
+    run: Vec<Row>,
+}
+
+impl Work<'_> {
+    fn add(&mut self, row: Row) {
+        if row.is_whole() {
+            self.whole.push(row);
+            if self.whole.len() == MANY {
+                self.inputs();
+            }
+            return;
+        }
+        let follows = |last: &Row| {
+            let alike = last.path() == row.path() && last.version == row.version && last.format == row.format;
+            alike && last.size == row.size && last.offset + last.length == row.offset
+        };
+        if !self.run.last().is_none_or(follows) {
+            self.parts();
+        }
+        self.run.push(row);
+    }
+
+    /// Hashes parts of an input that follow one another, and prints each when it is done.
+    fn parts(&mut self) {
+        let rows = mem::take(&mut self.run);
+        let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return };
+        let (path, spec) = match named(first) {
+            Ok(named) => named,
+            Err(failure) => return report(&self.tool.console, &failure),
+        };
+        let part = first.offset..last.offset + last.length;
+        let opened = || -> Result<File, Failure> {
+            let file = File::open_part(&path, part.clone(), &self.tool.options)?;
+            Ok(file)
+        };
+        let mut file = match opened() {
+            Ok(file) => Some(file),
+            Err(failure) => return report(&self.tool.console, &failure),
+        };
+        let is_object = mksum_io::is_url(&path);
+        for row in &rows {
+            // A file of this machine is compared with itself after each part; the bytes of an object have their version.
+            let hashed = file.take().map_or_else(opened, Ok).and_then(|open| {
+                let digest = digest(&open, &spec, row)?;
+                match is_object {
+                    true => file = Some(open),
+                    false => open.finish()?,
+                }
+                Ok(digest)
+            });
+            match hashed {
+                Ok(digest) => self.print(&row.hashed(&digest)),
+                Err(failure) => return report(&self.tool.console, &failure),
+            }
+        }
+        self.tool.options.meter.finish_file();
+    }
+
+    /// Hashes whole inputs, and prints each when it is done.
+    fn inputs(&mut self) {
+        let rows = mem::take(&mut self.whole);
+        let mut jobs = Vec::new();
+        let mut planned = Vec::new();
+        for row in rows {
+            match named(&row) {
+                Ok((path, spec)) => {
+                    let mut job = Job::new(Input::Path(path), vec![spec]);
+                    job.version = Some((row.version.clone(), row.size));
+                    jobs.push(job);
+                    planned.push(row);
+                }
+                Err(failure) => report(&self.tool.console, &failure),
+            }
+        }
+        let mut planned = planned.into_iter();
+        hash_all(jobs.into_iter(), &self.tool.options, |_, roots, _| {
+            let Some(row) = planned.next() else { return ControlFlow::Break(()) };
+            match roots.and_then(|mut roots| roots.remove(0)) {
+                Ok(root) => self.print(&row.hashed(&root.digest())),
+                Err(error) => report(&self.tool.console, &error.into()),
+            }
+            self.tool.options.meter.finish_file();
+            ControlFlow::Continue(())
+        });
+    }
+
+    /// Writes a line at once: another process may write to the same file.
+    fn print(&self, row: &Row) {
+        self.tool.console.print(&row.line());
+        self.tool.console.flush();
+    }
+}
+
+/// The path and format of a row.
+fn named(row: &Row) -> Result<(PathBuf, Spec), Failure> {
+    let refuse = |why: String| Failure::refused(Path::new("-"), why);
+    let path = row.path().ok_or_else(|| refuse("a row whose path no file can have".into()))?;
+    let spec = row.format.parse().map_err(|error: mksum::SpecError| Failure::refused(&path, error))?;
+    Ok((path, spec))
+}
+
+/// The digest of a part of an open input.
+fn digest(file: &File, spec: &Spec, row: &Row) -> Result<Digest, Failure> {
+    let (path, node) = (file.path(), row.node());
+    file.check_version(&(row.version.clone(), row.size))?;
+    if !spec.has_part(row.size, node) {
+        return Err(Failure::refused(
+            path,
+            format_args!("{} are not a subtree of {} bytes in {spec}", row.range(), row.size),
+        ));
+    }
+    let whole = file.plan(spec);
+    let threads = usize::try_from(node.len.div_ceil(whole.piece.max(1))).unwrap_or(usize::MAX);
+    let plan = Plan { threads: whole.threads.min(threads).max(1), ..whole };
+    let digest = spec.join_parallel(file, node, Role::Inner, &plan);
+    digest.map_err(|error| Error::from_join(error, path, spec).into())
+}

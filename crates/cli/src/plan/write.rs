@@ -1,0 +1,137 @@
+//! `mksum plan`: the parts of inputs, as rows.
+
+use super::rows::{End, Kind, Row, SCHEMA};
+use crate::args::Plan as Args;
+use crate::exit::{Exit, usage};
+use crate::failure::Failure;
+use crate::json;
+use crate::print::report;
+use crate::tool::Tool;
+use crate::walk::Rules;
+use mksum::{Spec, Subtree};
+use mksum_io::{Error, File, Input, is_url};
+use std::path::Path;
+
+/// What an input costs beside its bytes, as bytes: a request takes about as long as these.
+const REQUEST: u64 = 4 << 20;
+
+/// Prints the rows.
+pub fn run(tool: &Tool, args: &Args) -> Exit {
+    let [choice] = &tool.formats[..] else { return usage(&"a plan has one --format: make a plan for each") };
+    let spec = choice.spec();
+    let rules = match Rules::new(&args.directories, tool.options.objects.clone()) {
+        Ok(rules) => rules,
+        Err(reason) => return usage(&reason),
+    };
+    let mut walk = rules.walk(&args.files);
+    let mut tasks = Tasks::new(args.tasks, args.range);
+    let mut end = End { kind: Kind::End, schema: SCHEMA, rows: 0, objects: 0, bytes: 0, tasks: args.tasks };
+    while let Some(input) = walk.next() {
+        let planned = match input {
+            Ok(Input::Path(path)) => facts(tool, &path, walk.facts())
+                .and_then(|(size, version)| plan(tool, args, spec, (&path, size, &version), (&mut tasks, &mut end))),
+            Ok(Input::Stdin) => {
+                Err(Failure::refused(Path::new("-"), "a stream has no parts: write it to a file first"))
+            }
+            Err((path, reason)) => Err(Failure::Refused(path, reason)),
+        };
+        if let Err(failure) = planned {
+            report(&tool.console, &failure);
+        }
+    }
+    // Without it, a plan is not whole: an input that failed is missing.
+    if tool.console.exit() == Exit::Good {
+        tool.console.print(&json::object(&end));
+    }
+    tool.console.exit()
+}
+
+/// The length and version of an input: those of the listing, or else it is opened.
+fn facts(tool: &Tool, path: &Path, listed: Option<(u64, String)>) -> Result<(u64, String), Failure> {
+    if let Some(facts) = listed {
+        return Ok(facts);
+    }
+    let first = if is_url(path) { 0..1 } else { 0..u64::MAX };
+    let file = File::open_part(path, first, &tool.options)?;
+    Ok((file.len(), file.version()))
+}
+
+fn plan(
+    tool: &Tool,
+    args: &Args,
+    spec: &Spec,
+    (path, size, version): (&Path, u64, &str),
+    (tasks, end): (&mut Tasks, &mut End),
+) -> Result<(), Failure> {
+    let pieces = spec.plan(size, args.range).map_err(|error| Error::from_join(error.into(), path, spec))?;
+    let empty = (size == 0).then_some(Subtree { start: 0, len: 0, level: 0 });
+    tasks.begin();
+    for node in empty.into_iter().chain(pieces) {
+        let row = Row::new(path, (version, size), spec, node, tasks.take(node.len));
+        tool.console.print(&row.line());
+        end.rows += 1;
+    }
+    end.objects += 1;
+    end.bytes += size;
+    Ok(())
+}
+
+/// Packs parts into tasks of about the same cost, as they come.
+struct Tasks {
+    costs: Vec<u64>,
+    current: usize,
+    /// How much more than the least a task may have before another one is taken: what follows is read in order until then.
+    slack: u64,
+    /// What the next part costs beside its bytes.
+    extra: u64,
+}
+
+impl Tasks {
+    fn new(tasks: u64, range: u64) -> Tasks {
+        let count = usize::try_from(tasks).unwrap_or(usize::MAX).max(1);
+        Tasks { costs: vec![0; count], current: 0, slack: range.max(REQUEST).saturating_mul(4), extra: 0 }
+    }
+
+    /// Notes that an input begins.
+    fn begin(&mut self) {
+        self.extra = REQUEST;
+    }
+
+    /// The task for a part of so many bytes.
+    fn take(&mut self, bytes: u64) -> u64 {
+        let (least, cost) = self.costs.iter().enumerate().min_by_key(|(_, cost)| **cost).expect("a task");
+        if self.costs[self.current] - cost > self.slack {
+            (self.current, self.extra) = (least, REQUEST);
+        }
+        self.costs[self.current] += bytes + self.extra;
+        self.extra = 0;
+        self.current as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tasks_cost_about_the_same() {
+        let mut tasks = Tasks::new(7, 64 << 20);
+        for (bytes, count) in [(64 << 20, 2000), (1000, 20_000)] {
+            for _ in 0..count {
+                tasks.begin();
+                tasks.take(bytes);
+            }
+        }
+        let (most, least) = (tasks.costs.iter().max().unwrap(), tasks.costs.iter().min().unwrap());
+        assert!(most - least <= tasks.slack + (65 << 20), "{most} and {least}");
+    }
+
+    #[test]
+    fn neighbours_share_a_task() {
+        let mut tasks = Tasks::new(3, 1 << 20);
+        tasks.begin();
+        let given: Vec<_> = (0..60).map(|_| tasks.take(1 << 20)).collect();
+        let changes = given.windows(2).filter(|pair| pair[0] != pair[1]).count();
+        assert!(changes <= 15, "{given:?}");
+    }
+}

@@ -1,0 +1,92 @@
+//! Objects in stores as inputs: what a client of stores answers. `mksum-stores` is one.
+
+use crate::{Error, Refusal};
+use mksum::outboard::Identity;
+use std::fmt;
+use std::io::IoSliceMut;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Whether bytes are fetched before they are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ahead {
+    /// Yes, where the reading goes on in order.
+    Yes,
+    /// No: each read is one request for exactly its bytes.
+    No,
+}
+
+/// Stores whose objects are inputs, by their URLs.
+pub trait Objects: fmt::Debug + Send + Sync {
+    /// Opens the object at a URL, of which the bytes `part` will be read, or those of them that it has: with a request for the first
+    /// of them.
+    ///
+    /// # Errors
+    /// If it cannot be reached or is not there.
+    fn open(&self, url: &Path, part: Range<u64>, ahead: Ahead) -> Result<Arc<dyn Object>, Error>;
+
+    /// Notes that the object at a URL will be opened from its beginning: a client may begin to fetch it.
+    fn expect(&self, url: &Path);
+
+    /// The objects whose names begin with that of a URL and a slash, as they are listed.
+    ///
+    /// # Errors
+    /// If they cannot be listed.
+    fn list(&self, url: &Path) -> Result<Listing, Error>;
+
+    /// The requests made so far, and the bytes that came.
+    fn traffic(&self) -> (u64, u64);
+}
+
+/// Objects as a store lists them, without a request for each.
+pub type Listing = Box<dyn Iterator<Item = Result<Listed, Error>> + Send>;
+
+/// An object in a listing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    /// Its URL.
+    pub url: PathBuf,
+    /// Its length, in bytes.
+    pub len: u64,
+    /// Its [version](Object::version).
+    pub version: String,
+}
+
+/// An open object: one version of it.
+#[allow(clippy::len_without_is_empty)]
+pub trait Object: fmt::Debug + Send + Sync {
+    /// Its length, in bytes.
+    fn len(&self) -> u64;
+
+    /// Its version: the ETag without quotes, or `time:` and the seconds of its last change, or nothing.
+    fn version(&self) -> &str;
+
+    /// A number for its version, where there is one.
+    fn identity(&self) -> Option<Identity>;
+
+    /// Fills `slices`, one after the other, with the bytes from `start` on.
+    ///
+    /// # Errors
+    /// If they cannot be fetched, are not all there, or are of another version.
+    fn read(&self, start: u64, slices: &mut [IoSliceMut<'_>]) -> Result<(), Error>;
+}
+
+/// The schemes of URLs that are inputs.
+const SCHEMES: [&str; 6] = ["s3", "gs", "az", "abfss", "http", "https"];
+
+/// Whether a path is the URL of an object: it begins with `s3://`, `gs://`, `az://`, `abfss://`, `http://` or `https://`.
+///
+/// ```
+/// assert!(mksum_io::is_url("s3://bucket/key".as_ref()));
+/// assert!(!mksum_io::is_url("s3:/bucket/key".as_ref()));
+/// ```
+pub fn is_url(path: &Path) -> bool {
+    let scheme = path.to_str().and_then(|text| text.split_once("://"));
+    scheme.is_some_and(|(scheme, _)| SCHEMES.contains(&scheme))
+}
+
+/// Why a URL is no input.
+pub(crate) fn no_objects(url: &Path) -> Error {
+    Error::refused(url, Refusal::Url("this build of mksum has no network client: download the object first".into()))
+}

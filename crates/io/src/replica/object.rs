@@ -1,0 +1,60 @@
+//! A replica in a store.
+
+use super::Replica;
+use crate::{Ahead, Error, Object, Objects};
+use std::io::IoSliceMut;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+pub(super) struct Remote {
+    url: PathBuf,
+    objects: Arc<dyn Objects>,
+    object: Option<Arc<dyn Object>>,
+    /// Why it could not be opened.
+    failure: Option<String>,
+    fetched: u64,
+}
+
+impl Remote {
+    pub fn new(url: PathBuf, objects: Arc<dyn Objects>) -> Self {
+        Remote { url, objects, object: None, failure: None, fetched: 0 }
+    }
+}
+
+impl Replica for Remote {
+    fn read(&mut self, start: u64, buffer: &mut [u8]) -> Result<(), Error> {
+        if buffer.is_empty() {
+            return Ok(());
+        }
+        let fail = |why| Error::Fetch { path: self.url.clone(), offset: start, why };
+        // Of a server that is gone, the other ranges are not waited for.
+        if let Some(why) = &self.failure {
+            return Err(fail(why.clone()));
+        }
+        let end = start.saturating_add(buffer.len() as u64);
+        let object = match &self.object {
+            Some(object) => object.clone(),
+            None => match self.objects.open(&self.url, start..end, Ahead::No) {
+                Ok(object) => self.object.insert(object).clone(),
+                Err(error) => {
+                    let why = match error {
+                        Error::Fetch { why, .. } => why,
+                        error => error.to_string(),
+                    };
+                    self.failure = Some(why.clone());
+                    return Err(fail(why));
+                }
+            },
+        };
+        if end > object.len() {
+            return Err(fail(format!("the copy ends before these bytes: it has {} bytes", object.len())));
+        }
+        object.read(start, &mut [IoSliceMut::new(buffer)])?;
+        self.fetched += buffer.len() as u64;
+        Ok(())
+    }
+
+    fn fetched(&self) -> u64 {
+        self.fetched
+    }
+}

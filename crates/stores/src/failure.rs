@@ -1,0 +1,128 @@
+//! Why an object could not be read, and how that is said.
+
+use http::StatusCode;
+use mksum_io::Refusal;
+use std::error::Error;
+use std::io::{self, ErrorKind};
+use std::path::Path;
+
+/// Why an object could not be opened or read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The URL or the configuration makes no sense.
+    Refused(String),
+    /// There is no such object.
+    Missing,
+    /// Requests fail.
+    Fetch(String),
+    /// The object is not the one that it was.
+    Changed(String),
+    /// There are no bytes at this offset: 416.
+    Empty,
+    /// The whole object came where a range was asked for.
+    NotPartial,
+}
+
+/// The longest message of a server that is repeated, in letters.
+const LONGEST: usize = 200;
+
+impl Fault {
+    /// The error of the client while an object is opened, or as part of one that was open.
+    /// `status` is that of the last response, if there was one.
+    pub fn of(error: &object_store::Error, status: Option<StatusCode>) -> Fault {
+        match status {
+            Some(StatusCode::RANGE_NOT_SATISFIABLE) => return Fault::Empty,
+            Some(StatusCode::NOT_FOUND) => return Fault::Missing,
+            Some(StatusCode::PRECONDITION_FAILED) => {
+                return Fault::Changed("the store has another version of it now (412 Precondition Failed)".into());
+            }
+            Some(StatusCode::OK) if error.to_string().contains("ange") => return Fault::NotPartial,
+            Some(StatusCode::MOVED_PERMANENTLY) => {
+                return Fault::Fetch(
+                    "the server answered 301 Moved Permanently: of S3, the region is another one: set AWS_REGION"
+                        .into(),
+                );
+            }
+            _ => {}
+        }
+        if let object_store::Error::NotFound { .. } = error {
+            return Fault::Missing;
+        }
+        let mut source: Option<&dyn Error> = Some(error);
+        let mut last = String::new();
+        while let Some(inner) = source {
+            last = inner.to_string();
+            // The words of the client before those of the server, which stand in a message of their own.
+            if let Some((_, said)) = last.split_once("Server returned non-2xx status code: ") {
+                return Fault::Fetch(answered(said));
+            }
+            source = inner.source();
+        }
+        let hint = if last.contains("certificate") {
+            " (the system's certificates are trusted, or those in SSL_CERT_FILE)"
+        } else {
+            ""
+        };
+        Fault::Fetch(format!("{}{hint}", shortened(&last)))
+    }
+
+    /// The same as the error of an input that could not be opened or listed.
+    pub fn opening(self, url: &Path) -> mksum_io::Error {
+        let open = |error| mksum_io::Error::Open { path: url.into(), error };
+        match self {
+            Fault::Missing => open(io::Error::new(ErrorKind::NotFound, "there is no such object")),
+            Fault::Fetch(why) => open(io::Error::other(why)),
+            fault => fault.at(url, 0),
+        }
+    }
+
+    /// The same as the error of an input, at the byte `offset`.
+    pub fn at(self, url: &Path, offset: u64) -> mksum_io::Error {
+        let path = url.to_path_buf();
+        match self {
+            Fault::Refused(why) => mksum_io::Error::refused(url, Refusal::Url(why)),
+            Fault::Missing => {
+                mksum_io::Error::Changed { path, how: format!("it is gone at byte {offset} (404 Not Found)") }
+            }
+            Fault::Changed(how) => mksum_io::Error::Changed { path, how: format!("at byte {offset}, {how}") },
+            Fault::Fetch(why) => mksum_io::Error::Fetch { path, offset, why },
+            Fault::Empty => mksum_io::Error::Fetch { path, offset, why: "the object ends before these bytes".into() },
+            Fault::NotPartial => {
+                let why = "the server does not support range requests: download the object first (curl -s URL | mksum)"
+                    .into();
+                mksum_io::Error::Fetch { path, offset, why }
+            }
+        }
+    }
+}
+
+/// The status of a response, with the code in its body where S3 and its kin have one.
+fn answered(said: &str) -> String {
+    let (status, body) = said.split_once(": ").unwrap_or((said, ""));
+    let within = |open: &str, close: &str| Some(body.split_once(open)?.1.split_once(close)?.0.trim().to_string());
+    let words: Vec<_> =
+        [within("<Code>", "</Code>"), within("<Message>", "</Message>")].into_iter().flatten().collect();
+    match words.is_empty() {
+        true => format!("the server answered {}", shortened(status)),
+        false => format!("the server answered {status}: {}", shortened(&words.join(": "))),
+    }
+}
+
+fn shortened(text: &str) -> String {
+    text.chars().take(LONGEST).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_of_stores_are_shortened() {
+        let body = "<?xml?><Error><Code>SlowDown</Code><Message>Reduce your rate.</Message></Error>";
+        assert_eq!(
+            answered(&format!("503 Service Unavailable: {body}")),
+            "the server answered 503 Service Unavailable: SlowDown: Reduce your rate."
+        );
+        assert_eq!(answered("403 Forbidden: <html>no</html>"), "the server answered 403 Forbidden");
+    }
+}

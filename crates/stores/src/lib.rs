@@ -1,0 +1,23 @@
+//! Objects in S3, Google Cloud Storage, Azure and on web servers as inputs of `mksum-io`.
+//!
+//! [`Stores`] is what `Options::objects` wants: with it, every input can be a URL.
+//!
+//! An object is read by parallel ranged requests, each bound to the version that the first response had: `If-Match` with its ETag, and
+//! in any case the ETag, or else the time, of each response. An object that is replaced meanwhile is an error, never a root.
+#![forbid(unsafe_code)]
+
+mod client;
+mod failure;
+mod listing;
+mod object;
+mod part;
+mod place;
+mod stores;
+mod window;
+
+pub use stores::Stores;
+
+/// The README's example.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,0 +1,34 @@
+//! The objects below a name, as the store lists them.
+
+use crate::failure::Fault;
+use crate::object::Version;
+use futures_util::StreamExt;
+use object_store::ObjectStore;
+use object_store::path::Path;
+use std::sync::Arc;
+use tokio::runtime::Handle;
+use tokio::sync::mpsc::{Receiver, channel};
+
+/// Names that wait: a page of a listing.
+const WAITING: usize = 1000;
+
+/// A key, and the object's length and version.
+pub type Named = (String, u64, String);
+
+/// Lists the objects below `prefix`; what has come waits, so that a listing of any length takes little memory.
+pub fn list(store: Arc<dyn ObjectStore>, prefix: Path, runtime: &Handle) -> Receiver<Result<Named, Fault>> {
+    let (sender, receiver) = channel(WAITING);
+    runtime.spawn(async move {
+        let mut listed = store.list(Some(&prefix));
+        while let Some(found) = listed.next().await {
+            let found = found
+                .map(|meta| (meta.location.to_string(), meta.size, Version::of(&meta).text()))
+                .map_err(|error| Fault::of(&error, None));
+            // Nobody waits for the rest.
+            if sender.send(found).await.is_err() {
+                return;
+            }
+        }
+    });
+    receiver
+}

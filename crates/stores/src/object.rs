@@ -1,0 +1,159 @@
+//! One version of an object, opened and fetched range by range.
+
+use crate::client::{LastStatus, Traffic};
+use crate::failure::Fault;
+use crate::part::Part;
+use futures_util::StreamExt;
+use object_store::path::Path;
+use object_store::{GetOptions, GetRange, GetResult, ObjectMeta, ObjectStore};
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// An object in a store, of whatever version.
+#[derive(Clone, Debug)]
+pub struct Source {
+    pub store: Arc<dyn ObjectStore>,
+    pub location: Path,
+    /// The version that was asked for by its name.
+    pub version: Option<String>,
+    pub traffic: Arc<Traffic>,
+}
+
+/// The version that the first response had: each other response must have it too.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Version {
+    pub len: u64,
+    pub etag: Option<String>,
+    /// The time of the last change, in seconds, where there is no ETag.
+    pub time: Option<i64>,
+}
+
+impl Version {
+    pub fn of(meta: &ObjectMeta) -> Version {
+        let time = Some(meta.last_modified.timestamp()).filter(|&time| time != 0);
+        Version { len: meta.size, etag: meta.e_tag.clone(), time }
+    }
+
+    /// The version as text: the ETag without quotes, or the time.
+    pub fn text(&self) -> String {
+        match (&self.etag, self.time) {
+            (Some(etag), _) => etag.trim_matches('"').into(),
+            (None, Some(time)) => format!("time:{time}"),
+            (None, None) => String::new(),
+        }
+    }
+
+    /// The ETag to be matched by the server; a weak one matches nothing (RFC 9110, 13.1.1).
+    fn if_match(&self) -> Option<String> {
+        self.etag.clone().filter(|etag| !etag.starts_with("W/"))
+    }
+
+    /// Compares the version of a response.
+    fn check(&self, found: &Version) -> Result<(), Fault> {
+        let shown = |text: &Option<String>| text.as_deref().unwrap_or("none").chars().take(80).collect::<String>();
+        if found.etag != self.etag {
+            return Err(Fault::Changed(format!(
+                "its ETag was {} and is {} now",
+                shown(&self.etag),
+                shown(&found.etag)
+            )));
+        }
+        if found.len != self.len {
+            return Err(Fault::Changed(format!("it had {} bytes and has {} now", self.len, found.len)));
+        }
+        match (&self.etag, self.time, found.time) {
+            (Some(_), ..) => Ok(()),
+            (None, Some(then), Some(now)) if then == now => Ok(()),
+            (None, Some(_), _) => Err(Fault::Changed("its Last-Modified has changed".into())),
+            (None, None, _) => Err(Fault::Fetch(
+                "the server sends neither ETag nor Last-Modified, so a change between two requests could not be noticed: download \
+                 the object first"
+                    .into(),
+            )),
+        }
+    }
+}
+
+/// The tries to read on in a response that ended too soon.
+const TRIES: u32 = 4;
+
+impl Source {
+    /// Opens the object with a request for the bytes `first`: its version, and the response with those bytes that it has.
+    pub async fn open(&self, first: Range<u64>) -> Result<(Version, Option<GetResult>), Fault> {
+        match self.get(first, None).await {
+            Ok(response) => Ok((Version::of(&response.meta), Some(response))),
+            // An empty object has no ranges, and one that is shorter than `first` does not reach it.
+            Err(fault @ (Fault::Empty | Fault::NotPartial)) => {
+                let version = Version::of(&self.head().await?);
+                if fault == Fault::Empty || version.len == 0 { Ok((version, None)) } else { Err(fault) }
+            }
+            Err(fault) => Err(fault),
+        }
+    }
+
+    /// Asks for all but the bytes.
+    pub async fn head(&self) -> Result<ObjectMeta, Fault> {
+        let options = GetOptions { head: true, ..GetOptions::default() };
+        Ok(self.ask(options).await?.meta)
+    }
+
+    async fn ask(&self, options: GetOptions) -> Result<GetResult, Fault> {
+        let last = LastStatus::default();
+        let mut options = GetOptions { version: self.version.clone(), ..options };
+        options.extensions.insert(last.clone());
+        let response = self.store.get_opts(&self.location, options).await;
+        response.map_err(|error| Fault::of(&error, last.get()))
+    }
+
+    async fn get(&self, range: Range<u64>, version: Option<&Version>) -> Result<GetResult, Fault> {
+        let options = GetOptions {
+            range: Some(GetRange::Bounded(range)),
+            if_match: version.and_then(Version::if_match),
+            ..GetOptions::default()
+        };
+        let response = self.ask(options).await?;
+        if let Some(version) = version {
+            version.check(&Version::of(&response.meta))?;
+        }
+        Ok(response)
+    }
+
+    /// Fetches a part: the rest of a response, or in requests of its own.
+    pub async fn fill(&self, part: &Part, version: &Version, mut response: Option<GetResult>) {
+        let mut tries = TRIES;
+        loop {
+            let rest = part.start + part.have()..part.end();
+            if rest.is_empty() {
+                return;
+            }
+            let result = match response.take() {
+                Some(response) => Ok(response),
+                None => self.get(rest, Some(version)).await,
+            };
+            let why = match result {
+                Err(fault) => return part.fail(fault),
+                Ok(response) => {
+                    let mut stream = response.into_stream();
+                    loop {
+                        match stream.next().await {
+                            Some(Ok(chunk)) => {
+                                self.traffic.bytes.fetch_add(chunk.len() as u64, Ordering::Relaxed);
+                                part.push(chunk);
+                            }
+                            Some(Err(error)) => break Fault::of(&error, None),
+                            None if part.have() >= part.len => return,
+                            None => break Fault::Fetch("the response ended too soon".into()),
+                        }
+                    }
+                }
+            };
+            tries -= 1;
+            if tries == 0 || matches!(why, Fault::Changed(_) | Fault::Missing) {
+                return part.fail(why);
+            }
+            tokio::time::sleep(Duration::from_millis(250) * (TRIES - tries)).await;
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! URLs of objects, taken apart.
+
+use url::Url;
+
+/// Which store has an object, and where in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    pub store: Store,
+    /// The object's name in its store; percent signs as they are.
+    pub key: String,
+    /// The version, if the URL names one.
+    pub version: Option<String>,
+}
+
+/// A bucket, a container or a web server.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Store {
+    /// The bucket of this name.
+    S3(String),
+    /// The bucket of this name.
+    Google(String),
+    /// The URL of the container.
+    Azure(String),
+    /// The URL of the object itself.
+    Web(String),
+}
+
+impl Place {
+    /// Reads a URL: `s3://BUCKET/KEY[?versionId=ID]`, `gs://BUCKET/KEY[?generation=N]`, `az://CONTAINER/KEY[?versionId=ID]`,
+    /// `abfss://CONTAINER@ACCOUNT.dfs.core.windows.net/KEY`, `https://HOST/PATH`.
+    ///
+    /// # Errors
+    /// If it is none, as words.
+    pub fn read(text: &str) -> Result<Place, String> {
+        let (scheme, rest) = text.split_once("://").ok_or("not a URL")?;
+        if let "http" | "https" = scheme {
+            let url: Url = text.parse().map_err(|error| format!("not a URL: {error}"))?;
+            return Ok(Place { store: Store::Web(url.into()), key: "object".into(), version: None });
+        }
+        let (root, key) = rest.split_once('/').unwrap_or((rest, ""));
+        if root.is_empty() {
+            return Err(format!("expected {scheme}://BUCKET/KEY"));
+        }
+        let store = match scheme {
+            "s3" => Store::S3(root.into()),
+            "gs" => Store::Google(root.into()),
+            _ => Store::Azure(format!("{scheme}://{root}")),
+        };
+        // A key may have question marks of its own.
+        let (key, version) = ["?versionId=", "?versionid=", "?generation="]
+            .iter()
+            .find_map(|mark| key.rsplit_once(mark))
+            .map_or((key, None), |(key, version)| (key, Some(version.to_string())));
+        Ok(Place { store, key: key.into(), version })
+    }
+
+    /// The key, of one object.
+    ///
+    /// # Errors
+    /// If the client cannot ask for such a name: it would ask for another one.
+    pub fn object(&self) -> Result<&str, String> {
+        let refuse =
+            |why: &str| Err(format!("the client of the store cannot ask for {why}: copy the object to another name"));
+        match &self.key[..] {
+            "" => Err("expected the name of an object after the bucket's".into()),
+            key if key.ends_with('/') => refuse("a name that ends with '/' (-r hashes the objects below it)"),
+            key if key.starts_with('/') || key.contains("//") => refuse("a name with an empty part ('//')"),
+            key if key.split('/').any(|part| part == "." || part == "..") => refuse("a name with the part '.' or '..'"),
+            key => Ok(key),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_name_a_store_an_object_and_perhaps_a_version() {
+        let read = |text: &str| Place::read(text).unwrap();
+        let place = |store, key: &str, version: Option<&str>| Place {
+            store,
+            key: key.into(),
+            version: version.map(Into::into),
+        };
+        assert_eq!(read("s3://b/a/b c?d#%25"), place(Store::S3("b".into()), "a/b c?d#%25", None));
+        assert_eq!(read("s3://b/a?x?versionId=v1"), place(Store::S3("b".into()), "a?x", Some("v1")));
+        assert_eq!(read("gs://b/a?generation=7"), place(Store::Google("b".into()), "a", Some("7")));
+        assert_eq!(read("az://c/a"), place(Store::Azure("az://c".into()), "a", None));
+        assert_eq!(read("s3://b").key, "");
+        assert_eq!(read("https://h/a//b?c=d").store, Store::Web("https://h/a//b?c=d".into()));
+        for wrong in ["s3:///key", "https://", "s3://"] {
+            assert!(Place::read(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn names_that_would_become_others_are_refused() {
+        for key in ["", "a/", "/a", "a//b", "a/../b", "./a"] {
+            assert!(Place::read(&format!("s3://b/{key}")).unwrap().object().is_err(), "{key}");
+        }
+        assert_eq!(Place::read("s3://b/a..b/.c").unwrap().object(), Ok("a..b/.c"));
+    }
+}

@@ -1,0 +1,191 @@
+//! All stores, by the URLs of their objects.
+
+use crate::client::{Clients, Traffic};
+use crate::failure::Fault;
+use crate::listing;
+use crate::object::{Source, Version};
+use crate::part::Part;
+use crate::place::{Place, Store};
+use crate::window::{Budget, RANGE, Window};
+use mksum_io::{Ahead, Error, Listed, Listing, Object, Objects};
+use object_store::path::Path as Location;
+use object_store::{GetResult, ObjectStore};
+use std::collections::HashMap;
+use std::fmt;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread::available_parallelism;
+use tokio::runtime::{Builder, Runtime};
+use tokio::task::{AbortHandle, JoinHandle};
+
+/// Clients of all stores, over the same connections.
+///
+/// The first use of it starts threads that wait for the network; they end with it.
+pub struct Stores {
+    runtime: OnceLock<Result<Runtime, Fault>>,
+    clients: OnceLock<Result<Clients, Fault>>,
+    known: Mutex<HashMap<Store, Arc<dyn ObjectStore>>>,
+    expected: Mutex<HashMap<PathBuf, JoinHandle<Opened>>>,
+    budget: Arc<Budget>,
+    traffic: Arc<Traffic>,
+    requests: usize,
+}
+
+/// An object that was opened: its version, and its first part, which is still coming.
+type Opened = Result<(Arc<Source>, Version, Option<(Arc<Part>, AbortHandle)>), Fault>;
+
+impl Stores {
+    /// The bytes that are held ahead of readers, at most.
+    const AHEAD: u64 = 512 << 20;
+    /// The objects that are opened before they are asked for, at most, and the bytes that are fetched of each then.
+    const EXPECTED: usize = 64;
+    const EXPECTED_BYTES: u64 = 1 << 20;
+
+    /// Clients with the configuration of the environment.
+    pub fn new() -> Stores {
+        let threads = available_parallelism().map_or(1, |threads| threads.get());
+        Stores {
+            runtime: OnceLock::new(),
+            clients: OnceLock::new(),
+            known: Mutex::default(),
+            expected: Mutex::default(),
+            budget: Arc::new(Budget::new(Self::AHEAD)),
+            traffic: Arc::default(),
+            requests: (2 * threads).clamp(8, 32),
+        }
+    }
+
+    fn runtime(&self) -> Result<&Runtime, Fault> {
+        let begin = || {
+            let threads = available_parallelism().map_or(1, |threads| threads.get()).clamp(1, 4);
+            Builder::new_multi_thread()
+                .worker_threads(threads)
+                .thread_name("stores")
+                .enable_all()
+                .build()
+                .map_err(|error| Fault::Fetch(format!("no threads for connections: {error}")))
+        };
+        self.runtime.get_or_init(begin).as_ref().map_err(Clone::clone)
+    }
+
+    fn client(&self, store: &Store) -> Result<Arc<dyn ObjectStore>, Fault> {
+        let clients = self.clients.get_or_init(|| Clients::new(&self.traffic)).as_ref().map_err(Clone::clone)?;
+        // Each object of a web server has a client of its own, which is a few words.
+        if let Store::Web(_) = store {
+            return clients.of(store, false);
+        }
+        let mut known = lock(&self.known);
+        if let Some(client) = known.get(store) {
+            return Ok(client.clone());
+        }
+        let client = clients.of(store, false)?;
+        known.insert(store.clone(), client.clone());
+        Ok(client)
+    }
+
+    fn source(&self, url: &Path) -> Result<Arc<Source>, Fault> {
+        let place = url.to_str().ok_or("not UTF-8".to_string()).and_then(Place::read).map_err(Fault::Refused)?;
+        let location = Location::parse(place.object().map_err(Fault::Refused)?);
+        let location = location.map_err(|error| Fault::Refused(error.to_string()))?;
+        let store = self.client(&place.store)?;
+        Ok(Arc::new(Source { store, location, version: place.version, traffic: self.traffic.clone() }))
+    }
+
+    /// Opens an object on the threads of the runtime.
+    fn begin(&self, url: &Path, first: Range<u64>) -> Result<JoinHandle<Opened>, Fault> {
+        let source = self.source(url)?;
+        let runtime = self.runtime()?.handle().clone();
+        Ok(self.runtime()?.spawn(async move {
+            let (version, response) = source.open(first.clone()).await?;
+            let Some(response) = response else { return Ok((source, version, None)) };
+            let GetResult { range, .. } = &response;
+            let part = Arc::new(Part::new(range.start, range.end - range.start));
+            let (filling, filled, wanted) = (source.clone(), part.clone(), version.clone());
+            let task = runtime.spawn(async move { filling.fill(&filled, &wanted, Some(response)).await });
+            Ok((source, version, Some((part, task.abort_handle()))))
+        }))
+    }
+
+    fn opened(&self, url: &Path, wanted: Range<u64>, ahead: Ahead) -> Result<Window, Fault> {
+        // A small object takes one request.
+        let first = wanted.start..wanted.end.min(wanted.start.saturating_add(RANGE));
+        let expected = match first.start {
+            0 if ahead == Ahead::Yes => lock(&self.expected).remove(url),
+            _ => None,
+        };
+        let opening = match expected {
+            Some(opening) => opening,
+            None => self.begin(url, first)?,
+        };
+        let runtime = self.runtime()?;
+        let opened = runtime.block_on(opening).map_err(|error| Fault::Fetch(error.to_string()))?;
+        let (source, version, part) = opened?;
+        let place = (runtime.handle().clone(), self.budget.clone());
+        Ok(Window::new(url.into(), (source, version), part, (ahead, self.requests, wanted.end), place))
+    }
+}
+
+impl Default for Stores {
+    fn default() -> Self {
+        Stores::new()
+    }
+}
+
+impl fmt::Debug for Stores {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stores").field("traffic", &self.traffic).finish_non_exhaustive()
+    }
+}
+
+impl Objects for Stores {
+    fn open(&self, url: &Path, part: Range<u64>, ahead: Ahead) -> Result<Arc<dyn Object>, Error> {
+        let window = self.opened(url, part, ahead).map_err(|fault| fault.opening(url))?;
+        Ok(Arc::new(window))
+    }
+
+    fn expect(&self, url: &Path) {
+        let mut expected = lock(&self.expected);
+        if expected.len() < Self::EXPECTED
+            && !expected.contains_key(url)
+            && let Ok(opening) = self.begin(url, 0..Self::EXPECTED_BYTES)
+        {
+            expected.insert(url.into(), opening);
+        }
+    }
+
+    fn list(&self, url: &Path) -> Result<Listing, Error> {
+        let begun = || -> Result<_, Fault> {
+            let text = url.to_str().ok_or(Fault::Refused("not UTF-8".into()))?;
+            let place = Place::read(text).map_err(Fault::Refused)?;
+            if let Store::Web(_) = place.store {
+                return Err(Fault::Refused("a web server has no listing of its files: name them".into()));
+            }
+            let prefix = Location::parse(&place.key).map_err(|error| Fault::Refused(error.to_string()))?;
+            let root = text[..text.len()
+                - text
+                    .split_once("://")
+                    .and_then(|(_, rest)| rest.split_once('/'))
+                    .map_or(0, |(_, key)| key.len() + 1)]
+                .to_string();
+            Ok((root, listing::list(self.client(&place.store)?, prefix, self.runtime()?.handle())))
+        };
+        let (root, mut found) = begun().map_err(|fault| fault.opening(url))?;
+        let url = url.to_path_buf();
+        Ok(Box::new(std::iter::from_fn(move || {
+            Some(match found.blocking_recv()? {
+                Ok((key, len, version)) => Ok(Listed { url: format!("{root}/{key}").into(), len, version }),
+                Err(fault) => Err(fault.opening(&url)),
+            })
+        })))
+    }
+
+    fn traffic(&self) -> (u64, u64) {
+        (self.traffic.requests.load(Ordering::Relaxed), self.traffic.bytes.load(Ordering::Relaxed))
+    }
+}
+
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}

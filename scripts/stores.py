@@ -1,0 +1,538 @@
+#!/usr/bin/env python3
+"""Tests mksum with objects in stores: versitygw (S3), moto (S3 with checksums and versions), and a server that fails as it is told.
+
+    stores.py MKSUM --versitygw PROGRAM --python PYTHON
+
+PYTHON has moto and boto3. Everything listens on 127.0.0.1 alone.
+"""
+import argparse
+import contextlib
+import hashlib
+import http.client
+import http.server
+import json
+import os
+import pathlib
+import random
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+MIB = 1 << 20
+NOWHERE = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+flags = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+flags.add_argument("mksum", type=os.path.abspath)
+flags.add_argument("--versitygw", type=os.path.abspath, required=True)
+flags.add_argument("--python", type=os.path.abspath, required=True)
+
+# Nothing of the environment reaches a real store.
+CLEAN = {name: value for name, value in os.environ.items() if not re.match("(AWS|GOOGLE|AZURE)_", name)}
+KEYS = {"AWS_ACCESS_KEY_ID": "an-id", "AWS_SECRET_ACCESS_KEY": "a-secret", "AWS_REGION": "us-east-1"}
+# A request that fails is made three times.
+ANONYMOUS = {**CLEAN, "AWS_SKIP_SIGNATURE": "true", "AWS_MAX_ATTEMPTS": "3"}
+
+
+def run(*arguments, environment, **more):
+    command = [CHOSEN.mksum, *map(str, arguments)]
+    return subprocess.run(command, check=False, capture_output=True, text=True, env=environment, timeout=120, **more)
+
+
+def free_port():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
+@contextlib.contextmanager
+def serving(*command, port):
+    """Runs a server until the end of the block; its log goes nowhere."""
+    process = subprocess.Popen(list(map(str, command)), **NOWHERE)
+    try:
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and process.poll() is None:
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+                break
+            time.sleep(0.05)
+        else:
+            raise RuntimeError(f"{command[0]} does not answer")
+        yield
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def boto(environment, program, *arguments):
+    """Runs a program with `s3`, a client of boto3. Returns what it printed."""
+    head = "import boto3, os, sys, json\ns3 = boto3.client('s3', endpoint_url=os.environ['AWS_ENDPOINT_URL'])\n"
+    command = [CHOSEN.python, "-c", head + program, *map(str, arguments)]
+    return subprocess.run(command, check=True, env=environment, stdout=subprocess.PIPE, text=True).stdout
+
+
+class Place(unittest.TestCase):
+    """Tests with a folder, and the roots of local files."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.place = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.place.cleanup)
+        cls.folder = pathlib.Path(cls.place.name)
+
+    def good(self, done):
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout
+
+    def local(self, *arguments):
+        return self.good(run(*arguments, environment=CLEAN))
+
+
+class Versitygw(Place):
+    """An S3 server over files: names, formats, listings, kept trees."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        root, side = cls.folder / "root", cls.folder / "side"
+        for folder in (root, side):
+            folder.mkdir()
+        port = free_port()
+        keys = ("--access", KEYS["AWS_ACCESS_KEY_ID"], "--secret", KEYS["AWS_SECRET_ACCESS_KEY"])
+        own = ("--port", f"127.0.0.1:{port}", "--quiet", "--keep-alive", "posix", "--sidecar", side, root)
+        cls.enterClassContext(serving(CHOSEN.versitygw, *keys, *own, port=port))
+        cls.there = {**CLEAN, **KEYS, "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}"}
+        cls.files = cls.folder / "files"
+        chance = random.Random(18)
+        for name, size in {"big": 40 * MIB + 5, "empty": 0, "a b/c+d%25 ü?x": 3000, "a b/one": 1}.items():
+            path = cls.files / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(chance.randbytes(size))
+        for number in range(300):
+            path = cls.files / "many" / f"{number % 7}" / f"{number}"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(chance.randbytes(chance.choice([0, 1, 100, 5000, 70_000])))
+        boto(
+            cls.there,
+            "import pathlib\nroot = pathlib.Path(sys.argv[1])\ns3.create_bucket(Bucket='bucket')\n"
+            "for path in sorted(root.rglob('*')):\n"
+            "    if path.is_file():\n"
+            "        s3.put_object(Bucket='bucket', Key=str(path.relative_to(root)), Body=path.read_bytes())\n",
+            cls.files,
+        )
+
+    def tool(self, *arguments, **more):
+        return run(*arguments, environment=self.there, **more)
+
+    def test_an_object_has_the_roots_of_its_file_in_every_format(self):
+        formats = [json.loads(line)["name"] for line in self.local("formats", "--json").splitlines()]
+        several = [flag for name in formats for flag in ("-f", name)]
+        there, here = self.tool(*several, "s3://bucket/big"), run(*several, self.files / "big", environment=CLEAN)
+        self.assertEqual(there.stdout.replace("s3://bucket", str(self.files)), here.stdout)
+        self.assertEqual(there.stderr.replace("s3://bucket", str(self.files)), here.stderr)
+        for name in formats:
+            there, here = self.tool("-f", name, "s3://bucket/big"), run("-f", name, self.files / "big", environment=CLEAN)
+            self.assertEqual(there.stdout.replace("s3://bucket", str(self.files)), here.stdout, name)
+
+    def test_each_byte_is_fetched_once(self):
+        done = self.tool("--verbose", "s3://bucket/big")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("41,943,045 bytes received", done.stderr)
+
+    def test_names_are_as_they_are(self):
+        for name in ("a b/c+d%25 ü?x", "empty", "a b/one"):
+            there = self.good(self.tool("--untagged", "-f", "sha256", f"s3://bucket/{name}"))
+            self.assertEqual(there.split()[0], hashlib.sha256((self.files / name).read_bytes()).hexdigest())
+
+    def test_a_prefix_is_listed(self):
+        for arguments in (("-f", "md5"), ("-f", "rfc6962", "-f", "sha256"), ("-f", "md5", "--exclude", "3/")):
+            there = sorted(self.good(self.tool("-r", *arguments, "s3://bucket/many/")).splitlines())
+            here = sorted(self.local("-r", *arguments, self.files / "many").replace(str(self.files), "s3://bucket").splitlines())
+            self.assertEqual(there, here)
+        everything = self.good(self.tool("-r", "-f", "md5", "s3://bucket"))
+        self.assertEqual(len(everything.splitlines()), 304)
+        self.assertEqual(self.good(self.tool("-r", "s3://bucket/big")), self.good(self.tool("s3://bucket/big")))
+
+    def test_small_objects_take_a_request_each(self):
+        done = self.tool("-v", "-r", "-f", "md5", "s3://bucket/many/1")
+        count = len(list((self.files / "many/1").iterdir()))
+        empty = sum(path.stat().st_size == 0 for path in (self.files / "many/1").iterdir())
+        requests = int(re.search(r"(\d+) requests to stores", done.stderr)[1])
+        # A page of the listing, and of an empty object its length.
+        self.assertLessEqual(requests, 1 + count + empty)
+
+    def test_sums_of_objects_are_checked(self):
+        sums = self.folder / "SUMS"
+        sums.write_text(self.good(self.tool("-f", "blake3", "-r", "s3://bucket/a b", "s3://bucket/empty")))
+        checked = self.good(self.tool("-c", sums))
+        self.assertEqual(checked.count(": OK"), 3)
+        sums.write_text(sums.read_text() + "blake3 (s3://bucket/gone) = " + "0" * 64 + "\n")
+        checked = self.tool("-c", "--quiet", sums)
+        self.assertEqual((checked.returncode, checked.stdout), (1, "s3://bucket/gone: FAILED open or read\n"))
+        self.assertIn("there is no such object", checked.stderr)
+        etag = hashlib.md5((self.files / "big").read_bytes()).hexdigest()
+        self.good(self.tool("-f", "md5", "--expect", etag, "s3://bucket/big"))
+
+    def test_a_part_of_an_object_is_hashed(self):
+        for part in ("1MiB..9MiB", "..5", "41943040.."):
+            there = self.good(self.tool("--range", part, "s3://bucket/big"))
+            self.assertEqual(there.split()[-1], self.local("--range", part, self.files / "big").split()[-1])
+
+    def test_a_tree_is_kept_verified_and_repairs_a_file(self):
+        kept = self.folder / "big.mkt"
+        root = self.good(self.tool("keep", "s3://bucket/big", "-o", kept)).split()[-1]
+        self.assertEqual(root, self.local(self.files / "big").split()[-1])
+        self.assertIn("OK", self.good(self.tool("verify", "s3://bucket/big", "--outboard", kept)))
+        quick = self.tool("verify", "--quick", "s3://bucket/big", "--outboard", kept)
+        self.assertIn("1 unchanged file was not read", quick.stderr)
+        damaged = self.folder / "damaged"
+        content = bytearray((self.files / "big").read_bytes())
+        content[5 * MIB] ^= 1
+        content[-1] ^= 1
+        damaged.write_bytes(content)
+        done = self.tool("repair", damaged, "--outboard", kept, "--from", "s3://bucket/big", "--json")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(json.loads(done.stdout.splitlines()[-1])["fetched"], 65536 + 5)
+        self.assertEqual(damaged.read_bytes(), (self.files / "big").read_bytes())
+
+    def test_a_plan_is_hashed_in_tasks_and_joined(self):
+        plan, ledger = self.folder / "plan", self.folder / "ledger"
+        for spec in ("rfc6962:sha256:64KiB", "blake3", "mtsum", "s3:md5:8MiB", "fsverity", "sha256"):
+            plan.write_text(self.good(self.tool("plan", "-f", spec, "--range", "4MiB", "--tasks", 3, "-r", "s3://bucket")))
+            rows = [json.loads(line) for line in plan.read_text().splitlines()]
+            self.assertEqual(rows[-1]["objects"], 304)
+            self.assertEqual({row["task"] for row in rows[:-1]}, {0, 1, 2})
+            done = [self.good(self.tool("map", "--task", task, plan)) for task in (2, 0, 1)]
+            ledger.write_text("".join(done))
+            joined = self.good(self.tool("join", "--plan", plan, ledger))
+            whole = self.good(self.tool("-f", spec, "-r", "s3://bucket"))
+            self.assertEqual(sorted(joined.splitlines()), sorted(whole.splitlines()), spec)
+            self.assertEqual(self.good(self.tool("missing", plan, ledger)), "")
+            # Twice is as good as once.
+            ledger.write_text("".join(done + done))
+            self.assertEqual(self.good(self.tool("join", "--plan", plan, ledger)), joined)
+
+    def test_a_part_is_fetched_alone(self):
+        plan = self.good(self.tool("plan", "-f", "blake3", "--range", "4MiB", "s3://bucket/big")).splitlines()
+        row = self.folder / "row"
+        row.write_text(plan[4] + "\n")
+        with self.counted() as (count, environment):
+            self.good(run("map", row, environment=environment))
+        self.assertEqual(count["bytes"], 4 * MIB)
+
+    @contextlib.contextmanager
+    def counted(self):
+        """Yields a count of the bytes of bodies between the tool and the server, and the environment to be counted in."""
+        there = self.there["AWS_ENDPOINT_URL"].rpartition(":")[2]
+        count = {"bytes": 0}
+
+        class Between(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def log_message(self, *_):
+                pass
+
+            def do_GET(self):
+                ask = http.client.HTTPConnection("127.0.0.1", int(there))
+                ask.request("GET", self.path, headers=dict(self.headers))
+                got = ask.getresponse()
+                body = got.read()
+                ask.close()
+                count["bytes"] += len(body)
+                self.send_response(got.status)
+                for name, value in got.getheaders():
+                    if name.lower() not in ("connection", "transfer-encoding"):
+                        self.send_header(name, value)
+                self.end_headers()
+                self.wfile.write(body)
+
+        with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Between) as server:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            yield count, {**self.there, "AWS_ENDPOINT_URL": f"http://127.0.0.1:{server.server_address[1]}"}
+            server.shutdown()
+
+    def test_an_object_that_is_replaced_after_the_plan_is_an_error(self):
+        put = "s3.put_object(Bucket='bucket', Key='later/x', Body=os.urandom(9_000_000))\n"
+        boto(self.there, put)
+        plan, ledger = self.folder / "later", self.folder / "later.ledger"
+        plan.write_text(self.good(self.tool("plan", "-f", "blake3", "--range", "1MiB", "-r", "s3://bucket/later")))
+        first = self.folder / "later.first"
+        first.write_text("".join(plan.read_text().splitlines(keepends=True)[:3]))
+        ledger.write_text(self.good(self.tool("map", first)))
+        boto(self.there, put)
+        done = self.tool("map", plan)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertRegex(done.stderr, "s3://bucket/later/x: it had 9000000 bytes of version .* plan it again")
+        again = self.folder / "later.again"
+        again.write_text(self.good(self.tool("plan", "-f", "blake3", "--range", "1MiB", "-r", "s3://bucket/later")))
+        rest = self.tool("missing", again, ledger)
+        self.assertEqual(rest.stdout.count("\n"), 9, "of the new version, nothing is hashed")
+        done = self.tool("join", "--plan", again, ledger)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("of another version than", done.stderr)
+        ledger.write_text(ledger.read_text() + self.good(self.tool("map", again)))
+        done = self.tool("join", "--plan", again, ledger)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("are there in two versions", done.stderr)
+        boto(self.there, "s3.delete_object(Bucket='bucket', Key='later/x')\n")
+
+    def test_a_map_that_is_killed_leaves_whole_rows(self):
+        plan, ledger = self.folder / "killed", self.folder / "killed.ledger"
+        plan.write_text(self.good(self.tool("plan", "-f", "blake3", "--range", "64KiB", "-r", "s3://bucket")))
+        chance = random.Random(9)
+        for _ in range(8):
+            with open(ledger, "a") as out:
+                command = [CHOSEN.mksum, "map", "-j", "1", "--throttle", "30MB", "-"]
+                rest = self.good(self.tool("missing", plan, ledger))
+                process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=out, env=self.there, text=True)
+                with contextlib.suppress(BrokenPipeError):
+                    threading.Timer(chance.uniform(0.02, 0.15), process.kill).start()
+                    process.communicate(rest)
+        # However the last one ended, and though half a row is there too.
+        with open(ledger, "a") as out:
+            out.write(ledger.read_text().splitlines(keepends=True)[0][:50])
+            out.flush()
+            rest = self.tool("missing", plan, ledger)
+            self.assertEqual(rest.returncode, 0)
+            self.assertGreater(len(rest.stdout.splitlines()), 0)
+            out.write(self.good(self.tool("map", "-", input=rest.stdout)))
+        joined = self.tool("join", "--plan", plan, ledger)
+        self.assertEqual((joined.returncode, joined.stderr), (0, ""))
+        whole = self.good(self.tool("-f", "blake3", "-r", "s3://bucket"))
+        self.assertEqual(sorted(joined.stdout.splitlines()), sorted(whole.splitlines()))
+
+    def test_what_is_not_there_is_an_error(self):
+        done = self.tool("s3://bucket/none", "s3://bucket/a b/one")
+        self.assertEqual((done.returncode, len(done.stdout.splitlines())), (1, 1))
+        self.assertIn("mksum: s3://bucket/none: there is no such object", done.stderr)
+        refused = self.tool("s3://bucket/a//b", "s3://bucket/dir/")
+        self.assertEqual((refused.returncode, refused.stdout), (1, ""))
+        self.assertIn("a name with an empty part", refused.stderr)
+        self.assertIn("a name that ends with '/'", refused.stderr)
+        refused = self.tool("repair", "s3://bucket/big", "--from", self.files / "big")
+        self.assertIn("objects are not written", refused.stderr)
+
+    def test_a_file_url_is_a_path(self):
+        path = self.files / "a b/c+d%25 ü?x"
+        url = path.as_uri()
+        self.assertEqual(self.local(url), self.local(path))
+
+
+class Moto(Place):
+    """An S3 server with versions."""
+
+    def test_versions(self):
+        port = free_port()
+        there = {**CLEAN, **KEYS, "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}"}
+        with serving(CHOSEN.python, "-m", "moto.server", "-H", "127.0.0.1", "-p", port, port=port):
+            versions = boto(
+                there,
+                "s3.create_bucket(Bucket='bucket')\n"
+                "on = {'Status': 'Enabled'}\n"
+                "s3.put_bucket_versioning(Bucket='bucket', VersioningConfiguration=on)\n"
+                "for body in (b'old', b'new'):\n"
+                "    print(s3.put_object(Bucket='bucket', Key='key', Body=body)['VersionId'])\n",
+            ).split()
+            for query, body in [("", b"new"), (f"?versionId={versions[0]}", b"old"), (f"?versionId={versions[1]}", b"new")]:
+                line = self.good(run("-f", "sha256", "--untagged", f"s3://bucket/key{query}", environment=there))
+                self.assertEqual(line.split()[0], hashlib.sha256(body).hexdigest(), query)
+
+
+class Faulty(http.server.BaseHTTPRequestHandler):
+    """A store with one object, which does what its server is told."""
+
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_):
+        pass
+
+    def do_HEAD(self):
+        self.do_GET()
+
+    def do_GET(self):
+        server = self.server
+        with server.lock:
+            number = server.count
+            server.count += 1
+            server.seen.append((self.headers.get("Range"), self.headers.get("If-Match")))
+            fault = server.fault(number) or {}
+            body, etag = fault.get("object", server.object)
+        if fault.get("status"):
+            self.answer(fault["status"], b"<Error><Code>Told</Code><Message>As told.</Message></Error>", etag)
+            return
+        wanted = self.headers.get("If-Match")
+        if wanted and wanted != etag and server.matches:
+            self.answer(412, b"", etag)
+            return
+        asked = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range") or "")
+        if not asked or not server.ranges:
+            self.answer(200, body, etag, fault)
+            return
+        start, end = int(asked[1]), min(int(asked[2]) + 1, len(body))
+        if start >= len(body):
+            self.answer(416, b"", etag)
+            return
+        self.answer(206, body[start:end], etag, fault, f"bytes {start}-{end - 1}/{len(body)}")
+
+    def answer(self, status, body, etag, fault=None, there=None):
+        fault = fault or {}
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        if etag:
+            self.send_header("ETag", etag)
+        if there:
+            self.send_header("Content-Range", there)
+        self.end_headers()
+        if self.command == "HEAD":
+            return
+        with contextlib.suppress(OSError):
+            if "cut" in fault:
+                self.wfile.write(body[: fault["cut"]])
+                self.close_connection = True
+                self.connection.shutdown(socket.SHUT_RDWR)
+                return
+            if "slow" in fault:
+                for at in range(0, len(body), MIB):
+                    self.wfile.write(body[at : at + MIB])
+                    time.sleep(fault["slow"])
+                return
+            self.wfile.write(body)
+
+
+class Faults(Place):
+    """Each fault ends in the right root or in an error."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.body = random.Random(19).randbytes(20 * MIB + 3)
+        cls.sum = hashlib.sha256(cls.body).hexdigest()
+        cls.other = random.Random(20).randbytes(20 * MIB + 3)
+
+    @contextlib.contextmanager
+    def store(self, fault=lambda _: None, etag='"one"', matches=True, ranges=True):
+        class Quiet(http.server.ThreadingHTTPServer):
+            daemon_threads = True
+
+            def handle_error(self, *_):
+                pass
+
+        with Quiet(("127.0.0.1", 0), Faulty) as server:
+            server.lock, server.count, server.seen = threading.Lock(), 0, []
+            server.fault, server.object, server.matches, server.ranges = fault, (self.body, etag), matches, ranges
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            port = server.server_address[1]
+            environment = {**ANONYMOUS, "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}"}
+            try:
+                yield server, [("s3://bucket/key", environment), (f"http://127.0.0.1:{port}/a//b?c=d", environment)]
+            finally:
+                server.shutdown()
+
+    def hashed(self, **store):
+        """Yields the tool's end, and the server's record, for S3 and for a web server."""
+        for which in (0, 1):
+            with self.store(**store) as (server, urls):
+                url, environment = urls[which]
+                yield run("-f", "sha256", "--untagged", url, environment=environment), server
+
+    def right(self, **store):
+        for done, server in self.hashed(**store):
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertEqual(done.stdout.split()[0], self.sum)
+            yield server
+
+    def wrong(self, words, **store):
+        for done, server in self.hashed(**store):
+            self.assertEqual((done.returncode, done.stdout), (1, ""))
+            self.assertRegex(done.stderr, words)
+            yield server
+
+    def test_no_fault(self):
+        for server in self.right():
+            self.assertEqual({match for _, match in server.seen}, {None, '"one"'})
+            self.assertEqual([match for _, match in server.seen].count(None), 1, "all but the first are bound to its version")
+
+    def test_an_object_that_is_replaced_is_an_error(self):
+        def replaced(number):
+            return {"object": (self.other, '"two"')} if number >= 2 else {}
+
+        list(self.wrong("changed while it was read.*412", fault=replaced))
+
+    def test_so_it_is_where_the_server_ignores_if_match(self):
+        def replaced(number):
+            return {"object": (self.other, '"two"')} if number >= 2 else {}
+
+        words = 'changed while it was read.*its ETag was "one" and is "two" now'
+        list(self.wrong(words, fault=replaced, matches=False))
+
+    def test_an_object_that_changes_back_is_an_error_or_itself(self):
+        def between(number):
+            return {"object": (self.other, '"two"')} if number == 2 else {}
+
+        list(self.wrong("changed while it was read", fault=between, matches=False))
+
+    def test_another_object_with_the_same_etag_and_another_length_is_an_error(self):
+        def longer(number):
+            return {"object": (self.other + b"x", '"one"')} if number >= 2 else {}
+
+        list(self.wrong("changed while it was read.*it had 20971523 bytes and has 20971524 now", fault=longer))
+
+    def test_an_object_that_is_deleted_is_an_error(self):
+        list(self.wrong("changed while it was read.*it is gone", fault=lambda number: {"status": 404} if number >= 2 else {}))
+
+    def test_503_is_tried_again(self):
+        for server in self.right(fault=lambda number: {"status": 503} if number in (0, 2, 3) else {}):
+            self.assertGreater(server.count, 6)
+
+    def test_503_for_ever_is_an_error(self):
+        for server in self.wrong("503 Service Unavailable: Told: As told", fault=lambda _: {"status": 503}):
+            self.assertEqual(server.count, 3)
+        list(self.wrong("503 Service Unavailable", fault=lambda number: {"status": 503} if number else {}))
+
+    def test_403_is_not_tried_again(self):
+        for server in self.wrong("403 Forbidden: Told: As told", fault=lambda _: {"status": 403}):
+            self.assertEqual(server.count, 1)
+
+    def test_a_connection_that_is_cut_is_made_again(self):
+        list(self.right(fault=lambda number: {"cut": 700_001} if number in (0, 2, 3) else {}))
+
+    def test_a_connection_that_is_always_cut_is_an_error(self):
+        list(self.wrong("bytes from", fault=lambda number: {"cut": 5} if number else {}))
+
+    def test_an_object_that_is_replaced_while_the_connection_is_cut_is_an_error(self):
+        def cut(number):
+            if number < 2:
+                return {"cut": 100_000}
+            return {"object": (self.other, '"two"')}
+
+        list(self.wrong("bytes from|changed while it was read", fault=cut, matches=False))
+
+    def test_a_slow_server_is_waited_for(self):
+        list(self.right(fault=lambda _: {"slow": 0.1}))
+
+    def test_a_server_without_ranges_is_refused(self):
+        list(self.wrong("does not support range requests", ranges=False))
+
+    def test_a_server_that_names_no_version_is_refused(self):
+        list(self.wrong("neither ETag nor Last-Modified", etag=None))
+
+    def test_small_objects_come_in_one_response_of_any_server(self):
+        with self.store(etag=None) as (server, urls):
+            server.object = (b"small", None)
+            for url, environment in urls:
+                done = run("-f", "sha256", "--untagged", url, environment=environment)
+                self.assertEqual((done.returncode, done.stdout.split()[0]), (0, hashlib.sha256(b"small").hexdigest()))
+
+    def test_no_server_is_an_error(self):
+        for url in (f"http://127.0.0.1:{free_port()}/x", "s3://bucket/key"):
+            environment = {**ANONYMOUS, "AWS_ENDPOINT_URL": f"http://127.0.0.1:{free_port()}"}
+            done = run(url, environment=environment)
+            self.assertEqual((done.returncode, done.stdout), (1, ""))
+            self.assertIn(url, done.stderr)
+
+
+if __name__ == "__main__":
+    CHOSEN, rest = flags.parse_known_args()
+    unittest.main(argv=[sys.argv[0], *rest], verbosity=2)
