@@ -141,6 +141,9 @@ for (const [family, names] of Object.entries(FAMILIES)) {
     variant(family, `${family}.js`, { ...modules(family), ...table });
 }
 
+// npm packs only files below the package.
+for (const name of ["LICENSE-APACHE", "LICENSE-MIT"]) copyFileSync(join(workspace, name), join(root, name));
+
 // The entries above have their own copies of these files.
 for (const file of ["source-fetch", "source-sent", ...Object.keys(FAMILIES)]) {
     for (const ending of ["js", "d.ts"]) rmSync(join(dist, `${file}.${ending}`));
