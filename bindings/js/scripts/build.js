@@ -5,6 +5,7 @@ import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "no
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
 import { compress as pack } from "lzma1";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -82,9 +83,27 @@ if (process.argv[2] !== "face") {
 }
 copyFileSync(unpacker, join(root, "src/unpacker.ts"));
 for (const kind in KINDS) writeFileSync(join(root, `src/${kind}.ts`), inlined("all", kind));
+// The text follows when the worker is compiled.
+writeFileSync(join(root, "src/worker-text.ts"), "export const script: string = \"\";\n");
 const dist = join(root, "dist");
 rmSync(dist, { recursive: true, force: true });
 execFileSync(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "--project", root], { stdio: "inherit" });
+
+/**
+ * Writes the worker as text, for bundles of tools that do not know workers. It has no WebAssembly: the pool sends it.
+ */
+async function writeWorkerText() {
+    const name = "worker-text.js";
+    const built = await build({
+        entryPoints: [join(dist, "worker.js")], bundle: true, minify: true, write: false, format: "iife", target: "es2022",
+        plugins: [{
+            name: "sent",
+            setup: (own) => own.onResolve({ filter: /^\.\/source\.js$/ }, () => ({ path: join(dist, "source-sent.js") })),
+        }],
+    });
+    writeFileSync(join(dist, name), `export const script = ${JSON.stringify(built.outputFiles[0].text)};\n`);
+}
+await writeWorkerText();
 
 /** Copies an entry with its imports to a directory of its own. Files in `own` replace those of the same name. */
 function variant(name, entry, own) {
@@ -122,7 +141,10 @@ for (const [family, names] of Object.entries(FAMILIES)) {
     variant(family, `${family}.js`, { ...modules(family), ...table });
 }
 
+// npm packs only files below the package.
+for (const name of ["LICENSE-APACHE", "LICENSE-MIT"]) copyFileSync(join(workspace, name), join(root, name));
+
 // The entries above have their own copies of these files.
-for (const file of ["source-fetch", ...Object.keys(FAMILIES)]) {
+for (const file of ["source-fetch", "source-sent", ...Object.keys(FAMILIES)]) {
     for (const ending of ["js", "d.ts"]) rmSync(join(dist, `${file}.${ending}`));
 }

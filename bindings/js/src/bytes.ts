@@ -9,23 +9,13 @@ export type Bytes = ArrayBufferView | ArrayBufferLike;
  * @throws {MksumError} `argument` if `data` is not bytes; `detached` if its buffer is detached.
  */
 export function bytesOf(data: Bytes): Uint8Array {
-    if (data instanceof Uint8Array) {
-        if (data.length === 0) checkAttached(data);
-        return data;
-    }
     if (ArrayBuffer.isView(data)) {
-        let view;
-        try {
-            // The byteOffset of a view beyond the end of its buffer throws for a DataView, and is 0 for a typed array.
-            view = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
-        } catch (cause) {
-            throw detached(cause);
-        }
-        if (view.length === 0 && "at" in data) checkAttached(data as unknown as Uint8Array);
+        // A subclass may state another length than it has.
+        const view = data instanceof Uint8Array && data.length === lengthIn.call(data) ? data : viewOf(data);
+        if (view.length === 0) checkAttached(data);
         return view;
     }
-    const tag = Object.prototype.toString.call(data);
-    if (tag === "[object ArrayBuffer]" || tag === "[object SharedArrayBuffer]") {
+    if (isBuffer(data)) {
         try {
             return new Uint8Array(data as ArrayBuffer);
         } catch (cause) {
@@ -36,10 +26,47 @@ export function bytesOf(data: Bytes): Uint8Array {
     throw new MksumError("argument", `expected a Uint8Array, found ${kind(data)}${hint}`);
 }
 
-/** Checks an empty view: if its buffer is detached, every method throws. */
-function checkAttached(view: Uint8Array): void {
+/** The prototype of all typed arrays, whose getters read the array itself and not what a subclass states. */
+const TYPED = /* @__PURE__ */ Object.getPrototypeOf(Uint8Array.prototype) as Uint8Array;
+// oxlint-disable-next-line typescript/unbound-method -- It is called with the array.
+const lengthIn = /* @__PURE__ */ Object.getOwnPropertyDescriptor(TYPED, "length")!.get as (this: Uint8Array) => number;
+
+/** Returns a `Uint8Array` of the bytes of any view. */
+function viewOf(data: ArrayBufferView): Uint8Array {
+    const prototype = Reflect.get(TYPED, Symbol.toStringTag, data) === undefined ? DataView.prototype : TYPED;
+    const own = <K extends keyof ArrayBufferView>(name: K) => Reflect.get(prototype, name, data) as ArrayBufferView[K];
     try {
-        view.at(0);
+        // The byteOffset of a view beyond the end of its buffer throws for a DataView, and is 0 for a typed array.
+        return new Uint8Array(own("buffer"), own("byteOffset"), own("byteLength"));
+    } catch (cause) {
+        throw detached(cause);
+    }
+}
+
+/** Returns whether a value is a buffer. A `Proxy` of one is not: it has no bytes. */
+function isBuffer(data: unknown): data is ArrayBufferLike {
+    const is = (prototype: ArrayBufferLike | undefined): boolean => {
+        if (!prototype) return false;
+        try {
+            Reflect.get(prototype, "byteLength", data);
+            return true;
+        } catch {
+            return false;
+        }
+    };
+    return is(ArrayBuffer.prototype) || is(globalThis.SharedArrayBuffer?.prototype);
+}
+
+/** Returns whether a value is bytes. */
+export function isBytes(data: unknown): data is Bytes {
+    return ArrayBuffer.isView(data) || isBuffer(data);
+}
+
+/** Checks an empty view: if its buffer is detached, every method throws. */
+function checkAttached(view: ArrayBufferView): void {
+    if (Reflect.get(TYPED, Symbol.toStringTag, view) === undefined) return;
+    try {
+        TYPED.at.call(view, 0);
     } catch (cause) {
         throw detached(cause);
     }
@@ -53,7 +80,12 @@ function detached(cause: unknown): MksumError {
 export function kind(value: unknown): string {
     if (value === null || value === undefined) return String(value);
     if (typeof value !== "object") return `a ${typeof value}`;
-    return value.constructor?.name ?? "an object";
+    try {
+        return value.constructor?.name ?? "an object";
+    } catch {
+        // For example a revoked Proxy.
+        return "an object";
+    }
 }
 
 /**

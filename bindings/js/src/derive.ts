@@ -3,7 +3,7 @@ import { type Bytes, bytesOf, integer, kind } from "./bytes.js";
 import { INPUT, running } from "./engine.js";
 import { MksumError } from "./errors.js";
 import { createHmac, type Digest, digest, hmac } from "./hash.js";
-import type { Options } from "./input.js";
+import { checked, type Options } from "./input.js";
 
 /** The lengths in a record of `wasm/src/derive.rs` (key, last value, sum), in bytes. */
 const [KEY, VALUE] = [144, 64];
@@ -50,12 +50,13 @@ export function pbkdf2Many(name: HashName, secrets: readonly Secret[], iteration
  */
 export async function pbkdf2Of(
     name: HashName,
-    { password, salt }: Secret,
+    secret: Secret,
     iterations: number,
     length: number,
-    { signal, progress }: Options = {},
+    options: Options = {},
 ): Promise<Digest> {
-    const derivation = new Derivation(name, [{ password, salt }], iterations, length);
+    const { signal, progress } = checked(options);
+    const derivation = new Derivation(name, [secret], iterations, length);
     for (let done = 1; done < iterations; ) {
         signal?.throwIfAborted();
         const times = Math.min(STRIDE, iterations - done);
@@ -81,8 +82,16 @@ class Derivation {
         if (!Array.isArray(secrets)) throw new MksumError("argument", `expected an array, found ${kind(secrets)}`);
         // RFC 8018, 5.2, allows 2^32 - 1 digests; this limit fits into memory.
         this.blocks = Math.ceil(integer(length, "length", 1, 1 << 26) / size);
-        this.records = new Uint8Array(RECORD * this.blocks * secrets.length);
-        for (const [index, { password, salt }] of secrets.entries()) {
+        try {
+            this.records = new Uint8Array(RECORD * this.blocks * secrets.length);
+        } catch (cause) {
+            throw new MksumError("length", `${secrets.length} keys of ${length} bytes do not fit into memory`, { cause });
+        }
+        for (const [index, secret] of secrets.entries()) {
+            if (typeof secret !== "object" || secret === null) {
+                throw new MksumError("argument", `expected a password with its salt, found ${kind(secret)}`);
+            }
+            const { password, salt } = secret;
             let key = bytesOf(password);
             if (key.length > block) key = digest(name, key);
             const keyed = createHmac(name, key).update(salt);

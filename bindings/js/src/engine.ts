@@ -1,3 +1,4 @@
+import { kind } from "./bytes.js";
 import { MksumError } from "./errors.js";
 import { compile, compileSync } from "./source.js";
 
@@ -58,16 +59,20 @@ export interface Exports {
 
 /** The largest input of one call, in bytes. */
 export const INPUT = 1 << 16;
+/** The longest input that the engine erases: `wasm/src/abi.rs`. */
+export const SHORT = 1 << 10;
 const OUTPUT = 1 << 10;
 
 /** A running instance. Each thread has one, whose memory holds all states. */
 export class Engine {
     readonly exports: Exports;
+    readonly module: WebAssembly.Module;
     /** Views of the input and the output of calls. Valid until memory grows: see {@link views}. */
     input!: Uint8Array<ArrayBuffer>;
     output!: Uint8Array<ArrayBuffer>;
 
     constructor(module: WebAssembly.Module) {
+        this.module = module;
         this.exports = new WebAssembly.Instance(module, {}).exports as unknown as Exports;
         this.renew();
     }
@@ -84,15 +89,33 @@ export class Engine {
         this.output = new Uint8Array(memory.buffer, output(), OUTPUT);
     }
 
-    /** Stops the engine after a trap, because its states can no longer be trusted. */
+    /**
+     * Throws the error of a failed call. After a trap, the engine stops, because its states can no longer be trusted. Errors of
+     * JavaScript, for example when memory cannot be allocated, change no state.
+     */
     fail(cause: unknown): never {
-        broken ??= new MksumError("broken", `the engine failed and has stopped: ${String(cause)}`, { cause });
-        throw broken;
+        if (cause instanceof MksumError) throw cause;
+        if (cause instanceof WebAssembly.RuntimeError) throw stop(cause);
+        throw new MksumError(cause instanceof RangeError ? "length" : "argument", `the call failed: ${String(cause)}`, { cause });
     }
 }
 
 let engine: Engine | undefined;
 let broken: MksumError | undefined;
+
+function stop(cause: unknown): MksumError {
+    return (broken ??= new MksumError("broken", `the engine failed and has stopped: ${String(cause)}`, { cause }));
+}
+
+/** Frees a value in the engine, if it runs. Never throws: finalizers and `finally` call it. */
+export function release(act: (exports: Exports) => void): void {
+    if (!engine || broken) return;
+    try {
+        act(engine.exports);
+    } catch (cause) {
+        if (cause instanceof WebAssembly.RuntimeError) stop(cause);
+    }
+}
 
 /**
  * Returns the running instance, and starts it if it can be compiled synchronously.
@@ -101,16 +124,51 @@ let broken: MksumError | undefined;
  */
 export function running(): Engine {
     if (broken) throw broken;
-    return (engine ??= new Engine(compileSync())).views();
+    if (!engine) {
+        try {
+            engine = new Engine(compileSync());
+        } catch (cause) {
+            throw refused(cause);
+        }
+    }
+    return engine.views();
+}
+
+/** Returns the error for WebAssembly that cannot be compiled. */
+function refused(cause: unknown): MksumError {
+    if (cause instanceof MksumError) return cause;
+    const hint = "a page's Content-Security-Policy must allow 'wasm-unsafe-eval'";
+    return new MksumError("not-loaded", `this host does not compile WebAssembly (${hint}): ${String(cause)}`, { cause });
 }
 
 /**
  * Compiles the engine asynchronously and starts it. Required once before the first call if WebAssembly is fetched or has no
  * SIMD; otherwise it saves the first call some milliseconds.
  *
- * @param module A compiled module of this package, for example from another thread.
+ * @param module A compiled module of this package, for example from another thread, or imported from `mksum/simd.wasm`.
+ * @throws {MksumError} `argument` if it is not a module of this package; `not-loaded` if the host does not compile WebAssembly;
+ * `source` if WebAssembly cannot be fetched.
  */
 export async function load(module?: WebAssembly.Module): Promise<void> {
-    const compiled = engine ? undefined : (module ?? (await compile()));
-    if (compiled) engine ??= new Engine(compiled);
+    if (engine) return;
+    if (module !== undefined) {
+        try {
+            engine = new Engine(module);
+        } catch (cause) {
+            throw new MksumError("argument", `expected a WebAssembly.Module of this package, found ${kind(module)}`, { cause });
+        }
+        return;
+    }
+    try {
+        const compiled = await compile();
+        engine ??= new Engine(compiled);
+    } catch (cause) {
+        throw refused(cause);
+    }
+}
+
+/** Returns the compiled module, for example to send it to a worker. */
+export async function compiled(): Promise<WebAssembly.Module> {
+    await load();
+    return running().module;
 }

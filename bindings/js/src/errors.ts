@@ -8,9 +8,9 @@ export type ErrorCode =
     | "length"
     /** A hasher, frontier or pool was used after its end. */
     | "finished"
-    /** WebAssembly is not loaded yet: call `await load()` first. */
+    /** WebAssembly is not loaded yet: call `await load()` first; or the host does not allow it. */
     | "not-loaded"
-    /** The engine failed: all later calls fail too. */
+    /** The engine trapped: all later calls fail too. */
     | "broken"
     /** The format has no root for this input, or needs a length that a stream does not have. */
     | "format"
@@ -18,10 +18,10 @@ export type ErrorCode =
     | "proof"
     /** The bytes are not an outboard, or it is damaged. */
     | "outboard"
-    /** A source failed, or changed while it was read. */
+    /** A source failed, or changed while it was read; or no worker could be started. */
     | "source";
 
-/** The error class of this package. Only an aborted signal rejects with another error, its own reason. */
+/** The error class of this package. Only an aborted signal rejects with its own reason, and an error that `progress` throws is passed on. */
 export class MksumError extends Error {
     /** The kind of the error. */
     readonly code: ErrorCode;

@@ -1,7 +1,7 @@
 import { type Bytes, bytesOf } from "./bytes.js";
-import { INPUT, running } from "./engine.js";
+import { INPUT, release, running } from "./engine.js";
 import { MksumError } from "./errors.js";
-import { answer, call, write } from "./memory.js";
+import { answer, write } from "./memory.js";
 import { Root } from "./root.js";
 import { Spec } from "./spec.js";
 
@@ -45,6 +45,7 @@ export class Frontier {
             answer(engine, (exports) => exports.tree_append(tree, slice.length));
             this.len += slice.length;
         }
+        engine.views().input.fill(0, 0, Math.min(bytes.length, INPUT));
         return this;
     }
 
@@ -64,7 +65,7 @@ export class Frontier {
         const tree = this.alive();
         this.tree = -1;
         finalizer().unregister(this);
-        call(running(), (exports) => exports.tree_end(tree));
+        release((exports) => exports.tree_end(tree));
     }
 
     private alive(): number {
@@ -77,5 +78,5 @@ export class Frontier {
 let registry: FinalizationRegistry<number> | undefined;
 
 function finalizer(): FinalizationRegistry<number> {
-    return (registry ??= new FinalizationRegistry((tree) => running().exports.tree_end(tree)));
+    return (registry ??= new FinalizationRegistry((tree) => release((exports) => exports.tree_end(tree))));
 }

@@ -1,7 +1,8 @@
+import { builtin } from "./builtin.js";
 import { kind } from "./bytes.js";
-import { running } from "./engine.js";
+import { release, running } from "./engine.js";
 import { MksumError } from "./errors.js";
-import { abortable, type Options, read } from "./input.js";
+import { abortable, checked, iteratorOf, type Options, read } from "./input.js";
 import { answer, call, write } from "./memory.js";
 import { Root } from "./root.js";
 import { rootOf } from "./root-of.js";
@@ -33,18 +34,19 @@ const SLICE = 1 << 20;
 export async function* hashFiles<F extends FileLike>(
     spec: Spec | string,
     files: Iterable<F> | AsyncIterable<F>,
-    { signal, progress }: Options = {},
+    options: Options = {},
 ): AsyncGenerator<FileResult<F>, void> {
+    const { signal, progress } = checked(options);
     const format = Spec.parse(spec);
+    const iterator = iteratorOf(files);
     const lot = new Lot(format);
     const results = new Map<number, FileResult<F>>();
     // Files whose first bytes are being read: as many as there are slots.
     const early: Reading<F>[] = [];
-    const iterator = Symbol.asyncIterator in files ? files[Symbol.asyncIterator]() : files[Symbol.iterator]();
     let [given, yielded, done, ended] = [0, 0, 0, false];
     const fetch = async (): Promise<void> => {
         while (!ended && early.length <= lot.size) {
-            const next = await abortable(Promise.resolve(iterator.next()), signal);
+            const next = await abortable(iterator.next(), signal);
             if (next.done) ended = true;
             else early.push(new Reading(given++, next.value, (len) => lot.takes(len)));
         }
@@ -108,7 +110,7 @@ export async function* hashFiles<F extends FileLike>(
         }
     } finally {
         lot.end();
-        if (!ended) void Promise.resolve(iterator.return?.()).catch(() => {});
+        if (!ended) iterator.end();
     }
 }
 
@@ -117,9 +119,7 @@ async function open(file: FileLike): Promise<Blob> {
     if (file instanceof Blob) return file;
     if (typeof file !== "string") throw new MksumError("argument", `expected a Blob, a File or a path, found ${kind(file)}`);
     try {
-        // The name is not in the call, so that bundlers for browsers do not look for it.
-        const system = "node:fs";
-        const { openAsBlob } = (await import(/* @vite-ignore */ system)) as typeof import("node:fs");
+        const { openAsBlob } = (await builtin("node:fs")) as typeof import("node:fs");
         return await openAsBlob(file);
     } catch (cause) {
         throw new MksumError("source", `${file}: ${(cause as Error).message}`, { cause });
@@ -213,13 +213,13 @@ class Lot {
     }
 
     free(slot: number): void {
-        if (this.number >= 0) call(running(), (exports) => exports.lot_free(this.number, slot));
+        if (this.number >= 0) release((exports) => exports.lot_free(this.number, slot));
     }
 
     end(): void {
         const { number } = this;
         // A file may still be opened after the last result was taken.
         this.number = -1;
-        if (number >= 0) call(running(), (exports) => exports.lot_end(number));
+        if (number >= 0) release((exports) => exports.lot_end(number));
     }
 }

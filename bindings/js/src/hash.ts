@@ -1,6 +1,6 @@
 import { type Algorithm, algorithm, type HashName } from "./algorithms.js";
 import { type Bytes, bytesOf } from "./bytes.js";
-import { type Engine, INPUT, running } from "./engine.js";
+import { type Engine, INPUT, release, running, SHORT } from "./engine.js";
 import { MksumError } from "./errors.js";
 
 /** A digest, in a new array with its own buffer. */
@@ -21,16 +21,19 @@ export function digestBy(number: number, size: number, data: Bytes): Digest {
     const bytes = bytesOf(data);
     const engine = running();
     const { exports } = engine;
+    let state = -1;
     try {
         if (bytes.length <= INPUT) {
             engine.input.set(bytes);
             exports.digest(number, bytes.length);
+            wipe(engine, bytes.length);
         } else {
-            const state = exports.begin(number);
+            state = exports.begin(number);
             append(engine, state, bytes);
             exports.finish(state);
         }
     } catch (cause) {
+        if (state >= 0) release(({ forget }) => forget(state));
         return engine.fail(cause);
     }
     return engine.views().output.slice(0, size);
@@ -44,6 +47,12 @@ function append(engine: Engine, state: number, bytes: Uint8Array): void {
         engine.views().input.set(slice);
         exports.append(state, slice.length);
     }
+    wipe(engine, bytes.length);
+}
+
+/** Erases the input of calls over `len` bytes: it may be a secret. The engine itself erases a short one. */
+function wipe(engine: Engine, len: number): void {
+    if (len > SHORT) engine.views().input.fill(0, 0, Math.min(len, INPUT));
 }
 
 /**
@@ -121,7 +130,9 @@ export class Hasher {
 
     /** Ends the hasher without a digest. Does nothing after the end. */
     free(): void {
-        if (this.state >= 0) running().exports.forget(this.end());
+        if (this.state < 0) return;
+        const state = this.end();
+        release(({ forget }) => forget(state));
     }
 
     private alive(): number {
@@ -141,7 +152,7 @@ export class Hasher {
 let registry: FinalizationRegistry<number> | undefined;
 
 function finalizer(): FinalizationRegistry<number> {
-    return (registry ??= new FinalizationRegistry((state) => running().exports.forget(state)));
+    return (registry ??= new FinalizationRegistry((state) => release(({ forget }) => forget(state))));
 }
 
 /**

@@ -1,4 +1,4 @@
-import { type Bytes, bytesOf, kind } from "./bytes.js";
+import { type Bytes, bytesOf, isBytes, kind } from "./bytes.js";
 import { MksumError } from "./errors.js";
 
 /** Any source of bytes: memory, a `Blob` or `File`, a `ReadableStream`, or an iterable (which a Node stream is). */
@@ -12,17 +12,47 @@ export interface Options {
     readonly progress?: ((done: number, total: number | undefined) => void) | undefined;
 }
 
+/**
+ * Returns the options.
+ *
+ * @throws {MksumError} `argument` if one of them has another type.
+ */
+export function checked(options: Options): Options {
+    if (typeof options !== "object" || options === null) {
+        throw new MksumError("argument", `options: expected an object, found ${kind(options)}`);
+    }
+    const { signal, progress } = options;
+    if (signal !== undefined && typeof signal?.throwIfAborted !== "function") {
+        throw new MksumError("argument", `signal: expected an AbortSignal, found ${kind(signal)}`);
+    }
+    if (progress !== undefined && typeof progress !== "function") {
+        throw new MksumError("argument", `progress: expected a function, found ${kind(progress)}`);
+    }
+    return options;
+}
+
+/**
+ * Checks that a value is a `Blob` or `File`.
+ *
+ * @throws {MksumError} `argument` if it is not.
+ */
+export function blobOf(file: Blob): Blob {
+    if (file instanceof Blob) return file;
+    throw new MksumError("argument", `expected a Blob or File, found ${kind(file)}`);
+}
+
 /** The length of a read from a `Blob`, in bytes. */
 const SLICE = 1 << 20;
 
 /** Returns the number of bytes, if it is known before they are read. */
 export function lengthOf(source: Source): number | undefined {
-    if (source instanceof Blob) return source.size;
-    return isBytes(source) ? bytesOf(source).length : undefined;
-}
-
-function isBytes(source: Source): source is Bytes {
-    return ArrayBuffer.isView(source) || Object.prototype.toString.call(source).endsWith("ArrayBuffer]");
+    if (!(source instanceof Blob)) return isBytes(source) ? bytesOf(source).length : undefined;
+    try {
+        return source.size;
+    } catch (cause) {
+        // For example a Proxy of a Blob.
+        throw new MksumError("argument", `expected a Blob, found ${kind(source)}: ${String(cause)}`, { cause });
+    }
 }
 
 /**
@@ -45,7 +75,8 @@ export async function read(source: Blob | Bytes, start: number, end: number): Pr
 }
 
 /** Yields all bytes slice by slice. Reports progress and checks the signal after each slice. */
-export async function* slices(source: Source, { signal, progress }: Options): AsyncGenerator<Uint8Array, void> {
+export async function* slices(source: Source, options: Options): AsyncGenerator<Uint8Array, void> {
+    const { signal, progress } = checked(options);
     const total = lengthOf(source);
     let done = 0;
     signal?.throwIfAborted();
@@ -81,20 +112,74 @@ async function* raw(source: Source, signal: AbortSignal | undefined): AsyncGener
     }
     if (source instanceof ReadableStream) {
         yield* streamed(source, signal);
-    } else if (source && typeof source === "object" && (Symbol.asyncIterator in source || Symbol.iterator in source)) {
-        yield* iterated(source, signal);
+    } else if (typeof source === "string") {
+        const hint = "a string: encode it with new TextEncoder().encode(text)";
+        throw new MksumError("argument", `expected bytes, a Blob, a stream or an iterable, found ${hint}`);
     } else {
-        const found = typeof source === "string" ? "a string: encode it with new TextEncoder().encode(text)" : kind(source);
-        throw new MksumError("argument", `expected bytes, a Blob, a stream or an iterable, found ${found}`);
+        yield* iterated(iteratorOf(source), signal);
     }
 }
 
+/** The error for a source that failed, with its own error as the cause. */
+function failed(cause: unknown): MksumError {
+    return cause instanceof MksumError ? cause : new MksumError("source", `the source failed: ${String(cause)}`, { cause });
+}
+
+/** An iterator whose errors are those of a source. */
+interface Items<T> {
+    next(): Promise<IteratorResult<T, unknown>>;
+    /** Ends it early. Not awaited: a generator that is blocked in a read returns only after it. */
+    end(): void;
+}
+
+/**
+ * Returns the iterator of an iterable.
+ *
+ * @throws {MksumError} `argument` if it is none; `source` if it has no iterator now.
+ */
+export function iteratorOf<T>(items: AsyncIterable<T> | Iterable<T>): Items<T> {
+    let iterator: AsyncIterator<T> | Iterator<T> | undefined;
+    try {
+        const all = items as Partial<AsyncIterable<T> & Iterable<T>> | null | undefined;
+        if (typeof all === "object") iterator = all?.[Symbol.asyncIterator]?.() ?? all?.[Symbol.iterator]?.();
+    } catch (cause) {
+        throw failed(cause);
+    }
+    if (!iterator) {
+        throw new MksumError("argument", `expected bytes, a Blob, a stream or an iterable, found ${kind(items)}`);
+    }
+    const found = iterator;
+    return {
+        next: async () => {
+            try {
+                return await found.next();
+            } catch (cause) {
+                throw failed(cause);
+            }
+        },
+        end: () => void (async () => found.return?.())().catch(() => {}),
+    };
+}
+
 async function* streamed(source: ReadableStream<Uint8Array>, signal: AbortSignal | undefined) {
-    const reader = source.getReader();
+    let reader: ReadableStreamDefaultReader<Uint8Array>;
+    try {
+        reader = source.getReader();
+    } catch (cause) {
+        // For example a stream that is read elsewhere.
+        throw failed(cause);
+    }
+    const next = async () => {
+        try {
+            return await reader.read();
+        } catch (cause) {
+            throw failed(cause);
+        }
+    };
     let ended = false;
     try {
         for (;;) {
-            const { done, value } = await abortable(reader.read(), signal);
+            const { done, value } = await abortable(next(), signal);
             if (done) {
                 ended = true;
                 return;
@@ -107,12 +192,11 @@ async function* streamed(source: ReadableStream<Uint8Array>, signal: AbortSignal
     }
 }
 
-async function* iterated(source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, signal: AbortSignal | undefined) {
-    const iterator = Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]();
+async function* iterated(iterator: Items<Uint8Array>, signal: AbortSignal | undefined) {
     let ended = false;
     try {
         for (;;) {
-            const { done, value } = await abortable(Promise.resolve(iterator.next()), signal);
+            const { done, value } = await abortable(iterator.next(), signal);
             if (done) {
                 ended = true;
                 return;
@@ -120,8 +204,7 @@ async function* iterated(source: AsyncIterable<Uint8Array> | Iterable<Uint8Array
             yield bytesOf(value);
         }
     } finally {
-        // Not awaited: a generator that is blocked in a read returns only after it.
-        if (!ended) void Promise.resolve(iterator.return?.()).catch(() => {});
+        if (!ended) iterator.end();
     }
 }
 

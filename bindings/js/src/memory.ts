@@ -1,4 +1,4 @@
-import { type Engine, INPUT, running } from "./engine.js";
+import { type Engine, INPUT, release, running } from "./engine.js";
 import { type ErrorCode, MksumError } from "./errors.js";
 
 /** The error codes by the engine's error classes: `wasm/src/refusal.rs`. */
@@ -19,21 +19,24 @@ export function withBlocks<T>(all: readonly Uint8Array[], act: (engine: Engine, 
     const engine = running();
     const blocks: Block[] = [];
     try {
-        for (const bytes of all) blocks.push(block(engine, bytes));
+        for (const bytes of all) {
+            const number = block(engine, bytes.length);
+            blocks.push(number);
+            const { memory, block_at } = engine.exports;
+            call(engine, () => new Uint8Array(memory.buffer, block_at(number), bytes.length).set(bytes));
+        }
         return act(engine, ...blocks);
     } finally {
-        for (const number of blocks) engine.exports.block_end(number);
+        release(({ block_end }) => blocks.forEach((number) => block_end(number)));
     }
 }
 
-function block(engine: Engine, bytes: Uint8Array): Block {
+function block(engine: Engine, len: number): Block {
     // Memory has 2^32 bytes in all.
-    const number = bytes.length < 2 ** 32 ? call(engine, (exports) => exports.block(bytes.length)) : -1;
+    const number = len < 2 ** 32 ? call(engine, (exports) => exports.block(len)) : -1;
     if (number === 0xffff_ffff || number < 0) {
-        throw new MksumError("length", `${bytes.length} bytes do not fit into WebAssembly's memory`);
+        throw new MksumError("length", `${len} bytes do not fit into WebAssembly's memory`);
     }
-    const { memory, block_at } = engine.exports;
-    new Uint8Array(memory.buffer, block_at(number), bytes.length).set(bytes);
     return number;
 }
 
@@ -55,7 +58,7 @@ export function answer(engine: Engine, act: (exports: Engine["exports"]) => numb
     const failed = call(engine, act);
     const { memory, answer_at, answer_len, answer_end } = engine.exports;
     const length = answer_len();
-    const bytes = new Uint8Array(memory.buffer, answer_at(), length).slice();
+    const bytes = call(engine, () => new Uint8Array(memory.buffer, answer_at(), length).slice());
     // The memory of a short answer is reused by the next one.
     if (length > INPUT) answer_end();
     if (failed !== 0) throw new MksumError(CLASSES[failed] ?? "broken", decoder.decode(bytes));

@@ -1,5 +1,5 @@
 import { type Bytes, bytesOf, integer } from "./bytes.js";
-import { type Options } from "./input.js";
+import { blobOf, type Options } from "./input.js";
 import { answer, number, numbers, text, withBlocks, write } from "./memory.js";
 import { digestsOf } from "./root-of.js";
 import { digestsIn } from "./pieces.js";
@@ -76,7 +76,7 @@ export class Outboard {
      * @throws {MksumError} As {@link Outboard.damagedIn}; `source` if the file cannot be read; the signal's reason.
      */
     async damagedOf(file: Blob, options: Options = {}): Promise<Damage[]> {
-        if (file.size !== this.len) {
+        if (blobOf(file).size !== this.len) {
             throw new MksumError("length", `the file: expected ${this.len} bytes, found ${file.size}`);
         }
         return this.compared(await digestsOf(this.spec, this.len, this.unit, file, options));

@@ -1,4 +1,4 @@
-import { INPUT, running } from "./engine.js";
+import { INPUT, release, running } from "./engine.js";
 import { MksumError } from "./errors.js";
 import { answer, call, numbers, withBlocks, write } from "./memory.js";
 import { Root } from "./root.js";
@@ -72,7 +72,7 @@ export class Leaf {
 
     /** Ends the leaf without a digest. */
     free(): void {
-        call(running(), (exports) => exports.leaf_end(this.leaf));
+        release((exports) => exports.leaf_end(this.leaf));
     }
 }
 

@@ -1,7 +1,9 @@
+import { builtin } from "./builtin.js";
 import { integer, kind } from "./bytes.js";
+import { compiled } from "./engine.js";
 import { type ErrorCode, MksumError } from "./errors.js";
 import type { FileLike, FileResult } from "./hash-files.js";
-import { abortable, type Options } from "./input.js";
+import { abortable, blobOf, checked, iteratorOf, type Options } from "./input.js";
 import { cover, join, pieceFor, type Subtree } from "./pieces.js";
 import { Root } from "./root.js";
 import { Spec } from "./spec.js";
@@ -11,6 +13,11 @@ export type Job = { readonly id: number; readonly spec: string } & (
     | { readonly total: number; readonly node: Subtree; readonly file: Blob }
     | { readonly files: readonly FileLike[] }
 );
+
+/** The first message to a worker: the compiled engine, if this host can send it. */
+export interface Start {
+    readonly module: WebAssembly.Module | undefined;
+}
 
 /** An error as a message. */
 interface Refused {
@@ -61,12 +68,22 @@ export class Pool {
     /**
      * Starts workers, by default one a core.
      *
-     * @throws {MksumError} `argument` or `length` if `workers` is not from 1 to 1024.
+     * @throws {MksumError} `argument` or `length` if `workers` is not from 1 to 1024; `source` if no worker can be started.
      */
-    static async start(workers: number = globalThis.navigator?.hardwareConcurrency ?? 2): Promise<Pool> {
+    static async start(workers: number = globalThis.navigator?.hardwareConcurrency || 2): Promise<Pool> {
         const pool = new Pool();
-        for (let left = integer(workers, "workers", 1, 1024); left > 0; left--) {
-            pool.threads.push(await thread((reply) => pool.receive(reply), (error) => pool.fail(error)));
+        const count = integer(workers, "workers", 1, 1024);
+        const module = await compiled();
+        try {
+            const start = (): Promise<Thread> => thread(module, (reply) => pool.receive(reply), (error) => pool.fail(error));
+            // The first worker finds out how this host starts workers.
+            pool.threads.push(await start());
+            const more = await Promise.allSettled(Array.from({ length: count - 1 }, start));
+            for (const result of more) if (result.status === "fulfilled") pool.threads.push(result.value);
+            for (const result of more) if (result.status === "rejected") throw result.reason;
+        } catch (error) {
+            pool.end();
+            throw error;
         }
         return pool;
     }
@@ -82,9 +99,10 @@ export class Pool {
      * @throws {MksumError} `finished` after the end; `format` if the format has no root for this length; `source` if the
      * file cannot be read or a worker died; the signal's reason.
      */
-    async rootOf(spec: Spec | string, file: Blob, { signal, progress }: Options = {}): Promise<Root> {
+    async rootOf(spec: Spec | string, file: Blob, options: Options = {}): Promise<Root> {
         const format = Spec.parse(spec);
-        if (!(file instanceof Blob)) throw new MksumError("argument", `expected a Blob or File, found ${kind(file)}`);
+        const { signal, progress } = checked(options);
+        blobOf(file);
         if (this.threads.length === 0) throw new MksumError("finished", "this pool has ended: start another one");
         signal?.throwIfAborted();
         const total = file.size;
@@ -122,9 +140,10 @@ export class Pool {
     async *hashFiles<F extends FileLike>(
         spec: Spec | string,
         files: Iterable<F> | AsyncIterable<F>,
-        { signal, progress }: Options = {},
+        options: Options = {},
     ): AsyncGenerator<FileResult<F>, void> {
         const format = Spec.parse(spec);
+        const { signal, progress } = checked(options);
         if (this.threads.length === 0) throw new MksumError("finished", "this pool has ended: start another one");
         const batches = batched(files);
         const pending: { batch: F[]; reply: Promise<Reply> }[] = [];
@@ -178,7 +197,12 @@ export class Pool {
         const id = this.next++;
         return new Promise((resolve, reject) => {
             this.waiting.set(id, { resolve, reject });
-            thread.post({ id, ...job });
+            try {
+                thread.post({ id, ...job });
+            } catch (cause) {
+                this.waiting.delete(id);
+                reject(new MksumError("source", `the file cannot be sent to a worker: ${String(cause)}`, { cause }));
+            }
         });
     }
 
@@ -199,43 +223,156 @@ export class Pool {
 /** Groups files, so that a message is worth its cost. */
 async function* batched<F extends FileLike>(files: Iterable<F> | AsyncIterable<F>): AsyncGenerator<F[], void> {
     let [batch, bytes]: [F[], number] = [[], 0];
-    for await (const file of files) {
-        if (!(file instanceof Blob) && typeof file !== "string") {
-            throw new MksumError("argument", `expected a Blob, a File or a path, found ${kind(file)}`);
+    const iterator = iteratorOf(files);
+    let ended = false;
+    try {
+        for (;;) {
+            const next = await iterator.next();
+            if (next.done) {
+                ended = true;
+                break;
+            }
+            const file = next.value;
+            if (!(file instanceof Blob) && typeof file !== "string") {
+                throw new MksumError("argument", `expected a Blob, a File or a path, found ${kind(file)}`);
+            }
+            batch.push(file);
+            bytes += typeof file === "string" ? 0 : file.size;
+            if (batch.length === FILES || bytes >= BYTES) {
+                yield batch;
+                [batch, bytes] = [[], 0];
+            }
         }
-        batch.push(file);
-        bytes += typeof file === "string" ? 0 : file.size;
-        if (batch.length === FILES || bytes >= BYTES) {
-            yield batch;
-            [batch, bytes] = [[], 0];
-        }
+    } finally {
+        if (!ended) iterator.end();
     }
     if (batch.length > 0) yield batch;
 }
 
-/** Starts a worker: a web worker, or a Node worker if there are no web workers. */
-async function thread(receive: (reply: Reply) => void, fail: (error: unknown) => void): Promise<Thread> {
-    const died = (cause: unknown): void => fail(new MksumError("source", `a worker failed: ${String(cause)}`, { cause }));
-    if (typeof Worker === "function") {
-        const worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
-        worker.addEventListener("message", ({ data }: MessageEvent<Reply>) => receive(data));
-        worker.addEventListener("error", (event) => died(event.message));
-        worker.addEventListener("messageerror", () => died("a message was lost"));
-        return { post: (job) => worker.postMessage(job), end: () => worker.terminate() };
+/** A worker before it is ready: the common part of web workers and Node's workers. */
+interface Started {
+    post(message: Start | Job): void;
+    /** Sets whether it keeps the program running, on hosts where a worker does. */
+    keeps(running: boolean): void;
+    end(): void;
+}
+
+/** The receivers of a worker's messages and of its failure. */
+interface Receivers {
+    readonly message: (message: Reply | "ready") => void;
+    readonly died: (cause: unknown) => void;
+}
+
+/** Starts a worker from its file, or from its text where the file is missing, as in a bundle of a tool that does not know workers. */
+async function thread(module: WebAssembly.Module, receive: (reply: Reply) => void, fail: (error: unknown) => void): Promise<Thread> {
+    try {
+        return await started(fromFile, module, receive, fail);
+    } catch (first) {
+        try {
+            return await started(fromText, module, receive, fail);
+        } catch {
+            throw first;
+        }
     }
-    const threads = await import(/* @vite-ignore */ "node:worker_threads");
+}
+
+/** Starts a worker, and returns it when it is ready. */
+async function started(
+    start: (receivers: Receivers) => Promise<Started>,
+    module: WebAssembly.Module,
+    receive: (reply: Reply) => void,
+    fail: (error: unknown) => void,
+): Promise<Thread> {
+    let worker: Started | undefined;
+    let [ready, busy] = [false, 0];
+    try {
+        await new Promise<void>((resolve, reject) => {
+            const message = (received: Reply | "ready"): void => {
+                if (received === "ready") return resolve();
+                // An idle worker does not keep the program running.
+                if (--busy === 0) worker?.keeps(false);
+                receive(received);
+            };
+            const died = (cause: unknown): void => {
+                const error = new MksumError("source", `a worker failed: ${String(cause)}`, { cause });
+                if (ready) fail(error);
+                else reject(error);
+            };
+            start({ message, died }).then((found) => {
+                worker = found;
+                try {
+                    found.post({ module });
+                } catch {
+                    // This host cannot send modules.
+                    found.post({ module: undefined });
+                }
+            }, died);
+        });
+    } catch (error) {
+        worker?.end();
+        throw error;
+    }
+    ready = true;
+    const own = worker!;
+    own.keeps(false);
+    return {
+        post: (job) => {
+            own.post(job);
+            if (busy++ === 0) own.keeps(true);
+        },
+        end: () => own.end(),
+    };
+}
+
+/** A web worker in Bun can be told not to keep the program running. */
+type WebWorker = Worker & { ref?(): void; unref?(): void };
+
+function web(worker: WebWorker, { message, died }: Receivers): Started {
+    worker.addEventListener("message", ({ data }: MessageEvent<Reply | "ready">) => message(data));
+    worker.addEventListener("error", (event) => {
+        event.preventDefault();
+        died(event.message || "its script cannot be loaded");
+    });
+    worker.addEventListener("messageerror", () => died("a message was lost"));
+    return {
+        post: (job) => worker.postMessage(job),
+        keeps: (running) => (running ? worker.ref?.() : worker.unref?.()),
+        end: () => worker.terminate(),
+    };
+}
+
+/** Starts a worker of Node's. */
+async function inNode(script: URL | string, { message, died }: Receivers): Promise<Started> {
+    const threads = (await builtin("node:worker_threads")) as typeof import("node:worker_threads");
     // A worker inherits the flags of its program. A worker of a program without a file cannot, and Node accepts only some
     // flags explicitly, so it gets none.
     const inline = process.execArgv.some((flag) => flag.startsWith("--input-type"));
-    const worker = new threads.Worker(new URL("./worker.js", import.meta.url), inline ? { execArgv: [] } : {});
-    worker.on("message", receive).on("error", died).on("messageerror", died);
-    // An idle worker does not keep the program running.
-    worker.unref();
+    const options = { eval: typeof script === "string", ...(inline || typeof script === "string" ? { execArgv: [] } : {}) };
+    const worker = new threads.Worker(script, options);
+    worker.on("message", message).on("error", died).on("messageerror", died);
     return {
-        post: (job) => {
-            worker.ref();
-            worker.postMessage(job);
-        },
+        post: (job) => worker.postMessage(job),
+        keeps: (running) => (running ? worker.ref() : worker.unref()),
         end: () => void worker.terminate(),
     };
+}
+
+async function fromFile(receivers: Receivers): Promise<Started> {
+    if (typeof Worker === "function") {
+        return web(new Worker(new URL("./worker.js", import.meta.url), { type: "module" }), receivers);
+    }
+    // Not in the call, so that bundlers for browsers do not copy the file a second time.
+    const here = import.meta.url;
+    return inNode(new URL("./worker.js", here), receivers);
+}
+
+async function fromText(receivers: Receivers): Promise<Started> {
+    const { script } = await import("./worker-text.js");
+    if (typeof Worker !== "function") return inNode(script, receivers);
+    const url = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
+    const ended = <T>(act: (value: T) => void) => (value: T): void => {
+        URL.revokeObjectURL(url);
+        act(value);
+    };
+    return web(new Worker(url), { message: ended(receivers.message), died: ended(receivers.died) });
 }

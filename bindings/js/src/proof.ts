@@ -117,6 +117,9 @@ export class Proof {
 
 /** Encodes the trusted data for the engine, as three lines. */
 function lines(trusted: Trusted | Root): string {
+    if (typeof trusted !== "object" || trusted === null) {
+        throw new MksumError("argument", `expected a trusted root with its format, found ${kind(trusted)}`);
+    }
     const { spec, len } = trusted;
     const root = trusted instanceof Root ? trusted.text : trusted.root instanceof Root ? trusted.root.text : trusted.root;
     if (typeof root !== "string" || root.includes("\n")) {

@@ -2,7 +2,7 @@ import { type Bytes, bytesOf } from "./bytes.js";
 import { INPUT, running } from "./engine.js";
 import { MksumError } from "./errors.js";
 import { Frontier } from "./frontier.js";
-import { abortable, lengthOf, type Options, read, slices, type Source } from "./input.js";
+import { abortable, checked, lengthOf, type Options, read, slices, type Source } from "./input.js";
 import { answer, write } from "./memory.js";
 import { atOnce, cover, join, Leaf, piecewise, pieceFor, subtree, type Subtree } from "./pieces.js";
 import { Root } from "./root.js";
@@ -33,6 +33,7 @@ export function root(spec: Spec | string, data: Bytes): Root {
  */
 export async function rootOf(spec: Spec | string, source: Source, options: Options = {}): Promise<Root> {
     const format = Spec.parse(spec);
+    checked(options);
     const len = lengthOf(source);
     if (len !== undefined) {
         const atMost = pieceFor(len);
@@ -54,8 +55,9 @@ export async function digestsOf(
     len: number,
     atMost: number,
     source: Blob | Uint8Array,
-    { signal, progress }: Options,
+    options: Options,
 ): Promise<Uint8Array<ArrayBuffer>> {
+    const { signal, progress } = checked(options);
     const found = lengthOf(source);
     if (found !== len) throw new MksumError("source", `the source: expected ${len} bytes, found ${found}`);
     const pieces = cover(spec, len, atMost);
@@ -66,8 +68,8 @@ export async function digestsOf(
         const bytes = next && (await abortable(next, signal));
         next = prefetch(pieces[index + 1], source);
         const before = done;
-        const options = { signal, progress: (ofLeaf: number) => progress?.(before + ofLeaf, len) };
-        const digest = bytes ? subtree(spec, len, node, bytes) : await longLeaf(spec, len, node, source, options);
+        const ofPiece = { signal, progress: (ofLeaf: number) => progress?.(before + ofLeaf, len) };
+        const digest = bytes ? subtree(spec, len, node, bytes) : await longLeaf(spec, len, node, source, ofPiece);
         digests.set(digest, index * spec.size);
         done += node.len;
         if (bytes) progress?.(done, len);

@@ -1,3 +1,4 @@
+import { builtin } from "./builtin.js";
 import { MksumError } from "./errors.js";
 import { hasSimd } from "./probe.js";
 
@@ -12,12 +13,19 @@ export async function compile(): Promise<WebAssembly.Module> {
     const url = hasSimd() ? new URL("./simd.wasm", import.meta.url) : new URL("./scalar.wasm", import.meta.url);
     if (url.protocol === "file:") {
         // Node's fetch does not support files.
-        const { readFile } = await import(/* @vite-ignore */ "node:fs/promises");
+        const { readFile } = (await builtin("node:fs/promises")) as typeof import("node:fs/promises");
         return WebAssembly.compile(await readFile(url));
     }
-    const response = await fetch(url);
-    if (!response.ok) {
-        throw new MksumError("source", `${url}: expected WebAssembly, found status ${response.status}`);
+    return WebAssembly.compile(await fetched(url));
+}
+
+async function fetched(url: URL): Promise<ArrayBuffer> {
+    let response;
+    try {
+        response = await fetch(url);
+        if (response.ok) return await response.arrayBuffer();
+    } catch (cause) {
+        throw new MksumError("source", `${url}: cannot be fetched: ${String(cause)}`, { cause });
     }
-    return WebAssembly.compile(await response.arrayBuffer());
+    throw new MksumError("source", `${url}: expected WebAssembly, found status ${response.status}`);
 }

@@ -1,6 +1,7 @@
 // Tests of the built files, each in an engine of its own: a trap, memory, and states that were not ended.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,7 +11,7 @@ import { hashFiles, Pool, root } from "mksum";
 /** Runs a program that can use the package and its engine. Returns its output. */
 function run(program, flags = []) {
     const head = `import * as mksum from "mksum"; import { running } from "../dist/engine.js";`;
-    const options = { cwd: import.meta.dirname ?? new URL(".", import.meta.url).pathname, encoding: "utf8" };
+    const options = { cwd: import.meta.dirname ?? new URL(".", import.meta.url).pathname, encoding: "utf8", timeout: 60_000 };
     return execFileSync(process.execPath, [...flags, "--input-type=module", "--eval", head + program], options).trim();
 }
 
@@ -25,6 +26,81 @@ test("after a trap, every call is an error and never returns a digest", () => {
         try { console.log(mksum.sha256(new Uint8Array(3))); } catch (error) { console.log(error.code); }
     `);
     assert.deepEqual(printed.split("\n"), ["broken", "broken true", "broken true", "broken true", "broken"]);
+});
+
+test("finalizers and free throw nothing after a trap", () => {
+    const printed = run(`
+        const kept = mksum.create("sha256");
+        for (let count = 0; count < 100; count++) {
+            mksum.create("sha256").update(new Uint8Array(1));
+            new mksum.Frontier("rfc6962").update(new Uint8Array(1));
+        }
+        const broken = mksum.create("sha256");
+        try { broken.state = 12345; broken.update(new Uint8Array(3)); } catch (error) { console.log(error.code); }
+        kept.free();
+        for (let count = 0; count < 10; count++) {
+            gc();
+            await new Promise((resolve) => setTimeout(resolve, 10));
+        }
+        console.log("alive");
+    `, ["--expose-gc"]);
+    assert.deepEqual(printed.split("\n"), ["broken", "alive"]);
+});
+
+test("errors of JavaScript do not stop the engine", () => {
+    const printed = run(`
+        class Lying extends Uint8Array { get length() { return this.claim ?? super.length; } }
+        for (const claim of [0, 1, 5, 70_000]) {
+            const lying = new Lying(3);
+            lying.claim = claim;
+            for (const act of [() => mksum.md5(lying), () => mksum.create("md5").update(lying).digest(), () => mksum.root("md5", lying).digest]) {
+                console.log(mksum.toHex(act()));
+            }
+        }
+        class Broken extends Uint8Array { subarray() { return new Uint8Array(70_000); } }
+        try { mksum.md5(new Broken(100_000)); } catch (error) { console.log(error.code); }
+        console.log(running().exports.kept());
+        console.log(mksum.toHex(mksum.md5(new Uint8Array(3))));
+    `).split("\n");
+    const expected = "693e9af84d3dfcc71e640e005bdc5e2e";
+    assert.deepEqual(printed, [...Array.from({ length: 12 }, () => expected), "length", "0", expected]);
+});
+
+test("inputs are erased in the memory of WebAssembly", () => {
+    const printed = run(`
+        const secret = (len) => new Uint8Array(len).fill(0xa5);
+        for (const len of [1, 16, 1024, 1025, 65536, 65537, 200_000]) {
+            mksum.sha256(secret(len));
+            mksum.create("md5").update(secret(len)).digest();
+            mksum.hmac("sha256", secret(len), secret(len));
+            new mksum.Frontier("rfc6962").update(secret(len)).root();
+            console.log(running().input.some((byte, at) => byte === 0xa5));
+        }
+    `).split("\n");
+    assert.deepEqual(printed, Array.from({ length: 7 }, () => "false"));
+});
+
+test("a host that does not compile WebAssembly is an error of its own", () => {
+    const printed = run(`
+        WebAssembly.Module = class { constructor() { throw new WebAssembly.CompileError("refused by the policy"); } };
+        WebAssembly.compile = () => Promise.reject(new WebAssembly.CompileError("refused by the policy"));
+        const print = (error) => console.log(error instanceof mksum.MksumError, error.code);
+        try { mksum.sha256(new Uint8Array(3)); } catch (error) { print(error); }
+        await mksum.load().catch(print);
+        await mksum.load({}).catch(print);
+        await mksum.load(null).catch(print);
+    `).split("\n");
+    assert.deepEqual(printed, ["true not-loaded", "true not-loaded", "true argument", "true argument"]);
+});
+
+test("an idle pool does not keep a program running", () => {
+    const printed = run(`
+        const pool = await mksum.Pool.start(2);
+        const file = new Blob([new Uint8Array(9_000_000)]);
+        console.log((await pool.rootOf("rfc6962", file)).text === (await mksum.rootOf("rfc6962", file)).text);
+        for await (const { root } of pool.hashFiles("md5", [file])) console.log(root.text);
+    `).split("\n");
+    assert.deepEqual(printed, ["true", createHash("md5").update(new Uint8Array(9_000_000)).digest("hex")]);
 });
 
 test("sixty-four streams take less than 16 MiB", () => {

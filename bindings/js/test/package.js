@@ -1,4 +1,5 @@
-// package.js: tests the package as users install it: packed, in an empty project, in Node, with Vite, and in a plain page.
+// package.js [PART…]: tests the package as users install it: packed, in an empty project, in Node, with bundlers, and in a plain
+// page. PART is `lint`, `sizes`, `node`, `elsewhere` or `chromium`; without one, all parts run.
 import { execFileSync } from "node:child_process";
 import { copyFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -6,7 +7,10 @@ import { tmpdir } from "node:os";
 import { dirname, extname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
+import { publint } from "publint";
+import { formatMessage } from "publint/utils";
 import { build } from "vite";
+import { bundles } from "./bundlers.js";
 import { REFERENCE } from "./reference.js";
 import { checkSizes } from "./sizes.js";
 
@@ -31,9 +35,24 @@ function install() {
     for (const { path } of packed.files) {
         if (!/^(dist\/|README\.md$|package\.json$|LICENSE)/.test(path)) throw new Error(`${path} does not belong in the package`);
     }
+    for (const name of ["LICENSE-APACHE", "LICENSE-MIT", "README.md"]) {
+        if (!packed.files.some(({ path }) => path === name)) throw new Error(`${name} is missing in the package`);
+    }
     writeFileSync(join(project, "package.json"), '{ "name": "empty", "private": true, "type": "module" }');
     npm(project, "install", "--silent", "--no-audit", "--no-fund", join(project, packed.filename));
     console.log(`ok: packed ${packed.files.length} files, ${packed.size} bytes`);
+    return join(project, packed.filename);
+}
+
+/** Checks package.json and how TypeScript finds the types of each entry. */
+async function lint(tarball) {
+    const { messages } = await publint({ pkgDir: join(project, "node_modules/mksum"), strict: true });
+    const { default: own } = await import(join(root, "package.json"), { with: { type: "json" } });
+    check("publint", messages.map((message) => formatMessage(message, own)).join("\n"), "");
+    const attw = join(root, "node_modules/@arethetypeswrong/cli/dist/index.js");
+    const flags = ["--profile", "esm-only", "--exclude-entrypoints", "simd.wasm", "scalar.wasm", "--format", "ascii"];
+    execFileSync(process.execPath, [attw, tarball, ...flags], { cwd: project, stdio: ["ignore", "ignore", "inherit"] });
+    console.log("ok: arethetypeswrong");
 }
 
 function inNode() {
@@ -45,10 +64,16 @@ function inNode() {
     check("Node, mksum/fetch before it is loaded", node(early), "not-loaded");
     const scalar = 'WebAssembly.validate = () => false; const { load, root, sha256, toHex } = await import("mksum");';
     check("Node without SIMD, before it is loaded", node(`${scalar} try { sha256(new Uint8Array(1)) } catch ({ code }) { console.log(code) }`), "not-loaded");
+    const given = 'import { readFileSync } from "node:fs"; import { load, sha256, toHex } from "mksum/fetch";'
+        + 'await load(new WebAssembly.Module(readFileSync(new URL(import.meta.resolve("mksum/simd.wasm")))));';
+    check("Node, mksum/simd.wasm", node(`${given} ${print}`), ABC);
     check("Node without SIMD", node(`${scalar} await load(); ${print}`), ABC);
 }
 
 const TYPES = { ".html": "text/html", ".js": "text/javascript", ".wasm": "application/wasm", ".css": "text/css" };
+
+/** Content security policies, by the query of a page's address. */
+const POLICIES = { "?strict": "script-src 'self' 'unsafe-inline'", "?wasm": "script-src 'self' 'unsafe-inline' 'wasm-unsafe-eval'" };
 
 /** Serves directories, the workspace's vectors, and the reference implementation. */
 async function serve(folders) {
@@ -56,6 +81,8 @@ async function serve(folders) {
         // Required for shared memory.
         response.setHeader("Cross-Origin-Opener-Policy", "same-origin");
         response.setHeader("Cross-Origin-Embedder-Policy", "require-corp");
+        const policy = POLICIES[new URL(request.url, "http://localhost").search];
+        if (policy) response.setHeader("Content-Security-Policy", policy);
         try {
             const url = new URL(request.url, "http://localhost");
             if (url.pathname === "/reference") {
@@ -99,7 +126,7 @@ async function page(browser, address, path) {
     const errors = [];
     tab.on("pageerror", (error) => errors.push(String(error.stack ?? error)));
     await tab.goto(`${address}/${path}`);
-    await tab.waitForFunction(() => window.results !== undefined, undefined, { timeout: 400_000 }).catch((error) => errors.push(String(error)));
+    await tab.waitForFunction(() => window.results !== undefined, undefined, { timeout: path.startsWith("vite") ? 400_000 : 30_000 }).catch((error) => errors.push(String(error)));
     const results = await tab.evaluate(() => window.results);
     await tab.close();
     if (errors.length > 0) throw new Error(`${path}:\n${errors.join("\n")}`);
@@ -127,11 +154,30 @@ async function inChromium() {
         found.push(await new Promise((resolve) => (worker.onmessage = ({ data }) => resolve(data))));
         window.results = found;
     </script>`);
+    writeFileSync(join(plain, "policy.html"), `<!doctype html><script type="module">
+        import { load, MksumError, Pool, root, sha256, toHex } from "/package/index.js";
+        const bytes = new TextEncoder().encode("abc");
+        const found = [];
+        for (const act of [() => toHex(sha256(bytes)), () => load().then(() => "loaded"), async () => {
+            const pool = await Pool.start(1);
+            const text = String(await pool.rootOf("sha256", new Blob([bytes])));
+            pool.end();
+            return text;
+        }]) {
+            try {
+                found.push(await act());
+            } catch (error) {
+                found.push(error instanceof MksumError ? error.code : String(error));
+            }
+        }
+        window.results = found;
+    </script>`);
     writeFileSync(join(plain, "worker.js"), `
         import { sha256, toHex } from "/package/index.js";
         postMessage(toHex(sha256(new TextEncoder().encode("abc"))));
     `);
-    const folders = { package: join(project, "node_modules/mksum/dist"), vite: join(project, "vite"), plain, workspace };
+    const folders = { package: join(project, "node_modules/mksum/dist"), vite: join(project, "vite"), plain, workspace, bundles: join(project, "bundles") };
+    const bundled = await bundles(project);
     const server = await serve(folders);
     const flags = [
         "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -143,6 +189,14 @@ async function inChromium() {
         console.log(`Chromium ${browser.browser()?.version() ?? ""}`);
         check("Chromium, a plain page and workers", JSON.stringify(await page(browser, server.address, "plain/index.html")),
             JSON.stringify([ABC, true, ABC, true, ABC]));
+        for (const [name, folder] of bundled) {
+            const found = await page(browser, server.address, `bundles/${folder}/index.html`);
+            check(`Chromium, ${name}`, JSON.stringify(found), JSON.stringify([ABC, ABC, true]));
+        }
+        const strict = await page(browser, server.address, "plain/policy.html?strict");
+        check("Chromium, a policy without WebAssembly", JSON.stringify(strict), JSON.stringify(["not-loaded", "not-loaded", "not-loaded"]));
+        const allowed = await page(browser, server.address, "plain/policy.html?wasm");
+        check("Chromium, a policy with WebAssembly", JSON.stringify(allowed), JSON.stringify([ABC, "loaded", ABC]));
         const { tests, failures } = await page(browser, server.address, "vite/index.html");
         for (const failure of failures) console.error(failure);
         check(`Chromium, ${tests} unit tests bundled by Vite: failures`, failures.length, 0);
@@ -167,11 +221,15 @@ function elsewhere() {
 }
 
 try {
-    install();
-    await checkSizes(project, readFileSync(join(root, "README.md"), "utf8"));
-    inNode();
-    elsewhere();
-    await inChromium();
+    const tarball = install();
+    const parts = {
+        lint: () => lint(tarball),
+        sizes: () => checkSizes(project, readFileSync(join(root, "README.md"), "utf8")),
+        node: inNode,
+        elsewhere,
+        chromium: inChromium,
+    };
+    for (const part of process.argv.length > 2 ? process.argv.slice(2) : Object.keys(parts)) await parts[part]();
 } finally {
     rmSync(project, { recursive: true, force: true });
 }

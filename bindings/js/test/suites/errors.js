@@ -1,5 +1,8 @@
 // Invalid input: typed errors with messages, never a digest; and states that are freed.
-import { create, createHmac, digest, fromHex, hmac, load, MksumError, sha256, toHex } from "mksum";
+import {
+    create, createHmac, digest, digestOf, fromHex, hashFiles, hkdf, hmac, keep, load, MksumError, Outboard, pbkdf2Many, pbkdf2Of, Pool, Proof,
+    root, rootOf, sha256, Spec, toHex,
+} from "mksum";
 import { bytes } from "./bytes.js";
 
 const refused = (code, message) => (error) =>
@@ -27,6 +30,76 @@ export default function ({ test, assert }) {
         around.set(own, 8);
         assert.equal(toHex(sha256(around.subarray(8, 72))), expected);
         assert.equal(toHex(sha256(new Uint16Array(around.buffer, 8, 32))), expected);
+    });
+
+    test("a Proxy is refused, and has no digest", () => {
+        const revoked = Proxy.revocable(bytes(5), {});
+        revoked.revoke();
+        const tagged = { [Symbol.toStringTag]: "ArrayBuffer" };
+        for (const wrong of [new Proxy(new ArrayBuffer(5), {}), new Proxy(bytes(5), {}), new Proxy(new DataView(new ArrayBuffer(5)), {}), revoked.proxy, tagged]) {
+            assert.throws(() => sha256(wrong), refused("argument"));
+            assert.throws(() => root("rfc6962", wrong), refused("argument"));
+        }
+    });
+
+    test("every error is an MksumError with a code", async () => {
+        const none = [null, 5, "text", Symbol("x"), () => {}];
+        const file = new Blob([bytes(9)]);
+        const secret = { password: bytes(1), salt: bytes(1) };
+        const proof = Proof.ofRange("rfc6962", bytes(9), 1, 2);
+        const outboard = Outboard.open(keep("rfc6962", 1, bytes(9)));
+        const pool = await Pool.start(1);
+        try {
+            for (const wrong of [...none, {}, [], undefined]) {
+                for (const act of [
+                    () => pbkdf2Many("md5", wrong === undefined || Array.isArray(wrong) ? null : wrong, 1, 1),
+                    () => pbkdf2Many("md5", [wrong], 1, 1),
+                    () => hkdf("md5", wrong, bytes(1), bytes(1), 1),
+                    () => proof.verifyRange(wrong, bytes(1)),
+                    () => proof.verifyConsistency(wrong, wrong),
+                    () => Proof.parse(wrong),
+                    () => Outboard.open(wrong),
+                    () => outboard.damagedIn(wrong),
+                    () => keep("rfc6962", 1, wrong),
+                    () => Spec.parse(wrong),
+                    () => toHex(wrong),
+                ]) assert.throws(act, refused("argument"));
+                for (const act of [
+                    () => pbkdf2Of("md5", wrong, 2, 1),
+                    () => outboard.damagedOf(wrong),
+                    () => pool.rootOf("rfc6962", wrong),
+                ]) await assert.rejects(act(), refused("argument"));
+                if (Array.isArray(wrong)) continue;
+                for (const act of [() => digestOf("md5", wrong), () => rootOf("rfc6962", wrong), () => hashFiles("md5", wrong).next(), () => pool.hashFiles("md5", wrong).next()]) {
+                    if (typeof wrong !== "string") await assert.rejects(act(), refused("argument"));
+                }
+            }
+            for (const options of [...none, { signal: 5 }, { signal: null }, { progress: 5 }]) {
+                for (const act of [
+                    () => digestOf("md5", file, options),
+                    () => rootOf("rfc6962", file, options),
+                    () => pbkdf2Of("md5", secret, 2, 1, options),
+                    () => hashFiles("md5", [file], options).next(),
+                    () => outboard.damagedOf(file, options),
+                    () => pool.rootOf("rfc6962", file, options),
+                    () => pool.hashFiles("md5", [file], options).next(),
+                ]) await assert.rejects(act(), refused("argument"));
+            }
+            const locked = new ReadableStream({});
+            locked.getReader();
+            const failing = { [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new TypeError("gone")) }) };
+            const torn = new Blob([bytes(9)]);
+            torn.slice = () => { throw new TypeError("gone"); };
+            for (const source of [locked, failing, torn]) {
+                await assert.rejects(digestOf("md5", source), refused("source"));
+                await assert.rejects(rootOf("rfc6962", source), refused("source"));
+            }
+            await assert.rejects(hashFiles("md5", failing).next(), refused("source"));
+            await assert.rejects(pool.hashFiles("md5", failing).next(), refused("source"));
+            for (const wrong of [null, 0, -1, 1.5, "2", {}]) await assert.rejects(Pool.start(wrong), (error) => error instanceof MksumError);
+        } finally {
+            pool.end();
+        }
     });
 
     test("shared memory is copied, then hashed", () => {

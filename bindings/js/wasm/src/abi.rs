@@ -9,6 +9,8 @@ use core::cell::{RefCell, UnsafeCell};
 
 /// The length of the input area, at the start of the buffer.
 const INPUT: usize = 1 << 16;
+/// The longest input that [`wipe`] erases. TypeScript erases a longer one, once for all its slices.
+const SHORT: usize = 1 << 10;
 /// The length of the output area, after the input.
 const OUTPUT: usize = 1 << 10;
 
@@ -32,6 +34,14 @@ static BUFFER: OneThread<Buffer> =
 pub(crate) fn buffer(len: u32) -> (&'static [u8], &'static mut [u8]) {
     // SAFETY: there is one thread, no call uses the output twice at a time, and JavaScript writes only between calls.
     unsafe { (&(&*BUFFER.0.input.get())[..len as usize], &mut *BUFFER.0.output.get()) }
+}
+
+/// Erases the input's first `len` bytes if they are few: they may be a secret.
+fn wipe(len: u32) {
+    if len as usize <= SHORT {
+        // SAFETY: there is one thread, and no other reference to the input exists during this call.
+        unsafe { (&mut *BUFFER.0.input.get())[..len as usize].fill(0) }
+    }
 }
 
 static POOL: OneThread<RefCell<Pool<State>>> = OneThread(RefCell::new(Pool::new()));
@@ -64,10 +74,11 @@ exports! {
         BUFFER.0.output.get().cast()
     }
 
-    /// Writes the digest of the input's first `len` bytes to the output.
+    /// Writes the digest of the input's first `len` bytes to the output, and erases a short input.
     fn digest(algorithm: u32, len: u32) {
         let (input, output) = buffer(len);
         Algorithm::numbered(algorithm).digest(input, output);
+        wipe(len);
     }
 
     /// Begins a message. Returns its number.
@@ -80,9 +91,10 @@ exports! {
         pool(|pool| pool.keep(State::keyed(Algorithm::numbered(algorithm), buffer(len).0)))
     }
 
-    /// Appends the input's first `len` bytes to a message.
+    /// Appends the input's first `len` bytes to a message, and erases a short input.
     fn append(number: u32, len: u32) {
         pool(|pool| pool.get(number).append(buffer(len).0));
+        wipe(len);
     }
 
     /// Writes the digest of the bytes so far to the output. Returns its size. The message stays open.

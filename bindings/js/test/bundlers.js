@@ -1,0 +1,91 @@
+// Bundles a program with each bundler in its default settings, for the tests in a browser.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import nodeResolve from "@rollup/plugin-node-resolve";
+import { build as esbuild } from "esbuild";
+import { rollup } from "rollup";
+import { build as vite } from "vite";
+import webpack from "webpack";
+
+/** Hashes with the page's engine and with workers, and prints both. */
+const TESTED = `
+    const file = new File([new Uint8Array(9_000_000).fill(7)], "file");
+    const pool = await Pool.start(2);
+    const roots = [await rootOf("rfc6962", file), await pool.rootOf("rfc6962", file)].map(String);
+    const digests = [];
+    for await (const { root } of pool.hashFiles("sha256", [new File(["abc"], "abc")])) digests.push(root.text);
+    pool.end();
+    window.results = [toHex(sha256(new TextEncoder().encode("abc"))), ...digests, roots[0] === roots[1]];
+`;
+const NAMES = "Pool, rootOf, sha256, toHex";
+
+/** The programs by name. esbuild and rollup do not copy the file of `mksum/fetch`: there a program says where it is. */
+export const PROGRAMS = {
+    inlined: `import { ${NAMES} } from "mksum"; (async () => {${TESTED}})();`,
+    fetched: `import { load, ${NAMES} } from "mksum/fetch"; (async () => { await load(); ${TESTED} })();`,
+    given: `import { load, ${NAMES} } from "mksum/fetch";
+        (async () => { await load(await WebAssembly.compileStreaming(fetch("/package/fetch/simd.wasm"))); ${TESTED} })();`,
+};
+
+const asModule = (file) => `<!doctype html><link rel="icon" href="data:,"><script type="module" src="./${file}"></script>`;
+const asScript = (file) => `<!doctype html><link rel="icon" href="data:,"><script src="./${file}"></script>`;
+
+/** The bundlers. Each writes the program `entry` to `folder` and returns the page that runs it. */
+const BUNDLERS = {
+    async esbuild(entry, folder) {
+        await esbuild({ entryPoints: [entry], bundle: true, outfile: join(folder, "main.js"), logLevel: "silent" });
+        return asScript("main.js");
+    },
+    async "esbuild, modules"(entry, folder) {
+        const options = { bundle: true, format: "esm", splitting: true, minify: true };
+        await esbuild({ entryPoints: [entry], outdir: folder, entryNames: "main", logLevel: "silent", ...options });
+        return asModule("main.js");
+    },
+    async webpack(entry, folder) {
+        const stats = await new Promise((resolve, reject) => {
+            webpack({ mode: "production", entry, output: { path: folder }, performance: { hints: false } }, (error, found) =>
+                error ? reject(error) : resolve(found),
+            );
+        });
+        const { errors, warnings } = stats.toJson({ all: false, errors: true, warnings: true });
+        if (errors.length + warnings.length > 0) throw new Error([...errors, ...warnings].map(({ message }) => message).join("\n"));
+        return asScript("main.js");
+    },
+    async rollup(entry, folder) {
+        const onwarn = ({ message }) => {
+            throw new Error(message);
+        };
+        const bundle = await rollup({ input: entry, plugins: [nodeResolve({ browser: true })], onwarn });
+        await bundle.write({ dir: folder, entryFileNames: "main.js" });
+        await bundle.close();
+        return asModule("main.js");
+    },
+    async vite(entry, folder) {
+        const rolldownOptions = { input: entry, output: { entryFileNames: "main.js" } };
+        await vite({ root: join(entry, ".."), base: "./", configFile: false, logLevel: "error", build: { outDir: folder, emptyOutDir: true, rolldownOptions } });
+        return asModule("main.js");
+    },
+};
+
+/** Bundles all programs in a project with the package. Returns the folders of the pages, by their names. */
+export async function bundles(project) {
+    const pages = new Map();
+    for (const [bundler, bundle] of Object.entries(BUNDLERS)) {
+        for (const [program, text] of Object.entries(PROGRAMS)) {
+            // Only these copy the file that `mksum/fetch` fetches.
+            if (program === (["webpack", "vite"].includes(bundler) ? "given" : "fetched")) continue;
+            const entry = join(project, `${program}.js`);
+            const name = `${bundler}-${program}`.replaceAll(/\W+/g, "-");
+            const folder = join(project, "bundles", name);
+            writeFileSync(entry, text);
+            try {
+                const page = await bundle(entry, folder);
+                writeFileSync(join(folder, "index.html"), page);
+            } catch (error) {
+                throw new Error(`${bundler}, ${program}: ${error.message}`, { cause: error });
+            }
+            pages.set(`${bundler}, ${program}`, name);
+        }
+    }
+    return pages;
+}
