@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 
-HEIGHT = {"mksum-lanes": 0, "mksum-stdio": 0, "mksum-unpack": 0, "mksum": 1, "mksum-io": 2, "mksum-gpu": 2, "mksum-cli": 3,
+HEIGHT = {"mksum-lanes": 0, "mksum-stdio": 0, "mksum": 1, "mksum-io": 2, "mksum-gpu": 2, "mksum-cli": 3,
           "mksum-c": 3, "mksum-js": 3}
 TESTS_ONLY = {"mksum-vectors"}
 
