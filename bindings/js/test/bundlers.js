@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import nodeResolve from "@rollup/plugin-node-resolve";
 import { build as esbuild } from "esbuild";
-import { rollup } from "rollup";
+import { rollup } from "@rollup/wasm-node";
 import { build as vite } from "vite";
 import webpack from "webpack";
 
