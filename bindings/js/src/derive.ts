@@ -4,6 +4,7 @@ import { INPUT, running } from "./engine.js";
 import { MksumError } from "./errors.js";
 import { createHmac, type Digest, digest, hmac } from "./hash.js";
 import { checked, type Options } from "./input.js";
+import { pause } from "./pause.js";
 
 /** The lengths in a record of `wasm/src/derive.rs` (key, last value, sum), in bytes. */
 const [KEY, VALUE] = [144, 64];
@@ -11,8 +12,10 @@ const RECORD = KEY + 2 * VALUE;
 /** The number of records in one call. */
 const RECORDS = Math.floor(INPUT / RECORD);
 
-/** The number of iterations between two checks of a signal: some milliseconds. */
-const STRIDE = 1 << 13;
+/** The number of iterations before the first check of a signal. */
+const STRIDE = 1 << 12;
+/** The time between two checks of a signal, about, in milliseconds. */
+const TURN = 10;
 
 /** A password with its salt. */
 export interface Secret {
@@ -57,13 +60,18 @@ export async function pbkdf2Of(
 ): Promise<Digest> {
     const { signal, progress } = checked(options);
     const derivation = new Derivation(name, [secret], iterations, length);
+    let stride = STRIDE;
     for (let done = 1; done < iterations; ) {
         signal?.throwIfAborted();
-        const times = Math.min(STRIDE, iterations - done);
+        const times = Math.min(stride, iterations - done);
+        const begin = performance.now();
         derivation.iterate(times);
+        const took = performance.now() - begin;
+        if (took < TURN / 2) stride *= 2;
+        else if (took > 2 * TURN) stride = Math.max(1, stride >> 1);
         done += times;
         progress?.(done, iterations);
-        await new Promise((resolve) => setTimeout(resolve));
+        await pause();
     }
     signal?.throwIfAborted();
     return derivation.keys()[0]!;

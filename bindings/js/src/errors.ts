@@ -21,7 +21,10 @@ export type ErrorCode =
     /** A source failed, or changed while it was read; or no worker could be started. */
     | "source";
 
-/** The error class of this package. Only an aborted signal rejects with its own reason, and an error that `progress` throws is passed on. */
+/**
+ * The error class of this package. Only an aborted signal rejects with its own reason, and an error that `progress` throws is
+ * passed on.
+ */
 export class MksumError extends Error {
     /** The kind of the error. */
     readonly code: ErrorCode;

@@ -263,8 +263,12 @@ interface Receivers {
     readonly died: (cause: unknown) => void;
 }
 
-/** Starts a worker from its file, or from its text where the file is missing, as in a bundle of a tool that does not know workers. */
-async function thread(module: WebAssembly.Module, receive: (reply: Reply) => void, fail: (error: unknown) => void): Promise<Thread> {
+/** Starts a worker from its file, or from its text where the file is missing, as in bundles of tools that do not know workers. */
+async function thread(
+    module: WebAssembly.Module,
+    receive: (reply: Reply) => void,
+    fail: (error: unknown) => void,
+): Promise<Thread> {
     try {
         return await started(fromFile, module, receive, fail);
     } catch (first) {

@@ -1,42 +1,44 @@
 import { MksumError } from "./errors.js";
 import { hasSimd } from "./probe.js";
-import { packed } from "./simd.js";
-import { unpacker } from "./unpacker.js";
+import { encoded } from "./simd.js";
 
 /** Compiles the module synchronously, if this engine has SIMD. */
 export function compileSync(): WebAssembly.Module {
-    if (hasSimd()) return new WebAssembly.Module(unpacked(packed));
+    if (hasSimd()) return new WebAssembly.Module(decoded(encoded));
     throw new MksumError("not-loaded", "this engine has no WebAssembly SIMD: call `await load()` for a build without it");
 }
 
 /** Compiles the module for this engine asynchronously. */
 export async function compile(): Promise<WebAssembly.Module> {
-    return WebAssembly.compile(unpacked(hasSimd() ? packed : (await import("./scalar.js")).packed));
+    return WebAssembly.compile(decoded(hasSimd() ? encoded : (await import("./scalar.js")).encoded));
 }
 
-/** The exports of `unpack/src/lib.rs`. */
-interface Unpacker {
-    readonly memory: WebAssembly.Memory;
-    readonly packed: () => number;
-    readonly room: () => number;
-    readonly unpack: (len: number) => number;
-}
+/** The characters of an encoded module, in order: printable ASCII without those that scripts and pages escape. */
+const CHARACTERS = /* @__PURE__ */ Array.from({ length: 93 }, (_, at) => 32 + at).filter(
+    (code) => !'"$<\\`'.includes(String.fromCharCode(code)),
+);
 
-/** Decodes an inlined module, which is compressed with LZMA and encoded in base64. A small module decompresses it. */
-function unpacked(base64: string): Uint8Array<ArrayBuffer> {
-    const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytesOf(unpacker)));
-    const { memory, packed, room, unpack } = exports as unknown as Unpacker;
-    const bytes = bytesOf(base64);
-    const at = packed();
-    new Uint8Array(memory.buffer, at, room()).set(bytes);
-    const len = unpack(bytes.length);
-    if (len === 0) throw new MksumError("broken", "the engine is damaged: install the package again");
-    return new Uint8Array(memory.buffer, at + room(), len).slice();
-}
-
-function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
-    const binary = atob(base64);
-    const bytes = new Uint8Array(binary.length);
-    for (let at = 0; at < binary.length; at++) bytes[at] = binary.charCodeAt(at);
-    return bytes;
+/** Decodes an inlined module: see `encode` in `scripts/build.js`. */
+function decoded(text: string): Uint8Array<ArrayBuffer> {
+    const codes = new TextEncoder().encode(text);
+    const head = 2 * CHARACTERS.length;
+    const often = Array.from(CHARACTERS, (_, at) => parseInt(text.slice(2 * at, 2 * at + 2), 16));
+    const seldom = Array.from({ length: 256 }, (_, value) => value).filter((value) => !often.includes(value));
+    // The values of characters alone, after `}` and after `~`.
+    const values = new Uint8Array(3 * 128);
+    CHARACTERS.forEach((code, at) => {
+        for (const [table, all] of [often, seldom, seldom.slice(CHARACTERS.length)].entries()) values[table * 128 + code] = all[at]!;
+    });
+    let [table, len] = [0, 0];
+    // In place, because a value is never shorter as text.
+    for (let at = head; at < codes.length; at++) {
+        const code = codes[at]!;
+        if (code >= 0x7d) {
+            table = (code - 0x7c) << 7;
+        } else {
+            codes[len++] = values[table + code]!;
+            table = 0;
+        }
+    }
+    return codes.subarray(0, len);
 }

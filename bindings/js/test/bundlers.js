@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import nodeResolve from "@rollup/plugin-node-resolve";
 import { build as esbuild } from "esbuild";
-import { rollup } from "rollup";
+import { rollup } from "@rollup/wasm-node";
 import { build as vite } from "vite";
 import webpack from "webpack";
 
@@ -30,6 +30,10 @@ export const PROGRAMS = {
 const asModule = (file) => `<!doctype html><link rel="icon" href="data:,"><script type="module" src="./${file}"></script>`;
 const asScript = (file) => `<!doctype html><link rel="icon" href="data:,"><script src="./${file}"></script>`;
 
+function refuse({ message }) {
+    throw new Error(message);
+}
+
 /** The bundlers. Each writes the program `entry` to `folder` and returns the page that runs it. */
 const BUNDLERS = {
     async esbuild(entry, folder) {
@@ -52,10 +56,7 @@ const BUNDLERS = {
         return asScript("main.js");
     },
     async rollup(entry, folder) {
-        const onwarn = ({ message }) => {
-            throw new Error(message);
-        };
-        const bundle = await rollup({ input: entry, plugins: [nodeResolve({ browser: true })], onwarn });
+        const bundle = await rollup({ input: entry, plugins: [nodeResolve({ browser: true })], onwarn: refuse });
         await bundle.write({ dir: folder, entryFileNames: "main.js" });
         await bundle.close();
         return asModule("main.js");
