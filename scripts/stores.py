@@ -340,6 +340,29 @@ class Moto(Place):
                 self.assertEqual(line.split()[0], hashlib.sha256(body).hexdigest(), query)
 
 
+    def test_sums_of_the_store_are_compared(self):
+        port = free_port()
+        there = {**CLEAN, **KEYS, "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}"}
+        with serving(CHOSEN.python, "-m", "moto.server", "-H", "127.0.0.1", "-p", port, port=port):
+            boto(
+                there,
+                "from boto3.s3.transfer import TransferConfig\nimport io\n"
+                "s3.create_bucket(Bucket='bucket')\n"
+                "s3.put_object(Bucket='bucket', Key='one', Body=b'one', ChecksumAlgorithm='SHA256')\n"
+                "parts = TransferConfig(multipart_threshold=5 << 20, multipart_chunksize=6 << 20)\n"
+                "s3.upload_fileobj(io.BytesIO(bytes(20_000_000)), 'bucket', 'parts', Config=parts)\n",
+            )
+            one = run("--stored", "s3://bucket/one", environment=there)
+            self.assertEqual(one.returncode, 0, one.stderr)
+            self.assertIn("s3://bucket/one: etag agrees (md5)", one.stderr)
+            self.assertIn("s3://bucket/one: x-amz-checksum-sha256 agrees (sha256)", one.stderr)
+            self.assertIn(f"SHA256 (s3://bucket/one) = {hashlib.sha256(b'one').hexdigest()}\n", one.stdout)
+            parts = run("--stored", "-f", "blake3", "s3://bucket/parts", environment=there)
+            self.assertEqual(parts.returncode, 0, parts.stderr)
+            self.assertIn("s3://bucket/parts: etag agrees (s3:md5:6MiB)", parts.stderr)
+            self.assertIn("blake3 (s3://bucket/parts) = ", parts.stdout)
+
+
 class Faulty(http.server.BaseHTTPRequestHandler):
     """A store with one object, which does what its server is told."""
 
@@ -524,6 +547,17 @@ class Faults(Place):
             for url, environment in urls:
                 done = run("-f", "sha256", "--untagged", url, environment=environment)
                 self.assertEqual((done.returncode, done.stdout.split()[0]), (0, hashlib.sha256(b"small").hexdigest()))
+
+    def test_a_sum_of_the_store_that_differs_is_an_error(self):
+        wrong, right = "0" * 32, hashlib.md5(self.body).hexdigest()
+        for etag, words in [(f'"{wrong}"', f"etag differs:\n  the store has {wrong}\n  found         {right}"), ('"x"', "no sum of it that can be")]:
+            with self.store(etag=etag) as (_, [(url, environment), _]):
+                done = run("--stored", url, environment=environment)
+                self.assertEqual((done.returncode, done.stdout), (1, ""))
+                self.assertIn(words, done.stderr)
+        with self.store(etag=f'"{right}"') as (_, [(url, environment), _]):
+            done = run("--stored", url, environment=environment)
+            self.assertEqual((done.returncode, done.stdout), (0, f"MD5 ({url}) = {right}\n"))
 
     def test_no_server_is_an_error(self):
         for url in (f"http://127.0.0.1:{free_port()}/x", "s3://bucket/key"):

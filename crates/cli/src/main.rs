@@ -31,6 +31,7 @@ mod print;
 mod progress;
 mod prove;
 mod report;
+mod stored;
 mod tool;
 mod walk;
 
@@ -109,6 +110,7 @@ fn files(tool: &Tool, args: &Run) -> Exit {
         Action::Print => print::run(tool, args),
         Action::Check => check::run(tool, args),
         Action::Expect(root) => expect::run(tool, args, root),
+        Action::Stored => stored::run(tool, args),
         Action::Graph(style) => graph::run(tool, args, style),
         Action::Benchmark(times) => benchmark::run(tool, args, times),
     }

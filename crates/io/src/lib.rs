@@ -28,7 +28,7 @@ pub use file::File;
 pub use jobs::{Input, Job, Roots, hash, hash_reader};
 pub use many::hash_all;
 pub use merklize::{Leaves, Merklized, merklize, random};
-pub use objects::{Ahead, Listed, Listing, Object, Objects, is_url};
+pub use objects::{Ahead, Listed, Listing, Object, Objects, StoredSums, is_url};
 pub use options::{Meter, Mode, Options, Stop, Throttle};
 pub use replacement::{Replacement, remove_unfinished};
 pub use replica::{Replica, open_replica};

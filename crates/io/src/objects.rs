@@ -35,8 +35,26 @@ pub trait Objects: fmt::Debug + Send + Sync {
     /// If they cannot be listed.
     fn list(&self, url: &Path) -> Result<Listing, Error>;
 
+    /// The sums that the store has of an object.
+    ///
+    /// # Errors
+    /// If it cannot be reached or is not there.
+    fn stored(&self, url: &Path) -> Result<StoredSums, Error>;
+
     /// The requests made so far, and the bytes that came.
     fn traffic(&self) -> (u64, u64);
+}
+
+/// The sums that a store has of an object, and what it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StoredSums {
+    /// Its length, in bytes.
+    pub len: u64,
+    /// Its [version](Object::version).
+    pub version: String,
+    /// The sums: headers of the store, their names in lower case. The `etag` is without quotes, and is not there where the store
+    /// makes it of something else than the bytes.
+    pub sums: Vec<(String, String)>,
 }
 
 /// Objects as a store lists them, without a request for each.

@@ -26,6 +26,10 @@ pub struct Traffic {
     pub bytes: AtomicU64,
 }
 
+/// The headers of a response, as it came.
+#[derive(Clone, Debug)]
+pub struct Headers(pub HeaderMap);
+
 /// The status of the last response to a request, which the errors of the client have only in their words.
 #[derive(Clone, Debug, Default)]
 pub struct LastStatus(Arc<AtomicU16>);
@@ -151,10 +155,12 @@ impl HttpService for Service {
             request.headers_mut().insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         }
         let last = request.extensions().get::<LastStatus>().cloned();
-        let response = HttpService::call(&self.client, request).await.map_err(lasting)?;
+        let mut response = HttpService::call(&self.client, request).await.map_err(lasting)?;
         if let Some(last) = last {
             last.0.store(response.status().as_u16(), Ordering::Relaxed);
         }
+        let headers = Headers(response.headers().clone());
+        response.extensions_mut().insert(headers);
         Ok(response)
     }
 }

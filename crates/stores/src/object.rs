@@ -1,9 +1,10 @@
 //! One version of an object, opened and fetched range by range.
 
-use crate::client::{LastStatus, Traffic};
+use crate::client::{Headers, LastStatus, Traffic};
 use crate::failure::Fault;
 use crate::part::Part;
 use futures_util::StreamExt;
+use http::HeaderMap;
 use object_store::path::Path;
 use object_store::{GetOptions, GetRange, GetResult, ObjectMeta, ObjectStore};
 use std::ops::Range;
@@ -97,6 +98,13 @@ impl Source {
     pub async fn head(&self) -> Result<ObjectMeta, Fault> {
         let options = GetOptions { head: true, ..GetOptions::default() };
         Ok(self.ask(options).await?.meta)
+    }
+
+    /// Asks for all but the bytes; the version, and the headers as they came.
+    pub async fn headers(&self) -> Result<(Version, HeaderMap), Fault> {
+        let response = self.ask(GetOptions { head: true, ..GetOptions::default() }).await?;
+        let headers = response.extensions.get::<Headers>().map(|Headers(headers)| headers.clone());
+        Ok((Version::of(&response.meta), headers.unwrap_or_default()))
     }
 
     async fn ask(&self, options: GetOptions) -> Result<GetResult, Fault> {

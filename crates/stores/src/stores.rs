@@ -7,7 +7,7 @@ use crate::object::{Source, Version};
 use crate::part::Part;
 use crate::place::{Place, Store};
 use crate::window::{Budget, RANGE, Window};
-use mksum_io::{Ahead, Error, Listed, Listing, Object, Objects};
+use mksum_io::{Ahead, Error, Listed, Listing, Object, Objects, StoredSums};
 use object_store::path::Path as Location;
 use object_store::{GetResult, ObjectStore};
 use std::collections::HashMap;
@@ -19,6 +19,18 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::available_parallelism;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::{AbortHandle, JoinHandle};
+
+/// The headers with sums of objects.
+const SUMS: [&str; 8] = [
+    "content-md5",
+    "x-amz-checksum-crc32",
+    "x-amz-checksum-crc32c",
+    "x-amz-checksum-crc64nvme",
+    "x-amz-checksum-sha1",
+    "x-amz-checksum-sha256",
+    "x-amz-checksum-type",
+    "x-goog-hash",
+];
 
 /// Clients of all stores, over the same connections.
 ///
@@ -70,8 +82,12 @@ impl Stores {
         self.runtime.get_or_init(begin).as_ref().map_err(Clone::clone)
     }
 
+    fn clients(&self) -> Result<&Clients, Fault> {
+        self.clients.get_or_init(|| Clients::new(&self.traffic)).as_ref().map_err(Clone::clone)
+    }
+
     fn client(&self, store: &Store) -> Result<Arc<dyn ObjectStore>, Fault> {
-        let clients = self.clients.get_or_init(|| Clients::new(&self.traffic)).as_ref().map_err(Clone::clone)?;
+        let clients = self.clients()?;
         // Each object of a web server has a client of its own, which is a few words.
         if let Store::Web(_) = store {
             return clients.of(store, false);
@@ -179,6 +195,28 @@ impl Objects for Stores {
                 Err(fault) => Err(fault.opening(&url)),
             })
         })))
+    }
+
+    fn stored(&self, url: &Path) -> Result<StoredSums, Error> {
+        let asked = || {
+            let place = url.to_str().ok_or("not UTF-8".to_string()).and_then(Place::read).map_err(Fault::Refused)?;
+            // S3 is asked for the checksums that it has, by a header that is signed.
+            let source = Source { store: self.clients()?.of(&place.store, true)?, ..(*self.source(url)?).clone() };
+            let (version, headers) = self.runtime()?.block_on(source.headers())?;
+            Ok((place.store, version, headers))
+        };
+        let (store, version, headers) = asked().map_err(|fault: Fault| fault.opening(url))?;
+        let text = |name: &str| {
+            let values: Vec<_> = headers.get_all(name).iter().filter_map(|value| value.to_str().ok()).collect();
+            (!values.is_empty()).then(|| values.join(","))
+        };
+        // An ETag is an MD5 only where the store says so, and of objects that are not encrypted with a key of one's own.
+        let encrypted = text("x-amz-server-side-encryption").is_some_and(|how| how.starts_with("aws:kms"))
+            || text("x-amz-server-side-encryption-customer-algorithm").is_some();
+        let etag = version.etag.as_deref().filter(|_| matches!(store, Store::S3(_) | Store::Google(_)) && !encrypted);
+        let mut sums: Vec<_> = etag.map(|etag| ("etag".into(), etag.trim_matches('"').into())).into_iter().collect();
+        sums.extend(SUMS.iter().filter_map(|name| Some((name.to_string(), text(name)?))));
+        Ok(StoredSums { len: version.len, version: version.text(), sums })
     }
 
     fn traffic(&self) -> (u64, u64) {

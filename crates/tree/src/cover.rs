@@ -131,6 +131,14 @@ impl Spec {
     }
 
     /// Whether `node` is a subtree of a tree over `len` bytes: whether rows from elsewhere can be parts of it.
+    ///
+    /// ```
+    /// let spec: mksum::Spec = "rfc6962:sha256:100".parse()?;
+    /// assert!(spec.plan(1000, 400)?.all(|node| spec.has_part(1000, node)));
+    /// let shifted = spec.plan(1000, 400)?.map(|node| mksum::Subtree { start: node.start + 100, ..node });
+    /// assert!(shifted.into_iter().all(|node| !spec.has_part(1000, node)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn has_part(&self, len: u64, node: Subtree) -> bool {
         let shape = self.shape();
         if shape.check(len).is_err() || len == 0 {
@@ -139,12 +147,11 @@ impl Spec {
         // Down the only path that could lead to it.
         let mut at = shape.root(len);
         while at != node {
-            let mut children = shape.children(at);
-            let Some(below) = children.find(|child| child.end() > node.start || (child.len == 0 && *child == node))
-            else {
+            if at.level == 0 {
                 return false;
-            };
-            if below.level < node.level {
+            }
+            let (_, below) = shape.child_over(at, node);
+            if below.level < node.level || below.start > node.start || below.end() < node.end() {
                 return false;
             }
             at = below;

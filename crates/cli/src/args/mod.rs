@@ -282,6 +282,11 @@ pub struct Run {
     /// For s3 without a part size, all part sizes are tried that give the root's number of parts.
     #[arg(long, value_name = "ROOT", help_heading = "Checking")]
     pub expect: Option<String>,
+    /// Compare objects with the sums that their stores have: ETags, checksums, Content-MD5
+    ///
+    /// The part size of an upload is found, as with --expect. Prints the roots that agree; CRCs are not compared.
+    #[arg(long, help_heading = "Checking")]
+    pub stored: bool,
     /// Read sum files and check the files listed there
     #[arg(short, long, help_heading = "Checking")]
     pub check: bool,
@@ -347,6 +352,8 @@ pub enum Action<'a> {
     Check,
     /// Compare one with a root.
     Expect(&'a str),
+    /// Compare them with the sums that stores have.
+    Stored,
     /// Draw their trees.
     Graph(GraphStyle),
     /// Hash them again and again.
@@ -359,6 +366,7 @@ impl Run {
         match self {
             Run { check: true, .. } => Action::Check,
             Run { expect: Some(root), .. } => Action::Expect(root),
+            Run { stored: true, .. } => Action::Stored,
             Run { graph: Some(style), .. } => Action::Graph(*style),
             Run { benchmark: Some(times), .. } => Action::Benchmark(*times),
             _ => Action::Print,
@@ -381,6 +389,7 @@ impl Run {
         let actions = [
             ("--check", self.check),
             ("--expect", self.expect.is_some()),
+            ("--stored", self.stored),
             ("--graph", self.graph.is_some()),
             ("--benchmark", self.benchmark.is_some()),
         ];
@@ -423,6 +432,9 @@ impl Run {
         let lists = [("--files-from", self.files_from.is_some()), ("--files0-from", self.files0_from.is_some())];
         if let (Some((list, _)), [action, ..]) = (lists.iter().find(|(_, given)| *given), &given[..]) {
             return Some(format!("{list} and {action} cannot be combined"));
+        }
+        if self.range.is_some() && self.stored {
+            return Some("--range and --stored cannot be combined: stores have sums of whole objects".into());
         }
         if self.range.is_some() && (self.untagged || self.graph.is_some()) {
             return Some("--range cannot be combined with --untagged or --graph: they do not show the range".into());

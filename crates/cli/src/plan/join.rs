@@ -6,11 +6,10 @@ use crate::args::Join as Args;
 use crate::exit::Exit;
 use crate::json;
 use crate::tool::Tool;
-use mksum::{Digest, Error, Role, Root, Spec, Subtree, Subtrees};
+use mksum::{Digest, Frontier, Root, Spec, Subtree};
 use mksum_cli::name::{self as names, Shown};
 use mksum_cli::sum::{self, Style};
-use std::collections::{BTreeMap, HashSet};
-use std::mem;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 /// Prints a line for each input.
@@ -38,7 +37,7 @@ pub fn run(tool: &Tool, args: &Args, plan: &Path) -> Exit {
             return tool.console.exit();
         }
     };
-    let mut joining = Joining { tool, args, ledger: &ledger, seen: HashSet::new(), rows: Vec::new(), joined: 0 };
+    let mut joining = Joining { tool, args, ledger: &ledger, seen: HashSet::new(), current: None };
     let (mut rows, mut end) = (0_u64, None::<End>);
     loop {
         let line = lines.read();
@@ -81,33 +80,63 @@ struct Joining<'a> {
     ledger: &'a Ledger,
     /// The inputs so far.
     seen: HashSet<u128>,
-    /// The rows of one input so far, each with the number of its line.
-    rows: Vec<(Row, u64)>,
-    joined: u64,
+    /// The input whose rows are being read.
+    current: Option<Current>,
+}
+
+/// An input, as far as its rows were read: its digests are joined as they come, so that few are held.
+struct Current {
+    first: Row,
+    spec: Spec,
+    /// The offset after the last part.
+    end: u64,
+    rows: u64,
+    /// The parts that are perfect subtrees; none where the final length moves the splits.
+    frontier: Option<Frontier>,
+    /// The last of them: only bytes after it show that it is not the root.
+    last: Option<(Subtree, Digest)>,
+    /// The parts after them.
+    rest: Vec<(Subtree, Digest)>,
+    /// The root, if one part is all.
+    root: Option<Root>,
 }
 
 impl Joining<'_> {
+    /// Adds a row of the plan, with the number of its line.
     fn add(&mut self, row: Row, number: u64) {
-        let keys = &self.ledger.keys;
-        if self.rows.last().is_some_and(|(last, _)| keys.input(last) != keys.input(&row)) {
+        if self.current.as_ref().is_none_or(|current| !row.is_beside(&current.first)) {
             self.input();
+            let spec = match row.format.parse::<Spec>() {
+                Ok(spec) => spec,
+                Err(error) => return self.refuse(&row, &error),
+            };
+            if !self.seen.insert(self.ledger.keys.input(&row)) {
+                return self.refuse(&row, &format_args!("line {number} of the plan: it is in the plan twice"));
+            }
+            self.current = Some(Current::new(row.clone(), spec));
         }
-        self.rows.push((row, number));
+        let Some(current) = &mut self.current else { return };
+        // After the first reason why there is no root, the others do not matter.
+        if current.rows < u64::MAX
+            && let Err(why) = current.add(&row, number, self.ledger)
+        {
+            current.rows = u64::MAX;
+            self.refuse(&row, &why);
+        }
     }
 
-    /// Joins the rows of an input.
+    fn refuse(&self, row: &Row, why: &dyn std::fmt::Display) {
+        self.tool.console.error(&row.path().unwrap_or_else(|| "?".into()), why);
+    }
+
+    /// Prints the root of the input whose rows were read.
     fn input(&mut self) {
-        let rows = mem::take(&mut self.rows);
-        let Some((first, _)) = rows.first() else { return };
+        let Some(current) = self.current.take().filter(|current| current.rows < u64::MAX) else { return };
+        let (first, rows) = (current.first.clone(), current.rows);
         let path = first.path().unwrap_or_else(|| "?".into());
-        let root = match self.seen.insert(self.ledger.keys.input(first)) {
-            true => self.root(&rows),
-            false => Err("it is in the plan twice".into()),
-        };
-        match root {
+        match current.root() {
             Ok(root) if self.args.json => {
-                let subtrees = Some(rows.len() as u64);
-                self.tool.console.print_json(&path, json::Root { subtrees, ..json::Root::new(&root) });
+                self.tool.console.print_json(&path, json::Root { subtrees: Some(rows), ..json::Root::new(&root) });
             }
             Ok(root) => {
                 let (tag, path) = (root.spec().tag(), names::listed(&path));
@@ -115,75 +144,82 @@ impl Joining<'_> {
             }
             Err(why) => self.tool.console.error(&path, &why),
         }
-        self.joined += 1;
-    }
-
-    fn root(&self, rows: &[(Row, u64)]) -> Result<Root, String> {
-        let (first, _) = &rows[0];
-        let spec: Spec = first.format.parse().map_err(|error: mksum::SpecError| error.to_string())?;
-        let (mut end, mut known) = (0, BTreeMap::new());
-        for (row, number) in rows {
-            let refuse = |why: String| Err(format!("line {number} of the plan: {why}"));
-            if row.format != first.format {
-                return refuse(format!("{} are in {}, others in {}", row.range(), row.format, first.format));
-            }
-            if (&row.version, row.size) != (&first.version, first.size) {
-                return refuse(format!(
-                    "{} are of version {} with {} bytes, others of version {} with {}",
-                    row.range(),
-                    row.version,
-                    row.size,
-                    first.version,
-                    first.size
-                ));
-            }
-            if row.offset != end {
-                let how =
-                    if row.offset > end { "the bytes before it are missing" } else { "it overlaps the part before it" };
-                return refuse(format!("{}: {how}", row.range()));
-            }
-            if !row.is_whole() && !spec.has_part(row.size, row.node()) {
-                return refuse(format!("{} are not a subtree of {} bytes in {spec}", row.range(), row.size));
-            }
-            end = row.offset + row.length;
-            let digest = match self.ledger.find(row) {
-                Found::Digest(bytes) if bytes.len() == spec.hash().size() => Digest::new(bytes),
-                Found::Digest(bytes) => {
-                    return Err(format!("the digest of {} has {} bytes: {spec} has others", row.range(), bytes.len()));
-                }
-                Found::OtherVersion => {
-                    return Err(format!(
-                        "the ledger has {} of another version than {}, which was planned: plan it again",
-                        row.range(),
-                        row.version
-                    ));
-                }
-                Found::Nothing => {
-                    return Err(format!(
-                        "the ledger lacks {} of version {} in {spec}: 'mksum missing' lists what is to be hashed",
-                        row.range(),
-                        row.version
-                    ));
-                }
-            };
-            if row.is_whole() {
-                // It was hashed as a root.
-                return Ok(spec.root_with_digest(digest, row.size));
-            }
-            known.insert(row.node(), digest);
-        }
-        if end != first.size {
-            return Err(format!("the plan of {} has no bytes {end}..{}", name(first), first.size));
-        }
-        spec.root_from(&Known(known), end).map_err(|error| error.to_string())
     }
 }
 
-/// Digests of parts, none of which is all.
-struct Known(BTreeMap<Subtree, Digest>);
+impl Current {
+    fn new(first: Row, spec: Spec) -> Current {
+        let frontier = spec.frontier().ok();
+        Current { first, spec, end: 0, rows: 0, frontier, last: None, rest: Vec::new(), root: None }
+    }
 
-impl Subtrees for Known {
-    fn digest(&self, _: &Spec, node: Subtree, _: Role) -> Result<Option<Digest>, Error> {
-        Ok(self.0.get(&node).copied())
+    /// Adds the next row, if it is the next part and the ledger has its digest.
+    fn add(&mut self, row: &Row, number: u64, ledger: &Ledger) -> Result<(), String> {
+        let (first, spec) = (&self.first, &self.spec);
+        let refuse = |why: String| Err(format!("line {number} of the plan: {why}"));
+        if row.format != first.format {
+            return refuse(format!("{} are in {}, others in {}", row.range(), row.format, first.format));
+        }
+        if (&row.version, row.size) != (&first.version, first.size) {
+            let others = format!("others of version {} with {}", first.version, first.size);
+            return refuse(format!("{} are of version {} with {} bytes, {others}", row.range(), row.version, row.size));
+        }
+        if row.offset != self.end || self.root.is_some() {
+            let how = if row.offset > self.end {
+                "the bytes before it are missing"
+            } else {
+                "it overlaps the part before it"
+            };
+            return refuse(format!("{}: {how}", row.range()));
+        }
+        if !row.is_whole() && !spec.has_part(row.size, row.node()) {
+            return refuse(format!("{} are not a subtree of {} bytes in {spec}", row.range(), row.size));
+        }
+        let digest = match ledger.find(row) {
+            Found::Digest(bytes) if bytes.len() == spec.hash().size() => Digest::new(bytes),
+            Found::Digest(bytes) => {
+                return Err(format!("the digest of {} has {} bytes: {spec} has others", row.range(), bytes.len()));
+            }
+            Found::OtherVersion => {
+                let planned = format!("another version than {}, which was planned: plan it again", row.version);
+                return Err(format!("the ledger has {} of {planned}", row.range()));
+            }
+            Found::Nothing => {
+                let how = "'mksum missing' lists what is to be hashed";
+                return Err(format!("the ledger lacks {} of version {} in {spec}: {how}", row.range(), row.version));
+            }
+        };
+        (self.end, self.rows) = (row.offset + row.length, self.rows + 1);
+        if row.is_whole() {
+            // It was hashed as a root.
+            self.root = Some(spec.root_with_digest(digest, row.size));
+            return Ok(());
+        }
+        if let Some((node, before)) = self.last.replace((row.node(), digest)) {
+            let pushed = match &mut self.frontier {
+                Some(frontier) if self.rest.is_empty() => frontier.push(node, before).is_ok(),
+                _ => false,
+            };
+            if !pushed {
+                self.rest.push((node, before));
+            }
+        }
+        Ok(())
+    }
+
+    fn root(mut self) -> Result<Root, String> {
+        let Row { size, .. } = self.first;
+        if let Some(root) = self.root {
+            return Ok(root);
+        }
+        if self.end != size {
+            return Err(format!("the plan of {} has no bytes {}..{size}", name(&self.first), self.end));
+        }
+        self.rest.extend(self.last);
+        let root = match &self.frontier {
+            Some(frontier) => frontier.root_with(&self.rest, size),
+            None => self.spec.root_from(&self.rest, size),
+        };
+        root.map_err(|error| error.to_string())
     }
 }

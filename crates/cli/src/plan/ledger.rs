@@ -22,10 +22,14 @@ pub struct Ledger {
 
 #[derive(Clone, Copy, Debug)]
 struct Place {
-    version: u128,
-    at: u64,
+    version: u64,
+    /// The offset of the digest, in units.
+    at: u32,
     size: u8,
 }
+
+/// Digests begin at multiples of this many bytes.
+const UNIT: usize = 4;
 
 /// What a ledger says of a planned part.
 pub enum Found<'a> {
@@ -74,16 +78,19 @@ impl Ledger {
         let digest = base16ct::lower::decode_vec(hex).map_err(|_| "its digest is not hex".to_string())?;
         let size = u8::try_from(digest.len()).ok().filter(|size| (1..=64).contains(size));
         let size = size.ok_or("its digest is not of 1 to 64 bytes")?;
-        let place = Place { version: self.keys.version(row), at: self.digests.len() as u64, size };
+        let at =
+            u32::try_from(self.digests.len() / UNIT).map_err(|_| "there are too many digests to be held in memory")?;
+        let place = Place { version: self.keys.version(row), at, size };
         match self.parts.entry(self.keys.part(row)) {
             Entry::Vacant(vacant) => {
                 vacant.insert(place);
                 self.digests.extend_from_slice(&digest);
+                self.digests.resize(self.digests.len().next_multiple_of(UNIT), 0);
                 Ok(())
             }
             Entry::Occupied(known) => {
                 let known = known.get();
-                let before = &self.digests[known.at as usize..][..known.size.into()];
+                let before = &self.digests[known.at as usize * UNIT..][..known.size.into()];
                 if known.version != place.version {
                     return Err(format!(
                         "{} of {} are there in two versions: start a new ledger",
@@ -105,7 +112,7 @@ impl Ledger {
         match self.parts.get(&self.keys.part(row)) {
             None => Found::Nothing,
             Some(place) if place.version != self.keys.version(row) => Found::OtherVersion,
-            Some(place) => Found::Digest(&self.digests[place.at as usize..][..place.size.into()]),
+            Some(place) => Found::Digest(&self.digests[place.at as usize * UNIT..][..place.size.into()]),
         }
     }
 }

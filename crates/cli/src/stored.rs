@@ -1,0 +1,204 @@
+//! --stored: compares objects with the sums that their stores have of them.
+
+use crate::args::Run;
+use crate::exit::{Exit, usage};
+use crate::print::{path, print, report_error};
+use crate::report;
+use crate::tool::Tool;
+use crate::walk::Rules;
+use base64ct::{Base64, Encoding};
+use mksum::{ClaimedRoot, Root, Spec};
+use mksum_cli::choice::Choice;
+use mksum_cli::name::Shown;
+use mksum_io::{Input, Job, StoredSums, hash_all, is_url};
+use std::collections::VecDeque;
+use std::ops::ControlFlow;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A sum that a store has of an object.
+struct Claim {
+    /// The name of the header.
+    name: String,
+    /// Its value.
+    text: String,
+    claimed: ClaimedRoot,
+    /// The formats that it may be in: several if the part size is not known.
+    specs: Vec<Spec>,
+}
+
+/// Prints the roots that agree, and fails where one does not, or nothing can be compared.
+pub fn run(tool: &Tool, args: &Run) -> Exit {
+    let Some(objects) = tool.options.objects.clone() else {
+        return usage(&"this build of mksum has no network client");
+    };
+    let rules = match Rules::new(&args.directories, Some(objects.clone())) {
+        Ok(rules) => rules,
+        Err(reason) => return usage(&reason),
+    };
+    tool.console.use_json(args.json);
+    let _progress = tool.progress(|| [None].into_iter());
+    tool.console.flush_regularly();
+    let wanted: Vec<_> =
+        if args.choices.any() { tool.formats.iter().map(|choice| choice.spec().clone()).collect() } else { Vec::new() };
+    let awaited = Mutex::new(VecDeque::new());
+    let jobs = rules.walk(&args.files).filter_map(|input| {
+        let url = match input {
+            Ok(Input::Path(path)) if is_url(&path) => path,
+            Ok(input) => {
+                tool.console.error(path(&input), &"--stored compares objects in stores, by their URLs");
+                return None;
+            }
+            Err((path, reason)) => {
+                tool.console.error(&path, &reason);
+                return None;
+            }
+        };
+        let stored = match objects.stored(&url) {
+            Ok(stored) => stored,
+            Err(error) => {
+                report_error(&tool.console, &error);
+                return None;
+            }
+        };
+        let claims = claims(&stored);
+        if claims.is_empty() {
+            let names: Vec<_> = stored.sums.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+            let names =
+                if names.is_empty() { "it has none".to_string() } else { format!("it has {}", names.join(", ")) };
+            tool.console.error(&url, &format_args!("the store has no sum of it that can be compared: {names}"));
+            return None;
+        }
+        let mut specs = wanted.clone();
+        for spec in claims.iter().flat_map(|claim| &claim.specs) {
+            if !specs.contains(spec) {
+                specs.push(spec.clone());
+            }
+        }
+        let mut job = Job::new(Input::Path(url), specs);
+        job.version = Some((stored.version, stored.len));
+        lock(&awaited).push_back(claims);
+        Some(job)
+    });
+    hash_all(jobs, &tool.options, |job, roots, took| {
+        let claims = lock(&awaited).pop_front().unwrap_or_default();
+        tool.options.meter.finish_file();
+        match roots {
+            Ok(roots) => {
+                let roots: Vec<_> = roots.into_iter().filter_map(Result::ok).collect();
+                compare(tool, args, job, (&roots, &wanted), &claims, took.as_secs_f64());
+            }
+            Err(error) => report_error(&tool.console, &error),
+        }
+        ControlFlow::Continue(())
+    });
+    if args.verbose {
+        report::traffic(tool);
+    }
+    tool.console.exit()
+}
+
+fn compare(tool: &Tool, args: &Run, job: &Job, (roots, wanted): (&[Root], &[Spec]), claims: &[Claim], seconds: f64) {
+    let url = path(&job.input);
+    for root in roots.iter().filter(|root| wanted.contains(root.spec())) {
+        print(tool, args, url, root, seconds);
+    }
+    for claim in claims {
+        let mut found = roots.iter().filter(|root| claim.specs.contains(root.spec()));
+        match found.clone().find(|root| root.matches(&claim.claimed)) {
+            Some(root) => {
+                if !wanted.contains(root.spec()) {
+                    print(tool, args, url, root, seconds);
+                }
+                tool.console.note(&format_args!("{}: {} agrees ({})", Shown(url), claim.name, root.spec()));
+            }
+            None => {
+                let ours = found.next().map_or_else(|| "nothing".into(), |root| format!("{root} ({})", root.spec()));
+                let (name, theirs) = (&claim.name, &claim.text);
+                let tried = match claim.specs.len() {
+                    1 => String::new(),
+                    count => format!(", and none of {count} part sizes fits"),
+                };
+                tool.console.error(
+                    url,
+                    &format_args!("{name} differs{tried}:\n  the store has {theirs}\n  found         {ours}"),
+                );
+            }
+        }
+    }
+}
+
+/// The sums of an object that can be compared.
+fn claims(stored: &StoredSums) -> Vec<Claim> {
+    let mut claims = Vec::new();
+    for (name, text) in &stored.sums {
+        let claim = match &name[..] {
+            "etag" => etag(text, stored.len),
+            "content-md5" => sum("md5", text),
+            "x-amz-checksum-sha256" => sum("sha256", text).or_else(|| composite("s3:sha256", text, stored.len)),
+            "x-amz-checksum-sha1" => sum("sha1", text).or_else(|| composite("s3:sha1", text, stored.len)),
+            "x-goog-hash" => {
+                // GCS has several in one header.
+                let md5 = text.split(',').find_map(|part| part.trim().strip_prefix("md5="));
+                md5.and_then(|text| sum("md5", text))
+            }
+            _ => None,
+        };
+        claims.extend(claim.map(|(claimed, specs)| Claim { name: name.clone(), text: text.clone(), claimed, specs }));
+    }
+    claims
+}
+
+/// The MD5 of an object, or of its parts; none if it is something else.
+fn etag(text: &str, len: u64) -> Option<(ClaimedRoot, Vec<Spec>)> {
+    let spec: Spec = "md5".parse().ok()?;
+    match spec.claimed_root(text) {
+        Ok(claimed) => Some((claimed, vec![spec])),
+        Err(_) => composite("s3:md5", text, len),
+    }
+}
+
+/// A sum in base64.
+fn sum(format: &str, text: &str) -> Option<(ClaimedRoot, Vec<Spec>)> {
+    let spec: Spec = format.parse().ok()?;
+    let claimed = spec.claimed_root(&base16ct::lower::encode_string(&Base64::decode_vec(text).ok()?)).ok()?;
+    Some((claimed, vec![spec]))
+}
+
+/// A sum of the sums of parts.
+fn composite(format: &str, text: &str, len: u64) -> Option<(ClaimedRoot, Vec<Spec>)> {
+    let choice: Choice = format.parse().ok()?;
+    let claimed = choice.spec().claimed_root(text).ok()?;
+    let specs = choice.candidates(len, &claimed);
+    Some((claimed, specs))
+}
+
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_of_stores_are_read_as_each_writes_them() {
+        let read = |name: &str, value: &str| {
+            let sums = vec![(name.to_string(), value.to_string())];
+            let claims = claims(&StoredSums { len: 20 << 20, version: String::new(), sums });
+            claims.iter().map(|claim| claim.specs[0].to_string()).collect::<Vec<_>>()
+        };
+        let (hex, base64) = ("8474cb1b0e5ab0edb8589142647eb461", "hHTLGw5asO24WJFCZH60YQ==");
+        assert_eq!(read("etag", hex), ["md5"]);
+        assert_eq!(read("etag", &format!("{hex}-3")), ["s3:md5:8MiB"]);
+        assert_eq!(read("content-md5", base64), ["md5"]);
+        assert_eq!(read("x-goog-hash", &format!("crc32c=AAAAAA==,md5={base64}")), ["md5"]);
+        let sha256 = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=";
+        assert_eq!(read("x-amz-checksum-sha256", sha256), ["sha256"]);
+        assert_eq!(read("x-amz-checksum-sha256", &format!("{sha256}-3")), ["s3:sha256:8MiB"]);
+        for (name, value) in
+            [("etag", "0x8D4BCC2E4835CD0"), ("etag", ""), ("x-amz-checksum-crc32", "AAAAAA=="), ("content-md5", "x")]
+        {
+            assert!(read(name, value).is_empty(), "{name}: {value}");
+        }
+    }
+}
