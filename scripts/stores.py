@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests mksum with objects in stores: versitygw (S3), moto (S3 with checksums and versions), and a server that fails as it is told.
+"""Tests mksum with objects in stores: versitygw (S3), moto (S3 with checksums and versions), and a server with faults.
 
     stores.py MKSUM --versitygw PROGRAM --python PYTHON
 
@@ -364,7 +364,7 @@ class Moto(Place):
 
 
 class Faulty(http.server.BaseHTTPRequestHandler):
-    """A store with one object, which does what its server is told."""
+    """A store with one object, and with the faults that a test asks for."""
 
     protocol_version = "HTTP/1.1"
 
@@ -550,7 +550,8 @@ class Faults(Place):
 
     def test_a_sum_of_the_store_that_differs_is_an_error(self):
         wrong, right = "0" * 32, hashlib.md5(self.body).hexdigest()
-        for etag, words in [(f'"{wrong}"', f"etag differs:\n  the store has {wrong}\n  found         {right}"), ('"x"', "no sum of it that can be")]:
+        differs = f"etag differs:\n  the store has {wrong}\n  found         {right}"
+        for etag, words in [(f'"{wrong}"', differs), ('"x"', "no sum of it that can be")]:
             with self.store(etag=etag) as (_, [(url, environment), _]):
                 done = run("--stored", url, environment=environment)
                 self.assertEqual((done.returncode, done.stdout), (1, ""))
