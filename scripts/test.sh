@@ -143,9 +143,7 @@ fuzz() {
     rustup toolchain list | grep -q nightly || rustup toolchain install nightly --profile minimal
     scripts/need.sh cargo:cargo-fuzz
     cargo +nightly fuzz build --target-dir "$target/fuzz"
-    cargo +nightly fuzz list | xargs -P "$(nproc)" -I{} sh -c 'cargo +nightly fuzz run --target-dir "$0" {} -- \
-        -max_total_time="$1" -max_len=8192 -verbosity=0 >"$0/{}.log" 2>&1 || { cat "$0/{}.log"; exit 1; }
-        echo "{}: no findings in $1 s"' "$target/fuzz" "${FUZZ_SECONDS:-20}"
+    cargo +nightly fuzz list | xargs -P "$(nproc)" -n 1 scripts/fuzz.sh "$target/fuzz" "${FUZZ_SECONDS:-20}"
 }
 
 build() {
