@@ -339,6 +339,18 @@ class Moto(Place):
                 line = self.good(run("-f", "sha256", "--untagged", f"s3://bucket/key{query}", environment=there))
                 self.assertEqual(line.split()[0], hashlib.sha256(body).hexdigest(), query)
 
+    def test_markers_of_folders_are_no_objects(self):
+        port = free_port()
+        there = {**CLEAN, **KEYS, "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}"}
+        with serving(CHOSEN.python, "-m", "moto.server", "-H", "127.0.0.1", "-p", port, port=port):
+            boto(
+                there,
+                "s3.create_bucket(Bucket='bucket')\n"
+                "for key, body in [('a/', b''), ('a/b', b'b'), ('a/c/', b''), ('d', b'')]:\n"
+                "    s3.put_object(Bucket='bucket', Key=key, Body=body)\n",
+            )
+            lines = self.good(run("-f", "sha256", "--untagged", "-r", "s3://bucket", environment=there)).splitlines()
+            self.assertEqual([line.split("/", 2)[2] for line in lines], ["bucket/a/b", "bucket/d"])
 
     def test_sums_of_the_store_are_compared(self):
         port = free_port()

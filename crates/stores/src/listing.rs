@@ -3,8 +3,8 @@
 use crate::failure::Fault;
 use crate::object::Version;
 use futures_util::StreamExt;
-use object_store::ObjectStore;
 use object_store::path::Path;
+use object_store::{Error, ObjectMeta, ObjectStore, ObjectStoreExt};
 use std::sync::Arc;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::{Receiver, channel};
@@ -21,6 +21,11 @@ pub fn list(store: Arc<dyn ObjectStore>, prefix: Path, runtime: &Handle) -> Rece
     runtime.spawn(async move {
         let mut listed = store.list(Some(&prefix));
         while let Some(found) = listed.next().await {
+            if let Ok(meta) = &found
+                && is_folder(&*store, meta).await
+            {
+                continue;
+            }
             let found = found
                 .map(|meta| (meta.location.to_string(), meta.size, Version::of(&meta).text()))
                 .map_err(|error| Fault::of(&error, None));
@@ -31,4 +36,10 @@ pub fn list(store: Arc<dyn ObjectStore>, prefix: Path, runtime: &Handle) -> Rece
         }
     });
     receiver
+}
+
+/// Whether an entry stands for a folder, as consoles make them: an empty object whose name ends in a slash, which the client drops
+/// from the name. So no object has the name that is left.
+async fn is_folder(store: &dyn ObjectStore, meta: &ObjectMeta) -> bool {
+    meta.size == 0 && matches!(store.head(&meta.location).await, Err(Error::NotFound { .. }))
 }
