@@ -230,7 +230,7 @@ class Repair(unittest.TestCase):
             self.damage()
             missing = run("repair", self.bad, "--from", "s3://good/nosuch", env=environment)
             self.assertEqual(missing.returncode, 1)
-            self.assertIn("404", missing.stderr)
+            self.assertIn("there is no such object", missing.stderr)
         self.finish()
 
     def finish(self):
