@@ -5,12 +5,16 @@ use crate::object::Version;
 use futures_util::StreamExt;
 use object_store::path::Path;
 use object_store::{Error, ObjectMeta, ObjectStore, ObjectStoreExt};
+use std::pin::pin;
 use std::sync::Arc;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::{Receiver, channel};
 
 /// Names that wait: a page of a listing.
 const WAITING: usize = 1000;
+
+/// Empty entries that are asked for side by side.
+const ASKED: usize = 32;
 
 /// A key, and the object's length and version.
 pub type Named = (String, u64, String);
@@ -19,13 +23,13 @@ pub type Named = (String, u64, String);
 pub fn list(store: Arc<dyn ObjectStore>, prefix: Path, runtime: &Handle) -> Receiver<Result<Named, Fault>> {
     let (sender, receiver) = channel(WAITING);
     runtime.spawn(async move {
-        let mut listed = store.list(Some(&prefix));
+        let listed = store.list(Some(&prefix)).map(async |found| match &found {
+            Ok(meta) if is_folder(&*store, meta).await => None,
+            _ => Some(found),
+        });
+        let mut listed = pin!(listed.buffered(ASKED));
         while let Some(found) = listed.next().await {
-            if let Ok(meta) = &found
-                && is_folder(&*store, meta).await
-            {
-                continue;
-            }
+            let Some(found) = found else { continue };
             let found = found
                 .map(|meta| (meta.location.to_string(), meta.size, Version::of(&meta).text()))
                 .map_err(|error| Fault::of(&error, None));
