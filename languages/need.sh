@@ -21,6 +21,9 @@ fi
 echo "need.sh: installing$missing" >&2
 [ "$(id -u)" -eq 0 ] && sudo= || sudo=sudo
 export DEBIAN_FRONTEND=noninteractive
+# Several languages at once: apt-get waits for another one that installs, but not for one that updates its lists.
+exec 9>"${TMPDIR:-/tmp}/mksum-apt-$(id -u).lock"
+flock 9
 # shellcheck disable=SC2086 # a list of packages
 install() { $sudo apt-get -o DPkg::Lock::Timeout=600 install -y -qq --no-install-recommends $missing >/dev/null; }
 install 2>/dev/null || { $sudo apt-get -o DPkg::Lock::Timeout=600 update -qq && install; }
