@@ -10,6 +10,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -63,7 +64,11 @@ def compile(name, text, *arguments):
 
 def run(*arguments, **more):
     command = [*TOOL, *map(str, arguments)]
-    done = subprocess.run(command, check=False, capture_output=True, env=ENVIRONMENT, **more)
+    for _ in range(3):
+        done = subprocess.run(command, check=False, capture_output=True, env=ENVIRONMENT, **more)
+        # Wine's server kills a program that has ended where its process takes long to go, as it does on a busy machine.
+        if NATIVE or done.returncode != -signal.SIGKILL:
+            break
     done.stdout, done.stderr = done.stdout.decode(errors="surrogateescape"), done.stderr.decode(errors="surrogateescape")
     return done
 
