@@ -118,15 +118,19 @@ impl Reader {
         if let Some(throttle) = &self.options.throttle {
             throttle.wait(out.len() as u64);
         }
-        let start = self.base + start;
-        match &self.medium {
-            Medium::Disk(file) => {
-                self.fill(start, 0, out.len(), |done| read_at(file, &mut out[done..], start + done as u64))?;
-            }
-            Medium::Object(object) => object.read(start, &mut [IoSliceMut::new(out)])?,
-        }
+        self.fetch(self.base + start, 0, out)?;
         self.options.meter.add(out.len() as u64);
         Ok(())
+    }
+
+    /// Fills `out` with the bytes from offset `start` of the file on; of a file of this machine, the first `done` are there.
+    fn fetch(&self, start: u64, done: usize, out: &mut [u8]) -> Result<(), Error> {
+        match &self.medium {
+            Medium::Disk(file) => {
+                self.fill(start, done, out.len(), |done| read_at(file, &mut out[done..], start + done as u64))
+            }
+            Medium::Object(object) => object.read(start, &mut [IoSliceMut::new(out)]),
+        }
     }
 
     /// Reads `len` bytes at `start` as messages of `message` bytes.
@@ -188,12 +192,7 @@ impl Reader {
                 }
                 cached => cached.unwrap_or(0),
             };
-            match &self.medium {
-                Medium::Disk(file) => {
-                    self.fill(offset, cached, len, |done| read_at(file, &mut place[done..], offset + done as u64))?;
-                }
-                Medium::Object(object) => object.read(offset, &mut [IoSliceMut::new(place)])?,
-            }
+            self.fetch(offset, cached, place)?;
             self.options.meter.add(len as u64);
         }
         Ok(Messages::strided(memory, len, stride, count))
