@@ -8,7 +8,7 @@ use crate::extra::Listed;
 use crate::json;
 use crate::print::{report_read_error, window, within};
 use crate::tool::Tool;
-use crate::walk::{length, local, stdin};
+use crate::walk::{self, length, local};
 use mksum::{ClaimedRoot, Root, Spec, format_size};
 use mksum_cli::choice::Choice;
 use mksum_cli::name::{self, Shown};
@@ -373,10 +373,7 @@ fn print(tool: &Tool, path: &Path, result: &str) {
 type Reader = BufReader<Text<BufReader<Box<dyn Read + Send>>>>;
 
 fn open(sum_file: &Path) -> io::Result<Reader> {
-    let reader: Box<dyn Read + Send> = match sum_file.as_os_str() == "-" {
-        true => stdin()?,
-        false => Box::new(File::open(sum_file)?),
-    };
+    let reader = walk::open(sum_file)?;
     Ok(BufReader::with_capacity(64 << 10, Text::new(BufReader::with_capacity(64 << 10, reader))))
 }
 

@@ -5,14 +5,13 @@ use crate::exit::{Exit, usage};
 use crate::json;
 use crate::plan;
 use crate::tool::Tool;
-use crate::walk::stdin;
+use crate::walk;
 use base64ct::{Base64, Encoding};
 use mksum::{Digest, Role, Root, Shape, Spec, Subtree, Subtrees};
 use mksum_cli::sum::{self, Style};
 use mksum_io::reason;
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
@@ -119,10 +118,7 @@ fn borders(shape: Shape) -> String {
 
 fn read(path: &Path, spec: &Spec) -> Result<Vec<Entry>, Refusal> {
     let fail = |error: io::Error| (None, reason(&error));
-    let reader: Box<dyn Read> = match path.as_os_str() == "-" {
-        true => stdin().map_err(fail)?,
-        false => Box::new(File::open(path).map_err(fail)?),
-    };
+    let reader = walk::open(path).map_err(fail)?;
     let (mut reader, mut entries, mut number, mut line) = (BufReader::new(reader), Vec::new(), 0, Vec::new());
     loop {
         line.clear();

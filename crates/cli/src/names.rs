@@ -1,10 +1,9 @@
 //! `--files-from` and `--files0-from`: the names of files, read from a file as they are needed.
 
-use crate::walk::{Unreachable, stdin};
+use crate::walk::{Unreachable, open};
 use mksum_cli::name;
 use mksum_cli::sum::End;
 use mksum_io::reason;
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
@@ -26,10 +25,7 @@ impl Names {
     /// # Errors
     /// If it cannot be opened.
     pub fn open(list: &Path, end: End) -> io::Result<Names> {
-        let reader: Box<dyn Read + Send> = match list.as_os_str() == "-" {
-            true => stdin()?,
-            false => Box::new(File::open(list)?),
-        };
+        let reader = open(list)?;
         Ok(Names { reader: Box::new(BufReader::new(reader)), list: list.into(), end, number: 0 })
     }
 

@@ -242,6 +242,17 @@ pub fn stdin() -> io::Result<Box<dyn Read + Send>> {
     }
 }
 
+/// Opens a list to be read; `-` is standard input.
+///
+/// # Errors
+/// If it cannot be opened.
+pub fn open(list: &Path) -> io::Result<Box<dyn Read + Send>> {
+    match list.as_os_str() == "-" {
+        true => stdin(),
+        false => Ok(Box::new(fs::File::open(list)?)),
+    }
+}
+
 fn next_file(rules: &Rules, directory: &Path, entries: &mut walkdir::IntoIter) -> Option<Result<PathBuf, Unreachable>> {
     loop {
         let entry = match entries.next()? {

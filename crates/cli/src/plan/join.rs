@@ -7,7 +7,7 @@ use crate::exit::Exit;
 use crate::json;
 use crate::tool::Tool;
 use mksum::{Digest, Frontier, Root, Spec, Subtree};
-use mksum_cli::name::{self as names, Shown};
+use mksum_cli::name as names;
 use mksum_cli::sum::{self, Style};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -16,20 +16,7 @@ use std::path::{Path, PathBuf};
 pub fn run(tool: &Tool, args: &Args, plan: &Path) -> Exit {
     let fail = |path: &Path, reason: &dyn std::fmt::Display| tool.console.error(path, reason);
     let ledgers = if args.files.is_empty() { vec![PathBuf::from("-")] } else { args.files.clone() };
-    let mut ledger = Ledger::default();
-    for path in &ledgers {
-        if let Err(reason) = ledger.read(path) {
-            fail(path, &reason);
-            return tool.console.exit();
-        }
-    }
-    if let Some((path, number, why)) = &ledger.first_wrong {
-        tool.console.note(&format_args!(
-            "{}: {number}: {why}; {} lines are taken as missing",
-            Shown(path),
-            ledger.wrong
-        ));
-    }
+    let Some(ledger) = Ledger::of(tool, &ledgers) else { return tool.console.exit() };
     let mut lines = match open(plan) {
         Ok(lines) => lines,
         Err(reason) => {
@@ -172,8 +159,10 @@ impl Current {
             };
             return refuse(format!("{}: {how}", row.range()));
         }
-        if !row.is_whole() && !spec.has_part(row.size, row.node()) {
-            return refuse(format!("{} are not a subtree of {} bytes in {spec}", row.range(), row.size));
+        if !row.is_whole()
+            && let Err(why) = row.check_part(spec)
+        {
+            return refuse(why);
         }
         let digest = match ledger.find(row) {
             Found::Digest(bytes) if bytes.len() == spec.hash().size() => Digest::new(bytes),

@@ -1,11 +1,12 @@
 //! Ledgers: the digests of parts, by what they are of.
 
 use super::rows::{Keys, Line, Lines, Row};
-use crate::walk::stdin;
+use crate::tool::Tool;
+use crate::walk;
+use mksum_cli::name::Shown;
 use mksum_io::reason;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
@@ -16,8 +17,8 @@ pub struct Ledger {
     parts: HashMap<u128, Place>,
     digests: Vec<u8>,
     /// Lines that could not be read: how many, and the first of them.
-    pub wrong: u64,
-    pub first_wrong: Option<(PathBuf, u64, String)>,
+    wrong: u64,
+    first_wrong: Option<(PathBuf, u64, String)>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -42,19 +43,32 @@ pub enum Found<'a> {
 
 /// Opens a file of rows; `-` is standard input.
 pub fn open(path: &Path) -> Result<Lines<BufReader<Box<dyn Read + Send>>>, String> {
-    let reader: Box<dyn Read + Send> = match path.as_os_str() == "-" {
-        true => stdin().map_err(|error| reason(&error))?,
-        false => Box::new(File::open(path).map_err(|error| reason(&error))?),
-    };
+    let reader = walk::open(path).map_err(|error| reason(&error))?;
     Ok(Lines::new(BufReader::with_capacity(1 << 16, reader)))
 }
 
 impl Ledger {
+    /// Reads ledgers, and reports lines that cannot be read; none if one cannot be used, which is reported as an error.
+    pub fn of(tool: &Tool, paths: &[PathBuf]) -> Option<Ledger> {
+        let mut ledger = Ledger::default();
+        for path in paths {
+            if let Err(reason) = ledger.read(path) {
+                tool.console.error(path, &reason);
+                return None;
+            }
+        }
+        if let Some((path, number, why)) = &ledger.first_wrong {
+            let text = format_args!("{}: {number}: {why}; {} lines are taken as missing", Shown(path), ledger.wrong);
+            tool.console.note(&text);
+        }
+        Some(ledger)
+    }
+
     /// Reads a ledger.
     ///
     /// # Errors
     /// If it cannot be read, or has two digests of one part: as words.
-    pub fn read(&mut self, path: &Path) -> Result<(), String> {
+    fn read(&mut self, path: &Path) -> Result<(), String> {
         let mut lines = open(path)?;
         while let Some(line) = lines.read()? {
             match line {
@@ -119,5 +133,5 @@ impl Ledger {
 
 /// The input of a row, for messages.
 pub fn name(row: &Row) -> String {
-    row.path().map_or_else(|| "?".into(), |path| mksum_cli::name::Shown(&path).to_string())
+    row.path().map_or_else(|| "?".into(), |path| Shown(&path).to_string())
 }

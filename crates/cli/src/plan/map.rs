@@ -71,7 +71,7 @@ impl Work<'_> {
             return;
         }
         let follows = |last: &Row| {
-            let alike = last.path() == row.path() && last.version == row.version && last.format == row.format;
+            let alike = last.is_beside(&row) && last.version == row.version && last.format == row.format;
             alike && last.size == row.size && last.offset + last.length == row.offset
         };
         if !self.run.last().is_none_or(follows) {
@@ -163,12 +163,7 @@ fn named(row: &Row) -> Result<(PathBuf, Spec), Failure> {
 fn digest(file: &File, spec: &Spec, row: &Row) -> Result<Digest, Failure> {
     let (path, node) = (file.path(), row.node());
     file.check_version(&(row.version.clone(), row.size))?;
-    if !spec.has_part(row.size, node) {
-        return Err(Failure::refused(
-            path,
-            format_args!("{} are not a subtree of {} bytes in {spec}", row.range(), row.size),
-        ));
-    }
+    row.check_part(spec).map_err(|why| Failure::refused(path, why))?;
     let whole = file.plan(spec);
     let threads = usize::try_from(node.len.div_ceil(whole.piece.max(1))).unwrap_or(usize::MAX);
     let plan = Plan { threads: whole.threads.min(threads).max(1), ..whole };

@@ -5,21 +5,10 @@ use super::rows::Line;
 use crate::args::Missing as Args;
 use crate::exit::Exit;
 use crate::tool::Tool;
-use mksum_cli::name::Shown;
 
 /// Prints the rows.
 pub fn run(tool: &Tool, args: &Args) -> Exit {
-    let mut ledger = Ledger::default();
-    for path in &args.ledgers {
-        if let Err(reason) = ledger.read(path) {
-            tool.console.error(path, &reason);
-            return tool.console.exit();
-        }
-    }
-    if let Some((path, number, why)) = &ledger.first_wrong {
-        let text = format_args!("{}: {number}: {why}; {} lines are taken as missing", Shown(path), ledger.wrong);
-        tool.console.note(&text);
-    }
+    let Some(ledger) = Ledger::of(tool, &args.ledgers) else { return tool.console.exit() };
     let mut lines = match open(&args.plan) {
         Ok(lines) => lines,
         Err(reason) => {

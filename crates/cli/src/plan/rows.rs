@@ -122,6 +122,14 @@ impl Row {
         end.is_some_and(|end| end <= self.size) && self.size <= mksum::MAX_LEN && self.level <= 64
     }
 
+    /// Refuses a part that the tree of its input does not have, with the reason.
+    pub fn check_part(&self, spec: &Spec) -> Result<(), String> {
+        match spec.has_part(self.size, self.node()) {
+            true => Ok(()),
+            false => Err(format!("{} are not a subtree of {} bytes in {spec}", self.range(), self.size)),
+        }
+    }
+
     /// The line, with its end.
     pub fn line(&self) -> Vec<u8> {
         let mut line = serde_json::to_vec(self).expect("strings and numbers");
