@@ -320,13 +320,19 @@ class Versitygw(Place):
         self.assertEqual(self.local(url), self.local(path))
 
 
+@contextlib.contextmanager
+def moto():
+    """The environment for a server of moto's, which runs until the end of the block."""
+    port = free_port()
+    with serving(CHOSEN.python, "-m", "moto.server", "-H", "127.0.0.1", "-p", port, port=port):
+        yield {**CLEAN, **KEYS, "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}"}
+
+
 class Moto(Place):
     """An S3 server with versions."""
 
     def test_versions(self):
-        port = free_port()
-        there = {**CLEAN, **KEYS, "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}"}
-        with serving(CHOSEN.python, "-m", "moto.server", "-H", "127.0.0.1", "-p", port, port=port):
+        with moto() as there:
             versions = boto(
                 there,
                 "s3.create_bucket(Bucket='bucket')\n"
@@ -340,9 +346,7 @@ class Moto(Place):
                 self.assertEqual(line.split()[0], hashlib.sha256(body).hexdigest(), query)
 
     def test_markers_of_folders_are_no_objects(self):
-        port = free_port()
-        there = {**CLEAN, **KEYS, "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}"}
-        with serving(CHOSEN.python, "-m", "moto.server", "-H", "127.0.0.1", "-p", port, port=port):
+        with moto() as there:
             boto(
                 there,
                 "s3.create_bucket(Bucket='bucket')\n"
@@ -353,9 +357,7 @@ class Moto(Place):
             self.assertEqual([line.split("/", 2)[2] for line in lines], ["bucket/a/b", "bucket/d"])
 
     def test_sums_of_the_store_are_compared(self):
-        port = free_port()
-        there = {**CLEAN, **KEYS, "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}"}
-        with serving(CHOSEN.python, "-m", "moto.server", "-H", "127.0.0.1", "-p", port, port=port):
+        with moto() as there:
             boto(
                 there,
                 "from boto3.s3.transfer import TransferConfig\nimport io\n"
