@@ -1,7 +1,7 @@
 # Two commands do everything: `make demo FILE=path` and `make test`. Each installs what it needs first.
 FILE ?= target/demo/random.bin
 
-.PHONY: demo test build install install-c spirv lint fuzz lab lab-js lab-js-figures languages
+.PHONY: demo test build install install-c spirv python-docs lint fuzz lab lab-js lab-js-figures languages
 
 # Builds the tool and hashes a real file beside the tools people use today, with both speeds.
 demo:
@@ -31,6 +31,11 @@ install-c:
 # Every program for OpenCL devices as SPIR-V: MKSUM_SPIRV=target/spirv has mksum --device take them from there.
 spirv:
 	@scripts/spirv.sh target/spirv
+
+# Pages of the Python package's API below target/python/docs, from its docstrings and types.
+python-docs:
+	@scripts/need.sh rust python-package
+	@bindings/python/docs.sh
 
 lint:
 	@scripts/test.sh lint

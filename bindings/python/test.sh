@@ -53,6 +53,9 @@ python -m mypy.stubtest mksum --mypy-config-file pyproject.toml
 mypy --strict python/mksum examples
 pyright --pythonpath "$tools/python" python/mksum examples
 
+step "pages of the API"
+python docs.py "$folder/docs"
+
 step "tests on $(python --version)"
 python -X dev -X faulthandler -m pytest -q -p no:cacheprovider tests
 

@@ -19,7 +19,8 @@ AnyPath: TypeAlias = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 class Readable(Protocol):
     """A file object: at its end, `read` returns no bytes."""
 
-    def read(self, size: int, /) -> "ReadableBuffer": ...
+    def read(self, size: int, /) -> "ReadableBuffer":
+        """Returns at most `size` bytes, and none only at the end."""
 
 
 class Progress(Protocol):
