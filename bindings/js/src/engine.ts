@@ -47,12 +47,15 @@ export interface Exports {
     readonly lot_free: (lot: number, slot: number) => void;
     readonly lot_end: (lot: number) => void;
     readonly join: (spec: number, len: number, atMost: number, block: number) => number;
-    readonly prove_range: (spec: number, block: number, start: number, end: number) => number;
-    readonly prove_consistency: (spec: number, block: number, old: number) => number;
+    readonly prove: (
+        spec: number, len: number, atMost: number, digests: number, first: number, head: number, last: number, tail: number,
+        start: number, end: number,
+    ) => number;
     readonly proof_facts: (proof: number) => number;
     readonly verify_range: (proof: number, len: number, bytes: number) => number;
     readonly verify_consistency: (proof: number, len: number) => number;
-    readonly keep: (spec: number, atMost: number, block: number) => number;
+    readonly unit: (spec: number, atMost: number) => number;
+    readonly keep: (spec: number, len: number, unit: number, digests: number) => number;
     readonly outboard_facts: (block: number) => number;
     readonly outboard_damaged: (block: number, digests: number) => number;
 }

@@ -2,7 +2,7 @@ import { type Bytes, bytesOf } from "./bytes.js";
 import { INPUT, release, running } from "./engine.js";
 import { MksumError } from "./errors.js";
 import { answer, write } from "./memory.js";
-import { Root } from "./root.js";
+import { decoded, type Root } from "./root.js";
 import { Spec } from "./spec.js";
 
 /** Hashes a stream into a root. It holds the digests of the perfect subtrees so far, and a bounded buffer. */
@@ -56,7 +56,7 @@ export class Frontier {
      */
     root(): Root {
         const tree = this.alive();
-        return new Root(this.spec, this.len, answer(running(), (exports) => exports.tree_root(tree)));
+        return decoded(this.spec, this.len, answer(running(), (exports) => exports.tree_root(tree)));
     }
 
     /** Ends the frontier and frees its memory. Does nothing after the end. */

@@ -1,5 +1,6 @@
 import { type Bytes, bytesOf, isBytes, kind } from "./bytes.js";
 import { MksumError } from "./errors.js";
+import type { Spec } from "./spec.js";
 
 /** Any source of bytes: memory, a `Blob` or `File`, a `ReadableStream`, or an iterable (which a Node stream is). */
 export type Source = Bytes | Blob | ReadableStream<Uint8Array> | AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
@@ -10,6 +11,18 @@ export interface Options {
     readonly signal?: AbortSignal | undefined;
     /** Receives the number of bytes done, and the total if it is known. */
     readonly progress?: ((done: number, total: number | undefined) => void) | undefined;
+    /** Workers that read and hash a `Blob`. */
+    readonly pool?: Workers | undefined;
+}
+
+/** Workers that hash pieces of trees: a `Pool`. */
+export interface Workers {
+    /** @internal */
+    digestsOf(
+        wanted: readonly { readonly spec: Spec; readonly atMost: number }[],
+        file: Blob,
+        options: Options,
+    ): Promise<Uint8Array<ArrayBuffer>[]>;
 }
 
 /**
@@ -21,7 +34,10 @@ export function checked(options: Options): Options {
     if (typeof options !== "object" || options === null) {
         throw new MksumError("argument", `options: expected an object, found ${kind(options)}`);
     }
-    const { signal, progress } = options;
+    const { signal, progress, pool } = options;
+    if (pool !== undefined && typeof pool?.digestsOf !== "function") {
+        throw new MksumError("argument", `pool: expected a Pool, found ${kind(pool)}`);
+    }
     if (signal !== undefined && typeof signal?.throwIfAborted !== "function") {
         throw new MksumError("argument", `signal: expected an AbortSignal, found ${kind(signal)}`);
     }
@@ -74,13 +90,13 @@ export async function read(source: Blob | Bytes, start: number, end: number): Pr
     return bytes;
 }
 
-/** Yields all bytes slice by slice. Reports progress and checks the signal after each slice. */
-export async function* slices(source: Source, options: Options): AsyncGenerator<Uint8Array, void> {
+/** Yields all bytes in slices of `size` bytes, if it may choose. Reports progress and checks the signal after each slice. */
+export async function* slices(source: Source, options: Options, size: number = SLICE): AsyncGenerator<Uint8Array, void> {
     const { signal, progress } = checked(options);
     const total = lengthOf(source);
     let done = 0;
     signal?.throwIfAborted();
-    for await (const bytes of raw(source, signal)) {
+    for await (const bytes of raw(source, signal, size)) {
         yield bytes;
         done += bytes.length;
         progress?.(done, total);
@@ -91,19 +107,19 @@ export async function* slices(source: Source, options: Options): AsyncGenerator<
     }
 }
 
-async function* raw(source: Source, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array, void> {
+async function* raw(source: Source, signal: AbortSignal | undefined, size: number): AsyncGenerator<Uint8Array, void> {
     if (isBytes(source)) {
         const bytes = bytesOf(source);
-        for (let at = 0; at < bytes.length; at += SLICE) yield bytes.subarray(at, at + SLICE);
+        for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
         return;
     }
     if (source instanceof Blob) {
         // The next slice is read while this one is hashed.
         let next: Promise<Uint8Array> | undefined;
-        for (let at = 0; at < source.size; at += SLICE) {
-            const end = Math.min(at + SLICE, source.size);
+        for (let at = 0; at < source.size; at += size) {
+            const end = Math.min(at + size, source.size);
             const bytes = await abortable(next ?? read(source, at, end), signal);
-            next = end < source.size ? read(source, end, Math.min(end + SLICE, source.size)) : undefined;
+            next = end < source.size ? read(source, end, Math.min(end + size, source.size)) : undefined;
             // A failure is reported when `next` is awaited.
             next?.catch(() => {});
             yield bytes;

@@ -1,5 +1,6 @@
 import { type Bytes, bytesOf, integer } from "./bytes.js";
-import { blobOf, type Options } from "./input.js";
+import { blobOf, checked, type Options } from "./input.js";
+import { running } from "./engine.js";
 import { answer, number, numbers, text, withBlocks, write } from "./memory.js";
 import { digestsOf } from "./root-of.js";
 import { digestsIn } from "./pieces.js";
@@ -20,10 +21,40 @@ export interface Damage {
  */
 export function keep(spec: Spec | string, atMost: number, input: Bytes): Uint8Array<ArrayBuffer> {
     const format = Spec.parse(spec);
-    const most = integer(atMost, "atMost", 1);
-    return withBlocks([bytesOf(input)], (engine, block) => {
-        const named = write(engine, format.text);
-        return answer(engine, (exports) => exports.keep(named, most, block));
+    const unit = unitWithin(format, integer(atMost, "atMost", 1));
+    const bytes = bytesOf(input);
+    return kept(format, bytes.length, unit, digestsIn(format, unit, bytes));
+}
+
+/**
+ * Returns the outboard of a `Blob` or `File` of any length, as {@link keep} does.
+ *
+ * @throws {MksumError} As {@link keep}; `source` if the file cannot be read; the signal's reason.
+ */
+export async function keepOf(
+    spec: Spec | string,
+    atMost: number,
+    file: Blob,
+    options: Options = {},
+): Promise<Uint8Array<ArrayBuffer>> {
+    const format = Spec.parse(spec);
+    const unit = unitWithin(format, integer(atMost, "atMost", 1));
+    const len = blobOf(file).size;
+    const [digests] = await digestsOf([{ spec: format, atMost: unit }], len, file, checked(options));
+    return kept(format, len, unit, digests!);
+}
+
+/** Returns the length of an outboard's units, at most `atMost` bytes, and at least a leaf. */
+function unitWithin(spec: Spec, atMost: number): number {
+    const engine = running();
+    const named = write(engine, spec.text);
+    return numbers(answer(engine, (exports) => exports.unit(named, atMost)), 1)[0]![0]!;
+}
+
+function kept(spec: Spec, len: number, unit: number, digests: Uint8Array): Uint8Array<ArrayBuffer> {
+    return withBlocks([digests], (engine, block) => {
+        const named = write(engine, spec.text);
+        return answer(engine, (exports) => exports.keep(named, len, unit, block));
     });
 }
 
@@ -79,7 +110,9 @@ export class Outboard {
         if (blobOf(file).size !== this.len) {
             throw new MksumError("length", `the file: expected ${this.len} bytes, found ${file.size}`);
         }
-        return this.compared(await digestsOf(this.spec, this.len, this.unit, file, options));
+        const wanted = { spec: this.spec, atMost: this.unit };
+        const [digests] = await digestsOf([wanted], this.len, file, checked(options));
+        return this.compared(digests!);
     }
 
     private compared(digests: Uint8Array): Damage[] {

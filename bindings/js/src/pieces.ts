@@ -1,7 +1,7 @@
 import { INPUT, release, running } from "./engine.js";
 import { MksumError } from "./errors.js";
 import { answer, call, numbers, withBlocks, write } from "./memory.js";
-import { Root } from "./root.js";
+import { decoded, type Root } from "./root.js";
 import type { Spec } from "./spec.js";
 
 /** A subtree: the node over bytes `start..start + len`, `level` levels above its lowest leaves. */
@@ -35,7 +35,7 @@ export function cover(spec: Spec, len: number, atMost: number): Subtree[] {
 }
 
 /** Returns the digest of a subtree of a tree over `total` bytes, from the subtree's bytes. */
-export function subtree(spec: Spec, total: number, node: Subtree, bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+function subtree(spec: Spec, total: number, node: Subtree, bytes: Uint8Array): Uint8Array<ArrayBuffer> {
     return withBlocks([bytes], (engine, block) => {
         const named = write(engine, spec.text);
         const { start, len, level } = node;
@@ -44,10 +44,10 @@ export function subtree(spec: Spec, total: number, node: Subtree, bytes: Uint8Ar
 }
 
 /** Hashes a leaf slice by slice, because it is too long for memory. */
-export class Leaf {
+class Leaf {
     private readonly leaf: number;
 
-    /** Creates the hasher of a leaf of a tree over `total` bytes. */
+    /** Creates the hasher of a leaf of a tree. */
     constructor(spec: Spec, total: number, { start, len }: Subtree) {
         const engine = running();
         const named = write(engine, spec.text);
@@ -76,37 +76,89 @@ export class Leaf {
     }
 }
 
+/** Hashes pieces that follow one another in a tree over `total` bytes. Their bytes come in slices of any length. */
+export class Feed {
+    /** The digests of the pieces, one after the other. */
+    readonly digests: Uint8Array<ArrayBuffer>;
+    private index = 0;
+    /** The number of bytes of the current piece so far; and they themselves, if they came in several slices. */
+    private filled = 0;
+    private held: Uint8Array<ArrayBuffer> = new Uint8Array();
+    private leaf: Leaf | undefined;
+
+    constructor(
+        private readonly spec: Spec,
+        private readonly total: number,
+        private readonly pieces: readonly Subtree[],
+    ) {
+        this.digests = new Uint8Array(pieces.length * spec.size);
+    }
+
+    /** The length of slices of which none must be copied, in bytes. */
+    get slice(): number {
+        const [first] = this.pieces;
+        return first && atOnce(first) ? first.len : PIECE;
+    }
+
+    /**
+     * Appends bytes.
+     *
+     * @throws {MksumError} `length` if the pieces have fewer.
+     */
+    update(bytes: Uint8Array): void {
+        for (let at = 0; at < bytes.length;) {
+            const piece = this.pieces[this.index];
+            if (!piece) throw new MksumError("length", `${bytes.length - at} bytes after the last piece`);
+            const own = bytes.subarray(at, at + piece.len - this.filled);
+            at += own.length;
+            if (!atOnce(piece)) {
+                (this.leaf ??= new Leaf(this.spec, this.total, piece)).update(own);
+            } else if (own.length < piece.len) {
+                if (this.held.length !== piece.len) this.held = new Uint8Array(piece.len);
+                this.held.set(own, this.filled);
+            }
+            this.filled += own.length;
+            if (this.filled === piece.len) this.settle(piece, own.length < piece.len ? this.held : own);
+        }
+    }
+
+    private settle(piece: Subtree, bytes: Uint8Array): void {
+        const digest = this.leaf ? this.leaf.finish() : subtree(this.spec, this.total, piece, bytes);
+        this.leaf = undefined;
+        this.digests.set(digest, this.index * this.spec.size);
+        this.index++;
+        this.filled = 0;
+    }
+
+    /** Gives up an unfinished piece. */
+    free(): void {
+        this.leaf?.free();
+        this.leaf = undefined;
+    }
+}
+
 /** Returns the root of a tree over `len` bytes from the digests of its pieces, in order. */
 export function join(spec: Spec, len: number, atMost: number, digests: Uint8Array): Root {
     return withBlocks([digests], (engine, block) => {
         const named = write(engine, spec.text);
-        return new Root(spec, len, answer(engine, (exports) => exports.join(named, len, atMost, block)));
+        return decoded(spec, len, answer(engine, (exports) => exports.join(named, len, atMost, block)));
     });
 }
 
 /** Returns the digests of all pieces of bytes in memory, in order. */
 export function digestsIn(spec: Spec, atMost: number, bytes: Uint8Array): Uint8Array<ArrayBuffer> {
-    const pieces = cover(spec, bytes.length, atMost);
-    const digests = new Uint8Array(pieces.length * spec.size);
-    for (const [index, node] of pieces.entries()) {
-        const own = bytes.subarray(node.start, node.start + node.len);
-        if (own.length !== node.len) throw new MksumError("length", `bytes from ${node.start} are missing`);
-        digests.set(digestIn(spec, bytes.length, node, own), index * spec.size);
+    const feed = new Feed(spec, bytes.length, cover(spec, bytes.length, atMost));
+    try {
+        feed.update(bytes);
+        return feed.digests;
+    } finally {
+        feed.free();
     }
-    return digests;
 }
 
 /** Returns whether a piece is hashed at once. A long leaf is hashed in slices. */
-export function atOnce(node: Subtree): boolean {
+function atOnce(node: Subtree): boolean {
     return node.level > 0 || node.len <= 4 * PIECE;
-}
-
-/** Returns the digest of a piece from its bytes in memory. A long leaf is copied in slices. */
-export function digestIn(spec: Spec, total: number, node: Subtree, bytes: Uint8Array): Uint8Array<ArrayBuffer> {
-    if (atOnce(node)) return subtree(spec, total, node, bytes);
-    const leaf = new Leaf(spec, total, node);
-    leaf.update(bytes);
-    return leaf.finish();
 }
 
 /** Returns the root of bytes in memory, computed piece by piece. */

@@ -1,63 +1,40 @@
-import { builtin } from "./builtin.js";
-import { integer, kind } from "./bytes.js";
+import { integer } from "./bytes.js";
 import { compiled } from "./engine.js";
-import { type ErrorCode, MksumError } from "./errors.js";
-import type { FileLike, FileResult } from "./hash-files.js";
+import { MksumError } from "./errors.js";
+import { checkFile, type FileLike, type FileResult, type FileResults } from "./hash-files.js";
 import { abortable, blobOf, checked, iteratorOf, type Options } from "./input.js";
-import { cover, join, pieceFor, type Subtree } from "./pieces.js";
+import type { Job, Reply } from "./messages.js";
+import { join, pieceFor } from "./pieces.js";
 import { Root } from "./root.js";
+import { parsed, type Wanted } from "./root-of.js";
 import { Spec } from "./spec.js";
-
-/** A request to a worker: a subtree of a file to hash, or many files. */
-export type Job = { readonly id: number; readonly spec: string } & (
-    | { readonly total: number; readonly node: Subtree; readonly file: Blob }
-    | { readonly files: readonly FileLike[] }
-);
-
-/** The first message to a worker: the compiled engine, if this host can send it. */
-export interface Start {
-    readonly module: WebAssembly.Module | undefined;
-}
-
-/** An error as a message. */
-interface Refused {
-    readonly code: ErrorCode;
-    readonly message: string;
-}
-
-/** A root as a message, or why there is none. */
-export type RootReply = { readonly len: number; readonly digest: Uint8Array; readonly text: string } | Refused;
-
-/** A worker's reply. */
-export type Reply = { readonly id: number } & (
-    | { readonly digest: Uint8Array }
-    | { readonly roots: readonly RootReply[] }
-    | Refused
-);
+import { AT_ONCE, isLong, plan, type Task } from "./tasks.js";
+import { type Thread, thread } from "./threads.js";
 
 /** The jobs without their numbers. */
-type Wanted = Job extends infer J ? (J extends Job ? Omit<J, "id"> : never) : never;
+type Unnumbered = Job extends infer J ? (J extends Job ? Omit<J, "id"> : never) : never;
 
-/** A worker on any platform. */
-interface Thread {
-    post(job: Job): void;
-    end(): void;
+/** What waits for a worker's reply, and hears of its progress. */
+interface Waiting {
+    readonly resolve: (reply: Reply) => void;
+    readonly reject: (error: unknown) => void;
+    readonly progress: (done: number) => void;
 }
 
 /** The number of jobs that a worker has at a time: it reads one while it hashes the other. */
 const AHEAD = 2;
 
+/** How far a read of a file may be ahead of another one, in bytes, so that the system reads it once from the disk. */
+const APART = 1 << 28;
+
 /** The files of a job, and their bytes, at most, if there are several. */
 const FILES = 64;
 const BYTES = 1 << 25;
 
-/** The longest piece of a job, in bytes, unless a leaf is longer. */
-const PIECE = 1 << 22;
-
-/** Workers that hash one file as a tree: they hash subtrees, whose digests are joined to the root. */
+/** Workers that hash one file as a tree: they hash subtrees, whose digests are joined to the root. And many files. */
 export class Pool {
     private readonly threads: Thread[];
-    private readonly waiting = new Map<number, { resolve: (reply: Reply) => void; reject: (error: unknown) => void }>();
+    private readonly waiting = new Map<number, Waiting>();
     private broken: unknown;
     private next = 0;
 
@@ -100,35 +77,85 @@ export class Pool {
      * file cannot be read or a worker died; the signal's reason.
      */
     async rootOf(spec: Spec | string, file: Blob, options: Options = {}): Promise<Root> {
-        const format = Spec.parse(spec);
+        const [found] = await this.rootsOf([spec], file, options);
+        return found!;
+    }
+
+    /**
+     * Returns the roots of a file in several formats. The workers read it once; once more for each hash that is a single chain
+     * over a long file, at about the same place.
+     *
+     * @throws {MksumError} As {@link Pool.rootOf}, if one of the formats has no root.
+     */
+    async rootsOf(specs: readonly (Spec | string)[], file: Blob, options: Options = {}): Promise<Root[]> {
+        const formats = parsed(specs);
+        checked(options);
+        const len = blobOf(file).size;
+        const wanted = formats.map((spec) => ({ spec, atMost: Math.max(AT_ONCE, pieceFor(len)) }));
+        const digests = await this.digestsOf(wanted, file, options);
+        return wanted.map(({ spec, atMost }, at) => join(spec, len, atMost, digests[at]!));
+    }
+
+    /** @internal Returns the digests of all pieces of several trees over a file. */
+    async digestsOf(wanted: readonly Wanted[], file: Blob, options: Options): Promise<Uint8Array<ArrayBuffer>[]> {
         const { signal, progress } = checked(options);
-        blobOf(file);
-        if (this.threads.length === 0) throw new MksumError("finished", "this pool has ended: start another one");
+        this.check();
         signal?.throwIfAborted();
         const total = file.size;
-        const atMost = Math.max(PIECE, pieceFor(total));
-        const pieces = cover(format, total, atMost);
-        const digests = new Uint8Array(pieces.length * format.size);
-        let [index, done, ended] = [0, 0, false];
-        const work = async (thread: Thread): Promise<void> => {
+        const { tasks, counts, reads } = plan(wanted, total);
+        const digests = wanted.map(({ spec }, at) => new Uint8Array(counts[at]! * spec.size));
+        // Ends what the workers still do when this call ends.
+        const stop = new AbortController();
+        // The places that long tasks have reached, and who waits for them.
+        const reached = new Map<Task, number>();
+        let waiting: (() => void)[] = [];
+        let [next, done, ended] = [0, 0, false];
+        const isAhead = (task: Task): boolean =>
+            Array.from(reached).some(([other, place]) => other.read !== task.read && task.start > place + APART);
+        const wake = (): void => {
+            for (const resolve of waiting.splice(0)) resolve();
+        };
+        const turn = async (): Promise<Task | undefined> => {
+            const task = tasks[next++];
             // oxlint-disable-next-line no-unmodified-loop-condition -- `finally` sets `ended` while workers are busy.
-            while (!ended && index < pieces.length) {
-                const own = index++;
-                const node = pieces[own]!;
-                const reply = await this.request(thread, { spec: format.text, total, node, file });
-                if ("digest" in reply) digests.set(reply.digest, own * format.size);
+            while (task && !ended && isAhead(task)) await new Promise<void>((resolve) => waiting.push(resolve));
+            return ended ? undefined : task;
+        };
+        const advance = (bytes: number): void => {
+            done += bytes;
+            if (!ended) progress?.(Math.floor(done / reads), total);
+            wake();
+        };
+        const work = async (own: Thread): Promise<void> => {
+            for (let task; (task = await turn());) {
+                const current = task;
+                const { start, end, trees } = task;
+                let before = 0;
+                if (isLong(task)) reached.set(task, start);
+                const told = (now: number): void => {
+                    reached.set(current, start + now);
+                    advance(now - before);
+                    before = now;
+                };
+                const sent = trees.map(({ at, pieces }) => ({ spec: wanted[at]!.spec.text, pieces }));
+                const reply = await this.request(own, { file, start, end, trees: sent }, stop.signal, told);
                 if (ended) return;
-                done += node.len;
-                progress?.(done, total);
+                for (const [index, { at, first }] of trees.entries()) {
+                    if ("digests" in reply) digests[at]!.set(reply.digests[index]!, first * wanted[at]!.spec.size);
+                }
+                reached.delete(task);
+                advance(end - start - before);
             }
         };
         try {
-            const all = this.threads.flatMap((thread) => Array.from({ length: AHEAD }, () => work(thread)));
+            const all = this.threads.flatMap((own) => Array.from({ length: AHEAD }, () => work(own)));
             await abortable(Promise.all(all), signal);
         } finally {
             ended = true;
+            stop.abort();
+            wake();
         }
-        return join(format, total, atMost, digests);
+        return digests;
     }
 
     /**
@@ -137,15 +164,27 @@ export class Pool {
      * @throws {MksumError} `finished` after the end; `argument` if there is no such format, or a file is neither a `Blob` nor a
      * path; `source` if a worker died; the signal's reason.
      */
-    async *hashFiles<F extends FileLike>(
+    hashFiles<F extends FileLike>(
         spec: Spec | string,
         files: Iterable<F> | AsyncIterable<F>,
+        options?: Options,
+    ): AsyncGenerator<FileResult<F>, void>;
+    hashFiles<F extends FileLike>(
+        specs: readonly (Spec | string)[],
+        files: Iterable<F> | AsyncIterable<F>,
+        options?: Options,
+    ): AsyncGenerator<FileResults<F>, void>;
+    async *hashFiles<F extends FileLike>(
+        wanted: Spec | string | readonly (Spec | string)[],
+        files: Iterable<F> | AsyncIterable<F>,
         options: Options = {},
-    ): AsyncGenerator<FileResult<F>, void> {
-        const format = Spec.parse(spec);
+    ): AsyncGenerator<FileResult<F> | FileResults<F>, void> {
+        const several = Array.isArray(wanted);
+        const formats = several ? parsed(wanted) : [Spec.parse(wanted as Spec | string)];
         const { signal, progress } = checked(options);
-        if (this.threads.length === 0) throw new MksumError("finished", "this pool has ended: start another one");
+        this.check();
         const batches = batched(files);
+        const stop = new AbortController();
         const pending: { batch: F[]; reply: Promise<Reply> }[] = [];
         let [turn, done, ended] = [0, 0, false];
         try {
@@ -157,8 +196,8 @@ export class Pool {
                         ended = true;
                         break;
                     }
-                    const thread = this.threads[turn++ % this.threads.length]!;
-                    const reply = this.request(thread, { spec: format.text, files: next.value });
+                    const own = this.threads[turn++ % this.threads.length]!;
+                    const reply = this.request(own, { specs: formats.map(String), files: next.value }, stop.signal);
                     // A failure is reported when it is awaited.
                     reply.catch(() => {});
                     pending.push({ batch: next.value, reply });
@@ -166,22 +205,20 @@ export class Pool {
                 const first = pending.shift();
                 if (!first) return;
                 const reply = await abortable(first.reply, signal);
-                for (const [at, found] of ("roots" in reply ? reply.roots : []).entries()) {
+                for (const [at, found] of ("results" in reply ? reply.results : []).entries()) {
                     const file = first.batch[at]!;
                     if ("code" in found) {
                         yield { file, error: new MksumError(found.code, found.message) };
-                    } else {
-                        done += found.len;
-                        progress?.(done, undefined);
-                        const text = new TextEncoder().encode(found.text);
-                        const bytes = new Uint8Array(found.digest.length + text.length);
-                        bytes.set(found.digest);
-                        bytes.set(text, found.digest.length);
-                        yield { file, root: new Root(format, found.len, bytes) };
+                        continue;
                     }
+                    done += found.len;
+                    progress?.(done, undefined);
+                    const roots = found.roots.map(({ digest, text }, index) => new Root(formats[index]!, found.len, digest, text));
+                    yield several ? { file, roots } : { file, root: roots[0]! };
                 }
             }
         } finally {
+            stop.abort();
             void batches.return(undefined).catch(() => {});
         }
     }
@@ -192,22 +229,29 @@ export class Pool {
         this.fail(new MksumError("finished", "this pool has ended"));
     }
 
-    private request(thread: Thread, job: Wanted): Promise<Reply> {
+    private check(): void {
+        if (this.threads.length === 0) throw new MksumError("finished", "this pool has ended: start another one");
+    }
+
+    private request(own: Thread, job: Unnumbered, signal: AbortSignal, progress: (done: number) => void = () => {}): Promise<Reply> {
         if (this.broken) return Promise.reject(this.broken);
         const id = this.next++;
-        return new Promise((resolve, reject) => {
-            this.waiting.set(id, { resolve, reject });
+        const cancel = (): void => own.post({ cancel: id });
+        return new Promise<Reply>((resolve, reject) => {
+            this.waiting.set(id, { resolve, reject, progress });
             try {
-                thread.post({ id, ...job });
+                own.post({ id, ...job });
+                signal.addEventListener("abort", cancel, { once: true });
             } catch (cause) {
                 this.waiting.delete(id);
                 reject(new MksumError("source", `the file cannot be sent to a worker: ${String(cause)}`, { cause }));
             }
-        });
+        }).finally(() => signal.removeEventListener("abort", cancel));
     }
 
     private receive(reply: Reply): void {
         const caller = this.waiting.get(reply.id);
+        if ("done" in reply) return caller?.progress(reply.done);
         this.waiting.delete(reply.id);
         if ("code" in reply) caller?.reject(new MksumError(reply.code, reply.message));
         else caller?.resolve(reply);
@@ -233,9 +277,7 @@ async function* batched<F extends FileLike>(files: Iterable<F> | AsyncIterable<F
                 break;
             }
             const file = next.value;
-            if (!(file instanceof Blob) && typeof file !== "string") {
-                throw new MksumError("argument", `expected a Blob, a File or a path, found ${kind(file)}`);
-            }
+            checkFile(file);
             batch.push(file);
             bytes += typeof file === "string" ? 0 : file.size;
             if (batch.length === FILES || bytes >= BYTES) {
@@ -247,136 +289,4 @@ async function* batched<F extends FileLike>(files: Iterable<F> | AsyncIterable<F
         if (!ended) iterator.end();
     }
     if (batch.length > 0) yield batch;
-}
-
-/** A worker before it is ready: the common part of web workers and Node's workers. */
-interface Started {
-    post(message: Start | Job): void;
-    /** Sets whether it keeps the program running, on hosts where a worker does. */
-    keeps(running: boolean): void;
-    end(): void;
-}
-
-/** The receivers of a worker's messages and of its failure. */
-interface Receivers {
-    readonly message: (message: Reply | "ready") => void;
-    readonly died: (cause: unknown) => void;
-}
-
-/** Starts a worker from its file, or from its text where the file is missing, as in bundles of tools that do not know workers. */
-async function thread(
-    module: WebAssembly.Module,
-    receive: (reply: Reply) => void,
-    fail: (error: unknown) => void,
-): Promise<Thread> {
-    try {
-        return await started(fromFile, module, receive, fail);
-    } catch (first) {
-        try {
-            return await started(fromText, module, receive, fail);
-        } catch {
-            throw first;
-        }
-    }
-}
-
-/** Starts a worker, and returns it when it is ready. */
-async function started(
-    start: (receivers: Receivers) => Promise<Started>,
-    module: WebAssembly.Module,
-    receive: (reply: Reply) => void,
-    fail: (error: unknown) => void,
-): Promise<Thread> {
-    let worker: Started | undefined;
-    let [ready, busy] = [false, 0];
-    try {
-        await new Promise<void>((resolve, reject) => {
-            const message = (received: Reply | "ready"): void => {
-                if (received === "ready") return resolve();
-                // An idle worker does not keep the program running.
-                if (--busy === 0) worker?.keeps(false);
-                receive(received);
-            };
-            const died = (cause: unknown): void => {
-                const error = new MksumError("source", `a worker failed: ${String(cause)}`, { cause });
-                if (ready) fail(error);
-                else reject(error);
-            };
-            start({ message, died }).then((found) => {
-                worker = found;
-                try {
-                    found.post({ module });
-                } catch {
-                    // This host cannot send modules.
-                    found.post({ module: undefined });
-                }
-            }, died);
-        });
-    } catch (error) {
-        worker?.end();
-        throw error;
-    }
-    ready = true;
-    const own = worker!;
-    own.keeps(false);
-    return {
-        post: (job) => {
-            own.post(job);
-            if (busy++ === 0) own.keeps(true);
-        },
-        end: () => own.end(),
-    };
-}
-
-/** A web worker in Bun can be told not to keep the program running. */
-type WebWorker = Worker & { ref?(): void; unref?(): void };
-
-function web(worker: WebWorker, { message, died }: Receivers): Started {
-    worker.addEventListener("message", ({ data }: MessageEvent<Reply | "ready">) => message(data));
-    worker.addEventListener("error", (event) => {
-        event.preventDefault();
-        died(event.message || "its script cannot be loaded");
-    });
-    worker.addEventListener("messageerror", () => died("a message was lost"));
-    return {
-        post: (job) => worker.postMessage(job),
-        keeps: (running) => (running ? worker.ref?.() : worker.unref?.()),
-        end: () => worker.terminate(),
-    };
-}
-
-/** Starts a worker of Node's. */
-async function inNode(script: URL | string, { message, died }: Receivers): Promise<Started> {
-    const threads = (await builtin("node:worker_threads")) as typeof import("node:worker_threads");
-    // A worker inherits the flags of its program. A worker of a program without a file cannot, and Node accepts only some
-    // flags explicitly, so it gets none.
-    const inline = process.execArgv.some((flag) => flag.startsWith("--input-type"));
-    const options = { eval: typeof script === "string", ...(inline || typeof script === "string" ? { execArgv: [] } : {}) };
-    const worker = new threads.Worker(script, options);
-    worker.on("message", message).on("error", died).on("messageerror", died);
-    return {
-        post: (job) => worker.postMessage(job),
-        keeps: (running) => (running ? worker.ref() : worker.unref()),
-        end: () => void worker.terminate(),
-    };
-}
-
-async function fromFile(receivers: Receivers): Promise<Started> {
-    if (typeof Worker === "function") {
-        return web(new Worker(new URL("./worker.js", import.meta.url), { type: "module" }), receivers);
-    }
-    // Not in the call, so that bundlers for browsers do not copy the file a second time.
-    const here = import.meta.url;
-    return inNode(new URL("./worker.js", here), receivers);
-}
-
-async function fromText(receivers: Receivers): Promise<Started> {
-    const { script } = await import("./worker-text.js");
-    if (typeof Worker !== "function") return inNode(script, receivers);
-    const url = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
-    const ended = <T>(act: (value: T) => void) => (value: T): void => {
-        URL.revokeObjectURL(url);
-        act(value);
-    };
-    return web(new Worker(url), { message: ended(receivers.message), died: ended(receivers.died) });
 }

@@ -1,7 +1,9 @@
 import { type Bytes, bytesOf, integer, kind } from "./bytes.js";
-import { running } from "./engine.js";
 import { MksumError } from "./errors.js";
+import { abortable, blobOf, checked, type Options, read } from "./input.js";
 import { answer, number, text, withBlocks, write } from "./memory.js";
+import { cover, digestsIn, pieceFor, type Subtree } from "./pieces.js";
+import { digestsOf } from "./root-of.js";
 import { Root } from "./root.js";
 import { Spec } from "./spec.js";
 
@@ -17,6 +19,34 @@ export interface Trusted {
     readonly root: string | Root;
     /** The input's length, in bytes. {@link Spec.binding} states what a proof shows without it. */
     readonly len?: number | undefined;
+}
+
+/** The start of a claim about an older input: `wasm/src/tree_abi.rs`. */
+const CONSISTENCY = -1;
+
+/** Returns the pieces in which a range begins and ends, where it begins or ends within one. */
+function cutAt(spec: Spec, len: number, atMost: number, start: number, end: number): readonly [Subtree, Subtree] {
+    const pieces = cover(spec, len, atMost);
+    const none = { start: 0, len: 0, level: 0 };
+    const at = (place: number): Subtree => pieces.find((piece) => piece.start < place && place < piece.start + piece.len) ?? none;
+    return [at(start), at(end)];
+}
+
+/** Returns an encoded proof, from the digests of all pieces and the bytes of those that {@link cutAt} returns. */
+function proof(
+    spec: Spec,
+    len: number,
+    atMost: number,
+    digests: Uint8Array,
+    [first, last]: readonly [Subtree, Subtree],
+    held: readonly [Uint8Array, Uint8Array],
+    start: number,
+    end: number,
+): Uint8Array<ArrayBuffer> {
+    return withBlocks([digests, ...held], (engine, block, head, tail) => {
+        const named = write(engine, spec.text);
+        return answer(engine, (exports) => exports.prove(named, len, atMost, block, first.start, head, last.start, tail, start, end));
+    });
 }
 
 /** A proof about an input. Nothing in it is trusted: it is valid if it recomputes the trusted root. */
@@ -48,8 +78,7 @@ export class Proof {
      * @throws {MksumError} `proof` if the range is empty or not within the input; `format` if there is no root.
      */
     static ofRange(spec: Spec | string, input: Bytes, start: number, end: number): Proof {
-        const [from, to] = [integer(start, "start"), integer(end, "end")];
-        return Proof.make(spec, input, (exports, named, block) => exports.prove_range(named, block, from, to));
+        return Proof.make(spec, input, integer(start, "start"), integer(end, "end"));
     }
 
     /**
@@ -58,22 +87,42 @@ export class Proof {
      * @throws {MksumError} `proof` if `old` is 0 or too long, or the format has no consistency proofs.
      */
     static ofConsistency(spec: Spec | string, input: Bytes, old: number): Proof {
-        const before = integer(old, "old");
-        return Proof.make(spec, input, (exports, named, block) => exports.prove_consistency(named, block, before));
+        return Proof.make(spec, input, CONSISTENCY, integer(old, "old"));
     }
 
-    private static make(
-        spec: Spec | string,
-        input: Bytes,
-        make: (exports: ReturnType<typeof running>["exports"], named: number, block: number) => number,
-    ): Proof {
-        const format = Spec.parse(spec);
-        return new Proof(
-            withBlocks([bytesOf(input)], (engine, block) => {
-                const named = write(engine, format.text);
-                return answer(engine, (exports) => make(exports, named, block));
-            }),
-        );
+    /**
+     * Creates a proof that bytes `start..end` lie in a `Blob` or `File` of any length. Hashes the whole file.
+     *
+     * @throws {MksumError} As {@link Proof.ofRange}; `source` if the file cannot be read; the signal's reason.
+     */
+    static async rangeOf(spec: Spec | string, file: Blob, start: number, end: number, options: Options = {}): Promise<Proof> {
+        return Proof.makeOf(spec, file, integer(start, "start"), integer(end, "end"), options);
+    }
+
+    /**
+     * Creates a proof that a `Blob` or `File` of any length begins with an older input, its first `old` bytes.
+     *
+     * @throws {MksumError} As {@link Proof.ofConsistency}; `source` if the file cannot be read; the signal's reason.
+     */
+    static async consistencyOf(spec: Spec | string, file: Blob, old: number, options: Options = {}): Promise<Proof> {
+        return Proof.makeOf(spec, file, CONSISTENCY, integer(old, "old"), options);
+    }
+
+    private static make(spec: Spec | string, input: Bytes, start: number, end: number): Proof {
+        const [format, bytes] = [Spec.parse(spec), bytesOf(input)];
+        const atMost = pieceFor(bytes.length);
+        const cut = cutAt(format, bytes.length, atMost, start, end);
+        const held = cut.map((piece) => bytes.subarray(piece.start, piece.start + piece.len)) as [Uint8Array, Uint8Array];
+        return new Proof(proof(format, bytes.length, atMost, digestsIn(format, atMost, bytes), cut, held, start, end));
+    }
+
+    private static async makeOf(spec: Spec | string, file: Blob, start: number, end: number, options: Options): Promise<Proof> {
+        const [format, len] = [Spec.parse(spec), blobOf(file).size];
+        const atMost = pieceFor(len);
+        const cut = cutAt(format, len, atMost, start, end);
+        const [digests] = await digestsOf([{ spec: format, atMost }], len, file, checked(options));
+        const held = cut.map((piece) => abortable(read(file, piece.start, piece.start + piece.len), options.signal));
+        return new Proof(proof(format, len, atMost, digests!, cut, await Promise.all(held) as [Uint8Array, Uint8Array], start, end));
     }
 
     /**

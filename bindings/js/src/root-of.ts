@@ -2,11 +2,14 @@ import { type Bytes, bytesOf } from "./bytes.js";
 import { INPUT, running } from "./engine.js";
 import { MksumError } from "./errors.js";
 import { Frontier } from "./frontier.js";
-import { abortable, checked, lengthOf, type Options, read, slices, type Source } from "./input.js";
+import { checked, lengthOf, type Options, slices, type Source } from "./input.js";
 import { answer, write } from "./memory.js";
-import { atOnce, cover, join, Leaf, piecewise, pieceFor, subtree, type Subtree } from "./pieces.js";
-import { Root } from "./root.js";
+import { cover, Feed, join, piecewise, pieceFor } from "./pieces.js";
+import { decoded, type Root } from "./root.js";
 import { Spec } from "./spec.js";
+
+/** The longest slice that is read at once, in bytes. */
+const SLICE = 1 << 22;
 
 /**
  * Returns the root of bytes in memory.
@@ -20,7 +23,7 @@ export function root(spec: Spec | string, data: Bytes): Root {
     const named = write(engine, format.text);
     if (named + bytes.length <= INPUT) {
         engine.input.set(bytes, named);
-        return new Root(format, bytes.length, answer(engine, (exports) => exports.root(named, named + bytes.length)));
+        return decoded(format, bytes.length, answer(engine, (exports) => exports.root(named, named + bytes.length)));
     }
     return piecewise(format, bytes);
 }
@@ -32,88 +35,70 @@ export function root(spec: Spec | string, data: Bytes): Root {
  * `source` if the bytes cannot be read; the signal's reason.
  */
 export async function rootOf(spec: Spec | string, source: Source, options: Options = {}): Promise<Root> {
-    const format = Spec.parse(spec);
+    const [found] = await rootsOf([spec], source, options);
+    return found!;
+}
+
+/**
+ * Returns the roots of the bytes of any source in several formats, in one read.
+ *
+ * @throws {MksumError} As {@link rootOf}, if one of the formats has no root.
+ */
+export async function rootsOf(specs: readonly (Spec | string)[], source: Source, options: Options = {}): Promise<Root[]> {
+    const formats = parsed(specs);
     checked(options);
     const len = lengthOf(source);
     if (len !== undefined) {
-        const atMost = pieceFor(len);
-        const digests = await digestsOf(format, len, atMost, source as Blob, options);
-        return join(format, len, atMost, digests);
+        const wanted = formats.map((spec) => ({ spec, atMost: pieceFor(len) }));
+        const digests = await digestsOf(wanted, len, source as Blob, options);
+        return wanted.map(({ spec, atMost }, at) => join(spec, len, atMost, digests[at]!));
     }
-    const frontier = new Frontier(format);
+    const frontiers: Frontier[] = [];
     try {
-        for await (const slice of slices(source, options)) frontier.update(slice);
-        return frontier.root();
+        for (const spec of formats) frontiers.push(new Frontier(spec));
+        for await (const slice of slices(source, options)) for (const frontier of frontiers) frontier.update(slice);
+        return frontiers.map((frontier) => frontier.root());
     } finally {
-        frontier.free();
+        for (const frontier of frontiers) frontier.free();
     }
 }
 
-/** Returns the digests of all pieces of a source of known length, in order. */
+/** Parses several formats. */
+export function parsed(specs: readonly (Spec | string)[]): Spec[] {
+    if (!Array.isArray(specs) || specs.length === 0) throw new MksumError("argument", "expected formats, found none");
+    return specs.map((spec) => Spec.parse(spec as Spec | string));
+}
+
+/** A tree whose digests are wanted: its format, and the length of its pieces in bytes, at most. */
+export interface Wanted {
+    readonly spec: Spec;
+    readonly atMost: number;
+}
+
+/** Returns the digests of all pieces of several trees over a source of known length, in one read. */
 export async function digestsOf(
-    spec: Spec,
+    wanted: readonly Wanted[],
     len: number,
-    atMost: number,
     source: Blob | Uint8Array,
     options: Options,
-): Promise<Uint8Array<ArrayBuffer>> {
-    const { signal, progress } = checked(options);
+): Promise<Uint8Array<ArrayBuffer>[]> {
     const found = lengthOf(source);
     if (found !== len) throw new MksumError("source", `the source: expected ${len} bytes, found ${found}`);
-    const pieces = cover(spec, len, atMost);
-    const digests = new Uint8Array(pieces.length * spec.size);
-    let [done, next] = [0, prefetch(pieces[0], source)];
-    for (const [index, node] of pieces.entries()) {
-        signal?.throwIfAborted();
-        const bytes = next && (await abortable(next, signal));
-        next = prefetch(pieces[index + 1], source);
-        const before = done;
-        const ofPiece = { signal, progress: (ofLeaf: number) => progress?.(before + ofLeaf, len) };
-        const digest = bytes ? subtree(spec, len, node, bytes) : await longLeaf(spec, len, node, source, ofPiece);
-        digests.set(digest, index * spec.size);
-        done += node.len;
-        if (bytes) progress?.(done, len);
-    }
-    return digests;
+    if (options.pool && source instanceof Blob) return options.pool.digestsOf(wanted, source, options);
+    return feedAll(wanted.map(({ spec, atMost }) => new Feed(spec, len, cover(spec, len, atMost))), source, options);
 }
 
-/** Reads a piece that is hashed at once, while the one before it is hashed. */
-function prefetch(node: Subtree | undefined, source: Blob | Uint8Array): Promise<Uint8Array> | undefined {
-    if (!node || !atOnce(node)) return undefined;
-    const bytes = read(source, node.start, node.start + node.len);
-    // A failure is reported when the promise is awaited.
-    bytes.catch(() => {});
-    return bytes;
-}
-
-/** Reads one piece of a source and returns its digest. */
-export async function digestAt(
-    spec: Spec,
-    total: number,
-    node: Subtree,
-    source: Blob | Uint8Array,
-): Promise<Uint8Array<ArrayBuffer>> {
-    if (atOnce(node)) return subtree(spec, total, node, await read(source, node.start, node.start + node.len));
-    return longLeaf(spec, total, node, source, {});
-}
-
-/** Reads and hashes a leaf slice by slice, and returns its digest. */
-async function longLeaf(
-    spec: Spec,
-    total: number,
-    node: Subtree,
+/** Reads a source and feeds it to all feeds. Returns their digests. */
+export async function feedAll(
+    feeds: readonly Feed[],
     source: Blob | Uint8Array,
     options: Options,
-): Promise<Uint8Array<ArrayBuffer>> {
-    const leaf = new Leaf(spec, total, node);
-    let finished = false;
+): Promise<Uint8Array<ArrayBuffer>[]> {
+    const slice = Math.min(Math.max(...feeds.map((feed) => feed.slice)), SLICE);
     try {
-        const end = node.start + node.len;
-        const own = source instanceof Blob ? source.slice(node.start, end) : source.subarray(node.start, end);
-        for await (const bytes of slices(own, options)) leaf.update(bytes);
-        finished = true;
-        return leaf.finish();
+        for await (const bytes of slices(source, options, slice)) for (const feed of feeds) feed.update(bytes);
+        return feeds.map((feed) => feed.digests);
     } finally {
-        if (!finished) leaf.free();
+        for (const feed of feeds) feed.free();
     }
 }

@@ -11,15 +11,20 @@ export class Root {
     /** The root as the format's tools print it: lowercase hex, or S3's text. */
     readonly text: string;
 
-    /** Decodes the engine's answer: the digest, then the text. */
-    constructor(spec: Spec, len: number, answer: Uint8Array<ArrayBuffer>) {
+    /** @internal */
+    constructor(spec: Spec, len: number, digest: Uint8Array<ArrayBuffer>, text: string) {
         this.spec = spec;
         this.len = len;
-        this.digest = answer.slice(0, spec.size);
-        this.text = text(answer.subarray(spec.size));
+        this.digest = digest;
+        this.text = text;
     }
 
     toString(): string {
         return this.text;
     }
+}
+
+/** Decodes the engine's answer: the digest, then the text. */
+export function decoded(spec: Spec, len: number, answer: Uint8Array<ArrayBuffer>): Root {
+    return new Root(spec, len, answer.slice(0, spec.size), text(answer.subarray(spec.size)));
 }

@@ -1,6 +1,6 @@
 // Invalid input: typed errors with messages, never a digest; and states that are freed.
 import {
-    create, createHmac, digest, digestOf, fromHex, hashFiles, hkdf, hmac, keep, load, MksumError, Outboard, pbkdf2Many, pbkdf2Of, Pool, Proof,
+    create, createHmac, digest, digestOf, fromHex, hashFiles, hkdf, hmac, keep, keepOf, load, MksumError, Outboard, pbkdf2Many, pbkdf2Of, Pool, Proof,
     root, rootOf, sha256, Spec, toHex,
 } from "mksum";
 import { bytes } from "./bytes.js";
@@ -67,6 +67,8 @@ export default function ({ test, assert }) {
                 for (const act of [
                     () => pbkdf2Of("md5", wrong, 2, 1),
                     () => outboard.damagedOf(wrong),
+                    () => keepOf("rfc6962", 1, wrong),
+                    () => Proof.rangeOf("rfc6962", wrong, 1, 2),
                     () => pool.rootOf("rfc6962", wrong),
                 ]) await assert.rejects(act(), refused("argument"));
                 if (Array.isArray(wrong)) continue;
@@ -74,13 +76,15 @@ export default function ({ test, assert }) {
                     if (typeof wrong !== "string") await assert.rejects(act(), refused("argument"));
                 }
             }
-            for (const options of [...none, { signal: 5 }, { signal: null }, { progress: 5 }]) {
+            for (const options of [...none, { signal: 5 }, { signal: null }, { progress: 5 }, { pool: 5 }]) {
                 for (const act of [
                     () => digestOf("md5", file, options),
                     () => rootOf("rfc6962", file, options),
                     () => pbkdf2Of("md5", secret, 2, 1, options),
                     () => hashFiles("md5", [file], options).next(),
                     () => outboard.damagedOf(file, options),
+                    () => keepOf("rfc6962", 1, file, options),
+                    () => Proof.rangeOf("rfc6962", file, 1, 2, options),
                     () => pool.rootOf("rfc6962", file, options),
                     () => pool.hashFiles("md5", [file], options).next(),
                 ]) await assert.rejects(act(), refused("argument"));

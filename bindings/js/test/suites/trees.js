@@ -1,6 +1,6 @@
 // Trees of any source, by workers, with progress and signals; invalid proofs and damaged outboards.
 import fc from "fast-check";
-import { formats, Frontier, hashFiles, keep, MksumError, Outboard, Pool, Proof, root, rootOf, Spec } from "mksum";
+import { formats, Frontier, hashFiles, keep, keepOf, MksumError, Outboard, Pool, Proof, root, rootOf, rootsOf, Spec } from "mksum";
 import { bytes } from "./bytes.js";
 
 const refused = (code) => (error) => error instanceof MksumError && error.code === code;
@@ -97,6 +97,125 @@ export default function ({ test, assert }) {
             pool.end();
         }
         await assert.rejects(pool.hashFiles("md5", []).next(), refused("finished"));
+    });
+
+    test("several formats share a read of a file or a stream", async () => {
+        const pool = await Pool.start(2);
+        // Trees that share pieces, one whose pieces end elsewhere, long leaves, chains over the whole file.
+        const several = ["rfc6962", "blake3", "sha256", "plain:sha256:100", "mtsum", "s3:md5:20MiB", "s3:md5:8MiB", "md5", "btv2"];
+        try {
+            for (const len of [1, 65_537, 5_000_000, 21_000_003]) {
+                const data = bytes(len);
+                const expected = several.map((spec) => root(spec, data).text);
+                const reports = [];
+                const progress = (done, total) => reports.push([done, total]);
+                for (const options of [{ progress }, { progress, pool }]) {
+                    const found = await rootsOf(several, new Blob([data]), options);
+                    assert.deepEqual(found.map(String), expected, `${len}`);
+                    assert.deepEqual(reports.at(-1), [len, len]);
+                    assert.ok(reports.every(([done], at) => at === 0 || done >= reports[at - 1][0] || reports[at - 1][0] === len));
+                }
+                assert.deepEqual((await pool.rootsOf(several, new Blob([data]))).map(String), expected);
+                const streamed = several.filter((spec) => Spec.parse(spec).streams);
+                const slices = [data.subarray(0, 1), data.subarray(1)];
+                assert.deepEqual((await rootsOf(streamed, stream(slices))).map(String), streamed.map((spec) => root(spec, data).text));
+            }
+            assert.deepEqual((await pool.rootsOf(["sha256", "blake3"], new Blob([]))).map(String), ["sha256", "blake3"].map((spec) => root(spec, bytes(0)).text));
+            for (const options of [{}, { pool }]) {
+                await assert.rejects(rootsOf(["sha256", "btv2"], new Blob([]), options), refused("format"));
+                await assert.rejects(rootsOf([], new Blob([]), options), refused("argument"));
+                await assert.rejects(rootsOf(["sha256", 5], new Blob([]), options), refused("argument"));
+            }
+            // A long chain ends when its caller gives up, and the pool goes on.
+            const controller = new AbortController();
+            const given = pool.rootsOf(several, new Blob([bytes(21_000_003)]), { signal: controller.signal, progress: () => controller.abort() });
+            await assert.rejects(given, (error) => error.name === "AbortError");
+            assert.equal((await pool.rootOf("md5", new Blob([bytes(5)]))).text, root("md5", bytes(5)).text);
+        } finally {
+            pool.end();
+        }
+    });
+
+    test("files of any length are kept, compared and proven, also by workers", async () => {
+        const pool = await Pool.start(2);
+        try {
+            for (const [spec, unit] of [["rfc6962:sha256:1KiB", 4096], ["blake3", 65_536], ["mtsum", 100_000], ["s3:md5:5MiB", 1], ["plain:sha512:100", 6400], ["btv2", 1 << 20]]) {
+                const data = bytes(5_500_003);
+                const file = new Blob([data]);
+                const damaged = data.slice();
+                damaged[3_400_000] ^= 1;
+                for (const options of [{}, { pool }]) {
+                    const kept = await keepOf(spec, unit, file, options);
+                    assert.deepEqual(kept, keep(spec, unit, data), spec);
+                    const outboard = Outboard.open(kept);
+                    assert.equal(outboard.root, root(spec, data).text, spec);
+                    assert.deepEqual(await outboard.damagedOf(file, options), []);
+                    const [first, ...others] = await outboard.damagedOf(new Blob([damaged]), options);
+                    assert.ok(first.of === "file" && first.start <= 3_400_000 && first.end > 3_400_000 && others.length === 0, spec);
+                    for (const [start, end] of [[0, 1], [1_048_576, 1_048_577], [1_500_000, 4_500_001], [0, 5_500_003], [5_500_002, 5_500_003]]) {
+                        const proof = await Proof.rangeOf(spec, file, start, end, options);
+                        assert.deepEqual(proof.toBytes(), Proof.ofRange(spec, data, start, end).toBytes());
+                        proof.verifyRange(root(spec, data), data.subarray(start, end));
+                    }
+                }
+            }
+            for (const old of [1, 1000, 1_048_576, 4_999_999, 5_500_003]) {
+                const proof = await Proof.consistencyOf("rfc6962:sha256:1KiB", new Blob([bytes(5_500_003)]), old, { pool });
+                proof.verifyConsistency(root("rfc6962:sha256:1KiB", bytes(old)), root("rfc6962:sha256:1KiB", bytes(5_500_003)));
+            }
+            await assert.rejects(Proof.rangeOf("rfc6962", new Blob([bytes(9)]), 5, 5), refused("proof"));
+            await assert.rejects(Proof.consistencyOf("rfc6962", new Blob([bytes(9)]), 10), refused("proof"));
+            await assert.rejects(keepOf("dmverity", 1, new Blob([bytes(5)])), refused("format"));
+            await assert.rejects(keepOf("rfc6962:sha256:1", 1, new Blob([bytes(1 << 21)])), refused("length"));
+        } finally {
+            pool.end();
+        }
+    });
+
+    test("random ranges of random files are proven from pieces", async () => {
+        const specs = fc.constantFrom("rfc6962:sha256:1KiB", "blake3", "plain:sha512:100", "s3:md5:1KiB", "mtsum", "fsverity");
+        const len = fc.integer({ min: 1, max: 3_000_000 });
+        await fc.assert(
+            fc.asyncProperty(specs, len, fc.nat(), fc.nat(), async (spec, all, one, other) => {
+                const data = bytes(all);
+                const [start, end] = [one % all, other % all].toSorted((a, b) => a - b);
+                const proof = Proof.parse((await Proof.rangeOf(spec, new Blob([data]), start, end + 1)).toBytes());
+                proof.verifyRange(root(spec, data), data.subarray(start, end + 1));
+            }),
+            { numRuns: 30 },
+        );
+    });
+
+    test("many files have several roots each", async () => {
+        const pool = await Pool.start(2);
+        try {
+            const lens = [0, 1, 65_536, 5_000_000, 300, 4_194_304, 4_194_305];
+            const torn = new Blob([bytes(5000)]);
+            torn.slice = () => ({ arrayBuffer: () => Promise.reject(new Error("torn")) });
+            const files = Array.from({ length: 100 }, (_, at) => new Blob([bytes(lens[at % lens.length] + at)]));
+            files[5] = torn;
+            const specs = ["sha256", "blake3", "md5", "btv2"];
+            let at = 0;
+            for await (const { file, roots, error } of hashFiles(specs, files)) {
+                assert.ok(file === files[at++]);
+                if (file === torn) assert.equal(error.code, "source");
+                else if (file.size === 0) assert.equal(error.code, "format");
+                else assert.deepEqual(roots.map(String), specs.map((spec) => root(spec, bytes(file.size)).text));
+            }
+            assert.equal(at, files.length);
+            files[5] = new Blob([]);
+            at = 0;
+            for await (const { roots } of pool.hashFiles(["sha256", "blake3"], files)) {
+                const data = bytes(files[at++].size);
+                assert.deepEqual(roots.map(String), [root("sha256", data).text, root("blake3", data).text]);
+            }
+            assert.equal(at, files.length);
+            for await (const { roots } of hashFiles(["sha256"], [files[1]])) assert.equal(roots.length, 1);
+            await assert.rejects(hashFiles(["sha256", "none"], files).next(), refused("argument"));
+            await assert.rejects(hashFiles([], files).next(), refused("argument"));
+        } finally {
+            pool.end();
+        }
     });
 
     test("workers give the same root, in every format", async () => {

@@ -1,27 +1,21 @@
 //! Outboards: written, read, and compared with files.
 
 use crate::pieces::pieces;
-use crate::refusal::{Class, Refusal};
+use crate::refusal::Refusal;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use mksum::outboard::{Damage, KeptLayout, Outboard, keep as outboard_of};
+use mksum::outboard::{Damage, KeptLayout, Outboard, keep_from};
 use mksum::{Plan, Spec};
 
-/// The size limit of an outboard, in bytes.
-const MOST: u64 = 1 << 28;
+/// Returns the longest unit of at most `at_most` bytes, and at least a leaf.
+pub fn unit(spec: &Spec, at_most: u64) -> u64 {
+    KeptLayout::unit_within(spec.shape(), at_most)
+}
 
-/// Returns the outboard of bytes in memory.
-pub fn keep(spec: &Spec, at_most: u64, bytes: &[u8]) -> Result<Vec<u8>, Refusal> {
-    let (shape, len) = (spec.shape(), bytes.len() as u64);
-    shape.check(len)?;
-    let layout = KeptLayout::new(shape, len, KeptLayout::unit_within(shape, at_most));
-    let size = layout.map_or(0, |layout| layout.count().saturating_mul(spec.hash().size() as u64));
-    if size > MOST {
-        let message = format!("the outboard would have {size} bytes, more than {MOST}: keep longer subtrees");
-        return Err(Refusal::new(Class::Length, message));
-    }
-    Ok(outboard_of(spec, at_most, bytes)?)
+/// Returns the outboard of an input of `len` bytes from the digests of its pieces, which are at most a [`unit`] long.
+pub fn keep(spec: &Spec, len: u64, unit: u64, digests: &[u8]) -> Result<Vec<u8>, Refusal> {
+    Ok(keep_from(spec, unit, len, &pieces(spec, len, unit, digests)?)?)
 }
 
 /// Returns the facts of an outboard, one a line: the format, the file's length, the length of a unit, the root's text.

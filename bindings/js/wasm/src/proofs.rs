@@ -1,19 +1,37 @@
 //! Proofs: created, read and verified.
 
+use crate::pieces::pieces;
 use crate::refusal::Refusal;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use mksum::Spec;
+use mksum::{Memory, Plan, Spec};
 use mksum::proof::{Claim, Proof, Trusted};
 
-/// Returns an encoded proof of the claim.
-pub fn prove(spec: &Spec, input: &[u8], claim: &Claim) -> Result<Vec<u8>, Refusal> {
-    let proof = match claim {
-        Claim::Range(range) => Proof::of_range(spec, input, range.clone()),
-        &Claim::Consistency(old) => Proof::of_consistency(spec, input, old),
-    };
-    Ok(proof?.to_bytes())
+/// Returns an encoded proof of a claim about an input of `len` bytes, from the digests of its pieces, and from the bytes of the
+/// pieces in which the claim's range begins and ends: where they start, and the bytes.
+pub fn prove(
+    spec: &Spec,
+    len: u64,
+    at_most: u64,
+    digests: &[u8],
+    held: [(u64, &[u8]); 2],
+    claim: Claim,
+) -> Result<Vec<u8>, Refusal> {
+    let mut sent = Vec::new();
+    for edge in claim.edges(spec, len)? {
+        let own = held.iter().find_map(|&(start, bytes)| {
+            let from = edge.start.checked_sub(start)? as usize;
+            bytes.get(from..from + (edge.end - edge.start) as usize)
+        });
+        // A proof is not made without them.
+        sent.extend_from_slice(own.unwrap_or_default());
+    }
+    let [first, last] = held.map(|(start, bytes)| Memory::from(start, bytes));
+    let source = (first, (last, pieces(spec, len, at_most, digests)?));
+    let plan = Plan { threads: 1, piece: at_most, group: 1 };
+    let (_, found) = spec.prove(&source, claim.cut(spec, len)?, &plan)?;
+    Ok(Proof::new(spec, len, claim, found, sent)?.to_bytes())
 }
 
 /// Returns the facts of a proof, one a line: the format, the input's length, `range` or `consistency`, start and end of the

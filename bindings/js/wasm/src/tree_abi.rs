@@ -67,6 +67,10 @@ fn node(start: f64, len: f64, level: u32) -> Subtree {
     Subtree { start: start as u64, len: len as u64, level }
 }
 
+fn claim(start: f64, end: f64) -> Claim {
+    if start < 0.0 { Claim::Consistency(end as u64) } else { Claim::Range(start as u64..end as u64) }
+}
+
 fn text(len: u32) -> Result<&'static str, Refusal> {
     spec::text_of(buffer(len).0)
 }
@@ -255,15 +259,14 @@ exports! {
         })
     }
 
-    /// Answers a proof that a range lies in a block's bytes.
-    fn prove_range(spec: u32, block: u32, start: f64, end: f64) -> u32 {
-        let claim = Claim::Range(start as u64..end as u64);
-        of_spec(spec, |spec, blocks| proofs::prove(spec, blocks.get(block), &claim))
-    }
-
-    /// Answers a proof that a block's bytes begin with an older input, their first `old` bytes.
-    fn prove_consistency(spec: u32, block: u32, old: f64) -> u32 {
-        of_spec(spec, |spec, blocks| proofs::prove(spec, blocks.get(block), &Claim::Consistency(old as u64)))
+    /// Answers a proof: see `proofs::prove`. A `start` below zero claims consistency with the first `end` bytes, any other that
+    /// `start..end` lie in the input. Blocks have the digests of all pieces, and the bytes of the pieces at `first` and `last`.
+    fn prove(spec: u32, len: f64, at_most: f64, digests: u32, first: f64, head: u32, last: f64, tail: u32, start: f64, end: f64) -> u32 {
+        of_spec(spec, |spec, blocks| {
+            let (head, tail) = (blocks.get(head).clone(), blocks.get(tail).clone());
+            let held = [(first as u64, &head[..]), (last as u64, &tail[..])];
+            proofs::prove(spec, len as u64, at_most as u64, blocks.get(digests), held, claim(start, end))
+        })
     }
 
     /// Answers the facts of the proof in a block: see `proofs::facts`.
@@ -284,9 +287,14 @@ exports! {
         answer(|global| proofs::verify_consistency(global.blocks.get(proof), text(len)?).map(|()| []))
     }
 
-    /// Answers the outboard of a block's bytes.
-    fn keep(spec: u32, at_most: f64, block: u32) -> u32 {
-        of_spec(spec, |spec, blocks| outboards::keep(spec, at_most as u64, blocks.get(block)))
+    /// Answers the length of an outboard's units, at most `at_most` bytes, as an `f64`.
+    fn unit(spec: u32, at_most: f64) -> u32 {
+        of_spec(spec, |spec, _| Ok((outboards::unit(spec, at_most as u64) as f64).to_le_bytes()))
+    }
+
+    /// Answers the outboard of an input of `len` bytes, from a block with the digests of its pieces, at most a unit long.
+    fn keep(spec: u32, len: f64, unit: f64, digests: u32) -> u32 {
+        of_spec(spec, |spec, blocks| outboards::keep(spec, len as u64, unit as u64, blocks.get(digests)))
     }
 
     /// Answers the facts of the outboard in a block: see `outboards::facts`.

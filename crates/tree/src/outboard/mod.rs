@@ -38,7 +38,7 @@ pub use foreign::{Foreign, ForeignLayout};
 pub use header::{HEADER, Header, Identity, MAGIC};
 pub use layout::{KeptLayout, PostOrder};
 pub use observe::Observed;
-pub use partial::{PartialOutboard, SEALS, keep};
+pub use partial::{PartialOutboard, SEALS, keep, keep_from};
 
 use crate::{Digest, Error, LengthError, Root, Spec, SpecError, Subtree};
 use alloc::boxed::Box;

@@ -3,7 +3,7 @@
 use super::header::{self, Seal};
 use super::inspect::rejoin;
 use super::{HEADER, Header, KeptLayout, Observed, OutboardError, ReadAt, open};
-use crate::{Digest, Error, Hash, Memory, Plan, Role, Spec, Subtree};
+use crate::{Digest, Error, Hash, Memory, Plan, Role, Spec, Subtree, Subtrees};
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -137,15 +137,23 @@ fn is_whole(
 /// # Errors
 /// If the format has no root for this length.
 pub fn keep(spec: &Spec, at_most: u64, bytes: &[u8]) -> Result<Vec<u8>, Error> {
+    keep_from(spec, at_most, bytes.len() as u64, &Memory::new(bytes))
+}
+
+/// The outboard of an input of `len` bytes: [`keep`] from any source, such as the [`Pieces`](crate::Pieces) of a plan with the same
+/// `at_most`, which others hashed.
+///
+/// # Errors
+/// If the format has no root for this length, or `source` fails or lacks a leaf.
+pub fn keep_from(spec: &Spec, at_most: u64, len: u64, source: &(dyn Subtrees + Sync)) -> Result<Vec<u8>, Error> {
     let unit = KeptLayout::unit_within(spec.shape(), at_most);
-    let header = Header { spec: spec.clone(), len: bytes.len() as u64, unit, identity: None };
+    let header = Header { spec: spec.clone(), len, unit, identity: None };
     let (mut outboard, layout) = (header.encode()?, header.layout()?);
     let mut append = |_, digest: &Digest| {
         outboard.extend_from_slice(digest.as_bytes());
         Ok(())
     };
-    let memory = Memory::new(bytes);
-    let observed = Observed::new(&memory, layout.post_order(0), &mut append);
+    let observed = Observed::new(source, layout.post_order(0), &mut append);
     let plan = Plan { threads: 1, piece: layout.unit(), group: 1 };
     let joined = spec.root_parallel(&observed, layout.len(), &plan);
     let root = observed.finish(joined)?;
