@@ -161,9 +161,10 @@ def test_diff(big: pathlib.Path) -> None:
 def test_parts_are_planned_hashed_anywhere_and_joined(big: pathlib.Path, fmt: str) -> None:
     data = big.read_bytes()
     rows = mksum.plan(big, fmt, part=300_000)
-    assert rows == [
-        row | {"path": str(big), "mtime_ns": big.stat().st_mtime_ns} for row in mksum.plan(len(data), fmt, part=300_000)
-    ]
+    seconds, rest = divmod(big.stat().st_mtime_ns, 10**9)
+    version = f"mtime:{seconds}.{rest:09}"
+    assert rows == [row | {"path": str(big), "version": version} for row in mksum.plan(len(data), fmt, part=300_000)]
+    assert rows == mksum.plan(big, fmt, part=300_000, size=len(data), version=version)
     assert [row["offset"] for row in rows] == sorted(row["offset"] for row in rows)
     assert sum(row["length"] for row in rows) == len(data)
     sent = json.loads(json.dumps(pickle.loads(pickle.dumps(rows))))
@@ -173,6 +174,7 @@ def test_parts_are_planned_hashed_anywhere_and_joined(big: pathlib.Path, fmt: st
     for row in rows:
         part = data[row["offset"] : row["offset"] + row["length"]]
         assert mksum.map_range(row, part) in hashed
+    assert [result for _, result in mksum.map_ranges(iter(rows))] == [mksum.map_range(row) for row in rows]
     whole = mksum.plan(big, fmt, part=1 << 40)
     assert mksum.join([mksum.map_range(row) for row in whole]) == mksum.root(data, fmt)
 
@@ -203,10 +205,13 @@ def test_rows_that_are_not_one_tree(big: pathlib.Path) -> None:
         ("level", 0),
         ("level", 999),
         ("digest", None),
+        ("schema", 2),
+        ("path", "other"),
+        ("version", "other"),
     ]:
         refused([hashed[0] | {key: value}, *hashed[1:]])
         refused([*hashed[:-1], hashed[-1] | {key: value}])
-    for key in hashed[0]:
+    for key in {*hashed[0]} - {"kind"}:
         refused([{name: value for name, value in hashed[0].items() if name != key}, *hashed[1:]])
     with pytest.raises(mksum.RowError):
         mksum.map_range(rows[0], b"short")
@@ -214,7 +219,11 @@ def test_rows_that_are_not_one_tree(big: pathlib.Path) -> None:
         mksum.map_range(rows[0] | {"length": 5}, b"short")
     with pytest.raises(mksum.LengthError):
         mksum.plan(0, "btv2") or mksum.plan(1000, "dmverity")
-    assert mksum.plan(0) == []
+    assert [(row["offset"], row["length"]) for row in mksum.plan(0)] == [(0, 0)]
+    with pytest.raises(mksum.RowError, match="no path"):
+        mksum.map_range(mksum.plan(5)[0])
+    with pytest.raises(TypeError):
+        mksum.plan(big, size=5)
     big.write_bytes(big.read_bytes() + b"x")
     with pytest.raises(mksum.ChangedError):
         mksum.map_range(rows[0])
