@@ -88,6 +88,7 @@ def hash(
         PySparkException: The job failed: run it again with the same ledger.
     """
     spec, run = str(mksum.Spec(fmt) if isinstance(fmt, str) else fmt), uuid.uuid4().hex
+    progress = _Progress(spark, on_progress)
     # What was listed is written down first, so that all later steps are about the same versions.
     listed = f"{ledger.rstrip('/')}/inputs/run={run}"
     _inputs(spark, source, files).write.json(listed)
@@ -97,7 +98,7 @@ def hash(
     try:
         count = tasks.count()
         if count:
-            with _Progress(spark, on_progress) as progress:
+            with progress:
                 call = functools.partial(_hashed, fmt=spec, run=run, threads=threads, files=files, done=progress.done)
                 hashed = tasks.repartition(min(count, PARTITIONS)).mapInArrow(call, f"{ROWS}, {ERRORS}, rows string")
                 # The second algorithm moves a task's file to its place when the task ends, the first when the job does.
