@@ -3,8 +3,9 @@
 
     cluster.py MKSUM --versitygw PROGRAM [TEST…]
 
-Run it with a Python that has mksum, pyspark, distributed, ray and boto3. Workers are killed, objects are replaced and deleted in the
-middle of a job, servers fail, drivers are killed: each root is the tool's, or there is an error. Stores listen on 127.0.0.1 alone.
+Run it with a Python that has mksum, pyspark, distributed, ray and boto3. Workers are killed, objects are replaced and deleted in
+the middle of a job, servers fail, drivers are killed: each root is the tool's, or there is an error. Stores listen on 127.0.0.1
+alone.
 """
 import argparse
 import collections
@@ -27,13 +28,12 @@ import unittest
 import warnings
 
 import boto3
-import mksum
-import mksum.cluster
 from stores import CLEAN, KEYS, free_port, serving
 
 MIB = 1 << 20
 PART, TASK = MIB, 12 * MIB
 FORMAT = "blake3"
+JOB = [sys.executable, __file__]
 LOCAL = "local-cluster[2,1,1024]"
 
 flags = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -197,7 +197,8 @@ class Spark:
         import mksum.spark
 
         frame = self.session.createDataFrame(kept, mksum.spark.RESULTS)
-        return [row.asDict() for row in mksum.spark.verify(self.session, frame, str(ledger), FORMAT, part=PART, task=TASK).collect()]
+        found = mksum.spark.verify(self.session, frame, str(ledger), FORMAT, part=PART, task=TASK)
+        return [row.asDict() for row in found.collect()]
 
     def kill(self):
         executors = processes("CoarseGrainedExecutorBackend", self.session.sparkContext.applicationId)
@@ -395,7 +396,7 @@ class Engine:
         self.only_wrong(self.engine.hash("s3://bucket/", self.ledger), "failed", "have two digests")
 
     def test_7_the_driver_is_killed(self):
-        command = [sys.executable, __file__, CHOSEN.mksum, "--versitygw", CHOSEN.versitygw, "--job", self.engine.name, self.ledger]
+        command = [*JOB, CHOSEN.mksum, "--versitygw", CHOSEN.versitygw, "--job", self.engine.name, self.ledger]
         self.store.reset(lambda *_: {"slow": 0.1})
         with open(os.devnull, "wb") as nowhere:
             job = subprocess.Popen(list(map(str, command)), start_new_session=True, stdout=nowhere, stderr=nowhere)
@@ -471,10 +472,11 @@ class WithSpark(Engine, unittest.TestCase):
             (files / name).write_bytes(random.Random(name).randbytes(size))
         other = self.folder / f"{self.ledger.name}-files"
         found = self.engine.hash(str(files), other, files=LocalFileSystem())
-        self.assertEqual({row["object"]: row["root"] for row in found}, {str(p): mksum.file_root(p, FORMAT).text for p in files.iterdir()})
+        expected = {str(path): mksum.file_root(path, FORMAT).text for path in files.iterdir()}
+        self.assertEqual({row["object"]: row["root"] for row in found}, expected)
 
     def test_connect(self):
-        command = [sys.executable, __file__, CHOSEN.mksum, "--versitygw", CHOSEN.versitygw, "--job", "connect", str(self.ledger)]
+        command = [*JOB, CHOSEN.mksum, "--versitygw", CHOSEN.versitygw, "--job", "connect", str(self.ledger)]
         done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=200)
         self.assertEqual(done.returncode, 0, done.stderr[-3000:])
         self.right(json.loads(done.stdout.splitlines()[-1]))

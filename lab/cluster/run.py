@@ -38,7 +38,7 @@ CASES = {
     "object": "one object: mksum, and an obstore loop that reads its ranges of 8 MiB and hashes nothing",
     "many": "MD5 of objects of 64 KiB: mksum -r, and a boto3 loop of 16 threads with hashlib",
     "spark": "eight objects in tasks of 256 MiB: the tool, and a Spark job in a session that is warm",
-    "driver": "the memory of Spark's driver after a job, for sparse files of 1 GiB and of 16 GiB in all: Python's peak and the JVM's heap",
+    "driver": "the memory of Spark's driver after a job over sparse files of 1 GiB and of 16 GiB: Python's peak, the JVM's heap",
 }
 KEYS = {"AWS_ACCESS_KEY_ID": "an-id", "AWS_SECRET_ACCESS_KEY": "a-secret", "AWS_REGION": "us-east-1"}
 
@@ -52,7 +52,8 @@ def store(program, folder):
     for name in ("root", "side"):
         (folder / name).mkdir()
     keys = ["--access", KEYS["AWS_ACCESS_KEY_ID"], "--secret", KEYS["AWS_SECRET_ACCESS_KEY"]]
-    command = [program, *keys, "--port", f"127.0.0.1:{port}", "--quiet", "--keep-alive", "posix", "--sidecar", folder / "side", folder / "root"]
+    own = ["--port", f"127.0.0.1:{port}", "--quiet", "--keep-alive", "posix", "--sidecar", folder / "side", folder / "root"]
+    command = [program, *keys, *own]
     process = subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         for _ in range(200):
@@ -60,9 +61,8 @@ def store(program, folder):
                 break
             time.sleep(0.05)
         os.environ.update({**KEYS, "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}"})
-        client = boto3.client("s3", endpoint_url=os.environ["AWS_ENDPOINT_URL"], region_name=KEYS["AWS_REGION"],
-                              aws_access_key_id=KEYS["AWS_ACCESS_KEY_ID"], aws_secret_access_key=KEYS["AWS_SECRET_ACCESS_KEY"],
-                              config=boto3.session.Config(max_pool_connections=32))
+        # It finds the address and the keys in the environment.
+        client = boto3.client("s3", region_name=KEYS["AWS_REGION"], config=boto3.session.Config(max_pool_connections=32))
         client.create_bucket(Bucket="bucket")
         yield client
     finally:
@@ -83,7 +83,9 @@ def put(client, key, size):
 
 
 def tool(*arguments):
-    done = subprocess.run([CHOSEN.mksum, *arguments], check=True, capture_output=True, text=True)
+    done = subprocess.run([CHOSEN.mksum, *arguments], check=False, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"{arguments}: {done.stderr}")
     return {line.rpartition(" ")[2] for line in done.stdout.splitlines()}
 
 
@@ -100,7 +102,8 @@ def compared(case, subjects, amount, rounds):
     for name, found in measured.items():
         ratio = statistics.median(their / our for their, our in zip(found, ours, strict=True))
         middle = statistics.median(found)
-        row = {"case": case, "subject": name, "median": middle, "least": min(found), "most": max(found), "trials": rounds, "ratio": ratio}
+        row = {"case": case, "subject": name, "median": middle, "least": min(found), "most": max(found), "trials": rounds}
+        row["ratio"] = ratio
         rate = f"{amount / middle / 1e6:9.1f} MB/s" if amount else ""
         print(f"{case:8} {name:28} {middle:8.3f} s ({row['least']:.3f}–{row['most']:.3f}) {rate} ×{ratio:.2f}", flush=True)
         yield row
@@ -111,25 +114,30 @@ def one_object(client, rounds):
     from obstore.store import S3Store
 
     put(client, "object", CHOSEN.object)
-    reader = S3Store("bucket", config={"endpoint": os.environ["AWS_ENDPOINT_URL"], "access_key_id": KEYS["AWS_ACCESS_KEY_ID"],
-                                       "secret_access_key": KEYS["AWS_SECRET_ACCESS_KEY"], "region": KEYS["AWS_REGION"]},
-                     client_options={"allow_http": True})
+    config = {name.lower(): value for name, value in KEYS.items()} | {"aws_endpoint": os.environ["AWS_ENDPOINT_URL"]}
+    reader = S3Store("bucket", config=config, client_options={"allow_http": True})
+
+    def part(start):
+        return len(obstore.get_range(reader, "object", start=start, length=min(8 * MIB, CHOSEN.object - start)))
 
     def loop():
-        starts = range(0, CHOSEN.object, 8 * MIB)
         with concurrent.futures.ThreadPoolExecutor(8) as pool:
-            got = pool.map(lambda start: len(obstore.get_range(reader, "object", start=start, length=min(8 * MIB, CHOSEN.object - start))), starts)
-            assert sum(got) == CHOSEN.object
+            assert sum(pool.map(part, range(0, CHOSEN.object, 8 * MIB))) == CHOSEN.object
 
-    yield from compared("object", {"mksum": lambda: tool("-f", FORMAT, "s3://bucket/object"), "obstore loop": loop}, CHOSEN.object, rounds)
+    subjects = {"mksum": lambda: tool("-f", FORMAT, "s3://bucket/object"), "obstore loop": loop}
+    yield from compared("object", subjects, CHOSEN.object, rounds)
 
 
 def many_objects(client, rounds):
     chance = random.Random(2)
     bodies = [chance.randbytes(64 << 10) for _ in range(64)]
+
+    def fill(number):
+        body = number.to_bytes(8, "big") + bodies[number % 64][8:]
+        client.put_object(Bucket="bucket", Key=f"many/{number:06}", Body=body)
+
     with concurrent.futures.ThreadPoolExecutor(16) as pool:
-        list(pool.map(lambda number: client.put_object(Bucket="bucket", Key=f"many/{number:06}",
-                                                       Body=number.to_bytes(8, "big") + bodies[number % 64][8:]), range(CHOSEN.many)))
+        list(pool.map(fill, range(CHOSEN.many)))
 
     def loop():
         def one(key):
@@ -148,8 +156,14 @@ def session():
     import pyspark
     from pyspark.sql import SparkSession
 
-    os.environ.update(SPARK_LOCAL_IP="127.0.0.1", PYSPARK_PYTHON=sys.executable, SPARK_HOME=os.path.dirname(pyspark.__file__))
-    options = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.driver.host": "127.0.0.1", "spark.sql.shuffle.partitions": "8"}
+    home = os.path.dirname(pyspark.__file__)
+    os.environ.update(SPARK_LOCAL_IP="127.0.0.1", PYSPARK_PYTHON=sys.executable, SPARK_HOME=home)
+    options = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.host": "127.0.0.1",
+        "spark.sql.shuffle.partitions": "8",
+    }
     builder = SparkSession.builder.master("local[2]")
     for name, value in options.items():
         builder = builder.config(name, value)
@@ -195,7 +209,8 @@ def driver(folder):
         machine.System.gc()
         heap = machine.Runtime.getRuntime().totalMemory() - machine.Runtime.getRuntime().freeMemory()
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
-        print(f"driver   {gigabytes:3} GiB in 256 parts: Python's peak {peak / 1e6:.0f} MB, the JVM's heap {heap / 1e6:.0f} MB", flush=True)
+        words = f"Python's peak {peak / 1e6:.0f} MB, the JVM's heap {heap / 1e6:.0f} MB"
+        print(f"driver   {gigabytes:3} GiB in 256 parts: {words}", flush=True)
 
 
 def main():
@@ -228,5 +243,5 @@ if __name__ == "__main__":
     parser.add_argument("--folder", help="where the store has its files")
     parser.add_argument("--write", action="store_true")
     parser.add_argument("cases", nargs="*", help=", ".join(CASES))
-    CHOSEN = parser.parse_args()
+    CHOSEN = parser.parse_intermixed_args()
     main()

@@ -1,8 +1,8 @@
 """Trees in parts on many machines: what `mksum.spark`, `mksum.dask` and `mksum.ray` share.
 
-Inputs are planned in parts, and parts are packed into tasks of about the same cost. A worker hashes a task and writes its digests to the
-ledger before it reports. The join reads the ledger alone: after a failure, whatever is in it is not read again. A ledger is
-a folder of rows as `spec/plan.md` has them, so `mksum join --plan` reads it too, and it may hold what `mksum map` wrote:
+Inputs are planned in parts, and parts are packed into tasks of about the same cost. A worker hashes a task and writes its digests
+to the ledger before it reports. The join reads the ledger alone: after a failure, whatever is in it is not read again. A ledger
+is a folder of rows as `spec/plan.md` has them, so `mksum join --plan` reads it too, and it may hold what `mksum map` wrote:
 
     LEDGER/rows=digests/   rows of parts that were hashed, in any number of files
     LEDGER/rows=errors/    parts that could not be hashed: the same rows, with `run`, `status` and `error`
@@ -61,8 +61,8 @@ class Result(TypedDict):
     root: str | None
     """The root as `mksum` prints it; None after an error."""
     status: str
-    """`ok`; `changed`: it has another version now; `gone`: it is not there any more; `damaged`: it has another root than was kept;
-    `unfinished`: parts of it were not hashed; `failed`."""
+    """`ok`; `changed`: it has another version now; `gone`: it is not there any more; `damaged`: it has another root than was
+    kept; `unfinished`: parts of it were not hashed; `failed`."""
     error: str | None
     """What happened, and where."""
 
@@ -71,8 +71,8 @@ def inputs(source: Source, files: Any = None) -> Iterator[Input]:
     """Yields the inputs of a source.
 
     Args:
-        source: The URL of an object, a bucket or a prefix; the path of a file or folder; or an iterable of inputs. ETags may be in
-            quotes.
+        source: The URL of an object, a bucket or a prefix; the path of a file or folder; or an iterable of inputs. ETags may
+            be in quotes.
         files: A `pyarrow.fs.FileSystem` that has them, such as `HadoopFileSystem`; of fsspec, `PyFileSystem(FSSpecHandler(…))`.
     """
     if not isinstance(source, str | bytes | os.PathLike):
@@ -219,7 +219,7 @@ def _compare(row: Part, files: Any) -> None:
 
 def _status(error: Exception) -> str:
     if isinstance(error, ChangedError):
-        # The engine has one error for both; what is gone has no bytes to be compared.
+        # An object that is deleted while it is read has changed, as the engine sees it.
         return "gone" if "it is gone" in str(error) else "changed"
     return "gone" if isinstance(error, FileNotFoundError) else "failed"
 
@@ -277,8 +277,8 @@ def joined(
             result["error"] = failure["error"] if failure else words
             return result
         span: Span = {**item, "parts": wanted}
-        parts = (cast("HashedPart", {**row, "kind": "digest", "digest": digests[bounds(dict(row))]}) for row in rows_of([span], fmt))
-        result["root"], result["status"] = mksum.join(parts).text, "ok"
+        parts = ({**row, "kind": "digest", "digest": digests[bounds(dict(row))]} for row in rows_of([span], fmt))
+        result["root"], result["status"] = mksum.join(cast("Iterable[HashedPart]", parts)).text, "ok"
     except MksumError as error:
         result["error"] = str(error)
     return result
@@ -417,7 +417,8 @@ def verify(kept: Iterable[Result], ledger: str, fmt: Format = "rfc6962", **optio
     """Reads objects again and compares their roots with those that were kept, with a new ledger.
 
     Args:
-        kept: Results of an earlier `hash`; those without a root are left out. A random sample of them finds decay at a part of the cost.
+        kept: Results of an earlier `hash`; those without a root are left out. A random sample of them finds decay
+            at a part of the cost.
         ledger: An empty folder; after a failure the same again.
         fmt: The format of the roots.
         options: Those of `hash`.

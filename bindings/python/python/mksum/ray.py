@@ -21,7 +21,7 @@ AHEAD = 1000
 
 
 def each(call: Callable[[list[Span]], int], tasks: Iterable[list[Span]]) -> Iterator[int]:
-    """Calls a function with each task on the workers. Tasks of workers and nodes that die are given to others, up to eight times."""
+    """Calls a function with each task on the workers. Tasks of those that die are given to others, up to eight times."""
     remote = ray.remote(max_retries=8, num_cpus=1)(_call)
     held, left = ray.put(call), iter(tasks)
     running = [remote.remote(held, task) for task in itertools.islice(left, AHEAD)]

@@ -3,12 +3,13 @@
 >>> frame = mksum.spark.hash(spark, "s3://bucket/prefix/", "s3a://other/ledger", "blake3")      # doctest: +SKIP
 >>> frame.where("status != 'ok'").show()                                                        # doctest: +SKIP
 
-Workers read the objects by themselves; between them go only rows of plans and ledgers (see `mksum.cluster`). What must be read is
-packed into tasks, and a Spark task hashes one of them. Its rows are in the ledger when it ends, also if the driver or the job ends
-before the others. The join reads the ledger. So the result may be read twice, and a run after a failure reads what is missing.
+Workers read the objects by themselves; between them go only rows of plans and ledgers (see `mksum.cluster`). What must be read
+is packed into tasks, and a Spark task hashes one of them. Its rows are in the ledger when it ends, also if the driver or the job
+ends before the others. The join reads the ledger. So the result may be read twice, and a run after a failure reads what is
+missing.
 
-URLs of objects are mksum's (`s3://`, `gs://`, `az://`, `https://`), with the credentials of the workers' environment; the ledger's
-folder is one that Spark writes to (`s3a://`, `hdfs://`, `abfss://`, a path that all machines share).
+URLs of objects are mksum's (`s3://`, `gs://`, `az://`, `https://`), with the credentials of the workers' environment; the
+ledger's folder is one that Spark writes to (`s3a://`, `hdfs://`, `abfss://`, a path that all machines share).
 """
 
 # pyspark and pyarrow are optional.
@@ -44,6 +45,7 @@ ROWS = (
 )
 ERRORS = "run string, status string, error string"
 RESULTS = "object string, etag string, size bigint, root string, status string, error string"
+BOUND = ("offset", "length", "level")
 BOUNDS = "struct<offset: bigint, length: bigint, level: int>"
 TASKS = f"spans array<struct<path: string, version: string, size: bigint, parts: array<{BOUNDS}>>>"
 
@@ -74,14 +76,16 @@ def hash(
         ledger: The URI of a folder: new, or that of an earlier run, which is continued. Two jobs at the same time need two.
         fmt: The format.
         part: The longest part, in bytes.
-        task: The cost of a Spark task, in bytes: its bytes, and 4 MiB for each input. A worker that dies loses the tasks in its hands.
+        task: The cost of a Spark task, in bytes: its bytes, and 4 MiB for each input. A worker that dies loses the tasks in its
+            hands.
         threads: The threads of a task: as many as `spark.task.cpus`.
         files: A `pyarrow.fs.FileSystem` that has the inputs, such as HadoopFileSystem.
         on_progress: Called with the bytes that were hashed since the last call, about once a second, in another thread; not
             with Connect, whose sessions have `addProgressHandler`.
 
     Returns:
-        A frame with the columns of `mksum.cluster.Result`: object, etag, size, root, status, error. It is computed from the ledger.
+        A frame with the columns of `mksum.cluster.Result`: object, etag, size, root, status, error. It is computed from the
+        ledger.
 
     Raises:
         FormatError: The format is unknown.
@@ -116,7 +120,8 @@ def verify(spark: SparkSession, kept: DataFrame, ledger: str, fmt: Format = "rfc
 
     Args:
         spark: The session.
-        kept: The frame of an earlier `hash`; rows without a root are left out. `kept.sample(0.01)` finds decay at a part of the cost.
+        kept: The frame of an earlier `hash`; rows without a root are left out. `kept.sample(0.01)` finds decay at a part of
+            the cost.
         ledger: The URI of a new folder; after a failure the same again.
         fmt: The format of the roots.
         options: Those of `hash`.
@@ -141,8 +146,9 @@ def register(spark: SparkSession) -> None:
 class MksumSource(DataSource):
     """The data source `mksum`: what is at a path or URL, as rows.
 
-    `spark.read.format("mksum").options(fmt="blake3").load("s3://bucket/prefix/")` has the rows of a ledger: it hashes all parts, each
-    time that the frame is read (`hash` writes them down first). Parts that cannot be hashed have no digest, and an `error`.
+    `spark.read.format("mksum").options(fmt="blake3").load("s3://bucket/prefix/")` has the rows of a ledger: it hashes all
+    parts, each time that the frame is read (`hash` writes them down first). Parts that cannot be hashed have no digest, and an
+    `error`.
     The driver lists the inputs and holds the plan; a partition is a list of parts.
 
     Options: `fmt`, `part`, `task` and `threads` as for `hash`; `rows`, which may be `inputs` for the listing alone, by a worker.
@@ -194,7 +200,7 @@ class _Reader(DataSourceReader):
         return _batches(rows, f"{ROWS}, status string, error string")
 
 
-def _inputs(spark: SparkSession, source: Source, files: Any) -> DataFrame:
+def _inputs(spark: SparkSession, source: Any, files: Any) -> DataFrame:
     """The inputs of a source, as a frame."""
     if hasattr(source, "mapInArrow"):
         etag = F.regexp_replace(F.col("etag"), '"', "").alias("version")
@@ -264,7 +270,7 @@ def _missing(batches: Batches, fmt: str, part: int, task: int) -> Batches:
                 continue
 
     for spans in cluster.packed(wanted(), task):
-        plain = [{**span, "parts": [dict(zip(("offset", "length", "level"), one, strict=True)) for one in span["parts"]]} for span in spans]
+        plain = [{**span, "parts": [dict(zip(BOUND, one, strict=True)) for one in span["parts"]]} for span in spans]
         yield from _batches([{"spans": plain}], TASKS)
 
 
@@ -273,11 +279,9 @@ def _hashed(
 ) -> Batches:
     """The rows of the ledger for tasks."""
     for row in itertools.chain.from_iterable(batch.to_pylist() for batch in batches):
-        spans: list[Span] = [
-            {**span, "parts": [(one["offset"], one["length"], one["level"]) for one in span["parts"]]} for span in row["spans"]
-        ]
+        spans: Any = [{**span, "parts": [cluster.bounds(one) for one in span["parts"]]} for span in row["spans"]]
 
-        def rows(spans: list[Span] = spans) -> Iterator[dict[str, Any]]:
+        def rows(spans: Any = spans) -> Iterator[dict[str, Any]]:
             for found in cluster.hashed(spans, fmt, threads=threads, files=files):
                 if "error" in found:
                     yield {**found, "run": run, "rows": "errors"}
@@ -300,7 +304,8 @@ def _joined(batches: Batches, fmt: str, part: int) -> Batches:
 
 def _with_errors(batches: Batches) -> Batches:
     """The batches; those of a run without errors get the columns."""
-    for batch in batches:
+    for found in batches:
+        batch = found
         for name in ("run", "status", "error"):
             if name not in batch.schema.names:
                 batch = batch.append_column(name, pa.nulls(batch.num_rows, pa.string()))
