@@ -6,10 +6,12 @@ import pathlib
 import pickle
 import random
 import time
+from collections.abc import Iterator
 
 import mksum
 import pytest
 from conftest import noise
+from mksum.types import Part
 
 KIB = 1024
 
@@ -218,7 +220,7 @@ def test_rows_that_are_not_one_tree(big: pathlib.Path) -> None:
     with pytest.raises(mksum.RowError):
         mksum.map_range(rows[0] | {"length": 5}, b"short")
     with pytest.raises(mksum.LengthError):
-        mksum.plan(0, "btv2") or mksum.plan(1000, "dmverity")
+        mksum.plan(1000, "dmverity")
     assert [(row["offset"], row["length"]) for row in mksum.plan(0)] == [(0, 0)]
     with pytest.raises(mksum.RowError, match="no path"):
         mksum.map_range(mksum.plan(5)[0])
@@ -236,3 +238,66 @@ def test_rows_that_are_not_one_tree(big: pathlib.Path) -> None:
         mksum.map_range(rows[0])
     with pytest.raises(mksum.NotFoundError):
         mksum.plan(big)
+
+
+def test_many_rows_are_hashed_in_order(big: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    files = [tmp_path / f"{number}" for number in range(30)]
+    for number, path in enumerate(files):
+        path.write_bytes(noise(number * 1000, number))
+    rows = [row for path in [*files[:20], big, *files[20:], big] for row in mksum.plan(path, "blake3", part=300_000)]
+    assert [(row, mksum.map_range(row)) for row in rows] == list(mksum.map_ranges(rows))
+    count = 0
+
+    def told(more: int) -> None:
+        nonlocal count
+        count += more
+
+    assert len(list(mksum.map_ranges(iter(rows), threads=1, on_progress=told))) == len(rows)
+    assert count == sum(row["length"] for row in rows)
+    # A file that fails ends its own rows alone, and what is no row only itself.
+    files[5].write_bytes(b"other")
+    files[6].unlink()
+    big.write_bytes(noise(5_000_017, 1))
+    wrong = [*rows[:3], rows[0] | {"schema": 2}, 7, *rows[3:]]
+    results = [result for _, result in mksum.map_ranges(wrong)]  # type: ignore[arg-type]
+    kinds = [type(result).__name__ for result in results]
+    assert kinds[3:5] == ["RowError", "TypeError"]
+    for row, result in zip(rows, results[:3] + results[5:], strict=True):
+        path = pathlib.Path(row["path"])
+        if path == files[6]:
+            assert isinstance(result, mksum.NotFoundError)
+        elif path in (files[5], big):
+            assert isinstance(result, mksum.ChangedError)
+            assert result.expected == (row["version"], row["size"])
+        else:
+            assert result == mksum.map_range(row)
+    # Nobody waits for the rest.
+    for _ in mksum.map_ranges(rows * 100):
+        break
+
+    def failing() -> Iterator[Part]:
+        yield rows[0]
+        raise ZeroDivisionError
+
+    ranges = mksum.map_ranges(failing())
+    assert next(ranges)[1] == mksum.map_range(rows[0])
+    with pytest.raises(ZeroDivisionError):
+        next(ranges)
+
+
+def test_a_row_has_the_bytes_of_a_name_that_is_not_utf8(tmp_path: pathlib.Path) -> None:
+    path = os.path.join(os.fsencode(tmp_path), b"a\xff")
+    try:
+        with open(path, "wb") as file:
+            file.write(b"abc")
+    except OSError:
+        pytest.skip("this file system has no such names")
+    [row] = mksum.plan(path, "blake3")
+    assert json.loads(json.dumps(row)) == row
+    assert mksum.join([mksum.map_range(row)]) == mksum.root(b"abc", "blake3")
+
+
+def test_what_cannot_be_listed(tmp_path: pathlib.Path) -> None:
+    for url in (tmp_path, "https://localhost/folder/", "s3:/bucket"):
+        with pytest.raises(mksum.RefusedError):
+            list(mksum.list_objects(url))

@@ -34,7 +34,7 @@ TASK = 1 << 30
 REQUEST = 4 << 20
 """What an input costs beside its bytes: a request takes about as long as these."""
 
-Source: TypeAlias = "AnyPath | Iterable[Input]"
+Source: TypeAlias = AnyPath | Iterable[Input]
 """A URL, a path, a folder; or the inputs themselves."""
 Bounds: TypeAlias = tuple[int, int, int]
 """A part of an input: its offset and length in bytes, its levels above the leaves."""

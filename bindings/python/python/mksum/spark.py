@@ -35,7 +35,7 @@ from mksum.cluster import PART, TASK, Result, Span
 from mksum.types import AnyPath, Format, Input
 
 Batches: TypeAlias = "Iterator[pa.RecordBatch]"
-Source: TypeAlias = "AnyPath | DataFrame"
+Source: TypeAlias = AnyPath | DataFrame
 """A URL, a path, a folder; or a frame of inputs with the columns `path`, `size` and `etag`."""
 
 INPUTS = "path string, size bigint, version string"
