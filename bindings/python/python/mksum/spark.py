@@ -6,7 +6,7 @@
 Workers read the objects by themselves; between them go only rows of plans and ledgers (see `mksum.cluster`). What must be read
 is packed into tasks, and a Spark task hashes one of them. Its rows are in the ledger when it ends, also if the driver or the job
 ends before the others. The join reads the ledger. So the result may be read twice, and a run after a failure reads what is
-missing.
+missing. `LEDGER/inputs/` has the listing of each run, which its result needs and later runs do not.
 
 URLs of objects are mksum's (`s3://`, `gs://`, `az://`, `https://`), with the credentials of the workers' environment; the
 ledger's folder is one that Spark writes to (`s3a://`, `hdfs://`, `abfss://`, a path that all machines share).
