@@ -400,7 +400,7 @@ class Engine:
         self.store.reset(lambda *_: {"slow": 0.1})
         with open(os.devnull, "wb") as nowhere:
             job = subprocess.Popen(list(map(str, command)), start_new_session=True, stdout=nowhere, stderr=nowhere)
-        rows, deadline = self.ledger / "rows=digests", time.monotonic() + 120
+        rows, deadline = self.ledger / "rows=digests", time.monotonic() + 300
         while self.in_ledger(rows) < 8 * MIB:
             self.assertIsNone(job.poll(), "it ended too early")
             self.assertLess(time.monotonic(), deadline)
@@ -477,7 +477,7 @@ class WithSpark(Engine, unittest.TestCase):
 
     def test_connect(self):
         command = [*JOB, CHOSEN.mksum, "--versitygw", CHOSEN.versitygw, "--job", "connect", str(self.ledger)]
-        done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=200)
+        done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=400)
         self.assertEqual(done.returncode, 0, done.stderr[-3000:])
         self.right(json.loads(done.stdout.splitlines()[-1]))
         self.right(self.engine.hash("s3://bucket/", self.ledger))
