@@ -137,6 +137,11 @@ for thing in "$@"; do
         # S3 servers: one over files, and one with checksums and versions, whose client comes with it.
         versitygw) versitygw v1.8.0 ;;
         moto) packages moto 'moto[server]==5.2.5' ;;
+        # Engines of clusters, and a client of S3; Spark needs a JVM; PySpark asks for pandas, but not of version 3.
+        cluster)
+            apt java default-jre-headless
+            packages cluster 'pyspark[connect]==4.3.0' pandas==2.3.3 distributed==2026.8.0 ray==2.60.0 pyarrow==26.0.1 boto3==1.44.5
+            ;;
         pkg-config) apt pkg-config pkg-config ;;
         valgrind) apt valgrind valgrind ;;
         node) apt node nodejs && apt npm npm ;;

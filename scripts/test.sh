@@ -68,6 +68,17 @@ stores() {
     scripts/stores.py "$target/release/mksum" --versitygw "$target/stores/versitygw" --python "$target/moto/bin/python"
 }
 
+# Clusters on this machine, of Spark, Dask and Ray: workers and drivers are killed, objects are replaced, stores fail.
+cluster() {
+    scripts/need.sh python python-package versitygw cluster
+    build
+    # For the system's own glibc: users' wheels are built by the stage `python`.
+    rm -rf "$target/cluster/dist"
+    "$target/python/venv/bin/maturin" build --quiet --release --locked --manifest-path bindings/python/Cargo.toml --out "$target/cluster/dist"
+    "$target/cluster/bin/pip" install --quiet --disable-pip-version-check --force-reinstall --no-deps "$target"/cluster/dist/*.whl
+    "$target/cluster/bin/python" scripts/cluster.py "$target/release/mksum" --versitygw "$target/stores/versitygw"
+}
+
 # Trees on OpenCL devices: each runtime for CPUs alone, then with a gigabyte of memory, then no device at all.
 gpu() {
     scripts/need.sh pocl intel-opencl python
@@ -150,7 +161,7 @@ build() {
     cargo build --release --quiet --package mksum-cli
 }
 
-stages=(lint rust spec vectors tool stores gpu c systems windows lanes languages js python lab fuzz)
+stages=(lint rust spec vectors tool stores cluster gpu c systems windows lanes languages js python lab fuzz)
 if [ "${1:-}" = --list ]; then
     printf '%s\n' "${stages[@]}"
     exit

@@ -31,7 +31,7 @@ wheel=$(echo "$folder"/dist/mksum-*-cp311-abi3-manylinux*_2_17_*.whl)
 # A cap, so that it does not grow unseen: README.md tells the size.
 size=$(stat -c %s "$wheel")
 echo "$(basename "$wheel"): $size bytes"
-[ "$size" -le 1600000 ] || { echo "test.sh: the wheel has $size bytes: more than 1,600,000" >&2; exit 1; }
+[ "$size" -le 5500000 ] || { echo "test.sh: the wheel has $size bytes: more than 5,500,000" >&2; exit 1; }
 python3 - "$wheel" <<'P'
 import sys, zipfile
 names = zipfile.ZipFile(sys.argv[1]).namelist()
@@ -49,7 +49,9 @@ install() {
 
 step "types"
 uv pip install --quiet --python "$tools/python" --reinstall --no-deps "$wheel"
-python -m mypy.stubtest mksum --mypy-config-file pyproject.toml
+# Modules for engines of clusters, which are not installed here: the stage `cluster` tests them.
+printf 'mksum.%s\n' spark dask ray > "$folder/optional"
+python -m mypy.stubtest mksum --mypy-config-file pyproject.toml --allowlist "$folder/optional"
 mypy --strict python/mksum examples
 pyright --pythonpath "$tools/python" python/mksum examples
 
@@ -80,7 +82,7 @@ for version in 3.11 3.12 3.13 3.14 3.14t; do
     step "a clean environment of Python $version"
     if [ "$version" = 3.14t ]; then
         # A free-threaded Python before 3.15 has no stable ABI.
-        maturin build --quiet --release --locked --no-default-features --interpreter "$python" --out "$folder/dist-t"
+        maturin build --quiet --release --locked --no-default-features --features stores --interpreter "$python" --out "$folder/dist-t"
         wheel=$(echo "$folder"/dist-t/mksum-*.whl)
     fi
     install "$version" "$python"

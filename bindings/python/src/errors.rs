@@ -158,6 +158,10 @@ pub fn io(py: Python<'_>, reason: Error) -> PyErr {
         Error::Format { error: mksum::Error::NeedsLength(_), .. } => {
             raise(py, |py| Raised::new(py, "LengthError", message)?.path(&path))
         }
+        Error::Refused { refusal: Refusal::Version { planned, found }, .. } => raise(py, |py| {
+            let raised = Raised::new(py, "ChangedError", message)?.path(&path)?;
+            raised.set("expected", planned)?.set("found", found)
+        }),
         Error::Refused { refusal, .. } => raise(py, |py| {
             let raised = Raised::new(py, "RefusedError", message)?.path(&path)?;
             match refusal {
@@ -175,11 +179,6 @@ pub fn io(py: Python<'_>, reason: Error) -> PyErr {
 pub fn damaged(py: Python<'_>, path: &Path, message: String, ranges: Vec<(u64, u64)>) -> PyErr {
     let offset = ranges.first().map(|range| range.0);
     raise(py, |py| Raised::new(py, "DamagedError", message)?.path(path)?.set("offset", offset)?.set("ranges", ranges))
-}
-
-/// A file that was changed: `found` says how.
-pub fn changed(py: Python<'_>, path: &Path, found: &str) -> PyErr {
-    io(py, Error::Changed { path: path.into(), how: found.into() })
 }
 
 /// The panic of a thread: a bug of mksum, and no reason to end the interpreter.

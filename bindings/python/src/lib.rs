@@ -11,12 +11,15 @@ mod formats;
 mod frontier;
 mod growing;
 mod hasher;
+mod listing;
 mod many;
 mod outboard;
 mod parts;
 mod proof;
 mod python_file;
+mod ranges;
 mod root;
+mod rows;
 mod spec;
 mod work;
 
@@ -37,10 +40,12 @@ mod _mksum {
             plain, rfc6962, s3, sha1, sha3_224, sha3_256, sha3_384, sha3_512, sha224, sha256, sha384, sha512,
             sha512_256, sm3,
         },
+        listing::{Objects, list_objects},
         many::{Files, hash_files},
         outboard::Outboard,
         parts::{join, map_range, plan},
         proof::{check_consistency, check_proof, prove, prove_consistency},
+        ranges::{Ranges, map_ranges},
         root::{Root, root},
         spec::Spec,
         work::Stop,

@@ -6,10 +6,12 @@ import pathlib
 import pickle
 import random
 import time
+from collections.abc import Iterator
 
 import mksum
 import pytest
 from conftest import noise
+from mksum.types import Part
 
 KIB = 1024
 
@@ -161,9 +163,10 @@ def test_diff(big: pathlib.Path) -> None:
 def test_parts_are_planned_hashed_anywhere_and_joined(big: pathlib.Path, fmt: str) -> None:
     data = big.read_bytes()
     rows = mksum.plan(big, fmt, part=300_000)
-    assert rows == [
-        row | {"path": str(big), "mtime_ns": big.stat().st_mtime_ns} for row in mksum.plan(len(data), fmt, part=300_000)
-    ]
+    seconds, rest = divmod(big.stat().st_mtime_ns, 10**9)
+    version = f"mtime:{seconds}.{rest:09}"
+    assert rows == [row | {"path": str(big), "version": version} for row in mksum.plan(len(data), fmt, part=300_000)]
+    assert rows == mksum.plan(big, fmt, part=300_000, size=len(data), version=version)
     assert [row["offset"] for row in rows] == sorted(row["offset"] for row in rows)
     assert sum(row["length"] for row in rows) == len(data)
     sent = json.loads(json.dumps(pickle.loads(pickle.dumps(rows))))
@@ -173,6 +176,7 @@ def test_parts_are_planned_hashed_anywhere_and_joined(big: pathlib.Path, fmt: st
     for row in rows:
         part = data[row["offset"] : row["offset"] + row["length"]]
         assert mksum.map_range(row, part) in hashed
+    assert [result for _, result in mksum.map_ranges(iter(rows))] == [mksum.map_range(row) for row in rows]
     whole = mksum.plan(big, fmt, part=1 << 40)
     assert mksum.join([mksum.map_range(row) for row in whole]) == mksum.root(data, fmt)
 
@@ -203,18 +207,25 @@ def test_rows_that_are_not_one_tree(big: pathlib.Path) -> None:
         ("level", 0),
         ("level", 999),
         ("digest", None),
+        ("schema", 2),
+        ("path", "other"),
+        ("version", "other"),
     ]:
         refused([hashed[0] | {key: value}, *hashed[1:]])
         refused([*hashed[:-1], hashed[-1] | {key: value}])
-    for key in hashed[0]:
+    for key in {*hashed[0]} - {"kind"}:
         refused([{name: value for name, value in hashed[0].items() if name != key}, *hashed[1:]])
     with pytest.raises(mksum.RowError):
         mksum.map_range(rows[0], b"short")
     with pytest.raises(mksum.RowError):
         mksum.map_range(rows[0] | {"length": 5}, b"short")
     with pytest.raises(mksum.LengthError):
-        mksum.plan(0, "btv2") or mksum.plan(1000, "dmverity")
-    assert mksum.plan(0) == []
+        mksum.plan(1000, "dmverity")
+    assert [(row["offset"], row["length"]) for row in mksum.plan(0)] == [(0, 0)]
+    with pytest.raises(mksum.RowError, match="no path"):
+        mksum.map_range(mksum.plan(5)[0])
+    with pytest.raises(TypeError):
+        mksum.plan(big, size=5)
     big.write_bytes(big.read_bytes() + b"x")
     with pytest.raises(mksum.ChangedError):
         mksum.map_range(rows[0])
@@ -227,3 +238,66 @@ def test_rows_that_are_not_one_tree(big: pathlib.Path) -> None:
         mksum.map_range(rows[0])
     with pytest.raises(mksum.NotFoundError):
         mksum.plan(big)
+
+
+def test_many_rows_are_hashed_in_order(big: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    files = [tmp_path / f"{number}" for number in range(30)]
+    for number, path in enumerate(files):
+        path.write_bytes(noise(number * 1000, number))
+    rows = [row for path in [*files[:20], big, *files[20:], big] for row in mksum.plan(path, "blake3", part=300_000)]
+    assert [(row, mksum.map_range(row)) for row in rows] == list(mksum.map_ranges(rows))
+    count = 0
+
+    def told(more: int) -> None:
+        nonlocal count
+        count += more
+
+    assert len(list(mksum.map_ranges(iter(rows), threads=1, on_progress=told))) == len(rows)
+    assert count == sum(row["length"] for row in rows)
+    # A file that fails ends its own rows alone, and what is no row only itself.
+    files[5].write_bytes(b"other")
+    files[6].unlink()
+    big.write_bytes(noise(5_000_017, 1))
+    wrong = [*rows[:3], rows[0] | {"schema": 2}, 7, *rows[3:]]
+    results = [result for _, result in mksum.map_ranges(wrong)]  # type: ignore[arg-type]
+    kinds = [type(result).__name__ for result in results]
+    assert kinds[3:5] == ["RowError", "TypeError"]
+    for row, result in zip(rows, results[:3] + results[5:], strict=True):
+        path = pathlib.Path(row["path"])
+        if path == files[6]:
+            assert isinstance(result, mksum.NotFoundError)
+        elif path in (files[5], big):
+            assert isinstance(result, mksum.ChangedError)
+            assert result.expected == (row["version"], row["size"])
+        else:
+            assert result == mksum.map_range(row)
+    # Nobody waits for the rest.
+    for _ in mksum.map_ranges(rows * 100):
+        break
+
+    def failing() -> Iterator[Part]:
+        yield rows[0]
+        raise ZeroDivisionError
+
+    ranges = mksum.map_ranges(failing())
+    assert next(ranges)[1] == mksum.map_range(rows[0])
+    with pytest.raises(ZeroDivisionError):
+        next(ranges)
+
+
+def test_a_row_has_the_bytes_of_a_name_that_is_not_utf8(tmp_path: pathlib.Path) -> None:
+    path = os.path.join(os.fsencode(tmp_path), b"a\xff")
+    try:
+        with open(path, "wb") as file:
+            file.write(b"abc")
+    except OSError:
+        pytest.skip("this file system has no such names")
+    [row] = mksum.plan(path, "blake3")
+    assert json.loads(json.dumps(row)) == row
+    assert mksum.join([mksum.map_range(row)]) == mksum.root(b"abc", "blake3")
+
+
+def test_what_cannot_be_listed(tmp_path: pathlib.Path) -> None:
+    for url in (tmp_path, "https://localhost/folder/", "s3:/bucket"):
+        with pytest.raises(mksum.RefusedError):
+            list(mksum.list_objects(url))

@@ -6,13 +6,16 @@ from typing import TypeVar, final, overload
 
 from _typeshed import ReadableBuffer
 
-from mksum.types import AnyPath, Format, FormatRow, Formats, HashedPart, Part, Place, Progress, Readable, Repaired
+from mksum.errors import MksumError
+from mksum.types import AnyPath, Format, FormatRow, Formats, HashedPart, Input, Part, Place, Progress, Readable, Repaired
 
 __all__ = [
     "Files",
     "Frontier",
     "Hasher",
+    "Objects",
     "Outboard",
+    "Ranges",
     "Root",
     "Spec",
     "Stop",
@@ -32,7 +35,9 @@ __all__ = [
     "glacier",
     "hash_files",
     "join",
+    "list_objects",
     "map_range",
+    "map_ranges",
     "md5",
     "new",
     "plain",
@@ -138,6 +143,16 @@ class Stop:
 class Files(Iterator[_Result_co]):
     def __iter__(self) -> Files[_Result_co]: ...
     def __next__(self) -> _Result_co: ...
+
+@final
+class Objects(Iterator[Input]):
+    def __iter__(self) -> Objects: ...
+    def __next__(self) -> Input: ...
+
+@final
+class Ranges(Iterator[tuple[Part, HashedPart | MksumError]]):
+    def __iter__(self) -> Ranges: ...
+    def __next__(self) -> tuple[Part, HashedPart | MksumError]: ...
 
 @final
 class Outboard:
@@ -264,7 +279,15 @@ def hash_files(
     stop: Stop | None = None,
 ) -> Files[tuple[_Path, list[Root] | Exception]]: ...
 def formats() -> list[FormatRow]: ...
-def plan(source: AnyPath | int, fmt: Format = "rfc6962", *, part: int = 67108864) -> list[Part]: ...
+def list_objects(url: AnyPath) -> Objects: ...
+def plan(
+    source: AnyPath | int,
+    fmt: Format = "rfc6962",
+    *,
+    part: int = 67108864,
+    size: int | None = None,
+    version: str | None = None,
+) -> list[Part]: ...
 def map_range(
     row: Part,
     data: ReadableBuffer | None = None,
@@ -273,6 +296,13 @@ def map_range(
     on_progress: Progress | None = None,
     stop: Stop | None = None,
 ) -> HashedPart: ...
+def map_ranges(
+    rows: Iterable[Part],
+    *,
+    threads: int | None = None,
+    on_progress: Progress | None = None,
+    stop: Stop | None = None,
+) -> Ranges: ...
 def join(rows: Iterable[HashedPart]) -> Root: ...
 def prove(data: ReadableBuffer, start: int, end: int, fmt: Format = "rfc6962") -> bytes: ...
 def prove_consistency(data: ReadableBuffer, old: int, fmt: Format = "rfc6962") -> bytes: ...

@@ -29,38 +29,45 @@ class Progress(Protocol):
     def __call__(self, count: int, /) -> object: ...
 
 
+class Input(TypedDict):
+    """An input that is to be hashed: a row of a listing."""
+
+    path: str
+    """The path of the file or the URL of the object."""
+    size: int
+    """Its length in bytes."""
+    version: str
+    """Of an object the ETag without quotes; see `spec/plan.md`."""
+
+
 class Part(TypedDict):
-    """A part of a tree, from `plan`. Offsets and lengths are in bytes."""
+    """A part of a tree, from `plan`: a row of a plan (`spec/plan.md`). Offsets and lengths are in bytes."""
 
-    format: str
-    """The canonical text of the format."""
+    kind: str
+    """`range`."""
+    schema: int
+    """1."""
+    path: str
+    """The path of the file or the URL of the object; empty if only the length was planned."""
+    path_base64: NotRequired[str]
+    """The path's bytes in base64, if they are not UTF-8."""
+    version: str
+    """The version of the input."""
     size: int
     """The length of the whole input."""
+    format: str
+    """The canonical text of the format."""
     offset: int
     """The first byte of the part."""
     length: int
     """The number of its bytes."""
     level: int
     """The levels above its leaves; 0 for a leaf."""
-    path: NotRequired[str]
-    """The file, if one was planned."""
-    mtime_ns: NotRequired[int | None]
-    """The mtime of the file in nanoseconds since 1970."""
 
 
-class HashedPart(TypedDict):
-    """A part with its digest, from `map_range`. Offsets and lengths are in bytes."""
+class HashedPart(Part):
+    """A part with its digest, from `map_range`: a row of a ledger. Its `kind` is `digest`."""
 
-    format: str
-    """The canonical text of the format."""
-    size: int
-    """The length of the whole input."""
-    offset: int
-    """The first byte of the part."""
-    length: int
-    """The number of its bytes."""
-    level: int
-    """The levels above its leaves; 0 for a leaf."""
     digest: str
     """The digest in lower-case hex."""
 
@@ -114,6 +121,7 @@ __all__ = [
     "FormatRow",
     "Formats",
     "HashedPart",
+    "Input",
     "LeafRule",
     "Part",
     "Place",

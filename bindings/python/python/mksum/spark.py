@@ -1,0 +1,381 @@
+"""Roots of files and objects on a Spark cluster, classic or Connect: `pip install mksum[spark]`.
+
+>>> frame = mksum.spark.hash(spark, "s3://bucket/prefix/", "s3a://other/ledger", "blake3")      # doctest: +SKIP
+>>> frame.where("status != 'ok'").show()                                                        # doctest: +SKIP
+
+Workers read the objects by themselves; between them go only rows of plans and ledgers (see `mksum.cluster`). What must be read
+is packed into tasks, and a Spark task hashes one of them. Its rows are in the ledger when it ends, also if the driver or the job
+ends before the others. The join reads the ledger. So the result may be read twice, and a run after a failure reads what is
+missing. `LEDGER/inputs/` has the listing of each run, which its result needs and later runs do not.
+
+URLs of objects are mksum's (`s3://`, `gs://`, `az://`, `https://`), with the credentials of the workers' environment; the
+ledger's folder is one that Spark writes to (`s3a://`, `hdfs://`, `abfss://`, a path that all machines share).
+"""
+
+# pyspark and pyarrow are optional.
+# pyright: basic, reportMissingImports=false, reportMissingModuleSource=false
+
+import functools
+import itertools
+import threading
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeAlias
+
+import pyarrow as pa
+from pyspark.errors import AnalysisException, PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+from pyspark.sql.types import StructType
+
+import mksum
+from mksum import cluster
+from mksum.cluster import PART, TASK, Result, Span
+from mksum.types import AnyPath, Format, Input
+
+Batches: TypeAlias = "Iterator[pa.RecordBatch]"
+Source: TypeAlias = AnyPath | DataFrame
+"""A URL, a path, a folder; or a frame of inputs with the columns `path`, `size` and `etag`."""
+
+INPUTS = "path string, size bigint, version string"
+ROWS = (
+    "kind string, schema int, path string, version string, size bigint, format string, offset bigint, length bigint, level int, "
+    "digest string"
+)
+ERRORS = "run string, status string, error string"
+RESULTS = "object string, etag string, size bigint, root string, status string, error string"
+BOUND = ("offset", "length", "level")
+BOUNDS = "struct<offset: bigint, length: bigint, level: int>"
+TASKS = f"spans array<struct<path: string, version: string, size: bigint, parts: array<{BOUNDS}>>>"
+
+BATCH = 10_000
+"""The rows of an Arrow batch."""
+PARTITIONS = 100_000
+"""The Spark tasks of a job, at most: beyond that, each hashes several tasks."""
+
+
+def hash(
+    spark: SparkSession,
+    source: Source,
+    ledger: str,
+    fmt: Format = "rfc6962",
+    *,
+    part: int = PART,
+    task: int = TASK,
+    threads: int | None = 1,
+    files: Any = None,
+    on_progress: Callable[[int], object] | None = None,
+) -> DataFrame:
+    """Hashes what is not in the ledger, and returns a frame with the root of each input.
+
+    Args:
+        spark: The session.
+        source: A URL, a path or a folder, listed by a worker; or a frame with the columns `path`, `size` and `etag`, as of
+            S3 Inventory or of the metadata of a table. Each path is there once.
+        ledger: The URI of a folder: new, or that of an earlier run, which is continued. Two jobs at the same time need two.
+        fmt: The format.
+        part: The longest part, in bytes.
+        task: The cost of a Spark task, in bytes: its bytes, and 4 MiB for each input. A worker that dies loses the tasks in its
+            hands.
+        threads: The threads of a task: as many as `spark.task.cpus`.
+        files: A `pyarrow.fs.FileSystem` that has the inputs, such as HadoopFileSystem.
+        on_progress: Called with the bytes that were hashed since the last call, about once a second, in another thread; not
+            with Connect, whose sessions have `addProgressHandler`.
+
+    Returns:
+        A frame with the columns of `mksum.cluster.Result`: object, etag, size, root, status, error. It is computed from the
+        ledger.
+
+    Raises:
+        FormatError: The format is unknown.
+        PySparkException: The job failed: run it again with the same ledger.
+    """
+    spec, run = str(mksum.Spec(fmt) if isinstance(fmt, str) else fmt), uuid.uuid4().hex
+    progress = _Progress(spark, on_progress)
+    # What was listed is written down first, so that all later steps are about the same versions.
+    listed = f"{ledger.rstrip('/')}/inputs/run={run}"
+    _inputs(spark, source, files).write.json(listed)
+    inputs = spark.read.schema(INPUTS).json(listed)
+    known = _rows(spark, ledger, "digests", ROWS)
+    tasks = _grouped(inputs, known).mapInArrow(functools.partial(_missing, fmt=spec, part=part, task=task), TASKS).persist()
+    try:
+        count = tasks.count()
+        if count:
+            with progress:
+                call = functools.partial(_hashed, fmt=spec, run=run, threads=threads, files=files, done=progress.done)
+                hashed = tasks.repartition(min(count, PARTITIONS)).mapInArrow(call, f"{ROWS}, {ERRORS}, rows string")
+                # The second algorithm moves a task's file to its place when the task ends, the first when the job does.
+                writer = hashed.write.mode("append").option("mapreduce.fileoutputcommitter.algorithm.version", "2")
+                writer.partitionBy("rows").json(ledger)
+    finally:
+        tasks.unpersist()
+    errors = _rows(spark, ledger, "errors", f"{ROWS}, {ERRORS}")
+    rows = _grouped(inputs, _rows(spark, ledger, "digests", ROWS), errors and errors.where(F.col("run") == run))
+    return rows.mapInArrow(functools.partial(_joined, fmt=spec, part=part), RESULTS)
+
+
+def verify(spark: SparkSession, kept: DataFrame, ledger: str, fmt: Format = "rfc6962", **options: Any) -> DataFrame:
+    """Reads objects again and compares their roots with those that were kept.
+
+    Args:
+        spark: The session.
+        kept: The frame of an earlier `hash`; rows without a root are left out. `kept.sample(0.01)` finds decay at a part of
+            the cost.
+        ledger: The URI of a new folder; after a failure the same again.
+        fmt: The format of the roots.
+        options: Those of `hash`.
+
+    Returns:
+        A frame as that of `hash`. The status is `damaged` if the bytes have another root now, `changed` if the object was
+        replaced, `gone` if it was deleted.
+    """
+    kept = kept.where(F.col("root").isNotNull())
+    source = kept.select(F.col("object").alias("path"), "size", "etag")
+    found = hash(spark, source, ledger, fmt, **options)
+    roots = kept.select("object", F.col("root").alias("kept"))
+    call = functools.partial(_each, call=_compared)
+    return found.join(roots, "object").select(*found.columns, "kept").mapInArrow(call, RESULTS)
+
+
+def register(spark: SparkSession) -> None:
+    """Registers the data source `mksum` with a session: see `MksumSource`."""
+    spark.dataSource.register(MksumSource)
+
+
+class MksumSource(DataSource):
+    """The data source `mksum`: what is at a path or URL, as rows.
+
+    `spark.read.format("mksum").options(fmt="blake3").load("s3://bucket/prefix/")` has the rows of a ledger: it hashes all
+    parts, each time that the frame is read (`hash` writes them down first). Parts that cannot be hashed have no digest, and an
+    `error`.
+    The driver lists the inputs and holds the plan; a partition is a list of parts.
+
+    Options: `fmt`, `part`, `task` and `threads` as for `hash`; `rows`, which may be `inputs` for the listing alone, by a worker.
+    """
+
+    @classmethod
+    def name(cls) -> str:
+        """The name of the format."""
+        return "mksum"
+
+    def schema(self) -> str:
+        """The columns."""
+        return INPUTS if self.options.get("rows") == "inputs" else f"{ROWS}, status string, error string"
+
+    def reader(self, schema: StructType) -> "DataSourceReader":
+        """The reader for these options."""
+        return _Reader(dict(self.options))
+
+
+class _Task(InputPartition):
+    """A partition: a list of parts of inputs, or the listing of a source."""
+
+    def __init__(self, spans: list[Span] | None) -> None:
+        self.spans = spans
+
+
+class _Reader(DataSourceReader):
+    def __init__(self, options: dict[str, str]) -> None:
+        if "path" not in options:
+            raise mksum.RefusedError('nothing to read: name a path or URL in load("…")')
+        if options.get("rows", "digests") not in ("inputs", "digests"):
+            raise mksum.RefusedError(f"rows '{options['rows']}': these can be inputs or digests")
+        self.path, self.lists = options["path"], options.get("rows") == "inputs"
+        self.fmt = str(mksum.Spec(options.get("fmt", "rfc6962")))
+        self.part, self.task = int(options.get("part", PART)), int(options.get("task", TASK))
+        self.threads = int(options.get("threads", 1))
+
+    def partitions(self) -> Sequence[InputPartition]:
+        if self.lists:
+            return [_Task(None)]
+        items = ((item, cluster.planned(item, self.fmt, self.part)) for item in cluster.inputs(self.path))
+        return [_Task(spans) for spans in cluster.packed(items, self.task)] or [_Task([])]
+
+    def read(self, partition: InputPartition) -> Batches:
+        assert isinstance(partition, _Task)
+        if partition.spans is None:
+            return _batches(cluster.inputs(self.path), INPUTS)
+        rows = cluster.hashed(partition.spans, self.fmt, threads=self.threads)
+        return _batches(rows, f"{ROWS}, status string, error string")
+
+
+def _inputs(spark: SparkSession, source: Any, files: Any) -> DataFrame:
+    """The inputs of a source, as a frame."""
+    if hasattr(source, "mapInArrow"):
+        etag = F.regexp_replace(F.col("etag"), '"', "").alias("version")
+        return source.select("path", F.col("size").cast("bigint"), etag)
+    if files is None:
+        register(spark)
+        return spark.read.format("mksum").option("rows", "inputs").load(source)
+    # As a task, so that the driver needs no access and holds no listing.
+    return spark.range(1, numPartitions=1).mapInArrow(functools.partial(_list, source=source, files=files), INPUTS)
+
+
+def _list(batches: Batches, source: AnyPath, files: Any) -> Batches:
+    for _ in batches:
+        yield from _batches(cluster.inputs(source, files), INPUTS)
+
+
+def _rows(spark: SparkSession, ledger: str, kind: str, schema: str) -> DataFrame | None:
+    """The rows of a ledger as they are now; None if there are none. Those whose writer was killed are missing."""
+    whole = "schema = 1 and path is not null and offset is not null and length is not null and level is not null"
+    try:
+        found = spark.read.schema(schema).json(f"{ledger.rstrip('/')}/rows={kind}").where(whole)
+        return None if found.isEmpty() else found
+    except AnalysisException as error:
+        if error.getCondition() == "PATH_NOT_FOUND":
+            return None
+        raise
+
+
+def _grouped(inputs: DataFrame, *ledgers: DataFrame | None) -> DataFrame:
+    """Inputs and rows of ledgers, those of one input beside each other in a partition: the input first, then its rows."""
+    found = inputs.select("path", "size", "version")
+    several = [rows for rows in ledgers if rows is not None]
+    for rows in several:
+        # Of inputs that are asked for; digests of others would only be moved.
+        found = found.unionByName(rows.join(inputs.select("path"), "path", "left_semi"), allowMissingColumns=True)
+    if not several:
+        names = [field.split()[0] for field in f"{ROWS}, {ERRORS}".split(", ")]
+        return found.select(*found.columns, *(F.lit(None).alias(name) for name in names if name not in found.columns))
+    return found.repartition("path").sortWithinPartitions("path", F.col("offset").asc_nulls_first())
+
+
+def _each_input(batches: Batches) -> Iterator[tuple[Input, list[dict[str, Any]]]]:
+    """Yields each input and its rows; an input that is there twice must be the same."""
+    rows = (row for batch in batches for row in batch.to_pylist())
+    for _, group in itertools.groupby(rows, lambda row: row["path"]):
+        several = list(group)
+        heads = [row for row in several if row["offset"] is None]
+        if not heads:
+            continue
+        if any((head["version"], head["size"]) != (heads[0]["version"], heads[0]["size"]) for head in heads):
+            raise mksum.RowError(f"{heads[0]['path']}: it is among the inputs in two versions")
+        if heads[0]["version"] is None or heads[0]["size"] is None:
+            raise mksum.RowError(f"{heads[0]['path']}: it is among the inputs without size or etag")
+        item: Input = {name: heads[0][name] for name in ("path", "size", "version")}  # type: ignore[assignment]
+        yield item, [row for row in several if row["offset"] is not None]
+
+
+def _missing(batches: Batches, fmt: str, part: int, task: int) -> Batches:
+    """The tasks for what the ledger lacks."""
+
+    def wanted() -> Iterator[tuple[Input, list[cluster.Bounds]]]:
+        for item, rows in _each_input(batches):
+            try:
+                yield item, cluster.missing(item, fmt, part, rows)
+            except mksum.LengthError:
+                # It has no root in this format: the join says so.
+                continue
+
+    for spans in cluster.packed(wanted(), task):
+        plain = [{**span, "parts": [dict(zip(BOUND, one, strict=True)) for one in span["parts"]]} for span in spans]
+        yield from _batches([{"spans": plain}], TASKS)
+
+
+def _hashed(
+    batches: Batches, fmt: str, run: str, threads: int | None, files: Any, done: Callable[[int], object] | None
+) -> Batches:
+    """The rows of the ledger for tasks."""
+    for row in itertools.chain.from_iterable(batch.to_pylist() for batch in batches):
+        spans: Any = [{**span, "parts": [cluster.bounds(one) for one in span["parts"]]} for span in row["spans"]]
+
+        def rows(spans: Any = spans) -> Iterator[dict[str, Any]]:
+            for found in cluster.hashed(spans, fmt, threads=threads, files=files):
+                if "error" in found:
+                    yield {**found, "run": run, "rows": "errors"}
+                    continue
+                if done is not None:
+                    done(found["length"])
+                yield {**found, "rows": "digests"}
+
+        yield from _batches(rows(), f"{ROWS}, {ERRORS}, rows string")
+
+
+def _joined(batches: Batches, fmt: str, part: int) -> Batches:
+    """The result of each input."""
+    results = (
+        cluster.joined(item, fmt, part, [row for row in rows if row["error"] is None], [row for row in rows if row["error"]])
+        for item, rows in _each_input(_with_errors(batches))
+    )
+    return _batches(results, RESULTS)
+
+
+def _with_errors(batches: Batches) -> Batches:
+    """The batches; those of a run without errors get the columns."""
+    for found in batches:
+        batch = found
+        for name in ("run", "status", "error"):
+            if name not in batch.schema.names:
+                batch = batch.append_column(name, pa.nulls(batch.num_rows, pa.string()))
+        yield batch
+
+
+def _each(batches: Batches, call: Callable[[dict[str, Any]], Result]) -> Batches:
+    """The result of a call for each row."""
+    return _batches((call(row) for batch in batches for row in batch.to_pylist()), RESULTS)
+
+
+def _compared(row: dict[str, Any]) -> Result:
+    kept = row.pop("kept")
+    return cluster.compared(row, kept)  # type: ignore[arg-type]
+
+
+def _batches(rows: Iterable[Any], schema: str) -> Batches:
+    """Rows as Arrow batches with these columns."""
+    wanted = _arrow(schema)
+    left = iter(rows)
+    while several := list(itertools.islice(left, BATCH)):
+        yield pa.RecordBatch.from_pylist(several, schema=wanted)
+
+
+@functools.cache
+def _arrow(schema: str) -> Any:
+    """The Arrow schema for one of Spark's, as far as this module needs it."""
+    if schema == TASKS:
+        bounds = pa.struct([("offset", pa.int64()), ("length", pa.int64()), ("level", pa.int32())])
+        span = pa.struct([("path", pa.string()), ("version", pa.string()), ("size", pa.int64()), ("parts", pa.list_(bounds))])
+        return pa.schema([("spans", pa.list_(span))])
+    types = {"string": pa.string(), "bigint": pa.int64(), "int": pa.int32()}
+    return pa.schema([(name, types[kind]) for name, kind in (field.split() for field in schema.split(", "))])
+
+
+class _Progress:
+    """Tells how far a job is, from an accumulator."""
+
+    def __init__(self, spark: SparkSession, on_progress: Callable[[int], object] | None) -> None:
+        self.on_progress, self.told, self.ended = on_progress, 0, threading.Event()
+        self.done: Any = None
+        if on_progress is not None:
+            try:
+                self.count = spark.sparkContext.accumulator(0)
+            except PySparkException:
+                words = "a Connect session has no accumulators: use spark.addProgressHandler instead of on_progress"
+                raise mksum.RefusedError(words) from None
+            self.done = self.count.add
+
+    def __enter__(self) -> "_Progress":
+        self.thread = threading.Thread(target=self._run, daemon=True)
+        if self.on_progress is not None:
+            self.thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.ended.set()
+        if self.on_progress is not None:
+            self.thread.join()
+            self._tell()
+
+    def _run(self) -> None:
+        while not self.ended.wait(1):
+            self._tell()
+
+    def _tell(self) -> None:
+        now = self.count.value
+        if self.on_progress is not None and now > self.told:
+            self.on_progress(now - self.told)
+            self.told = now
+
+
+__all__ = ["MksumSource", "hash", "register", "verify"]

@@ -1,0 +1,93 @@
+//! Objects as a store lists them.
+
+use crate::ending;
+use crate::errors;
+use crate::files::path_of;
+use crate::work::{Call, TICK};
+use mksum_io::{Error, Listed, Refusal, is_url};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::sync::Mutex;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread;
+
+/// Objects that are listed before they are taken.
+const AHEAD: usize = 1000;
+
+/// The iterator of `list_objects`. When it is deleted, the listing ends.
+#[pyclass(frozen, module = "mksum")]
+pub struct Objects {
+    state: Mutex<State>,
+}
+
+struct State {
+    call: Call,
+    /// What the store lists; `None` after the end or an error.
+    found: Option<Receiver<Result<Listed, Error>>>,
+}
+
+/// Yields the objects below a URL as the store lists them, without a request for each.
+///
+/// Args:
+///     url: The URL of a bucket, or of a prefix that ends at a slash: `s3://bucket/prefix/`.
+///
+/// Yields:
+///     Dicts: `path`, the object's URL; `size` in bytes; `version`, its ETag without quotes. They are what `plan` takes.
+///
+/// Raises:
+///     RefusedError: This is not the URL of a store that can be listed.
+///     FetchError: The store does not answer.
+///     KeyboardInterrupt: Within 100 ms.
+#[pyfunction]
+pub fn list_objects(py: Python<'_>, url: &Bound<'_, PyAny>) -> PyResult<Objects> {
+    let url = path_of(url)?;
+    let call = Call::new(None, None, None);
+    let refuse = |words: &str| errors::io(py, Error::refused(&url, Refusal::Url(words.into())));
+    if !is_url(&url) {
+        return Err(refuse("not the URL of objects"));
+    }
+    let Some(stores) = call.options.objects.clone() else {
+        return Err(refuse("this build of mksum has no network client: install one with the feature 'stores'"));
+    };
+    let (sender, results) = mpsc::sync_channel(AHEAD);
+    thread::Builder::new().name("mksum".into()).spawn(move || match stores.list(&url) {
+        // Once nobody listens, the listing ends.
+        Ok(mut listing) => drop(listing.try_for_each(|found| sender.send(found))),
+        Err(error) => drop(sender.send(Err(error))),
+    })?;
+    Ok(Objects { state: Mutex::new(State { call, found: Some(results) }) })
+}
+
+#[pymethods]
+impl Objects {
+    fn __iter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let mut state = ending::lock(py, &self.state);
+        loop {
+            let Some(receiver) = state.found.take() else { return Ok(None) };
+            let (receiver, received) = ending::detach(py, move || {
+                let received = receiver.recv_timeout(TICK);
+                (receiver, received)
+            });
+            match received {
+                Ok(found) => {
+                    let found = found.map_err(|error| errors::io(py, error))?;
+                    state.found = Some(receiver);
+                    let row = PyDict::new(py);
+                    row.set_item("path", found.url.as_os_str())?;
+                    row.set_item("size", found.len)?;
+                    row.set_item("version", found.version)?;
+                    return Ok(Some(row));
+                }
+                Err(RecvTimeoutError::Disconnected) => return Ok(None),
+                Err(RecvTimeoutError::Timeout) => {
+                    state.call.attend(py)?;
+                    state.found = Some(receiver);
+                }
+            }
+        }
+    }
+}

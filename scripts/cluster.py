@@ -1,0 +1,508 @@
+#!/usr/bin/env python3
+"""Tests mksum.spark, mksum.dask and mksum.ray on clusters of this machine, with objects in versitygw behind a server with faults.
+
+    cluster.py MKSUM --versitygw PROGRAM [TEST…]
+
+Run it with a Python that has mksum, pyspark, distributed, ray and boto3. Workers are killed, objects are replaced and deleted in
+the middle of a job, servers fail, drivers are killed: each root is the tool's, or there is an error. Stores listen on 127.0.0.1
+alone.
+"""
+import argparse
+import collections
+import contextlib
+import glob
+import http.client
+import http.server
+import itertools
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+import warnings
+
+import boto3
+from stores import CLEAN, KEYS, free_port, serving
+
+MIB = 1 << 20
+PART, TASK = MIB, 12 * MIB
+FORMAT = "blake3"
+JOB = [sys.executable, __file__]
+LOCAL = "local-cluster[2,1,1024]"
+
+flags = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+flags.add_argument("mksum", type=os.path.abspath)
+flags.add_argument("--versitygw", type=os.path.abspath, required=True)
+# A driver of its own, which can be killed: hashes s3://bucket/ with this engine, and prints the results.
+flags.add_argument("--job", nargs=2, metavar=("ENGINE", "LEDGER"), help=argparse.SUPPRESS)
+
+
+class Between(http.server.BaseHTTPRequestHandler):
+    """Passes requests on to a store, counts what is read of objects, and does what a test asks for at each."""
+
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_):
+        pass
+
+    def do_GET(self):
+        server, key = self.server, self.path.partition("?")[0].removeprefix("/bucket").strip("/")
+        fault = {}
+        if key:
+            with server.lock:
+                server.gets[key] += 1
+                number = sum(server.gets.values())
+            fault = server.fault(key, number) or {}
+        time.sleep(fault.get("slow", 0))
+        if "status" in fault:
+            self.answer(fault["status"], {}, b"")
+            return
+        ask = http.client.HTTPConnection("127.0.0.1", server.store)
+        ask.request(self.command, self.path, headers=dict(self.headers))
+        got = ask.getresponse()
+        body = got.read()
+        ask.close()
+        if key and got.status in (200, 206):
+            with server.lock:
+                server.bytes += len(body)
+            if "flip" in fault and body:
+                body = bytes([body[0] ^ 1]) + body[1:]
+        self.answer(got.status, dict(got.getheaders()), body)
+
+    do_HEAD = do_GET
+
+    def answer(self, status, headers, body):
+        self.send_response(status)
+        for name, value in headers.items():
+            if name.lower() not in ("connection", "transfer-encoding", "content-length"):
+                self.send_header(name, value)
+        length = headers.get("Content-Length", "0") if self.command == "HEAD" else str(len(body))
+        self.send_header("Content-Length", length)
+        self.end_headers()
+        with contextlib.suppress(OSError):
+            if self.command != "HEAD":
+                self.wfile.write(body)
+
+
+class Quiet(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, *_):
+        pass
+
+
+class Store:
+    """A bucket, and the server with faults before it."""
+
+    def __init__(self, folder, stack):
+        root, side = folder / "root", folder / "side"
+        for path in (root, side):
+            path.mkdir()
+        self.port = free_port()
+        keys = ("--access", KEYS["AWS_ACCESS_KEY_ID"], "--secret", KEYS["AWS_SECRET_ACCESS_KEY"])
+        own = ("--port", f"127.0.0.1:{self.port}", "--quiet", "--keep-alive", "posix", "--sidecar", side, root)
+        stack.enter_context(serving(CHOSEN.versitygw, *keys, *own, port=self.port))
+        self.direct = {**CLEAN, **KEYS, "AWS_ENDPOINT_URL": f"http://127.0.0.1:{self.port}"}
+        self.client = boto3.client(
+            "s3",
+            endpoint_url=self.direct["AWS_ENDPOINT_URL"],
+            region_name=KEYS["AWS_REGION"],
+            aws_access_key_id=KEYS["AWS_ACCESS_KEY_ID"],
+            aws_secret_access_key=KEYS["AWS_SECRET_ACCESS_KEY"],
+        )
+        self.client.create_bucket(Bucket="bucket")
+        self.chance = random.Random(18)
+        self.between = stack.enter_context(Quiet(("127.0.0.1", 0), Between))
+        self.between.store, self.between.lock = self.port, threading.Lock()
+        threading.Thread(target=self.between.serve_forever, daemon=True).start()
+        self.url = f"http://127.0.0.1:{self.between.server_address[1]}"
+        self.reset()
+
+    def reset(self, fault=lambda key, number: None):
+        """Forgets what was counted, and has `fault(key, number)` say what happens at the next requests for objects."""
+        self.between.gets, self.between.bytes, self.between.fault = collections.Counter(), 0, fault
+
+    def put(self, key, size):
+        self.client.put_object(Bucket="bucket", Key=key, Body=self.chance.randbytes(size))
+
+    def fill(self):
+        for key, size in {"big": 24 * MIB + 5, "mid/1": 5 * MIB, "mid/2": 3 * MIB + 1, "empty": 0}.items():
+            self.put(key, size)
+        for number in range(20):
+            self.put(f"small/{number:02}", self.chance.choice([1, 1000, 70_000]))
+
+    def roots(self, fmt=FORMAT):
+        """The tool's roots by URL."""
+        command = [CHOSEN.mksum, "--json", "-f", fmt, "-r", "s3://bucket/"]
+        done = subprocess.run(command, check=True, capture_output=True, text=True, env=self.direct)
+        return {row["path"]: row["root"] for row in map(json.loads, done.stdout.splitlines()) if "root" in row}
+
+
+def processes(*words):
+    """The processes whose command lines have all of these words."""
+    found = []
+    for path in glob.glob("/proc/[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            line = pathlib.Path(path).read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            if all(word in line for word in words):
+                found.append(int(path.split("/")[2]))
+    return found
+
+
+class Spark:
+    """Two executors, each a JVM with a Python worker, whose slow tasks are started twice."""
+
+    name = "spark"
+
+    def __init__(self, folder, stack, remote=None):
+        from pyspark.sql import SparkSession
+
+        os.environ.update(SPARK_LOCAL_IP="127.0.0.1", PYSPARK_PYTHON=sys.executable, SPARK_WORKER_DIR=str(folder))
+        import pyspark
+
+        os.environ["SPARK_HOME"] = os.path.dirname(pyspark.__file__)
+        builder = SparkSession.builder.remote(remote) if remote else SparkSession.builder.master(LOCAL)
+        options = {
+            "spark.ui.enabled": "false",
+            "spark.ui.showConsoleProgress": "false",
+            "spark.driver.host": "127.0.0.1",
+            "spark.driver.memory": "700m",
+            "spark.sql.shuffle.partitions": "4",
+            "spark.speculation": "true",
+            "spark.speculation.quantile": "0.3",
+            "spark.speculation.multiplier": "1.2",
+            "spark.speculation.interval": "50ms",
+            "spark.local.dir": str(folder),
+        }
+        for name, value in options.items():
+            builder = builder.config(name, value)
+        self.session = builder.getOrCreate()
+        stack.callback(self.session.stop)
+        if not remote:
+            self.session.sparkContext.setLogLevel("OFF")
+
+    def hash(self, source, ledger, fmt=FORMAT, **options):
+        import mksum.spark
+
+        frame = mksum.spark.hash(self.session, source, str(ledger), fmt, part=PART, task=TASK, **options)
+        return [row.asDict() for row in frame.collect()]
+
+    def verify(self, kept, ledger):
+        import mksum.spark
+
+        frame = self.session.createDataFrame(kept, mksum.spark.RESULTS)
+        found = mksum.spark.verify(self.session, frame, str(ledger), FORMAT, part=PART, task=TASK)
+        return [row.asDict() for row in found.collect()]
+
+    def kill(self):
+        executors = processes("CoarseGrainedExecutorBackend", self.session.sparkContext.applicationId)
+        os.kill(executors[0], signal.SIGKILL)
+
+
+class Dask:
+    """Two processes of one thread."""
+
+    name = "dask"
+
+    def __init__(self, folder, stack):
+        import distributed
+
+        options = {"processes": True, "n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "host": "127.0.0.1"}
+        cluster = stack.enter_context(distributed.LocalCluster(**options, silence_logs=50, local_directory=str(folder)))
+        self.client = stack.enter_context(distributed.Client(cluster))
+
+    def hash(self, source, ledger, fmt=FORMAT, **options):
+        import mksum.dask
+
+        return mksum.dask.hash(self.client, source, str(ledger), fmt, part=PART, task=TASK, **options)
+
+    def verify(self, kept, ledger):
+        import mksum.dask
+
+        return mksum.dask.verify(self.client, kept, str(ledger), FORMAT, part=PART, task=TASK)
+
+    def kill(self):
+        os.kill(next(iter(self.pids)), signal.SIGKILL)
+
+    def before_kill(self):
+        self.pids = self.client.run(os.getpid).values()
+
+
+class Ray:
+    """Two processes."""
+
+    name = "ray"
+
+    def __init__(self, folder, stack):
+        os.environ.update(RAY_USAGE_STATS_ENABLED="0", RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO="0")
+        import ray
+
+        # Sockets have short names only.
+        place = stack.enter_context(tempfile.TemporaryDirectory(prefix="ray", dir="/tmp", ignore_cleanup_errors=True))
+        options = {"include_dashboard": False, "log_to_driver": False, "configure_logging": False, "_temp_dir": place}
+        ray.init(num_cpus=2, object_store_memory=100 * MIB, **options)
+        stack.callback(ray.shutdown)
+
+    def hash(self, source, ledger, fmt=FORMAT, **options):
+        import mksum.ray
+
+        return mksum.ray.hash(source, str(ledger), fmt, part=PART, task=TASK, **options)
+
+    def verify(self, kept, ledger):
+        import mksum.ray
+
+        return mksum.ray.verify(kept, str(ledger), FORMAT, part=PART, task=TASK)
+
+    def kill(self):
+        os.kill(processes("ray::_call")[0], signal.SIGKILL)
+
+
+ENGINES = {engine.name: engine for engine in (Spark, Dask, Ray)}
+
+
+class Engine:
+    """What is true of each engine."""
+
+    @classmethod
+    def setUpClass(cls):
+        stack = cls.enterClassContext(contextlib.ExitStack())
+        cls.folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True)))
+        cls.store = Store(cls.folder, stack)
+        cls.store.fill()
+        # Workers read through the server with faults.
+        os.environ.update({**KEYS, "AWS_ENDPOINT_URL": cls.store.url})
+        cls.engine = cls.kind(cls.folder / "work", stack)
+        cls.numbers = itertools.count()
+
+    def setUp(self):
+        self.store.reset()
+        self.ledger = self.folder / f"ledger{next(self.numbers)}"
+        self.began = time.monotonic()
+
+    def tearDown(self):
+        print(f"    {time.monotonic() - self.began:.1f} s", file=sys.stderr)
+
+    def right(self, results, fmt=FORMAT):
+        """All results are ok, and the roots are the tool's."""
+        self.assertEqual({row["status"] for row in results}, {"ok"}, results)
+        self.assertEqual({row["object"]: row["root"] for row in results}, self.store.roots(fmt))
+
+    def only_wrong(self, results, status, error):
+        """All results but that of `big` are right."""
+        [wrong] = [row for row in results if row["object"] == "s3://bucket/big"]
+        self.assertEqual((wrong["root"], wrong["status"]), (None, status), wrong)
+        self.assertRegex(wrong["error"], error)
+        expected = self.store.roots()
+        for row in results:
+            if row is not wrong:
+                self.assertEqual((row["status"], row["root"]), ("ok", expected[row["object"]]))
+
+    def test_1_roots_are_those_of_the_tool_and_nothing_is_read_twice(self):
+        told = []
+        results = self.engine.hash("s3://bucket/", self.ledger, on_progress=told.append)
+        self.right(results)
+        self.assertEqual(set(results[0]), {"object", "etag", "size", "root", "status", "error"})
+        total = sum(row["size"] for row in results)
+        self.assertEqual(sum(told), total)
+        # Speculation may read a task twice.
+        self.assertLess(self.store.between.bytes, 2 * total + MIB)
+        self.store.reset()
+        self.right(self.engine.hash("s3://bucket/", self.ledger))
+        self.assertEqual(self.store.between.bytes, 0)
+        # The tool joins from the same ledger, with a plan of its own.
+        command = [CHOSEN.mksum, "plan", "-f", FORMAT, "--range", "1MiB", "-r", "s3://bucket/"]
+        plan = self.folder / "plan"
+        plan.write_bytes(subprocess.run(command, check=True, stdout=subprocess.PIPE, env=self.store.direct).stdout)
+        rows = sorted((self.ledger / "rows=digests").glob("part-*"))
+        joined = subprocess.run([CHOSEN.mksum, "join", "--plan", plan, *rows], check=True, capture_output=True, text=True)
+        expected = {f"{FORMAT} ({url}) = {root}" for url, root in self.store.roots().items()}
+        self.assertEqual((set(joined.stdout.splitlines()), joined.stderr), (expected, ""))
+        # What the tool hashed counts as well.
+        other = self.folder / f"{self.ledger.name}-of-the-tool"
+        (other / "rows=digests").mkdir(parents=True)
+        with open(other / "rows=digests" / "mapped", "wb") as out:
+            subprocess.run([CHOSEN.mksum, "map", plan], check=True, stdout=out, env=self.store.direct)
+        self.right(self.engine.hash("s3://bucket/", other))
+        self.assertEqual(self.store.between.bytes, 0)
+
+    def test_2_a_worker_is_killed(self):
+        killed = []
+
+        def fault(_, number):
+            if number == 8:
+                killed.append(self.engine.kill())
+            return {"slow": 0.05}
+
+        getattr(self.engine, "before_kill", lambda: None)()
+        self.store.reset(fault)
+        self.right(self.engine.hash("s3://bucket/", self.ledger))
+        self.assertEqual(len(killed), 1)
+
+    def test_3_an_object_is_replaced(self):
+        done = threading.Event()
+
+        def fault(key, _):
+            if key == "big" and self.store.between.gets["big"] == 2 and not done.is_set():
+                done.set()
+                self.store.put("big", 24 * MIB + 5)
+            return {}
+
+        self.store.reset(fault)
+        self.only_wrong(self.engine.hash("s3://bucket/", self.ledger), "changed", "another version|is .* now|plan it again")
+        self.assertTrue(done.is_set())
+        self.store.reset()
+        self.right(self.engine.hash("s3://bucket/", self.ledger))
+        # Only the object that was replaced is read by the next run.
+        self.assertEqual(set(self.store.between.gets), {"big", "empty"} & {*self.store.between.gets} | {"big"})
+
+    def test_4_an_object_is_deleted(self):
+        done = threading.Event()
+
+        def fault(key, _):
+            if key == "big" and self.store.between.gets["big"] == 2 and not done.is_set():
+                done.set()
+                self.store.client.delete_object(Bucket="bucket", Key="big")
+            return {}
+
+        self.store.reset(fault)
+        try:
+            self.only_wrong(self.engine.hash("s3://bucket/", self.ledger), "gone", "gone|no such object")
+        finally:
+            self.store.put("big", 24 * MIB + 5)
+
+    def test_5_servers_fail_and_are_slow(self):
+        chance = random.Random(5)
+        self.store.reset(lambda *_: {"status": 503} if chance.random() < 0.2 else {"slow": chance.random() / 10})
+        self.right(self.engine.hash("s3://bucket/", self.ledger))
+
+    def test_6_rows_are_there_twice_or_are_wrong(self):
+        self.engine.hash("s3://bucket/", self.ledger)
+        rows = [path for path in (self.ledger / "rows=digests").glob("part-*") if path.stat().st_size]
+        for path in rows:
+            path.with_name(f"part-again{path.name}").write_bytes(path.read_bytes() + path.read_bytes()[:50])
+        self.store.reset()
+        self.right(self.engine.hash("s3://bucket/", self.ledger))
+        self.assertEqual(self.store.between.bytes, 0)
+        lines = [json.loads(line) for path in rows for line in path.read_text().splitlines()]
+        line = next(line for line in lines if line["path"] == "s3://bucket/big")
+        line["digest"] = line["digest"][::-1]
+        (self.ledger / "rows=digests" / "part-wrong.json").write_text(json.dumps(line, separators=(",", ":")) + "\n")
+        self.only_wrong(self.engine.hash("s3://bucket/", self.ledger), "failed", "have two digests")
+
+    def test_7_the_driver_is_killed(self):
+        command = [*JOB, CHOSEN.mksum, "--versitygw", CHOSEN.versitygw, "--job", self.engine.name, self.ledger]
+        self.store.reset(lambda *_: {"slow": 0.1})
+        with open(os.devnull, "wb") as nowhere:
+            job = subprocess.Popen(list(map(str, command)), start_new_session=True, stdout=nowhere, stderr=nowhere)
+        rows, deadline = self.ledger / "rows=digests", time.monotonic() + 300
+        while self.in_ledger(rows) < 8 * MIB:
+            self.assertIsNone(job.poll(), "it ended too early")
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.02)
+        # All that the driver started ends with it.
+        os.killpg(job.pid, signal.SIGKILL)
+        job.wait()
+        time.sleep(0.5)
+        kept = self.in_ledger(rows)
+        self.store.reset()
+        results = self.engine.hash("s3://bucket/", self.ledger)
+        self.right(results)
+        total = sum(row["size"] for row in results)
+        print(f"    {kept} of {total} bytes were in the ledger, {self.store.between.bytes} read again", file=sys.stderr)
+        # With speculation a task may be read twice.
+        self.assertLessEqual(self.store.between.bytes, (total - kept) * (2 if self.engine.name == "spark" else 1))
+
+    def in_ledger(self, rows):
+        """The bytes whose digests are in a ledger."""
+        kept = 0
+        for path in rows.glob("part-*"):
+            for line in path.read_text().splitlines():
+                with contextlib.suppress(ValueError):
+                    kept += json.loads(line)["length"]
+        return kept
+
+    def test_8_decay_is_found(self):
+        kept = self.engine.hash("s3://bucket/", self.ledger)
+        self.right(kept)
+        self.store.reset()
+        results = self.engine.verify(kept, self.folder / f"{self.ledger.name}-verified")
+        self.right(results)
+        self.assertGreaterEqual(self.store.between.bytes, sum(row["size"] for row in kept))
+        # The store answers with other bytes under the same ETag.
+        self.store.reset(lambda key, _: {"flip": True} if key == "big" else {})
+        results = self.engine.verify(kept, self.folder / f"{self.ledger.name}-decayed")
+        self.only_wrong(results, "damaged", "its root was [0-9a-f]{64} and is")
+
+
+class WithSpark(Engine, unittest.TestCase):
+    kind = Spark
+
+    def test_9_inputs_come_from_frames_data_sources_and_file_systems(self):
+        import mksum.spark
+        from pyarrow.fs import LocalFileSystem
+
+        session = self.engine.session
+        mksum.spark.register(session)
+        expected = self.store.roots("s3:md5:5MiB")
+        listed = session.read.format("mksum").option("rows", "inputs").load("s3://bucket/")
+        self.assertEqual(listed.count(), len(expected))
+        # As S3 Inventory has them, with quotes, and one that is long gone.
+        gone = session.createDataFrame([("s3://bucket/none", 5, '"abc"')], "path string, size long, etag string")
+        quoted = listed.selectExpr("path", "size", "concat('\"', version, '\"') etag").union(gone)
+        results = {row["object"]: row for row in self.engine.hash(quoted, self.ledger, "s3:md5:5MiB")}
+        self.assertEqual(results.pop("s3://bucket/none")["status"], "gone")
+        self.assertEqual({url: row["root"] for url, row in results.items()}, expected)
+        parts = session.read.format("mksum").options(fmt=FORMAT, part=PART, task=TASK).load("s3://bucket/")
+        # A partition is a list of parts.
+        self.assertLess(parts.rdd.getNumPartitions(), parts.count() / 4)
+        by_object = collections.defaultdict(list)
+        for row in parts.drop("status", "error").collect():
+            by_object[row.path].append(row.asDict())
+        self.assertEqual({url: mksum.join(rows).text for url, rows in by_object.items()}, self.store.roots())
+        # Any file system of Arrow's: here that of this machine.
+        files = self.folder / "files"
+        files.mkdir()
+        for name, size in {"a": 3 * MIB + 1, "b": 0, "c": 5}.items():
+            (files / name).write_bytes(random.Random(name).randbytes(size))
+        other = self.folder / f"{self.ledger.name}-files"
+        found = self.engine.hash(str(files), other, files=LocalFileSystem())
+        expected = {str(path): mksum.file_root(path, FORMAT).text for path in files.iterdir()}
+        self.assertEqual({row["object"]: row["root"] for row in found}, expected)
+
+    def test_connect(self):
+        command = [*JOB, CHOSEN.mksum, "--versitygw", CHOSEN.versitygw, "--job", "connect", str(self.ledger)]
+        done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=400)
+        self.assertEqual(done.returncode, 0, done.stderr[-3000:])
+        self.right(json.loads(done.stdout.splitlines()[-1]))
+        self.right(self.engine.hash("s3://bucket/", self.ledger))
+
+
+class WithDask(Engine, unittest.TestCase):
+    kind = Dask
+
+
+class WithRay(Engine, unittest.TestCase):
+    kind = Ray
+
+
+def job(engine, ledger):
+    """A driver: prints the results as JSON."""
+    with contextlib.ExitStack() as stack:
+        folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True)))
+        started = Spark(folder, stack, remote="local[2]") if engine == "connect" else ENGINES[engine](folder, stack)
+        print(json.dumps(started.hash("s3://bucket/", ledger)))
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    CHOSEN, rest = flags.parse_known_args()
+    if CHOSEN.job:
+        job(*CHOSEN.job)
+    else:
+        unittest.main(argv=[sys.argv[0], *rest], verbosity=2)
