@@ -185,7 +185,7 @@ def hashed(task: Iterable[Span], fmt: str, *, threads: int | None = 1, files: An
     pairs = mksum.map_ranges(rows, threads=threads) if files is None else _hashed_from(rows, files)
     for row, result in pairs:
         if isinstance(result, MksumError):
-            yield {**row, "status": _status(result), "error": str(result)}
+            yield {**row, "status": _status(result, row["path"]), "error": str(result)}
         else:
             yield cast("dict[str, Any]", result)
 
@@ -217,11 +217,17 @@ def _compare(row: Part, files: Any) -> None:
         raise ChangedError(f"{row['path']}: {before}, and has {found.size} of version {_mtime(found.mtime_ns)}")
 
 
-def _status(error: Exception) -> str:
+def _status(error: MksumError, path: str) -> str:
     if isinstance(error, ChangedError):
-        # An object that is deleted while it is read has changed, as the engine sees it.
-        return "gone" if "it is gone" in str(error) else "changed"
-    return "gone" if isinstance(error, FileNotFoundError) else "failed"
+        # An object that is deleted while it is read has changed, as the engine sees it. Whether it is still there is asked now.
+        try:
+            _opened(path)
+        except NotFoundError:
+            return "gone"
+        except MksumError:
+            pass
+        return "changed"
+    return "gone" if isinstance(error, NotFoundError) else "failed"
 
 
 def missing(item: Input, fmt: str, part: int, rows: Iterable[dict[str, Any]]) -> list[Bounds]:
