@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 
-HEIGHT = {"mksum-lanes": 0, "mksum-stdio": 0, "mksum": 1, "mksum-io": 2, "mksum-gpu": 2, "mksum-stores": 3, "mksum-cli": 4,
+HEIGHT = {"mksum-lanes": 0, "mksum-stdio": 0, "mksum": 1, "mksum-io": 2, "mksum-gpu": 2, "mksum-stores": 3, "mksum-catalogue": 3, "mksum-cli": 4,
           "mksum-c": 4, "mksum-js": 4}
 TESTS_ONLY = {"mksum-vectors"}
 

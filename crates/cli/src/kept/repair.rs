@@ -5,6 +5,7 @@ use super::ranges::{self, RangeLine};
 use super::report::describe;
 use super::{is_missing, needs_outboard, outboard_of, report_gone, report_new};
 use crate::args::Repair as Args;
+use crate::catalogue;
 use crate::exit::{Exit, usage};
 use crate::failure::Failure;
 use crate::report::grouped;
@@ -20,6 +21,13 @@ use std::path::{Component, Path, PathBuf};
 
 /// Repairs the files.
 pub fn run(tool: &Tool, args: &Args) -> Exit {
+    if args.directories.recursive {
+        match catalogue::have_catalogues(&args.files, args.catalogue.as_ref()) {
+            Ok(true) => return catalogue::repair::run(tool, args),
+            Ok(false) => {}
+            Err(exit) => return exit,
+        }
+    }
     tool.console.use_json(args.json);
     let rules = match Rules::new(&args.directories, tool.options.objects.clone()) {
         Ok(rules) => rules,
@@ -58,7 +66,7 @@ pub fn run(tool: &Tool, args: &Args) -> Exit {
 }
 
 /// The replica of the file at `path`, which was found in `argument` or is it: below `base`, a directory or a URL.
-fn replica_of(base: &Path, argument: &Path, path: &Path) -> PathBuf {
+pub fn replica_of(base: &Path, argument: &Path, path: &Path) -> PathBuf {
     let below = match path.strip_prefix(argument) {
         Ok(below) if below.as_os_str().is_empty() => path.file_name().map_or(path, Path::new),
         Ok(below) => below,
