@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks who knows whom: a crate depends only on crates below it (lanes ← tree ← io, gpu ← stores ← cli, bindings), and the
+"""Checks who knows whom: a crate depends only on crates below it (lanes ← tree ← io, gpu ← stores, catalogue ← cli, bindings), and the
 modules of a crate import each other without circles."""
 import json
 import pathlib
@@ -7,8 +7,8 @@ import re
 import subprocess
 import sys
 
-HEIGHT = {"mksum-lanes": 0, "mksum-stdio": 0, "mksum": 1, "mksum-io": 2, "mksum-gpu": 2, "mksum-stores": 3, "mksum-catalogue": 3, "mksum-cli": 4,
-          "mksum-c": 4, "mksum-js": 4}
+HEIGHT = {"mksum-lanes": 0, "mksum-stdio": 0, "mksum": 1, "mksum-io": 2, "mksum-gpu": 2, "mksum-stores": 3, "mksum-catalogue": 3,
+          "mksum-cli": 4, "mksum-c": 4, "mksum-js": 4}
 TESTS_ONLY = {"mksum-vectors"}
 
 

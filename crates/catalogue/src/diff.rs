@@ -1,12 +1,13 @@
 //! Two lists of entries compared, without reading any file.
 
-use crate::row::{Columns, root};
+use crate::row::root;
 use crate::{Catalogue, Error};
 use mksum::{Digest, Spec};
 use mksum_io::EntryKind;
-use rusqlite::params;
 use std::cmp::Ordering;
 use std::collections::HashMap;
+use std::sync::mpsc::sync_channel;
+use std::thread;
 
 /// What is known of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -160,66 +161,75 @@ fn same(one: &Known, other: &Known) -> Option<bool> {
 }
 
 impl Catalogue {
-    /// What the catalogue knows, to be compared with another.
-    pub fn known(&self) -> Sorted<'_> {
-        let (mut after, mut page, mut ended) = (Vec::new(), Vec::new().into_iter(), false);
-        Box::new(std::iter::from_fn(move || {
+    /// What the catalogue knows, by path. It is read ahead by a thread of its own.
+    pub fn into_known(self) -> Sorted<'static> {
+        const AHEAD: usize = 4;
+        let (send, receive) = sync_channel(AHEAD);
+        thread::spawn(move || {
+            let mut after = Vec::new();
             loop {
-                if let Some(known) = page.next() {
-                    return Some(Ok(known));
+                let page = self.known_after(&after);
+                let next = page.as_ref().ok().and_then(|page| page.last()).map(|known| known.path.clone());
+                // Nobody wants more if it fails.
+                if send.send(page).is_err() {
+                    return;
                 }
-                if ended {
-                    return None;
-                }
-                match self.known_after(&after) {
-                    Ok(found) => {
-                        ended = found.is_empty();
-                        after = found.last().map_or_else(Vec::new, |known: &Known| known.path.clone());
-                        page = found.into_iter();
-                    }
-                    Err(error) => {
-                        ended = true;
-                        return Some(Err(error));
-                    }
+                match next {
+                    Some(next) => after = next,
+                    None => return,
                 }
             }
-        }))
+        });
+        let pages = receive.into_iter().flat_map(|page| match page {
+            Ok(page) => Either::Page(page.into_iter()),
+            Err(error) => Either::Failed(Some(error)),
+        });
+        Box::new(pages)
     }
 
+    /// The next entries after a path.
     fn known_after(&self, after: &[u8]) -> Result<Vec<Known>, Error> {
-        let fail = |error| self.fail(error);
-        let specs: Vec<_> = self.formats_by_id().collect();
-        let text = "SELECT e.path, e.type, e.size, e.mtime, e.inode, e.device, e.mode, e.roots, e.link, r.format, r.root FROM \
-                    (SELECT * FROM entry WHERE path > ?1 ORDER BY path LIMIT 4096) AS e LEFT JOIN root AS r ON r.path = e.path \
-                    ORDER BY e.path, r.format";
-        let mut statement = self.db.prepare_cached(text).map_err(fail)?;
-        let mut rows = statement.query(params![after]).map_err(fail)?;
-        let mut page: Vec<Known> = Vec::new();
-        while let Some(row) = rows.next().map_err(fail)? {
-            let path: Vec<u8> = row.get(0).map_err(fail)?;
-            let refuse = |(row, why)| Error::Row { path: self.path().into(), row, why };
-            if page.last().is_none_or(|last| last.path != path) {
-                if page.last().map_or(after, |last| &last.path) >= &path[..] {
-                    return Err(refuse((path, "it is out of order".into())));
-                }
-                let columns: Columns = crate::store::columns(row).map_err(fail)?;
-                let link = row.get(8).map_err(fail)?;
-                let row = columns.row().map_err(refuse)?;
-                let size = (row.facts.kind == EntryKind::File).then_some(row.facts.size);
-                page.push(Known { path: row.path, kind: row.facts.kind, size, link, roots: Vec::new() });
-            }
-            let Some(format) = row.get::<_, Option<i64>>(9).map_err(fail)? else { continue };
-            let known = page.last_mut().expect("pushed before");
-            let Some((_, spec)) = specs.iter().find(|(id, _)| *id == format) else {
-                return Err(refuse((
-                    known.path.clone(),
-                    format!("it has a root in format {format}, which is not in the catalogue"),
-                )));
-            };
-            let digest: Vec<u8> = row.get(10).map_err(fail)?;
-            let root = root(spec, known.size.unwrap_or(0), &digest).map_err(|why| refuse((known.path.clone(), why)))?;
-            known.roots.push((spec.clone(), root.digest()));
+        let (mut page, mut refusal) = (Vec::new(), None);
+        for row in self.page_after(after)? {
+            let size = (row.facts.kind == EntryKind::File).then_some(row.facts.size);
+            let link = if row.facts.kind == EntryKind::Link { self.link(&row.path)? } else { None };
+            page.push(Known { path: row.path, kind: row.facts.kind, size, link, roots: Vec::new() });
         }
-        Ok(page)
+        let Some(last) = page.last().map(|known| known.path.clone()) else { return Ok(page) };
+        let mut index = 0;
+        self.each_root((after, &last), &mut |path, spec, digest| {
+            while page.get(index).is_some_and(|known| &known.path[..] < path) {
+                index += 1;
+            }
+            let Some(known) = page.get_mut(index).filter(|known| known.path == path) else { return };
+            match spec.ok_or_else(|| "it has a root in a format that is not in the catalogue".into()) {
+                Ok(spec) => match root(spec, known.size.unwrap_or(0), digest) {
+                    Ok(root) => known.roots.push((spec.clone(), root.digest())),
+                    Err(why) => refusal = Some((path.to_vec(), why)),
+                },
+                Err(why) => refusal = Some((path.to_vec(), why)),
+            }
+        })?;
+        match refusal {
+            None => Ok(page),
+            Some((row, why)) => Err(Error::Row { path: self.path().into(), row, why }),
+        }
+    }
+}
+
+/// The entries of a page, or why there are none.
+enum Either {
+    Page(std::vec::IntoIter<Known>),
+    Failed(Option<Error>),
+}
+
+impl Iterator for Either {
+    type Item = Result<Known, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self {
+            Either::Page(page) => page.next().map(Ok),
+            Either::Failed(error) => error.take().map(Err),
+        }
     }
 }

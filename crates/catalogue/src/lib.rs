@@ -42,3 +42,8 @@ pub use row::{Kept, Row};
 pub use store::{Access, Catalogue, is_catalogue, place};
 pub use update::{Event, update};
 pub use verify::{Effort, Verdict, verify};
+
+/// The README's example.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,7 +1,7 @@
 //! Damaged files of a directory, repaired from copies.
 
 use crate::compare::{Found, Scope, compare};
-use crate::long::{is_long, outboard};
+use crate::long::{damage, is_long, outboard};
 use crate::reading::{Wanted, read_all};
 use crate::{Catalogue, Error, Kept, Row};
 use mksum_io::outboard::{Repair, repair as repair_long};
@@ -69,9 +69,17 @@ pub fn repair(
                 }
                 Ok((facts, _)) if !row.is_of(facts) => Mended::Changed,
                 Ok((_, roots)) if kept.iter().all(|kept| roots.contains(&kept.root)) => Mended::Intact,
-                _ => mend(catalogue, (&row, &kept), &place, &copy_of(&path), options),
+                _ => match (&read, outboard(catalogue, &kept)) {
+                    // Whether a long file is damaged is known only by its outboard.
+                    (Ok(_), Some((outboard, stored)))
+                        if damage(&place, (&outboard, &stored), 0..row.facts.size, options)?.is_empty() =>
+                    {
+                        Mended::Intact
+                    }
+                    _ => mend(catalogue, (&row, &kept), &place, &copy_of(&path), options)?,
+                },
             };
-            if let Mended::Done(..) = mended {
+            if matches!(mended, Mended::Done(..)) || (row.repair && matches!(mended, Mended::Intact)) {
                 let facts = Facts::of(&place).unwrap_or(row.facts);
                 let roots: Vec<_> =
                     kept.into_iter().map(|kept| Kept::new(kept.root, "repair", kept.outboard)).collect();
@@ -93,7 +101,15 @@ pub fn repair(
     result
 }
 
-fn mend(catalogue: &Catalogue, (row, kept): (&Row, &[Kept]), place: &Path, from: &Path, options: &Options) -> Mended {
+fn mend(
+    catalogue: &Catalogue,
+    (row, kept): (&Row, &[Kept]),
+    place: &Path,
+    from: &Path,
+    options: &Options,
+) -> Result<Mended, Error> {
+    // If the run is killed, nobody takes what it wrote for a change.
+    catalogue.begin_repair(&row.path)?;
     let done = match outboard(catalogue, kept) {
         Some((outboard, stored)) => {
             let (mut ranges, mut failed) = (Vec::new(), None);
@@ -113,11 +129,17 @@ fn mend(catalogue: &Catalogue, (row, kept): (&Row, &[Kept]), place: &Path, from:
         }
         None => mend_whole((row, kept), place, from, options),
     };
-    match done {
-        Ok((ranges, _)) if ranges.is_empty() => Mended::Intact,
+    let (seconds, nanoseconds) = row.facts.modified;
+    let time =
+        u64::try_from(seconds).ok().and_then(|seconds| UNIX_EPOCH.checked_add(Duration::new(seconds, nanoseconds)));
+    if let Some(time) = time {
+        // With another time, the row gets that.
+        let _ = File::options().write(true).open(place).and_then(|file| file.set_modified(time));
+    }
+    Ok(match done {
         Ok((ranges, fetched)) => Mended::Done(ranges, fetched),
         Err(why) => Mended::Failed(format!("{why}: try another copy than {}", from.display())),
-    }
+    })
 }
 
 /// Fetches a whole copy, compares its roots, and writes where the file differs.
@@ -142,13 +164,6 @@ fn mend_whole(
         }
     }
     let ranges = write_differences(place, &copy).map_err(|error| mksum_io::reason(&error))?;
-    let (seconds, nanoseconds) = row.facts.modified;
-    let time =
-        u64::try_from(seconds).ok().and_then(|seconds| UNIX_EPOCH.checked_add(Duration::new(seconds, nanoseconds)));
-    if let Some(time) = time {
-        // With another time, the row gets that.
-        let _ = File::options().write(true).open(place).and_then(|file| file.set_modified(time));
-    }
     let specs = kept.iter().map(|kept| kept.root.spec().clone()).collect();
     let roots = hash(&Job::new(Input::Path(place.into()), specs), options).map_err(words)?;
     let roots = roots.into_iter().collect::<Result<Vec<_>, _>>().map_err(words)?;

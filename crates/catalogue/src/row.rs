@@ -12,6 +12,8 @@ pub struct Row {
     pub facts: Facts,
     /// The number of its roots: one a format of the catalogue, if all were computed.
     pub roots: u64,
+    /// Whether a repair of it was begun and not finished: it may have any time then, and any bytes.
+    pub repair: bool,
 }
 
 /// A root in a catalogue.
@@ -36,7 +38,8 @@ impl Row {
     pub fn is_of(&self, facts: &Facts) -> bool {
         let (own, other) = (&self.facts, facts);
         let same_inode = own.inode == other.inode || own.inode == 0 || other.inode == 0;
-        let same = own.kind == other.kind && time(own.modified) == time(other.modified) && same_inode;
+        let same_time = self.repair || time(own.modified) == time(other.modified);
+        let same = own.kind == other.kind && same_time && same_inode;
         // A directory's time changes with the names in it, which have rows of their own.
         if own.kind == EntryKind::Directory { other.kind == own.kind } else { same && own.size == other.size }
     }
@@ -67,12 +70,13 @@ pub(crate) struct Columns {
     pub device: i64,
     pub mode: i64,
     pub roots: i64,
+    pub repair: i64,
 }
 
 impl Columns {
     /// The row; why it is none.
     pub fn row(self) -> Result<Row, (Vec<u8>, String)> {
-        let Columns { path, kind, size, modified, inode, device, mode, roots } = self;
+        let Columns { path, kind, size, modified, inode, device, mode, roots, repair } = self;
         let kind = match &*kind {
             "f" => EntryKind::File,
             "d" => EntryKind::Directory,
@@ -87,7 +91,7 @@ impl Columns {
         };
         let modified = (modified.div_euclid(1_000_000_000), modified.rem_euclid(1_000_000_000) as u32);
         let (inode, device, mode) = (inode as u64, device as u64, mode as u32);
-        Ok(Row { path, facts: Facts { kind, size, modified, inode, device, mode }, roots })
+        Ok(Row { path, facts: Facts { kind, size, modified, inode, device, mode }, roots, repair: repair != 0 })
     }
 }
 

@@ -20,8 +20,8 @@ const VERSION: i32 = 1;
 const SCHEMA: [&str; 4] = [
     "CREATE TABLE format (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT",
     "CREATE TABLE entry (path BLOB NOT NULL PRIMARY KEY, type TEXT NOT NULL, size INTEGER NOT NULL, mtime INTEGER NOT NULL, \
-     inode INTEGER NOT NULL, device INTEGER NOT NULL, mode INTEGER NOT NULL, link BLOB, roots INTEGER NOT NULL) STRICT, \
-     WITHOUT ROWID",
+     inode INTEGER NOT NULL, device INTEGER NOT NULL, mode INTEGER NOT NULL, link BLOB, roots INTEGER NOT NULL, \
+     repair INTEGER NOT NULL) STRICT, WITHOUT ROWID",
     "CREATE TABLE root (path BLOB NOT NULL, format INTEGER NOT NULL, root BLOB NOT NULL, verified INTEGER NOT NULL, \
      \"by\" TEXT NOT NULL, outboard TEXT, progress INTEGER NOT NULL, PRIMARY KEY (path, format)) STRICT, WITHOUT ROWID",
     "CREATE INDEX outboards ON root (outboard) WHERE outboard IS NOT NULL",
@@ -105,19 +105,15 @@ impl Catalogue {
             return Err(failed(error));
         }
         let lock = lock(path, waiting)?;
-        // One whose making was killed is empty.
-        if fs::metadata(path).map_or(0, |metadata| metadata.len()) == 0 {
-            let make = || {
-                let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
-                let db = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-                let text = format!(
-                    "BEGIN EXCLUSIVE; PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}; {}; COMMIT; \
-                     PRAGMA journal_mode = WAL;",
-                    SCHEMA.join("; ")
-                );
-                db.execute_batch(&text)
-            };
-            make().map_err(|error| fail(path, error))?;
+        if !path.exists() {
+            // What a run leaves that is killed has another name.
+            let new = with_extension(path, "new");
+            match fs::remove_file(&new) {
+                Err(error) if error.kind() != ErrorKind::NotFound => return Err(failed(error)),
+                _ => {}
+            }
+            make(&new).map_err(|error| fail(path, error))?;
+            fs::rename(&new, path).map_err(failed)?;
         }
         drop(lock);
         Catalogue::open(path, Access::Write, waiting)
@@ -131,10 +127,6 @@ impl Catalogue {
     /// The formats of its roots, in the order in which they were added.
     pub fn formats(&self) -> impl ExactSizeIterator<Item = &Spec> {
         self.formats.iter().map(|(_, spec)| spec)
-    }
-
-    pub(crate) fn formats_by_id(&self) -> impl Iterator<Item = (i64, Spec)> + '_ {
-        self.formats.iter().cloned()
     }
 
     /// The folder of the outboards of long files.
@@ -184,7 +176,49 @@ impl Catalogue {
 
     /// The rows in the order of their paths, from the first after `after` on; all if that is `None`.
     pub fn rows(&self) -> Rows<'_> {
-        Rows { catalogue: self, page: Vec::new().into_iter(), after: None, ended: false }
+        Rows { catalogue: self, page: Vec::new().into_iter(), after: Vec::new(), ended: false }
+    }
+
+    /// The next rows after a path; none at the end.
+    pub(crate) fn page_after(&self, after: &[u8]) -> Result<Vec<Row>, Error> {
+        const PAGE: i64 = 1024;
+        let fail = |error| self.fail(error);
+        let text = "SELECT path, type, size, mtime, inode, device, mode, roots, repair FROM entry WHERE path > ?1 ORDER BY path LIMIT ?2";
+        let mut statement = self.db.prepare_cached(text).map_err(fail)?;
+        let found = statement.query_map(params![after, PAGE], columns).map_err(fail)?;
+        let mut page: Vec<Row> = Vec::new();
+        for columns in found {
+            let row = self.checked(columns.map_err(fail)?)?;
+            // A damaged file can have them in any order, and again and again.
+            if page.last().map_or(after, |last| &last.path) >= &row.path[..] {
+                let (path, why) = (self.path.clone(), "it is out of order".into());
+                return Err(Error::Row { path, row: row.path, why });
+            }
+            page.push(row);
+        }
+        Ok(page)
+    }
+
+    /// Hands the path, format and digest of each root after one path and up to another to `each`, by path; an unknown format is
+    /// `None`.
+    pub(crate) fn each_root(
+        &self,
+        (after, last): (&[u8], &[u8]),
+        each: &mut dyn FnMut(&[u8], Option<&Spec>, &[u8]),
+    ) -> Result<(), Error> {
+        let fail = |error| self.fail(error);
+        let odd = |error: rusqlite::types::FromSqlError| fail(error.into());
+        let text = "SELECT path, format, root FROM root WHERE path > ?1 AND path <= ?2 ORDER BY path, format";
+        let mut statement = self.db.prepare_cached(text).map_err(fail)?;
+        let mut found = statement.query(params![after, last]).map_err(fail)?;
+        while let Some(row) = found.next().map_err(fail)? {
+            let path = row.get_ref(0).map_err(fail)?.as_blob().map_err(odd)?;
+            let format = row.get_ref(1).map_err(fail)?.as_i64().map_err(odd)?;
+            let digest = row.get_ref(2).map_err(fail)?.as_blob().map_err(odd)?;
+            let spec = self.formats.iter().find(|(id, _)| *id == format).map(|(_, spec)| spec);
+            each(path, spec, digest);
+        }
+        Ok(())
     }
 
     /// The row of a path.
@@ -192,7 +226,7 @@ impl Catalogue {
     /// # Errors
     /// If it is damaged.
     pub fn row(&self, path: &[u8]) -> Result<Option<Row>, Error> {
-        let text = "SELECT path, type, size, mtime, inode, device, mode, roots FROM entry WHERE path = ?1";
+        let text = "SELECT path, type, size, mtime, inode, device, mode, roots, repair FROM entry WHERE path = ?1";
         let mut found = self.db.prepare_cached(text).map_err(|error| self.fail(error))?;
         let columns = found.query_row(params![path], columns).optional().map_err(|error| self.fail(error))?;
         columns.map(|columns| self.checked(columns)).transpose()
@@ -266,7 +300,7 @@ impl Catalogue {
     ) -> Result<(), Error> {
         let write = || {
             self.remove_row(path)?;
-            let entry = "INSERT INTO entry VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+            let entry = "INSERT INTO entry VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 0)";
             let (inode, device) = (facts.inode as i64, facts.device as i64);
             let (kind, modified, count) = (letter(facts.kind), time(facts.modified), roots.len() as i64);
             let size = i64::try_from(facts.size).unwrap_or(i64::MAX);
@@ -302,6 +336,12 @@ impl Catalogue {
         self.db.prepare_cached("DELETE FROM root WHERE path = ?1")?.execute(params![path])?;
         self.db.prepare_cached("DELETE FROM entry WHERE path = ?1")?.execute(params![path])?;
         Ok(())
+    }
+
+    /// Remembers that a file is being repaired: until that is finished, its time says nothing.
+    pub(crate) fn begin_repair(&self, path: &[u8]) -> Result<(), Error> {
+        let done = self.db.execute("UPDATE entry SET repair = 1 WHERE path = ?1", params![path]);
+        done.map(drop).map_err(|error| self.fail(error))
     }
 
     /// Remembers how far the verification of a file is: `progress` bytes, or all if that is `None`, at the time `now`.
@@ -381,6 +421,19 @@ fn fail(path: &Path, error: rusqlite::Error) -> Error {
     Error::Database { path: path.into(), error }
 }
 
+/// Writes an empty catalogue.
+fn make(path: &Path) -> rusqlite::Result<()> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let db = Connection::open_with_flags(path, flags)?;
+    let text = format!(
+        "PRAGMA journal_mode = WAL; BEGIN; PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}; {}; COMMIT;",
+        SCHEMA.join("; ")
+    );
+    db.execute_batch(&text)?;
+    // The log becomes part of the file, which is whole then.
+    db.close().map_err(|(_, error)| error)
+}
+
 /// Waits for the right to write.
 fn lock(path: &Path, waiting: &mut dyn FnMut()) -> Result<File, Error> {
     let place = with_extension(path, "lock");
@@ -426,6 +479,7 @@ pub(crate) fn columns(row: &rusqlite::Row<'_>) -> rusqlite::Result<Columns> {
         device: row.get(5)?,
         mode: row.get(6)?,
         roots: row.get(7)?,
+        repair: row.get(8)?,
     })
 }
 
@@ -433,32 +487,17 @@ pub(crate) fn columns(row: &rusqlite::Row<'_>) -> rusqlite::Result<Columns> {
 pub struct Rows<'a> {
     catalogue: &'a Catalogue,
     page: std::vec::IntoIter<Row>,
-    after: Option<Vec<u8>>,
+    after: Vec<u8>,
     ended: bool,
 }
 
 impl Rows<'_> {
-    /// The rows of a page.
-    const PAGE: i64 = 1024;
-
     fn turn(&mut self) -> Result<(), Error> {
-        let fail = |error| self.catalogue.fail(error);
-        let text = "SELECT path, type, size, mtime, inode, device, mode, roots FROM entry WHERE path > ?1 ORDER BY path LIMIT ?2";
-        let mut statement = self.catalogue.db.prepare_cached(text).map_err(fail)?;
-        let after = self.after.clone().unwrap_or_default();
-        let found = statement.query_map(params![after, Self::PAGE], columns).map_err(fail)?;
-        let mut page: Vec<Row> = Vec::new();
-        for columns in found {
-            let row = self.catalogue.checked(columns.map_err(fail)?)?;
-            // A damaged file can have them in any order, and again and again.
-            if page.last().map_or(&after, |last| &last.path) >= &row.path {
-                let (path, why) = (self.catalogue.path.clone(), "it is out of order".into());
-                return Err(Error::Row { path, row: row.path, why });
-            }
-            page.push(row);
+        let page = self.catalogue.page_after(&self.after)?;
+        self.ended = page.is_empty();
+        if let Some(last) = page.last() {
+            self.after.clone_from(&last.path);
         }
-        self.ended = (page.len() as i64) < Self::PAGE;
-        self.after = page.last().map(|row| row.path.clone());
         self.page = page.into_iter();
         Ok(())
     }

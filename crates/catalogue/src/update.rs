@@ -67,6 +67,9 @@ enum Why {
     Known(Box<Row>),
 }
 
+/// What is done before each result of a file.
+type Between<'b, W> = &'b mut dyn FnMut(&mut W, &mut dyn FnMut(&[u8], Event<'_>)) -> Result<(), Error>;
+
 struct Writer<'a> {
     catalogue: &'a Catalogue,
     options: &'a Options,
@@ -237,7 +240,7 @@ impl Writer<'_> {
         files: impl Iterator<Item = Wanted<(Vec<u8>, Why)>> + Send,
         missing: &mut Missing,
         each: &mut dyn FnMut(&[u8], Event<'_>),
-        between: &mut dyn FnMut(&mut Self, &mut dyn FnMut(&[u8], Event<'_>)) -> Result<(), Error>,
+        between: Between<'_, Self>,
     ) -> Result<(), Error> {
         let mut result = Ok(());
         let options = self.options;

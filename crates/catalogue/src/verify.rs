@@ -89,11 +89,17 @@ pub fn verify(
     };
     let left = Left { deadline, bytes: share };
     let due = catalogue.due(now())?;
-    let files = due.into_iter().filter_map(|(_, path)| {
-        let facts = same.remove(&path)?;
-        Some((scope.place(&path)?, path, facts))
-    });
-    Verifying { catalogue, options, left, begun: false, last: Instant::now() }.run(files, each)
+    let mut files = Vec::new();
+    for (_, path) in due {
+        if let Some(facts) = same.remove(&path) {
+            files.extend(scope.place(&path).map(|place| (place, path, facts)));
+        }
+    }
+    if let Some((row, _)) = same.into_iter().next() {
+        let why = "its roots are lost".into();
+        return Err(Error::Row { path: catalogue.path().into(), row, why });
+    }
+    Verifying { catalogue, options, left, begun: false, last: Instant::now() }.run(files.into_iter(), each)
 }
 
 /// How much may still be read.
@@ -182,6 +188,7 @@ impl Verifying<'_> {
             // A catalogue with a format that the file has no root in yet has more roots here.
             Ok(roots) if kept.iter().all(|kept| roots.contains(&kept.root)) => {
                 self.remember(path, None)?;
+                self.end_repair(&row, &place, &kept)?;
                 each(path, Verdict::Good(row.facts.size, &row));
             }
             Ok(_) => each(path, Verdict::Damaged(&[], &row)),
@@ -230,8 +237,23 @@ impl Verifying<'_> {
             return Ok(());
         }
         self.remember(path, if done == len { None } else { Some(done) })?;
+        if first == 0 && done == len {
+            self.end_repair(row, place, kept)?;
+        }
         each(path, Verdict::Good(done - first, row));
         Ok(())
+    }
+
+    /// Takes the time of a file that is intact for that of its row, if a repair of it was not finished.
+    fn end_repair(&mut self, row: &Row, place: &std::path::Path, kept: &[Kept]) -> Result<(), Error> {
+        match Facts::of(place) {
+            Ok(facts) if row.repair && row.is_of(&facts) => {
+                let kept: Vec<_> =
+                    kept.iter().map(|kept| Kept::new(kept.root.clone(), "verify", kept.outboard.clone())).collect();
+                self.catalogue.put((&row.path, &facts), None, &kept)
+            }
+            _ => Ok(()),
+        }
     }
 
     fn remember(&mut self, path: &[u8], progress: Option<u64>) -> Result<(), Error> {

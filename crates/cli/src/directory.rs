@@ -121,7 +121,8 @@ pub fn prove(tool: &Tool, args: &Prove, wanted: &Path) -> Exit {
         Some(Ok((root, proof))) => {
             tool.console.print(&proof.to_bytes());
             let (digests, root) = (proof.digests(), root.to_string());
-            tool.console.note(&format_args!("{}: {directory} root {root}, {digests} digests", Shown(&args.file)));
+            let plural = if digests == 1 { "digest" } else { "digests" };
+            tool.console.note(&format_args!("{}: {directory} root {root}, {digests} {plural}", Shown(&args.file)));
         }
         Some(Err(error)) => tool.console.error(&args.file, &error),
         None => tool.console.error(&args.file, &format_args!("there is no entry {}", Shown(wanted))),

@@ -1,6 +1,6 @@
 //! `mksum diff` of catalogues, directories and sum files.
 
-use super::sources::{Side, open, path_of};
+use super::sources::{open, path_of};
 use super::{State, print, report, summary};
 use crate::args::Diff;
 use crate::exit::Exit;
@@ -27,6 +27,7 @@ pub fn run(tool: &Tool, args: &Diff) -> Exit {
                 (count.incomparable, "without a root in a common format"),
                 (count.equal, "equal"),
             ];
+            tool.console.flush();
             tool.console.note(&summary(&counts, "no entries"));
         }
         Err(error) => report(tool, &error),
@@ -37,7 +38,8 @@ pub fn run(tool: &Tool, args: &Diff) -> Exit {
 fn compare(tool: &Tool, args: &Diff) -> Result<Differences, Error> {
     let (left, right) = (open(tool, &args.left)?, open(tool, &args.right)?);
     let files_only = left.has_files_only() || right.has_files_only();
-    diff(entries(&left, files_only), entries(&right, files_only), &mut |difference| {
+    let ((left, _left), (right, _right)) = (left.into_entries(), right.into_entries());
+    diff(only(left, files_only), only(right, files_only), &mut |difference| {
         let line = |known, state: State<'_>, text: &str| print(tool, args.json, &path_of(known), state, &text);
         match difference {
             Difference::Added(known) => line(known, State::of("added"), "ADDED"),
@@ -56,7 +58,7 @@ fn compare(tool: &Tool, args: &Diff) -> Result<Differences, Error> {
 }
 
 /// The entries of a side; a sum file has no directories and links, so that they are no difference from one.
-fn entries(side: &Side, files_only: bool) -> Sorted<'_> {
+fn only(entries: Sorted<'static>, files_only: bool) -> Sorted<'static> {
     let wanted = move |kind| kind == EntryKind::File || !files_only;
-    Box::new(side.entries().filter(move |entry| entry.as_ref().map_or(true, |known| wanted(known.kind))))
+    Box::new(entries.filter(move |entry| entry.as_ref().map_or(true, |known| wanted(known.kind))))
 }

@@ -41,7 +41,7 @@ pub fn run(tool: &Tool, args: &Export) -> Exit {
             return usage(&"a BagIt manifest has plain sums: keep the directory with -f sha512 or -f sha256");
         }
     }
-    let written = catalogue.known().try_for_each(|known| {
+    let written = catalogue.into_known().try_for_each(|known| {
         write(tool, args.to, &specs, &known?);
         Ok::<_, Error>(())
     });

@@ -74,11 +74,12 @@ enum Lines {
 
 fn bring(tool: &Tool, json: bool, lines: Lines, directory: &Path, catalogue: &mut Catalogue) {
     let [mut new, mut changed, mut moved, mut gone, mut damaged, mut busy, mut failed, mut read] = [0_u64; 8];
+    let trees = catalogue.outboards();
     let mut each = |path: &[u8], event: Event<'_>| {
         let path = &*shown_path(directory, path);
         let roots = |kept: &[Kept]| {
             if lines == Lines::Roots {
-                kept.iter().for_each(|kept| print_root(tool, json, path, kept));
+                kept.iter().for_each(|kept| print_root(tool, json, path, (kept, &trees)));
             }
         };
         let state = |state: State<'_>, text: &str| {
@@ -143,14 +144,17 @@ fn bring(tool: &Tool, json: bool, lines: Lines, directory: &Path, catalogue: &mu
         (busy, "being written"),
         (failed, "unreadable"),
     ];
+    tool.console.flush();
     tool.console.note(&format_args!("{}: {}", Shown(catalogue.path()), summary(&counts, "nothing has changed")));
 }
 
-fn print_root(tool: &Tool, json: bool, path: &Path, kept: &Kept) {
+fn print_root(tool: &Tool, json: bool, path: &Path, (kept, trees): (&Kept, &Path)) {
     let root = &kept.root;
     match json {
         true => {
-            tool.console.print_json(path, json::Root { outboard: kept.outboard.as_deref(), ..json::Root::new(root) })
+            let outboard = kept.outboard.as_ref().map(|outboard| trees.join(outboard));
+            let outboard = outboard.as_deref().map(name::lossy);
+            tool.console.print_json(path, json::Root { outboard: outboard.as_deref(), ..json::Root::new(root) });
         }
         false => {
             let line =

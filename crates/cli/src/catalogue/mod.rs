@@ -73,8 +73,9 @@ pub fn shown_path(directory: &Path, path: &[u8]) -> PathBuf {
 /// The state of an entry, as JSON.
 #[derive(Debug, Default, Serialize)]
 pub struct State<'a> {
+    kind: &'static str,
     /// `new`, `changed`, `moved`, ...
-    pub kind: &'a str,
+    pub state: &'a str,
     /// Of an entry that was moved: its path before that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
@@ -94,8 +95,8 @@ pub struct State<'a> {
 
 impl<'a> State<'a> {
     /// The state alone.
-    pub fn of(kind: &'a str) -> Self {
-        State { kind, ..State::default() }
+    pub fn of(state: &'a str) -> Self {
+        State { kind: "entry", state, ..State::default() }
     }
 }
 

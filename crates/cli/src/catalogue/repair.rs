@@ -66,5 +66,6 @@ fn one(tool: &Tool, args: &Repair, directory: &Path, catalogue: &mut Catalogue) 
     }
     let counts =
         [(intact, "intact"), (repaired, "repaired"), (damaged, "still damaged"), (changed, "changed"), (gone, "gone")];
+    tool.console.flush();
     tool.console.note(&format_args!("{}: {}", Shown(catalogue.path()), summary(&counts, "no files")));
 }

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// One side of a comparison.
 pub enum Side {
     /// A catalogue; of a URL, a copy that is removed at the end.
-    Catalogue(Catalogue, #[allow(dead_code)] Option<Fetched>), // It is dropped.
+    Catalogue(Catalogue, Option<Fetched>),
     /// The entries of a sum file, sorted: only files.
     Sums(Vec<Known>),
 }
@@ -35,11 +35,11 @@ impl Side {
         matches!(self, Side::Sums(_))
     }
 
-    /// Its entries.
-    pub fn entries(&self) -> Sorted<'_> {
+    /// Its entries, and a file to be removed after them.
+    pub fn into_entries(self) -> (Sorted<'static>, Option<Fetched>) {
         match self {
-            Side::Catalogue(catalogue, _) => catalogue.known(),
-            Side::Sums(entries) => Box::new(entries.iter().cloned().map(Ok)),
+            Side::Catalogue(catalogue, fetched) => (catalogue.into_known(), fetched),
+            Side::Sums(entries) => (Box::new(entries.into_iter().map(Ok)), None),
         }
     }
 }

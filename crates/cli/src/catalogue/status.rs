@@ -91,6 +91,7 @@ fn status(tool: &Tool, json: bool, directory: &Path, catalogue: &Catalogue) -> R
         (unknown, "not known"),
         (same, "unchanged"),
     ];
+    tool.console.flush();
     tool.console.note(&format_args!("{}: {}", Shown(catalogue.path()), summary(&counts, "no files")));
     Ok(())
 }

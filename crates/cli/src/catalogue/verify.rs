@@ -101,6 +101,7 @@ fn one(tool: &Tool, json: bool, directory: &Path, catalogue: &mut Catalogue, eff
         (failed, "unreadable"),
     ];
     let summary = summary(&counts, "no files");
+    tool.console.flush();
     tool.console.note(&format_args!("{}: {summary} ({} verified)", Shown(catalogue.path()), bytes(read)));
 }
 
