@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks who knows whom: a crate depends only on crates below it (lanes ← tree ← io, gpu ← stores, catalogue ← cli, bindings), and the
-modules of a crate import each other without circles."""
+"""Checks who knows whom: a crate depends only on crates below it (lanes ← tree ← io, gpu ← stores, catalogue ← cli, bindings),
+and the modules of a crate import each other without circles."""
 import json
 import pathlib
 import re

@@ -3,12 +3,13 @@
 
     run.py --mksum PATH [--rounds N] [--files N] [CASE …]
 
-Cases: first (a catalogue of 20,000 files of 4 KiB), small (of 1,000 files of 1 KiB), status (of --files files, nothing changed), update
-(100 of them changed), diff (two catalogues of them). All files are in the page cache. Each round runs every command of a case once. A
-figure is the median of the rounds, with the minimum and the maximum.
+Cases: small (a catalogue of 1,000 files of 1 KiB), first (of 20,000 files of 4 KiB), status (of --files files, nothing changed),
+update (100 of them changed), diff (two catalogues of them). All files are in the page cache. Each round runs every command of a
+case once. A figure is the median of the rounds, with the minimum and the maximum.
 """
 
 import argparse
+import itertools
 import os
 import pathlib
 import resource
@@ -45,6 +46,53 @@ def git(place):
             subprocess.run(["git", "-C", place, *command], check=True, env={**os.environ, "GIT_OPTIONAL_LOCKS": "1"})
 
 
+def first(mksum, case, rounds):
+    """Times first catalogues of some files, and tools that hash them."""
+    files, size = (1000, 1024) if case == "small" else (20_000, 4096)
+    place = tree(case, files, size)
+    tools = {
+        "find -exec sha256sum": f"find {place} -type f -not -path '*/.mksum/*' -exec sha256sum {{}} +",
+        "hashdeep -r": ["hashdeep", "-j2", "-r", "-c", "sha256", str(place)],
+        "rhash -r": ["rhash", "--sha256", "-r", str(place)],
+        "mksum -r -f sha256": [mksum, "-r", "-f", "sha256", str(place)],
+        "mksum keep -r -f sha256": [mksum, "keep", "-r", "-f", "sha256", str(place)],
+    }
+    return measure(case, tools, files, "file", rounds, lambda: shutil.rmtree(place / ".mksum", ignore_errors=True))
+
+
+def status(mksum, place, count, rounds):
+    """Times commands that look at all files and read none."""
+    git(place)
+    (place / ".git/info/exclude").write_text(".mksum\n")
+    subprocess.run([mksum, "update", place], check=True, stdout=subprocess.DEVNULL)
+    tools = {
+        "find -printf": f"find {place} -printf '%s %T@ %i %p\\n'",
+        "git status": ["git", "-C", str(place), "status", "--porcelain"],
+        "mksum status": [mksum, "status", str(place)],
+    }
+    return measure("status", tools, count, "file", rounds)
+
+
+def update(mksum, place, count, rounds):
+    """Times an update of 100 changed files, after a status without changes."""
+    turn = itertools.count()
+
+    def change():
+        for number in range(100):
+            (place / "000/0" / f"file-{number * 7:07}").write_text(f"changed {next(turn)}")
+
+    subprocess.run([mksum, "update", place], check=True, stdout=subprocess.DEVNULL)
+    rows = measure("unchanged", {"mksum status": [mksum, "status", str(place)]}, count, "file", rounds)
+    return rows + measure("update", {"mksum update": [mksum, "update", str(place)]}, count, "file", rounds, change)
+
+
+def diff(mksum, place, count, rounds):
+    """Times the comparison of two catalogues."""
+    other = FILES / "catalogue"
+    shutil.copy(place / ".mksum/catalogue", other)
+    return measure("diff", {"mksum diff": [mksum, "diff", str(place), str(other)]}, count, "file", rounds)
+
+
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--mksum", required=True)
@@ -55,49 +103,13 @@ def main():
     mksum, rows, count = os.path.abspath(chosen.mksum), [], chosen.files
     for case in chosen.cases:
         if case in ("small", "first"):
-            files, size = (1000, 1024) if case == "small" else (20_000, 4096)
-            place = tree(case, files, size)
-            tools = {
-                "find -exec sha256sum": f"find {place} -type f -not -path '*/.mksum/*' -exec sha256sum {{}} +",
-                "hashdeep -r": ["hashdeep", "-j2", "-r", "-c", "sha256", str(place)],
-                "rhash -r": ["rhash", "--sha256", "-r", str(place)],
-                "mksum -r -f sha256": [mksum, "-r", "-f", "sha256", str(place)],
-                "mksum keep -r -f sha256": [mksum, "keep", "-r", "-f", "sha256", str(place)],
-            }
-            rows += measure(case, tools, files, "file", chosen.rounds, lambda: shutil.rmtree(place / ".mksum", ignore_errors=True))
+            rows += first(mksum, case, chosen.rounds)
             continue
         place = tree("many", count, 8)
         if not (place / ".mksum").exists():
             subprocess.run([mksum, "keep", "-r", place], check=True, stdout=subprocess.DEVNULL)
-        other = FILES / "catalogue"
-        if case == "status":
-            git(place)
-            with open(place / ".git/info/exclude", "w") as exclude:
-                exclude.write(".mksum\n")
-            subprocess.run([mksum, "update", place], check=True, stdout=subprocess.DEVNULL)
-            tools = {
-                "find -printf": f"find {place} -printf '%s %T@ %i %p\\n'",
-                "git status": ["git", "-C", str(place), "status", "--porcelain"],
-                "mksum status": [mksum, "status", str(place)],
-            }
-            rows += measure(case, tools, count, "file", chosen.rounds)
-            print(f"most memory of a child: {resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10} MiB")
-        elif case == "update":
-            turn = iter(range(10**9))
-
-            def change():
-                for number in range(100):
-                    (place / "000/0" / f"file-{number * 7:07}").write_text(f"changed {next(turn)}")
-
-            tools = {"mksum status, nothing changed": [mksum, "status", str(place)]}
-            subprocess.run([mksum, "update", place], check=True, stdout=subprocess.DEVNULL)
-            rows += measure(case, tools, count, "file", chosen.rounds)
-            tools = {"mksum update, 100 files changed": [mksum, "update", str(place)]}
-            rows += measure(case, tools, count, "file", chosen.rounds, change)
-        elif case == "diff":
-            shutil.copy(place / ".mksum/catalogue", other)
-            tools = {"mksum diff of two catalogues": [mksum, "diff", str(place), str(other)]}
-            rows += measure(case, tools, count, "file", chosen.rounds)
+        rows += {"status": status, "update": update, "diff": diff}[case](mksum, place, count, chosen.rounds)
+    print(f"most memory of a child: {resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10} MiB")
     versions = {tool: output([tool, "--version"]).splitlines()[0] for tool in ("sha256sum", "rhash", "git")}
     versions["hashdeep"] = "hashdeep " + output(["hashdeep", "-V"]).strip()
     cases = {row["case"]: {"unit": "s"} for row in rows}

@@ -1,6 +1,7 @@
 //! A directory compared with its catalogue, without reading any content.
 
 use crate::row::Row;
+use crate::store::is_kept_folder;
 use crate::{Catalogue, Error};
 use mksum_io::outboard::is_part_of_outboard;
 use mksum_io::{Entries, EntryKind, Facts, KEPT_FOLDER, ListedEntry, Skip, Unlisted};
@@ -36,7 +37,7 @@ impl Scope {
         let own = self.own.clone();
         let skip: Skip = Box::new(move |path, place, facts| match facts.kind {
             EntryKind::Special => true,
-            EntryKind::Directory if path == KEPT_FOLDER.as_bytes() => true,
+            EntryKind::Directory if path == KEPT_FOLDER.as_bytes() || is_kept_folder(place) => true,
             _ if own.as_ref().is_some_and(|own| path.starts_with(own)) => true,
             EntryKind::File => is_part_of_outboard(place),
             _ => false,

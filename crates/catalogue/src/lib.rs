@@ -39,7 +39,7 @@ pub use diff::{Difference, Differences, Known, Sorted, diff};
 pub use error::Error;
 pub use repair::{Mended, repair};
 pub use row::{Kept, Row};
-pub use store::{Access, Catalogue, is_catalogue, place};
+pub use store::{Access, Catalogue, is_catalogue, is_kept_folder, place};
 pub use update::{Event, update};
 pub use verify::{Effort, Verdict, verify};
 

@@ -40,6 +40,11 @@ pub fn is_catalogue(path: &Path) -> bool {
     read && head.starts_with(b"SQLite format 3\0") && head[68..] == APPLICATION.to_be_bytes()
 }
 
+/// Whether a directory is one in which a catalogue is kept, by its name and what is in it.
+pub fn is_kept_folder(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name == KEPT_FOLDER) && is_catalogue(&path.join("catalogue"))
+}
+
 /// What a catalogue is opened for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
@@ -201,11 +206,7 @@ impl Catalogue {
 
     /// Hands the path, format and digest of each root after one path and up to another to `each`, by path; an unknown format is
     /// `None`.
-    pub(crate) fn each_root(
-        &self,
-        (after, last): (&[u8], &[u8]),
-        each: &mut dyn FnMut(&[u8], Option<&Spec>, &[u8]),
-    ) -> Result<(), Error> {
+    pub(crate) fn each_root(&self, (after, last): (&[u8], &[u8]), each: EachRoot<'_>) -> Result<(), Error> {
         let fail = |error| self.fail(error);
         let odd = |error: rusqlite::types::FromSqlError| fail(error.into());
         let text = "SELECT path, format, root FROM root WHERE path > ?1 AND path <= ?2 ORDER BY path, format";
@@ -482,6 +483,9 @@ pub(crate) fn columns(row: &rusqlite::Row<'_>) -> rusqlite::Result<Columns> {
         repair: row.get(8)?,
     })
 }
+
+/// Is shown the path, format and digest of a root.
+type EachRoot<'a> = &'a mut dyn FnMut(&[u8], Option<&Spec>, &[u8]);
 
 /// The rows of a catalogue, by the bytes of their paths: read in pages, so that it can be written meanwhile.
 pub struct Rows<'a> {

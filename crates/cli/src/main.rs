@@ -5,6 +5,10 @@ mod about;
 mod args;
 mod below;
 mod benchmark;
+#[cfg(feature = "catalogue")]
+mod catalogue;
+#[cfg(not(feature = "catalogue"))]
+#[path = "without_catalogue.rs"]
 mod catalogue;
 mod check;
 mod check_proof;
@@ -28,10 +32,12 @@ mod merklize;
 mod names;
 mod nice;
 mod output;
+mod own;
 mod plan;
 mod print;
 mod progress;
 mod prove;
+mod replica;
 mod report;
 mod stored;
 mod tool;

@@ -30,8 +30,7 @@ pub const KEPT_FOLDER: &str = ".mksum";
 /// ```
 ///
 /// # Errors
-/// If any entry cannot be read, is a pipe, a socket or a device, or changes meanwhile: at most 20 of the reasons, and one more
-/// than none.
+/// If any entry cannot be read, is a pipe, a socket or a device, or changes meanwhile: the first 20 reasons.
 pub fn hash_directory(
     directory: &Path,
     specs: &[DirectorySpec],

@@ -190,10 +190,9 @@ impl Entries {
             let name = name.as_encoded_bytes();
             path.truncate(prefix.len());
             path.extend_from_slice(name);
-            if facts.kind != EntryKind::File || may_be_skipped(name) {
-                if (self.skip)(&path, &place.join(entry.file_name()), &facts) {
-                    continue;
-                }
+            let asked = facts.kind != EntryKind::File || may_be_skipped(name);
+            if asked && (self.skip)(&path, &place.join(entry.file_name()), &facts) {
+                continue;
             }
             if facts.kind == EntryKind::Directory {
                 items.push(Item { name: [name, b"/"].concat().into(), facts: None });

@@ -1,4 +1,5 @@
 //! The commands for catalogues of directories.
+#![cfg_attr(not(feature = "catalogue"), allow(dead_code))] // They are refused.
 
 use super::{Choices, Help, Reading};
 use clap::{ValueEnum, ValueHint};

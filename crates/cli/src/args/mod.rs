@@ -8,7 +8,9 @@ mod plans;
 mod proofs;
 mod repair;
 
-pub use catalogue::{Export, Form, Status, Update};
+#[cfg(feature = "catalogue")]
+pub use catalogue::Form;
+pub use catalogue::{Export, Status, Update};
 pub use groups::{Choices, Directories, Help, Io, Reading, Symlinks};
 pub use kept::{Diff, Keep, Verify};
 pub use merklize::Merklize;

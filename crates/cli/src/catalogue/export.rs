@@ -37,7 +37,7 @@ pub fn run(tool: &Tool, args: &Export) -> Exit {
             specs.retain(|spec| spec.family().tag.is_some());
         }
         specs.truncate(1);
-        if !specs.first().is_some_and(|spec| spec.family().tag.is_some()) {
+        if specs.first().is_none_or(|spec| spec.family().tag.is_none()) {
             return usage(&"a BagIt manifest has plain sums: keep the directory with -f sha512 or -f sha256");
         }
     }

@@ -3,7 +3,7 @@
 use super::{State, open, print, report, shown_path, summary};
 use crate::args::Repair;
 use crate::exit::{Exit, usage};
-use crate::kept::repair::replica_of;
+use crate::replica::replica_of;
 use crate::report::grouped;
 use crate::tool::Tool;
 use mksum_catalogue::{Access, Catalogue, Mended, repair};

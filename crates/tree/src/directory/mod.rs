@@ -119,7 +119,9 @@ mod tests {
             assert_eq!(canonical.parse::<DirectorySpec>().unwrap().to_string(), canonical);
             assert!(DirectorySpec::is_name(text));
         }
-        for text in ["", "dir+", "dir+mtime+mode", "dir+mode+mode", "dir:", "dir:dir", "dir:sha3-256", "dir:md6", "directory"] {
+        for text in
+            ["", "dir+", "dir+mtime+mode", "dir+mode+mode", "dir:", "dir:dir", "dir:sha3-256", "dir:md6", "directory"]
+        {
             assert!(text.parse::<DirectorySpec>().is_err(), "{text}");
         }
     }
