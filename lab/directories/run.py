@@ -40,10 +40,14 @@ def tree(name, count, size):
 
 
 def git(place):
-    """Keeps a directory with git, once."""
-    if not (place / ".git").exists():
-        for command in (["init", "-q"], ["add", "-A"]):
-            subprocess.run(["git", "-C", place, *command], check=True, env={**os.environ, "GIT_OPTIONAL_LOCKS": "1"})
+    """Returns git's command for a directory, whose files it keeps elsewhere, once."""
+    store = place.with_suffix(".git")
+    command = ["git", f"--git-dir={store}", f"--work-tree={place}"]
+    if not store.exists():
+        subprocess.run([*command, "init", "-q"], check=True)
+        (store / "info/exclude").write_text(".mksum\n")
+        subprocess.run([*command, "add", "-A", "."], check=True, cwd=place)
+    return command
 
 
 def first(mksum, case, rounds):
@@ -62,12 +66,11 @@ def first(mksum, case, rounds):
 
 def status(mksum, place, count, rounds):
     """Times commands that look at all files and read none."""
-    git(place)
-    (place / ".git/info/exclude").write_text(".mksum\n")
+    keeps = git(place)
     subprocess.run([mksum, "update", place], check=True, stdout=subprocess.DEVNULL)
     tools = {
         "find -printf": f"find {place} -printf '%s %T@ %i %p\\n'",
-        "git status": ["git", "-C", str(place), "status", "--porcelain"],
+        "git status": [*keeps, "status", "--porcelain"],
         "mksum status": [mksum, "status", str(place)],
     }
     return measure("status", tools, count, "file", rounds)
@@ -97,7 +100,7 @@ def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--mksum", required=True)
     options.add_argument("--rounds", default=5, type=int)
-    options.add_argument("--files", default=1_000_000, type=int)
+    options.add_argument("--files", default=100_000, type=int)
     options.add_argument("cases", nargs="*", default=["small", "first", "status", "update", "diff"])
     chosen = options.parse_args()
     mksum, rows, count = os.path.abspath(chosen.mksum), [], chosen.files
