@@ -229,7 +229,10 @@ impl Writer<'_> {
         self.read(files, &mut missing, each, &mut |_, _| Ok(()))?;
         for row in missing.into_rows() {
             self.remove(&row.path)?;
-            each(&row.path, Event::Missing);
+            // As of a new one, nobody is told of a directory: its files tell.
+            if row.facts.kind != EntryKind::Directory {
+                each(&row.path, Event::Missing);
+            }
         }
         Ok(())
     }
