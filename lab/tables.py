@@ -81,6 +81,10 @@ def many():
     return by_case("many")
 
 
+def directories():
+    return by_case("directories")
+
+
 def by_case(suite):
     """Returns a table for each case of a suite whose rows have an amount and a ratio to the first subject."""
     found = results.of(suite)
@@ -152,7 +156,8 @@ def short(device):
 def main():
     if sys.argv[1:] not in ([], ["--check"]):
         sys.exit(__doc__)
-    parts = {"files": files(), "many": many(), "kept": kept(), "repair": repair(), "merklize": merklize()}
+    parts = {"files": files(), "many": many(), "directories": directories()}
+    parts |= {"kept": kept(), "repair": repair(), "merklize": merklize()}
     differing = results.fill(PAGE, parts, write=not sys.argv[1:])
     if sys.argv[1:] and differing:
         sys.exit(f"lab/README.md: the tables {', '.join(differing)} differ from the results: run lab/tables.py")

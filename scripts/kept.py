@@ -165,7 +165,7 @@ class Kept(unittest.TestCase):
         folder, roots = self.tree(60, 300_000)
         ended = resumed = 0
         for _ in range(RUNS):
-            done, errors = self.killed(["keep", "-r", "--throttle", "40MB", "--checkpoint", "5ms", folder], 0.5)
+            done, errors = self.killed(["keep", "-r", "--beside", "--throttle", "40MB", "--checkpoint", "5ms", folder], 0.5)
             ended, resumed = ended + done, resumed + ("resumed" in errors)
             for path in folder.rglob("f*"):
                 name = path.name.split(".", 1)
@@ -177,14 +177,14 @@ class Kept(unittest.TestCase):
                     # Something is left to do in the next run.
                     if random.random() < 0.2:
                         path.unlink()
-        self.assertEqual(run("keep", "-r", folder).returncode, 0)
+        self.assertEqual(run("keep", "-r", "--beside", folder).returncode, 0)
         self.assertEqual(sum(1 for _ in folder.rglob("*.mkt")), len(roots))
         self.assertEqual(list(folder.rglob("*.part")), [])
         print(f"{RUNS} runs of keep -r, {ended} ended, {resumed} resumed", file=sys.stderr)
 
     def test_a_killed_verification_forgets_nothing_and_calls_no_damage_verified(self):
         folder, roots = self.tree(8, 4 * MIB)
-        self.assertEqual(run("keep", "-r", folder).returncode, 0)
+        self.assertEqual(run("keep", "-r", "--beside", folder).returncode, 0)
         damaged = max(roots, key=lambda path: path.stat().st_size)
         with open(damaged, "r+b") as file:
             file.seek(damaged.stat().st_size // 2)
@@ -230,7 +230,7 @@ class Kept(unittest.TestCase):
         folder, roots = self.tree(12, 2 * MIB)
         copy = self.folder / "copy"
         program("cp", "-a", folder, copy)
-        self.assertEqual(run("keep", "-r", folder).returncode, 0)
+        self.assertEqual(run("keep", "-r", "--beside", folder).returncode, 0)
         good = {path: path.read_bytes() for path in roots}
         kills = repaired = 0
         for _ in range(RUNS):
@@ -335,7 +335,7 @@ class Kept(unittest.TestCase):
         for number in range(count):
             (folder / f"f{number}").write_bytes(os.urandom(100))
         begin = time.monotonic()
-        self.assertEqual(run("keep", "-r", folder).returncode, 0)
+        self.assertEqual(run("keep", "-r", "--beside", folder).returncode, 0)
         print(f"{count} outboards in {time.monotonic() - begin:.2f} s", file=sys.stderr)
 
     def test_foreign_trees_equal_those_of_bao_fsverity_and_veritysetup(self):

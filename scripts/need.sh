@@ -163,6 +163,7 @@ for thing in "$@"; do
         lint-js) lint_js ;;
         actionlint) actionlint ;;
         losetup) apt losetup mount ;;
+        vfat) PATH="$PATH:/usr/sbin" apt mkfs.vfat dosfstools ;;
         wine) apt /usr/lib/wine/wine64 wine64 ;;
         mingw) apt x86_64-w64-mingw32-gcc gcc-mingw-w64-x86-64 ;;
         fsverity) apt fsverity fsverity ;;

@@ -210,7 +210,7 @@ class Repair(unittest.TestCase):
             for name in ("one", "a b/two?", "a b/drei ü"):
                 (tree / name).write_bytes(os.urandom(3 * LEAF + 5))
             shutil.copytree(tree, copy)
-            self.assertEqual(run("keep", "-r", tree).returncode, 0)
+            self.assertEqual(run("keep", "-r", "--beside", tree).returncode, 0)
             for path in (tree / "one", tree / "a b/two?", tree / "a b/drei ü"):
                 with open(path, "r+b") as file:
                     file.seek(LEAF + 7)

@@ -28,6 +28,7 @@ spec() {
     scripts/need.sh python
     build
     python3 vectors/generate.py --check
+    python3 vectors/directories.py "$target/release/mksum"
     python3 vectors/lint.py --formats "$("$target/release/mksum" formats --json | python3 -c 'import json, sys; print(*[json.loads(line)["name"] for line in sys.stdin])')"
 }
 
@@ -52,13 +53,14 @@ languages() {
 # The tool as a user meets it: limits of memory, block devices, full disks, repairs from servers, sum files of other tools, and
 # README's commands.
 tool() {
-    scripts/need.sh python dot rsvg losetup fsverity veritysetup bao openssl shasum hashdeep rhash bagit cargo:b3sum@1.8.2
+    scripts/need.sh python dot rsvg losetup vfat fsverity veritysetup bao openssl shasum hashdeep rhash bagit cargo:b3sum@1.8.2
     build
     scripts/tool.py "$target/release/mksum"
     PATH="$PATH:/usr/sbin" scripts/kept.py "$target/release/mksum"
     scripts/repair.py "$target/release/mksum"
+    PATH="$PATH:/usr/sbin" scripts/directories.py "$target/release/mksum"
     scripts/sumfiles.py "$target/release/mksum" "$target/bagit/bin/python"
-    PATH="$target/release:$PATH" scripts/readme.py README.md docs/kept-tree.md docs/merklize.md
+    PATH="$target/release:$PATH" scripts/readme.py README.md docs/kept-tree.md docs/directories.md docs/merklize.md
 }
 
 # Objects in stores: servers on this machine, good ones and faulty ones.

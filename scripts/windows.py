@@ -188,7 +188,7 @@ class Windows(unittest.TestCase):
             (tree / name).write_bytes(self.bytes)
         copy = self.folder / "copy"
         shutil.copytree(tree, copy)
-        self.good("keep", "-r", "tree")
+        self.good("keep", "-r", "--beside", "tree")
         names = {path.name for path in tree.rglob("*") if path.is_file()}
         self.assertEqual(names, {"a", "a.mkt", "b", "b.mkt", "\u00fc", "\u00fc.mkt"}, "nothing else is left")
         self.assertEqual(self.good("verify", "-r", "tree").count("OK"), 3)

@@ -3,6 +3,7 @@
 use crate::args::Run;
 use crate::below::Below;
 use crate::console::Console;
+use crate::directory::root_of;
 use crate::exit::{Exit, usage};
 use crate::extra::Listed;
 use crate::json;
@@ -191,6 +192,8 @@ enum Next {
     Result(Awaited),
     /// A file that is not read, and why.
     Refused(Entry, String),
+    /// A directory, which is hashed between files.
+    Directory(Entry),
 }
 
 fn check(
@@ -230,6 +233,7 @@ fn check(
             match next.expect("a root for each job") {
                 Next::Result(awaited) => break awaited,
                 Next::Refused(entry, why) => refused(entry, &why, summary),
+                Next::Directory(entry) => directory(tool, args, &entry, &tally, summary),
             }
         };
         let path = crate::print::path(&job.input);
@@ -289,11 +293,52 @@ fn check(
         ControlFlow::Continue(())
     });
     for next in awaited.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        if let Next::Refused(entry, why) = next {
-            refused(entry, &why, summary);
+        match next {
+            Next::Refused(entry, why) => refused(entry, &why, summary),
+            Next::Directory(entry) => directory(tool, args, &entry, &tally, summary),
+            Next::Result(_) => {}
         }
     }
     tally.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Checks a directory.
+fn directory(tool: &Tool, args: &Run, entry: &Entry, tally: &Mutex<Tally>, summary: &mut Summary) {
+    let path = &*name::path(&entry.path).expect("the line was read as one with a name");
+    let spec = entry.choice.directory().expect("an entry about a directory");
+    let result = match path.try_exists() {
+        Ok(false) if args.ignore_missing => return,
+        _ if entry.range.is_some() => {
+            tool.console.error(path, &"a directory has no ranges of bytes");
+            None
+        }
+        _ => root_of(tool, path, spec),
+    };
+    summary.checked += 1;
+    let (status, text) = match &result {
+        Some(root) if root.matches(&entry.claimed) => ("ok", "OK"),
+        Some(_) => ("failed", "FAILED"),
+        None => ("error", "FAILED open or read"),
+    };
+    let mut tally = lock(tally);
+    match status {
+        "ok" => tally.matched += 1,
+        "failed" => tally.differing += 1,
+        _ => tally.unreadable += 1,
+    }
+    if status != "ok" {
+        summary.add(path, text);
+    }
+    if args.status || (status == "ok" && args.quiet) {
+        return;
+    }
+    match args.json {
+        false => print(tool, path, text),
+        true => {
+            let record = Record::new(status, (entry.choice.spec(), None), &entry.claimed, result.as_ref());
+            tool.console.print_json(path, Record { format: spec.to_string(), ..record });
+        }
+    }
 }
 
 /// The computed roots compared with a claimed one.
@@ -480,6 +525,10 @@ impl Listing<'_> {
             if let Some(listed) = self.listed {
                 listed.add(path);
             }
+        }
+        if entry.choice.directory().is_some() {
+            lock(self.next).push_back(Next::Directory(entry));
+            return None;
         }
         let Entry { choice, claimed, range, .. } = entry;
         let part = range.map(window);

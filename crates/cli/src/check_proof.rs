@@ -1,10 +1,12 @@
 //! `mksum check-proof`: a proof, and for a range its bytes, against a root.
 
 use crate::args::CheckProof;
+use crate::directory;
 use crate::exit::{Exit, usage};
 use crate::json;
 use crate::tool::Tool;
 use crate::walk::stdin;
+use mksum::directory::EntryProof;
 use mksum::formats::Binding;
 use mksum::proof::{Claim, Proof, ProofError, Trusted};
 use mksum_cli::name::Shown;
@@ -25,6 +27,9 @@ pub fn run(tool: &Tool, args: &CheckProof) -> Exit {
         Ok(root) => Trusted { spec: spec.clone(), root, len: args.length },
         Err(exit) => return exit,
     };
+    if let Some(directory) = choice.directory() {
+        return directory::check_proof(tool, args, directory, &root.root);
+    }
     let old = match args.old_root.as_deref().map(claimed).transpose() {
         Ok(old) => old.map(|root| Trusted { spec: spec.clone(), root, len: args.old_length }),
         Err(exit) => return exit,
@@ -73,6 +78,10 @@ fn checked(tool: &Tool, args: &CheckProof, root: &Trusted, old: Option<&Trusted>
         error => (args.proof.clone(), format!("{error}{}", advice(&error))),
     };
     let bytes = fs::read(&args.proof).map_err(|error| (args.proof.clone(), reason(&error)))?;
+    if bytes.starts_with(&EntryProof::MAGIC) {
+        let why = "it is a proof about a directory: give the format of its root with -f dir";
+        return Err((args.proof.clone(), why.into()));
+    }
     let proof = Proof::parse(&bytes).map_err(fail)?;
     match (proof.claim(), old) {
         (Claim::Range(range), None) => {

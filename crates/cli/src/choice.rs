@@ -1,6 +1,8 @@
 //! A format as a user chose it, perhaps without a part size.
 
+use mksum::directory::DirectorySpec;
 use mksum::{ClaimedRoot, Hash, Spec, SpecError, parse_size};
+use std::fmt;
 use std::str::FromStr;
 
 /// A format, and whether its leaf size was chosen or is only the default.
@@ -8,6 +10,8 @@ use std::str::FromStr;
 pub struct Choice {
     spec: Spec,
     leaf: Leaf,
+    /// Of directories: `spec` is the format of the tree over entries then.
+    directory: Option<DirectorySpec>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,9 +22,25 @@ enum Leaf {
 }
 
 impl Choice {
-    /// The format, with the default leaf size where none was given.
+    /// The format, with the default leaf size where none was given; of a directory's, that of the tree over its entries.
     pub fn spec(&self) -> &Spec {
         &self.spec
+    }
+
+    /// The format of directories, if it is one.
+    pub fn directory(&self) -> Option<&DirectorySpec> {
+        self.directory.as_ref()
+    }
+
+    /// The same with another format of files, for directories of such.
+    fn with(self, change: impl FnOnce(Spec) -> Result<Spec, SpecError>) -> Result<Self, SpecError> {
+        match self.directory {
+            None => Ok(Choice { spec: change(self.spec)?, ..self }),
+            Some(directory) => {
+                let file = change(directory.file().clone())?;
+                Ok(Choice::from(directory.with_file(file)?))
+            }
+        }
     }
 
     /// The same with another hash.
@@ -28,7 +48,7 @@ impl Choice {
     /// # Errors
     /// If the format does not allow it.
     pub fn with_hash(self, hash: Hash) -> Result<Self, SpecError> {
-        Ok(Choice { spec: self.spec.with_hash(hash)?, ..self })
+        self.with(|spec| spec.with_hash(hash))
     }
 
     /// The same with another leaf length, in bytes.
@@ -36,7 +56,7 @@ impl Choice {
     /// # Errors
     /// If the format does not allow it.
     pub fn with_leaf(self, leaf: u64) -> Result<Self, SpecError> {
-        Ok(Choice { spec: self.spec.with_leaf(leaf)?, leaf: Leaf::Given })
+        Ok(Choice { leaf: Leaf::Given, ..self.with(|spec| spec.with_leaf(leaf))? })
     }
 
     /// The same with a salt.
@@ -44,7 +64,7 @@ impl Choice {
     /// # Errors
     /// If the format has none, or only a shorter one.
     pub fn with_salt(self, salt: &[u8]) -> Result<Self, SpecError> {
-        Ok(Choice { spec: self.spec.with_salt(salt)?, ..self })
+        self.with(|spec| spec.with_salt(salt))
     }
 
     /// Whether the part size has to be found from the number of parts that S3 writes after a root.
@@ -66,7 +86,22 @@ impl Choice {
 
 impl From<Spec> for Choice {
     fn from(spec: Spec) -> Self {
-        Choice { spec, leaf: Leaf::Default }
+        Choice { spec, ..Choice::default() }
+    }
+}
+
+impl From<DirectorySpec> for Choice {
+    fn from(directory: DirectorySpec) -> Self {
+        Choice { spec: directory.tree().clone(), leaf: Leaf::Given, directory: Some(directory) }
+    }
+}
+
+impl fmt::Display for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.directory {
+            None => self.spec.fmt(f),
+            Some(directory) => directory.fmt(f),
+        }
     }
 }
 
@@ -74,8 +109,12 @@ impl FromStr for Choice {
     type Err = SpecError;
 
     fn from_str(text: &str) -> Result<Self, SpecError> {
+        if DirectorySpec::is_name(text) {
+            return Ok(text.parse::<DirectorySpec>()?.into());
+        }
         let given = text.split(':').skip(1).any(|part| parse_size(part).is_ok());
-        Ok(Choice { spec: text.parse()?, leaf: if given { Leaf::Given } else { Leaf::Default } })
+        let leaf = if given { Leaf::Given } else { Leaf::Default };
+        Ok(Choice { spec: text.parse()?, leaf, directory: None })
     }
 }
 

@@ -5,10 +5,16 @@ mod about;
 mod args;
 mod below;
 mod benchmark;
+#[cfg(feature = "catalogue")]
+mod catalogue;
+#[cfg(not(feature = "catalogue"))]
+#[path = "without_catalogue.rs"]
+mod catalogue;
 mod check;
 mod check_proof;
 mod console;
 mod devices;
+mod directory;
 mod exit;
 mod expect;
 mod extent;
@@ -26,10 +32,12 @@ mod merklize;
 mod names;
 mod nice;
 mod output;
+mod own;
 mod plan;
 mod print;
 mod progress;
 mod prove;
+mod replica;
 mod report;
 mod stored;
 mod tool;
@@ -45,7 +53,7 @@ use tool::Tool;
 fn main() -> ExitCode {
     let exit = match args::read() {
         Ok(Args { command: None, run }) => {
-            with_tool(&run.choices, &run.reading, run.end(), |tool| on_device(tool, &run))
+            with_any_tool(&run.choices, &run.reading, run.end(), |tool| on_device(tool, &run))
         }
         Ok(Args { command: Some(command), .. }) => match &command {
             Command::Keep(args) => with_tool(&args.choices, &args.reading, End::Newline, |tool| keep::run(tool, args)),
@@ -55,14 +63,23 @@ fn main() -> ExitCode {
             Command::Diff(args) => {
                 with_tool(&Choices::default(), &args.reading, End::Newline, |tool| diff::run(tool, args))
             }
+            Command::Status(args) => {
+                with_tool(&Choices::default(), &args.reading, End::Newline, |tool| catalogue::status::run(tool, args))
+            }
+            Command::Update(args) => with_tool(&Choices::default(), &args.reading, End::Newline, |tool| {
+                catalogue::keep::run_update(tool, args)
+            }),
+            Command::Export(args) => {
+                with_tool(&args.choices, &args.reading, End::Newline, |tool| catalogue::export::run(tool, args))
+            }
             Command::Repair(args) => {
                 with_tool(&Choices::default(), &args.reading, End::Newline, |tool| repair::run(tool, args))
             }
             Command::Prove(args) => {
-                with_tool(&args.choices, &args.reading, End::Newline, |tool| prove::run(tool, args))
+                with_any_tool(&args.choices, &args.reading, End::Newline, |tool| prove::run(tool, args))
             }
             Command::CheckProof(args) => {
-                with_tool(&args.choices, &args.reading, End::Newline, |tool| check_proof::run(tool, args))
+                with_any_tool(&args.choices, &args.reading, End::Newline, |tool| check_proof::run(tool, args))
             }
             Command::Join(args) => with_tool(&args.choices, &args.reading, End::Newline, |tool| join::run(tool, args)),
             Command::Plan(args) => {
@@ -84,8 +101,16 @@ fn main() -> ExitCode {
     exit.into()
 }
 
-/// Runs a command that works with files.
+/// Runs a command that works with files, and not with directories as such.
 fn with_tool(choices: &Choices, reading: &Reading, end: End, run: impl FnOnce(&Tool) -> Exit) -> Exit {
+    with_any_tool(choices, reading, end, |tool| match directory::refuse(tool) {
+        None => run(tool),
+        Some(exit) => exit,
+    })
+}
+
+/// Runs a command that works with files.
+fn with_any_tool(choices: &Choices, reading: &Reading, end: End, run: impl FnOnce(&Tool) -> Exit) -> Exit {
     let tool = match Tool::new(choices, reading, end) {
         Ok(tool) => tool,
         Err(reason) => return exit::usage(&reason),
@@ -107,8 +132,10 @@ fn on_device(tool: &Tool, args: &Run) -> Exit {
 /// The work without a command.
 fn files(tool: &Tool, args: &Run) -> Exit {
     match args.action() {
+        Action::Print if tool.formats.iter().any(|choice| choice.directory().is_some()) => directory::run(tool, args),
         Action::Print => print::run(tool, args),
         Action::Check => check::run(tool, args),
+        _ if let Some(exit) = directory::refuse(tool) => exit,
         Action::Expect(root) => expect::run(tool, args, root),
         Action::Stored => stored::run(tool, args),
         Action::Graph(style) => graph::run(tool, args, style),

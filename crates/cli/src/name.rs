@@ -177,6 +177,11 @@ pub fn visible(lines: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(out.into_bytes())
 }
 
+/// The path that these bytes name, with U+FFFD in the place of what no path of this system has: for messages.
+pub fn lossy_path(bytes: &[u8]) -> PathBuf {
+    String::from_utf8_lossy(bytes).into_owned().into()
+}
+
 /// The path as text, with U+FFFD in the place of bytes that are not UTF-8.
 pub fn lossy(path: &Path) -> Cow<'_, str> {
     path.to_string_lossy()

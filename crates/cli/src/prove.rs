@@ -1,6 +1,7 @@
 //! `mksum prove`: a proof about a part of a file, from its outboard if there is one.
 
 use crate::args::Prove;
+use crate::directory;
 use crate::exit::{Exit, usage};
 use crate::failure::Failure;
 use crate::json;
@@ -32,6 +33,12 @@ pub fn run(tool: &Tool, args: &Prove) -> Exit {
         );
     }
     tool.console.use_json(args.json);
+    if let Some(path) = &args.path {
+        return directory::prove(tool, args, path);
+    }
+    if let Some(exit) = directory::refuse(tool) {
+        return exit;
+    }
     match proof(tool, args) {
         Ok((root, proof)) if args.json => tool.console.print(&json(&args.file, &root, &proof)),
         Ok((_, proof)) => tool.console.print(&proof.to_bytes()),

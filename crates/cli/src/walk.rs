@@ -1,6 +1,7 @@
 //! From arguments to the files to be hashed, in a stable order.
 
 use crate::args::{Directories, Symlinks};
+use crate::own::is_kept_folder;
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use mksum_io::outboard::is_part_of_outboard;
 use mksum_io::{Input, Listed as Facts, Listing, Objects, is_url, reason};
@@ -263,6 +264,9 @@ fn next_file(rules: &Rules, directory: &Path, entries: &mut walkdir::IntoIter) -
             if entry.file_type().is_dir() {
                 entries.skip_current_dir();
             }
+        } else if entry.depth() > 0 && entry.file_type().is_dir() && is_kept_folder(entry.path()) {
+            // A catalogue changes whenever it is used.
+            entries.skip_current_dir();
         } else if entry.file_type().is_file() {
             // Pipes, sockets and devices in directories are skipped.
             return Some(Ok(entry.into_path()));

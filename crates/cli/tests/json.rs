@@ -139,6 +139,13 @@ fn objects_are_as_the_page_says() {
          mksum verify --json --foreign fsverity z",
         "echo '{\"offset\":0,\"length\":5,\"digest\":\"79982a7bf20b70b9ce3bb9f3bbd2b40d\"}' | mksum join --json -f plain:md5; \
          echo 'no line' | mksum join --json",
+        "mkdir dir; seq 2000000 > dir/long; echo 1 > dir/1; echo 2 > dir/2; ln -s 1 dir/l; mksum -f dir --json dir; mksum keep -r --json dir; \
+         mksum -f dir --untagged dir | cut -c1-64 > dir.root; mksum prove dir --path 1 2> note > proof; \
+         mksum check-proof --json -f dir $(cat dir.root) proof",
+        "cp -r dir dir2; mv dir/1 dir/one; rm dir/2; echo 3 > dir/3; mksum status --json dir; mksum update --json dir; \
+         mksum diff --json dir2 dir; mksum export --to json dir; rm dir/3; mksum verify -r --json dir; touch -r dir/long stamp; \
+         printf X | dd of=dir/long bs=1 seek=5 conv=notrunc 2> note; touch -r stamp dir/long; mksum verify -r --json dir; \
+         mksum repair -r --json dir --from dir2; mksum keep -r --json dir",
         "mksum merklize --json --random 2^10 -o nodes; mksum merklize --json nosuch; mksum merklize --json --random 2^10 --bench=1",
     ] {
         run.shell(command);

@@ -118,6 +118,8 @@ pub enum Refusal {
     Memory(u64),
     /// The output would replace something that is not a regular file.
     NotRegular,
+    /// A pipe, a socket or a device is in a directory whose root was asked for.
+    Special,
     /// The output would replace the input.
     Input,
     /// The output would replace a file that is not an outboard.
@@ -259,6 +261,7 @@ impl fmt::Display for Refusal {
                  run 'mksum keep' again"
             ),
             Refusal::NotTree => f.write_str("not a tree of this file in this format: it is not replaced; move it away"),
+            Refusal::Special => f.write_str("a pipe, a socket or a device: a directory that has one has no root"),
             Refusal::Busy => f.write_str("another process is writing to it: wait until that ends"),
             Refusal::Longer(offset) => write!(f, "there are more bytes than expected, from byte {offset} on"),
             Refusal::Grown { more, len } => write!(

@@ -2,6 +2,8 @@
 #![forbid(unsafe_code)]
 
 mod buffer;
+mod directory;
+mod entries;
 mod error;
 mod file;
 mod holes;
@@ -23,6 +25,8 @@ mod stream;
 mod unreadable;
 mod window;
 
+pub use directory::{KEPT_FOLDER, hash_directory};
+pub use entries::{Entries, EntryKind, Facts, Listed as ListedEntry, Skip, Stamps, Unlisted};
 pub use error::{Error, Refusal, reason};
 pub use file::File;
 pub use jobs::{Input, Job, Roots, hash, hash_reader};
@@ -30,6 +34,7 @@ pub use many::hash_all;
 pub use merklize::{Leaves, Merklized, merklize, random};
 pub use objects::{Ahead, Listed, Listing, Object, Objects, StoredSums, is_url};
 pub use options::{Meter, Mode, Options, Stop, Throttle};
+pub use paths::from_bytes as path_from_bytes;
 pub use replacement::{Replacement, remove_unfinished};
 pub use replica::{Replica, open_replica};
 pub use sequence::Sequence;

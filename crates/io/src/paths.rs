@@ -15,3 +15,16 @@ pub fn with_extension(path: &Path, extension: &str) -> PathBuf {
     name.push(extension);
     name.into()
 }
+
+/// The path that these bytes of the system's encoding are: one that [`Path::as_os_str`] has them of.
+///
+/// `None` for bytes that no path of this system has.
+pub fn from_bytes(bytes: &[u8]) -> Option<PathBuf> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::ffi::OsStringExt;
+        Some(OsString::from_vec(bytes.into()).into())
+    }
+    #[cfg(not(unix))]
+    String::from_utf8(bytes.into()).ok().map(PathBuf::from)
+}

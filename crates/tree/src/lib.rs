@@ -36,6 +36,7 @@ extern crate std;
 pub mod accelerator;
 mod cover;
 mod digest;
+pub mod directory;
 #[cfg(test)]
 mod drawings;
 mod error;

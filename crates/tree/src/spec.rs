@@ -241,6 +241,12 @@ fn shown(text: &str) -> String {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpecError(String);
 
+impl SpecError {
+    pub(crate) fn new(reason: String) -> Self {
+        SpecError(reason)
+    }
+}
+
 impl fmt::Display for SpecError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)

@@ -10,14 +10,17 @@ use std::time::Duration;
 /// `mksum keep`.
 #[derive(Debug, clap::Args)]
 pub struct Keep {
-    /// Files whose trees are kept
+    /// Files whose trees are kept; with --recursive, directories whose catalogues are
     #[arg(value_name = "FILE", required = true, value_hint = ValueHint::AnyPath)]
     pub files: Vec<PathBuf>,
-    /// Path of the outboard [default: FILE.mkt]
+    /// Path of the outboard [default: FILE.mkt], or with --recursive of the catalogue [default: DIR/.mksum/catalogue]
     ///
     /// Required for a device. A file that is there is replaced only if it is an outboard.
     #[arg(short, long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
+    /// With --recursive: keep an outboard beside each file, and no catalogue
+    #[arg(long, requires = "recursive")]
+    pub beside: bool,
     /// Keep digests of subtrees of at most SIZE bytes: damage is reported in ranges of this size
     ///
     /// The default is the shortest size with which the outboard takes at most a thousandth of the file.
@@ -82,6 +85,9 @@ pub struct Verify {
     /// Path of the outboard [default: FILE.mkt]
     #[arg(short = 'o', long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub outboard: Option<PathBuf>,
+    /// With --recursive: path of the directory's catalogue [default: DIR/.mksum/catalogue, if it exists]
+    #[arg(long, value_name = "PATH", requires = "recursive", value_hint = ValueHint::FilePath)]
+    pub catalogue: Option<PathBuf>,
     /// Read the tree of another program, in this format: blake3, fsverity, dmverity:...
     ///
     /// By default from FILE.obao, FILE.fsverity or FILE.verity.
@@ -121,10 +127,10 @@ pub struct Verify {
 /// `mksum diff`.
 #[derive(Debug, clap::Args)]
 pub struct Diff {
-    /// An outboard, or a file that has one
+    /// An outboard, or a file that has one; or a catalogue (also its URL), a directory that has one, or a sum file
     #[arg(value_name = "A", value_hint = ValueHint::FilePath)]
     pub left: PathBuf,
-    /// Another one; one of the two may be a file without an outboard, which is then read
+    /// Another one; of two files, one may be without an outboard, and is then read
     #[arg(value_name = "B", value_hint = ValueHint::FilePath)]
     pub right: PathBuf,
     /// Print one JSON object per line (spec/json.md)

@@ -1,5 +1,6 @@
 //! The command line: all flags, and their help.
 
+mod catalogue;
 mod groups;
 mod kept;
 mod merklize;
@@ -7,6 +8,9 @@ mod plans;
 mod proofs;
 mod repair;
 
+#[cfg(feature = "catalogue")]
+pub use catalogue::Form;
+pub use catalogue::{Export, Status, Update};
 pub use groups::{Choices, Directories, Help, Io, Reading, Symlinks};
 pub use kept::{Diff, Keep, Verify};
 pub use merklize::Merklize;
@@ -46,6 +50,10 @@ Examples:
   mksum repair big.iso --from URL      fetch only the damaged ranges
   mksum prove big.iso --range 0..4096 > proof
                                        prove a part of a file
+  mksum -f dir photos                  one root for a directory
+  mksum keep -r photos                 keep a catalogue of all files in it
+  mksum status photos                  what is new, changed, moved or gone
+  mksum verify -r --budget 30m photos  a little every night
 
 A format is NAME[:HASH][:LEAF][:salt=HEX]; 'mksum formats' lists the names.
 Write ./keep for a file that has the name of a command.
@@ -94,7 +102,7 @@ fn exits(good: &str, bad: &str) -> String {
     long_about = "Print, check or draw the Merkle roots of files, in all published tree formats, on all cores.\n\nA line \
                   of output, FORMAT (PATH) = ROOT, is all that 'mksum -c' needs to check the file.",
     override_usage = "mksum [OPTION]... [FILE]...\n       mksum -c [OPTION]... [SUMFILE]...\n       mksum keep | verify \
-                      FILE...\n       mksum diff A B\n       mksum repair FILE... --from COPY\n       mksum prove FILE \
+                      FILE...\n       mksum keep -r | status | update | verify -r DIR\n       mksum diff A B\n       mksum repair FILE... --from COPY\n       mksum prove FILE \
                       --range A..B\n       mksum check-proof ROOT PROOF [BYTES]\n       mksum join [FILE]\n       mksum plan FILE...\n       mksum map [PLAN]\n       mksum missing PLAN LEDGER...\n       mksum join --plan PLAN LEDGER...\n       mksum merklize [LEAVES] [-o \
                       NODES]\n       mksum formats | devices | completions SHELL\n       mksum help | man [COMMAND]",
     after_help = "Examples: 'mksum --help'. A command: 'mksum help COMMAND'. Formats: 'mksum formats'.",
@@ -122,8 +130,17 @@ pub enum Command {
     /// Report the damaged ranges of a file
     #[command(after_long_help = exits("no damage was found", "a file is damaged, has no outboard or could not be verified"))]
     Verify(Verify),
-    /// Report the ranges in which two files differ, from their outboards
-    #[command(after_long_help = exits("the files are equal", "the files differ or could not be compared"))]
+    /// Report what in a directory is new, changed, moved or gone, without reading files
+    #[command(after_long_help = exits("nothing differs from the catalogue", "something differs, or could not be looked at"))]
+    Status(Status),
+    /// Bring a directory's catalogue up to date: only new and changed files are read
+    #[command(after_long_help = exits("the catalogue is up to date", "a file is damaged, is being written or could not be read"))]
+    Update(Update),
+    /// Print the entries of a catalogue as a sum file, a BagIt manifest or JSON
+    #[command(after_long_help = exits("all entries were printed", "the catalogue could not be read"))]
+    Export(Export),
+    /// Report how two files, directories, catalogues or sum files differ, without reading what they list
+    #[command(after_long_help = exits("they are equal", "they differ or could not be compared"))]
     Diff(Diff),
     /// Repair the damaged ranges of a file from an intact copy
     #[command(after_long_help = exits("every file is intact now", "a file is still damaged, or could not be read or written"))]

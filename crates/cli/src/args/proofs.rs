@@ -9,12 +9,17 @@ use std::path::PathBuf;
 /// `mksum prove`.
 #[derive(Debug, clap::Args)]
 pub struct Prove {
-    /// The file
-    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    /// The file, or with --path the directory
+    #[arg(value_name = "FILE", value_hint = ValueHint::AnyPath)]
     pub file: PathBuf,
     /// Prove that the file contains these bytes: A..B, A.. or ..B
-    #[arg(long, value_name = "A..B", required_unless_present = "consistency", conflicts_with = "consistency")]
+    #[arg(long, value_name = "A..B", required_unless_present_any = ["consistency", "path"], conflicts_with = "consistency")]
     pub range: Option<ByteRange>,
+    /// Prove that the directory contains the entry at PATH, relative to it, with its root (spec/directory.md)
+    ///
+    /// In the format dir unless -f names another format of directories. All files in the directory are read.
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["range", "consistency", "outboard", "json"])]
+    pub path: Option<PathBuf>,
     /// Prove that the file has only grown since it had this length
     #[arg(long, value_name = "OLDLEN", value_parser = parse_size)]
     pub consistency: Option<u64>,
@@ -44,7 +49,7 @@ pub struct CheckProof {
     /// The proof
     #[arg(value_name = "PROOF", value_hint = ValueHint::FilePath)]
     pub proof: PathBuf,
-    /// The bytes of the range [default: standard input]
+    /// The bytes of the range [default: standard input]; for a directory, the file to be compared with its entry
     #[arg(value_name = "BYTES", value_hint = ValueHint::FilePath, conflicts_with = "old_root")]
     pub bytes: Option<PathBuf>,
     /// Length of the whole input, from the source of the trusted root

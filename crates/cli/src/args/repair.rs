@@ -18,6 +18,9 @@ pub struct Repair {
     /// those that the system trusts, or those in SSL_CERT_FILE.
     #[arg(long, value_name = "COPY", value_hint = ValueHint::AnyPath)]
     pub from: PathBuf,
+    /// With --recursive: path of the directory's catalogue [default: DIR/.mksum/catalogue, if it exists]
+    #[arg(long, value_name = "PATH", requires = "recursive", value_hint = ValueHint::FilePath)]
+    pub catalogue: Option<PathBuf>,
     /// Path of the outboard [default: FILE.mkt]
     #[arg(short = 'o', long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub outboard: Option<PathBuf>,

@@ -2,6 +2,7 @@
 
 use super::ranges::RangeLine;
 use crate::args::Diff;
+use crate::catalogue;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::print::report;
@@ -17,6 +18,10 @@ use std::path::{Path, PathBuf};
 
 /// Prints each range that differs; fails if there is one.
 pub fn run(tool: &Tool, args: &Diff) -> Exit {
+    let (left, right) = (catalogue::diff::is_side(&args.left), catalogue::diff::is_side(&args.right));
+    if left && right {
+        return catalogue::diff::run(tool, args);
+    }
     tool.console.use_json(args.json);
     match compare(tool, args) {
         Ok(Differences { ranges, unreadable, shape, longest }) => {

@@ -3,6 +3,7 @@
 use super::ranges::RangeLine;
 use super::{Did, files, is_missing, lengths, outboard_of, report_skipped, report_unchanged};
 use crate::args::Keep;
+use crate::catalogue;
 use crate::exit::{Exit, usage};
 use crate::failure::Failure;
 use crate::print::report;
@@ -25,6 +26,9 @@ use std::time::{Duration, Instant};
 
 /// Keeps the tree of each file.
 pub fn run(tool: &Tool, args: &Keep) -> Exit {
+    if args.directories.recursive && !args.beside && !args.foreign {
+        return catalogue::keep::run(tool, args);
+    }
     tool.console.use_json(args.json);
     let [choice] = &tool.formats[..] else { return usage(&"keep takes one --format: an outboard has one tree") };
     let rules = match Rules::new(&args.directories, tool.options.objects.clone()) {

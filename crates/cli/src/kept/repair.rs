@@ -5,8 +5,10 @@ use super::ranges::{self, RangeLine};
 use super::report::describe;
 use super::{is_missing, needs_outboard, outboard_of, report_gone, report_new};
 use crate::args::Repair as Args;
+use crate::catalogue;
 use crate::exit::{Exit, usage};
 use crate::failure::Failure;
+use crate::replica::replica_of;
 use crate::report::grouped;
 use crate::tool::Tool;
 use crate::walk::Rules;
@@ -14,12 +16,18 @@ use mksum_cli::name::Shown;
 use mksum_io::outboard::{EXTENSION, Repair, Repaired, open, repair};
 use mksum_io::{Error, Input, is_url, open_replica};
 use serde::Serialize;
-use std::ffi::OsStr;
 use std::ops::Range;
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
 
 /// Repairs the files.
 pub fn run(tool: &Tool, args: &Args) -> Exit {
+    if args.directories.recursive {
+        match catalogue::have_catalogues(&args.files, args.catalogue.as_ref()) {
+            Ok(true) => return catalogue::repair::run(tool, args),
+            Ok(false) => {}
+            Err(exit) => return exit,
+        }
+    }
     tool.console.use_json(args.json);
     let rules = match Rules::new(&args.directories, tool.options.objects.clone()) {
         Ok(rules) => rules,
@@ -55,31 +63,6 @@ pub fn run(tool: &Tool, args: &Args) -> Exit {
         report_gone(tool, args.json, &rules, &args.files);
     }
     tool.console.exit()
-}
-
-/// The replica of the file at `path`, which was found in `argument` or is it: below `base`, a directory or a URL.
-fn replica_of(base: &Path, argument: &Path, path: &Path) -> PathBuf {
-    let below = match path.strip_prefix(argument) {
-        Ok(below) if below.as_os_str().is_empty() => path.file_name().map_or(path, Path::new),
-        Ok(below) => below,
-        Err(_) => path,
-    };
-    let Some((scheme, _)) = base.to_str().and_then(|text| text.split_once("://")) else { return base.join(below) };
-    let mut url = base.to_string_lossy().trim_end_matches('/').to_string();
-    for part in below.components() {
-        if let Component::Normal(name) = part {
-            url.push('/');
-            url += &if scheme == "s3" { name.to_string_lossy().into_owned() } else { percent_encoded(name) };
-        }
-    }
-    url.into()
-}
-
-/// A name as a segment of a URL's path (RFC 3986, 2.1).
-fn percent_encoded(name: &OsStr) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
-    let bytes = name.as_encoded_bytes().iter();
-    bytes.map(|&byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
 }
 
 fn one(tool: &Tool, args: &Args, path: &Path, from: &Path) -> Result<(), Failure> {
@@ -168,21 +151,5 @@ impl Verdict {
         let Repaired { written, fetched, whole, resumed, .. } = *repaired;
         let (format, root) = (spec.to_string(), root.to_string());
         Verdict { kind: "repair", ok: whole, format, root, ranges, written, fetched, resumed }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn replicas_lie_below_a_directory_or_a_url() {
-        let of = |base: &str, argument: &str, path: &str| {
-            replica_of(Path::new(base), Path::new(argument), Path::new(path)).to_str().unwrap().to_string()
-        };
-        assert_eq!(of("/copy", "dir", "dir/a/b c"), Path::new("/copy").join("a/b c").to_str().unwrap());
-        assert_eq!(of("/copy", "dir/file", "dir/file"), Path::new("/copy").join("file").to_str().unwrap());
-        assert_eq!(of("https://host/x/", "dir", "dir/a/b c?é"), "https://host/x/a/b%20c%3F%C3%A9");
-        assert_eq!(of("s3://bucket/pre", ".", "./a/b c"), "s3://bucket/pre/a/b c");
     }
 }

@@ -5,6 +5,7 @@ use super::report::{Expected, Report, Trust};
 use super::rounds::Rounds;
 use super::{Did, budget, files, lengths, report_gone, report_skipped, report_unchanged};
 use crate::args::Verify;
+use crate::catalogue;
 use crate::exit::{Exit, usage};
 use crate::failure::Failure;
 use crate::print::report;
@@ -19,6 +20,13 @@ use std::path::Path;
 
 /// Verifies each file.
 pub fn run(tool: &Tool, args: &Verify) -> Exit {
+    if args.directories.recursive {
+        match catalogue::have_catalogues(&args.files, args.catalogue.as_ref()) {
+            Ok(true) => return catalogue::verify::run(tool, args),
+            Ok(false) => {}
+            Err(exit) => return exit,
+        }
+    }
     tool.console.use_json(args.json);
     let rules = match Rules::new(&args.directories, tool.options.objects.clone()) {
         Ok(rules) => rules,

@@ -1,0 +1,136 @@
+//! A directory compared with its catalogue, without reading any content.
+
+use crate::row::Row;
+use crate::store::is_kept_folder;
+use crate::{Catalogue, Error};
+use mksum_io::outboard::is_part_of_outboard;
+use mksum_io::{Entries, EntryKind, Facts, KEPT_FOLDER, ListedEntry, Skip, Unlisted};
+use std::cmp::Ordering;
+use std::path::{Path, PathBuf};
+
+/// The entries that a catalogue is about.
+#[derive(Clone, Debug)]
+pub struct Scope {
+    /// The directory.
+    pub directory: PathBuf,
+    /// The beginning of the paths of the catalogue and of what belongs to it, if it lies in the directory elsewhere than usual.
+    own: Option<Vec<u8>>,
+}
+
+impl Scope {
+    /// All entries below a directory but mksum's own: its catalogue, which is at `catalogue`, and outboards.
+    pub fn new(directory: &Path, catalogue: &Path) -> Scope {
+        let within = || {
+            let folder = catalogue.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            let place = folder.canonicalize().ok()?.join(catalogue.file_name()?);
+            let below = place.strip_prefix(directory.canonicalize().ok()?).ok()?.to_path_buf();
+            Some(below.as_os_str().as_encoded_bytes().to_vec())
+        };
+        Scope { directory: directory.into(), own: within() }
+    }
+
+    /// The entries.
+    ///
+    /// # Errors
+    /// If the directory cannot be listed.
+    pub fn entries(&self) -> Result<Entries, Error> {
+        let own = self.own.clone();
+        let skip: Skip = Box::new(move |path, place, facts| match facts.kind {
+            EntryKind::Special => true,
+            EntryKind::Directory if path == KEPT_FOLDER.as_bytes() || is_kept_folder(place) => true,
+            _ if own.as_ref().is_some_and(|own| path.starts_with(own)) => true,
+            EntryKind::File => is_part_of_outboard(place),
+            _ => false,
+        });
+        Ok(Entries::of(&self.directory, skip)?)
+    }
+
+    /// The place of an entry.
+    pub fn place(&self, path: &[u8]) -> Option<PathBuf> {
+        Some(self.directory.join(mksum_io::path_from_bytes(path)?))
+    }
+}
+
+/// An entry of the directory or of its catalogue, or of both.
+#[derive(Debug)]
+pub enum Found {
+    /// It has the size, time and inode of its row.
+    Same(ListedEntry, Row),
+    /// It has others than its row.
+    Changed(ListedEntry, Row),
+    /// It has no row.
+    New(ListedEntry),
+    /// Its row is all there is.
+    Missing(Row),
+    /// Its directory could not be listed, so nothing is known.
+    Unknown(Row),
+    /// This directory could not be listed.
+    Unlisted(Unlisted),
+}
+
+/// Hands all entries of a directory and its catalogue to `each`, in the order of their paths.
+///
+/// Two sorted sequences are merged, so memory does not depend on their lengths.
+///
+/// # Errors
+/// If the directory or the catalogue cannot be read, or `each` fails.
+pub fn compare(
+    catalogue: &Catalogue,
+    scope: &Scope,
+    each: &mut dyn FnMut(Found) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let (mut entries, mut rows) = (scope.entries()?, catalogue.rows());
+    let mut unlisted: Vec<Vec<u8>> = Vec::new();
+    let mut row = rows.next().transpose()?;
+    let mut entry = entries.next();
+    loop {
+        let listed = match entry.take() {
+            Some(Err(error)) => {
+                unlisted.push(error.prefix.clone());
+                each(Found::Unlisted(error))?;
+                entry = entries.next();
+                continue;
+            }
+            Some(Ok(listed)) => Some(listed),
+            None => None,
+        };
+        let order = match (&listed, &row) {
+            (None, None) => return Ok(()),
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (Some(listed), Some(row)) => listed.path.cmp(&row.path),
+        };
+        match (order, listed) {
+            (Ordering::Less, Some(listed)) => {
+                each(Found::New(listed))?;
+                entry = entries.next();
+            }
+            (Ordering::Equal, Some(listed)) => {
+                let known = row.take().expect("compared with it");
+                each(if known.is_of(&listed.facts) {
+                    Found::Same(listed, known)
+                } else {
+                    Found::Changed(listed, known)
+                })?;
+                entry = entries.next();
+                row = rows.next().transpose()?;
+            }
+            (_, listed) => {
+                let known = row.take().expect("compared with it");
+                let hidden = unlisted.iter().any(|prefix| known.path.starts_with(prefix));
+                each(if hidden { Found::Unknown(known) } else { Found::Missing(known) })?;
+                entry = listed.map(Ok);
+                row = rows.next().transpose()?;
+            }
+        }
+    }
+}
+
+/// What tells that two files are one: its device, inode, size and time.
+pub(crate) type Identity = (u64, u64, u64, (i64, u32));
+
+/// The identity of a file, where the system has inodes.
+pub(crate) fn identity(facts: &Facts) -> Option<Identity> {
+    let file = facts.kind == EntryKind::File && facts.inode != 0;
+    file.then_some((facts.device, facts.inode, facts.size, facts.modified))
+}

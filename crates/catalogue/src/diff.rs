@@ -1,0 +1,235 @@
+//! Two lists of entries compared, without reading any file.
+
+use crate::row::root;
+use crate::{Catalogue, Error};
+use mksum::{Digest, Spec};
+use mksum_io::EntryKind;
+use std::cmp::Ordering;
+use std::collections::HashMap;
+use std::sync::mpsc::sync_channel;
+use std::thread;
+
+/// What is known of an entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Known {
+    /// The bytes of its path, with slashes between names.
+    pub path: Vec<u8>,
+    /// What it is.
+    pub kind: EntryKind,
+    /// Its length in bytes, if it is known.
+    pub size: Option<u64>,
+    /// The text of a link.
+    pub link: Option<Vec<u8>>,
+    /// The digests of its roots, with their formats.
+    pub roots: Vec<(Spec, Digest)>,
+}
+
+/// Entries by the bytes of their paths.
+pub type Sorted<'a> = Box<dyn Iterator<Item = Result<Known, Error>> + 'a>;
+
+/// A difference of two lists.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Difference<'a> {
+    /// Only the second list has it.
+    Added(&'a Known),
+    /// Only the first list has it.
+    Removed(&'a Known),
+    /// Both have it, with different contents.
+    Changed(&'a Known, &'a Known),
+    /// The second list has it at another path.
+    Moved(&'a Known, &'a Known),
+    /// Both have it, but no root of it in the same format.
+    Incomparable(&'a Known, &'a Known),
+}
+
+/// The number of entries that are in both lists and equal, and of each kind of difference.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Differences {
+    /// Equal by a root, or a link's text.
+    pub equal: u64,
+    /// Only in the second list.
+    pub added: u64,
+    /// Only in the first list.
+    pub removed: u64,
+    /// With different contents.
+    pub changed: u64,
+    /// At another path.
+    pub moved: u64,
+    /// Without roots in the same format.
+    pub incomparable: u64,
+}
+
+/// Compares two lists, and tells `each` every difference: first what is in both, by path; then what is in one.
+///
+/// Memory holds what is in one list alone.
+///
+/// # Errors
+/// If a list cannot be read or is not sorted.
+pub fn diff(
+    mut left: Sorted<'_>,
+    mut right: Sorted<'_>,
+    each: &mut dyn FnMut(Difference<'_>),
+) -> Result<Differences, Error> {
+    let (mut removed, mut added, mut count) = (Vec::new(), Vec::new(), Differences::default());
+    let (mut one, mut other) = (left.next().transpose()?, right.next().transpose()?);
+    loop {
+        let order = match (&one, &other) {
+            (None, None) => break,
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (Some(one), Some(other)) => one.path.cmp(&other.path),
+        };
+        let (mut before, mut after) = (None, None);
+        if order != Ordering::Greater {
+            before = std::mem::replace(&mut one, left.next().transpose()?);
+        }
+        if order != Ordering::Less {
+            after = std::mem::replace(&mut other, right.next().transpose()?);
+        }
+        match (before, after) {
+            (Some(before), Some(after)) => match same(&before, &after) {
+                Some(true) => count.equal += 1,
+                Some(false) => {
+                    count.changed += 1;
+                    each(Difference::Changed(&before, &after));
+                }
+                None => {
+                    count.incomparable += 1;
+                    each(Difference::Incomparable(&before, &after));
+                }
+            },
+            (before, after) => {
+                removed.extend(before);
+                added.extend(after);
+            }
+        }
+    }
+    alone(removed, added, &mut count, each);
+    Ok(count)
+}
+
+/// Reports what is in one list only, but for the files that are in the other at another path.
+fn alone(removed: Vec<Known>, added: Vec<Known>, count: &mut Differences, each: &mut dyn FnMut(Difference<'_>)) {
+    let mut places: HashMap<(String, Digest), Vec<usize>> = HashMap::new();
+    for (index, known) in removed.iter().enumerate().rev() {
+        // All empty files are alike: none is another one moved.
+        if known.size != Some(0) {
+            for (spec, digest) in &known.roots {
+                places.entry((spec.to_string(), *digest)).or_default().push(index);
+            }
+        }
+    }
+    let mut found = vec![false; removed.len()];
+    for known in &added {
+        let from = known.roots.iter().find_map(|(spec, digest)| {
+            let waiting = places.get_mut(&(spec.to_string(), *digest))?;
+            std::iter::from_fn(|| waiting.pop()).find(|&index| !found[index] && removed[index].path != known.path)
+        });
+        match from {
+            Some(index) => {
+                found[index] = true;
+                count.moved += 1;
+                each(Difference::Moved(&removed[index], known));
+            }
+            None => {
+                count.added += 1;
+                each(Difference::Added(known));
+            }
+        }
+    }
+    for (known, _) in removed.iter().zip(found).filter(|(_, found)| !found) {
+        count.removed += 1;
+        each(Difference::Removed(known));
+    }
+}
+
+/// Whether two entries have the same content; `None` if nothing of theirs can be compared.
+fn same(one: &Known, other: &Known) -> Option<bool> {
+    if one.kind != other.kind || one.size.zip(other.size).is_some_and(|(one, other)| one != other) {
+        return Some(false);
+    }
+    if one.kind != EntryKind::File {
+        return Some(one.link == other.link);
+    }
+    let mut common = None;
+    for (spec, digest) in &one.roots {
+        if let Some((_, theirs)) = other.roots.iter().find(|(their, _)| their == spec) {
+            common = Some(common.unwrap_or(true) && theirs == digest);
+        }
+    }
+    common
+}
+
+impl Catalogue {
+    /// What the catalogue knows, by path. It is read ahead by a thread of its own.
+    pub fn into_known(self) -> Sorted<'static> {
+        const AHEAD: usize = 4;
+        let (send, receive) = sync_channel(AHEAD);
+        thread::spawn(move || {
+            let mut after = Vec::new();
+            loop {
+                let page = self.known_after(&after);
+                let next = page.as_ref().ok().and_then(|page| page.last()).map(|known| known.path.clone());
+                // Nobody wants more if it fails.
+                if send.send(page).is_err() {
+                    return;
+                }
+                match next {
+                    Some(next) => after = next,
+                    None => return,
+                }
+            }
+        });
+        let pages = receive.into_iter().flat_map(|page| match page {
+            Ok(page) => Either::Page(page.into_iter()),
+            Err(error) => Either::Failed(Some(error)),
+        });
+        Box::new(pages)
+    }
+
+    /// The next entries after a path.
+    fn known_after(&self, after: &[u8]) -> Result<Vec<Known>, Error> {
+        let (mut page, mut refusal) = (Vec::new(), None);
+        for row in self.page_after(after)? {
+            let size = (row.facts.kind == EntryKind::File).then_some(row.facts.size);
+            let link = if row.facts.kind == EntryKind::Link { self.link(&row.path)? } else { None };
+            page.push(Known { path: row.path, kind: row.facts.kind, size, link, roots: Vec::new() });
+        }
+        let Some(last) = page.last().map(|known| known.path.clone()) else { return Ok(page) };
+        let mut index = 0;
+        self.each_root((after, &last), &mut |path, spec, digest| {
+            while page.get(index).is_some_and(|known| &known.path[..] < path) {
+                index += 1;
+            }
+            let Some(known) = page.get_mut(index).filter(|known| known.path == path) else { return };
+            match spec.ok_or_else(|| "it has a root in a format that is not in the catalogue".into()) {
+                Ok(spec) => match root(spec, known.size.unwrap_or(0), digest) {
+                    Ok(root) => known.roots.push((spec.clone(), root.digest())),
+                    Err(why) => refusal = Some((path.to_vec(), why)),
+                },
+                Err(why) => refusal = Some((path.to_vec(), why)),
+            }
+        })?;
+        match refusal {
+            None => Ok(page),
+            Some((row, why)) => Err(Error::Row { path: self.path().into(), row, why }),
+        }
+    }
+}
+
+/// The entries of a page, or why there are none.
+enum Either {
+    Page(std::vec::IntoIter<Known>),
+    Failed(Option<Error>),
+}
+
+impl Iterator for Either {
+    type Item = Result<Known, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self {
+            Either::Page(page) => page.next().map(Ok),
+            Either::Failed(error) => error.take().map(Err),
+        }
+    }
+}

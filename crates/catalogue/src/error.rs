@@ -1,0 +1,73 @@
+//! Errors of catalogues.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// Why a catalogue could not be used.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// A file or directory could not be read or written.
+    Io(mksum_io::Error),
+    /// SQLite failed: the catalogue is damaged, locked, or the disk is full.
+    Database {
+        /// The catalogue.
+        path: PathBuf,
+        /// SQLite's error.
+        error: rusqlite::Error,
+    },
+    /// A row holds what no row can.
+    Row {
+        /// The catalogue.
+        path: PathBuf,
+        /// The path in the row.
+        row: Vec<u8>,
+        /// The reason.
+        why: String,
+    },
+    /// The file is no catalogue, or not one that this version reads.
+    NotCatalogue {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        why: String,
+    },
+}
+
+impl Error {
+    pub(crate) fn refused(path: &Path, why: impl fmt::Display) -> Self {
+        Error::NotCatalogue { path: path.into(), why: why.to_string() }
+    }
+
+    /// The file or directory that it is about.
+    pub fn path(&self) -> &Path {
+        match self {
+            Error::Io(error) => error.path(),
+            Error::Database { path, .. } | Error::Row { path, .. } | Error::NotCatalogue { path, .. } => path,
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    /// The reason alone: callers print the path before it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Io(error) => error.fmt(f),
+            Error::Database { error: rusqlite::Error::SqliteFailure(code, text), .. } => match text {
+                Some(text) => write!(f, "the catalogue cannot be used: {text}"),
+                None => write!(f, "the catalogue cannot be used: {code}"),
+            },
+            Error::Database { error, .. } => write!(f, "the catalogue cannot be used: {error}"),
+            Error::Row { row, why, .. } => write!(f, "the row of '{}' is damaged: {why}", row.escape_ascii()),
+            Error::NotCatalogue { why, .. } => f.write_str(why),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<mksum_io::Error> for Error {
+    fn from(error: mksum_io::Error) -> Self {
+        Error::Io(error)
+    }
+}

@@ -1,0 +1,116 @@
+//! Long files, whose trees are kept in outboards: damage is located in them.
+
+use crate::{Catalogue, Error, Kept};
+use mksum::outboard::KeptLayout;
+use mksum::{Hash, Root, Spec};
+use mksum_io::outboard::{Changes, Finding, Keeping, append, keep, open, verify};
+use mksum_io::{Facts, File, Input, Job, Options, hash};
+use std::fs;
+use std::io::ErrorKind;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+/// Files from this length on have an outboard: of shorter ones, a copy is fetched as quickly as a part of it.
+pub(crate) const LONG: u64 = 8 << 20;
+
+/// Whether a file gets an outboard, in the first of its formats that has a tree.
+pub(crate) fn is_long(facts: &Facts, specs: &[Spec]) -> bool {
+    facts.size >= LONG && tree(specs).is_some()
+}
+
+/// The first of the formats that divides long files.
+fn tree(specs: &[Spec]) -> Option<usize> {
+    specs.iter().position(|spec| spec.leaf() < LONG && spec.hash() != Hash::Md5)
+}
+
+/// Hashes a file and keeps its tree: its roots in the order of the formats, one of which has an outboard.
+pub(crate) fn keep_long(
+    catalogue: &Catalogue,
+    place: &Path,
+    (path, facts, specs): (&[u8], &Facts, &[Spec]),
+    options: &Options,
+) -> Result<Vec<Kept>, Error> {
+    let folder = catalogue.outboards();
+    let failed = |error| Error::Io(mksum_io::Error::Write { path: folder.clone(), error });
+    match fs::create_dir(&folder) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(failed(error)),
+        _ => {}
+    }
+    let index = tree(specs).expect("a long file has a format with a tree");
+    let spec = &specs[index];
+    // An interrupted run is resumed by the path; the finished outboard has the name of the root, wherever the file moves.
+    let sha256: Spec = "sha256".parse().expect("a format");
+    let name = sha256.root(path).map_err(|error| mksum_io::Error::from_join(error, place, &sha256))?;
+    let draft = folder.join(format!("{name}.mkt"));
+    let unit = KeptLayout::default_unit(spec.shape(), spec.hash().size());
+    let mut keeping = Keeping::new(unit, &draft);
+    keeping.changes = Changes::Accept;
+    let root = keep(File::open(place, options)?, spec, &keeping)?.root;
+    let name = format!("{}.mkt", root.digest());
+    fs::rename(&draft, folder.join(&name)).map_err(failed)?;
+    let others: Vec<_> = specs.iter().filter(|other| *other != spec).cloned().collect();
+    let mut roots = Vec::new();
+    if !others.is_empty() {
+        options.meter.expect(facts.size);
+        let read = hash(&Job::new(Input::Path(place.into()), others), options)?;
+        roots = read.into_iter().collect::<Result<Vec<_>, _>>()?;
+    }
+    facts.check(place)?;
+    let mut kept: Vec<_> = roots.into_iter().map(|root| Kept::new(root, "keep", None)).collect();
+    kept.insert(index, Kept::new(root, "keep", Some(name)));
+    Ok(kept)
+}
+
+/// The outboard of a file, if there is one that fits its root.
+pub(crate) fn outboard(catalogue: &Catalogue, roots: &[Kept]) -> Option<(Stored, PathBuf)> {
+    let kept = roots.iter().find(|kept| kept.outboard.is_some())?;
+    let place = catalogue.outboards().join(kept.outboard.as_deref()?);
+    let outboard = open(&place).ok()?;
+    // Its own root is as trusted as any file: the catalogue's is what counts.
+    (outboard.root() == kept.root).then_some((outboard, place))
+}
+
+pub(crate) type Stored = mksum::outboard::Outboard<mksum_io::outboard::Stored>;
+
+/// The damaged ranges of a part of a file.
+pub(crate) fn damage(
+    place: &Path,
+    (outboard, stored): (&Stored, &Path),
+    range: Range<u64>,
+    options: &Options,
+) -> Result<Vec<Range<u64>>, Error> {
+    let mut ranges = Vec::new();
+    verify(File::open(place, options)?, (outboard, stored), range, &mut |finding| {
+        match finding {
+            // The file's bytes cannot be told from damage there, and are compared by the root.
+            Finding::Node(_) => {}
+            finding => append(&mut ranges, finding.range()),
+        }
+        Ok(())
+    })?;
+    Ok(ranges)
+}
+
+/// The roots of a long file in the formats of those that were kept, all of it read.
+pub(crate) fn long_roots(place: &Path, facts: &Facts, kept: &[Kept], options: &Options) -> Result<Vec<Root>, Error> {
+    let specs = kept.iter().map(|kept| kept.root.spec().clone()).collect();
+    let roots = hash(&Job::new(Input::Path(place.into()), specs), options)?;
+    let roots = roots.into_iter().collect::<Result<Vec<_>, _>>()?;
+    facts.check(place)?;
+    Ok(roots)
+}
+
+/// Removes the outboards that no root has.
+pub(crate) fn remove_unused(catalogue: &Catalogue) -> Result<(), Error> {
+    let folder = catalogue.outboards();
+    let Ok(entries) = fs::read_dir(&folder) else { return Ok(()) };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let Some(name) = name.to_str().filter(|name| crate::row::is_outboard(name)) else { continue };
+        if !catalogue.has_outboard(name)? {
+            // The next run tries again.
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,55 @@
+//! Files that are at another path than before.
+
+use crate::compare::{Identity, identity};
+use crate::{Catalogue, Error, Row};
+use mksum::Root;
+use mksum_io::Facts;
+use std::collections::HashMap;
+
+/// The rows without an entry, each of which may be found again once.
+#[derive(Default)]
+pub(crate) struct Missing {
+    rows: Vec<Option<Row>>,
+    by_identity: HashMap<Identity, Vec<usize>>,
+    by_root: HashMap<(String, u64), Vec<usize>>,
+}
+
+impl Missing {
+    pub fn new(catalogue: &Catalogue, rows: Vec<Row>) -> Result<Missing, Error> {
+        let mut missing = Missing::default();
+        for (index, row) in rows.iter().enumerate() {
+            if let Some(identity) = identity(&row.facts) {
+                missing.by_identity.entry(identity).or_default().push(index);
+            }
+            // All empty files are alike: none is another one moved.
+            if row.facts.size > 0
+                && let Some(kept) = catalogue.roots(row)?.first()
+            {
+                missing.by_root.entry(key(&kept.root)).or_default().push(index);
+            }
+        }
+        missing.rows = rows.into_iter().map(Some).collect();
+        Ok(missing)
+    }
+
+    /// The row of a file with this identity.
+    pub fn with_identity(&mut self, facts: &Facts) -> Option<Row> {
+        let found = self.by_identity.get_mut(&identity(facts)?)?;
+        found.iter().find_map(|&index| self.rows[index].take())
+    }
+
+    /// The row of a file with this root.
+    pub fn with_root(&mut self, root: &Root) -> Option<Row> {
+        let found = self.by_root.get_mut(&key(root))?;
+        found.iter().find_map(|&index| self.rows[index].take())
+    }
+
+    /// The rows that were not found again.
+    pub fn into_rows(self) -> impl Iterator<Item = Row> {
+        self.rows.into_iter().flatten()
+    }
+}
+
+fn key(root: &Root) -> (String, u64) {
+    (format!("{}:{root}", root.spec()), root.len())
+}

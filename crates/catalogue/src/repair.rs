@@ -1,0 +1,194 @@
+//! Damaged files of a directory, repaired from copies.
+
+use crate::compare::{Found, Scope, compare};
+use crate::long::{damage, is_long, outboard};
+use crate::reading::{Wanted, read_all};
+use crate::{Catalogue, Error, Kept, Row};
+use mksum_io::outboard::{Repair, repair as repair_long};
+use mksum_io::{EntryKind, Facts, Input, Job, Options, hash, open_replica};
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::ops::{ControlFlow, Range};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, UNIX_EPOCH};
+
+/// What a repair did with a file.
+#[derive(Debug)]
+pub enum Mended {
+    /// It was intact.
+    Intact,
+    /// These ranges were written, of so many bytes fetched, and it is intact now.
+    Done(Vec<Range<u64>>, u64),
+    /// It is still damaged: the reason.
+    Failed(String),
+    /// It has another size, time or inode than its row: it was changed, and is left alone.
+    Changed,
+    /// It is gone.
+    Missing,
+}
+
+/// Repairs the damaged files of a directory from copies, of which `copy_of` tells the place by the path of the entry: only
+/// damaged ranges are fetched where a file has an outboard, else the file; nothing is written that has another root than the
+/// catalogue's. `each` is told the path of every file, and what was done.
+///
+/// # Errors
+/// If the directory or the catalogue cannot be read or written.
+pub fn repair(
+    catalogue: &mut Catalogue,
+    directory: &Path,
+    options: &Options,
+    copy_of: &dyn Fn(&[u8]) -> PathBuf,
+    each: &mut dyn FnMut(&[u8], Mended),
+) -> Result<(), Error> {
+    catalogue.check()?;
+    let scope = Scope::new(directory, catalogue.path());
+    let mut same = Vec::new();
+    compare(catalogue, &scope, &mut |found| {
+        match found {
+            Found::Same(listed, row) if listed.facts.kind == EntryKind::File && row.roots > 0 => same.push(row.path),
+            Found::Changed(listed, _) => each(&listed.path, Mended::Changed),
+            Found::Missing(row) => each(&row.path, Mended::Missing),
+            Found::Unlisted(unlisted) => each(&unlisted.prefix, Mended::Failed(unlisted.error.to_string())),
+            Found::Same(..) | Found::New(_) | Found::Unknown(_) => {}
+        }
+        Ok(())
+    })?;
+    let specs: Vec<_> = catalogue.formats().cloned().collect();
+    let files = same.into_iter().filter_map(|path| {
+        let place = scope.place(&path)?;
+        Some(Wanted { about: path, place, specs: specs.clone() })
+    });
+    let mut result = Ok(());
+    read_all(files, options, &is_long, |Wanted { about: path, place, .. }, read| {
+        let mut one = || {
+            let Some(row) = catalogue.row(&path)? else { return Ok(()) };
+            let kept = catalogue.roots(&row)?;
+            let mended = match &read {
+                Err(error @ (mksum_io::Error::Changed { .. } | mksum_io::Error::Open { .. })) => {
+                    Mended::Failed(error.to_string())
+                }
+                Ok((facts, _)) if !row.is_of(facts) => Mended::Changed,
+                Ok((_, roots)) if kept.iter().all(|kept| roots.contains(&kept.root)) => Mended::Intact,
+                _ => match (&read, outboard(catalogue, &kept)) {
+                    // Whether a long file is damaged is known only by its outboard.
+                    (Ok(_), Some((outboard, stored)))
+                        if damage(&place, (&outboard, &stored), 0..row.facts.size, options)?.is_empty() =>
+                    {
+                        Mended::Intact
+                    }
+                    _ => mend(catalogue, (&row, &kept), &place, &copy_of(&path), options)?,
+                },
+            };
+            if matches!(mended, Mended::Done(..)) || (row.repair && matches!(mended, Mended::Intact)) {
+                let facts = Facts::of(&place).unwrap_or(row.facts);
+                let roots: Vec<_> =
+                    kept.into_iter().map(|kept| Kept::new(kept.root, "repair", kept.outboard)).collect();
+                catalogue.begin()?;
+                catalogue.put((&path, &facts), None, &roots)?;
+                catalogue.commit()?;
+            }
+            each(&path, mended);
+            Ok(())
+        };
+        match one() {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                result = Err(error);
+                ControlFlow::Break(())
+            }
+        }
+    });
+    result
+}
+
+fn mend(
+    catalogue: &Catalogue,
+    (row, kept): (&Row, &[Kept]),
+    place: &Path,
+    from: &Path,
+    options: &Options,
+) -> Result<Mended, Error> {
+    // If the run is killed, nobody takes what it wrote for a change.
+    catalogue.begin_repair(&row.path)?;
+    let done = match outboard(catalogue, kept) {
+        Some((outboard, stored)) => {
+            let (mut ranges, mut failed) = (Vec::new(), None);
+            let repaired = open_replica(from, options).and_then(|mut replica| {
+                repair_long(place, (&outboard, &stored), &mut *replica, options, &mut |repair| match repair {
+                    Repair::Done(range) => mksum_io::outboard::append(&mut ranges, range),
+                    Repair::Failed(range, why) => {
+                        failed = Some(format!("bytes {}..{} are not repaired: {why}", range.start, range.end));
+                    }
+                })
+            });
+            match (repaired, failed) {
+                (Ok(repaired), None) if repaired.whole => Ok((ranges, repaired.fetched)),
+                (Ok(_), why) => Err(why.unwrap_or_else(|| "it is still damaged".into())),
+                (Err(error), _) => Err(error.to_string()),
+            }
+        }
+        None => mend_whole((row, kept), place, from, options),
+    };
+    let (seconds, nanoseconds) = row.facts.modified;
+    let time =
+        u64::try_from(seconds).ok().and_then(|seconds| UNIX_EPOCH.checked_add(Duration::new(seconds, nanoseconds)));
+    if let Some(time) = time {
+        // With another time, the row gets that.
+        let _ = File::options().write(true).open(place).and_then(|file| file.set_modified(time));
+    }
+    Ok(match done {
+        Ok((ranges, fetched)) => Mended::Done(ranges, fetched),
+        Err(why) => Mended::Failed(format!("{why}: try another copy than {}", from.display())),
+    })
+}
+
+/// Fetches a whole copy, compares its roots, and writes where the file differs.
+fn mend_whole(
+    (row, kept): (&Row, &[Kept]),
+    place: &Path,
+    from: &Path,
+    options: &Options,
+) -> Result<(Vec<Range<u64>>, u64), String> {
+    let len = row.facts.size;
+    let words = |error: mksum_io::Error| error.to_string();
+    // The file on this disk has this length, or it would have changed.
+    let mut copy = Vec::new();
+    let size = usize::try_from(len).map_err(|_| "the file is too long for this machine's memory".to_string())?;
+    copy.try_reserve_exact(size).map_err(|_| format!("there is no memory for its {len} bytes"))?;
+    copy.resize(size, 0);
+    open_replica(from, options).and_then(|mut replica| replica.read(0, &mut copy)).map_err(words)?;
+    for kept in kept {
+        match kept.root.spec().root(&copy) {
+            Ok(root) if root == kept.root => {}
+            _ => return Err(format!("the copy has another root in {}", kept.root.spec())),
+        }
+    }
+    let ranges = write_differences(place, &copy).map_err(|error| mksum_io::reason(&error))?;
+    let specs = kept.iter().map(|kept| kept.root.spec().clone()).collect();
+    let roots = hash(&Job::new(Input::Path(place.into()), specs), options).map_err(words)?;
+    let roots = roots.into_iter().collect::<Result<Vec<_>, _>>().map_err(words)?;
+    match kept.iter().all(|kept| roots.contains(&kept.root)) {
+        true => Ok((ranges, len)),
+        false => Err("bytes that were repaired are damaged again when they are read back".into()),
+    }
+}
+
+/// Writes the blocks of a file that differ from `copy`, or cannot be read.
+fn write_differences(place: &Path, copy: &[u8]) -> io::Result<Vec<Range<u64>>> {
+    const BLOCK: usize = 4096;
+    let (mut file, mut ranges) = (File::options().read(true).write(true).open(place)?, Vec::new());
+    let mut there = vec![0; BLOCK];
+    for (index, block) in copy.chunks(BLOCK).enumerate() {
+        let start = (index * BLOCK) as u64;
+        file.seek(SeekFrom::Start(start))?;
+        let there = &mut there[..block.len()];
+        if file.read_exact(there).is_ok() && there == block {
+            continue;
+        }
+        file.seek(SeekFrom::Start(start))?;
+        file.write_all(block)?;
+        mksum_io::outboard::append(&mut ranges, start..start + block.len() as u64);
+    }
+    file.sync_all()?;
+    Ok(ranges)
+}

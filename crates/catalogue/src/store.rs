@@ -1,0 +1,540 @@
+//! A catalogue's file: opened, read in pages, and written in transactions.
+
+use crate::row::{Columns, Kept, Row, is_outboard, letter, root, time};
+use crate::{Error, row};
+use mksum::Spec;
+use mksum_io::KEPT_FOLDER;
+use mksum_io::outboard::with_extension;
+use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
+use std::fs::{self, File, TryLockError};
+use std::io::{ErrorKind, Read};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// "mksc", in SQLite's header: a catalogue of this program.
+const APPLICATION: i32 = 0x6d6b_7363;
+/// The version of the schema that is written, and the only one that is read.
+const VERSION: i32 = 1;
+
+/// The tables, as SQLite keeps their text: a file with others is no catalogue.
+const SCHEMA: [&str; 4] = [
+    "CREATE TABLE format (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT",
+    "CREATE TABLE entry (path BLOB NOT NULL PRIMARY KEY, type TEXT NOT NULL, size INTEGER NOT NULL, mtime INTEGER NOT NULL, \
+     inode INTEGER NOT NULL, device INTEGER NOT NULL, mode INTEGER NOT NULL, link BLOB, roots INTEGER NOT NULL, \
+     repair INTEGER NOT NULL) STRICT, WITHOUT ROWID",
+    "CREATE TABLE root (path BLOB NOT NULL, format INTEGER NOT NULL, root BLOB NOT NULL, verified INTEGER NOT NULL, \
+     \"by\" TEXT NOT NULL, outboard TEXT, progress INTEGER NOT NULL, PRIMARY KEY (path, format)) STRICT, WITHOUT ROWID",
+    "CREATE INDEX outboards ON root (outboard) WHERE outboard IS NOT NULL",
+];
+
+/// The usual place of a directory's catalogue.
+pub fn place(directory: &Path) -> PathBuf {
+    directory.join(KEPT_FOLDER).join("catalogue")
+}
+
+/// Whether the file at a path begins as a catalogue does.
+pub fn is_catalogue(path: &Path) -> bool {
+    let mut head = [0; 72];
+    let read = fs::metadata(path).is_ok_and(|metadata| metadata.is_file())
+        && File::open(path).is_ok_and(|mut file| file.read_exact(&mut head).is_ok());
+    read && head.starts_with(b"SQLite format 3\0") && head[68..] == APPLICATION.to_be_bytes()
+}
+
+/// Whether a directory is one in which a catalogue is kept, by its name and what is in it.
+pub fn is_kept_folder(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name == KEPT_FOLDER) && is_catalogue(&path.join("catalogue"))
+}
+
+/// What a catalogue is opened for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// To be read: also from a file system that cannot be written.
+    Read,
+    /// To be written, by one process at a time.
+    Write,
+}
+
+/// A catalogue: the entries of a directory, and their roots.
+#[derive(Debug)]
+pub struct Catalogue {
+    pub(crate) db: Connection,
+    path: PathBuf,
+    /// In the order in which they were added.
+    formats: Vec<(i64, Spec)>,
+    /// Held by the process that writes.
+    _lock: Option<File>,
+}
+
+impl Catalogue {
+    /// Opens the catalogue at `path`. If another process writes to it, `waiting` is called and its end is waited for.
+    ///
+    /// # Errors
+    /// If it is none, is damaged, or cannot be opened.
+    pub fn open(path: &Path, access: Access, waiting: &mut dyn FnMut()) -> Result<Catalogue, Error> {
+        // SQLite would say only that it cannot open it.
+        let failed = |error| Error::Io(mksum_io::Error::Open { path: path.into(), error });
+        drop(File::open(path).map_err(failed)?);
+        if !is_catalogue(path) {
+            return Err(Error::refused(path, "this file is not a catalogue of mksum"));
+        }
+        let lock = if access == Access::Write { Some(lock(path, waiting)?) } else { None };
+        let db = match access {
+            Access::Write => connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE),
+            Access::Read => connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY).or_else(|_| {
+                // Without a log beside it, which this file system does not let be written, the file is all there is.
+                let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+                connect(Path::new(&immutable(path)), flags)
+            }),
+        };
+        let mut catalogue = Catalogue {
+            db: db.map_err(|error| fail(path, error))?,
+            path: path.into(),
+            formats: Vec::new(),
+            _lock: lock,
+        };
+        catalogue.check_schema()?;
+        catalogue.read_formats()?;
+        Ok(catalogue)
+    }
+
+    /// Opens the catalogue at `path` to be written, and makes one there if there is none.
+    ///
+    /// # Errors
+    /// As [`Catalogue::open`]; if it cannot be made.
+    pub fn create(path: &Path, waiting: &mut dyn FnMut()) -> Result<Catalogue, Error> {
+        let failed = |error| Error::Io(mksum_io::Error::Write { path: path.into(), error });
+        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty())
+            && let Err(error) = fs::create_dir(folder)
+            && error.kind() != ErrorKind::AlreadyExists
+        {
+            return Err(failed(error));
+        }
+        let lock = lock(path, waiting)?;
+        if !path.exists() {
+            // What a run leaves that is killed has another name.
+            let new = with_extension(path, "new");
+            match fs::remove_file(&new) {
+                Err(error) if error.kind() != ErrorKind::NotFound => return Err(failed(error)),
+                _ => {}
+            }
+            make(&new).map_err(|error| fail(path, error))?;
+            fs::rename(&new, path).map_err(failed)?;
+        }
+        drop(lock);
+        Catalogue::open(path, Access::Write, waiting)
+    }
+
+    /// The path of its file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The formats of its roots, in the order in which they were added.
+    pub fn formats(&self) -> impl ExactSizeIterator<Item = &Spec> {
+        self.formats.iter().map(|(_, spec)| spec)
+    }
+
+    /// The folder of the outboards of long files.
+    pub fn outboards(&self) -> PathBuf {
+        with_extension(&self.path, "trees")
+    }
+
+    /// Adds formats: entries get roots in them by the next update.
+    ///
+    /// # Errors
+    /// If they cannot be written.
+    pub fn add_formats(&mut self, formats: &[Spec]) -> Result<(), Error> {
+        for spec in formats {
+            if !self.formats().any(|own| own == spec) {
+                let added = self.db.execute("INSERT INTO format (name) VALUES (?1)", params![spec.to_string()]);
+                added.map_err(|error| self.fail(error))?;
+            }
+        }
+        self.read_formats()
+    }
+
+    /// Whether there is no entry.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn is_empty(&self) -> Result<bool, Error> {
+        let found = self.db.query_row("SELECT 1 FROM entry LIMIT 1", [], |_| Ok(()));
+        Ok(found.optional().map_err(|error| self.fail(error))?.is_none())
+    }
+
+    /// Checks every page of the file, and the order of its rows.
+    ///
+    /// # Errors
+    /// If something is wrong.
+    pub fn check(&self) -> Result<(), Error> {
+        let found = self.db.query_row("PRAGMA integrity_check(1)", [], |row| row.get::<_, String>(0));
+        match found.map_err(|error| self.fail(error))? {
+            text if text == "ok" => Ok(()),
+            text => Err(Error::refused(
+                &self.path,
+                format_args!(
+                    "the catalogue is damaged: {text}: restore it from a copy, or move it away and keep the directory again"
+                ),
+            )),
+        }
+    }
+
+    /// The rows in the order of their paths, from the first after `after` on; all if that is `None`.
+    pub fn rows(&self) -> Rows<'_> {
+        Rows { catalogue: self, page: Vec::new().into_iter(), after: Vec::new(), ended: false }
+    }
+
+    /// The next rows after a path; none at the end.
+    pub(crate) fn page_after(&self, after: &[u8]) -> Result<Vec<Row>, Error> {
+        const PAGE: i64 = 1024;
+        let fail = |error| self.fail(error);
+        let text = "SELECT path, type, size, mtime, inode, device, mode, roots, repair FROM entry WHERE path > ?1 ORDER BY path LIMIT ?2";
+        let mut statement = self.db.prepare_cached(text).map_err(fail)?;
+        let found = statement.query_map(params![after, PAGE], columns).map_err(fail)?;
+        let mut page: Vec<Row> = Vec::new();
+        for columns in found {
+            let row = self.checked(columns.map_err(fail)?)?;
+            // A damaged file can have them in any order, and again and again.
+            if page.last().map_or(after, |last| &last.path) >= &row.path[..] {
+                let (path, why) = (self.path.clone(), "it is out of order".into());
+                return Err(Error::Row { path, row: row.path, why });
+            }
+            page.push(row);
+        }
+        Ok(page)
+    }
+
+    /// Hands the path, format and digest of each root after one path and up to another to `each`, by path; an unknown format is
+    /// `None`.
+    pub(crate) fn each_root(&self, (after, last): (&[u8], &[u8]), each: EachRoot<'_>) -> Result<(), Error> {
+        let fail = |error| self.fail(error);
+        let odd = |error: rusqlite::types::FromSqlError| fail(error.into());
+        let text = "SELECT path, format, root FROM root WHERE path > ?1 AND path <= ?2 ORDER BY path, format";
+        let mut statement = self.db.prepare_cached(text).map_err(fail)?;
+        let mut found = statement.query(params![after, last]).map_err(fail)?;
+        while let Some(row) = found.next().map_err(fail)? {
+            let path = row.get_ref(0).map_err(fail)?.as_blob().map_err(odd)?;
+            let format = row.get_ref(1).map_err(fail)?.as_i64().map_err(odd)?;
+            let digest = row.get_ref(2).map_err(fail)?.as_blob().map_err(odd)?;
+            let spec = self.formats.iter().find(|(id, _)| *id == format).map(|(_, spec)| spec);
+            each(path, spec, digest);
+        }
+        Ok(())
+    }
+
+    /// The row of a path.
+    ///
+    /// # Errors
+    /// If it is damaged.
+    pub fn row(&self, path: &[u8]) -> Result<Option<Row>, Error> {
+        let text = "SELECT path, type, size, mtime, inode, device, mode, roots, repair FROM entry WHERE path = ?1";
+        let mut found = self.db.prepare_cached(text).map_err(|error| self.fail(error))?;
+        let columns = found.query_row(params![path], columns).optional().map_err(|error| self.fail(error))?;
+        columns.map(|columns| self.checked(columns)).transpose()
+    }
+
+    fn checked(&self, columns: Columns) -> Result<Row, Error> {
+        columns.row().map_err(|(row, why)| Error::Row { path: self.path.clone(), row, why })
+    }
+
+    /// The text of a link, as it was.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn link(&self, path: &[u8]) -> Result<Option<Vec<u8>>, Error> {
+        let found = self.db.query_row("SELECT link FROM entry WHERE path = ?1", params![path], |row| row.get(0));
+        Ok(found.optional().map_err(|error| self.fail(error))?.flatten())
+    }
+
+    /// The roots of a row, in the order of the formats.
+    ///
+    /// # Errors
+    /// If one is damaged.
+    pub fn roots(&self, row: &Row) -> Result<Vec<Kept>, Error> {
+        let fail = |error| self.fail(error);
+        let refuse = |why: String| Error::Row { path: self.path.clone(), row: row.path.clone(), why };
+        let text =
+            "SELECT format, root, verified, \"by\", outboard, progress FROM root WHERE path = ?1 ORDER BY format";
+        let mut statement = self.db.prepare_cached(text).map_err(fail)?;
+        let mut found = statement.query(params![row.path]).map_err(fail)?;
+        let mut kept = Vec::new();
+        while let Some(columns) = found.next().map_err(fail)? {
+            let format: i64 = columns.get(0).map_err(fail)?;
+            let digest: Vec<u8> = columns.get(1).map_err(fail)?;
+            let Some((_, spec)) = self.formats.iter().find(|(id, _)| *id == format) else {
+                return Err(refuse(format!("it has a root in format {format}, which is not in the catalogue")));
+            };
+            let outboard: Option<String> = columns.get(4).map_err(fail)?;
+            if let Some(name) = outboard.as_deref().filter(|name| !is_outboard(name)) {
+                return Err(refuse(format!("'{name}' is not the name of an outboard")));
+            }
+            let progress: i64 = columns.get(5).map_err(fail)?;
+            kept.push(Kept {
+                root: root(spec, row.facts.size, &digest).map_err(refuse)?,
+                verified: columns.get(2).map_err(fail)?,
+                by: columns.get(3).map_err(fail)?,
+                outboard,
+                progress: u64::try_from(progress).unwrap_or(0).min(row.facts.size),
+            });
+        }
+        match kept.len() as u64 == row.roots {
+            true => Ok(kept),
+            false => Err(refuse(format!("it has {} roots: expected {}", kept.len(), row.roots))),
+        }
+    }
+
+    /// Does some work as one transaction: all of it is written, or nothing.
+    pub(crate) fn begin(&self) -> Result<(), Error> {
+        self.db.execute_batch("BEGIN IMMEDIATE").map_err(|error| self.fail(error))
+    }
+
+    pub(crate) fn commit(&self) -> Result<(), Error> {
+        self.db.execute_batch("COMMIT").map_err(|error| self.fail(error))
+    }
+
+    /// Writes an entry and its roots in the place of what was there.
+    pub(crate) fn put(
+        &self,
+        (path, facts): (&[u8], &mksum_io::Facts),
+        link: Option<&[u8]>,
+        roots: &[Kept],
+    ) -> Result<(), Error> {
+        let write = || {
+            self.remove_row(path)?;
+            let entry = "INSERT INTO entry VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 0)";
+            let (inode, device) = (facts.inode as i64, facts.device as i64);
+            let (kind, modified, count) = (letter(facts.kind), time(facts.modified), roots.len() as i64);
+            let size = i64::try_from(facts.size).unwrap_or(i64::MAX);
+            let values = params![path, kind, size, modified, inode, device, facts.mode, link, count];
+            self.db.prepare_cached(entry)?.execute(values)?;
+            for kept in roots {
+                let (format, _) =
+                    self.formats.iter().find(|(_, spec)| spec == kept.root.spec()).expect("a format of the catalogue");
+                let digest = kept.root.digest();
+                let text = "INSERT INTO root VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+                let values = params![
+                    path,
+                    format,
+                    digest.as_bytes(),
+                    kept.verified,
+                    kept.by,
+                    kept.outboard,
+                    kept.progress as i64
+                ];
+                self.db.prepare_cached(text)?.execute(values)?;
+            }
+            Ok(())
+        };
+        write().map_err(|error| self.fail(error))
+    }
+
+    /// Removes an entry.
+    pub(crate) fn remove(&self, path: &[u8]) -> Result<(), Error> {
+        self.remove_row(path).map_err(|error| self.fail(error))
+    }
+
+    fn remove_row(&self, path: &[u8]) -> rusqlite::Result<()> {
+        self.db.prepare_cached("DELETE FROM root WHERE path = ?1")?.execute(params![path])?;
+        self.db.prepare_cached("DELETE FROM entry WHERE path = ?1")?.execute(params![path])?;
+        Ok(())
+    }
+
+    /// Remembers that a file is being repaired: until that is finished, its time says nothing.
+    pub(crate) fn begin_repair(&self, path: &[u8]) -> Result<(), Error> {
+        let done = self.db.execute("UPDATE entry SET repair = 1 WHERE path = ?1", params![path]);
+        done.map(drop).map_err(|error| self.fail(error))
+    }
+
+    /// Remembers how far the verification of a file is: `progress` bytes, or all if that is `None`, at the time `now`.
+    pub(crate) fn verified(&self, path: &[u8], progress: Option<u64>, now: i64) -> Result<(), Error> {
+        let done = match progress {
+            Some(bytes) => self
+                .db
+                .prepare_cached("UPDATE root SET progress = ?2 WHERE path = ?1")
+                .and_then(|mut update| update.execute(params![path, bytes as i64])),
+            None => self
+                .db
+                .prepare_cached("UPDATE root SET verified = ?2, \"by\" = 'verify', progress = 0 WHERE path = ?1")
+                .and_then(|mut update| update.execute(params![path, now])),
+        };
+        done.map(drop).map_err(|error| self.fail(error))
+    }
+
+    /// The least recent time at which a root of each file was verified, and the path of each, oldest first; times in the future,
+    /// which a clock that was set back leaves, count as never.
+    pub(crate) fn due(&self, now: i64) -> Result<Vec<(i64, Vec<u8>)>, Error> {
+        let text =
+            "SELECT min(CASE WHEN verified > ?1 THEN 0 ELSE verified END), path FROM root GROUP BY path ORDER BY 1, 2";
+        let fail = |error| self.fail(error);
+        let mut statement = self.db.prepare(text).map_err(fail)?;
+        let rows = statement.query_map(params![now], |row| Ok((row.get(0)?, row.get(1)?))).map_err(fail)?;
+        rows.collect::<Result<_, _>>().map_err(fail)
+    }
+
+    /// Whether a root has the outboard with this name.
+    pub(crate) fn has_outboard(&self, name: &str) -> Result<bool, Error> {
+        let found = self.db.query_row("SELECT 1 FROM root WHERE outboard = ?1", params![name], |_| Ok(()));
+        Ok(found.optional().map_err(|error| self.fail(error))?.is_some())
+    }
+
+    fn check_schema(&self) -> Result<(), Error> {
+        let fail = |error| self.fail(error);
+        let version: i32 = self.db.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(fail)?;
+        if version != VERSION {
+            let why = format!("version {version} of catalogues: this program knows version {VERSION}");
+            return Err(Error::refused(&self.path, why));
+        }
+        let text = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'";
+        let mut statement = self.db.prepare(text).map_err(fail)?;
+        let found = statement.query_map([], |row| row.get(0)).map_err(fail)?.collect::<Result<Vec<String>, _>>();
+        match found.map_err(fail)? == SCHEMA {
+            true => Ok(()),
+            false => Err(Error::refused(&self.path, "its tables are not those of a catalogue")),
+        }
+    }
+
+    fn read_formats(&mut self) -> Result<(), Error> {
+        let fail = |error| self.fail(error);
+        let mut statement = self.db.prepare("SELECT id, name FROM format ORDER BY id").map_err(fail)?;
+        let found = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).map_err(fail)?;
+        let mut formats = Vec::new();
+        for format in found {
+            let (id, name): (i64, String) = format.map_err(fail)?;
+            match name.parse::<Spec>() {
+                Ok(spec) if spec.to_string() == name => formats.push((id, spec)),
+                _ => {
+                    let why = format!("'{}' is not the canonical name of a format", name.escape_default());
+                    return Err(Error::refused(&self.path, why));
+                }
+            }
+        }
+        drop(statement);
+        self.formats = formats;
+        Ok(())
+    }
+
+    pub(crate) fn fail(&self, error: rusqlite::Error) -> Error {
+        fail(&self.path, error)
+    }
+}
+
+fn fail(path: &Path, error: rusqlite::Error) -> Error {
+    Error::Database { path: path.into(), error }
+}
+
+/// Writes an empty catalogue.
+fn make(path: &Path) -> rusqlite::Result<()> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let db = Connection::open_with_flags(path, flags)?;
+    let text = format!(
+        "PRAGMA journal_mode = WAL; BEGIN; PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}; {}; COMMIT;",
+        SCHEMA.join("; ")
+    );
+    db.execute_batch(&text)?;
+    // The log becomes part of the file, which is whole then.
+    db.close().map_err(|(_, error)| error)
+}
+
+/// Waits for the right to write.
+fn lock(path: &Path, waiting: &mut dyn FnMut()) -> Result<File, Error> {
+    let place = with_extension(path, "lock");
+    let failed = |error| Error::Io(mksum_io::Error::Write { path: place.clone(), error });
+    let file = File::options().create(true).write(true).truncate(false).open(&place).map_err(failed)?;
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => {
+            waiting();
+            file.lock().map_err(failed)?;
+        }
+        // Without locks on this file system, SQLite's own are left, which fail rather than wait.
+        Ok(()) | Err(TryLockError::Error(_)) => {}
+    }
+    Ok(file)
+}
+
+/// The name of a file that nobody writes, for SQLite.
+fn immutable(path: &Path) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
+    let bytes = path.as_os_str().as_encoded_bytes().iter();
+    let path: String =
+        bytes.map(|&byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect();
+    format!("file:{path}?immutable=1")
+}
+
+fn connect(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
+    let db = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    db.busy_timeout(Duration::from_secs(60))?;
+    db.set_prepared_statement_cache_capacity(32);
+    // With a log, the system may lose the last transactions in a crash, and never a part of one: no file waits for the disk.
+    db.execute_batch("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -16384;")?;
+    db.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, i64>(0))?;
+    Ok(db)
+}
+
+pub(crate) fn columns(row: &rusqlite::Row<'_>) -> rusqlite::Result<Columns> {
+    Ok(Columns {
+        path: row.get(0)?,
+        kind: row.get(1)?,
+        size: row.get(2)?,
+        modified: row.get(3)?,
+        inode: row.get(4)?,
+        device: row.get(5)?,
+        mode: row.get(6)?,
+        roots: row.get(7)?,
+        repair: row.get(8)?,
+    })
+}
+
+/// Is shown the path, format and digest of a root.
+type EachRoot<'a> = &'a mut dyn FnMut(&[u8], Option<&Spec>, &[u8]);
+
+/// The rows of a catalogue, by the bytes of their paths: read in pages, so that it can be written meanwhile.
+pub struct Rows<'a> {
+    catalogue: &'a Catalogue,
+    page: std::vec::IntoIter<Row>,
+    after: Vec<u8>,
+    ended: bool,
+}
+
+impl Rows<'_> {
+    fn turn(&mut self) -> Result<(), Error> {
+        let page = self.catalogue.page_after(&self.after)?;
+        self.ended = page.is_empty();
+        if let Some(last) = page.last() {
+            self.after.clone_from(&last.path);
+        }
+        self.page = page.into_iter();
+        Ok(())
+    }
+}
+
+impl Iterator for Rows<'_> {
+    type Item = Result<Row, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(row) = self.page.next() {
+                return Some(Ok(row));
+            }
+            if self.ended {
+                return None;
+            }
+            if let Err(error) = self.turn() {
+                self.ended = true;
+                return Some(Err(error));
+            }
+        }
+    }
+}
+
+impl row::Kept {
+    /// A root that was just computed from all bytes of a file.
+    pub(crate) fn new(root: mksum::Root, by: &str, outboard: Option<String>) -> Self {
+        row::Kept { root, verified: now(), by: by.into(), outboard, progress: 0 }
+    }
+}
+
+/// The time, in seconds since 1970.
+pub(crate) fn now() -> i64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    since.map_or(0, |since| since.as_secs() as i64)
+}

@@ -1,0 +1,323 @@
+//! A catalogue brought up to date: only new and changed files are read.
+
+use crate::compare::{Found, Scope, compare};
+use crate::long::{is_long, keep_long, remove_unused};
+use crate::moves::Missing;
+use crate::reading::{Read, Wanted, read_all};
+use crate::{Catalogue, Error, Kept, Row};
+use mksum::Spec;
+use mksum_io::{EntryKind, Facts, ListedEntry, Options};
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// What an update found about an entry.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// It is new, and was read.
+    New(&'a [Kept]),
+    /// It changed, and was read.
+    Changed(&'a [Kept]),
+    /// It was read, and has the content that it had.
+    Touched(&'a [Kept]),
+    /// It was at this path before, and has the same content.
+    Moved(&'a [u8], &'a [Kept]),
+    /// It is gone, and so is its row.
+    Missing,
+    /// Its size, time and inode show no change, but its content differs: nothing was written.
+    Damaged,
+    /// It changed while it was read: nothing was written.
+    Busy(&'a mksum_io::Error),
+    /// It could not be read: nothing was written.
+    Failed(&'a mksum_io::Error),
+}
+
+/// Brings a catalogue up to date with its directory, and tells `each` the path and the event of all that differs.
+///
+/// Files that have the size, time and inode of their rows are not read, unless they lack a root in a format of the catalogue; one
+/// whose content then differs from its other roots is damaged. A file that was renamed keeps its row, by device and inode. One
+/// that was copied and removed is found by its root.
+///
+/// # Errors
+/// If the directory or the catalogue cannot be read or written. What was written until then stays, and the next run goes on.
+pub fn update(
+    catalogue: &mut Catalogue,
+    directory: &std::path::Path,
+    options: &Options,
+    each: &mut dyn FnMut(&[u8], Event<'_>),
+) -> Result<(), Error> {
+    let scope = Scope::new(directory, catalogue.path());
+    let specs: Vec<Spec> = catalogue.formats().cloned().collect();
+    let mut writer = Writer { catalogue, options, begun: None, count: 0, specs: &specs };
+    if writer.catalogue.is_empty()? {
+        // Nothing can be missing, so nothing needs to be remembered.
+        writer.first(&scope, each)?;
+    } else {
+        writer.changes(&scope, each)?;
+    }
+    writer.commit()?;
+    remove_unused(catalogue)
+}
+
+/// Why a file is read.
+enum Why {
+    New,
+    /// It had this row.
+    Known(Box<Row>),
+}
+
+/// What is done before each result of a file.
+type Between<'b, W> = &'b mut dyn FnMut(&mut W, &mut dyn FnMut(&[u8], Event<'_>)) -> Result<(), Error>;
+
+struct Writer<'a> {
+    catalogue: &'a Catalogue,
+    options: &'a Options,
+    /// The time at which the transaction began, if there is one.
+    begun: Option<Instant>,
+    /// The rows in it.
+    count: usize,
+    specs: &'a [Spec],
+}
+
+impl Writer<'_> {
+    /// The rows in a transaction at most.
+    const MANY: usize = 1024;
+    /// The time that a row waits for others.
+    const WAIT: Duration = Duration::from_millis(500);
+
+    fn begin(&mut self) -> Result<(), Error> {
+        if self.begun.is_none() {
+            self.catalogue.begin()?;
+            self.begun = Some(Instant::now());
+        }
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<(), Error> {
+        if self.begun.take().is_some() {
+            self.count = 0;
+            self.catalogue.commit()?;
+        }
+        Ok(())
+    }
+
+    fn written(&mut self) -> Result<(), Error> {
+        self.count += 1;
+        if self.count >= Self::MANY || self.begun.is_some_and(|begun| begun.elapsed() >= Self::WAIT) {
+            self.commit()?;
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, path: &[u8], facts: &Facts, link: Option<&[u8]>, roots: &[Kept]) -> Result<(), Error> {
+        self.begin()?;
+        self.catalogue.put((path, facts), link, roots)?;
+        self.written()
+    }
+
+    fn remove(&mut self, path: &[u8]) -> Result<(), Error> {
+        self.begin()?;
+        self.catalogue.remove(path)?;
+        self.written()
+    }
+
+    /// Writes an entry that is no file.
+    fn put_other(&mut self, listed: &ListedEntry, each: &mut dyn FnMut(&[u8], Event<'_>)) -> Result<(), Error> {
+        let link = match listed.facts.kind {
+            EntryKind::Link => match fs::read_link(&listed.place) {
+                Ok(text) => Some(text.as_os_str().as_encoded_bytes().to_vec()),
+                Err(error) => {
+                    let error = mksum_io::Error::Open { path: listed.place.clone(), error };
+                    each(&listed.path, Event::Failed(&error));
+                    return Ok(());
+                }
+            },
+            _ => None,
+        };
+        self.put(&listed.path, &listed.facts, link.as_deref(), &[])
+    }
+
+    /// Fills an empty catalogue, as the walk goes on.
+    fn first(&mut self, scope: &Scope, each: &mut dyn FnMut(&[u8], Event<'_>)) -> Result<(), Error> {
+        let (send, others) = std::sync::mpsc::channel();
+        let specs = self.specs;
+        let files = scope.entries()?.filter_map(move |entry| match entry {
+            Ok(ListedEntry { path, place, facts }) if facts.kind == EntryKind::File => {
+                Some(Wanted { about: (path, Why::New), place, specs: specs.to_vec() })
+            }
+            other => {
+                // Received at the end at the latest.
+                let _ = send.send(other);
+                None
+            }
+        });
+        let mut failed = self.read(files, &mut Missing::default(), each, &mut |writer, each| {
+            others.try_iter().try_for_each(|other| writer.other(other, each))
+        });
+        if failed.is_ok() {
+            failed = others.try_iter().try_for_each(|other| self.other(other, each));
+        }
+        failed
+    }
+
+    fn other(
+        &mut self,
+        entry: Result<ListedEntry, mksum_io::Unlisted>,
+        each: &mut dyn FnMut(&[u8], Event<'_>),
+    ) -> Result<(), Error> {
+        match entry {
+            Ok(listed) => self.put_other(&listed, each),
+            Err(unlisted) => {
+                each(&unlisted.prefix, Event::Failed(&unlisted.error));
+                Ok(())
+            }
+        }
+    }
+
+    /// Finds all that differs, and then reads it.
+    fn changes(&mut self, scope: &Scope, each: &mut dyn FnMut(&[u8], Event<'_>)) -> Result<(), Error> {
+        let (mut new, mut known, mut missing) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut others, mut any) = (Vec::new(), false);
+        let formats = self.specs.len() as u64;
+        let is_file = |facts: &Facts| facts.kind == EntryKind::File;
+        compare(self.catalogue, scope, &mut |found| {
+            any |= !matches!(found, Found::Missing(_) | Found::Unknown(_));
+            match found {
+                Found::Same(listed, row) if is_file(&listed.facts) && row.roots != formats => {
+                    known.push((listed.path, row))
+                }
+                Found::Same(..) | Found::Unknown(_) => {}
+                Found::Changed(listed, row) if is_file(&listed.facts) && is_file(&row.facts) => {
+                    known.push((listed.path, row));
+                }
+                Found::Changed(listed, _) if is_file(&listed.facts) => new.push((listed.path, listed.facts)),
+                Found::New(listed) if is_file(&listed.facts) => new.push((listed.path, listed.facts)),
+                Found::New(listed) | Found::Changed(listed, _) => others.push(listed),
+                Found::Missing(row) => missing.push(row),
+                Found::Unlisted(unlisted) => each(&unlisted.prefix, Event::Failed(&unlisted.error)),
+            }
+            Ok(())
+        })?;
+        if !any && !missing.is_empty() {
+            let why =
+                "the directory is empty, and the catalogue is not: is the file system mounted? Nothing was changed";
+            return Err(Error::refused(&scope.directory, why));
+        }
+        let mut missing = Missing::new(self.catalogue, missing)?;
+        others.iter().try_for_each(|listed| self.put_other(listed, each))?;
+        let mut unread = Vec::new();
+        for (path, facts) in new {
+            match missing.with_identity(&facts) {
+                Some(row) if row.roots == formats => {
+                    let roots = self.catalogue.roots(&row)?;
+                    self.remove(&row.path)?;
+                    self.put(&path, &facts, None, &roots)?;
+                    each(&path, Event::Moved(&row.path, &roots));
+                }
+                // It is read where it is now.
+                _ => unread.push((path, Why::New)),
+            }
+        }
+        unread.extend(known.into_iter().map(|(path, row)| (path, Why::Known(Box::new(row)))));
+        unread.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+        let specs = self.specs;
+        let files = unread.into_iter().filter_map(|(path, why)| {
+            let place = scope.place(&path)?;
+            Some(Wanted { about: (path, why), place, specs: specs.to_vec() })
+        });
+        self.read(files, &mut missing, each, &mut |_, _| Ok(()))?;
+        for row in missing.into_rows() {
+            self.remove(&row.path)?;
+            // As of a new one, nobody is told of a directory: its files tell.
+            if row.facts.kind != EntryKind::Directory {
+                each(&row.path, Event::Missing);
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads files and writes their rows.
+    fn read(
+        &mut self,
+        files: impl Iterator<Item = Wanted<(Vec<u8>, Why)>> + Send,
+        missing: &mut Missing,
+        each: &mut dyn FnMut(&[u8], Event<'_>),
+        between: Between<'_, Self>,
+    ) -> Result<(), Error> {
+        let mut result = Ok(());
+        let options = self.options;
+        read_all(files, options, &is_long, |Wanted { about: (path, why), place, specs }, read| {
+            let done = between(self, each).and_then(|()| self.one((&path, why, place), &specs, read, missing, each));
+            match done {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(error) => {
+                    result = Err(error);
+                    ControlFlow::Break(())
+                }
+            }
+        });
+        result
+    }
+
+    fn one(
+        &mut self,
+        (path, why, place): (&[u8], Why, PathBuf),
+        specs: &[Spec],
+        read: Read,
+        missing: &mut Missing,
+        each: &mut dyn FnMut(&[u8], Event<'_>),
+    ) -> Result<(), Error> {
+        let kept = match read {
+            Ok((facts, roots)) if roots.is_empty() => {
+                // It takes long: what is there is safe before.
+                self.commit()?;
+                match keep_long(self.catalogue, &place, (path, &facts, specs), self.options) {
+                    Ok(kept) => Ok((facts, kept)),
+                    Err(Error::Io(error)) => Err(error),
+                    Err(error) => return Err(error),
+                }
+            }
+            Ok((facts, roots)) => Ok((facts, roots.into_iter().map(|root| Kept::new(root, "keep", None)).collect())),
+            Err(error) => Err(error),
+        };
+        let (facts, kept) = match kept {
+            Ok(kept) => kept,
+            Err(error @ mksum_io::Error::Changed { .. }) => {
+                each(path, Event::Busy(&error));
+                return Ok(());
+            }
+            Err(error @ mksum_io::Error::Write { .. }) => return Err(error.into()),
+            Err(error) => {
+                each(path, Event::Failed(&error));
+                return Ok(());
+            }
+        };
+        let event = match why {
+            Why::New => match kept.first().and_then(|kept| missing.with_root(&kept.root)) {
+                Some(row) => {
+                    self.remove(&row.path)?;
+                    self.put(path, &facts, None, &kept)?;
+                    each(path, Event::Moved(&row.path, &kept));
+                    return Ok(());
+                }
+                None => Event::New(&kept),
+            },
+            Why::Known(row) => {
+                let old = self.catalogue.roots(&row)?;
+                let same = old.iter().all(|old| kept.iter().any(|kept| kept.root == old.root));
+                match (same, row.is_of(&facts)) {
+                    (false, true) => {
+                        each(path, Event::Damaged);
+                        return Ok(());
+                    }
+                    (true, _) if !old.is_empty() => Event::Touched(&kept),
+                    _ => Event::Changed(&kept),
+                }
+            }
+        };
+        self.put(path, &facts, None, &kept)?;
+        each(path, event);
+        Ok(())
+    }
+}

@@ -1,0 +1,281 @@
+//! The content of a directory compared with its catalogue.
+
+use crate::compare::{Found, Scope, compare};
+use crate::long::{Stored, damage, is_long, long_roots, outboard};
+use crate::reading::{Read, Wanted, read_all};
+use crate::store::now;
+use crate::{Catalogue, Error, Kept, Row};
+use mksum_io::{EntryKind, Facts, Options};
+use std::collections::HashMap;
+use std::ops::{ControlFlow, Range};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// How much is verified: always what was not verified for longest.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Effort {
+    /// All of it.
+    All,
+    /// What fits into this time, and a file or part at least.
+    Time(Duration),
+    /// This share of all bytes, 0.0 to 1.0.
+    Share(f64),
+}
+
+/// What a verification found about an entry.
+#[derive(Debug)]
+pub enum Verdict<'a> {
+    /// All of it, or as many bytes as are given, is as it was; of its size in all.
+    Good(u64, &'a Row),
+    /// Its size, time and inode show no change, but these bytes differ; or all, where it has no outboard.
+    Damaged(&'a [Range<u64>], &'a Row),
+    /// It has another size, time or inode than its row, so it was changed, and not read.
+    Changed,
+    /// It has no row.
+    New,
+    /// It is gone.
+    Missing,
+    /// It changed while it was read.
+    Busy(&'a mksum_io::Error),
+    /// It could not be read.
+    Failed(&'a mksum_io::Error),
+}
+
+/// Compares the content of the files in a directory with the roots in its catalogue, and tells `each` the path and the verdict
+/// of every file that was looked at. The bytes that were not verified since they were kept, or for longest, come first.
+///
+/// The catalogue is checked first, page by page: a row that is lost would be a file that is not verified. It remembers what was
+/// found good, and when.
+///
+/// # Errors
+/// If the directory or the catalogue cannot be read or written.
+pub fn verify(
+    catalogue: &mut Catalogue,
+    directory: &std::path::Path,
+    options: &Options,
+    effort: Effort,
+    each: &mut dyn FnMut(&[u8], Verdict<'_>),
+) -> Result<(), Error> {
+    catalogue.check()?;
+    let begin = Instant::now();
+    let scope = Scope::new(directory, catalogue.path());
+    let (mut total, mut same) = (0_u64, HashMap::new());
+    compare(catalogue, &scope, &mut |found| {
+        match found {
+            Found::Same(listed, row) if listed.facts.kind == EntryKind::File => {
+                if row.roots == 0 {
+                    each(&row.path, Verdict::New);
+                } else {
+                    total = total.saturating_add(row.facts.size);
+                    same.insert(row.path, row.facts);
+                }
+            }
+            Found::Same(..) | Found::Unknown(_) => {}
+            Found::Changed(listed, _) => each(&listed.path, Verdict::Changed),
+            Found::New(listed) if listed.facts.kind == EntryKind::Directory => {}
+            Found::New(listed) => each(&listed.path, Verdict::New),
+            Found::Missing(row) => each(&row.path, Verdict::Missing),
+            Found::Unlisted(unlisted) => each(&unlisted.prefix, Verdict::Failed(&unlisted.error)),
+        }
+        Ok(())
+    })?;
+    let share = match effort {
+        Effort::Share(share) => (share * total as f64).ceil() as u64,
+        _ => u64::MAX,
+    };
+    let deadline = match effort {
+        Effort::Time(time) => begin.checked_add(time),
+        _ => None,
+    };
+    let left = Left { deadline, bytes: share };
+    let due = catalogue.due(now())?;
+    let mut files = Vec::new();
+    for (_, path) in due {
+        if let Some(facts) = same.remove(&path) {
+            files.extend(scope.place(&path).map(|place| (place, path, facts)));
+        }
+    }
+    if let Some((row, _)) = same.into_iter().next() {
+        let why = "its roots are lost".into();
+        return Err(Error::Row { path: catalogue.path().into(), row, why });
+    }
+    Verifying { catalogue, options, left, begun: false, last: Instant::now() }.run(files.into_iter(), each)
+}
+
+/// How much may still be read.
+#[derive(Clone, Copy)]
+struct Left {
+    deadline: Option<Instant>,
+    bytes: u64,
+}
+
+impl Left {
+    fn is_over(&self) -> bool {
+        self.bytes == 0 || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+}
+
+struct Verifying<'a> {
+    catalogue: &'a Catalogue,
+    options: &'a Options,
+    left: Left,
+    begun: bool,
+    last: Instant,
+}
+
+impl Verifying<'_> {
+    /// The bytes of a long file that are verified before the time is looked at.
+    const PART: u64 = 64 << 20;
+    /// The time after which what was found is written down.
+    const WAIT: Duration = Duration::from_secs(1);
+
+    fn run(
+        &mut self,
+        files: impl Iterator<Item = (PathBuf, Vec<u8>, Facts)> + Send,
+        each: &mut dyn FnMut(&[u8], Verdict<'_>),
+    ) -> Result<(), Error> {
+        let mut result = Ok(());
+        let (catalogue, options) = (self.catalogue, self.options);
+        let specs: Vec<_> = catalogue.formats().cloned().collect();
+        let limited = self.left;
+        let mut given = 0_u64;
+        let jobs = files.map_while(|(place, path, facts)| {
+            // The last file goes over the limit; what is in the lanes is finished.
+            if given > 0
+                && (given >= limited.bytes || limited.deadline.is_some_and(|deadline| Instant::now() >= deadline))
+            {
+                return None;
+            }
+            given = given.saturating_add(facts.size.max(1));
+            Some(Wanted { about: path, place, specs: specs.clone() })
+        });
+        read_all(jobs, options, &is_long, |Wanted { about: path, place, .. }, read| {
+            match self.one(&path, place, read, each) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(error) => {
+                    result = Err(error);
+                    ControlFlow::Break(())
+                }
+            }
+        });
+        self.commit()?;
+        result
+    }
+
+    fn one(
+        &mut self,
+        path: &[u8],
+        place: PathBuf,
+        read: Read,
+        each: &mut dyn FnMut(&[u8], Verdict<'_>),
+    ) -> Result<(), Error> {
+        let Some(row) = self.catalogue.row(path)? else { return Ok(()) };
+        let kept = self.catalogue.roots(&row)?;
+        let compared = match read {
+            Err(error) => Err(error.into()),
+            Ok((facts, _)) if !row.is_of(&facts) => {
+                each(path, Verdict::Changed);
+                return Ok(());
+            }
+            Ok((facts, roots)) if roots.is_empty() => match outboard(self.catalogue, &kept) {
+                Some(stored) => return self.parts(&row, &place, &stored, &kept, each),
+                None => long_roots(&place, &facts, &kept, self.options),
+            },
+            Ok((_, roots)) => Ok(roots),
+        };
+        self.left.bytes = self.left.bytes.saturating_sub(row.facts.size);
+        match compared {
+            // A catalogue with a format that the file has no root in yet has more roots here.
+            Ok(roots) if kept.iter().all(|kept| roots.contains(&kept.root)) => {
+                self.remember(path, None)?;
+                self.end_repair(&row, &place, &kept)?;
+                each(path, Verdict::Good(row.facts.size, &row));
+            }
+            Ok(_) => each(path, Verdict::Damaged(&[], &row)),
+            Err(Error::Io(error)) => report(path, &error, each),
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    /// Verifies a long file part by part, from where the last run stopped.
+    fn parts(
+        &mut self,
+        row: &Row,
+        place: &std::path::Path,
+        (outboard, stored): &(Stored, PathBuf),
+        kept: &[Kept],
+        each: &mut dyn FnMut(&[u8], Verdict<'_>),
+    ) -> Result<(), Error> {
+        let (path, len) = (&row.path[..], row.facts.size);
+        let limited = self.left.deadline.is_some() || self.left.bytes < u64::MAX;
+        // Only a run that cannot do all goes on from where the last one stopped.
+        let first = if limited { kept.iter().map(|kept| kept.progress).min().unwrap_or(0) } else { 0 };
+        let (mut done, mut ranges) = (first, Vec::new());
+        while done < len {
+            let end = if limited { (done + Self::PART).min(len) } else { len };
+            match damage(place, (outboard, stored), done..end, self.options) {
+                Ok(found) => ranges.extend(found),
+                Err(Error::Io(error)) => {
+                    report(path, &error, each);
+                    return Ok(());
+                }
+                Err(error) => return Err(error),
+            }
+            self.left.bytes = self.left.bytes.saturating_sub(end - done);
+            done = end;
+            if self.left.is_over() {
+                break;
+            }
+        }
+        if !Facts::of(place).is_ok_and(|facts| row.is_of(&facts)) {
+            each(path, Verdict::Changed);
+            return Ok(());
+        }
+        if !ranges.is_empty() {
+            each(path, Verdict::Damaged(&ranges, row));
+            return Ok(());
+        }
+        self.remember(path, if done == len { None } else { Some(done) })?;
+        if first == 0 && done == len {
+            self.end_repair(row, place, kept)?;
+        }
+        each(path, Verdict::Good(done - first, row));
+        Ok(())
+    }
+
+    /// Takes the time of a file that is intact for that of its row, if a repair of it was not finished.
+    fn end_repair(&mut self, row: &Row, place: &std::path::Path, kept: &[Kept]) -> Result<(), Error> {
+        match Facts::of(place) {
+            Ok(facts) if row.repair && row.is_of(&facts) => {
+                let kept: Vec<_> =
+                    kept.iter().map(|kept| Kept::new(kept.root.clone(), "verify", kept.outboard.clone())).collect();
+                self.catalogue.put((&row.path, &facts), None, &kept)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn remember(&mut self, path: &[u8], progress: Option<u64>) -> Result<(), Error> {
+        if !self.begun {
+            self.catalogue.begin()?;
+            (self.begun, self.last) = (true, Instant::now());
+        }
+        self.catalogue.verified(path, progress, now())?;
+        if self.last.elapsed() >= Self::WAIT { self.commit() } else { Ok(()) }
+    }
+
+    fn commit(&mut self) -> Result<(), Error> {
+        if std::mem::take(&mut self.begun) { self.catalogue.commit() } else { Ok(()) }
+    }
+}
+
+fn report(path: &[u8], error: &mksum_io::Error, each: &mut dyn FnMut(&[u8], Verdict<'_>)) {
+    match error {
+        mksum_io::Error::Changed { .. } => each(path, Verdict::Busy(error)),
+        mksum_io::Error::Open { error: system, .. } if system.kind() == std::io::ErrorKind::NotFound => {
+            each(path, Verdict::Missing);
+        }
+        error => each(path, Verdict::Failed(error)),
+    }
+}

@@ -1,0 +1,77 @@
+//! The commands for catalogues of directories.
+#![cfg_attr(not(feature = "catalogue"), allow(dead_code))] // They are refused.
+
+use super::{Choices, Help, Reading};
+use clap::{ValueEnum, ValueHint};
+use std::path::PathBuf;
+
+/// `mksum status`.
+#[derive(Debug, clap::Args)]
+pub struct Status {
+    /// A directory that has a catalogue (mksum keep -r DIR)
+    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub directory: PathBuf,
+    /// Path of the catalogue [default: DIR/.mksum/catalogue]
+    #[arg(short, long, value_name = "PATH", value_hint = ValueHint::FilePath)]
+    pub catalogue: Option<PathBuf>,
+    /// Print one JSON object per line (spec/json.md)
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+    /// Options for reading.
+    #[command(flatten)]
+    pub reading: Reading,
+    /// The command's own help.
+    #[command(flatten)]
+    pub help: Help,
+}
+
+/// `mksum update`.
+#[derive(Debug, clap::Args)]
+pub struct Update {
+    /// A directory that has a catalogue (mksum keep -r DIR)
+    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub directory: PathBuf,
+    /// Path of the catalogue [default: DIR/.mksum/catalogue]
+    #[arg(short, long, value_name = "PATH", value_hint = ValueHint::FilePath)]
+    pub catalogue: Option<PathBuf>,
+    /// Print one JSON object per line (spec/json.md)
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+    /// Options for reading.
+    #[command(flatten)]
+    pub reading: Reading,
+    /// The command's own help.
+    #[command(flatten)]
+    pub help: Help,
+}
+
+/// `mksum export`.
+#[derive(Debug, clap::Args)]
+pub struct Export {
+    /// A catalogue, or a directory that has one
+    #[arg(value_name = "CATALOGUE", value_hint = ValueHint::AnyPath)]
+    pub from: PathBuf,
+    /// The form: sums (mksum -c checks them in the directory), bagit (a manifest) or json
+    #[arg(long, value_name = "FORM", default_value = "sums")]
+    pub to: Form,
+    /// The formats [default: all in the catalogue; for bagit the first].
+    #[command(flatten)]
+    pub choices: Choices,
+    /// Options for reading.
+    #[command(flatten)]
+    pub reading: Reading,
+    /// The command's own help.
+    #[command(flatten)]
+    pub help: Help,
+}
+
+/// What a catalogue is exported as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Form {
+    /// Lines of a sum file
+    Sums,
+    /// Lines of a BagIt manifest
+    Bagit,
+    /// One JSON object per entry
+    Json,
+}

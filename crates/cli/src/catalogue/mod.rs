@@ -1,0 +1,116 @@
+//! Catalogues of directories: kept, compared, verified, repaired and exported.
+
+pub mod diff;
+pub mod export;
+pub mod keep;
+pub mod repair;
+mod sources;
+pub mod status;
+pub mod verify;
+
+use crate::exit::{Exit, usage};
+use crate::kept::ranges::line;
+use crate::tool::Tool;
+use mksum_catalogue::{Access, Catalogue, Error, place};
+use mksum_cli::name;
+use serde::Serialize;
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
+
+/// Whether `paths` are directories that have catalogues; a refusal if only some have.
+pub fn have_catalogues(paths: &[PathBuf], given: Option<&PathBuf>) -> Result<bool, Exit> {
+    if given.is_some() {
+        return match paths {
+            [_] => Ok(true),
+            _ => Err(usage(&"--catalogue can be used with one directory only")),
+        };
+    }
+    let count = paths.iter().filter(|path| place(path).exists()).count();
+    match count {
+        0 => Ok(false),
+        count if count == paths.len() => Ok(true),
+        _ => Err(usage(&"some of these directories have a catalogue, and some do not: run the command for each kind")),
+    }
+}
+
+/// The catalogue of a directory; reports why it cannot be opened.
+pub fn open(tool: &Tool, directory: &Path, given: Option<&PathBuf>, access: Access) -> Option<Catalogue> {
+    let path = given.cloned().unwrap_or_else(|| place(directory));
+    match Catalogue::open(&path, access, &mut || wait(tool, &path)) {
+        Ok(catalogue) => Some(catalogue),
+        Err(Error::Io(mksum_io::Error::Open { error, .. })) if error.kind() == std::io::ErrorKind::NotFound => {
+            let shown = name::Shown(&path);
+            let how = format!("there is no catalogue {shown}: run 'mksum keep -r {}' first", name::Shown(directory));
+            tool.console.error(directory, &how);
+            None
+        }
+        Err(error) => {
+            report(tool, &error);
+            None
+        }
+    }
+}
+
+/// Says that another process is waited for.
+pub fn wait(tool: &Tool, path: &Path) {
+    tool.console.note(&format_args!("{}: another process writes to it: waiting for its end", name::Shown(path)));
+}
+
+/// Reports why a catalogue could not be used.
+pub fn report(tool: &Tool, error: &Error) {
+    match error {
+        Error::Io(error) => crate::print::report_error(&tool.console, error),
+        error => tool.console.error(error.path(), error),
+    }
+}
+
+/// The path of an entry, as it is printed: below the directory as that was given.
+pub fn shown_path(directory: &Path, path: &[u8]) -> PathBuf {
+    let below = name::path(path).unwrap_or_else(|| name::lossy_path(path));
+    if directory == Path::new(".") { below } else { directory.join(below) }
+}
+
+/// The state of an entry, as JSON.
+#[derive(Debug, Default, Serialize)]
+pub struct State<'a> {
+    kind: &'static str,
+    /// `new`, `changed`, `moved`, ...
+    pub state: &'a str,
+    /// Of an entry that was moved: its path before that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// The length, in bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub length: Option<u64>,
+    /// The bytes that were verified.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verified: Option<u64>,
+    /// The bytes that were fetched.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fetched: Option<u64>,
+    /// The first byte and the one after the last of each range.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ranges: Option<Vec<[u64; 2]>>,
+}
+
+impl<'a> State<'a> {
+    /// The state alone.
+    pub fn of(state: &'a str) -> Self {
+        State { kind: "entry", state, ..State::default() }
+    }
+}
+
+/// Prints the state of an entry as a line or as JSON.
+pub fn print(tool: &Tool, json: bool, path: &Path, state: State<'_>, text: &dyn Display) {
+    match json {
+        true => tool.console.print_json(path, state),
+        false => line(tool, path, text),
+    }
+}
+
+/// Counts, in words: `2 new, 1 gone`; `otherwise` if all are 0.
+pub fn summary(counts: &[(u64, &str)], otherwise: &str) -> String {
+    let counts = counts.iter().filter(|(count, _)| *count > 0);
+    let words: Vec<_> = counts.map(|(count, word)| format!("{} {word}", crate::report::grouped(*count))).collect();
+    if words.is_empty() { otherwise.into() } else { words.join(", ") }
+}

@@ -1,0 +1,136 @@
+//! What can be compared: catalogues, directories that have one, sum files, and URLs of catalogues.
+
+use crate::tool::Tool;
+use mksum_catalogue::{Access, Catalogue, Error, Known, Sorted, is_catalogue, place};
+use mksum_cli::choice::Choice;
+use mksum_cli::name;
+use mksum_cli::sum::End;
+use mksum_cli::sumfile::{Lines, Source};
+use mksum_io::{EntryKind, File, is_url};
+use std::fs;
+use std::io::{BufReader, Write};
+use std::path::{Path, PathBuf};
+
+/// One side of a comparison.
+pub enum Side {
+    /// A catalogue; of a URL, a copy that is removed at the end.
+    Catalogue(Catalogue, Option<Fetched>),
+    /// The entries of a sum file, sorted: only files.
+    Sums(Vec<Known>),
+}
+
+/// A file that was fetched, and is removed.
+pub struct Fetched(PathBuf);
+
+impl Drop for Fetched {
+    fn drop(&mut self) {
+        // What cannot be removed stays in the system's folder for such files.
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+impl Side {
+    /// Whether it has files only.
+    pub fn has_files_only(&self) -> bool {
+        matches!(self, Side::Sums(_))
+    }
+
+    /// Its entries, and a file to be removed after them.
+    pub fn into_entries(self) -> (Sorted<'static>, Option<Fetched>) {
+        match self {
+            Side::Catalogue(catalogue, fetched) => (catalogue.into_known(), fetched),
+            Side::Sums(entries) => (Box::new(entries.into_iter().map(Ok)), None),
+        }
+    }
+}
+
+/// Whether a path is one that this compares, and not a file with an outboard.
+pub fn is_side(path: &Path) -> bool {
+    path.is_dir() || is_catalogue(path) || is_url(path) || is_sum_file(path)
+}
+
+/// Whether the first line of a file is one of a sum file.
+fn is_sum_file(path: &Path) -> bool {
+    let Ok(mut lines) = lines(path) else { return false };
+    matches!(lines.next_entry(), Ok(Some(Ok(_))))
+}
+
+fn lines(path: &Path) -> std::io::Result<Lines<BufReader<fs::File>>> {
+    let file = fs::File::open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(std::io::ErrorKind::InvalidInput.into());
+    }
+    Ok(Lines::new(BufReader::with_capacity(64 << 10, file), Source::new(End::Newline, None::<&Choice>).at(path)))
+}
+
+/// Opens a side.
+///
+/// # Errors
+/// If it cannot be read.
+pub fn open(tool: &Tool, path: &Path) -> Result<Side, Error> {
+    let read = |path: &Path| Catalogue::open(path, Access::Read, &mut || {});
+    if is_url(path) {
+        let fetched = fetch(tool, path)?;
+        return Ok(Side::Catalogue(read(&fetched.0)?, Some(fetched)));
+    }
+    if path.is_dir() {
+        return Ok(Side::Catalogue(read(&place(path))?, None));
+    }
+    if is_catalogue(path) {
+        return Ok(Side::Catalogue(read(path)?, None));
+    }
+    Ok(Side::Sums(sums(tool, path)?))
+}
+
+/// The entries of a sum file; lines with several formats of one path are one entry.
+fn sums(tool: &Tool, path: &Path) -> Result<Vec<Known>, Error> {
+    let fail = |error| Error::Io(mksum_io::Error::Read { path: path.into(), offset: 0, error });
+    let mut lines = lines(path).map_err(fail)?;
+    let (mut entries, mut malformed): (Vec<Known>, u64) = (Vec::new(), 0);
+    while let Some(entry) = lines.next_entry().map_err(fail)? {
+        match entry {
+            Ok(entry) if entry.range.is_none() && entry.choice.directory().is_none() => {
+                let path = entry.path.strip_prefix(b"./").unwrap_or(&entry.path).to_vec();
+                let roots = vec![(entry.choice.spec().clone(), entry.claimed.digest())];
+                entries.push(Known { path, kind: EntryKind::File, size: None, link: None, roots });
+            }
+            _ => malformed += 1,
+        }
+    }
+    if malformed > 0 {
+        let plural = if malformed == 1 { "line is" } else { "lines are" };
+        tool.console.error(path, &format_args!("{malformed} {plural} not about whole files, and not compared"));
+    }
+    entries.sort_by(|one, other| one.path.cmp(&other.path));
+    entries.dedup_by(|next, kept| {
+        let same = next.path == kept.path;
+        if same {
+            kept.roots.append(&mut next.roots);
+        }
+        same
+    });
+    Ok(entries)
+}
+
+/// Fetches a catalogue.
+fn fetch(tool: &Tool, url: &Path) -> Result<Fetched, Error> {
+    const PART: u64 = 8 << 20;
+    let file = File::open(url, &tool.options)?;
+    let name = format!("mksum-{}-{}.catalogue", std::process::id(), url.as_os_str().len());
+    let fetched = Fetched(std::env::temp_dir().join(name));
+    let failed = |error| Error::Io(mksum_io::Error::Write { path: fetched.0.clone(), error });
+    let mut copy = fs::File::create_new(&fetched.0).map_err(failed)?;
+    let mut done = 0;
+    while done < file.len() {
+        let end = file.len().min(done + PART);
+        copy.write_all(&file.bytes(done..end)?).map_err(failed)?;
+        done = end;
+    }
+    file.finish()?;
+    Ok(fetched)
+}
+
+/// The path of an entry.
+pub fn path_of(known: &Known) -> PathBuf {
+    name::path(&known.path).unwrap_or_else(|| name::lossy_path(&known.path))
+}

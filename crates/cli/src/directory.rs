@@ -1,0 +1,209 @@
+//! Roots of directories: printed, checked, and proofs about their entries.
+
+use crate::args::{CheckProof, Prove, Run};
+use crate::exit::{Exit, usage};
+use crate::json;
+use crate::report::{bytes, grouped, micros};
+use crate::tool::Tool;
+use mksum::directory::{Content, DirectorySpec, EntryProof, Leaves};
+use mksum::{ClaimedRoot, Root};
+use mksum_cli::name::{self, Shown};
+use mksum_cli::sum::{self, Style};
+use mksum_io::{Input, Job, hash, hash_directory, is_url, reason};
+use serde::Serialize;
+use std::fs;
+use std::path::Path;
+use std::time::Instant;
+
+/// The refusal of formats of directories by a command that has only those of files.
+pub fn refuse(tool: &Tool) -> Option<Exit> {
+    let named = tool.formats.iter().find(|choice| choice.directory().is_some())?;
+    Some(usage(&format_args!(
+        "{named} is a format of directories, for printing (mksum -f dir DIR), -c, prove --path and check-proof"
+    )))
+}
+
+/// Prints a line for each directory and format.
+pub fn run(tool: &Tool, args: &Run) -> Exit {
+    let Some(specs) = tool.formats.iter().map(|choice| choice.directory().cloned()).collect::<Option<Vec<_>>>() else {
+        return usage(&"formats of directories and of files are printed by separate runs");
+    };
+    if args.directories.recursive || !args.directories.exclude.is_empty() {
+        return usage(&"a format of directories covers all that is in them: omit --recursive and --exclude");
+    }
+    if args.range.is_some() || args.list().is_some() || args.files.is_empty() {
+        return usage(&"a format of directories needs their names as arguments, and no --range");
+    }
+    tool.console.use_json(args.json);
+    let _progress = tool.progress(|| [None].into_iter());
+    for path in &args.files {
+        let begin = Instant::now();
+        let Some(leaves) = leaves_of(tool, path, &specs) else { continue };
+        for (spec, root) in specs.iter().zip(leaves.iter().map(root)) {
+            let (format, text) = (spec.to_string(), root.to_string());
+            let line = match args {
+                Run { json: true, .. } => {
+                    let seconds = micros(begin.elapsed().as_secs_f64());
+                    json::line(path, Record { kind: "directory", format, entries: root.len(), root: text, seconds })
+                }
+                Run { untagged: true, .. } => sum::line(Style::Untagged, tool.end, &format, &name::listed(path), &text),
+                _ => sum::line(Style::Tagged, tool.end, &format, &name::listed(path), &text),
+            };
+            tool.console.print(&line);
+        }
+    }
+    tool.console.exit()
+}
+
+/// The root of a directory, as JSON.
+#[derive(Serialize)]
+struct Record {
+    kind: &'static str,
+    format: String,
+    entries: u64,
+    root: String,
+    seconds: f64,
+}
+
+/// The root of a directory; none if it has none, which was reported.
+pub fn root_of(tool: &Tool, path: &Path, spec: &DirectorySpec) -> Option<Root> {
+    leaves_of(tool, path, std::slice::from_ref(spec)).map(|leaves| root(&leaves[0]))
+}
+
+fn leaves_of(tool: &Tool, path: &Path, specs: &[DirectorySpec]) -> Option<Vec<Leaves>> {
+    if is_url(path) {
+        tool.console.error(path, &"objects in stores are in no directory: fetch them first");
+        return None;
+    }
+    if let Ok(metadata) = fs::metadata(path)
+        && !metadata.is_dir()
+    {
+        tool.console.error(path, &"not a directory, and the format is one of directories");
+        return None;
+    }
+    let leaves = hash_directory(path, specs, &tool.options, &mut |_| {});
+    leaves.map_err(|errors| errors.iter().for_each(|error| crate::print::report_error(&tool.console, error))).ok()
+}
+
+fn root(leaves: &Leaves) -> Root {
+    leaves.root().expect("each leaf is there")
+}
+
+/// Writes the proof that an entry is in a directory to the standard output.
+pub fn prove(tool: &Tool, args: &Prove, wanted: &Path) -> Exit {
+    let directory = match tool.formats[0].directory() {
+        Some(directory) => directory.clone(),
+        None if !args.choices.any() => "dir".parse().expect("a format"),
+        None => {
+            return usage(&format_args!(
+                "{} is a format of files: with --path, choose one of directories",
+                tool.formats[0]
+            ));
+        }
+    };
+    let listed = name::listed(wanted);
+    let wanted_path = listed.strip_suffix(b"/").unwrap_or(&listed);
+    let (mut index, mut found) = (0, None);
+    let leaves = hash_directory(&args.file, std::slice::from_ref(&directory), &tool.options, &mut |entry| {
+        if entry.path == wanted_path {
+            found = directory.encode(entry).ok().map(|entry| (index, entry));
+        }
+        index += 1;
+    });
+    let leaves = match leaves {
+        Ok(leaves) => leaves,
+        Err(errors) => {
+            errors.iter().for_each(|error| crate::print::report_error(&tool.console, error));
+            return tool.console.exit();
+        }
+    };
+    match found.map(|(index, entry)| EntryProof::new(&leaves[0], index, entry)) {
+        Some(Ok((root, proof))) => {
+            tool.console.print(&proof.to_bytes());
+            let (digests, root) = (proof.digests(), root.to_string());
+            let plural = if digests == 1 { "digest" } else { "digests" };
+            tool.console.note(&format_args!("{}: {directory} root {root}, {digests} {plural}", Shown(&args.file)));
+        }
+        Some(Err(error)) => tool.console.error(&args.file, &error),
+        None => tool.console.error(&args.file, &format_args!("there is no entry {}", Shown(wanted))),
+    }
+    tool.console.exit()
+}
+
+/// A checked proof about an entry, as JSON.
+#[derive(Serialize)]
+struct Shows {
+    kind: &'static str,
+    format: String,
+    root: String,
+    ok: bool,
+    entry: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    length: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file_root: Option<String>,
+    index: u64,
+    entries: u64,
+}
+
+/// Checks a proof about an entry, and a file against it.
+pub fn check_proof(tool: &Tool, args: &CheckProof, spec: &DirectorySpec, claimed: &ClaimedRoot) -> Exit {
+    if args.old_root.is_some() || args.length.is_some() {
+        return usage(&"--old-root and --length are for proofs about files");
+    }
+    let fail = |path: &Path, why: &dyn std::fmt::Display| {
+        tool.console.error(path, why);
+        tool.console.exit()
+    };
+    let read = match fs::read(&args.proof) {
+        Ok(read) => read,
+        Err(error) => return fail(&args.proof, &reason(&error)),
+    };
+    let proof = match EntryProof::parse(&read) {
+        Ok(proof) => proof,
+        Err(error) => return fail(&args.proof, &error),
+    };
+    let entry = match proof.verify(spec, claimed) {
+        Ok(entry) => entry,
+        Err(error) => return fail(&args.proof, &error),
+    };
+    if let Some(path) = &args.bytes {
+        let Content::File(expected) = &entry.content else { return fail(path, &"the entry is not a file") };
+        let job = Job::new(Input::Path(path.clone()), vec![spec.file().clone()]);
+        match hash(&job, &tool.options).and_then(|mut roots| roots.remove(0)) {
+            Ok(root) if root == *expected => {}
+            Ok(root) => {
+                return fail(
+                    path,
+                    &format_args!(
+                        "it is not the file of the entry:\n  expected {expected} ({} bytes)\n  found    {root} ({} bytes)",
+                        expected.len(),
+                        root.len()
+                    ),
+                );
+            }
+            Err(error) => return fail(error.path(), &error),
+        }
+    }
+    let (index, entries) = proof.place();
+    let path = name::path(entry.path).unwrap_or_default();
+    if args.json {
+        let (length, file_root) = match &entry.content {
+            Content::File(root) => (Some(root.len()), Some(root.to_string())),
+            _ => (None, None),
+        };
+        let (format, root, entry) = (spec.to_string(), claimed.text(spec.tree()), name::lossy(&path).into_owned());
+        let record = Shows { kind: "checked entry", format, root, ok: true, entry, length, file_root, index, entries };
+        tool.console.print_json(&args.proof, record);
+        return tool.console.exit();
+    }
+    let what = match &entry.content {
+        Content::File(root) => format!("a file of {} with {} root {root}", bytes(root.len()), spec.file()),
+        Content::Directory => "a directory".into(),
+        Content::Link(text) => format!("a link to {}", Shown(&name::path(text).unwrap_or_default())),
+    };
+    let (place, all) = (grouped(index + 1), grouped(entries));
+    tool.console
+        .print(format!("{}: OK ({}: {what}; entry {place} of {all})\n", Shown(&args.proof), Shown(&path)).as_bytes());
+    tool.console.exit()
+}

@@ -1,0 +1,52 @@
+//! The commands for catalogues in a build that has none.
+
+use crate::exit::{Exit, usage};
+use std::path::PathBuf;
+
+/// Whether `paths` are directories that have catalogues.
+pub fn have_catalogues(_: &[PathBuf], given: Option<&PathBuf>) -> Result<bool, Exit> {
+    if given.is_some() { Err(refuse()) } else { Ok(false) }
+}
+
+fn refuse() -> Exit {
+    usage(
+        &"this build of mksum has no catalogues of directories: 'keep -r --beside' keeps an outboard beside each file",
+    )
+}
+
+macro_rules! refused {
+    ($($module:ident: $($function:ident($args:ident)),+;)+) => {
+        $(pub mod $module {
+            use crate::{args, exit::Exit, tool::Tool};
+            $(
+                /// Refuses the command.
+                pub fn $function(_: &Tool, _: &args::$args) -> Exit {
+                    super::refuse()
+                }
+            )+
+        })+
+    };
+}
+
+refused! {
+    keep: run(Keep), run_update(Update);
+    status: run(Status);
+    verify: run(Verify);
+    repair: run(Repair);
+    export: run(Export);
+}
+
+pub mod diff {
+    use crate::{args, exit::Exit, tool::Tool};
+    use std::path::Path;
+
+    /// Whether a path is one that this compares.
+    pub fn is_side(_: &Path) -> bool {
+        false
+    }
+
+    /// Refuses the command.
+    pub fn run(_: &Tool, _: &args::Diff) -> Exit {
+        super::refuse()
+    }
+}

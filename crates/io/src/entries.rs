@@ -1,0 +1,284 @@
+//! All entries of a directory, in the order of their paths' bytes.
+
+use crate::platform::Stamp;
+use crate::{Error, paths};
+use std::fs::{self, Metadata};
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::vec;
+
+/// What an entry of a directory is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum EntryKind {
+    /// A regular file.
+    File,
+    /// A directory.
+    Directory,
+    /// A symbolic link, which is not followed.
+    Link,
+    /// A pipe, a socket or a device.
+    Special,
+}
+
+/// What the system says about an entry, without reading it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// What it is.
+    pub kind: EntryKind,
+    /// The length of a file, in bytes; 0 for anything else.
+    pub size: u64,
+    /// The time of the last change, in seconds since 1970 and nanoseconds.
+    pub modified: (i64, u32),
+    /// The file's number on its device; 0 where there is none.
+    pub inode: u64,
+    /// The device's number.
+    pub device: u64,
+    /// The permission bits; 0 where the system has none.
+    pub mode: u32,
+}
+
+impl Facts {
+    /// Those of the entry at a path: of a link, not of what it points to.
+    ///
+    /// # Errors
+    /// If the system has none.
+    pub fn of(path: &Path) -> io::Result<Facts> {
+        Ok(Facts::from(&fs::symlink_metadata(path)?))
+    }
+
+    /// Checks that the entry at a path still has them.
+    ///
+    /// # Errors
+    /// If it has others.
+    pub fn check(&self, path: &Path) -> Result<(), Error> {
+        let how = match Facts::of(path) {
+            Ok(found) if found == *self => return Ok(()),
+            Ok(found) if found.size != self.size => format!("it had {} bytes, and has {} now", self.size, found.size),
+            Ok(_) => "its times or type are others than before".into(),
+            Err(error) => crate::reason(&error),
+        };
+        Err(Error::Changed { path: path.into(), how })
+    }
+}
+
+impl From<&Metadata> for Facts {
+    fn from(metadata: &Metadata) -> Facts {
+        let kind = match metadata.file_type() {
+            kind if kind.is_file() => EntryKind::File,
+            kind if kind.is_dir() => EntryKind::Directory,
+            kind if kind.is_symlink() => EntryKind::Link,
+            _ => EntryKind::Special,
+        };
+        let Stamp { len, times: [(seconds, nanoseconds), _], id: (device, inode) } = Stamp::of(metadata);
+        let size = if kind == EntryKind::File { len } else { 0 };
+        Facts { kind, size, modified: (seconds, nanoseconds as u32), inode, device, mode: mode(metadata) }
+    }
+}
+
+#[cfg(unix)]
+fn mode(metadata: &Metadata) -> u32 {
+    use std::os::unix::fs::MetadataExt;
+    metadata.mode() & 0o7777
+}
+
+#[cfg(not(unix))]
+fn mode(_: &Metadata) -> u32 {
+    0
+}
+
+/// An entry below a directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    /// The bytes of its path below the directory, with slashes between names.
+    pub path: Vec<u8>,
+    /// Its path for the system.
+    pub place: PathBuf,
+    /// What the system says about it.
+    pub facts: Facts,
+}
+
+/// The names that are left out: of paths below the directory.
+pub type Skip = Box<dyn Fn(&[u8], &Path, &Facts) -> bool + Send>;
+
+/// All entries below a directory, by the bytes of their paths: see [`Entries::of`].
+pub struct Entries {
+    skip: Skip,
+    /// The directories that are being listed, the innermost last.
+    levels: Vec<Level>,
+    stamps: Option<Stamps>,
+}
+
+/// Directories as they were before they were listed.
+#[derive(Debug, Default)]
+pub struct Stamps(Vec<(PathBuf, Stamp)>);
+
+impl Stamps {
+    /// Checks that no name was added to or removed from a directory since.
+    ///
+    /// # Errors
+    /// If one was.
+    pub fn check(&self) -> Result<(), Error> {
+        for (path, stamp) in &self.0 {
+            let now = fs::metadata(path).map(|metadata| Stamp::of(&metadata));
+            if !now.is_ok_and(|now| now == *stamp) {
+                let how = "entries were added or removed meanwhile".into();
+                return Err(Error::Changed { path: path.clone(), how });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The rest of a directory.
+struct Level {
+    /// The bytes of its path, with a slash at the end; empty for the outermost.
+    prefix: Vec<u8>,
+    place: PathBuf,
+    items: vec::IntoIter<Item>,
+}
+
+/// A step: the entry with a name, or, with a slash behind the name of a directory, those in it.
+struct Item {
+    name: Box<[u8]>,
+    facts: Option<Facts>,
+}
+
+impl Entries {
+    /// The entries below `directory` but those that `skip` knows, with what is in these. Links are not followed.
+    ///
+    /// Holds the names of the directories on the way to the entry, and no others.
+    ///
+    /// # Errors
+    /// If the directory itself cannot be listed. Others that cannot be are errors among the entries.
+    pub fn of(directory: &Path, skip: Skip) -> Result<Entries, Error> {
+        let mut entries = Entries { skip, levels: Vec::new(), stamps: None };
+        entries.enter(Vec::new(), directory.into())?;
+        Ok(entries)
+    }
+
+    /// The same, and it is remembered how the directories were: [`Entries::take_stamps`].
+    ///
+    /// # Errors
+    /// As [`Entries::of`].
+    pub fn checked(directory: &Path, skip: Skip) -> Result<Entries, Error> {
+        let mut entries = Entries { skip, levels: Vec::new(), stamps: Some(Stamps::default()) };
+        entries.enter(Vec::new(), directory.into())?;
+        Ok(entries)
+    }
+
+    /// The directories as they were when they were listed, once, if the walk is a checked one.
+    pub fn take_stamps(&mut self) -> Option<Stamps> {
+        self.stamps.take()
+    }
+
+    fn enter(&mut self, prefix: Vec<u8>, place: PathBuf) -> Result<(), Error> {
+        let fail = |error| Error::Open { path: place.clone(), error };
+        if let Some(stamps) = &mut self.stamps {
+            stamps.0.push((place.clone(), Stamp::of(&fs::metadata(&place).map_err(fail)?)));
+        }
+        let mut items = Vec::new();
+        let mut path = prefix.clone();
+        for entry in fs::read_dir(&place).map_err(fail)? {
+            let entry = entry.map_err(fail)?;
+            let facts = match entry.metadata() {
+                Ok(metadata) => Facts::from(&metadata),
+                // It was removed since it was listed.
+                Err(error) if error.kind() == ErrorKind::NotFound => continue,
+                Err(error) => return Err(Error::Open { path: entry.path(), error }),
+            };
+            let name = entry.file_name();
+            let name = name.as_encoded_bytes();
+            path.truncate(prefix.len());
+            path.extend_from_slice(name);
+            let asked = facts.kind != EntryKind::File || may_be_skipped(name);
+            if asked && (self.skip)(&path, &place.join(entry.file_name()), &facts) {
+                continue;
+            }
+            if facts.kind == EntryKind::Directory {
+                items.push(Item { name: [name, b"/"].concat().into(), facts: None });
+            }
+            items.push(Item { name: name.into(), facts: Some(facts) });
+        }
+        items.sort_unstable_by(|one, other| one.name.cmp(&other.name));
+        self.levels.push(Level { prefix, place, items: items.into_iter() });
+        Ok(())
+    }
+}
+
+/// Whether a file's name has an extension: others are never skipped, and no path is made for them.
+fn may_be_skipped(name: &[u8]) -> bool {
+    name.contains(&b'.')
+}
+
+impl Iterator for Entries {
+    type Item = Result<Listed, Unlisted>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let level = self.levels.last_mut()?;
+            let Some(Item { name, facts }) = level.items.next() else {
+                self.levels.pop();
+                continue;
+            };
+            let path = [&level.prefix, &*name].concat();
+            match facts {
+                Some(facts) => {
+                    let name = paths::from_bytes(&name).expect("a name that the system listed");
+                    return Some(Ok(Listed { path, place: level.place.join(name), facts }));
+                }
+                None => {
+                    let name = paths::from_bytes(&name[..name.len() - 1]).expect("a name that the system listed");
+                    let place = level.place.join(name);
+                    if let Err(error) = self.enter(path.clone(), place) {
+                        return Some(Err(Unlisted { prefix: path, error }));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A directory whose entries are not known.
+#[derive(Debug)]
+pub struct Unlisted {
+    /// The bytes of its path, with a slash at the end: all paths that begin so are unknown.
+    pub prefix: Vec<u8>,
+    /// The reason.
+    pub error: Error,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_come_by_the_bytes_of_their_paths() {
+        let folder = tempfile::tempdir().unwrap();
+        for directory in ["a/b", "a-", "empty", ".mksum"] {
+            fs::create_dir_all(folder.path().join(directory)).unwrap();
+        }
+        for file in ["a/z", "a.c", "a-/x", "a0", "a/b/c", ".mksum/x"] {
+            fs::write(folder.path().join(file), file).unwrap();
+        }
+        let skip: Skip = Box::new(|path, _, _| path == b".mksum");
+        let entries = Entries::checked(folder.path(), skip).unwrap();
+        let paths: Vec<_> = entries.map(|entry| String::from_utf8(entry.unwrap().path).unwrap()).collect();
+        let mut sorted = paths.clone();
+        sorted.sort();
+        assert_eq!(paths, sorted);
+        assert_eq!(paths, ["a", "a-", "a-/x", "a.c", "a/b", "a/b/c", "a/z", "a0", "empty"]);
+    }
+
+    #[test]
+    fn directories_that_change_are_noticed() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("d")).unwrap();
+        let mut entries = Entries::checked(folder.path(), Box::new(|_, _, _| false)).unwrap();
+        assert_eq!(entries.by_ref().count(), 1);
+        let stamps = entries.take_stamps().unwrap();
+        stamps.check().unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        fs::write(folder.path().join("d/new"), "x").unwrap();
+        assert!(matches!(stamps.check(), Err(Error::Changed { .. })));
+    }
+}

@@ -1,0 +1,166 @@
+//! Entries of a directory, as the bytes that are hashed.
+
+use super::DirectorySpec;
+use crate::Root;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+use core::fmt;
+
+/// An entry: something at a path below the directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry<'a> {
+    /// Its path below the directory: names of any bytes, with slashes between them.
+    pub path: &'a [u8],
+    /// What it is.
+    pub content: Content<'a>,
+    /// The permission bits, of which 12 count; those of a link never do.
+    pub mode: u32,
+    /// The time of the last change, in seconds since 1970 and nanoseconds.
+    pub modified: (i64, u32),
+}
+
+/// What an entry is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Content<'a> {
+    /// A regular file with this root.
+    File(Root),
+    /// A directory; its entries are entries of their own.
+    Directory,
+    /// A symbolic link with this text, which is not followed.
+    Link(&'a [u8]),
+}
+
+impl Content<'_> {
+    /// The byte that says so.
+    fn letter(&self) -> u8 {
+        match self {
+            Content::File(_) => b'f',
+            Content::Directory => b'd',
+            Content::Link(_) => b'l',
+        }
+    }
+}
+
+/// Whether bytes are the path of an entry: names with single slashes between them, none of which is `.` or `..`.
+fn is_path(path: &[u8]) -> bool {
+    let is_name = |name: &[u8]| !name.is_empty() && name != b"." && name != b".." && !name.contains(&0);
+    path.split(|&byte| byte == b'/').all(is_name)
+}
+
+/// The bytes of an entry.
+pub(super) fn encode(spec: &DirectorySpec, entry: &Entry<'_>) -> Result<Vec<u8>, EntryError> {
+    if !is_path(entry.path) {
+        return Err(EntryError::Path);
+    }
+    let mut bytes = Vec::with_capacity(entry.path.len() + 128);
+    bytes.push(entry.content.letter());
+    put(&mut bytes, entry.path);
+    match &entry.content {
+        Content::File(root) if root.spec() == spec.file() => {
+            bytes.extend(root.len().to_le_bytes());
+            put(&mut bytes, root.spec().to_string().as_bytes());
+            put(&mut bytes, root.digest().as_bytes());
+        }
+        Content::File(_) => return Err(EntryError::Format),
+        Content::Directory => {}
+        Content::Link(text) => put(&mut bytes, text),
+    }
+    if spec.mode {
+        let mode = if matches!(entry.content, Content::Link(_)) { 0 } else { entry.mode & 0o7777 };
+        bytes.extend(mode.to_le_bytes());
+    }
+    if spec.mtime {
+        bytes.extend(entry.modified.0.to_le_bytes());
+        bytes.extend(entry.modified.1.to_le_bytes());
+    }
+    Ok(bytes)
+}
+
+/// Appends a part of variable length, and its length before it.
+fn put(bytes: &mut Vec<u8>, part: &[u8]) {
+    bytes.extend((part.len() as u64).to_le_bytes());
+    bytes.extend(part);
+}
+
+impl<'a> Entry<'a> {
+    /// The entry that these bytes are, all of them.
+    ///
+    /// # Errors
+    /// If they are none of this format.
+    pub fn parse(spec: &DirectorySpec, bytes: &'a [u8]) -> Result<Entry<'a>, EntryError> {
+        let mut rest = Rest(bytes);
+        let letter = rest.take(1)?[0];
+        let path = rest.part()?;
+        let content = match letter {
+            b'f' => {
+                let len = rest.number()?;
+                if rest.part()? != spec.file().to_string().as_bytes() {
+                    return Err(EntryError::Format);
+                }
+                let digest = rest.part()?;
+                if digest.len() != spec.file().hash().size() {
+                    return Err(EntryError::Malformed);
+                }
+                Content::File(spec.file().root_with_digest(crate::Digest::new(digest), len))
+            }
+            b'd' => Content::Directory,
+            b'l' => Content::Link(rest.part()?),
+            _ => return Err(EntryError::Malformed),
+        };
+        let four = |bytes: &[u8]| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+        let mode = if spec.mode { four(rest.take(4)?) } else { 0 };
+        let modified = if spec.mtime { (rest.number()? as i64, four(rest.take(4)?)) } else { (0, 0) };
+        let entry = Entry { path, content, mode, modified };
+        // One entry has one form.
+        match encode(spec, &entry)? == bytes {
+            true => Ok(entry),
+            false => Err(EntryError::Malformed),
+        }
+    }
+}
+
+/// Bytes that are read from the front.
+struct Rest<'a>(&'a [u8]);
+
+impl<'a> Rest<'a> {
+    fn take(&mut self, len: usize) -> Result<&'a [u8], EntryError> {
+        let (taken, rest) = self.0.split_at_checked(len).ok_or(EntryError::Malformed)?;
+        self.0 = rest;
+        Ok(taken)
+    }
+
+    fn number(&mut self) -> Result<u64, EntryError> {
+        Ok(u64::from_le_bytes(self.take(8)?.try_into().expect("eight bytes")))
+    }
+
+    fn part(&mut self) -> Result<&'a [u8], EntryError> {
+        let len = usize::try_from(self.number()?).map_err(|_| EntryError::Malformed)?;
+        self.take(len)
+    }
+}
+
+/// Why something is not an entry of a directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntryError {
+    /// Its path is empty, absolute, or has an empty name, `.`, `..` or a zero byte.
+    Path,
+    /// Its path does not follow that of the entry before it.
+    Order,
+    /// Its file's root is in another format.
+    Format,
+    /// Its bytes are no entry.
+    Malformed,
+}
+
+impl fmt::Display for EntryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            EntryError::Path => "not a path below a directory: expected names with single slashes between them",
+            EntryError::Order => "its path does not follow that of the entry before it",
+            EntryError::Format => "the file's root is in another format than the directory's name says",
+            EntryError::Malformed => "these bytes are not an entry of a directory in this format",
+        })
+    }
+}
+
+impl core::error::Error for EntryError {}

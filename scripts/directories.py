@@ -1,0 +1,396 @@
+#!/usr/bin/env python3
+"""Catalogues of directories where it goes wrong: kills, full disks, several processes, mutated catalogues, directories that
+change, odd file systems. directories.py MKSUM."""
+import fcntl
+import hashlib
+import os
+import pathlib
+import random
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+TOOL = os.path.abspath(sys.argv.pop(1))
+KILLS = 50  # of each of four commands
+LONG = 9 << 20
+
+
+def run(*arguments, **options):
+    """Runs the tool."""
+    arguments = [TOOL, *map(str, arguments)]
+    return subprocess.run(arguments, check=False, capture_output=True, text=True, errors="surrogateescape", **options)
+
+
+def rows(catalogue, more=""):
+    """Yields the path, size, digest and format of each root, after checking the file."""
+    with tempfile.TemporaryDirectory() as folder:
+        for end in ["", "-wal"]:
+            if os.path.exists(f"{catalogue}{end}"):
+                shutil.copy(f"{catalogue}{end}", f"{folder}/copy{end}")
+        db = sqlite3.connect(f"{folder}/copy")
+        ok = db.execute("PRAGMA integrity_check").fetchall()
+        if ok != [("ok",)]:
+            raise AssertionError(ok)
+        if db.execute("SELECT count(*) FROM root WHERE path NOT IN (SELECT path FROM entry)").fetchone() != (0,):
+            raise AssertionError("roots without entries")
+        more = f", e.{more}" if more else ""
+        tables = "entry e JOIN root r USING (path) JOIN format f ON f.id = r.format"
+        text = f"SELECT e.path, e.size, r.root, f.name{more} FROM {tables}"
+        yield from db.execute(text).fetchall()
+        db.close()
+
+
+class Directories(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.tree = self.folder / "tree"
+        self.catalogue = self.tree / ".mksum/catalogue"
+
+    def make(self, files=300, long=True):
+        """Makes a directory; its files are old enough that nothing waits for the clock."""
+        for number in range(files):
+            place = self.tree / f"d{number % 7}/e{number % 3}/{number}"
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(b"%d\n" % number * (number % 50))
+            os.utime(place, (10**9 + number, 10**9 + number))
+        if long:
+            (self.tree / "long").write_bytes(random.Random(1).randbytes(LONG))
+            os.utime(self.tree / "long", (10**9, 10**9))
+
+    def good(self, *arguments):
+        done = run(*arguments)
+        self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+        return done.stdout
+
+    def bad(self, *arguments, word=""):
+        done = run(*arguments)
+        self.assertEqual(done.returncode, 1, done.stderr + done.stdout)
+        self.assertIn(word, done.stdout + done.stderr)
+        return done.stdout + done.stderr
+
+    def check_rows(self, contents=None):
+        """Checks that each root is that of the file's bytes: now, or of those that `contents` has."""
+        count = 0
+        for path, size, root, name in rows(self.catalogue) if self.catalogue.exists() else []:
+            if name == "sha256":
+                data = (contents or {}).get(path) or (self.tree / os.fsdecode(path)).read_bytes()
+                self.assertEqual((len(data), hashlib.sha256(data).digest()), (size, root), path)
+                count += 1
+        return count
+
+    def kills(self, *arguments):
+        """Runs the tool and kills it at some time, until so many runs did not end before; yields the number of each run."""
+        killed, most = 0, 0.1
+        for number in range(5 * KILLS):
+            yield number
+            with subprocess.Popen([TOOL, *map(str, arguments)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+                time.sleep(random.random() * most)
+                process.kill()
+            killed += process.returncode == -signal.SIGKILL
+            # Short runs are killed sooner.
+            most *= 1.1 if process.returncode == -signal.SIGKILL else 0.8
+            if killed == KILLS:
+                return
+        self.fail(f"only {killed} runs were killed before their end")
+
+    def test_kills_leave_whole_catalogues(self):
+        self.make()
+        copy = self.folder / "copy"
+        shutil.copytree(self.tree, copy)
+        keep = ["keep", "-r", "-f", "sha256", "-f", "rfc6962", self.tree]
+        for number in self.kills(*keep):
+            self.check_rows()
+            if number % 5 == 0:
+                shutil.rmtree(self.catalogue.parent, ignore_errors=True)
+        self.good(*keep)
+        self.assertEqual(self.check_rows(), 301)
+        self.good("verify", "-r", self.tree)
+        for number in self.kills("update", self.tree):
+            self.check_rows_there()
+            for place in (path for path in sorted(self.tree.glob("d*/e*/*"))[number % 7 :: 7] if path.exists()):
+                place.write_bytes(b"changed %d" % number)
+                place.rename(place.with_name(f"moved {number} {place.name[-5:]}"))
+            os.utime(self.tree / "long", (10**9 + number, 10**9 + number))
+        self.good("update", self.tree)
+        self.assertEqual(self.check_rows(), 301)
+        self.good("status", self.tree)
+        for _ in self.kills("verify", "-r", "--budget", "10s", self.tree):
+            self.assertEqual(self.check_rows(), 301)
+        shutil.rmtree(copy)
+        shutil.copytree(self.tree, copy)
+        short = next(self.tree.glob("d1/e1/*")).relative_to(self.tree)
+        damaged = {os.fsencode(path): (copy / path).read_bytes() for path in ("long", str(short))}
+        for number in self.kills("repair", "-r", self.tree, "--from", copy):
+            self.check_rows(damaged)
+            for path in (self.tree / "long", self.tree / short):
+                times = os.stat(path)
+                with open(path, "r+b") as file:
+                    file.seek(number * 1000 if path.name == "long" else 1)
+                    file.write(b"DAMAGE"[: times.st_size - 1])
+                os.utime(path, ns=(times.st_mtime_ns, times.st_mtime_ns))
+        self.good("repair", "-r", self.tree, "--from", copy)
+        self.good("verify", "-r", self.tree)
+        self.check_rows()
+
+    def check_rows_there(self):
+        """Checks the roots of the files that are where their rows say and have the time of these."""
+        for path, size, root, name, mtime in rows(self.catalogue, "mtime"):
+            place = self.tree / os.fsdecode(path)
+            if name == "sha256" and place.exists() and place.stat().st_mtime_ns == mtime:
+                data = place.read_bytes()
+                self.assertEqual((len(data), hashlib.sha256(data).digest()), (size, root), path)
+
+    def test_silent_changes_are_damage(self):
+        self.make(20)
+        self.good("keep", "-r", self.tree)
+        place = self.tree / "d1/e1/1"
+        times = os.stat(place)
+        place.write_bytes(b"x\n")
+        os.utime(place, ns=(times.st_mtime_ns, times.st_mtime_ns))
+        self.good("status", self.tree)
+        self.good("update", self.tree)
+        self.bad("verify", "-r", self.tree, word="d1/e1/1: FAILED")
+        # Neither with another format, for which all files are read.
+        self.bad("keep", "-r", "-f", "md5", self.tree, word="d1/e1/1: damaged")
+        self.bad("verify", "-r", self.tree, word="d1/e1/1: FAILED")
+        # A file in its place with the same size and time is another one, by its inode.
+        other = self.folder / "other"
+        other.write_bytes(b"y\n")
+        os.utime(other, ns=(times.st_mtime_ns, times.st_mtime_ns))
+        other.rename(place)
+        self.bad("status", self.tree, word="d1/e1/1: CHANGED")
+        self.assertIn("d1/e1/1: CHANGED", self.good("update", self.tree))
+        self.good("verify", "-r", self.tree)
+
+    def test_moves_keep_their_evidence(self):
+        self.make(30)
+        self.good("keep", "-r", self.tree)
+        times = os.stat(self.tree / "long")
+        with open(self.tree / "long", "r+b") as file:
+            file.write(b"X")
+        os.utime(self.tree / "long", ns=(times.st_mtime_ns, times.st_mtime_ns))
+        (self.tree / "long").rename(self.tree / "d1/renamed")
+        (self.tree / "d2").rename(self.tree / "d8")
+        self.assertIn("MOVED from", self.bad("status", self.tree))
+        self.assertIn("d1/renamed: MOVED", self.good("update", self.tree))
+        self.bad("verify", "-r", self.tree, word="d1/renamed: damaged 0..65536")
+        # A copy whose original is removed is found by its root.
+        shutil.copy(self.tree / "d1/e1/1", self.tree / "copied")
+        (self.tree / "d1/e1/1").unlink()
+        self.assertIn("copied: MOVED", self.good("update", self.tree))
+
+    def test_two_processes(self):
+        self.make()
+        several = [subprocess.Popen([TOOL, "keep", "-r", "-f", "sha256", self.tree], stdout=subprocess.DEVNULL) for _ in range(4)]
+        self.assertEqual([process.wait() for process in several], [0] * 4)
+        self.assertEqual(self.check_rows(), 301)
+        with open(f"{self.catalogue}.lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            waiting = subprocess.Popen([TOOL, "update", self.tree], stderr=subprocess.PIPE, text=True)
+            self.assertIn("another process writes to it", waiting.stderr.readline())
+            self.good("status", self.tree)
+        waiting.stderr.read()
+        self.assertEqual(waiting.wait(), 0)
+        waiting.stderr.close()
+
+    def test_mutated_catalogues_never_pass(self):
+        self.make(12, long=False)
+        self.good("keep", "-r", self.tree)
+        place = self.tree / "d1/e1/1"
+        times = os.stat(place)
+        place.write_bytes(b"x\n")
+        os.utime(place, ns=(times.st_mtime_ns, times.st_mtime_ns))
+        whole = self.catalogue.read_bytes()
+        outcomes = {}
+        used = [at for at in range(len(whole)) if whole[at] or whole[at - 1]]
+        for at in random.Random(3).sample(used, min(700, len(used))):
+            for path in self.catalogue.parent.glob("catalogue-*"):
+                path.unlink()
+            mutated = bytearray(whole)
+            mutated[at] ^= random.Random(at).choice([1, 0x80, 0xFF])
+            self.catalogue.write_bytes(mutated)
+            for command in ["verify", "-r"], ["diff", self.catalogue], ["status"], ["export"]:
+                done = run(*command, self.tree, timeout=20)
+                self.assertIn(done.returncode, (0, 1), f"byte {at}: {command}: {done.stderr}")
+                if command[0] == "verify":
+                    outcomes[done.returncode] = outcomes.get(done.returncode, 0) + 1
+                    self.assertEqual(done.returncode, 1, f"byte {at}: {done.stdout}{done.stderr}")
+        self.catalogue.write_bytes(whole[: len(whole) // 2])
+        self.bad("verify", "-r", self.tree)
+        for junk in [b"", b"SQLite format 3\0", b"junk" * 100]:
+            self.catalogue.write_bytes(junk)
+            self.bad("status", self.tree, word="not a catalogue")
+
+    def test_rows_are_not_believed(self):
+        self.make(3, long=False)
+        self.good("keep", "-r", self.tree)
+        whole = self.catalogue.read_bytes()
+        for change, word in [
+            ("UPDATE root SET root = zeroblob(5)", "expected 32"),
+            ("UPDATE root SET root = zeroblob(500)", "expected 32"),
+            ("UPDATE root SET format = 7", "format 7"),
+            ("UPDATE root SET outboard = '../../etc/passwd'", "not the name of an outboard"),
+            ("UPDATE entry SET size = -1 WHERE type = 'f'", "below zero"),
+            ("UPDATE entry SET type = 'x' WHERE type = 'f'", "not a type"),
+            ("UPDATE entry SET path = CAST('../x' AS BLOB) WHERE path = CAST('d1' AS BLOB)", "not a path"),
+            ("UPDATE entry SET roots = 2 WHERE type = 'f'", "expected 2"),
+            ("UPDATE format SET name = 'md6'", "not the canonical name"),
+            ("CREATE VIEW x AS SELECT 1", "its tables are not"),
+            ("PRAGMA user_version = 2", "version 2"),
+        ]:
+            self.catalogue.write_bytes(whole)
+            db = sqlite3.connect(self.catalogue)
+            db.execute(change)
+            db.commit()
+            db.close()
+            self.bad("verify", "-r", self.tree, word=word)
+
+    def test_full_disk(self):
+        with self.mounted("-t", "tmpfs", "-o", "size=256k", "none") as disk:
+            self.make(3000, long=False)
+            place = disk / "catalogue"
+            done = run("keep", "-r", "-f", "sha256", "-o", place, self.tree)
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn("full", done.stderr)
+            if place.exists():
+                for path, size, root, _ in rows(place):
+                    data = (self.tree / os.fsdecode(path)).read_bytes()
+                    self.assertEqual((len(data), hashlib.sha256(data).digest()), (size, root))
+
+    def mounted(self, *arguments):
+        """Mounts a file system."""
+        disk = self.folder / "disk"
+        disk.mkdir(exist_ok=True)
+        done = subprocess.run(["mount", *map(str, arguments), disk], check=False, capture_output=True, text=True)
+        if done.returncode != 0:
+            print(f"NOT RUN: {self.id()}: {done.stderr.strip()}", file=sys.stderr)
+            self.skipTest(done.stderr)
+
+        class Mounted:
+            def __enter__(self):
+                return disk
+
+            def __exit__(self, *_):
+                subprocess.run(["umount", disk], check=True)
+
+        return Mounted()
+
+    def test_vfat_has_no_inodes(self):
+        image = self.folder / "image"
+        with open(image, "wb") as file:
+            file.truncate(8 << 20)
+        subprocess.run(["mkfs.vfat", image], check=True, stdout=subprocess.DEVNULL)
+        with self.mounted("-o", "loop", image) as disk:
+            for number in range(20):
+                (disk / f"{number}").write_bytes(b"%d" % number)
+            self.good("keep", "-r", disk)
+            self.good("status", disk)
+        with self.mounted("-o", "loop", image) as disk:
+            self.good("status", disk)
+            self.good("verify", "-r", disk)
+            (disk / "3").rename(disk / "x")
+            self.assertIn("x: MOVED", self.good("update", disk))
+        with self.mounted("-o", "loop,ro", image) as disk:
+            self.good("status", disk)
+            self.good("keep", "-r", "-o", self.folder / "elsewhere", disk)
+            self.good("verify", "-r", "--catalogue", self.folder / "elsewhere", disk)
+            self.good("diff", disk, self.folder / "elsewhere")
+
+    def test_directories_that_change(self):
+        self.make(200, long=False)
+        ended = threading.Event()
+
+        def change():
+            number = 0
+            while not ended.is_set():
+                number += 1
+                (self.tree / f"d{number % 7}" / "new").write_bytes(b"%d" % number)
+                shutil.rmtree(self.tree / "gone", ignore_errors=True)
+                (self.tree / "gone/deep").mkdir(parents=True, exist_ok=True)
+                (self.tree / "gone/deep/file").write_bytes(b"x" * (number % 100))
+
+        thread = threading.Thread(target=change)
+        thread.start()
+        for _ in range(10):
+            for command in (["-f", "dir"], ["keep", "-r", "-f", "sha256"], ["status"], ["verify", "-r"]):
+                self.assertIn(run(*command, self.tree).returncode, (0, 1))
+        ended.set()
+        thread.join()
+        time.sleep(0.05)
+        self.good("keep", "-r", "-f", "sha256", self.tree)
+        self.check_rows()
+        self.good("verify", "-r", self.tree)
+
+    def test_a_file_that_is_written(self):
+        self.make(2, long=False)
+        place = self.tree / "log"
+        ended = threading.Event()
+
+        def write():
+            with open(place, "wb", buffering=0) as file:
+                while not ended.is_set():
+                    file.write(b"x" * 65536)
+
+        thread = threading.Thread(target=write)
+        thread.start()
+        while not place.exists() or place.stat().st_size < 16 << 20:
+            time.sleep(0.01)
+        found = self.bad("keep", "-r", "-f", "sha256", "--throttle", "40MB", self.tree)
+        ended.set()
+        thread.join()
+        self.assertIn("log: it is being written", found)
+        self.assertNotIn(b"log", [path for path, *_ in rows(self.catalogue)])
+
+    def test_clocks_and_rounds(self):
+        self.make(10)
+        self.good("keep", "-r", self.tree)
+        db = sqlite3.connect(self.catalogue)
+        db.execute("UPDATE root SET verified = 1000")
+        # As of a clock that was ahead.
+        db.execute("UPDATE root SET verified = 99999999999 WHERE path = CAST('d1/e1/1' AS BLOB)")
+        db.commit()
+        db.close()
+        os.utime(self.tree / "d3/e0/3", (2**33, 2**33))
+        self.good("update", self.tree)
+        self.good("status", self.tree)
+        self.assertTrue(self.good("verify", "-r", "--sample", "0.000001%", self.tree).startswith(f"{self.tree}/d1/e1/1: OK"))
+        # A long file goes on where the last run stopped.
+        (self.tree / "very long").write_bytes(bytes(200 << 20))
+        self.good("update", self.tree)
+        db = sqlite3.connect(self.catalogue)
+        db.execute("UPDATE root SET verified = 5 WHERE path = CAST('very long' AS BLOB)")
+        db.commit()
+        db.close()
+        seen = "".join(self.good("verify", "-r", "--sample", "20%", self.tree) for _ in range(5))
+        self.assertIn("very long: OK (67,108,864 of 209,715,200 bytes)", seen)
+        self.assertIn("very long: OK (8,388,608 of 209,715,200 bytes)", seen)
+
+    def test_links_and_mounts(self):
+        self.make(5, long=False)
+        (self.tree / "loop").symlink_to(".")
+        (self.tree / "self").symlink_to("self")
+        os.mkfifo(self.tree / "pipe")
+        self.good("keep", "-r", self.tree)
+        self.good("status", self.tree)
+        (self.tree / "loop").unlink()
+        (self.tree / "loop").symlink_to("d1")
+        self.bad("status", self.tree, word="loop: CHANGED")
+        for path in self.tree.rglob("*"):
+            if path.is_file() and not path.is_symlink() and ".mksum" not in path.parts:
+                path.unlink()
+        self.assertIn("GONE", self.good("update", self.tree))
+        for path in list(self.tree.iterdir()):
+            if path.name != ".mksum":
+                path.unlink() if not path.is_dir() or path.is_symlink() else shutil.rmtree(path)
+        self.bad("update", self.tree, word="is the file system mounted")
+
+
+unittest.main(verbosity=2)
