@@ -1,6 +1,6 @@
 //! A format as a user chose it, perhaps without a part size.
 
-use mksum::{ClaimedRoot, Hash, Spec, SpecError, parse_size};
+use mksum::{Algorithm, ClaimedRoot, Spec, SpecError, parse_size};
 use std::str::FromStr;
 
 /// A format, and whether its leaf size was chosen or is only the default.
@@ -27,7 +27,7 @@ impl Choice {
     ///
     /// # Errors
     /// If the format does not allow it.
-    pub fn with_hash(self, hash: Hash) -> Result<Self, SpecError> {
+    pub fn with_hash(self, hash: Algorithm) -> Result<Self, SpecError> {
         Ok(Choice { spec: self.spec.with_hash(hash)?, ..self })
     }
 
