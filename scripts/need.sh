@@ -136,7 +136,7 @@ for thing in "$@"; do
         bagit) packages bagit bagit==1.9.0 ;;
         # S3 servers: one over files, and one with checksums and versions, whose client comes with it.
         versitygw) versitygw v1.8.0 ;;
-        moto) packages moto 'moto[server]==5.2.5' ;;
+        moto) packages moto 'moto[server]==5.2.5' 'awscrt==0.38.1' ;;
         pkg-config) apt pkg-config pkg-config ;;
         valgrind) apt valgrind valgrind ;;
         node) apt node nodejs && apt npm npm ;;

@@ -15,7 +15,8 @@ pub struct Keep {
     pub files: Vec<PathBuf>,
     /// Path of the outboard [default: FILE.mkt]
     ///
-    /// Required for a device. A file that is there is replaced only if it is an outboard.
+    /// Required for a device. A file that is there is replaced only if it is an outboard. The URL of an object in S3, Google Cloud
+    /// Storage or Azure is written when the tree is finished.
     #[arg(short, long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
     /// Keep digests of subtrees of at most SIZE bytes: damage is reported in ranges of this size
