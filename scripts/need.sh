@@ -136,7 +136,7 @@ for thing in "$@"; do
         bagit) packages bagit bagit==1.9.0 ;;
         # S3 servers: one over files, and one with checksums and versions, whose client comes with it.
         versitygw) versitygw v1.8.0 ;;
-        moto) packages moto 'moto[server]==5.2.5' ;;
+        moto) packages moto 'moto[server]==5.2.5' 'awscrt==0.38.1' ;;
         # Engines of clusters, and a client of S3; Spark needs a JVM; PySpark asks for pandas, but not of version 3.
         cluster)
             apt java default-jre-headless

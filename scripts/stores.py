@@ -3,9 +3,10 @@
 
     stores.py MKSUM --versitygw PROGRAM --python PYTHON
 
-PYTHON has moto and boto3. Everything listens on 127.0.0.1 alone.
+PYTHON has moto, boto3 and awscrt. Everything listens on 127.0.0.1 alone.
 """
 import argparse
+import base64
 import contextlib
 import hashlib
 import http.client
@@ -22,6 +23,7 @@ import tempfile
 import threading
 import time
 import unittest
+import zlib
 
 MIB = 1 << 20
 NOWHERE = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
@@ -197,9 +199,82 @@ class Versitygw(Place):
         self.assertEqual(json.loads(done.stdout.splitlines()[-1])["fetched"], 65536 + 5)
         self.assertEqual(damaged.read_bytes(), (self.files / "big").read_bytes())
 
+    def test_a_tree_is_kept_in_the_store(self):
+        boto(self.there, "s3.create_bucket(Bucket='kept')\n")
+        there = "s3://kept/big.mkt"
+        root = self.good(self.tool("keep", "s3://bucket/big", "-o", there)).split()[-1]
+        self.assertEqual(root, self.local(self.files / "big").split()[-1])
+        self.assertIn("OK", self.good(self.tool("verify", "s3://bucket/big", "--outboard", there)))
+        # It is the outboard that a file would have, and so are what it proves and what it repairs.
+        kept = self.folder / "local.mkt"
+        self.good(self.tool("keep", "s3://bucket/big", "-o", kept))
+        self.assertEqual(
+            self.good(self.tool("--untagged", "-f", "sha256", there)).split()[0], hashlib.sha256(kept.read_bytes()).hexdigest()
+        )
+        proof = [
+            self.good(self.tool("prove", "--json", "--range", "9MiB..9437190", "s3://bucket/big", *more))
+            for more in (("--outboard", there), ("--outboard", kept), ())
+        ]
+        self.assertEqual(proof, proof[:1] * 3)
+        content = bytearray((self.files / "big").read_bytes())
+        content[7 * MIB] ^= 1
+        copy = self.folder / "copy"
+        copy.write_bytes(content)
+        damaged = self.tool("verify", copy, "--outboard", there)
+        self.assertEqual((damaged.returncode, damaged.stdout.count("damaged 7340032..7405568")), (1, 1))
+        differs = self.tool("diff", there, copy)
+        self.assertEqual((differs.returncode, differs.stdout.count("differs 7340032..7405568")), (1, 1))
+        self.good(self.tool("repair", copy, "--outboard", there, "--from", "s3://bucket/big"))
+        self.assertEqual(copy.read_bytes(), (self.files / "big").read_bytes())
+        # Again: nothing has changed.
+        again = self.tool("keep", "--update", "s3://bucket/big", "-o", there)
+        self.assertEqual((again.returncode, again.stdout.split()[-1]), (0, root))
+        self.assertIn("unchanged", again.stderr)
+        # No object is replaced that is not an outboard.
+        refused = self.tool("keep", "s3://bucket/a b/one", "-o", "s3://bucket/big")
+        self.assertEqual((refused.returncode, refused.stdout), (1, ""))
+        self.assertIn("not an outboard", refused.stderr)
+        nowhere = self.tool("keep", "s3://bucket/big", "-o", "s3://nowhere/big.mkt")
+        self.assertEqual((nowhere.returncode, nowhere.stdout), (1, ""))
+
+    def test_crcs_of_the_store_are_compared(self):
+        # As S3 does, versitygw sums an object that comes without a checksum by CRC64NVME.
+        boto(
+            self.there,
+            "from botocore.config import Config\nfrom boto3.s3.transfer import TransferConfig\nimport io\n"
+            "plain = boto3.client('s3', endpoint_url=os.environ['AWS_ENDPOINT_URL'],\n"
+            "    config=Config(request_checksum_calculation='when_required'))\n"
+            "s3.create_bucket(Bucket='sums')\n"
+            "plain.put_object(Bucket='sums', Key='one/without', Body=os.urandom(3_000_000))\n"
+            "for name in ('CRC32', 'CRC32C', 'CRC64NVME', 'SHA256'):\n"
+            "    s3.put_object(Bucket='sums', Key='one/' + name, Body=os.urandom(2_000_000), ChecksumAlgorithm=name)\n"
+            "for name, kind in (('CRC32', 'COMPOSITE'), ('CRC32C', 'COMPOSITE'), ('CRC64NVME', 'FULL_OBJECT')):\n"
+            "    at = {'Bucket': 'sums', 'Key': 'parts/' + name}\n"
+            "    begun = s3.create_multipart_upload(**at, ChecksumAlgorithm=name, ChecksumType=kind)['UploadId']\n"
+            "    parts = []\n"
+            "    for number in (1, 2, 3):\n"
+            "        body = os.urandom(6 << 20 if number < 3 else 1000)\n"
+            "        sent = s3.upload_part(**at, UploadId=begun, PartNumber=number, Body=body, ChecksumAlgorithm=name)\n"
+            "        own = 'Checksum' + name\n"
+            "        parts.append({'PartNumber': number, 'ETag': sent['ETag'], own: sent[own]})\n"
+            "    s3.complete_multipart_upload(**at, UploadId=begun, MultipartUpload={'Parts': parts}, ChecksumType=kind)\n",
+        )
+        for name, spec in (("without", "crc64nvme"), ("CRC32", "crc32"), ("CRC32C", "crc32c"), ("CRC64NVME", "crc64nvme")):
+            done = self.tool("--stored", f"s3://sums/one/{name}")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(f"s3://sums/one/{name}: x-amz-checksum-{spec} agrees ({spec})", done.stderr)
+        for name, spec in (("CRC32", "s3:crc32:6MiB"), ("CRC32C", "s3:crc32c:6MiB"), ("CRC64NVME", "crc64nvme")):
+            done = self.tool("--stored", f"s3://sums/parts/{name}")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(f"s3://sums/parts/{name}: x-amz-checksum-{name.lower()} agrees ({spec})", done.stderr)
+        # Many objects are asked for side by side, and each is compared with its own.
+        done = self.tool("--stored", "-r", "s3://sums", "s3://bucket/many")
+        self.assertEqual((done.returncode, done.stderr.count(" agrees (") >= 300), (0, True), done.stderr[-500:])
+
     def test_a_plan_is_hashed_in_tasks_and_joined(self):
         plan, ledger = self.folder / "plan", self.folder / "ledger"
-        for spec in ("rfc6962:sha256:64KiB", "blake3", "mtsum", "s3:md5:8MiB", "fsverity", "sha256"):
+        specs = "rfc6962:sha256:64KiB blake3 mtsum s3:md5:8MiB s3:crc32c:8MiB crc64nvme fsverity sha256"
+        for spec in specs.split():
             plan.write_text(self.good(self.tool("plan", "-f", spec, "--range", "4MiB", "--tasks", 3, "-r", "s3://bucket")))
             rows = [json.loads(line) for line in plan.read_text().splitlines()]
             self.assertEqual(rows[-1]["objects"], 304)
@@ -421,6 +496,8 @@ class Faulty(http.server.BaseHTTPRequestHandler):
             self.send_header("ETag", etag)
         if there:
             self.send_header("Content-Range", there)
+        for name, value in self.server.headers.items():
+            self.send_header(name, value)
         self.end_headers()
         if self.command == "HEAD":
             return
@@ -458,6 +535,7 @@ class Faults(Place):
 
         with Quiet(("127.0.0.1", 0), Faulty) as server:
             server.lock, server.count, server.seen = threading.Lock(), 0, []
+            server.headers = {}
             server.fault, server.object, server.matches, server.ranges = fault, (self.body, etag), matches, ranges
             threading.Thread(target=server.serve_forever, daemon=True).start()
             port = server.server_address[1]
@@ -569,6 +647,15 @@ class Faults(Place):
             with self.store(etag=etag) as (_, [(url, environment), _]):
                 done = run("--stored", url, environment=environment)
                 self.assertEqual((done.returncode, done.stdout), (1, ""))
+                self.assertIn(words, done.stderr)
+        # Nothing but a CRC.
+        crc = base64.b64encode(zlib.crc32(self.body).to_bytes(4, "big")).decode()
+        for value, code in ((crc, 0), ("AAAAAA==", 1)):
+            with self.store(etag='"x"') as (server, [(url, environment), _]):
+                server.headers = {"x-amz-checksum-crc32": value, "x-amz-checksum-type": "FULL_OBJECT"}
+                done = run("--stored", url, environment=environment)
+                self.assertEqual(done.returncode, code, done.stderr)
+                words = "x-amz-checksum-crc32 agrees (crc32)" if code == 0 else f"the store has {value}"
                 self.assertIn(words, done.stderr)
         with self.store(etag=f'"{right}"') as (_, [(url, environment), _]):
             done = run("--stored", url, environment=environment)

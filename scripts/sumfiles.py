@@ -144,13 +144,24 @@ class SumFiles(unittest.TestCase):
                 self.assertEqual(done.returncode, 1)
                 self.assertIn(b"use 'shasum -c'", done.stderr)
 
-    def test_crcs_are_refused(self):
+    def test_crcs_of_rhash_are_checked(self):
+        self.write({"a": b"one", "b c": b"two" * 300_000})
+        for command in ("--sfv", "", "--crc32 --bsd", "--crc32c --bsd", "--crc32c --sfv"):
+            name = "sums.crc32c" if "c --sfv" in command else "sums"
+            (self.folder / name).write_bytes(self.run_in("rhash", *shlex.split(command), "a", "b c").stdout)
+            with self.subTest(command):
+                done = self.run_in(MKSUM, "-c", name)
+                self.assertEqual((done.returncode, done.stdout), (0, b"a: OK\nb c: OK\n"), done.stderr)
+        for name in ("crc32", "crc32c"):
+            ours = self.run_in(MKSUM, "-f", name, "a", "b c").stdout
+            self.assertEqual(ours, self.run_in("rhash", f"--{name}", "--bsd", "a", "b c").stdout)
+
+    def test_the_crc_of_cksum_is_refused(self):
         self.write({"a": b"one"})
-        for command in ("rhash --sfv a", "rhash a", "cksum a"):
-            (self.folder / "sums").write_bytes(self.run_in(*shlex.split(command)).stdout)
-            done = self.run_in(MKSUM, "-c", "--warn", "sums")
-            self.assertEqual(done.returncode, 1)
-            self.assertIn(b"a CRC: mksum has only sums of cryptographic hashes", done.stderr)
+        (self.folder / "sums").write_bytes(self.run_in("cksum", "a").stdout)
+        done = self.run_in(MKSUM, "-c", "--warn", "sums")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b"a CRC of cksum: mksum has crc32, crc32c and crc64nvme", done.stderr)
 
     def test_other_tools_check_sum_files_of_mksum(self):
         for format, style, command, odd in READERS:

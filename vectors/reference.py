@@ -81,6 +81,32 @@ def blake3_hash(data):
     return blake3_parent(promote(values[:half], blake3_inner), promote(values[half:], blake3_inner), ROOT)
 
 
+# ---- CRCs ------------------------------------------------------------------------------------------------------------
+
+CRCS = {"crc32": (32, 0xEDB88320), "crc32c": (32, 0x82F63B78), "crc64nvme": (64, 0x9A6C9329AC4BC9B5)}  # reflected
+
+
+@functools.cache
+def crc_table(polynomial):
+    """Returns what each value of the lowest byte adds to a state of which it is shifted out."""
+    table = []
+    for lowest in range(256):
+        state = lowest
+        for _ in range(8):
+            state = state >> 1 ^ polynomial * (state & 1)
+        table.append(state)
+    return table
+
+
+def crc(name, data):
+    """Returns the CRC, the most significant byte first."""
+    width, polynomial = CRCS[name]
+    table, state = crc_table(polynomial), (1 << width) - 1
+    for byte in data:
+        state = state >> 8 ^ table[(state ^ byte) & 255]
+    return (state ^ (1 << width) - 1).to_bytes(width // 8, "big")
+
+
 # ---- Hashes and trees ------------------------------------------------------------------------------------------------
 
 
@@ -88,6 +114,8 @@ def hasher(name):
     """Returns the function from bytes to their digest."""
     if name == "blake3":
         return blake3_hash
+    if name in CRCS:
+        return lambda data: crc(name, data)
     return lambda data: hashlib.new(name.replace("-", "_"), data).digest()
 
 
@@ -206,7 +234,7 @@ CHOICES = {  # formats with choices: the allowed hashes and the default leaf siz
     "mtsum": (mtsum, ["md5", "sha1", "sha256", "sha384", "sha512"], 128 * MiB),
     "fsverity": (fsverity, ["sha256", "sha512"], 4 * KiB),
     "dmverity": (dmverity, ["sha1", "sha224", "sha256", "sha384", "sha512"], 4 * KiB),
-    "s3": (s3, ["sha256", "sha1", "md5"], 8 * MiB),
+    "s3": (s3, ["sha256", "sha1", "md5", "sha512", "crc32", "crc32c"], 8 * MiB),
 }
 SUMS = "md5 sha1 sha224 sha256 sha384 sha512 sha512-256 sha3-224 sha3-256 sha3-384 sha3-512 blake2b blake2s sm3".split()
 FIXED = {  # formats without choices: the hash and the leaf size in bytes
@@ -215,7 +243,7 @@ FIXED = {  # formats without choices: the hash and the leaf size in bytes
     "dropbox": (dropbox, "sha256", 4 * MiB),
     "blake3": (blake3, "blake3", KiB),
     "blake3-pairs": (blake3_pairs, "blake3", 32),
-    **{name: (whole, name, 1 << 63) for name in SUMS},
+    **{name: (whole, name, 1 << 63) for name in [*SUMS, *CRCS]},
 }
 
 

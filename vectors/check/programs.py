@@ -1,4 +1,5 @@
 """The independent programs. `roots` takes rows and yields, in their order, the roots that the program prints."""
+import base64
 import contextlib
 import importlib.metadata
 import pathlib
@@ -137,7 +138,61 @@ class Openssl(Program):
     def roots(self, rows):
         names = {"blake2b": "blake2b512", "blake2s": "blake2s256"}
         for row in rows:
+            if row.format.startswith("s3:"):
+                yield self.composite(row)
+                continue
             yield run("openssl", "dgst", "-r", f"-{names.get(row.format, row.format)}", self.file_of(row)).split()[0]
+
+
+    def composite(self, row):
+        """Returns the hash of the hashes of all parts, as S3 writes it."""
+        _, name, part_size, _ = reference.parse(row.format)
+
+        def digest(data):
+            command = ["openssl", "dgst", f"-{name}", "-binary"]
+            return subprocess.run(command, check=True, input=data, stdout=subprocess.PIPE).stdout
+
+        parts = reference.pieces(self.file_of(row).read_bytes(), part_size) or [b""]
+        return f"{base64.b64encode(digest(b''.join(map(digest, parts)))).decode()}-{len(parts)}"
+
+
+class Awscrt(Program):
+    """The checksums of the AWS SDKs: of the whole input, and combined of two parts of it."""
+
+    source = generate.AWSCRT
+
+    def version(self):
+        return importlib.metadata.version("awscrt")
+
+    def roots(self, rows):
+        from awscrt import checksums
+
+        for row in rows:
+            data = self.file_of(row).read_bytes()
+            _, name, part_size, _ = reference.parse(row.format)
+            crc, size = getattr(checksums, name), reference.CRCS[name][0] // 8
+            if row.format.startswith("s3:"):
+                parts = reference.pieces(data, part_size) or [b""]
+                composite = crc(b"".join(crc(part).to_bytes(size, "big") for part in parts))
+                yield f"{base64.b64encode(composite.to_bytes(size, 'big')).decode()}-{len(parts)}"
+                continue
+            middle = len(data) * 3 // 7
+            whole = crc(data)
+            joined = getattr(checksums, f"combine_{name}")(crc(data[:middle]), crc(data[middle:]), len(data) - middle)
+            yield whole.to_bytes(size, "big").hex() if whole == joined else f"{whole:x} in one and {joined:x} in two parts"
+
+
+class GoogleCrc32c(Program):
+    source = generate.GOOGLE
+
+    def version(self):
+        return importlib.metadata.version("google-crc32c")
+
+    def roots(self, rows):
+        import google_crc32c
+
+        for row in rows:
+            yield f"{google_crc32c.value(self.file_of(row).read_bytes()):08x}"
 
 
 class B3sum(Program):
@@ -220,6 +275,6 @@ class Mtsum(Program):
             yield run("mtsum", "-p", "1", "-a", reference.parse(row.format)[1], self.file_of(row)).split()[-1]
 
 
-PROGRAMS = [Tlog, Merkle, Botocore, Libtorrent, Fsverity, Veritysetup, Moto, Rclone, Openssl, B3sum]
+PROGRAMS = [Tlog, Merkle, Botocore, Libtorrent, Fsverity, Veritysetup, Moto, Rclone, Openssl, Awscrt, GoogleCrc32c, B3sum]
 if shutil.which("mtsum"):
     PROGRAMS.append(Mtsum)

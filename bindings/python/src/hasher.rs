@@ -125,13 +125,13 @@ impl Hasher {
         spec::name(&self.spec)
     }
 
-    /// The size of the digest in bytes: 16 to 64.
+    /// The size of the digest in bytes: 4 to 64.
     #[getter]
     fn digest_size(&self) -> usize {
         self.spec.hash().size()
     }
 
-    /// The size of the blocks that the hash consumes, in bytes: 64 to 144. HMAC needs it (RFC 2104, 2).
+    /// The size of the blocks that the hash consumes, in bytes: 64 to 144, and 1 of a CRC. HMAC needs it (RFC 2104, 2).
     #[getter]
     fn block_size(&self) -> usize {
         self.spec.hash().block_size()

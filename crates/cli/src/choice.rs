@@ -1,7 +1,7 @@
 //! A format as a user chose it, perhaps without a part size.
 
 use mksum::directory::DirectorySpec;
-use mksum::{ClaimedRoot, Hash, Spec, SpecError, parse_size};
+use mksum::{Algorithm, ClaimedRoot, Spec, SpecError, parse_size};
 use std::fmt;
 use std::str::FromStr;
 
@@ -47,7 +47,7 @@ impl Choice {
     ///
     /// # Errors
     /// If the format does not allow it.
-    pub fn with_hash(self, hash: Hash) -> Result<Self, SpecError> {
+    pub fn with_hash(self, hash: Algorithm) -> Result<Self, SpecError> {
         self.with(|spec| spec.with_hash(hash))
     }
 

@@ -16,7 +16,7 @@ pub fn list() -> Result<String, String> {
         text += &format!(" ({}=NAME chooses: {})", cpu::VARIABLE, others.join(", "));
     }
     text += "\n";
-    let used = |hash: &Hash| FAMILIES.iter().any(|family| family.hashes.contains(hash));
+    let used = |hash: &Hash| FAMILIES.iter().any(|family| family.hashes.contains(&(*hash).into()));
     for hash in Hash::ALL.iter().copied().filter(used) {
         if let Some(kernel) = cpu.kernels(hash).next() {
             let lanes = kernel.lanes;

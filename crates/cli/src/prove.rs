@@ -5,13 +5,14 @@ use crate::directory;
 use crate::exit::{Exit, usage};
 use crate::failure::Failure;
 use crate::json;
+use crate::kept::outboard_of;
 use crate::tool::Tool;
 use base64ct::{Base64, Encoding};
 use mksum::Root;
 use mksum::outboard::Outboard;
 use mksum::proof::{Claim, Proof, ProofError};
 use mksum_cli::name::Shown;
-use mksum_io::outboard::{self, Stored, is_unchanged};
+use mksum_io::outboard::{self, EXTENSION, Stored, is_unchanged};
 use mksum_io::{Error, File};
 use serde::Serialize;
 use std::fmt::Display;
@@ -93,11 +94,11 @@ fn proof(tool: &Tool, args: &Prove) -> Result<(Root, Proof), Failure> {
 
 /// The outboard to prove from, if there is one of this file in the requested format.
 fn kept(tool: &Tool, args: &Prove, file: &File) -> Result<Option<Outboard<Stored>>, Failure> {
-    let path = args.outboard.clone().unwrap_or_else(|| outboard::beside(&args.file));
+    let path = outboard_of(&args.file, args.outboard.as_ref(), EXTENSION);
     if args.outboard.is_none() && !path.exists() {
         return Ok(None);
     }
-    let unfit = match outboard::open(&path) {
+    let unfit = match outboard::open_with(&path, &tool.options) {
         Err(error) if args.outboard.is_some() => return Err(error.into()),
         Err(error) => error.to_string(),
         Ok(outboard) if args.choices.any() && outboard.spec() != tool.formats[0].spec() => {

@@ -7,12 +7,14 @@ use crate::report;
 use crate::tool::Tool;
 use crate::walk::Rules;
 use base64ct::{Base64, Encoding};
+use mksum::ordered::ordered;
 use mksum::{ClaimedRoot, Root, Spec};
 use mksum_cli::choice::Choice;
 use mksum_cli::name::Shown;
 use mksum_io::{Input, Job, StoredSums, hash_all, is_url};
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A sum that a store has of an object.
@@ -25,6 +27,10 @@ struct Claim {
     /// The formats that it may be in: several if the part size is not known.
     specs: Vec<Spec>,
 }
+
+/// The objects whose sums are asked for at a time, and the requests that run at once.
+const ASKED: usize = 256;
+const ASKING: usize = 32;
 
 /// Prints the roots that agree, and fails where one does not, or nothing can be compared.
 pub fn run(tool: &Tool, args: &Run) -> Exit {
@@ -41,19 +47,29 @@ pub fn run(tool: &Tool, args: &Run) -> Exit {
     let wanted: Vec<_> =
         if args.choices.any() { tool.formats.iter().map(|choice| choice.spec().clone()).collect() } else { Vec::new() };
     let awaited = Mutex::new(VecDeque::new());
-    let jobs = rules.walk(&args.files).filter_map(|input| {
-        let url = match input {
-            Ok(Input::Path(path)) if is_url(&path) => path,
-            Ok(input) => {
-                tool.console.error(path(&input), &"--stored compares objects in stores, by their URLs");
-                return None;
-            }
-            Err((path, reason)) => {
-                tool.console.error(&path, &reason);
-                return None;
-            }
-        };
-        let stored = match objects.stored(&url) {
+    let mut walk = rules.walk(&args.files).filter_map(|input| match input {
+        Ok(Input::Path(path)) if is_url(&path) => Some(path),
+        Ok(input) => {
+            tool.console.error(path(&input), &"--stored compares objects in stores, by their URLs");
+            None
+        }
+        Err((path, reason)) => {
+            tool.console.error(&path, &reason);
+            None
+        }
+    });
+    // The stores are asked side by side, as many objects at a time.
+    let mut asked = VecDeque::new();
+    let answers = std::iter::from_fn(|| {
+        if asked.is_empty() {
+            let urls: Vec<_> = walk.by_ref().take(ASKED).collect();
+            let ask = |(): &mut (), url: PathBuf| (objects.stored(&url), url);
+            asked = ordered(urls.len().min(ASKING), ASKED, urls.into_iter(), || (), ask, |answers| answers.collect());
+        }
+        asked.pop_front()
+    });
+    let jobs = answers.filter_map(|(stored, url)| {
+        let stored = match stored {
             Ok(stored) => stored,
             Err(error) => {
                 report_error(&tool.console, &error);
@@ -131,19 +147,24 @@ fn compare(tool: &Tool, args: &Run, job: &Job, (roots, wanted): (&[Root], &[Spec
 fn claims(stored: &StoredSums) -> Vec<Claim> {
     let mut claims = Vec::new();
     for (name, text) in &stored.sums {
-        let claim = match &name[..] {
-            "etag" => etag(text, stored.len),
-            "content-md5" => sum("md5", text),
-            "x-amz-checksum-sha256" => sum("sha256", text).or_else(|| composite("s3:sha256", text, stored.len)),
-            "x-amz-checksum-sha1" => sum("sha1", text).or_else(|| composite("s3:sha1", text, stored.len)),
-            "x-goog-hash" => {
-                // GCS has several in one header.
-                let md5 = text.split(',').find_map(|part| part.trim().strip_prefix("md5="));
-                md5.and_then(|text| sum("md5", text))
-            }
-            _ => None,
+        let mut add = |text: &str, claim: Option<(ClaimedRoot, Vec<Spec>)>| {
+            let (name, text) = (name.clone(), text.to_string());
+            claims.extend(claim.map(|(claimed, specs)| Claim { name, text, claimed, specs }));
         };
-        claims.extend(claim.map(|(claimed, specs)| Claim { name: name.clone(), text: text.clone(), claimed, specs }));
+        match &name[..] {
+            "etag" => add(text, etag(text, stored.len)),
+            "content-md5" => add(text, sum("md5", text)),
+            // GCS has several in one header.
+            "x-goog-hash" => text.split(',').map(str::trim).for_each(|part| {
+                let claim = part.split_once('=').filter(|(name, _)| ["md5", "crc32c"].contains(name));
+                add(part, claim.and_then(|(format, text)| sum(format, text)));
+            }),
+            _ => {
+                // Of the object, or of its parts.
+                let Some(format) = name.strip_prefix("x-amz-checksum-") else { continue };
+                add(text, sum(format, text).or_else(|| composite(&format!("s3:{format}"), text, stored.len)));
+            }
+        }
     }
     claims
 }
@@ -191,12 +212,18 @@ mod tests {
         assert_eq!(read("etag", hex), ["md5"]);
         assert_eq!(read("etag", &format!("{hex}-3")), ["s3:md5:8MiB"]);
         assert_eq!(read("content-md5", base64), ["md5"]);
-        assert_eq!(read("x-goog-hash", &format!("crc32c=AAAAAA==,md5={base64}")), ["md5"]);
+        assert_eq!(read("x-goog-hash", &format!("crc32c=AAAAAA==,md5={base64}")), ["crc32c", "md5"]);
+        assert_eq!(read("x-amz-checksum-md5", base64), ["md5"]);
+        for crc in ["crc32", "crc32c"] {
+            assert_eq!(read(&format!("x-amz-checksum-{crc}"), "AAAAAA=="), [crc]);
+            assert_eq!(read(&format!("x-amz-checksum-{crc}"), "AAAAAA==-3"), [format!("s3:{crc}:8MiB")]);
+        }
+        assert_eq!(read("x-amz-checksum-crc64nvme", "AAAAAAAAAAA="), ["crc64nvme"]);
         let sha256 = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=";
         assert_eq!(read("x-amz-checksum-sha256", sha256), ["sha256"]);
         assert_eq!(read("x-amz-checksum-sha256", &format!("{sha256}-3")), ["s3:sha256:8MiB"]);
         for (name, value) in
-            [("etag", "0x8D4BCC2E4835CD0"), ("etag", ""), ("x-amz-checksum-crc32", "AAAAAA=="), ("content-md5", "x")]
+            [("etag", "0x8D4BCC2E4835CD0"), ("etag", ""), ("x-amz-checksum-type", "FULL_OBJECT"), ("content-md5", "x")]
         {
             assert!(read(name, value).is_empty(), "{name}: {value}");
         }

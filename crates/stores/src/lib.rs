@@ -13,6 +13,7 @@ mod object;
 mod part;
 mod place;
 mod stores;
+mod upload;
 mod window;
 
 pub use stores::Stores;

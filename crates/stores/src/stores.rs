@@ -6,12 +6,15 @@ use crate::listing;
 use crate::object::{Source, Version};
 use crate::part::Part;
 use crate::place::{Place, Store};
+use crate::upload::upload;
 use crate::window::{Budget, RANGE, Window};
 use mksum_io::{Ahead, Error, Listed, Listing, Object, Objects, StoredSums};
 use object_store::path::Path as Location;
 use object_store::{GetResult, ObjectStore};
 use std::collections::HashMap;
 use std::fmt;
+use std::fs::File;
+use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -21,13 +24,15 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::task::{AbortHandle, JoinHandle};
 
 /// The headers with sums of objects.
-const SUMS: [&str; 8] = [
+const SUMS: [&str; 10] = [
     "content-md5",
     "x-amz-checksum-crc32",
     "x-amz-checksum-crc32c",
     "x-amz-checksum-crc64nvme",
+    "x-amz-checksum-md5",
     "x-amz-checksum-sha1",
     "x-amz-checksum-sha256",
+    "x-amz-checksum-sha512",
     "x-amz-checksum-type",
     "x-goog-hash",
 ];
@@ -143,6 +148,10 @@ impl Stores {
     }
 }
 
+fn put_failed(url: &Path, why: &str) -> Error {
+    Error::Write { path: url.into(), error: io::Error::other(why.to_string()) }
+}
+
 impl Default for Stores {
     fn default() -> Self {
         Stores::new()
@@ -217,6 +226,24 @@ impl Objects for Stores {
         let mut sums: Vec<_> = etag.map(|etag| ("etag".into(), etag.trim_matches('"').into())).into_iter().collect();
         sums.extend(SUMS.iter().filter_map(|name| Some((name.to_string(), text(name)?))));
         Ok(StoredSums { len: version.len, version: version.text(), sums })
+    }
+
+    fn put(&self, url: &Path, file: &File) -> Result<(), Error> {
+        let uploaded = || {
+            let source = self.source(url)?;
+            if source.version.is_some()
+                || matches!(Place::read(&url.to_string_lossy()), Ok(Place { store: Store::Web(_), .. }))
+            {
+                return Err(Fault::Refused("only objects in S3, Google Cloud Storage and Azure are written".into()));
+            }
+            self.runtime()?.block_on(upload(&source, file))
+        };
+        uploaded().map_err(|fault| match fault {
+            Fault::Refused(_) => fault.opening(url),
+            Fault::Missing => put_failed(url, "there is no such bucket"),
+            Fault::Fetch(why) | Fault::Changed(why) => put_failed(url, &why),
+            Fault::Empty | Fault::NotPartial => put_failed(url, "the store gave an answer that makes no sense"),
+        })
     }
 
     fn traffic(&self) -> (u64, u64) {

@@ -144,6 +144,14 @@ impl Spec {
         if shape.check(len).is_err() || len == 0 {
             return false;
         }
+        // A perfect subtree has only one place: few nodes at the right edge need the path to them.
+        if let Shape::Even { .. } = shape
+            && shape.is_perfect(node)
+        {
+            let root = shape.root(len);
+            let inside = node.start.checked_add(node.len).is_some_and(|end| end <= len);
+            return inside && node.level <= root.level && node.start.is_multiple_of(node.len);
+        }
         // Down the only path that could lead to it.
         let mut at = shape.root(len);
         while at != node {
@@ -238,3 +246,32 @@ impl fmt::Display for PiecesError {
 }
 
 impl core::error::Error for PiecesError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parts_of_a_tree_are_the_nodes_that_a_walk_visits() {
+        for name in ["plain:sha256:3", "s3:md5:3", "mtsum:md5:3"] {
+            let spec: Spec = name.parse().unwrap();
+            for len in 0..30 {
+                let mut walk = Walk::new(spec.shape(), (len > 0).then(|| spec.shape().root(len)));
+                let mut nodes = Vec::new();
+                while let Some(node) = walk.next() {
+                    nodes.push(node);
+                    if node.level > 0 {
+                        walk.enter(node);
+                    }
+                }
+                let all = (0..=len + 3).flat_map(|start| (0..=len + 3).map(move |part| (start, part)));
+                for (start, part) in all {
+                    for level in 0..7 {
+                        let node = Subtree { start, len: part, level };
+                        assert_eq!(spec.has_part(len, node), nodes.contains(&node), "{name} of {len} bytes: {node:?}");
+                    }
+                }
+            }
+        }
+    }
+}

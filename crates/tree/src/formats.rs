@@ -1,7 +1,11 @@
 //! The table of formats: a row a format. Adding one is a row here, a page in `spec/` and rows in `vectors/`.
 
+#[cfg(feature = "crc")]
+use crate::Crc;
+#[cfg(feature = "crc")]
+use crate::hashing::CrcParent;
 use crate::hashing::{Descriptor, Empty, Framed, NodeHash, Prefix};
-use crate::{Edge, Hash, MAX_LEN, Shape, Tail};
+use crate::{Algorithm, Edge, Hash, MAX_LEN, Shape, Tail};
 use alloc::vec::Vec;
 
 /// A row of the table of formats: a format whose choices are still open.
@@ -14,8 +18,8 @@ pub struct Family {
     pub about: &'static str,
     /// The program that prints the same root.
     pub same_as: &'static str,
-    /// The hashes that it allows, the default first.
-    pub hashes: &'static [Hash],
+    /// The hashes and CRCs that it allows, the default first.
+    pub hashes: &'static [Algorithm],
     /// The leaf lengths that it allows.
     pub leaf: LeafRule,
     /// The longest salt, in bytes; 0 where there is none.
@@ -54,7 +58,7 @@ impl ForeignTree {
 /// The leaf lengths that a format allows, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LeafRule {
-    /// The whole input is the only leaf.
+    /// None: the format is the plain sum of the whole input.
     Whole,
     /// This one.
     Fixed(u64),
@@ -101,6 +105,9 @@ pub(crate) enum Text {
 pub(crate) enum Nodes {
     /// One leaf: the hash of the input.
     Sum,
+    /// The CRC of the input, whatever the leaves are.
+    #[cfg(feature = "crc")]
+    Crc,
     /// Binary, with the prefixes of a leaf, of a node and of the root.
     Prefixed {
         leaf: &'static [u8],
@@ -137,19 +144,19 @@ const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 
 /// The hashes where a format leaves the choice.
-const ANY_HASH: &[Hash] = &[
-    Hash::Sha256,
-    Hash::Md5,
-    Hash::Sha1,
-    Hash::Sha224,
-    Hash::Sha384,
-    Hash::Sha512,
-    Hash::Sha512_256,
-    Hash::Blake2s,
-    Hash::Blake2b,
-    Hash::Blake3,
+const ANY_HASH: &[Algorithm] = &[
+    Algorithm::Hash(Hash::Sha256),
+    Algorithm::Hash(Hash::Md5),
+    Algorithm::Hash(Hash::Sha1),
+    Algorithm::Hash(Hash::Sha224),
+    Algorithm::Hash(Hash::Sha384),
+    Algorithm::Hash(Hash::Sha512),
+    Algorithm::Hash(Hash::Sha512_256),
+    Algorithm::Hash(Hash::Blake2s),
+    Algorithm::Hash(Hash::Blake2b),
+    Algorithm::Hash(Hash::Blake3),
     #[cfg(feature = "sm3")]
-    Hash::Sm3,
+    Algorithm::Hash(Hash::Sm3),
 ];
 
 /// Nodes without prefixes.
@@ -185,7 +192,7 @@ pub static FAMILIES: &[Family] = &[
         name: "glacier",
         about: "Amazon Glacier's tree hash: plain SHA-256 with 1 MiB leaves",
         same_as: "botocore's calculate_tree_hash",
-        hashes: &[Hash::Sha256],
+        hashes: &[Algorithm::Hash(Hash::Sha256)],
         leaf: LeafRule::Fixed(MIB),
         salt: 0,
         tag: None,
@@ -197,7 +204,13 @@ pub static FAMILIES: &[Family] = &[
         name: "mtsum",
         about: "mtsum's tree: halved by length down to 128 MiB; needs the length first",
         same_as: "mtsum",
-        hashes: &[Hash::Sha256, Hash::Md5, Hash::Sha1, Hash::Sha384, Hash::Sha512],
+        hashes: &[
+            Algorithm::Hash(Hash::Sha256),
+            Algorithm::Hash(Hash::Md5),
+            Algorithm::Hash(Hash::Sha1),
+            Algorithm::Hash(Hash::Sha384),
+            Algorithm::Hash(Hash::Sha512),
+        ],
         leaf: LeafRule::Any(128 * MIB),
         salt: 0,
         tag: None,
@@ -209,7 +222,7 @@ pub static FAMILIES: &[Family] = &[
         name: "blake3",
         about: "BLAKE3",
         same_as: "b3sum",
-        hashes: &[Hash::Blake3],
+        hashes: &[Algorithm::Hash(Hash::Blake3)],
         leaf: LeafRule::Fixed(KIB),
         salt: 0,
         tag: None,
@@ -221,7 +234,7 @@ pub static FAMILIES: &[Family] = &[
         name: "blake3-pairs",
         about: "BLAKE3 of pairs over 2^k digests of 32 bytes, which are the leaves",
         same_as: "merklize-blake3",
-        hashes: &[Hash::Blake3],
+        hashes: &[Algorithm::Hash(Hash::Blake3)],
         leaf: LeafRule::Fixed(32),
         salt: 0,
         tag: None,
@@ -233,7 +246,7 @@ pub static FAMILIES: &[Family] = &[
         name: "btv2",
         about: "BitTorrent v2's pieces root: 16 KiB leaves, padded to a power of two",
         same_as: "libtorrent",
-        hashes: &[Hash::Sha256],
+        hashes: &[Algorithm::Hash(Hash::Sha256)],
         leaf: LeafRule::Fixed(16 * KIB),
         salt: 0,
         tag: None,
@@ -245,7 +258,7 @@ pub static FAMILIES: &[Family] = &[
         name: "fsverity",
         about: "Linux fs-verity's file digest",
         same_as: "fsverity digest",
-        hashes: &[Hash::Sha256, Hash::Sha512],
+        hashes: &[Algorithm::Hash(Hash::Sha256), Algorithm::Hash(Hash::Sha512)],
         leaf: LeafRule::PowerOfTwo(KIB, 64 * KIB, 4 * KIB),
         salt: 32,
         tag: None,
@@ -257,7 +270,13 @@ pub static FAMILIES: &[Family] = &[
         name: "dmverity",
         about: "Linux dm-verity's root hash; whole blocks only",
         same_as: "veritysetup format",
-        hashes: &[Hash::Sha256, Hash::Sha1, Hash::Sha224, Hash::Sha384, Hash::Sha512],
+        hashes: &[
+            Algorithm::Hash(Hash::Sha256),
+            Algorithm::Hash(Hash::Sha1),
+            Algorithm::Hash(Hash::Sha224),
+            Algorithm::Hash(Hash::Sha384),
+            Algorithm::Hash(Hash::Sha512),
+        ],
         leaf: LeafRule::PowerOfTwo(512, 64 * KIB, 4 * KIB),
         salt: 256,
         tag: None,
@@ -269,7 +288,16 @@ pub static FAMILIES: &[Family] = &[
         name: "s3",
         about: "S3's composite checksum of a multipart upload, and with MD5 its ETag; the leaf is the part size",
         same_as: "S3 multipart uploads",
-        hashes: &[Hash::Sha256, Hash::Sha1, Hash::Md5],
+        hashes: &[
+            Algorithm::Hash(Hash::Sha256),
+            Algorithm::Hash(Hash::Sha1),
+            Algorithm::Hash(Hash::Md5),
+            Algorithm::Hash(Hash::Sha512),
+            #[cfg(feature = "crc")]
+            Algorithm::Crc(Crc::Crc32),
+            #[cfg(feature = "crc")]
+            Algorithm::Crc(Crc::Crc32c),
+        ],
         leaf: LeafRule::Any(8 * MIB),
         salt: 0,
         tag: None,
@@ -281,7 +309,7 @@ pub static FAMILIES: &[Family] = &[
         name: "dropbox",
         about: "Dropbox's content_hash",
         same_as: "rclone hashsum dropbox",
-        hashes: &[Hash::Sha256],
+        hashes: &[Algorithm::Hash(Hash::Sha256)],
         leaf: LeafRule::Fixed(4 * MIB),
         salt: 0,
         tag: None,
@@ -289,25 +317,31 @@ pub static FAMILIES: &[Family] = &[
         text: Text::Hex,
         foreign: None,
     },
-    sum("md5", "MD5", "md5sum", &[Hash::Md5]),
-    sum("sha1", "SHA1", "sha1sum", &[Hash::Sha1]),
-    sum("sha224", "SHA224", "sha224sum", &[Hash::Sha224]),
-    sum("sha256", "SHA256", "sha256sum", &[Hash::Sha256]),
-    sum("sha384", "SHA384", "sha384sum", &[Hash::Sha384]),
-    sum("sha512", "SHA512", "sha512sum", &[Hash::Sha512]),
-    sum("sha512-256", "SHA512/256", "shasum -a 512256", &[Hash::Sha512_256]),
-    sum("sha3-224", "SHA3-224", "openssl dgst -sha3-224", &[Hash::Sha3_224]),
-    sum("sha3-256", "SHA3-256", "openssl dgst -sha3-256", &[Hash::Sha3_256]),
-    sum("sha3-384", "SHA3-384", "openssl dgst -sha3-384", &[Hash::Sha3_384]),
-    sum("sha3-512", "SHA3-512", "openssl dgst -sha3-512", &[Hash::Sha3_512]),
-    sum("blake2b", "BLAKE2b", "b2sum", &[Hash::Blake2b]),
-    sum("blake2s", "BLAKE2s", "openssl dgst -blake2s256", &[Hash::Blake2s]),
+    sum("md5", "MD5", "md5sum", &[Algorithm::Hash(Hash::Md5)]),
+    sum("sha1", "SHA1", "sha1sum", &[Algorithm::Hash(Hash::Sha1)]),
+    sum("sha224", "SHA224", "sha224sum", &[Algorithm::Hash(Hash::Sha224)]),
+    sum("sha256", "SHA256", "sha256sum", &[Algorithm::Hash(Hash::Sha256)]),
+    sum("sha384", "SHA384", "sha384sum", &[Algorithm::Hash(Hash::Sha384)]),
+    sum("sha512", "SHA512", "sha512sum", &[Algorithm::Hash(Hash::Sha512)]),
+    sum("sha512-256", "SHA512/256", "shasum -a 512256", &[Algorithm::Hash(Hash::Sha512_256)]),
+    sum("sha3-224", "SHA3-224", "openssl dgst -sha3-224", &[Algorithm::Hash(Hash::Sha3_224)]),
+    sum("sha3-256", "SHA3-256", "openssl dgst -sha3-256", &[Algorithm::Hash(Hash::Sha3_256)]),
+    sum("sha3-384", "SHA3-384", "openssl dgst -sha3-384", &[Algorithm::Hash(Hash::Sha3_384)]),
+    sum("sha3-512", "SHA3-512", "openssl dgst -sha3-512", &[Algorithm::Hash(Hash::Sha3_512)]),
+    sum("blake2b", "BLAKE2b", "b2sum", &[Algorithm::Hash(Hash::Blake2b)]),
+    sum("blake2s", "BLAKE2s", "openssl dgst -blake2s256", &[Algorithm::Hash(Hash::Blake2s)]),
     #[cfg(feature = "sm3")]
-    sum("sm3", "SM3", "cksum -a sm3", &[Hash::Sm3]),
+    sum("sm3", "SM3", "cksum -a sm3", &[Algorithm::Hash(Hash::Sm3)]),
+    #[cfg(feature = "crc")]
+    crc("crc32", "CRC32", "rhash --crc32, gzip, SFV files", &[Algorithm::Crc(Crc::Crc32)]),
+    #[cfg(feature = "crc")]
+    crc("crc32c", "CRC32C", "rhash --crc32c, Google Cloud Storage, S3", &[Algorithm::Crc(Crc::Crc32c)]),
+    #[cfg(feature = "crc")]
+    crc("crc64nvme", "CRC64NVME", "S3", &[Algorithm::Crc(Crc::Crc64Nvme)]),
 ];
 
 /// The plain sum of a whole input.
-const fn sum(name: &'static str, tag: &'static str, same_as: &'static str, hashes: &'static [Hash]) -> Family {
+const fn sum(name: &'static str, tag: &'static str, same_as: &'static str, hashes: &'static [Algorithm]) -> Family {
     Family {
         name,
         about: "the hash of the whole input, without a tree",
@@ -321,6 +355,17 @@ const fn sum(name: &'static str, tag: &'static str, same_as: &'static str, hashe
         foreign: None,
     }
 }
+
+/// The CRC of a whole input.
+#[cfg(feature = "crc")]
+const fn crc(name: &'static str, tag: &'static str, same_as: &'static str, hashes: &'static [Algorithm]) -> Family {
+    let about = "a cyclic redundancy check of the whole input: detects accidents, not attackers";
+    Family { about, nodes: Nodes::Crc, ..sum(name, tag, same_as, hashes) }
+}
+
+/// The length of the parts of which a CRC is joined: what a thread reads and sums at once.
+#[cfg(feature = "crc")]
+const CRC_LEAF: u64 = 256 * KIB;
 
 impl Family {
     /// The format with this name.
@@ -346,10 +391,23 @@ impl Family {
 
 impl Family {
     /// Where trees with these choices split, and what they hash for a node.
-    pub(crate) fn tree(&self, hash: Hash, leaf: u64, salt: &[u8]) -> (Shape, NodeHash) {
+    pub(crate) fn tree(&self, algorithm: Algorithm, leaf: u64, salt: &[u8]) -> (Shape, NodeHash) {
+        let even = |leaf, arity, edge, tail| Shape::Even { leaf, arity, edge, tail };
+        let hash = match (algorithm, self.nodes) {
+            (Algorithm::Hash(hash), _) => hash,
+            #[cfg(feature = "crc")]
+            (Algorithm::Crc(crc), Nodes::Crc) => {
+                let nodes = NodeHash::Crc { crc, parent: CrcParent::OfBytes };
+                return (even(CRC_LEAF, 2, Edge::Promote, Tail::Short), nodes);
+            }
+            #[cfg(feature = "crc")]
+            (Algorithm::Crc(crc), _) => {
+                return (Shape::Flat { leaf }, NodeHash::Crc { crc, parent: CrcParent::OfDigests });
+            }
+        };
         // A digest in a block of digests takes a power of two, so that blocks are filled evenly.
         let slot = hash.size().next_power_of_two();
-        let even = |arity, edge, tail| Shape::Even { leaf, arity, edge, tail };
+        let even = |arity, edge, tail| even(leaf, arity, edge, tail);
         let framed = |leaf, inner, root, empty| Framed {
             hash,
             leaf,
@@ -363,6 +421,8 @@ impl Family {
         let plain = |prefix: &'static [u8]| Prefix::from(prefix);
         let salted = |salt: Vec<u8>| [salt.clone(), salt.clone(), salt].map(Prefix::from);
         let (shape, nodes) = match self.nodes {
+            #[cfg(feature = "crc")]
+            Nodes::Crc => unreachable!("its only algorithm is a CRC"),
             // A tree without nodes: no input is longer than its leaf.
             Nodes::Sum => {
                 let nodes = framed(Some(plain(b"")), plain(b""), plain(b""), Empty::Hash);

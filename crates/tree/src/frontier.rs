@@ -182,7 +182,7 @@ impl Frontier {
         self.start = node.end();
         self.left = self.unit.len - self.start % self.unit.len;
         if let Some(parent) = &mut self.flat {
-            return parent.push(&digest);
+            return parent.push(&digest, node.len);
         }
         self.known.push((node, digest));
         // Each level that is complete becomes one node.

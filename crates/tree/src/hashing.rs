@@ -1,5 +1,9 @@
 //! The hashes of leaves and parents: one, many at once, or piece by piece.
 
+#[cfg(test)]
+use crate::Algorithm;
+#[cfg(feature = "crc")]
+use crate::crc::{Crc, Running};
 use crate::{Digest, Digests, Recipe, Spec};
 use alloc::borrow::Cow;
 use alloc::vec;
@@ -18,10 +22,23 @@ pub enum Role {
 /// How a format hashes its nodes.
 #[derive(Clone, Debug)]
 pub(crate) enum NodeHash {
-    /// A prefix and a body, hashed: every format but `blake3`.
+    /// A prefix and a body, hashed: every format of hashes but `blake3`.
     Framed(Framed),
     /// BLAKE3's chunks and parents (the BLAKE3 paper, 2.4 and 2.5).
     Blake3,
+    /// The CRC of a leaf's bytes.
+    #[cfg(feature = "crc")]
+    Crc { crc: Crc, parent: CrcParent },
+}
+
+/// The CRC of a parent.
+#[cfg(feature = "crc")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CrcParent {
+    /// That of the bytes below it, combined from its children's.
+    OfBytes,
+    /// That of its children's digests, as S3's composite checksums are.
+    OfDigests,
 }
 
 /// Bytes that are hashed before a body.
@@ -87,17 +104,25 @@ impl Descriptor {
 }
 
 impl NodeHash {
-    /// The hash function.
-    pub fn hash(&self) -> Hash {
+    /// What makes the digests.
+    #[cfg(test)]
+    pub fn algorithm(&self) -> Algorithm {
         match self {
-            NodeHash::Framed(framed) => framed.hash,
-            NodeHash::Blake3 => Hash::Blake3,
+            NodeHash::Framed(framed) => framed.hash.into(),
+            NodeHash::Blake3 => Hash::Blake3.into(),
+            #[cfg(feature = "crc")]
+            NodeHash::Crc { crc, .. } => Algorithm::Crc(*crc),
         }
     }
 
     /// The size of a digest, in bytes.
     pub fn size(&self) -> usize {
-        self.hash().size()
+        match self {
+            NodeHash::Framed(framed) => framed.hash.size(),
+            NodeHash::Blake3 => Hash::Blake3.size(),
+            #[cfg(feature = "crc")]
+            NodeHash::Crc { crc, .. } => crc.size(),
+        }
     }
 
     /// The digest that stands in for a missing node.
@@ -110,13 +135,15 @@ impl NodeHash {
         let framed = match self {
             NodeHash::Framed(framed) => framed,
             NodeHash::Blake3 => return Some(self.leaf(0, &[], Role::Root)),
+            #[cfg(feature = "crc")]
+            NodeHash::Crc { .. } => return Some(self.parent([(self.leaf(0, &[], Role::Inner), 0)], Role::Root)),
         };
         let nothing = || hash(framed.hash, &[]);
         match framed.empty {
             Empty::Undefined => None,
             Empty::Hash => Some(nothing()),
-            Empty::Leaf => Some(self.parent([nothing()], Role::Root)),
-            Empty::Halves => Some(self.parent([self.leaf(0, &[], Role::Inner); 2], Role::Root)),
+            Empty::Leaf => Some(self.parent([(nothing(), 0)], Role::Root)),
+            Empty::Halves => Some(self.parent([(self.leaf(0, &[], Role::Inner), 0); 2], Role::Root)),
             Empty::Zero => Some(self.zero()),
         }
     }
@@ -136,6 +163,8 @@ impl NodeHash {
         match self {
             NodeHash::Framed(framed) => framed.inner != framed.root || framed.descriptor.is_some(),
             NodeHash::Blake3 => true,
+            #[cfg(feature = "crc")]
+            NodeHash::Crc { .. } => false,
         }
     }
 
@@ -153,6 +182,8 @@ impl NodeHash {
             // Children that take more than their digests are no message of digests.
             NodeHash::Framed(_) => None,
             NodeHash::Blake3 => Some(Recipe::Blake3),
+            #[cfg(feature = "crc")]
+            NodeHash::Crc { .. } => None,
         }
     }
 
@@ -169,6 +200,8 @@ impl NodeHash {
                 blake3::chunks(start / blake3::CHUNK as u64, Messages::one(bytes), &mut out);
                 Digest::new(&out[0])
             }
+            #[cfg(feature = "crc")]
+            (NodeHash::Crc { crc, .. }, _) => sum(*crc, [bytes]),
         }
     }
 
@@ -189,6 +222,8 @@ impl NodeHash {
                 let out = out.grow(leaves.count()).as_chunks_mut().0;
                 blake3::chunks(start / blake3::CHUNK as u64, leaves, out);
             }
+            #[cfg(feature = "crc")]
+            NodeHash::Crc { crc, .. } => out.extend(leaves.iter().map(|bytes| sum(*crc, [bytes]))),
         }
     }
 
@@ -200,13 +235,17 @@ impl NodeHash {
                 ParentHasher::Framed { stream: Streams::new(framed.hash, prefix, 1), slot: framed.slot }
             }
             NodeHash::Blake3 => ParentHasher::Blake3 { children: Vec::with_capacity(2), role },
+            #[cfg(feature = "crc")]
+            NodeHash::Crc { crc, parent: CrcParent::OfBytes } => ParentHasher::Combined { crc: *crc, value: 0 },
+            #[cfg(feature = "crc")]
+            NodeHash::Crc { crc, parent: CrcParent::OfDigests } => ParentHasher::Summed { crc: *crc, sum: crc.begin() },
         }
     }
 
-    /// The digest of a parent over all its children's digests, left to right, padding included.
-    pub fn parent(&self, children: impl IntoIterator<Item = Digest>, role: Role) -> Digest {
+    /// The digest of a parent over all its children's digests and lengths in bytes, left to right, padding included.
+    pub fn parent(&self, children: impl IntoIterator<Item = (Digest, u64)>, role: Role) -> Digest {
         let mut parent = self.parent_hasher(role);
-        children.into_iter().for_each(|child| parent.push(&child));
+        children.into_iter().for_each(|(child, len)| parent.push(&child, len));
         parent.finish()
     }
 
@@ -227,6 +266,8 @@ impl NodeHash {
                 digests(framed.hash, &framed.inner, bodies, out.grow(count));
             }
             NodeHash::Blake3 => blake3::parents(children.as_chunks().0, out.grow(count).as_chunks_mut().0),
+            #[cfg(feature = "crc")]
+            NodeHash::Crc { .. } => unreachable!("the CRC of a subtree is that of its bytes"),
         }
     }
 }
@@ -243,6 +284,14 @@ fn hash(hash: Hash, parts: &[&[u8]]) -> Digest {
     Digest::new(&mksum_lanes::digest(hash, parts)[..hash.size()])
 }
 
+/// The CRC of parts, one after the other.
+#[cfg(feature = "crc")]
+pub(crate) fn sum<'a>(crc: Crc, parts: impl IntoIterator<Item = &'a [u8]>) -> Digest {
+    let mut sum = crc.begin();
+    parts.into_iter().for_each(|part| sum.update(part));
+    crc.bytes(sum.value())
+}
+
 impl Spec {
     /// Begins a leaf at each of these byte offsets, to be hashed side by side as their bytes come.
     pub fn leaf_hasher(&self, starts: &[u64]) -> LeafHasher {
@@ -250,6 +299,8 @@ impl Spec {
             NodeHash::Framed(Framed { hash, leaf: Some(prefix), .. }) => {
                 Slices::Streamed(Streams::new(*hash, prefix, starts.len()), 0)
             }
+            #[cfg(feature = "crc")]
+            NodeHash::Crc { crc, .. } => Slices::Summed(*crc, vec![crc.begin(); starts.len()]),
             _ => Slices::Held(starts.iter().map(|&start| (start, Vec::new())).collect()),
         };
         LeafHasher { spec: self.clone(), state }
@@ -269,6 +320,9 @@ enum Slices {
     Streamed(Streams, usize),
     /// The offset and the bytes so far of each leaf: at most 1 KiB in BLAKE3, and a digest where those are the leaves.
     Held(Vec<(u64, Vec<u8>)>),
+    /// The sum of each leaf so far.
+    #[cfg(feature = "crc")]
+    Summed(Crc, Vec<Running>),
 }
 
 impl LeafHasher {
@@ -285,6 +339,11 @@ impl LeafHasher {
             Slices::Held(leaves) => {
                 assert_eq!(slices.count(), leaves.len(), "a slice for each leaf");
                 leaves.iter_mut().zip(slices.iter()).for_each(|((_, bytes), slice)| bytes.extend_from_slice(slice));
+            }
+            #[cfg(feature = "crc")]
+            Slices::Summed(_, sums) => {
+                assert_eq!(slices.count(), sums.len(), "a slice for each leaf");
+                sums.iter_mut().zip(slices.iter()).for_each(|(sum, slice)| sum.update(slice));
             }
         }
     }
@@ -313,7 +372,15 @@ impl LeafHasher {
                     stream.finish(out.grow(1));
                 }
             }
-            (Slices::Streamed(..), NodeHash::Blake3) => unreachable!("BLAKE3's leaves are held"),
+            #[cfg(feature = "crc")]
+            (Slices::Summed(crc, sums), _) => {
+                assert_eq!(ends.len(), sums.len(), "an end for each leaf");
+                out.extend(sums.into_iter().zip(ends).map(|(mut sum, end)| {
+                    sum.update(end);
+                    crc.bytes(sum.value())
+                }));
+            }
+            (Slices::Streamed(..), _) => unreachable!("other leaves are held or summed"),
         }
     }
 
@@ -331,20 +398,41 @@ impl LeafHasher {
 /// Hashes a parent child by child.
 #[derive(Clone, Debug)]
 pub(crate) enum ParentHasher {
-    Framed { stream: Streams, slot: usize },
-    Blake3 { children: Vec<u8>, role: Role },
+    Framed {
+        stream: Streams,
+        slot: usize,
+    },
+    Blake3 {
+        children: Vec<u8>,
+        role: Role,
+    },
+    /// The CRC of all children's bytes so far.
+    #[cfg(feature = "crc")]
+    Combined {
+        crc: Crc,
+        value: u64,
+    },
+    #[cfg(feature = "crc")]
+    Summed {
+        crc: Crc,
+        sum: Running,
+    },
 }
 
 impl ParentHasher {
-    /// Appends the next child.
-    pub fn push(&mut self, child: &Digest) {
-        let child = child.as_bytes();
+    /// Appends the next child, over `len` bytes.
+    pub fn push(&mut self, digest: &Digest, len: u64) {
+        let child = digest.as_bytes();
         match self {
             ParentHasher::Framed { stream, slot } => {
                 stream.append(child);
                 stream.append(&[0; Hash::MAX_SIZE][..*slot - child.len()]);
             }
             ParentHasher::Blake3 { children, .. } => children.extend_from_slice(child),
+            #[cfg(feature = "crc")]
+            ParentHasher::Combined { crc, value } => *value = crc.combine(*value, crc.value(digest), len),
+            #[cfg(feature = "crc")]
+            ParentHasher::Summed { sum, .. } => sum.update(child),
         }
     }
 
@@ -363,6 +451,10 @@ impl ParentHasher {
                     Role::Inner => blake3::parents(children, digest.as_mut().as_chunks_mut().0),
                 }
             }
+            #[cfg(feature = "crc")]
+            ParentHasher::Combined { crc, value } => digest = crc.bytes(value),
+            #[cfg(feature = "crc")]
+            ParentHasher::Summed { crc, sum } => digest = crc.bytes(sum.value()),
         }
         digest
     }

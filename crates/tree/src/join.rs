@@ -72,7 +72,7 @@ impl Spec {
             None => {
                 let mut parent = self.nodes().parent_hasher(role);
                 self.join_children(source, &mut parent, self.shape().children(node))?;
-                self.padding(node).for_each(|pad| parent.push(&pad));
+                self.padding(node).for_each(|pad| parent.push(&pad, 0));
                 parent.finish()
             }
         };
@@ -88,14 +88,15 @@ impl Spec {
         mut children: Children,
     ) -> Result<(), Error> {
         children.try_for_each(|child| {
-            parent.push(&self.join(source, child, Role::Inner)?);
+            parent.push(&self.join(source, child, Role::Inner)?, child.len);
             Ok(())
         })
     }
 
     /// The digest of `node` over the digests of its children, left to right.
     pub(crate) fn parent(&self, node: Subtree, children: impl IntoIterator<Item = Digest>, role: Role) -> Digest {
-        self.nodes().parent(children.into_iter().chain(self.padding(node)), role)
+        let lengths = self.shape().children(node).map(|child| child.len).chain(core::iter::repeat(0));
+        self.nodes().parent(children.into_iter().chain(self.padding(node)).zip(lengths), role)
     }
 
     /// The digests that stand in for the children that `node` lacks at the right edge.
@@ -109,7 +110,7 @@ impl Spec {
     pub(crate) fn pad(&self, level: u32) -> Digest {
         match self.shape() {
             Shape::Even { arity, edge: Edge::PadSubtree, .. } => (1..level).fold(self.nodes().zero(), |below, _| {
-                self.nodes().parent(core::iter::repeat_n(below, arity as usize), Role::Inner)
+                self.nodes().parent(core::iter::repeat_n((below, 0), arity as usize), Role::Inner)
             }),
             _ => self.nodes().zero(),
         }

@@ -34,7 +34,10 @@ extern crate alloc;
 extern crate std;
 
 pub mod accelerator;
+mod algorithm;
 mod cover;
+#[cfg(feature = "crc")]
+mod crc;
 mod digest;
 pub mod directory;
 #[cfg(test)]
@@ -60,7 +63,10 @@ mod subtrees;
 #[cfg(feature = "std")]
 mod sync;
 
+pub use algorithm::Algorithm;
 pub use cover::{Cover, Pieces, PiecesError};
+#[cfg(feature = "crc")]
+pub use crc::Crc;
 pub use digest::{Digest, Digests};
 pub use error::{Error, LengthError, NeedsLength, PushError};
 pub use frontier::Frontier;

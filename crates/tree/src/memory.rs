@@ -1,5 +1,7 @@
 //! Subtrees computed from bytes in memory, level by level, as many nodes at once as a kernel has lanes.
 
+#[cfg(feature = "crc")]
+use crate::hashing::{NodeHash, sum};
 use crate::{Digest, Digests, Edge, Error, Messages, Role, Shape, Spec, Subtree, Subtrees};
 use core::mem;
 
@@ -80,6 +82,10 @@ impl Spec {
             let bytes = if tail.is_empty() { leaves.get(0) } else { tail };
             return nodes.leaf(node.start, bytes, role);
         }
+        #[cfg(feature = "crc")]
+        if let NodeHash::Crc { crc, .. } = nodes {
+            return sum(*crc, leaves.iter().chain([tail]));
+        }
         let (mut level, mut above) = (Digests::new(nodes.size()), Digests::new(nodes.size()));
         nodes.leaves(node.start, leaves, &mut level);
         if !tail.is_empty() {
@@ -100,11 +106,13 @@ impl Spec {
                 0 => {}
                 // A lone child moves up unchanged.
                 1 => above.push(Digest::new(rest)),
-                _ => above.push(nodes.parent(rest.chunks_exact(nodes.size()).map(Digest::new), Role::Inner)),
+                _ => {
+                    above.push(nodes.parent(unmeasured(rest.chunks_exact(nodes.size()).map(Digest::new)), Role::Inner))
+                }
             }
             mem::swap(&mut level, &mut above);
         }
-        nodes.parent(level.iter(), role)
+        nodes.parent(unmeasured(level.iter()), role)
     }
 
     /// Appends the digests of equal full subtrees of an even shape, `height` levels above `leaves`, the first of which
@@ -115,6 +123,12 @@ impl Spec {
     pub fn subtree_digests(&self, start: u64, height: u32, leaves: Messages<'_>, out: &mut Digests) {
         let Shape::Even { arity, .. } = self.shape() else { panic!("the shape is not even") };
         let (nodes, arity) = (self.nodes(), arity as usize);
+        #[cfg(feature = "crc")]
+        if let NodeHash::Crc { crc, .. } = nodes {
+            let (mut bytes, each) = (leaves.iter(), arity.pow(height));
+            assert!(leaves.count().is_multiple_of(each), "whole subtrees");
+            return out.extend((0..leaves.count() / each).map(|_| sum(*crc, bytes.by_ref().take(each))));
+        }
         let (mut level, mut above) = (Digests::new(nodes.size()), Digests::new(nodes.size()));
         nodes.leaves(start, leaves, &mut level);
         for _ in 0..height {
@@ -125,4 +139,9 @@ impl Spec {
         }
         out.extend_from_bytes(level.as_bytes());
     }
+}
+
+/// Children whose lengths do not matter: those of hashes.
+fn unmeasured(children: impl Iterator<Item = Digest>) -> impl Iterator<Item = (Digest, u64)> {
+    children.map(|child| (child, 0))
 }

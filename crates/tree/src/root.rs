@@ -123,7 +123,7 @@ impl Spec {
             }
         };
         let digest = match self.hash() {
-            Hash::Sha1 | Hash::Sha256 if parts.is_some() => Base64::decode_vec(digest).ok(),
+            hash if parts.is_some() && hash != Hash::Md5 => Base64::decode_vec(digest).ok(),
             _ => mixed::decode_vec(digest).ok(),
         };
         let digest = digest.filter(|digest| digest.len() == size).ok_or_else(refuse)?;

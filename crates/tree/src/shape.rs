@@ -283,6 +283,8 @@ impl Iterator for Children {
         let len = if self.index == self.count { self.node.len - offset } else { self.step };
         let level = match self.shape {
             Shape::Even { edge: Edge::PadZero | Edge::PadSubtree, .. } => self.node.level - 1,
+            // A full child, as nearly all are.
+            Shape::Even { .. } if len == self.step => self.node.level - 1,
             _ => self.shape.level(len),
         };
         Some(Subtree { start: self.node.start + offset, len, level })

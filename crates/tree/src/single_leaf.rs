@@ -1,12 +1,14 @@
 //! Inputs that are a single leaf: one message for a hash function.
 
-use crate::Spec;
 use crate::hashing::{Framed, NodeHash};
+use crate::{Hash, Spec};
 
 /// A leaf as a message: `prefix`, the leaf's bytes, then zeros.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LeafMessage<'a> {
+    /// The hash of the message.
+    pub hash: Hash,
     /// The bytes before the leaf's: fewer than a block.
     pub prefix: &'a [u8],
     /// The number of zeros after the leaf's bytes.
@@ -14,7 +16,7 @@ pub struct LeafMessage<'a> {
 }
 
 impl Spec {
-    /// The message that an input of `len` bytes is, if it is a single leaf and its [`hash`](Spec::hash) takes a leaf as a message:
+    /// The message that an input of `len` bytes is, if it is a single leaf, and a leaf is the message of a hash:
     /// the root is [sealed](Spec::seal) from the message's digest. `None` for all others; among them is an input without bytes,
     /// whose root each format defines in its own way.
     ///
@@ -27,11 +29,11 @@ impl Spec {
     /// # Ok::<(), mksum::SpecError>(())
     /// ```
     pub fn single_leaf(&self, len: u64) -> Option<LeafMessage<'_>> {
-        let NodeHash::Framed(Framed { leaf: Some(prefix), fill, .. }) = self.nodes() else { return None };
+        let NodeHash::Framed(Framed { hash, leaf: Some(prefix), fill, .. }) = self.nodes() else { return None };
         let shape = self.shape();
         let is_leaf = len > 0 && shape.check(len).is_ok() && shape.root(len).level == 0;
-        let message = LeafMessage { prefix, zeros: (*fill as u64).saturating_sub(len) };
-        (is_leaf && prefix.len() < self.hash().block_size()).then_some(message)
+        let message = LeafMessage { hash: *hash, prefix, zeros: (*fill as u64).saturating_sub(len) };
+        (is_leaf && prefix.len() < hash.block_size()).then_some(message)
     }
 }
 
@@ -50,7 +52,7 @@ mod tests {
                 for len in [0, 1, 55, 64, 1000, 4096, 5000] {
                     let Some(message) = spec.single_leaf(len as u64) else { continue };
                     let zeros = vec![0; message.zeros as usize];
-                    let digest = mksum_lanes::digest(spec.hash(), &[message.prefix, &bytes[..len], &zeros]);
+                    let digest = mksum_lanes::digest(message.hash, &[message.prefix, &bytes[..len], &zeros]);
                     let root = spec.seal(Digest::new(&digest[..spec.hash().size()]), len as u64);
                     assert_eq!(root, spec.root(&bytes[..len]).unwrap(), "{spec} of {len} bytes");
                     single += 1;

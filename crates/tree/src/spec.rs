@@ -2,7 +2,7 @@
 
 use crate::formats::{FAMILIES, Family, LeafRule};
 use crate::hashing::NodeHash;
-use crate::{Hash, MAX_LEN, Shape, format_size, parse_size};
+use crate::{Algorithm, MAX_LEN, Shape, format_size, parse_size};
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -30,7 +30,7 @@ pub struct Spec(Arc<Choices>);
 #[derive(Debug)]
 struct Choices {
     family: &'static Family,
-    hash: Hash,
+    algorithm: Algorithm,
     leaf: u64,
     salt: Vec<u8>,
     shape: Shape,
@@ -46,23 +46,24 @@ impl Spec {
         Self::of(family, family.hashes[0], family.leaf.default(), Vec::new())
     }
 
-    fn of(family: &'static Family, hash: Hash, leaf: u64, salt: Vec<u8>) -> Self {
-        let (shape, nodes) = family.tree(hash, leaf, &salt);
-        Spec(Arc::new(Choices { family, hash, leaf, salt, shape, nodes }))
+    fn of(family: &'static Family, algorithm: Algorithm, leaf: u64, salt: Vec<u8>) -> Self {
+        let (shape, nodes) = family.tree(algorithm, leaf, &salt);
+        Spec(Arc::new(Choices { family, algorithm, leaf, salt, shape, nodes }))
     }
 
     /// A format of any shape and node hash, which has no name of its own.
     #[cfg(test)]
     pub(crate) fn unnamed(shape: Shape, nodes: NodeHash) -> Self {
-        let (family, hash) = (&FAMILIES[0], nodes.hash());
-        Spec(Arc::new(Choices { family, hash, leaf: shape.leaf(), salt: Vec::new(), shape, nodes }))
+        let (family, algorithm) = (&FAMILIES[0], nodes.algorithm());
+        Spec(Arc::new(Choices { family, algorithm, leaf: shape.leaf(), salt: Vec::new(), shape, nodes }))
     }
 
     /// The same with another hash.
     ///
     /// # Errors
     /// If the format does not allow it.
-    pub fn with_hash(self, hash: Hash) -> Result<Self, SpecError> {
+    pub fn with_hash(self, hash: impl Into<Algorithm>) -> Result<Self, SpecError> {
+        let hash = hash.into();
         if !self.0.family.hashes.contains(&hash) {
             let allowed: Vec<_> = self.0.family.hashes.iter().map(|hash| hash.name()).collect();
             let allowed = allowed.join(", ");
@@ -87,7 +88,7 @@ impl Spec {
             }
             LeafRule::Fixed(only) if leaf != only => format!("always {}", format_size(only)),
             LeafRule::Whole if leaf != MAX_LEN => "always the whole input".into(),
-            _ => return Ok(Self::of(self.0.family, self.0.hash, leaf, self.0.salt.clone())),
+            _ => return Ok(Self::of(self.0.family, self.0.algorithm, leaf, self.0.salt.clone())),
         };
         Err(SpecError(format!("{} cannot have leaves of {}: they are {rule}", self.0.family.name, format_size(leaf))))
     }
@@ -102,7 +103,7 @@ impl Spec {
             (most, len) if len > most => {
                 Err(SpecError(format!("{} has a salt of at most {most} bytes, not {len}", self.0.family.name)))
             }
-            _ => Ok(Self::of(self.0.family, self.0.hash, self.0.leaf, salt.into())),
+            _ => Ok(Self::of(self.0.family, self.0.algorithm, self.0.leaf, salt.into())),
         }
     }
 
@@ -111,12 +112,12 @@ impl Spec {
         self.0.family
     }
 
-    /// The hash.
-    pub fn hash(&self) -> Hash {
-        self.0.hash
+    /// What makes the digests.
+    pub fn hash(&self) -> Algorithm {
+        self.0.algorithm
     }
 
-    /// The length of a leaf, in bytes; for `mtsum` the longest allowed.
+    /// The length of a leaf, in bytes; for `mtsum` the longest allowed, for a plain sum [`MAX_LEN`].
     pub fn leaf(&self) -> u64 {
         self.0.leaf
     }
@@ -164,7 +165,7 @@ impl fmt::Debug for Spec {
 
 impl PartialEq for Spec {
     fn eq(&self, other: &Self) -> bool {
-        let key = |spec: &Self| (spec.0.family.name, spec.0.hash, spec.0.leaf, spec.0.shape);
+        let key = |spec: &Self| (spec.0.family.name, spec.0.algorithm, spec.0.leaf, spec.0.shape);
         key(self) == key(other) && self.salt() == other.salt()
     }
 }
@@ -202,7 +203,7 @@ impl FromStr for Spec {
         let mut spec = Spec::new(family);
         let mut last = 0;
         for part in parts {
-            let (order, next) = match (part.strip_prefix("salt="), Hash::from_name(&part.to_ascii_lowercase())) {
+            let (order, next) = match (part.strip_prefix("salt="), Algorithm::from_name(&part.to_ascii_lowercase())) {
                 (Some(salt), _) => {
                     let salt = mixed::decode_vec(salt)
                         .map_err(|_| SpecError(format!("the salt '{}' is not hex", shown(salt))))?;

@@ -44,7 +44,7 @@ impl Lot {
     /// Creates the places; `None` if the hash counts its blocks, so that messages of different lengths share no lanes.
     pub fn new(spec: &Spec) -> Option<Self> {
         let lanes = spec.hash().lanes();
-        let slots = Slots::new(spec.hash(), lanes)?;
+        let slots = Slots::new(spec.hash().as_hash()?, lanes)?;
         let mut rows = Vec::new();
         rows.resize(lanes, Row::default());
         Some(Lot { spec: spec.clone(), slots, rows })

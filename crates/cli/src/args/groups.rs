@@ -2,7 +2,7 @@
 
 use clap::{ArgAction, ValueEnum};
 use mksum::formats::FAMILIES;
-use mksum::{Hash, parse_size};
+use mksum::{Algorithm, parse_size};
 use mksum_cli::choice::Choice;
 
 /// The formats, and the flags that change each of them.
@@ -16,7 +16,7 @@ pub struct Choices {
     pub formats: Vec<Choice>,
     /// Hash of the formats: sha256, blake3, ...
     #[arg(short = 'a', long, value_name = "HASH", value_parser = hash, help_heading = "Formats")]
-    pub algorithm: Option<Hash>,
+    pub algorithm: Option<Algorithm>,
     /// Leaf size of the formats: 64KiB, 1MB, 4096
     ///
     /// For s3 the part size; for mtsum the longest leaf.
@@ -127,10 +127,10 @@ impl Io {
 #[derive(Clone, Debug)]
 pub struct Salt(pub Vec<u8>);
 
-fn hash(text: &str) -> Result<Hash, String> {
-    let known = |hash: &Hash| FAMILIES.iter().any(|family| family.hashes.contains(hash));
-    Hash::from_name(&text.to_ascii_lowercase()).filter(known).ok_or_else(|| {
-        let names: Vec<_> = Hash::ALL.iter().filter(|hash| known(hash)).map(|hash| hash.name()).collect();
+fn hash(text: &str) -> Result<Algorithm, String> {
+    let known = |hash: &Algorithm| FAMILIES.iter().any(|family| family.hashes.contains(hash));
+    Algorithm::from_name(&text.to_ascii_lowercase()).filter(known).ok_or_else(|| {
+        let names: Vec<_> = Algorithm::all().filter(known).map(Algorithm::name).collect();
         format!("unknown hash: expected one of {}", names.join(", "))
     })
 }

@@ -15,7 +15,8 @@ pub struct Keep {
     pub files: Vec<PathBuf>,
     /// Path of the outboard [default: FILE.mkt], or with --recursive of the catalogue [default: DIR/.mksum/catalogue]
     ///
-    /// Required for a device. A file that is there is replaced only if it is an outboard.
+    /// Required for a device. A file that is there is replaced only if it is an outboard. The URL of an object in S3, Google Cloud
+    /// Storage or Azure is written when the tree is finished.
     #[arg(short, long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
     /// With --recursive: keep an outboard beside each file, and no catalogue

@@ -301,7 +301,7 @@ pub struct Run {
     pub expect: Option<String>,
     /// Compare objects with the sums that their stores have: ETags, checksums, Content-MD5
     ///
-    /// The part size of an upload is found, as with --expect. Prints the roots that agree; CRCs are not compared.
+    /// The part size of an upload is found, as with --expect. Prints the roots that agree. CRCs detect accidents alone.
     #[arg(long, help_heading = "Checking")]
     pub stored: bool,
     /// Read sum files and check the files listed there

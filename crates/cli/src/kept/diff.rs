@@ -1,6 +1,7 @@
 //! `mksum diff`: reports where two files differ, from their outboards.
 
 use super::ranges::RangeLine;
+use super::{is_missing, outboard_of};
 use crate::args::Diff;
 use crate::catalogue;
 use crate::exit::Exit;
@@ -10,8 +11,8 @@ use crate::tool::Tool;
 use mksum::Shape;
 use mksum::outboard::{Outboard, OutboardError};
 use mksum_cli::name::Shown;
-use mksum_io::outboard::{Finding, Stored, append, beside, is_unchanged, open, verify};
-use mksum_io::{Error, File, Unreadable};
+use mksum_io::outboard::{EXTENSION, Finding, Stored, append, beside, is_unchanged, open, open_with, verify};
+use mksum_io::{Error, File, Unreadable, is_url};
 use std::io::ErrorKind;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -103,13 +104,18 @@ fn compare(tool: &Tool, args: &Diff) -> Result<Differences, Failure> {
 
 fn side(tool: &Tool, path: &Path) -> Result<Side, Failure> {
     let boxed = |outboard| Ok(Side::Outboard(Box::new(outboard)));
-    match open(path) {
+    match open_with(path, &tool.options) {
         Ok(outboard) => return boxed(outboard),
         Err(error) if is_not_outboard(&error) => {}
         Err(error) => return Err(error.into()),
     }
-    let (file, place) = (File::open(path, &tool.options)?, beside(path));
-    match open(&place) {
+    let (file, place) = (File::open(path, &tool.options)?, outboard_of(path, None, EXTENSION));
+    let kept = match open(&place) {
+        // The tree of an object may lie beside it.
+        Err(error) if is_url(path) && is_missing(&error, &place) => open_with(&beside(path), &tool.options),
+        kept => kept,
+    };
+    match kept {
         Ok(outboard) if is_unchanged(&file, outboard.header()) => boxed(outboard),
         Ok(outboard) if file.len() == outboard.len() => {
             // As after copying both: the outboards are compared, and the user must know it.

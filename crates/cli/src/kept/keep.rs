@@ -1,6 +1,7 @@
 //! `mksum keep`: writes and updates outboards.
 
 use super::ranges::RangeLine;
+use super::remote::Remote;
 use super::{Did, files, is_missing, lengths, outboard_of, report_skipped, report_unchanged};
 use crate::args::Keep;
 use crate::catalogue;
@@ -19,7 +20,7 @@ use mksum_io::outboard::{
     Changes, EXTENSION, How, Keeping, Kept, Pending, Stored, Updated, commit, is_unchanged, keep_foreign, open,
     prepare, update,
 };
-use mksum_io::{Error, File};
+use mksum_io::{Error, File, is_url};
 use std::mem;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -91,7 +92,7 @@ impl Batch<'_> {
             return;
         }
         for (kept, printed) in commit(pending).into_iter().zip(printed) {
-            match kept {
+            match kept.and_then(|kept| printed.put(self.tool).map(|()| kept)) {
                 Ok(kept) => printed.root(self.tool, self.args, &kept.root, kept.resumed),
                 Err(error) => report(&self.tool.console, &error.into()),
             }
@@ -120,12 +121,21 @@ fn one(batch: &mut Batch<'_>, spec: &Spec, path: PathBuf) -> Result<Did, Failure
     }
     let changes = if args.accept_changes { Changes::Accept } else { Changes::Refuse };
     if args.foreign {
+        if args.output.as_deref().is_some_and(is_url) {
+            return Err(Failure::refused(
+                &path,
+                "a tree of another program is written to a file: give --output a path",
+            ));
+        }
         return foreign(tool, args, spec, path, file, changes);
     }
     let target = outboard_of(&path, args.output.as_ref(), EXTENSION);
-    let old = if args.update || args.quick { existing(&target)? } else { None };
-    let printed = Printed { path, target, begin };
-    let (path, target) = (&printed.path, &printed.target);
+    let remote = Remote::of(tool, &target)?;
+    let copy = remote.as_ref().map(Remote::copy);
+    let target = copy.as_ref().unwrap_or(&target);
+    let old = if args.update || args.quick { existing(target)? } else { None };
+    let printed = Printed { path, target: target.clone(), remote, begin };
+    let path = &printed.path;
     if let Some(old) = old {
         if args.choices.any() && old.spec() != spec {
             let how = format!("the outboard is in {}, not in {spec}: omit --update to write a new one", old.spec());
@@ -146,6 +156,7 @@ fn one(batch: &mut Batch<'_>, spec: &Spec, path: PathBuf) -> Result<Did, Failure
         if args.update {
             let (how, len) = (how(args, &file, &old)?, file.len());
             let updated = update(file, &old, &how, target, changes)?;
+            printed.put(tool)?;
             printed.changes(tool, args, &how, &old, &updated, len);
             printed.root(tool, args, &updated.root, 0);
             return Ok(Did::Done);
@@ -173,7 +184,7 @@ fn foreign(tool: &Tool, args: &Keep, spec: &Spec, path: PathBuf, file: File, cha
     let mut options = Keeping::new(spec.leaf(), &target);
     (options.checkpoint, options.changes) = (args.checkpoint, changes);
     let Kept { root, resumed, .. } = keep_foreign(file, spec, args.uuid.unwrap_or_default().0, &options)?;
-    Printed { path, target, begin }.root(tool, args, &root, resumed);
+    Printed { path, target, remote: None, begin }.root(tool, args, &root, resumed);
     Ok(Did::Done)
 }
 
@@ -212,16 +223,23 @@ fn how(args: &Keep, file: &File, old: &Outboard<Stored>) -> Result<How, Failure>
 /// A file whose tree is kept, for the output.
 struct Printed {
     path: PathBuf,
-    /// The path of the outboard.
+    /// The path of the outboard, or of its copy.
     target: PathBuf,
+    remote: Option<Remote>,
     begin: Instant,
 }
 
 impl Printed {
+    /// Writes an outboard to the store that it belongs in.
+    fn put(&self, tool: &Tool) -> Result<(), Error> {
+        self.remote.as_ref().map_or(Ok(()), |remote| remote.put(tool))
+    }
+
     fn root(&self, tool: &Tool, args: &Keep, root: &Root, resumed: u64) {
         if args.json {
             let seconds = Some(figures::micros(self.begin.elapsed().as_secs_f64()));
-            let (outboard, resumed) = (Some(&*name::lossy(&self.target)), Some(resumed));
+            let place = self.remote.as_ref().map_or(&*self.target, Remote::url);
+            let (outboard, resumed) = (Some(&*name::lossy(place)), Some(resumed));
             let record = json::Root { outboard, resumed, seconds, ..json::Root::new(root) };
             return tool.console.print_json(&self.path, record);
         }

@@ -5,6 +5,7 @@ pub mod diff;
 pub mod keep;
 mod opened;
 pub mod ranges;
+mod remote;
 pub mod repair;
 mod report;
 mod rounds;
@@ -21,7 +22,7 @@ use std::path::{Path, PathBuf};
 
 /// The path of a file's outboard: the given one, or beside the file. That of an object is in the current directory, under the
 /// last part of its name.
-fn outboard_of(file: &Path, given: Option<&PathBuf>, extension: &str) -> PathBuf {
+pub fn outboard_of(file: &Path, given: Option<&PathBuf>, extension: &str) -> PathBuf {
     let file = if is_url(file) { Path::new(file.file_name().unwrap_or(file.as_os_str())) } else { file };
     given.cloned().unwrap_or_else(|| mksum_io::outboard::with_extension(file, extension))
 }

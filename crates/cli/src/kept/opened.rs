@@ -34,7 +34,7 @@ pub fn opened(tool: &Tool, args: &Verify, path: &Path) -> Result<Opened, Failure
     };
     let extension = layout.as_ref().map_or(EXTENSION, ForeignLayout::extension);
     let place = outboard_of(path, args.outboard.as_ref(), extension);
-    let stored = match Stored::open(&place) {
+    let stored = match Stored::open_with(&place, &tool.options) {
         Err(error) if is_missing(&error, &place) => {
             if args.directories.recursive {
                 tool.options.meter.skip(file.len());

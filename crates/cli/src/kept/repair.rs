@@ -13,7 +13,7 @@ use crate::report::grouped;
 use crate::tool::Tool;
 use crate::walk::Rules;
 use mksum_cli::name::Shown;
-use mksum_io::outboard::{EXTENSION, Repair, Repaired, open, repair};
+use mksum_io::outboard::{EXTENSION, Repair, Repaired, open_with, repair};
 use mksum_io::{Error, Input, is_url, open_replica};
 use serde::Serialize;
 use std::ops::Range;
@@ -73,7 +73,7 @@ fn one(tool: &Tool, args: &Args, path: &Path, from: &Path) -> Result<(), Failure
         ));
     }
     let place = outboard_of(path, args.outboard.as_ref(), EXTENSION);
-    let outboard = match open(&place) {
+    let outboard = match open_with(&place, &tool.options) {
         Err(error) if is_missing(&error, &place) => {
             if path.is_dir() {
                 return Err(Error::Open { path: path.into(), error: std::io::ErrorKind::IsADirectory.into() }.into());

@@ -15,7 +15,7 @@ use mksum::Spec;
 use mksum_cli::name::Shown;
 use mksum_cli::range::{ByteRange, merged};
 use mksum_io::outboard::{Finding, is_unchanged, verify};
-use mksum_io::{File, Input, Job, hash};
+use mksum_io::{File, Input, Job, hash, is_url};
 use std::path::Path;
 
 /// Verifies each file.
@@ -35,6 +35,9 @@ pub fn run(tool: &Tool, args: &Verify) -> Exit {
     let several = args.files.len() > 1 || args.directories.recursive;
     if several && (args.outboard.is_some() || args.root.is_some() || !args.range.is_empty()) {
         return usage(&"--outboard, --root and --range can be used with one file only");
+    }
+    if args.outboard.as_deref().is_some_and(is_url) && (args.sample.is_some() || args.budget.is_some()) {
+        return usage(&"--sample and --budget write a record beside the outboard: fetch the outboard first");
     }
     if several {
         tool.console.flush_regularly();

@@ -17,7 +17,7 @@ pub fn run(tool: &Tool, args: &Args, plan: &Path) -> Exit {
     let fail = |path: &Path, reason: &dyn std::fmt::Display| tool.console.error(path, reason);
     let ledgers = if args.files.is_empty() { vec![PathBuf::from("-")] } else { args.files.clone() };
     let Some(ledger) = Ledger::of(tool, &ledgers) else { return tool.console.exit() };
-    let mut lines = match open(plan) {
+    let lines = match open(plan) {
         Ok(lines) => lines,
         Err(reason) => {
             fail(plan, &reason);
@@ -26,29 +26,30 @@ pub fn run(tool: &Tool, args: &Args, plan: &Path) -> Exit {
     };
     let mut joining = Joining { tool, args, ledger: &ledger, seen: HashSet::new(), current: None };
     let (mut rows, mut end) = (0_u64, None::<End>);
-    loop {
-        let line = lines.read();
-        let number = lines.number;
-        match line {
-            Ok(Some(_)) if end.is_some() => {
-                fail(plan, &format_args!("{number}: a row after the end of the plan: join one plan at a time"));
-                break;
-            }
-            Ok(Some(Line::Row(row))) if row.digest.is_none() => {
-                rows += 1;
-                joining.add(*row, number);
-            }
-            Ok(Some(Line::Row(_))) => {
-                fail(plan, &format_args!("{number}: a row of a ledger: a plan has rows without digests"))
-            }
-            Ok(Some(Line::End(found))) => end = Some(found),
-            Ok(Some(Line::Wrong(why))) => fail(plan, &format_args!("{number}: {why}")),
-            Ok(None) => break,
-            Err(why) => {
-                fail(plan, &why);
-                break;
-            }
+    let keyed = |line| match line {
+        Line::Row(row) => {
+            let key = ledger.keys.row(&row);
+            (Line::Row(row), key)
         }
+        line => (line, (0, 0)),
+    };
+    let read = lines.each(tool.options.threads, keyed, |number, (line, key)| {
+        match line {
+            _ if end.is_some() => {
+                return Err(format!("{number}: a row after the end of the plan: join one plan at a time"));
+            }
+            Line::Row(row) if row.digest.is_none() => {
+                rows += 1;
+                joining.add(*row, key, number);
+            }
+            Line::Row(_) => fail(plan, &format_args!("{number}: a row of a ledger: a plan has rows without digests")),
+            Line::End(found) => end = Some(found),
+            Line::Wrong(why) => fail(plan, &format_args!("{number}: {why}")),
+        }
+        Ok(())
+    });
+    if let Err(why) = read {
+        fail(plan, &why);
     }
     joining.input();
     match end {
@@ -89,8 +90,8 @@ struct Current {
 }
 
 impl Joining<'_> {
-    /// Adds a row of the plan, with the number of its line.
-    fn add(&mut self, row: Row, number: u64) {
+    /// Adds a row of the plan, with its keys and the number of its line.
+    fn add(&mut self, row: Row, key: (u128, u64), number: u64) {
         if self.current.as_ref().is_none_or(|current| !row.is_beside(&current.first)) {
             self.input();
             let spec = match row.format.parse::<Spec>() {
@@ -105,7 +106,7 @@ impl Joining<'_> {
         let Some(current) = &mut self.current else { return };
         // After the first reason why there is no root, the others do not matter.
         if current.rows < u64::MAX
-            && let Err(why) = current.add(&row, number, self.ledger)
+            && let Err(why) = current.add(&row, number, self.ledger.find(key))
         {
             current.rows = u64::MAX;
             self.refuse(&row, &why);
@@ -141,7 +142,7 @@ impl Current {
     }
 
     /// Adds the next row, if it is the next part and the ledger has its digest.
-    fn add(&mut self, row: &Row, number: u64, ledger: &Ledger) -> Result<(), String> {
+    fn add(&mut self, row: &Row, number: u64, found: Found<'_>) -> Result<(), String> {
         let (first, spec) = (&self.first, &self.spec);
         let refuse = |why: String| Err(format!("line {number} of the plan: {why}"));
         if row.format != first.format {
@@ -164,7 +165,7 @@ impl Current {
         {
             return refuse(why);
         }
-        let digest = match ledger.find(row) {
+        let digest = match found {
             Found::Digest(bytes) if bytes.len() == spec.hash().size() => Digest::new(bytes),
             Found::Digest(bytes) => {
                 return Err(format!("the digest of {} has {} bytes: {spec} has others", row.range(), bytes.len()));

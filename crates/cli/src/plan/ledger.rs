@@ -3,11 +3,12 @@
 use super::rows::{Keys, Line, Lines, Row};
 use crate::tool::Tool;
 use crate::walk;
+use mksum::Digest;
 use mksum_cli::name::Shown;
 use mksum_io::reason;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::io::{BufReader, Read};
+use std::io::{BufReader, Read as ReadBytes};
 use std::path::{Path, PathBuf};
 
 /// The rows of ledgers in memory: their digests one after the other, and for each part its place.
@@ -42,7 +43,7 @@ pub enum Found<'a> {
 }
 
 /// Opens a file of rows; `-` is standard input.
-pub fn open(path: &Path) -> Result<Lines<BufReader<Box<dyn Read + Send>>>, String> {
+pub fn open(path: &Path) -> Result<Lines<BufReader<Box<dyn ReadBytes + Send>>>, String> {
     let reader = walk::open(path).map_err(|error| reason(&error))?;
     Ok(Lines::new(BufReader::with_capacity(1 << 16, reader)))
 }
@@ -52,7 +53,7 @@ impl Ledger {
     pub fn of(tool: &Tool, paths: &[PathBuf]) -> Option<Ledger> {
         let mut ledger = Ledger::default();
         for path in paths {
-            if let Err(reason) = ledger.read(path) {
+            if let Err(reason) = ledger.read(path, tool.options.threads) {
                 tool.console.error(path, &reason);
                 return None;
             }
@@ -68,37 +69,37 @@ impl Ledger {
     ///
     /// # Errors
     /// If it cannot be read, or has two digests of one part: as words.
-    fn read(&mut self, path: &Path) -> Result<(), String> {
-        let mut lines = open(path)?;
-        while let Some(line) = lines.read()? {
-            match line {
-                Line::Row(row) if row.digest.is_some() => {
-                    self.add(&row).map_err(|why| format!("{}: {why}", lines.number))?
+    fn read(&mut self, path: &Path, threads: usize) -> Result<(), String> {
+        let keys = self.keys.clone();
+        let read = |line| match line {
+            Line::Row(row) if row.digest.is_some() => Read::Row(keys.row(&row), digest(&row), row),
+            Line::Row(_) | Line::End(_) => Read::OfPlan,
+            Line::Wrong(why) => Read::Wrong(why),
+        };
+        open(path)?.each(threads, read, |number, read| {
+            match read {
+                Read::Row(key, digest, row) => {
+                    digest.and_then(|digest| self.add(key, &digest, &row)).map_err(|why| format!("{number}: {why}"))?;
                 }
-                Line::Row(_) | Line::End(_) => {
-                    return Err(format!("{}: a row of a plan: a ledger has rows with digests", lines.number));
-                }
-                Line::Wrong(why) => {
+                Read::OfPlan => return Err(format!("{number}: a row of a plan: a ledger has rows with digests")),
+                Read::Wrong(why) => {
                     self.wrong += 1;
-                    self.first_wrong.get_or_insert((path.into(), lines.number, why));
+                    self.first_wrong.get_or_insert((path.into(), number, why));
                 }
             }
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
-    fn add(&mut self, row: &Row) -> Result<(), String> {
-        let hex = row.digest.as_deref().unwrap_or_default();
-        let digest = base16ct::lower::decode_vec(hex).map_err(|_| "its digest is not hex".to_string())?;
-        let size = u8::try_from(digest.len()).ok().filter(|size| (1..=64).contains(size));
-        let size = size.ok_or("its digest is not of 1 to 64 bytes")?;
+    fn add(&mut self, (part, version): (u128, u64), digest: &Digest, row: &Row) -> Result<(), String> {
+        let digest = digest.as_bytes();
         let at =
             u32::try_from(self.digests.len() / UNIT).map_err(|_| "there are too many digests to be held in memory")?;
-        let place = Place { version: self.keys.version(row), at, size };
-        match self.parts.entry(self.keys.part(row)) {
+        let place = Place { version, at, size: digest.len() as u8 };
+        match self.parts.entry(part) {
             Entry::Vacant(vacant) => {
                 vacant.insert(place);
-                self.digests.extend_from_slice(&digest);
+                self.digests.extend_from_slice(digest);
                 self.digests.resize(self.digests.len().next_multiple_of(UNIT), 0);
                 Ok(())
             }
@@ -121,14 +122,30 @@ impl Ledger {
         }
     }
 
-    /// The digest of a planned part.
-    pub fn find(&self, row: &Row) -> Found<'_> {
-        match self.parts.get(&self.keys.part(row)) {
+    /// The digest of a planned part, by its key and that of its version.
+    pub fn find(&self, (part, version): (u128, u64)) -> Found<'_> {
+        match self.parts.get(&part) {
             None => Found::Nothing,
-            Some(place) if place.version != self.keys.version(row) => Found::OtherVersion,
+            Some(place) if place.version != version => Found::OtherVersion,
             Some(place) => Found::Digest(&self.digests[place.at as usize * UNIT..][..place.size.into()]),
         }
     }
+}
+
+/// A line of a ledger.
+enum Read {
+    /// A row: its keys and its digest, or what is wrong with that.
+    Row((u128, u64), Result<Digest, String>, Box<Row>),
+    OfPlan,
+    Wrong(String),
+}
+
+/// The digest of a row.
+fn digest(row: &Row) -> Result<Digest, String> {
+    let mut bytes = [0; 64];
+    let hex = row.digest.as_deref().unwrap_or_default();
+    let digest = base16ct::lower::decode(hex, &mut bytes).ok().filter(|digest| !digest.is_empty());
+    digest.map(Digest::new).ok_or_else(|| "its digest is not 1 to 64 bytes in hex".to_string())
 }
 
 /// The input of a row, for messages.

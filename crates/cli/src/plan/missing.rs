@@ -22,7 +22,7 @@ pub fn run(tool: &Tool, args: &Args) -> Exit {
         match found {
             Ok(None) => return tool.console.exit(),
             Ok(Some(Line::Row(row))) => {
-                if !matches!(ledger.find(&row), Found::Digest(_)) {
+                if !matches!(ledger.find(ledger.keys.row(&row)), Found::Digest(_)) {
                     lines.text.push(b'\n');
                     tool.console.print(&lines.text);
                 }

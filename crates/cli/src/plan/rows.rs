@@ -1,12 +1,14 @@
 //! The rows of plans and ledgers: one JSON object a line.
 
 use base64ct::{Base64, Encoding};
+use mksum::ordered::ordered;
 use mksum::{Digest, Spec, Subtree};
 use mksum_cli::name;
 use mksum_io::reason;
 use serde::{Deserialize, Serialize};
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, BufRead, Read};
+use std::iter;
 use std::path::{Path, PathBuf};
 
 /// The version of the schema.
@@ -169,6 +171,14 @@ impl<R: BufRead> Lines<R> {
     /// A writer that was killed leaves the beginning of a line, and the next one writes after it: so where a line cannot be read, the
     /// last row that begins in it is read.
     pub fn read(&mut self) -> Result<Option<Line>, String> {
+        let Some(ended) = self.advance()? else { return Ok(None) };
+        let (line, from) = parse(&self.text, ended);
+        self.text.drain(..from);
+        Ok(Some(line))
+    }
+
+    /// Reads the next line that is not empty; whether it had an end, `None` after the last.
+    fn advance(&mut self) -> Result<Option<bool>, String> {
         loop {
             self.text.clear();
             let len = self.reader.by_ref().take(LONGEST).read_until(b'\n', &mut self.text);
@@ -181,24 +191,94 @@ impl<R: BufRead> Lines<R> {
                 return Err(format!("{}: the line is longer than {LONGEST} bytes", self.number));
             }
             let ended = self.text.pop_if(|byte| *byte == b'\n').is_some();
-            if self.text.trim_ascii().is_empty() {
-                continue;
+            if !self.text.trim_ascii().is_empty() {
+                return Ok(Some(ended));
             }
-            let first = line(&self.text, ended);
-            if let Line::Wrong(_) = first
-                && let Some(at) = self.text.windows(START.len()).rposition(|bytes| bytes == START).filter(|&at| at > 0)
-                && let later @ (Line::Row(_) | Line::End(_)) = line(&self.text[at..], ended)
-            {
-                self.text.drain(..at);
-                return Ok(Some(later));
-            }
-            return Ok(Some(first));
         }
+    }
+}
+
+/// Lines that are parsed together.
+struct Batch {
+    bytes: Vec<u8>,
+    /// The number of each line, where it ends in `bytes`, and whether it had an end.
+    lines: Vec<(u64, usize, bool)>,
+}
+
+impl Batch {
+    /// The bytes of a batch, about.
+    const BYTES: usize = 1 << 18;
+
+    /// The next lines; none after the last.
+    fn read<R: BufRead>(from: &mut Lines<R>) -> Result<Option<Batch>, String> {
+        let mut batch = Batch { bytes: Vec::with_capacity(Self::BYTES), lines: Vec::new() };
+        while batch.bytes.len() < Self::BYTES {
+            let Some(ended) = from.advance()? else { break };
+            batch.bytes.extend_from_slice(&from.text);
+            batch.lines.push((from.number, batch.bytes.len(), ended));
+        }
+        Ok((!batch.lines.is_empty()).then_some(batch))
+    }
+}
+
+impl<R: BufRead + Send> Lines<R> {
+    /// Hands over what `of` makes of each line, and the number of the line, in order: lines are parsed on so many threads.
+    ///
+    /// # Errors
+    /// If the lines cannot be read, or `take` refuses one.
+    pub fn each<T: Send>(
+        mut self,
+        threads: usize,
+        of: impl Fn(Line) -> T + Sync,
+        mut take: impl FnMut(u64, T) -> Result<(), String>,
+    ) -> Result<(), String> {
+        let mut ended = false;
+        let batches = iter::from_fn(|| {
+            let batch = if ended { Ok(None) } else { Batch::read(&mut self) };
+            ended = batch.is_err();
+            batch.transpose()
+        });
+        let parsed = |(): &mut (), batch: Result<Batch, String>| -> Result<Vec<(u64, T)>, String> {
+            let Batch { bytes, lines } = batch?;
+            let starts = iter::once(0).chain(lines.iter().map(|(_, end, _)| *end));
+            let lines = starts.zip(&lines).map(|(start, &(number, end, ended))| {
+                let (line, _) = parse(&bytes[start..end], ended);
+                (number, of(line))
+            });
+            Ok(lines.collect())
+        };
+        ordered(
+            threads,
+            2 * threads,
+            batches,
+            || (),
+            parsed,
+            |results| {
+                for lines in results {
+                    for (number, line) in lines? {
+                        take(number, line)?;
+                    }
+                }
+                Ok(())
+            },
+        )
     }
 }
 
 /// The beginning of each row.
 const START: &[u8] = b"{\"kind\":";
+
+/// What a line is, and where in it that begins: of one that cannot be read, the last row that begins in it.
+fn parse(text: &[u8], ended: bool) -> (Line, usize) {
+    let first = line(text, ended);
+    if let Line::Wrong(_) = first
+        && let Some(at) = text.windows(START.len()).rposition(|bytes| bytes == START).filter(|&at| at > 0)
+        && let later @ (Line::Row(_) | Line::End(_)) = line(&text[at..], ended)
+    {
+        return (later, at);
+    }
+    (first, 0)
+}
 
 fn line(text: &[u8], ended: bool) -> Line {
     #[derive(Deserialize)]
@@ -241,7 +321,7 @@ fn line(text: &[u8], ended: bool) -> Line {
 }
 
 /// Numbers for texts, which are equal if the texts are.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Keys(RandomState, RandomState);
 
 impl Keys {
@@ -251,12 +331,17 @@ impl Keys {
     }
 
     /// The part that a row is about, whatever its version is.
-    pub fn part(&self, row: &Row) -> u128 {
+    fn part(&self, row: &Row) -> u128 {
         self.of(&(&row.path, &row.path_base64, &row.format, row.offset, row.length, row.level))
     }
 
+    /// The part and the version that a row is about.
+    pub fn row(&self, row: &Row) -> (u128, u64) {
+        (self.part(row), self.version(row))
+    }
+
     /// The version of the input.
-    pub fn version(&self, row: &Row) -> u64 {
+    fn version(&self, row: &Row) -> u64 {
         self.0.hash_one((&row.version, row.size))
     }
 

@@ -3,13 +3,16 @@
 use crate::choice::Choice;
 use crate::name;
 use crate::sum::End;
-use mksum::{Hash, Spec};
+use mksum::{Algorithm, Spec};
 use std::collections::BTreeSet;
 use std::path::Path;
 
 /// The hashes of untagged sums, each with the words that name it in the names of sum files. Of those with sums of the same
 /// length, the most usual is first.
 const HASHES: &[(&str, &[&str])] = &[
+    ("crc32", &["crc32", "sfv"]),
+    ("crc32c", &["crc32c"]),
+    ("crc64nvme", &["crc64nvme"]),
     ("md5", &["md5"]),
     ("sha1", &["sha1"]),
     ("sha224", &["sha224", "sha2"]),
@@ -130,7 +133,7 @@ impl Source {
 /// The hash of untagged sums for each length in hex digits, in a sum file with this lowercase name, and whether others would
 /// fit as well.
 fn hashes(name: &str) -> Vec<(usize, Choice, bool)> {
-    let lengths: BTreeSet<_> = Hash::ALL.iter().map(|hash| 2 * hash.size()).collect();
+    let lengths: BTreeSet<_> = Algorithm::all().map(|hash| 2 * hash.size()).collect();
     let choose = |digits| {
         let all: Vec<_> = fitting(digits).collect();
         let of_name: Vec<_> = all.iter().filter(|(_, words)| words.iter().any(|word| has_word(name, word))).collect();
@@ -183,7 +186,10 @@ mod tests {
         ] {
             assert_eq!(chosen(name, digits), likely(hash), "{name}");
         }
-        assert_eq!(chosen("crc.md5", 8), None);
+        assert_eq!(chosen("x.sfv", 8), sure("crc32"));
+        assert_eq!(chosen("x.crc32c", 8), sure("crc32c"));
+        assert_eq!(chosen("crc.md5", 8), likely("crc32"));
+        assert_eq!(chosen("crc.md5", 10), None);
         assert!(alternatives(&"sha256".parse().unwrap()).contains(&"blake3".into()));
     }
 

@@ -229,10 +229,7 @@ fn sfv<'a>(source: &'a Source, state: &State, line: &'a [u8]) -> Taken<'a> {
     }
     let split = line.iter().rposition(|&byte| byte == b' ')?;
     let (path, root) = (line[..split].trim_ascii_end(), &line[split + 1..]);
-    match root.len() {
-        8 if is_hex(root) => Some(Err(Malformed::Crc)),
-        _ => is_sum_of_some_hash(source, root).then(|| Ok(Parts::bare(path, root))),
-    }
+    is_sum_of_some_hash(source, root).then(|| Ok(Parts::bare(path, root)))
 }
 
 /// Refuses `CRC BYTES PATH`.

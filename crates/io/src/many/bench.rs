@@ -202,7 +202,7 @@ impl<'a> Bench<'a> {
         let (mut len, mut chains) = (file.len(), Vec::<Chain>::with_capacity(job.job.specs.len()));
         for spec in &job.job.specs {
             let message = spec.single_leaf(file.len()).expect("a single leaf");
-            let state = match self.set(spec.hash(), &chains) {
+            let state = match self.set(message.hash, &chains) {
                 Some(set) => {
                     len = file.len() + message.zeros;
                     self.sets[set].begin(row, message.prefix);

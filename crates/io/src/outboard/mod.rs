@@ -47,10 +47,10 @@ pub use update::{How, Updated, update};
 pub use verify::{Finding, verify};
 
 use crate::platform::{open_at_once, read_exact_at};
-use crate::{Error, Refusal};
-use mksum::outboard::{Header, MAGIC, Outboard, ReadAt};
+use crate::{Error, Options, Refusal, is_url};
+use mksum::outboard::{Header, MAGIC, Outboard, OutboardError, ReadAt};
 use std::fs::File;
-use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -118,6 +118,44 @@ impl Stored {
         Ok(Stored { path: path.into(), file, size: metadata.len() })
     }
 
+    /// Opens the file at a path, or the object at a URL for one of these options: that is copied to this machine first, because each
+    /// digest would be a request of its own.
+    ///
+    /// # Errors
+    /// As [`Stored::open`]; if the object cannot be fetched, is no outboard, or the copy cannot be written.
+    pub fn open_with(path: &Path, options: &Options) -> Result<Stored, Error> {
+        if !is_url(path) {
+            return Stored::open(path);
+        }
+        let write = |error| Error::Write { path: path.into(), error };
+        let (object, mut copy) = (crate::File::open(path, options)?, tempfile::tempfile().map_err(write)?);
+        let size = object.len();
+        let head = object.bytes(0..size.min(MAGIC.len() as u64))?;
+        if head != MAGIC {
+            return Err(Error::from_outboard(OutboardError::Magic, path));
+        }
+        let mut done = 0;
+        while done < size {
+            let end = size.min(done + Self::COPIED);
+            copy.write_all(&object.bytes(done..end)?).map_err(write)?;
+            done = end;
+        }
+        object.finish()?;
+        Ok(Stored { path: path.into(), file: copy, size })
+    }
+
+    /// The bytes that are copied at a time.
+    const COPIED: u64 = 8 << 20;
+
+    /// Writes a copy of all its bytes.
+    ///
+    /// # Errors
+    /// If the copy cannot be written.
+    pub fn copy_whole(&self, to: &Path) -> Result<(), Error> {
+        let written = File::create_new(to).and_then(|file| self.copy_to(0, self.size, &file));
+        written.map(drop).map_err(|error| Error::Write { path: to.into(), error })
+    }
+
     fn of(path: &Path, file: &File) -> Result<Stored, Error> {
         let fail = |error| Error::Open { path: path.into(), error };
         let file = file.try_clone().map_err(fail)?;
@@ -166,6 +204,14 @@ pub fn append(ranges: &mut Vec<Range<u64>>, range: Range<u64>) {
 /// If it cannot be read, is not an outboard, or is unfinished or damaged in its header.
 pub fn open(path: &Path) -> Result<Outboard<Stored>, Error> {
     opened(Stored::open(path)?, path)
+}
+
+/// Opens the outboard at a path or URL.
+///
+/// # Errors
+/// As [`open`] and [`Stored::open_with`].
+pub fn open_with(path: &Path, options: &Options) -> Result<Outboard<Stored>, Error> {
+    opened(Stored::open_with(path, options)?, path)
 }
 
 /// The outboard in `bytes`, which were read from `path`.

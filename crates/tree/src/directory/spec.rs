@@ -2,7 +2,7 @@
 
 use super::entry::{Entry, EntryError, encode};
 use crate::formats::Family;
-use crate::{Digest, Hash, Role, Spec, SpecError};
+use crate::{Algorithm, Digest, Role, Spec, SpecError};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -67,7 +67,7 @@ impl DirectorySpec {
     }
 
     /// The hash of both.
-    pub fn hash(&self) -> Hash {
+    pub fn hash(&self) -> Algorithm {
         self.tree.hash()
     }
 

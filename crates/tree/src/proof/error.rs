@@ -36,6 +36,9 @@ pub enum ProofError {
     },
     /// The format's splits move as the input grows, so that no node of the older tree is left.
     Moves,
+    /// The format's digests are CRCs, which prove nothing.
+    #[cfg(feature = "crc")]
+    Crc,
     /// The proof has fewer or more digests than its claim needs.
     Count {
         /// The number needed; `None`: more than there are.
@@ -99,6 +102,10 @@ impl fmt::Display for ProofError {
             ProofError::Moves => {
                 f.write_str("this format has no consistency proofs: all its nodes change as the input grows")
             }
+            #[cfg(feature = "crc")]
+            ProofError::Crc => f.write_str(
+                "this format has no proofs, because anybody can find other bytes with the same CRC: choose a format of a hash",
+            ),
             ProofError::Count { expected: Some(expected), found } => {
                 write!(f, "the proof must have {expected} digests, but has {found}")
             }

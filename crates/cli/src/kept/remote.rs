@@ -1,0 +1,55 @@
+//! Outboards in stores: written on this machine first.
+
+use crate::failure::Failure;
+use crate::tool::Tool;
+use mksum_io::outboard::Stored;
+use mksum_io::{Error, is_url};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+/// The outboard at a URL, and its copy in a folder of its own.
+pub struct Remote {
+    url: PathBuf,
+    folder: TempDir,
+}
+
+impl Remote {
+    /// The outboard at `target`, with a copy of it if it is there; `None` if that is no URL.
+    ///
+    /// # Errors
+    /// If another object is there, it cannot be fetched, or the copy cannot be written.
+    pub fn of(tool: &Tool, target: &Path) -> Result<Option<Remote>, Failure> {
+        if !is_url(target) {
+            return Ok(None);
+        }
+        let write = |error| Error::Write { path: target.into(), error };
+        let remote = Remote { url: target.into(), folder: TempDir::new().map_err(write)? };
+        match Stored::open_with(target, &tool.options) {
+            Ok(stored) => stored.copy_whole(&remote.copy())?,
+            Err(Error::Open { error, .. }) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(error.into()),
+        }
+        Ok(Some(remote))
+    }
+
+    /// Where it is.
+    pub fn url(&self) -> &Path {
+        &self.url
+    }
+
+    /// The path of the copy.
+    pub fn copy(&self) -> PathBuf {
+        self.folder.path().join("outboard.mkt")
+    }
+
+    /// Writes the copy to the store.
+    ///
+    /// # Errors
+    /// If it cannot be read, or the store does not take it.
+    pub fn put(&self, tool: &Tool) -> Result<(), Error> {
+        let Some(objects) = &tool.options.objects else { return Ok(()) };
+        let copy = std::fs::File::open(self.copy()).map_err(|error| Error::Open { path: self.copy(), error })?;
+        objects.put(&self.url, &copy)
+    }
+}

@@ -1,0 +1,195 @@
+//! Cyclic redundancy checks: `spec/crc.md`. Two of them join into that of both inputs, given the length of the second.
+//!
+//! A CRC detects accidents. It is no hash: anybody can find other bytes with the same one.
+
+use crc_fast::CrcAlgorithm;
+
+/// A cyclic redundancy check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Crc {
+    /// CRC-32/ISO-HDLC: that of zlib, gzip, PNG and SFV files.
+    Crc32,
+    /// CRC-32/ISCSI (RFC 3720, 12.1), Castagnoli's.
+    Crc32c,
+    /// CRC-64/NVME (NVM Express NVM Command Set Specification 1.0d, 5.2.1.3.4).
+    Crc64Nvme,
+}
+
+impl Crc {
+    /// Every CRC.
+    pub const ALL: [Crc; 3] = [Crc::Crc32, Crc::Crc32c, Crc::Crc64Nvme];
+
+    /// The name in format strings.
+    pub fn name(self) -> &'static str {
+        match self {
+            Crc::Crc32 => "crc32",
+            Crc::Crc32c => "crc32c",
+            Crc::Crc64Nvme => "crc64nvme",
+        }
+    }
+
+    /// The CRC with this name.
+    pub fn from_name(name: &str) -> Option<Crc> {
+        Crc::ALL.into_iter().find(|crc| crc.name() == name)
+    }
+
+    /// The size of a sum, in bytes.
+    pub const fn size(self) -> usize {
+        match self {
+            Crc::Crc32 | Crc::Crc32c => 4,
+            Crc::Crc64Nvme => 8,
+        }
+    }
+
+    /// The degree of the polynomial.
+    const fn width(self) -> u32 {
+        8 * self.size() as u32
+    }
+
+    /// The polynomial without its highest term, reflected: the highest bit is the coefficient of x^0.
+    const fn polynomial(self) -> u64 {
+        match self {
+            Crc::Crc32 => 0xedb8_8320,
+            Crc::Crc32c => 0x82f6_3b78,
+            Crc::Crc64Nvme => 0x9a6c_9329_ac4b_c9b5,
+        }
+    }
+
+    /// The product of two polynomials modulo this one's.
+    const fn multiply(self, factor: u64, mut other: u64) -> u64 {
+        let (mut product, mut bit) = (0, self.width());
+        while bit > 0 {
+            bit -= 1;
+            product ^= other & (factor >> bit & 1).wrapping_neg();
+            other = other >> 1 ^ self.polynomial() & (other & 1).wrapping_neg();
+        }
+        product
+    }
+
+    /// For each k from 0 to 63, x to the power of 8 · 2^k: what 2^k zero bytes multiply by.
+    const fn powers(self) -> [u64; 64] {
+        let mut powers = [0; 64];
+        powers[0] = 1 << (self.width() - 1 - 8);
+        let mut k = 1;
+        while k < powers.len() {
+            powers[k] = self.multiply(powers[k - 1], powers[k - 1]);
+            k += 1;
+        }
+        powers
+    }
+
+    /// The sum of bytes whose beginning has the sum `left` and whose last `len` bytes have the sum `right`.
+    ///
+    /// One multiplication for each bit that is set in `len`. zlib's `crc32_combine` is the same.
+    pub(crate) fn combine(self, left: u64, right: u64, len: u64) -> u64 {
+        static POWERS: [[u64; 64]; 3] = [Crc::Crc32.powers(), Crc::Crc32c.powers(), Crc::Crc64Nvme.powers()];
+        let set = POWERS[self as usize].iter().enumerate().filter(|(k, _)| len >> k & 1 == 1);
+        set.fold(left, |shifted, (_, &power)| self.multiply(power, shifted)) ^ right
+    }
+
+    /// Begins a sum of bytes.
+    pub(crate) fn begin(self) -> Running {
+        Running(crc_fast::Digest::new(match self {
+            Crc::Crc32 => CrcAlgorithm::Crc32IsoHdlc,
+            Crc::Crc32c => CrcAlgorithm::Crc32Iscsi,
+            Crc::Crc64Nvme => CrcAlgorithm::Crc64Nvme,
+        }))
+    }
+
+    /// The bytes of a sum, the most significant first.
+    pub(crate) fn bytes(self, value: u64) -> crate::Digest {
+        crate::Digest::new(&value.to_be_bytes()[8 - self.size()..])
+    }
+
+    /// The sum with these bytes.
+    pub(crate) fn value(self, digest: &crate::Digest) -> u64 {
+        digest.as_bytes().iter().fold(0, |value, &byte| value << 8 | u64::from(byte))
+    }
+}
+
+/// A sum of the bytes so far.
+#[derive(Clone, Debug)]
+pub(crate) struct Running(crc_fast::Digest);
+
+impl Running {
+    /// Appends bytes.
+    pub fn update(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// The sum.
+    pub fn value(&self) -> u64 {
+        self.0.finalize()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+    use proptest::prelude::*;
+
+    /// The definition, bit by bit.
+    fn slow(crc: Crc, bytes: &[u8]) -> u64 {
+        let ones = u64::MAX >> (64 - crc.width());
+        let mut state = ones;
+        for byte in bytes {
+            state ^= u64::from(*byte);
+            for _ in 0..8 {
+                state = if state & 1 == 1 { state >> 1 ^ crc.polynomial() } else { state >> 1 };
+            }
+        }
+        state ^ ones
+    }
+
+    fn fast(crc: Crc, bytes: &[u8]) -> u64 {
+        let mut running = crc.begin();
+        running.update(bytes);
+        running.value()
+    }
+
+    #[test]
+    fn the_published_check_values() {
+        for (crc, check) in
+            [(Crc::Crc32, 0xcbf4_3926), (Crc::Crc32c, 0xe306_9283), (Crc::Crc64Nvme, 0xae8b_1486_0a79_9888)]
+        {
+            assert_eq!((slow(crc, b"123456789"), fast(crc, b"123456789")), (check, check), "{crc:?}");
+            assert_eq!((fast(crc, b""), crc.combine(check, 0, 0)), (0, check), "{crc:?}");
+        }
+    }
+
+    #[test]
+    fn a_length_of_2_63_is_combined() {
+        // Twice 2^62 zero bytes are 2^63.
+        for crc in Crc::ALL {
+            let once = crc.combine(1, 0, 1 << 62);
+            assert_eq!(crc.combine(once, 0, 1 << 62), crc.combine(1, 0, 1 << 63), "{crc:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_split_has_the_sum_of_the_definition(
+            bytes in prop::collection::vec(any::<u8>(), 0..2000),
+            cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..5),
+        ) {
+            for crc in Crc::ALL {
+                let expected = slow(crc, &bytes);
+                prop_assert_eq!(fast(crc, &bytes), expected);
+                let mut cuts: Vec<_> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
+                cuts.extend([0, bytes.len()]);
+                cuts.sort_unstable();
+                let (mut joined, mut running) = (0, crc.begin());
+                for cut in cuts.windows(2) {
+                    let part = &bytes[cut[0]..cut[1]];
+                    joined = crc.combine(joined, fast(crc, part), part.len() as u64);
+                    running.update(part);
+                    prop_assert_eq!(running.value(), joined);
+                }
+                prop_assert_eq!(joined, expected);
+                prop_assert_eq!(crc.value(&crc.bytes(joined)), joined);
+            }
+        }
+    }
+}
