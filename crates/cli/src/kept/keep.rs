@@ -11,8 +11,8 @@ use crate::print::report;
 use crate::tool::Tool;
 use crate::walk::Rules;
 use crate::{json, report as figures};
-use mksum::outboard::{ForeignLayout, KeptLayout, Outboard};
-use mksum::{Root, Spec};
+use mksum::outboard::{ForeignLayout, KeptLayout, Outboard, OutboardError};
+use mksum::{Algorithm, Root, Spec};
 use mksum_cli::name::{self, Shown};
 use mksum_cli::range::merged;
 use mksum_cli::sum::{self, End, Style};
@@ -115,6 +115,9 @@ fn report_failure(tool: &Tool, args: &Keep, failure: &Failure) {
 
 fn one(batch: &mut Batch<'_>, spec: &Spec, path: PathBuf) -> Result<Did, Failure> {
     let (tool, args, begin) = (batch.tool, batch.args, Instant::now());
+    if let Algorithm::Crc(_) = spec.hash() {
+        return Err(Failure::refused(&path, OutboardError::Crc(spec.clone())));
+    }
     let file = File::open(&path, &tool.options)?;
     if args.output.is_none() && is_device(&path) {
         return Err(Failure::refused(&path, "a device: choose the path of its outboard with --output"));
