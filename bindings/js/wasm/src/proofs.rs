@@ -5,8 +5,8 @@ use crate::refusal::Refusal;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use mksum::{Memory, Plan, Spec};
 use mksum::proof::{Claim, Proof, Trusted};
+use mksum::{Memory, Plan, Spec};
 
 /// Returns an encoded proof of a claim about an input of `len` bytes, from the digests of its pieces, and from the bytes of the
 /// pieces in which the claim's range begins and ends: where they start, and the bytes.
