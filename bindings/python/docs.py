@@ -21,7 +21,7 @@ class ReadableBuffer:
 
 ReadableBuffer.__module__ = "collections.abc"
 '''
-# What the stub gets in place of `typing.overload`, of which no signature can be read: the last of the overloads, with the types of all.
+# Replaces `typing.overload` in the stub, whose signatures cannot be read: the last overload gets the types of all.
 OVERLOAD = '''
 import inspect as _inspect
 
@@ -34,7 +34,8 @@ def overload(function, _all={}):
         first.replace(annotation=union(signature.parameters[name].annotation for signature in signatures))
         for name, first in signatures[0].parameters.items()
     ]
-    function.__signature__ = _inspect.Signature(parameters, return_annotation=union(each.return_annotation for each in signatures))
+    returned = union(each.return_annotation for each in signatures)
+    function.__signature__ = _inspect.Signature(parameters, return_annotation=returned)
     return function
 '''
 
