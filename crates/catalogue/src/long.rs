@@ -20,7 +20,7 @@ pub(crate) fn is_long(facts: &Facts, specs: &[Spec]) -> bool {
 
 /// The first of the formats that divides long files.
 fn tree(specs: &[Spec]) -> Option<usize> {
-    specs.iter().position(|spec| spec.leaf() < LONG && spec.hash() != Hash::Md5)
+    specs.iter().position(|spec| spec.leaf() < LONG && spec.hash().as_hash().is_some_and(|hash| hash != Hash::Md5))
 }
 
 /// Hashes a file and keeps its tree: its roots in the order of the formats, one of which has an outboard.
