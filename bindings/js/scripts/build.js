@@ -70,8 +70,11 @@ function encode(bytes) {
     // A frequent value that is the code of a character is that character, which saves half a per cent with Brotli.
     const others = values.slice(0, characters.length);
     const take = (value) => others.splice(others.indexOf(value), 1)[0];
-    const own = characters.map((one) => (others.includes(one.charCodeAt(0)) ? take(one.charCodeAt(0)) : undefined));
-    const often = own.map((value) => value ?? others.shift());
+    const often = characters.map((one) => (others.includes(one.charCodeAt(0)) ? take(one.charCodeAt(0)) : undefined));
+    // The most frequent of the others get digits and letters: Brotli's model of text takes them for alike.
+    const isPlain = (at) => /[0-9A-Za-z]/.test(characters[at]);
+    const free = [...often.keys()].filter((at) => often[at] === undefined);
+    for (const at of [...free.filter(isPlain), ...free.filter((own) => !isPlain(own))]) often[at] = others.shift();
     const seldom = values.slice(characters.length).toSorted((one, other) => one - other);
     const texts = [];
     often.forEach((value, at) => (texts[value] = characters[at]));

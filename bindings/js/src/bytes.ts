@@ -76,6 +76,11 @@ function detached(cause: unknown): MksumError {
     return new MksumError("detached", "the buffer of these bytes was detached or shrunk", { cause });
 }
 
+/** Returns the error for an argument of another type. */
+export function unexpected(expectation: string, value: unknown): MksumError {
+    return new MksumError("argument", `${expectation}, found ${kind(value)}`);
+}
+
 /** Describes the type of a value, for a message. */
 export function kind(value: unknown): string {
     if (value === null || value === undefined) return String(value);
@@ -94,7 +99,7 @@ export function kind(value: unknown): string {
  * @throws {MksumError} `argument` if it is not a number; `length` if it is out of range.
  */
 export function integer(value: number, name: string, least = 0, most = Number.MAX_SAFE_INTEGER): number {
-    if (typeof value !== "number") throw new MksumError("argument", `${name}: expected a number, found ${kind(value)}`);
+    if (typeof value !== "number") throw unexpected(`${name}: expected a number`, value);
     if (!Number.isSafeInteger(value) || value < least || value > most) {
         throw new MksumError("length", `${name}: expected an integer from ${least} to ${most}, found ${value}`);
     }

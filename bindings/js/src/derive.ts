@@ -1,5 +1,5 @@
 import { algorithm, type Algorithm, type HashName } from "./algorithms.js";
-import { type Bytes, bytesOf, integer, kind } from "./bytes.js";
+import { type Bytes, bytesOf, integer, unexpected } from "./bytes.js";
 import { INPUT, running } from "./engine.js";
 import { MksumError } from "./errors.js";
 import { createHmac, type Digest, digest, hmac } from "./hash.js";
@@ -87,7 +87,7 @@ class Derivation {
         this.algorithm = algorithm(name);
         const { size, block } = this.algorithm;
         integer(iterations, "iterations", 1, 2 ** 32);
-        if (!Array.isArray(secrets)) throw new MksumError("argument", `expected an array, found ${kind(secrets)}`);
+        if (!Array.isArray(secrets)) throw unexpected("expected an array", secrets);
         // RFC 8018, 5.2, allows 2^32 - 1 digests; this limit fits into memory.
         this.blocks = Math.ceil(integer(length, "length", 1, 1 << 26) / size);
         try {
@@ -97,7 +97,7 @@ class Derivation {
         }
         for (const [index, secret] of secrets.entries()) {
             if (typeof secret !== "object" || secret === null) {
-                throw new MksumError("argument", `expected a password with its salt, found ${kind(secret)}`);
+                throw unexpected("expected a password with its salt", secret);
             }
             const { password, salt } = secret;
             let key = bytesOf(password);

@@ -1,5 +1,5 @@
 import { builtin } from "./builtin.js";
-import { kind } from "./bytes.js";
+import { unexpected } from "./bytes.js";
 import { release, running } from "./engine.js";
 import { MksumError } from "./errors.js";
 import { abortable, checked, iteratorOf, lengthOf, type Options, read } from "./input.js";
@@ -221,7 +221,7 @@ async function* inLanes<F extends Opened>(
 /** Checks that a value is a `Blob` or a path. */
 export function checkFile(file: FileLike): void {
     if (typeof file === "string" || file instanceof Blob) return;
-    throw new MksumError("argument", `expected a Blob, a File or a path, found ${kind(file)}`);
+    throw unexpected("expected a Blob, a File or a path", file);
 }
 
 /** Opens a file. */

@@ -1,4 +1,4 @@
-import { type Bytes, bytesOf, isBytes, kind } from "./bytes.js";
+import { type Bytes, bytesOf, isBytes, kind, unexpected } from "./bytes.js";
 import { MksumError } from "./errors.js";
 import type { Spec } from "./spec.js";
 
@@ -32,17 +32,17 @@ export interface Workers {
  */
 export function checked(options: Options): Options {
     if (typeof options !== "object" || options === null) {
-        throw new MksumError("argument", `options: expected an object, found ${kind(options)}`);
+        throw unexpected("options: expected an object", options);
     }
     const { signal, progress, pool } = options;
     if (pool !== undefined && typeof pool?.digestsOf !== "function") {
-        throw new MksumError("argument", `pool: expected a Pool, found ${kind(pool)}`);
+        throw unexpected("pool: expected a Pool", pool);
     }
     if (signal !== undefined && typeof signal?.throwIfAborted !== "function") {
-        throw new MksumError("argument", `signal: expected an AbortSignal, found ${kind(signal)}`);
+        throw unexpected("signal: expected an AbortSignal", signal);
     }
     if (progress !== undefined && typeof progress !== "function") {
-        throw new MksumError("argument", `progress: expected a function, found ${kind(progress)}`);
+        throw unexpected("progress: expected a function", progress);
     }
     return options;
 }
@@ -54,7 +54,7 @@ export function checked(options: Options): Options {
  */
 export function blobOf(file: Blob): Blob {
     if (file instanceof Blob) return file;
-    throw new MksumError("argument", `expected a Blob or File, found ${kind(file)}`);
+    throw unexpected("expected a Blob or File", file);
 }
 
 /** The length of a read from a `Blob`, in bytes. */
@@ -162,7 +162,7 @@ export function iteratorOf<T>(items: AsyncIterable<T> | Iterable<T>): Items<T> {
         throw failed(cause);
     }
     if (!iterator) {
-        throw new MksumError("argument", `expected bytes, a Blob, a stream or an iterable, found ${kind(items)}`);
+        throw unexpected("expected bytes, a Blob, a stream or an iterable", items);
     }
     const found = iterator;
     return {

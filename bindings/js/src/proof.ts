@@ -1,5 +1,4 @@
-import { type Bytes, bytesOf, integer, kind } from "./bytes.js";
-import { MksumError } from "./errors.js";
+import { type Bytes, bytesOf, integer, unexpected } from "./bytes.js";
 import { abortable, blobOf, checked, type Options, read } from "./input.js";
 import { answer, number, text, withBlocks, write } from "./memory.js";
 import { cover, digestsIn, pieceFor, type Subtree } from "./pieces.js";
@@ -167,12 +166,12 @@ export class Proof {
 /** Encodes the trusted data for the engine, as three lines. */
 function lines(trusted: Trusted | Root): string {
     if (typeof trusted !== "object" || trusted === null) {
-        throw new MksumError("argument", `expected a trusted root with its format, found ${kind(trusted)}`);
+        throw unexpected("expected a trusted root with its format", trusted);
     }
     const { spec, len } = trusted;
     const root = trusted instanceof Root ? trusted.text : trusted.root instanceof Root ? trusted.root.text : trusted.root;
     if (typeof root !== "string" || root.includes("\n")) {
-        throw new MksumError("argument", `expected a root as text, found ${kind(root)}`);
+        throw unexpected("expected a root as text", root);
     }
     return `${Spec.parse(spec).text}\n${root}\n${len === undefined ? "" : integer(len, "len")}`;
 }

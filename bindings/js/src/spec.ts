@@ -1,7 +1,6 @@
 import type { HashName } from "./algorithms.js";
-import { kind } from "./bytes.js";
+import { unexpected } from "./bytes.js";
 import { running } from "./engine.js";
-import { MksumError } from "./errors.js";
 import { fromHex } from "./hex.js";
 import { answer, number, text, write } from "./memory.js";
 
@@ -45,7 +44,7 @@ export class Spec {
     static parse(named: string | Spec): Spec {
         if (named instanceof Spec) return named;
         if (typeof named !== "string") {
-            throw new MksumError("argument", `expected a format's name, found ${kind(named)}`);
+            throw unexpected("expected a format's name", named);
         }
         const engine = running();
         const len = write(engine, named);
