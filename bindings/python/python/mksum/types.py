@@ -21,6 +21,7 @@ class Readable(Protocol):
 
     def read(self, size: int, /) -> "ReadableBuffer":
         """Returns at most `size` bytes, and none only at the end."""
+        ...
 
 
 class Progress(Protocol):
