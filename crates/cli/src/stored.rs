@@ -146,6 +146,10 @@ fn compare(tool: &Tool, args: &Run, job: &Job, (roots, wanted): (&[Root], &[Spec
 /// The sums of an object that can be compared.
 fn claims(stored: &StoredSums) -> Vec<Claim> {
     let mut claims = Vec::new();
+    let value = |wanted: &str| stored.sums.iter().find(|(name, _)| name == wanted).map(|(_, text)| &text[..]);
+    // S3 says so, and some of its kin do not write the number of parts behind the sum: the ETag has it.
+    let of_parts = value("x-amz-checksum-type") == Some("COMPOSITE");
+    let number = value("etag").and_then(|etag| etag.rfind('-').map(|at| &etag[at..])).unwrap_or_default();
     for (name, text) in &stored.sums {
         let mut add = |text: &str, claim: Option<(ClaimedRoot, Vec<Spec>)>| {
             let (name, text) = (name.clone(), text.to_string());
@@ -162,7 +166,9 @@ fn claims(stored: &StoredSums) -> Vec<Claim> {
             _ => {
                 // Of the object, or of its parts.
                 let Some(format) = name.strip_prefix("x-amz-checksum-") else { continue };
-                add(text, sum(format, text).or_else(|| composite(&format!("s3:{format}"), text, stored.len)));
+                let whole = sum(format, text).filter(|_| !of_parts);
+                let full = if text.contains('-') { text.clone() } else { format!("{text}{number}") };
+                add(text, whole.or_else(|| composite(&format!("s3:{format}"), &full, stored.len)));
             }
         }
     }
@@ -222,6 +228,14 @@ mod tests {
         let sha256 = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=";
         assert_eq!(read("x-amz-checksum-sha256", sha256), ["sha256"]);
         assert_eq!(read("x-amz-checksum-sha256", &format!("{sha256}-3")), ["s3:sha256:8MiB"]);
+        let parts = [
+            ("etag", format!("{hex}-3")),
+            ("x-amz-checksum-type", "COMPOSITE".into()),
+            ("x-amz-checksum-crc32", "AAAAAA==".into()),
+        ];
+        let sums = parts.map(|(name, value)| (name.to_string(), value)).to_vec();
+        let found = claims(&StoredSums { len: 20 << 20, version: String::new(), sums });
+        assert_eq!(found[1].specs[0].to_string(), "s3:crc32:8MiB");
         for (name, value) in
             [("etag", "0x8D4BCC2E4835CD0"), ("etag", ""), ("x-amz-checksum-type", "FULL_OBJECT"), ("content-md5", "x")]
         {

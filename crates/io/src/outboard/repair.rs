@@ -1,10 +1,10 @@
 //! Repair of a damaged file from a replica, checked by the outboard.
 
 use super::journal::Journal;
-use super::{Finding, append, verify};
+use super::{EXTENSION, Finding, append, verify, with_extension};
 use crate::file::zeros;
 use crate::platform::{evict, write_at};
-use crate::{Error, File, Input, Job, Options, Refusal, Replica, hash};
+use crate::{Error, File, Input, Job, Options, Refusal, Replica, hash, is_url};
 use mksum::Subtree;
 use mksum::outboard::{Checked, Header, Outboard, ReadAt};
 use std::fs::{self, OpenOptions, TryLockError};
@@ -54,7 +54,9 @@ pub fn repair<R: ReadAt>(
     options: &Options,
     report: &mut dyn FnMut(Repair),
 ) -> Result<Repaired, Error> {
-    let journal = Journal::new(place, &outboard.root());
+    // An outboard in a store has no place beside it: that of the file's own is taken.
+    let beside = if is_url(place) { with_extension(path, EXTENSION) } else { place.into() };
+    let journal = Journal::new(&beside, &outboard.root());
     let mut repaired = Repaired::default();
     let written_down = journal.read();
     repaired.resumed = written_down.is_some();
