@@ -23,10 +23,14 @@ struct Claim {
     name: String,
     /// Its value.
     text: String,
-    claimed: ClaimedRoot,
+    /// What it may mean: several where the store does not say whether it is the sum of the object or of its parts.
+    claimed: Vec<ClaimedRoot>,
     /// The formats that it may be in: several if the part size is not known.
     specs: Vec<Spec>,
 }
+
+/// The roots that a sum may mean, and their formats.
+type Claimed = (Vec<ClaimedRoot>, Vec<Spec>);
 
 /// The objects whose sums are asked for at a time, and the requests that run at once.
 const ASKED: usize = 256;
@@ -120,7 +124,7 @@ fn compare(tool: &Tool, args: &Run, job: &Job, (roots, wanted): (&[Root], &[Spec
     }
     for claim in claims {
         let mut found = roots.iter().filter(|root| claim.specs.contains(root.spec()));
-        match found.clone().find(|root| root.matches(&claim.claimed)) {
+        match found.clone().find(|root| claim.claimed.iter().any(|claimed| root.matches(claimed))) {
             Some(root) => {
                 if !wanted.contains(root.spec()) {
                     print(tool, args, url, root, seconds);
@@ -147,11 +151,11 @@ fn compare(tool: &Tool, args: &Run, job: &Job, (roots, wanted): (&[Root], &[Spec
 fn claims(stored: &StoredSums) -> Vec<Claim> {
     let mut claims = Vec::new();
     let value = |wanted: &str| stored.sums.iter().find(|(name, _)| name == wanted).map(|(_, text)| &text[..]);
-    // S3 says so, and some of its kin do not write the number of parts behind the sum: the ETag has it.
-    let of_parts = value("x-amz-checksum-type") == Some("COMPOSITE");
+    // S3 says whether a sum is that of the object or of its parts. Its kin may not, nor write the number of parts: the ETag has it.
+    let kind = value("x-amz-checksum-type");
     let number = value("etag").and_then(|etag| etag.rfind('-').map(|at| &etag[at..])).unwrap_or_default();
     for (name, text) in &stored.sums {
-        let mut add = |text: &str, claim: Option<(ClaimedRoot, Vec<Spec>)>| {
+        let mut add = |text: &str, claim: Option<Claimed>| {
             let (name, text) = (name.clone(), text.to_string());
             claims.extend(claim.map(|(claimed, specs)| Claim { name, text, claimed, specs }));
         };
@@ -164,11 +168,14 @@ fn claims(stored: &StoredSums) -> Vec<Claim> {
                 add(part, claim.and_then(|(format, text)| sum(format, text)));
             }),
             _ => {
-                // Of the object, or of its parts.
                 let Some(format) = name.strip_prefix("x-amz-checksum-") else { continue };
-                let whole = sum(format, text).filter(|_| !of_parts);
                 let full = if text.contains('-') { text.clone() } else { format!("{text}{number}") };
-                add(text, whole.or_else(|| composite(&format!("s3:{format}"), &full, stored.len)));
+                let of_parts =
+                    composite(&format!("s3:{format}"), &full, stored.len).filter(|_| kind != Some("FULL_OBJECT"));
+                let whole = sum(format, text).filter(|_| kind != Some("COMPOSITE"));
+                let (claimed, specs): (Vec<_>, Vec<_>) = whole.into_iter().chain(of_parts).unzip();
+                let found: Claimed = (claimed.concat(), specs.concat());
+                add(text, Some(found).filter(|(claimed, _)| !claimed.is_empty()));
             }
         }
     }
@@ -176,27 +183,27 @@ fn claims(stored: &StoredSums) -> Vec<Claim> {
 }
 
 /// The MD5 of an object, or of its parts; none if it is something else.
-fn etag(text: &str, len: u64) -> Option<(ClaimedRoot, Vec<Spec>)> {
+fn etag(text: &str, len: u64) -> Option<Claimed> {
     let spec: Spec = "md5".parse().ok()?;
     match spec.claimed_root(text) {
-        Ok(claimed) => Some((claimed, vec![spec])),
+        Ok(claimed) => Some((vec![claimed], vec![spec])),
         Err(_) => composite("s3:md5", text, len),
     }
 }
 
 /// A sum in base64.
-fn sum(format: &str, text: &str) -> Option<(ClaimedRoot, Vec<Spec>)> {
+fn sum(format: &str, text: &str) -> Option<Claimed> {
     let spec: Spec = format.parse().ok()?;
     let claimed = spec.claimed_root(&base16ct::lower::encode_string(&Base64::decode_vec(text).ok()?)).ok()?;
-    Some((claimed, vec![spec]))
+    Some((vec![claimed], vec![spec]))
 }
 
 /// A sum of the sums of parts.
-fn composite(format: &str, text: &str, len: u64) -> Option<(ClaimedRoot, Vec<Spec>)> {
+fn composite(format: &str, text: &str, len: u64) -> Option<Claimed> {
     let choice: Choice = format.parse().ok()?;
     let claimed = choice.spec().claimed_root(text).ok()?;
     let specs = choice.candidates(len, &claimed);
-    Some((claimed, specs))
+    Some((vec![claimed], specs))
 }
 
 fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {

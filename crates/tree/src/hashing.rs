@@ -6,6 +6,8 @@ use crate::Algorithm;
 use crate::crc::{Crc, Running};
 use crate::{Digest, Digests, Recipe, Spec};
 use alloc::borrow::Cow;
+#[cfg(feature = "crc")]
+use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 use mksum_lanes::{Hash, Messages, Streams, blake3, digests};
@@ -238,7 +240,9 @@ impl NodeHash {
             #[cfg(feature = "crc")]
             NodeHash::Crc { crc, parent: CrcParent::OfBytes } => ParentHasher::Combined { crc: *crc, value: 0 },
             #[cfg(feature = "crc")]
-            NodeHash::Crc { crc, parent: CrcParent::OfDigests } => ParentHasher::Summed { crc: *crc, sum: crc.begin() },
+            NodeHash::Crc { crc, parent: CrcParent::OfDigests } => {
+                ParentHasher::Summed { crc: *crc, sum: Box::new(crc.begin()) }
+            }
         }
     }
 
@@ -415,7 +419,7 @@ pub(crate) enum ParentHasher {
     #[cfg(feature = "crc")]
     Summed {
         crc: Crc,
-        sum: Running,
+        sum: Box<Running>,
     },
 }
 
