@@ -5,9 +5,12 @@ import { join } from "node:path";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { build } from "vite";
 
-/** Programs by the name of their row in the README, with the limit of each in KB (1000 bytes) with Brotli. */
+/**
+ * Programs by the name of their row in the README, with the limit of each in KB (1000 bytes) with Brotli. The order of the engine's
+ * functions depends on the path at which it is built, which changes the size of `mksum` by up to 0.3 KB.
+ */
 const PROGRAMS = {
-    "mksum": ['import * as all from "mksum"; globalThis.result = all;', 120],
+    "mksum": ['import * as all from "mksum"; globalThis.result = all;', 120.4],
     "mksum/fetch": ['import * as all from "mksum/fetch"; globalThis.result = all;', 117],
     "mksum/hashes": ['import * as all from "mksum/hashes"; globalThis.result = all;', 52],
     "mksum/md5": ['import { md5 } from "mksum/md5"; globalThis.result = md5(new Uint8Array(1));', 15],
