@@ -2,7 +2,7 @@
 
 use crate::args::{LIMIT, Rows, format_named, number};
 use merkle::{Proof, Prover};
-use mksum::{Digest, Hash, Spec};
+use mksum::{Algorithm, Digest, Hash, Spec};
 use std::io::{self, BufRead, BufWriter, Read, Write};
 
 /// Copies rows and completes each, up to the first that cannot be completed.
@@ -96,7 +96,7 @@ fn provable(name: &str) -> Result<Spec, String> {
     segment(name)?;
     let spec: Spec = name.parse().map_err(|error| format!("{error}"))?;
     match spec.hash() {
-        Hash::Sha256 => Ok(spec),
+        Algorithm::Hash(Hash::Sha256) => Ok(spec),
         _ => Err(format!("'{name}': proofs are over sha256")),
     }
 }
