@@ -1,11 +1,9 @@
 //! Files read side by side, each as it is at one moment.
 
 use mksum::{Root, Spec};
-use mksum_io::{Error, Facts, Input, Job, Options, hash_all};
-use std::collections::VecDeque;
+use mksum_io::{Error, Facts, Hashed, Input, Job, Options, hash_items};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
@@ -32,71 +30,24 @@ pub(crate) fn read_all<T: Send>(
     alone: &(dyn Fn(&Facts, &[Spec]) -> bool + Sync),
     mut each: impl FnMut(Wanted<T>, Read) -> ControlFlow<()>,
 ) {
-    let waiting: Mutex<VecDeque<Next<T>>> = Mutex::default();
-    let jobs = Jobs { files, waiting: &waiting, alone };
-    let mut ended = ControlFlow::Continue(());
-    hash_all(jobs, options, |_, result, _| {
-        options.meter.finish_file();
-        let mut result = Some(result);
-        while ended.is_continue() && result.is_some() {
-            match lock(&waiting).pop_front().expect("a file for each job") {
-                Next::Result(wanted, facts) => {
-                    let roots = result.take().expect("one result a job");
-                    let roots = roots.and_then(|roots| roots.into_iter().collect::<Result<Vec<_>, _>>());
-                    let read = roots.and_then(|roots| facts.check(&wanted.place).map(|()| (facts, roots)));
-                    ended = each(wanted, read);
-                }
-                Next::Unread(wanted, read) => ended = each(wanted, read),
-            }
-        }
-        ended
+    let items = files.map(|wanted| {
+        let facts = Facts::of(&wanted.place).map_err(|error| Error::Open { path: wanted.place.clone(), error });
+        let hashed = facts.as_ref().is_ok_and(|facts| {
+            wait_until_past(facts);
+            !alone(facts, &wanted.specs)
+        });
+        let job = hashed.then(|| Job::new(Input::Path(wanted.place.clone()), wanted.specs.clone()));
+        (job, (wanted, facts))
     });
-    for next in waiting.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        if let Next::Unread(wanted, read) = next
-            && ended.is_continue()
-        {
-            ended = each(wanted, read);
-        }
-    }
-}
-
-enum Next<T> {
-    /// The next result is of this file.
-    Result(Wanted<T>, Facts),
-    /// This file is not hashed here.
-    Unread(Wanted<T>, Read),
-}
-
-struct Jobs<'a, T, I> {
-    files: I,
-    waiting: &'a Mutex<VecDeque<Next<T>>>,
-    alone: &'a (dyn Fn(&Facts, &[Spec]) -> bool + Sync),
-}
-
-impl<T, I: Iterator<Item = Wanted<T>>> Iterator for Jobs<'_, T, I> {
-    type Item = Job;
-
-    fn next(&mut self) -> Option<Job> {
-        loop {
-            let wanted = self.files.next()?;
-            let facts = match Facts::of(&wanted.place) {
-                Ok(facts) => facts,
-                Err(error) => {
-                    let error = Error::Open { path: wanted.place.clone(), error };
-                    lock(self.waiting).push_back(Next::Unread(wanted, Err(error)));
-                    continue;
-                }
-            };
-            wait_until_past(&facts);
-            if (self.alone)(&facts, &wanted.specs) {
-                lock(self.waiting).push_back(Next::Unread(wanted, Ok((facts, Vec::new()))));
-                continue;
-            }
-            let job = Job::new(Input::Path(wanted.place.clone()), wanted.specs.clone());
-            lock(self.waiting).push_back(Next::Result(wanted, facts));
-            return Some(job);
-        }
-    }
+    hash_items(items, options, |(wanted, facts), hashed| {
+        let read = facts.and_then(|facts| {
+            let Some(Hashed { result, .. }) = hashed else { return Ok((facts, Vec::new())) };
+            options.meter.finish_file();
+            let roots = result?.into_iter().collect::<Result<Vec<_>, _>>()?;
+            facts.check(&wanted.place).map(|()| (facts, roots))
+        });
+        each(wanted, read)
+    });
 }
 
 /// Waits while a change could still have the time that the file has: a change after the reading would not be seen.
@@ -111,8 +62,4 @@ fn wait_until_past(facts: &Facts) {
     {
         thread::sleep(step - age);
     }
-}
-
-fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
-    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -17,9 +17,9 @@ use mksum_cli::sum::End;
 use mksum_cli::sumfile::{Entry, Lines, Malformed, Source, alternatives};
 use mksum_cli::utf16::Text;
 use mksum_io::reason;
-use mksum_io::{Error, Input, Job, Roots, Window, hash_all};
+use mksum_io::{Error, Hashed, Input, Job, Roots, Window, hash_items};
 use serde::Serialize;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufReader, ErrorKind, Read};
 use std::ops::ControlFlow;
@@ -188,7 +188,7 @@ struct Awaited {
 
 /// What the next line of the output is about.
 enum Next {
-    /// The result of the next job.
+    /// The result of a job.
     Result(Awaited),
     /// A file that is not read, and why.
     Refused(Entry, String),
@@ -213,8 +213,8 @@ fn check(
             return Tally { broken: true, ..Tally::default() };
         }
     };
-    let (tally, awaited) = (Mutex::new(Tally::default()), Mutex::new(VecDeque::new()));
-    let listing = Listing { tool, args, sum_file, lines, from_stdin, limits, listed, tally: &tally, next: &awaited };
+    let tally = Mutex::new(Tally::default());
+    let listing = Listing { tool, args, sum_file, lines, from_stdin, limits, listed, tally: &tally };
     let refused = |Entry { path, choice, claimed, range, .. }: Entry, why: &str, summary: &mut Summary| {
         let path = &*name::path(&path).expect("the line was read as one with a name");
         console.error(path, &why);
@@ -227,15 +227,19 @@ fn check(
             console.print_json(path, Record::new("error", (choice.spec(), range.map(window)), &claimed, None));
         }
     };
-    hash_all(listing, &tool.options, |job, result, _| {
-        let awaited = loop {
-            let next = lock(&awaited).pop_front();
-            match next.expect("a root for each job") {
-                Next::Result(awaited) => break awaited,
-                Next::Refused(entry, why) => refused(entry, &why, summary),
-                Next::Directory(entry) => directory(tool, args, &entry, &tally, summary),
+    hash_items(listing, &tool.options, |next, hashed| {
+        let awaited = match next {
+            Next::Result(awaited) => awaited,
+            Next::Refused(entry, why) => {
+                refused(entry, &why, summary);
+                return ControlFlow::Continue(());
+            }
+            Next::Directory(entry) => {
+                directory(tool, args, &entry, &tally, summary);
+                return ControlFlow::Continue(());
             }
         };
+        let Hashed { job, result, .. } = hashed.expect("a job for each result");
         let path = crate::print::path(&job.input);
         tool.options.meter.finish_file();
         let mut tally = lock(&tally);
@@ -292,13 +296,6 @@ fn check(
         summary.checked += 1;
         ControlFlow::Continue(())
     });
-    for next in awaited.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        match next {
-            Next::Refused(entry, why) => refused(entry, &why, summary),
-            Next::Directory(entry) => directory(tool, args, &entry, &tally, summary),
-            Next::Result(_) => {}
-        }
-    }
     tally.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -462,13 +459,12 @@ struct Listing<'a> {
     limits: &'a [&'a Below],
     listed: &'a mut Option<Listed>,
     tally: &'a Mutex<Tally>,
-    next: &'a Mutex<VecDeque<Next>>,
 }
 
 impl Iterator for Listing<'_> {
-    type Item = Job;
+    type Item = (Option<Job>, Next);
 
-    fn next(&mut self) -> Option<Job> {
+    fn next(&mut self) -> Option<Self::Item> {
         loop {
             let entry = match self.lines.next_entry() {
                 Ok(entry) => entry?,
@@ -482,11 +478,7 @@ impl Iterator for Listing<'_> {
                 Ok(entry) if self.from_stdin && entry.path == b"-" => {
                     self.malformed(&"the standard input cannot be both the sum file and a file that it lists");
                 }
-                Ok(entry) => {
-                    if let Some(job) = self.job(entry) {
-                        return Some(job);
-                    }
-                }
+                Ok(entry) => return Some(self.job(entry)),
                 Err(malformed) => {
                     lock(self.tally).without_format += u64::from(malformed == Malformed::NoFormat);
                     self.malformed(&malformed);
@@ -505,8 +497,8 @@ impl Listing<'_> {
         }
     }
 
-    /// The job for an entry; `None` if its file is not read.
-    fn job(&mut self, entry: Entry) -> Option<Job> {
+    /// What an entry asks for, with the job if its file is read.
+    fn job(&mut self, entry: Entry) -> (Option<Job>, Next) {
         let mut tally = lock(self.tally);
         tally.listed += 1;
         if entry.guessed {
@@ -519,26 +511,24 @@ impl Listing<'_> {
             let refused =
                 self.limits.iter().find_map(|below| below.refuses(path)).or_else(|| mode_of_shasum(&entry, path));
             if let Some(why) = refused {
-                lock(self.next).push_back(Next::Refused(entry, why));
-                return None;
+                return (None, Next::Refused(entry, why));
             }
             if let Some(listed) = self.listed {
                 listed.add(path);
             }
         }
         if entry.choice.directory().is_some() {
-            lock(self.next).push_back(Next::Directory(entry));
-            return None;
+            return (None, Next::Directory(entry));
         }
         let Entry { choice, claimed, range, .. } = entry;
         let part = range.map(window);
         let guesses = choice.guesses(&claimed);
         let len = if guesses { length(&input).map(|len| within(part, len)) } else { None };
         let specs = choice.candidates(len.unwrap_or(0), &claimed);
-        lock(self.next).push_back(Next::Result(Awaited { claimed, guessed: specs.len() > 1 }));
+        let next = Next::Result(Awaited { claimed, guessed: specs.len() > 1 });
         let mut job = Job::new(input, specs);
         job.window = part;
-        Some(job)
+        (Some(job), next)
     }
 }
 

@@ -11,11 +11,10 @@ use mksum::ordered::ordered;
 use mksum::{ClaimedRoot, Root, Spec};
 use mksum_cli::choice::Choice;
 use mksum_cli::name::Shown;
-use mksum_io::{Input, Job, StoredSums, hash_all, is_url};
+use mksum_io::{Hashed, Input, Job, StoredSums, hash_items, is_url};
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A sum that a store has of an object.
 struct Claim {
@@ -50,7 +49,6 @@ pub fn run(tool: &Tool, args: &Run) -> Exit {
     tool.console.flush_regularly();
     let wanted: Vec<_> =
         if args.choices.any() { tool.formats.iter().map(|choice| choice.spec().clone()).collect() } else { Vec::new() };
-    let awaited = Mutex::new(VecDeque::new());
     let mut walk = rules.walk(&args.files).filter_map(|input| match input {
         Ok(Input::Path(path)) if is_url(&path) => Some(path),
         Ok(input) => {
@@ -96,13 +94,12 @@ pub fn run(tool: &Tool, args: &Run) -> Exit {
         }
         let mut job = Job::new(Input::Path(url), specs);
         job.version = Some((stored.version, stored.len));
-        lock(&awaited).push_back(claims);
-        Some(job)
+        Some((Some(job), claims))
     });
-    hash_all(jobs, &tool.options, |job, roots, took| {
-        let claims = lock(&awaited).pop_front().unwrap_or_default();
+    hash_items(jobs, &tool.options, |claims, hashed| {
+        let Hashed { job, result, took } = hashed.expect("each has a job");
         tool.options.meter.finish_file();
-        match roots {
+        match result {
             Ok(roots) => {
                 let roots: Vec<_> = roots.into_iter().filter_map(Result::ok).collect();
                 compare(tool, args, job, (&roots, &wanted), &claims, took.as_secs_f64());
@@ -204,10 +201,6 @@ fn composite(format: &str, text: &str, len: u64) -> Option<Claimed> {
     let claimed = choice.spec().claimed_root(text).ok()?;
     let specs = choice.candidates(len, &claimed);
     Some((vec![claimed], specs))
-}
-
-fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
-    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

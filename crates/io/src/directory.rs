@@ -1,11 +1,10 @@
 //! The root of a directory, whose files are hashed side by side.
 
-use crate::entries::{Entries, EntryKind, Listed, Stamps, Unlisted};
-use crate::{Error, Input, Job, Options, Refusal, hash_all};
+use crate::entries::{Entries, EntryKind, Listed, Unlisted};
+use crate::{Error, Hashed, Input, Job, Options, Refusal, hash_items};
 use mksum::directory::{Content, DirectorySpec, Entry, Leaves};
-use std::collections::VecDeque;
 use std::fs;
-use std::mem;
+use std::iter;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -38,32 +37,40 @@ pub fn hash_directory(
     each: &mut dyn FnMut(&Entry<'_>),
 ) -> Result<Vec<Leaves>, Vec<Error>> {
     let skip = Box::new(|path: &[u8], _: &Path, _: &_| path == KEPT_FOLDER.as_bytes());
-    let entries = Entries::checked(directory, skip).map_err(|error| vec![error])?;
-    let walk = Walk::default();
+    let mut entries = Entries::checked(directory, skip).map_err(|error| vec![error])?;
     let mut growing = Growing { leaves: specs.iter().map(Leaves::new).collect(), errors: Vec::new() };
     let files = specs.iter().map(|spec| spec.file().clone()).collect::<Vec<_>>();
-    let jobs = Jobs { entries, files, walk: &walk };
-    hash_all(jobs, options, |_, result, _| {
-        options.meter.finish_file();
-        loop {
-            let next = lock(&walk.next).pop_front().expect("an entry for each job");
-            let Next::File(listed) = next else {
-                growing.add(next, each);
-                continue;
-            };
-            let roots = result.and_then(|roots| roots.into_iter().collect::<Result<Vec<_>, _>>());
-            let roots = roots.and_then(|roots| listed.facts.check(&listed.place).map(|()| roots));
-            match roots {
-                Ok(roots) => growing.push(&listed, &mut roots.into_iter().map(Content::File), each),
-                Err(error) => growing.fail(error),
+    // The directories as they were when they were listed, at the end of the walk.
+    let ended = Mutex::new(None);
+    let items = iter::from_fn(|| {
+        let Some(entry) = entries.next() else {
+            *lock(&ended) = entries.take_stamps();
+            return None;
+        };
+        Some(match entry {
+            Ok(listed) if listed.facts.kind == EntryKind::File => {
+                (Some(Job::new(Input::Path(listed.place.clone()), files.clone())), Next::File(listed))
             }
-            break;
+            Ok(listed) => (None, other(listed)),
+            Err(Unlisted { error, .. }) => (None, Next::Failed(error)),
+        })
+    });
+    hash_items(items.fuse(), options, |next, hashed| {
+        match (next, hashed) {
+            (Next::File(listed), Some(Hashed { result, .. })) => {
+                options.meter.finish_file();
+                let roots = result.and_then(|roots| roots.into_iter().collect::<Result<Vec<_>, _>>());
+                match roots.and_then(|roots| listed.facts.check(&listed.place).map(|()| roots)) {
+                    Ok(roots) => growing.push(&listed, &mut roots.into_iter().map(Content::File), each),
+                    Err(error) => growing.fail(error),
+                }
+            }
+            (next, _) => growing.add(next, each),
         }
         if growing.errors.len() < Growing::MOST { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     });
-    mem::take(&mut *lock(&walk.next)).into_iter().for_each(|next| growing.add(next, each));
     if growing.errors.is_empty()
-        && let Some(stamps) = &*lock(&walk.ended)
+        && let Some(stamps) = &*lock(&ended)
         && let Err(error) = stamps.check()
     {
         growing.fail(error);
@@ -71,55 +78,15 @@ pub fn hash_directory(
     if growing.errors.is_empty() { Ok(growing.leaves) } else { Err(growing.errors) }
 }
 
-/// What the jobs leave for their results.
-#[derive(Default)]
-struct Walk {
-    /// The directories as they were when they were listed, at the end of the walk.
-    ended: Mutex<Option<Stamps>>,
-    next: Mutex<VecDeque<Next>>,
-}
-
 /// What comes next in the order of paths.
 enum Next {
-    /// A file, with the next result.
+    /// A file, which has a job.
     File(Listed),
     /// A directory.
     Directory(Listed),
     /// A link and its text.
     Link(Listed, PathBuf),
     Failed(Error),
-}
-
-/// The files of a walk as jobs.
-struct Jobs<'a> {
-    entries: Entries,
-    files: Vec<mksum::Spec>,
-    walk: &'a Walk,
-}
-
-impl Iterator for Jobs<'_> {
-    type Item = Job;
-
-    fn next(&mut self) -> Option<Job> {
-        loop {
-            let Some(entry) = self.entries.next() else {
-                *lock(&self.walk.ended) = self.entries.take_stamps();
-                return None;
-            };
-            let (next, job) = match entry {
-                Ok(listed) if listed.facts.kind == EntryKind::File => {
-                    let job = Job::new(Input::Path(listed.place.clone()), self.files.clone());
-                    (Next::File(listed), Some(job))
-                }
-                Ok(listed) => (other(listed), None),
-                Err(Unlisted { error, .. }) => (Next::Failed(error), None),
-            };
-            lock(&self.walk.next).push_back(next);
-            if job.is_some() {
-                return job;
-            }
-        }
-    }
 }
 
 /// An entry that is no file.
@@ -152,10 +119,10 @@ impl Growing {
 
     fn add(&mut self, next: Next, each: &mut dyn FnMut(&Entry<'_>)) {
         match next {
-            Next::Directory(listed) => self.push(&listed, &mut std::iter::repeat(Content::Directory), each),
+            Next::Directory(listed) => self.push(&listed, &mut iter::repeat(Content::Directory), each),
             Next::Link(listed, text) => {
                 let text = text.as_os_str().as_encoded_bytes();
-                self.push(&listed, &mut std::iter::repeat(Content::Link(text)), each);
+                self.push(&listed, &mut iter::repeat(Content::Link(text)), each);
             }
             Next::Failed(error) => self.fail(error),
             Next::File(listed) => self.fail(Error::Stopped { path: listed.place }),

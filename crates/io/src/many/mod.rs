@@ -1,7 +1,10 @@
 //! Many inputs: short ones and those of one chain side by side in the lanes of each thread, the others one after the other.
 
 mod bench;
+mod items;
 mod queue;
+
+pub use items::{Hashed, hash_items};
 
 use crate::jobs::{hash_file, hash_opened, open_job};
 use crate::open::{Opened, open_short};
