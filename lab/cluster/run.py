@@ -18,7 +18,6 @@ import pathlib
 import random
 import resource
 import shutil
-import socket
 import statistics
 import subprocess
 import sys
@@ -29,8 +28,10 @@ import warnings
 import boto3
 import mksum
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+TREE = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(TREE / "lab"), str(TREE / "scripts")]
 import results
+from stores import KEYS, free_port, serving
 
 MIB = 1 << 20
 FORMAT = "blake3"
@@ -40,34 +41,23 @@ CASES = {
     "spark": "eight objects in tasks of 256 MiB: the tool, and a Spark job in a session that is warm",
     "driver": "the memory of Spark's driver after a job over sparse files of 1 GiB and of 16 GiB: Python's peak, the JVM's heap",
 }
-KEYS = {"AWS_ACCESS_KEY_ID": "an-id", "AWS_SECRET_ACCESS_KEY": "a-secret", "AWS_REGION": "us-east-1"}
 
 
 @contextlib.contextmanager
 def store(program, folder):
     """Runs versitygw, and yields a client; the environment has its address."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     for name in ("root", "side"):
         (folder / name).mkdir()
     keys = ["--access", KEYS["AWS_ACCESS_KEY_ID"], "--secret", KEYS["AWS_SECRET_ACCESS_KEY"]]
     own = ["--port", f"127.0.0.1:{port}", "--quiet", "--keep-alive", "posix", "--sidecar", folder / "side", folder / "root"]
     command = [program, *keys, *own]
-    process = subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        for _ in range(200):
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
-                break
-            time.sleep(0.05)
+    with serving(*command, port=port):
         os.environ.update({**KEYS, "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}"})
         # It finds the address and the keys in the environment.
         client = boto3.client("s3", region_name=KEYS["AWS_REGION"], config=boto3.session.Config(max_pool_connections=32))
         client.create_bucket(Bucket="bucket")
         yield client
-    finally:
-        process.terminate()
-        process.wait()
 
 
 def put(client, key, size):

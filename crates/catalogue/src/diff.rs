@@ -180,11 +180,13 @@ impl Catalogue {
                 }
             }
         });
-        let pages = receive.into_iter().flat_map(|page| match page {
-            Ok(page) => Either::Page(page.into_iter()),
-            Err(error) => Either::Failed(Some(error)),
-        });
-        Box::new(pages)
+        Box::new(receive.into_iter().flat_map(|page| {
+            let (page, error) = match page {
+                Ok(page) => (page, None),
+                Err(error) => (Vec::new(), Some(Err(error))),
+            };
+            page.into_iter().map(Ok).chain(error)
+        }))
     }
 
     /// The next entries after a path.
@@ -213,23 +215,6 @@ impl Catalogue {
         match refusal {
             None => Ok(page),
             Some((row, why)) => Err(Error::Row { path: self.path().into(), row, why }),
-        }
-    }
-}
-
-/// The entries of a page, or why there are none.
-enum Either {
-    Page(std::vec::IntoIter<Known>),
-    Failed(Option<Error>),
-}
-
-impl Iterator for Either {
-    type Item = Result<Known, Error>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        match self {
-            Either::Page(page) => page.next().map(Ok),
-            Either::Failed(error) => error.take().map(Err),
         }
     }
 }

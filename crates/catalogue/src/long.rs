@@ -52,8 +52,7 @@ pub(crate) fn keep_long(
     let mut roots = Vec::new();
     if !others.is_empty() {
         options.meter.expect(facts.size);
-        let read = hash(&Job::new(Input::Path(place.into()), others), options)?;
-        roots = read.into_iter().collect::<Result<Vec<_>, _>>()?;
+        roots = roots_of(place, others, options)?;
     }
     facts.check(place)?;
     let mut kept: Vec<_> = roots.into_iter().map(|root| Kept::new(root, "keep", None)).collect();
@@ -93,11 +92,14 @@ pub(crate) fn damage(
 
 /// The roots of a long file in the formats of those that were kept, all of it read.
 pub(crate) fn long_roots(place: &Path, facts: &Facts, kept: &[Kept], options: &Options) -> Result<Vec<Root>, Error> {
-    let specs = kept.iter().map(|kept| kept.root.spec().clone()).collect();
-    let roots = hash(&Job::new(Input::Path(place.into()), specs), options)?;
-    let roots = roots.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let roots = roots_of(place, kept.iter().map(|kept| kept.root.spec().clone()).collect(), options)?;
     facts.check(place)?;
     Ok(roots)
+}
+
+/// The roots of a file in some formats, all of it read.
+pub(crate) fn roots_of(place: &Path, specs: Vec<Spec>, options: &Options) -> Result<Vec<Root>, mksum_io::Error> {
+    hash(&Job::new(Input::Path(place.into()), specs), options)?.into_iter().collect()
 }
 
 /// Removes the outboards that no root has.

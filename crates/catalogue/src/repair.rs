@@ -1,11 +1,11 @@
 //! Damaged files of a directory, repaired from copies.
 
 use crate::compare::{Found, Scope, compare};
-use crate::long::{damage, is_long, outboard};
+use crate::long::{damage, is_long, outboard, roots_of};
 use crate::reading::{Wanted, read_all};
 use crate::{Catalogue, Error, Kept, Row};
 use mksum_io::outboard::{Repair, repair as repair_long};
-use mksum_io::{EntryKind, Facts, Input, Job, Options, hash, open_replica};
+use mksum_io::{EntryKind, Facts, Options, open_replica};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::{ControlFlow, Range};
@@ -165,8 +165,7 @@ fn mend_whole(
     }
     let ranges = write_differences(place, &copy).map_err(|error| mksum_io::reason(&error))?;
     let specs = kept.iter().map(|kept| kept.root.spec().clone()).collect();
-    let roots = hash(&Job::new(Input::Path(place.into()), specs), options).map_err(words)?;
-    let roots = roots.into_iter().collect::<Result<Vec<_>, _>>().map_err(words)?;
+    let roots = roots_of(place, specs, options).map_err(words)?;
     match kept.iter().all(|kept| roots.contains(&kept.root)) {
         true => Ok((ranges, len)),
         false => Err("bytes that were repaired are damaged again when they are read back".into()),

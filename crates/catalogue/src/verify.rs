@@ -141,9 +141,8 @@ impl Verifying<'_> {
         let mut given = 0_u64;
         let jobs = files.map_while(|(place, path, facts)| {
             // The last file goes over the limit; what is in the lanes is finished.
-            if given > 0
-                && (given >= limited.bytes || limited.deadline.is_some_and(|deadline| Instant::now() >= deadline))
-            {
+            let left = Left { bytes: limited.bytes.saturating_sub(given), ..limited };
+            if given > 0 && left.is_over() {
                 return None;
             }
             given = given.saturating_add(facts.size.max(1));

@@ -29,8 +29,8 @@ macro_rules! refused {
 }
 
 refused! {
-    keep: run(Keep), run_update(Update);
-    status: run(Status);
+    keep: run(Keep), run_update(Catalogued);
+    status: run(Catalogued);
     verify: run(Verify);
     repair: run(Repair);
     export: run(Export);

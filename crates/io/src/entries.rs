@@ -1,7 +1,7 @@
 //! All entries of a directory, in the order of their paths' bytes.
 
 use crate::platform::Stamp;
-use crate::{Error, paths};
+use crate::{Error, paths, platform};
 use std::fs::{self, Metadata};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -95,6 +95,16 @@ pub struct Listed {
     pub place: PathBuf,
     /// What the system says about it.
     pub facts: Facts,
+}
+
+impl Listed {
+    /// Asks whether this process may read the file, without opening it. Systems other than Unix tell that only of an open file.
+    ///
+    /// # Errors
+    /// If it may not.
+    pub fn check_access(&self) -> Result<(), Error> {
+        platform::check_access(&self.place).map_err(|error| Error::Open { path: self.place.clone(), error })
+    }
 }
 
 /// The names that are left out: of paths below the directory.

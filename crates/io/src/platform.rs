@@ -33,6 +33,22 @@ pub(crate) fn open_at_once(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
+/// Asks whether this process may read a file, without opening it; only Unix tells that.
+///
+/// # Errors
+/// Why it may not, or why the file is not found.
+pub(crate) fn check_access(path: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        Ok(rustix::fs::access(path, rustix::fs::Access::READ_OK)?)
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = path;
+        Ok(())
+    }
+}
+
 /// Whether the file takes no room on a disk, although it is not empty.
 pub(crate) fn is_unstored(metadata: &Metadata) -> bool {
     #[cfg(unix)]

@@ -5,29 +5,9 @@ use super::{Choices, Help, Reading};
 use clap::{ValueEnum, ValueHint};
 use std::path::PathBuf;
 
-/// `mksum status`.
+/// `mksum status` and `mksum update`.
 #[derive(Debug, clap::Args)]
-pub struct Status {
-    /// A directory that has a catalogue (mksum keep -r DIR)
-    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
-    pub directory: PathBuf,
-    /// Path of the catalogue [default: DIR/.mksum/catalogue]
-    #[arg(short, long, value_name = "PATH", value_hint = ValueHint::FilePath)]
-    pub catalogue: Option<PathBuf>,
-    /// Print one JSON object per line (spec/json.md)
-    #[arg(long, help_heading = "Output")]
-    pub json: bool,
-    /// Options for reading.
-    #[command(flatten)]
-    pub reading: Reading,
-    /// The command's own help.
-    #[command(flatten)]
-    pub help: Help,
-}
-
-/// `mksum update`.
-#[derive(Debug, clap::Args)]
-pub struct Update {
+pub struct Catalogued {
     /// A directory that has a catalogue (mksum keep -r DIR)
     #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub directory: PathBuf,

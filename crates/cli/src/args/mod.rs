@@ -10,7 +10,7 @@ mod repair;
 
 #[cfg(feature = "catalogue")]
 pub use catalogue::Form;
-pub use catalogue::{Export, Status, Update};
+pub use catalogue::{Catalogued, Export};
 pub use groups::{Choices, Directories, Help, Io, Reading, Symlinks};
 pub use kept::{Diff, Keep, Verify};
 pub use merklize::Merklize;
@@ -132,10 +132,10 @@ pub enum Command {
     Verify(Verify),
     /// Report what in a directory is new, changed, moved or gone, without reading files
     #[command(after_long_help = exits("nothing differs from the catalogue", "something differs, or could not be looked at"))]
-    Status(Status),
+    Status(Catalogued),
     /// Bring a directory's catalogue up to date: only new and changed files are read
     #[command(after_long_help = exits("the catalogue is up to date", "a file is damaged, is being written or could not be read"))]
-    Update(Update),
+    Update(Catalogued),
     /// Print the entries of a catalogue as a sum file, a BagIt manifest or JSON
     #[command(after_long_help = exits("all entries were printed", "the catalogue could not be read"))]
     Export(Export),

@@ -1,7 +1,7 @@
 //! `mksum keep -r` and `mksum update`: a catalogue is made, and brought up to date.
 
 use super::{State, open, print, report, shown_path, summary, wait};
-use crate::args::{Keep, Symlinks, Update};
+use crate::args::{Catalogued, Keep, Symlinks};
 use crate::exit::{Exit, usage};
 use crate::json;
 use crate::tool::Tool;
@@ -53,7 +53,7 @@ pub fn run(tool: &Tool, args: &Keep) -> Exit {
 }
 
 /// Brings a catalogue up to date.
-pub fn run_update(tool: &Tool, args: &Update) -> Exit {
+pub fn run_update(tool: &Tool, args: &Catalogued) -> Exit {
     tool.console.use_json(args.json);
     tool.console.flush_regularly();
     let _progress = tool.progress(|| [None].into_iter());

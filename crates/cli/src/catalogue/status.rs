@@ -1,7 +1,7 @@
 //! `mksum status`: what differs from a catalogue, without reading any content.
 
 use super::{State, open, print, report, shown_path, summary};
-use crate::args::Status;
+use crate::args::Catalogued;
 use crate::exit::Exit;
 use crate::tool::Tool;
 use mksum_catalogue::{Access, Catalogue, Error, Found, Row, Scope, compare};
@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 /// Prints a line for each file and link that differs; fails if there is one.
-pub fn run(tool: &Tool, args: &Status) -> Exit {
+pub fn run(tool: &Tool, args: &Catalogued) -> Exit {
     tool.console.use_json(args.json);
     if let Some(catalogue) = open(tool, &args.directory, args.catalogue.as_ref(), Access::Read)
         && let Err(error) = status(tool, args.json, &args.directory, &catalogue)
@@ -34,6 +34,16 @@ fn status(tool: &Tool, json: bool, directory: &Path, catalogue: &Catalogue) -> R
     let (mut found, mut same, mut unknown) = (BTreeMap::new(), 0_u64, 0_u64);
     let formats = catalogue.formats().len() as u64;
     compare(catalogue, &Scope::new(directory, catalogue.path()), &mut |entry| {
+        let listed = match &entry {
+            Found::Same(listed, _) | Found::Changed(listed, _) | Found::New(listed) => Some(listed),
+            _ => None,
+        };
+        if let Some(listed) = listed.filter(|listed| listed.facts.kind == EntryKind::File)
+            && let Err(error) = listed.check_access()
+        {
+            found.insert(listed.path.clone(), Differs::Unreadable(error));
+            return Ok(());
+        }
         match entry {
             Found::Same(listed, row) if listed.facts.kind == EntryKind::File && row.roots < formats => {
                 found.insert(listed.path, Differs::New(listed.facts));
