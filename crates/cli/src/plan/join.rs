@@ -26,24 +26,24 @@ pub fn run(tool: &Tool, args: &Args, plan: &Path) -> Exit {
     };
     let mut joining = Joining { tool, args, ledger: &ledger, seen: HashSet::new(), current: None };
     let (mut rows, mut end) = (0_u64, None::<End>);
-    let keyed = |line| match line {
-        Line::Row(row) => {
-            let key = ledger.keys.row(&row);
-            (Line::Row(row), key)
-        }
-        line => (line, (0, 0)),
+    let found = |line| {
+        let found = match &line {
+            Line::Row(row) => ledger.find(ledger.keys.row(row)),
+            _ => Found::Nothing,
+        };
+        (line, found)
     };
-    let read = lines.each(tool.options.threads, keyed, |number, (line, key)| {
+    let read = lines.each(tool.options.threads, found, |number, _, (line, found)| {
         match line {
             _ if end.is_some() => {
                 return Err(format!("{number}: a row after the end of the plan: join one plan at a time"));
             }
             Line::Row(row) if row.digest.is_none() => {
                 rows += 1;
-                joining.add(*row, key, number);
+                joining.add(*row, found, number);
             }
             Line::Row(_) => fail(plan, &format_args!("{number}: a row of a ledger: a plan has rows without digests")),
-            Line::End(found) => end = Some(found),
+            Line::End(last) => end = Some(last),
             Line::Wrong(why) => fail(plan, &format_args!("{number}: {why}")),
         }
         Ok(())
@@ -90,8 +90,8 @@ struct Current {
 }
 
 impl Joining<'_> {
-    /// Adds a row of the plan, with its keys and the number of its line.
-    fn add(&mut self, row: Row, key: (u128, u64), number: u64) {
+    /// Adds a row of the plan, with what the ledger has of it and the number of its line.
+    fn add(&mut self, row: Row, found: Found<'_>, number: u64) {
         if self.current.as_ref().is_none_or(|current| !row.is_beside(&current.first)) {
             self.input();
             let spec = match row.format.parse::<Spec>() {
@@ -106,7 +106,7 @@ impl Joining<'_> {
         let Some(current) = &mut self.current else { return };
         // After the first reason why there is no root, the others do not matter.
         if current.rows < u64::MAX
-            && let Err(why) = current.add(&row, number, self.ledger.find(key))
+            && let Err(why) = current.add(&row, number, found)
         {
             current.rows = u64::MAX;
             self.refuse(&row, &why);

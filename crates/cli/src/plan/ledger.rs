@@ -1,6 +1,6 @@
 //! Ledgers: the digests of parts, by what they are of.
 
-use super::rows::{Keys, Line, Lines, Row};
+use super::rows::{Keys, Line, Lines, Row, row};
 use crate::tool::Tool;
 use crate::walk;
 use mksum::Digest;
@@ -72,14 +72,14 @@ impl Ledger {
     fn read(&mut self, path: &Path, threads: usize) -> Result<(), String> {
         let keys = self.keys.clone();
         let read = |line| match line {
-            Line::Row(row) if row.digest.is_some() => Read::Row(keys.row(&row), digest(&row), row),
+            Line::Row(row) if row.digest.is_some() => Read::Row(keys.row(&row), digest(&row)),
             Line::Row(_) | Line::End(_) => Read::OfPlan,
             Line::Wrong(why) => Read::Wrong(why),
         };
-        open(path)?.each(threads, read, |number, read| {
+        open(path)?.each(threads, read, |number, text, read| {
             match read {
-                Read::Row(key, digest, row) => {
-                    digest.and_then(|digest| self.add(key, &digest, &row)).map_err(|why| format!("{number}: {why}"))?;
+                Read::Row(key, digest) => {
+                    digest.and_then(|digest| self.add(key, &digest, text)).map_err(|why| format!("{number}: {why}"))?;
                 }
                 Read::OfPlan => return Err(format!("{number}: a row of a plan: a ledger has rows with digests")),
                 Read::Wrong(why) => {
@@ -91,7 +91,8 @@ impl Ledger {
         })
     }
 
-    fn add(&mut self, (part, version): (u128, u64), digest: &Digest, row: &Row) -> Result<(), String> {
+    /// Adds the digest of a row, whose line is there for messages.
+    fn add(&mut self, (part, version): (u128, u64), digest: &Digest, text: &[u8]) -> Result<(), String> {
         let digest = digest.as_bytes();
         let at =
             u32::try_from(self.digests.len() / UNIT).map_err(|_| "there are too many digests to be held in memory")?;
@@ -106,17 +107,14 @@ impl Ledger {
             Entry::Occupied(known) => {
                 let known = known.get();
                 let before = &self.digests[known.at as usize * UNIT..][..known.size.into()];
+                let what = || row(text).map_or_else(String::new, |row| format!("{} of {}", row.range(), name(&row)));
                 if known.version != place.version {
-                    return Err(format!(
-                        "{} of {} are there in two versions: start a new ledger",
-                        row.range(),
-                        name(row)
-                    ));
+                    return Err(format!("{} are there in two versions: start a new ledger", what()));
                 }
                 // The same part may be hashed twice.
                 match before == digest {
                     true => Ok(()),
-                    false => Err(format!("{} of {} have two digests: hash them again", row.range(), name(row))),
+                    false => Err(format!("{} have two digests: hash them again", what())),
                 }
             }
         }
@@ -135,7 +133,7 @@ impl Ledger {
 /// A line of a ledger.
 enum Read {
     /// A row: its keys and its digest, or what is wrong with that.
-    Row((u128, u64), Result<Digest, String>, Box<Row>),
+    Row((u128, u64), Result<Digest, String>),
     OfPlan,
     Wrong(String),
 }

@@ -219,10 +219,16 @@ impl Batch {
         }
         Ok((!batch.lines.is_empty()).then_some(batch))
     }
+
+    /// The number of each line, the line, and whether it had an end.
+    fn lines(&self) -> impl Iterator<Item = (u64, &[u8], bool)> {
+        let starts = iter::once(0).chain(self.lines.iter().map(|(_, end, _)| *end));
+        starts.zip(&self.lines).map(|(start, &(number, end, ended))| (number, &self.bytes[start..end], ended))
+    }
 }
 
 impl<R: BufRead + Send> Lines<R> {
-    /// Hands over what `of` makes of each line, and the number of the line, in order: lines are parsed on so many threads.
+    /// Hands over the number of each line, the line, and what `of` makes of it, in order: lines are parsed on so many threads.
     ///
     /// # Errors
     /// If the lines cannot be read, or `take` refuses one.
@@ -230,7 +236,7 @@ impl<R: BufRead + Send> Lines<R> {
         mut self,
         threads: usize,
         of: impl Fn(Line) -> T + Sync,
-        mut take: impl FnMut(u64, T) -> Result<(), String>,
+        mut take: impl FnMut(u64, &[u8], T) -> Result<(), String>,
     ) -> Result<(), String> {
         let mut ended = false;
         let batches = iter::from_fn(|| {
@@ -238,14 +244,10 @@ impl<R: BufRead + Send> Lines<R> {
             ended = batch.is_err();
             batch.transpose()
         });
-        let parsed = |(): &mut (), batch: Result<Batch, String>| -> Result<Vec<(u64, T)>, String> {
-            let Batch { bytes, lines } = batch?;
-            let starts = iter::once(0).chain(lines.iter().map(|(_, end, _)| *end));
-            let lines = starts.zip(&lines).map(|(start, &(number, end, ended))| {
-                let (line, _) = parse(&bytes[start..end], ended);
-                (number, of(line))
-            });
-            Ok(lines.collect())
+        let parsed = |(): &mut (), batch: Result<Batch, String>| -> Result<(Batch, Vec<T>), String> {
+            let batch = batch?;
+            let items = batch.lines().map(|(_, text, ended)| of(parse(text, ended).0)).collect();
+            Ok((batch, items))
         };
         ordered(
             threads,
@@ -254,9 +256,10 @@ impl<R: BufRead + Send> Lines<R> {
             || (),
             parsed,
             |results| {
-                for lines in results {
-                    for (number, line) in lines? {
-                        take(number, line)?;
+                for result in results {
+                    let (batch, items) = result?;
+                    for ((number, text, _), item) in batch.lines().zip(items) {
+                        take(number, text, item)?;
                     }
                 }
                 Ok(())
@@ -267,6 +270,14 @@ impl<R: BufRead + Send> Lines<R> {
 
 /// The beginning of each row.
 const START: &[u8] = b"{\"kind\":";
+
+/// The row that was read from a line.
+pub fn row(text: &[u8]) -> Option<Row> {
+    match parse(text, true).0 {
+        Line::Row(row) => Some(*row),
+        _ => None,
+    }
+}
 
 /// What a line is, and where in it that begins: of one that cannot be read, the last row that begins in it.
 fn parse(text: &[u8], ended: bool) -> (Line, usize) {
