@@ -4,8 +4,6 @@ use mksum::{Root, Spec};
 use mksum_io::{Error, Facts, Hashed, Input, Job, Options, hash_items};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::thread;
-use std::time::{Duration, SystemTime};
 
 /// A file to be read.
 #[derive(Clone, Debug)]
@@ -33,7 +31,7 @@ pub(crate) fn read_all<T: Send>(
     let items = files.map(|wanted| {
         let facts = Facts::of(&wanted.place).map_err(|error| Error::Open { path: wanted.place.clone(), error });
         let hashed = facts.as_ref().is_ok_and(|facts| {
-            wait_until_past(facts);
+            facts.wait_until_past();
             !alone(facts, &wanted.specs)
         });
         let job = hashed.then(|| Job::new(Input::Path(wanted.place.clone()), wanted.specs.clone()));
@@ -48,18 +46,4 @@ pub(crate) fn read_all<T: Send>(
         });
         each(wanted, read)
     });
-}
-
-/// Waits while a change could still have the time that the file has: a change after the reading would not be seen.
-fn wait_until_past(facts: &Facts) {
-    // Linux's clock of files has steps of 1 to 10 ms; file systems without inodes (vfat) have steps of 2 s.
-    let step = if facts.inode == 0 { Duration::from_secs(2) } else { Duration::from_millis(20) };
-    let (seconds, nanoseconds) = facts.modified;
-    let Ok(seconds) = u64::try_from(seconds) else { return };
-    let Some(modified) = SystemTime::UNIX_EPOCH.checked_add(Duration::new(seconds, nanoseconds)) else { return };
-    if let Ok(age) = SystemTime::now().duration_since(modified)
-        && age < step
-    {
-        thread::sleep(step - age);
-    }
 }

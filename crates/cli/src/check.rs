@@ -361,9 +361,9 @@ fn matching(roots: Roots, claimed: &ClaimedRoot) -> Result<Found, Error> {
 
 /// A checked file, as JSON.
 #[derive(Serialize)]
-struct Record {
+pub struct Record {
     kind: &'static str,
-    /// `ok`, `failed`, `missing` or `error`.
+    /// `ok`, `failed`, `missing`, `changed` or `error`.
     status: &'static str,
     format: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -371,12 +371,12 @@ struct Record {
     #[serde(skip_serializing_if = "Option::is_none")]
     end: Option<u64>,
     expected: String,
-    /// `null` if the file could not be read.
+    /// `null` if the file was not read.
     found: Option<String>,
 }
 
 impl Record {
-    fn new(
+    pub fn new(
         status: &'static str,
         (spec, part): (&Spec, Option<Window>),
         claimed: &ClaimedRoot,

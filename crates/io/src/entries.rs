@@ -5,6 +5,8 @@ use crate::{Error, paths, platform};
 use std::fs::{self, Metadata};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, SystemTime};
 use std::vec;
 
 /// What an entry of a directory is.
@@ -44,6 +46,20 @@ impl Facts {
     /// If the system has none.
     pub fn of(path: &Path) -> io::Result<Facts> {
         Ok(Facts::from(&fs::symlink_metadata(path)?))
+    }
+
+    /// Waits while a change could still have the time that the file has: a change after the reading would not be seen.
+    pub fn wait_until_past(&self) {
+        // Linux's clock of files has steps of 1 to 10 ms; file systems without inodes (vfat) have steps of 2 s.
+        let step = if self.inode == 0 { Duration::from_secs(2) } else { Duration::from_millis(20) };
+        let (seconds, nanoseconds) = self.modified;
+        let Ok(seconds) = u64::try_from(seconds) else { return };
+        let Some(modified) = SystemTime::UNIX_EPOCH.checked_add(Duration::new(seconds, nanoseconds)) else { return };
+        if let Ok(age) = SystemTime::now().duration_since(modified)
+            && age < step
+        {
+            thread::sleep(step - age);
+        }
     }
 
     /// Checks that the entry at a path still has them.

@@ -132,6 +132,8 @@ pub enum Refusal {
     Header(String),
     /// No other program's tree can be resumed or replaced at this place: it is not one of this file.
     NotTree,
+    /// Its attribute with roots was not written by this program, or not by this version: the reason, as words.
+    Attribute(String),
     /// Another process is writing or repairing the file.
     Busy,
     /// There are more bytes after the last one that was expected, at this offset.
@@ -251,6 +253,12 @@ impl fmt::Display for Refusal {
                 f.write_str("not an outboard: only outboards are replaced; choose another place (-o)")
             }
             Refusal::NotOurs => f.write_str("not a file of mksum: it is not replaced; move it away"),
+            Refusal::Attribute(why) => {
+                write!(
+                    f,
+                    "its attribute user.mksum is not of this program ({why}): replace it (mksum keep --xattr --accept-changes)"
+                )
+            }
             Refusal::Unverifiable(why) => write!(
                 f,
                 "{why}. It cannot show whether the file is damaged, so it is not replaced without --accept-changes"

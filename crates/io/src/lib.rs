@@ -1,6 +1,7 @@
 //! Files and streams as sources of Merkle subtrees.
 #![forbid(unsafe_code)]
 
+mod attribute;
 mod buffer;
 mod directory;
 mod entries;
@@ -25,6 +26,7 @@ mod stream;
 mod unreadable;
 mod window;
 
+pub use attribute::Attribute;
 pub use directory::{KEPT_FOLDER, hash_directory};
 pub use entries::{Entries, EntryKind, Facts, Listed as ListedEntry, Skip, Stamps, Unlisted};
 pub use error::{Error, Refusal, reason};

@@ -49,6 +49,50 @@ pub(crate) fn check_access(path: &Path) -> io::Result<()> {
     }
 }
 
+/// The value of an extended attribute of the file at a path, if there is one; links are followed.
+///
+/// # Errors
+/// `FileTooLarge` if the value has more than `longest` bytes; `Unsupported` where the system or the file system has no attributes.
+pub(crate) fn attribute(path: &Path, name: &str, longest: usize) -> io::Result<Option<Vec<u8>>> {
+    #[cfg(any(target_os = "linux", target_vendor = "apple"))]
+    {
+        let mut value = vec![0; longest];
+        match rustix::fs::getxattr(path, name, &mut value[..]) {
+            Ok(len) => {
+                value.truncate(len);
+                Ok(Some(value))
+            }
+            #[cfg(target_os = "linux")]
+            Err(rustix::io::Errno::NODATA) => Ok(None),
+            #[cfg(target_vendor = "apple")]
+            Err(rustix::io::Errno::NOATTR) => Ok(None),
+            Err(rustix::io::Errno::RANGE) => Err(io::ErrorKind::FileTooLarge.into()),
+            Err(errno) => Err(errno.into()),
+        }
+    }
+    #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
+    {
+        let _ = (path, name, longest);
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
+/// Sets an extended attribute of a file.
+///
+/// # Errors
+/// `Unsupported` where the system or the file system has no attributes.
+pub(crate) fn set_attribute(file: &File, name: &str, value: &[u8]) -> io::Result<()> {
+    #[cfg(any(target_os = "linux", target_vendor = "apple"))]
+    {
+        Ok(rustix::fs::fsetxattr(file, name, value, rustix::fs::XattrFlags::empty())?)
+    }
+    #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
+    {
+        let _ = (file, name, value);
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
 /// Whether the file takes no room on a disk, although it is not empty.
 pub(crate) fn is_unstored(metadata: &Metadata) -> bool {
     #[cfg(unix)]

@@ -22,6 +22,12 @@ pub struct Keep {
     /// With --recursive: keep an outboard beside each file, and no catalogue
     #[arg(long, requires = "recursive")]
     pub beside: bool,
+    /// Keep the roots alone, in an extended attribute of each file, which moves with it (spec/attribute.md)
+    ///
+    /// In all formats that are given, and those that it has already. They count as long as the file has the size and mtime that it
+    /// had. A file whose content differs although these show no change is reported as damaged.
+    #[arg(long, conflicts_with_all = ["output", "beside", "keep_leaf", "update", "foreign"])]
+    pub xattr: bool,
     /// Keep digests of subtrees of at most SIZE bytes: damage is reported in ranges of this size
     ///
     /// The default is the shortest size with which the outboard takes at most a thousandth of the file.
@@ -94,6 +100,9 @@ pub struct Verify {
     /// By default from FILE.obao, FILE.fsverity or FILE.verity.
     #[arg(long, value_name = "FORMAT", conflicts_with_all = ["sample", "budget", "quick"])]
     pub foreign: Option<Spec>,
+    /// Compare each file with the roots in its extended attribute (mksum keep --xattr)
+    #[arg(long, conflicts_with_all = ["outboard", "catalogue", "foreign", "root", "range", "sample", "budget"])]
+    pub xattr: bool,
     /// Compare with this root instead of trusting the outboard's
     #[arg(long, value_name = "ROOT")]
     pub root: Option<String>,

@@ -48,7 +48,7 @@ pub fn run(tool: &Tool, args: &Verify, rules: &Rules, time: Duration) {
         }
     }
     reports.into_values().for_each(Report::end);
-    report_skipped(tool, skipped);
+    report_skipped(tool, skipped, "size, mtime and inode");
     plan.report(tool);
 }
 

@@ -2,7 +2,7 @@
 
 use super::ranges::RangeLine;
 use super::remote::Remote;
-use super::{Did, files, is_missing, lengths, outboard_of, report_skipped, report_unchanged};
+use super::{Did, attributes, files, is_missing, lengths, outboard_of, report_skipped, report_unchanged};
 use crate::args::Keep;
 use crate::catalogue;
 use crate::exit::{Exit, usage};
@@ -27,6 +27,9 @@ use std::time::{Duration, Instant};
 
 /// Keeps the tree of each file.
 pub fn run(tool: &Tool, args: &Keep) -> Exit {
+    if args.xattr {
+        return attributes::keep(tool, args);
+    }
     if args.directories.recursive && !args.beside && !args.foreign {
         return catalogue::keep::run(tool, args);
     }
@@ -56,7 +59,7 @@ pub fn run(tool: &Tool, args: &Keep) -> Exit {
         tool.options.meter.finish_file();
     }
     batch.commit();
-    report_skipped(tool, skipped);
+    report_skipped(tool, skipped, "size, mtime and inode");
     tool.console.exit()
 }
 

@@ -1,5 +1,6 @@
 //! Kept trees: outboards written, files compared with them, outboards compared with each other.
 
+mod attributes;
 mod budget;
 pub mod diff;
 pub mod keep;
@@ -61,10 +62,10 @@ fn needs_outboard(file: &Path, outboard: &Path) -> String {
 }
 
 /// Reports a file in a directory that has no outboard.
-fn report_new(tool: &Tool, json: bool, path: &Path) {
+fn report_new(tool: &Tool, json: bool, path: &Path, what: &str) {
     match json {
         true => tool.console.print_json(path, json::State { kind: "new" }),
-        false => ranges::line(tool, path, &"NEW (it has no outboard)"),
+        false => ranges::line(tool, path, &format_args!("NEW (it has no {what})")),
     }
 }
 
@@ -94,10 +95,10 @@ fn report_unchanged(tool: &Tool, json: bool, path: &Path) {
 }
 
 /// Reports how many files were not read, if any.
-fn report_skipped(tool: &Tool, skipped: u64) {
+fn report_skipped(tool: &Tool, skipped: u64, same: &str) {
     if skipped > 0 {
         let plural = if skipped == 1 { "file was" } else { "files were" };
-        tool.console.note(&format_args!("{skipped} unchanged {plural} not read (same size, mtime and inode)"));
+        tool.console.note(&format_args!("{skipped} unchanged {plural} not read (same {same})"));
     }
 }
 

@@ -38,7 +38,7 @@ pub fn opened(tool: &Tool, args: &Verify, path: &Path) -> Result<Opened, Failure
         Err(error) if is_missing(&error, &place) => {
             if args.directories.recursive {
                 tool.options.meter.skip(file.len());
-                report_new(tool, args.json, path);
+                report_new(tool, args.json, path, "outboard");
                 return Ok(Opened::New);
             }
             return Err(Failure::Refused(path.into(), needs_outboard(path, &place)));

@@ -79,7 +79,7 @@ fn one(tool: &Tool, args: &Args, path: &Path, from: &Path) -> Result<(), Failure
                 return Err(Error::Open { path: path.into(), error: std::io::ErrorKind::IsADirectory.into() }.into());
             }
             if args.directories.recursive {
-                report_new(tool, args.json, path);
+                report_new(tool, args.json, path, "outboard");
                 return Ok(());
             }
             return Err(Failure::Refused(path.into(), needs_outboard(path, &place)));

@@ -3,7 +3,7 @@
 use super::opened::{Any, Opened, claimed, opened, trusted, verify_part};
 use super::report::{Expected, Report, Trust};
 use super::rounds::Rounds;
-use super::{Did, budget, files, lengths, report_gone, report_skipped, report_unchanged};
+use super::{Did, attributes, budget, files, lengths, report_gone, report_skipped, report_unchanged};
 use crate::args::Verify;
 use crate::catalogue;
 use crate::exit::{Exit, usage};
@@ -20,6 +20,9 @@ use std::path::Path;
 
 /// Verifies each file.
 pub fn run(tool: &Tool, args: &Verify) -> Exit {
+    if args.xattr {
+        return attributes::verify(tool, args);
+    }
     if args.directories.recursive {
         match catalogue::have_catalogues(&args.files, args.catalogue.as_ref()) {
             Ok(true) => return catalogue::verify::run(tool, args),
@@ -59,7 +62,7 @@ pub fn run(tool: &Tool, args: &Verify) -> Exit {
             }
             tool.options.meter.finish_file();
         }
-        report_skipped(tool, skipped);
+        report_skipped(tool, skipped, "size, mtime and inode");
     }
     if args.directories.recursive {
         report_gone(tool, args.json, &rules, &args.files);

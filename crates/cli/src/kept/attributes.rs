@@ -1,0 +1,266 @@
+//! `mksum keep --xattr` and `mksum verify --xattr`: roots in extended attributes of the files themselves.
+
+use super::ranges::line;
+use super::{files, lengths, report_new, report_skipped, report_unchanged};
+use crate::args::{Keep, Verify};
+use crate::check::Record;
+use crate::exit::{Exit, usage};
+use crate::failure::Failure;
+use crate::json;
+use crate::print::report;
+use crate::tool::Tool;
+use crate::walk::{Rules, Unreachable};
+use mksum::{Root, Spec};
+use mksum_cli::name::{self, Shown};
+use mksum_cli::sum::{self, End, Style};
+use mksum_io::{Attribute, EntryKind, Error, Facts, Hashed, Input, Job, hash_items, is_url};
+use std::fs;
+use std::io::ErrorKind;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+/// A file whose turn it is.
+enum Next {
+    /// It has a job. Its attribute is as far as it says anything about the file now.
+    File(PathBuf, Facts, Option<Attribute>),
+    /// Its attribute has all roots that are asked for.
+    Unchanged(PathBuf),
+    /// It has an attribute of what it was before.
+    Changed(PathBuf, Attribute),
+    /// It has none.
+    New(PathBuf),
+    Failed(Failure),
+}
+
+impl From<Unreachable> for Next {
+    fn from((path, reason): Unreachable) -> Next {
+        Next::Failed(Failure::Refused(path, reason))
+    }
+}
+
+/// The facts of a file; links are followed.
+fn facts(path: &Path) -> Result<Facts, Failure> {
+    let metadata = fs::metadata(path).map_err(|error| Error::Open { path: path.into(), error })?;
+    Ok(Facts::from(&metadata))
+}
+
+/// The facts of a file and its attribute.
+fn look(path: &Path) -> Result<(Facts, Option<Attribute>), Failure> {
+    if is_url(path) {
+        return Err(Failure::refused(
+            path,
+            "an object has no extended attributes: a store has sums of its own (mksum --stored)",
+        ));
+    }
+    let facts = facts(path)?;
+    if facts.kind == EntryKind::Directory {
+        return Err(Error::Open { path: path.into(), error: ErrorKind::IsADirectory.into() }.into());
+    }
+    if facts.kind != EntryKind::File {
+        return Err(Failure::refused(path, "not a regular file: only regular files have such attributes"));
+    }
+    match Attribute::of(path) {
+        Ok(attribute) => Ok((facts, attribute)),
+        Err(error) => Err(unsupported(error)),
+    }
+}
+
+/// Says what to do where there are no attributes.
+fn unsupported(error: Error) -> Failure {
+    match &error {
+        Error::Open { path, error } | Error::Write { path, error } if error.kind() == ErrorKind::Unsupported => {
+            Failure::refused(path, "this file system has no extended attributes: keep an outboard instead (mksum keep)")
+        }
+        _ => error.into(),
+    }
+}
+
+/// Writes the roots of each file into its attribute.
+pub fn keep(tool: &Tool, args: &Keep) -> Exit {
+    tool.console.use_json(args.json);
+    tool.console.flush_regularly();
+    let rules = match Rules::new(&args.directories, tool.options.objects.clone()) {
+        Ok(rules) => rules,
+        Err(reason) => return usage(&reason),
+    };
+    let specs: Vec<Spec> = tool.formats.iter().map(|choice| choice.spec().clone()).collect();
+    let _progress = tool.progress(lengths(&rules, &args.files));
+    let jobs = files(&rules, &args.files).map(|path| {
+        let path = match path {
+            Ok(path) => path,
+            Err(unreachable) => return (None, unreachable.into()),
+        };
+        let found = match look(&path) {
+            // It is replaced.
+            Err(Failure::Io(Error::Refused { .. })) if args.accept_changes => facts(&path).map(|facts| (facts, None)),
+            found => found,
+        };
+        match found {
+            Err(failure) => (None, Next::Failed(failure)),
+            Ok((facts, attribute)) => {
+                let attribute = attribute.filter(|attribute| attribute.is_of(&facts) && !args.accept_changes);
+                let has_all = |attribute: &Attribute| specs.iter().all(|spec| attribute.root(spec).is_some());
+                if args.quick && attribute.as_ref().is_some_and(has_all) {
+                    tool.options.meter.skip(facts.size);
+                    return (None, Next::Unchanged(path));
+                }
+                facts.wait_until_past();
+                // In the formats that it has already too: so a damaged file gets no root of its new content.
+                let old = attribute.iter().flat_map(|attribute| &attribute.roots).map(|(spec, _)| spec);
+                let all = specs.iter().chain(old.filter(|spec| !specs.contains(spec))).cloned().collect();
+                let job = Job::new(Input::Path(path.clone()), all);
+                (Some(job), Next::File(path, facts, attribute))
+            }
+        }
+    });
+    let mut skipped = 0;
+    hash_items(jobs, &tool.options, |next, hashed| {
+        match (next, hashed) {
+            (Next::File(path, facts, old), Some(Hashed { result, took, .. })) => {
+                let roots = result.and_then(|roots| roots.into_iter().collect::<Result<Vec<_>, _>>());
+                let kept = roots.map_err(Failure::from).and_then(|roots| {
+                    write(&path, &facts, old.as_ref(), &roots)?;
+                    Ok(roots)
+                });
+                match kept {
+                    Ok(roots) => {
+                        let roots = roots.iter().filter(|root| specs.contains(root.spec()));
+                        roots.for_each(|root| print(tool, args.json, &path, root, took.as_secs_f64()));
+                    }
+                    Err(failure) => report(&tool.console, &failure),
+                }
+            }
+            (Next::Unchanged(path), _) => {
+                skipped += 1;
+                report_unchanged(tool, args.json, &path);
+            }
+            (Next::Failed(failure), _) => report(&tool.console, &failure),
+            (Next::File(..) | Next::Changed(..) | Next::New(_), _) => {}
+        }
+        tool.options.meter.finish_file();
+        ControlFlow::Continue(())
+    });
+    report_skipped(tool, skipped, "size and mtime");
+    tool.console.exit()
+}
+
+/// Writes roots into the attribute of a file, or says that the file is damaged.
+fn write(path: &Path, facts: &Facts, old: Option<&Attribute>, roots: &[Root]) -> Result<(), Failure> {
+    let differs = |root: &&Root| old.and_then(|old| old.root(root.spec())).is_some_and(|old| !root.matches(old));
+    if let Some(root) = roots.iter().find(differs) {
+        let spec = root.spec();
+        let how = format!("its size and mtime show no change since its {spec} was kept, but its content differs");
+        let what = "restore it, or accept its content (mksum keep --xattr --accept-changes)";
+        return Err(Failure::refused(path, format_args!("damaged: {how}. Its attribute is as it was: {what}")));
+    }
+    Attribute::new(facts, roots.iter().cloned()).write(path, facts).map_err(unsupported)
+}
+
+fn print(tool: &Tool, json: bool, path: &Path, root: &Root, seconds: f64) {
+    match json {
+        true => {
+            let seconds = Some(crate::report::micros(seconds));
+            tool.console.print_json(path, json::Root { seconds, ..json::Root::new(root) });
+        }
+        false => {
+            let tag = root.spec().tag();
+            tool.console.print(&sum::line(Style::Tagged, End::Newline, &tag, &name::listed(path), &root.to_string()));
+        }
+    }
+}
+
+/// Compares each file with the roots in its attribute.
+pub fn verify(tool: &Tool, args: &Verify) -> Exit {
+    tool.console.use_json(args.json);
+    tool.console.flush_regularly();
+    let rules = match Rules::new(&args.directories, tool.options.objects.clone()) {
+        Ok(rules) => rules,
+        Err(reason) => return usage(&reason),
+    };
+    let _progress = tool.progress(lengths(&rules, &args.files));
+    let jobs = files(&rules, &args.files).map(|path| {
+        let path = match path {
+            Ok(path) => path,
+            Err(unreachable) => return (None, unreachable.into()),
+        };
+        match look(&path) {
+            Err(failure) => (None, Next::Failed(failure)),
+            Ok((_, None)) => (None, Next::New(path)),
+            Ok((facts, Some(attribute))) if !attribute.is_of(&facts) => (None, Next::Changed(path, attribute)),
+            Ok((facts, Some(_))) if args.quick => {
+                tool.options.meter.skip(facts.size);
+                (None, Next::Unchanged(path))
+            }
+            Ok((facts, Some(attribute))) => {
+                let specs = attribute.roots.iter().map(|(spec, _)| spec.clone()).collect();
+                let job = Job::new(Input::Path(path.clone()), specs);
+                (Some(job), Next::File(path, facts, Some(attribute)))
+            }
+        }
+    });
+    let mut skipped = 0;
+    hash_items(jobs, &tool.options, |next, hashed| {
+        match (next, hashed) {
+            (Next::File(path, facts, Some(attribute)), Some(Hashed { result, .. })) => {
+                let roots = result.and_then(|roots| roots.into_iter().collect::<Result<Vec<_>, _>>());
+                match roots {
+                    Ok(roots) => compare(tool, args.json, (&path, &facts), &attribute, &roots),
+                    Err(error) => report(&tool.console, &error.into()),
+                }
+            }
+            (Next::Changed(path, attribute), _) => {
+                tool.console.fail();
+                for (spec, root) in attribute.roots.iter().filter(|_| args.json) {
+                    tool.console.print_json(&path, Record::new("changed", (spec, None), root, None));
+                }
+                if !args.json {
+                    let how = "CHANGED since its sums were kept, so it is not verified ('mksum keep --xattr' reads it)";
+                    line(tool, &path, &how);
+                }
+            }
+            (Next::New(path), _) if args.directories.recursive => report_new(tool, args.json, &path, "sums"),
+            (Next::New(path), _) => {
+                let how =
+                    format_args!("there is no sum in its attributes: run 'mksum keep --xattr {}' first", Shown(&path));
+                tool.console.error(&path, &how);
+            }
+            (Next::Unchanged(path), _) => {
+                skipped += 1;
+                report_unchanged(tool, args.json, &path);
+            }
+            (Next::Failed(failure), _) => report(&tool.console, &failure),
+            (Next::File(..), _) => {}
+        }
+        tool.options.meter.finish_file();
+        ControlFlow::Continue(())
+    });
+    report_skipped(tool, skipped, "size and mtime");
+    tool.console.exit()
+}
+
+fn compare(tool: &Tool, json: bool, (path, before): (&Path, &Facts), attribute: &Attribute, roots: &[Root]) {
+    if !facts(path).is_ok_and(|now| attribute.is_of(&now) && now.inode == before.inode) {
+        return tool.console.error(path, &"it is being written, so it is not verified");
+    }
+    let mut wrong = Vec::new();
+    for (root, (spec, kept)) in roots.iter().zip(&attribute.roots) {
+        let good = root.matches(kept);
+        if !good {
+            wrong.push(spec.to_string());
+        }
+        if json {
+            let status = if good { "ok" } else { "failed" };
+            tool.console.print_json(path, Record::new(status, (spec, None), kept, Some(root)));
+        }
+    }
+    if !wrong.is_empty() {
+        tool.console.fail();
+    }
+    if !json {
+        let why = "its size and mtime show no change since it was kept, but its content differs";
+        match wrong.is_empty() {
+            true => line(tool, path, &format_args!("OK ({})", crate::report::bytes(before.size))),
+            false => line(tool, path, &format_args!("FAILED: {why} ({})", wrong.join(", "))),
+        }
+    }
+}
