@@ -28,8 +28,8 @@ import warnings
 import boto3
 import mksum
 
-TREE = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(TREE / "lab"), str(TREE / "scripts")]
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
 import results
 from stores import KEYS, free_port, serving
 
