@@ -1,15 +1,16 @@
 //! The engine's errors as the exceptions of `mksum.errors`.
 
 use crate::root::Root;
+use mksum::Spec;
 use mksum::outboard::OutboardError;
 use mksum::proof::ProofError;
-use mksum::{Spec, SpecError};
 use mksum_io::{Error, Refusal};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyModule;
 use std::any::Any;
+use std::fmt::Display;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
@@ -68,7 +69,7 @@ pub fn error(py: Python<'_>, name: &str, message: impl Into<String>) -> PyErr {
 }
 
 /// A text that names no format.
-pub fn format(py: Python<'_>, text: &str, reason: &SpecError) -> PyErr {
+pub fn format(py: Python<'_>, text: &str, reason: &dyn Display) -> PyErr {
     raise(py, |py| Raised::new(py, "FormatError", reason.to_string())?.set("found", text))
 }
 
@@ -173,6 +174,23 @@ pub fn io(py: Python<'_>, reason: Error) -> PyErr {
         }),
         _ => raise(py, |py| Raised::new(py, "MksumError", message)?.path(&path)),
     }
+}
+
+/// The first of several errors, which has the others as notes.
+pub fn several(py: Python<'_>, reasons: Vec<Error>) -> PyErr {
+    let mut raised: Option<PyErr> = None;
+    for reason in reasons {
+        match &raised {
+            None => raised = Some(io(py, reason)),
+            Some(first) => {
+                let note = format!("{}: {reason}", reason.path().display());
+                if let Err(error) = first.value(py).call_method1("add_note", (note,)) {
+                    return error;
+                }
+            }
+        }
+    }
+    raised.unwrap_or_else(|| error(py, "MksumError", "the work failed without a reason"))
 }
 
 /// A damaged file, with its damaged ranges, half-open, in bytes.

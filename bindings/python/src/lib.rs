@@ -5,6 +5,7 @@
 
 mod ahead;
 mod data;
+mod directory;
 mod ending;
 mod errors;
 mod files;
@@ -33,6 +34,7 @@ mod _mksum {
 
     #[pymodule_export]
     use crate::{
+        directory::{DirectoryRoot, check_entry, directory_root, prove_entry},
         files::file_root,
         formats::formats,
         frontier::Frontier,

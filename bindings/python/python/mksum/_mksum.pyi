@@ -7,9 +7,10 @@ from typing import TypeVar, final, overload
 from _typeshed import ReadableBuffer
 
 from mksum.errors import MksumError
-from mksum.types import AnyPath, Format, FormatRow, Formats, HashedPart, Input, Part, Place, Progress, Readable, Repaired
+from mksum.types import AnyPath, Entry, Format, FormatRow, Formats, HashedPart, Input, Part, Place, Progress, Readable, Repaired
 
 __all__ = [
+    "DirectoryRoot",
     "Files",
     "Frontier",
     "Hasher",
@@ -26,7 +27,9 @@ __all__ = [
     "blake3_pairs",
     "btv2",
     "check_consistency",
+    "check_entry",
     "check_proof",
+    "directory_root",
     "dmverity",
     "dropbox",
     "file_root",
@@ -44,6 +47,7 @@ __all__ = [
     "plan",
     "prove",
     "prove_consistency",
+    "prove_entry",
     "rfc6962",
     "root",
     "s3",
@@ -105,6 +109,23 @@ class Root:
     def __ne__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
     def __reduce__(self) -> tuple[type[Root], tuple[str, str, int]]: ...
+
+@final
+class DirectoryRoot:
+    def __new__(cls, format: str, text: str, entries: int | None = None) -> DirectoryRoot: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def bytes(self) -> builtins.bytes: ...
+    @property
+    def format(self) -> str: ...
+    @property
+    def entries(self) -> int | None: ...
+    def __bytes__(self) -> builtins.bytes: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+    def __reduce__(self) -> tuple[type[DirectoryRoot], tuple[str, str, int | None]]: ...
 
 @final
 class Hasher:
@@ -261,6 +282,24 @@ def file_root(
     stop: Stop | None = None,
 ) -> list[Root]: ...
 @overload
+def directory_root(
+    path: AnyPath,
+    fmt: str = "dir",
+    *,
+    threads: int | None = None,
+    on_progress: Progress | None = None,
+    stop: Stop | None = None,
+) -> DirectoryRoot: ...
+@overload
+def directory_root(
+    path: AnyPath,
+    fmt: list[str] | tuple[str, ...],
+    *,
+    threads: int | None = None,
+    on_progress: Progress | None = None,
+    stop: Stop | None = None,
+) -> list[DirectoryRoot]: ...
+@overload
 def hash_files(
     paths: Iterable[_Path],
     fmts: Format = "rfc6962",
@@ -307,4 +346,14 @@ def join(rows: Iterable[HashedPart]) -> Root: ...
 def prove(data: ReadableBuffer, start: int, end: int, fmt: Format = "rfc6962") -> bytes: ...
 def prove_consistency(data: ReadableBuffer, old: int, fmt: Format = "rfc6962") -> bytes: ...
 def check_proof(proof: ReadableBuffer, root: Root, data: ReadableBuffer) -> tuple[int, int]: ...
+def prove_entry(
+    directory: AnyPath,
+    path: AnyPath,
+    fmt: str = "dir",
+    *,
+    threads: int | None = None,
+    on_progress: Progress | None = None,
+    stop: Stop | None = None,
+) -> bytes: ...
+def check_entry(proof: ReadableBuffer, root: DirectoryRoot) -> Entry: ...
 def check_consistency(proof: ReadableBuffer, old: Root, new: Root) -> None: ...

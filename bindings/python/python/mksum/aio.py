@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 import mksum
-from mksum import Outboard, Root, Stop
+from mksum import DirectoryRoot, Outboard, Root, Stop
 from mksum.types import AnyPath, Format, Formats, HashedPart, Part, Place, Progress, Readable, Repaired
 
 if TYPE_CHECKING:
@@ -75,6 +75,27 @@ async def file_root(
     """Returns the root of a file: see `mksum.file_root`. A file object is read in another thread."""
     call: Any = mksum.file_root
     result: Root | list[Root] = await _run(call, source, fmt, threads=threads, on_progress=on_progress)
+    return result
+
+
+@overload
+async def directory_root(
+    path: AnyPath, fmt: str = ..., *, threads: int | None = ..., on_progress: Progress | None = ...
+) -> DirectoryRoot: ...
+@overload
+async def directory_root(
+    path: AnyPath, fmt: list[str] | tuple[str, ...], *, threads: int | None = ..., on_progress: Progress | None = ...
+) -> list[DirectoryRoot]: ...
+async def directory_root(
+    path: AnyPath,
+    fmt: str | list[str] | tuple[str, ...] = "dir",
+    *,
+    threads: int | None = None,
+    on_progress: Progress | None = None,
+) -> DirectoryRoot | list[DirectoryRoot]:
+    """Returns the root of a directory: see `mksum.directory_root`."""
+    call: Any = mksum.directory_root
+    result: DirectoryRoot | list[DirectoryRoot] = await _run(call, path, fmt, threads=threads, on_progress=on_progress)
     return result
 
 
@@ -178,4 +199,4 @@ async def repair(
     return await _run(outboard.repair, source, threads=threads, on_progress=on_progress)
 
 
-__all__ = ["damaged", "file_root", "hash_files", "keep", "map_range", "repair", "root", "verify"]
+__all__ = ["damaged", "directory_root", "file_root", "hash_files", "keep", "map_range", "repair", "root", "verify"]

@@ -73,6 +73,29 @@ class HashedPart(Part):
     """The digest in lower-case hex."""
 
 
+class Entry(TypedDict):
+    """An entry that is proven to be in a directory, from `check_entry`."""
+
+    path: str
+    """Its path below the directory, with slashes between names, as `os.fsdecode` has it."""
+    type: str
+    """`file`, `directory` or `link`."""
+    index: int
+    """Its place among all entries, from 0."""
+    entries: int
+    """The number of entries."""
+    length: NotRequired[int]
+    """Of a file: its length in bytes."""
+    file_root: NotRequired[str]
+    """Of a file: its root, as text."""
+    link: NotRequired[str]
+    """Of a link: its text."""
+    mode: NotRequired[int]
+    """The lower 12 bits of the mode, if the format has them."""
+    mtime_ns: NotRequired[int]
+    """The time of the last change in nanoseconds since 1970, if the format has it."""
+
+
 class LeafRule(TypedDict):
     """The leaf lengths that a format allows, in bytes."""
 
@@ -118,6 +141,7 @@ class Repaired(TypedDict):
 
 __all__ = [
     "AnyPath",
+    "Entry",
     "Format",
     "FormatRow",
     "Formats",
