@@ -241,7 +241,7 @@ fn hashed<T: Send + 'static>(
         return Err(errors::io(py, Error::refused(&directory, refusal)));
     }
     let result = call.run(py, move |options| work(&directory, options))?;
-    result.map_err(|reasons| errors::several(py, reasons))
+    result.map_err(|reasons| errors::several(py, reasons.into_iter().map(|reason| errors::io(py, reason))))
 }
 
 /// The bytes of a path below a directory, with slashes between the names.

@@ -177,20 +177,27 @@ pub fn io(py: Python<'_>, reason: Error) -> PyErr {
 }
 
 /// The first of several errors, which has the others as notes.
-pub fn several(py: Python<'_>, reasons: Vec<Error>) -> PyErr {
-    let mut raised: Option<PyErr> = None;
-    for reason in reasons {
-        match &raised {
-            None => raised = Some(io(py, reason)),
-            Some(first) => {
-                let note = format!("{}: {reason}", reason.path().display());
-                if let Err(error) = first.value(py).call_method1("add_note", (note,)) {
-                    return error;
-                }
-            }
-        }
+pub fn several(py: Python<'_>, errors: impl IntoIterator<Item = PyErr>) -> PyErr {
+    let mut errors = errors.into_iter();
+    let Some(first) = errors.next() else { return error(py, "MksumError", "the work failed without a reason") };
+    let noted = errors.try_for_each(|other| {
+        let note = other.value(py).str()?;
+        first.value(py).call_method1("add_note", (note,)).map(drop)
+    });
+    noted.err().unwrap_or(first)
+}
+
+/// An exception of the class `name` about a file.
+pub fn at(py: Python<'_>, name: &str, message: String, path: &Path) -> PyErr {
+    raise(py, |py| Raised::new(py, name, message)?.path(path))
+}
+
+/// An error of a catalogue.
+pub fn catalogue(py: Python<'_>, reason: mksum_catalogue::Error) -> PyErr {
+    match reason {
+        mksum_catalogue::Error::Io(error) => io(py, error),
+        reason => at(py, "CatalogueError", format!("{}: {reason}", reason.path().display()), reason.path()),
     }
-    raised.unwrap_or_else(|| error(py, "MksumError", "the work failed without a reason"))
 }
 
 /// A damaged file, with its damaged ranges, half-open, in bytes.

@@ -4,6 +4,7 @@
 //! detached from the interpreter; nothing here hashes or walks a tree by itself.
 
 mod ahead;
+mod catalogue;
 mod data;
 mod directory;
 mod ending;
@@ -34,6 +35,7 @@ mod _mksum {
 
     #[pymodule_export]
     use crate::{
+        catalogue::{Catalogue, Records},
         directory::{DirectoryRoot, check_entry, directory_root, prove_entry},
         files::file_root,
         formats::formats,

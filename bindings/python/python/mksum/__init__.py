@@ -10,6 +10,7 @@
 """
 
 from mksum._mksum import (
+    Catalogue,
     DirectoryRoot,
     Files,
     Frontier,
@@ -17,6 +18,7 @@ from mksum._mksum import (
     Objects,
     Outboard,
     Ranges,
+    Records,
     Root,
     Spec,
     Stop,
@@ -64,6 +66,7 @@ from mksum._mksum import (
     sm3,
 )
 from mksum.errors import (
+    CatalogueError,
     ChangedError,
     DamagedError,
     DeniedError,
@@ -82,6 +85,8 @@ from mksum.errors import (
 )
 
 __all__ = [
+    "Catalogue",
+    "CatalogueError",
     "ChangedError",
     "DamagedError",
     "DeniedError",
@@ -101,6 +106,7 @@ __all__ = [
     "OutboardError",
     "ProofError",
     "Ranges",
+    "Records",
     "RefusedError",
     "Root",
     "RowError",

@@ -7,9 +7,26 @@ from typing import TypeVar, final, overload
 from _typeshed import ReadableBuffer
 
 from mksum.errors import MksumError
-from mksum.types import AnyPath, Entry, Format, FormatRow, Formats, HashedPart, Input, Part, Place, Progress, Readable, Repaired
+from mksum.types import (
+    AnyPath,
+    CatalogueRow,
+    Entry,
+    EntryState,
+    Format,
+    FormatRow,
+    Formats,
+    HashedPart,
+    Input,
+    Part,
+    Place,
+    Progress,
+    Readable,
+    Repaired,
+    Verified,
+)
 
 __all__ = [
+    "Catalogue",
     "DirectoryRoot",
     "Files",
     "Frontier",
@@ -17,6 +34,7 @@ __all__ = [
     "Objects",
     "Outboard",
     "Ranges",
+    "Records",
     "Root",
     "Spec",
     "Stop",
@@ -174,6 +192,56 @@ class Objects(Iterator[Input]):
 class Ranges(Iterator[tuple[Part, HashedPart | MksumError]]):
     def __iter__(self) -> Ranges: ...
     def __next__(self) -> tuple[Part, HashedPart | MksumError]: ...
+
+@final
+class Records(Iterator[_Result_co]):
+    def __iter__(self) -> Records[_Result_co]: ...
+    def __next__(self) -> _Result_co: ...
+
+@final
+class Catalogue:
+    @staticmethod
+    def keep(
+        directory: AnyPath,
+        fmts: Format | Formats | None = None,
+        *,
+        catalogue: AnyPath | None = None,
+        threads: int | None = None,
+        on_progress: Progress | None = None,
+        stop: Stop | None = None,
+    ) -> Catalogue: ...
+    @staticmethod
+    def open(path: AnyPath, *, catalogue: AnyPath | None = None) -> Catalogue: ...
+    @property
+    def directory(self) -> str | None: ...
+    @property
+    def path(self) -> str: ...
+    @property
+    def formats(self) -> list[str]: ...
+    def status(self, *, stop: Stop | None = None) -> Records[EntryState]: ...
+    def update(
+        self, *, threads: int | None = None, on_progress: Progress | None = None, stop: Stop | None = None
+    ) -> list[EntryState]: ...
+    def verify(
+        self,
+        *,
+        budget: float | None = None,
+        sample: float | None = None,
+        threads: int | None = None,
+        on_progress: Progress | None = None,
+        stop: Stop | None = None,
+    ) -> Verified: ...
+    def repair(
+        self,
+        source: AnyPath,
+        *,
+        threads: int | None = None,
+        on_progress: Progress | None = None,
+        stop: Stop | None = None,
+    ) -> list[EntryState]: ...
+    def diff(self, other: Catalogue | AnyPath, *, stop: Stop | None = None) -> Records[EntryState]: ...
+    def rows(self, *, stop: Stop | None = None) -> Records[CatalogueRow]: ...
+    def __iter__(self) -> Records[CatalogueRow]: ...
 
 @final
 class Outboard:
