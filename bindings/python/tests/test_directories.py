@@ -461,8 +461,17 @@ def test_catalogues_are_interrupted_stopped_and_resumed(many: pathlib.Path) -> N
         mksum.Catalogue.keep(many, "sha256", stop=stop)
     catalogue = mksum.Catalogue.open(many)
     assert {row["path"] for row in catalogue} == {f"{number}" for number in range(20)}
-    os.truncate(many / "zeros", 1 << 20)
+    stop = mksum.Stop()
+    threading.Timer(0.2, stop.stop).start()
+    with pytest.raises(mksum.StoppedError):
+        catalogue.update(stop=stop)
+    os.truncate(many / "zeros", 2 << 30)
     assert states(catalogue.update()) == {"zeros": "new"}
+    for call in [catalogue.verify, lambda stop: catalogue.repair(many, stop=stop)]:
+        stop = mksum.Stop()
+        threading.Timer(0.2, stop.stop).start()
+        with pytest.raises(mksum.StoppedError):
+            call(stop=stop)
     for call in [catalogue.verify, catalogue.update, lambda stop: list(catalogue.status(stop=stop)),
                  lambda stop: list(catalogue.rows(stop=stop)), lambda stop: list(catalogue.diff(many, stop=stop))]:
         # A call may be over before it looks.
