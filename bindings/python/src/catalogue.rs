@@ -5,11 +5,12 @@ use crate::directory::name_of;
 use crate::ending;
 use crate::errors;
 use crate::files::path_of;
+use crate::records::{Entry, Record, Records, pairs};
 use crate::spec::Wanted;
 use crate::work::{Call, Stop};
 use mksum_catalogue::{
-    Access, Catalogue as Opened, Difference, Effort, Error, Event, Mended, Row, Sorted, State, Verdict, diff, place,
-    repair, status, update, verify,
+    Access, Catalogue as Opened, Difference, Effort, Error, Event, Mended, Sorted, State, Verdict, diff, place, repair,
+    status, update, verify,
 };
 use mksum_io::{EntryKind, KEPT_FOLDER, Options, path_from_bytes, replica_below};
 use pyo3::exceptions::PyValueError;
@@ -19,7 +20,6 @@ use std::ffi::OsStr;
 use std::fs;
 use std::io::ErrorKind;
 use std::num::NonZero;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::mpsc::{self, SyncSender};
@@ -486,91 +486,6 @@ impl Catalogue {
     }
 }
 
-/// The iterator of a `Catalogue`'s records. When it is deleted, the work ends.
-#[pyclass(frozen, module = "mksum")]
-pub struct Records {
-    results: Mutex<Results<Result<Record, Error>>>,
-}
-
-#[pymethods]
-impl Records {
-    fn __iter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
-        slf
-    }
-
-    fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
-        let mut results = ending::lock(py, &self.results);
-        let record = results.next(py)?.transpose().map_err(|error| {
-            results.end();
-            errors::catalogue(py, error)
-        })?;
-        results.attend(py)?;
-        record.map(|record| record.row(py)).transpose()
-    }
-}
-
-/// What the iterators of a catalogue yield.
-enum Record {
-    /// How an entry differs.
-    Entry(Entry),
-    /// An entry.
-    Row { row: Row, roots: Vec<(String, String)>, verified: Option<i64>, link: Option<Vec<u8>> },
-}
-
-impl Record {
-    fn row(self, py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
-        let (row, roots, verified, link) = match self {
-            Record::Entry(entry) => return entry.row(py),
-            Record::Row { row, roots, verified, link } => (row, roots, verified, link),
-        };
-        let dict = PyDict::new(py);
-        dict.set_item("path", name_of(&row.path))?;
-        dict.set_item("kind", "entry")?;
-        let (seconds, nanoseconds) = row.facts.modified;
-        dict.set_item("mtime_ns", i128::from(seconds) * 1_000_000_000 + i128::from(nanoseconds))?;
-        dict.set_item("type", if row.facts.kind == EntryKind::Directory { "directory" } else { "file" })?;
-        if let Some(text) = link {
-            dict.set_item("type", "link")?;
-            dict.set_item("link", name_of(&text))?;
-        }
-        if row.facts.kind == EntryKind::File {
-            dict.set_item("length", row.facts.size)?;
-            dict.set_item("verified", verified)?;
-            let texts = PyDict::new(py);
-            roots.into_iter().try_for_each(|(format, root)| texts.set_item(format, root))?;
-            dict.set_item("roots", texts)?;
-        }
-        Ok(dict)
-    }
-}
-
-/// How an entry differs, or what was done with it.
-#[derive(Default)]
-struct Entry {
-    path: Vec<u8>,
-    state: &'static str,
-    from: Option<Vec<u8>>,
-    length: Option<u64>,
-    fetched: Option<u64>,
-    ranges: Option<Vec<(u64, u64)>>,
-    error: Option<String>,
-}
-
-impl Entry {
-    fn row(self, py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
-        let dict = PyDict::new(py);
-        dict.set_item("path", name_of(&self.path))?;
-        dict.set_item("kind", "entry")?;
-        dict.set_item("state", self.state)?;
-        self.from.map(|from| dict.set_item("from", name_of(&from))).transpose()?;
-        self.length.map(|length| dict.set_item("length", length)).transpose()?;
-        self.fetched.map(|fetched| dict.set_item("fetched", fetched)).transpose()?;
-        self.ranges.map(|ranges| dict.set_item("ranges", ranges)).transpose()?;
-        self.error.map(|error| dict.set_item("error", error)).transpose()?;
-        Ok(dict)
-    }
-}
-
 /// Why a file has no row that is up to date.
 enum Failure {
     File(mksum_io::Error),
@@ -591,10 +506,6 @@ const MOST: usize = 20;
 
 /// What is told of damage.
 const SILENT: &str = "its size, mtime and inode show no change since it was kept, but its content differs";
-
-fn pairs(ranges: &[Range<u64>]) -> Vec<(u64, u64)> {
-    ranges.iter().map(|range| (range.start, range.end)).collect()
-}
 
 /// The place of an entry.
 fn place_of(directory: &Path, path: &[u8]) -> PathBuf {

@@ -21,6 +21,7 @@ mod parts;
 mod proof;
 mod python_file;
 mod ranges;
+mod records;
 mod root;
 mod rows;
 mod spec;
@@ -35,7 +36,7 @@ mod _mksum {
 
     #[pymodule_export]
     use crate::{
-        catalogue::{Catalogue, Records},
+        catalogue::Catalogue,
         directory::{DirectoryRoot, check_entry, directory_root, prove_entry},
         files::file_root,
         formats::formats,
@@ -51,6 +52,7 @@ mod _mksum {
         parts::{join, map_range, plan},
         proof::{check_consistency, check_proof, prove, prove_consistency},
         ranges::{Ranges, map_ranges},
+        records::Records,
         root::{Root, root},
         spec::Spec,
         work::Stop,
