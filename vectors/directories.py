@@ -133,4 +133,5 @@ def main():
     print(f"{len(rows)} roots of directories: definition, rows{' and tool' if arguments else ''} agree")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -31,7 +31,7 @@ wheel=$(echo "$folder"/dist/mksum-*-cp311-abi3-manylinux*_2_17_*.whl)
 # A cap, so that it does not grow unseen: README.md tells the size.
 size=$(stat -c %s "$wheel")
 echo "$(basename "$wheel"): $size bytes"
-[ "$size" -le 5500000 ] || { echo "test.sh: the wheel has $size bytes: more than 5,500,000" >&2; exit 1; }
+[ "$size" -le 7000000 ] || { echo "test.sh: the wheel has $size bytes: more than 7,000,000" >&2; exit 1; }
 python3 - "$wheel" <<'P'
 import sys, zipfile
 names = zipfile.ZipFile(sys.argv[1]).namelist()
@@ -88,7 +88,7 @@ for version in 3.11 3.12 3.13 3.14 3.14t; do
     install "$version" "$python"
     uv pip install --quiet --python "$folder/clean-$version/bin/python" pytest==9.2.0 hypothesis==6.170.15
     "$folder/clean-$version/bin/python" -X dev -X faulthandler -m pytest -q -p no:cacheprovider \
-        tests/test_trees.py tests/test_files.py tests/test_outboards.py
+        tests/test_trees.py tests/test_files.py tests/test_outboards.py tests/test_directories.py
 done
 [ ${#missing[@]} = 0 ] || echo "NOT TESTED: no Python ${missing[*]} here, and none could be installed" >&2
 step "done"

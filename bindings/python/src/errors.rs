@@ -1,15 +1,16 @@
 //! The engine's errors as the exceptions of `mksum.errors`.
 
 use crate::root::Root;
+use mksum::Spec;
 use mksum::outboard::OutboardError;
 use mksum::proof::ProofError;
-use mksum::{Spec, SpecError};
 use mksum_io::{Error, Refusal};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyModule;
 use std::any::Any;
+use std::fmt::Display;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
@@ -68,7 +69,7 @@ pub fn error(py: Python<'_>, name: &str, message: impl Into<String>) -> PyErr {
 }
 
 /// A text that names no format.
-pub fn format(py: Python<'_>, text: &str, reason: &SpecError) -> PyErr {
+pub fn format(py: Python<'_>, text: &str, reason: &dyn Display) -> PyErr {
     raise(py, |py| Raised::new(py, "FormatError", reason.to_string())?.set("found", text))
 }
 
@@ -172,6 +173,30 @@ pub fn io(py: Python<'_>, reason: Error) -> PyErr {
             }
         }),
         _ => raise(py, |py| Raised::new(py, "MksumError", message)?.path(&path)),
+    }
+}
+
+/// The first of several errors, which has the others as notes.
+pub fn several(py: Python<'_>, errors: impl IntoIterator<Item = PyErr>) -> PyErr {
+    let mut errors = errors.into_iter();
+    let Some(first) = errors.next() else { return error(py, "MksumError", "the work failed without a reason") };
+    let noted = errors.try_for_each(|other| {
+        let note = other.value(py).str()?;
+        first.value(py).call_method1("add_note", (note,)).map(drop)
+    });
+    noted.err().unwrap_or(first)
+}
+
+/// An exception of the class `name` about a file.
+pub fn at(py: Python<'_>, name: &str, message: String, path: &Path) -> PyErr {
+    raise(py, |py| Raised::new(py, name, message)?.path(path))
+}
+
+/// An error of a catalogue.
+pub fn catalogue(py: Python<'_>, reason: mksum_catalogue::Error) -> PyErr {
+    match reason {
+        mksum_catalogue::Error::Io(error) => io(py, error),
+        reason => at(py, "CatalogueError", format!("{}: {reason}", reason.path().display()), reason.path()),
     }
 }
 

@@ -3,7 +3,10 @@
 //! Every class is frozen, and what changes is behind a lock of its own, so the module needs no GIL. Whatever takes long runs
 //! detached from the interpreter; nothing here hashes or walks a tree by itself.
 
+mod ahead;
+mod catalogue;
 mod data;
+mod directory;
 mod ending;
 mod errors;
 mod files;
@@ -18,6 +21,7 @@ mod parts;
 mod proof;
 mod python_file;
 mod ranges;
+mod records;
 mod root;
 mod rows;
 mod spec;
@@ -32,6 +36,8 @@ mod _mksum {
 
     #[pymodule_export]
     use crate::{
+        catalogue::Catalogue,
+        directory::{DirectoryRoot, check_entry, directory_root, prove_entry},
         files::file_root,
         formats::formats,
         frontier::Frontier,
@@ -46,6 +52,7 @@ mod _mksum {
         parts::{join, map_range, plan},
         proof::{check_consistency, check_proof, prove, prove_consistency},
         ranges::{Ranges, map_ranges},
+        records::Records,
         root::{Root, root},
         spec::Spec,
         work::Stop,

@@ -1,15 +1,15 @@
 //! Objects as a store lists them.
 
+use crate::ahead::Results;
 use crate::ending;
 use crate::errors;
 use crate::files::path_of;
-use crate::work::{Call, TICK};
+use crate::work::Call;
 use mksum_io::{Error, Listed, Refusal, is_url};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Mutex;
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
-use std::thread;
+use std::sync::mpsc;
 
 /// Objects that are listed before they are taken.
 const AHEAD: usize = 1000;
@@ -17,13 +17,7 @@ const AHEAD: usize = 1000;
 /// The iterator of `list_objects`. When it is deleted, the listing ends.
 #[pyclass(frozen, module = "mksum")]
 pub struct Objects {
-    state: Mutex<State>,
-}
-
-struct State {
-    call: Call,
-    /// What the store lists; `None` after the end or an error.
-    found: Option<Receiver<Result<Listed, Error>>>,
+    listed: Mutex<Results<Result<Listed, Error>>>,
 }
 
 /// Yields the objects below a URL as the store lists them, without a request for each.
@@ -50,12 +44,12 @@ pub fn list_objects(py: Python<'_>, url: &Bound<'_, PyAny>) -> PyResult<Objects>
         return Err(refuse("this build of mksum has no network client: install one with the feature 'stores'"));
     };
     let (sender, results) = mpsc::sync_channel(AHEAD);
-    thread::Builder::new().name("mksum".into()).spawn(move || match stores.list(&url) {
+    let listed = Results::of(call, results, move |_| match stores.list(&url) {
         // Once nobody listens, the listing ends.
         Ok(mut listing) => drop(listing.try_for_each(|found| sender.send(found))),
         Err(error) => drop(sender.send(Err(error))),
     })?;
-    Ok(Objects { state: Mutex::new(State { call, found: Some(results) }) })
+    Ok(Objects { listed: Mutex::new(listed) })
 }
 
 #[pymethods]
@@ -65,29 +59,16 @@ impl Objects {
     }
 
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
-        let mut state = ending::lock(py, &self.state);
-        loop {
-            let Some(receiver) = state.found.take() else { return Ok(None) };
-            let (receiver, received) = ending::detach(py, move || {
-                let received = receiver.recv_timeout(TICK);
-                (receiver, received)
-            });
-            match received {
-                Ok(found) => {
-                    let found = found.map_err(|error| errors::io(py, error))?;
-                    state.found = Some(receiver);
-                    let row = PyDict::new(py);
-                    row.set_item("path", found.url.as_os_str())?;
-                    row.set_item("size", found.len)?;
-                    row.set_item("version", found.version)?;
-                    return Ok(Some(row));
-                }
-                Err(RecvTimeoutError::Disconnected) => return Ok(None),
-                Err(RecvTimeoutError::Timeout) => {
-                    state.call.attend(py)?;
-                    state.found = Some(receiver);
-                }
-            }
-        }
+        let mut listed = ending::lock(py, &self.listed);
+        let Some(found) = listed.next(py)? else { return Ok(None) };
+        let found = found.map_err(|error| {
+            listed.end();
+            errors::io(py, error)
+        })?;
+        let row = PyDict::new(py);
+        row.set_item("path", found.url.as_os_str())?;
+        row.set_item("size", found.len)?;
+        row.set_item("version", found.version)?;
+        Ok(Some(row))
     }
 }

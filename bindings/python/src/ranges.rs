@@ -1,25 +1,21 @@
 //! Many parts: those that follow one another are read in one go, and whole inputs side by side.
 
+use crate::ahead::Ahead;
 use crate::ending;
 use crate::errors;
 use crate::parts::subtree;
 use crate::rows::{Planned, Row, hashed, planned};
-use crate::work::{Call, Stop, TICK};
+use crate::work::{Call, Stop};
 use mksum::Digest;
 use mksum_io::{Error, File, Input, Job, Options, hash_all, is_url};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyIterator};
-use std::collections::VecDeque;
+use pyo3::types::PyDict;
 use std::num::NonZero;
 use std::ops::ControlFlow;
 use std::sync::Mutex;
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::thread;
+use std::sync::mpsc::{Receiver, Sender};
 
-/// The rows that are taken before the first result is handed out.
-const AHEAD: usize = 1024;
-
-/// The longest run of parts that is read in one go; fewer than [`AHEAD`], so that the run's end is known.
+/// The longest run of parts that is read in one go; fewer than [`AHEAD`](crate::ahead::AHEAD), so that the run's end is known.
 const RUN: usize = 256;
 
 /// The iterator of `map_ranges`. When it is deleted, the work ends.
@@ -29,15 +25,7 @@ pub struct Ranges {
 }
 
 struct State {
-    call: Call,
-    /// The rows that were not taken yet; `None` when there are no more.
-    rows: Option<Py<PyIterator>>,
-    /// What ended the rows too early: raised after the results before it.
-    failure: Option<PyErr>,
-    /// The rows that are begun, and why one of them cannot be hashed.
-    begun: VecDeque<(Py<PyAny>, Option<PyErr>)>,
-    work: Option<Sender<Work>>,
-    results: Option<Receiver<Outcome>>,
+    ahead: Ahead<Work, Option<Digest>>,
     /// The error of the row before.
     last: Option<Py<PyAny>>,
 }
@@ -45,14 +33,8 @@ struct State {
 /// A row and its input.
 type Work = (Row, Planned);
 
-/// The digest of a part, or its error; `None` if it has the error of the row before, with which it was read.
-type Outcome = Option<Result<Digest, Error>>;
-
-impl Drop for State {
-    fn drop(&mut self) {
-        self.call.options.stop.stop();
-    }
-}
+/// The digest of a part, or its error; no digest if it has the error of the row before, with which it was read.
+type Outcome = Result<Option<Digest>, Error>;
 
 /// Hashes many rows of `plan` and yields a pair for each, in their order: a worker's task.
 ///
@@ -80,15 +62,10 @@ pub fn map_ranges(
     on_progress: Option<Py<PyAny>>,
     stop: Option<&Bound<'_, Stop>>,
 ) -> PyResult<Ranges> {
-    let call = Call::new(threads, on_progress, stop);
-    let (work, taken) = mpsc::channel::<Work>();
-    let (sender, results) = mpsc::channel();
-    let options = call.options.clone();
-    let rows = Some(rows.try_iter()?.unbind());
-    thread::Builder::new().name("mksum".into()).spawn(move || Worker { taken, next: None, sender, options }.run())?;
-    let begun = VecDeque::new();
-    let state = State { call, rows, failure: None, begun, work: Some(work), results: Some(results), last: None };
-    Ok(Ranges { state: Mutex::new(state) })
+    let ahead = Ahead::of(Call::new(threads, on_progress, stop), rows, |taken, sender, options| {
+        Worker { taken, next: None, sender, options: options.clone() }.run();
+    })?;
+    Ok(Ranges { state: Mutex::new(State { ahead, last: None }) })
 }
 
 /// The thread that hashes.
@@ -142,7 +119,7 @@ impl Worker {
         });
         hash_all(jobs.fuse(), &options, |_, roots, _| {
             let digest = roots.and_then(|mut roots| roots.remove(0)).map(|root| root.digest());
-            ended = match sender.send(Some(digest)) {
+            ended = match sender.send(digest.map(Some)) {
                 Ok(()) => ControlFlow::Continue(()),
                 Err(_) => ControlFlow::Break(()),
             };
@@ -186,10 +163,10 @@ impl Worker {
                 Ok(digest)
             });
             let failed = digest.is_err();
-            self.send(Some(digest))?;
+            self.send(digest.map(Some))?;
             if failed {
                 for _ in index + 1..run.len() {
-                    self.send(None)?;
+                    self.send(Ok(None))?;
                 }
                 break;
             }
@@ -206,87 +183,21 @@ impl Ranges {
 
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<(Py<PyAny>, Bound<'py, PyAny>)>> {
         let mut state = ending::lock(py, &self.state);
-        state.begin(py);
-        let Some((row, refused)) = state.begun.pop_front() else {
-            state.call.attend(py)?;
-            return state.failure.take().map_or(Ok(None), Err);
+        let Some((row, result)) = state.ahead.next(py, read)? else { return Ok(None) };
+        let result = match result {
+            Err(error) => error.into_value(py).into_bound(py).into_any(),
+            Ok(Ok(Some(digest))) => hashed(row.bind(py).cast::<PyDict>()?, &digest)?.into_any(),
+            Ok(Ok(None)) => {
+                let last = state.last.as_ref().map(|error| error.clone_ref(py));
+                last.unwrap_or_else(|| py.None()).into_bound(py)
+            }
+            Ok(Err(error)) => {
+                let error = errors::io(py, error).into_value(py).into_any();
+                state.last = Some(error.clone_ref(py));
+                error.into_bound(py)
+            }
         };
-        let result = match refused {
-            Some(error) => error.into_value(py).into_bound(py).into_any(),
-            None => match state.next(py)? {
-                Some(Ok(digest)) => hashed(row.bind(py).cast::<PyDict>()?, &digest)?.into_any(),
-                Some(Err(error)) => {
-                    let error = errors::io(py, error).into_value(py).into_any();
-                    state.last = Some(error.clone_ref(py));
-                    error.into_bound(py)
-                }
-                None => {
-                    let last = state.last.as_ref().map(|error| error.clone_ref(py));
-                    last.unwrap_or_else(|| py.None()).into_bound(py)
-                }
-            },
-        };
-        state.call.attend(py)?;
         Ok(Some((row, result)))
-    }
-}
-
-impl State {
-    /// Takes rows until enough are begun.
-    fn begin(&mut self, py: Python<'_>) {
-        while self.begun.len() < AHEAD
-            && let Some(rows) = &self.rows
-        {
-            match ending::call(py, || rows.bind(py).clone().next()) {
-                Some(Ok(object)) => {
-                    let refused = match read(&object) {
-                        Ok(work) => {
-                            // The other end is gone only after a stop, which `next` reports.
-                            let _ = self.work.as_ref().map(|sender| sender.send(work));
-                            None
-                        }
-                        Err(error) => Some(error),
-                    };
-                    self.begun.push_back((object.unbind(), refused));
-                }
-                end => {
-                    self.failure = end.and_then(Result::err);
-                    (self.rows, self.work) = (None, None);
-                }
-            }
-        }
-    }
-
-    /// The next outcome. After a stop there are no more.
-    fn next(&mut self, py: Python<'_>) -> PyResult<Outcome> {
-        let ended = || errors::error(py, "StoppedError", "the iteration was ended");
-        let mut results = self.results.take().ok_or_else(ended)?;
-        let result = loop {
-            let received;
-            (results, received) = ending::detach(py, move || {
-                let received = results.recv_timeout(TICK);
-                (results, received)
-            });
-            match received {
-                Ok(Some(Err(error @ Error::Stopped { .. }))) => break Err(errors::io(py, error)),
-                Ok(outcome) => break Ok(outcome),
-                Err(RecvTimeoutError::Disconnected) => break Err(ended()),
-                Err(RecvTimeoutError::Timeout) => {
-                    if let Err(error) = self.call.attend(py) {
-                        break Err(error);
-                    }
-                }
-            }
-        };
-        match result {
-            Ok(_) => self.results = Some(results),
-            Err(_) => {
-                (self.rows, self.work) = (None, None);
-                self.begun.clear();
-                self.call.options.stop.stop();
-            }
-        }
-        result
     }
 }
 

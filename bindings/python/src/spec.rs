@@ -1,10 +1,14 @@
 //! Formats by name.
 
 use crate::errors;
+use mksum::SpecError;
+use mksum::directory::DirectorySpec;
 use mksum::formats::{FAMILIES, LeafRule};
+use pyo3::conversion::FromPyObjectOwned;
 use pyo3::exceptions::PyTypeError;
-use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString, PyTuple};
+use pyo3::{IntoPyObjectExt, prelude::*};
+use std::fmt::Display;
 use std::sync::LazyLock;
 
 /// A tree format with all its choices made, named by one line of text everywhere: `NAME[:HASH][:LEAF][:salt=HEX]`
@@ -111,16 +115,44 @@ impl FromPyObject<'_, '_> for Format {
     }
 }
 
-/// One format, or several whose roots come as a list.
-pub enum Wanted {
-    One(Format),
-    Several(Vec<Format>),
+/// A format of directories as an argument: its text.
+pub struct DirectoryFormat(pub DirectorySpec);
+
+impl Default for DirectoryFormat {
+    fn default() -> Self {
+        DirectoryFormat(DirectorySpec::NAME.parse().expect("a format"))
+    }
 }
 
-impl FromPyObject<'_, '_> for Wanted {
+impl FromPyObject<'_, '_> for DirectoryFormat {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
+        let py = object.py();
+        let text = match object.cast::<Spec>() {
+            Ok(spec) => spec.get().0.to_string(),
+            Err(_) => object.cast::<PyString>()?.to_str()?.into(),
+        };
+        let refused = |reason: &dyn Display| errors::format(py, &text, reason);
+        if !DirectorySpec::is_name(&text) && text.parse::<mksum::Spec>().is_ok() {
+            return Err(refused(&format_args!(
+                "'{text}' is a format of files: directories whose files have it are 'dir:{text}'"
+            )));
+        }
+        text.parse().map(DirectoryFormat).map_err(|reason: SpecError| refused(&reason))
+    }
+}
+
+/// One format, or several whose roots come as a list.
+pub enum Wanted<F = Format> {
+    One(F),
+    Several(Vec<F>),
+}
+
+impl<'py, F: FromPyObjectOwned<'py, Error = PyErr>> FromPyObject<'_, 'py> for Wanted<F> {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         if object.is_instance_of::<PyString>() || object.is_instance_of::<Spec>() {
             return object.extract().map(Wanted::One);
         }
@@ -129,20 +161,29 @@ impl FromPyObject<'_, '_> for Wanted {
     }
 }
 
-impl Wanted {
-    pub fn specs(&self) -> Vec<mksum::Spec> {
+impl<F> Wanted<F> {
+    pub fn formats(&self) -> &[F] {
         match self {
-            Wanted::One(format) => vec![format.0.clone()],
-            Wanted::Several(formats) => formats.iter().map(|format| format.0.clone()).collect(),
+            Wanted::One(format) => std::slice::from_ref(format),
+            Wanted::Several(formats) => formats,
         }
     }
 
     /// The roots as the caller asked for them: one root, or a list.
-    pub fn answer<'py>(&self, py: Python<'py>, mut roots: Vec<crate::root::Root>) -> PyResult<Bound<'py, PyAny>> {
+    pub fn answer<'py, R>(&self, py: Python<'py>, mut roots: Vec<R>) -> PyResult<Bound<'py, PyAny>>
+    where
+        R: IntoPyObject<'py>,
+    {
         match self {
-            Wanted::One(_) => Ok(Bound::new(py, roots.remove(0))?.into_any()),
-            Wanted::Several(_) => roots.into_pyobject(py),
+            Wanted::One(_) => roots.remove(0).into_bound_py_any(py),
+            Wanted::Several(_) => roots.into_bound_py_any(py),
         }
+    }
+}
+
+impl Wanted {
+    pub fn specs(&self) -> Vec<mksum::Spec> {
+        self.formats().iter().map(|format| format.0.clone()).collect()
     }
 }
 
@@ -165,7 +206,11 @@ pub fn named(py: Python<'_>, text: &str) -> PyResult<mksum::Spec> {
     if let Some((_, spec)) = DEFAULTS.iter().find(|(name, _)| name == text) {
         return Ok(spec.clone());
     }
-    text.parse().map_err(|reason| errors::format(py, text, &reason))
+    if DirectorySpec::is_name(text) {
+        let reason = format_args!("'{text}' is a format of directories: mksum.directory_root computes such roots");
+        return Err(errors::format(py, text, &reason));
+    }
+    text.parse().map_err(|reason: SpecError| errors::format(py, text, &reason))
 }
 
 /// The name in hashlib's spelling for plain sums, else the text of the format.

@@ -4,7 +4,7 @@ use crate::row::Row;
 use crate::store::is_kept_folder;
 use crate::{Catalogue, Error};
 use mksum_io::outboard::is_part_of_outboard;
-use mksum_io::{Entries, EntryKind, Facts, KEPT_FOLDER, ListedEntry, Skip, Unlisted};
+use mksum_io::{Entries, EntryKind, Facts, KEPT_FOLDER, ListedEntry, Options, Skip, Unlisted};
 use std::cmp::Ordering;
 use std::path::{Path, PathBuf};
 
@@ -73,10 +73,11 @@ pub enum Found {
 /// Two sorted sequences are merged, so memory does not depend on their lengths.
 ///
 /// # Errors
-/// If the directory or the catalogue cannot be read, or `each` fails.
+/// If the directory or the catalogue cannot be read, `each` fails, or the work is stopped.
 pub fn compare(
     catalogue: &Catalogue,
     scope: &Scope,
+    options: &Options,
     each: &mut dyn FnMut(Found) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let (mut entries, mut rows) = (scope.entries()?, catalogue.rows());
@@ -84,6 +85,9 @@ pub fn compare(
     let mut row = rows.next().transpose()?;
     let mut entry = entries.next();
     loop {
+        if options.stop.is_stopped() {
+            return Err(mksum_io::Error::Stopped { path: scope.directory.clone() }.into());
+        }
         let listed = match entry.take() {
             Some(Err(error)) => {
                 unlisted.push(error.prefix.clone());

@@ -1,7 +1,7 @@
 //! Catalogues of directories: which root each file had, when it was read, and what has changed since (`spec/catalogue.md`).
 //!
 //! ```
-//! use mksum_catalogue::{Access, Catalogue, Found, Scope, compare, update};
+//! use mksum_catalogue::{Catalogue, State, status, update};
 //! use mksum_io::Options;
 //!
 //! let folder = tempfile::tempdir()?;
@@ -9,15 +9,12 @@
 //! let place = mksum_catalogue::place(folder.path());
 //! let mut catalogue = Catalogue::create(&place, &mut || {})?;
 //! catalogue.add_formats(&["sha256".parse()?])?;
-//! update(&mut catalogue, folder.path(), &Options::new(), &mut |_, _| {})?;
+//! let options = Options::new();
+//! update(&mut catalogue, folder.path(), &options, &mut |_, _| {})?;
 //!
 //! std::fs::write(folder.path().join("file"), "other content")?;
-//! let (mut changed, scope) = (0, Scope::new(folder.path(), &place));
-//! compare(&catalogue, &scope, &mut |found| {
-//!     changed += usize::from(matches!(found, Found::Changed(..)));
-//!     Ok(())
-//! })?;
-//! assert_eq!(changed, 1);
+//! let found = status(&catalogue, folder.path(), &options)?;
+//! assert!(matches!(found.differ[&b"file"[..]], State::Changed));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 #![forbid(unsafe_code)]
@@ -30,6 +27,7 @@ mod moves;
 mod reading;
 mod repair;
 mod row;
+mod status;
 mod store;
 mod update;
 mod verify;
@@ -39,6 +37,7 @@ pub use diff::{Difference, Differences, Known, Sorted, diff};
 pub use error::Error;
 pub use repair::{Mended, repair};
 pub use row::{Kept, Row};
+pub use status::{State, Status, status};
 pub use store::{Access, Catalogue, is_catalogue, is_kept_folder, place};
 pub use update::{Event, update};
 pub use verify::{Effort, Verdict, verify};

@@ -32,7 +32,7 @@ pub enum Mended {
 /// catalogue's. `each` is told the path of every file, and what was done.
 ///
 /// # Errors
-/// If the directory or the catalogue cannot be read or written.
+/// If the directory or the catalogue cannot be read or written, or the work is stopped.
 pub fn repair(
     catalogue: &mut Catalogue,
     directory: &Path,
@@ -43,7 +43,7 @@ pub fn repair(
     catalogue.check()?;
     let scope = Scope::new(directory, catalogue.path());
     let mut same = Vec::new();
-    compare(catalogue, &scope, &mut |found| {
+    compare(catalogue, &scope, options, &mut |found| {
         match found {
             Found::Same(listed, row) if listed.facts.kind == EntryKind::File && row.roots > 0 => same.push(row.path),
             Found::Changed(listed, _) => each(&listed.path, Mended::Changed),
@@ -61,6 +61,10 @@ pub fn repair(
     let mut result = Ok(());
     read_all(files, options, &is_long, |Wanted { about: path, place, .. }, read| {
         let mut one = || {
+            let stopped = || Err(mksum_io::Error::Stopped { path: place.clone() }.into());
+            if options.stop.is_stopped() {
+                return stopped();
+            }
             let Some(row) = catalogue.row(&path)? else { return Ok(()) };
             let kept = catalogue.roots(&row)?;
             let mended = match &read {
@@ -79,6 +83,9 @@ pub fn repair(
                     _ => mend(catalogue, (&row, &kept), &place, &copy_of(&path), options)?,
                 },
             };
+            if matches!(mended, Mended::Failed(_)) && options.stop.is_stopped() {
+                return stopped();
+            }
             if matches!(mended, Mended::Done(..)) || (row.repair && matches!(mended, Mended::Intact)) {
                 let facts = Facts::of(&place).unwrap_or(row.facts);
                 let roots: Vec<_> =

@@ -28,9 +28,9 @@ pub enum Event<'a> {
     /// Its size, time and inode show no change, but its content differs: nothing was written.
     Damaged,
     /// It changed while it was read: nothing was written.
-    Busy(&'a mksum_io::Error),
+    Busy(mksum_io::Error),
     /// It could not be read: nothing was written.
-    Failed(&'a mksum_io::Error),
+    Failed(mksum_io::Error),
 }
 
 /// Brings a catalogue up to date with its directory, and tells `each` the path and the event of all that differs.
@@ -40,7 +40,8 @@ pub enum Event<'a> {
 /// that was copied and removed is found by its root.
 ///
 /// # Errors
-/// If the directory or the catalogue cannot be read or written. What was written until then stays, and the next run goes on.
+/// If the directory or the catalogue cannot be read or written, or the work is stopped. What was written until then stays, and the
+/// next run goes on.
 pub fn update(
     catalogue: &mut Catalogue,
     directory: &std::path::Path,
@@ -50,13 +51,14 @@ pub fn update(
     let scope = Scope::new(directory, catalogue.path());
     let specs: Vec<Spec> = catalogue.formats().cloned().collect();
     let mut writer = Writer { catalogue, options, begun: None, count: 0, specs: &specs };
-    if writer.catalogue.is_empty()? {
+    let done = if writer.catalogue.is_empty()? {
         // Nothing can be missing, so nothing needs to be remembered.
-        writer.first(&scope, each)?;
+        writer.first(&scope, each)
     } else {
-        writer.changes(&scope, each)?;
-    }
-    writer.commit()?;
+        writer.changes(&scope, each)
+    };
+    let written = writer.commit();
+    done.and(written)?;
     remove_unused(catalogue)
 }
 
@@ -129,7 +131,7 @@ impl Writer<'_> {
                 Ok(text) => Some(text.as_os_str().as_encoded_bytes().to_vec()),
                 Err(error) => {
                     let error = mksum_io::Error::Open { path: listed.place.clone(), error };
-                    each(&listed.path, Event::Failed(&error));
+                    each(&listed.path, Event::Failed(error));
                     return Ok(());
                 }
             },
@@ -169,7 +171,7 @@ impl Writer<'_> {
         match entry {
             Ok(listed) => self.put_other(&listed, each),
             Err(unlisted) => {
-                each(&unlisted.prefix, Event::Failed(&unlisted.error));
+                each(&unlisted.prefix, Event::Failed(unlisted.error));
                 Ok(())
             }
         }
@@ -181,7 +183,7 @@ impl Writer<'_> {
         let (mut others, mut any) = (Vec::new(), false);
         let formats = self.specs.len() as u64;
         let is_file = |facts: &Facts| facts.kind == EntryKind::File;
-        compare(self.catalogue, scope, &mut |found| {
+        compare(self.catalogue, scope, self.options, &mut |found| {
             any |= !matches!(found, Found::Missing(_) | Found::Unknown(_));
             match found {
                 Found::Same(listed, row) if is_file(&listed.facts) && row.roots != formats => {
@@ -195,7 +197,7 @@ impl Writer<'_> {
                 Found::New(listed) if is_file(&listed.facts) => new.push((listed.path, listed.facts)),
                 Found::New(listed) | Found::Changed(listed, _) => others.push(listed),
                 Found::Missing(row) => missing.push(row),
-                Found::Unlisted(unlisted) => each(&unlisted.prefix, Event::Failed(&unlisted.error)),
+                Found::Unlisted(unlisted) => each(&unlisted.prefix, Event::Failed(unlisted.error)),
             }
             Ok(())
         })?;
@@ -284,12 +286,12 @@ impl Writer<'_> {
         let (facts, kept) = match kept {
             Ok(kept) => kept,
             Err(error @ mksum_io::Error::Changed { .. }) => {
-                each(path, Event::Busy(&error));
+                each(path, Event::Busy(error));
                 return Ok(());
             }
-            Err(error @ mksum_io::Error::Write { .. }) => return Err(error.into()),
+            Err(error @ (mksum_io::Error::Write { .. } | mksum_io::Error::Stopped { .. })) => return Err(error.into()),
             Err(error) => {
-                each(path, Event::Failed(&error));
+                each(path, Event::Failed(error));
                 return Ok(());
             }
         };

@@ -48,7 +48,7 @@ pub enum Verdict<'a> {
 /// found good, and when.
 ///
 /// # Errors
-/// If the directory or the catalogue cannot be read or written.
+/// If the directory or the catalogue cannot be read or written, or the work is stopped. What was found until then is remembered.
 pub fn verify(
     catalogue: &mut Catalogue,
     directory: &std::path::Path,
@@ -60,7 +60,7 @@ pub fn verify(
     let begin = Instant::now();
     let scope = Scope::new(directory, catalogue.path());
     let (mut total, mut same) = (0_u64, HashMap::new());
-    compare(catalogue, &scope, &mut |found| {
+    compare(catalogue, &scope, options, &mut |found| {
         match found {
             Found::Same(listed, row) if listed.facts.kind == EntryKind::File => {
                 if row.roots == 0 {
@@ -191,8 +191,7 @@ impl Verifying<'_> {
                 each(path, Verdict::Good(row.facts.size, &row));
             }
             Ok(_) => each(path, Verdict::Damaged(&[], &row)),
-            Err(Error::Io(error)) => report(path, &error, each),
-            Err(error) => return Err(error),
+            Err(error) => report(path, error, each)?,
         }
         Ok(())
     }
@@ -215,11 +214,7 @@ impl Verifying<'_> {
             let end = if limited { (done + Self::PART).min(len) } else { len };
             match damage(place, (outboard, stored), done..end, self.options) {
                 Ok(found) => ranges.extend(found),
-                Err(Error::Io(error)) => {
-                    report(path, &error, each);
-                    return Ok(());
-                }
-                Err(error) => return Err(error),
+                Err(error) => return report(path, error, each),
             }
             self.left.bytes = self.left.bytes.saturating_sub(end - done);
             done = end;
@@ -269,12 +264,16 @@ impl Verifying<'_> {
     }
 }
 
-fn report(path: &[u8], error: &mksum_io::Error, each: &mut dyn FnMut(&[u8], Verdict<'_>)) {
-    match error {
-        mksum_io::Error::Changed { .. } => each(path, Verdict::Busy(error)),
+/// Reports why a file could not be verified; fails if it is not about the file.
+fn report(path: &[u8], error: Error, each: &mut dyn FnMut(&[u8], Verdict<'_>)) -> Result<(), Error> {
+    let Error::Io(error) = error else { return Err(error) };
+    match &error {
+        mksum_io::Error::Stopped { .. } => return Err(error.into()),
+        mksum_io::Error::Changed { .. } => each(path, Verdict::Busy(&error)),
         mksum_io::Error::Open { error: system, .. } if system.kind() == std::io::ErrorKind::NotFound => {
             each(path, Verdict::Missing);
         }
         error => each(path, Verdict::Failed(error)),
     }
+    Ok(())
 }

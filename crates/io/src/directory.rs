@@ -43,7 +43,8 @@ pub fn hash_directory(
     // The directories as they were when they were listed, at the end of the walk.
     let ended = Mutex::new(None);
     let items = iter::from_fn(|| {
-        let Some(entry) = entries.next() else {
+        // A walk that is stopped ends, and has no root.
+        let Some(entry) = (if options.stop.is_stopped() { None } else { entries.next() }) else {
             *lock(&ended) = entries.take_stamps();
             return None;
         };
@@ -69,6 +70,9 @@ pub fn hash_directory(
         }
         if growing.errors.len() < Growing::MOST { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     });
+    if growing.errors.is_empty() && options.stop.is_stopped() {
+        growing.fail(Error::Stopped { path: directory.into() });
+    }
     if growing.errors.is_empty()
         && let Some(stamps) = &*lock(&ended)
         && let Err(error) = stamps.check()
@@ -156,4 +160,20 @@ impl Growing {
 
 fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_walk_that_is_stopped_has_no_root() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("directory")).unwrap();
+        let (spec, options) = ("dir:sha256".parse::<DirectorySpec>().unwrap(), Options::new());
+        let found = || hash_directory(folder.path(), std::slice::from_ref(&spec), &options, &mut |_| {});
+        assert_eq!(found().unwrap()[0].len(), 1);
+        options.stop.stop();
+        assert!(matches!(found().unwrap_err()[..], [Error::Stopped { .. }]));
+    }
 }

@@ -38,7 +38,7 @@ pub use objects::{Ahead, Listed, Listing, Object, Objects, StoredSums, is_url};
 pub use options::{Meter, Mode, Options, Stop, Throttle};
 pub use paths::from_bytes as path_from_bytes;
 pub use replacement::{Replacement, remove_unfinished};
-pub use replica::{Replica, open_replica};
+pub use replica::{Replica, open_replica, replica_below};
 pub use sequence::Sequence;
 pub use unreadable::{Unreadable, unreadable};
 pub use window::Window;

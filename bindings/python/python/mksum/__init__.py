@@ -10,12 +10,15 @@
 """
 
 from mksum._mksum import (
+    Catalogue,
+    DirectoryRoot,
     Files,
     Frontier,
     Hasher,
     Objects,
     Outboard,
     Ranges,
+    Records,
     Root,
     Spec,
     Stop,
@@ -26,7 +29,9 @@ from mksum._mksum import (
     blake3_pairs,
     btv2,
     check_consistency,
+    check_entry,
     check_proof,
+    directory_root,
     dmverity,
     dropbox,
     file_root,
@@ -44,6 +49,7 @@ from mksum._mksum import (
     plan,
     prove,
     prove_consistency,
+    prove_entry,
     rfc6962,
     root,
     s3,
@@ -60,6 +66,7 @@ from mksum._mksum import (
     sm3,
 )
 from mksum.errors import (
+    CatalogueError,
     ChangedError,
     DamagedError,
     DeniedError,
@@ -78,10 +85,13 @@ from mksum.errors import (
 )
 
 __all__ = [
+    "Catalogue",
+    "CatalogueError",
     "ChangedError",
     "DamagedError",
     "DeniedError",
     "DirectoryError",
+    "DirectoryRoot",
     "FetchError",
     "FileError",
     "Files",
@@ -96,6 +106,7 @@ __all__ = [
     "OutboardError",
     "ProofError",
     "Ranges",
+    "Records",
     "RefusedError",
     "Root",
     "RowError",
@@ -109,7 +120,9 @@ __all__ = [
     "blake3_pairs",
     "btv2",
     "check_consistency",
+    "check_entry",
     "check_proof",
+    "directory_root",
     "dmverity",
     "dropbox",
     "file_root",
@@ -127,6 +140,7 @@ __all__ = [
     "plan",
     "prove",
     "prove_consistency",
+    "prove_entry",
     "rfc6962",
     "root",
     "s3",

@@ -7,15 +7,34 @@ from typing import TypeVar, final, overload
 from _typeshed import ReadableBuffer
 
 from mksum.errors import MksumError
-from mksum.types import AnyPath, Format, FormatRow, Formats, HashedPart, Input, Part, Place, Progress, Readable, Repaired
+from mksum.types import (
+    AnyPath,
+    CatalogueRow,
+    Entry,
+    EntryState,
+    Format,
+    FormatRow,
+    Formats,
+    HashedPart,
+    Input,
+    Part,
+    Place,
+    Progress,
+    Readable,
+    Repaired,
+    Verified,
+)
 
 __all__ = [
+    "Catalogue",
+    "DirectoryRoot",
     "Files",
     "Frontier",
     "Hasher",
     "Objects",
     "Outboard",
     "Ranges",
+    "Records",
     "Root",
     "Spec",
     "Stop",
@@ -26,7 +45,9 @@ __all__ = [
     "blake3_pairs",
     "btv2",
     "check_consistency",
+    "check_entry",
     "check_proof",
+    "directory_root",
     "dmverity",
     "dropbox",
     "file_root",
@@ -44,6 +65,7 @@ __all__ = [
     "plan",
     "prove",
     "prove_consistency",
+    "prove_entry",
     "rfc6962",
     "root",
     "s3",
@@ -107,6 +129,23 @@ class Root:
     def __reduce__(self) -> tuple[type[Root], tuple[str, str, int]]: ...
 
 @final
+class DirectoryRoot:
+    def __new__(cls, format: str, text: str, entries: int | None = None) -> DirectoryRoot: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def bytes(self) -> builtins.bytes: ...
+    @property
+    def format(self) -> str: ...
+    @property
+    def entries(self) -> int | None: ...
+    def __bytes__(self) -> builtins.bytes: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+    def __reduce__(self) -> tuple[type[DirectoryRoot], tuple[str, str, int | None]]: ...
+
+@final
 class Hasher:
     @property
     def name(self) -> str: ...
@@ -153,6 +192,56 @@ class Objects(Iterator[Input]):
 class Ranges(Iterator[tuple[Part, HashedPart | MksumError]]):
     def __iter__(self) -> Ranges: ...
     def __next__(self) -> tuple[Part, HashedPart | MksumError]: ...
+
+@final
+class Records(Iterator[_Result_co]):
+    def __iter__(self) -> Records[_Result_co]: ...
+    def __next__(self) -> _Result_co: ...
+
+@final
+class Catalogue:
+    @staticmethod
+    def keep(
+        directory: AnyPath,
+        fmts: Format | Formats | None = None,
+        *,
+        catalogue: AnyPath | None = None,
+        threads: int | None = None,
+        on_progress: Progress | None = None,
+        stop: Stop | None = None,
+    ) -> Catalogue: ...
+    @staticmethod
+    def open(path: AnyPath, *, catalogue: AnyPath | None = None) -> Catalogue: ...
+    @property
+    def directory(self) -> str | None: ...
+    @property
+    def path(self) -> str: ...
+    @property
+    def formats(self) -> list[str]: ...
+    def status(self, *, stop: Stop | None = None) -> Records[EntryState]: ...
+    def update(
+        self, *, threads: int | None = None, on_progress: Progress | None = None, stop: Stop | None = None
+    ) -> list[EntryState]: ...
+    def verify(
+        self,
+        *,
+        budget: float | None = None,
+        sample: float | None = None,
+        threads: int | None = None,
+        on_progress: Progress | None = None,
+        stop: Stop | None = None,
+    ) -> Verified: ...
+    def repair(
+        self,
+        source: AnyPath,
+        *,
+        threads: int | None = None,
+        on_progress: Progress | None = None,
+        stop: Stop | None = None,
+    ) -> list[EntryState]: ...
+    def diff(self, other: Catalogue | AnyPath, *, stop: Stop | None = None) -> Records[EntryState]: ...
+    def rows(self, *, stop: Stop | None = None) -> Records[CatalogueRow]: ...
+    def __iter__(self) -> Records[CatalogueRow]: ...
 
 @final
 class Outboard:
@@ -261,6 +350,24 @@ def file_root(
     stop: Stop | None = None,
 ) -> list[Root]: ...
 @overload
+def directory_root(
+    path: AnyPath,
+    fmt: str = "dir",
+    *,
+    threads: int | None = None,
+    on_progress: Progress | None = None,
+    stop: Stop | None = None,
+) -> DirectoryRoot: ...
+@overload
+def directory_root(
+    path: AnyPath,
+    fmt: list[str] | tuple[str, ...],
+    *,
+    threads: int | None = None,
+    on_progress: Progress | None = None,
+    stop: Stop | None = None,
+) -> list[DirectoryRoot]: ...
+@overload
 def hash_files(
     paths: Iterable[_Path],
     fmts: Format = "rfc6962",
@@ -307,4 +414,14 @@ def join(rows: Iterable[HashedPart]) -> Root: ...
 def prove(data: ReadableBuffer, start: int, end: int, fmt: Format = "rfc6962") -> bytes: ...
 def prove_consistency(data: ReadableBuffer, old: int, fmt: Format = "rfc6962") -> bytes: ...
 def check_proof(proof: ReadableBuffer, root: Root, data: ReadableBuffer) -> tuple[int, int]: ...
+def prove_entry(
+    directory: AnyPath,
+    path: AnyPath,
+    fmt: str = "dir",
+    *,
+    threads: int | None = None,
+    on_progress: Progress | None = None,
+    stop: Stop | None = None,
+) -> bytes: ...
+def check_entry(proof: ReadableBuffer, root: DirectoryRoot) -> Entry: ...
 def check_consistency(proof: ReadableBuffer, old: Root, new: Root) -> None: ...

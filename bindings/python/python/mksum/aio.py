@@ -11,8 +11,20 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 import mksum
-from mksum import Outboard, Root, Stop
-from mksum.types import AnyPath, Format, Formats, HashedPart, Part, Place, Progress, Readable, Repaired
+from mksum import Catalogue, DirectoryRoot, Outboard, Root, Stop
+from mksum.types import (
+    AnyPath,
+    EntryState,
+    Format,
+    Formats,
+    HashedPart,
+    Part,
+    Place,
+    Progress,
+    Readable,
+    Repaired,
+    Verified,
+)
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -75,6 +87,27 @@ async def file_root(
     """Returns the root of a file: see `mksum.file_root`. A file object is read in another thread."""
     call: Any = mksum.file_root
     result: Root | list[Root] = await _run(call, source, fmt, threads=threads, on_progress=on_progress)
+    return result
+
+
+@overload
+async def directory_root(
+    path: AnyPath, fmt: str = ..., *, threads: int | None = ..., on_progress: Progress | None = ...
+) -> DirectoryRoot: ...
+@overload
+async def directory_root(
+    path: AnyPath, fmt: list[str] | tuple[str, ...], *, threads: int | None = ..., on_progress: Progress | None = ...
+) -> list[DirectoryRoot]: ...
+async def directory_root(
+    path: AnyPath,
+    fmt: str | list[str] | tuple[str, ...] = "dir",
+    *,
+    threads: int | None = None,
+    on_progress: Progress | None = None,
+) -> DirectoryRoot | list[DirectoryRoot]:
+    """Returns the root of a directory: see `mksum.directory_root`."""
+    call: Any = mksum.directory_root
+    result: DirectoryRoot | list[DirectoryRoot] = await _run(call, path, fmt, threads=threads, on_progress=on_progress)
     return result
 
 
@@ -178,4 +211,56 @@ async def repair(
     return await _run(outboard.repair, source, threads=threads, on_progress=on_progress)
 
 
-__all__ = ["damaged", "file_root", "hash_files", "keep", "map_range", "repair", "root", "verify"]
+async def keep_catalogue(
+    directory: AnyPath,
+    fmts: Format | Formats | None = None,
+    *,
+    catalogue: AnyPath | None = None,
+    threads: int | None = None,
+    on_progress: Progress | None = None,
+) -> Catalogue:
+    """Makes the catalogue of a directory or brings it up to date: see `Catalogue.keep`."""
+    return await _run(Catalogue.keep, directory, fmts, catalogue=catalogue, threads=threads, on_progress=on_progress)
+
+
+async def update_catalogue(
+    catalogue: Catalogue, *, threads: int | None = None, on_progress: Progress | None = None
+) -> list[EntryState]:
+    """Reads what is new or changed: see `Catalogue.update`."""
+    return await _run(catalogue.update, threads=threads, on_progress=on_progress)
+
+
+async def verify_catalogue(
+    catalogue: Catalogue,
+    *,
+    budget: float | None = None,
+    sample: float | None = None,
+    threads: int | None = None,
+    on_progress: Progress | None = None,
+) -> Verified:
+    """Compares the content of files with their roots: see `Catalogue.verify`."""
+    return await _run(catalogue.verify, budget=budget, sample=sample, threads=threads, on_progress=on_progress)
+
+
+async def repair_catalogue(
+    catalogue: Catalogue, source: AnyPath, *, threads: int | None = None, on_progress: Progress | None = None
+) -> list[EntryState]:
+    """Repairs damaged files of a directory from copies: see `Catalogue.repair`."""
+    return await _run(catalogue.repair, source, threads=threads, on_progress=on_progress)
+
+
+__all__ = [
+    "damaged",
+    "directory_root",
+    "file_root",
+    "hash_files",
+    "keep",
+    "keep_catalogue",
+    "map_range",
+    "repair",
+    "repair_catalogue",
+    "root",
+    "update_catalogue",
+    "verify",
+    "verify_catalogue",
+]

@@ -14,6 +14,7 @@ planned.
 # pyarrow has no types.
 # pyright: basic, reportMissingImports=false
 
+import functools
 import itertools
 import json
 import os
@@ -397,8 +398,6 @@ def hash(
     Returns:
         A result for each input, in their order.
     """
-    import functools
-
     spec, place, run = str(mksum.Spec(fmt) if isinstance(fmt, str) else fmt), Ledger(ledger), uuid.uuid4().hex
     items = list({item["path"]: item for item in inputs(source, files)}.values())
     known = _by_path(place.rows())

@@ -42,6 +42,10 @@ class OutboardError(MksumError, ValueError):
     """A file that is not an outboard, or an outboard that is damaged, unfinished or of another format."""
 
 
+class CatalogueError(MksumError, ValueError):
+    """A file that is not a catalogue, or a catalogue that is damaged, locked, or does not fit its directory."""
+
+
 class RefusedError(MksumError, ValueError):
     """Nothing was done, because it makes no sense for this file or would lose something."""
 
@@ -85,6 +89,7 @@ class DamagedError(FileError):
 
 
 __all__ = [
+    "CatalogueError",
     "ChangedError",
     "DamagedError",
     "DeniedError",

@@ -73,6 +73,87 @@ class HashedPart(Part):
     """The digest in lower-case hex."""
 
 
+class Entry(TypedDict):
+    """An entry that is proven to be in a directory, from `check_entry`."""
+
+    path: str
+    """Its path below the directory, with slashes between names, as `os.fsdecode` has it."""
+    type: str
+    """`file`, `directory` or `link`."""
+    index: int
+    """Its place among all entries, from 0."""
+    entries: int
+    """The number of entries."""
+    length: NotRequired[int]
+    """Of a file: its length in bytes."""
+    file_root: NotRequired[str]
+    """Of a file: its root, as text."""
+    link: NotRequired[str]
+    """Of a link: its text."""
+    mode: NotRequired[int]
+    """The lower 12 bits of the mode, if the format has them."""
+    mtime_ns: NotRequired[int]
+    """The time of the last change in nanoseconds since 1970, if the format has it."""
+
+
+class CatalogueRow(TypedDict):
+    """An entry of a catalogue, from `Catalogue.rows`: the fields of `mksum export --to json` (`spec/json.md`), and three more."""
+
+    path: str
+    """Its path below the directory, with slashes between names, as `os.fsdecode` has it."""
+    kind: str
+    """`entry`."""
+    type: str
+    """`file`, `directory` or `link`."""
+    mtime_ns: int
+    """The time of the last change, in nanoseconds since 1970."""
+    length: NotRequired[int]
+    """Of a file: its length in bytes."""
+    roots: NotRequired[dict[str, str]]
+    """Of a file: its roots as texts, by their formats."""
+    verified: NotRequired[int | None]
+    """Of a file: the time at which its content was last found to have these roots, in seconds since 1970; None without roots."""
+    link: NotRequired[str]
+    """Of a link: its text."""
+
+
+_From = TypedDict("_From", {"from": str}, total=False)
+
+
+class EntryState(_From):
+    """How an entry differs from its row in a catalogue, or what was done with it: the fields of `spec/json.md`, and `error`.
+
+    Of a moved entry `from` is its path before.
+    """
+
+    path: str
+    """Its path below the directory, with slashes between names, as `os.fsdecode` has it. That of a directory which cannot be
+    listed ends in a slash."""
+    kind: str
+    """`entry`."""
+    state: str
+    """What `Catalogue.status`, `update`, `verify`, `repair` and `diff` say."""
+    length: NotRequired[int]
+    """Of a damaged file: its length in bytes."""
+    ranges: NotRequired[list[tuple[int, int]]]
+    """The damaged or repaired ranges `(start, end)` in bytes, half-open; empty if it is not known where the damage is."""
+    fetched: NotRequired[int]
+    """Of a repaired file: the number of bytes that were fetched."""
+    error: NotRequired[str]
+    """The reason, where there is one."""
+
+
+class Verified(TypedDict):
+    """The result of `Catalogue.verify`."""
+
+    intact: int
+    """The number of files that are intact, as far as they were verified."""
+    verified: int
+    """The number of their bytes that were read."""
+    found: list[EntryState]
+    """All others."""
+
+
 class LeafRule(TypedDict):
     """The leaf lengths that a format allows, in bytes."""
 
@@ -118,6 +199,9 @@ class Repaired(TypedDict):
 
 __all__ = [
     "AnyPath",
+    "CatalogueRow",
+    "Entry",
+    "EntryState",
     "Format",
     "FormatRow",
     "Formats",
@@ -129,4 +213,5 @@ __all__ = [
     "Progress",
     "Readable",
     "Repaired",
+    "Verified",
 ]

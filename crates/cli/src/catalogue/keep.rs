@@ -127,7 +127,7 @@ fn bring(tool: &Tool, json: bool, lines: Lines, directory: &Path, catalogue: &mu
             }
             Event::Failed(error) => {
                 failed += 1;
-                tool.console.error(path, error);
+                tool.console.error(path, &error);
             }
         }
     };

@@ -3,11 +3,11 @@
 use super::{State, open, print, report, shown_path, summary};
 use crate::args::Repair;
 use crate::exit::{Exit, usage};
-use crate::replica::replica_of;
 use crate::report::grouped;
 use crate::tool::Tool;
 use mksum_catalogue::{Access, Catalogue, Mended, repair};
 use mksum_cli::name::Shown;
+use mksum_io::replica_below;
 use std::path::Path;
 
 /// Repairs the damaged files of each directory.
@@ -30,7 +30,7 @@ fn one(tool: &Tool, args: &Repair, directory: &Path, catalogue: &mut Catalogue) 
     let [mut intact, mut repaired, mut damaged, mut changed, mut gone] = [0_u64; 5];
     let copy_of = |path: &[u8]| {
         let below = mksum_cli::name::path(path).unwrap_or_default();
-        replica_of(&args.from, directory, &directory.join(below))
+        replica_below(&args.from, &below)
     };
     let mut each = |path: &[u8], mended: Mended| {
         let path = &*shown_path(directory, path);

@@ -1,0 +1,523 @@
+//! Catalogues of directories: which root each file had, what has changed since, and what is damaged.
+
+use crate::ahead::Results;
+use crate::directory::name_of;
+use crate::ending;
+use crate::errors;
+use crate::files::path_of;
+use crate::records::{Entry, Record, Records, pairs};
+use crate::spec::Wanted;
+use crate::work::{Call, Stop};
+use mksum_catalogue::{
+    Access, Catalogue as Opened, Difference, Effort, Error, Event, Mended, Sorted, State, Verdict, diff, place, repair,
+    status, update, verify,
+};
+use mksum_io::{EntryKind, KEPT_FOLDER, Options, path_from_bytes, replica_below};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::ffi::OsStr;
+use std::fs;
+use std::io::ErrorKind;
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::mpsc::{self, SyncSender};
+use std::time::Duration;
+
+/// The records that are made before they are taken.
+const AHEAD: usize = 1000;
+
+/// The catalogue of a directory: which root each of its files had, and when (`spec/catalogue.md`).
+///
+/// With it, what has not changed is not hashed again, a little can be verified every night, and two copies are compared without
+/// reading them. The tool's `keep -r`, `status`, `update`, `verify -r`, `repair -r`, `diff` and `export` have the same catalogues.
+/// Made by `Catalogue.keep` and `Catalogue.open`. The file is opened by each call and closed at its end; one process writes to it
+/// at a time, and others wait.
+#[pyclass(frozen, module = "mksum")]
+pub struct Catalogue {
+    directory: Option<PathBuf>,
+    path: PathBuf,
+}
+
+impl Catalogue {
+    /// The directory, unless only its catalogue is known.
+    fn directory(&self, py: Python<'_>) -> PyResult<PathBuf> {
+        self.directory.clone().ok_or_else(|| {
+            let message = format!("{}: opened without its directory: open the directory", self.path.display());
+            errors::at(py, "RefusedError", message, &self.path)
+        })
+    }
+
+    /// What `work` finds in the catalogue, which it may write.
+    fn run<T: Send + 'static>(
+        &self,
+        py: Python<'_>,
+        mut call: Call,
+        work: impl FnOnce(&mut Opened, &Path, &Options) -> Result<T, Error> + Send + 'static,
+    ) -> PyResult<T> {
+        let (directory, path) = (self.directory(py)?, self.path.clone());
+        let result = call.run(py, move |options| {
+            let mut opened = Opened::open(&path, Access::Write, &mut || {})?;
+            work(&mut opened, &directory, options)
+        })?;
+        result.map_err(|error| errors::catalogue(py, error))
+    }
+
+    /// The records that `work` sends, which reads the catalogue in a thread of its own.
+    fn records(
+        &self,
+        stop: Option<&Bound<'_, Stop>>,
+        work: impl FnOnce(Opened, &Options, &SyncSender<Result<Record, Error>>) -> Result<(), Error> + Send + 'static,
+    ) -> PyResult<Records> {
+        let ((sender, receiver), path) = (mpsc::sync_channel(AHEAD), self.path.clone());
+        let results = Results::of(Call::new(None, None, stop), receiver, move |options| {
+            let opened = Opened::open(&path, Access::Read, &mut || {});
+            if let Err(error) = opened.and_then(|opened| work(opened, options, &sender)) {
+                // The iterator may be gone.
+                let _ = sender.send(Err(error));
+            }
+        })?;
+        Ok(Records { results: Mutex::new(results) })
+    }
+}
+
+#[pymethods]
+impl Catalogue {
+    /// Makes the catalogue of a directory, or brings the one that is there up to date, and returns it.
+    ///
+    /// Files are hashed side by side. Those of 8 MiB and more also get a kept tree in the catalogue's folder, which locates damage.
+    /// What is not changed is not read; a run that was ended is resumed.
+    ///
+    /// Args:
+    ///     directory: The directory. All files below it are kept, but not its `.mksum`.
+    ///     fmts: A format, or a list of them, which are added to those of the catalogue. If None, a catalogue that is there keeps
+    ///         its formats, and a new one has `rfc6962`.
+    ///     catalogue: The path of the catalogue: `.mksum/catalogue` in the directory, if None.
+    ///     threads, on_progress, stop: As for `file_root`.
+    ///
+    /// Raises:
+    ///     FileError, ChangedError, DamagedError: Some files cannot be read, are being written, or are damaged: the first one,
+    ///         and up to 19 others as notes. All other files are kept then, and `open` opens the catalogue.
+    ///     CatalogueError: There is a file that is not a catalogue, or a damaged one.
+    ///     FormatError, StoppedError, KeyboardInterrupt: As for `file_root`.
+    #[staticmethod]
+    #[pyo3(signature = (directory, fmts = None, *, catalogue = None, threads = None, on_progress = None, stop = None))]
+    fn keep(
+        py: Python<'_>,
+        directory: &Bound<'_, PyAny>,
+        fmts: Option<Wanted>,
+        catalogue: Option<&Bound<'_, PyAny>>,
+        threads: Option<NonZero<usize>>,
+        on_progress: Option<Py<PyAny>>,
+        stop: Option<&Bound<'_, Stop>>,
+    ) -> PyResult<Self> {
+        let directory = path_of(directory)?;
+        let path = catalogue.map(path_of).transpose()?.unwrap_or_else(|| place(&directory));
+        let kept = Catalogue { directory: Some(directory.clone()), path: path.clone() };
+        let specs = fmts.map(|fmts| fmts.specs());
+        let result = Call::new(threads, on_progress, stop).run(py, move |options| {
+            listable(&directory)?;
+            let mut opened = Opened::create(&path, &mut || {})?;
+            match specs {
+                Some(specs) => opened.add_formats(&specs)?,
+                None if opened.formats().len() == 0 => opened.add_formats(&[mksum::Spec::default()])?,
+                None => {}
+            }
+            let mut failed = Vec::new();
+            update(&mut opened, &directory, options, &mut |path, event| {
+                let failure = match event {
+                    Event::Damaged => Failure::Damaged(place_of(&directory, path)),
+                    Event::Busy(error) | Event::Failed(error) => Failure::File(error),
+                    Event::New(_) | Event::Changed(_) | Event::Touched(_) | Event::Moved(..) | Event::Missing => return,
+                };
+                if failed.len() < MOST {
+                    failed.push(failure);
+                }
+            })?;
+            Ok(failed)
+        })?;
+        match result.map_err(|error| errors::catalogue(py, error))? {
+            failed if failed.is_empty() => Ok(kept),
+            failed => Err(errors::several(py, failed.into_iter().map(|failure| failure.raised(py)))),
+        }
+    }
+
+    /// Opens the catalogue of a directory.
+    ///
+    /// Args:
+    ///     path: The directory; or the catalogue itself, which has rows and can be compared, also without its directory.
+    ///     catalogue: The path of the catalogue: `.mksum/catalogue` in the directory, if None.
+    ///
+    /// Raises:
+    ///     NotFoundError: There is no catalogue.
+    ///     CatalogueError: The file is not a catalogue, or is damaged.
+    #[staticmethod]
+    #[pyo3(signature = (path, *, catalogue = None))]
+    fn open(py: Python<'_>, path: &Bound<'_, PyAny>, catalogue: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        let (given, catalogue) = (path_of(path)?, catalogue.map(path_of).transpose()?);
+        let (directory, path) = match catalogue {
+            Some(path) => (Some(given), path),
+            None if given.is_dir() => (Some(given.clone()), place(&given)),
+            None => {
+                let folder = given.parent().filter(|folder| folder.file_name().is_some_and(|name| name == KEPT_FOLDER));
+                let directory = folder.and_then(Path::parent).map(Path::to_path_buf);
+                // The directory of ".mksum/catalogue" is the working directory.
+                let here = |path: PathBuf| if path.as_os_str().is_empty() { PathBuf::from(".") } else { path };
+                (directory.map(here), given)
+            }
+        };
+        let found = ending::detach(py, || Opened::open(&path, Access::Read, &mut || {}).map(drop));
+        found.map_err(|error| errors::catalogue(py, error))?;
+        Ok(Catalogue { directory, path })
+    }
+
+    /// The path of the directory; None if the catalogue was opened without it.
+    #[getter(directory)]
+    fn directory_text(&self) -> Option<&OsStr> {
+        self.directory.as_deref().map(Path::as_os_str)
+    }
+
+    /// The path of the catalogue.
+    #[getter]
+    fn path(&self) -> &OsStr {
+        self.path.as_os_str()
+    }
+
+    /// The canonical texts of the formats of its roots, in the order in which they were added. They are read each time.
+    #[getter]
+    fn formats(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        let formats = ending::detach(py, || {
+            let opened = Opened::open(&self.path, Access::Read, &mut || {})?;
+            Ok(opened.formats().map(mksum::Spec::to_string).collect())
+        });
+        formats.map_err(|error| errors::catalogue(py, error))
+    }
+
+    /// Yields the entries that differ from their rows, by path: no file is read, only size, mtime and inode are compared.
+    ///
+    /// Args:
+    ///     stop: Ends the iteration from another thread.
+    ///
+    /// Yields:
+    ///     Dicts with `path`, below the directory, `kind`, which is `entry`, and `state` as in `spec/json.md`: `new`, `changed`,
+    ///     `moved` with its old path as `from`, `gone`, and `unreadable` with the reason as `error`.
+    ///
+    /// Raises:
+    ///     RefusedError: The catalogue was opened without its directory.
+    ///     CatalogueError: The catalogue is damaged.
+    ///     FileError: The directory cannot be listed.
+    ///     StoppedError: `stop` was used.
+    ///     KeyboardInterrupt: Within 100 ms.
+    #[pyo3(signature = (*, stop = None))]
+    fn status(&self, py: Python<'_>, stop: Option<&Bound<'_, Stop>>) -> PyResult<Records> {
+        let directory = self.directory(py)?;
+        self.records(stop, move |opened, options, sender| {
+            let found = status(&opened, &directory, options)?;
+            for (path, state) in found.differ {
+                let entry = Entry { path, ..Entry::default() };
+                let entry = match state {
+                    State::New(_) => Entry { state: "new", ..entry },
+                    State::Changed => Entry { state: "changed", ..entry },
+                    State::Missing(_) => Entry { state: "gone", ..entry },
+                    State::Moved(from) => Entry { state: "moved", from: Some(from), ..entry },
+                    State::Unreadable(error) => Entry { state: "unreadable", error: Some(error.to_string()), ..entry },
+                };
+                if sender.send(Ok(Record::Entry(entry))).is_err() {
+                    break;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Reads what is new or changed, and returns what differed.
+    ///
+    /// A file that was renamed keeps its row, and is not read.
+    ///
+    /// Args:
+    ///     threads, on_progress, stop: As for `file_root`.
+    ///
+    /// Returns:
+    ///     Dicts as those of `status`, in the order in which they were found. `touched` is a file that has the content that it had.
+    ///     The rows of these are left as they were, and `error` has the reason: `damaged`, whose content differs although its size,
+    ///     mtime and inode show no change, `busy`, which was changed while it was read, and `unreadable`.
+    ///
+    /// Raises:
+    ///     RefusedError, CatalogueError, FileError, StoppedError, KeyboardInterrupt: As for `status`. What was read until then
+    ///         stays in the catalogue.
+    #[pyo3(signature = (*, threads = None, on_progress = None, stop = None))]
+    fn update<'py>(
+        &self,
+        py: Python<'py>,
+        threads: Option<NonZero<usize>>,
+        on_progress: Option<Py<PyAny>>,
+        stop: Option<&Bound<'py, Stop>>,
+    ) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let found = self.run(py, Call::new(threads, on_progress, stop), |opened, directory, options| {
+            let mut found = Vec::new();
+            update(opened, directory, options, &mut |path, event| {
+                let entry = Entry { path: path.into(), ..Entry::default() };
+                found.push(match event {
+                    Event::New(_) => Entry { state: "new", ..entry },
+                    Event::Changed(_) => Entry { state: "changed", ..entry },
+                    Event::Touched(_) => Entry { state: "touched", ..entry },
+                    Event::Moved(from, _) => Entry { state: "moved", from: Some(from.into()), ..entry },
+                    Event::Missing => Entry { state: "gone", ..entry },
+                    Event::Damaged => Entry { state: "damaged", error: Some(SILENT.into()), ..entry },
+                    Event::Busy(error) => Entry { state: "busy", error: Some(error.to_string()), ..entry },
+                    Event::Failed(error) => Entry { state: "unreadable", error: Some(error.to_string()), ..entry },
+                });
+            })?;
+            Ok(found)
+        })?;
+        found.into_iter().map(|entry| entry.row(py)).collect()
+    }
+
+    /// Compares the content of files with their roots, and returns what is not intact. What was not verified for longest is first.
+    ///
+    /// Args:
+    ///     budget: Ends after so many seconds, and after a file or 64 MiB of a long one at least. The next run goes on from there.
+    ///     sample: Ends after this share of all bytes, 0.0 to 1.0. The next run goes on from there.
+    ///     threads, on_progress, stop: As for `file_root`.
+    ///
+    /// Returns:
+    ///     A dict: `intact`, the number of files that are intact as far as they were verified; `verified`, the number of their bytes
+    ///     that were read; `found`, dicts as those of `status` for all others. `damaged` ones have `length` and `ranges`, lists of
+    ///     `(start, end)` in bytes, which are empty if it is not known where the damage is. `changed` and `new` ones are not
+    ///     verified: `update` reads them.
+    ///
+    /// Raises:
+    ///     ValueError: A budget or a sample is out of its range, or both are given.
+    ///     RefusedError, CatalogueError, FileError, StoppedError, KeyboardInterrupt: As for `status`. What was found intact until
+    ///         then is remembered.
+    #[pyo3(signature = (*, budget = None, sample = None, threads = None, on_progress = None, stop = None))]
+    fn verify<'py>(
+        &self,
+        py: Python<'py>,
+        budget: Option<f64>,
+        sample: Option<f64>,
+        threads: Option<NonZero<usize>>,
+        on_progress: Option<Py<PyAny>>,
+        stop: Option<&Bound<'py, Stop>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let effort = match (budget, sample) {
+            (None, None) => Effort::All,
+            (Some(seconds), None) => Effort::Time(
+                Duration::try_from_secs_f64(seconds)
+                    .map_err(|_| PyValueError::new_err(format!("budget is {seconds}: expected seconds, 0 or more")))?,
+            ),
+            (None, Some(share)) if (0.0..=1.0).contains(&share) => Effort::Share(share),
+            (None, Some(share)) => {
+                return Err(PyValueError::new_err(format!("sample is {share}: expected a share, 0.0 to 1.0")));
+            }
+            (Some(_), Some(_)) => return Err(PyValueError::new_err("budget and sample cannot be used together")),
+        };
+        let (intact, verified, found) =
+            self.run(py, Call::new(threads, on_progress, stop), move |opened, directory, options| {
+                let (mut intact, mut bytes, mut found) = (0_u64, 0_u64, Vec::new());
+                verify(opened, directory, options, effort, &mut |path, verdict| {
+                    let entry = Entry { path: path.into(), ..Entry::default() };
+                    found.push(match verdict {
+                        Verdict::Good(verified, _) => {
+                            intact += 1;
+                            bytes += verified;
+                            return;
+                        }
+                        Verdict::Damaged(ranges, row) => {
+                            let (length, ranges) = (Some(row.facts.size), Some(pairs(ranges)));
+                            Entry { state: "damaged", length, ranges, error: Some(SILENT.into()), ..entry }
+                        }
+                        Verdict::Changed => Entry { state: "changed", ..entry },
+                        Verdict::New => Entry { state: "new", ..entry },
+                        Verdict::Missing => Entry { state: "gone", ..entry },
+                        Verdict::Busy(error) => Entry { state: "busy", error: Some(error.to_string()), ..entry },
+                        Verdict::Failed(error) => {
+                            Entry { state: "unreadable", error: Some(error.to_string()), ..entry }
+                        }
+                    });
+                })?;
+                Ok((intact, bytes, found))
+            })?;
+        let row = PyDict::new(py);
+        row.set_item("intact", intact)?;
+        row.set_item("verified", verified)?;
+        row.set_item("found", found.into_iter().map(|entry| entry.row(py)).collect::<PyResult<Vec<_>>>()?)?;
+        Ok(row)
+    }
+
+    /// Repairs damaged files from copies. Nothing is written that has another root than the catalogue's.
+    ///
+    /// Of files with a kept tree only the damaged ranges are fetched, of others the file.
+    ///
+    /// Args:
+    ///     source: A directory with copies at the same paths; or the URL of one (`https://…`, `s3://BUCKET/PREFIX`).
+    ///     threads, on_progress, stop: As for `file_root`.
+    ///
+    /// Returns:
+    ///     Dicts as those of `status`, of all files that were not intact: `repaired`, with `ranges`, lists of `(start, end)` in bytes,
+    ///     and `fetched`, a number of bytes; `failed`, which is still damaged, with the reason as `error`; `changed` and `gone`, which
+    ///     are left alone.
+    ///
+    /// Raises:
+    ///     RefusedError, CatalogueError, FileError, StoppedError, KeyboardInterrupt: As for `status`. A repair that was ended is
+    ///         completed by the next.
+    #[pyo3(signature = (source, *, threads = None, on_progress = None, stop = None))]
+    fn repair<'py>(
+        &self,
+        py: Python<'py>,
+        source: &Bound<'py, PyAny>,
+        threads: Option<NonZero<usize>>,
+        on_progress: Option<Py<PyAny>>,
+        stop: Option<&Bound<'py, Stop>>,
+    ) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let source = path_of(source)?;
+        let found = self.run(py, Call::new(threads, on_progress, stop), move |opened, directory, options| {
+            let mut found = Vec::new();
+            let copy_of = |path: &[u8]| replica_below(&source, &path_from_bytes(path).unwrap_or_default());
+            repair(opened, directory, options, &copy_of, &mut |path, mended| {
+                let entry = Entry { path: path.into(), ..Entry::default() };
+                found.push(match mended {
+                    Mended::Intact => return,
+                    Mended::Done(ranges, fetched) => {
+                        let (ranges, fetched) = (Some(pairs(&ranges)), Some(fetched));
+                        Entry { state: "repaired", ranges, fetched, ..entry }
+                    }
+                    Mended::Failed(why) => Entry { state: "failed", error: Some(why), ..entry },
+                    Mended::Changed => Entry { state: "changed", ..entry },
+                    Mended::Missing => Entry { state: "gone", ..entry },
+                });
+            })?;
+            Ok(found)
+        })?;
+        found.into_iter().map(|entry| entry.row(py)).collect()
+    }
+
+    /// Yields what differs between this catalogue and another. Only the catalogues are read.
+    ///
+    /// Args:
+    ///     other: A `Catalogue`; or the path of a catalogue, or of a directory that has one.
+    ///     stop: Ends the iteration from another thread.
+    ///
+    /// Yields:
+    ///     Dicts as those of `status`: first what is in both, by path, then what is in one. `changed`; `added`, which only the other
+    ///     has, and `removed`; `moved` with its path in this one as `from`; `incomparable`, without a root in a common format.
+    ///
+    /// Raises:
+    ///     NotFoundError, CatalogueError: As for `open`.
+    ///     StoppedError, KeyboardInterrupt: As for `status`.
+    #[pyo3(signature = (other, *, stop = None))]
+    fn diff(&self, other: &Bound<'_, PyAny>, stop: Option<&Bound<'_, Stop>>) -> PyResult<Records> {
+        let other = match other.cast::<Catalogue>() {
+            Ok(other) => other.get().path.clone(),
+            Err(_) => {
+                let path = path_of(other)?;
+                if path.is_dir() { place(&path) } else { path }
+            }
+        };
+        self.records(stop, move |opened, options, sender| {
+            let theirs = Opened::open(&other, Access::Read, &mut || {})?;
+            let (options, path) = (options.clone(), other.clone());
+            let stopped =
+                move || options.stop.is_stopped().then(|| mksum_io::Error::Stopped { path: path.clone() }.into());
+            let ours: Sorted<'_> = Box::new(opened.into_known().map(|known| stopped().map_or(known, Err)));
+            diff(ours, theirs.into_known(), &mut |difference| {
+                let (state, path, from) = match difference {
+                    Difference::Added(known) => ("added", &known.path, None),
+                    Difference::Removed(known) => ("removed", &known.path, None),
+                    Difference::Changed(_, known) => ("changed", &known.path, None),
+                    Difference::Moved(before, known) => ("moved", &known.path, Some(before.path.clone())),
+                    Difference::Incomparable(_, known) => ("incomparable", &known.path, None),
+                };
+                let entry = Entry { path: path.clone(), state, from, ..Entry::default() };
+                // The iterator may be gone: then the next entry ends this.
+                let _ = sender.send(Ok(Record::Entry(entry)));
+            })?;
+            Ok(())
+        })
+    }
+
+    /// Yields the entries of the catalogue, by the bytes of their paths.
+    ///
+    /// Args:
+    ///     stop: Ends the iteration from another thread.
+    ///
+    /// Yields:
+    ///     Dicts as `mksum export --to json` prints them: `path`, `kind`, which is `entry`, and `type`: `file`, `directory` or `link`.
+    ///     Also `mtime_ns`, in nanoseconds since 1970; of a link `link`, its text; of a file `length` in bytes, `roots`, its roots as
+    ///     texts by their formats, and `verified`, the time at which its content was last found to have all of them, in seconds since
+    ///     1970, or None if there are none yet.
+    ///
+    /// Raises:
+    ///     CatalogueError: The catalogue is damaged.
+    ///     StoppedError, KeyboardInterrupt: As for `status`.
+    #[pyo3(signature = (*, stop = None))]
+    fn rows(&self, stop: Option<&Bound<'_, Stop>>) -> PyResult<Records> {
+        self.records(stop, |opened, options, sender| {
+            for row in opened.rows() {
+                let row = row?;
+                let (mut roots, mut verified, mut link) = (Vec::new(), None, None);
+                match row.facts.kind {
+                    EntryKind::File => {
+                        let kept = opened.roots(&row)?;
+                        verified = kept.iter().map(|kept| kept.verified).min();
+                        roots.extend(kept.iter().map(|kept| (kept.root.spec().to_string(), kept.root.to_string())));
+                    }
+                    EntryKind::Link => link = opened.link(&row.path)?,
+                    EntryKind::Directory | EntryKind::Special => {}
+                }
+                if options.stop.is_stopped() {
+                    return Err(mksum_io::Error::Stopped { path: opened.path().into() }.into());
+                }
+                if sender.send(Ok(Record::Row { row, roots, verified, link })).is_err() {
+                    break;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    fn __iter__(&self) -> PyResult<Records> {
+        self.rows(None)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Catalogue {}>", self.path.display())
+    }
+}
+
+/// Why a file has no row that is up to date.
+enum Failure {
+    File(mksum_io::Error),
+    Damaged(PathBuf),
+}
+
+impl Failure {
+    fn raised(self, py: Python<'_>) -> PyErr {
+        match self {
+            Failure::File(error) => errors::io(py, error),
+            Failure::Damaged(path) => errors::damaged(py, &path, format!("{}: {SILENT}", path.display()), Vec::new()),
+        }
+    }
+}
+
+/// The failures that are reported.
+const MOST: usize = 20;
+
+/// What is told of damage.
+const SILENT: &str = "its size, mtime and inode show no change since it was kept, but its content differs";
+
+/// The place of an entry.
+fn place_of(directory: &Path, path: &[u8]) -> PathBuf {
+    directory.join(name_of(path))
+}
+
+/// Refuses what is no directory, before a catalogue is made for it.
+fn listable(directory: &Path) -> Result<(), Error> {
+    let error = match fs::metadata(directory) {
+        Ok(metadata) if metadata.is_dir() => return Ok(()),
+        Ok(_) => ErrorKind::NotADirectory.into(),
+        Err(error) => error,
+    };
+    Err(mksum_io::Error::Open { path: directory.into(), error }.into())
+}

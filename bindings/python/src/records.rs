@@ -1,0 +1,102 @@
+//! What is found out about the entries of a directory, as dicts of plain values (`spec/json.md`).
+
+use crate::ahead::Results;
+use crate::directory::name_of;
+use crate::ending;
+use crate::errors;
+use mksum_catalogue::{Error, Row};
+use mksum_io::EntryKind;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::ops::Range;
+use std::sync::Mutex;
+
+/// The iterator of a `Catalogue`'s records. When it is deleted, the work ends.
+#[pyclass(frozen, module = "mksum")]
+pub struct Records {
+    pub results: Mutex<Results<Result<Record, Error>>>,
+}
+
+#[pymethods]
+impl Records {
+    fn __iter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let mut results = ending::lock(py, &self.results);
+        let record = results.next(py)?.transpose().map_err(|error| {
+            results.end();
+            errors::catalogue(py, error)
+        })?;
+        results.attend(py)?;
+        record.map(|record| record.row(py)).transpose()
+    }
+}
+
+/// What the iterators of a catalogue yield.
+pub enum Record {
+    /// How an entry differs.
+    Entry(Entry),
+    /// An entry.
+    Row { row: Row, roots: Vec<(String, String)>, verified: Option<i64>, link: Option<Vec<u8>> },
+}
+
+impl Record {
+    fn row(self, py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+        let (row, roots, verified, link) = match self {
+            Record::Entry(entry) => return entry.row(py),
+            Record::Row { row, roots, verified, link } => (row, roots, verified, link),
+        };
+        let dict = PyDict::new(py);
+        dict.set_item("path", name_of(&row.path))?;
+        dict.set_item("kind", "entry")?;
+        let (seconds, nanoseconds) = row.facts.modified;
+        dict.set_item("mtime_ns", i128::from(seconds) * 1_000_000_000 + i128::from(nanoseconds))?;
+        dict.set_item("type", if row.facts.kind == EntryKind::Directory { "directory" } else { "file" })?;
+        if let Some(text) = link {
+            dict.set_item("type", "link")?;
+            dict.set_item("link", name_of(&text))?;
+        }
+        if row.facts.kind == EntryKind::File {
+            dict.set_item("length", row.facts.size)?;
+            dict.set_item("verified", verified)?;
+            let texts = PyDict::new(py);
+            roots.into_iter().try_for_each(|(format, root)| texts.set_item(format, root))?;
+            dict.set_item("roots", texts)?;
+        }
+        Ok(dict)
+    }
+}
+
+/// How an entry differs, or what was done with it.
+#[derive(Default)]
+pub struct Entry {
+    pub path: Vec<u8>,
+    pub state: &'static str,
+    pub from: Option<Vec<u8>>,
+    pub length: Option<u64>,
+    pub fetched: Option<u64>,
+    pub ranges: Option<Vec<(u64, u64)>>,
+    pub error: Option<String>,
+}
+
+impl Entry {
+    pub fn row(self, py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+        let dict = PyDict::new(py);
+        dict.set_item("path", name_of(&self.path))?;
+        dict.set_item("kind", "entry")?;
+        dict.set_item("state", self.state)?;
+        self.from.map(|from| dict.set_item("from", name_of(&from))).transpose()?;
+        self.length.map(|length| dict.set_item("length", length)).transpose()?;
+        self.fetched.map(|fetched| dict.set_item("fetched", fetched)).transpose()?;
+        self.ranges.map(|ranges| dict.set_item("ranges", ranges)).transpose()?;
+        self.error.map(|error| dict.set_item("error", error)).transpose()?;
+        Ok(dict)
+    }
+}
+
+/// Ranges as Python has them: the first byte and the one after the last.
+pub fn pairs(ranges: &[Range<u64>]) -> Vec<(u64, u64)> {
+    ranges.iter().map(|range| (range.start, range.end)).collect()
+}
