@@ -74,6 +74,10 @@ mksum_status mksum_root_of_bytes(const char *format, const uint8_t *bytes, size_
 /* As mksum_root_of_bytes, for a file, read on all cores. */
 mksum_status mksum_root_of_file(const char *format, const char *path, char *text, size_t room);
 
+/* As mksum_root_of_file, of a directory, in a format of directories, for example "dir" or "dir+mode:sha256" (spec/directory.md):
+ * over the names, types and contents of all that is in it. If something in it cannot be read, there is no root. */
+mksum_status mksum_root_of_directory(const char *format, const char *path, char *text, size_t room);
+
 /* Receives the result of a file in a format; both are counted from 0. If `status` is MKSUM_OK, `text` is the root as `mksum`
  * prints it; otherwise it is the reason why there is none, as one line. The text is valid until the function returns. A result
  * other than 0 ends mksum_hash_files. It must not throw an exception or leave by longjmp. */

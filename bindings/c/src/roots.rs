@@ -2,11 +2,15 @@
 
 use crate::failure::{Failure, Status, status, text_of};
 use crate::inputs;
+use mksum::directory::DirectorySpec;
 use mksum::{Root, Spec};
-use mksum_io::{Error, Input, Job, Options, hash, hash_all};
+use mksum_io::{Error, Input, Job, Options, hash, hash_all, hash_directory};
 use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::fmt::Display;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::slice;
+use std::str::FromStr;
 
 /// `mksum_root_of_bytes`.
 ///
@@ -54,6 +58,31 @@ pub unsafe extern "C" fn mksum_root_of_file(
             write(&root.map_err(|error| refused(&path, &error))?, text)?;
         }
         Ok(())
+    };
+    status(root())
+}
+
+/// `mksum_root_of_directory`.
+///
+/// # Safety
+/// The contract in `mksum.h`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mksum_root_of_directory(
+    format: *const c_char,
+    path: *const c_char,
+    text: *mut c_char,
+    room: usize,
+) -> Status {
+    let root = || {
+        // SAFETY: `mksum.h` requires valid pointers of the caller.
+        let (spec, path) = unsafe { (parsed::<DirectorySpec>(format)?, inputs::bytes_of(path, "path")?) };
+        // SAFETY: `mksum.h` requires valid pointers of the caller.
+        let text = unsafe { inputs::room(text.cast(), room, path, "text")? };
+        let path = path_of(path)?;
+        let leaves = hash_directory(&path, slice::from_ref(&spec), &Options::new(), &mut |_| {});
+        let leaves = leaves.map_err(|errors| refused(errors[0].path(), &errors[0]))?;
+        let root = leaves[0].root().map_err(|error| Failure::new(Status::NoRoot, format_args!("{spec}: {error}")))?;
+        write(&root, text)
     };
     status(root())
 }
@@ -122,6 +151,15 @@ fn refused(path: &Path, error: &Error) -> Failure {
 /// # Safety
 /// As [`inputs::string`].
 unsafe fn spec(format: *const c_char) -> Result<Spec, Failure> {
+    // SAFETY: this function has the same contract.
+    unsafe { parsed(format) }
+}
+
+/// Parses a format string of files or of directories.
+///
+/// # Safety
+/// As [`inputs::string`].
+unsafe fn parsed<T: FromStr<Err: Display>>(format: *const c_char) -> Result<T, Failure> {
     // SAFETY: this function has the same contract.
     let name = unsafe { inputs::string(format, "format")? };
     name.parse().map_err(|error| Failure::new(Status::BadFormat, format_args!("{name}: {error}")))

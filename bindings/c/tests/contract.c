@@ -141,6 +141,22 @@ static void roots(const char *file)
     EXPECT(mksum_root_of_file("rfc6962", file, text, 3) == MKSUM_NO_ROOM);
 }
 
+/* `path`: a directory with a file, an empty directory and a link, made by run.sh. */
+static void directories(const char *path, const char *file)
+{
+    char text[MKSUM_TEXT_MAX];
+
+    EXPECT(mksum_root_of_directory("dir", path, text, sizeof text) == MKSUM_OK);
+    EXPECT(!strcmp(text, "12b79b8c069a263e80ba5b35bbc381c293c697914489ebf9c1dc14648e0d7980"));
+    EXPECT(mksum_root_of_directory("dir", path, text, 3) == MKSUM_NO_ROOM);
+    EXPECT(mksum_root_of_directory("dir", NULL, text, sizeof text) == MKSUM_BAD_ARGUMENT);
+    EXPECT(mksum_root_of_directory("sha256", path, text, sizeof text) == MKSUM_BAD_FORMAT);
+    EXPECT(mksum_root_of_directory("dir", file, text, sizeof text) == MKSUM_READ_FAILED);
+    EXPECT(mksum_root_of_directory("dir", "none/such", text, sizeof text) == MKSUM_READ_FAILED);
+    EXPECT(strstr(mksum_error(), "none/such: "));
+    EXPECT(mksum_root_of_file("dir", path, text, sizeof text) == MKSUM_BAD_FORMAT);
+}
+
 struct told {
     size_t count, stop;
     mksum_status status[8];
@@ -186,13 +202,14 @@ static void files(const char *file)
 
 int main(int argc, char **argv)
 {
-    (void)argc;
+    EXPECT(argc == 2);
     EXPECT(!strcmp(mksum_error(), ""));
     EXPECT(!strcmp(mksum_version(), VERSION));
     trees();
     every_hash();
     roots(argv[0]);
     files(argv[0]);
+    directories(argv[1], argv[0]);
     if (failures)
         fprintf(stderr, "%d failures\n", failures);
     return failures != 0;

@@ -35,11 +35,14 @@ c++ -std=c++17 -Wall -Wextra -Werror -pedantic -O1 "-DVERSION=\"$version\"" -x c
 readelf -d "$folder/contract" | grep -q 'NEEDED.*libmksum\.so\.0' || fail "the shared library has the wrong soname"
 if readelf -d "$folder/contract-static" | grep -q mksum; then fail "the static program needs the shared library"; fi
 
+mkdir -p "$folder/directory/empty"
+echo hello > "$folder/directory/index.html"
+ln -s index.html "$folder/directory/home"
 for name in contract contract-static contract-asan contract-c++; do
-    "$folder/$name" || fail "$name"
+    "$folder/$name" "$folder/directory" || fail "$name"
 done
 # Valgrind does not support AVX-512. OpenCL runtimes leak memory when they are loaded, so none is.
-OCL_ICD_VENDORS=/nonexistent MKSUM_CPU=avx2 valgrind --quiet --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite "$folder/contract"
+OCL_ICD_VENDORS=/nonexistent MKSUM_CPU=avx2 valgrind --quiet --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite "$folder/contract" "$folder/directory"
 
 # The examples: every build computes the published nodes.
 python3 - > "$folder/leaves" <<'PYTHON'

@@ -236,7 +236,8 @@ impl NodeHash {
                 let prefix = if role == Role::Root { &framed.root } else { &framed.inner };
                 ParentHasher::Framed { stream: Streams::new(framed.hash, prefix, 1), slot: framed.slot }
             }
-            NodeHash::Blake3 => ParentHasher::Blake3 { children: Vec::with_capacity(2), role },
+            // Room for two digests.
+            NodeHash::Blake3 => ParentHasher::Blake3 { children: Vec::with_capacity(64), role },
             #[cfg(feature = "crc")]
             NodeHash::Crc { crc, parent: CrcParent::OfBytes } => ParentHasher::Combined { crc: *crc, value: 0 },
             #[cfg(feature = "crc")]
