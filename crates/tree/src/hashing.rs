@@ -236,8 +236,7 @@ impl NodeHash {
                 let prefix = if role == Role::Root { &framed.root } else { &framed.inner };
                 ParentHasher::Framed { stream: Streams::new(framed.hash, prefix, 1), slot: framed.slot }
             }
-            // Room for two digests.
-            NodeHash::Blake3 => ParentHasher::Blake3 { children: Vec::with_capacity(64), role },
+            NodeHash::Blake3 => ParentHasher::Blake3 { children: [[0; 32]; 2], count: 0, role },
             #[cfg(feature = "crc")]
             NodeHash::Crc { crc, parent: CrcParent::OfBytes } => ParentHasher::Combined { crc: *crc, value: 0 },
             #[cfg(feature = "crc")]
@@ -408,7 +407,8 @@ pub(crate) enum ParentHasher {
         slot: usize,
     },
     Blake3 {
-        children: Vec<u8>,
+        children: [[u8; 32]; 2],
+        count: usize,
         role: Role,
     },
     /// The CRC of all children's bytes so far.
@@ -435,7 +435,10 @@ impl ParentHasher {
                 stream.append(child);
                 stream.append(&[0; Hash::MAX_SIZE][..*slot - child.len()]);
             }
-            ParentHasher::Blake3 { children, .. } => children.extend_from_slice(child),
+            ParentHasher::Blake3 { children, count, .. } => {
+                children[*count].copy_from_slice(child);
+                *count += 1;
+            }
             #[cfg(feature = "crc")]
             ParentHasher::Combined { crc, value } => *value = crc.combine(*value, crc.value(digest), len),
             #[cfg(feature = "crc")]
@@ -451,13 +454,10 @@ impl ParentHasher {
                 digest = Digest::zero(stream.hash().size());
                 stream.finish(digest.as_mut());
             }
-            ParentHasher::Blake3 { children, role } => {
-                let (children, []) = children.as_chunks() else { unreachable!("digests of 32 bytes") };
-                match role {
-                    Role::Root => digest = Digest::new(&blake3::root_parent(&children[0], &children[1])),
-                    Role::Inner => blake3::parents(children, digest.as_mut().as_chunks_mut().0),
-                }
-            }
+            ParentHasher::Blake3 { children, role, .. } => match role {
+                Role::Root => digest = Digest::new(&blake3::root_parent(&children[0], &children[1])),
+                Role::Inner => blake3::parents(&children, digest.as_mut().as_chunks_mut().0),
+            },
             #[cfg(feature = "crc")]
             ParentHasher::Combined { crc, value } => digest = crc.bytes(value),
             #[cfg(feature = "crc")]
