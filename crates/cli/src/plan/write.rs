@@ -10,6 +10,9 @@ use crate::tool::Tool;
 use crate::walk::Rules;
 use mksum::{Spec, Subtree};
 use mksum_io::{Error, File, Input, is_url};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::mem;
 use std::path::Path;
 
 /// What an input costs beside its bytes, as bytes: a request takes about as long as these.
@@ -78,8 +81,13 @@ fn plan(
 
 /// Packs parts into tasks of about the same cost, as they come.
 struct Tasks {
-    costs: Vec<u64>,
-    current: usize,
+    count: u64,
+    /// The tasks that have parts: the first ones.
+    begun: u64,
+    /// The cost and the number of the task that is being filled.
+    current: (u64, u64),
+    /// Those of the others that have parts, the least cost first.
+    others: BinaryHeap<Reverse<(u64, u64)>>,
     /// How much more than the least a task may have before another one is taken: what follows is read in order until then.
     slack: u64,
     /// What the next part costs beside its bytes.
@@ -87,9 +95,9 @@ struct Tasks {
 }
 
 impl Tasks {
-    fn new(tasks: u64, range: u64) -> Tasks {
-        let count = usize::try_from(tasks).unwrap_or(usize::MAX).max(1);
-        Tasks { costs: vec![0; count], current: 0, slack: range.max(REQUEST).saturating_mul(4), extra: 0 }
+    fn new(count: u64, range: u64) -> Tasks {
+        let slack = range.max(REQUEST).saturating_mul(4);
+        Tasks { count, begun: 1, current: (0, 0), others: BinaryHeap::new(), slack, extra: 0 }
     }
 
     /// Notes that an input begins.
@@ -99,13 +107,19 @@ impl Tasks {
 
     /// The task for a part of so many bytes.
     fn take(&mut self, bytes: u64) -> u64 {
-        let (least, cost) = self.costs.iter().enumerate().min_by_key(|(_, cost)| **cost).expect("a task");
-        if self.costs[self.current] - cost > self.slack {
-            (self.current, self.extra) = (least, REQUEST);
+        let unused = (self.begun < self.count).then_some((0, self.begun));
+        let least = unused.or_else(|| self.others.peek().map(|Reverse(task)| *task));
+        if let Some(least) = least.filter(|(cost, _)| self.current.0.saturating_sub(*cost) > self.slack) {
+            match unused {
+                Some(_) => self.begun += 1,
+                None => drop(self.others.pop()),
+            }
+            self.others.push(Reverse(mem::replace(&mut self.current, least)));
+            self.extra = REQUEST;
         }
-        self.costs[self.current] += bytes + self.extra;
+        self.current.0 += bytes + self.extra;
         self.extra = 0;
-        self.current as u64
+        self.current.1
     }
 }
 
@@ -122,7 +136,9 @@ mod tests {
                 tasks.take(bytes);
             }
         }
-        let (most, least) = (tasks.costs.iter().max().unwrap(), tasks.costs.iter().min().unwrap());
+        let costs: Vec<_> = tasks.others.iter().map(|Reverse((cost, _))| *cost).chain([tasks.current.0]).collect();
+        let (most, least) = (costs.iter().max().unwrap(), costs.iter().min().unwrap());
+        assert_eq!(costs.len(), 7);
         assert!(most - least <= tasks.slack + (65 << 20), "{most} and {least}");
     }
 
