@@ -1,11 +1,11 @@
 //! Damaged files of a directory, repaired from copies.
 
 use crate::compare::{Found, Scope, compare};
-use crate::long::{damage, is_long, outboard, roots_of};
+use crate::long::{damage, is_long, long_roots, outboard, roots_of};
 use crate::reading::{Wanted, read_all};
 use crate::{Catalogue, Error, Kept, Row};
 use mksum_io::outboard::{Repair, repair as repair_long};
-use mksum_io::{EntryKind, Facts, Options, open_replica};
+use mksum_io::{EntryKind, Facts, Options, Refusal, open_replica};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::{ControlFlow, Range};
@@ -80,6 +80,14 @@ pub fn repair(
                     {
                         Mended::Intact
                     }
+                    // Without an outboard, all of it is read.
+                    (Ok((facts, roots)), None)
+                        if roots.is_empty()
+                            && long_roots(&place, facts, &kept, options)
+                                .is_ok_and(|roots| kept.iter().all(|kept| roots.contains(&kept.root))) =>
+                    {
+                        Mended::Intact
+                    }
                     _ => mend(catalogue, (&row, &kept), &place, &copy_of(&path), options)?,
                 },
             };
@@ -131,6 +139,10 @@ fn mend(
             match (repaired, failed) {
                 (Ok(repaired), None) if repaired.whole => Ok((ranges, repaired.fetched)),
                 (Ok(_), why) => Err(why.unwrap_or_else(|| "it is still damaged".into())),
+                // The catalogue has the root of the file all the same.
+                (Err(mksum_io::Error::Refused { refusal: Refusal::DamagedOutboard { .. }, .. }), _) => {
+                    mend_whole((row, kept), place, from, options)
+                }
                 (Err(error), _) => Err(error.to_string()),
             }
         }

@@ -1,7 +1,7 @@
 //! A catalogue brought up to date: only new and changed files are read.
 
 use crate::compare::{Found, Scope, compare};
-use crate::long::{is_long, keep_long, remove_unused};
+use crate::long::{is_long, keep_long, outboard, remove_unused};
 use crate::moves::Missing;
 use crate::reading::{Read, Wanted, read_all};
 use crate::{Catalogue, Error, Kept, Row};
@@ -124,8 +124,12 @@ impl Writer<'_> {
         self.written()
     }
 
-    /// Writes an entry that is no file.
-    fn put_other(&mut self, listed: &ListedEntry, each: &mut dyn FnMut(&[u8], Event<'_>)) -> Result<(), Error> {
+    /// Writes an entry that is no file, which was another kind of entry or link if it `changed`.
+    fn put_other(
+        &mut self,
+        (listed, changed): (&ListedEntry, bool),
+        each: &mut dyn FnMut(&[u8], Event<'_>),
+    ) -> Result<(), Error> {
         let link = match listed.facts.kind {
             EntryKind::Link => match fs::read_link(&listed.place) {
                 Ok(text) => Some(text.as_os_str().as_encoded_bytes().to_vec()),
@@ -137,7 +141,16 @@ impl Writer<'_> {
             },
             _ => None,
         };
-        self.put(&listed.path, &listed.facts, link.as_deref(), &[])
+        self.put(&listed.path, &listed.facts, link.as_deref(), &[])?;
+        if changed {
+            each(&listed.path, Event::Changed(&[]));
+        }
+        Ok(())
+    }
+
+    /// Whether the kept tree of a long file is gone or unusable: then the file is read again.
+    fn has_lost_tree(&self, facts: &Facts, row: &Row) -> Result<bool, Error> {
+        Ok(is_long(facts, self.specs) && outboard(self.catalogue, &self.catalogue.roots(row)?).is_none())
     }
 
     /// Fills an empty catalogue, as the walk goes on.
@@ -169,7 +182,7 @@ impl Writer<'_> {
         each: &mut dyn FnMut(&[u8], Event<'_>),
     ) -> Result<(), Error> {
         match entry {
-            Ok(listed) => self.put_other(&listed, each),
+            Ok(listed) => self.put_other((&listed, false), each),
             Err(unlisted) => {
                 each(&unlisted.prefix, Event::Failed(unlisted.error));
                 Ok(())
@@ -189,13 +202,15 @@ impl Writer<'_> {
                 Found::Same(listed, row) if is_file(&listed.facts) && row.roots != formats => {
                     known.push((listed.path, row))
                 }
+                Found::Same(listed, row) if self.has_lost_tree(&listed.facts, &row)? => known.push((listed.path, row)),
                 Found::Same(..) | Found::Unknown(_) => {}
                 Found::Changed(listed, row) if is_file(&listed.facts) && is_file(&row.facts) => {
                     known.push((listed.path, row));
                 }
                 Found::Changed(listed, _) if is_file(&listed.facts) => new.push((listed.path, listed.facts)),
                 Found::New(listed) if is_file(&listed.facts) => new.push((listed.path, listed.facts)),
-                Found::New(listed) | Found::Changed(listed, _) => others.push(listed),
+                Found::New(listed) => others.push((listed, false)),
+                Found::Changed(listed, _) => others.push((listed, true)),
                 Found::Missing(row) => missing.push(row),
                 Found::Unlisted(unlisted) => each(&unlisted.prefix, Event::Failed(unlisted.error)),
             }
@@ -207,7 +222,7 @@ impl Writer<'_> {
             return Err(Error::refused(&scope.directory, why));
         }
         let mut missing = Missing::new(self.catalogue, missing)?;
-        others.iter().try_for_each(|listed| self.put_other(listed, each))?;
+        others.iter().try_for_each(|(listed, changed)| self.put_other((listed, *changed), each))?;
         let mut unread = Vec::new();
         for (path, facts) in new {
             match missing.with_identity(&facts) {

@@ -7,6 +7,7 @@ use crate::store::now;
 use crate::{Catalogue, Error, Kept, Row};
 use mksum_io::{EntryKind, Facts, Options};
 use std::collections::HashMap;
+use std::iter;
 use std::ops::{ControlFlow, Range};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -99,7 +100,7 @@ pub fn verify(
         let why = "its roots are lost".into();
         return Err(Error::Row { path: catalogue.path().into(), row, why });
     }
-    Verifying { catalogue, options, left, begun: false, last: Instant::now() }.run(files.into_iter(), each)
+    Verifying { catalogue, options, left, begun: false, last: Instant::now() }.run(files, each)
 }
 
 /// How much may still be read.
@@ -131,32 +132,40 @@ impl Verifying<'_> {
 
     fn run(
         &mut self,
-        files: impl Iterator<Item = (PathBuf, Vec<u8>, Facts)> + Send,
+        files: Vec<(PathBuf, Vec<u8>, Facts)>,
         each: &mut dyn FnMut(&[u8], Verdict<'_>),
     ) -> Result<(), Error> {
         let mut result = Ok(());
         let (catalogue, options) = (self.catalogue, self.options);
         let specs: Vec<_> = catalogue.formats().cloned().collect();
-        let limited = self.left;
-        let mut given = 0_u64;
-        let jobs = files.map_while(|(place, path, facts)| {
-            // The last file goes over the limit; what is in the lanes is finished.
-            let left = Left { bytes: limited.bytes.saturating_sub(given), ..limited };
-            if given > 0 && left.is_over() {
-                return None;
-            }
-            given = given.saturating_add(facts.size.max(1));
-            Some(Wanted { about: path, place, specs: specs.clone() })
-        });
-        read_all(jobs, options, &is_long, |Wanted { about: path, place, .. }, read| {
-            match self.one(&path, place, read, each) {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(error) => {
-                    result = Err(error);
-                    ControlFlow::Break(())
+        let mut files = files.into_iter();
+        loop {
+            let limited = self.left;
+            let mut given = 0_u64;
+            let jobs = iter::from_fn(|| {
+                // The last file goes over the limit; what is in the lanes is finished.
+                let left = Left { bytes: limited.bytes.saturating_sub(given), ..limited };
+                if given > 0 && left.is_over() {
+                    return None;
                 }
+                let (place, path, facts) = files.next()?;
+                given = given.saturating_add(facts.size.max(1));
+                Some(Wanted { about: path, place, specs: specs.clone() })
+            });
+            read_all(jobs, options, &is_long, |Wanted { about: path, place, .. }, read| {
+                match self.one(&path, place, read, each) {
+                    Ok(()) => ControlFlow::Continue(()),
+                    Err(error) => {
+                        result = Err(error);
+                        ControlFlow::Break(())
+                    }
+                }
+            });
+            // What is damaged or cannot be read does not count: it would be first in every run, and the others never verified.
+            if given == 0 || result.is_err() || self.left.is_over() {
+                break;
             }
-        });
+        }
         self.commit()?;
         result
     }
@@ -182,10 +191,10 @@ impl Verifying<'_> {
             },
             Ok((_, roots)) => Ok(roots),
         };
-        self.left.bytes = self.left.bytes.saturating_sub(row.facts.size);
         match compared {
             // A catalogue with a format that the file has no root in yet has more roots here.
             Ok(roots) if kept.iter().all(|kept| roots.contains(&kept.root)) => {
+                self.left.bytes = self.left.bytes.saturating_sub(row.facts.size);
                 self.remember(path, None)?;
                 self.end_repair(&row, &place, &kept)?;
                 each(path, Verdict::Good(row.facts.size, &row));
@@ -209,7 +218,7 @@ impl Verifying<'_> {
         let limited = self.left.deadline.is_some() || self.left.bytes < u64::MAX;
         // Only a run that cannot do all goes on from where the last one stopped.
         let first = if limited { kept.iter().map(|kept| kept.progress).min().unwrap_or(0) } else { 0 };
-        let (mut done, mut ranges) = (first, Vec::new());
+        let (mut done, mut ranges, before) = (first, Vec::new(), self.left.bytes);
         while done < len {
             let end = if limited { (done + Self::PART).min(len) } else { len };
             match damage(place, (outboard, stored), done..end, self.options) {
@@ -227,6 +236,7 @@ impl Verifying<'_> {
             return Ok(());
         }
         if !ranges.is_empty() {
+            self.left.bytes = before;
             each(path, Verdict::Damaged(&ranges, row));
             return Ok(());
         }

@@ -5,6 +5,7 @@ use crate::platform::{attribute, open_at_once, set_attribute};
 use crate::{Error, Refusal};
 use mksum::{ClaimedRoot, Root, Spec};
 use std::fmt::{self, Write};
+use std::io::ErrorKind;
 use std::path::Path;
 
 /// The name of the attribute.
@@ -37,10 +38,17 @@ impl Attribute {
     /// # Errors
     /// If the system cannot read it, or it was not written by this program.
     pub fn of(path: &Path) -> Result<Option<Attribute>, Error> {
-        let value = attribute(path, NAME, LONGEST).map_err(|error| Error::Open { path: path.into(), error })?;
-        let Some(value) = value else { return Ok(None) };
+        let refused = |why| Error::Refused { path: path.into(), refusal: Refusal::Attribute(why) };
+        let value = match attribute(path, NAME, LONGEST) {
+            Ok(None) => return Ok(None),
+            Ok(Some(value)) => value,
+            Err(error) if error.kind() == ErrorKind::FileTooLarge => {
+                return Err(refused(format!("it has more than {LONGEST} bytes")));
+            }
+            Err(error) => return Err(Error::Open { path: path.into(), error }),
+        };
         let read = std::str::from_utf8(&value).map_err(|_| "it is not UTF-8".into()).and_then(Attribute::parse);
-        read.map(Some).map_err(|why| Error::Refused { path: path.into(), refusal: Refusal::Attribute(why) })
+        read.map(Some).map_err(refused)
     }
 
     /// Whether a file still has the length and the time that it had: only then the roots are believed to be its own.
@@ -65,14 +73,18 @@ impl Attribute {
         }
         let text = self.to_string();
         if text.len() > LONGEST {
-            return Err(Error::Refused { path: path.into(), refusal: Refusal::Memory(text.len() as u64) });
+            return Err(Error::Refused { path: path.into(), refusal: Refusal::AttributeRoom(text.len(), LONGEST) });
         }
         set_attribute(&file, NAME, text.as_bytes()).map_err(failed)
     }
 
     fn parse(text: &str) -> Result<Attribute, String> {
         let mut lines = text.strip_suffix('\n').ok_or("its last line is not whole")?.split('\n');
-        let head = lines.next().and_then(|line| line.strip_prefix(MAGIC)).ok_or("it is of another version")?;
+        let head =
+            lines.next().and_then(|line| line.strip_prefix(MAGIC)).ok_or_else(|| match text.starts_with("mksum ") {
+                true => "it was written by another version of mksum".to_string(),
+                false => "it was not written by mksum".into(),
+            })?;
         let wrong = || format!("'{head}' is not a size and a time");
         let (size, time) = head.split_once(' ').ok_or_else(wrong)?;
         let (size, time) = (size.parse().map_err(|_| wrong())?, time.parse::<i128>().map_err(|_| wrong())?);
@@ -83,9 +95,17 @@ impl Attribute {
             let (format, root) = line.split_once(' ').ok_or_else(|| format!("'{line}' is not a format and a root"))?;
             let spec: Spec = format.parse().map_err(|error| format!("{error}"))?;
             let root = spec.claimed_root(root).map_err(|error| error.to_string())?;
+            if roots.iter().any(|(other, _)| *other == spec) {
+                return Err(format!("it has two roots in {spec}"));
+            }
             roots.push((spec, root));
         }
-        Ok(Attribute { size, modified, roots })
+        let attribute = Attribute { size, modified, roots };
+        match attribute.roots.is_empty() {
+            true => Err("it has no root".into()),
+            false if attribute.to_string() != text => Err("it is not as mksum writes it".into()),
+            false => Ok(attribute),
+        }
     }
 }
 
@@ -138,6 +158,11 @@ mod tests {
             format!("mksum 1 3 5\nmd5 {root}\n\n"),
             format!("mksum 1 3 5\nmd6 {root}\n"),
             format!("mksum 1 3 5\nmd5 {root}0\n"),
+            "mksum 1 3 5\n".into(),
+            format!("mksum 1 +3 5\nmd5 {root}\n"),
+            format!("mksum 1 3 5\nmd5 {}\n", root.to_uppercase()),
+            format!("mksum 1 3 5\nmd5 {root}\nmd5 {root}\n"),
+            format!("mksum 1 3 5\nrfc6962 {root}{root}\n"),
         ] {
             assert!(Attribute::parse(&text).is_err(), "{text:?}");
         }

@@ -134,6 +134,8 @@ pub enum Refusal {
     NotTree,
     /// Its attribute with roots was not written by this program, or not by this version: the reason, as words.
     Attribute(String),
+    /// Its roots take so many bytes, and an attribute holds fewer: as many as the second number.
+    AttributeRoom(usize, usize),
     /// Another process is writing or repairing the file.
     Busy,
     /// There are more bytes after the last one that was expected, at this offset.
@@ -256,8 +258,11 @@ impl fmt::Display for Refusal {
             Refusal::Attribute(why) => {
                 write!(
                     f,
-                    "its attribute user.mksum is not of this program ({why}): replace it (mksum keep --xattr --accept-changes)"
+                    "its attribute user.mksum cannot be used ({why}): mksum keep --xattr --accept-changes replaces it"
                 )
+            }
+            Refusal::AttributeRoom(bytes, room) => {
+                write!(f, "its roots take {bytes} bytes, and an attribute holds {room}: choose fewer formats")
             }
             Refusal::Unverifiable(why) => write!(
                 f,

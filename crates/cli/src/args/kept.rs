@@ -24,9 +24,9 @@ pub struct Keep {
     pub beside: bool,
     /// Keep the roots alone, in an extended attribute of each file, which moves with it (spec/attribute.md)
     ///
-    /// In all formats that are given, and those that it has already. They count as long as the file has the size and mtime that it
-    /// had. A file whose content differs although these show no change is reported as damaged.
-    #[arg(long, conflicts_with_all = ["output", "beside", "keep_leaf", "update", "foreign"])]
+    /// In all formats that are given, and in those that it has already for its size and mtime. They count as long as these stay. A
+    /// file whose content differs although these show no change is reported as damaged.
+    #[arg(long, conflicts_with_all = ["output", "beside", "keep_leaf", "update", "range", "all", "foreign", "checkpoint"])]
     pub xattr: bool,
     /// Keep digests of subtrees of at most SIZE bytes: damage is reported in ranges of this size
     ///
@@ -52,7 +52,7 @@ pub struct Keep {
     /// is not replaced either.
     #[arg(long)]
     pub accept_changes: bool,
-    /// Skip files whose size, mtime and inode match the outboard
+    /// Skip files whose size, mtime and inode match the outboard, or size and mtime the attribute
     #[arg(long, conflicts_with = "update")]
     pub quick: bool,
     /// Interval between checkpoints, from which a later run resumes after a crash
@@ -86,7 +86,7 @@ pub struct Keep {
 /// `mksum verify`.
 #[derive(Debug, clap::Args)]
 pub struct Verify {
-    /// Files that have an outboard
+    /// Files that have an outboard; with --recursive, directories that have a catalogue
     #[arg(value_name = "FILE", required = true, value_hint = ValueHint::AnyPath)]
     pub files: Vec<PathBuf>,
     /// Path of the outboard [default: FILE.mkt]
@@ -117,7 +117,7 @@ pub struct Verify {
     /// The time at which each part of a file was verified is kept in FILE.mkt.checked.
     #[arg(long, value_name = "TIME", value_parser = duration, conflicts_with_all = ["range", "sample"])]
     pub budget: Option<Duration>,
-    /// Skip files whose size, mtime and inode match the outboard
+    /// Skip files whose size, mtime and inode match the outboard, or size and mtime the attribute
     #[arg(long)]
     pub quick: bool,
     /// Print one JSON object per line (spec/json.md)

@@ -41,12 +41,33 @@ pub fn run(tool: &Tool, args: &Export) -> Exit {
             return usage(&"a BagIt manifest has plain sums: keep the directory with -f sha512 or -f sha256");
         }
     }
+    let mut count = 0_u64;
     let written = catalogue.into_known().try_for_each(|known| {
-        write(tool, args.to, &specs, &known?);
+        let known = known?;
+        let listed = match args.to {
+            Form::Sums => known.kind == EntryKind::File,
+            // A manifest lists the payload (RFC 8493, 2.1.3).
+            Form::Bagit => known.kind == EntryKind::File && known.path.starts_with(b"data/"),
+            Form::Json => true,
+        };
+        if listed {
+            count += 1;
+            write(tool, args.to, &specs, &known);
+            let has = |spec: &&Spec| known.roots.iter().any(|(own, _)| own == *spec);
+            let lacking = specs.iter().find(|spec| args.to != Form::Json && !has(spec));
+            if let Some(spec) = lacking {
+                let how = format_args!("it has no root in {spec}, so it is not in the list: run 'mksum update' first");
+                tool.console.error(&path_of(&known), &how);
+            }
+        }
         Ok::<_, Error>(())
     });
-    if let Err(error) = written {
-        report(tool, &error);
+    match written {
+        Err(error) => report(tool, &error),
+        Ok(()) if count == 0 && args.to == Form::Bagit => {
+            tool.console.error(&args.from, &"it has no files below data/, which a BagIt manifest lists");
+        }
+        Ok(()) => {}
     }
     tool.console.exit()
 }
@@ -70,13 +91,11 @@ fn write(tool: &Tool, form: Form, specs: &[Spec], known: &Known) {
         Form::Sums => roots.for_each(|(spec, root)| {
             tool.console.print(&sum::line(Style::Tagged, End::Newline, &spec.tag(), &known.path, &root));
         }),
-        // A manifest lists the payload (RFC 8493, 2.1.3).
-        Form::Bagit if known.path.starts_with(b"data/") => {
+        Form::Bagit => {
             if let Some((_, root)) = roots.next() {
                 tool.console.print(&[root.as_bytes(), b"  ", &*percent_encoded(&known.path), b"\n"].concat());
             }
         }
-        Form::Bagit => {}
         Form::Json => {
             let r#type = match known.kind {
                 EntryKind::Directory => "directory",

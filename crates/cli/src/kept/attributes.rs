@@ -71,6 +71,10 @@ fn unsupported(error: Error) -> Failure {
         Error::Open { path, error } | Error::Write { path, error } if error.kind() == ErrorKind::Unsupported => {
             Failure::refused(path, "this file system has no extended attributes: keep an outboard instead (mksum keep)")
         }
+        Error::Write { path, error } => {
+            let how = "cannot be written";
+            Failure::refused(path, format_args!("its attribute user.mksum {how}: {}", mksum_io::reason(error)))
+        }
         _ => error.into(),
     }
 }

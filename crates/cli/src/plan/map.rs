@@ -40,7 +40,11 @@ pub fn run(tool: &Tool, args: &Args) -> Exit {
             Ok(Some(Line::Row(_))) => {
                 fail(&format!("{}: a row of a ledger: a plan has rows without digests", lines.number))
             }
-            Ok(Some(Line::End(_))) => {}
+            Ok(Some(Line::End(end))) => {
+                if let Some(task) = args.task.filter(|task| *task >= end.tasks) {
+                    fail(&format!("there is no task {task}: the plan has tasks 0 to {}", end.tasks.saturating_sub(1)));
+                }
+            }
             Ok(Some(Line::Wrong(why))) => fail(&format!("{}: {why}", lines.number)),
             Err(reason) => {
                 fail(&reason);
