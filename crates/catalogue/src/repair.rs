@@ -143,7 +143,7 @@ fn mend(
                 (Err(mksum_io::Error::Refused { refusal: Refusal::DamagedOutboard { .. }, .. }), _) => {
                     mend_whole((row, kept), place, from, options)
                 }
-                (Err(error), _) => Err(error.to_string()),
+                (Err(error), _) => Err(words(error, from)),
             }
         }
         None => mend_whole((row, kept), place, from, options),
@@ -161,6 +161,11 @@ fn mend(
     })
 }
 
+/// Why a file is not repaired: with what the reason is about, if that is the copy.
+fn words(error: mksum_io::Error, from: &Path) -> String {
+    if error.path() == from { format!("the copy cannot be read: {error}") } else { error.to_string() }
+}
+
 /// Fetches a whole copy, compares its roots, and writes where the file differs.
 fn mend_whole(
     (row, kept): (&Row, &[Kept]),
@@ -169,7 +174,7 @@ fn mend_whole(
     options: &Options,
 ) -> Result<(Vec<Range<u64>>, u64), String> {
     let len = row.facts.size;
-    let words = |error: mksum_io::Error| error.to_string();
+    let words = |error| words(error, from);
     // The file on this disk has this length, or it would have changed.
     let mut copy = Vec::new();
     let size = usize::try_from(len).map_err(|_| "the file is too long for this machine's memory".to_string())?;

@@ -109,6 +109,10 @@ impl Catalogue {
         {
             return Err(failed(error));
         }
+        if path.exists() && !is_catalogue(path) {
+            // Refused, before a lock is made beside it.
+            Catalogue::open(path, Access::Read, waiting)?;
+        }
         let lock = lock(path, waiting)?;
         if !path.exists() {
             // What a run leaves that is killed has another name.
