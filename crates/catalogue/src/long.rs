@@ -91,7 +91,12 @@ pub(crate) fn damage(
 }
 
 /// The roots of a long file in the formats of those that were kept, all of it read.
-pub(crate) fn long_roots(place: &Path, facts: &Facts, kept: &[Kept], options: &Options) -> Result<Vec<Root>, Error> {
+pub(crate) fn long_roots(
+    place: &Path,
+    facts: &Facts,
+    kept: &[Kept],
+    options: &Options,
+) -> Result<Vec<Root>, mksum_io::Error> {
     let roots = roots_of(place, kept.iter().map(|kept| kept.root.spec().clone()).collect(), options)?;
     facts.check(place)?;
     Ok(roots)

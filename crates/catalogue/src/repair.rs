@@ -60,13 +60,20 @@ pub fn repair(
     });
     let mut result = Ok(());
     read_all(files, options, &is_long, |Wanted { about: path, place, .. }, read| {
-        let mut one = || {
+        let one = || {
             let stopped = || Err(mksum_io::Error::Stopped { path: place.clone() }.into());
             if options.stop.is_stopped() {
                 return stopped();
             }
             let Some(row) = catalogue.row(&path)? else { return Ok(()) };
             let kept = catalogue.roots(&row)?;
+            let read = match read {
+                // A long file without an outboard is read whole.
+                Ok((facts, roots)) if roots.is_empty() && row.is_of(&facts) && outboard(catalogue, &kept).is_none() => {
+                    long_roots(&place, &facts, &kept, options).map(|roots| (facts, roots))
+                }
+                read => read,
+            };
             let mended = match &read {
                 Err(error @ (mksum_io::Error::Changed { .. } | mksum_io::Error::Open { .. })) => {
                     Mended::Failed(error.to_string())
@@ -77,14 +84,6 @@ pub fn repair(
                     // Whether a long file is damaged is known only by its outboard.
                     (Ok(_), Some((outboard, stored)))
                         if damage(&place, (&outboard, &stored), 0..row.facts.size, options)?.is_empty() =>
-                    {
-                        Mended::Intact
-                    }
-                    // Without an outboard, all of it is read.
-                    (Ok((facts, roots)), None)
-                        if roots.is_empty()
-                            && long_roots(&place, facts, &kept, options)
-                                .is_ok_and(|roots| kept.iter().all(|kept| roots.contains(&kept.root))) =>
                     {
                         Mended::Intact
                     }

@@ -187,7 +187,7 @@ impl Verifying<'_> {
             }
             Ok((facts, roots)) if roots.is_empty() => match outboard(self.catalogue, &kept) {
                 Some(stored) => return self.parts(&row, &place, &stored, &kept, each),
-                None => long_roots(&place, &facts, &kept, self.options),
+                None => long_roots(&place, &facts, &kept, self.options).map_err(Error::from),
             },
             Ok((_, roots)) => Ok(roots),
         };
