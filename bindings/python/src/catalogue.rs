@@ -9,8 +9,8 @@ use crate::records::{Entry, Record, Records, pairs};
 use crate::spec::Wanted;
 use crate::work::{Call, Stop};
 use mksum_catalogue::{
-    Access, Catalogue as Opened, Difference, Effort, Error, Event, Mended, Sorted, State, Verdict, diff, place, repair,
-    status, update, verify,
+    Access, Catalogue as Opened, DAMAGE, Difference, Effort, Error, Event, Mended, Sorted, State, Verdict, diff, place,
+    repair, status, update, verify,
 };
 use mksum_io::{EntryKind, KEPT_FOLDER, Options, path_from_bytes, replica_below};
 use pyo3::exceptions::PyValueError;
@@ -264,7 +264,7 @@ impl Catalogue {
                     Event::Touched(_) => Entry { state: "touched", ..entry },
                     Event::Moved(from, _) => Entry { state: "moved", from: Some(from.into()), ..entry },
                     Event::Missing => Entry { state: "gone", ..entry },
-                    Event::Damaged => Entry { state: "damaged", error: Some(SILENT.into()), ..entry },
+                    Event::Damaged => Entry { state: "damaged", error: Some(DAMAGE.into()), ..entry },
                     Event::Busy(error) => Entry { state: "busy", error: Some(error.to_string()), ..entry },
                     Event::Failed(error) => Entry { state: "unreadable", error: Some(error.to_string()), ..entry },
                 });
@@ -326,7 +326,7 @@ impl Catalogue {
                         }
                         Verdict::Damaged(ranges, row) => {
                             let (length, ranges) = (Some(row.facts.size), Some(pairs(ranges)));
-                            Entry { state: "damaged", length, ranges, error: Some(SILENT.into()), ..entry }
+                            Entry { state: "damaged", length, ranges, error: Some(DAMAGE.into()), ..entry }
                         }
                         Verdict::Changed => Entry { state: "changed", ..entry },
                         Verdict::New => Entry { state: "new", ..entry },
@@ -496,16 +496,13 @@ impl Failure {
     fn raised(self, py: Python<'_>) -> PyErr {
         match self {
             Failure::File(error) => errors::io(py, error),
-            Failure::Damaged(path) => errors::damaged(py, &path, format!("{}: {SILENT}", path.display()), Vec::new()),
+            Failure::Damaged(path) => errors::damaged(py, &path, format!("{}: {DAMAGE}", path.display()), Vec::new()),
         }
     }
 }
 
 /// The failures that are reported.
 const MOST: usize = 20;
-
-/// What is told of damage.
-const SILENT: &str = "its size, mtime and inode show no change since it was kept, but its content differs";
 
 /// The place of an entry.
 fn place_of(directory: &Path, path: &[u8]) -> PathBuf {

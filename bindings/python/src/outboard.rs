@@ -3,6 +3,7 @@
 use crate::ending;
 use crate::errors;
 use crate::files::path_of;
+use crate::records::pairs;
 use crate::root::Root;
 use crate::spec::Format;
 use crate::work::{Call, Stop};
@@ -290,11 +291,10 @@ impl Outboard {
             Ok((repaired, done, failed))
         })?;
         let (repaired, done, failed) = result.map_err(|error| errors::io(py, error))?;
-        let pairs = |ranges: Vec<Range<u64>>| ranges.iter().map(|range| (range.start, range.end)).collect::<Vec<_>>();
         let row = PyDict::new(py);
         row.set_item("whole", repaired.whole)?;
-        row.set_item("repaired", pairs(done))?;
-        row.set_item("failed", pairs(failed))?;
+        row.set_item("repaired", pairs(&done))?;
+        row.set_item("failed", pairs(&failed))?;
         row.set_item("written", repaired.written)?;
         row.set_item("fetched", repaired.fetched)?;
         row.set_item("resumed", repaired.resumed)?;

@@ -32,6 +32,9 @@ mod store;
 mod update;
 mod verify;
 
+/// What damage is: a change of the content that nothing else shows.
+pub const DAMAGE: &str = "its size, mtime and inode show no change since it was kept, but its content differs";
+
 pub use compare::{Found, Scope, compare};
 pub use diff::{Difference, Differences, Known, Sorted, diff};
 pub use error::Error;

@@ -5,7 +5,7 @@ use crate::args::{Catalogued, Keep, Symlinks};
 use crate::exit::{Exit, usage};
 use crate::json;
 use crate::tool::Tool;
-use mksum_catalogue::{Access, Catalogue, Event, Kept, place, update};
+use mksum_catalogue::{Access, Catalogue, DAMAGE, Event, Kept, place, update};
 use mksum_cli::name::{self, Shown};
 use mksum_cli::sum::{self, End, Style};
 use std::path::Path;
@@ -115,9 +115,8 @@ fn bring(tool: &Tool, json: bool, lines: Lines, directory: &Path, catalogue: &mu
             }
             Event::Damaged => {
                 damaged += 1;
-                let how = "its size, mtime and inode show no change since it was kept, but its content differs";
                 let text = format!(
-                    "damaged: {how}. Its row is kept: repair it (mksum repair -r), or touch it if the content is right"
+                    "damaged: {DAMAGE}. Its row is kept: repair it (mksum repair -r), or touch it if the content is right"
                 );
                 tool.console.error(path, &text);
             }

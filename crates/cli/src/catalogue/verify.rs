@@ -7,7 +7,7 @@ use crate::kept::ranges::RangeLine;
 use crate::report::{bytes, grouped};
 use crate::tool::Tool;
 use mksum::Spec;
-use mksum_catalogue::{Access, Catalogue, Effort, Row, Verdict, verify};
+use mksum_catalogue::{Access, Catalogue, DAMAGE, Effort, Row, Verdict, verify};
 use mksum_cli::name::Shown;
 use std::ops::Range;
 use std::path::Path;
@@ -117,10 +117,9 @@ fn print_damage(tool: &Tool, json: bool, path: &Path, (ranges, row): (&[Range<u6
             RangeLine::new("damaged", range.clone(), shape, len.max(range.end)).print(tool, json, path);
         }
     }
-    let why = "its size, mtime and inode show no change since it was kept, but its content differs";
     let count: u64 = ranges.iter().map(|range| range.end - range.start).sum();
     let text = match ranges.len() {
-        0 => format!("FAILED: {why}"),
+        0 => format!("FAILED: {DAMAGE}"),
         1 => format!("FAILED: {} of {} are damaged (1 range)", grouped(count), bytes(len)),
         several => format!("FAILED: {} of {} are damaged ({several} ranges)", grouped(count), bytes(len)),
     };
