@@ -84,11 +84,13 @@ impl Frontier {
             return Err(LengthError { len, rule: "at most 2^63 bytes".into() }.into());
         }
         while !bytes.is_empty() {
-            // A full buffer waits for the byte after it: only then is it certain that it is not the root.
-            if self.buffer.len() == self.full() {
-                self.flush()?;
+            if self.buffer.is_empty() {
+                bytes = self.hash(bytes, Amount::Worthwhile)?;
+            } else if self.buffer.len() == self.full() {
+                self.hash_buffer()?;
             }
-            let (now, later) = bytes.split_at(bytes.len().min(self.full() - self.buffer.len()));
+            let room = self.full() - self.buffer.len();
+            let (now, later) = bytes.split_at(bytes.len().min(room));
             self.buffer.extend_from_slice(now);
             bytes = later;
         }
@@ -100,48 +102,62 @@ impl Frontier {
         self.left.min(Self::BUFFER) as usize
     }
 
-    /// Hashes the buffer, which is full and more bytes follow.
-    fn flush(&mut self) -> Result<(), Error> {
-        match self.unit.len {
-            ..=Self::BUFFER => self.whole()?,
-            _ => self.slice(),
+    /// Hashes the next bytes where they lie, and returns those that are left.
+    fn hash<'a>(&mut self, bytes: &'a [u8], amount: Amount) -> Result<&'a [u8], Error> {
+        /// So many leaves fill the lanes of every hash.
+        const LEAVES: u64 = 16;
+        let all = amount == Amount::All;
+        if self.unit.len > Self::BUFFER {
+            if !all && bytes.len() < self.full() {
+                return Ok(bytes);
+            }
+            self.hash_slice(bytes);
+            return Ok(&[]);
         }
-        self.buffer.clear();
-        Ok(())
-    }
-
-    /// Hashes the buffer, which ends where a unit does.
-    fn whole(&mut self) -> Result<(), Error> {
-        let unit = Subtree { start: self.start, ..self.unit };
-        let buffer = mem::take(&mut self.buffer);
-        let memory = Memory::from(self.start, &buffer);
-        // Within a unit after smaller subtrees were pushed: then its leaves follow one by one.
-        let node = if buffer.len() as u64 == unit.len { unit } else { self.spec.shape().unit(0).unwrap_or(unit) };
-        for start in (self.start..self.start + buffer.len() as u64).step_by(node.len as usize) {
-            let node = Subtree { start, ..node };
+        let memory = Memory::from(self.start, bytes);
+        let end = self.start + bytes.len() as u64;
+        // The first node waits for the byte after it: only then is it certain that it is not the root.
+        while let Some(node) = self.next_unit(end - self.start - u64::from(!all && self.start == 0))
+            && (all || end - self.start >= self.left || node.len >= LEAVES * self.spec.shape().leaf())
+        {
             let digest = self.spec.join(&memory, node, Role::Inner)?;
             self.append(node, digest);
         }
-        self.buffer = buffer;
-        Ok(())
+        Ok(&bytes[bytes.len() - (end - self.start) as usize..])
     }
 
-    /// Hashes the buffer as a slice of a leaf that is longer, or ends in it.
-    fn slice(&mut self) {
-        let (mut leaf, len) = self.leaf.take().unwrap_or_else(|| (self.spec.leaf_hasher(&[self.start]), 0));
-        let rest = (self.unit.len - len).min(self.buffer.len() as u64) as usize;
-        let buffer = mem::take(&mut self.buffer);
-        let (now, later) = buffer.split_at(rest);
-        leaf.update(Messages::one(now));
-        if later.is_empty() {
-            self.leaf = Some((leaf, len + rest as u64));
-        } else {
-            self.append(Subtree { start: self.start, ..self.unit }, leaf.finish_one(Role::Inner));
-            let mut next = self.spec.leaf_hasher(&[self.start]);
-            next.update(Messages::one(later));
-            self.leaf = Some((next, later.len() as u64));
+    /// The longest next perfect subtree that fits a buffer and `at_most` bytes.
+    fn next_unit(&self, at_most: u64) -> Option<Subtree> {
+        let mut unit = self.spec.shape().unit(at_most.min(Self::BUFFER))?;
+        while !self.start.is_multiple_of(unit.len) {
+            unit = self.spec.shape().unit(unit.len - 1)?;
         }
+        (unit.len <= at_most).then_some(Subtree { start: self.start, ..unit })
+    }
+
+    /// Hashes the buffer, which ends where a unit does or is a slice of a longer leaf, and more bytes follow.
+    fn hash_buffer(&mut self) -> Result<(), Error> {
+        let mut buffer = mem::take(&mut self.buffer);
+        let hashed = self.hash(&buffer, Amount::All).map(|_| ());
+        buffer.clear();
         self.buffer = buffer;
+        hashed
+    }
+
+    /// Hashes bytes of leaves that are longer than the buffer.
+    fn hash_slice(&mut self, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
+            let (mut leaf, len) = self.leaf.take().unwrap_or_else(|| (self.spec.leaf_hasher(&[self.start]), 0));
+            let rest = (self.unit.len - len).min(bytes.len() as u64) as usize;
+            let (now, later) = bytes.split_at(rest);
+            leaf.update(Messages::one(now));
+            if later.is_empty() {
+                self.leaf = Some((leaf, len + now.len() as u64));
+            } else {
+                self.append(Subtree { start: self.start, ..self.unit }, leaf.finish_one(Role::Inner));
+            }
+            bytes = later;
+        }
     }
 
     /// Appends a perfect subtree that was hashed elsewhere: the bytes right after those so far, which more bytes follow.
@@ -168,14 +184,10 @@ impl Frontier {
 
     /// Hashes the bytes after `start`, which more bytes follow: they end where a unit does.
     fn settle(&mut self) {
-        match self.leaf.take() {
-            None => self.whole().expect("all bytes of the unit are in memory"),
-            Some((mut leaf, _)) => {
-                leaf.update(Messages::one(&self.buffer));
-                self.append(Subtree { start: self.start, ..self.unit }, leaf.finish_one(Role::Inner));
-            }
+        self.hash_buffer().expect("all bytes of the unit are in memory");
+        if let Some((leaf, _)) = self.leaf.take() {
+            self.append(Subtree { start: self.start, ..self.unit }, leaf.finish_one(Role::Inner));
         }
-        self.buffer.clear();
     }
 
     fn append(&mut self, node: Subtree, digest: Digest) {
@@ -184,15 +196,19 @@ impl Frontier {
         if let Some(parent) = &mut self.flat {
             return parent.push(&digest, node.len);
         }
+        self.complete();
         self.known.push((node, digest));
-        // Each level that is complete becomes one node.
-        let mut node = node;
-        while let Some(above) = self.spec.shape().completed_by(node) {
+    }
+
+    /// Hashes each level that is complete into one node: more bytes follow, so none of them is the root.
+    fn complete(&mut self) {
+        while let Some((last, _)) = self.known.last()
+            && let Some(above) = self.spec.shape().completed_by(*last)
+        {
             let digest = self.spec.join(&self.known, above, Role::Inner).expect("all its children are known");
             let before = self.known.partition_point(|(known, _)| known.start < above.start);
             self.known.truncate(before);
             self.known.push((above, digest));
-            node = above;
         }
     }
 
@@ -205,7 +221,7 @@ impl Frontier {
         let Some((mut leaf, hashed)) = self.leaf.clone() else {
             return self.root_with(&Memory::from(self.start, &self.buffer), len);
         };
-        let split = ((self.unit.len - hashed) as usize).min(self.buffer.len());
+        let split = (self.unit.len - hashed).min(self.buffer.len() as u64) as usize;
         let (end, later) = self.buffer.split_at(split);
         let node = Subtree { start: self.start, len: hashed + end.len() as u64, level: 0 };
         leaf.update(Messages::one(end));
@@ -229,6 +245,15 @@ impl Frontier {
             }
         })
     }
+}
+
+/// How many of some bytes are hashed at once.
+#[derive(Clone, Copy, PartialEq)]
+enum Amount {
+    /// All: they end where a subtree does or lie in a longer leaf, and more bytes follow.
+    All,
+    /// What fills the lanes or ends where a unit does.
+    Worthwhile,
 }
 
 /// A leaf and its digest.

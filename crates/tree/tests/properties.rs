@@ -171,6 +171,23 @@ proptest! {
         prop_assert_eq!(frontier.root().unwrap(), spec.root(&bytes[..end]).unwrap());
     }
 
+    /// Long and short updates in any order: bytes are hashed where they lie or buffered, and every prefix has its root.
+    #[test]
+    fn any_updates_are_the_bytes_in_one(
+        text in 0..7_usize, lens in proptest::collection::vec(prop_oneof![0..3_000_usize, (0..5_usize).prop_map(|n| n << 17), 0..600_000_usize], 1..9),
+    ) {
+        let formats = ["blake3", "rfc6962:sha256:100", "btv2", "s3:md5:300KiB", "glacier", "rfc6962:sha256:64KiB", "rfc6962:sha256:768KiB"];
+        let spec: Spec = formats[text].parse().unwrap();
+        let bytes: Vec<u8> = (0..lens.iter().sum::<usize>() as u32).map(|index| (index % 251) as u8).collect();
+        let (mut frontier, mut at) = (spec.frontier().unwrap(), 0);
+        for len in lens {
+            frontier.update(&bytes[at..at + len]).unwrap();
+            at += len;
+            prop_assert_eq!(frontier.position(), at as u64);
+            prop_assert_eq!(frontier.root().ok(), spec.root(&bytes[..at]).ok());
+        }
+    }
+
     #[test]
     fn leaves_in_memory_side_by_side_are_those_alone(spec in spec(), bytes in bytes(1..20_000), group in 1..40_usize) {
         let (memory, plan) = (Memory::new(&bytes), mksum::Plan { threads: 1, piece: spec.shape().leaf(), group });
