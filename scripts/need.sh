@@ -2,6 +2,11 @@
 # need.sh THING…: installs each missing dependency, or tells the user how to get it and fails.
 set -euo pipefail
 
+# One at a time: apt, rustup and pip do not wait for each other. languages/need.sh has the same lock.
+if [ -z "${MKSUM_NEED:-}" ] && command -v flock >/dev/null; then
+    MKSUM_NEED=1 exec flock --close "${TMPDIR:-/tmp}/mksum-apt-$(id -u).lock" "$0" "$@"
+fi
+
 say() { printf '%s\n' "$*" >&2; }
 
 # apt PROGRAM PACKAGE: installs a Debian package if the program is missing.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# test.sh [STAGE…]: installs what is missing and runs every test, or the stages named. --list names them.
+# test.sh [STAGE…]: installs what is missing and runs every test, or the stages named, one by one. --list names them.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 export PATH="$PATH:$HOME/.cargo/bin"
@@ -138,6 +138,15 @@ js() {
     )
 }
 
+# The site in Chromium and Firefox: links, figures, accessibility, narrow screens, speed, use without a network; and the page that hashes.
+site() {
+    scripts/need.sh chromium firefox
+    build
+    scripts/site.sh
+    (cd site && npm test --silent)
+    (cd site/app && MKSUM="$target/release/mksum" npm test --silent)
+}
+
 # The Python package: source distribution, wheel, types, tests and recipes, on every Python that can be had.
 python() {
     bindings/python/test.sh
@@ -163,34 +172,71 @@ build() {
     cargo build --release --quiet --package mksum-cli
 }
 
-stages=(lint rust spec vectors tool stores cluster gpu c systems windows lanes languages js python lab fuzz)
+# All stages run in two lines side by side: while one downloads, links or waits, the other has both processors. Stages that change the
+# same folder are in the same line; cargo and need.sh have locks.
+lines=(
+    "lint rust gpu c systems windows lanes python fuzz"
+    "spec vectors tool stores cluster languages js site lab"
+)
+read -ra stages <<<"${lines[*]}"
 if [ "${1:-}" = --list ]; then
     printf '%s\n' "${stages[@]}"
     exit
 fi
-[ $# -gt 0 ] || set -- "${stages[@]}"
-scripts/need.sh rust cc || exit 1
-passed=0 failed=() times=()
 for stage in "$@"; do
-    [ "$(type -t "$stage")" = function ] || { echo "test.sh: no stage $stage: $(printf '%s ' "${stages[@]}")" >&2; exit 2; }
-    echo "=== $stage"
-    begin=$SECONDS
-    # In a shell of its own, so that the first failure ends the stage and not the others; within `if` -e would not hold.
-    (
-        set -e
-        "$stage"
-    )
-    status=$? took=$((SECONDS - begin))
-    times+=("$(printf '%6d s  %s' "$took" "$stage")")
-    if [ "$status" = 0 ]; then
-        passed=$((passed + 1))
-        echo "=== $stage passed in $took s"
-    else
-        failed+=("$stage")
-        echo "=== $stage FAILED after $took s"
-    fi
+    [[ " ${stages[*]} " = *" $stage "* ]] || { echo "test.sh: no stage $stage: ${stages[*]}" >&2; exit 2; }
 done
-printf '%s\n' "${times[@]}" "$(printf '%6d s  in all' "$SECONDS")"
-[ ${#failed[@]} = 0 ] || echo "failed: ${failed[*]}"
-echo "$passed passed, ${#failed[@]} failed"
-[ ${#failed[@]} = 0 ]
+scripts/need.sh rust cc || exit 1
+results=$(mktemp -d) || exit 1
+trap 'rm -rf "$results"' EXIT
+
+# Runs stages one after another, and notes the time and the exit status of each.
+run() {
+    local stage begin status
+    for stage in "$@"; do
+        echo "=== $stage"
+        begin=$SECONDS
+        # In a shell of its own, so that the first failure ends the stage and not the others; within `if` -e would not hold.
+        (
+            set -e
+            "$stage"
+        )
+        status=$?
+        printf '%s %s %s\n' $((SECONDS - begin)) $status "$stage" >>"$results/list"
+        if [ $status = 0 ]; then echo "=== $stage passed"; else echo "=== $stage FAILED"; fi
+    done
+}
+
+# The same, but prints what a stage has written when it has ended.
+run_beside() {
+    local stage
+    for stage in "$@"; do
+        echo "=== $stage begins"
+        run "$stage" >"$results/$stage" 2>&1
+        flock "$results" cat "$results/$stage"
+    done
+}
+
+if [ $# -gt 0 ]; then
+    run "$@"
+else
+    # Process groups of their own: otherwise the stages would ignore Ctrl-C, and so would the programs that they interrupt.
+    set -m
+    pids=()
+    for line in "${lines[@]}"; do
+        # shellcheck disable=SC2086 # a list of words
+        run_beside $line &
+        pids+=($!)
+    done
+    trap 'kill -- "${pids[@]/#/-}" 2>/dev/null; exit 130' INT TERM
+    wait "${pids[@]}"
+fi
+sort -n "$results/list" | awk '{ printf "%6d s  %s%s\n", $1, $3, $2 ? "  FAILED" : "" }'
+printf '%6d s  in all\n' $SECONDS
+failed=$(awk '$2 { print $3 }' "$results/list" | xargs)
+[ -z "$failed" ] || echo "failed: $failed"
+wanted=$#
+[ $# -gt 0 ] || wanted=${#stages[@]}
+passed=$(awk '!$2' "$results/list" | wc -l)
+echo "$passed of $wanted passed"
+[ "$passed" = "$wanted" ]

@@ -17,6 +17,16 @@ fn start(arguments: &[&str]) -> Child {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
+    // Until it handles Ctrl-C, or ignores it: before, it would end as the system has it end.
+    let handles = || {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+        caught.is_some_and(|mask| u64::from_str_radix(mask.trim(), 16).is_ok_and(|mask| mask & 2 != 0))
+    };
+    let begin = Instant::now();
+    while !handles() && begin.elapsed() < Duration::from_secs(10) {
+        thread::sleep(Duration::from_millis(10));
+    }
     thread::sleep(Duration::from_millis(300));
     child
 }
