@@ -1,7 +1,7 @@
 # Two commands do everything: `make demo FILE=path` and `make test`. Each installs what it needs first.
 FILE ?= target/demo/random.bin
 
-.PHONY: demo test build install install-c spirv python-docs lint fuzz lab lab-js lab-js-figures languages
+.PHONY: demo test build install install-c spirv python-docs lint fuzz lab lab-js lab-js-figures languages site site-serve
 
 # Builds the tool and hashes a real file beside the tools people use today, with both speeds.
 demo:
@@ -61,3 +61,11 @@ lab-js:
 # The graphs and tables of that study once more, from the results that are there.
 lab-js-figures:
 	@lab/python.sh lab/js/figures.py
+
+# The site, static files for any web server: target/site.
+site:
+	@scripts/site.sh
+
+# The site on this machine, at http://localhost:8000/ or another PORT.
+site-serve: site
+	@node site/scripts/serve.js $(or $(PORT),8000)

@@ -27,12 +27,7 @@ SERIES = 2  # the columns that all rows of a line share: case and subject
 FILE_LIMIT, MACHINE_LIMIT, FIGURE_LIMIT, FIGURES_LIMIT = 400_000, 1_800_000, 250_000, 800_000
 
 # Vendor, family and model identify a chip: virtual machines often report no more of its name than "Xeon Processor".
-CHIPS = {
-    "intel-6-143": "Sapphire Rapids",
-    "intel-6-207": "Emerald Rapids",
-    "amd-25-17": "Zen 4",
-    "amd-26-2": "Zen 5",
-}
+CHIPS = json.loads((LAB / "chips.json").read_text())
 VENDORS = {"GenuineIntel": "intel", "AuthenticAMD": "amd"}
 
 

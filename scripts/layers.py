@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Checks who knows whom: a crate depends only on crates below it (lanes ← tree ← io, gpu ← stores, catalogue ← cli, bindings),
-and the modules of a crate import each other without circles."""
+and the modules of a crate import each other without circles; a folder of JavaScript imports only folders below it."""
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -10,6 +11,8 @@ import sys
 HEIGHT = {"mksum-lanes": 0, "mksum-stdio": 0, "mksum": 1, "mksum-io": 2, "mksum-gpu": 2, "mksum-stores": 3, "mksum-catalogue": 3,
           "mksum-cli": 4, "mksum-c": 4, "mksum-js": 4}
 TESTS_ONLY = {"mksum-vectors"}
+# Folders of JavaScript: the package, what measures it, the page that hashes, the site around it. Others are below all of these.
+SCRIPTS = {"bindings/js": 1, "lab/js": 2, "site/app": 2, "site": 3}
 
 
 def upward(package):
@@ -78,9 +81,24 @@ def circle(imported):
     return way[way.index(way[-1]) :]
 
 
+def height(file):
+    """Returns the height of a file's folder: of the innermost that has one."""
+    return max(((len(folder), high) for folder, high in SCRIPTS.items() if file.startswith(f"{folder}/")), default=(0, 0))[1]
+
+
+def scripts():
+    """Yields the imports of JavaScript and TypeScript files that are not below their own folder."""
+    names = subprocess.check_output(["git", "ls-files", "-z", "--", "*.js", "*.mjs", "*.ts"], text=True).split("\0")
+    for name in filter(None, names):
+        for path in re.findall(r"""\b(?:from|import)\s*\(?\s*["'](\.[^"']*)["']""", pathlib.Path(name).read_text()):
+            other = os.path.normpath(os.path.join(os.path.dirname(name), path))
+            if height(other) > height(name):
+                yield f"{name} imports {other}, which is not below it"
+
+
 def main():
     metadata = json.loads(subprocess.check_output(["cargo", "metadata", "--format-version", "1", "--no-deps"]))
-    errors = []
+    errors = list(scripts())
     for package in metadata["packages"]:
         errors += upward(package)
         way = circle(imports(pathlib.Path(package["manifest_path"]).parent / "src"))

@@ -1,0 +1,91 @@
+// What a pasted text or a dropped file is: a digest, a sum file, an outboard or a proof.
+import { MksumError, Outboard, Proof } from "mksum/fetch";
+import { claimOf } from "./claims.js";
+import { hexOf, textOf } from "./encodings.js";
+import { fileOf } from "./hash-names.js";
+import { isManifest, sumLines } from "./sum-lines.js";
+
+/**
+ * @typedef {{ kind: "claim", name: string, claim: import("./claims.js").Claim }} KnownClaim
+ * @typedef {{ kind: "sums", name: string, entries: import("./sum-lines.js").Entry[], malformed: import("./sum-lines.js").Malformed[] }} KnownSums
+ * @typedef {{ kind: "outboard", name: string, outboard: Outboard }} KnownOutboard
+ * @typedef {{ kind: "proof", name: string, proof: Proof }} KnownProof
+ * @typedef {{ kind: "unknown", name: string, message: string }} Unknown
+ * @typedef {KnownClaim | KnownSums | KnownOutboard | KnownProof | Unknown} Known
+ */
+
+const OUTBOARD = "894d4b540d0a1a0a";
+const PROOF = hexOf(new TextEncoder().encode("mksumprf"));
+
+/** The longest sum file that is read, in bytes. Outboards and proofs may be longer. */
+export const LONGEST_TEXT = 1 << 26;
+
+const HELP = "Paste a digest in hex or base64, an ETag or the lines of a sum file, or drop a sum file, an outboard (.mkt) or a proof.";
+
+/**
+ * Recognises a pasted text.
+ *
+ * @param {string} text
+ * @param {string} [name] The name of the file that it comes from.
+ * @returns {Known[]} Empty for an empty text.
+ */
+export function recogniseText(text, name = "") {
+    const lines = text.split(/\r?\n/).map((line) => line.trim()).filter((line) => line !== "");
+    const [first] = lines;
+    if (first === undefined) return [];
+    const packed = lines.join("").toLowerCase();
+    if (/^([0-9a-f]{2})+$/.test(packed) && packed.startsWith(PROOF)) {
+        return [recogniseBytes(Uint8Array.from(packed.match(/../g) ?? [], (pair) => parseInt(pair, 16)), name || "pasted proof")];
+    }
+    // A sum alone in x.iso.sha256 is about x.iso.
+    if (!fileOf(name)) {
+        const claims = lines.map(claimOf);
+        if (claims.every((claim) => claim !== undefined)) return claims.map((claim) => ({ kind: "claim", name, claim }));
+    }
+    const { entries, malformed } = sumLines(text, name);
+    if (entries.length > 0) return [{ kind: "sums", name: name || "pasted sums", entries, malformed }];
+    const found = first.length > 60 ? `${first.slice(0, 60)}…` : first;
+    return [{ kind: "unknown", name, message: `“${found}” is not a digest or a sum file that this page knows. ${HELP}` }];
+}
+
+/**
+ * Recognises the content of a file.
+ *
+ * @param {Uint8Array} bytes
+ * @param {string} name
+ * @returns {Known}
+ */
+export function recogniseBytes(bytes, name) {
+    const magic = hexOf(bytes.subarray(0, 8));
+    try {
+        if (magic === OUTBOARD) return { kind: "outboard", name, outboard: Outboard.open(bytes) };
+        if (magic === PROOF) return { kind: "proof", name, proof: Proof.parse(bytes) };
+    } catch (error) {
+        if (!(error instanceof MksumError)) throw error;
+        return { kind: "unknown", name, message: `${name}: ${error.message}` };
+    }
+    const text = textOf(bytes);
+    const known = text === undefined ? [] : recogniseText(text, name);
+    return known[0] ?? { kind: "unknown", name, message: `${name} is empty or not text, and neither an outboard nor a proof. ${HELP}` };
+}
+
+/**
+ * Returns whether a dropped file is what is known about others, rather than a file to hash: by its first bytes, or by its
+ * name if it has the form of a sum file.
+ *
+ * @param {string} name
+ * @param {Uint8Array} head The first 4 KiB, at most.
+ * @param {number} len
+ */
+export function isKnowledge(name, head, len) {
+    const magic = hexOf(head.subarray(0, 8));
+    if (magic === OUTBOARD || magic === PROOF) return true;
+    const base = name.slice(name.lastIndexOf("/") + 1);
+    const named = fileOf(base) !== undefined || isManifest(base) || /(^|[^a-z])(sha|shasum|md5|b2|b3|blake|check)[a-z0-9_-]*sums?([^a-z]|$)/i.test(base) || /\.sfv$/i.test(base);
+    if (!named || len > LONGEST_TEXT) return false;
+    const text = textOf(head);
+    if (text === undefined) return false;
+    // The last line of the head may be cut.
+    const whole = head.length < len ? text.slice(0, text.lastIndexOf("\n")) : text;
+    return recogniseText(whole, base).some(({ kind }) => kind === "sums" || kind === "claim");
+}

@@ -1,0 +1,53 @@
+// What an outboard says about a file: intact, or its damaged ranges, and their repair.
+import { damagedBytes } from "../damage/compare.js";
+import { counted, grouped, rangeText } from "../text/sizes.js";
+import { announce } from "./announce.js";
+import { damageStrip } from "./damage-strip.js";
+import { make } from "./dom.js";
+import { repairPart } from "./repair-part.js";
+import { badge } from "./verdict.js";
+
+/** @typedef {import("../workspace.js").Item} Item @typedef {import("../workspace.js").Workspace} Workspace */
+
+/**
+ * Returns the part of a file's card about its damage.
+ *
+ * @param {Item} item
+ * @param {Workspace} workspace
+ */
+export function damagePart(item, workspace) {
+    const element = make("div", { class: "damage" });
+    let shown = "";
+    const render = () => {
+        const { comparison } = item;
+        const key = comparison && !item.error ? `${comparison.name} ${comparison.outboard.root} ${comparison.state} ${item.file.lastModified} ${item.size}` : "";
+        if (key === shown) return;
+        shown = key;
+        element.replaceChildren();
+        if (!comparison || item.error) return;
+        const { state, name, message, outboard, ranges, ofOutboard } = comparison;
+        if (state === "busy") return element.append(make("p", { class: "muted" }, `Comparing with ${name} …`));
+        if (state === "failed") return element.append(make("p", { class: "verdict unable" }, badge("unable"), " ", message ?? ""));
+        const text = sentence(item, comparison);
+        const intact = ranges.length === 0 && item.size === outboard.len;
+        element.append(make("div", { class: `verdict ${intact ? "match" : "mismatch"}` },
+            make("p", {}, badge(intact ? "match" : "damaged", intact ? "Intact" : undefined), " ", text),
+            make("p", { class: "muted" }, "The outboard’s root, in ", make("code", {}, outboard.spec.text), ": ", make("code", {}, outboard.root), ". Compare it with one that you trust: who can change the file may have changed the outboard."),
+            ofOutboard.length > 0 && make("p", {}, `The outboard itself is damaged: its digests of bytes ${ofOutboard.map(rangeText).join(", ")} are wrong, so that these bytes cannot be checked.`)));
+        announce(text);
+        if (intact) return;
+        if (ranges.length > 0) element.append(damageStrip(outboard.len, ranges, item.path));
+        element.append(repairPart(item, comparison, workspace));
+    };
+    return { element, render };
+}
+
+/** @param {Item} item @param {import("../workspace.js").Comparison} comparison */
+function sentence(item, comparison) {
+    const { outboard: { len }, name, ranges } = comparison;
+    const length = item.size === len ? "" : item.size < len
+        ? ` The file is ${grouped(len - item.size)} bytes too short: ${grouped(item.size)} of ${grouped(len)}.`
+        : ` The file is ${grouped(item.size - len)} bytes too long: ${grouped(item.size)} instead of ${grouped(len)}.`;
+    if (ranges.length === 0) return length ? `The first ${grouped(len)} bytes match ${name}.${length}` : `All ${grouped(len)} bytes match ${name}.`;
+    return `${grouped(damagedBytes(comparison))} of ${grouped(len)} bytes are damaged (${counted(ranges.length, "range")}).${length}`;
+}

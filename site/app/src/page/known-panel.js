@@ -1,0 +1,62 @@
+// The list of what is known about the files, with what it was compared with.
+import { counted, grouped } from "../text/sizes.js";
+import { button, byId, make } from "./dom.js";
+import { badge } from "./verdict.js";
+
+/** @typedef {import("../known/recognise.js").Known} Known @typedef {import("../workspace.js").Workspace} Workspace */
+
+/** @param {Workspace} workspace */
+export function showKnown(workspace) {
+    let shown = "";
+    workspace.addEventListener("change", () => {
+        const rows = workspace.known.map((known) => ({ known, text: describe(known), result: resultOf(known, workspace) }));
+        const key = JSON.stringify(rows.map(({ text, result }) => [text, result]));
+        if (key === shown) return;
+        shown = key;
+        byId("known-list").replaceChildren(...rows.map(({ known, text, result }) => row(known, text, result, workspace)));
+    });
+}
+
+/** @param {Known} known @param {string} text @param {ReturnType<typeof resultOf>} result @param {Workspace} workspace */
+function row(known, text, result, workspace) {
+    const forget = button("Remove", () => {
+        workspace.forget(known);
+        byId("claim").focus();
+    }, { class: "small quiet", "aria-label": `Remove: ${text}` });
+    const malformed = known.kind === "sums" && known.malformed.length > 0 ? known.malformed : [];
+    return make(
+        "li",
+        {},
+        make("div", { class: "known-text" }, make("span", { class: "known-name" }, text), result && make("span", {}, badge(result.state, result.word), " ", result.text)),
+        malformed.length > 0 &&
+            make("details", { class: "problem" }, make("summary", {}, `${counted(malformed.length, "line")} cannot be read`),
+                make("ul", {}, ...malformed.slice(0, 20).map(({ line, message }) => make("li", {}, `line ${line}: ${message}`)))),
+        forget,
+    );
+}
+
+/** @param {Known} known */
+function describe(known) {
+    switch (known.kind) {
+        case "claim": return known.claim.text;
+        case "sums": return `${known.name}: ${counted(known.entries.length, "line")}`;
+        case "outboard": return `${known.name}: outboard of ${grouped(known.outboard.len)} bytes, ${known.outboard.spec.text}`;
+        case "proof": return `${known.name}: proof in ${known.proof.spec.text}`;
+        default: return known.message;
+    }
+}
+
+/** Returns what became of it, if that is not shown with a file. @param {Known} known @param {Workspace} workspace @returns {{ state: "match" | "mismatch", word: string | undefined, text: string } | undefined} */
+function resultOf(known, { checks, items, known: all }) {
+    if (known.kind === "claim" && items.length > 0) {
+        const found = checks.fileOf(known.claim, (subject) => /** @type {{ busy?: boolean }} */ (subject).busy === true);
+        if (found) return { state: "match", word: undefined, text: found.path };
+        if (found === null && items.length > 1) return { state: "mismatch", word: "No match", text: "It is not the digest of any of these files in the formats that were tried." };
+    }
+    if (known.kind === "outboard") {
+        // The root of an outboard, where another source names it too.
+        const roots = all.flatMap((own) => (own.kind === "claim" ? [own.claim.text] : own.kind === "sums" ? own.entries.map(({ root }) => root) : []));
+        if (roots.includes(known.outboard.root)) return { state: "match", word: "Trusted", text: "Its root is the one that you gave." };
+    }
+    return undefined;
+}
