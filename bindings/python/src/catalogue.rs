@@ -328,6 +328,7 @@ impl Catalogue {
                             let (length, ranges) = (Some(row.facts.size), Some(pairs(ranges)));
                             Entry { state: "damaged", length, ranges, error: Some(DAMAGE.into()), ..entry }
                         }
+                        Verdict::DamagedTree => Entry { state: "damaged tree", ..entry },
                         Verdict::Changed => Entry { state: "changed", ..entry },
                         Verdict::New => Entry { state: "new", ..entry },
                         Verdict::Missing => Entry { state: "gone", ..entry },

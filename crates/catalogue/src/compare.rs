@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 pub struct Scope {
     /// The directory.
     pub directory: PathBuf,
-    /// The beginning of the paths of the catalogue and of what belongs to it, if it lies in the directory elsewhere than usual.
+    /// The path of the catalogue, if it lies in the directory.
     own: Option<Vec<u8>>,
 }
 
@@ -37,9 +37,10 @@ impl Scope {
         let own = self.own.clone();
         let skip: Skip = Box::new(move |path, place, facts| match facts.kind {
             EntryKind::Special => true,
-            EntryKind::Directory if path == KEPT_FOLDER.as_bytes() || is_kept_folder(place) => true,
-            _ if own.as_ref().is_some_and(|own| path.starts_with(own)) => true,
-            EntryKind::File => is_part_of_outboard(place),
+            EntryKind::Directory if path == KEPT_FOLDER.as_bytes() || is_kept_folder(&place()) => true,
+            _ if own.as_ref().is_some_and(|own| belongs_to(path, own)) => true,
+            // A path is made only of names with an extension.
+            EntryKind::File => name(path).contains(&b'.') && is_part_of_outboard(&place()),
             _ => false,
         });
         Ok(Entries::of(&self.directory, skip)?)
@@ -49,6 +50,18 @@ impl Scope {
     pub fn place(&self, path: &[u8]) -> Option<PathBuf> {
         Some(self.directory.join(mksum_io::path_from_bytes(path)?))
     }
+}
+
+/// Whether a path is that of a catalogue, or of what this crate and SQLite keep beside it.
+fn belongs_to(path: &[u8], catalogue: &[u8]) -> bool {
+    let Some(rest) = path.strip_prefix(catalogue) else { return false };
+    let database = rest.strip_prefix(b".new").unwrap_or(rest);
+    matches!(rest, b".lock" | b".trees") || matches!(database, b"" | b"-wal" | b"-shm" | b"-journal")
+}
+
+/// The last name of a path.
+fn name(path: &[u8]) -> &[u8] {
+    path.rsplit(|&byte| byte == b'/').next().unwrap_or(path)
 }
 
 /// An entry of the directory or of its catalogue, or of both.

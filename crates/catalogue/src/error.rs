@@ -35,7 +35,8 @@ pub enum Error {
 }
 
 impl Error {
-    pub(crate) fn refused(path: &Path, why: impl fmt::Display) -> Self {
+    /// With a path and a reason.
+    pub fn refused(path: &Path, why: impl fmt::Display) -> Self {
         Error::NotCatalogue { path: path.into(), why: why.to_string() }
     }
 

@@ -22,6 +22,8 @@
 mod compare;
 mod diff;
 mod error;
+mod import;
+mod leaves;
 mod long;
 mod moves;
 mod reading;
@@ -33,11 +35,13 @@ mod update;
 mod verify;
 
 /// What damage is: a change of the content that nothing else shows.
-pub const DAMAGE: &str = "its size, mtime and inode show no change since it was kept, but its content differs";
+pub const DAMAGE: &str =
+    "its size, mtime and inode show no change since its root was kept or imported, but its content has another root";
 
 pub use compare::{Found, Scope, compare};
 pub use diff::{Difference, Differences, Known, Sorted, diff};
 pub use error::Error;
+pub use import::{Imported, import};
 pub use repair::{Mended, repair};
 pub use row::{Kept, Row};
 pub use status::{State, Status, status};

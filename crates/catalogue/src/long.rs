@@ -71,23 +71,23 @@ pub(crate) fn outboard(catalogue: &Catalogue, roots: &[Kept]) -> Option<(Stored,
 
 pub(crate) type Stored = mksum::outboard::Outboard<mksum_io::outboard::Stored>;
 
-/// The damaged ranges of a part of a file.
+/// The damaged ranges of a part of a file, and whether its tree is damaged there.
 pub(crate) fn damage(
     place: &Path,
     (outboard, stored): (&Stored, &Path),
     range: Range<u64>,
     options: &Options,
-) -> Result<Vec<Range<u64>>, Error> {
-    let mut ranges = Vec::new();
+) -> Result<(Vec<Range<u64>>, bool), Error> {
+    let (mut ranges, mut tree) = (Vec::new(), false);
     verify(File::open(place, options)?, (outboard, stored), range, &mut |finding| {
         match finding {
-            // The file's bytes cannot be told from damage there, and are compared by the root.
-            Finding::Node(_) => {}
+            // The node above it shows whether the file's bytes are damaged.
+            Finding::Node(_) => tree = true,
             finding => append(&mut ranges, finding.range()),
         }
         Ok(())
     })?;
-    Ok(ranges)
+    Ok((ranges, tree))
 }
 
 /// The roots of a long file in the formats of those that were kept, all of it read.

@@ -83,7 +83,7 @@ pub fn repair(
                 _ => match (&read, outboard(catalogue, &kept)) {
                     // Whether a long file is damaged is known only by its outboard.
                     (Ok(_), Some((outboard, stored)))
-                        if damage(&place, (&outboard, &stored), 0..row.facts.size, options)?.is_empty() =>
+                        if damage(&place, (&outboard, &stored), 0..row.facts.size, options)?.0.is_empty() =>
                     {
                         Mended::Intact
                     }

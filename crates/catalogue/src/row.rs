@@ -21,7 +21,7 @@ pub struct Row {
 pub struct Kept {
     /// The root, with its format.
     pub root: Root,
-    /// The time at which the content was last found to have it, in seconds since 1970.
+    /// The time at which the content was last found to have it, in seconds since 1970; 0 if it was imported, and never verified.
     pub verified: i64,
     /// The command that found so.
     pub by: String,

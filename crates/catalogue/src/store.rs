@@ -40,6 +40,19 @@ pub fn is_catalogue(path: &Path) -> bool {
     read && head.starts_with(b"SQLite format 3\0") && head[68..] == APPLICATION.to_be_bytes()
 }
 
+/// Whether a file may be a catalogue whose making was interrupted: it has no entries yet.
+fn is_unfinished(path: &Path) -> bool {
+    const MAGIC: &[u8] = b"SQLite format 3\0";
+    let mut head = [0; MAGIC.len()];
+    fs::symlink_metadata(path).is_ok_and(|metadata| match metadata.len() {
+        0 => metadata.is_file(),
+        len => {
+            let short = metadata.is_file() && len <= 1 << 16;
+            short && File::open(path).is_ok_and(|mut file| file.read_exact(&mut head).is_ok()) && head == MAGIC
+        }
+    })
+}
+
 /// Whether a directory is one in which a catalogue is kept, by its name and what is in it.
 pub fn is_kept_folder(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == KEPT_FOLDER) && is_catalogue(&path.join("catalogue"))
@@ -117,9 +130,11 @@ impl Catalogue {
         if !path.exists() {
             // What a run leaves that is killed has another name.
             let new = with_extension(path, "new");
-            match fs::remove_file(&new) {
-                Err(error) if error.kind() != ErrorKind::NotFound => return Err(failed(error)),
-                _ => {}
+            if new.exists() {
+                if !is_unfinished(&new) {
+                    return Err(Error::refused(&new, "it is in the way of a new catalogue: move it away"));
+                }
+                fs::remove_file(&new).map_err(failed)?;
             }
             make(&new).map_err(|error| fail(path, error))?;
             fs::rename(&new, path).map_err(failed)?;
@@ -152,9 +167,10 @@ impl Catalogue {
             if !self.formats().any(|own| own == spec) {
                 let added = self.db.execute("INSERT INTO format (name) VALUES (?1)", params![spec.to_string()]);
                 added.map_err(|error| self.fail(error))?;
+                self.read_formats()?;
             }
         }
-        self.read_formats()
+        Ok(())
     }
 
     /// Whether there is no entry.
@@ -346,6 +362,12 @@ impl Catalogue {
     /// Remembers that a file is being repaired: until that is finished, its time says nothing.
     pub(crate) fn begin_repair(&self, path: &[u8]) -> Result<(), Error> {
         let done = self.db.execute("UPDATE entry SET repair = 1 WHERE path = ?1", params![path]);
+        done.map(drop).map_err(|error| self.fail(error))
+    }
+
+    /// Forgets the outboard of a file.
+    pub(crate) fn lose_outboard(&self, path: &[u8]) -> Result<(), Error> {
+        let done = self.db.execute("UPDATE root SET outboard = NULL WHERE path = ?1", params![path]);
         done.map(drop).map_err(|error| self.fail(error))
     }
 

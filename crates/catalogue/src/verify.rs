@@ -30,6 +30,8 @@ pub enum Verdict<'a> {
     Good(u64, &'a Row),
     /// Its size, time and inode show no change, but these bytes differ; or all, where it has no outboard.
     Damaged(&'a [Range<u64>], &'a Row),
+    /// Its kept tree is damaged or gone: the next update makes it again. Another verdict says how the file is.
+    DamagedTree,
     /// It has another size, time or inode than its row, so it was changed, and not read.
     Changed,
     /// It has no row.
@@ -187,6 +189,10 @@ impl Verifying<'_> {
             }
             Ok((facts, roots)) if roots.is_empty() => match outboard(self.catalogue, &kept) {
                 Some(stored) => return self.parts(&row, &place, &stored, &kept, each),
+                None if kept.iter().any(|kept| kept.outboard.is_some()) => {
+                    each(path, Verdict::DamagedTree);
+                    long_roots(&place, &facts, &kept, self.options).map_err(Error::from)
+                }
                 None => long_roots(&place, &facts, &kept, self.options).map_err(Error::from),
             },
             Ok((_, roots)) => Ok(roots),
@@ -218,11 +224,14 @@ impl Verifying<'_> {
         let limited = self.left.deadline.is_some() || self.left.bytes < u64::MAX;
         // Only a run that cannot do all goes on from where the last one stopped.
         let first = if limited { kept.iter().map(|kept| kept.progress).min().unwrap_or(0) } else { 0 };
-        let (mut done, mut ranges, before) = (first, Vec::new(), self.left.bytes);
+        let (mut done, mut ranges, mut tree, before) = (first, Vec::new(), false, self.left.bytes);
         while done < len {
             let end = if limited { (done + Self::PART).min(len) } else { len };
             match damage(place, (outboard, stored), done..end, self.options) {
-                Ok(found) => ranges.extend(found),
+                Ok((found, damaged)) => {
+                    ranges.extend(found);
+                    tree |= damaged;
+                }
                 Err(error) => return report(path, error, each),
             }
             self.left.bytes = self.left.bytes.saturating_sub(end - done);
@@ -235,10 +244,18 @@ impl Verifying<'_> {
             each(path, Verdict::Changed);
             return Ok(());
         }
+        if tree {
+            each(path, Verdict::DamagedTree);
+        }
         if !ranges.is_empty() {
             self.left.bytes = before;
             each(path, Verdict::Damaged(&ranges, row));
             return Ok(());
+        }
+        if tree {
+            // What is left of it is of no more use: the next update makes it again.
+            self.begin()?;
+            self.catalogue.lose_outboard(path)?;
         }
         self.remember(path, if done == len { None } else { Some(done) })?;
         if first == 0 && done == len {
@@ -260,11 +277,16 @@ impl Verifying<'_> {
         }
     }
 
-    fn remember(&mut self, path: &[u8], progress: Option<u64>) -> Result<(), Error> {
+    fn begin(&mut self) -> Result<(), Error> {
         if !self.begun {
             self.catalogue.begin()?;
             (self.begun, self.last) = (true, Instant::now());
         }
+        Ok(())
+    }
+
+    fn remember(&mut self, path: &[u8], progress: Option<u64>) -> Result<(), Error> {
+        self.begin()?;
         self.catalogue.verified(path, progress, now())?;
         if self.last.elapsed() >= Self::WAIT { self.commit() } else { Ok(()) }
     }

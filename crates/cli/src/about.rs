@@ -26,6 +26,7 @@ pub fn run(command: &Command) -> Exit {
         | Command::Diff(_)
         | Command::Status(_)
         | Command::Update(_)
+        | Command::Import(_)
         | Command::Export(_)
         | Command::Repair(_)
         | Command::Prove(_)

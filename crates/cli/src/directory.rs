@@ -1,11 +1,12 @@
 //! Roots of directories: printed, checked, and proofs about their entries.
 
 use crate::args::{CheckProof, Prove, Run};
+use crate::catalogue;
 use crate::exit::{Exit, usage};
 use crate::json;
 use crate::report::{bytes, grouped, micros};
 use crate::tool::Tool;
-use mksum::directory::{Content, DirectorySpec, EntryProof, Leaves};
+use mksum::directory::{Content, DirectorySpec, Entry, EntryProof, Leaves};
 use mksum::{ClaimedRoot, Root};
 use mksum_cli::name::{self, Shown};
 use mksum_cli::sum::{self, Style};
@@ -38,7 +39,7 @@ pub fn run(tool: &Tool, args: &Run) -> Exit {
     let _progress = tool.progress(|| [None].into_iter());
     for path in &args.files {
         let begin = Instant::now();
-        let Some(leaves) = leaves_of(tool, path, &specs) else { continue };
+        let Some(leaves) = leaves_of(tool, path, &specs, &mut |_| {}) else { continue };
         for (spec, root) in specs.iter().zip(leaves.iter().map(root)) {
             let (format, text) = (spec.to_string(), root.to_string());
             let line = match args {
@@ -67,10 +68,19 @@ struct Record {
 
 /// The root of a directory; none if it has none, which was reported.
 pub fn root_of(tool: &Tool, path: &Path, spec: &DirectorySpec) -> Option<Root> {
-    leaves_of(tool, path, std::slice::from_ref(spec)).map(|leaves| root(&leaves[0]))
+    leaves_of(tool, path, std::slice::from_ref(spec), &mut |_| {}).map(|leaves| root(&leaves[0]))
 }
 
-fn leaves_of(tool: &Tool, path: &Path, specs: &[DirectorySpec]) -> Option<Vec<Leaves>> {
+/// The leaves of a directory, or of one that a catalogue stands for; none if it has no root, which was reported.
+fn leaves_of(
+    tool: &Tool,
+    path: &Path,
+    specs: &[DirectorySpec],
+    each: &mut dyn FnMut(&Entry<'_>),
+) -> Option<Vec<Leaves>> {
+    if let Some(leaves) = catalogue::leaves::of(tool, path, specs, each) {
+        return leaves;
+    }
     if is_url(path) {
         tool.console.error(path, &"objects in stores are in no directory: fetch them first");
         return None;
@@ -81,7 +91,7 @@ fn leaves_of(tool: &Tool, path: &Path, specs: &[DirectorySpec]) -> Option<Vec<Le
         tool.console.error(path, &"not a directory, and the format is one of directories");
         return None;
     }
-    let leaves = hash_directory(path, specs, &tool.options, &mut |_| {});
+    let leaves = hash_directory(path, specs, &tool.options, each);
     leaves.map_err(|errors| errors.iter().for_each(|error| crate::print::report_error(&tool.console, error))).ok()
 }
 
@@ -104,19 +114,13 @@ pub fn prove(tool: &Tool, args: &Prove, wanted: &Path) -> Exit {
     let listed = name::listed(wanted);
     let wanted_path = listed.strip_suffix(b"/").unwrap_or(&listed);
     let (mut index, mut found) = (0, None);
-    let leaves = hash_directory(&args.file, std::slice::from_ref(&directory), &tool.options, &mut |entry| {
+    let leaves = leaves_of(tool, &args.file, std::slice::from_ref(&directory), &mut |entry| {
         if entry.path == wanted_path {
             found = directory.encode(entry).ok().map(|entry| (index, entry));
         }
         index += 1;
     });
-    let leaves = match leaves {
-        Ok(leaves) => leaves,
-        Err(errors) => {
-            errors.iter().for_each(|error| crate::print::report_error(&tool.console, error));
-            return tool.console.exit();
-        }
-    };
+    let Some(leaves) = leaves else { return tool.console.exit() };
     match found.map(|(index, entry)| EntryProof::new(&leaves[0], index, entry)) {
         Some(Ok((root, proof))) => {
             tool.console.print(&proof.to_bytes());

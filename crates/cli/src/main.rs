@@ -69,6 +69,9 @@ fn main() -> ExitCode {
             Command::Update(args) => with_tool(&Choices::default(), &args.reading, End::Newline, |tool| {
                 catalogue::keep::run_update(tool, args)
             }),
+            Command::Import(args) => {
+                with_tool(&args.choices, &args.reading, End::Newline, |tool| catalogue::import::run(tool, args))
+            }
             Command::Export(args) => {
                 with_tool(&args.choices, &args.reading, End::Newline, |tool| catalogue::export::run(tool, args))
             }

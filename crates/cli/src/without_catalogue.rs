@@ -33,7 +33,19 @@ refused! {
     status: run(Catalogued);
     verify: run(Verify);
     repair: run(Repair);
+    import: run(Import);
     export: run(Export);
+}
+
+pub mod leaves {
+    use crate::tool::Tool;
+    use mksum::directory::{DirectorySpec, Entry, Leaves};
+    use std::path::Path;
+
+    /// No file is a catalogue.
+    pub fn of(_: &Tool, _: &Path, _: &[DirectorySpec], _: &mut dyn FnMut(&Entry<'_>)) -> Option<Option<Vec<Leaves>>> {
+        None
+    }
 }
 
 pub mod diff {

@@ -1,6 +1,6 @@
 //! The root of a directory, whose files are hashed side by side.
 
-use crate::entries::{Entries, EntryKind, Listed, Unlisted};
+use crate::entries::{Entries, EntryKind, Listed, Skip, Unlisted};
 use crate::{Error, Hashed, Input, Job, Options, Refusal, hash_items};
 use mksum::directory::{Content, DirectorySpec, Entry, Leaves};
 use std::fs;
@@ -36,7 +36,7 @@ pub fn hash_directory(
     options: &Options,
     each: &mut dyn FnMut(&Entry<'_>),
 ) -> Result<Vec<Leaves>, Vec<Error>> {
-    let skip = Box::new(|path: &[u8], _: &Path, _: &_| path == KEPT_FOLDER.as_bytes());
+    let skip: Skip = Box::new(|path, _, _| path == KEPT_FOLDER.as_bytes());
     let mut entries = Entries::checked(directory, skip).map_err(|error| vec![error])?;
     let mut growing = Growing { leaves: specs.iter().map(Leaves::new).collect(), errors: Vec::new() };
     let files = specs.iter().map(|spec| spec.file().clone()).collect::<Vec<_>>();

@@ -123,8 +123,9 @@ impl Listed {
     }
 }
 
-/// The names that are left out: of paths below the directory.
-pub type Skip = Box<dyn Fn(&[u8], &Path, &Facts) -> bool + Send>;
+/// Whether an entry is left out, with all that is in it: told from the bytes of its path below the directory, its path for the system,
+/// which is made when it is asked for, and what the system says about it.
+pub type Skip = Box<dyn Fn(&[u8], &dyn Fn() -> PathBuf, &Facts) -> bool + Send>;
 
 /// All entries below a directory, by the bytes of their paths: see [`Entries::of`].
 pub struct Entries {
@@ -216,8 +217,7 @@ impl Entries {
             let name = name.as_encoded_bytes();
             path.truncate(prefix.len());
             path.extend_from_slice(name);
-            let asked = facts.kind != EntryKind::File || may_be_skipped(name);
-            if asked && (self.skip)(&path, &place.join(entry.file_name()), &facts) {
+            if (self.skip)(&path, &|| entry.path(), &facts) {
                 continue;
             }
             if facts.kind == EntryKind::Directory {
@@ -229,11 +229,6 @@ impl Entries {
         self.levels.push(Level { prefix, place, items: items.into_iter() });
         Ok(())
     }
-}
-
-/// Whether a file's name has an extension: others are never skipped, and no path is made for them.
-fn may_be_skipped(name: &[u8]) -> bool {
-    name.contains(&b'.')
 }
 
 impl Iterator for Entries {

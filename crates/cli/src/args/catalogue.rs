@@ -25,6 +25,32 @@ pub struct Catalogued {
     pub help: Help,
 }
 
+/// `mksum import`.
+#[derive(Debug, clap::Args)]
+pub struct Import {
+    /// A directory; a catalogue is made for it if it has none
+    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub directory: PathBuf,
+    /// Sum files, manifests, lines of --json, or other catalogues; their paths are those below DIR
+    #[arg(value_name = "LIST", required = true, value_hint = ValueHint::AnyPath)]
+    pub lists: Vec<PathBuf>,
+    /// The format of lines that do not name one.
+    #[command(flatten)]
+    pub choices: Choices,
+    /// Path of the catalogue [default: DIR/.mksum/catalogue]
+    #[arg(short, long, value_name = "PATH", value_hint = ValueHint::FilePath)]
+    pub catalogue: Option<PathBuf>,
+    /// Print one JSON object per line (spec/json.md)
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+    /// Options for reading.
+    #[command(flatten)]
+    pub reading: Reading,
+    /// The command's own help.
+    #[command(flatten)]
+    pub help: Help,
+}
+
 /// `mksum export`.
 #[derive(Debug, clap::Args)]
 pub struct Export {

@@ -120,6 +120,9 @@ pub struct Verify {
     /// Skip files whose size, mtime and inode match the outboard, or size and mtime the attribute
     #[arg(long)]
     pub quick: bool,
+    /// Don't print OK for files without damage
+    #[arg(long, help_heading = "Output")]
+    pub quiet: bool,
     /// Print one JSON object per line (spec/json.md)
     #[arg(long, help_heading = "Output")]
     pub json: bool,

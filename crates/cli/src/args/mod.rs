@@ -10,7 +10,7 @@ mod repair;
 
 #[cfg(feature = "catalogue")]
 pub use catalogue::Form;
-pub use catalogue::{Catalogued, Export};
+pub use catalogue::{Catalogued, Export, Import};
 pub use groups::{Choices, Directories, Help, Io, Reading, Symlinks};
 pub use kept::{Diff, Keep, Verify};
 pub use merklize::Merklize;
@@ -102,7 +102,7 @@ fn exits(good: &str, bad: &str) -> String {
     long_about = "Print, check or draw the Merkle roots of files, in all published tree formats, on all cores.\n\nA line \
                   of output, FORMAT (PATH) = ROOT, is all that 'mksum -c' needs to check the file.",
     override_usage = "mksum [OPTION]... [FILE]...\n       mksum -c [OPTION]... [SUMFILE]...\n       mksum keep | verify \
-                      FILE...\n       mksum keep -r | status | update | verify -r DIR\n       mksum diff A B\n       mksum repair FILE... --from COPY\n       mksum prove FILE \
+                      FILE...\n       mksum keep -r | status | update | verify -r DIR\n       mksum diff A B\n       mksum import DIR LIST...\n       mksum repair FILE... --from COPY\n       mksum prove FILE \
                       --range A..B\n       mksum check-proof ROOT PROOF [BYTES]\n       mksum join [FILE]\n       mksum plan FILE...\n       mksum map [PLAN]\n       mksum missing PLAN LEDGER...\n       mksum join --plan PLAN LEDGER...\n       mksum merklize [LEAVES] [-o \
                       NODES]\n       mksum formats | devices | completions SHELL\n       mksum help | man [COMMAND]",
     after_help = "Examples: 'mksum --help'. A command: 'mksum help COMMAND'. Formats: 'mksum formats'.",
@@ -136,6 +136,9 @@ pub enum Command {
     /// Bring a directory's catalogue up to date: only new and changed files are read
     #[command(after_long_help = exits("the catalogue is up to date", "a file is damaged, is being written or could not be read"))]
     Update(Catalogued),
+    /// Take the roots of a sum file or manifest into a directory's catalogue, to be verified later
+    #[command(after_long_help = exits("every root of the lists is in the catalogue", "a listed file is missing, or has another length or another root in the catalogue"))]
+    Import(Import),
     /// Print the entries of a catalogue as a sum file, a BagIt manifest or JSON
     #[command(after_long_help = exits("all entries were printed", "the catalogue could not be read"))]
     Export(Export),

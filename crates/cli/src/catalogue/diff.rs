@@ -36,7 +36,7 @@ pub fn run(tool: &Tool, args: &Diff) -> Exit {
 }
 
 fn compare(tool: &Tool, args: &Diff) -> Result<Differences, Error> {
-    let (left, right) = (open(tool, &args.left)?, open(tool, &args.right)?);
+    let (left, right) = (open(tool, &args.left, None)?, open(tool, &args.right, None)?);
     let files_only = left.has_files_only() || right.has_files_only();
     let ((left, _left), (right, _right)) = (left.into_entries(), right.into_entries());
     diff(only(left, files_only), only(right, files_only), &mut |difference| {

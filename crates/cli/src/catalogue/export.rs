@@ -1,7 +1,7 @@
 //! `mksum export`: the entries of a catalogue as a sum file, a BagIt manifest or JSON.
 
-use super::report;
 use super::sources::path_of;
+use super::{explained, report};
 use crate::args::{Export, Form};
 use crate::exit::{Exit, usage};
 use crate::json;
@@ -19,7 +19,7 @@ pub fn run(tool: &Tool, args: &Export) -> Exit {
     let catalogue = match Catalogue::open(&path, Access::Read, &mut || {}) {
         Ok(catalogue) => catalogue,
         Err(error) => {
-            report(tool, &error);
+            report(tool, &explained(error, &args.from, &path));
             return tool.console.exit();
         }
     };

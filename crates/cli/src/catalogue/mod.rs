@@ -1,8 +1,11 @@
-//! Catalogues of directories: kept, compared, verified, repaired and exported.
+//! Catalogues of directories: kept, compared, verified, repaired, imported and exported.
 
 pub mod diff;
 pub mod export;
+pub mod import;
 pub mod keep;
+pub mod leaves;
+mod listing;
 pub mod repair;
 mod sources;
 pub mod status;
@@ -12,7 +15,7 @@ use crate::exit::{Exit, usage};
 use crate::kept::ranges::line;
 use crate::tool::Tool;
 use mksum_catalogue::{Access, Catalogue, Error, place};
-use mksum_cli::name;
+use mksum_cli::name::{self, Shown};
 use serde::Serialize;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
@@ -38,22 +41,32 @@ pub fn open(tool: &Tool, directory: &Path, given: Option<&PathBuf>, access: Acce
     let path = given.cloned().unwrap_or_else(|| place(directory));
     match Catalogue::open(&path, access, &mut || wait(tool, &path)) {
         Ok(catalogue) => Some(catalogue),
-        Err(Error::Io(mksum_io::Error::Open { error, .. })) if error.kind() == std::io::ErrorKind::NotFound => {
-            let shown = name::Shown(&path);
-            let how = format!("there is no catalogue {shown}: run 'mksum keep -r {}' first", name::Shown(directory));
-            tool.console.error(directory, &how);
-            None
-        }
         Err(error) => {
-            report(tool, &error);
+            report(tool, &explained(error, directory, &path));
             None
         }
     }
 }
 
+/// Why the catalogue at `path` cannot be opened: if there is none, with what to do.
+fn explained(error: Error, directory: &Path, path: &Path) -> Error {
+    match error {
+        Error::Io(mksum_io::Error::Open { error, .. })
+            if error.kind() == std::io::ErrorKind::NotFound && directory.is_dir() =>
+        {
+            let how = format!("there is no catalogue {}: run 'mksum keep -r {}' first", Shown(path), Shown(directory));
+            Error::refused(directory, how)
+        }
+        Error::Io(mksum_io::Error::Open { error, .. }) if !directory.exists() => {
+            Error::Io(mksum_io::Error::Open { path: directory.into(), error })
+        }
+        error => error,
+    }
+}
+
 /// Says that another process is waited for.
 pub fn wait(tool: &Tool, path: &Path) {
-    tool.console.note(&format_args!("{}: another process writes to it: waiting for its end", name::Shown(path)));
+    tool.console.note(&format_args!("{}: another process writes to it: waiting for its end", Shown(path)));
 }
 
 /// Reports why a catalogue could not be used.

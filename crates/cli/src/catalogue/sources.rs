@@ -1,21 +1,22 @@
-//! What can be compared: catalogues, directories that have one, sum files, and URLs of catalogues.
+//! What can be compared and imported: catalogues, directories that have one, sum files, lines of JSON, and URLs of catalogues.
 
+use super::{explained, listing};
 use crate::tool::Tool;
 use mksum_catalogue::{Access, Catalogue, Error, Known, Sorted, is_catalogue, place};
 use mksum_cli::choice::Choice;
 use mksum_cli::name;
 use mksum_cli::sum::End;
-use mksum_cli::sumfile::{Lines, Source};
+use mksum_cli::sumfile::{LONGEST, Lines, Source};
 use mksum_io::{EntryKind, File, is_url};
 use std::fs;
-use std::io::{BufReader, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// One side of a comparison.
 pub enum Side {
     /// A catalogue; of a URL, a copy that is removed at the end.
     Catalogue(Catalogue, Option<Fetched>),
-    /// The entries of a sum file, sorted: only files.
+    /// The entries of a list, sorted: what it says of others than files is not used.
     Sums(Vec<Known>),
 }
 
@@ -46,60 +47,81 @@ impl Side {
 
 /// Whether a path is one that this compares, and not a file with an outboard.
 pub fn is_side(path: &Path) -> bool {
-    path.is_dir() || is_catalogue(path) || is_url(path) || is_sum_file(path)
+    path.is_dir() || is_catalogue(path) || is_url(path) || is_list(path)
 }
 
-/// Whether the first line of a file is one of a sum file.
-fn is_sum_file(path: &Path) -> bool {
-    let Ok(mut lines) = lines(path) else { return false };
-    matches!(lines.next_entry(), Ok(Some(Ok(_))))
+/// Whether the first line of a file is one of a sum file or of a list in JSON.
+fn is_list(path: &Path) -> bool {
+    let Ok(mut lines) = lines(path, None) else { return false };
+    is_json(path).unwrap_or(false) || matches!(lines.next_entry(), Ok(Some(Ok(_))))
 }
 
-fn lines(path: &Path) -> std::io::Result<Lines<BufReader<fs::File>>> {
+fn is_json(path: &Path) -> std::io::Result<bool> {
+    let mut first = Vec::new();
+    reader(path)?.take(LONGEST as u64).read_until(b'\n', &mut first)?;
+    Ok(listing::is_one(&first))
+}
+
+fn reader(path: &Path) -> std::io::Result<BufReader<fs::File>> {
     let file = fs::File::open(path)?;
     if !file.metadata()?.is_file() {
-        return Err(std::io::ErrorKind::InvalidInput.into());
+        return Err(ErrorKind::InvalidInput.into());
     }
-    Ok(Lines::new(BufReader::with_capacity(64 << 10, file), Source::new(End::Newline, None::<&Choice>).at(path)))
+    Ok(BufReader::with_capacity(64 << 10, file))
 }
 
-/// Opens a side.
+fn lines(path: &Path, choice: Option<&Choice>) -> std::io::Result<Lines<BufReader<fs::File>>> {
+    Ok(Lines::new(reader(path)?, Source::new(End::Newline, choice).at(path)))
+}
+
+/// Opens a side. Lines of sum files that name no format have the one that is given.
 ///
 /// # Errors
 /// If it cannot be read.
-pub fn open(tool: &Tool, path: &Path) -> Result<Side, Error> {
+pub fn open(tool: &Tool, path: &Path, choice: Option<&Choice>) -> Result<Side, Error> {
     let read = |path: &Path| Catalogue::open(path, Access::Read, &mut || {});
     if is_url(path) {
         let fetched = fetch(tool, path)?;
         return Ok(Side::Catalogue(read(&fetched.0)?, Some(fetched)));
     }
     if path.is_dir() {
-        return Ok(Side::Catalogue(read(&place(path))?, None));
+        let own = place(path);
+        return Ok(Side::Catalogue(read(&own).map_err(|error| explained(error, path, &own))?, None));
     }
     if is_catalogue(path) {
         return Ok(Side::Catalogue(read(path)?, None));
     }
-    Ok(Side::Sums(sums(tool, path)?))
+    Ok(Side::Sums(sums(tool, path, choice)?))
 }
 
-/// The entries of a sum file; lines with several formats of one path are one entry.
-fn sums(tool: &Tool, path: &Path) -> Result<Vec<Known>, Error> {
-    let fail = |error| Error::Io(mksum_io::Error::Read { path: path.into(), offset: 0, error });
-    let mut lines = lines(path).map_err(fail)?;
+/// The entries of a list; lines with several formats of one path are one entry.
+fn sums(tool: &Tool, path: &Path, choice: Option<&Choice>) -> Result<Vec<Known>, Error> {
+    let fail = |error| Error::Io(mksum_io::Error::Open { path: path.into(), error });
     let (mut entries, mut malformed): (Vec<Known>, u64) = (Vec::new(), 0);
-    while let Some(entry) = lines.next_entry().map_err(fail)? {
-        match entry {
-            Ok(entry) if entry.range.is_none() && entry.choice.directory().is_none() => {
+    let mut add = |known: Option<Known>| match known {
+        Some(known) => entries.push(known),
+        None => malformed += 1,
+    };
+    if is_json(path).map_err(fail)? {
+        let (mut reader, mut line) = (reader(path).map_err(fail)?, Vec::new());
+        while reader.by_ref().take(LONGEST as u64).read_until(b'\n', &mut line).map_err(fail)? > 0 {
+            add(listing::entry(&line));
+            line.clear();
+        }
+    } else {
+        let mut lines = lines(path, choice).map_err(fail)?;
+        while let Some(entry) = lines.next_entry().map_err(fail)? {
+            let whole = entry.ok().filter(|entry| entry.range.is_none() && entry.choice.directory().is_none());
+            add(whole.map(|entry| {
                 let path = entry.path.strip_prefix(b"./").unwrap_or(&entry.path).to_vec();
                 let roots = vec![(entry.choice.spec().clone(), entry.claimed.digest())];
-                entries.push(Known { path, kind: EntryKind::File, size: None, link: None, roots });
-            }
-            _ => malformed += 1,
+                Known { path, kind: EntryKind::File, size: None, link: None, roots }
+            }));
         }
     }
     if malformed > 0 {
         let plural = if malformed == 1 { "line is" } else { "lines are" };
-        tool.console.error(path, &format_args!("{malformed} {plural} not about whole files, and not compared"));
+        tool.console.error(path, &format_args!("{malformed} {plural} malformed or not about a whole file: not used"));
     }
     entries.sort_by(|one, other| one.path.cmp(&other.path));
     entries.dedup_by(|next, kept| {

@@ -1,7 +1,7 @@
 //! `mksum verify -r` of directories that have catalogues.
 
 use super::{State, open, print, report, shown_path, summary};
-use crate::args::Verify;
+use crate::args::{Symlinks, Verify};
 use crate::exit::{Exit, usage};
 use crate::kept::ranges::RangeLine;
 use crate::report::{bytes, grouped};
@@ -20,6 +20,13 @@ pub fn run(tool: &Tool, args: &Verify) -> Exit {
             &"--foreign, --quick, --outboard, --root and --range are not for directories that have a catalogue",
         );
     }
+    let others = [
+        (!args.directories.exclude.is_empty(), "--exclude"),
+        (args.directories.symlinks == Symlinks::Follow, "--symlinks follow"),
+    ];
+    if let Some((_, flag)) = others.iter().find(|(given, _)| *given) {
+        return usage(&format_args!("{flag} is not for a catalogue, which covers all of a directory: omit it"));
+    }
     let effort = match (args.budget, args.sample) {
         (Some(time), _) => Effort::Time(time),
         (_, Some(percent)) => Effort::Share(percent / 100.0),
@@ -33,15 +40,15 @@ pub fn run(tool: &Tool, args: &Verify) -> Exit {
     let _progress = tool.progress(|| [None].into_iter());
     for directory in &args.files {
         if let Some(mut catalogue) = open(tool, directory, args.catalogue.as_ref(), Access::Write) {
-            one(tool, args.json, directory, &mut catalogue, effort);
+            one(tool, (args.json, args.quiet), directory, &mut catalogue, effort);
         }
     }
     tool.console.exit()
 }
 
-fn one(tool: &Tool, json: bool, directory: &Path, catalogue: &mut Catalogue, effort: Effort) {
+fn one(tool: &Tool, (json, quiet): (bool, bool), directory: &Path, catalogue: &mut Catalogue, effort: Effort) {
     let specs: Vec<Spec> = catalogue.formats().cloned().collect();
-    let [mut good, mut read, mut damaged, mut changed, mut new, mut gone, mut busy, mut failed] = [0_u64; 8];
+    let [mut good, mut read, mut damaged, mut trees, mut changed, mut new, mut gone, mut busy, mut failed] = [0_u64; 9];
     let mut each = |path: &[u8], verdict: Verdict<'_>| {
         let path = &*shown_path(directory, path);
         let bad = |state: State<'_>, text: &str| {
@@ -58,12 +65,19 @@ fn one(tool: &Tool, json: bool, directory: &Path, catalogue: &mut Catalogue, eff
                     false => format!("OK ({} of {})", grouped(verified), bytes(len)),
                 };
                 let state = State { length: Some(len), verified: Some(verified), ..State::of("ok") };
-                print(tool, json, path, state, &text);
+                if !quiet {
+                    print(tool, json, path, state, &text);
+                }
             }
             Verdict::Damaged(ranges, row) => {
                 damaged += 1;
                 tool.console.fail();
                 print_damage(tool, json, path, (ranges, row), &specs);
+            }
+            Verdict::DamagedTree => {
+                trees += 1;
+                let text = "its kept tree is damaged or gone: 'mksum update' reads the file and keeps it again";
+                bad(State::of("damaged tree"), text);
             }
             Verdict::Changed => {
                 changed += 1;
@@ -94,6 +108,7 @@ fn one(tool: &Tool, json: bool, directory: &Path, catalogue: &mut Catalogue, eff
     let counts = [
         (good, "intact"),
         (damaged, "damaged"),
+        (trees, "with a damaged tree"),
         (changed, "changed"),
         (new, "new"),
         (gone, "gone"),
@@ -102,6 +117,9 @@ fn one(tool: &Tool, json: bool, directory: &Path, catalogue: &mut Catalogue, eff
     ];
     let summary = summary(&counts, "no files");
     tool.console.flush();
+    if quiet && damaged + trees + changed + new + gone + busy + failed == 0 {
+        return;
+    }
     tool.console.note(&format_args!("{}: {summary} ({} verified)", Shown(catalogue.path()), bytes(read)));
 }
 

@@ -2,14 +2,14 @@
 
 use super::ranges::line;
 use super::{files, lengths, report_new, report_skipped, report_unchanged};
-use crate::args::{Keep, Verify};
+use crate::args::{Directories, Keep, Verify};
 use crate::check::Record;
 use crate::exit::{Exit, usage};
 use crate::failure::Failure;
 use crate::json;
 use crate::print::report;
 use crate::tool::Tool;
-use crate::walk::{Rules, Unreachable};
+use crate::walk::Rules;
 use mksum::{Root, Spec};
 use mksum_cli::name::{self, Shown};
 use mksum_cli::sum::{self, End, Style};
@@ -18,24 +18,19 @@ use std::fs;
 use std::io::ErrorKind;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// A file whose turn it is.
 enum Next {
     /// It has a job. Its attribute is as far as it says anything about the file now.
     File(PathBuf, Facts, Option<Attribute>),
     /// Its attribute has all roots that are asked for.
-    Unchanged(PathBuf),
+    Unchanged(PathBuf, Facts),
     /// It has an attribute of what it was before.
     Changed(PathBuf, Attribute),
     /// It has none.
     New(PathBuf),
     Failed(Failure),
-}
-
-impl From<Unreachable> for Next {
-    fn from((path, reason): Unreachable) -> Next {
-        Next::Failed(Failure::Refused(path, reason))
-    }
 }
 
 /// The facts of a file; links are followed.
@@ -81,65 +76,69 @@ fn unsupported(error: Error) -> Failure {
 
 /// Writes the roots of each file into its attribute.
 pub fn keep(tool: &Tool, args: &Keep) -> Exit {
-    tool.console.use_json(args.json);
+    let specs: Vec<Spec> = tool.formats.iter().map(|choice| choice.spec().clone()).collect();
+    let next = |path: PathBuf| {
+        let (facts, attribute) = match look(&path) {
+            // It is replaced.
+            Err(Failure::Io(Error::Refused { .. })) if args.accept_changes => (facts(&path)?, None),
+            found => found?,
+        };
+        let attribute = attribute.filter(|attribute| attribute.is_of(&facts) && !args.accept_changes);
+        let has_all = |attribute: &Attribute| specs.iter().all(|spec| attribute.root(spec).is_some());
+        if args.quick && attribute.as_ref().is_some_and(has_all) {
+            return Ok((None, Next::Unchanged(path, facts)));
+        }
+        facts.wait_until_past();
+        // In the formats that it has already too: so a damaged file gets no root of its new content.
+        let old = attribute.iter().flat_map(|attribute| &attribute.roots).map(|(spec, _)| spec);
+        let all = specs.iter().chain(old.filter(|spec| !specs.contains(spec))).cloned().collect();
+        Ok((Some(Job::new(Input::Path(path.clone()), all)), Next::File(path, facts, attribute)))
+    };
+    run(tool, (args.json, &args.directories, &args.files), next, |next, roots, took| {
+        let Next::File(path, facts, old) = next else { return Ok(()) };
+        write(&path, &facts, old.as_ref(), roots)?;
+        let roots = roots.iter().filter(|root| specs.contains(root.spec()));
+        roots.for_each(|root| print(tool, args.json, &path, root, took.as_secs_f64()));
+        Ok(())
+    })
+}
+
+/// Processes each file: `next` says what is to be done with it, and `done` takes what is not unchanged, with the roots of its job.
+fn run(
+    tool: &Tool,
+    (json, directories, arguments): (bool, &Directories, &[PathBuf]),
+    next: impl Fn(PathBuf) -> Result<(Option<Job>, Next), Failure> + Sync,
+    mut done: impl FnMut(Next, &[Root], Duration) -> Result<(), Failure>,
+) -> Exit {
+    tool.console.use_json(json);
     tool.console.flush_regularly();
-    let rules = match Rules::new(&args.directories, tool.options.objects.clone()) {
+    let rules = match Rules::new(directories, tool.options.objects.clone()) {
         Ok(rules) => rules,
         Err(reason) => return usage(&reason),
     };
-    let specs: Vec<Spec> = tool.formats.iter().map(|choice| choice.spec().clone()).collect();
-    let _progress = tool.progress(lengths(&rules, &args.files));
-    let jobs = files(&rules, &args.files).map(|path| {
-        let path = match path {
-            Ok(path) => path,
-            Err(unreachable) => return (None, unreachable.into()),
-        };
-        let found = match look(&path) {
-            // It is replaced.
-            Err(Failure::Io(Error::Refused { .. })) if args.accept_changes => facts(&path).map(|facts| (facts, None)),
-            found => found,
-        };
-        match found {
-            Err(failure) => (None, Next::Failed(failure)),
-            Ok((facts, attribute)) => {
-                let attribute = attribute.filter(|attribute| attribute.is_of(&facts) && !args.accept_changes);
-                let has_all = |attribute: &Attribute| specs.iter().all(|spec| attribute.root(spec).is_some());
-                if args.quick && attribute.as_ref().is_some_and(has_all) {
-                    tool.options.meter.skip(facts.size);
-                    return (None, Next::Unchanged(path));
-                }
-                facts.wait_until_past();
-                // In the formats that it has already too: so a damaged file gets no root of its new content.
-                let old = attribute.iter().flat_map(|attribute| &attribute.roots).map(|(spec, _)| spec);
-                let all = specs.iter().chain(old.filter(|spec| !specs.contains(spec))).cloned().collect();
-                let job = Job::new(Input::Path(path.clone()), all);
-                (Some(job), Next::File(path, facts, attribute))
-            }
-        }
+    let _progress = tool.progress(lengths(&rules, arguments));
+    let items = files(&rules, arguments).map(|path| {
+        let path = path.map_err(|(path, reason)| Failure::Refused(path, reason));
+        path.and_then(&next).unwrap_or_else(|failure| (None, Next::Failed(failure)))
     });
     let mut skipped = 0;
-    hash_items(jobs, &tool.options, |next, hashed| {
-        match (next, hashed) {
-            (Next::File(path, facts, old), Some(Hashed { result, took, .. })) => {
-                let roots = result.and_then(|roots| roots.into_iter().collect::<Result<Vec<_>, _>>());
-                let kept = roots.map_err(Failure::from).and_then(|roots| {
-                    write(&path, &facts, old.as_ref(), &roots)?;
-                    Ok(roots)
-                });
-                match kept {
-                    Ok(roots) => {
-                        let roots = roots.iter().filter(|root| specs.contains(root.spec()));
-                        roots.for_each(|root| print(tool, args.json, &path, root, took.as_secs_f64()));
-                    }
-                    Err(failure) => report(&tool.console, &failure),
-                }
-            }
-            (Next::Unchanged(path), _) => {
+    hash_items(items, &tool.options, |next, hashed| {
+        let result = match (next, hashed) {
+            (Next::Failed(failure), _) => Err(failure),
+            (Next::Unchanged(path, facts), _) => {
                 skipped += 1;
-                report_unchanged(tool, args.json, &path);
+                tool.options.meter.skip(facts.size);
+                report_unchanged(tool, json, &path);
+                Ok(())
             }
-            (Next::Failed(failure), _) => report(&tool.console, &failure),
-            (Next::File(..) | Next::Changed(..) | Next::New(_), _) => {}
+            (next, None) => done(next, &[], Duration::ZERO),
+            (next, Some(Hashed { result, took, .. })) => {
+                let roots = result.and_then(|roots| roots.into_iter().collect::<Result<Vec<_>, _>>());
+                roots.map_err(Failure::from).and_then(|roots| done(next, &roots, took))
+            }
+        };
+        if let Err(failure) = result {
+            report(&tool.console, &failure);
         }
         tool.options.meter.finish_file();
         ControlFlow::Continue(())
@@ -175,44 +174,21 @@ fn print(tool: &Tool, json: bool, path: &Path, root: &Root, seconds: f64) {
 
 /// Compares each file with the roots in its attribute.
 pub fn verify(tool: &Tool, args: &Verify) -> Exit {
-    tool.console.use_json(args.json);
-    tool.console.flush_regularly();
-    let rules = match Rules::new(&args.directories, tool.options.objects.clone()) {
-        Ok(rules) => rules,
-        Err(reason) => return usage(&reason),
-    };
-    let _progress = tool.progress(lengths(&rules, &args.files));
-    let jobs = files(&rules, &args.files).map(|path| {
-        let path = match path {
-            Ok(path) => path,
-            Err(unreachable) => return (None, unreachable.into()),
-        };
-        match look(&path) {
-            Err(failure) => (None, Next::Failed(failure)),
-            Ok((_, None)) => (None, Next::New(path)),
-            Ok((facts, Some(attribute))) if !attribute.is_of(&facts) => (None, Next::Changed(path, attribute)),
-            Ok((facts, Some(_))) if args.quick => {
-                tool.options.meter.skip(facts.size);
-                (None, Next::Unchanged(path))
-            }
-            Ok((facts, Some(attribute))) => {
+    let next = |path: PathBuf| {
+        Ok(match look(&path)? {
+            (_, None) => (None, Next::New(path)),
+            (facts, Some(attribute)) if !attribute.is_of(&facts) => (None, Next::Changed(path, attribute)),
+            (facts, Some(_)) if args.quick => (None, Next::Unchanged(path, facts)),
+            (facts, Some(attribute)) => {
                 let specs = attribute.roots.iter().map(|(spec, _)| spec.clone()).collect();
-                let job = Job::new(Input::Path(path.clone()), specs);
-                (Some(job), Next::File(path, facts, Some(attribute)))
+                (Some(Job::new(Input::Path(path.clone()), specs)), Next::File(path, facts, Some(attribute)))
             }
-        }
-    });
-    let mut skipped = 0;
-    hash_items(jobs, &tool.options, |next, hashed| {
-        match (next, hashed) {
-            (Next::File(path, facts, Some(attribute)), Some(Hashed { result, .. })) => {
-                let roots = result.and_then(|roots| roots.into_iter().collect::<Result<Vec<_>, _>>());
-                match roots {
-                    Ok(roots) => compare(tool, args.json, (&path, &facts), &attribute, &roots),
-                    Err(error) => report(&tool.console, &error.into()),
-                }
-            }
-            (Next::Changed(path, attribute), _) => {
+        })
+    };
+    run(tool, (args.json, &args.directories, &args.files), next, |next, roots, _| {
+        match next {
+            Next::File(path, facts, Some(attribute)) => compare(tool, args, (&path, &facts), &attribute, roots),
+            Next::Changed(path, attribute) => {
                 tool.console.fail();
                 for (spec, root) in attribute.roots.iter().filter(|_| args.json) {
                     tool.console.print_json(&path, Record::new("changed", (spec, None), root, None));
@@ -222,27 +198,18 @@ pub fn verify(tool: &Tool, args: &Verify) -> Exit {
                     line(tool, &path, &how);
                 }
             }
-            (Next::New(path), _) if args.directories.recursive => report_new(tool, args.json, &path, "sums"),
-            (Next::New(path), _) => {
-                let how =
-                    format_args!("there is no sum in its attributes: run 'mksum keep --xattr {}' first", Shown(&path));
-                tool.console.error(&path, &how);
+            Next::New(path) if args.directories.recursive => report_new(tool, args.json, &path, "sums"),
+            Next::New(path) => {
+                let how = format!("there is no sum in its attributes: run 'mksum keep --xattr {}' first", Shown(&path));
+                return Err(Failure::Refused(path, how));
             }
-            (Next::Unchanged(path), _) => {
-                skipped += 1;
-                report_unchanged(tool, args.json, &path);
-            }
-            (Next::Failed(failure), _) => report(&tool.console, &failure),
-            (Next::File(..), _) => {}
+            Next::File(..) | Next::Unchanged(..) | Next::Failed(_) => {}
         }
-        tool.options.meter.finish_file();
-        ControlFlow::Continue(())
-    });
-    report_skipped(tool, skipped, "size and mtime");
-    tool.console.exit()
+        Ok(())
+    })
 }
 
-fn compare(tool: &Tool, json: bool, (path, before): (&Path, &Facts), attribute: &Attribute, roots: &[Root]) {
+fn compare(tool: &Tool, args: &Verify, (path, before): (&Path, &Facts), attribute: &Attribute, roots: &[Root]) {
     if !facts(path).is_ok_and(|now| attribute.is_of(&now) && now.inode == before.inode) {
         return tool.console.error(path, &"it is being written, so it is not verified");
     }
@@ -252,7 +219,7 @@ fn compare(tool: &Tool, json: bool, (path, before): (&Path, &Facts), attribute: 
         if !good {
             wrong.push(spec.to_string());
         }
-        if json {
+        if args.json && !(good && args.quiet) {
             let status = if good { "ok" } else { "failed" };
             tool.console.print_json(path, Record::new(status, (spec, None), kept, Some(root)));
         }
@@ -260,9 +227,10 @@ fn compare(tool: &Tool, json: bool, (path, before): (&Path, &Facts), attribute: 
     if !wrong.is_empty() {
         tool.console.fail();
     }
-    if !json {
+    if !args.json {
         let why = "its size and mtime show no change since it was kept, but its content differs";
         match wrong.is_empty() {
+            true if args.quiet => {}
             true => line(tool, path, &format_args!("OK ({})", crate::report::bytes(before.size))),
             false => line(tool, path, &format_args!("FAILED: {why} ({})", wrong.join(", "))),
         }

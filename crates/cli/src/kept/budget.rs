@@ -111,6 +111,7 @@ impl Plan {
         let mut rounds = Rounds::of(&outboard, &place)?;
         let new = || Report::new((tool, args.json), &path, (outboard.root().into(), &place), trust, file.len());
         let report = reports.entry(index).or_insert_with(new);
+        report.quiet = args.quiet;
         drop(file);
         let due: Vec<_> = rounds.due().into_iter().filter(|&part| !self.done.contains(&(index, part))).collect();
         let mut ended = None;

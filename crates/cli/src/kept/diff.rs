@@ -20,7 +20,8 @@ use std::path::{Path, PathBuf};
 /// Prints each range that differs; fails if there is one.
 pub fn run(tool: &Tool, args: &Diff) -> Exit {
     let (left, right) = (catalogue::diff::is_side(&args.left), catalogue::diff::is_side(&args.right));
-    if left && right {
+    // A directory can be compared only with another one or a list.
+    if (left && right) || args.left.is_dir() || args.right.is_dir() {
         return catalogue::diff::run(tool, args);
     }
     tool.console.use_json(args.json);

@@ -51,7 +51,7 @@ pub fn run(tool: &Tool, args: &Keep) -> Exit {
     let mut skipped = 0;
     for file in files(&rules, &args.files) {
         match file.map(|path| one(&mut batch, choice.spec(), path)) {
-            Ok(Ok(Did::Done)) => {}
+            Ok(Ok(Did::Done | Did::New)) => {}
             Ok(Ok(Did::Skipped)) => skipped += 1,
             Ok(Err(error)) => report_failure(tool, args, &error),
             Err((path, reason)) => tool.console.error(&path, &reason),

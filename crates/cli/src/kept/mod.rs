@@ -105,6 +105,8 @@ fn report_skipped(tool: &Tool, skipped: u64, same: &str) {
 /// The state of a file that was processed.
 enum Did {
     Done,
+    /// Nothing: no tree of it is kept.
+    New,
     /// Its size, mtime and inode match the outboard, and it was not read.
     Skipped,
 }

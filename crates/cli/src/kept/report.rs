@@ -56,6 +56,8 @@ pub struct Report<'a> {
     damaged: u64,
     ranges: u64,
     nodes: u64,
+    /// Whether a result without damage is not printed.
+    pub quiet: bool,
 }
 
 /// A range that the next finding may continue.
@@ -80,7 +82,21 @@ impl<'a> Report<'a> {
         let longest = len.max(expected.len);
         let (path, place) = (path.into(), place.into());
         let (open, verified, damaged, ranges, nodes) = (None, 0, 0, 0, 0);
-        Report { tool, json, path, place, expected, trust, longest, open, verified, damaged, ranges, nodes }
+        Report {
+            tool,
+            json,
+            path,
+            place,
+            expected,
+            trust,
+            longest,
+            open,
+            verified,
+            damaged,
+            ranges,
+            nodes,
+            quiet: false,
+        }
     }
 
     /// Adds a finding.
@@ -151,6 +167,7 @@ impl<'a> Report<'a> {
             }
         };
         match self.json {
+            _ if self.quiet && self.ranges == 0 => {}
             true => self.tool.console.print_json(
                 &self.path,
                 Verdict {

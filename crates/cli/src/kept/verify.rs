@@ -52,10 +52,11 @@ pub fn run(tool: &Tool, args: &Verify) -> Exit {
         let part = args.sample.is_some() || !args.range.is_empty();
         let lengths = lengths(&rules, &args.files);
         let _progress = tool.progress(move || lengths().map(move |length| length.filter(|_| !part)));
-        let mut skipped = 0;
+        let [mut skipped, mut new, mut others] = [0_u64; 3];
         for file in files(&rules, &args.files) {
             match file.map(|path| one(tool, args, &path)) {
-                Ok(Ok(Did::Done)) => {}
+                Ok(Ok(Did::Done)) => others += 1,
+                Ok(Ok(Did::New)) => new += 1,
                 Ok(Ok(Did::Skipped)) => skipped += 1,
                 Ok(Err(error)) => report(&tool.console, &error),
                 Err((path, reason)) => tool.console.error(&path, &reason),
@@ -63,6 +64,12 @@ pub fn run(tool: &Tool, args: &Verify) -> Exit {
             tool.options.meter.finish_file();
         }
         report_skipped(tool, skipped, "size, mtime and inode");
+        if new > 0 && others + skipped == 0 {
+            let first = &args.files[0];
+            let how =
+                format_args!("nothing was verified, since no tree is kept: run 'mksum keep -r {}' first", Shown(first));
+            tool.console.error(first, &how);
+        }
     }
     if args.directories.recursive {
         report_gone(tool, args.json, &rules, &args.files);
@@ -73,7 +80,7 @@ pub fn run(tool: &Tool, args: &Verify) -> Exit {
 fn one(tool: &Tool, args: &Verify, path: &Path) -> Result<Did, Failure> {
     let (file, place, outboard) = match opened(tool, args, path)? {
         Opened::Outboard(file, place, outboard) => (file, place, outboard),
-        Opened::New => return Ok(Did::Done),
+        Opened::New => return Ok(Did::New),
         Opened::SingleLeaf(file, place, spec) => return single_leaf(tool, args, (file, path), &place, &spec),
     };
     let trust = trusted(args.root.as_deref(), &outboard, &place)?;
@@ -87,6 +94,7 @@ fn one(tool: &Tool, args: &Verify, path: &Path) -> Result<Did, Failure> {
     let ranges = if args.range.is_empty() { &whole[..] } else { &args.range };
     let ranges = merged(ranges, outboard.len()).map_err(within)?;
     let mut report = Report::new((tool, args.json), path, (outboard.root().into(), &place), trust, file.len());
+    report.quiet = args.quiet;
     if let Some(percent) = args.sample {
         drop(file);
         sample(tool, percent, path, (&outboard, &place), &mut report)?;
@@ -146,6 +154,7 @@ fn single_leaf(
     let root = hash(&job, &tool.options)?.remove(0)?;
     let expected = Expected { spec: spec.clone(), root: claimed.text(spec), len };
     let mut report = Report::new((tool, args.json), path, (expected, place), Trust::Given, len);
+    report.quiet = args.quiet;
     if !root.matches(&claimed) {
         report.add(Finding::Damaged(0..len));
     }

@@ -5,6 +5,7 @@ use super::rows::Line;
 use crate::args::Missing as Args;
 use crate::exit::Exit;
 use crate::tool::Tool;
+use mksum_cli::name::Shown;
 
 /// Prints the rows.
 pub fn run(tool: &Tool, args: &Args) -> Exit {
@@ -16,18 +17,25 @@ pub fn run(tool: &Tool, args: &Args) -> Exit {
             return tool.console.exit();
         }
     };
+    let mut ended = false;
     loop {
         let found = lines.read();
         let number = lines.number;
         match found {
-            Ok(None) => return tool.console.exit(),
+            Ok(None) => {
+                if !ended {
+                    // Not an error: the rows that this prints are no whole plan either.
+                    tool.console.note(&format_args!("{}: the plan is not whole: it has no end", Shown(&args.plan)));
+                }
+                return tool.console.exit();
+            }
             Ok(Some(Line::Row(row))) => {
                 if !matches!(ledger.find(ledger.keys.row(&row)), Found::Digest(_)) {
                     lines.text.push(b'\n');
                     tool.console.print(&lines.text);
                 }
             }
-            Ok(Some(Line::End(_))) => {}
+            Ok(Some(Line::End(_))) => ended = true,
             Ok(Some(Line::Wrong(why))) => tool.console.error(&args.plan, &format_args!("{number}: {why}")),
             Err(why) => {
                 tool.console.error(&args.plan, &why);

@@ -1,0 +1,116 @@
+//! Roots that somebody else computed, taken into a catalogue without reading the files.
+
+use crate::diff::Sorted;
+use crate::{Catalogue, Error, Kept, Scope};
+use mksum::{Root, Spec};
+use mksum_io::{EntryKind, Facts, Options};
+use std::io::ErrorKind;
+use std::path::Path;
+
+/// What became of an entry of a list.
+#[derive(Debug)]
+pub enum Imported<'a> {
+    /// The catalogue has these roots now. Nobody has verified them.
+    Taken(&'a [Kept]),
+    /// The catalogue had all its roots.
+    Known,
+    /// The directory has no such file.
+    Missing,
+    /// The list gives this length in bytes; the file has the other.
+    Length(u64, u64),
+    /// The file has not changed since the catalogue got this root, and the list has the other: nothing was taken.
+    Contradiction(&'a Root, &'a Root),
+    /// The file's size and times could not be read.
+    Failed(mksum_io::Error),
+}
+
+/// Takes the roots of files in a list into a catalogue, with the sizes and times that the files have now, and tells `each` the path of
+/// every file of the list and what became of it.
+///
+/// No content is read: [`verify`](crate::verify) compares it with the roots. Entries that are no files are passed over. Formats that
+/// the catalogue does not have yet are added to it.
+///
+/// # Errors
+/// If the list or the catalogue cannot be read or written, or the work is stopped. What was written until then stays.
+pub fn import(
+    catalogue: &mut Catalogue,
+    directory: &Path,
+    list: Sorted<'_>,
+    options: &Options,
+    each: &mut dyn FnMut(&[u8], Imported<'_>),
+) -> Result<(), Error> {
+    /// The entries of a transaction.
+    const PAGE: usize = 1024;
+    let scope = Scope::new(directory, catalogue.path());
+    let mut list = list.filter(|entry| entry.as_ref().map_or(true, |known| known.kind == EntryKind::File)).peekable();
+    while list.peek().is_some() {
+        if options.stop.is_stopped() {
+            return Err(mksum_io::Error::Stopped { path: directory.into() }.into());
+        }
+        let page = list.by_ref().take(PAGE).collect::<Result<Vec<_>, _>>()?;
+        let specs = page.iter().flat_map(|known| &known.roots).map(|(spec, _)| spec);
+        let new: Vec<Spec> = specs.filter(|&spec| !catalogue.formats().any(|own| own == spec)).cloned().collect();
+        catalogue.add_formats(&new)?;
+        let mut taken = Vec::new();
+        for known in page {
+            let facts = match facts(&scope, &known.path) {
+                Ok(Some(facts)) => facts,
+                Ok(None) => {
+                    each(&known.path, Imported::Missing);
+                    continue;
+                }
+                Err(error) => {
+                    each(&known.path, Imported::Failed(error));
+                    continue;
+                }
+            };
+            if let Some(len) = known.size.filter(|&len| len != facts.size) {
+                each(&known.path, Imported::Length(len, facts.size));
+                continue;
+            }
+            let row = catalogue.row(&known.path)?.filter(|row| row.is_of(&facts));
+            let mut kept = row.map_or(Ok(Vec::new()), |row| catalogue.roots(&row))?;
+            let (before, mut contradicts) = (kept.len(), false);
+            for (spec, digest) in &known.roots {
+                let root = spec.root_with_digest(*digest, facts.size);
+                match kept.iter().find(|kept| kept.root.spec() == spec) {
+                    Some(kept) if kept.root == root => {}
+                    Some(kept) => {
+                        each(&known.path, Imported::Contradiction(&kept.root, &root));
+                        contradicts = true;
+                        break;
+                    }
+                    None => kept.push(Kept { verified: 0, ..Kept::new(root, "import", None) }),
+                }
+            }
+            match (contradicts, kept.len() == before) {
+                (true, _) => {}
+                (false, true) => each(&known.path, Imported::Known),
+                (false, false) => taken.push((known.path, facts, kept, before)),
+            }
+        }
+        catalogue.begin()?;
+        for (path, facts, kept, _) in &taken {
+            catalogue.put((path, facts), None, kept)?;
+        }
+        catalogue.commit()?;
+        for (path, _, kept, before) in &taken {
+            each(path, Imported::Taken(&kept[*before..]));
+        }
+    }
+    Ok(())
+}
+
+/// What the system says of a file, after the time in which a change would not be seen; `None` if there is none.
+fn facts(scope: &Scope, path: &[u8]) -> Result<Option<Facts>, mksum_io::Error> {
+    let Some(place) = scope.place(path).filter(|_| crate::row::is_path(path)) else { return Ok(None) };
+    let facts = || match Facts::of(&place) {
+        Ok(facts) => Ok(Some(facts).filter(|facts| facts.kind == EntryKind::File)),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
+        Err(error) => Err(mksum_io::Error::Open { path: place.clone(), error }),
+    };
+    if let Some(facts) = facts()? {
+        facts.wait_until_past();
+    }
+    facts()
+}
