@@ -4,6 +4,8 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 export PATH="$PATH:$HOME/.cargo/bin"
 target=${CARGO_TARGET_DIR:-$PWD/target}
+# Each crate is compiled once: what it takes to compile a part of it again later is time and disk.
+export CARGO_INCREMENTAL=0
 
 # Formatting, lints, documentation, who depends on whom, packages; the other workspaces' locked versions.
 lint() {
@@ -74,10 +76,7 @@ stores() {
 cluster() {
     scripts/need.sh python python-package versitygw cluster
     build
-    # For the system's own glibc: users' wheels are built by the stage `python`.
-    rm -rf "$target/cluster/dist"
-    "$target/python/venv/bin/maturin" build --quiet --release --locked --manifest-path bindings/python/Cargo.toml --out "$target/cluster/dist"
-    "$target/cluster/bin/pip" install --quiet --disable-pip-version-check --force-reinstall --no-deps "$target"/cluster/dist/*.whl
+    "$target/cluster/bin/pip" install --quiet --disable-pip-version-check --force-reinstall --no-deps "$(bindings/python/wheel.sh)"
     "$target/cluster/bin/python" scripts/cluster.py "$target/release/mksum" --versitygw "$target/stores/versitygw"
 }
 
@@ -122,7 +121,9 @@ systems() {
 # The tool for Windows, under Wine: paths, names, sum files, devices, kept trees.
 windows() {
     scripts/need.sh python wine mingw target:x86_64-pc-windows-gnu
-    cargo build --release --quiet --package mksum-cli --target x86_64-pc-windows-gnu
+    # As the release, but for what takes half of the time to compile.
+    CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_OPT_LEVEL=1 \
+        cargo build --release --quiet --package mksum-cli --target x86_64-pc-windows-gnu
     scripts/windows.py "$target/x86_64-pc-windows-gnu/release/mksum.exe"
 }
 
@@ -175,60 +176,67 @@ build() {
 # All stages run in two lines side by side: while one downloads, links or waits, the other has both processors. Stages that change the
 # same folder are in the same line; cargo and need.sh have locks.
 lines=(
-    "lint rust gpu c systems windows lanes python fuzz"
-    "spec vectors tool stores cluster languages js site lab"
+    "lint rust gpu c systems windows lanes languages fuzz"
+    "spec vectors tool stores python cluster js site lab"
 )
 read -ra stages <<<"${lines[*]}"
-if [ "${1:-}" = --list ]; then
-    printf '%s\n' "${stages[@]}"
-    exit
-fi
+# The most that a stage may take: one that hangs fails by itself, and the others run.
+limit=40m
+
+# run STAGE: in a shell of its own, so that the first failure ends the stage and nothing else. Notes the time and the exit status.
+run() {
+    local begin=$SECONDS status=0
+    timeout --foreground --kill-after=1m "$limit" scripts/test.sh --stage "$1" || status=$?
+    printf '%s %s %s\n' $((SECONDS - begin)) $status "$1" >>"$results/list"
+    case $status in
+        0) echo "=== $1 passed in $((SECONDS - begin)) s" ;;
+        124 | 137) echo "=== $1 FAILED: it had not ended after $limit" ;;
+        *) echo "=== $1 FAILED after $((SECONDS - begin)) s" ;;
+    esac
+}
+
+case ${1:-} in
+    --list)
+        printf '%s\n' "${stages[@]}"
+        exit
+        ;;
+    --stage)
+        set -e
+        "$2"
+        exit
+        ;;
+    --line) # Of this script itself: what a stage has written is printed when it has ended.
+        shift
+        for stage in "$@"; do
+            echo "=== $stage begins"
+            run "$stage" >"$results/$stage" 2>&1
+            flock "$results" cat "$results/$stage"
+        done
+        exit
+        ;;
+esac
 for stage in "$@"; do
     [[ " ${stages[*]} " = *" $stage "* ]] || { echo "test.sh: no stage $stage: ${stages[*]}" >&2; exit 2; }
 done
 scripts/need.sh rust cc || exit 1
 results=$(mktemp -d) || exit 1
+export results
 trap 'rm -rf "$results"' EXIT
-
-# Runs stages one after another, and notes the time and the exit status of each.
-run() {
-    local stage begin status
+if [ $# -gt 0 ]; then
     for stage in "$@"; do
         echo "=== $stage"
-        begin=$SECONDS
-        # In a shell of its own, so that the first failure ends the stage and not the others; within `if` -e would not hold.
-        (
-            set -e
-            "$stage"
-        )
-        status=$?
-        printf '%s %s %s\n' $((SECONDS - begin)) $status "$stage" >>"$results/list"
-        if [ $status = 0 ]; then echo "=== $stage passed"; else echo "=== $stage FAILED"; fi
+        run "$stage"
     done
-}
-
-# The same, but prints what a stage has written when it has ended.
-run_beside() {
-    local stage
-    for stage in "$@"; do
-        echo "=== $stage begins"
-        run "$stage" >"$results/$stage" 2>&1
-        flock "$results" cat "$results/$stage"
-    done
-}
-
-if [ $# -gt 0 ]; then
-    run "$@"
 else
-    # Process groups of their own: otherwise the stages would ignore Ctrl-C, and so would the programs that they interrupt.
-    set -m
     pids=()
     for line in "${lines[@]}"; do
+        # Without a terminal, which a program in the background would wait for, and with Ctrl-C, which the shell takes from them and
+        # the tests send.
         # shellcheck disable=SC2086 # a list of words
-        run_beside $line &
+        env --default-signal=INT,QUIT setsid scripts/test.sh --line $line </dev/null &
         pids+=($!)
     done
-    trap 'kill -- "${pids[@]/#/-}" 2>/dev/null; exit 130' INT TERM
+    trap 'for pid in "${pids[@]}"; do pkill -s "$pid"; done; exit 130' INT TERM
     wait "${pids[@]}"
 fi
 sort -n "$results/list" | awk '{ printf "%6d s  %s%s\n", $1, $3, $2 ? "  FAILED" : "" }'

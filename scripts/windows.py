@@ -10,7 +10,6 @@ import os
 import pathlib
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -66,8 +65,9 @@ def run(*arguments, **more):
     command = [*TOOL, *map(str, arguments)]
     for _ in range(3):
         done = subprocess.run(command, check=False, capture_output=True, env=ENVIRONMENT, **more)
-        # Wine's server kills a program that has ended where its process takes long to go, as it does on a busy machine.
-        if NATIVE or done.returncode != -signal.SIGKILL:
+        # Below zero: a signal has ended Wine itself, as its server does on a busy machine with a program that has ended but is slow
+        # to go. A fault of the tool's own would be an exit status.
+        if NATIVE or done.returncode >= 0:
             break
     done.stdout, done.stderr = done.stdout.decode(errors="surrogateescape"), done.stderr.decode(errors="surrogateescape")
     return done

@@ -2,17 +2,14 @@
 //
 // Eleventy makes pages of templates and Markdown; it is the static generator with the fewest parts that can take files from anywhere.
 import { existsSync, readFileSync } from "node:fs";
-import path, { dirname } from "node:path";
-import { fileURLToPath } from "node:url";
+import path from "node:path";
 import { every as everyFigure } from "./figures/every.js";
 import figurePage from "./layouts/figure.js";
 import { renderer } from "./scripts/markdown.js";
 import { documents } from "./scripts/documents.js";
-
-const repository = dirname(dirname(fileURLToPath(import.meta.url)));
+import { repository } from "./scripts/output.js";
 
 export default function (config) {
-    config.setQuietMode(true);
     // Markdown is Markdown alone: braces in a page of the documentation are not a template.
     const markdown = renderer(repository);
     config.setLibrary("md", markdown);

@@ -17,17 +17,8 @@ step "Rust: format and lints"
 cargo fmt --check
 cargo clippy --quiet --locked -- -D warnings
 
-step "source distribution"
-rm -rf "$folder/dist" "$folder/source"
-mkdir -p "$folder/source"
-maturin sdist --out "$folder/dist"
-# -m: all files in it have one old date, so cargo would take a changed file for the one that it has built before.
-tar -xmzf "$folder"/dist/mksum-*.tar.gz -C "$folder/source" --strip-components=1
-
 step "wheel for glibc 2.17 and later, from the source distribution"
-(cd "$folder/source" && maturin build --quiet --release --locked --zig --compatibility manylinux2014 --out "$folder/dist")
-wheel=$(echo "$folder"/dist/mksum-*-cp311-abi3-manylinux*_2_17_*.whl)
-[ -e "$wheel" ] || { echo "test.sh: no wheel for glibc 2.17 in $folder/dist" >&2; exit 1; }
+wheel=$(./wheel.sh)
 # A cap, so that it does not grow unseen: README.md tells the size.
 size=$(stat -c %s "$wheel")
 echo "$(basename "$wheel"): $size bytes"
@@ -81,8 +72,9 @@ for version in 3.11 3.12 3.13 3.14 3.14t; do
     fi
     step "a clean environment of Python $version"
     if [ "$version" = 3.14t ]; then
-        # A free-threaded Python before 3.15 has no stable ABI.
-        maturin build --quiet --release --locked --no-default-features --features stores --interpreter "$python" --out "$folder/dist-t"
+        # A free-threaded Python before 3.15 has no stable ABI. As the wheel above, whose libraries it shares.
+        (cd "$folder/source" && maturin build --quiet --release --locked --zig --compatibility manylinux2014 \
+            --no-default-features --features stores --interpreter "$python" --out "$folder/dist-t")
         wheel=$(echo "$folder"/dist-t/mksum-*.whl)
     fi
     install "$version" "$python"

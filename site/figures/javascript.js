@@ -1,4 +1,5 @@
 // Hashing in JavaScript: every library in each engine, and the engines side by side.
+import { lines } from "./results.js";
 
 const ENGINES = { node: "Node", chromium: "Chromium", firefox: "Firefox", "node-current": "Node", bun: "Bun", deno: "Deno" };
 const ORDER = Object.keys(ENGINES);
@@ -66,13 +67,8 @@ function figures(heads) {
 
 /** Returns a series of rates for each library. */
 function curves(result, name, rate) {
-    const series = new Map();
-    for (const row of result.rows) {
-        if (row.case !== name || !row.median) continue;
-        if (!series.has(row.subject)) series.set(row.subject, []);
-        series.get(row.subject).push({ x: row.x, value: rate(row.x, row.median) });
-    }
-    return [...series].map(([subject, points]) => ({ subject, points: points.toSorted((a, b) => a.x - b.x) }));
+    const rows = result.rows.filter((row) => row.case === name && row.median).toSorted((a, b) => a.x - b.x);
+    return lines(rows, (row) => row.subject, ({ x, median }) => ({ x, value: rate(x, median) }));
 }
 
 export const javascript = {

@@ -1,5 +1,5 @@
 // The kernels in memory on one core: work by hash.
-import { byCase } from "./results.js";
+import { byCase, grouped, lines } from "./results.js";
 
 const UNITS = { "M/s": "million a second", "GB/s": "GB/s", ms: "ms, less is better" };
 const WORK = {
@@ -35,26 +35,19 @@ function figures([result]) {
 
 /** A line for mksum and one for the hash's own crate, for each length of the messages. */
 function few(result) {
-    const hashes = new Map();
-    for (const row of result.rows) {
-        const found = row.case.match(/^(\S+) few: (\d+) of (\d+)$/);
-        if (!found) continue;
-        const [, hash, messages, length] = found;
-        const name = `${row.subject}, ${length} bytes`;
-        const series = hashes.get(hash) ?? new Map();
-        hashes.set(hash, series);
-        if (!series.has(name)) series.set(name, []);
-        // A case tells the nanoseconds for one message of so many.
-        series.get(name).push({ x: Number(messages), value: 1e3 / row.median });
-    }
-    return [...hashes].map(([hash, series]) => ({
+    const measured = result.rows.flatMap((row) => {
+        const [, hash, messages, length] = row.case.match(/^(\S+) few: (\d+) of (\d+)$/) ?? [];
+        return hash ? { hash, messages, name: `${row.subject}, ${length} bytes`, median: row.median } : [];
+    });
+    return [...grouped(measured, ({ hash }) => hash)].map(([hash, rows]) => ({
         kind: "lines",
         choices: { Work: FEW, Hash: hash },
         title: `Few messages at once, ${hash}, one core`,
         note: "Lines are mksum and the crate of the hash, which takes one message after the other; the bytes are the length of a message.",
         x: { label: "messages at once", ticks: [1, 4, 8, 11, 15, 20, 31] },
         y: { label: "million messages a second", log: true },
-        series: [...series].map(([subject, points]) => ({ subject, points })),
+        // A case tells the nanoseconds for one message of so many.
+        series: lines(rows, ({ name }) => name, ({ messages, median }) => ({ x: Number(messages), value: 1e3 / median })),
         results: [result],
     }));
 }

@@ -1,12 +1,12 @@
 // The seven languages by the length of a leaf, and their hashing rates.
-import { byCase } from "./results.js";
+import { byCase, lines } from "./results.js";
 
 const INPUTS = { random: "256 MiB of random bytes", zeros: "4 MiB of zeros" };
 
 function figures([result]) {
     return [...byCase(result.rows)].toSorted(([a], [b]) => order(a) - order(b)).map(([name, rows]) => {
+        const named = rows.map((row) => ({ ...row, subject: row.subject.replaceAll("`", "") }));
         if (name === "hashes") {
-            const named = rows.map((row) => ({ ...row, subject: row.subject.replaceAll("`", "") }));
             return {
                 kind: "bars",
                 choices: { Input: "short strings" },
@@ -16,12 +16,6 @@ function figures([result]) {
                 results: [result],
             };
         }
-        const series = new Map();
-        for (const { subject, x, bytes, median } of rows) {
-            const plain = subject.replaceAll("`", "");
-            if (!series.has(plain)) series.set(plain, []);
-            series.get(plain).push({ x, value: bytes / median / 1e6 });
-        }
         return {
             kind: "lines",
             choices: { Input: INPUTS[name] },
@@ -29,7 +23,7 @@ function figures([result]) {
             note: "A name with a library is the usual way of an ecosystem: a loop that hashes one leaf or node at a time.",
             x: { label: "bytes in a leaf", log: true, ticks: [16, 64, 256, 1024, 4096, 1 << 23] },
             y: { label: "MB/s", log: true },
-            series: [...series].map(([subject, points]) => ({ subject, points })),
+            series: lines(named, (row) => row.subject, ({ x, bytes, median }) => ({ x, value: bytes / median / 1e6 })),
             results: [result],
         };
     });

@@ -1,28 +1,19 @@
 // All nodes of a tree over existing digests, on the CPU and an OpenCL device.
+import { byCase, lines } from "./results.js";
 
 /** PoCL gives the CPU a name of its own. */
 const device = (subject) => (/^(?:pthread|cpu)-/.test(subject) ? "PoCL on the same CPU" : subject);
 
 function figures([result]) {
-    const hashes = [...new Set(result.rows.map((row) => row.case))];
-    return hashes.map((hash) => {
-        const series = new Map();
-        for (const row of result.rows) {
-            if (row.case !== hash) continue;
-            const name = device(row.subject);
-            if (!series.has(name)) series.set(name, []);
-            series.get(name).push({ x: Math.log2(row.x), value: row.nodes_per_second / 1e6 });
-        }
-        return {
-            kind: "lines",
-            choices: { Hash: hash },
-            title: `All nodes over random leaves of 32 bytes, ${hash}`,
-            x: { label: "leaves, as a power of two", ticks: [20, 21, 22, 23, 24, 25] },
-            y: { label: "million nodes a second" },
-            series: [...series].map(([subject, points]) => ({ subject, points })),
-            results: [result],
-        };
-    });
+    return [...byCase(result.rows)].map(([hash, rows]) => ({
+        kind: "lines",
+        choices: { Hash: hash },
+        title: `All nodes over random leaves of 32 bytes, ${hash}`,
+        x: { label: "leaves, as a power of two", ticks: [20, 21, 22, 23, 24, 25] },
+        y: { label: "million nodes a second" },
+        series: lines(rows, (row) => device(row.subject), (row) => ({ x: Math.log2(row.x), value: row.nodes_per_second / 1e6 })),
+        results: [result],
+    }));
 }
 
 export const merklize = {

@@ -25,8 +25,20 @@ function machineTitle({ vendor, family_model: model, cores }, chips) {
 }
 
 /** Groups rows by case, in the order of the file. */
-export function byCase(rows) {
+export const byCase = (rows) => grouped(rows, (row) => row.case);
+
+/** Returns a line for each name that `named` gives to rows: the points that `point` makes of them. */
+export function lines(rows, named, point) {
+    return [...grouped(rows, named)].map(([subject, own]) => ({ subject, points: own.map((row) => point(row)) }));
+}
+
+/** A map from each key that `key` gives to the items that have it. Both keep their order. */
+export function grouped(items, key) {
     const found = new Map();
-    for (const row of rows) found.set(row.case, [...(found.get(row.case) ?? []), row]);
+    for (const item of items) {
+        const name = key(item);
+        if (!found.has(name)) found.set(name, []);
+        found.get(name).push(item);
+    }
     return found;
 }

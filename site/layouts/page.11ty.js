@@ -18,7 +18,7 @@ export default function ({ content, title, about, page, section, script, styles 
         const current = output === `/${to}` ? ' aria-current="page"' : here === name ? ' aria-current="true"' : "";
         return `<li><a href="${root}${to}"${current}>${label}</a></li>`;
     });
-    const policy = (section === "app" && appPolicy) || POLICY;
+    const policy = section === "app" ? appPolicy : POLICY;
     const scripts = ["site.js", ...[script ?? []].flat()];
     return `<!doctype html>
 <html lang="en">

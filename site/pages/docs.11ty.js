@@ -1,7 +1,7 @@
 // The list of all documents, with their first sentences.
 import { escape, toRoot } from "../scripts/html.js";
 import { documents } from "../scripts/documents.js";
-import { fileURLToPath } from "node:url";
+import { repository } from "../scripts/output.js";
 
 export const data = {
     layout: "page.11ty.js",
@@ -21,7 +21,7 @@ const GROUPS = [
 ];
 
 export function render() {
-    const left = new Set(documents(fileURLToPath(new URL("../..", import.meta.url))));
+    const left = new Set(documents(repository));
     const root = toRoot(data.permalink);
     const groups = GROUPS.map(([name, pattern]) => {
         const own = [...left].filter(({ source }) => pattern.test(source));

@@ -1,7 +1,7 @@
 // The list of all measurements.
-import { fileURLToPath } from "node:url";
 import { every, SUITES } from "../figures/every.js";
 import { escape } from "../scripts/html.js";
+import { repository } from "../scripts/output.js";
 
 export const data = {
     layout: "page.11ty.js",
@@ -12,7 +12,7 @@ export const data = {
 };
 
 export function render() {
-    const figures = every(fileURLToPath(new URL("../..", import.meta.url)));
+    const figures = every(repository);
     const items = SUITES.map((suite) => {
         const own = figures.filter((figure) => figure.suite === suite);
         const dates = [...new Set(own.flatMap((figure) => figure.results.map((result) => `${result.machineTitle}, ${result.date}`)))];

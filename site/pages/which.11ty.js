@@ -1,7 +1,7 @@
 // Which sum is this? All formats by the form of their sums.
-import { fileURLToPath } from "node:url";
 import { escape } from "../scripts/html.js";
 import { forms } from "../scripts/formats.js";
+import { repository } from "../scripts/output.js";
 
 export const data = {
     layout: "page.11ty.js",
@@ -13,7 +13,7 @@ export const data = {
 };
 
 export function render() {
-    const groups = forms(fileURLToPath(new URL("../..", import.meta.url)));
+    const groups = forms(repository);
     return `<h1>Which sum is this?</h1>
 <p class="lead">The length and the form of a checksum tell which formats it can have. Only hashing the file tells which one it is:
 <a href="index.html">hash it in the browser</a>, or run <code>mksum -f FORMAT --expect SUM FILE</code>.</p>

@@ -1,6 +1,6 @@
 // The application that hashes, verifies and repairs, built by its own build.
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { source } from "./output.js";
@@ -8,9 +8,6 @@ import { source } from "./output.js";
 const folder = path.join(source, "app");
 /** The application's own page, for its tests: the site has a frame of its own for it, with the same policy. */
 const PAGE = "index.html";
-
-/** Whether this site has the application. */
-export const app = existsSync(path.join(folder, "build.js"));
 
 /** The content of the application's page. */
 export const fragment = () => readFileSync(path.join(folder, "page.html"), "utf8");

@@ -2,18 +2,18 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import Eleventy from "@11ty/eleventy";
-import { app, build } from "./app.js";
+import { build } from "./app.js";
 import { output, source } from "./output.js";
 import { precache } from "./precache.js";
 
 process.chdir(source);
 rmSync(output, { recursive: true, force: true });
 mkdirSync(output, { recursive: true });
-const policy = app ? build(output) : undefined;
+const appPolicy = build(output);
 await new Eleventy("pages", output, {
     configPath: "eleventy.config.js",
     quietMode: true,
-    config: (config) => config.addGlobalData("appPolicy", policy),
+    config: (config) => config.addGlobalData("appPolicy", appPolicy),
 }).write();
 for (const file of readdirSync("browser")) cpSync(path.join("browser", file), path.join(output, file));
 for (const file of ["site.css", "icon.svg"]) cpSync(file, path.join(output, file));

@@ -1,7 +1,7 @@
 //! A directory compared with its catalogue, without reading any content.
 
 use crate::row::Row;
-use crate::store::is_kept_folder;
+use crate::store::{belongs_to, is_kept_folder};
 use crate::{Catalogue, Error};
 use mksum_io::outboard::is_part_of_outboard;
 use mksum_io::{Entries, EntryKind, Facts, KEPT_FOLDER, ListedEntry, Options, Skip, Unlisted};
@@ -50,13 +50,6 @@ impl Scope {
     pub fn place(&self, path: &[u8]) -> Option<PathBuf> {
         Some(self.directory.join(mksum_io::path_from_bytes(path)?))
     }
-}
-
-/// Whether a path is that of a catalogue, or of what this crate and SQLite keep beside it.
-fn belongs_to(path: &[u8], catalogue: &[u8]) -> bool {
-    let Some(rest) = path.strip_prefix(catalogue) else { return false };
-    let database = rest.strip_prefix(b".new").unwrap_or(rest);
-    matches!(rest, b".lock" | b".trees") || matches!(database, b"" | b"-wal" | b"-shm" | b"-journal")
 }
 
 /// The last name of a path.

@@ -52,7 +52,7 @@ pub fn import(
         let new: Vec<Spec> = specs.filter(|&spec| !catalogue.formats().any(|own| own == spec)).cloned().collect();
         catalogue.add_formats(&new)?;
         let mut taken = Vec::new();
-        for known in page {
+        'files: for known in page {
             let facts = match facts(&scope, &known.path) {
                 Ok(Some(facts)) => facts,
                 Ok(None) => {
@@ -70,23 +70,21 @@ pub fn import(
             }
             let row = catalogue.row(&known.path)?.filter(|row| row.is_of(&facts));
             let mut kept = row.map_or(Ok(Vec::new()), |row| catalogue.roots(&row))?;
-            let (before, mut contradicts) = (kept.len(), false);
+            let before = kept.len();
             for (spec, digest) in &known.roots {
                 let root = spec.root_with_digest(*digest, facts.size);
                 match kept.iter().find(|kept| kept.root.spec() == spec) {
                     Some(kept) if kept.root == root => {}
                     Some(kept) => {
                         each(&known.path, Imported::Contradiction(&kept.root, &root));
-                        contradicts = true;
-                        break;
+                        continue 'files;
                     }
                     None => kept.push(Kept { verified: 0, ..Kept::new(root, "import", None) }),
                 }
             }
-            match (contradicts, kept.len() == before) {
-                (true, _) => {}
-                (false, true) => each(&known.path, Imported::Known),
-                (false, false) => taken.push((known.path, facts, kept, before)),
+            match kept.len() == before {
+                true => each(&known.path, Imported::Known),
+                false => taken.push((known.path, facts, kept, before)),
             }
         }
         catalogue.begin()?;
@@ -109,8 +107,6 @@ fn facts(scope: &Scope, path: &[u8]) -> Result<Option<Facts>, mksum_io::Error> {
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
         Err(error) => Err(mksum_io::Error::Open { path: place.clone(), error }),
     };
-    if let Some(facts) = facts()? {
-        facts.wait_until_past();
-    }
-    facts()
+    let found = facts()?;
+    if found.as_ref().is_some_and(Facts::wait_until_past) { facts() } else { Ok(found) }
 }

@@ -34,23 +34,39 @@ pub fn place(directory: &Path) -> PathBuf {
 
 /// Whether the file at a path begins as a catalogue does.
 pub fn is_catalogue(path: &Path) -> bool {
-    let mut head = [0; 72];
-    let read = fs::metadata(path).is_ok_and(|metadata| metadata.is_file())
-        && File::open(path).is_ok_and(|mut file| file.read_exact(&mut head).is_ok());
-    read && head.starts_with(b"SQLite format 3\0") && head[68..] == APPLICATION.to_be_bytes()
+    let is_file = fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
+    is_file && head::<72>(path).is_some_and(|head| head[68..] == APPLICATION.to_be_bytes())
 }
 
 /// Whether a file may be a catalogue whose making was interrupted: it has no entries yet.
 fn is_unfinished(path: &Path) -> bool {
-    const MAGIC: &[u8] = b"SQLite format 3\0";
-    let mut head = [0; MAGIC.len()];
     fs::symlink_metadata(path).is_ok_and(|metadata| match metadata.len() {
-        0 => metadata.is_file(),
-        len => {
-            let short = metadata.is_file() && len <= 1 << 16;
-            short && File::open(path).is_ok_and(|mut file| file.read_exact(&mut head).is_ok()) && head == MAGIC
-        }
+        len if !metadata.is_file() || len > 1 << 16 => false,
+        0 => true,
+        _ => head::<16>(path).is_some(),
     })
+}
+
+/// The first `N` bytes of a database; `None` of another file.
+fn head<const N: usize>(path: &Path) -> Option<[u8; N]> {
+    let mut head = [0; N];
+    File::open(path).and_then(|mut file| file.read_exact(&mut head)).ok()?;
+    Some(head).filter(|head| head.starts_with(b"SQLite format 3\0"))
+}
+
+/// What lies beside a catalogue, by the ends of their names: the lock, the folder of outboards, a catalogue that is being made.
+const LOCK: &str = "lock";
+const TREES: &str = "trees";
+const NEW: &str = "new";
+
+/// Whether a path is that of a catalogue, or of what this crate and SQLite keep beside it.
+pub(crate) fn belongs_to(path: &[u8], catalogue: &[u8]) -> bool {
+    let Some(rest) = path.strip_prefix(catalogue) else { return false };
+    let beside = |end: &str| rest.strip_prefix(b".").and_then(|rest| rest.strip_prefix(end.as_bytes()));
+    let database = beside(NEW).unwrap_or(rest);
+    beside(LOCK).is_some_and(<[u8]>::is_empty)
+        || beside(TREES).is_some_and(<[u8]>::is_empty)
+        || matches!(database, b"" | b"-wal" | b"-shm" | b"-journal")
 }
 
 /// Whether a directory is one in which a catalogue is kept, by its name and what is in it.
@@ -129,7 +145,7 @@ impl Catalogue {
         let lock = lock(path, waiting)?;
         if !path.exists() {
             // What a run leaves that is killed has another name.
-            let new = with_extension(path, "new");
+            let new = with_extension(path, NEW);
             if new.exists() {
                 if !is_unfinished(&new) {
                     return Err(Error::refused(&new, "it is in the way of a new catalogue: move it away"));
@@ -155,7 +171,7 @@ impl Catalogue {
 
     /// The folder of the outboards of long files.
     pub fn outboards(&self) -> PathBuf {
-        with_extension(&self.path, "trees")
+        with_extension(&self.path, TREES)
     }
 
     /// Adds formats: entries get roots in them by the next update.
@@ -463,7 +479,7 @@ fn make(path: &Path) -> rusqlite::Result<()> {
 
 /// Waits for the right to write.
 fn lock(path: &Path, waiting: &mut dyn FnMut()) -> Result<File, Error> {
-    let place = with_extension(path, "lock");
+    let place = with_extension(path, LOCK);
     let failed = |error| Error::Io(mksum_io::Error::Write { path: place.clone(), error });
     let file = File::options().create(true).write(true).truncate(false).open(&place).map_err(failed)?;
     match file.try_lock() {

@@ -48,17 +48,20 @@ impl Facts {
         Ok(Facts::from(&fs::symlink_metadata(path)?))
     }
 
-    /// Waits while a change could still have the time that the file has: a change after the reading would not be seen.
-    pub fn wait_until_past(&self) {
+    /// Waits while a change could still have the time that the file has: a change after the reading would not be seen. Returns whether
+    /// it has waited.
+    pub fn wait_until_past(&self) -> bool {
         // Linux's clock of files has steps of 1 to 10 ms; file systems without inodes (vfat) have steps of 2 s.
         let step = if self.inode == 0 { Duration::from_secs(2) } else { Duration::from_millis(20) };
         let (seconds, nanoseconds) = self.modified;
-        let Ok(seconds) = u64::try_from(seconds) else { return };
-        let Some(modified) = SystemTime::UNIX_EPOCH.checked_add(Duration::new(seconds, nanoseconds)) else { return };
-        if let Ok(age) = SystemTime::now().duration_since(modified)
-            && age < step
-        {
-            thread::sleep(step - age);
+        let Ok(seconds) = u64::try_from(seconds) else { return false };
+        let Some(modified) = SystemTime::UNIX_EPOCH.checked_add(Duration::new(seconds, nanoseconds)) else { return false };
+        match SystemTime::now().duration_since(modified) {
+            Ok(age) if age < step => {
+                thread::sleep(step - age);
+                true
+            }
+            _ => false,
         }
     }
 

@@ -1,25 +1,13 @@
-// Chromium, and a server of the site below a path that is not the root.
-import { existsSync } from "node:fs";
+// Chromium, driven by Playwright.
 import { chromium } from "playwright-core";
-import { serve } from "../../scripts/serve.js";
-import { output } from "./pages.js";
-
-const PROGRAM = process.env.CHROMIUM ?? "/usr/bin/chromium";
-export const BASE = "/x/mksum/";
+import { inBrowser } from "./browser.js";
 
 /** Calls `use` with a browser and the address of the site. */
-export async function inChromium(use, { folder = output, gzip = false } = {}) {
-    if (!existsSync(PROGRAM)) throw new Error(`${PROGRAM} is missing: scripts/need.sh chromium installs it`);
-    const server = await serve(folder, { base: BASE, gzip });
+export function inChromium(use, options) {
+    const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
     // The sandbox does not work for root.
-    const browser = await chromium.launch({ executablePath: PROGRAM, args: process.getuid?.() === 0 ? ["--no-sandbox"] : [] });
-    try {
-        await use({ browser, server, site: `http://127.0.0.1:${server.address().port}${BASE}` });
-    } finally {
-        await browser.close();
-        server.closeAllConnections();
-        server.close();
-    }
+    const args = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
+    return inBrowser(executablePath, () => chromium.launch({ executablePath, args }), use, options);
 }
 
 /** Returns a page that collects errors in `errors`: messages of the console, exceptions, requests that failed. */

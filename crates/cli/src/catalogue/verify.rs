@@ -40,13 +40,14 @@ pub fn run(tool: &Tool, args: &Verify) -> Exit {
     let _progress = tool.progress(|| [None].into_iter());
     for directory in &args.files {
         if let Some(mut catalogue) = open(tool, directory, args.catalogue.as_ref(), Access::Write) {
-            one(tool, (args.json, args.quiet), directory, &mut catalogue, effort);
+            one(tool, args, directory, &mut catalogue, effort);
         }
     }
     tool.console.exit()
 }
 
-fn one(tool: &Tool, (json, quiet): (bool, bool), directory: &Path, catalogue: &mut Catalogue, effort: Effort) {
+fn one(tool: &Tool, args: &Verify, directory: &Path, catalogue: &mut Catalogue, effort: Effort) {
+    let json = args.json;
     let specs: Vec<Spec> = catalogue.formats().cloned().collect();
     let [mut good, mut read, mut damaged, mut trees, mut changed, mut new, mut gone, mut busy, mut failed] = [0_u64; 9];
     let mut each = |path: &[u8], verdict: Verdict<'_>| {
@@ -65,7 +66,7 @@ fn one(tool: &Tool, (json, quiet): (bool, bool), directory: &Path, catalogue: &m
                     false => format!("OK ({} of {})", grouped(verified), bytes(len)),
                 };
                 let state = State { length: Some(len), verified: Some(verified), ..State::of("ok") };
-                if !quiet {
+                if !args.quiet {
                     print(tool, json, path, state, &text);
                 }
             }
@@ -117,7 +118,7 @@ fn one(tool: &Tool, (json, quiet): (bool, bool), directory: &Path, catalogue: &m
     ];
     let summary = summary(&counts, "no files");
     tool.console.flush();
-    if quiet && damaged + trees + changed + new + gone + busy + failed == 0 {
+    if args.quiet && damaged + trees + changed + new + gone + busy + failed == 0 {
         return;
     }
     tool.console.note(&format_args!("{}: {summary} ({} verified)", Shown(catalogue.path()), bytes(read)));

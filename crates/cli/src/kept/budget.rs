@@ -100,7 +100,7 @@ impl Plan {
     fn verify<'a>(
         &mut self,
         tool: &'a Tool,
-        args: &Verify,
+        args: &'a Verify,
         index: usize,
         (next, deadline): (u64, Instant),
         reports: &mut BTreeMap<usize, Report<'a>>,
@@ -109,9 +109,8 @@ impl Plan {
         let Opened::Outboard(file, place, outboard) = opened(tool, args, &path)? else { return Ok(()) };
         let trust = trusted(args.root.as_deref(), &outboard, &place)?;
         let mut rounds = Rounds::of(&outboard, &place)?;
-        let new = || Report::new((tool, args.json), &path, (outboard.root().into(), &place), trust, file.len());
+        let new = || Report::new((tool, args), &path, (outboard.root().into(), &place), trust, file.len());
         let report = reports.entry(index).or_insert_with(new);
-        report.quiet = args.quiet;
         drop(file);
         let due: Vec<_> = rounds.due().into_iter().filter(|&part| !self.done.contains(&(index, part))).collect();
         let mut ended = None;

@@ -1,6 +1,7 @@
 //! The report about one file that is compared with its outboard, range by range.
 
 use super::ranges::{self, RangeLine};
+use crate::args::Verify;
 use crate::report::{bytes, grouped};
 use crate::tool::Tool;
 use mksum::{Root, Spec};
@@ -41,7 +42,7 @@ impl From<Root> for Expected {
 /// The report about one file.
 pub struct Report<'a> {
     tool: &'a Tool,
-    json: bool,
+    args: &'a Verify,
     path: PathBuf,
     /// The path of the outboard.
     place: PathBuf,
@@ -56,8 +57,6 @@ pub struct Report<'a> {
     damaged: u64,
     ranges: u64,
     nodes: u64,
-    /// Whether a result without damage is not printed.
-    pub quiet: bool,
 }
 
 /// A range that the next finding may continue.
@@ -73,7 +72,7 @@ impl<'a> Report<'a> {
 
     /// Nothing is found yet; the file has `len` bytes, and its outboard is at `place`.
     pub fn new(
-        (tool, json): (&'a Tool, bool),
+        (tool, args): (&'a Tool, &'a Verify),
         path: &Path,
         (expected, place): (Expected, &Path),
         trust: Trust,
@@ -84,7 +83,7 @@ impl<'a> Report<'a> {
         let (open, verified, damaged, ranges, nodes) = (None, 0, 0, 0, 0);
         Report {
             tool,
-            json,
+            args,
             path,
             place,
             expected,
@@ -95,7 +94,6 @@ impl<'a> Report<'a> {
             damaged,
             ranges,
             nodes,
-            quiet: false,
         }
     }
 
@@ -107,8 +105,8 @@ impl<'a> Report<'a> {
             Finding::Node(_) => {
                 self.nodes += 1;
                 self.tool.console.fail();
-                let line = self.line(if self.json { kind } else { "damaged node over" }, range);
-                return line.print(self.tool, self.json, &self.place);
+                let line = self.line(if self.args.json { kind } else { "damaged node over" }, range);
+                return line.print(self.tool, self.args.json, &self.place);
             }
             _ => Vec::new(),
         };
@@ -137,7 +135,7 @@ impl<'a> Report<'a> {
         self.damaged += range.end - range.start;
         let line = self.line(kind, range);
         let line = if unreadable.is_empty() { line } else { line.with_unreadable(&unreadable) };
-        line.print(self.tool, self.json, &self.path);
+        line.print(self.tool, self.args.json, &self.path);
     }
 
     fn line(&self, kind: &'static str, range: Range<u64>) -> RangeLine {
@@ -166,8 +164,8 @@ impl<'a> Report<'a> {
                 }
             }
         };
-        match self.json {
-            _ if self.quiet && self.ranges == 0 => {}
+        match self.args.json {
+            _ if self.args.quiet && self.ranges == 0 => {}
             true => self.tool.console.print_json(
                 &self.path,
                 Verdict {

@@ -93,8 +93,7 @@ fn one(tool: &Tool, args: &Verify, path: &Path) -> Result<Did, Failure> {
     let whole = [ByteRange { start: 0, end: None }];
     let ranges = if args.range.is_empty() { &whole[..] } else { &args.range };
     let ranges = merged(ranges, outboard.len()).map_err(within)?;
-    let mut report = Report::new((tool, args.json), path, (outboard.root().into(), &place), trust, file.len());
-    report.quiet = args.quiet;
+    let mut report = Report::new((tool, args), path, (outboard.root().into(), &place), trust, file.len());
     if let Some(percent) = args.sample {
         drop(file);
         sample(tool, percent, path, (&outboard, &place), &mut report)?;
@@ -153,8 +152,7 @@ fn single_leaf(
     let job = Job::new(Input::Path(path.into()), vec![spec.clone()]);
     let root = hash(&job, &tool.options)?.remove(0)?;
     let expected = Expected { spec: spec.clone(), root: claimed.text(spec), len };
-    let mut report = Report::new((tool, args.json), path, (expected, place), Trust::Given, len);
-    report.quiet = args.quiet;
+    let mut report = Report::new((tool, args), path, (expected, place), Trust::Given, len);
     if !root.matches(&claimed) {
         report.add(Finding::Damaged(0..len));
     }
