@@ -24,8 +24,8 @@ for crate in "${crates[@]}"; do
     # Those that are not published yet come from here.
     [ "$crate" = mksum-cli ] || patches+=(--config "patch.crates-io.$crate.path=\"$folder\"")
 done
-# Debug information as in the workspace, so that the crates of others are those that its tests have.
-cargo install --quiet --debug --config 'profile.dev.debug="line-tables-only"' --path "$packed/mksum-cli-$version" --root "$packed/installed" --target-dir "$target" "${patches[@]}"
+# Without debug information, so that the crates of others are those that the workspace's tests have.
+cargo install --quiet --debug --config profile.dev.debug=false --path "$packed/mksum-cli-$version" --root "$packed/installed" --target-dir "$target" "${patches[@]}"
 echo abc > "$packed/abc"
 root=$("$packed/installed/bin/mksum" -f plain:sha256:1TiB --untagged "$packed/abc" | cut -d' ' -f1)
 [ "$root" = "$(sha256sum "$packed/abc" | cut -d' ' -f1)" ] || { echo "package.sh: the installed tool printed '$root'" >&2; exit 1; }

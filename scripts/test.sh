@@ -44,7 +44,7 @@ vectors() {
 
 # What the kernels need beyond `rust`: other instruction sets, Miri, sanitizers.
 lanes() {
-    crates/lanes/test.sh native bare neon wasm miri asan
+    crates/lanes/test.sh
 }
 
 # The seven languages: each one's own tests, and the rows and the contract that all of them keep.
@@ -76,7 +76,9 @@ stores() {
 cluster() {
     scripts/need.sh python python-package versitygw cluster
     build
-    "$target/cluster/bin/pip" install --quiet --disable-pip-version-check --force-reinstall --no-deps "$(bindings/python/wheel.sh)"
+    local wheel
+    wheel=$(bindings/python/wheel.sh)
+    "$target/cluster/bin/pip" install --quiet --disable-pip-version-check --force-reinstall --no-deps "$wheel"
     "$target/cluster/bin/python" scripts/cluster.py "$target/release/mksum" --versitygw "$target/stores/versitygw"
 }
 
@@ -236,7 +238,7 @@ else
         env --default-signal=INT,QUIT setsid scripts/test.sh --line $line </dev/null &
         pids+=($!)
     done
-    trap 'for pid in "${pids[@]}"; do pkill -s "$pid"; done; exit 130' INT TERM
+    trap 'pkill --session "$(IFS=,; echo "${pids[*]}")"; exit 130' INT TERM
     wait "${pids[@]}"
 fi
 sort -n "$results/list" | awk '{ printf "%6d s  %s%s\n", $1, $3, $2 ? "  FAILED" : "" }'

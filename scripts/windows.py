@@ -65,8 +65,8 @@ def run(*arguments, **more):
     command = [*TOOL, *map(str, arguments)]
     for _ in range(3):
         done = subprocess.run(command, check=False, capture_output=True, env=ENVIRONMENT, **more)
-        # Below zero: a signal has ended Wine itself, as its server does on a busy machine with a program that has ended but is slow
-        # to go. A fault of the tool's own would be an exit status.
+        # Below zero: a signal has ended Wine itself, as its server does on a busy machine with a program that has ended but is
+        # slow to go. A fault of the tool's own would be an exit status.
         if NATIVE or done.returncode >= 0:
             break
     done.stdout, done.stderr = done.stdout.decode(errors="surrogateescape"), done.stderr.decode(errors="surrogateescape")

@@ -61,10 +61,10 @@ mkdir "$folder/readme"
 missing=()
 for version in 3.11 3.12 3.13 3.14 3.14t; do
     # uv does not look where pyenv has its versions.
-    python=$(uv python find --quiet "$version" 2>/dev/null ||
+    python=$(uv python find "$version" 2>/dev/null ||
         find "$HOME/.pyenv/versions" -path "*/${version}.*/bin/python" 2>/dev/null | head -1 || true)
     if [ -z "$python" ] && uv python install --quiet "$version" >/dev/null 2>&1; then
-        python=$(uv python find --quiet "$version")
+        python=$(uv python find "$version" 2>/dev/null)
     fi
     if [ -z "$python" ]; then
         missing+=("$version")

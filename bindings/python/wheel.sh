@@ -9,7 +9,7 @@ folder=$CARGO_TARGET_DIR/python
 export PATH="$folder/venv/bin:$PATH"
 
 rm -rf "$folder/dist"
-maturin sdist --quiet --out "$folder/dist" >&2
+maturin sdist --out "$folder/dist" >&2
 sdist=$(echo "$folder"/dist/mksum-*.tar.gz)
 # The same sources keep their folder, and cargo what it has built of them.
 if ! cmp -s "$sdist" "$folder/source.tar.gz"; then
