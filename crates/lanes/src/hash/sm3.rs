@@ -78,37 +78,27 @@ fn round<L: Lane<Word = u32>, const EARLY: bool>([a, b, c, d, e, f, g, h]: [L; 8
 #[inline(always)]
 fn compress<L: Lane<Word = u32>>(state: &mut [L; 8], mut w: [L; 16]) {
     let mut s = *state;
-    // Four rounds make four words of the schedule, which the first of them needs already.
-    macro_rules! four {
-        ($early:literal, $t:expr) => {
-            four!(@one $early, $t);
-            four!(@one $early, $t + 1);
-            four!(@one $early, $t + 2);
-            four!(@one $early, $t + 3);
-        };
-        (@one $early:literal, $t:expr) => {
-            let t: usize = $t;
-            let word = w[t % 16];
-            if t + 4 >= 16 {
-                let at = t + 4;
-                let sum = w[at % 16].xor3(w[(at + 7) % 16], w[(at + 13) % 16].rotl(15));
-                w[at % 16] = permute(sum, 15, 23).xor3(w[(at + 3) % 16].rotl(7), w[(at + 10) % 16]);
-            }
-            s = round::<L, $early>(s, T[t], word, w[(t + 4) % 16]);
-        };
-    }
+    // A round needs the word four places after its own already, and makes it, after the first twelve.
     macro_rules! sixteen {
-        ($early:literal, $t:literal) => {
-            four!($early, $t);
-            four!($early, $t + 4);
-            four!($early, $t + 8);
-            four!($early, $t + 12);
+        ($early:literal, $first:expr) => {
+            sixteen!(@each $early, $first, 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
         };
+        (@each $early:literal, $first:expr, $($at:literal)*) => {$(
+            let (word, late) = (w[$at], ($at + 4) % 16);
+            if !$early || $at >= 12 {
+                let sum = w[late].xor3(w[(late + 7) % 16], w[(late + 13) % 16].rotl(15));
+                w[late] = permute(sum, 15, 23).xor3(w[(late + 3) % 16].rotl(7), w[(late + 10) % 16]);
+            }
+            s = round::<L, $early>(s, T[$first + $at], word, w[late]);
+        )*};
     }
     sixteen!(true, 0);
-    sixteen!(false, 16);
-    sixteen!(false, 32);
-    sixteen!(false, 48);
+    // Not written out: a compiler's time grows with the square of a kernel's length.
+    let mut first = 16;
+    while first < 64 {
+        sixteen!(false, first);
+        first += 16;
+    }
     let mut at = 0;
     while at < 8 {
         state[at] = state[at].xor(s[at]);
