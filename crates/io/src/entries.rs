@@ -55,7 +55,9 @@ impl Facts {
         let step = if self.inode == 0 { Duration::from_secs(2) } else { Duration::from_millis(20) };
         let (seconds, nanoseconds) = self.modified;
         let Ok(seconds) = u64::try_from(seconds) else { return false };
-        let Some(modified) = SystemTime::UNIX_EPOCH.checked_add(Duration::new(seconds, nanoseconds)) else { return false };
+        let Some(modified) = SystemTime::UNIX_EPOCH.checked_add(Duration::new(seconds, nanoseconds)) else {
+            return false;
+        };
         match SystemTime::now().duration_since(modified) {
             Ok(age) if age < step => {
                 thread::sleep(step - age);

@@ -81,20 +81,7 @@ impl<'a> Report<'a> {
         let longest = len.max(expected.len);
         let (path, place) = (path.into(), place.into());
         let (open, verified, damaged, ranges, nodes) = (None, 0, 0, 0, 0);
-        Report {
-            tool,
-            args,
-            path,
-            place,
-            expected,
-            trust,
-            longest,
-            open,
-            verified,
-            damaged,
-            ranges,
-            nodes,
-        }
+        Report { tool, args, path, place, expected, trust, longest, open, verified, damaged, ranges, nodes }
     }
 
     /// Adds a finding.
