@@ -178,8 +178,8 @@ build() {
 # All stages run in two lines side by side: while one downloads, links or waits, the other has both processors. Stages that change the
 # same folder are in the same line; cargo and need.sh have locks.
 lines=(
-    "lint rust gpu c systems windows lanes languages fuzz"
-    "spec vectors tool stores python cluster js site lab"
+    "lint rust gpu c systems windows lanes fuzz"
+    "spec vectors tool stores python cluster languages js site lab"
 )
 read -ra stages <<<"${lines[*]}"
 # The most that a stage may take: one that hangs fails by itself, and the others run.
