@@ -134,6 +134,15 @@ def repair():
     return f"{sources(found)}\n\n{table}"
 
 
+def site():
+    found = results.of("site")
+    columns = [
+        ("MB/s (least–most)", lambda row: f"{number(row['median'])} ({number(row['least'])}–{number(row['most'])})"),
+        ("peak memory, MB", lambda row: number(row["memory"])),
+    ]
+    return f"{sources(found)}\n\n{side_by_side(found, 'page with', lambda row: row['subject'], columns)}"
+
+
 def merklize():
     found = results.of("merklize")
     columns = [
@@ -156,7 +165,7 @@ def short(device):
 def main():
     if sys.argv[1:] not in ([], ["--check"]):
         sys.exit(__doc__)
-    parts = {"files": files(), "many": many(), "directories": directories()}
+    parts = {"files": files(), "many": many(), "directories": directories(), "site": site()}
     parts |= {"kept": kept(), "repair": repair(), "merklize": merklize()}
     differing = results.fill(PAGE, parts, write=not sys.argv[1:])
     if sys.argv[1:] and differing:

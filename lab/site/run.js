@@ -1,18 +1,18 @@
-// run.js [BYTES] [ROUNDS]: hashes a file in Chromium with each library, and prints MB/s and the memory that the browser took.
+// run.js BYTES ROUNDS: hashes a file in Chromium with each library, and prints as JSON the MB/s of each round and the memory that the
+// browser took. run.py makes a table of it.
 // Each library has two workers and reads slices of 4 MiB. Every digest is checked before its time counts.
 import { execFileSync } from "node:child_process";
 import { createReadStream, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { createHash } from "node:crypto";
 import { createServer } from "node:http";
-import { cpus, loadavg, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { chromium } from "playwright-core";
 
 const here = fileURLToPath(new URL("./", import.meta.url));
-const bytes = Number(process.argv[2] ?? 2 ** 30);
-const rounds = Number(process.argv[3] ?? 3);
+const [bytes, rounds] = process.argv.slice(2).map(Number);
 
 /** The subjects, and the digests that they compute: SHA-256 in one worker and BLAKE3 in the other, or trees in both. */
 const SUBJECTS = {
@@ -38,8 +38,6 @@ function memory() {
     const below = (pid) => (children.get(pid) ?? []).reduce((sum, child) => sum + child.rss + below(child.pid), 0);
     return below(String(process.pid));
 }
-
-const median = (values) => values.toSorted((one, other) => one - other)[values.length >> 1];
 
 async function sha256(path) {
     const hash = createHash("sha256");
@@ -88,12 +86,7 @@ try {
         }
     }
     server.close();
-    console.log(`${bytes} bytes, ${rounds} rounds, two workers each; Chromium ${version}; ${cpus()[0]?.model}, ${cpus().length} cores, load ${loadavg()[0].toFixed(1)}\n`);
-    console.log("| page with | MB/s | least – most | peak memory, MB |\n|---|---|---|---|");
-    for (const [name, own] of rows) {
-        const rates = own.map(({ rate }) => rate);
-        console.log(`| ${name} | ${median(rates).toFixed(0)} | ${Math.min(...rates).toFixed(0)} – ${Math.max(...rates).toFixed(0)} | ${Math.max(...own.map((row) => row.memory)).toFixed(0)} |`);
-    }
+    console.log(JSON.stringify({ chromium: version, rows: Object.fromEntries(rows) }));
 } finally {
     rmSync(folder, { recursive: true, force: true });
 }

@@ -1,7 +1,10 @@
-#!/bin/sh
-# Times the page beside pages with other libraries: a file with SHA-256 and BLAKE3, on two workers each, in Chromium.
-# usage: lab/site/run.sh [BYTES] [ROUNDS]; the package in bindings/js must be built.
-set -eu
-cd "$(dirname "$0")"
-npm ci --silent
-exec node run.js "$@"
+#!/usr/bin/env bash
+# run.sh [--bytes N] [--rounds N]: times the page beside pages with other libraries: a file with SHA-256 and BLAKE3, on two workers
+# each, in Chromium.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+scripts/need.sh chromium python
+# The package that the page uses.
+scripts/site.sh >/dev/null
+(cd lab/site && npm ci --silent)
+exec python3 lab/site/run.py "$@"

@@ -25,6 +25,6 @@ is a claim about one machine on one day.</p>
 <ul class="list">
 ${items.join("\n")}
 </ul>
-<p><a href="../lab/index.html">How to measure on your machine</a>, and what the figures show. Kept trees and repairs are
-<a href="../lab/index.html#kept-trees">tables there</a>.</p></div>`;
+<p><a href="../lab/index.html">How to measure on your machine</a>, and what the figures show.
+<a href="../lab/index.html#kept-trees">Kept trees and repairs</a> and <a href="../lab/index.html#the-page">the page</a> are tables there.</p></div>`;
 }

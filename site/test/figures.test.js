@@ -14,7 +14,7 @@ const repository = path.dirname(path.resolve(source));
 const figures = every(repository);
 const page = new Map(pages.map((one) => [one.name, one.root]));
 /** Suites of a few single values with a goal each: tables of lab/README.md. */
-const TABLES = new Set(["kept", "repair"]);
+const TABLES = new Set(["kept", "repair", "site"]);
 
 test("each suite of results has figures", () => {
     const shown = new Set(SUITES.map((suite) => suite.suite ?? suite.name));
