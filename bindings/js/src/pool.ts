@@ -106,8 +106,9 @@ export class Pool {
         const digests = wanted.map(({ spec }, at) => new Uint8Array(counts[at]! * spec.size));
         // Ends what the workers still do when this call ends.
         const stop = new AbortController();
-        // The places that long tasks have reached, and who waits for them.
+        // The places that long tasks have reached, the workers that do them, and who waits for them.
         const reached = new Map<Task, number>();
+        const busy = new Set<Thread>();
         let waiting: (() => void)[] = [];
         let [next, done, ended] = [0, 0, false];
         const isAhead = (task: Task): boolean =>
@@ -115,7 +116,11 @@ export class Pool {
         const wake = (): void => {
             for (const resolve of waiting.splice(0)) resolve();
         };
-        const turn = async (): Promise<Task | undefined> => {
+        // A worker with a long task, which will be the last to end, leaves the others to workers that have none.
+        const isHeld = (own: Thread): boolean => busy.has(own) && busy.size < this.threads.length && next < tasks.length;
+        const turn = async (own: Thread): Promise<Task | undefined> => {
+            // oxlint-disable-next-line no-unmodified-loop-condition -- `finally` sets `ended` while workers are busy.
+            while (!ended && isHeld(own)) await new Promise<void>((resolve) => waiting.push(resolve));
             const task = tasks[next++];
             // oxlint-disable-next-line no-unmodified-loop-condition -- `finally` sets `ended` while workers are busy.
             while (task && !ended && isAhead(task)) await new Promise<void>((resolve) => waiting.push(resolve));
@@ -127,11 +132,14 @@ export class Pool {
             wake();
         };
         const work = async (own: Thread): Promise<void> => {
-            for (let task; (task = await turn());) {
+            for (let task; (task = await turn(own));) {
                 const current = task;
                 const { start, end, trees } = task;
                 let before = 0;
-                if (isLong(task)) reached.set(task, start);
+                if (isLong(task)) {
+                    reached.set(task, start);
+                    busy.add(own);
+                }
                 const told = (now: number): void => {
                     reached.set(current, start + now);
                     advance(now - before);
@@ -143,6 +151,7 @@ export class Pool {
                 for (const [index, { at, first }] of trees.entries()) {
                     if ("digests" in reply) digests[at]!.set(reply.digests[index]!, first * wanted[at]!.spec.size);
                 }
+                if (isLong(task)) busy.delete(own);
                 reached.delete(task);
                 advance(end - start - before);
             }
