@@ -31,7 +31,7 @@ export default function (config) {
         config.addTemplate(`figures/${figure.output.replace(/\.html$/, ".11ty.js")}`, { render: () => figurePage(figure) }, {
             layout: "page.11ty.js",
             permalink: figure.output,
-            title: figure.title,
+            title: figure.page,
             about: figure.about,
             script: "plot.js",
             section: "figures",

@@ -14,7 +14,7 @@ const slug = (text) => text.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-").replace
 
 let found;
 
-/** Returns all figures. Each has the suite, its choices, its output path, its style and the other figures of its suite. */
+/** Returns all figures. Each has the suite, its choices, the title of its page, its output path, its style and its suite's figures. */
 export function every(repository) {
     found ??= made(results(repository));
     return found;
@@ -33,6 +33,7 @@ function ofSuite(suite, heads) {
             ...figure,
             suite,
             choices: machines.length > 1 ? { ...figure.choices, Machine: machine } : figure.choices,
+            page: machines.length > 1 ? `${figure.title}, on ${machine}` : figure.title,
             about: `${figure.title}, ${figure.unit ?? figure.y.label}: a figure and its table, measured on ${machine}.`,
         })),
     );
