@@ -187,12 +187,12 @@ def draw(results, path):
     series = {}
     for row in results["rows"]:
         if row["case"] == "random" and row["subject"] in (PLAIN, *NAMES.values(), "Perl, Digest::SHA", "Perl, libmksum"):
-            series.setdefault(row["subject"], []).append((row["x"], throughput(row)))
+            series.setdefault(row["subject"].replace("`", ""), []).append((row["x"], throughput(row)))
     chart = plot.lines(
         series,
         x="segment size, bytes",
         y="MB/s by user and system time, one thread",
-        title="The root of 256 MiB of random bytes",
+        title=f"The root of 256 MiB of random bytes, {files.title(results['machine'])}",
         ticks=SEGMENTS,
         width=640,
         height=420,
