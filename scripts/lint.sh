@@ -5,11 +5,8 @@ cd "$(dirname "$0")/.." || exit
 tools=${CARGO_TARGET_DIR:-$PWD/target}/lint
 # oxlint looks for tsgolint there.
 PATH=$tools/node_modules/.bin:$PATH
-scripts/need.sh lint-python lint-js actionlint || exit 1
 # Rules that need types read those of the packages' dependencies.
-for package in bindings/js site/app; do
-    [ $package/node_modules/.package-lock.json -nt $package/package-lock.json ] || (cd $package && npm ci --silent) || exit 1
-done
+scripts/need.sh lint-python lint-js actionlint npm:bindings/js npm:site/app || exit 1
 
 failed=()
 # lint NAME COMMAND… -- PATTERN…: runs a linter on the files that match.

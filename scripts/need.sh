@@ -82,6 +82,14 @@ packages() {
     printf '%s\n' "$*" > "$venv/installed"
 }
 
+# locked FOLDER: installs the packages that the lock file of a folder names.
+locked() {
+    local folder
+    folder=$(dirname "$0")/../$1
+    "$0" node
+    [ "$folder/node_modules/.package-lock.json" -nt "$folder/package-lock.json" ] || (cd "$folder" && npm ci --silent)
+}
+
 # Installs the linter for TypeScript and JavaScript, pinned, in target/lint: oxlint, because its rules that need types run on
 # TypeScript 7's own compiler (oxlint-tsgolint), whereas Biome infers types by itself.
 lint_js() {
@@ -179,6 +187,7 @@ for thing in "$@"; do
             say "installing bao with cargo"
             cargo install --quiet --locked bao_bin@0.13.1 >&2
             ;;
+        npm:*) locked "${thing#npm:}" ;;
         target:*) target "${thing#target:}" ;;
         cargo:*)
             name=${thing#cargo:}

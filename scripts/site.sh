@@ -3,19 +3,11 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export PATH="$PATH:$HOME/.cargo/bin"
-scripts/need.sh node
-
-# locked FOLDER: installs the packages that a folder's lock file names, unless they are there.
-locked() {
-    [ "$1/node_modules/.package-lock.json" -nt "$1/package-lock.json" ] || (cd "$1" && npm ci --silent)
-}
+scripts/need.sh npm:site npm:site/app
 
 package=bindings/js/dist/index.js
 if ! [ -e $package ] || [ -n "$(find bindings/js/{src,scripts,wasm} crates/{tree,lanes}/src -newer $package -print -quit)" ]; then
-    scripts/need.sh rust target:wasm32-unknown-unknown
-    locked bindings/js
+    scripts/need.sh rust target:wasm32-unknown-unknown npm:bindings/js
     (cd bindings/js && npm run --silent build)
 fi
-locked site
-locked site/app
 (cd site && npm run --silent build)

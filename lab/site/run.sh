@@ -3,8 +3,7 @@
 # each, in Chromium.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-scripts/need.sh chromium python
+scripts/need.sh chromium python npm:lab/site
 # The package that the page uses.
 scripts/site.sh >/dev/null
-(cd lab/site && npm ci --silent)
 exec python3 lab/site/run.py "$@"
