@@ -106,18 +106,20 @@ export class Pool {
         const digests = wanted.map(({ spec }, at) => new Uint8Array(counts[at]! * spec.size));
         // Ends what the workers still do when this call ends.
         const stop = new AbortController();
-        // The places that long tasks have reached, the workers that do them, and who waits for them.
-        const reached = new Map<Task, number>();
-        const busy = new Set<Thread>();
+        // The places that long tasks have reached, with their workers, and who waits for them.
+        const reached = new Map<Task, { readonly own: Thread; readonly place: number }>();
         let waiting: (() => void)[] = [];
         let [next, done, ended] = [0, 0, false];
         const isAhead = (task: Task): boolean =>
-            Array.from(reached).some(([other, place]) => other.read !== task.read && task.start > place + APART);
+            Array.from(reached).some(([other, { place }]) => other.read !== task.read && task.start > place + APART);
         const wake = (): void => {
             for (const resolve of waiting.splice(0)) resolve();
         };
-        // A worker with a long task, which will be the last to end, leaves the others to workers that have none.
-        const isHeld = (own: Thread): boolean => busy.has(own) && busy.size < this.threads.length && next < tasks.length;
+        // A worker that has a long task takes no other while another worker has none: the long one would end last.
+        const isHeld = (own: Thread): boolean => {
+            const busy = new Set(Array.from(reached.values(), (long) => long.own));
+            return busy.has(own) && busy.size < this.threads.length && next < tasks.length;
+        };
         const turn = async (own: Thread): Promise<Task | undefined> => {
             // oxlint-disable-next-line no-unmodified-loop-condition -- `finally` sets `ended` while workers are busy.
             while (!ended && isHeld(own)) await new Promise<void>((resolve) => waiting.push(resolve));
@@ -136,12 +138,9 @@ export class Pool {
                 const current = task;
                 const { start, end, trees } = task;
                 let before = 0;
-                if (isLong(task)) {
-                    reached.set(task, start);
-                    busy.add(own);
-                }
+                if (isLong(task)) reached.set(task, { own, place: start });
                 const told = (now: number): void => {
-                    reached.set(current, start + now);
+                    reached.set(current, { own, place: start + now });
                     advance(now - before);
                     before = now;
                 };
@@ -151,7 +150,6 @@ export class Pool {
                 for (const [index, { at, first }] of trees.entries()) {
                     if ("digests" in reply) digests[at]!.set(reply.digests[index]!, first * wanted[at]!.spec.size);
                 }
-                if (isLong(task)) busy.delete(own);
                 reached.delete(task);
                 advance(end - start - before);
             }
