@@ -4,7 +4,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 export PATH="$PATH:$HOME/.cargo/bin"
 target=${CARGO_TARGET_DIR:-$PWD/target}
-# Each crate is compiled once: what it takes to compile a part of it again later is time and disk.
+# Each crate is compiled once here: incremental files would only cost time and disk.
 export CARGO_INCREMENTAL=0
 
 # Formatting, lints, documentation, who depends on whom, packages; the other workspaces' locked versions.
@@ -123,18 +123,15 @@ systems() {
 # The tool for Windows, under Wine: paths, names, sum files, devices, kept trees.
 windows() {
     scripts/need.sh python wine mingw target:x86_64-pc-windows-gnu
-    # As the release, but for what takes half of the time to compile.
-    CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_OPT_LEVEL=1 \
-        cargo build --release --quiet --package mksum-cli --target x86_64-pc-windows-gnu
+    cargo build --release --quiet --package mksum-cli --target x86_64-pc-windows-gnu
     scripts/windows.py "$target/x86_64-pc-windows-gnu/release/mksum.exe"
 }
 
 # The npm package: its tests in Node, and as users install it in Node, Deno, Bun and Chromium.
 js() {
-    scripts/need.sh node chromium target:wasm32-unknown-unknown
+    scripts/need.sh node chromium target:wasm32-unknown-unknown npm:bindings/js
     (
         cd bindings/js
-        npm ci --silent
         npm run --silent build
         npm test --silent
         npm run --silent test:package
@@ -232,8 +229,8 @@ if [ $# -gt 0 ]; then
 else
     pids=()
     for line in "${lines[@]}"; do
-        # Without a terminal, which a program in the background would wait for, and with Ctrl-C, which the shell takes from them and
-        # the tests send.
+        # A session of its own has no terminal, for which a background program would wait. env: the shell ignores Ctrl-C in its
+        # background commands, and the tests send it.
         # shellcheck disable=SC2086 # a list of words
         env --default-signal=INT,QUIT setsid scripts/test.sh --line $line </dev/null &
         pids+=($!)
