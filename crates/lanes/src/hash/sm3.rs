@@ -78,7 +78,7 @@ fn round<L: Lane<Word = u32>, const EARLY: bool>([a, b, c, d, e, f, g, h]: [L; 8
 #[inline(always)]
 fn compress<L: Lane<Word = u32>>(state: &mut [L; 8], mut w: [L; 16]) {
     let mut s = *state;
-    // A round needs the word four places after its own already, and makes it, after the first twelve.
+    // Each round needs the word four places later, too. The first twelve have it; later ones compute it.
     macro_rules! sixteen {
         ($early:literal, $first:expr) => {
             sixteen!(@each $early, $first, 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
