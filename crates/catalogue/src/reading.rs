@@ -11,6 +11,8 @@ pub(crate) struct Wanted<T> {
     /// Whatever its result is for.
     pub about: T,
     pub place: PathBuf,
+    /// Its length when its directory was listed, in bytes.
+    pub size: u64,
     pub specs: Vec<Spec>,
 }
 
@@ -29,21 +31,37 @@ pub(crate) fn read_all<T: Send>(
     mut each: impl FnMut(Wanted<T>, Read) -> ControlFlow<()>,
 ) {
     let items = files.map(|wanted| {
+        if wanted.size <= Job::SHORT {
+            let job = Job::short_entry(wanted.place.clone(), wanted.specs.clone());
+            return (Some(job), (wanted, None));
+        }
         let facts = Facts::of(&wanted.place).map_err(|error| Error::Open { path: wanted.place.clone(), error });
         let hashed = facts.as_ref().is_ok_and(|facts| {
             facts.wait_until_past();
             !alone(facts, &wanted.specs)
         });
         let job = hashed.then(|| Job::new(Input::Path(wanted.place.clone()), wanted.specs.clone()));
-        (job, (wanted, facts))
+        (job, (wanted, Some(facts)))
     });
     hash_items(items, options, |(wanted, facts), hashed| {
-        let read = facts.and_then(|facts| {
-            let Some(Hashed { result, .. }) = hashed else { return Ok((facts, Vec::new())) };
-            options.meter.finish_file();
-            let roots = result?.into_iter().collect::<Result<Vec<_>, _>>()?;
-            facts.check(&wanted.place).map(|()| (facts, roots))
-        });
+        let read = match (facts, hashed) {
+            (Some(facts), None) => facts.map(|facts| (facts, Vec::new())),
+            (Some(facts), Some(hashed)) => facts.and_then(|facts| {
+                let roots = roots(hashed, options)?;
+                facts.check(&wanted.place).map(|()| (facts, roots))
+            }),
+            (None, hashed) => {
+                let hashed = hashed.expect("a job for each short file");
+                let facts = hashed.job.facts();
+                roots(hashed, options).map(|roots| (facts.expect("facts of a file that was opened"), roots))
+            }
+        };
         each(wanted, read)
     });
+}
+
+/// The roots of a job that is done.
+fn roots(hashed: Hashed<'_>, options: &Options) -> Result<Vec<Root>, Error> {
+    options.meter.finish_file();
+    hashed.result?.into_iter().collect()
 }

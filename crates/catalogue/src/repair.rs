@@ -45,7 +45,9 @@ pub fn repair(
     let mut same = Vec::new();
     compare(catalogue, &scope, options, &mut |found| {
         match found {
-            Found::Same(listed, row) if listed.facts.kind == EntryKind::File && row.roots > 0 => same.push(row.path),
+            Found::Same(listed, row) if listed.facts.kind == EntryKind::File && row.roots > 0 => {
+                same.push((row.path, listed.facts.size));
+            }
             Found::Changed(listed, _) => each(&listed.path, Mended::Changed),
             Found::Missing(row) => each(&row.path, Mended::Missing),
             Found::Unlisted(unlisted) => each(&unlisted.prefix, Mended::Failed(unlisted.error.to_string())),
@@ -54,9 +56,9 @@ pub fn repair(
         Ok(())
     })?;
     let specs: Vec<_> = catalogue.formats().cloned().collect();
-    let files = same.into_iter().filter_map(|path| {
+    let files = same.into_iter().filter_map(|(path, size)| {
         let place = scope.place(&path)?;
-        Some(Wanted { about: path, place, specs: specs.clone() })
+        Some(Wanted { about: path, place, size, specs: specs.clone() })
     });
     let mut result = Ok(());
     read_all(files, options, &is_long, |Wanted { about: path, place, .. }, read| {

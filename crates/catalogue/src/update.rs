@@ -159,7 +159,7 @@ impl Writer<'_> {
         let specs = self.specs;
         let files = scope.entries()?.filter_map(move |entry| match entry {
             Ok(ListedEntry { path, place, facts }) if facts.kind == EntryKind::File => {
-                Some(Wanted { about: (path, Why::New), place, specs: specs.to_vec() })
+                Some(Wanted { about: (path, Why::New), place, size: facts.size, specs: specs.to_vec() })
             }
             other => {
                 // Received at the end at the latest.
@@ -199,13 +199,11 @@ impl Writer<'_> {
         compare(self.catalogue, scope, self.options, &mut |found| {
             any |= !matches!(found, Found::Missing(_) | Found::Unknown(_));
             match found {
-                Found::Same(listed, row) if is_file(&listed.facts) && row.roots != formats => {
-                    known.push((listed.path, row))
-                }
-                Found::Same(listed, row) if self.has_lost_tree(&listed.facts, &row)? => known.push((listed.path, row)),
+                Found::Same(listed, row) if is_file(&listed.facts) && row.roots != formats => known.push((listed, row)),
+                Found::Same(listed, row) if self.has_lost_tree(&listed.facts, &row)? => known.push((listed, row)),
                 Found::Same(..) | Found::Unknown(_) => {}
                 Found::Changed(listed, row) if is_file(&listed.facts) && is_file(&row.facts) => {
-                    known.push((listed.path, row));
+                    known.push((listed, row));
                 }
                 Found::Changed(listed, _) if is_file(&listed.facts) => new.push((listed.path, listed.facts)),
                 Found::New(listed) if is_file(&listed.facts) => new.push((listed.path, listed.facts)),
@@ -233,15 +231,16 @@ impl Writer<'_> {
                     each(&path, Event::Moved(&row.path, &roots));
                 }
                 // It is read where it is now.
-                _ => unread.push((path, Why::New)),
+                _ => unread.push((path, facts.size, Why::New)),
             }
         }
-        unread.extend(known.into_iter().map(|(path, row)| (path, Why::Known(Box::new(row)))));
-        unread.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+        unread
+            .extend(known.into_iter().map(|(listed, row)| (listed.path, listed.facts.size, Why::Known(Box::new(row)))));
+        unread.sort_unstable_by(|(one, ..), (other, ..)| one.cmp(other));
         let specs = self.specs;
-        let files = unread.into_iter().filter_map(|(path, why)| {
+        let files = unread.into_iter().filter_map(|(path, size, why)| {
             let place = scope.place(&path)?;
-            Some(Wanted { about: (path, why), place, specs: specs.to_vec() })
+            Some(Wanted { about: (path, why), place, size, specs: specs.to_vec() })
         });
         self.read(files, &mut missing, each, &mut |_, _| Ok(()))?;
         for row in missing.into_rows() {
@@ -264,7 +263,7 @@ impl Writer<'_> {
     ) -> Result<(), Error> {
         let mut result = Ok(());
         let options = self.options;
-        read_all(files, options, &is_long, |Wanted { about: (path, why), place, specs }, read| {
+        read_all(files, options, &is_long, |Wanted { about: (path, why), place, specs, .. }, read| {
             let done = between(self, each).and_then(|()| self.one((&path, why, place), &specs, read, missing, each));
             match done {
                 Ok(()) => ControlFlow::Continue(()),

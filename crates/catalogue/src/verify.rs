@@ -152,7 +152,7 @@ impl Verifying<'_> {
                 }
                 let (place, path, facts) = files.next()?;
                 given = given.saturating_add(facts.size.max(1));
-                Some(Wanted { about: path, place, specs: specs.clone() })
+                Some(Wanted { about: path, place, size: facts.size, specs: specs.clone() })
             });
             read_all(jobs, options, &is_long, |Wanted { about: path, place, .. }, read| {
                 match self.one(&path, place, read, each) {

@@ -5,7 +5,7 @@ use crate::holes::Sparse;
 use crate::open::{Opened, STDIN, Waiting, open_with, opened};
 use crate::platform::{uninterrupted, widen_pipe};
 use crate::stream::{Bytes, hash_stream};
-use crate::{Error, File, Options, Refusal, Window};
+use crate::{Error, Facts, File, Options, Refusal, Window};
 use mksum::accelerator::Accelerated;
 use mksum::{Plan, Root, Spec};
 use std::io::{self, Read};
@@ -32,12 +32,42 @@ pub struct Job {
     pub window: Option<Window>,
     /// The [version](File::version) and length that the input must have, if any other is an error.
     pub version: Option<(String, u64)>,
+    pub(crate) entry: Entry,
+}
+
+/// Whether a job is about a short entry of a directory, whose facts are wanted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Entry {
+    #[default]
+    No,
+    Wanted,
+    /// What the system said when it was open and had not been read.
+    Opened(Facts),
 }
 
 impl Job {
     /// All of an input.
     pub fn new(input: Input, specs: Vec<Spec>) -> Self {
-        Job { input, specs, window: None, version: None }
+        Job { input, specs, window: None, version: None, entry: Entry::No }
+    }
+
+    /// A file of a directory with at most [`Job::SHORT`] bytes, for [`hash_all`](crate::hash_all): it is not followed if it is a link by
+    /// now, its [facts](Job::facts) are given back, and it is not read while a change of it could have the same time.
+    ///
+    /// A file that is longer or of another kind when it is opened is an error.
+    pub fn short_entry(path: PathBuf, specs: Vec<Spec>) -> Self {
+        Job { entry: Entry::Wanted, ..Job::new(Input::Path(path), specs) }
+    }
+
+    /// Files of up to this many bytes are read in one go: every question to the system takes as long as hashing some of that.
+    pub const SHORT: u64 = 32 << 10;
+
+    /// What the system said about a [short entry](Job::short_entry) before it was read; if it has roots, it still said so at the end.
+    pub fn facts(&self) -> Option<Facts> {
+        match self.entry {
+            Entry::Opened(facts) => Some(facts),
+            Entry::No | Entry::Wanted => None,
+        }
     }
 }
 

@@ -1,8 +1,9 @@
 //! Opens a path: a file that is read at any offset, a stream, or nothing that can be hashed.
 
+use crate::file::Ending;
 use crate::objects::{Ahead, no_objects};
-use crate::platform::{Kind, is_unstored, kind, open_at_once, read_at};
-use crate::{Error, File, Options, Refusal, Window, is_url};
+use crate::platform::{self, Kind, is_unstored, kind, open_at_once, read_at};
+use crate::{Error, Facts, File, Job, Options, Refusal, Window, is_url};
 use std::fs;
 use std::io::{self, ErrorKind, Seek, SeekFrom};
 use std::path::Path;
@@ -49,7 +50,7 @@ pub(crate) fn open_with(
 
 /// Opens a short regular file that `metadata` was just asked of.
 ///
-/// The system is not asked again: [`File::finish`] compares the file that is at `path` then with `metadata`.
+/// The system is not asked again: [`File::finish`] compares `metadata` with what the open file is then.
 pub(crate) fn open_short(
     path: &Path,
     metadata: &fs::Metadata,
@@ -57,7 +58,26 @@ pub(crate) fn open_short(
     options: &Options,
 ) -> Result<Opened, Error> {
     let file = fs::File::open(path).map_err(|error| refusal(path, error))?;
-    described(file, metadata, path, window, options)
+    described(file, metadata, path, window, Ending::OpenFile, options)
+}
+
+/// Opens a short entry of a directory, which is not followed if it is a link, with what the system says about it.
+///
+/// Waits while a change could still have its time.
+///
+/// # Errors
+/// If it cannot be opened, or is not a short regular file.
+pub(crate) fn open_entry(path: &Path, options: &Options) -> Result<(Opened, Facts), Error> {
+    let fail = |error| refusal(path, error);
+    let file = platform::open_entry(path).map_err(fail)?;
+    let metadata = file.metadata().map_err(fail)?;
+    if !metadata.is_file() || metadata.len() > Job::SHORT {
+        let how = "it was a short file when its directory was listed".into();
+        return Err(Error::Changed { path: path.into(), how });
+    }
+    let facts = Facts::from(&metadata);
+    facts.wait_until_past();
+    Ok((described(file, &metadata, path, None, Ending::OpenFile, options)?, facts))
 }
 
 /// Why a path was not opened.
@@ -71,7 +91,7 @@ fn refusal(path: &Path, error: io::Error) -> Error {
 /// A part of the input `file`, or all of it, which was opened as `path`.
 pub(crate) fn opened(file: fs::File, path: &Path, window: Option<Window>, options: &Options) -> Result<Opened, Error> {
     match file.metadata() {
-        Ok(metadata) => described(file, &metadata, path, window, options),
+        Ok(metadata) => described(file, &metadata, path, window, Ending::Path, options),
         // Windows has none of pipes and devices such as NUL.
         Err(_) if cfg!(windows) => {
             options.meter.begin(path);
@@ -87,6 +107,7 @@ fn described(
     metadata: &fs::Metadata,
     path: &Path,
     window: Option<Window>,
+    ending: Ending,
     options: &Options,
 ) -> Result<Opened, Error> {
     options.meter.begin(path);
@@ -114,7 +135,7 @@ fn described(
         }
     }
     let part = part(path, window, len)?;
-    Ok(Opened::File(Box::new(File::new(path.into(), file, metadata, part, options))))
+    Ok(Opened::File(Box::new(File::new(path.into(), file, metadata, part, ending, options))))
 }
 
 /// The offset and length of a part, or of all, of an input of `len` bytes.

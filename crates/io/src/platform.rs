@@ -21,16 +21,34 @@ pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result
 pub(crate) fn open_at_once(path: &Path) -> io::Result<File> {
     #[cfg(unix)]
     {
-        use std::os::unix::fs::OpenOptionsExt;
-        let flags = rustix::fs::OFlags::NONBLOCK.bits() as i32;
-        match std::fs::OpenOptions::new().read(true).custom_flags(flags).open(path) {
-            // A regular file on which another process has a lease: it is given up only for those who wait.
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => File::open(path),
-            opened => opened,
-        }
+        open_with_flags(path, rustix::fs::OFlags::empty())
     }
     #[cfg(not(unix))]
     File::open(path)
+}
+
+/// Opens an entry of a directory as [`open_at_once`] does, unless it is a symbolic link.
+///
+/// Elsewhere than on Unix, a link that took the entry's place after it was listed is followed.
+pub(crate) fn open_entry(path: &Path) -> io::Result<File> {
+    #[cfg(unix)]
+    {
+        open_with_flags(path, rustix::fs::OFlags::NOFOLLOW)
+    }
+    #[cfg(not(unix))]
+    File::open(path)
+}
+
+#[cfg(unix)]
+fn open_with_flags(path: &Path, flags: rustix::fs::OFlags) -> io::Result<File> {
+    use rustix::fs::OFlags;
+    use std::os::unix::fs::OpenOptionsExt;
+    let open = |flags: OFlags| std::fs::OpenOptions::new().read(true).custom_flags(flags.bits() as i32).open(path);
+    match open(flags | OFlags::NONBLOCK) {
+        // A regular file on which another process has a lease: it is given up only for those who wait.
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => open(flags),
+        opened => opened,
+    }
 }
 
 /// Asks whether this process may read a file, without opening it; only Unix tells that.

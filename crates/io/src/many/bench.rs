@@ -157,8 +157,8 @@ impl<'a> Bench<'a> {
             if self.taken.is_empty() {
                 self.take(feed);
             }
-            let Some((ticket, job)) = self.taken.pop_front() else { return };
-            match begin(&job.job, &self.shared.options) {
+            let Some((ticket, mut job)) = self.taken.pop_front() else { return };
+            match begin(&mut job.job, &self.shared.options) {
                 Begun::Chain(file) => self.place(ticket, job, file),
                 Begun::Ended(outcome) => {
                     self.shared.deliver(ticket, Answer { job, outcome }, feed);

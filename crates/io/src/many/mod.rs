@@ -6,8 +6,8 @@ mod queue;
 
 pub use items::{Hashed, hash_items};
 
-use crate::jobs::{hash_file, hash_opened, open_job};
-use crate::open::{Opened, open_short};
+use crate::jobs::{Entry, hash_file, hash_opened, open_job};
+use crate::open::{Opened, open_entry, open_short};
 use crate::platform::is_too_many;
 use crate::{Error, File, Input, Job, Mode, Options, Roots, hash, is_url};
 use bench::{Bench, Shared};
@@ -21,8 +21,6 @@ use std::time::{Duration, Instant};
 
 /// Files of up to this many bytes are hashed by one thread each, several at a time.
 const SMALL: u64 = 1 << 20;
-/// Files of up to this many bytes are read in one go: every question to the system takes as long as hashing some of that.
-const SHORT: u64 = 32 << 10;
 /// Results that wait for those before them.
 const AHEAD: usize = 4096;
 /// Small files that a thread hashes before it hands over their results: a wake for each would cost as much as a file does.
@@ -39,7 +37,7 @@ pub fn hash_all<J: Iterator<Item = Job> + Send>(
 ) {
     let mut jobs = jobs.peekable();
     let Some(first) = jobs.next() else { return };
-    if jobs.peek().is_none() {
+    if jobs.peek().is_none() && first.entry == Entry::No {
         let begin = Instant::now();
         let result = hash(&first, options);
         let _ = each(&first, result, begin.elapsed());
@@ -107,20 +105,24 @@ enum Begun {
 }
 
 /// Opens a job; does it if it is small.
-fn begin(job: &Job, options: &Options) -> Begun {
+fn begin(job: &mut Job, options: &Options) -> Begun {
     let Input::Path(path) = &job.input else { return Begun::Ended(Outcome::ForAllThreads) };
     // Only regular files are opened here: a pipe may keep whoever opens it waiting, and the other files in the lanes with it.
     let mut short = None;
-    if !is_url(path) {
+    if !is_url(path) && job.entry == Entry::No {
         let Some(metadata) = fs::metadata(path).ok().filter(fs::Metadata::is_file) else {
             return Begun::Ended(Outcome::ForAllThreads);
         };
-        short = Some(metadata).filter(|metadata| metadata.len() <= SHORT && job.version.is_none());
+        short = Some(metadata).filter(|metadata| metadata.len() <= Job::SHORT && job.version.is_none());
     }
     let begin = Instant::now();
-    let opened = match short {
-        Some(metadata) => open_short(path, &metadata, job.window, options),
-        None => open_job(path, job, options),
+    let opened = match (job.entry, short) {
+        (Entry::No, Some(metadata)) => open_short(path, &metadata, job.window, options),
+        (Entry::No, None) => open_job(path, job, options),
+        (Entry::Wanted | Entry::Opened(_), _) => open_entry(path, options).map(|(opened, facts)| {
+            job.entry = Entry::Opened(facts);
+            opened
+        }),
     };
     let result = match opened {
         Ok(Opened::File(file)) if is_chain(&file, job) => return Begun::Chain(file),

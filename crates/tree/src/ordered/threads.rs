@@ -30,6 +30,8 @@ struct State<R> {
     ended: bool,
     /// Whether no further result is wanted.
     closed: bool,
+    /// How many workers wait for room: to wake nobody is a call of the system too.
+    idle: usize,
 }
 
 struct Shared<I, R> {
@@ -178,7 +180,14 @@ impl<I, R> Shared<I, R> {
     fn new(jobs: I, ahead: usize) -> Self {
         Shared {
             jobs: Mutex::new(Jobs { iterator: jobs, next: 0 }),
-            state: Mutex::new(State { waiting: BTreeMap::new(), taken: 0, count: None, ended: false, closed: false }),
+            state: Mutex::new(State {
+                waiting: BTreeMap::new(),
+                taken: 0,
+                count: None,
+                ended: false,
+                closed: false,
+                idle: 0,
+            }),
             room: Condvar::new(),
             news: Condvar::new(),
             ahead,
@@ -199,7 +208,7 @@ impl<J, I: Iterator<Item = J>, R> Shared<I, R> {
                     Err(TryLockError::WouldBlock) => return false,
                 },
             };
-            let state = lock(&self.state);
+            let mut state = lock(&self.state);
             if state.ended {
                 return true;
             }
@@ -209,7 +218,8 @@ impl<J, I: Iterator<Item = J>, R> Shared<I, R> {
             }
             let Wait::Room = patience else { return false };
             drop(jobs);
-            drop(wait(&self.room, state));
+            state.idle += 1;
+            wait(&self.room, state).idle -= 1;
         };
         for _ in 0..most.min(room) {
             let number = jobs.next;
@@ -286,8 +296,11 @@ impl<I, R, H: FnMut() -> bool> Iterator for Results<'_, I, R, H> {
         if outcome.is_err() {
             state.count = Some(state.taken);
         }
+        let idle = state.idle;
         drop(state);
-        shared.room.notify_one();
+        if idle > 0 {
+            shared.room.notify_one();
+        }
         outcome.map_or_else(|panic| resume_unwind(panic), Some)
     }
 }
