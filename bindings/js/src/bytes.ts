@@ -3,6 +3,9 @@ import { MksumError } from "./errors.js";
 /** Bytes in memory: a `Uint8Array` (which a `Buffer` is), another view, or a whole buffer. Shared memory is copied first. */
 export type Bytes = ArrayBufferView | ArrayBufferLike;
 
+/** A `Uint8Array` whose memory is not shared: `Uint8Array<ArrayBuffer>` since TypeScript 5.7, before which it has no parameter. */
+export type OwnBytes = ReturnType<typeof Uint8Array.of>;
+
 /**
  * Returns a view of the bytes, without copying.
  *

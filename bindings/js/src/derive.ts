@@ -1,5 +1,5 @@
 import { algorithm, type Algorithm, type HashName } from "./algorithms.js";
-import { type Bytes, bytesOf, integer, unexpected } from "./bytes.js";
+import { type Bytes, bytesOf, integer, type OwnBytes, unexpected } from "./bytes.js";
 import { INPUT, running } from "./engine.js";
 import { MksumError } from "./errors.js";
 import { createHmac, type Digest, digest, hmac } from "./hash.js";
@@ -80,7 +80,7 @@ export async function pbkdf2Of(
 /** The state of PBKDF2: a record for each block of each key. */
 class Derivation {
     private readonly algorithm: Algorithm;
-    private readonly records: Uint8Array<ArrayBuffer>;
+    private readonly records: OwnBytes;
     private readonly blocks: number;
 
     constructor(name: HashName, secrets: readonly Secret[], iterations: number, private readonly length: number) {

@@ -1,4 +1,4 @@
-import { kind } from "./bytes.js";
+import { kind, type OwnBytes } from "./bytes.js";
 import { MksumError } from "./errors.js";
 import { compile, compileSync } from "./source.js";
 
@@ -71,8 +71,8 @@ export class Engine {
     readonly exports: Exports;
     readonly module: WebAssembly.Module;
     /** Views of the input and the output of calls. Valid until memory grows: see {@link views}. */
-    input!: Uint8Array<ArrayBuffer>;
-    output!: Uint8Array<ArrayBuffer>;
+    input!: OwnBytes;
+    output!: OwnBytes;
 
     constructor(module: WebAssembly.Module) {
         this.module = module;

@@ -1,10 +1,10 @@
 import { type Algorithm, algorithm, type HashName } from "./algorithms.js";
-import { type Bytes, bytesOf } from "./bytes.js";
+import { type Bytes, bytesOf, type OwnBytes } from "./bytes.js";
 import { type Engine, INPUT, release, running, SHORT } from "./engine.js";
 import { MksumError } from "./errors.js";
 
 /** A digest, in a new array with its own buffer. */
-export type Digest = Uint8Array<ArrayBuffer>;
+export type Digest = OwnBytes;
 
 /**
  * Returns the digest of bytes.

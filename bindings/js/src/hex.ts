@@ -1,4 +1,4 @@
-import { type Bytes, bytesOf, unexpected } from "./bytes.js";
+import { type Bytes, bytesOf, type OwnBytes, unexpected } from "./bytes.js";
 import { MksumError } from "./errors.js";
 
 const DIGITS = /* @__PURE__ */ Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
@@ -15,7 +15,7 @@ export function toHex(bytes: Bytes): string {
  *
  * @throws {MksumError} `argument` if the text is not pairs of hex digits.
  */
-export function fromHex(text: string): Uint8Array<ArrayBuffer> {
+export function fromHex(text: string): OwnBytes {
     if (typeof text !== "string") throw unexpected("expected hex digits", text);
     if (!/^(?:[0-9a-fA-F]{2})*$/.test(text)) {
         const at = text.search(/[^0-9a-fA-F]/);

@@ -1,4 +1,4 @@
-import { type Bytes, bytesOf, isBytes, kind, unexpected } from "./bytes.js";
+import { type Bytes, bytesOf, isBytes, kind, type OwnBytes, unexpected } from "./bytes.js";
 import { MksumError } from "./errors.js";
 import type { Spec } from "./spec.js";
 
@@ -22,7 +22,7 @@ export interface Workers {
         wanted: readonly { readonly spec: Spec; readonly atMost: number }[],
         file: Blob,
         options: Options,
-    ): Promise<Uint8Array<ArrayBuffer>[]>;
+    ): Promise<OwnBytes[]>;
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { OwnBytes } from "./bytes.js";
 import { type Engine, INPUT, release, running } from "./engine.js";
 import { type ErrorCode, MksumError } from "./errors.js";
 
@@ -54,7 +55,7 @@ export function call<T>(engine: Engine, act: (exports: Engine["exports"]) => T):
  *
  * @throws {MksumError} With the engine's message.
  */
-export function answer(engine: Engine, act: (exports: Engine["exports"]) => number): Uint8Array<ArrayBuffer> {
+export function answer(engine: Engine, act: (exports: Engine["exports"]) => number): OwnBytes {
     const failed = call(engine, act);
     const { memory, answer_at, answer_len, answer_end } = engine.exports;
     const length = answer_len();
@@ -96,7 +97,7 @@ export function number(written: string | undefined, name: string): number {
 }
 
 /** Returns the `f64` numbers of an answer, in groups of `width`. */
-export function numbers(bytes: Uint8Array<ArrayBuffer>, width: number): number[][] {
+export function numbers(bytes: OwnBytes, width: number): number[][] {
     const all = Array.from(new Float64Array(bytes.buffer, bytes.byteOffset, bytes.length / 8));
     return Array.from({ length: all.length / width }, (_, at) => all.slice(width * at, width * (at + 1)));
 }

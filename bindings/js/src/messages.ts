@@ -1,3 +1,4 @@
+import type { OwnBytes } from "./bytes.js";
 // What a pool and its workers send to each other.
 import type { ErrorCode } from "./errors.js";
 import type { FileLike } from "./hash-files.js";
@@ -32,7 +33,7 @@ export interface Refused {
 
 /** The roots of a file as a message, one for each format, or why there are none. */
 export type RootsReply =
-    | { readonly len: number; readonly roots: readonly { readonly digest: Uint8Array<ArrayBuffer>; readonly text: string }[] }
+    | { readonly len: number; readonly roots: readonly { readonly digest: OwnBytes; readonly text: string }[] }
     | Refused;
 
 /** A worker's reply, or the bytes of a range that it has hashed so far. */

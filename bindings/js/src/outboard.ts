@@ -1,4 +1,4 @@
-import { type Bytes, bytesOf, integer } from "./bytes.js";
+import { type Bytes, bytesOf, integer, type OwnBytes } from "./bytes.js";
 import { blobOf, checked, type Options } from "./input.js";
 import { running } from "./engine.js";
 import { answer, number, numbers, text, withBlocks, write } from "./memory.js";
@@ -19,7 +19,7 @@ export interface Damage {
  *
  * @throws {MksumError} `format` if the format has no root for this length; `length` if there are too many digests.
  */
-export function keep(spec: Spec | string, atMost: number, input: Bytes): Uint8Array<ArrayBuffer> {
+export function keep(spec: Spec | string, atMost: number, input: Bytes): OwnBytes {
     const format = Spec.parse(spec);
     const unit = unitWithin(format, integer(atMost, "atMost", 1));
     const bytes = bytesOf(input);
@@ -36,7 +36,7 @@ export async function keepOf(
     atMost: number,
     file: Blob,
     options: Options = {},
-): Promise<Uint8Array<ArrayBuffer>> {
+): Promise<OwnBytes> {
     const format = Spec.parse(spec);
     const unit = unitWithin(format, integer(atMost, "atMost", 1));
     const len = blobOf(file).size;
@@ -51,7 +51,7 @@ function unitWithin(spec: Spec, atMost: number): number {
     return numbers(answer(engine, (exports) => exports.unit(named, atMost)), 1)[0]![0]!;
 }
 
-function kept(spec: Spec, len: number, unit: number, digests: Uint8Array): Uint8Array<ArrayBuffer> {
+function kept(spec: Spec, len: number, unit: number, digests: Uint8Array): OwnBytes {
     return withBlocks([digests], (engine, block) => {
         const named = write(engine, spec.text);
         return answer(engine, (exports) => exports.keep(named, len, unit, block));

@@ -1,3 +1,4 @@
+import type { OwnBytes } from "./bytes.js";
 import { INPUT, release, running } from "./engine.js";
 import { MksumError } from "./errors.js";
 import { answer, call, numbers, withBlocks, write } from "./memory.js";
@@ -35,7 +36,7 @@ export function cover(spec: Spec, len: number, atMost: number): Subtree[] {
 }
 
 /** Returns the digest of a subtree of a tree over `total` bytes, from the subtree's bytes. */
-function subtree(spec: Spec, total: number, node: Subtree, bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+function subtree(spec: Spec, total: number, node: Subtree, bytes: Uint8Array): OwnBytes {
     return withBlocks([bytes], (engine, block) => {
         const named = write(engine, spec.text);
         const { start, len, level } = node;
@@ -66,7 +67,7 @@ class Leaf {
     }
 
     /** Returns the digest, and ends the leaf. */
-    finish(): Uint8Array<ArrayBuffer> {
+    finish(): OwnBytes {
         return answer(running(), (exports) => exports.leaf_finish(this.leaf));
     }
 
@@ -79,11 +80,11 @@ class Leaf {
 /** Hashes pieces that follow one another in a tree over `total` bytes. Their bytes come in slices of any length. */
 export class Feed {
     /** The digests of the pieces, one after the other. */
-    readonly digests: Uint8Array<ArrayBuffer>;
+    readonly digests: OwnBytes;
     private index = 0;
     /** The number of bytes of the current piece so far; and they themselves, if they came in several slices. */
     private filled = 0;
-    private held: Uint8Array<ArrayBuffer> = new Uint8Array();
+    private held: OwnBytes = new Uint8Array();
     private leaf: Leaf | undefined;
 
     constructor(
@@ -146,7 +147,7 @@ export function join(spec: Spec, len: number, atMost: number, digests: Uint8Arra
 }
 
 /** Returns the digests of all pieces of bytes in memory, in order. */
-export function digestsIn(spec: Spec, atMost: number, bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+export function digestsIn(spec: Spec, atMost: number, bytes: Uint8Array): OwnBytes {
     const feed = new Feed(spec, bytes.length, cover(spec, bytes.length, atMost));
     try {
         feed.update(bytes);

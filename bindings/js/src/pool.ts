@@ -1,4 +1,4 @@
-import { integer } from "./bytes.js";
+import { integer, type OwnBytes } from "./bytes.js";
 import { compiled } from "./engine.js";
 import { MksumError } from "./errors.js";
 import { checkFile, type FileLike, type FileResult, type FileResults } from "./hash-files.js";
@@ -97,7 +97,7 @@ export class Pool {
     }
 
     /** @internal Returns the digests of all pieces of several trees over a file. */
-    async digestsOf(wanted: readonly Wanted[], file: Blob, options: Options): Promise<Uint8Array<ArrayBuffer>[]> {
+    async digestsOf(wanted: readonly Wanted[], file: Blob, options: Options): Promise<OwnBytes[]> {
         const { signal, progress } = checked(options);
         this.check();
         signal?.throwIfAborted();

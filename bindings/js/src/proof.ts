@@ -1,4 +1,4 @@
-import { type Bytes, bytesOf, integer, unexpected } from "./bytes.js";
+import { type Bytes, bytesOf, integer, type OwnBytes, unexpected } from "./bytes.js";
 import { abortable, blobOf, checked, type Options, read } from "./input.js";
 import { answer, number, text, withBlocks, write } from "./memory.js";
 import { cover, digestsIn, pieceFor, type Subtree } from "./pieces.js";
@@ -41,7 +41,7 @@ function proof(
     held: readonly [Uint8Array, Uint8Array],
     start: number,
     end: number,
-): Uint8Array<ArrayBuffer> {
+): OwnBytes {
     return withBlocks([digests, ...held], (engine, block, head, tail) => {
         const named = write(engine, spec.text);
         return answer(engine, (exports) => exports.prove(named, len, atMost, block, first.start, head, last.start, tail, start, end));
@@ -134,7 +134,7 @@ export class Proof {
     }
 
     /** Returns the encoded proof. */
-    toBytes(): Uint8Array<ArrayBuffer> {
+    toBytes(): OwnBytes {
         return new Uint8Array(this.bytes);
     }
 

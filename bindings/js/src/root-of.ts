@@ -1,4 +1,4 @@
-import { type Bytes, bytesOf } from "./bytes.js";
+import { type Bytes, bytesOf, type OwnBytes } from "./bytes.js";
 import { INPUT, running } from "./engine.js";
 import { MksumError } from "./errors.js";
 import { Frontier } from "./frontier.js";
@@ -81,7 +81,7 @@ export async function digestsOf(
     len: number,
     source: Blob | Uint8Array,
     options: Options,
-): Promise<Uint8Array<ArrayBuffer>[]> {
+): Promise<OwnBytes[]> {
     const found = lengthOf(source);
     if (found !== len) throw new MksumError("source", `the source: expected ${len} bytes, found ${found}`);
     if (options.pool && source instanceof Blob) return options.pool.digestsOf(wanted, source, options);
@@ -93,7 +93,7 @@ export async function feedAll(
     feeds: readonly Feed[],
     source: Blob | Uint8Array,
     options: Options,
-): Promise<Uint8Array<ArrayBuffer>[]> {
+): Promise<OwnBytes[]> {
     const slice = Math.min(Math.max(...feeds.map((feed) => feed.slice)), SLICE);
     try {
         for await (const bytes of slices(source, options, slice)) for (const feed of feeds) feed.update(bytes);

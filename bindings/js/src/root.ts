@@ -1,3 +1,4 @@
+import type { OwnBytes } from "./bytes.js";
 import { text } from "./memory.js";
 import type { Spec } from "./spec.js";
 
@@ -7,12 +8,12 @@ export class Root {
     /** The input's length, in bytes. */
     readonly len: number;
     /** The digest: `spec.size` bytes. */
-    readonly digest: Uint8Array<ArrayBuffer>;
+    readonly digest: OwnBytes;
     /** The root as the format's tools print it: lowercase hex, or S3's text. */
     readonly text: string;
 
     /** @internal */
-    constructor(spec: Spec, len: number, digest: Uint8Array<ArrayBuffer>, text: string) {
+    constructor(spec: Spec, len: number, digest: OwnBytes, text: string) {
         this.spec = spec;
         this.len = len;
         this.digest = digest;
@@ -25,6 +26,6 @@ export class Root {
 }
 
 /** Decodes the engine's answer: the digest, then the text. */
-export function decoded(spec: Spec, len: number, answer: Uint8Array<ArrayBuffer>): Root {
+export function decoded(spec: Spec, len: number, answer: OwnBytes): Root {
     return new Root(spec, len, answer.slice(0, spec.size), text(answer.subarray(spec.size)));
 }

@@ -1,3 +1,4 @@
+import type { OwnBytes } from "./bytes.js";
 import { MksumError } from "./errors.js";
 import { hasSimd } from "./probe.js";
 import { encoded } from "./simd.js";
@@ -19,7 +20,7 @@ const CHARACTERS = /* @__PURE__ */ Array.from({ length: 93 }, (_, at) => 32 + at
 );
 
 /** Decodes an inlined module: see `encode` in `scripts/build.js`. */
-function decoded(text: string): Uint8Array<ArrayBuffer> {
+function decoded(text: string): OwnBytes {
     const codes = new TextEncoder().encode(text);
     const head = 2 * CHARACTERS.length;
     const often = Array.from(CHARACTERS, (_, at) => parseInt(text.slice(2 * at, 2 * at + 2), 16));

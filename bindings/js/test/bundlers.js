@@ -1,6 +1,7 @@
 // Bundles a program with each bundler in its default settings, for the tests in a browser.
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { execFileSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import nodeResolve from "@rollup/plugin-node-resolve";
 import { build as esbuild } from "esbuild";
 import { rollup } from "@rollup/wasm-node";
@@ -68,13 +69,32 @@ const BUNDLERS = {
     },
 };
 
-/** Bundles all programs in a project with the package. Returns the folders of the pages, by their names. */
-export async function bundles(project) {
+/** Parcel, which names the files itself and writes the page too. Without a setting it knows only the main entry. */
+function parcel(program) {
+    return (entry, folder) => {
+        const settings = join(entry, "../package.json");
+        const own = JSON.parse(readFileSync(settings, "utf8"));
+        own["@parcel/resolver-default"] = { packageExports: !entry.endsWith("inlined.js") };
+        writeFileSync(settings, JSON.stringify(own));
+        const page = join(entry, "../parcel.html");
+        writeFileSync(page, asModule(basename(entry)));
+        const flags = ["--dist-dir", folder, "--public-url", "./", "--no-cache", "--log-level", "error"];
+        execFileSync(program, ["build", page, ...flags], { cwd: join(entry, ".."), stdio: ["ignore", "inherit", "inherit"] });
+        return readFileSync(join(folder, "parcel.html"), "utf8");
+    };
+}
+
+/**
+ * Bundles all programs in a project with the package, for which `others` installs programs. Returns the folders of the pages, by their
+ * names.
+ */
+export async function bundles(project, others) {
     const pages = new Map();
-    for (const [bundler, bundle] of Object.entries(BUNDLERS)) {
+    const bundlers = { ...BUNDLERS, parcel: parcel(join(others("parcel@2.16.4"), "parcel")) };
+    for (const [bundler, bundle] of Object.entries(bundlers)) {
         for (const [program, text] of Object.entries(PROGRAMS)) {
             // Only these copy the file that `mksum/fetch` fetches.
-            if (program === (["webpack", "vite"].includes(bundler) ? "given" : "fetched")) continue;
+            if (program === (["parcel", "webpack", "vite"].includes(bundler) ? "given" : "fetched")) continue;
             const entry = join(project, `${program}.js`);
             const name = `${bundler}-${program}`.replaceAll(/\W+/g, "-");
             const folder = join(project, "bundles", name);

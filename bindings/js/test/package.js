@@ -1,6 +1,6 @@
 // package.js [PART…]: tests the package as users install it: packed, in an empty project, in Node, with bundlers, and in a plain
-// page. PART is `lint`, `sizes`, `node`, `elsewhere` or `chromium`; without one, all parts run.
-import { execFileSync } from "node:child_process";
+// page. PART is `lint`, `sizes`, `node`, `elsewhere`, `types`, `workerd`, `server` or `chromium`; without one, all parts run.
+import { execFileSync, spawn } from "node:child_process";
 import { copyFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
+import { build as esbuild } from "esbuild";
 import { build } from "vite";
 import { bundles } from "./bundlers.js";
 import { REFERENCE } from "./reference.js";
@@ -177,7 +178,7 @@ async function inChromium() {
         postMessage(toHex(sha256(new TextEncoder().encode("abc"))));
     `);
     const folders = { package: join(project, "node_modules/mksum/dist"), vite: join(project, "vite"), plain, workspace, bundles: join(project, "bundles") };
-    const bundled = await bundles(project);
+    const bundled = await bundles(project, others);
     const server = await serve(folders);
     const flags = [
         "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -207,16 +208,97 @@ async function inChromium() {
     }
 }
 
-/** Tests other engines. They are not dependencies, because npm locks packages for all systems, and Deno is not available for all. */
+/**
+ * Installs packages beside the project and returns the folder of their programs. They are not dependencies, because npm locks packages
+ * for all systems, and not all of these have all systems.
+ */
+function others(...packages) {
+    const folder = mkdtempSync(join(project, "others-"));
+    const flags = ["--silent", "--no-save", "--no-audit", "--no-fund", "--prefix", folder];
+    execFileSync("npm", ["install", ...flags, ...packages], { stdio: ["ignore", "ignore", "inherit"] });
+    return join(folder, "node_modules/.bin");
+}
+
+/** Tests other engines. */
 function elsewhere() {
-    const engines = mkdtempSync(join(project, "engines-"));
-    const flags = ["--silent", "--no-save", "--no-audit", "--no-fund", "--prefix", engines];
-    execFileSync("npm", ["install", ...flags, "deno@2.9.6", "bun@1.4.5"], { stdio: ["ignore", "ignore", "inherit"] });
+    const programs = others("deno@2.9.6", "bun@1.4.5");
     copyFileSync(join(root, "test/smoke.js"), join(project, "smoke.js"));
     for (const [name, ...rest] of [["node"], ["deno", "run", "--allow-read"], ["bun", "run"]]) {
-        const program = name === "node" ? process.execPath : join(engines, "node_modules/.bin", name);
+        const program = name === "node" ? process.execPath : join(programs, name);
         const printed = execFileSync(program, [...rest, "smoke.js"], { cwd: project, encoding: "utf8" });
         check(`${name}, smoke`, printed.trim(), "passed");
+    }
+}
+
+/** Compiles a program with the oldest TypeScript that the package supports. */
+function types() {
+    const tsc = join(others("typescript@5.0.4"), "tsc");
+    copyFileSync(join(root, "test/types.ts"), join(project, "types.ts"));
+    const flags = ["--strict", "--noEmit", "--target", "es2022", "--lib", "es2022,dom,dom.iterable"];
+    for (const kind of [["--module", "nodenext"], ["--module", "esnext", "--moduleResolution", "bundler"]]) {
+        try {
+            execFileSync(tsc, [...flags, ...kind, "types.ts"], { cwd: project, encoding: "utf8" });
+        } catch (error) {
+            throw new Error(`TypeScript 5.0, ${kind.join(" ")}:\n${error.stdout}`, { cause: error });
+        }
+        console.log(`ok: TypeScript 5.0, ${kind.at(-1)}`);
+    }
+}
+
+/** Runs the package in workerd, Cloudflare's runtime, which compiles no WebAssembly at run time. */
+async function inWorkerd() {
+    const program = join(others("workerd@1.20261117.1"), "workerd");
+    const folder = mkdtempSync(join(project, "workerd-"));
+    writeFileSync(join(project, "workerd.js"), `
+        import module from "mksum/simd.wasm";
+        import { load, rootOf, sha256, toHex } from "mksum/fetch";
+        export default {
+            async fetch(request) {
+                await load(module);
+                const bytes = new Uint8Array(await request.arrayBuffer());
+                return new Response([toHex(sha256(bytes)), (await rootOf("sha256", new Blob([bytes]))).text].join());
+            },
+        };
+    `);
+    await esbuild({
+        entryPoints: [join(project, "workerd.js")], bundle: true, format: "esm", outdir: folder, conditions: ["workerd"], logLevel: "silent",
+        loader: { ".wasm": "copy" }, assetNames: "[name]", external: ["node:*"],
+    });
+    writeFileSync(join(folder, "config.capnp"), `
+        using Workerd = import "/workerd/workerd.capnp";
+        const config :Workerd.Config = (
+            services = [(name = "main", worker = (
+                modules = [(name = "workerd.js", esModule = embed "workerd.js"), (name = "./simd.wasm", wasm = embed "simd.wasm")],
+                compatibilityDate = "2026-01-01",
+            ))],
+            sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")],
+        );
+    `);
+    const child = spawn(program, ["serve", "config.capnp", "--control-fd=3"], { cwd: folder, stdio: ["ignore", "inherit", "inherit", "pipe"] });
+    try {
+        const port = await new Promise((resolve, reject) => {
+            child.on("exit", (code) => reject(new Error(`workerd ended with ${code}`)));
+            child.stdio[3].on("data", (line) => {
+                const { event, port } = JSON.parse(String(line).split("\n")[0]);
+                if (event === "listen") resolve(port);
+            });
+        });
+        const response = await fetch(`http://127.0.0.1:${port}/`, { method: "POST", body: "abc" });
+        check("workerd", await response.text(), `${ABC},${ABC}`);
+    } finally {
+        child.kill();
+    }
+}
+
+/** Bundles a page for a server that renders it, and renders it in Node. */
+async function onServer() {
+    const entry = join(project, "server.js");
+    writeFileSync(entry, 'import { sha256, toHex } from "mksum"; export const render = () => `<p>${toHex(sha256(new TextEncoder().encode("abc")))}</p>`;');
+    for (const noExternal of [false, true]) {
+        const outDir = join(project, `server-${noExternal}`);
+        await build({ root: project, configFile: false, logLevel: "error", ssr: { noExternal: noExternal || undefined }, build: { ssr: entry, outDir } });
+        const printed = node(`import { render } from ${JSON.stringify(join(outDir, "server.js"))}; console.log(render())`);
+        check(`rendered on a server, mksum ${noExternal ? "bundled" : "imported"}`, printed, `<p>${ABC}</p>`);
     }
 }
 
@@ -227,6 +309,9 @@ try {
         sizes: () => checkSizes(project, readFileSync(join(root, "README.md"), "utf8")),
         node: inNode,
         elsewhere,
+        types,
+        workerd: inWorkerd,
+        server: onServer,
         chromium: inChromium,
     };
     for (const part of process.argv.length > 2 ? process.argv.slice(2) : Object.keys(parts)) await parts[part]();
