@@ -58,7 +58,7 @@ function wipe(engine: Engine, len: number): void {
 /**
  * Hashes a message slice by slice. All hashers share one memory, in which each takes a few hundred bytes.
  *
- * A hasher ends with {@link Hasher.digest} or {@link Hasher.free}, or when it is garbage-collected.
+ * A hasher ends with {@link Hasher.digest} or {@link Hasher.free}, or when it is garbage-collected, once another one was created.
  */
 export class Hasher {
     /** The name of the hash. */
@@ -77,7 +77,8 @@ export class Hasher {
         this.size = algorithm.size;
         this.blockSize = algorithm.block;
         this.state = state;
-        finalizer().register(this, state, this);
+        if (youngest) finalizer().register(youngest, youngest.state, youngest);
+        youngest = this;
     }
 
     /**
@@ -143,10 +144,17 @@ export class Hasher {
     private end(): number {
         const state = this.alive();
         this.state = -1;
-        finalizer().unregister(this);
+        if (youngest === this) youngest = undefined;
+        else finalizer().unregister(this);
         return state;
     }
 }
+
+/**
+ * The hasher that was created last. It is registered when the next one is created: most have ended by then, and to register takes
+ * longer than to hash a short message.
+ */
+let youngest: Hasher | undefined;
 
 /** Frees the states of hashers that are collected before their end. */
 let registry: FinalizationRegistry<number> | undefined;
