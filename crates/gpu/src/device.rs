@@ -43,6 +43,8 @@ pub struct Info {
     pub(crate) lanes: Lanes,
     /// The largest number of work-items in the second dimension.
     pub(crate) rows: usize,
+    /// The compute capability of a CUDA device, ten times: 90 is 9.0.
+    pub(crate) architecture: Option<u32>,
     pub(crate) id: Id,
     pub(crate) card: Card,
 }
@@ -61,9 +63,9 @@ pub enum Interface {
 pub(crate) enum Id {
     /// OpenCL's.
     OpenCl(opencl::Id),
-    /// CUDA's, with its compute capability, ten times.
+    /// CUDA's.
     #[cfg(feature = "cuda")]
-    Cuda(cuda::Id, u32),
+    Cuda(cuda::Id),
 }
 
 impl Id {
@@ -72,7 +74,7 @@ impl Id {
         Ok(match self {
             Id::OpenCl(id) => Arc::new(OpenCl::open(id)?),
             #[cfg(feature = "cuda")]
-            Id::Cuda(id, _) => Arc::new(cuda::Cuda::open(id)?),
+            Id::Cuda(id) => Arc::new(cuda::Cuda::open(id)?),
         })
     }
 }
@@ -163,6 +165,7 @@ impl Info {
             spirv: id.text(device::CL_DEVICE_IL_VERSION).contains("SPIR-V"),
             lanes,
             rows: usize::MAX,
+            architecture: None,
             card: card(id),
             id: Id::OpenCl(id),
         })
@@ -195,7 +198,8 @@ impl Info {
             lanes: Lanes(1),
             rows: id.number(attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y)? as usize,
             card: Card { uuid: id.uuid(), pci },
-            id: Id::Cuda(id, architecture),
+            architecture: Some(architecture),
+            id: Id::Cuda(id),
         })
     }
 }

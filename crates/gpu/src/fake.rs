@@ -28,6 +28,7 @@ pub fn info(lanes: Lanes) -> Info {
         spirv: false,
         lanes,
         rows: 65_535,
+        architecture: None,
         id: Id::OpenCl(opencl::Id::none()),
         card: Card::default(),
     }

@@ -2,7 +2,6 @@
 
 use crate::cache::{Cache, Cached};
 use crate::call::{Calls, Code, Context, Kernel, Program, Queue};
-use crate::device::Id;
 use crate::source::{self, Kind, Language};
 use crate::subtrees::Worker;
 use crate::{Error, Info, Interface, Lanes, LaunchShape};
@@ -212,31 +211,19 @@ impl Device {
 
     /// Returns the program for the device's architecture, if it is a CUDA device and there is a directory of them.
     fn cubin(&self, hash: Hash, kind: Kind) -> Result<Option<Vec<u8>>, Error> {
-        match (&self.options.cubins, self.info.id) {
-            #[cfg(feature = "cuda")]
-            (Some(folder), Id::Cuda(_, architecture)) => {
-                let target = format!("sm_{architecture}.cubin");
-                let make = format!("make cubins ARCHITECTURES={architecture}");
-                prebuilt(&folder.join(source::file_name(hash, kind, &target)), &make).map(Some)
-            }
-            _ => Ok(None),
-        }
+        let (Some(folder), Some(architecture)) = (&self.options.cubins, self.info.architecture) else {
+            return Ok(None);
+        };
+        let target = format!("sm_{architecture}.cubin");
+        let make = format!("make cubins ARCHITECTURES={architecture}");
+        prebuilt(&folder.join(source::file_name(hash, kind, &target)), &make).map(Some)
     }
 
     /// Returns the cache key of a program. All CUDA devices of an architecture have the same programs.
     fn program_key(&self, more: &[&[u8]]) -> Vec<Vec<u8>> {
-        match self.info.id {
-            #[cfg(feature = "cuda")]
-            Id::Cuda(_, architecture) => {
-                let architecture = architecture.to_string();
-                [&[b"program".as_slice(), b"CUDA", architecture.as_bytes()], more]
-                    .concat()
-                    .iter()
-                    .map(|part| part.to_vec())
-                    .collect()
-            }
-            _ => self.key("program", more),
-        }
+        let Some(architecture) = self.info.architecture else { return self.key("program", more) };
+        let target = format!("sm_{architecture}");
+        [&[b"program", target.as_bytes()], more].concat().into_iter().map(Vec::from).collect()
     }
 
     /// Returns the cache key of a kind of result: everything that it depends on.
