@@ -108,7 +108,7 @@ gpu() {
     done
     cuda
     build
-    scripts/gpu.py "$target/release/mksum" "$target/opencl"
+    scripts/gpu.py "$target/release/mksum" "$target/opencl" "$target/cuda-emulator"
 }
 
 # CUDA without a GPU: the programs compiled for three architectures, and run in several shapes by an emulator.

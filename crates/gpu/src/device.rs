@@ -271,7 +271,10 @@ fn of_cuda() -> Result<Vec<Info>, Error> {
 pub fn find(wanted: &str) -> Result<Info, Error> {
     let lower = wanted.to_lowercase();
     let (devices, text) = match lower.split_once(':').unwrap_or((&lower, "0")) {
-        ("cuda", text) => (numbered(of_cuda()?), text),
+        ("cuda", text) => match numbered(of_cuda()?) {
+            devices if devices.is_empty() => return Err(Error::NoCuda("there is no driver, or no device".into())),
+            devices => (devices, text),
+        },
         ("opencl", text) => (of_opencl()?, text),
         _ => (list()?, lower.as_str()),
     };

@@ -9,7 +9,7 @@ use std::fmt;
 pub enum Error {
     /// OpenCL's loader is not installed; why it could not be loaded.
     NoRuntime(String),
-    /// OpenCL is installed, but has no device.
+    /// OpenCL is installed, but has no device, and neither has CUDA.
     NoDevices,
     /// No device has this index or name.
     NoSuchDevice {
@@ -66,7 +66,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::NoRuntime(reason) => write!(f, "OpenCL is not installed ({reason}): {INSTALL}"),
-            Error::NoDevices => write!(f, "OpenCL has no device: {INSTALL}"),
+            Error::NoDevices => write!(f, "OpenCL and CUDA have no device: {INSTALL}"),
             Error::NoSuchDevice { wanted, known } if known.is_empty() => {
                 write!(f, "no device '{wanted}': there is none; {INSTALL}")
             }

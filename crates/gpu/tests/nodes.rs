@@ -83,6 +83,24 @@ fn a_million_leaves_give_the_published_nodes_and_four_million_those_of_the_cpu()
     assert!(merklized(&device, Hash::Blake3, &leaves) == slow);
 }
 
+/// Minutes on a CPU: `lab/gpu/run.sh` runs it on a GPU.
+#[test]
+#[ignore = "minutes on a CPU: lab/gpu/run.sh runs it on a GPU"]
+fn every_hash_up_to_2_22() {
+    let device = device(Options::default());
+    let random = bytes(64 << 22);
+    let threads = thread::available_parallelism().map_or(1, |threads| threads.get());
+    for &hash in NodeTree::HASHES {
+        for levels in 1..=22 {
+            let leaves = &random[..hash.size() << levels];
+            let mut slow = vec![0x5a; leaves.len()];
+            CpuLanes { threads }.merklize(hash, leaves, &mut slow).unwrap();
+            // Not `assert_eq`, which would print megabytes.
+            assert!(merklized(&device, hash, leaves) == slow, "{} over 2^{levels}", hash.name());
+        }
+    }
+}
+
 #[test]
 fn two_trees_at_once() {
     let device = device(Options::default());
