@@ -57,7 +57,7 @@ class Nvrtc:
 
     def compile(self, path, architecture, what):
         """Returns the PTX or the CUBIN of a source file, whose options lie beside it."""
-        options = path.with_suffix(".options").read_text().split() + [f"--gpu-architecture={architecture}"]
+        options = [*path.with_suffix(".options").read_text().split(), f"--gpu-architecture={architecture}"]
         program = ctypes.c_void_p()
         self.call("nvrtcCreateProgram", ctypes.byref(program), path.read_bytes(), path.name.encode(), 0, None, None)
         given = (ctypes.c_char_p * len(options))(*(option.encode() for option in options))
@@ -102,7 +102,8 @@ def check(sources, write):
             for name, registers, stack, spills in kernels:
                 found[program, name, architecture] = registers
                 if stack or spills:
-                    errors.append(f"{program}, {name}, sm_{architecture}: {stack} bytes of stack, {spills} bytes spilled; expected none")
+                    what = f"{stack} bytes of stack, {spills} bytes spilled; expected none"
+                    errors.append(f"{program}, {name}, sm_{architecture}: {what}")
     rows = sorted({key[:2] for key in found})
     heads = ["program", "kernel", *(f"sm_{architecture}" for architecture in ARCHITECTURES)]
     lines = ["\t".join([*row, *(str(found[(*row, architecture)]) for architecture in ARCHITECTURES)]) for row in rows]
@@ -112,7 +113,8 @@ def check(sources, write):
     limits = {}
     for line in TABLE.read_text().splitlines()[1:]:
         program, name, *numbers = line.split("\t")
-        limits |= {(program, name, architecture): int(number) for architecture, number in zip(ARCHITECTURES, numbers, strict=True)}
+        for architecture, number in zip(ARCHITECTURES, numbers, strict=True):
+            limits[program, name, architecture] = int(number)
     for key in sorted(found.keys() | limits.keys()):
         program, name, architecture = key
         limit, registers = limits.get(key), found.get(key)
@@ -120,7 +122,8 @@ def check(sources, write):
             errors.append(f"{program}, {name}, sm_{architecture}: {'not in' if limit is None else 'only in'} {TABLE}")
         elif registers > limit:
             errors.append(f"{program}, {name}, sm_{architecture}: {registers} registers; expected at most {limit}")
-    print("\n".join(errors) or f"{len(paths)} CUDA programs for {len(ARCHITECTURES)} architectures: no spills, registers within limits")
+    passed = f"{len(paths)} CUDA programs for {len(ARCHITECTURES)} architectures: no spills, registers within limits"
+    print("\n".join(errors) or passed)
     sys.exit(bool(errors))
 
 
