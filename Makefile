@@ -1,7 +1,7 @@
 # Two commands do everything: `make demo FILE=path` and `make test`. Each installs what it needs first.
 FILE ?= target/demo/random.bin
 
-.PHONY: demo test build install install-c spirv python-docs lint fuzz lab lab-js lab-js-figures languages site site-serve
+.PHONY: demo test build install install-c spirv cubins lab-gpu python-docs lint fuzz lab lab-js lab-js-figures languages site site-serve
 
 # Builds the tool and hashes a real file beside the tools people use today, with both speeds.
 demo:
@@ -31,6 +31,17 @@ install-c:
 # Every program for OpenCL devices as SPIR-V: MKSUM_SPIRV=target/spirv has mksum --device take them from there.
 spirv:
 	@scripts/spirv.sh target/spirv
+
+# Every program for CUDA devices: MKSUM_CUBINS=target/cubins has mksum --device take them from there. ARCHITECTURES="90 100" chooses
+# compute capabilities, ten times.
+cubins:
+	@scripts/need.sh rust cuda
+	@cargo run --quiet --package mksum-gpu --example sources target/cubins/sources cuda
+	@scripts/cuda.py cubins target/cubins/sources target/cubins $(or $(ARCHITECTURES),75 80 86 89 90 100 120)
+
+# Tests and measures node trees on this machine's NVIDIA GPU; it fails if there is none.
+lab-gpu:
+	@lab/gpu/run.sh
 
 # Pages of the Python package's API below target/python/docs, from its docstrings and types.
 python-docs:

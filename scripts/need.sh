@@ -82,6 +82,18 @@ packages() {
     printf '%s\n' "$*" > "$venv/installed"
 }
 
+# required NAME FILE: installs the packages of a file of requirements with pip, in target/NAME.
+required() {
+    local venv=${CARGO_TARGET_DIR:-$PWD/target}/$1 wanted
+    wanted=$(dirname "$0")/../$2
+    cmp -s "$wanted" "$venv/installed" && return
+    say "installing the packages of $2 with pip"
+    "$0" python
+    python3 -m venv --clear "$venv" >&2
+    "$venv/bin/pip" install --quiet --disable-pip-version-check --requirement "$wanted" >&2
+    cp "$wanted" "$venv/installed"
+}
+
 # locked FOLDER: installs the packages that the lock file of a folder names.
 locked() {
     local folder
@@ -122,25 +134,15 @@ versitygw() {
     ln -sf "versitygw-$1" "$folder/versitygw"
 }
 
-# Installs what bindings/python/test.sh needs, pinned there, in target/python/venv.
-python_package() {
-    local venv=${CARGO_TARGET_DIR:-$PWD/target}/python/venv
-    local wanted
-    wanted=$(dirname "$0")/../bindings/python/requirements.txt
-    cmp -s "$wanted" "$venv/installed" && return
-    say "installing the packages of bindings/python/requirements.txt with pip"
-    "$0" python
-    python3 -m venv --clear "$venv" >&2
-    "$venv/bin/pip" install --quiet --disable-pip-version-check --requirement "$wanted" >&2
-    cp "$wanted" "$venv/installed"
-}
-
 for thing in "$@"; do
     case $thing in
         rust) rust ;;
         cc) apt cc build-essential ;;
         python) apt python3 python3-venv && { python3 -c 'import ensurepip' 2>/dev/null || apt /nonexistent python3-venv; } ;;
-        python-package) python_package ;;
+        # What bindings/python/test.sh needs.
+        python-package) required python/venv bindings/python/requirements.txt ;;
+        # CUDA's compilers and headers, which need no GPU.
+        cuda) required cuda crates/gpu/requirements.txt ;;
         openssl) apt openssl openssl ;;
         hashdeep) apt hashdeep hashdeep ;;
         rhash) apt rhash rhash ;;

@@ -82,10 +82,12 @@ cluster() {
     "$target/cluster/bin/python" scripts/cluster.py "$target/release/mksum" --versitygw "$target/stores/versitygw"
 }
 
-# Trees on OpenCL devices: each runtime for CPUs alone, then with a gigabyte of memory, then no device at all.
+# Trees on OpenCL devices: each runtime for CPUs alone, then with a gigabyte of memory, then in the shapes of GPUs; on CUDA without a
+# GPU; then no device at all.
 gpu() {
-    scripts/need.sh pocl intel-opencl python
+    scripts/need.sh pocl intel-opencl python cuda
     cargo clippy --package mksum-gpu --all-targets --features devices --quiet -- -D warnings
+    cargo clippy --package mksum-gpu --all-targets --no-default-features --features devices --quiet -- -D warnings
     # Of two hashes, at every width: whichever this CPU has.
     scripts/spirv.sh "$target/spirv-test" 'blake3-*' 'sha256-*'
     export MKSUM_TEST_SPIRV=$target/spirv-test
@@ -97,8 +99,33 @@ gpu() {
     done
     OCL_ICD_VENDORS="$target/opencl/pocl" POCL_MEMORY_LIMIT=1 MKSUM_TEST_DEVICE=0 \
         cargo test --package mksum-gpu --features devices --quiet million
+    # Groups with barriers, one lane a work-item, with and without memory of the device's own.
+    local shape
+    for shape in 64,256,4,1,1 32,32,20,1,0; do
+        echo "--- pocl as a GPU: $shape"
+        OCL_ICD_VENDORS="$target/opencl/pocl" MKSUM_TEST_DEVICE=0 MKSUM_TEST_SHAPE=$shape \
+            cargo test --package mksum-gpu --features devices --quiet --test nodes --test subtrees
+    done
+    cuda
     build
-    scripts/gpu.py "$target/release/mksum" "$target/opencl"
+    scripts/gpu.py "$target/release/mksum" "$target/opencl" "$target/cuda-emulator"
+}
+
+# CUDA without a GPU: the programs compiled for three architectures, and run in several shapes by an emulator.
+cuda() {
+    local sources=$target/cuda-sources emulator=$target/cuda-emulator shape
+    cargo run --quiet --package mksum-gpu --example sources "$sources" cuda
+    python3 scripts/cuda.py check "$sources"
+    python3 scripts/cuda.py emulator "$emulator"
+    # The emulator's programs are not a GPU's: they have a cache of their own.
+    local run=(env "LD_LIBRARY_PATH=$emulator" "XDG_CACHE_HOME=$target/cuda-cache" MKSUM_TEST_DEVICE=cuda
+        cargo test --package mksum-gpu --features devices --quiet)
+    for shape in 64,128,4,1,1 256,256,20,1,0 1,4,2,1,0; do
+        echo "--- emulated CUDA: $shape"
+        MKSUM_TEST_SHAPE=$shape "${run[@]}" --test nodes --test subtrees
+    done
+    echo "--- emulated CUDA, newer than its compiler"
+    MKSUM_TEST_SHAPE=64,128,4,1,1 MKSUM_EMULATED_ARCHITECTURE=121 "${run[@]}" --test nodes vectors
 }
 
 # libmksum as C and C++ programs use it: installed, found by pkg-config, static and shared, under sanitizers and Valgrind.

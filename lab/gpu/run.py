@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures node trees on the CPU and on every OpenCL device: kernels, transfers, total, beside published figures.
+"""Measures node trees on the CPU and on every device: kernels, transfers, total, beside published figures.
 
     run.py MKSUM [--hash HASH …] [--device DEVICE …] [--runs N] [--write]
 

@@ -60,7 +60,7 @@ size_t mksum_digest_size(const char *hash);
 mksum_status mksum_merklize(const char *hash, const uint8_t *leaves, size_t leaves_len, uint8_t *nodes,
                             size_t nodes_len);
 
-/* As mksum_merklize, on a device: "cpu" or NULL; the number or part of the name of an OpenCL device listed by
+/* As mksum_merklize, on a device: "cpu" or NULL; the number or part of the name of a device listed by
  * `mksum devices`; or "auto", the first GPU, else the CPU. If the device chosen by "auto" fails, the CPU takes over.
  * `threads` is the number of CPU threads, 0 for one a core; other devices ignore it. */
 mksum_status mksum_merklize_on(const char *device, unsigned threads, const char *hash, const uint8_t *leaves,

@@ -1,4 +1,4 @@
-//! `mksum devices`: what hashes here, the CPU and OpenCL's devices.
+//! `mksum devices`: what hashes here, the CPU and the devices of OpenCL and CUDA.
 
 use mksum::Hash;
 use mksum::formats::FAMILIES;
@@ -24,13 +24,13 @@ pub fn list() -> Result<String, String> {
             text += &format!("     {:<10}  {lanes:>2} lane{plural}  {}\n", hash.name(), kernel.name);
         }
     }
-    text += &opencl();
+    text += &gpu();
     Ok(text)
 }
 
-/// The OpenCL devices, each with the number that `--device` takes; or why there is none.
+/// The devices of OpenCL and CUDA, each with the number that `--device` takes; or why there is none.
 #[cfg(feature = "gpu")]
-fn opencl() -> String {
+fn gpu() -> String {
     let devices = match mksum_gpu::list() {
         Ok(devices) if devices.is_empty() => Err(mksum_gpu::Error::NoDevices),
         devices => devices,
@@ -55,6 +55,6 @@ fn opencl() -> String {
 
 /// This build knows no devices.
 #[cfg(not(feature = "gpu"))]
-fn opencl() -> String {
-    "gpu  this mksum was built without OpenCL\n".into()
+fn gpu() -> String {
+    "gpu  this mksum was built without OpenCL and CUDA\n".into()
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// `auto` is a GPU where there is one, and the CPU does the work that it fails at.
 ///
 /// # Errors
-/// If there is no such device, or OpenCL is not installed.
+/// If there is no such device, or no driver is installed.
 #[cfg(feature = "gpu")]
 pub fn open(wanted: &str, console: &Arc<Console>) -> Result<Option<Arc<mksum_gpu::Device>>, String> {
     use mksum_gpu::{Options, choose};
@@ -17,8 +17,9 @@ pub fn open(wanted: &str, console: &Arc<Console>) -> Result<Option<Arc<mksum_gpu
         let console = console.clone();
         Arc::new(move |text: &str| console.note(&text))
     };
-    let spirv = std::env::var_os("MKSUM_SPIRV").map(Into::into);
-    let device = choose(wanted, Options { notice, spirv, ..Options::default() });
+    let folder = |name| std::env::var_os(name).map(Into::into);
+    let (spirv, cubins) = (folder("MKSUM_SPIRV"), folder("MKSUM_CUBINS"));
+    let device = choose(wanted, Options { notice, spirv, cubins, ..Options::default() });
     device.map(|device| device.map(Arc::new)).map_err(|error| error.to_string())
 }
 
@@ -44,6 +45,6 @@ pub fn merklizer(wanted: &str, threads: usize, console: &Arc<Console>) -> Result
 pub fn open(wanted: &str, _: &Arc<Console>) -> Result<Option<Arc<dyn mksum::accelerator::Accelerator>>, String> {
     match wanted {
         "cpu" | "auto" => Ok(None),
-        _ => Err(format!("no device '{wanted}': this mksum was built without OpenCL")),
+        _ => Err(format!("no device '{wanted}': this mksum was built without OpenCL and CUDA")),
     }
 }

@@ -1,5 +1,5 @@
 /* BLAKE3 (the BLAKE3 paper, 2.2). */
-constant uint START[8] = {
+__constant uint START[8] = {
     0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19,
 };
 #define STATE 8

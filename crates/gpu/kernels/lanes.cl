@@ -1,9 +1,17 @@
-/* Vectors of W lanes, loaded from and stored to W messages at a constant stride.
+/* Vectors of W lanes, loaded from and stored to W messages at a constant stride: OpenCL C, which CUDA compiles too, after cuda.cuh.
  *
  * W is 1 on a GPU, where a work-item is one lane, and the width of a vector register on a CPU. Shuffles within 16 bytes,
  * which every vector unit has, transpose rows (16 bytes of each message) to columns (a word of every message).
  */
+#ifndef CUDA
 #define FN static inline __attribute__((always_inline))
+#define UINT4(a, b, c, d) (uint4)(a, b, c, d)
+/* A kernel's last parameter, and its declaration in the body: memory that a work-group shares. */
+#define LOCAL_PARAMETER(name) , __local uchar *name
+#define LOCAL_MEMORY(name)
+/* Before loops over many rounds: compilers of OpenCL would take minutes to unroll them. */
+#define UNROLL_MORE
+#endif
 #define UNROLL _Pragma("unroll")
 
 #define JOIN_(a, b) a##b
@@ -42,12 +50,12 @@ typedef UL V;
 #define ROTL(x, n) rotate((x), SPLAT(n))
 #define ROTR(x, n) rotate((x), SPLAT(WORD - (n)))
 
-FN U swap32(U x) {
+/* Reverses the bytes of each word. */
+#ifdef CUDA
+#elif WORD == 32
+FN U SWAP(U x) {
     return bitselect(rotate(x, (U)(24)), rotate(x, (U)(8)), (U)(0x00ff00ff));
 }
-
-#if WORD == 32
-#define SWAP(x) swap32(x)
 #else
 FN V SWAP(V x) {
     V even = SPLAT(0x00ff00ff00ff00ff), halves = SPLAT(0x0000ffff0000ffff);
@@ -95,36 +103,38 @@ FN V SWAP(V x) {
 #if ALIGN == 1 && W == 1
 /* Loads the aligned words around them, because a GPU would load single bytes. */
 #define ROW_AS(AS, p) JOIN(unaligned_, AS)(p)
-#define PUT_AS(AS, x, p) vstore4((x), 0, (AS uint *)(p))
+#define PUT_AS(AS, x, p) vstore4((x), 0, (__##AS uint *)(p))
+#ifndef CUDA
 #define UNALIGNED_ROW(AS)                                                                                              \
-    FN uint4 JOIN(unaligned_, AS)(AS const uchar *p) {                                                                 \
-        AS const uint *words = (AS const uint *)((size_t)p & ~(size_t)3);                                              \
+    FN uint4 JOIN(unaligned_, AS)(__##AS const uchar *p) {                                                             \
+        __##AS const uint *words = (__##AS const uint *)((size_t)p & ~(size_t)3);                                      \
         uint shift = 8 * (uint)((size_t)p & 3);                                                                        \
         uint4 low = vload4(0, words), high = shift ? vload4(0, words + 1) : low;                                       \
         return convert_uint4((convert_ulong4(high) << 32 | convert_ulong4(low)) >> (ulong4)(shift));                   \
     }
 UNALIGNED_ROW(global)
 UNALIGNED_ROW(local)
+#endif
 #elif ALIGN == 1
 #define ROW_AS(AS, p) as_uint4(vload16(0, p))
-#define PUT_AS(AS, x, p) vstore4((x), 0, (AS uint *)(p))
+#define PUT_AS(AS, x, p) vstore4((x), 0, (__##AS uint *)(p))
 #elif ALIGN >= 16
-#define ROW_AS(AS, p) (*(AS const uint4 *)(p))
-#define PUT_AS(AS, x, p) (*(AS uint4 *)(p) = (x))
+#define ROW_AS(AS, p) (*(__##AS const uint4 *)(p))
+#define PUT_AS(AS, x, p) (*(__##AS uint4 *)(p) = (x))
 #else
-#define ROW_AS(AS, p) vload4(0, (AS const uint *)(p))
-#define PUT_AS(AS, x, p) vstore4((x), 0, (AS uint *)(p))
+#define ROW_AS(AS, p) vload4(0, (__##AS const uint *)(p))
+#define PUT_AS(AS, x, p) vstore4((x), 0, (__##AS uint *)(p))
 #endif
 
 /* Load and store four words of W messages, for each address space of p. */
 #if W == 1
 #define ROWS(AS)                                                                                                       \
-    FN void JOIN(load4_, AS)(U *m, AS const uchar *p, ulong stride) {                                              \
+    FN void JOIN(load4_, AS)(U *m, __##AS const uchar *p, ulong stride) {                                              \
         uint4 row = ROW_AS(AS, p);                                                                                     \
         m[0] = row.s0, m[1] = row.s1, m[2] = row.s2, m[3] = row.s3;                                                    \
     }                                                                                                                  \
-    FN void JOIN(store4_, AS)(const U *m, AS uchar *p, ulong stride) {                                             \
-        PUT_AS(AS, (uint4)(m[0], m[1], m[2], m[3]), p);                                                                \
+    FN void JOIN(store4_, AS)(const U *m, __##AS uchar *p, ulong stride) {                                             \
+        PUT_AS(AS, UINT4(m[0], m[1], m[2], m[3]), p);                                                                  \
     }
 #elif W == 4
 #define GET(AS, j) ROW_AS(AS, p + (j) * stride)
@@ -142,12 +152,12 @@ UNALIGNED_ROW(local)
 #endif
 #if W > 1
 #define ROWS(AS)                                                                                                       \
-    FN void JOIN(load4_, AS)(U *m, AS const uchar *p, ulong stride) {                                              \
+    FN void JOIN(load4_, AS)(U *m, __##AS const uchar *p, ulong stride) {                                              \
         U q0 = GET(AS, 0), q1 = GET(AS, 1), q2 = GET(AS, 2), q3 = GET(AS, 3);                                          \
         TRANSPOSE(q0, q1, q2, q3);                                                                                     \
         m[0] = q0, m[1] = q1, m[2] = q2, m[3] = q3;                                                                    \
     }                                                                                                                  \
-    FN void JOIN(store4_, AS)(const U *m, AS uchar *p, ulong stride) {                                             \
+    FN void JOIN(store4_, AS)(const U *m, __##AS uchar *p, ulong stride) {                                             \
         U q0 = m[0], q1 = m[1], q2 = m[2], q3 = m[3];                                                                  \
         TRANSPOSE(q0, q1, q2, q3);                                                                                     \
         PUT(AS, q0, 0), PUT(AS, q1, 1), PUT(AS, q2, 2), PUT(AS, q3, 3);                                                \
@@ -159,7 +169,7 @@ ROWS(local)
 /* Loads the first `words` words of W messages at p, a stride apart. The last load may overlap the one before. */
 #if WORD == 32
 #define LOAD(AS)                                                                                                       \
-    FN void JOIN(load_, AS)(V *m, AS const uchar *p, ulong stride, int words) {                                    \
+    FN void JOIN(load_, AS)(V *m, __##AS const uchar *p, ulong stride, int words) {                                    \
         UNROLL for (int at = 0; at < words; at += 4) {                                                                 \
             int from = min(at, words - 4);                                                                             \
             JOIN(load4_, AS)(m + from, p + 4 * from, stride);                                                          \
@@ -168,7 +178,7 @@ ROWS(local)
     }
 #else
 #define LOAD(AS)                                                                                                       \
-    FN void JOIN(load_, AS)(V *m, AS const uchar *p, ulong stride, int words) {                                    \
+    FN void JOIN(load_, AS)(V *m, __##AS const uchar *p, ulong stride, int words) {                                    \
         UNROLL for (int at = 0; at < words; at += 2) {                                                                 \
             int from = min(at, words - 2);                                                                             \
             U part[4];                                                                                                 \
@@ -183,7 +193,7 @@ LOAD(local)
 
 /* Stores W digests, a stride apart. */
 #define STORE(AS)                                                                                                      \
-    FN void JOIN(store_, AS)(const U *m, AS uchar *p, ulong stride) {                                                  \
+    FN void JOIN(store_, AS)(const U *m, __##AS uchar *p, ulong stride) {                                              \
         UNROLL for (int at = 0; at < DIGEST / 4; at += 4) {                                                            \
             int from = min(at, DIGEST / 4 - 4);                                                                        \
             JOIN(store4_, AS)(m + from, p + 4 * from, stride);                                                         \

@@ -24,9 +24,9 @@
  * Dimension 1 is the chunk. Chunk c of message i has the counter `number + step * i + c` and, in its last block, the extra
  * flags `flags`. Its digest is number `chunks * i + c` from byte `at` on. W divides `number`, or `step` is 0.
  */
-kernel void messages(global const uchar *bytes, ulong first, ulong stride, global uchar *digests, ulong at, uint blocks,
-                     uint lead, uint trail, global const WORD_TYPE *edges, uint last, ulong number, uint step,
-                     uint flags) {
+__kernel void messages(__global const uchar *bytes, ulong first, ulong stride, __global uchar *digests, ulong at,
+                       uint blocks, uint lead, uint trail, __global const WORD_TYPE *edges, uint last, ulong number,
+                       uint step, uint flags) {
     ulong message = get_global_id(0) * W;
     uint chunk = get_global_id(1), chunks = get_global_size(1);
     uint from = chunks > 1 ? chunk * CHUNK_BLOCKS : 0;
@@ -45,7 +45,8 @@ kernel void messages(global const uchar *bytes, ulong first, ulong stride, globa
         load_global(m, bytes + (ulong)block * BLOCK, stride, BLOCK_WORDS);
         bool before = block < lead;
         if (before || block >= blocks - trail) {
-            global const WORD_TYPE *mask = edges + 2 * BLOCK_WORDS * (before ? block : lead + block - (blocks - trail));
+            uint edge = before ? block : lead + block - (blocks - trail);
+            __global const WORD_TYPE *mask = edges + 2 * BLOCK_WORDS * edge;
             UNROLL for (int word = 0; word < BLOCK_WORDS; word++) {
                 m[word] = (m[word] & SPLAT(mask[word])) | SPLAT(mask[BLOCK_WORDS + word]);
             }
@@ -62,10 +63,10 @@ kernel void messages(global const uchar *bytes, ulong first, ulong stride, globa
 #ifdef CHUNK
 /* Computes one level of each message's tree, from byte `at` of both buffers. Each message has `count` nodes below; parent j
  * is over nodes 2j and 2j + 1, and a last single node is copied up. If there are two nodes, their parent is the root. */
-kernel void chunk_parents(global const uchar *below, global uchar *above, ulong at, uint count) {
+__kernel void chunk_parents(__global const uchar *below, __global uchar *above, ulong at, uint count) {
     ulong message = get_global_id(0) * W;
     uint parent = get_global_id(1), parents = get_global_size(1);
-    global const uchar *children = below + at + (message * count + 2 * parent) * DIGEST;
+    __global const uchar *children = below + at + (message * count + 2 * parent) * DIGEST;
     U digest[16];
     if (2 * parent + 1 < count) {
         V s[STATE], m[BLOCK_WORDS];

@@ -19,8 +19,7 @@ FN void hash_pairs(const V *pair, U *digest) {
     V s[STATE], m[BLOCK_WORDS];
     UNROLL for (int at = 0; at < STATE; at++) s[at] = SPLAT(START[at]);
     UNROLL for (int at = 0; at < BLOCK_WORDS; at++) m[at] = at < PAIR_WORDS ? pair[at] : SPLAT(PAD(at));
-    /* A loop, so that the compiler sees the rounds only once. */
-    for (int block = 1;; block++) {
+    UNROLL_MORE for (int block = 1; block <= PAIR_BLOCKS; block++) {
         compress(s, m, SPLAT(0), SPLAT(0), BLOCK, FLAGS);
         if (block == PAIR_BLOCKS) break;
         UNROLL for (int at = 0; at < BLOCK_WORDS; at++) {
@@ -33,7 +32,7 @@ FN void hash_pairs(const V *pair, U *digest) {
 
 #ifdef RATE
 /* Repeats a hash without memory access, to measure the limit of its speed. */
-kernel void rate(global uchar *nodes, uint times) {
+__kernel void rate(__global uchar *nodes, uint times) {
     ulong at = get_global_id(0) * W;
     V pair[PAIR_WORDS];
     U digest[STATE < 16 ? 16 : 50];
@@ -55,14 +54,15 @@ kernel void rate(global uchar *nodes, uint times) {
  * Each work-group computes `tile` parents and the levels above them. It passes levels through `near`, so that each child is
  * read from global memory once and each parent is written once. `tile >> (height - 1)` is a multiple of W.
  */
-kernel void pairs(global const uchar *children, ulong children_at, global uchar *nodes, ulong count, uint tile,
-                  uint height, local uchar *near) {
+__kernel void pairs(__global const uchar *children, ulong children_at, __global uchar *nodes, ulong count, uint tile,
+                    uint height LOCAL_PARAMETER(near)) {
+    LOCAL_MEMORY(near)
     ulong group = get_group_id(0);
     children += children_at + group * tile * 2 * DIGEST;
-    local uchar *from = near, *to = near;
+    __local uchar *from = near, *to = near;
     for (uint level = 0; level < height; level++) {
         uint parents = tile >> level;
-        global uchar *out = nodes + ((count >> level) + group * parents) * DIGEST;
+        __global uchar *out = nodes + ((count >> level) + group * parents) * DIGEST;
         /* Alternates between two buffers: odd levels are stored behind even ones. */
         from = to, to = level & 1 ? near + tile * DIGEST : near;
         for (uint at = get_local_id(0) * W; at < parents; at += get_local_size(0) * W) {

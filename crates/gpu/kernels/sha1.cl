@@ -1,5 +1,5 @@
 /* SHA-1 (FIPS 180-4, 6.1). */
-constant uint START[5] = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0};
+__constant uint START[5] = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0};
 #define STATE 5
 
 FN void compress(V *s, V *m, V low, V high, uint len, uint flags) {

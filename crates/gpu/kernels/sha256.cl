@@ -1,16 +1,16 @@
 /* SHA-256 and SHA-224 (FIPS 180-4, 6.2). */
 #if DIGEST == 28
-constant uint START[8] = {
+__constant uint START[8] = {
     0xc1059ed8, 0x367cd507, 0x3070dd17, 0xf70e5939, 0xffc00b31, 0x68581511, 0x64f98fa7, 0xbefa4fa4,
 };
 #else
-constant uint START[8] = {
+__constant uint START[8] = {
     0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19,
 };
 #endif
 #define STATE 8
 
-constant uint K[64] = {
+__constant uint K[64] = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
     0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
@@ -23,8 +23,7 @@ constant uint K[64] = {
 
 FN void compress(V *s, V *m, V low, V high, uint len, uint flags) {
     V a = s[0], b = s[1], c = s[2], d = s[3], e = s[4], f = s[5], g = s[6], h = s[7];
-    /* A loop over sixteen rounds: unrolling all of them would take compilers minutes. */
-    for (int t = 0; t < 64; t += 16) {
+    UNROLL_MORE for (int t = 0; t < 64; t += 16) {
         if (t > 0) {
             UNROLL for (int i = 0; i < 16; i++) {
                 V x = m[(i + 1) & 15], y = m[(i + 14) & 15];

@@ -17,7 +17,7 @@ pub struct Cache {
 }
 
 /// The first bytes of each file.
-const MAGIC: &[u8; 16] = b"mksum OpenCL 01\n";
+const MAGIC: &[u8; 16] = b"mksum device 01\n";
 
 /// The length of a file's header in bytes: the magic, and a checksum of key and content.
 const HEADER: usize = 16 + 32;
@@ -39,14 +39,14 @@ pub enum Cached {
 }
 
 impl Cache {
-    /// The user's cache: `mksum/opencl` in `$XDG_CACHE_HOME`, `~/.cache` or the system's cache directory; `None` if
+    /// The user's cache: `mksum/gpu` in `$XDG_CACHE_HOME`, `~/.cache` or the system's cache directory; `None` if
     /// there is no such directory.
     pub fn of_user() -> Option<Self> {
         let path = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
         let base = path("XDG_CACHE_HOME")
             .or_else(|| path("LOCALAPPDATA"))
             .or_else(|| path("HOME").map(|home| home.join(".cache")))?;
-        Some(Self::at(&base.join("mksum").join("opencl")))
+        Some(Self::at(&base.join("mksum").join("gpu")))
     }
 
     /// A cache in a directory, which need not exist yet.

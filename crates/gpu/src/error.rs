@@ -1,6 +1,5 @@
 //! Errors of devices.
 
-use cl3::error_codes;
 use mksum::node_tree::NodeTreeError;
 use std::fmt;
 
@@ -10,7 +9,7 @@ use std::fmt;
 pub enum Error {
     /// OpenCL's loader is not installed; why it could not be loaded.
     NoRuntime(String),
-    /// OpenCL is installed, but has no device.
+    /// OpenCL is installed, but has no device, and neither has CUDA.
     NoDevices,
     /// No device has this index or name.
     NoSuchDevice {
@@ -19,17 +18,23 @@ pub enum Error {
         /// The devices' names, in order.
         known: Vec<String>,
     },
+    /// CUDA's driver is installed, but cannot be used; why.
+    NoCuda(String),
+    /// NVRTC, CUDA's compiler, is not installed.
+    NoCompiler,
     /// A call failed.
     Call {
-        /// Its name in the specification of OpenCL.
+        /// Its name in the documentation of OpenCL or CUDA.
         call: &'static str,
-        /// The status that it returned.
-        status: i32,
+        /// The name and the number of the status that it returned.
+        status: String,
     },
     /// The device's compiler refused a program.
     Build {
-        /// The status of `clBuildProgram`.
-        status: i32,
+        /// The compiler's call.
+        call: &'static str,
+        /// The name and the number of the status that it returned.
+        status: String,
         /// The options that it was built with.
         options: String,
         /// The compiler's messages.
@@ -42,14 +47,14 @@ pub enum Error {
         /// The most that one allocation may have, in bytes.
         offered: u64,
     },
-    /// A file with a program in SPIR-V cannot be read.
-    SpirV(String),
+    /// A program that was compiled ahead of time cannot be read.
+    Prebuilt(String),
 }
 
 impl Error {
     /// Whether the device, its driver or its memory failed, so that the same work may succeed elsewhere.
     pub fn is_of_device(&self) -> bool {
-        !matches!(self, Error::NoSuchDevice { .. } | Error::SpirV(_))
+        !matches!(self, Error::NoSuchDevice { .. } | Error::Prebuilt(_))
     }
 }
 
@@ -61,29 +66,30 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::NoRuntime(reason) => write!(f, "OpenCL is not installed ({reason}): {INSTALL}"),
-            Error::NoDevices => write!(f, "OpenCL has no device: {INSTALL}"),
+            Error::NoDevices => write!(f, "OpenCL and CUDA have no device: {INSTALL}"),
             Error::NoSuchDevice { wanted, known } if known.is_empty() => {
-                write!(f, "no device '{wanted}': OpenCL has none; {INSTALL}")
+                write!(f, "no device '{wanted}': there is none; {INSTALL}")
             }
             Error::NoSuchDevice { wanted, known } => {
                 write!(f, "no device '{wanted}': expected cpu, auto, a number below {} or one of ", known.len())?;
                 f.write_str(&known.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", "))
             }
-            Error::Call { call, status } => write!(f, "{call} failed with {}", name(*status)),
-            Error::Build { status, options, log } => {
-                write!(f, "clBuildProgram failed with {} and options '{options}':\n{log}", name(*status))
+            Error::NoCuda(reason) => write!(f, "CUDA cannot be used: {reason}"),
+            Error::NoCompiler => f.write_str(
+                "NVRTC, CUDA's compiler, is not installed: install it (Debian: libnvrtc12; or the Python package \
+                 nvidia-cuda-nvrtc-cu12, with its folder in LD_LIBRARY_PATH), or name a directory of programs from \
+                 'make cubins' in MKSUM_CUBINS",
+            ),
+            Error::Call { call, status } => write!(f, "{call} failed with {status}"),
+            Error::Build { call, status, options, log } => {
+                write!(f, "{call} failed with {status} and options '{options}':\n{log}")
             }
             Error::Memory { needed, offered } => {
                 write!(f, "the device needs {needed} bytes of memory for one buffer, but offers at most {offered}")
             }
-            Error::SpirV(reason) => f.write_str(reason),
+            Error::Prebuilt(reason) => f.write_str(reason),
         }
     }
-}
-
-/// A status as the specification writes it, and its number.
-fn name(status: i32) -> String {
-    format!("{} ({status})", error_codes::error_text(status))
 }
 
 impl std::error::Error for Error {}

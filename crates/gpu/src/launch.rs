@@ -92,8 +92,11 @@ impl Device {
 
     /// Returns the fastest shape, from the cache or by measurement.
     fn shape(&self, levels: &mut Levels<'_>, kind: Kind) -> Result<LaunchShape, Error> {
+        if let Some(shape) = self.options.shape {
+            return self.fitting(shape, levels);
+        }
         let candidates = self.candidates(levels)?;
-        let (text, options) = source::of(levels.hash, kind, self.info.lanes).expect("a hash with kernels");
+        let (text, options) = self.source(levels.hash, kind);
         let key = self.key("shape", &[text.as_bytes(), options.as_bytes(), format!("{candidates:?}").as_bytes()]);
         let key: Vec<_> = key.iter().map(Vec::as_slice).collect();
         if let Some(&[index]) = self.cached(&key).as_deref()
@@ -113,6 +116,17 @@ impl Device {
         }
         self.store(&key, &[best.1]);
         Ok(candidates[usize::from(best.1)])
+    }
+
+    /// Reduces a shape to what fits the device's group size and local memory.
+    fn fitting(&self, shape: LaunchShape, levels: &Levels<'_>) -> Result<LaunchShape, Error> {
+        let most = levels.kernel.max_group()?.min(self.info.items as usize).max(1);
+        let mut tile = shape.tile.max(levels.lanes).next_power_of_two();
+        while (tile + tile / 2) * levels.hash.size() > self.info.local as usize && tile > levels.lanes {
+            tile /= 2;
+        }
+        let group = 1 << shape.group.clamp(1, most).ilog2();
+        Ok(LaunchShape { group, tile, levels: shape.levels.max(1) })
     }
 
     /// Returns the shapes to measure, at most 255: those that fit the device's local memory and group size.

@@ -1,31 +1,36 @@
-//! Merkle trees on OpenCL devices: [node trees](mksum::node_tree::Merklize), and [large
+//! Merkle trees on devices, by OpenCL or CUDA: [node trees](mksum::node_tree::Merklize), and [large
 //! subtrees](mksum::accelerator::Accelerator) of files.
 //!
-//! OpenCL is loaded on first use: a program with this crate also starts on systems without OpenCL.
+//! OpenCL and CUDA are loaded on first use: a program with this crate also starts on systems without them.
 #![deny(unsafe_code)]
 
 mod cache;
 mod call;
 mod choice;
+#[cfg(feature = "cuda")]
+mod cuda;
 mod device;
 mod error;
+#[cfg(test)]
+mod fake;
 mod framing;
 mod launch;
 mod messages;
 mod nodes;
+mod opencl;
 mod opened;
 mod source;
 mod subtrees;
 
 pub use cache::Cache;
 pub use choice::choose;
-pub use device::{Class, Info, find, list};
+pub use device::{Class, Info, Interface, find, list};
 pub use error::Error;
 pub use launch::LaunchShape;
 pub(crate) use launch::Levels;
 pub use opened::{Device, Fallback, Notice, Options};
 pub(crate) use source::Lanes;
-pub use source::programs;
+pub use source::{cuda_programs, programs};
 
 /// The README's example.
 #[cfg(doctest)]

@@ -36,6 +36,11 @@ pub(crate) enum Part {
     Chunk(u64),
 }
 
+/// Returns the number of chunks of a BLAKE3 message.
+fn chunks(framing: &Framing) -> usize {
+    (framing.blocks as usize).div_ceil(CHUNK / Hash::Blake3.block_size())
+}
+
 /// The kernels and buffers that hash messages of one length and prefix on one queue.
 #[derive(Debug)]
 pub(crate) struct Hashing {
@@ -57,6 +62,9 @@ impl Hashing {
     pub fn new(device: &Device, queue: &Queue, hash: Hash, prefix: &[u8], len: usize) -> Result<Option<Self>, Error> {
         let framing = Framing::new(hash, prefix, len as u64).filter(|_| source::has(hash) && prefix.len() <= PREFIX);
         let Some(framing) = framing else { return Ok(None) };
+        if hash == Hash::Blake3 && chunks(&framing) > device.info.rows {
+            return Ok(None);
+        }
         let kernel = device.kernel(hash, Kind::Messages, "messages")?;
         let parents = match hash {
             Hash::Blake3 => Some(device.kernel(hash, Kind::Messages, "chunk_parents")?),
@@ -79,7 +87,7 @@ impl Hashing {
     /// Returns the number of BLAKE3 chunks of a message; 1 for other hashes.
     pub fn chunks(&self) -> usize {
         match self.hash {
-            Hash::Blake3 => (self.framing.blocks as usize).div_ceil(CHUNK / self.hash.block_size()),
+            Hash::Blake3 => chunks(&self.framing),
             _ => 1,
         }
     }

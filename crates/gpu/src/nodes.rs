@@ -51,8 +51,8 @@ impl Device {
 
     fn node_tree(&self, tree: NodeTree, leaves: &[u8], nodes: &mut [u8]) -> Result<Timings, Error> {
         let (hash, size, count) = (tree.hash(), tree.hash().size(), tree.leaves());
-        // Leaves and nodes, and both again on the host unless it shares its memory with the device.
-        let buffers = QUEUES as u64 * if self.info.unified { 2 } else { 4 };
+        // Leaves and nodes, and both again on the host if they are pinned there: not if it shares its memory with the device.
+        let buffers = QUEUES as u64 * if self.is_pinned() { 4 } else { 2 };
         let most = self.share(buffers).min(TILE as u64) / size as u64;
         let smallest = 2 * source::side_by_side(hash, self.info.lanes);
         if most < smallest as u64 {
@@ -106,7 +106,7 @@ impl Device {
         queue.write(&from, 0, &vec![1; len])?;
         let mut least = Duration::MAX;
         for _ in 0..5 {
-            least = least.min(queue.copy(&from, &to)?.elapsed()?);
+            least = least.min(queue.copy(&from, &to)?);
         }
         Ok(len as f64 / least.as_secs_f64().max(1e-9))
     }
@@ -149,7 +149,7 @@ impl<'a> Lane<'a> {
             levels: device.levels(queue, hash, Kind::Pairs(Mode::Message))?,
             leaves: Buffer::new(&device.context, bytes)?,
             nodes: Buffer::new(&device.context, bytes)?,
-            pinned: if device.info.unified { None } else { Some(pinned()?) },
+            pinned: if device.is_pinned() { Some(pinned()?) } else { None },
         })
     }
 

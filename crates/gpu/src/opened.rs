@@ -1,14 +1,14 @@
-//! An open device and its programs, from the cache, from SPIR-V or from source.
+//! An open device and its programs: from the cache, compiled ahead of time, or from source.
 
 use crate::cache::{Cache, Cached};
-use crate::call::{Context, Kernel, Program, Queue};
-use crate::source::{self, Kind};
+use crate::call::{Calls, Code, Context, Kernel, Program, Queue};
+use crate::source::{self, Kind, Language};
 use crate::subtrees::Worker;
-use crate::{Error, Info, LaunchShape};
+use crate::{Error, Info, Interface, Lanes, LaunchShape};
 use mksum::Hash;
 use std::collections::HashMap;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Options for the use of a device.
@@ -18,6 +18,15 @@ pub struct Options {
     pub cache: Option<Cache>,
     /// A directory of SPIR-V programs from `make spirv`, used instead of the source if the device supports SPIR-V.
     pub spirv: Option<PathBuf>,
+    /// A directory of CUDA programs from `make cubins`, used instead of the source by CUDA devices.
+    pub cubins: Option<PathBuf>,
+    /// The division of a tree's levels among work-groups; `None` to measure which is the fastest. It must fit the device.
+    pub shape: Option<LaunchShape>,
+    /// The number of messages that a work-item hashes at once, 1, 4, 8 or 16; `None` for what suits the device.
+    pub lanes: Option<u32>,
+    /// Whether leaves and nodes are copied to and from memory of the host that the device reads directly; `None` for what suits the
+    /// device.
+    pub pinned: Option<bool>,
     /// The limit of device memory, in bytes; the memory that the device reports is a limit too.
     pub memory: u64,
     /// The shortest subtree of a file that the device computes, in bytes: for shorter ones, transfers cost more than hashing.
@@ -45,6 +54,10 @@ impl Default for Options {
         Options {
             cache: Cache::of_user(),
             spirv: None,
+            cubins: None,
+            shape: None,
+            lanes: None,
+            pinned: None,
             memory: u64::MAX,
             shortest: 1 << 20,
             fallback: Fallback::Never,
@@ -55,8 +68,17 @@ impl Default for Options {
 
 impl fmt::Debug for Options {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Options { cache, spirv, memory, shortest, fallback, notice: _ } = self;
-        write!(f, "Options {{ {cache:?}, {spirv:?}, {memory}, {shortest}, {fallback:?} }}")
+        f.debug_struct("Options")
+            .field("cache", &self.cache)
+            .field("spirv", &self.spirv)
+            .field("cubins", &self.cubins)
+            .field("shape", &self.shape)
+            .field("lanes", &self.lanes)
+            .field("pinned", &self.pinned)
+            .field("memory", &self.memory)
+            .field("shortest", &self.shortest)
+            .field("fallback", &self.fallback)
+            .finish_non_exhaustive()
     }
 }
 
@@ -78,9 +100,18 @@ impl Device {
     /// # Errors
     /// If its driver refuses a context.
     pub fn open(info: &Info, options: Options) -> Result<Self, Error> {
-        let context = Context::new(info.id)?;
+        Ok(Self::with(info, options, info.id.open()?))
+    }
+
+    /// A device by these calls.
+    pub(crate) fn with(info: &Info, options: Options, calls: Arc<dyn Calls>) -> Self {
+        let mut info = info.clone();
+        if let Some(lanes) = options.lanes {
+            info.lanes = Lanes::at_most(lanes);
+        }
+        let context = Context::new(calls);
         let (programs, shapes, workers) = (Mutex::default(), Mutex::default(), Mutex::default());
-        Ok(Device { info: info.clone(), options, context, programs, shapes, workers })
+        Device { info, options, context, programs, shapes, workers }
     }
 
     /// Returns the properties that the device reports.
@@ -111,14 +142,34 @@ impl Device {
         Kernel::new(&program, name)
     }
 
+    /// Whether leaves and nodes are copied to and from memory of the host that the device reads directly.
+    pub(crate) fn is_pinned(&self) -> bool {
+        self.options.pinned.unwrap_or(!self.info.unified)
+    }
+
+    /// The source of a program and its options.
+    ///
+    /// # Panics
+    /// If there are no kernels for the hash.
+    pub(crate) fn source(&self, hash: Hash, kind: Kind) -> (String, String) {
+        let language = match self.info.interface {
+            Interface::OpenCl => Language::OpenCl,
+            Interface::Cuda => Language::Cuda,
+        };
+        source::of(language, hash, kind, self.info.lanes).expect("a hash with kernels")
+    }
+
     fn build(&self, hash: Hash, kind: Kind) -> Result<Program, Error> {
-        let (text, options) = source::of(hash, kind, self.info.lanes).expect("a hash with kernels");
+        if let Some(binary) = self.cubin(hash, kind)? {
+            return Program::new(&self.context, Code::Binary(&binary));
+        }
+        let (text, options) = self.source(hash, kind);
         let spirv = self.spirv(hash, kind)?;
         let source = spirv.as_deref().unwrap_or(text.as_bytes());
-        let name = self.key("program", &[source, options.as_bytes()]);
+        let name = self.program_key(&[source, options.as_bytes()]);
         let name: Vec<_> = name.iter().map(Vec::as_slice).collect();
         if let Some(binary) = self.cached(&name) {
-            match Program::from_binary(&self.context, &binary, "") {
+            match Program::new(&self.context, Code::Binary(&binary)) {
                 Ok(program) => return Ok(program),
                 Err(error) => (self.options.notice)(&format!(
                     "{}: the driver refuses its program from the cache; building it again: {error}",
@@ -129,10 +180,13 @@ impl Device {
         // One compiler at a time: each takes a core and much memory.
         static COMPILER: Mutex<()> = Mutex::new(());
         let _compiler = COMPILER.lock().unwrap_or_else(PoisonError::into_inner);
-        let program = match &spirv {
-            Some(il) => Program::from_il(&self.context, il, "")?,
-            None => Program::from_source(&self.context, &text, &options)?,
-        };
+        let program = Program::new(
+            &self.context,
+            match &spirv {
+                Some(il) => Code::SpirV(il),
+                None => Code::Source(&text, &options),
+            },
+        )?;
         let binary = program.binary()?;
         if !binary.is_empty() {
             self.store(&name, &binary);
@@ -143,16 +197,33 @@ impl Device {
     /// Returns the program in SPIR-V, if there is a directory of them and the device supports SPIR-V.
     fn spirv(&self, hash: Hash, kind: Kind) -> Result<Option<Vec<u8>>, Error> {
         let Some(folder) = &self.options.spirv else { return Ok(None) };
+        if self.info.interface == Interface::Cuda {
+            return Ok(None);
+        }
         if !self.info.spirv {
             let (name, runtime) = (&self.info.name, &self.info.runtime);
             (self.options.notice)(&format!("{name} ({runtime}) does not support SPIR-V: compiling from source"));
             return Ok(None);
         }
-        let path = folder.join(source::spirv_name(hash, kind, self.info.lanes));
-        let read = std::fs::read(&path).map_err(|error| {
-            Error::SpirV(format!("{}: {error}: run 'make spirv' to write the SPIR-V programs", path.display()))
-        })?;
-        Ok(Some(read))
+        let target = format!("{}.spv", self.info.lanes.0);
+        prebuilt(&folder.join(source::file_name(hash, kind, &target)), "make spirv").map(Some)
+    }
+
+    /// Returns the program for the device's architecture, if it is a CUDA device and there is a directory of them.
+    fn cubin(&self, hash: Hash, kind: Kind) -> Result<Option<Vec<u8>>, Error> {
+        let (Some(folder), Some(architecture)) = (&self.options.cubins, self.info.architecture) else {
+            return Ok(None);
+        };
+        let target = format!("sm_{architecture}.cubin");
+        let make = format!("make cubins ARCHITECTURES={architecture}");
+        prebuilt(&folder.join(source::file_name(hash, kind, &target)), &make).map(Some)
+    }
+
+    /// Returns the cache key of a program. All CUDA devices of an architecture have the same programs.
+    fn program_key(&self, more: &[&[u8]]) -> Vec<Vec<u8>> {
+        let Some(architecture) = self.info.architecture else { return self.key("program", more) };
+        let target = format!("sm_{architecture}");
+        [&[b"program", target.as_bytes()], more].concat().into_iter().map(Vec::from).collect()
     }
 
     /// Returns the cache key of a kind of result: everything that it depends on.
@@ -185,4 +256,10 @@ impl Device {
     pub(crate) fn store(&self, name: &[&[u8]], content: &[u8]) {
         let _ = self.options.cache.as_ref().map(|cache| cache.store(name, content));
     }
+}
+
+/// Reads a program that was compiled ahead of time.
+fn prebuilt(path: &Path, make: &str) -> Result<Vec<u8>, Error> {
+    std::fs::read(path)
+        .map_err(|error| Error::Prebuilt(format!("{}: {error}: run '{make}' to write the programs", path.display())))
 }

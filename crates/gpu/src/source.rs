@@ -1,4 +1,4 @@
-//! The source of the kernels for one hash, and its build options.
+//! The source of the kernels for one hash, and its build options, for OpenCL and for CUDA.
 
 use mksum::Hash;
 use mksum_lanes::blake3::flags::{CHUNK_END, CHUNK_START, PARENT, ROOT};
@@ -32,6 +32,15 @@ impl Lanes {
     pub fn at_most(words: u32) -> Self {
         Lanes([16, 8, 4].into_iter().find(|&lanes| lanes <= words).unwrap_or(1))
     }
+}
+
+/// The language that a driver compiles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    /// OpenCL C.
+    OpenCl,
+    /// CUDA C++: the same text after a header, for one lane.
+    Cuda,
 }
 
 /// The kernel source of a hash, with its options.
@@ -71,14 +80,19 @@ pub fn has(hash: Hash) -> bool {
 const MESSAGE: u32 = CHUNK_START | CHUNK_END | ROOT;
 
 /// Returns the source and the build options, or `None` if there are no kernels for the hash.
-pub fn of(hash: Hash, kind: Kind, lanes: Lanes) -> Option<(String, String)> {
+pub fn of(language: Language, hash: Hash, kind: Kind, lanes: Lanes) -> Option<(String, String)> {
     let family = family(hash)?;
     let (kernels, flags) = match kind {
         Kind::Pairs(Mode::Parent) => (include_str!("../kernels/pairs.cl"), PARENT),
         Kind::Pairs(Mode::Message) | Kind::Rate => (include_str!("../kernels/pairs.cl"), MESSAGE),
         Kind::Messages => (include_str!("../kernels/messages.cl"), 0),
     };
-    let source = [include_str!("../kernels/lanes.cl"), family.source, kernels].concat();
+    // Kernels do not use every function of lanes.cl (warning 177).
+    let (header, first) = match language {
+        Language::OpenCl => ("", "-cl-std=CL1.2"),
+        Language::Cuda => (include_str!("../kernels/cuda.cuh"), "--std=c++17 --diag-suppress=177"),
+    };
+    let source = [header, include_str!("../kernels/lanes.cl"), family.source, kernels].concat();
     // Messages after a prefix are not aligned.
     let align = match kind {
         Kind::Messages => 1,
@@ -87,7 +101,7 @@ pub fn of(hash: Hash, kind: Kind, lanes: Lanes) -> Option<(String, String)> {
     };
     let width = side_by_side(hash, lanes);
     let options = format!(
-        "-cl-std=CL1.2 -DW={width} -DWORD={} -DBLOCK={} -DDIGEST={} -DALIGN={align} -DFLAGS={flags} -DCHUNK_START={CHUNK_START} \
+        "{first} -DW={width} -DWORD={} -DBLOCK={} -DDIGEST={} -DALIGN={align} -DFLAGS={flags} -DCHUNK_START={CHUNK_START} \
          -DCHUNK_END={CHUNK_END} {}{}",
         family.word,
         hash.block_size(),
@@ -106,26 +120,41 @@ pub fn side_by_side(hash: Hash, lanes: Lanes) -> usize {
     }
 }
 
-/// Returns every program for vectors of `lanes` 32-bit words, 1 for scalars: its SPIR-V file name, its source and its build
+/// Returns every OpenCL program for vectors of `lanes` 32-bit words, 1 for scalars: its SPIR-V file name, its source and its build
 /// options.
 pub fn programs(lanes: u32) -> impl Iterator<Item = (String, String, String)> {
+    all(Language::OpenCl, Lanes(lanes))
+        .map(move |(hash, kind, text, options)| (file_name(hash, kind, &format!("{lanes}.spv")), text, options))
+}
+
+/// Returns every CUDA program: its file name without an ending, its source and its build options.
+pub fn cuda_programs() -> impl Iterator<Item = (String, String, String)> {
+    all(Language::Cuda, Lanes(1)).map(|(hash, kind, text, options)| (stem(hash, kind), text, options))
+}
+
+fn all(language: Language, lanes: Lanes) -> impl Iterator<Item = (Hash, Kind, String, String)> {
     let kinds = [Kind::Pairs(Mode::Message), Kind::Pairs(Mode::Parent), Kind::Messages, Kind::Rate];
     let each = move |hash: Hash| kinds.map(move |kind| (hash, kind));
     Hash::ALL.iter().copied().flat_map(each).filter_map(move |(hash, kind)| {
         // Only BLAKE3 has a separate mode for parents.
-        let (source, options) = of(hash, kind, Lanes(lanes))?;
+        let (source, options) = of(language, hash, kind, lanes)?;
         let unused = kind == Kind::Pairs(Mode::Parent) && hash != Hash::Blake3;
-        (!unused).then(|| (spirv_name(hash, kind, Lanes(lanes)), source, options))
+        (!unused).then_some((hash, kind, source, options))
     })
 }
 
-/// Returns the file name of a SPIR-V program.
-pub fn spirv_name(hash: Hash, kind: Kind, lanes: Lanes) -> String {
+fn stem(hash: Hash, kind: Kind) -> String {
     let kind = match kind {
         Kind::Pairs(Mode::Message) => "pairs",
         Kind::Pairs(Mode::Parent) => "parents",
         Kind::Messages => "messages",
         Kind::Rate => "rate",
     };
-    format!("{}-{kind}-{}.spv", hash.name(), lanes.0)
+    format!("{}-{kind}", hash.name())
+}
+
+/// Returns the file name of a program that was compiled ahead of time. It ends with what it was compiled for: `8.spv`,
+/// `sm_90.cubin`.
+pub fn file_name(hash: Hash, kind: Kind, target: &str) -> String {
+    format!("{}-{target}", stem(hash, kind))
 }

@@ -1,17 +1,17 @@
 //! Compares roots in every format on the device that `MKSUM_TEST_DEVICE` names with those of the CPU.
 
+mod common;
+
 use mksum::accelerator::{Accelerated, Accelerator};
 use mksum::{Digest, Error, Memory, Plan, Role, Root, Spec, Subtree, Subtrees};
-use mksum_gpu::{Device, Fallback, Options};
+use mksum_gpu::{Device, Fallback, Interface, Options};
 use mksum_vectors::bytes;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// Opens the device under test, with short subtrees allowed. Without a device, none of these tests can pass.
+/// Opens the device under test, with short subtrees allowed.
 fn device(options: Options) -> Device {
-    let name = std::env::var("MKSUM_TEST_DEVICE").unwrap_or_else(|_| "auto".into());
-    let info = mksum_gpu::find(&name).unwrap_or_else(|error| panic!("{error}"));
-    Device::open(&info, Options { shortest: 1, ..options }).unwrap()
+    common::device(Options { shortest: 1, ..options })
 }
 
 /// A source of leaves only: the device computes the other nodes, or they are joined.
@@ -84,14 +84,16 @@ fn a_failed_read_is_an_error_and_a_failed_device_too_without_fallback() {
         let notices = notices.clone();
         Arc::new(move |text: &str| notices.lock().unwrap().push(text.to_string()))
     };
-    // No program can be built without its SPIR-V file.
-    let spirv = Some(std::env::temp_dir().join("no such folder"));
-    let broken = Options { spirv, cache: None, notice, ..Options::default() };
-    let supported = device(Options::default()).info().spirv;
+    // No program can be built without its file, if the device takes such files.
+    let folder = Some(std::env::temp_dir().join("no such folder"));
+    let broken = Options { spirv: folder.clone(), cubins: folder, cache: None, notice, ..Options::default() };
+    let info = device(Options::default()).info().clone();
+    let supported = info.spirv || info.interface == Interface::Cuda;
     let result = on_device(&spec, &device(broken.clone()), &bytes);
     assert_eq!(result.is_err(), supported, "{result:?}");
     if supported {
-        assert!(result.unwrap_err().to_string().contains("make spirv"));
+        let make = if info.interface == Interface::Cuda { "make cubins" } else { "make spirv" };
+        assert!(result.unwrap_err().to_string().contains(make));
     } else {
         assert!(notices.lock().unwrap().iter().any(|text| text.contains("does not support SPIR-V")));
     }

@@ -273,7 +273,8 @@ pub struct Run {
     /// Hash on this device: cpu, auto (a GPU if there is one), or a number or name listed by 'mksum devices'
     ///
     /// A device hashes files in one format of sha1, sha2 or blake3 whose tree is even; everything else is hashed on the CPU.
-    /// Compiled programs are kept in $XDG_CACHE_HOME/mksum/opencl, or taken from the directory in MKSUM_SPIRV.
+    /// Compiled programs are kept in $XDG_CACHE_HOME/mksum/gpu, or taken from the directory in MKSUM_SPIRV (OpenCL) or
+    /// MKSUM_CUBINS (CUDA). 'cuda:' or 'opencl:' before a number or name chooses among the devices of that interface alone.
     #[arg(long, value_name = "DEVICE", default_value = "cpu", help_heading = "Reading")]
     pub device: String,
     /// Hash each file N times and print the times [default N: 5]

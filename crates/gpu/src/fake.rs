@@ -1,0 +1,396 @@
+//! A driver without a device, which carries out what a launch asks for and fails where a kernel would leave its memory, or write a
+//! byte twice. Its digests are those of SHA-256, whatever the hash: only who hashes what is tested.
+
+use crate::call::{Calls, Code, Handle, Object, Value};
+use crate::device::{Card, Id};
+use crate::{Class, Error, Info, Interface, Lanes, opencl};
+use mksum_lanes::{Hash, digest};
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// A device with a GPU's limits, whose work-items hash as many messages at once.
+pub fn info(lanes: Lanes) -> Info {
+    Info {
+        index: 0,
+        name: "a fake".into(),
+        driver: String::new(),
+        runtime: String::new(),
+        interface: Interface::OpenCl,
+        class: Class::Gpu,
+        memory: 1 << 30,
+        allocation: 1 << 30,
+        local: 48 << 10,
+        items: 256,
+        units: 2,
+        unified: false,
+        spirv: false,
+        lanes,
+        rows: 65_535,
+        architecture: None,
+        id: Id::OpenCl(opencl::Id::none()),
+        card: Card::default(),
+    }
+}
+
+/// Memory, and how often kernels read and wrote each byte of it.
+#[derive(Debug, Default)]
+pub struct Memory {
+    pub bytes: Vec<u8>,
+    pub reads: Vec<u32>,
+    pub writes: Vec<u32>,
+}
+
+impl Memory {
+    fn read(&mut self, range: Range<usize>) -> Vec<u8> {
+        assert!(range.end <= self.bytes.len(), "a kernel reads {range:?} of {} bytes", self.bytes.len());
+        self.reads[range.clone()].iter_mut().for_each(|count| *count += 1);
+        self.bytes[range].to_vec()
+    }
+
+    fn write(&mut self, at: usize, bytes: &[u8]) {
+        let range = at..at + bytes.len();
+        assert!(range.end <= self.bytes.len(), "a kernel writes {range:?} of {} bytes", self.bytes.len());
+        self.writes[range.clone()].iter_mut().for_each(|count| *count += 1);
+        assert!(self.writes[range.clone()].iter().all(|&count| count == 1), "a kernel writes {range:?} twice");
+        self.bytes[range].copy_from_slice(bytes);
+    }
+}
+
+#[derive(Debug, Default)]
+struct State {
+    next: Handle,
+    memories: HashMap<Handle, Memory>,
+    programs: HashMap<Handle, HashMap<String, usize>>,
+    kernels: HashMap<Handle, (String, HashMap<String, usize>)>,
+}
+
+impl State {
+    fn handle(&mut self) -> Handle {
+        self.next += 1;
+        self.next
+    }
+}
+
+/// The driver.
+#[derive(Debug, Default)]
+pub struct Fake(Mutex<State>);
+
+/// The digest of `size` bytes of a message.
+pub fn hashed(message: &[u8], size: usize) -> Vec<u8> {
+    let digest: [u8; 32] = *digest(Hash::Sha256, &[message]).first_chunk().expect("64 bytes");
+    digest.into_iter().cycle().take(size).collect()
+}
+
+impl Fake {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the only memory of this length that was not released.
+    pub fn memory(&self, len: usize) -> Memory {
+        let mut state = self.state();
+        let found: Vec<Handle> =
+            state.memories.iter().filter(|(_, one)| one.bytes.len() == len).map(|(&at, _)| at).collect();
+        assert_eq!(found.len(), 1, "memories of {len} bytes");
+        state.memories.remove(&found[0]).expect("a memory that was found")
+    }
+}
+
+impl State {
+    /// As the kernel `pairs` does it, one group after the other.
+    fn pairs(&mut self, defined: &HashMap<String, usize>, args: &[Value], groups: usize, items: usize) {
+        let &[
+            Value::Memory(below),
+            Value::U64(first),
+            Value::Memory(nodes),
+            Value::U64(count),
+            Value::U32(tile),
+            Value::U32(height),
+            Value::Local(near),
+        ] = args
+        else {
+            panic!("pairs has other parameters: {args:?}")
+        };
+        let (width, size) = (defined["W"], defined["DIGEST"]);
+        let (first, count, tile) = (first as usize, count as usize, tile as usize);
+        assert_eq!(groups * tile, count, "the groups' parents");
+        assert!(
+            (tile >> (height - 1)).is_multiple_of(width) && tile >> (height - 1) > 0,
+            "whole work-items on each level"
+        );
+        assert!(items * width <= tile, "a work-item without parents");
+        for group in 0..groups {
+            let mut level_below: Vec<u8> = Vec::new();
+            for level in 0..height {
+                let parents = tile >> level;
+                let mut digests = Vec::new();
+                for at in 0..parents {
+                    let pair = match level {
+                        0 => {
+                            let from = first + (group * tile + at) * 2 * size;
+                            self.memories.get_mut(&below).expect("memory").read(from..from + 2 * size)
+                        }
+                        _ => level_below[at * 2 * size..][..2 * size].to_vec(),
+                    };
+                    let digest = hashed(&pair, size);
+                    let slot = (count >> level) + group * parents + at;
+                    self.memories.get_mut(&nodes).expect("memory").write(slot * size, &digest);
+                    digests.extend(digest);
+                }
+                if level + 1 < height {
+                    let start = if level % 2 == 1 { tile * size } else { 0 };
+                    assert!(start + digests.len() <= near, "local memory");
+                    assert!(level % 2 == 1 || digests.len() <= tile * size, "an even level reaches into an odd one");
+                }
+                level_below = digests;
+            }
+        }
+    }
+
+    /// As the kernel `messages` does it.
+    fn messages(&mut self, defined: &HashMap<String, usize>, args: &[Value], items: usize, chunks: usize) {
+        let &[
+            Value::Memory(bytes),
+            Value::U64(first),
+            Value::U64(stride),
+            Value::Memory(digests),
+            Value::U64(at),
+            Value::U32(blocks),
+            Value::U32(lead),
+            Value::U32(trail),
+            Value::Memory(edges),
+            Value::U32(last),
+            Value::U64(_),
+            Value::U32(_),
+            Value::U32(_),
+        ] = args
+        else {
+            panic!("messages has other parameters: {args:?}")
+        };
+        let (size, block) = (defined["DIGEST"], defined["BLOCK"]);
+        let (first, stride, at, blocks) = (first as usize, stride as usize, at as usize, blocks as usize);
+        assert!(last as usize <= block && (lead + trail) as usize <= blocks);
+        assert!((lead + trail) as usize * 2 * block <= self.memories[&edges].bytes.len(), "edges");
+        let in_chunk = if chunks > 1 { defined["CHUNK"] / block } else { blocks };
+        for message in 0..items * defined["W"] {
+            for chunk in 0..chunks {
+                let range = chunk * in_chunk..((chunk + 1) * in_chunk).min(blocks);
+                assert!(!range.is_empty(), "a chunk without blocks");
+                let from = first + message * stride;
+                let memory = self.memories.get_mut(&bytes).expect("memory");
+                let text = memory.read(from + range.start * block..from + range.end * block);
+                let memory = self.memories.get_mut(&digests).expect("memory");
+                memory.write(at + (message * chunks + chunk) * size, &hashed(&text, size));
+            }
+        }
+    }
+
+    /// As the kernel `chunk_parents` does it. Each level overwrites what lay two levels below.
+    fn chunk_parents(&mut self, defined: &HashMap<String, usize>, args: &[Value], items: usize, parents: usize) {
+        let &[Value::Memory(below), Value::Memory(above), Value::U64(at), Value::U32(count)] = args else {
+            panic!("chunk_parents has other parameters: {args:?}")
+        };
+        let (size, at, count) = (defined["DIGEST"], at as usize, count as usize);
+        assert_eq!(parents, count.div_ceil(2));
+        self.memories.get_mut(&above).expect("memory").writes.fill(0);
+        for message in 0..items * defined["W"] {
+            for parent in 0..parents {
+                let from = at + (message * count + 2 * parent) * size;
+                let memory = self.memories.get_mut(&below).expect("memory");
+                let digest = match 2 * parent + 1 < count {
+                    true => hashed(&memory.read(from..from + 2 * size), size),
+                    false => memory.read(from..from + size),
+                };
+                let memory = self.memories.get_mut(&above).expect("memory");
+                memory.write(at + (message * parents + parent) * size, &digest);
+            }
+        }
+    }
+}
+
+#[allow(unsafe_code)]
+// SAFETY: the objects are in a mutex; there is no pinned memory.
+unsafe impl Calls for Fake {
+    fn queue(&self) -> Result<Handle, Error> {
+        Ok(self.state().handle())
+    }
+
+    fn allocate(&self, len: usize) -> Result<Handle, Error> {
+        let mut state = self.state();
+        let handle = state.handle();
+        state.memories.insert(handle, Memory { bytes: vec![0xa5; len], reads: vec![0; len], writes: vec![0; len] });
+        Ok(handle)
+    }
+
+    fn build(&self, code: Code<'_>) -> Result<Handle, Error> {
+        let Code::Source(_, options) = code else { panic!("only source") };
+        let defined = options.split_whitespace().filter_map(|option| option.strip_prefix("-D")?.split_once('='));
+        let defined = defined.filter_map(|(name, value)| Some((name.to_string(), value.parse().ok()?))).collect();
+        let mut state = self.state();
+        let handle = state.handle();
+        state.programs.insert(handle, defined);
+        Ok(handle)
+    }
+
+    unsafe fn binary(&self, _: Handle) -> Result<Vec<u8>, Error> {
+        Ok(Vec::new())
+    }
+
+    unsafe fn kernel(&self, program: Handle, name: &str) -> Result<Handle, Error> {
+        let mut state = self.state();
+        let (handle, defined) = (state.handle(), state.programs[&program].clone());
+        state.kernels.insert(handle, (name.into(), defined));
+        Ok(handle)
+    }
+
+    unsafe fn max_group(&self, _: Handle) -> Result<usize, Error> {
+        Ok(256)
+    }
+
+    unsafe fn pin(&self, _: Handle, _: usize) -> Result<(Handle, *mut u8), Error> {
+        unimplemented!("the tests below pin nothing")
+    }
+
+    unsafe fn unpin(&self, _: Handle, _: Handle, _: *mut u8) {}
+
+    unsafe fn write(&self, _: Handle, memory: Handle, at: usize, bytes: &[u8]) -> Result<Handle, Error> {
+        let mut state = self.state();
+        state.memories.get_mut(&memory).expect("memory").bytes[at..at + bytes.len()].copy_from_slice(bytes);
+        Ok(state.handle())
+    }
+
+    unsafe fn read(&self, _: Handle, memory: Handle, at: usize, bytes: &mut [u8]) -> Result<Handle, Error> {
+        let mut state = self.state();
+        bytes.copy_from_slice(&state.memories[&memory].bytes[at..at + bytes.len()]);
+        Ok(state.handle())
+    }
+
+    unsafe fn copy(&self, _: Handle, _: Handle, _: Handle, _: usize) -> Result<Handle, Error> {
+        unimplemented!("the tests below copy nothing")
+    }
+
+    unsafe fn launch(
+        &self,
+        _: Handle,
+        kernel: Handle,
+        args: &[Value],
+        global: [usize; 2],
+        local: [usize; 2],
+    ) -> Result<Handle, Error> {
+        assert!(global[0].is_multiple_of(local[0]) && local[1] == 1 && global[1] <= 65_535, "{global:?}, {local:?}");
+        let mut state = self.state();
+        let (name, defined) = state.kernels[&kernel].clone();
+        match name.as_str() {
+            "pairs" => state.pairs(&defined, args, global[0] / local[0], local[0]),
+            "messages" => state.messages(&defined, args, global[0], global[1]),
+            "chunk_parents" => state.chunk_parents(&defined, args, global[0], global[1]),
+            _ => panic!("no kernel is called {name}"),
+        }
+        Ok(state.handle())
+    }
+
+    unsafe fn elapsed(&self, _: Handle) -> Result<Duration, Error> {
+        Ok(Duration::ZERO)
+    }
+
+    unsafe fn release(&self, object: Object, handle: Handle) {
+        if object == Object::Memory {
+            self.state().memories.remove(&handle);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::call::Buffer;
+    use crate::messages::{DeviceMessages, GUARD, Hashing, Part};
+    use crate::source::{Kind, Mode};
+    use crate::{Device, LaunchShape, Options};
+    use proptest::prelude::*;
+    use std::sync::Arc;
+
+    /// A device and its driver.
+    fn device(lanes: u32, shape: Option<LaunchShape>) -> (Device, Arc<Fake>) {
+        let fake = Arc::new(Fake::default());
+        let options = Options { cache: None, shape, ..Options::default() };
+        (Device::with(&info(Lanes(lanes)), options, fake.clone()), fake)
+    }
+
+    const LANES: [u32; 4] = [1, 4, 8, 16];
+    const HASHES: [Hash; 5] = [Hash::Sha1, Hash::Sha224, Hash::Blake3, Hash::Sha384, Hash::Sha512];
+
+    proptest! {
+        #[test]
+        fn every_leaf_is_read_once_and_every_node_written_once(
+            hash in prop::sample::select(&HASHES[..]),
+            lanes in prop::sample::select(&LANES[..]),
+            exponents in (0..9_u32, 0..10_u32, 1..12_u32),
+            above in 0..10_u32,
+        ) {
+            let (group, tile, levels) = exponents;
+            let shape = LaunchShape { group: 1 << group, tile: 1 << tile, levels };
+            let (device, fake) = device(lanes, Some(shape));
+            let queue = device.queue().unwrap();
+            let mut levels = device.levels(&queue, hash, Kind::Pairs(Mode::Message)).unwrap();
+            let (size, least) = (hash.size(), levels.least());
+            let parents = least << above;
+            let leaves: Vec<u8> = (0..2 * parents * size).map(|at| (at * 7 + at / 256) as u8).collect();
+            // Lengths that tell the buffers apart.
+            let below = Buffer::new(&device.context, leaves.len() + 96).unwrap();
+            let nodes = Buffer::new(&device.context, leaves.len()).unwrap();
+            queue.write(&below, 96, &leaves).unwrap();
+            levels.run((&below, 96), &nodes, parents).unwrap();
+            let (below_len, nodes_len) = (below.len(), nodes.len());
+            let (below, nodes) = (fake.memory(below_len), fake.memory(nodes_len));
+            prop_assert!(below.reads[..96].iter().all(|&reads| reads == 0));
+            prop_assert!(below.reads[96..].iter().all(|&reads| reads == 1));
+            let mut expected = leaves;
+            let mut count = parents;
+            while count >= least {
+                expected = expected.chunks(2 * size).flat_map(|pair| hashed(pair, size)).collect();
+                prop_assert_eq!(&nodes.bytes[count * size..2 * count * size], &expected[..]);
+                prop_assert!(nodes.writes[count * size..2 * count * size].iter().all(|&writes| writes == 1));
+                count /= 2;
+            }
+            prop_assert!(nodes.writes[..least * size].iter().all(|&writes| writes == 0), "nodes above the device's");
+        }
+
+        #[test]
+        fn messages_stay_within_their_buffers_and_each_has_a_digest(
+            hash in prop::sample::select(&HASHES[..]),
+            lanes in prop::sample::select(&LANES[..]),
+            prefix in 0..crate::messages::PREFIX,
+            len in prop_oneof![0..200_usize, 1_000..1_100_usize, 2_000..9_000_usize],
+            count in 1..40_usize,
+        ) {
+            let (device, fake) = device(lanes, None);
+            let queue = device.queue().unwrap();
+            let prefix = vec![0xee; prefix % 97];
+            let Some(mut hashing) = Hashing::new(&device, &queue, hash, &prefix, len).unwrap() else { return Ok(()) };
+            let room = hashing.room(count, len);
+            let digests = hashing.digests_room(count);
+            let bytes = Buffer::new(&device.context, room).unwrap();
+            let nodes = [Buffer::new(&device.context, digests).unwrap(), Buffer::new(&device.context, digests).unwrap()];
+            let messages = DeviceMessages { buffer: &bytes, first: GUARD, stride: len, count };
+            let [one, other] = &nodes;
+            let ([with_digests, _], _) = hashing.run(&queue, messages, Part::Whole, [one, other]).unwrap();
+            let first = std::ptr::eq(with_digests, one);
+            let [one, other] = nodes;
+            drop(if first { other } else { one });
+            let memory = fake.memory(digests);
+            let (start, end) = (GUARD, GUARD + count * hash.size());
+            prop_assert!(memory.writes[start..end].iter().all(|&writes| writes == 1));
+        }
+    }
+
+    #[test]
+    fn more_chunks_than_a_device_has_rows_are_left_to_the_cpu() {
+        let (device, _fake) = device(1, None);
+        let queue = device.queue().unwrap();
+        assert!(Hashing::new(&device, &queue, Hash::Blake3, &[], 65_535 << 10).unwrap().is_some());
+        assert!(Hashing::new(&device, &queue, Hash::Blake3, &[], 65_536 << 10).unwrap().is_none());
+    }
+}
