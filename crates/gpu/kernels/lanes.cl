@@ -1,4 +1,4 @@
-/* Vectors of W lanes, loaded from and stored to W messages at a constant stride: OpenCL C, which CUDA compiles too, after cuda.cuh.
+/* Vectors of W lanes, loaded from and stored to W messages at a constant stride. CUDA compiles the same text after cuda.cuh.
  *
  * W is 1 on a GPU, where a work-item is one lane, and the width of a vector register on a CPU. Shuffles within 16 bytes,
  * which every vector unit has, transpose rows (16 bytes of each message) to columns (a word of every message).
