@@ -9,13 +9,11 @@ use mksum::{
 use std::sync::LazyLock;
 use std::thread::available_parallelism;
 
-/// Threads are worth their start for at least this many bytes each: to begin and end one takes about 50 µs, in which BLAKE3, the fastest
-/// hash here, hashes as much.
-const SHARE: u64 = 512 << 10;
+/// Threads are worth their start for at least this many bytes each, about a millisecond of hashing: on a busy machine a thread may
+/// begin that late, and short inputs are never to be slower than on one thread.
+const SHARE: u64 = 4 << 20;
 /// The bytes that a thread is given at once, about: they stay in its second-level cache.
 const PIECE: u64 = 256 << 10;
-/// The fewest, so that the calling thread, which begins first, is not left waiting for a long piece of another.
-const LEAST: u64 = 64 << 10;
 
 static CORES: LazyLock<usize> = LazyLock::new(|| available_parallelism().map_or(1, |cores| cores.get()));
 
@@ -26,7 +24,7 @@ fn threads(len: u64) -> usize {
 
 /// The bytes of a piece: threads get longer ones, since each costs them a turn.
 fn piece(len: u64, threads: usize) -> u64 {
-    if threads == 1 { PIECE } else { (len / (8 * threads as u64)).clamp(LEAST, 8 * PIECE) }
+    if threads == 1 { PIECE } else { (len / (8 * threads as u64)).clamp(PIECE, 8 * PIECE) }
 }
 
 /// How a tree over `len` bytes in memory is cut for threads and lanes.
@@ -61,7 +59,7 @@ pub fn root(spec: &Spec, bytes: &[u8]) -> Result<Root, Error> {
 pub fn digest(spec: &Spec, bytes: &[u8]) -> Result<Digest, Error> {
     match is_sum(spec) {
         true => Ok(spec.leaf_digest(0, bytes, Role::Root)),
-        false if bytes.len() as u64 <= LEAST => spec.root_digest(bytes),
+        false if bytes.len() as u64 <= PIECE => spec.root_digest(bytes),
         false => Ok(root(spec, bytes)?.digest()),
     }
 }

@@ -203,6 +203,8 @@ impl NodeHash {
     pub fn leaf(&self, start: u64, bytes: &[u8], role: Role) -> Digest {
         match (self, role) {
             (NodeHash::Framed(framed), _) => match &framed.leaf {
+                // Of two parts no state is made.
+                Some(prefix) if bytes.len() >= framed.fill => hash(framed.hash, &[prefix, bytes]),
                 Some(prefix) => hash(framed.hash, &[prefix, bytes, &framed.filling(bytes.len())]),
                 None => Digest::new(bytes),
             },
