@@ -143,6 +143,56 @@ def site():
     return f"{sources(found)}\n\n{side_by_side(found, 'page with', lambda row: row['subject'], columns)}"
 
 
+def python():
+    """Returns for each machine a table of messages by their length, and one of the other cases."""
+    found = results.of("python")
+    parts = [sources(found)]
+    for result in found:
+        name = results.title(result["machine"])
+        by_length = {}
+        for row in result["rows"]:
+            if row["case"] in ("blake3", "sha256"):
+                by_length.setdefault(row["x"], {})[row["case"], row["subject"]] = row
+        head = [f"{name}: bytes", "`mksum.blake3`", "× blake3-py", "× blake3-py, AUTO", "`mksum.sha256`", "× hashlib"]
+        others = ("blake3", "blake3-py"), ("blake3", "blake3-py, AUTO"), ("sha256", "hashlib")
+        lines = []
+        for x, rows in by_length.items():
+            ratios = [ratio(rows[other]) for other in others]
+            blake3, sha256 = (micro(rows[hash, "mksum"]["median"]) for hash in ("blake3", "sha256"))
+            lines.append([size(x), blake3, *ratios[:2], sha256, ratios[2]])
+        parts.append(markdown(head, lines))
+        own = {row["case"]: row for row in result["rows"] if row["subject"] == "mksum"}
+        others = [row for row in result["rows"] if row["case"] not in ("blake3", "sha256") and row["subject"] != "mksum"]
+        lines = []
+        for row in others:
+            name_of_case = f"{row['case']}, {size(row['x'])}" if row.get("x") else row["case"]
+            lines.append([name_of_case, spread(own[row["case"]]), f"{row['subject']}: {spread(row)}", ratio(row)])
+        parts.append(markdown([f"{name}: case", "mksum (least–most)", "beside (least–most)", "× beside"], lines))
+    return "\n\n".join(parts)
+
+
+def ratio(row):
+    """Formats how many times as long as ours a peer takes, with quartiles."""
+    return f"{row['ratio']:.2f} ({row['low']:.2f}–{row['high']:.2f})"
+
+
+def spread(row):
+    return f"{micro(row['median'])} ({micro(row['least'])}–{micro(row['most'])})"
+
+
+def micro(value):
+    """Formats microseconds."""
+    unit, scale = next((unit, scale) for unit, scale in (("s", 1e6), ("ms", 1e3), ("µs", 1)) if value >= scale or scale == 1)
+    return f"{number(value / scale)} {unit}"
+
+
+def size(count):
+    """Formats a number of bytes in the largest unit that divides it."""
+    units = {"GiB": 1 << 30, "MiB": 1 << 20, "KiB": 1 << 10, "B": 1}
+    unit, scale = next((unit, scale) for unit, scale in units.items() if count % scale == 0)
+    return f"{count // scale:,} {unit}"
+
+
 def merklize():
     found = results.of("merklize")
     columns = [
@@ -165,7 +215,7 @@ def short(device):
 def main():
     if sys.argv[1:] not in ([], ["--check"]):
         sys.exit(__doc__)
-    parts = {"files": files(), "many": many(), "directories": directories(), "site": site()}
+    parts = {"files": files(), "many": many(), "directories": directories(), "site": site(), "python": python()}
     parts |= {"kept": kept(), "repair": repair(), "merklize": merklize()}
     differing = results.fill(PAGE, parts, write=not sys.argv[1:])
     if sys.argv[1:] and differing:

@@ -13,8 +13,8 @@ import { pages } from "./support/pages.js";
 const repository = path.dirname(path.resolve(source));
 const figures = every(repository);
 const page = new Map(pages.map((one) => [one.name, one.root]));
-/** Suites of a few single values with a goal each: tables of lab/README.md. */
-const TABLES = new Set(["kept", "repair", "site"]);
+/** Suites that are tables of lab/README.md only. */
+const TABLES = new Set(["kept", "python", "repair", "site"]);
 
 test("each suite of results has figures", () => {
     const shown = new Set(SUITES.map((suite) => suite.suite ?? suite.name));

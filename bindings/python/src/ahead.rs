@@ -3,14 +3,14 @@
 use crate::ending;
 use crate::errors;
 use crate::work::{Call, TICK};
-use mksum_io::{Error, Options};
+use mksum_io::{Error, Options, jobs_ahead};
 use pyo3::prelude::*;
 use pyo3::types::PyIterator;
 use std::collections::VecDeque;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 
-/// The objects that are taken before the first result is handed out: more than the engine keeps in hand.
+/// The objects that are taken before the first result is handed out: more than the engine keeps in hand, unless a thread is late.
 pub const AHEAD: usize = 1024;
 
 /// What a thread sends. When this is dropped, the thread is stopped.
@@ -36,6 +36,11 @@ impl<T: Send> Results<T> {
 
     /// The next result, while signals are attended to; `None` when the thread has ended. After an error there are no more.
     pub fn next(&mut self, py: Python<'_>) -> PyResult<Option<T>> {
+        self.next_with(py, || {})
+    }
+
+    /// The same; calls `late` whenever there was none for a [`TICK`].
+    fn next_with(&mut self, py: Python<'_>, mut late: impl FnMut()) -> PyResult<Option<T>> {
         while let Some(receiver) = self.receiver.take() {
             let (receiver, received) = ending::detach(py, move || {
                 let received = receiver.recv_timeout(TICK);
@@ -49,6 +54,7 @@ impl<T: Send> Results<T> {
                 Err(RecvTimeoutError::Disconnected) => {}
                 Err(RecvTimeoutError::Timeout) => {
                     self.call.attend(py)?;
+                    late();
                     self.receiver = Some(receiver);
                 }
             }
@@ -70,6 +76,12 @@ impl<T: Send> Results<T> {
 
 /// Objects of an iterable that are taken ahead, and the results of the work that each stands for, in their order.
 pub struct Ahead<W, V> {
+    source: Source<W>,
+    results: Results<Result<V, Error>>,
+}
+
+/// The objects, and where their work goes.
+struct Source<W> {
     /// The objects that were not taken yet; `None` when there are no more.
     objects: Option<Py<PyIterator>>,
     /// What ended the objects too early: raised after the results before it.
@@ -77,7 +89,6 @@ pub struct Ahead<W, V> {
     /// The objects that are begun; one that stands for no work has an error instead.
     begun: VecDeque<(Py<PyAny>, Option<PyErr>)>,
     work: Option<Sender<W>>,
-    results: Results<Result<V, Error>>,
 }
 
 /// An object and its result, or why it stands for no work.
@@ -93,7 +104,8 @@ impl<W: Send + 'static, V: Send + 'static> Ahead<W, V> {
         let objects = Some(objects.try_iter()?.unbind());
         let ((pieces, taken), (sender, receiver)) = (mpsc::channel(), mpsc::channel());
         let results = Results::of(call, receiver, move |options| work(taken, sender, options))?;
-        Ok(Ahead { objects, failure: None, begun: VecDeque::new(), work: Some(pieces), results })
+        let source = Source { objects, failure: None, begun: VecDeque::new(), work: Some(pieces) };
+        Ok(Ahead { source, results })
     }
 
     /// The next object and its result; `None` after the last. `read` says for which work an object stands.
@@ -102,22 +114,46 @@ impl<W: Send + 'static, V: Send + 'static> Ahead<W, V> {
         py: Python<'_>,
         read: impl Fn(&Bound<'_, PyAny>) -> PyResult<W>,
     ) -> PyResult<Option<Taken<V>>> {
-        self.begin(py, read);
-        let Some((object, refused)) = self.begun.pop_front() else {
+        self.source.begin(py, AHEAD, &read);
+        let Some((object, refused)) = self.source.begun.pop_front() else {
             self.results.attend(py)?;
-            return self.failure.take().map_or(Ok(None), Err);
+            return self.source.failure.take().map_or(Ok(None), Err);
         };
         let result = match refused {
             Some(error) => Err(error),
-            None => Ok(self.result(py).inspect_err(|_| self.end())?),
+            None => Ok(self.result(py, read).inspect_err(|_| self.end())?),
         };
         self.results.attend(py)?;
         Ok(Some((object, result)))
     }
 
-    /// Takes objects until enough are begun.
-    fn begin(&mut self, py: Python<'_>, read: impl Fn(&Bound<'_, PyAny>) -> PyResult<W>) {
-        while self.begun.len() < AHEAD
+    fn result(
+        &mut self,
+        py: Python<'_>,
+        read: impl Fn(&Bound<'_, PyAny>) -> PyResult<W>,
+    ) -> PyResult<Result<V, Error>> {
+        let Ahead { source, results } = self;
+        // A thread that has this file and no others waits for the next objects, if the other threads have done all that were begun.
+        let most = jobs_ahead(results.call.options.threads);
+        let late = || source.begin(py, most.min(source.begun.len() + AHEAD), &read);
+        match results.next_with(py, late)? {
+            Some(Err(error @ Error::Stopped { .. })) => Err(errors::io(py, error)),
+            Some(result) => Ok(result),
+            None => Err(errors::error(py, "StoppedError", "the iteration was ended")),
+        }
+    }
+
+    fn end(&mut self) {
+        (self.source.objects, self.source.work) = (None, None);
+        self.source.begun.clear();
+        self.results.end();
+    }
+}
+
+impl<W> Source<W> {
+    /// Takes objects until so many are begun.
+    fn begin(&mut self, py: Python<'_>, most: usize, read: impl Fn(&Bound<'_, PyAny>) -> PyResult<W>) {
+        while self.begun.len() < most
             && let Some(objects) = &self.objects
         {
             match ending::call(py, || objects.bind(py).clone().next()) {
@@ -138,19 +174,5 @@ impl<W: Send + 'static, V: Send + 'static> Ahead<W, V> {
                 }
             }
         }
-    }
-
-    fn result(&mut self, py: Python<'_>) -> PyResult<Result<V, Error>> {
-        match self.results.next(py)? {
-            Some(Err(error @ Error::Stopped { .. })) => Err(errors::io(py, error)),
-            Some(result) => Ok(result),
-            None => Err(errors::error(py, "StoppedError", "the iteration was ended")),
-        }
-    }
-
-    fn end(&mut self) {
-        (self.objects, self.work) = (None, None);
-        self.begun.clear();
-        self.results.end();
     }
 }

@@ -5,14 +5,16 @@ use crate::directory::name_of;
 use crate::ending;
 use crate::errors;
 use crate::files::path_of;
+use crate::lists;
 use crate::records::{Entry, Record, Records, pairs};
-use crate::spec::Wanted;
+use crate::spec::{Format, Wanted};
 use crate::work::{Call, Stop};
 use mksum_catalogue::{
-    Access, Catalogue as Opened, DAMAGE, Difference, Effort, Error, Event, Mended, Sorted, State, Verdict, diff, place,
-    repair, status, update, verify,
+    Access, Catalogue as Opened, DAMAGE, Difference, Effort, Error, Event, Manifest, Mended, Side, Sorted, State,
+    Unlisted, Verdict, diff, place, repair, status, update, verify,
 };
 use mksum_io::{EntryKind, KEPT_FOLDER, Options, path_from_bytes, replica_below};
+use mksum_sums::choice::Choice;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -31,8 +33,8 @@ const AHEAD: usize = 1000;
 /// The catalogue of a directory: which root each of its files had, and when (`spec/catalogue.md`).
 ///
 /// With it, what has not changed is not hashed again, a little can be verified every night, and two copies are compared without
-/// reading them. The tool's `keep -r`, `status`, `update`, `verify -r`, `repair -r`, `diff` and `export` have the same catalogues.
-/// Made by `Catalogue.keep` and `Catalogue.open`. The file is opened by each call and closed at its end; one process writes to it
+/// reading them. The tool's `keep -r`, `status`, `update`, `verify -r`, `repair -r`, `import`, `diff` and `export` have the same catalogues.
+/// Made by `Catalogue.keep`, `Catalogue.create` and `Catalogue.open`. The file is opened by each call and closed at its end; one process writes to it
 /// at a time, and others wait.
 #[pyclass(frozen, module = "mksum")]
 pub struct Catalogue {
@@ -141,6 +143,37 @@ impl Catalogue {
             failed if failed.is_empty() => Ok(kept),
             failed => Err(errors::several(py, failed.into_iter().map(|failure| failure.raised(py)))),
         }
+    }
+
+    /// Makes an empty catalogue of a directory, or opens the one that is there. No file is read.
+    ///
+    /// For `import_list`: the roots of a list are then in the catalogue before the files are read. `keep` reads all files instead.
+    ///
+    /// Args:
+    ///     directory: The directory.
+    ///     catalogue: The path of the catalogue: `.mksum/catalogue` in the directory, if None.
+    ///     stop: Ends the wait for another process that writes to the catalogue.
+    ///
+    /// Raises:
+    ///     NotFoundError, FileError: There is no such directory, or the catalogue cannot be written.
+    ///     CatalogueError: There is a file that is not a catalogue, or a damaged one.
+    ///     StoppedError, KeyboardInterrupt: As for `file_root`.
+    #[staticmethod]
+    #[pyo3(signature = (directory, *, catalogue = None, stop = None))]
+    fn create(
+        py: Python<'_>,
+        directory: &Bound<'_, PyAny>,
+        catalogue: Option<&Bound<'_, PyAny>>,
+        stop: Option<&Bound<'_, Stop>>,
+    ) -> PyResult<Self> {
+        let directory = path_of(directory)?;
+        let path = catalogue.map(path_of).transpose()?.unwrap_or_else(|| place(&directory));
+        let made = Catalogue { directory: Some(directory.clone()), path: path.clone() };
+        let result = Call::new(None, None, stop).run(py, move |_| {
+            listable(&directory)?;
+            Opened::create(&path, &mut || {}).map(drop)
+        })?;
+        result.map(|()| made).map_err(|error| errors::catalogue(py, error))
     }
 
     /// Opens the catalogue of a directory.
@@ -394,10 +427,100 @@ impl Catalogue {
         found.into_iter().map(|entry| entry.row(py)).collect()
     }
 
-    /// Yields what differs between this catalogue and another. Only the catalogues are read.
+    /// Takes the roots of a list into the catalogue, with the sizes and times that the files have now. No content is read: `verify`
+    /// compares it with the roots later.
     ///
     /// Args:
-    ///     other: A `Catalogue`; or the path of a catalogue, or of a directory that has one.
+    ///     source: The path of a sum file of any tool (`spec/sumfile.md`) or of lines of JSON as the tool prints them; of a catalogue, or
+    ///         of a directory that has one; or the URL of a catalogue. Paths in a list are those below the directory.
+    ///     fmt: The format of lines that do not name one. If None, the hash is the usual one for the length of a sum.
+    ///     stop: Ends the work from another thread.
+    ///
+    /// Returns:
+    ///     A dict: `imported`, the number of files with new roots; `known`, the number of files of which the catalogue had all roots;
+    ///     `unused`, the number of lines that are malformed or not about a whole file; `found`, dicts as those of `status` for all other
+    ///     files of the list, of which nothing was taken, with the reason as `error`: `gone`, `unreadable`, and `refused`, where the list
+    ///     has another length than the file or another root than the catalogue.
+    ///
+    /// Raises:
+    ///     NotFoundError: There is no such list.
+    ///     CatalogueError: The file is neither a catalogue nor a list; or a catalogue is damaged.
+    ///     RefusedError, FileError, StoppedError, KeyboardInterrupt: As for `status`. What was taken until then stays.
+    #[pyo3(signature = (source, fmt = None, *, stop = None))]
+    fn import_list<'py>(
+        &self,
+        py: Python<'py>,
+        source: &Bound<'py, PyAny>,
+        fmt: Option<Format>,
+        stop: Option<&Bound<'py, Stop>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let (source, format) = (path_of(source)?, fmt.map(|fmt| Choice::from(fmt.0)));
+        let taken = self.run(py, Call::new(None, None, stop), move |opened, directory, options| {
+            lists::taken(opened, directory, options, (&source, format.as_ref()))
+        })?;
+        taken.row(py)
+    }
+
+    /// Yields the lines of a sum file, or of a BagIt manifest, with the roots of the catalogue's files, by the bytes of their paths.
+    ///
+    /// `rows` has what `mksum export --to json` prints.
+    ///
+    /// Args:
+    ///     to: `sums`: `FORMAT (PATH) = ROOT`, a line for each file and format, which `mksum -c` reads, and `sha256sum -c` those of its
+    ///         format. `bagit`: the payload manifest of a bag, a line for each file below `data/` (RFC 8493, 2.1.3).
+    ///     fmts: A format of the catalogue, or a list of them; if None, all; for `bagit` one plain sum, if None the catalogue's first.
+    ///     stop: Ends the iteration from another thread.
+    ///
+    /// Yields:
+    ///     Lines as bytes, each with its newline: `file.writelines(catalogue.export())`, where `file` is open in binary mode.
+    ///
+    /// Raises:
+    ///     ValueError: `to` is something else.
+    ///     FormatError: The catalogue has no roots in a format, or a bag's manifest cannot have it.
+    ///     CatalogueError: After the last line: files have no root in a format, so they are not in the list; or a bag has no files. The
+    ///         catalogue is damaged.
+    ///     StoppedError, KeyboardInterrupt: As for `status`.
+    #[pyo3(signature = (to = "sums", fmts = None, *, stop = None))]
+    fn export(
+        &self,
+        py: Python<'_>,
+        to: &str,
+        fmts: Option<Wanted>,
+        stop: Option<&Bound<'_, Stop>>,
+    ) -> PyResult<Records> {
+        let manifest = match to {
+            "sums" => Manifest::Sums,
+            "bagit" => Manifest::Bagit,
+            other => return Err(PyValueError::new_err(format!("to is '{other}': expected 'sums' or 'bagit'"))),
+        };
+        let asked = fmts.map(|fmts| fmts.specs()).unwrap_or_default();
+        let specs = ending::detach(py, || {
+            let opened = Opened::open(&self.path, Access::Read, &mut || {})?;
+            Ok(manifest.formats(&opened, &asked))
+        });
+        let specs = specs.map_err(|error| errors::catalogue(py, error))?.map_err(|unlisted| match unlisted {
+            Unlisted::Lacks(spec) => errors::format(
+                py,
+                &spec.to_string(),
+                &format_args!("the catalogue has no roots in {spec}: keep() adds them"),
+            ),
+            Unlisted::NoSum => errors::error(
+                py,
+                "FormatError",
+                "a BagIt manifest has plain sums: keep the directory with 'sha512' or 'sha256'",
+            ),
+        })?;
+        let top = self.directory.clone().unwrap_or_default();
+        self.records(stop, move |opened, options, sender| {
+            lists::send(opened, options, sender, (manifest, &specs, &top))
+        })
+    }
+
+    /// Yields what differs between this catalogue and another, or a list. Only the catalogues and the list are read.
+    ///
+    /// Args:
+    ///     other: A `Catalogue`; the path of one, or of a directory that has one; the URL of one; or the path of a sum file of any tool
+    ///         (`spec/sumfile.md`), or of lines of JSON as the tool prints them. With a list only files are compared.
     ///     stop: Ends the iteration from another thread.
     ///
     /// Yields:
@@ -405,24 +528,25 @@ impl Catalogue {
     ///     has, and `removed`; `moved` with its path in this one as `from`; `incomparable`, without a root in a common format.
     ///
     /// Raises:
-    ///     NotFoundError, CatalogueError: As for `open`.
+    ///     NotFoundError: There is no such catalogue or list.
+    ///     CatalogueError: The file is neither a catalogue nor a list; a catalogue is damaged; or, after the last difference, lines of the
+    ///         list are malformed or not about a whole file.
     ///     StoppedError, KeyboardInterrupt: As for `status`.
     #[pyo3(signature = (other, *, stop = None))]
     fn diff(&self, other: &Bound<'_, PyAny>, stop: Option<&Bound<'_, Stop>>) -> PyResult<Records> {
         let other = match other.cast::<Catalogue>() {
             Ok(other) => other.get().path.clone(),
-            Err(_) => {
-                let path = path_of(other)?;
-                if path.is_dir() { place(&path) } else { path }
-            }
+            Err(_) => path_of(other)?,
         };
         self.records(stop, move |opened, options, sender| {
-            let theirs = Opened::open(&other, Access::Read, &mut || {})?;
+            let theirs = Side::open(&other, None, options)?;
+            let unused = theirs.unused();
+            let (ours, theirs) = Side::comparable(Side::Catalogue(opened, None), theirs);
             let (options, path) = (options.clone(), other.clone());
             let stopped =
                 move || options.stop.is_stopped().then(|| mksum_io::Error::Stopped { path: path.clone() }.into());
-            let ours: Sorted<'_> = Box::new(opened.into_known().map(|known| stopped().map_or(known, Err)));
-            diff(ours, theirs.into_known(), &mut |difference| {
+            let ours: Sorted<'_> = Box::new(ours.map(|known| stopped().map_or(known, Err)));
+            diff(ours, theirs, &mut |difference| {
                 let (state, path, from) = match difference {
                     Difference::Added(known) => ("added", &known.path, None),
                     Difference::Removed(known) => ("removed", &known.path, None),
@@ -434,7 +558,7 @@ impl Catalogue {
                 // The iterator may be gone: then the next entry ends this.
                 let _ = sender.send(Ok(Record::Entry(entry)));
             })?;
-            Ok(())
+            lists::all_used(&other, unused)
         })
     }
 

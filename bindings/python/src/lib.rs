@@ -15,6 +15,7 @@ mod frontier;
 mod growing;
 mod hasher;
 mod listing;
+mod lists;
 mod many;
 mod outboard;
 mod parts;

@@ -7,7 +7,7 @@ use crate::errors;
 use mksum_catalogue::{Error, Row};
 use mksum_io::EntryKind;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
 use std::ops::Range;
 use std::sync::Mutex;
 
@@ -23,14 +23,14 @@ impl Records {
         slf
     }
 
-    fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+    fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let mut results = ending::lock(py, &self.results);
         let record = results.next(py)?.transpose().map_err(|error| {
             results.end();
             errors::catalogue(py, error)
         })?;
         results.attend(py)?;
-        record.map(|record| record.row(py)).transpose()
+        record.map(|record| record.value(py)).transpose()
     }
 }
 
@@ -40,12 +40,15 @@ pub enum Record {
     Entry(Entry),
     /// An entry.
     Row { row: Row, roots: Vec<(String, String)>, verified: Option<i64>, link: Option<Vec<u8>> },
+    /// A line of a list.
+    Line(Vec<u8>),
 }
 
 impl Record {
-    fn row(self, py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    fn value(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
         let (row, roots, verified, link) = match self {
-            Record::Entry(entry) => return entry.row(py),
+            Record::Line(line) => return Ok(PyBytes::new(py, &line).into_any()),
+            Record::Entry(entry) => return entry.row(py).map(Bound::into_any),
             Record::Row { row, roots, verified, link } => (row, roots, verified, link),
         };
         let dict = PyDict::new(py);
@@ -65,7 +68,7 @@ impl Record {
             roots.into_iter().try_for_each(|(format, root)| texts.set_item(format, root))?;
             dict.set_item("roots", texts)?;
         }
-        Ok(dict)
+        Ok(dict.into_any())
     }
 }
 

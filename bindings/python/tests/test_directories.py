@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import errno
+import hashlib
 import importlib.util
 import json
 import os
@@ -238,7 +239,9 @@ def test_a_catalogue_is_kept_and_read(photos: pathlib.Path) -> None:
         else:
             assert "roots" not in row and "length" not in row and "verified" not in row
     assert {row["path"]: row["type"] for row in rows if row["type"] != "file"} == {
-        "empty": "directory", "link": "link", "sub": "directory",
+        "empty": "directory",
+        "link": "link",
+        "sub": "directory",
     }
     assert [row.get("link") for row in rows if row["type"] == "link"] == ["sub/2"]
     for place in [photos, os.fsencode(photos), photos / ".mksum" / "catalogue"]:
@@ -361,6 +364,168 @@ def test_catalogues_are_compared(tmp_path: pathlib.Path) -> None:
     assert list(mksum.Catalogue.open(two, catalogue=place).status()) == []
 
 
+def tool_lines(top: pathlib.Path, names: list[str], fmt: str) -> bytes:
+    """The lines that the tool writes of these files."""
+    tag = {"sha256": "SHA256", "md5": "MD5"}.get(fmt, fmt)
+    roots = {name: mksum.file_root(top / name, fmt).text for name in names}
+    return "".join(f"{tag} ({name}) = {root}\n" for name, root in roots.items()).encode()
+
+
+def test_lists_are_compared_with_catalogues(tmp_path: pathlib.Path) -> None:
+    top = write(tmp_path / "top", {"1": b"one", "2": b"two", "3": b"three", "sub/4": b"four"})
+    catalogue = mksum.Catalogue.keep(top, "sha256")
+
+    def digest(content: bytes) -> str:
+        return hashlib.sha256(content).hexdigest()
+
+    sums = tmp_path / "SHA256SUMS"
+    sums.write_text(f"{digest(b'one')}  ./1\n{digest(b'zwei')} *2\n{digest(b'three')}  drei\n{digest(b'5')}  5\n")
+    expected = [
+        {"path": "2", "kind": "entry", "state": "changed"},
+        {"path": "5", "kind": "entry", "state": "added"},
+        {"path": "drei", "kind": "entry", "state": "moved", "from": "3"},
+        {"path": "sub/4", "kind": "entry", "state": "removed"},
+    ]
+    # Directories and links are no difference from a list, which has files only.
+    for path in [sums, str(sums), os.fsencode(sums)]:
+        assert list(catalogue.diff(path)) == expected
+    # In another hash nothing can be compared. The name of the list says which hash it is.
+    blake = tmp_path / "B3SUMS"
+    blake.write_text(f"{mksum.blake3(b'one').hexdigest()}  1\n")
+    assert states(catalogue.diff(blake))["1"] == "incomparable"
+    # Lines of JSON, as the tool prints them.
+    rows = tmp_path / "rows.json"
+    rows.write_text("".join(json.dumps(row) + "\n" for row in catalogue))
+    assert list(catalogue.diff(rows)) == []
+    # Lines that are not used are an error, after the differences.
+    sums.write_text(f"{digest(b'one')}  1\nnonsense\nsha256@0..1 (2) = {digest(b't')}\n")
+    found = []
+    with pytest.raises(mksum.CatalogueError, match="2 lines are malformed") as caught:
+        for entry in catalogue.diff(sums):
+            found.append(entry["path"])
+    assert found == ["2", "3", "sub/4"] and caught.value.path == str(sums)
+    for other, error in [(tmp_path / "missing", mksum.NotFoundError), (top / "1", mksum.CatalogueError)]:
+        with pytest.raises(error) as refused:
+            list(catalogue.diff(other))
+        assert refused.value.path == str(other)
+    (tmp_path / "noise").write_bytes(noise(3 << 20))
+    with pytest.raises(mksum.CatalogueError, match="neither a catalogue nor a list"):
+        list(catalogue.diff(tmp_path / "noise"))
+
+
+def test_a_list_is_imported_and_verified_later(tmp_path: pathlib.Path) -> None:
+    top = write(tmp_path / "top", {"1": b"one", "2": b"two", "3": b"three", "4": b"four"})
+    sums = tmp_path / "SUMS"
+    sums.write_bytes(
+        b"".join(
+            hashlib.sha256(text).hexdigest().encode() + name
+            for text, name in [
+                (b"one", b"  1\n"),
+                (b"damaged since", b"  2\n"),
+                (b"three", b"  3\n"),
+                (b"", b"  gone\n"),
+                (b"", b"  ../SUMS\n"),
+            ]
+        )
+        + b"nonsense\n"
+    )
+    catalogue = mksum.Catalogue.create(top)
+    assert list(catalogue) == [] and catalogue.formats == [] and catalogue.directory == str(top)
+    result = catalogue.import_list(sums)
+    assert pickle.loads(pickle.dumps(result)) == result
+    assert (result["imported"], result["known"], result["unused"]) == (3, 0, 1)
+    assert states(result["found"]) == {"../SUMS": "gone", "gone": "gone"}
+    assert all("no such file" in entry["error"] for entry in result["found"])
+    assert catalogue.formats == ["sha256"]
+    assert {row["path"]: row["verified"] for row in catalogue if row["type"] == "file"} == {"1": 0, "2": 0, "3": 0}
+    # Nothing was read: the content is compared by verify.
+    checked = catalogue.verify()
+    assert checked["intact"] == 2 and states(checked["found"]) == {"2": "damaged", "4": "new"}
+    # Again: known. What contradicts the catalogue is refused, with both roots.
+    sums.write_text(f"{hashlib.sha256(b'one').hexdigest()}  1\n{hashlib.sha256(b'x').hexdigest()}  3\n")
+    result = mksum.Catalogue.create(top).import_list(str(sums))
+    assert (result["imported"], result["known"], states(result["found"])) == (0, 1, {"3": "refused"})
+    error = result["found"][0]["error"]
+    assert hashlib.sha256(b"x").hexdigest() in error and hashlib.sha256(b"three").hexdigest() in error
+    # Another length than the list has: JSON has lengths.
+    (tmp_path / "rows").write_text(
+        json.dumps({"path": "4", "kind": "root", "format": "md5", "root": "0" * 32, "length": 5}) + "\n"
+    )
+    assert states(catalogue.import_list(tmp_path / "rows")["found"]) == {"4": "refused"}
+    # A format for lines that name none: sums of 64 digits are SHA-256 otherwise.
+    sums.write_text(f"{mksum.blake3(b'four').hexdigest()}  4\n")
+    assert catalogue.import_list(sums, "blake3")["imported"] == 1
+    assert {row["path"]: sorted(row["roots"]) for row in catalogue if row["type"] == "file"}["4"] == ["blake3"]
+    # The catalogue of a copy is a list, too.
+    copy = write(tmp_path / "copy", {"1": b"one", "2": b"two", "3": b"three", "4": b"four"})
+    assert mksum.Catalogue.create(copy).import_list(top)["imported"] == 4
+    for path, kind in [(tmp_path / "missing", mksum.NotFoundError), (top / "1", mksum.CatalogueError)]:
+        with pytest.raises(kind) as caught:
+            catalogue.import_list(path)
+        assert caught.value.path == str(path)
+    for path in [tmp_path / "missing", sums]:
+        with pytest.raises(mksum.FileError):
+            mksum.Catalogue.create(path)
+        assert not (path / ".mksum").exists()
+    with pytest.raises(mksum.FormatError):
+        catalogue.import_list(sums, "md6")
+    alone = mksum.Catalogue.open(catalogue.path, catalogue=None)
+    assert alone.import_list(sums, "blake3")["known"] == 1
+
+
+def test_a_catalogue_is_exported(tmp_path: pathlib.Path) -> None:
+    top = write(tmp_path / "bag", {"data/1": b"one", "data/sub/a%b": b"percent", "bagit.txt": b"declaration"})
+    catalogue = mksum.Catalogue.keep(top, ["sha256", "rfc6962"])
+    names = ["bagit.txt", "data/1", "data/sub/a%b"]
+    plain = tool_lines(top, names, "sha256")
+    assert b"".join(catalogue.export("sums", "sha256")) == plain
+    assert plain.splitlines(True)[0].startswith(b"SHA256 (bagit.txt) = ")
+    both = list(catalogue.export())
+    assert len(both) == 6 and sorted(plain.splitlines(True)) == sorted(line for line in both if line.startswith(b"SHA256"))
+    assert b"".join(catalogue.export(fmts=["rfc6962"])) == tool_lines(top, names, "rfc6962:sha256:64KiB")
+    digest = hashlib.sha256
+    assert list(catalogue.export("bagit")) == [
+        f"{digest(b'one').hexdigest()}  data/1\n".encode(),
+        f"{digest(b'percent').hexdigest()}  data/sub/a%25b\n".encode(),
+    ]
+    # Whatever is exported is read again.
+    sums = tmp_path / "SUMS"
+    with open(sums, "wb") as file:
+        file.writelines(catalogue.export())
+    assert list(catalogue.diff(sums)) == []
+    with pytest.raises(ValueError, match="'sums' or 'bagit'"):
+        catalogue.export("json")  # type: ignore[arg-type]
+    with pytest.raises(mksum.FormatError) as lacking:
+        catalogue.export("sums", "md5")
+    assert lacking.value.found == "md5"
+    with pytest.raises(mksum.FormatError):
+        catalogue.export("bagit", "rfc6962")
+    # A list without all files is an error, after its lines.
+    (tmp_path / "one").write_text(f"{hashlib.md5(b'one').hexdigest()}  data/1\n")
+    assert catalogue.import_list(tmp_path / "one")["imported"] == 1
+    lines = catalogue.export("sums", "md5")
+    assert next(lines) == f"MD5 (data/1) = {hashlib.md5(b'one').hexdigest()}\n".encode()
+    with pytest.raises(mksum.CatalogueError, match=r"no root in md5.*: 2") as partial:
+        next(lines)
+    assert partial.value.path == str(top / "bagit.txt")
+    assert list(lines) == []
+    other = mksum.Catalogue.keep(write(tmp_path / "no bag", {"file": b"content"}), "sha256")
+    with pytest.raises(mksum.CatalogueError, match="data/"):
+        list(other.export("bagit"))
+
+
+def test_an_export_is_stopped(tmp_path: pathlib.Path) -> None:
+    catalogue = mksum.Catalogue.keep(write(tmp_path / "top", {f"{number}": b"" for number in range(3000)}), "md5")
+    stop = mksum.Stop()
+    lines = catalogue.export(stop=stop)
+    assert next(lines).startswith(b"MD5 (0) = ")
+    stop.stop()
+    with pytest.raises(mksum.StoppedError) as caught:
+        for count, _ in enumerate(lines):
+            assert count < 2500
+    assert caught.value.path == catalogue.path
+
+
 def test_errors_of_catalogues(tmp_path: pathlib.Path) -> None:
     top = write(tmp_path / "top", {"file": b"content"})
     with pytest.raises(mksum.NotFoundError) as missing:
@@ -474,8 +639,13 @@ def test_catalogues_are_interrupted_stopped_and_resumed(many: pathlib.Path) -> N
         threading.Timer(0.2, stop.stop).start()
         with pytest.raises(mksum.StoppedError):
             call(stop=stop)
-    for call in [catalogue.verify, catalogue.update, lambda stop: list(catalogue.status(stop=stop)),
-                 lambda stop: list(catalogue.rows(stop=stop)), lambda stop: list(catalogue.diff(many, stop=stop))]:
+    for call in [
+        catalogue.verify,
+        catalogue.update,
+        lambda stop: list(catalogue.status(stop=stop)),
+        lambda stop: list(catalogue.rows(stop=stop)),
+        lambda stop: list(catalogue.diff(many, stop=stop)),
+    ]:
         # A call may be over before it looks.
         with contextlib.suppress(mksum.StoppedError):
             call(stop=stop)

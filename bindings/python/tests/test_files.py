@@ -249,6 +249,26 @@ def test_many_files_in_order(tmp_path: pathlib.Path) -> None:
         mksum.hash_files([], "sha999")
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_long_file_before_many_short_ones_does_not_stop_the_work(tmp_path: pathlib.Path, threads: int) -> None:
+    """The thread in whose lane it is asks for more files than were taken ahead, before it has any result."""
+    paths = [tmp_path / "long", *(tmp_path / f"{number}" for number in range(6000))]
+    with open(paths[0], "wb") as file:
+        file.truncate(64 << 20)
+    for path in paths[1:]:
+        path.write_text(path.name)
+    stop = mksum.Stop()
+    late = threading.Timer(60, stop.stop)
+    late.start()
+    try:
+        found = list(mksum.hash_files(paths, "sha256", threads=threads, stop=stop))
+    finally:
+        late.cancel()
+    assert [path for path, _ in found] == paths
+    for path, root in found[1:]:
+        assert str(root) == hashlib.sha256(path.name.encode()).hexdigest()
+
+
 def test_paths_that_raise_do_so_after_the_results_before(tmp_path: pathlib.Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"abc")

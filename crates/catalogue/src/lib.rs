@@ -22,13 +22,16 @@
 mod compare;
 mod diff;
 mod error;
+mod export;
 mod import;
 mod leaves;
+mod listing;
 mod long;
 mod moves;
 mod reading;
 mod repair;
 mod row;
+mod side;
 mod status;
 mod store;
 mod update;
@@ -41,9 +44,11 @@ pub const DAMAGE: &str =
 pub use compare::{Found, Scope, compare};
 pub use diff::{Difference, Differences, Known, Sorted, diff};
 pub use error::Error;
+pub use export::{Exported, Manifest, Unlisted, export};
 pub use import::{Imported, import};
 pub use repair::{Mended, repair};
 pub use row::{Kept, Row};
+pub use side::Side;
 pub use status::{State, Status, status};
 pub use store::{Access, Catalogue, is_catalogue, is_kept_folder, place};
 pub use update::{Event, update};

@@ -1,9 +1,4 @@
-//! What the tool `mksum` shares with its tests and fuzz targets: formats as people choose them, and sum files.
+//! What the tool `mksum` and its fuzz targets use of sum files: `mksum-sums`, under the tool's name.
 #![forbid(unsafe_code)]
 
-pub mod choice;
-pub mod name;
-pub mod range;
-pub mod sum;
-pub mod sumfile;
-pub mod utf16;
+pub use mksum_sums::{choice, name, range, sum, sumfile, utf16};

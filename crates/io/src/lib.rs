@@ -32,7 +32,7 @@ pub use entries::{Entries, EntryKind, Facts, Listed as ListedEntry, Skip, Stamps
 pub use error::{Error, Refusal, reason};
 pub use file::File;
 pub use jobs::{Input, Job, Roots, hash, hash_reader};
-pub use many::{Hashed, hash_all, hash_items};
+pub use many::{Hashed, hash_all, hash_items, jobs_ahead};
 pub use merklize::{Leaves, Merklized, merklize, random};
 pub use objects::{Ahead, Listed, Listing, Object, Objects, StoredSums, is_url};
 pub use options::{Meter, Mode, Options, Stop, Throttle};

@@ -19,7 +19,19 @@ impl Spec {
     /// # Errors
     /// If the format has no root for this length.
     pub fn root(&self, bytes: &[u8]) -> Result<Root, Error> {
-        self.root_from(&Memory::new(bytes), bytes.len() as u64)
+        self.root_digest(bytes).map(|digest| self.root_with_digest(digest, bytes.len() as u64))
+    }
+
+    /// The digest of the root of bytes in memory: equals `root(bytes)?.digest()`, without the cost of a [`Root`].
+    ///
+    /// # Errors
+    /// If the format has no root for this length.
+    pub fn root_digest(&self, bytes: &[u8]) -> Result<Digest, Error> {
+        let len = bytes.len() as u64;
+        if let Some(digest) = self.nodes().whole(bytes) {
+            return Ok(digest);
+        }
+        self.digest_by(len, |top| self.join(&Memory::new(bytes), top, Role::Root))
     }
 
     /// The root of `len` bytes from the subtrees that `source` has, asked for on this thread.
@@ -32,13 +44,18 @@ impl Spec {
 
     /// The root of `len` bytes, with the top node's digest from `join`.
     pub(crate) fn root_by(&self, len: u64, join: impl FnOnce(Subtree) -> Result<Digest, Error>) -> Result<Root, Error> {
+        self.digest_by(len, join).map(|digest| self.root_with_digest(digest, len))
+    }
+
+    /// The digest of that root.
+    fn digest_by(&self, len: u64, join: impl FnOnce(Subtree) -> Result<Digest, Error>) -> Result<Digest, Error> {
         let shape = self.shape();
         shape.check(len)?;
         let top = match len {
             0 => self.nodes().empty().ok_or_else(|| LengthError { len, rule: "at least one byte".into() })?,
             _ => join(shape.root(len))?,
         };
-        Ok(self.seal(top, len))
+        Ok(self.nodes().seal(top, len))
     }
 
     /// The root of `len` bytes whose top node has the digest `top`.

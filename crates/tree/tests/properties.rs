@@ -26,6 +26,21 @@ fn joined(spec: &Spec, bytes: &[u8], mut coin: u64) -> Result<Root, Error> {
     spec.root_from(&known, bytes.len() as u64)
 }
 
+/// BLAKE3 hashes a short input in one call of its own, which must end where the batches begin.
+#[test]
+fn blake3_alone_and_by_its_tree_are_the_same_at_every_boundary() {
+    let spec: Spec = "blake3".parse().unwrap();
+    let bytes: Vec<u8> = (0..(1_usize << 20) + 2048).map(|place| (place * 7919 / 32) as u8).collect();
+    for chunks in [1, 2, 3, 15, 16, 17, 31, 33, 64, 255, 256, 257, 1023, 1024, 1025] {
+        for len in [chunks * 1024 - 1, chunks * 1024, chunks * 1024 + 1] {
+            let bytes = &bytes[..len];
+            let root = spec.root_from(&Memory::new(bytes), len as u64).unwrap();
+            assert_eq!(spec.root(bytes).unwrap(), root, "{len} bytes");
+            assert_eq!(spec.root_digest(bytes).unwrap(), root.digest(), "{len} bytes");
+        }
+    }
+}
+
 proptest! {
     #[test]
     fn any_partition_into_subtrees_joins_to_the_same_root(spec in spec(), bytes in bytes(1..20_000), coin: u64) {

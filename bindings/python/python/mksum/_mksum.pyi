@@ -2,7 +2,7 @@
 
 import builtins
 from collections.abc import Iterable, Iterator
-from typing import TypeVar, final, overload
+from typing import Literal, TypeVar, final, overload
 
 from _typeshed import ReadableBuffer
 
@@ -16,6 +16,7 @@ from mksum.types import (
     FormatRow,
     Formats,
     HashedPart,
+    ImportedList,
     Input,
     Part,
     Place,
@@ -211,6 +212,8 @@ class Catalogue:
         stop: Stop | None = None,
     ) -> Catalogue: ...
     @staticmethod
+    def create(directory: AnyPath, *, catalogue: AnyPath | None = None, stop: Stop | None = None) -> Catalogue: ...
+    @staticmethod
     def open(path: AnyPath, *, catalogue: AnyPath | None = None) -> Catalogue: ...
     @property
     def directory(self) -> str | None: ...
@@ -239,6 +242,14 @@ class Catalogue:
         on_progress: Progress | None = None,
         stop: Stop | None = None,
     ) -> list[EntryState]: ...
+    def import_list(self, source: AnyPath, fmt: Format | None = None, *, stop: Stop | None = None) -> ImportedList: ...
+    def export(
+        self,
+        to: Literal["sums", "bagit"] = "sums",
+        fmts: Format | Formats | None = None,
+        *,
+        stop: Stop | None = None,
+    ) -> Records[bytes]: ...
     def diff(self, other: Catalogue | AnyPath, *, stop: Stop | None = None) -> Records[EntryState]: ...
     def rows(self, *, stop: Stop | None = None) -> Records[CatalogueRow]: ...
     def __iter__(self) -> Records[CatalogueRow]: ...

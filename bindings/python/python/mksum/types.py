@@ -132,7 +132,7 @@ class EntryState(_From):
     kind: str
     """`entry`."""
     state: str
-    """What `Catalogue.status`, `update`, `verify`, `repair` and `diff` say."""
+    """What `Catalogue.status`, `update`, `verify`, `repair`, `import_list` and `diff` say."""
     length: NotRequired[int]
     """Of a damaged file: its length in bytes."""
     ranges: NotRequired[list[tuple[int, int]]]
@@ -152,6 +152,19 @@ class Verified(TypedDict):
     """The number of their bytes that were read."""
     found: list[EntryState]
     """All others."""
+
+
+class ImportedList(TypedDict):
+    """The result of `Catalogue.import_list`."""
+
+    imported: int
+    """The number of files with new roots."""
+    known: int
+    """The number of files of which the catalogue had all roots."""
+    unused: int
+    """The number of lines that are malformed or not about a whole file."""
+    found: list[EntryState]
+    """All other files of the list: nothing was taken of them, and `error` has the reason."""
 
 
 class LeafRule(TypedDict):
@@ -206,6 +219,7 @@ __all__ = [
     "FormatRow",
     "Formats",
     "HashedPart",
+    "ImportedList",
     "Input",
     "LeafRule",
     "Part",

@@ -1,15 +1,17 @@
 //! `mksum diff` of catalogues, directories and sum files.
 
-use super::sources::{open, path_of};
-use super::{State, print, report, summary};
+use super::{State, path_of, print, report, side, summary};
 use crate::args::Diff;
 use crate::exit::Exit;
 use crate::tool::Tool;
-use mksum_catalogue::{Difference, Differences, Error, Sorted, diff};
+use mksum_catalogue::{Difference, Differences, Error, Side, diff};
 use mksum_cli::name::{self, Shown};
-use mksum_io::EntryKind;
+use std::path::Path;
 
-pub use super::sources::is_side;
+/// Whether a path is one that this compares, and not a file with an outboard.
+pub fn is_side(path: &Path) -> bool {
+    Side::is_one(path)
+}
 
 /// Prints each entry that differs; fails if there is one.
 pub fn run(tool: &Tool, args: &Diff) -> Exit {
@@ -36,10 +38,9 @@ pub fn run(tool: &Tool, args: &Diff) -> Exit {
 }
 
 fn compare(tool: &Tool, args: &Diff) -> Result<Differences, Error> {
-    let (left, right) = (open(tool, &args.left, None)?, open(tool, &args.right, None)?);
-    let files_only = left.has_files_only() || right.has_files_only();
-    let ((left, _left), (right, _right)) = (left.into_entries(), right.into_entries());
-    diff(only(left, files_only), only(right, files_only), &mut |difference| {
+    let (left, right) = (side(tool, &args.left, None)?, side(tool, &args.right, None)?);
+    let (left, right) = Side::comparable(left, right);
+    diff(left, right, &mut |difference| {
         let line = |known, state: State<'_>, text: &str| print(tool, args.json, &path_of(known), state, &text);
         match difference {
             Difference::Added(known) => line(known, State::of("added"), "ADDED"),
@@ -55,10 +56,4 @@ fn compare(tool: &Tool, args: &Diff) -> Result<Differences, Error> {
             }
         }
     })
-}
-
-/// The entries of a side; a sum file has no directories and links, so that they are no difference from one.
-fn only(entries: Sorted<'static>, files_only: bool) -> Sorted<'static> {
-    let wanted = move |kind| kind == EntryKind::File || !files_only;
-    Box::new(entries.filter(move |entry| entry.as_ref().map_or(true, |known| wanted(known.kind))))
 }

@@ -1,10 +1,10 @@
 //! `mksum import`: the roots of a list become rows of a catalogue, to be verified later.
 
-use super::{State, print, report, shown_path, sources, summary, wait};
+use super::{State, print, report, shown_path, side, summary, wait};
 use crate::args::Import;
 use crate::exit::Exit;
 use crate::tool::Tool;
-use mksum_catalogue::{Catalogue, Imported, import, place};
+use mksum_catalogue::{Catalogue, Imported, Side, import, place};
 use mksum_cli::name::Shown;
 
 /// Takes the roots of each list.
@@ -17,7 +17,7 @@ pub fn run(tool: &Tool, args: &Import) -> Exit {
     }
     let choice = tool.formats.first().filter(|_| args.choices.any());
     for list in &args.lists {
-        let side = match sources::open(tool, list, choice) {
+        let side = match side(tool, list, choice) {
             Ok(side) => side,
             Err(error) => {
                 report(tool, &error);
@@ -33,10 +33,9 @@ pub fn run(tool: &Tool, args: &Import) -> Exit {
     tool.console.exit()
 }
 
-fn one(tool: &Tool, args: &Import, list: sources::Side, catalogue: &mut Catalogue) {
-    let (list, _fetched) = list.into_entries();
+fn one(tool: &Tool, args: &Import, list: Side, catalogue: &mut Catalogue) {
     let [mut taken, mut known, mut missing, mut others] = [0_u64; 4];
-    let imported = import(catalogue, &args.directory, list, &tool.options, &mut |path, imported| {
+    let imported = import(catalogue, &args.directory, list.into_entries(), &tool.options, &mut |path, imported| {
         let path = &*shown_path(&args.directory, path);
         match imported {
             Imported::Taken(_) => {

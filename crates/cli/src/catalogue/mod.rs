@@ -5,16 +5,15 @@ pub mod export;
 pub mod import;
 pub mod keep;
 pub mod leaves;
-mod listing;
 pub mod repair;
-mod sources;
 pub mod status;
 pub mod verify;
 
 use crate::exit::{Exit, usage};
 use crate::kept::ranges::line;
 use crate::tool::Tool;
-use mksum_catalogue::{Access, Catalogue, Error, place};
+use mksum_catalogue::{Access, Catalogue, Error, Known, Side, place};
+use mksum_cli::choice::Choice;
 use mksum_cli::name::{self, Shown};
 use serde::Serialize;
 use std::fmt::Display;
@@ -62,6 +61,27 @@ fn explained(error: Error, directory: &Path, path: &Path) -> Error {
         }
         error => error,
     }
+}
+
+/// Opens a side of a comparison, or a list; reports the lines of it that are not used.
+fn side(tool: &Tool, path: &Path, format: Option<&Choice>) -> Result<Side, Error> {
+    let side = Side::open(path, format, &tool.options).map_err(|error| match path.is_dir() {
+        true => explained(error, path, &place(path)),
+        false => error,
+    })?;
+    match side.unused() {
+        0 => {}
+        count => {
+            let plural = if count == 1 { "line is" } else { "lines are" };
+            tool.console.error(path, &format_args!("{count} {plural} malformed or not about a whole file: not used"));
+        }
+    }
+    Ok(side)
+}
+
+/// The path of an entry.
+fn path_of(known: &Known) -> PathBuf {
+    name::path(&known.path).unwrap_or_else(|| name::lossy_path(&known.path))
 }
 
 /// Says that another process is waited for.

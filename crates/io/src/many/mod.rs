@@ -26,6 +26,19 @@ const AHEAD: usize = 4096;
 /// Small files that a thread hashes before it hands over their results: a wake for each would cost as much as a file does.
 const CLAIM: usize = 16;
 
+/// The most jobs that [`hash_all`] takes from its iterator before the first one whose result was not handed over.
+///
+/// Whoever sends jobs through a channel and waits for results must send so many, if there are, before a wait that has no end: one thread
+/// may be in the first file while the others do all the jobs after it.
+pub fn jobs_ahead(threads: usize) -> usize {
+    room(threads) + Queue::<std::iter::Empty<Job>>::window(threads) + 2
+}
+
+/// The jobs that are begun before the first one whose result was not taken.
+fn room(threads: usize) -> usize {
+    AHEAD.max(threads * CLAIM)
+}
+
 /// Hashes many inputs and hands each result, and the time it took, to `each` in the order of the jobs, until `each` breaks.
 ///
 /// Files that are hashed as one chain, plain sums and single leaves, are hashed side by side on each thread, as many as the
@@ -48,7 +61,7 @@ pub fn hash_all<J: Iterator<Item = Job> + Send>(
     let turn = |bench: &mut Bench<'_>, feed: &mut Feed<'_, Numbered, Answer>| bench.turn(feed);
     ordered_turns(
         options.threads,
-        AHEAD.max(options.threads * CLAIM),
+        room(options.threads),
         queue,
         || Bench::new(&shared),
         turn,

@@ -34,6 +34,11 @@ impl<'a, J: Iterator<Item = Job>> Queue<'a, J> {
     /// The most jobs that are looked at before they are handed out.
     const WINDOW: usize = 256;
 
+    /// The same for a number of threads.
+    pub fn window(threads: usize) -> usize {
+        Self::WINDOW.max(2 * threads)
+    }
+
     pub fn new(jobs: J, options: &Options, waiting: &'a AtomicUsize) -> Self {
         let (threads, objects) = (options.threads, options.objects.clone());
         Queue { jobs: Some(jobs), window: VecDeque::new(), next: 0, given: 0, threads, objects, waiting }
@@ -45,7 +50,7 @@ impl<J: Iterator<Item = Job>> Iterator for Queue<'_, J> {
 
     fn next(&mut self) -> Option<Numbered> {
         // Not much further than jobs were handed out: whoever writes a list into a pipe, line by line, waits for the results.
-        let wanted = (self.given + 2 * self.threads).min(Self::WINDOW.max(2 * self.threads));
+        let wanted = (self.given + 2 * self.threads).min(Self::window(self.threads));
         while self.window.len() < wanted
             && let Some(jobs) = &mut self.jobs
         {

@@ -1,8 +1,8 @@
 //! Lists of entries as lines of JSON: what `mksum export --to json` and `mksum --json` print (`spec/json.md`).
 
+use crate::Known;
 use base64ct::{Base64, Encoding};
 use mksum::Spec;
-use mksum_catalogue::Known;
 use mksum_io::EntryKind;
 use serde::Deserialize;
 use std::collections::BTreeMap;

@@ -2,9 +2,9 @@
 
 use mksum::formats::FAMILIES;
 use mksum::{Digest, Spec};
-use mksum_cli::choice::Choice;
-use mksum_cli::sum::{End, Style, line};
-use mksum_cli::sumfile::{Lines, Source};
+use mksum_sums::choice::Choice;
+use mksum_sums::sum::{End, Style, line};
+use mksum_sums::sumfile::{Lines, Source};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;

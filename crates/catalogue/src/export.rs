@@ -1,0 +1,112 @@
+//! The entries of a catalogue as lines of a sum file or of a BagIt manifest.
+
+use crate::{Catalogue, Error, Known};
+use mksum::Spec;
+use mksum_io::EntryKind;
+use mksum_sums::sum::{End, Style, line};
+
+/// The syntax of the lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Manifest {
+    /// A sum file: `FORMAT (PATH) = ROOT`, a line for each file and format.
+    Sums,
+    /// The manifest of a bag: `SUM  PATH`, a line for each file below `data/`, with percent-encoded paths (RFC 8493, 2.1.3).
+    Bagit,
+}
+
+/// What is told of a file.
+#[derive(Debug)]
+pub enum Exported<'a> {
+    /// A line, with its end.
+    Line(Vec<u8>),
+    /// The file has no root in this format, so it is not in the list.
+    Lacks(&'a Known, &'a Spec),
+}
+
+/// Why a catalogue has no such lines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unlisted {
+    /// It has no roots in this format.
+    Lacks(Spec),
+    /// A bag's manifest has plain sums: the catalogue has none, or another format was asked for.
+    NoSum,
+}
+
+impl Manifest {
+    /// The formats in which `catalogue` can be exported: all that are asked for, or without any those of the catalogue. A bag's manifest
+    /// has one, which is a plain sum.
+    ///
+    /// # Errors
+    /// If the catalogue lacks a format, or a bag's manifest cannot have it.
+    pub fn formats(self, catalogue: &Catalogue, asked: &[Spec]) -> Result<Vec<Spec>, Unlisted> {
+        let mut specs: Vec<Spec> = if asked.is_empty() { catalogue.formats().cloned().collect() } else { asked.into() };
+        if let Some(missing) = specs.iter().find(|spec| !catalogue.formats().any(|own| own == *spec)) {
+            return Err(Unlisted::Lacks(missing.clone()));
+        }
+        if self == Manifest::Bagit {
+            if asked.is_empty() {
+                specs.retain(|spec| spec.family().tag.is_some());
+            }
+            specs.truncate(1);
+            if specs.first().is_none_or(|spec| spec.family().tag.is_none()) {
+                return Err(Unlisted::NoSum);
+            }
+        }
+        Ok(specs)
+    }
+
+    fn lists(self, known: &Known) -> bool {
+        known.kind == EntryKind::File && (self == Manifest::Sums || known.path.starts_with(b"data/"))
+    }
+
+    fn line(self, path: &[u8], root: &mksum::Root) -> Vec<u8> {
+        let text = root.to_string();
+        match self {
+            Manifest::Sums => line(Style::Tagged, End::Newline, &root.spec().tag(), path, &text),
+            Manifest::Bagit => [text.as_bytes(), b"  ", &*percent_encoded(path), b"\n"].concat(),
+        }
+    }
+}
+
+/// Tells `each` the lines of all files, by path, and which files have no root in one of the formats, until it answers `false`. Returns the
+/// number of files.
+///
+/// # Errors
+/// If the catalogue cannot be read.
+pub fn export(
+    catalogue: Catalogue,
+    manifest: Manifest,
+    specs: &[Spec],
+    each: &mut dyn FnMut(Exported<'_>) -> bool,
+) -> Result<u64, Error> {
+    let mut count = 0;
+    for known in catalogue.into_known() {
+        let known = known?;
+        if !manifest.lists(&known) {
+            continue;
+        }
+        count += 1;
+        for (spec, digest) in known.roots.iter().filter(|(spec, _)| specs.contains(spec)) {
+            let root = spec.root_with_digest(*digest, known.size.unwrap_or(0));
+            if !each(Exported::Line(manifest.line(&known.path, &root))) {
+                return Ok(count);
+            }
+        }
+        let lacks = specs.iter().find(|spec| !known.roots.iter().any(|(own, _)| own == *spec));
+        if lacks.is_some_and(|spec| !each(Exported::Lacks(&known, spec))) {
+            return Ok(count);
+        }
+    }
+    Ok(count)
+}
+
+/// A path as a line of a manifest can hold it (RFC 8493, 2.1.3).
+fn percent_encoded(path: &[u8]) -> Vec<u8> {
+    let encode = |&byte: &u8| match byte {
+        b'\n' => b"%0A".to_vec(),
+        b'\r' => b"%0D".to_vec(),
+        b'%' => b"%25".to_vec(),
+        byte => vec![byte],
+    };
+    path.iter().flat_map(encode).collect()
+}

@@ -1,0 +1,166 @@
+//! What can be compared with a catalogue and imported: catalogues, directories that have one, sum files, lines of JSON, and URLs of
+//! catalogues.
+
+use crate::{Access, Catalogue, Error, Known, Sorted, is_catalogue, listing, place};
+use mksum_io::{EntryKind, File, Options, is_url};
+use mksum_sums::choice::Choice;
+use mksum_sums::sum::End;
+use mksum_sums::sumfile::{LONGEST, Lines, Source};
+use std::fs;
+use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
+use std::path::Path;
+use tempfile::{NamedTempFile, TempPath};
+
+/// One side of a comparison, or a list to import.
+#[derive(Debug)]
+pub enum Side {
+    /// A catalogue; of a URL, a copy that is removed at the end.
+    Catalogue(Catalogue, Option<TempPath>),
+    /// The entries of a list, sorted, and the number of its lines that were not used: those that are malformed or not about a whole file.
+    List(Vec<Known>, u64),
+}
+
+impl Side {
+    /// Whether `path` is one that [`Side::open`] opens, rather than a file with an outboard.
+    pub fn is_one(path: &Path) -> bool {
+        path.is_dir() || is_catalogue(path) || is_url(path) || is_list(path)
+    }
+
+    /// Opens the catalogue of a directory, a catalogue, its URL, or a list of roots.
+    ///
+    /// Lines of sum files that name no format have the one that is given.
+    ///
+    /// # Errors
+    /// If it cannot be read, or the file is neither a catalogue nor a list.
+    pub fn open(path: &Path, format: Option<&Choice>, options: &Options) -> Result<Side, Error> {
+        let read = |path: &Path| Catalogue::open(path, Access::Read, &mut || {});
+        if is_url(path) {
+            let fetched = fetch(path, options)?;
+            return Ok(Side::Catalogue(read(&fetched)?, Some(fetched)));
+        }
+        match path {
+            path if path.is_dir() => Ok(Side::Catalogue(read(&place(path))?, None)),
+            path if is_catalogue(path) => Ok(Side::Catalogue(read(path)?, None)),
+            path => list(path, format),
+        }
+    }
+
+    /// Whether it has files only.
+    pub fn has_files_only(&self) -> bool {
+        matches!(self, Side::List(..))
+    }
+
+    /// The number of lines of a list that were not used.
+    pub fn unused(&self) -> u64 {
+        match self {
+            Side::Catalogue(..) => 0,
+            Side::List(_, unused) => *unused,
+        }
+    }
+
+    /// Its entries, by path.
+    pub fn into_entries(self) -> Sorted<'static> {
+        match self {
+            Side::Catalogue(catalogue, None) => catalogue.into_known(),
+            Side::Catalogue(catalogue, Some(fetched)) => Box::new(catalogue.into_known().inspect(move |_| {
+                // Owned by the iterator: the copy is removed after the last entry.
+                let _ = &fetched;
+            })),
+            Side::List(entries, _) => Box::new(entries.into_iter().map(Ok)),
+        }
+    }
+
+    /// The entries of two sides as [`diff`](crate::diff) compares them: a list has no directories and links, so that they are no
+    /// difference from one.
+    pub fn comparable(left: Side, right: Side) -> (Sorted<'static>, Sorted<'static>) {
+        let files_only = left.has_files_only() || right.has_files_only();
+        let only = |side: Side| -> Sorted<'static> {
+            let wanted = move |kind| kind == EntryKind::File || !files_only;
+            Box::new(side.into_entries().filter(move |entry| entry.as_ref().map_or(true, |known| wanted(known.kind))))
+        };
+        (only(left), only(right))
+    }
+}
+
+/// Whether the first line of a file is one of a sum file or of a list in JSON.
+fn is_list(path: &Path) -> bool {
+    let Ok(mut lines) = lines(path, None) else { return false };
+    is_json(path).unwrap_or(false) || matches!(lines.next_entry(), Ok(Some(Ok(_))))
+}
+
+fn is_json(path: &Path) -> io::Result<bool> {
+    let mut first = Vec::new();
+    reader(path)?.take(LONGEST as u64).read_until(b'\n', &mut first)?;
+    Ok(listing::is_one(&first))
+}
+
+fn reader(path: &Path) -> io::Result<BufReader<fs::File>> {
+    let file = fs::File::open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(ErrorKind::InvalidInput.into());
+    }
+    Ok(BufReader::with_capacity(64 << 10, file))
+}
+
+fn lines(path: &Path, format: Option<&Choice>) -> io::Result<Lines<BufReader<fs::File>>> {
+    Ok(Lines::new(reader(path)?, Source::new(End::Newline, format).at(path)))
+}
+
+/// The entries of a list; lines with several formats of one path are one entry.
+fn list(path: &Path, format: Option<&Choice>) -> Result<Side, Error> {
+    let fail = |error| Error::Io(mksum_io::Error::Open { path: path.into(), error });
+    let (mut entries, mut unused): (Vec<Known>, u64) = (Vec::new(), 0);
+    let mut add = |known: Option<Known>| match known {
+        Some(known) => entries.push(known),
+        None => unused += 1,
+    };
+    if is_json(path).map_err(fail)? {
+        let (mut reader, mut line) = (reader(path).map_err(fail)?, Vec::new());
+        while reader.by_ref().take(LONGEST as u64).read_until(b'\n', &mut line).map_err(fail)? > 0 {
+            add(listing::entry(&line));
+            line.clear();
+        }
+    } else {
+        let mut lines = lines(path, format).map_err(fail)?;
+        while let Some(entry) = lines.next_entry().map_err(fail)? {
+            let whole = entry.ok().filter(|entry| entry.range.is_none() && entry.choice.directory().is_none());
+            add(whole.map(|entry| {
+                let path = entry.path.strip_prefix(b"./").unwrap_or(&entry.path).to_vec();
+                let roots = vec![(entry.choice.spec().clone(), entry.claimed.digest())];
+                Known { path, kind: EntryKind::File, size: None, link: None, roots }
+            }));
+        }
+    }
+    if entries.is_empty() && unused > 0 {
+        return Err(Error::refused(
+            path,
+            "neither a catalogue nor a list: no line has a path and the root of a whole file",
+        ));
+    }
+    entries.sort_by(|one, other| one.path.cmp(&other.path));
+    entries.dedup_by(|next, kept| {
+        let same = next.path == kept.path;
+        if same {
+            kept.roots.append(&mut next.roots);
+        }
+        same
+    });
+    Ok(Side::List(entries, unused))
+}
+
+/// A copy of the catalogue at a URL.
+fn fetch(url: &Path, options: &Options) -> Result<TempPath, Error> {
+    const PART: u64 = 8 << 20;
+    let file = File::open(url, options)?;
+    let folder = std::env::temp_dir();
+    let failed = |error| Error::Io(mksum_io::Error::Write { path: folder.clone(), error });
+    let mut copy = NamedTempFile::with_prefix_in("mksum-", &folder).map_err(failed)?;
+    let mut done = 0;
+    while done < file.len() {
+        let end = file.len().min(done + PART);
+        copy.write_all(&file.bytes(done..end)?).map_err(failed)?;
+        done = end;
+    }
+    file.finish()?;
+    Ok(copy.into_temp_path())
+}
