@@ -29,6 +29,7 @@ mod moves;
 mod reading;
 mod repair;
 mod row;
+mod spans;
 mod status;
 mod store;
 mod update;
@@ -39,7 +40,7 @@ pub const DAMAGE: &str =
     "its size, mtime and inode show no change since its root was kept or imported, but its content has another root";
 
 pub use compare::{Found, Scope, compare};
-pub use diff::{Difference, Differences, Known, Sorted, diff};
+pub use diff::{Difference, Differences, Known, Sorted, diff, diff_catalogues};
 pub use error::Error;
 pub use import::{Imported, import};
 pub use repair::{Mended, repair};

@@ -58,7 +58,7 @@ pub fn repair(
         let place = scope.place(&path)?;
         Some(Wanted { about: path, place, specs: specs.clone() })
     });
-    let mut result = Ok(());
+    let mut result: Result<(), Error> = Ok(());
     read_all(files, options, &is_long, |Wanted { about: path, place, .. }, read| {
         let one = || {
             let stopped = || Err(mksum_io::Error::Stopped { path: place.clone() }.into());
@@ -112,7 +112,8 @@ pub fn repair(
             }
         }
     });
-    result
+    result?;
+    catalogue.make_spans(options)
 }
 
 fn mend(

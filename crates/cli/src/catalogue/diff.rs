@@ -1,11 +1,11 @@
 //! `mksum diff` of catalogues, directories and sum files.
 
-use super::sources::{open, path_of};
+use super::sources::{Side, open, path_of};
 use super::{State, print, report, summary};
 use crate::args::Diff;
 use crate::exit::Exit;
 use crate::tool::Tool;
-use mksum_catalogue::{Difference, Differences, Error, Sorted, diff};
+use mksum_catalogue::{Difference, Differences, Error, Sorted, diff, diff_catalogues};
 use mksum_cli::name::{self, Shown};
 use mksum_io::EntryKind;
 
@@ -37,9 +37,7 @@ pub fn run(tool: &Tool, args: &Diff) -> Exit {
 
 fn compare(tool: &Tool, args: &Diff) -> Result<Differences, Error> {
     let (left, right) = (open(tool, &args.left, None)?, open(tool, &args.right, None)?);
-    let files_only = left.has_files_only() || right.has_files_only();
-    let ((left, _left), (right, _right)) = (left.into_entries(), right.into_entries());
-    diff(only(left, files_only), only(right, files_only), &mut |difference| {
+    let mut each = |difference: Difference<'_>| {
         let line = |known, state: State<'_>, text: &str| print(tool, args.json, &path_of(known), state, &text);
         match difference {
             Difference::Added(known) => line(known, State::of("added"), "ADDED"),
@@ -54,7 +52,16 @@ fn compare(tool: &Tool, args: &Diff) -> Result<Differences, Error> {
                 line(known, State::of("incomparable"), "NOT COMPARED (no root in a common format)");
             }
         }
-    })
+    };
+    match (left, right) {
+        // Two catalogues are compared by their spans. What was fetched is removed at the end.
+        (Side::Catalogue(left, _left), Side::Catalogue(right, _right)) => diff_catalogues(left, right, &mut each),
+        (left, right) => {
+            let files_only = left.has_files_only() || right.has_files_only();
+            let ((left, _left), (right, _right)) = (left.into_entries(), right.into_entries());
+            diff(only(left, files_only), only(right, files_only), &mut each)
+        }
+    }
 }
 
 /// The entries of a side; a sum file has no directories and links, so that they are no difference from one.
