@@ -43,6 +43,7 @@ pub use compare::{Found, Scope, compare};
 pub use diff::{Difference, Differences, Known, Sorted, diff, diff_catalogues};
 pub use error::Error;
 pub use import::{Imported, import};
+pub use leaves::joined_leaves;
 pub use repair::{Mended, repair};
 pub use row::{Kept, Row};
 pub use status::{State, Status, status};

@@ -11,6 +11,7 @@ use mksum_io::{EntryKind, File, is_url};
 use std::fs;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// One side of a comparison.
 pub enum Side {
@@ -79,19 +80,25 @@ fn lines(path: &Path, choice: Option<&Choice>) -> std::io::Result<Lines<BufReade
 /// # Errors
 /// If it cannot be read.
 pub fn open(tool: &Tool, path: &Path, choice: Option<&Choice>) -> Result<Side, Error> {
+    if is_url(path) || path.is_dir() || is_catalogue(path) {
+        let (catalogue, fetched) = open_catalogue(tool, path)?;
+        return Ok(Side::Catalogue(catalogue, fetched));
+    }
+    Ok(Side::Sums(sums(tool, path, choice)?))
+}
+
+/// Opens a catalogue: the one at a path, that of a directory, or a copy of the one at a URL, which is removed at the end.
+///
+/// # Errors
+/// If there is none.
+pub fn open_catalogue(tool: &Tool, path: &Path) -> Result<(Catalogue, Option<Fetched>), Error> {
     let read = |path: &Path| Catalogue::open(path, Access::Read, &mut || {});
     if is_url(path) {
         let fetched = fetch(tool, path)?;
-        return Ok(Side::Catalogue(read(&fetched.0)?, Some(fetched)));
+        return Ok((read(&fetched.0)?, Some(fetched)));
     }
-    if path.is_dir() {
-        let own = place(path);
-        return Ok(Side::Catalogue(read(&own).map_err(|error| explained(error, path, &own))?, None));
-    }
-    if is_catalogue(path) {
-        return Ok(Side::Catalogue(read(path)?, None));
-    }
-    Ok(Side::Sums(sums(tool, path, choice)?))
+    let own = if path.is_dir() { place(path) } else { path.into() };
+    Ok((read(&own).map_err(|error| explained(error, path, &own))?, None))
 }
 
 /// The entries of a list; lines with several formats of one path are one entry.
@@ -138,7 +145,8 @@ fn sums(tool: &Tool, path: &Path, choice: Option<&Choice>) -> Result<Vec<Known>,
 fn fetch(tool: &Tool, url: &Path) -> Result<Fetched, Error> {
     const PART: u64 = 8 << 20;
     let file = File::open(url, &tool.options)?;
-    let name = format!("mksum-{}-{}.catalogue", std::process::id(), url.as_os_str().len());
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    let name = format!("mksum-{}-{}.catalogue", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
     let fetched = Fetched(std::env::temp_dir().join(name));
     let failed = |error| Error::Io(mksum_io::Error::Write { path: fetched.0.clone(), error });
     let mut copy = fs::File::create_new(&fetched.0).map_err(failed)?;
