@@ -201,7 +201,7 @@ impl Catalogue {
     ///
     /// Yields:
     ///     Dicts with `path`, below the directory, `kind`, which is `entry`, and `state` as in `spec/json.md`: `new`, `changed`,
-    ///     `moved` with its old path as `from`, `gone`, and `unreadable` with the reason as `error`.
+    ///     `moved` with its old path as `from`, `gone`, `incomplete`, which lacks a root in some format of the catalogue, and `unreadable` with the reason as `error`.
     ///
     /// Raises:
     ///     RefusedError: The catalogue was opened without its directory.
@@ -218,6 +218,7 @@ impl Catalogue {
                 let entry = Entry { path, ..Entry::default() };
                 let entry = match state {
                     State::New(_) => Entry { state: "new", ..entry },
+                    State::Incomplete => Entry { state: "incomplete", ..entry },
                     State::Changed => Entry { state: "changed", ..entry },
                     State::Missing(_) => Entry { state: "gone", ..entry },
                     State::Moved(from) => Entry { state: "moved", from: Some(from), ..entry },

@@ -6,7 +6,7 @@ use crate::args::Diff;
 use crate::exit::Exit;
 use crate::tool::Tool;
 use mksum_catalogue::{Difference, Differences, Error, Sorted, diff, diff_catalogues};
-use mksum_cli::name::{self, Shown};
+use mksum_cli::name::Shown;
 use mksum_io::EntryKind;
 
 pub use super::sources::is_side;
@@ -46,7 +46,7 @@ fn compare(tool: &Tool, args: &Diff) -> Result<Differences, Error> {
             Difference::Moved(before, known) => {
                 let from = path_of(before);
                 let text = format!("MOVED from {}", Shown(&from));
-                line(known, State { from: Some(name::lossy(&from).into_owned()), ..State::of("moved") }, &text);
+                line(known, State::moved(&from), &text);
             }
             Difference::Incomparable(_, known) => {
                 line(known, State::of("incomparable"), "NOT COMPARED (no root in a common format)");
