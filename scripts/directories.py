@@ -244,7 +244,8 @@ class Directories(unittest.TestCase):
             ("UPDATE entry SET roots = 2 WHERE type = 'f'", "expected 2"),
             ("UPDATE format SET name = 'md6'", "not the canonical name"),
             ("CREATE VIEW x AS SELECT 1", "its tables are not"),
-            ("PRAGMA user_version = 2", "version 2"),
+            ("PRAGMA user_version = 1", "version 1"),
+            ("PRAGMA user_version = 3", "version 3"),
         ]:
             self.catalogue.write_bytes(whole)
             db = sqlite3.connect(self.catalogue)

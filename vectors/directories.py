@@ -111,6 +111,27 @@ def make(name, top):
             os.utime(place, ns=(0, 10**18 - 1 - len(path)), follow_symlinks=False)
 
 
+def join(tool, folder, names):
+    """Compares the definition of a directory with what the tool joins from the catalogues of its folders."""
+    whole = os.path.join(os.fsencode(folder), b"whole")
+    places = {b"above/\xff\xfe/" + name.encode() if name == "one" else name.encode(): name for name in names}
+    for place, name in places.items():
+        os.makedirs(os.path.dirname(os.path.join(whole, place)), exist_ok=True)
+        make(name, os.path.join(whole, place))
+    parts = []
+    for number, place in enumerate(places):
+        catalogue = os.path.join(os.fsencode(folder), b"%d.catalogue" % number)
+        formats = [word for text in FORMATS if "+" not in text for word in ("-f", text.removeprefix("dir:"))]
+        command = [tool, "keep", "-r", *formats, "-o", catalogue, os.path.join(whole, place)]
+        subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+        parts.append(place + b"=" + catalogue)
+    for text in (text for text in FORMATS if "+" not in text):
+        line = subprocess.run([tool, "join", "-f", text, *parts], stdout=subprocess.PIPE, check=True).stdout.decode()
+        expected = f"{text} (-) = {directory_root(whole, text)}\n"
+        if line != expected:
+            sys.exit(f"join: expected {expected}, found {line}")
+
+
 def main():
     arguments = sys.argv[1:]
     rows = []
@@ -125,6 +146,9 @@ def main():
                     expected = f"{text} ({os.fsdecode(top)}) = {rows[-1].rpartition(chr(9))[2]}\n"
                     if line != expected:
                         sys.exit(f"{name}: expected {expected}, found {line}")
+        for tool in [argument for argument in arguments if argument != "--write"]:
+            # A catalogue of "kept" leaves out what the definition covers in a whole.
+            join(tool, folder, ["empty", "one", "deep", "wide", "order", "names", "kinds"])
     text = "\n".join(["# name\tformat\troot", *rows, ""])
     if "--write" in arguments:
         ROWS.write_text(text)

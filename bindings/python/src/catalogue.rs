@@ -10,8 +10,8 @@ use crate::records::{Entry, Record, Records, pairs};
 use crate::spec::{Format, Wanted};
 use crate::work::{Call, Stop};
 use mksum_catalogue::{
-    Access, Catalogue as Opened, DAMAGE, Difference, Effort, Error, Event, Manifest, Mended, Side, Sorted, State,
-    Unlisted, Verdict, diff, place, repair, status, update, verify,
+    Access, Catalogue as Opened, DAMAGE, Difference, Effort, Error, Event, Manifest, Mended, Side, State, Unlisted,
+    Verdict, place, repair, status, update, verify,
 };
 use mksum_io::{EntryKind, KEPT_FOLDER, Options, path_from_bytes, replica_below};
 use mksum_sums::choice::Choice;
@@ -234,7 +234,7 @@ impl Catalogue {
     ///
     /// Yields:
     ///     Dicts with `path`, below the directory, `kind`, which is `entry`, and `state` as in `spec/json.md`: `new`, `changed`,
-    ///     `moved` with its old path as `from`, `gone`, and `unreadable` with the reason as `error`.
+    ///     `moved` with its old path as `from`, `gone`, `incomplete`, which lacks a root in some format of the catalogue, and `unreadable` with the reason as `error`.
     ///
     /// Raises:
     ///     RefusedError: The catalogue was opened without its directory.
@@ -251,6 +251,7 @@ impl Catalogue {
                 let entry = Entry { path, ..Entry::default() };
                 let entry = match state {
                     State::New(_) => Entry { state: "new", ..entry },
+                    State::Incomplete => Entry { state: "incomplete", ..entry },
                     State::Changed => Entry { state: "changed", ..entry },
                     State::Missing(_) => Entry { state: "gone", ..entry },
                     State::Moved(from) => Entry { state: "moved", from: Some(from), ..entry },
@@ -541,12 +542,7 @@ impl Catalogue {
         self.records(stop, move |opened, options, sender| {
             let theirs = Side::open(&other, None, options)?;
             let unused = theirs.unused();
-            let (ours, theirs) = Side::comparable(Side::Catalogue(opened, None), theirs);
-            let (options, path) = (options.clone(), other.clone());
-            let stopped =
-                move || options.stop.is_stopped().then(|| mksum_io::Error::Stopped { path: path.clone() }.into());
-            let ours: Sorted<'_> = Box::new(ours.map(|known| stopped().map_or(known, Err)));
-            diff(ours, theirs, &mut |difference| {
+            Side::Catalogue(opened.into(), None).diff(theirs, &options.stop, &mut |difference| {
                 let (state, path, from) = match difference {
                     Difference::Added(known) => ("added", &known.path, None),
                     Difference::Removed(known) => ("removed", &known.path, None),

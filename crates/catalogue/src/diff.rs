@@ -1,9 +1,10 @@
 //! Two lists of entries compared, without reading any file.
 
 use crate::row::root;
+use crate::spans::{Paths, after, differing};
 use crate::{Catalogue, Error};
 use mksum::{Digest, Spec};
-use mksum_io::EntryKind;
+use mksum_io::{EntryKind, Stop};
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::sync::mpsc::sync_channel;
@@ -64,15 +65,21 @@ pub struct Differences {
 /// Memory holds what is in one list alone.
 ///
 /// # Errors
-/// If a list cannot be read or is not sorted.
+/// If a list cannot be read or is not sorted, or the work is stopped.
 pub fn diff(
     mut left: Sorted<'_>,
     mut right: Sorted<'_>,
+    stop: &Stop,
     each: &mut dyn FnMut(Difference<'_>),
 ) -> Result<Differences, Error> {
     let (mut removed, mut added, mut count) = (Vec::new(), Vec::new(), Differences::default());
     let (mut one, mut other) = (left.next().transpose()?, right.next().transpose()?);
     loop {
+        if stop.is_stopped() {
+            let path = one.as_ref().or(other.as_ref()).map(|known| known.path.as_slice()).unwrap_or_default();
+            let path = mksum_io::path_from_bytes(path).unwrap_or_default();
+            return Err(mksum_io::Error::Stopped { path }.into());
+        }
         let order = match (&one, &other) {
             (None, None) => break,
             (Some(_), None) => Ordering::Less,
@@ -105,6 +112,26 @@ pub fn diff(
         }
     }
     alone(removed, added, &mut count, each);
+    Ok(count)
+}
+
+/// Compares two catalogues as [`diff`] compares lists, but reads only the entries of spans that differ (`spec/catalogue.md`): what is
+/// equal costs next to nothing.
+///
+/// # Errors
+/// If a catalogue cannot be read, or the work is stopped.
+pub fn diff_catalogues(
+    left: Catalogue,
+    right: Catalogue,
+    stop: &Stop,
+    each: &mut dyn FnMut(Difference<'_>),
+) -> Result<Differences, Error> {
+    // Spans and entries of one moment, while another process writes.
+    left.begin_reading()?;
+    right.begin_reading()?;
+    let (equal, parts) = differing(&left, &right)?;
+    let mut count = diff(left.into_known_of(parts.clone()), right.into_known_of(parts), stop, each)?;
+    count.equal += equal;
     Ok(count)
 }
 
@@ -163,20 +190,28 @@ fn same(one: &Known, other: &Known) -> Option<bool> {
 impl Catalogue {
     /// What the catalogue knows, by path. It is read ahead by a thread of its own.
     pub fn into_known(self) -> Sorted<'static> {
+        self.into_known_of(vec![Paths::all()])
+    }
+
+    /// What the catalogue knows of some paths, which ascend.
+    fn into_known_of(self, parts: Vec<Paths>) -> Sorted<'static> {
         const AHEAD: usize = 4;
         let (send, receive) = sync_channel(AHEAD);
         thread::spawn(move || {
-            let mut after = Vec::new();
-            loop {
-                let page = self.known_after(&after);
-                let next = page.as_ref().ok().and_then(|page| page.last()).map(|known| known.path.clone());
-                // Nobody wants more if it fails.
-                if send.send(page).is_err() {
-                    return;
-                }
-                match next {
-                    Some(next) => after = next,
-                    None => return,
+            for mut paths in parts {
+                loop {
+                    let page = self.known(&paths);
+                    let next = page.as_ref().map(|page| page.last().map(|last| after(&last.path)));
+                    let next = next.map_err(|_| ());
+                    // Nobody wants more if it fails.
+                    if send.send(page).is_err() {
+                        return;
+                    }
+                    match next {
+                        Ok(Some(next)) => paths.start = next,
+                        Ok(None) => break,
+                        Err(()) => return,
+                    }
                 }
             }
         });
@@ -189,17 +224,17 @@ impl Catalogue {
         }))
     }
 
-    /// The next entries after a path.
-    fn known_after(&self, after: &[u8]) -> Result<Vec<Known>, Error> {
+    /// The first entries of some paths.
+    fn known(&self, paths: &Paths) -> Result<Vec<Known>, Error> {
         let (mut page, mut refusal) = (Vec::new(), None);
-        for row in self.page_after(after)? {
+        for row in self.page(paths)? {
             let size = (row.facts.kind == EntryKind::File).then_some(row.facts.size);
             let link = if row.facts.kind == EntryKind::Link { self.link(&row.path)? } else { None };
             page.push(Known { path: row.path, kind: row.facts.kind, size, link, roots: Vec::new() });
         }
-        let Some(last) = page.last().map(|known| known.path.clone()) else { return Ok(page) };
-        let mut index = 0;
-        self.each_root((after, &last), &mut |path, spec, digest| {
+        let Some(last) = page.last() else { return Ok(page) };
+        let (read, mut index) = (Paths { start: paths.start.clone(), end: Some(after(&last.path)) }, 0);
+        self.each_root(&read, &mut |path, spec, digest| {
             while page.get(index).is_some_and(|known| &known.path[..] < path) {
                 index += 1;
             }

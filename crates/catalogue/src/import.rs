@@ -96,7 +96,7 @@ pub fn import(
             each(path, Imported::Taken(&kept[*before..]));
         }
     }
-    Ok(())
+    catalogue.make_spans(options)
 }
 
 /// What the system says of a file, after the time in which a change would not be seen; `None` if there is none.

@@ -32,6 +32,7 @@ mod reading;
 mod repair;
 mod row;
 mod side;
+mod spans;
 mod status;
 mod store;
 mod update;
@@ -42,10 +43,11 @@ pub const DAMAGE: &str =
     "its size, mtime and inode show no change since its root was kept or imported, but its content has another root";
 
 pub use compare::{Found, Scope, compare};
-pub use diff::{Difference, Differences, Known, Sorted, diff};
+pub use diff::{Difference, Differences, Known, Sorted, diff, diff_catalogues};
 pub use error::Error;
 pub use export::{Exported, Manifest, Unlisted, export};
 pub use import::{Imported, import};
+pub use leaves::joined_leaves;
 pub use repair::{Mended, repair};
 pub use row::{Kept, Row};
 pub use side::Side;

@@ -60,7 +60,7 @@ pub fn repair(
         let place = scope.place(&path)?;
         Some(Wanted { about: path, place, size, specs: specs.clone() })
     });
-    let mut result = Ok(());
+    let mut result: Result<(), Error> = Ok(());
     read_all(files, options, &is_long, |Wanted { about: path, place, .. }, read| {
         let one = || {
             let stopped = || Err(mksum_io::Error::Stopped { path: place.clone() }.into());
@@ -114,7 +114,8 @@ pub fn repair(
             }
         }
     });
-    result
+    result?;
+    catalogue.make_spans(options)
 }
 
 fn mend(

@@ -1,8 +1,11 @@
 //! What can be compared with a catalogue and imported: catalogues, directories that have one, sum files, lines of JSON, and URLs of
 //! catalogues.
 
-use crate::{Access, Catalogue, Error, Known, Sorted, is_catalogue, listing, place};
-use mksum_io::{EntryKind, File, Options, is_url};
+use crate::{
+    Access, Catalogue, Difference, Differences, Error, Known, Sorted, diff, diff_catalogues, is_catalogue, listing,
+    place,
+};
+use mksum_io::{EntryKind, File, Options, Stop, is_url};
 use mksum_sums::choice::Choice;
 use mksum_sums::sum::End;
 use mksum_sums::sumfile::{LONGEST, Lines, Source};
@@ -15,7 +18,7 @@ use tempfile::{NamedTempFile, TempPath};
 #[derive(Debug)]
 pub enum Side {
     /// A catalogue; of a URL, a copy that is removed at the end.
-    Catalogue(Catalogue, Option<TempPath>),
+    Catalogue(Box<Catalogue>, Option<TempPath>),
     /// The entries of a list, sorted, and the number of its lines that were not used: those that are malformed or not about a whole file.
     List(Vec<Known>, u64),
 }
@@ -33,16 +36,24 @@ impl Side {
     /// # Errors
     /// If it cannot be read, or the file is neither a catalogue nor a list.
     pub fn open(path: &Path, format: Option<&Choice>, options: &Options) -> Result<Side, Error> {
+        if is_url(path) || path.is_dir() || is_catalogue(path) {
+            let (catalogue, fetched) = Side::catalogue(path, options)?;
+            return Ok(Side::Catalogue(catalogue.into(), fetched));
+        }
+        list(path, format)
+    }
+
+    /// Opens the catalogue at a path, that of a directory, or a copy of the one at a URL, which is removed at the end.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn catalogue(path: &Path, options: &Options) -> Result<(Catalogue, Option<TempPath>), Error> {
         let read = |path: &Path| Catalogue::open(path, Access::Read, &mut || {});
         if is_url(path) {
             let fetched = fetch(path, options)?;
-            return Ok(Side::Catalogue(read(&fetched)?, Some(fetched)));
+            return Ok((read(&fetched)?, Some(fetched)));
         }
-        match path {
-            path if path.is_dir() => Ok(Side::Catalogue(read(&place(path))?, None)),
-            path if is_catalogue(path) => Ok(Side::Catalogue(read(path)?, None)),
-            path => list(path, format),
-        }
+        Ok((if path.is_dir() { read(&place(path))? } else { read(path)? }, None))
     }
 
     /// Whether it has files only.
@@ -70,15 +81,25 @@ impl Side {
         }
     }
 
-    /// The entries of two sides as [`diff`](crate::diff) compares them: a list has no directories and links, so that they are no
-    /// difference from one.
-    pub fn comparable(left: Side, right: Side) -> (Sorted<'static>, Sorted<'static>) {
+    /// Compares it with another one, and tells `each` every difference, as [`diff`] does. Of two catalogues, only what differs is read. A
+    /// list has no directories and links, so that they are no difference from one.
+    ///
+    /// # Errors
+    /// If a side cannot be read, or the work is stopped.
+    pub fn diff(self, other: Side, stop: &Stop, each: &mut dyn FnMut(Difference<'_>)) -> Result<Differences, Error> {
+        let (left, right) = match (self, other) {
+            // What was fetched is removed at the end.
+            (Side::Catalogue(left, _left), Side::Catalogue(right, _right)) => {
+                return diff_catalogues(*left, *right, stop, each);
+            }
+            sides => sides,
+        };
         let files_only = left.has_files_only() || right.has_files_only();
         let only = |side: Side| -> Sorted<'static> {
             let wanted = move |kind| kind == EntryKind::File || !files_only;
             Box::new(side.into_entries().filter(move |entry| entry.as_ref().map_or(true, |known| wanted(known.kind))))
         };
-        (only(left), only(right))
+        diff(only(left), only(right), stop, each)
     }
 }
 

@@ -9,8 +9,10 @@ use std::path::Path;
 /// How an entry differs from its row.
 #[derive(Debug)]
 pub enum State {
-    /// It has no row, or lacks a root in a format of the catalogue.
+    /// It has no row.
     New(Facts),
+    /// It shows no change, but lacks a root in a format of the catalogue.
+    Incomplete,
     /// It has another size, time or inode than its row.
     Changed,
     /// It is gone.
@@ -52,7 +54,7 @@ pub fn status(catalogue: &Catalogue, directory: &Path, options: &Options) -> Res
         }
         let (path, state) = match entry {
             Found::Same(listed, row) if listed.facts.kind == EntryKind::File && row.roots < formats => {
-                (listed.path, State::New(listed.facts))
+                (listed.path, State::Incomplete)
             }
             Found::Same(listed, _) => {
                 status.same += u64::from(listed.facts.kind != EntryKind::Directory);

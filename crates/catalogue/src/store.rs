@@ -1,11 +1,13 @@
 //! A catalogue's file: opened, read in pages, and written in transactions.
 
 use crate::row::{Columns, Kept, Row, is_outboard, letter, root, time};
+use crate::spans::{Paths, after};
 use crate::{Error, row};
 use mksum::Spec;
 use mksum_io::KEPT_FOLDER;
 use mksum_io::outboard::with_extension;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
+use std::cell::RefCell;
 use std::fs::{self, File, TryLockError};
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -14,10 +16,10 @@ use std::time::Duration;
 /// "mksc", in SQLite's header: a catalogue of this program.
 const APPLICATION: i32 = 0x6d6b_7363;
 /// The version of the schema that is written, and the only one that is read.
-const VERSION: i32 = 1;
+const VERSION: i32 = 2;
 
 /// The tables, as SQLite keeps their text: a file with others is no catalogue.
-const SCHEMA: [&str; 4] = [
+const SCHEMA: [&str; 5] = [
     "CREATE TABLE format (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT",
     "CREATE TABLE entry (path BLOB NOT NULL PRIMARY KEY, type TEXT NOT NULL, size INTEGER NOT NULL, mtime INTEGER NOT NULL, \
      inode INTEGER NOT NULL, device INTEGER NOT NULL, mode INTEGER NOT NULL, link BLOB, roots INTEGER NOT NULL, \
@@ -25,6 +27,8 @@ const SCHEMA: [&str; 4] = [
     "CREATE TABLE root (path BLOB NOT NULL, format INTEGER NOT NULL, root BLOB NOT NULL, verified INTEGER NOT NULL, \
      \"by\" TEXT NOT NULL, outboard TEXT, progress INTEGER NOT NULL, PRIMARY KEY (path, format)) STRICT, WITHOUT ROWID",
     "CREATE INDEX outboards ON root (outboard) WHERE outboard IS NOT NULL",
+    "CREATE TABLE span (level INTEGER NOT NULL, start BLOB NOT NULL, \"end\" BLOB, entries INTEGER NOT NULL, \
+     digest BLOB NOT NULL, PRIMARY KEY (level, start)) STRICT, WITHOUT ROWID",
 ];
 
 /// The usual place of a directory's catalogue.
@@ -89,7 +93,9 @@ pub struct Catalogue {
     pub(crate) db: Connection,
     path: PathBuf,
     /// In the order in which they were added.
-    formats: Vec<(i64, Spec)>,
+    pub(crate) formats: Vec<(i64, Spec)>,
+    /// What this transaction has written lies in a part of the paths that has no spans any more.
+    pub(crate) unspanned: RefCell<Option<Paths>>,
     /// Held by the process that writes.
     _lock: Option<File>,
 }
@@ -119,6 +125,7 @@ impl Catalogue {
             db: db.map_err(|error| fail(path, error))?,
             path: path.into(),
             formats: Vec::new(),
+            unspanned: RefCell::default(),
             _lock: lock,
         };
         catalogue.check_schema()?;
@@ -217,21 +224,22 @@ impl Catalogue {
 
     /// The rows in the order of their paths, from the first after `after` on; all if that is `None`.
     pub fn rows(&self) -> Rows<'_> {
-        Rows { catalogue: self, page: Vec::new().into_iter(), after: Vec::new(), ended: false }
+        Rows { catalogue: self, page: Vec::new().into_iter(), left: Paths::all(), ended: false }
     }
 
-    /// The next rows after a path; none at the end.
-    pub(crate) fn page_after(&self, after: &[u8]) -> Result<Vec<Row>, Error> {
-        const PAGE: i64 = 1024;
+    /// The first rows of some paths; none if there are none.
+    pub(crate) fn page(&self, paths: &Paths) -> Result<Vec<Row>, Error> {
+        const PAGE: usize = 1024;
         let fail = |error| self.fail(error);
-        let text = "SELECT path, type, size, mtime, inode, device, mode, roots, repair FROM entry WHERE path > ?1 ORDER BY path LIMIT ?2";
-        let mut statement = self.db.prepare_cached(text).map_err(fail)?;
-        let found = statement.query_map(params![after, PAGE], columns).map_err(fail)?;
+        let text = "SELECT path, type, size, mtime, inode, device, mode, roots, repair FROM entry";
+        let text = format!("{text} WHERE {} ORDER BY path LIMIT {PAGE}", paths.condition("path"));
+        let mut statement = self.db.prepare_cached(&text).map_err(fail)?;
+        let found = statement.query_map(paths.parameters(), columns).map_err(fail)?;
         let mut page: Vec<Row> = Vec::new();
         for columns in found {
             let row = self.checked(columns.map_err(fail)?)?;
             // A damaged file can have them in any order, and again and again.
-            if page.last().map_or(after, |last| &last.path) >= &row.path[..] {
+            if row.path < paths.start || page.last().is_some_and(|last| last.path >= row.path) {
                 let (path, why) = (self.path.clone(), "it is out of order".into());
                 return Err(Error::Row { path, row: row.path, why });
             }
@@ -240,14 +248,14 @@ impl Catalogue {
         Ok(page)
     }
 
-    /// Hands the path, format and digest of each root after one path and up to another to `each`, by path; an unknown format is
-    /// `None`.
-    pub(crate) fn each_root(&self, (after, last): (&[u8], &[u8]), each: EachRoot<'_>) -> Result<(), Error> {
+    /// Hands the path, format and digest of each root of some paths to `each`, by path; an unknown format is `None`.
+    pub(crate) fn each_root(&self, paths: &Paths, each: EachRoot<'_>) -> Result<(), Error> {
         let fail = |error| self.fail(error);
         let odd = |error: rusqlite::types::FromSqlError| fail(error.into());
-        let text = "SELECT path, format, root FROM root WHERE path > ?1 AND path <= ?2 ORDER BY path, format";
-        let mut statement = self.db.prepare_cached(text).map_err(fail)?;
-        let mut found = statement.query(params![after, last]).map_err(fail)?;
+        let text =
+            format!("SELECT path, format, root FROM root WHERE {} ORDER BY path, format", paths.condition("path"));
+        let mut statement = self.db.prepare_cached(&text).map_err(fail)?;
+        let mut found = statement.query(paths.parameters()).map_err(fail)?;
         while let Some(row) = found.next().map_err(fail)? {
             let path = row.get_ref(0).map_err(fail)?.as_blob().map_err(odd)?;
             let format = row.get_ref(1).map_err(fail)?.as_i64().map_err(odd)?;
@@ -321,6 +329,7 @@ impl Catalogue {
 
     /// Does some work as one transaction: all of it is written, or nothing.
     pub(crate) fn begin(&self) -> Result<(), Error> {
+        self.unspanned.take();
         self.db.execute_batch("BEGIN IMMEDIATE").map_err(|error| self.fail(error))
     }
 
@@ -335,6 +344,7 @@ impl Catalogue {
         link: Option<&[u8]>,
         roots: &[Kept],
     ) -> Result<(), Error> {
+        self.lose_spans(path)?;
         let write = || {
             self.remove_row(path)?;
             let entry = "INSERT INTO entry VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 0)";
@@ -366,6 +376,7 @@ impl Catalogue {
 
     /// Removes an entry.
     pub(crate) fn remove(&self, path: &[u8]) -> Result<(), Error> {
+        self.lose_spans(path)?;
         self.remove_row(path).map_err(|error| self.fail(error))
     }
 
@@ -423,7 +434,8 @@ impl Catalogue {
         let fail = |error| self.fail(error);
         let version: i32 = self.db.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(fail)?;
         if version != VERSION {
-            let why = format!("version {version} of catalogues: this program knows version {VERSION}");
+            let how = "move it away and run 'mksum keep -r' again, or use the mksum that wrote it";
+            let why = format!("the catalogue has version {version}, and this program reads version {VERSION}: {how}");
             return Err(Error::refused(&self.path, why));
         }
         let text = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'";
@@ -533,16 +545,16 @@ type EachRoot<'a> = &'a mut dyn FnMut(&[u8], Option<&Spec>, &[u8]);
 pub struct Rows<'a> {
     catalogue: &'a Catalogue,
     page: std::vec::IntoIter<Row>,
-    after: Vec<u8>,
+    left: Paths,
     ended: bool,
 }
 
 impl Rows<'_> {
     fn turn(&mut self) -> Result<(), Error> {
-        let page = self.catalogue.page_after(&self.after)?;
+        let page = self.catalogue.page(&self.left)?;
         self.ended = page.is_empty();
         if let Some(last) = page.last() {
-            self.after.clone_from(&last.path);
+            self.left.start = after(&last.path);
         }
         self.page = page.into_iter();
         Ok(())

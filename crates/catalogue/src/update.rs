@@ -59,7 +59,8 @@ pub fn update(
     };
     let written = writer.commit();
     done.and(written)?;
-    remove_unused(catalogue)
+    remove_unused(catalogue)?;
+    catalogue.make_spans(options)
 }
 
 /// Why a file is read.

@@ -269,6 +269,7 @@ impl Verifying<'_> {
     fn end_repair(&mut self, row: &Row, place: &std::path::Path, kept: &[Kept]) -> Result<(), Error> {
         match Facts::of(place) {
             Ok(facts) if row.repair && row.is_of(&facts) => {
+                self.begin()?;
                 let kept: Vec<_> =
                     kept.iter().map(|kept| Kept::new(kept.root.clone(), "verify", kept.outboard.clone())).collect();
                 self.catalogue.put((&row.path, &facts), None, &kept)

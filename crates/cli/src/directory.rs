@@ -1,6 +1,6 @@
 //! Roots of directories: printed, checked, and proofs about their entries.
 
-use crate::args::{CheckProof, Prove, Run};
+use crate::args::{CheckProof, Join, Prove, Run};
 use crate::catalogue;
 use crate::exit::{Exit, usage};
 use crate::json;
@@ -20,7 +20,7 @@ use std::time::Instant;
 pub fn refuse(tool: &Tool) -> Option<Exit> {
     let named = tool.formats.iter().find(|choice| choice.directory().is_some())?;
     Some(usage(&format_args!(
-        "{named} is a format of directories, for printing (mksum -f dir DIR), -c, prove --path and check-proof"
+        "{named} is a format of directories, for printing (mksum -f dir DIR), -c, join, prove --path and check-proof"
     )))
 }
 
@@ -40,20 +40,48 @@ pub fn run(tool: &Tool, args: &Run) -> Exit {
     for path in &args.files {
         let begin = Instant::now();
         let Some(leaves) = leaves_of(tool, path, &specs, &mut |_| {}) else { continue };
-        for (spec, root) in specs.iter().zip(leaves.iter().map(root)) {
-            let (format, text) = (spec.to_string(), root.to_string());
-            let line = match args {
-                Run { json: true, .. } => {
-                    let seconds = micros(begin.elapsed().as_secs_f64());
-                    json::line(path, Record { kind: "directory", format, entries: root.len(), root: text, seconds })
-                }
-                Run { untagged: true, .. } => sum::line(Style::Untagged, tool.end, &format, &name::listed(path), &text),
-                _ => sum::line(Style::Tagged, tool.end, &format, &name::listed(path), &text),
-            };
-            tool.console.print(&line);
-        }
+        let style = if args.untagged { Style::Untagged } else { Style::Tagged };
+        print(tool, path, (&specs, &leaves), (!args.json).then_some(style), Some(begin));
     }
     tool.console.exit()
+}
+
+/// Prints the roots of a directory: as lines, or as JSON if there is no style of lines.
+fn print(
+    tool: &Tool,
+    path: &Path,
+    (specs, leaves): (&[DirectorySpec], &[Leaves]),
+    style: Option<Style>,
+    begin: Option<Instant>,
+) {
+    for (spec, root) in specs.iter().zip(leaves.iter().map(root)) {
+        let (format, text) = (spec.to_string(), root.to_string());
+        tool.console.print(&match style {
+            Some(style) => sum::line(style, tool.end, &format, &name::listed(path), &text),
+            None => {
+                let seconds = begin.map(|begin| micros(begin.elapsed().as_secs_f64()));
+                json::line(path, Record { kind: "directory", format, entries: root.len(), root: text, seconds })
+            }
+        });
+    }
+}
+
+/// Prints the root of the directory whose parts have catalogues: PLACE=CATALOGUE each.
+pub fn join(tool: &Tool, args: &Join) -> Exit {
+    let Some(specs) = tool.formats.iter().map(|choice| choice.directory().cloned()).collect::<Option<Vec<_>>>() else {
+        return usage(&"formats of directories and of files are joined by separate runs");
+    };
+    if args.plan.is_some() || args.files.is_empty() {
+        return usage(&"a format of directories joins catalogues: mksum join -f dir PLACE=CATALOGUE...");
+    }
+    match catalogue::leaves::of_parts(tool, &args.files, &specs) {
+        Ok(leaves) => {
+            let style = (!args.json).then_some(Style::Tagged);
+            print(tool, Path::new("-"), (&specs, &leaves), style, None);
+            tool.console.exit()
+        }
+        Err(exit) => exit,
+    }
 }
 
 /// The root of a directory, as JSON.
@@ -63,7 +91,8 @@ struct Record {
     format: String,
     entries: u64,
     root: String,
-    seconds: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seconds: Option<f64>,
 }
 
 /// The root of a directory; none if it has none, which was reported.

@@ -1,6 +1,7 @@
-//! `mksum join`: the root of subtrees that were hashed elsewhere.
+//! `mksum join`: the root of subtrees that were hashed elsewhere, or of directories that were kept elsewhere.
 
 use crate::args::Join;
+use crate::directory;
 use crate::exit::{Exit, usage};
 use crate::json;
 use crate::plan;
@@ -18,11 +19,14 @@ use std::path::{Path, PathBuf};
 /// Prints the root.
 pub fn run(tool: &Tool, args: &Join) -> Exit {
     tool.console.use_json(args.json);
+    if tool.formats.iter().any(|choice| choice.directory().is_some()) {
+        return directory::join(tool, args);
+    }
     if let Some(plan) = &args.plan {
         return plan::join::run(tool, args, plan);
     }
     if args.files.len() > 1 {
-        return usage(&"without --plan, one FILE has all digests");
+        return usage(&"without --plan, one FILE has all digests; -f dir joins catalogues of directories");
     }
     let [choice] = &tool.formats[..] else { return usage(&"digests are joined in one --format") };
     let path = args.files.first().map(PathBuf::as_path).unwrap_or(Path::new("-"));

@@ -17,8 +17,12 @@ pub fn line(path: &Path, fields: impl Serialize) -> Vec<u8> {
         #[serde(flatten)]
         fields: T,
     }
-    let path_base64 = path.to_str().is_none().then(|| Base64::encode_string(name::bytes(path)));
-    object(Object { path: &name::lossy(path), path_base64, fields })
+    object(Object { path: &name::lossy(path), path_base64: base64(path), fields })
+}
+
+/// The exact bytes of a path, if they are not UTF-8.
+pub fn base64(path: &Path) -> Option<String> {
+    path.to_str().is_none().then(|| Base64::encode_string(name::bytes(path)))
 }
 
 /// An object, and a newline.

@@ -84,7 +84,9 @@ fn main() -> ExitCode {
             Command::CheckProof(args) => {
                 with_any_tool(&args.choices, &args.reading, End::Newline, |tool| check_proof::run(tool, args))
             }
-            Command::Join(args) => with_tool(&args.choices, &args.reading, End::Newline, |tool| join::run(tool, args)),
+            Command::Join(args) => {
+                with_any_tool(&args.choices, &args.reading, End::Newline, |tool| join::run(tool, args))
+            }
             Command::Plan(args) => {
                 with_tool(&args.choices, &args.reading, End::Newline, |tool| plan::write::run(tool, args))
             }

@@ -38,13 +38,19 @@ refused! {
 }
 
 pub mod leaves {
+    use crate::exit::Exit;
     use crate::tool::Tool;
     use mksum::directory::{DirectorySpec, Entry, Leaves};
-    use std::path::Path;
+    use std::path::{Path, PathBuf};
 
     /// No file is a catalogue.
     pub fn of(_: &Tool, _: &Path, _: &[DirectorySpec], _: &mut dyn FnMut(&Entry<'_>)) -> Option<Option<Vec<Leaves>>> {
         None
+    }
+
+    /// Refuses the command.
+    pub fn of_parts(_: &Tool, _: &[PathBuf], _: &[DirectorySpec]) -> Result<Vec<Leaves>, Exit> {
+        Err(super::refuse())
     }
 }
 

@@ -146,6 +146,8 @@ fn objects_are_as_the_page_says() {
          mksum diff --json dir2 dir; mksum export --to json dir; rm dir/3; mksum verify -r --json dir; touch -r dir/long stamp; \
          printf X | dd of=dir/long bs=1 seek=5 conv=notrunc 2> note; touch -r stamp dir/long; mksum verify -r --json dir; \
          mksum repair -r --json dir --from dir2; mksum keep -r --json dir",
+        "mv dir/one \"$(printf 'dir/\\377')\"; mksum update --json dir; mv \"$(printf 'dir/\\377')\" dir/one; mksum status --json dir; \
+         mksum join --json -f dir a=dir",
         "mksum merklize --json --random 2^10 -o nodes; mksum merklize --json nosuch; mksum merklize --json --random 2^10 --bench=1",
     ] {
         run.shell(command);

@@ -58,9 +58,12 @@ pub struct Export {
     #[arg(value_name = "CATALOGUE", value_hint = ValueHint::AnyPath)]
     pub from: PathBuf,
     /// The form: sums (mksum -c checks them in the directory), bagit (a manifest) or json
+    ///
+    /// Without -f, sums and json have all formats of the catalogue. A manifest has one: the first that is a plain sum, as of
+    /// 'mksum keep -r -f sha512'.
     #[arg(long, value_name = "FORM", default_value = "sums")]
     pub to: Form,
-    /// The formats [default: all in the catalogue; for bagit the first].
+    /// The formats.
     #[command(flatten)]
     pub choices: Choices,
     /// Options for reading.

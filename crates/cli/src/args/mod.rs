@@ -103,7 +103,7 @@ fn exits(good: &str, bad: &str) -> String {
                   of output, FORMAT (PATH) = ROOT, is all that 'mksum -c' needs to check the file.",
     override_usage = "mksum [OPTION]... [FILE]...\n       mksum -c [OPTION]... [SUMFILE]...\n       mksum keep | verify \
                       FILE...\n       mksum keep -r | status | update | verify -r DIR\n       mksum diff A B\n       mksum import DIR LIST...\n       mksum repair FILE... --from COPY\n       mksum prove FILE \
-                      --range A..B\n       mksum check-proof ROOT PROOF [BYTES]\n       mksum join [FILE]\n       mksum plan FILE...\n       mksum map [PLAN]\n       mksum missing PLAN LEDGER...\n       mksum join --plan PLAN LEDGER...\n       mksum merklize [LEAVES] [-o \
+                      --range A..B\n       mksum check-proof ROOT PROOF [BYTES]\n       mksum join [FILE] | -f dir PLACE=CATALOGUE...\n       mksum plan FILE...\n       mksum map [PLAN]\n       mksum missing PLAN LEDGER...\n       mksum join --plan PLAN LEDGER...\n       mksum merklize [LEAVES] [-o \
                       NODES]\n       mksum formats | devices | completions SHELL\n       mksum help | man [COMMAND]",
     after_help = "Examples: 'mksum --help'. A command: 'mksum help COMMAND'. Formats: 'mksum formats'.",
     after_long_help = notes(),
@@ -163,8 +163,8 @@ pub enum Command {
     /// Print the rows of a plan whose digests no ledger has
     #[command(after_long_help = exits("the rows were printed", "the plan or a ledger could not be read"))]
     Missing(Missing),
-    /// Print the root of subtrees that were hashed elsewhere
-    #[command(after_long_help = exits("the root was printed", "the digests are not those of a tree"))]
+    /// Print a root from subtrees that were hashed elsewhere, or from the catalogues of folders
+    #[command(after_long_help = exits("the root was printed", "the digests are not those of a tree, or a catalogue lacks something"))]
     Join(Join),
     /// Compute all nodes of a tree over digests, on the CPU or another device
     #[command(after_long_help = exits("the tree was computed", "the leaves could not be read, or the nodes not written"))]

@@ -80,9 +80,12 @@ pub struct CheckProof {
 /// `mksum join`.
 #[derive(Debug, clap::Args)]
 pub struct Join {
-    /// JSON lines, each with the "offset", "length" and "digest" (hex) of a subtree; with --plan, ledgers; none or '-' is
-    /// standard input
-    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    /// JSON lines, each with the "offset", "length" and "digest" (hex) of a subtree; none or '-' is standard input
+    ///
+    /// With --plan, ledgers. With -f dir, PLACE=CATALOGUE for each part of a directory: the path of a folder below the directory, and
+    /// its catalogue, a URL of that, or a directory that has one. The directory has these folders, those above them, and nothing else;
+    /// no file is read.
+    #[arg(value_name = "FILE", value_hint = ValueHint::AnyPath)]
     pub files: Vec<PathBuf>,
     /// Print the root of each input of this plan, from the digests of its parts in ledgers (spec/plan.md)
     #[arg(long, value_name = "PLAN", value_hint = ValueHint::FilePath)]

@@ -4,8 +4,8 @@ use super::{State, path_of, print, report, side, summary};
 use crate::args::Diff;
 use crate::exit::Exit;
 use crate::tool::Tool;
-use mksum_catalogue::{Difference, Differences, Error, Side, diff};
-use mksum_cli::name::{self, Shown};
+use mksum_catalogue::{Difference, Differences, Error, Side};
+use mksum_cli::name::Shown;
 use std::path::Path;
 
 /// Whether a path is one that this compares, and not a file with an outboard.
@@ -39,8 +39,7 @@ pub fn run(tool: &Tool, args: &Diff) -> Exit {
 
 fn compare(tool: &Tool, args: &Diff) -> Result<Differences, Error> {
     let (left, right) = (side(tool, &args.left, None)?, side(tool, &args.right, None)?);
-    let (left, right) = Side::comparable(left, right);
-    diff(left, right, &mut |difference| {
+    left.diff(right, &tool.options.stop, &mut |difference| {
         let line = |known, state: State<'_>, text: &str| print(tool, args.json, &path_of(known), state, &text);
         match difference {
             Difference::Added(known) => line(known, State::of("added"), "ADDED"),
@@ -49,7 +48,7 @@ fn compare(tool: &Tool, args: &Diff) -> Result<Differences, Error> {
             Difference::Moved(before, known) => {
                 let from = path_of(before);
                 let text = format!("MOVED from {}", Shown(&from));
-                line(known, State { from: Some(name::lossy(&from).into_owned()), ..State::of("moved") }, &text);
+                line(known, State::moved(&from), &text);
             }
             Difference::Incomparable(_, known) => {
                 line(known, State::of("incomparable"), "NOT COMPARED (no root in a common format)");

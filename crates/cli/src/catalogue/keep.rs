@@ -107,7 +107,7 @@ fn bring(tool: &Tool, json: bool, lines: Lines, directory: &Path, catalogue: &mu
                 let from = shown_path(directory, from);
                 roots(kept);
                 let text = format!("MOVED from {}", Shown(&from));
-                state(State { from: Some(name::lossy(&from).into_owned()), ..State::of("moved") }, &text);
+                state(State::moved(&from), &text);
             }
             Event::Missing => {
                 gone += 1;

@@ -10,6 +10,7 @@ pub mod status;
 pub mod verify;
 
 use crate::exit::{Exit, usage};
+use crate::json;
 use crate::kept::ranges::line;
 use crate::tool::Tool;
 use mksum_catalogue::{Access, Catalogue, Error, Known, Side, place};
@@ -111,7 +112,10 @@ pub struct State<'a> {
     pub state: &'a str,
     /// Of an entry that was moved: its path before that.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub from: Option<String>,
+    from: Option<String>,
+    /// Its exact bytes, if they are not UTF-8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from_base64: Option<String>,
     /// The length, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub length: Option<u64>,
@@ -130,6 +134,11 @@ impl<'a> State<'a> {
     /// The state alone.
     pub fn of(state: &'a str) -> Self {
         State { kind: "entry", state, ..State::default() }
+    }
+
+    /// `moved`, with the path before that.
+    pub fn moved(from: &Path) -> Self {
+        State { from: Some(name::lossy(from).into_owned()), from_base64: json::base64(from), ..State::of("moved") }
     }
 }
 

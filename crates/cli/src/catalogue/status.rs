@@ -5,7 +5,7 @@ use crate::args::Catalogued;
 use crate::exit::Exit;
 use crate::tool::Tool;
 use mksum_catalogue::{Access, Catalogue, Error, State as Differs, Status as Found, status};
-use mksum_cli::name::{self, Shown};
+use mksum_cli::name::Shown;
 use std::path::Path;
 
 /// Prints a line for each file and link that differs; fails if there is one.
@@ -21,7 +21,7 @@ pub fn run(tool: &Tool, args: &Catalogued) -> Exit {
 
 fn show(tool: &Tool, json: bool, directory: &Path, catalogue: &Catalogue) -> Result<(), Error> {
     let Found { differ, same, unknown } = status(catalogue, directory, &tool.options)?;
-    let [mut new, mut changed, mut moved, mut gone, mut unreadable] = [0_u64; 5];
+    let [mut new, mut incomplete, mut changed, mut moved, mut gone, mut unreadable] = [0_u64; 6];
     for (path, state) in &differ {
         let path = shown_path(directory, path);
         let line = |state: State<'_>, text: &str| print(tool, json, &path, state, &text);
@@ -29,6 +29,11 @@ fn show(tool: &Tool, json: bool, directory: &Path, catalogue: &Catalogue) -> Res
             Differs::New(_) => {
                 new += 1;
                 line(State::of("new"), "NEW");
+            }
+            Differs::Incomplete => {
+                incomplete += 1;
+                let text = "INCOMPLETE: it has no root yet in some formats of the catalogue ('mksum update' reads it)";
+                line(State::of("incomplete"), text);
             }
             Differs::Changed => {
                 changed += 1;
@@ -42,7 +47,7 @@ fn show(tool: &Tool, json: bool, directory: &Path, catalogue: &Catalogue) -> Res
                 moved += 1;
                 let from = shown_path(directory, from);
                 let text = format!("MOVED from {}", Shown(&from));
-                line(State { from: Some(name::lossy(&from).into_owned()), ..State::of("moved") }, &text);
+                line(State::moved(&from), &text);
             }
             Differs::Unreadable(error) => {
                 unreadable += 1;
@@ -55,6 +60,7 @@ fn show(tool: &Tool, json: bool, directory: &Path, catalogue: &Catalogue) -> Res
     }
     let counts = [
         (new, "new"),
+        (incomplete, "incomplete"),
         (changed, "changed"),
         (moved, "moved"),
         (gone, "gone"),

@@ -16,12 +16,14 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// Verifies parts of files until the time is over; at least one.
-pub fn run(tool: &Tool, args: &Verify, rules: &Rules, time: Duration) {
+///
+/// Returns whether there is nothing to verify: files, but no tree of one.
+pub fn run(tool: &Tool, args: &Verify, rules: &Rules, time: Duration) -> bool {
     let deadline = Instant::now() + time;
     let lengths = lengths(rules, &args.files);
     let _progress = tool.progress_until(Some(deadline), move || lengths().map(|_| Some(0)));
     let mut plan = Plan::default();
-    let mut skipped = 0;
+    let (mut skipped, mut new) = (0, 0_u64);
     for file in files(rules, &args.files) {
         let added = file.map(|path| plan.add(tool, args, path));
         if !matches!(added, Ok(Ok(Added::Planned))) {
@@ -29,6 +31,7 @@ pub fn run(tool: &Tool, args: &Verify, rules: &Rules, time: Duration) {
         }
         match added {
             Ok(Ok(Added::Planned | Added::Nothing)) => {}
+            Ok(Ok(Added::New)) => new += 1,
             Ok(Ok(Added::Skipped)) => skipped += 1,
             Ok(Err(error)) => report(&tool.console, &error),
             Err((path, reason)) => tool.console.error(&path, &reason),
@@ -50,6 +53,7 @@ pub fn run(tool: &Tool, args: &Verify, rules: &Rules, time: Duration) {
     reports.into_values().for_each(Report::end);
     report_skipped(tool, skipped, "size, mtime and inode");
     plan.report(tool);
+    new > 0 && skipped == 0 && plan.files.is_empty()
 }
 
 /// The files to be verified.
@@ -74,6 +78,8 @@ enum Added {
     Planned,
     /// It has no parts to be verified.
     Nothing,
+    /// It has no outboard.
+    New,
     /// The file's size, mtime and inode match the outboard.
     Skipped,
 }
@@ -81,7 +87,11 @@ enum Added {
 impl Plan {
     /// Looks up when the parts of a file were verified.
     fn add(&mut self, tool: &Tool, args: &Verify, path: PathBuf) -> Result<Added, Failure> {
-        let Opened::Outboard(file, place, outboard) = opened(tool, args, &path)? else { return Ok(Added::Nothing) };
+        let (file, place, outboard) = match opened(tool, args, &path)? {
+            Opened::Outboard(file, place, outboard) => (file, place, outboard),
+            Opened::New => return Ok(Added::New),
+            Opened::SingleLeaf(..) => return Ok(Added::Nothing),
+        };
         trusted(args.root.as_deref(), &outboard, &place)?;
         if args.quick && is_unchanged(&file, outboard.header()) {
             report_unchanged(tool, args.json, &path);

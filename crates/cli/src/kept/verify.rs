@@ -45,8 +45,8 @@ pub fn run(tool: &Tool, args: &Verify) -> Exit {
     if several {
         tool.console.flush_regularly();
     }
-    if let Some(time) = args.budget {
-        budget::run(tool, args, &rules, time);
+    let none_kept = if let Some(time) = args.budget {
+        budget::run(tool, args, &rules, time)
     } else {
         // Of a part of a file, less is read than its length.
         let part = args.sample.is_some() || !args.range.is_empty();
@@ -64,12 +64,13 @@ pub fn run(tool: &Tool, args: &Verify) -> Exit {
             tool.options.meter.finish_file();
         }
         report_skipped(tool, skipped, "size, mtime and inode");
-        if new > 0 && others + skipped == 0 {
-            let first = &args.files[0];
-            let how =
-                format_args!("nothing was verified, since no tree is kept: run 'mksum keep -r {}' first", Shown(first));
-            tool.console.error(first, &how);
-        }
+        new > 0 && others + skipped == 0
+    };
+    if none_kept {
+        let first = &args.files[0];
+        let how =
+            format_args!("nothing was verified, since no tree is kept: run 'mksum keep -r {}' first", Shown(first));
+        tool.console.error(first, &how);
     }
     if args.directories.recursive {
         report_gone(tool, args.json, &rules, &args.files);
