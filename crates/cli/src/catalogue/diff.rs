@@ -55,7 +55,7 @@ fn compare(tool: &Tool, args: &Diff) -> Result<Differences, Error> {
     };
     match (left, right) {
         // Two catalogues are compared by their spans. What was fetched is removed at the end.
-        (Side::Catalogue(left, _left), Side::Catalogue(right, _right)) => diff_catalogues(left, right, &mut each),
+        (Side::Catalogue(left, _left), Side::Catalogue(right, _right)) => diff_catalogues(*left, *right, &mut each),
         (left, right) => {
             let files_only = left.has_files_only() || right.has_files_only();
             let ((left, _left), (right, _right)) = (left.into_entries(), right.into_entries());

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// One side of a comparison.
 pub enum Side {
     /// A catalogue; of a URL, a copy that is removed at the end.
-    Catalogue(Catalogue, Option<Fetched>),
+    Catalogue(Box<Catalogue>, Option<Fetched>),
     /// The entries of a list, sorted: what it says of others than files is not used.
     Sums(Vec<Known>),
 }
@@ -82,7 +82,7 @@ fn lines(path: &Path, choice: Option<&Choice>) -> std::io::Result<Lines<BufReade
 pub fn open(tool: &Tool, path: &Path, choice: Option<&Choice>) -> Result<Side, Error> {
     if is_url(path) || path.is_dir() || is_catalogue(path) {
         let (catalogue, fetched) = open_catalogue(tool, path)?;
-        return Ok(Side::Catalogue(catalogue, fetched));
+        return Ok(Side::Catalogue(Box::new(catalogue), fetched));
     }
     Ok(Side::Sums(sums(tool, path, choice)?))
 }
