@@ -27,6 +27,43 @@ def run(*arguments, **options):
     return subprocess.run(arguments, check=False, capture_output=True, text=True, errors="surrogateescape", **options)
 
 
+def part(data):
+    """Returns bytes with their length before them."""
+    return len(data).to_bytes(8, "little") + data
+
+
+def check_spans(db):
+    """Checks that each span in a catalogue is one that its entries have (spec/catalogue.md); returns their number."""
+    names, roots, entries = dict(db.execute("SELECT id, name FROM format")), {}, {}
+    for path, number, root in db.execute("SELECT path, format, root FROM root"):
+        roots.setdefault(path, []).append((names[number].encode(), root))
+    for path, kind, size, link in db.execute("SELECT path, type, size, link FROM entry ORDER BY path"):
+        own = roots.get(path, [])
+        framed = b"".join(part(name) + part(root) for name, root in sorted(own))
+        content = {"f": size.to_bytes(8, "little") + len(own).to_bytes(8, "little") + framed, "d": b"", "l": part(link or b"")}
+        entries[path] = None if kind == "f" and not own else kind.encode() + part(path) + content[kind]
+
+    def digest(level, start, end):
+        """Returns the digest over some entries; no bytes if there is none."""
+        starts = [b"", *(path for path in entries if level < 2 or hashlib.sha256(path).digest().startswith(bytes(level - 1)))]
+        starts = [path for path in starts if start <= path and (end is None or path < end)]
+        if level == 1:
+            parts = [entries[path] for path in starts if path]
+        else:
+            parts = [digest(level - 1, *ends) for ends in zip(starts, [*starts[1:], end])]
+        return b"" if not all(parts) else hashlib.sha256(b"".join(parts)).digest()
+
+    found = db.execute('SELECT level, start, "end", entries, digest FROM span').fetchall()
+    for level, start, end, count, kept in found:
+        starts = [b"", *(path for path in entries if hashlib.sha256(path).digest().startswith(bytes(level)))]
+        if (start, end) not in zip(starts, [*starts[1:], None]):
+            raise AssertionError(f"no span of level {level} has these ends: {start} {end}")
+        inside = [path for path in entries if start <= path and (end is None or path < end)]
+        if (count, kept) != (len(inside), digest(level, start, end)):
+            raise AssertionError(f"the span {level} {start} {end} is not that of its entries")
+    return len(found)
+
+
 def rows(catalogue, more=""):
     """Yields the path, size, digest and format of each root, after checking the file."""
     with tempfile.TemporaryDirectory() as folder:
@@ -39,6 +76,7 @@ def rows(catalogue, more=""):
             raise AssertionError(ok)
         if db.execute("SELECT count(*) FROM root WHERE path NOT IN (SELECT path FROM entry)").fetchone() != (0,):
             raise AssertionError("roots without entries")
+        check_spans(db)
         more = f", e.{more}" if more else ""
         tables = "entry e JOIN root r USING (path) JOIN format f ON f.id = r.format"
         text = f"SELECT e.path, e.size, r.root, f.name{more} FROM {tables}"
@@ -147,6 +185,37 @@ class Directories(unittest.TestCase):
             if name == "sha256" and place.exists() and place.stat().st_mtime_ns == mtime:
                 data = place.read_bytes()
                 self.assertEqual((len(data), hashlib.sha256(data).digest()), (size, root), path)
+
+    def test_spans_are_those_of_their_entries(self):
+        self.make(2000, long=False)
+        self.good("keep", "-r", "-f", "md5", "-f", "blake3", self.tree)
+        copy = self.folder / "copy"
+        shutil.copy(self.catalogue, copy)
+        for turn in range(5):
+            places = sorted(path for path in self.tree.glob("d*/e*/*"))[turn::97]
+            for number, place in enumerate(places):
+                if number % 3 == 0:
+                    place.write_bytes(b"changed %d" % turn)
+                elif number % 3 == 1:
+                    place.rename(place.with_name(f"{place.name} moved"))
+                else:
+                    place.unlink()
+            self.good("update", self.tree)
+            db = sqlite3.connect(self.catalogue)
+            self.assertGreater(check_spans(db), 3)
+            (whole,) = db.execute("SELECT max(entries) FROM span").fetchone()
+            self.assertEqual(db.execute("SELECT count(*) FROM entry").fetchone(), (whole,))
+            db.close()
+            by_spans = run("diff", copy, self.tree)
+            other = self.folder / "other"
+            shutil.copy(copy, other)
+            db = sqlite3.connect(other)
+            db.execute("DELETE FROM span")
+            db.commit()
+            db.close()
+            linear = run("diff", other, self.tree)
+            self.assertEqual((by_spans.stdout, by_spans.stderr), (linear.stdout, linear.stderr))
+            self.assertIn("removed", by_spans.stderr)
 
     def test_silent_changes_are_damage(self):
         self.make(20)

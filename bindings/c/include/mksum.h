@@ -1,4 +1,4 @@
-/* libmksum: node trees, Merkle roots and plain sums.
+/* libmksum: node trees, Merkle roots, plain sums and catalogues of directories.
  *
  * Every function may be called from any thread. No function keeps a pointer after it returns, allocates memory for the caller
  * to free, or throws; a bug in the library ends the process with a message on standard error. Strings are UTF-8 and end with
@@ -34,7 +34,9 @@ typedef enum mksum_status {
     /* The file cannot be read, or changed while it was read. */
     MKSUM_READ_FAILED = 8,
     /* The buffer is too small for the text and its zero byte; nothing was written. */
-    MKSUM_NO_ROOM = 9
+    MKSUM_NO_ROOM = 9,
+    /* There is no catalogue; or it is damaged, of another version, or cannot be read or written. */
+    MKSUM_CATALOGUE_FAILED = 10
 } mksum_status;
 
 /* The size of a buffer for the text of any root, including its zero byte. */
@@ -89,6 +91,106 @@ typedef int mksum_each(void *context, size_t file, size_t format, mksum_status s
  * `each`, and the others go on: then the status is MKSUM_OK all the same. */
 mksum_status mksum_hash_files(const char *const *formats, size_t formats_len, const char *const *paths, size_t paths_len,
                               unsigned threads, mksum_each *each, void *context);
+
+/* A catalogue of a directory has the roots of all files in it, and the size, time and inode that each had (spec/catalogue.md). It is
+ * the one of the commands `mksum keep -r`, `status`, `update`, `verify -r`, `repair -r` and `diff`. The functions below open it and
+ * close it; `catalogue` is its path, or NULL for .mksum/catalogue in the directory. One process writes to it at a time, and others
+ * wait for its end; calls on several threads do too. */
+
+/* What was found about an entry. */
+typedef enum mksum_state {
+    /* It is in the directory and not in the catalogue. From keep and update: it was read, and is in the catalogue now. */
+    MKSUM_ENTRY_NEW = 0,
+    /* It has no root yet in some format of the catalogue: update reads it. */
+    MKSUM_ENTRY_INCOMPLETE = 1,
+    /* It has another size, time or inode, or from diff another content. From keep and update: it was read again. Verify and repair
+     * leave it alone. */
+    MKSUM_ENTRY_CHANGED = 2,
+    /* It was read again, and has the content that it had. */
+    MKSUM_ENTRY_TOUCHED = 3,
+    /* It was at the path `from` before, and has the same content. */
+    MKSUM_ENTRY_MOVED = 4,
+    /* It is in the catalogue and not in the directory. From keep and update: it is not in the catalogue any more. */
+    MKSUM_ENTRY_GONE = 5,
+    /* Its content was read and has the roots that it had; in verify, `bytes` were verified in this call. */
+    MKSUM_ENTRY_INTACT = 6,
+    /* Its content differs although its size, time and inode show no change: in `ranges`, or somewhere if there are none. */
+    MKSUM_ENTRY_DAMAGED = 7,
+    /* Its kept tree is damaged or gone, and update makes it again. Another report tells how the file is. */
+    MKSUM_ENTRY_DAMAGED_TREE = 8,
+    /* It was changed while it was read; `reason` says how. */
+    MKSUM_ENTRY_BUSY = 9,
+    /* The file, or the directory with all in it, cannot be read, for this `reason`. */
+    MKSUM_ENTRY_UNREADABLE = 10,
+    /* `ranges` of it were written, of `bytes` that were fetched, and it is intact now. */
+    MKSUM_ENTRY_REPAIRED = 11,
+    /* It is still damaged, for this `reason`. */
+    MKSUM_ENTRY_NOT_REPAIRED = 12,
+    /* Only the right catalogue has it. */
+    MKSUM_ENTRY_ADDED = 13,
+    /* Only the left catalogue has it. */
+    MKSUM_ENTRY_REMOVED = 14,
+    /* Both catalogues have it, but no root of it in the same format. */
+    MKSUM_ENTRY_INCOMPARABLE = 15
+} mksum_state;
+
+/* An entry of a directory: a file or a symbolic link. All pointers are valid until the function that received it returns. */
+typedef struct mksum_entry {
+    mksum_state state;
+    /* The path below the directory, with a slash between names: any bytes but zero. `path_len` of them, and a zero byte. */
+    const char *path;
+    size_t path_len;
+    /* The path before it was moved, like `path`; otherwise NULL and 0. */
+    const char *from;
+    size_t from_len;
+    /* Why it is in this state, as one line of UTF-8; NULL where the state says all. */
+    const char *reason;
+    /* The bytes that were verified or fetched; otherwise 0. */
+    uint64_t bytes;
+    /* The damaged or repaired ranges, in ascending order: range i has the bytes from ranges[2 i] to ranges[2 i + 1], without the last.
+     * NULL if `ranges_len`, their number, is 0. */
+    const uint64_t *ranges;
+    size_t ranges_len;
+} mksum_entry;
+
+/* Receives an entry. A result other than 0 ends the call, which returns MKSUM_OK; the function is not called again, and what was
+ * written to the catalogue until then stays. It is called on the thread of the call. It must not throw an exception, leave by longjmp,
+ * or use the same catalogue. */
+typedef int mksum_each_entry(void *context, const mksum_entry *entry);
+
+/* Makes the catalogue of a directory, or brings the one that is there up to date: files that are new or changed, or lack a root in
+ * one of the formats, are read side by side in `threads` threads, 0 for one a core. `formats` are added to those of the catalogue; if
+ * `formats_len` is 0, a new catalogue has "rfc6962". `each` receives what was new, changed, touched, moved or gone, and those whose
+ * rows were left as they were: damaged, busy, unreadable. These are not failures: the status is MKSUM_OK. A call that was ended, or
+ * a process that was killed, is resumed by the next call. */
+mksum_status mksum_catalogue_keep(const char *directory, const char *catalogue, const char *const *formats, size_t formats_len,
+                                  unsigned threads, mksum_each_entry *each, void *context);
+
+/* Finds what differs between a directory and its catalogue, without reading files: new, incomplete, changed, moved, gone, unreadable.
+ * `each` receives them by the bytes of their paths. */
+mksum_status mksum_catalogue_status(const char *directory, const char *catalogue, mksum_each_entry *each, void *context);
+
+/* As mksum_catalogue_keep, of a catalogue that is there, with its formats. */
+mksum_status mksum_catalogue_update(const char *directory, const char *catalogue, unsigned threads, mksum_each_entry *each,
+                                    void *context);
+
+/* Compares the content of the files with the roots in the catalogue; what was not verified for longest comes first, and the catalogue
+ * remembers what was found intact, and when. `seconds` ends it after that time, and `share` after that share of all bytes, 0.0 to 1.0;
+ * the next call goes on from there. One of them must be 0; if both are, all is verified. `each` receives every file that was looked
+ * at: intact, damaged, damaged tree, busy, unreadable; and what is not verified: changed, new, gone. */
+mksum_status mksum_catalogue_verify(const char *directory, const char *catalogue, double seconds, double share, unsigned threads,
+                                    mksum_each_entry *each, void *context);
+
+/* Repairs the damaged files of a directory from the files at the same paths in the directory `copy`. Only damaged ranges are read of
+ * the copies of files that have a kept tree, and all of others; nothing is written that does not have the roots in the catalogue. `each`
+ * receives every file: intact, repaired, not repaired, changed, gone. */
+mksum_status mksum_catalogue_repair(const char *directory, const char *catalogue, const char *copy, unsigned threads,
+                                    mksum_each_entry *each, void *context);
+
+/* Compares two catalogues: each of `left` and `right` is the path of a catalogue, or of a directory that has one in .mksum. Only what
+ * differs is read of them, if they have the same formats. `each` receives what is changed or incomparable, by path, then what is added or
+ * moved, then what is removed. Directories count as entries here. */
+mksum_status mksum_catalogue_diff(const char *left, const char *right, mksum_each_entry *each, void *context);
 
 #ifdef __cplusplus
 }

@@ -19,6 +19,7 @@ pub enum Status {
     NoRoot = 7,
     ReadFailed = 8,
     NoRoom = 9,
+    CatalogueFailed = 10,
 }
 
 /// The failure of a call: its status and reason.

@@ -2,6 +2,7 @@
 
 use crate::failure::{Failure, Status};
 use std::ffi::{CStr, c_char};
+use std::path::PathBuf;
 use std::slice;
 
 fn bad(name: &str, reason: &str) -> Failure {
@@ -75,4 +76,17 @@ pub unsafe fn room<'a>(room: *mut u8, len: usize, input: &[u8], name: &str) -> R
         // SAFETY: the pointer is not NULL and does not overlap the input; the contract requires `len` writable bytes.
         (false, len) => Ok(unsafe { slice::from_raw_parts_mut(room, len) }),
     }
+}
+
+/// Returns the path with these bytes.
+#[cfg(unix)]
+pub fn path_of(bytes: &[u8]) -> Result<PathBuf, Failure> {
+    use std::os::unix::ffi::OsStrExt;
+    Ok(std::ffi::OsStr::from_bytes(bytes).into())
+}
+
+/// Returns the path with these bytes.
+#[cfg(not(unix))]
+pub fn path_of(bytes: &[u8]) -> Result<PathBuf, Failure> {
+    str::from_utf8(bytes).map(PathBuf::from).map_err(|_| bad("path", "not UTF-8"))
 }

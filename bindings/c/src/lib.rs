@@ -2,6 +2,7 @@
 //!
 //! No panic unwinds into C: a panic is a bug, and `extern "C"` ends the process.
 
+mod catalogue;
 mod failure;
 mod inputs;
 mod roots;

@@ -1,14 +1,14 @@
 //! Roots of bytes and files.
 
 use crate::failure::{Failure, Status, status, text_of};
-use crate::inputs;
+use crate::inputs::{self, path_of};
 use mksum::directory::DirectorySpec;
 use mksum::{Root, Spec};
 use mksum_io::{Error, Input, Job, Options, hash, hash_all, hash_directory};
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::fmt::Display;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::slice;
 use std::str::FromStr;
 
@@ -150,7 +150,7 @@ fn refused(path: &Path, error: &Error) -> Failure {
 ///
 /// # Safety
 /// As [`inputs::string`].
-unsafe fn spec(format: *const c_char) -> Result<Spec, Failure> {
+pub unsafe fn spec(format: *const c_char) -> Result<Spec, Failure> {
     // SAFETY: this function has the same contract.
     unsafe { parsed(format) }
 }
@@ -163,18 +163,6 @@ unsafe fn parsed<T: FromStr<Err: Display>>(format: *const c_char) -> Result<T, F
     // SAFETY: this function has the same contract.
     let name = unsafe { inputs::string(format, "format")? };
     name.parse().map_err(|error| Failure::new(Status::BadFormat, format_args!("{name}: {error}")))
-}
-
-#[cfg(unix)]
-fn path_of(bytes: &[u8]) -> Result<PathBuf, Failure> {
-    use std::os::unix::ffi::OsStrExt;
-    Ok(std::ffi::OsStr::from_bytes(bytes).into())
-}
-
-#[cfg(not(unix))]
-fn path_of(bytes: &[u8]) -> Result<PathBuf, Failure> {
-    let text = str::from_utf8(bytes).map_err(|_| Failure::new(Status::BadArgument, "path: not UTF-8"))?;
-    Ok(text.into())
 }
 
 fn write(root: &Root, text: &mut [u8]) -> Result<(), Failure> {

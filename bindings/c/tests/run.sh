@@ -10,13 +10,14 @@ export PKG_CONFIG_PATH="$folder/usr/lib/pkgconfig"
 fail() { echo "bindings/c: $*" >&2; exit 1; }
 
 # The library exports exactly the functions of the header.
-functions() { grep -o 'mksum_[a-z_]*(' include/mksum.h | tr -d '(' | sort -u | grep -v '^mksum_error$\|^mksum_status$\|^mksum_each$'; echo mksum_error; }
+functions() { grep -o 'mksum_[a-z_]*(' include/mksum.h | tr -d '(' | sort -u | grep -v '^mksum_error$\|^mksum_status$\|^mksum_each$\|^mksum_each_entry$'; echo mksum_error; }
 diff <(functions | sort) <(nm -D --defined-only "$folder/usr/lib/libmksum.so" | awk '{print $3}' | sort) ||
     fail "mksum.h and libmksum.so have different functions"
-# The statuses have the same numbers.
-diff <(sed -n 's/^ *MKSUM_\([A-Z_]*\) = \([0-9]*\),\{0,1\}$/\1 \2/p' include/mksum.h | tr -d _ ) \
-    <(sed -n 's/^ *\([A-Z][A-Za-z]*\) = \([0-9]*\),$/\1 \2/p' src/failure.rs | tr '[:lower:]' '[:upper:]') ||
-    fail "mksum.h and failure.rs have different statuses"
+# The statuses and the states of entries have the same numbers.
+constants() { sed -n 's/^ *MKSUM_\([A-Z_]*\) = \([0-9]*\),\{0,1\}$/\1 \2/p' include/mksum.h; }
+variants() { sed -n 's/^ *\([A-Z][A-Za-z]*\) = \([0-9]*\),$/\1 \2/p' "$1" | tr '[:lower:]' '[:upper:]'; }
+diff <(constants | grep -v '^ENTRY_' | tr -d _) <(variants src/failure.rs) || fail "mksum.h and failure.rs have different statuses"
+diff <(constants | sed -n 's/^ENTRY_//p' | tr -d _) <(variants src/catalogue.rs) || fail "mksum.h and catalogue.rs have different states"
 
 c=(cc -std=c11 -Wall -Wextra -Werror -pedantic -O1 -g "-DVERSION=\"$version\"")
 read -ra shared <<<"$(pkg-config --cflags --libs mksum)"
@@ -24,14 +25,17 @@ shared+=("-Wl,-rpath,$folder/usr/lib")
 read -ra cflags <<<"$(pkg-config --cflags mksum)"
 read -ra static <<<"$(pkg-config --static --libs-only-l mksum | sed 's/-lmksum//')"
 static=("$folder/usr/lib/libmksum.a" "${static[@]}")
-for program in examples/merklize examples/root tests/contract; do
+for program in examples/merklize examples/root examples/catalogue tests/contract tests/catalogue; do
     name=$(basename "$program")
+    [ "$program" != tests/catalogue ] || name=catalogues
     "${c[@]}" "$program.c" "${shared[@]}" -o "$folder/$name"
     "${c[@]}" "$program.c" "${cflags[@]}" "${static[@]}" -o "$folder/$name-static"
     "${c[@]}" -fsanitize=address,undefined "$program.c" "${cflags[@]}" "${static[@]}" -o "$folder/$name-asan"
 done
-c++ -std=c++17 -Wall -Wextra -Werror -pedantic -O1 "-DVERSION=\"$version\"" -x c++ tests/contract.c -x none "${shared[@]}" \
-    -o "$folder/contract-c++"
+for name in contract catalogue; do
+    c++ -std=c++17 -Wall -Wextra -Werror -pedantic -O1 "-DVERSION=\"$version\"" -x c++ "tests/$name.c" -x none "${shared[@]}" \
+        -o "$folder/${name/%catalogue/catalogues}-c++"
+done
 readelf -d "$folder/contract" | grep -q 'NEEDED.*libmksum\.so\.0' || fail "the shared library has the wrong soname"
 if readelf -d "$folder/contract-static" | grep -q mksum; then fail "the static program needs the shared library"; fi
 
@@ -41,8 +45,14 @@ ln -s index.html "$folder/directory/home"
 for name in contract contract-static contract-asan contract-c++; do
     "$folder/$name" "$folder/directory" || fail "$name"
 done
+for name in catalogues catalogues-static catalogues-asan catalogues-c++; do
+    rm -rf "$folder/work" && mkdir "$folder/work"
+    "$folder/$name" "$folder/work" || fail "$name"
+done
 # Valgrind does not support AVX-512. OpenCL runtimes leak memory when they are loaded, so none is.
 OCL_ICD_VENDORS=/nonexistent MKSUM_CPU=avx2 valgrind --quiet --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite "$folder/contract" "$folder/directory"
+rm -rf "$folder/work" && mkdir "$folder/work"
+OCL_ICD_VENDORS=/nonexistent MKSUM_CPU=avx2 valgrind --quiet --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite "$folder/catalogues" "$folder/work"
 
 # The examples: every build computes the published nodes.
 python3 - > "$folder/leaves" <<'PYTHON'
@@ -58,4 +68,17 @@ head -c 100 "$folder/leaves" > "$folder/short"
 if "$folder/merklize" < "$folder/short" > "$folder/nodes" 2> "$folder/message"; then fail "100 bytes were accepted as leaves"; fi
 grep -q '^merklize: 100 bytes of leaves: ' "$folder/message"
 [ "$("$folder/root" blake3 "$folder/leaves" | sed 's/.* = //')" = "$("$folder/root-static" blake3 "$folder/leaves" | sed 's/.* = //')" ]
+
+# A catalogue: what changed and what is damaged is printed.
+rm -rf "$folder/work" && mkdir "$folder/work" && seq 3000000 > "$folder/work/big" && echo 1 > "$folder/work/small"
+"$folder/catalogue-asan" "$folder/work" > "$folder/printed" || fail "catalogue"
+[ ! -s "$folder/printed" ] || fail "catalogue: nothing has changed"
+echo 2 > "$folder/work/small" && touch -r "$folder/work/big" "$folder/time"
+printf X | dd of="$folder/work/big" bs=1 seek=9000000 conv=notrunc status=none && touch -r "$folder/time" "$folder/work/big"
+if "$folder/catalogue" "$folder/work" 60 > "$folder/printed"; then fail "catalogue: damage was not found"; fi
+diff - <(cut -c1-40 "$folder/printed") <<'PRINTED'
+small: changed
+big: its size, mtime and inode show no c
+big: damaged 8978432..9043968
+PRINTED
 echo "bindings/c: libmksum $version, static and shared, as C and as C++"

@@ -361,7 +361,7 @@ fn push_part(to: &mut Vec<u8>, part: &[u8]) {
 mod tests {
     use super::*;
     use crate::{Access, Difference, Differences, Kept, diff, diff_catalogues};
-    use mksum_io::{EntryKind, Facts};
+    use mksum_io::{EntryKind, Facts, Stop};
     use proptest::prelude::*;
     use std::path::Path;
 
@@ -453,9 +453,9 @@ mod tests {
     fn compared(left: &Path, right: &Path) -> (Compared, Compared) {
         let (mut fast, mut slow) = (Vec::new(), Vec::new());
         let mut tell = |difference: Difference<'_>| fast.push(format!("{difference:?}"));
-        let by_spans = diff_catalogues(open(left), open(right), &mut tell).unwrap();
+        let by_spans = diff_catalogues(open(left), open(right), &Stop::default(), &mut tell).unwrap();
         let mut tell = |difference: Difference<'_>| slow.push(format!("{difference:?}"));
-        let linear = diff(open(left).into_known(), open(right).into_known(), &mut tell).unwrap();
+        let linear = diff(open(left).into_known(), open(right).into_known(), &Stop::default(), &mut tell).unwrap();
         ((by_spans, fast), (linear, slow))
     }
 

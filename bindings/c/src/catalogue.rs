@@ -1,0 +1,404 @@
+//! Catalogues of directories.
+
+use crate::failure::{Failure, Status, status, text_of};
+use crate::inputs::{self, path_of};
+use crate::roots::spec;
+use mksum_catalogue::{
+    Access, Catalogue, DAMAGE, Difference, Effort, Error, Event, Mended, State, Verdict, diff_catalogues, place,
+    repair, status as compare, update, verify,
+};
+use mksum_io::{Options, Stop, path_from_bytes, replica_below};
+use std::ffi::{CString, c_char, c_double, c_int, c_uint, c_void};
+use std::fmt::Display;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::ptr;
+use std::time::Duration;
+
+/// `mksum_state`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+enum Kind {
+    New = 0,
+    Incomplete = 1,
+    Changed = 2,
+    Touched = 3,
+    Moved = 4,
+    Gone = 5,
+    Intact = 6,
+    Damaged = 7,
+    DamagedTree = 8,
+    Busy = 9,
+    Unreadable = 10,
+    Repaired = 11,
+    NotRepaired = 12,
+    Added = 13,
+    Removed = 14,
+    Incomparable = 15,
+}
+
+/// `mksum_entry`.
+#[repr(C)]
+pub struct Entry {
+    state: Kind,
+    path: *const c_char,
+    path_len: usize,
+    from: *const c_char,
+    from_len: usize,
+    reason: *const c_char,
+    bytes: u64,
+    ranges: *const u64,
+    ranges_len: usize,
+}
+
+/// `mksum_each_entry`.
+pub type EachEntry = unsafe extern "C" fn(*mut c_void, *const Entry) -> c_int;
+
+/// What is found about an entry.
+struct Found<'a> {
+    state: Kind,
+    path: &'a [u8],
+    from: Option<&'a [u8]>,
+    reason: Option<String>,
+    bytes: u64,
+    ranges: &'a [Range<u64>],
+}
+
+impl<'a> Found<'a> {
+    fn new(state: Kind, path: &'a [u8]) -> Self {
+        Found { state, path, from: None, reason: None, bytes: 0, ranges: &[] }
+    }
+
+    fn moved(path: &'a [u8], from: &'a [u8]) -> Self {
+        Found { from: Some(from), ..Found::new(Kind::Moved, path) }
+    }
+
+    fn failed(state: Kind, path: &'a [u8], reason: impl Display) -> Self {
+        Found { reason: Some(reason.to_string()), ..Found::new(state, path) }
+    }
+}
+
+/// The caller's function, which is not called any more once it has asked for the end.
+struct Caller {
+    each: EachEntry,
+    context: *mut c_void,
+    stop: Stop,
+}
+
+impl Caller {
+    /// # Safety
+    /// `each` is NULL or a function as `mksum.h` requires it, for as long as the result lives.
+    unsafe fn new(each: Option<EachEntry>, context: *mut c_void, options: &Options) -> Result<Self, Failure> {
+        let each = each.ok_or_else(|| Failure::new(Status::BadArgument, "each: NULL"))?;
+        Ok(Caller { each, context, stop: options.stop.clone() })
+    }
+
+    fn tell(&mut self, found: Found<'_>) {
+        if self.stop.is_stopped() {
+            return;
+        }
+        let text = |bytes: &[u8]| CString::new(bytes).unwrap_or_default();
+        let (path, from) = (text(found.path), found.from.map(text));
+        let reason = found.reason.map(text_of);
+        let ranges: Vec<u64> = found.ranges.iter().flat_map(|range| [range.start, range.end]).collect();
+        let start = |text: &Option<CString>| text.as_ref().map_or(ptr::null(), |text| text.as_ptr());
+        let entry = Entry {
+            state: found.state,
+            path: path.as_ptr(),
+            path_len: path.count_bytes(),
+            from: start(&from),
+            from_len: from.as_ref().map_or(0, |from| from.count_bytes()),
+            reason: start(&reason),
+            bytes: found.bytes,
+            ranges: if ranges.is_empty() { ptr::null() } else { ranges.as_ptr() },
+            ranges_len: found.ranges.len(),
+        };
+        // SAFETY: `mksum.h` requires a function that takes these arguments and returns; the entry lives until then.
+        if unsafe { (self.each)(self.context, &raw const entry) } != 0 {
+            self.stop.stop();
+        }
+    }
+
+    fn tell_event(&mut self, path: &[u8], event: Event<'_>) {
+        self.tell(match event {
+            Event::New(_) => Found::new(Kind::New, path),
+            Event::Changed(_) => Found::new(Kind::Changed, path),
+            Event::Touched(_) => Found::new(Kind::Touched, path),
+            Event::Moved(from, _) => Found::moved(path, from),
+            Event::Missing => Found::new(Kind::Gone, path),
+            Event::Damaged => Found::failed(Kind::Damaged, path, DAMAGE),
+            Event::Busy(error) => Found::failed(Kind::Busy, path, error),
+            Event::Failed(error) => Found::failed(Kind::Unreadable, path, error),
+        });
+    }
+
+    /// The status of a call: that the caller has ended it is no failure.
+    fn end(&self, catalogue: &Path, result: Result<(), Error>) -> Result<(), Failure> {
+        match result {
+            Err(Error::Io(mksum_io::Error::Stopped { .. })) if self.stop.is_stopped() => Ok(()),
+            result => result.map_err(|error| failed(catalogue, &error)),
+        }
+    }
+}
+
+/// A directory and the place of its catalogue.
+struct Places {
+    directory: PathBuf,
+    catalogue: PathBuf,
+}
+
+impl Places {
+    /// # Safety
+    /// Both are NULL or point to strings that end with a zero byte.
+    unsafe fn new(directory: *const c_char, catalogue: *const c_char) -> Result<Self, Failure> {
+        // SAFETY: this function has the same contract.
+        let directory = path_of(unsafe { inputs::bytes_of(directory, "directory")? })?;
+        let catalogue = match catalogue.is_null() {
+            true => place(&directory),
+            // SAFETY: this function has the same contract.
+            false => path_of(unsafe { inputs::bytes_of(catalogue, "catalogue")? })?,
+        };
+        Ok(Places { directory, catalogue })
+    }
+
+    fn open(&self, access: Access) -> Result<Catalogue, Failure> {
+        open(&self.catalogue, access)
+    }
+}
+
+fn open(path: &Path, access: Access) -> Result<Catalogue, Failure> {
+    Catalogue::open(path, access, &mut || {}).map_err(|error| failed(path, &error))
+}
+
+/// The failure of a call, which is about the catalogue or about a file or folder that is read.
+fn failed(catalogue: &Path, error: &Error) -> Failure {
+    let read = matches!(error, Error::Io(_)) && !error.path().starts_with(catalogue);
+    let status = if read { Status::ReadFailed } else { Status::CatalogueFailed };
+    Failure::new(status, format_args!("{}: {error}", error.path().display()))
+}
+
+fn options(threads: c_uint) -> Options {
+    let options = Options::new();
+    if threads == 0 { options } else { Options { threads: threads as usize, ..options } }
+}
+
+/// `mksum_catalogue_keep`.
+///
+/// # Safety
+/// The contract in `mksum.h`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mksum_catalogue_keep(
+    directory: *const c_char,
+    catalogue: *const c_char,
+    formats: *const *const c_char,
+    formats_len: usize,
+    threads: c_uint,
+    each: Option<EachEntry>,
+    context: *mut c_void,
+) -> Status {
+    let keep = || {
+        let options = options(threads);
+        // SAFETY: `mksum.h` requires valid pointers of the caller.
+        let (places, formats, mut caller) = unsafe {
+            let formats = inputs::array(formats, formats_len, "formats")?;
+            (Places::new(directory, catalogue)?, formats, Caller::new(each, context, &options)?)
+        };
+        // SAFETY: `mksum.h` requires valid pointers of the caller, also in the array.
+        let mut specs = formats.iter().map(|&format| unsafe { spec(format) }).collect::<Result<Vec<_>, _>>()?;
+        if !places.directory.is_dir() {
+            let why = format!("{}: not a directory that can be read", places.directory.display());
+            return Err(Failure::new(Status::ReadFailed, why));
+        }
+        let fail = |error| failed(&places.catalogue, &error);
+        let mut opened = Catalogue::create(&places.catalogue, &mut || {}).map_err(fail)?;
+        if specs.is_empty() && opened.formats().len() == 0 {
+            specs.push(mksum::Spec::default());
+        }
+        opened.add_formats(&specs).map_err(fail)?;
+        let done = update(&mut opened, &places.directory, &options, &mut |path, event| caller.tell_event(path, event));
+        caller.end(&places.catalogue, done)
+    };
+    status(keep())
+}
+
+/// `mksum_catalogue_status`.
+///
+/// # Safety
+/// The contract in `mksum.h`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mksum_catalogue_status(
+    directory: *const c_char,
+    catalogue: *const c_char,
+    each: Option<EachEntry>,
+    context: *mut c_void,
+) -> Status {
+    let find = || {
+        let options = options(0);
+        // SAFETY: `mksum.h` requires valid pointers of the caller.
+        let (places, mut caller) =
+            unsafe { (Places::new(directory, catalogue)?, Caller::new(each, context, &options)?) };
+        let opened = places.open(Access::Read)?;
+        let found = compare(&opened, &places.directory, &options).map_err(|error| failed(&places.catalogue, &error))?;
+        for (path, state) in &found.differ {
+            caller.tell(match state {
+                State::New(_) => Found::new(Kind::New, path),
+                State::Incomplete => Found::new(Kind::Incomplete, path),
+                State::Changed => Found::new(Kind::Changed, path),
+                State::Missing(_) => Found::new(Kind::Gone, path),
+                State::Moved(from) => Found::moved(path, from),
+                State::Unreadable(error) => Found::failed(Kind::Unreadable, path, error),
+            });
+        }
+        Ok(())
+    };
+    status(find())
+}
+
+/// `mksum_catalogue_update`.
+///
+/// # Safety
+/// The contract in `mksum.h`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mksum_catalogue_update(
+    directory: *const c_char,
+    catalogue: *const c_char,
+    threads: c_uint,
+    each: Option<EachEntry>,
+    context: *mut c_void,
+) -> Status {
+    let bring = || {
+        let options = options(threads);
+        // SAFETY: `mksum.h` requires valid pointers of the caller.
+        let (places, mut caller) =
+            unsafe { (Places::new(directory, catalogue)?, Caller::new(each, context, &options)?) };
+        let mut opened = places.open(Access::Write)?;
+        let done = update(&mut opened, &places.directory, &options, &mut |path, event| caller.tell_event(path, event));
+        caller.end(&places.catalogue, done)
+    };
+    status(bring())
+}
+
+/// `mksum_catalogue_verify`.
+///
+/// # Safety
+/// The contract in `mksum.h`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mksum_catalogue_verify(
+    directory: *const c_char,
+    catalogue: *const c_char,
+    seconds: c_double,
+    share: c_double,
+    threads: c_uint,
+    each: Option<EachEntry>,
+    context: *mut c_void,
+) -> Status {
+    let check = || {
+        let options = options(threads);
+        // SAFETY: `mksum.h` requires valid pointers of the caller.
+        let (places, mut caller) =
+            unsafe { (Places::new(directory, catalogue)?, Caller::new(each, context, &options)?) };
+        let effort = effort(seconds, share)?;
+        let mut opened = places.open(Access::Write)?;
+        let done = verify(&mut opened, &places.directory, &options, effort, &mut |path, verdict| {
+            caller.tell(match verdict {
+                Verdict::Good(verified, _) => Found { bytes: verified, ..Found::new(Kind::Intact, path) },
+                Verdict::Damaged(ranges, _) => Found { ranges, ..Found::failed(Kind::Damaged, path, DAMAGE) },
+                Verdict::DamagedTree => Found::new(Kind::DamagedTree, path),
+                Verdict::Changed => Found::new(Kind::Changed, path),
+                Verdict::New => Found::new(Kind::New, path),
+                Verdict::Missing => Found::new(Kind::Gone, path),
+                Verdict::Busy(error) => Found::failed(Kind::Busy, path, error),
+                Verdict::Failed(error) => Found::failed(Kind::Unreadable, path, error),
+            });
+        });
+        caller.end(&places.catalogue, done)
+    };
+    status(check())
+}
+
+/// How much is verified: all, if both are 0.
+fn effort(seconds: f64, share: f64) -> Result<Effort, Failure> {
+    let bad = |reason: &str| Err(Failure::new(Status::BadArgument, reason));
+    match (seconds == 0.0, share == 0.0) {
+        (true, true) => Ok(Effort::All),
+        (false, false) => bad("seconds and share: one of them must be 0"),
+        (false, true) => match Duration::try_from_secs_f64(seconds) {
+            Ok(time) => Ok(Effort::Time(time)),
+            Err(_) => bad("seconds: expected 0 or more"),
+        },
+        (true, false) if (0.0..=1.0).contains(&share) => Ok(Effort::Share(share)),
+        (true, false) => bad("share: expected 0.0 to 1.0"),
+    }
+}
+
+/// `mksum_catalogue_repair`.
+///
+/// # Safety
+/// The contract in `mksum.h`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mksum_catalogue_repair(
+    directory: *const c_char,
+    catalogue: *const c_char,
+    copy: *const c_char,
+    threads: c_uint,
+    each: Option<EachEntry>,
+    context: *mut c_void,
+) -> Status {
+    let mend = || {
+        let options = options(threads);
+        // SAFETY: `mksum.h` requires valid pointers of the caller.
+        let (places, copy, mut caller) = unsafe {
+            let copy = inputs::bytes_of(copy, "copy")?;
+            (Places::new(directory, catalogue)?, copy, Caller::new(each, context, &options)?)
+        };
+        let copy = path_of(copy)?;
+        let mut opened = places.open(Access::Write)?;
+        let copy_of = |path: &[u8]| replica_below(&copy, &path_from_bytes(path).unwrap_or_default());
+        let done = repair(&mut opened, &places.directory, &options, &copy_of, &mut |path, mended| match mended {
+            Mended::Intact => caller.tell(Found::new(Kind::Intact, path)),
+            Mended::Done(ranges, fetched) => {
+                caller.tell(Found { bytes: fetched, ranges: &ranges, ..Found::new(Kind::Repaired, path) });
+            }
+            Mended::Failed(why) => caller.tell(Found::failed(Kind::NotRepaired, path, why)),
+            Mended::Changed => caller.tell(Found::new(Kind::Changed, path)),
+            Mended::Missing => caller.tell(Found::new(Kind::Gone, path)),
+        });
+        caller.end(&places.catalogue, done)
+    };
+    status(mend())
+}
+
+/// `mksum_catalogue_diff`.
+///
+/// # Safety
+/// The contract in `mksum.h`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mksum_catalogue_diff(
+    left: *const c_char,
+    right: *const c_char,
+    each: Option<EachEntry>,
+    context: *mut c_void,
+) -> Status {
+    let differ = || {
+        // SAFETY: `mksum.h` requires valid pointers of the caller.
+        let (left, right, mut caller) = unsafe {
+            let (left, right) = (inputs::bytes_of(left, "left")?, inputs::bytes_of(right, "right")?);
+            (path_of(left)?, path_of(right)?, Caller::new(each, context, &options(0))?)
+        };
+        let own = |path: PathBuf| if path.is_dir() { place(&path) } else { path };
+        let (left, right) = (own(left), own(right));
+        let opened = (open(&left, Access::Read)?, open(&right, Access::Read)?);
+        let stop = caller.stop.clone();
+        let done = diff_catalogues(opened.0, opened.1, &stop, &mut |difference| {
+            caller.tell(match difference {
+                Difference::Added(known) => Found::new(Kind::Added, &known.path),
+                Difference::Removed(known) => Found::new(Kind::Removed, &known.path),
+                Difference::Changed(_, known) => Found::new(Kind::Changed, &known.path),
+                Difference::Moved(before, known) => Found::moved(&known.path, &before.path),
+                Difference::Incomparable(_, known) => Found::new(Kind::Incomparable, &known.path),
+            });
+        });
+        caller.end(&left, done.map(drop))
+    };
+    status(differ())
+}
