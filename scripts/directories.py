@@ -50,13 +50,13 @@ def check_spans(db):
         if level == 1:
             parts = [entries[path] for path in starts if path]
         else:
-            parts = [digest(level - 1, *ends) for ends in zip(starts, [*starts[1:], end])]
+            parts = [digest(level - 1, *ends) for ends in zip(starts, [*starts[1:], end], strict=True)]
         return b"" if not all(parts) else hashlib.sha256(b"".join(parts)).digest()
 
     found = db.execute('SELECT level, start, "end", entries, digest FROM span').fetchall()
     for level, start, end, count, kept in found:
         starts = [b"", *(path for path in entries if hashlib.sha256(path).digest().startswith(bytes(level)))]
-        if (start, end) not in zip(starts, [*starts[1:], None]):
+        if (start, end) not in zip(starts, [*starts[1:], None], strict=True):
             raise AssertionError(f"no span of level {level} has these ends: {start} {end}")
         inside = [path for path in entries if start <= path and (end is None or path < end)]
         if (count, kept) != (len(inside), digest(level, start, end)):

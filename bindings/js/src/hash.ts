@@ -77,8 +77,7 @@ export class Hasher {
         this.size = algorithm.size;
         this.blockSize = algorithm.block;
         this.state = state;
-        if (youngest) finalizer().register(youngest, youngest.state, youngest);
-        youngest = this;
+        hold(this, state);
     }
 
     /**
@@ -155,6 +154,14 @@ export class Hasher {
  * longer than to hash a short message.
  */
 let youngest: Hasher | undefined;
+let youngestState = -1;
+
+/** Takes a new hasher for the youngest. */
+function hold(hasher: Hasher, state: number): void {
+    if (youngest) finalizer().register(youngest, youngestState, youngest);
+    youngest = hasher;
+    youngestState = state;
+}
 
 /** Frees the states of hashers that are collected before their end. */
 let registry: FinalizationRegistry<number> | undefined;

@@ -134,6 +134,17 @@ impl Catalogue {
 
     /// Makes the spans that are missing. Only entries of these are read.
     pub(crate) fn make_spans(&self, options: &Options) -> Result<(), Error> {
+        match self.make_missing(options) {
+            // Damaged spans are made again, all of them.
+            Err(Error::Row { .. }) => {
+                self.db.execute_batch("DELETE FROM span").map_err(|error| self.fail(error))?;
+                self.make_missing(options)
+            }
+            made => made,
+        }
+    }
+
+    fn make_missing(&self, options: &Options) -> Result<(), Error> {
         if self.gaps(LEVELS, &Paths::all())?.is_empty() {
             return Ok(());
         }
@@ -521,6 +532,10 @@ mod tests {
         catalogue.make_spans(&Options::new()).unwrap();
         catalogue.db.execute_batch("UPDATE span SET \"end\" = X'00' WHERE level = 3").unwrap();
         assert!(matches!(differing(&catalogue, &open(&place)), Err(Error::Row { .. })));
+        let (by_spans, linear) = compared(&place, &place);
+        assert_eq!(by_spans, linear);
+        catalogue.make_spans(&Options::new()).unwrap();
+        assert_eq!(differing(&catalogue, &open(&place)).unwrap().1, Vec::new());
         // Where parts are lost, no span is made of the rest.
         catalogue.db.execute_batch("DELETE FROM span").unwrap();
         catalogue.make_spans(&Options::new()).unwrap();

@@ -2,7 +2,7 @@
 
 use crate::buffer::with_buffer;
 use crate::error::reason;
-use crate::open::{Opened, STDIN, Waiting, open_with};
+use crate::open::{Ending, Opened, STDIN, Waiting, open_with};
 use crate::permits::Permits;
 use crate::platform::{Stamp, is_descriptor, is_rotating, is_sparse};
 use crate::reader::{Medium, Reader};
@@ -27,15 +27,6 @@ pub struct File {
     permits: Permits,
     cold: bool,
     ending: Ending,
-}
-
-/// What is asked when a file has been read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ending {
-    /// Which file the path leads to now: a long one may have been replaced meanwhile.
-    Path,
-    /// The open file alone, which takes a third of the time: a short one was read at once.
-    OpenFile,
 }
 
 impl File {
