@@ -203,9 +203,11 @@ impl NodeHash {
     pub fn leaf(&self, start: u64, bytes: &[u8], role: Role) -> Digest {
         match (self, role) {
             (NodeHash::Framed(framed), _) => match &framed.leaf {
-                // Of two parts no state is made.
-                Some(prefix) if bytes.len() >= framed.fill => hash(framed.hash, &[prefix, bytes]),
-                Some(prefix) => hash(framed.hash, &[prefix, bytes, &framed.filling(bytes.len())]),
+                Some(prefix) => {
+                    let parts = [prefix, bytes, &framed.filling(bytes.len())];
+                    // Of two parts no state is made.
+                    hash(framed.hash, if bytes.len() >= framed.fill { &parts[..2] } else { &parts })
+                }
                 None => Digest::new(bytes),
             },
             (NodeHash::Blake3, Role::Root) => Digest::new(&blake3::root_chunk(bytes)),

@@ -31,7 +31,7 @@ impl Spec {
         if let Some(digest) = self.nodes().whole(bytes) {
             return Ok(digest);
         }
-        self.digest_by(len, |top| self.join(&Memory::new(bytes), top, Role::Root))
+        self.digest_by(len, &mut |top| self.join(&Memory::new(bytes), top, Role::Root))
     }
 
     /// The root of `len` bytes from the subtrees that `source` has, asked for on this thread.
@@ -43,12 +43,16 @@ impl Spec {
     }
 
     /// The root of `len` bytes, with the top node's digest from `join`.
-    pub(crate) fn root_by(&self, len: u64, join: impl FnOnce(Subtree) -> Result<Digest, Error>) -> Result<Root, Error> {
-        self.digest_by(len, join).map(|digest| self.root_with_digest(digest, len))
+    pub(crate) fn root_by(
+        &self,
+        len: u64,
+        mut join: impl FnMut(Subtree) -> Result<Digest, Error>,
+    ) -> Result<Root, Error> {
+        self.digest_by(len, &mut join).map(|digest| self.root_with_digest(digest, len))
     }
 
     /// The digest of that root.
-    fn digest_by(&self, len: u64, join: impl FnOnce(Subtree) -> Result<Digest, Error>) -> Result<Digest, Error> {
+    fn digest_by(&self, len: u64, join: &mut dyn FnMut(Subtree) -> Result<Digest, Error>) -> Result<Digest, Error> {
         let shape = self.shape();
         shape.check(len)?;
         let top = match len {
