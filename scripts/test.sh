@@ -268,6 +268,10 @@ fi
 sort -n "$results/list" | awk '{ printf "%6d s  %s%s\n", $1, $3, $2 ? "  FAILED" : "" }'
 printf '%6d s  in all\n' $SECONDS
 failed=$(awk '$2 { print $3 }' "$results/list" | xargs)
+# Again at the end, where they are found.
+for stage in $failed; do
+    [ ! -e "$results/$stage" ] || { echo "--- the last lines of $stage:"; tail -n 15 "$results/$stage"; }
+done
 [ -z "$failed" ] || echo "failed: $failed"
 wanted=$#
 [ $# -gt 0 ] || wanted=${#stages[@]}

@@ -109,8 +109,8 @@ function web(worker: WebWorker, { message, died }: Receivers): Started {
 async function inNode(script: URL | string, { message, died }: Receivers): Promise<Started> {
     const threads = (await builtin("node:worker_threads")) as typeof import("node:worker_threads");
     // A worker inherits the flags of its program. A worker of a program without a file cannot, and Node accepts only some
-    // flags explicitly, so it gets none.
-    const inline = process.execArgv.some((flag) => flag.startsWith("--input-type"));
+    // flags explicitly, so it gets none. (Of `process` by itself, some bundlers add an imitation to the program.)
+    const inline = globalThis.process.execArgv.some((flag) => flag.startsWith("--input-type"));
     const options = { eval: typeof script === "string", ...(inline || typeof script === "string" ? { execArgv: [] } : {}) };
     const worker = new threads.Worker(script, options);
     worker.on("message", message).on("error", died).on("messageerror", died);

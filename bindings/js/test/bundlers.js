@@ -78,7 +78,7 @@ function parcel(program) {
         writeFileSync(settings, JSON.stringify(own));
         const page = join(entry, "../parcel.html");
         writeFileSync(page, asModule(basename(entry)));
-        const flags = ["--dist-dir", folder, "--public-url", "./", "--no-cache", "--log-level", "error"];
+        const flags = ["--dist-dir", folder, "--public-url", "./", "--no-cache", "--no-autoinstall", "--log-level", "error"];
         execFileSync(program, ["build", page, ...flags], { cwd: join(entry, ".."), stdio: ["ignore", "inherit", "inherit"] });
         return readFileSync(join(folder, "parcel.html"), "utf8");
     };
