@@ -131,43 +131,66 @@ impl Caller {
             Event::Failed(error) => Found::failed(Kind::Unreadable, path, error),
         });
     }
-
-    /// The status of a call: that the caller has ended it is no failure.
-    fn end(&self, catalogue: &Path, result: Result<(), Error>) -> Result<(), Failure> {
-        match result {
-            Err(Error::Io(mksum_io::Error::Stopped { .. })) if self.stop.is_stopped() => Ok(()),
-            result => result.map_err(|error| failed(catalogue, &error)),
-        }
-    }
 }
 
-/// A directory and the place of its catalogue.
-struct Places {
+/// What the functions on a directory's catalogue are called with.
+struct Call {
     directory: PathBuf,
     catalogue: PathBuf,
+    options: Options,
+    caller: Caller,
 }
 
-impl Places {
+impl Call {
     /// # Safety
-    /// Both are NULL or point to strings that end with a zero byte.
-    unsafe fn new(directory: *const c_char, catalogue: *const c_char) -> Result<Self, Failure> {
+    /// `directory` and `catalogue` are NULL or point to strings that end with a zero byte; `each` is NULL or a function as `mksum.h`
+    /// requires it, for as long as the result lives.
+    unsafe fn new(
+        directory: *const c_char,
+        catalogue: *const c_char,
+        threads: c_uint,
+        each: Option<EachEntry>,
+        context: *mut c_void,
+    ) -> Result<Self, Failure> {
+        let options = options(threads);
         // SAFETY: this function has the same contract.
-        let directory = path_of(unsafe { inputs::bytes_of(directory, "directory")? })?;
-        let catalogue = match catalogue.is_null() {
-            true => place(&directory),
-            // SAFETY: this function has the same contract.
-            false => path_of(unsafe { inputs::bytes_of(catalogue, "catalogue")? })?,
+        let (directory, catalogue, caller) = unsafe {
+            let directory = path_of(inputs::bytes_of(directory, "directory")?)?;
+            let catalogue = match catalogue.is_null() {
+                true => place(&directory),
+                false => path_of(inputs::bytes_of(catalogue, "catalogue")?)?,
+            };
+            (directory, catalogue, Caller::new(each, context, &options)?)
         };
-        Ok(Places { directory, catalogue })
+        Ok(Call { directory, catalogue, options, caller })
     }
 
-    fn open(&self, access: Access) -> Result<Catalogue, Failure> {
-        open(&self.catalogue, access)
+    /// Opens the catalogue and works on it.
+    fn on(
+        &mut self,
+        open: impl FnOnce(&Path) -> Result<Catalogue, Error>,
+        work: impl FnOnce(&mut Catalogue, &Path, &Options, &mut Caller) -> Result<(), Error>,
+    ) -> Result<(), Failure> {
+        let done = open(&self.catalogue)
+            .and_then(|mut opened| work(&mut opened, &self.directory, &self.options, &mut self.caller));
+        ended(&self.caller, &self.catalogue, done)
     }
 }
 
-fn open(path: &Path, access: Access) -> Result<Catalogue, Failure> {
-    Catalogue::open(path, access, &mut || {}).map_err(|error| failed(path, &error))
+fn to_read(catalogue: &Path) -> Result<Catalogue, Error> {
+    Catalogue::open(catalogue, Access::Read, &mut || {})
+}
+
+fn to_write(catalogue: &Path) -> Result<Catalogue, Error> {
+    Catalogue::open(catalogue, Access::Write, &mut || {})
+}
+
+/// What a call returns: that its caller has ended it is no failure.
+fn ended(caller: &Caller, catalogue: &Path, result: Result<(), Error>) -> Result<(), Failure> {
+    match result {
+        Err(Error::Io(mksum_io::Error::Stopped { .. })) if caller.stop.is_stopped() => Ok(()),
+        result => result.map_err(|error| failed(catalogue, &error)),
+    }
 }
 
 /// The failure of a call, which is about the catalogue or about a file or folder that is read.
@@ -197,26 +220,25 @@ pub unsafe extern "C" fn mksum_catalogue_keep(
     context: *mut c_void,
 ) -> Status {
     let keep = || {
-        let options = options(threads);
         // SAFETY: `mksum.h` requires valid pointers of the caller.
-        let (places, formats, mut caller) = unsafe {
+        let (mut call, formats) = unsafe {
             let formats = inputs::array(formats, formats_len, "formats")?;
-            (Places::new(directory, catalogue)?, formats, Caller::new(each, context, &options)?)
+            (Call::new(directory, catalogue, threads, each, context)?, formats)
         };
         // SAFETY: `mksum.h` requires valid pointers of the caller, also in the array.
         let mut specs = formats.iter().map(|&format| unsafe { spec(format) }).collect::<Result<Vec<_>, _>>()?;
-        if !places.directory.is_dir() {
-            let why = format!("{}: not a directory that can be read", places.directory.display());
+        if !call.directory.is_dir() {
+            let why = format!("{}: not a directory that can be read", call.directory.display());
             return Err(Failure::new(Status::ReadFailed, why));
         }
-        let fail = |error| failed(&places.catalogue, &error);
-        let mut opened = Catalogue::create(&places.catalogue, &mut || {}).map_err(fail)?;
-        if specs.is_empty() && opened.formats().len() == 0 {
-            specs.push(mksum::Spec::default());
-        }
-        opened.add_formats(&specs).map_err(fail)?;
-        let done = update(&mut opened, &places.directory, &options, &mut |path, event| caller.tell_event(path, event));
-        caller.end(&places.catalogue, done)
+        let create = |catalogue: &Path| Catalogue::create(catalogue, &mut || {});
+        call.on(create, |opened, directory, options, caller| {
+            if specs.is_empty() && opened.formats().len() == 0 {
+                specs.push(mksum::Spec::default());
+            }
+            opened.add_formats(&specs)?;
+            update(opened, directory, options, &mut |path, event| caller.tell_event(path, event))
+        })
     };
     status(keep())
 }
@@ -233,23 +255,21 @@ pub unsafe extern "C" fn mksum_catalogue_status(
     context: *mut c_void,
 ) -> Status {
     let find = || {
-        let options = options(0);
         // SAFETY: `mksum.h` requires valid pointers of the caller.
-        let (places, mut caller) =
-            unsafe { (Places::new(directory, catalogue)?, Caller::new(each, context, &options)?) };
-        let opened = places.open(Access::Read)?;
-        let found = compare(&opened, &places.directory, &options).map_err(|error| failed(&places.catalogue, &error))?;
-        for (path, state) in &found.differ {
-            caller.tell(match state {
-                State::New(_) => Found::new(Kind::New, path),
-                State::Incomplete => Found::new(Kind::Incomplete, path),
-                State::Changed => Found::new(Kind::Changed, path),
-                State::Missing(_) => Found::new(Kind::Gone, path),
-                State::Moved(from) => Found::moved(path, from),
-                State::Unreadable(error) => Found::failed(Kind::Unreadable, path, error),
-            });
-        }
-        Ok(())
+        let mut call = unsafe { Call::new(directory, catalogue, 0, each, context)? };
+        call.on(to_read, |opened, directory, options, caller| {
+            for (path, state) in &compare(opened, directory, options)?.differ {
+                caller.tell(match state {
+                    State::New(_) => Found::new(Kind::New, path),
+                    State::Incomplete => Found::new(Kind::Incomplete, path),
+                    State::Changed => Found::new(Kind::Changed, path),
+                    State::Missing(_) => Found::new(Kind::Gone, path),
+                    State::Moved(from) => Found::moved(path, from),
+                    State::Unreadable(error) => Found::failed(Kind::Unreadable, path, error),
+                });
+            }
+            Ok(())
+        })
     };
     status(find())
 }
@@ -267,13 +287,11 @@ pub unsafe extern "C" fn mksum_catalogue_update(
     context: *mut c_void,
 ) -> Status {
     let bring = || {
-        let options = options(threads);
         // SAFETY: `mksum.h` requires valid pointers of the caller.
-        let (places, mut caller) =
-            unsafe { (Places::new(directory, catalogue)?, Caller::new(each, context, &options)?) };
-        let mut opened = places.open(Access::Write)?;
-        let done = update(&mut opened, &places.directory, &options, &mut |path, event| caller.tell_event(path, event));
-        caller.end(&places.catalogue, done)
+        let mut call = unsafe { Call::new(directory, catalogue, threads, each, context)? };
+        call.on(to_write, |opened, directory, options, caller| {
+            update(opened, directory, options, &mut |path, event| caller.tell_event(path, event))
+        })
     };
     status(bring())
 }
@@ -293,25 +311,23 @@ pub unsafe extern "C" fn mksum_catalogue_verify(
     context: *mut c_void,
 ) -> Status {
     let check = || {
-        let options = options(threads);
-        // SAFETY: `mksum.h` requires valid pointers of the caller.
-        let (places, mut caller) =
-            unsafe { (Places::new(directory, catalogue)?, Caller::new(each, context, &options)?) };
         let effort = effort(seconds, share)?;
-        let mut opened = places.open(Access::Write)?;
-        let done = verify(&mut opened, &places.directory, &options, effort, &mut |path, verdict| {
-            caller.tell(match verdict {
-                Verdict::Good(verified, _) => Found { bytes: verified, ..Found::new(Kind::Intact, path) },
-                Verdict::Damaged(ranges, _) => Found { ranges, ..Found::failed(Kind::Damaged, path, DAMAGE) },
-                Verdict::DamagedTree => Found::new(Kind::DamagedTree, path),
-                Verdict::Changed => Found::new(Kind::Changed, path),
-                Verdict::New => Found::new(Kind::New, path),
-                Verdict::Missing => Found::new(Kind::Gone, path),
-                Verdict::Busy(error) => Found::failed(Kind::Busy, path, error),
-                Verdict::Failed(error) => Found::failed(Kind::Unreadable, path, error),
-            });
-        });
-        caller.end(&places.catalogue, done)
+        // SAFETY: `mksum.h` requires valid pointers of the caller.
+        let mut call = unsafe { Call::new(directory, catalogue, threads, each, context)? };
+        call.on(to_write, |opened, directory, options, caller| {
+            verify(opened, directory, options, effort, &mut |path, verdict| {
+                caller.tell(match verdict {
+                    Verdict::Good(verified, _) => Found { bytes: verified, ..Found::new(Kind::Intact, path) },
+                    Verdict::Damaged(ranges, _) => Found { ranges, ..Found::failed(Kind::Damaged, path, DAMAGE) },
+                    Verdict::DamagedTree => Found::new(Kind::DamagedTree, path),
+                    Verdict::Changed => Found::new(Kind::Changed, path),
+                    Verdict::New => Found::new(Kind::New, path),
+                    Verdict::Missing => Found::new(Kind::Gone, path),
+                    Verdict::Busy(error) => Found::failed(Kind::Busy, path, error),
+                    Verdict::Failed(error) => Found::failed(Kind::Unreadable, path, error),
+                });
+            })
+        })
     };
     status(check())
 }
@@ -345,25 +361,23 @@ pub unsafe extern "C" fn mksum_catalogue_repair(
     context: *mut c_void,
 ) -> Status {
     let mend = || {
-        let options = options(threads);
         // SAFETY: `mksum.h` requires valid pointers of the caller.
-        let (places, copy, mut caller) = unsafe {
+        let (mut call, copy) = unsafe {
             let copy = inputs::bytes_of(copy, "copy")?;
-            (Places::new(directory, catalogue)?, copy, Caller::new(each, context, &options)?)
+            (Call::new(directory, catalogue, threads, each, context)?, path_of(copy)?)
         };
-        let copy = path_of(copy)?;
-        let mut opened = places.open(Access::Write)?;
         let copy_of = |path: &[u8]| replica_below(&copy, &path_from_bytes(path).unwrap_or_default());
-        let done = repair(&mut opened, &places.directory, &options, &copy_of, &mut |path, mended| match mended {
-            Mended::Intact => caller.tell(Found::new(Kind::Intact, path)),
-            Mended::Done(ranges, fetched) => {
-                caller.tell(Found { bytes: fetched, ranges: &ranges, ..Found::new(Kind::Repaired, path) });
-            }
-            Mended::Failed(why) => caller.tell(Found::failed(Kind::NotRepaired, path, why)),
-            Mended::Changed => caller.tell(Found::new(Kind::Changed, path)),
-            Mended::Missing => caller.tell(Found::new(Kind::Gone, path)),
-        });
-        caller.end(&places.catalogue, done)
+        call.on(to_write, |opened, directory, options, caller| {
+            repair(opened, directory, options, &copy_of, &mut |path, mended| match mended {
+                Mended::Intact => caller.tell(Found::new(Kind::Intact, path)),
+                Mended::Done(ranges, fetched) => {
+                    caller.tell(Found { bytes: fetched, ranges: &ranges, ..Found::new(Kind::Repaired, path) });
+                }
+                Mended::Failed(why) => caller.tell(Found::failed(Kind::NotRepaired, path, why)),
+                Mended::Changed => caller.tell(Found::new(Kind::Changed, path)),
+                Mended::Missing => caller.tell(Found::new(Kind::Gone, path)),
+            })
+        })
     };
     status(mend())
 }
@@ -387,9 +401,8 @@ pub unsafe extern "C" fn mksum_catalogue_diff(
         };
         let own = |path: PathBuf| if path.is_dir() { place(&path) } else { path };
         let (left, right) = (own(left), own(right));
-        let opened = (open(&left, Access::Read)?, open(&right, Access::Read)?);
         let stop = caller.stop.clone();
-        let done = diff_catalogues(opened.0, opened.1, &stop, &mut |difference| {
+        let mut each = |difference: Difference| {
             caller.tell(match difference {
                 Difference::Added(known) => Found::new(Kind::Added, &known.path),
                 Difference::Removed(known) => Found::new(Kind::Removed, &known.path),
@@ -397,8 +410,10 @@ pub unsafe extern "C" fn mksum_catalogue_diff(
                 Difference::Moved(before, known) => Found::moved(&known.path, &before.path),
                 Difference::Incomparable(_, known) => Found::new(Kind::Incomparable, &known.path),
             });
-        });
-        caller.end(&left, done.map(drop))
+        };
+        let open = |path: &Path| to_read(path).map_err(|error| failed(path, &error));
+        let done = diff_catalogues(open(&left)?, open(&right)?, &stop, &mut each);
+        ended(&caller, &left, done.map(drop))
     };
     status(differ())
 }
