@@ -4,11 +4,13 @@ import asyncio
 import contextlib
 import errno
 import hashlib
+import http.server
 import importlib.util
 import json
 import os
 import pathlib
 import pickle
+import re
 import shutil
 import signal
 import sqlite3
@@ -18,7 +20,7 @@ import tempfile
 import threading
 import time
 import types
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import mksum
 import pytest
@@ -362,6 +364,48 @@ def test_catalogues_are_compared(tmp_path: pathlib.Path) -> None:
         with pytest.raises(mksum.RefusedError):
             call()
     assert list(mksum.Catalogue.open(two, catalogue=place).status()) == []
+
+
+@contextlib.contextmanager
+def served(content: bytes) -> Iterator[tuple[str, list[str]]]:
+    """The address of a server that has these bytes everywhere, and the ranges that it was asked for."""
+    asked: list[str] = []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            wanted = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers["Range"])
+            assert wanted is not None
+            asked.append(self.headers["Range"])
+            first, last = int(wanted[1]), min(int(wanted[2]), len(content) - 1)
+            self.send_response(206)
+            self.send_header("ETag", '"one"')
+            self.send_header("Content-Range", f"bytes {first}-{last}/{len(content)}")
+            self.send_header("Content-Length", str(last + 1 - first))
+            self.end_headers()
+            self.wfile.write(content[first : last + 1])
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}", asked
+        finally:
+            server.shutdown()
+
+
+def test_catalogues_at_urls_are_compared(tmp_path: pathlib.Path) -> None:
+    one = write(tmp_path / "one", {"1": b"one", "2": b"two"})
+    left = mksum.Catalogue.keep(one, "sha256")
+    place = tmp_path / "elsewhere"
+    mksum.Catalogue.keep(write(tmp_path / "two", {"1": b"one", "2": b"zwei"}), "sha256", catalogue=place)
+    with served(place.read_bytes()) as (address, asked):
+        assert states(left.diff(f"{address}/catalogue")) == {"2": "changed"}
+        assert asked
+    with served(b"no catalogue") as (address, _), pytest.raises(mksum.CatalogueError) as caught:
+        list(left.diff(f"{address}/nonsense"))
+    assert "nonsense" in str(caught.value)
 
 
 def tool_lines(top: pathlib.Path, names: list[str], fmt: str) -> bytes:

@@ -40,6 +40,16 @@ impl Error {
         Error::NotCatalogue { path: path.into(), why: why.to_string() }
     }
 
+    /// The same about the file that `copied` is a copy of.
+    pub(crate) fn of_original(mut self, copied: &Path, original: &Path) -> Self {
+        if let Error::Database { path, .. } | Error::Row { path, .. } | Error::NotCatalogue { path, .. } = &mut self
+            && path == copied
+        {
+            *path = original.into();
+        }
+        self
+    }
+
     /// The file or directory that it is about.
     pub fn path(&self) -> &Path {
         match self {

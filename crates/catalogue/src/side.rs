@@ -51,7 +51,9 @@ impl Side {
         let read = |path: &Path| Catalogue::open(path, Access::Read, &mut || {});
         if is_url(path) {
             let fetched = fetch(path, options)?;
-            return Ok((read(&fetched)?, Some(fetched)));
+            // Whoever reads an error has never seen the copy.
+            let catalogue = read(&fetched).map_err(|error| error.of_original(&fetched, path))?;
+            return Ok((catalogue.of_original(path), Some(fetched)));
         }
         Ok((if path.is_dir() { read(&place(path))? } else { read(path)? }, None))
     }

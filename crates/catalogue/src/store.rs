@@ -166,6 +166,11 @@ impl Catalogue {
         Catalogue::open(path, Access::Write, waiting)
     }
 
+    /// The same, which errors name as the copy's original.
+    pub(crate) fn of_original(self, original: &Path) -> Self {
+        Catalogue { path: original.into(), ..self }
+    }
+
     /// The path of its file.
     pub fn path(&self) -> &Path {
         &self.path
