@@ -34,6 +34,7 @@ flags.add_argument("--python", type=os.path.abspath, required=True)
 
 # Nothing of the environment reaches a real store.
 CLEAN = {name: value for name, value in os.environ.items() if not re.match("(AWS|GOOGLE|AZURE)_", name)}
+CLEAN |= {"AWS_CONFIG_FILE": os.devnull, "AWS_SHARED_CREDENTIALS_FILE": os.devnull}
 KEYS = {"AWS_ACCESS_KEY_ID": "an-id", "AWS_SECRET_ACCESS_KEY": "a-secret", "AWS_REGION": "us-east-1"}
 # A request that fails is made three times.
 ANONYMOUS = {**CLEAN, "AWS_SKIP_SIGNATURE": "true", "AWS_MAX_ATTEMPTS": "3"}
@@ -142,6 +143,40 @@ class Versitygw(Place):
         done = self.tool("--verbose", "s3://bucket/big")
         self.assertEqual(done.returncode, 0)
         self.assertIn("41,943,045 bytes received", done.stderr)
+
+    def test_a_profile_has_credentials_and_endpoint(self):
+        home = self.folder / "home"
+        (home / ".aws").mkdir(parents=True)
+        config, credentials = home / ".aws/config", home / ".aws/credentials"
+        endpoint = self.there["AWS_ENDPOINT_URL"]
+        config.write_text(
+            f"[profile own]\nregion = us-east-1\nendpoint_url = {endpoint}\n"
+            f"[profile wrong]\nendpoint_url = {endpoint}\naws_access_key_id = an-id\naws_secret_access_key = another\n"
+            "[profile process]\ncredential_process = false\n"
+        )
+        secret = KEYS["AWS_SECRET_ACCESS_KEY"]
+        credentials.write_text(f"[own]\naws_access_key_id = {KEYS['AWS_ACCESS_KEY_ID']}\naws_secret_access_key = {secret}\n")
+        plain = {name: value for name, value in CLEAN.items() if not name.startswith("AWS_")} | {"HOME": str(home)}
+
+        def hashed(profile, **more):
+            return run("-f", "md5", "s3://bucket/big", environment={**plain, "AWS_PROFILE": profile, **more})
+
+        whole = self.good(self.tool("-f", "md5", "s3://bucket/big"))
+        self.assertEqual(self.good(hashed("own")), whole)
+        # The environment comes first.
+        self.assertEqual(self.good(hashed("wrong", **KEYS)), whole)
+        # The files may be elsewhere.
+        files = {"AWS_CONFIG_FILE": str(config), "AWS_SHARED_CREDENTIALS_FILE": str(credentials)}
+        self.assertEqual(self.good(hashed("own", HOME="/nowhere", **files)), whole)
+        for profile, why in (
+            ("wrong", "SignatureDoesNotMatch"),
+            ("gone", f"there is no profile 'gone' (AWS_PROFILE): searched {config} and {credentials}"),
+            ("process", f"the profile 'process' in {config} has credential_process, which is not supported"),
+        ):
+            done = hashed(profile)
+            self.assertEqual((done.returncode, done.stdout), (1, ""))
+            self.assertIn(why, done.stderr)
+            self.assertNotIn(secret, done.stderr)
 
     def test_names_are_as_they_are(self):
         for name in ("a b/c+d%25 ü?x", "empty", "a b/one"):

@@ -2,6 +2,7 @@
 
 use crate::failure::Fault;
 use crate::place::Store;
+use crate::profile;
 use async_trait::async_trait;
 use http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use object_store::aws::AmazonS3Builder;
@@ -77,14 +78,16 @@ impl Clients {
     /// A client of this store; with `sums`, S3 is asked for the checksums that it has.
     ///
     /// # Errors
-    /// If its configuration in the environment makes no sense.
+    /// If its configuration in the environment or in a profile makes no sense.
     pub fn of(&self, store: &Store, sums: bool) -> Result<Arc<dyn ObjectStore>, Fault> {
         let connector =
             |exact| Connector(Service { client: self.client.clone(), traffic: Arc::clone(&self.traffic), exact });
         let refused = |error: object_store::Error| Fault::Refused(error.to_string());
         Ok(match store {
             Store::S3(bucket) => {
-                let mut builder = AmazonS3Builder::from_env().with_bucket_name(bucket).with_retry(retries());
+                let environment = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+                let builder = profile::apply(AmazonS3Builder::from_env(), &environment)?;
+                let mut builder = builder.with_bucket_name(bucket).with_retry(retries());
                 if sums {
                     let mode =
                         (header::HeaderName::from_static("x-amz-checksum-mode"), HeaderValue::from_static("ENABLED"));

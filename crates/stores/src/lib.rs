@@ -12,6 +12,7 @@ mod listing;
 mod object;
 mod part;
 mod place;
+mod profile;
 mod stores;
 mod upload;
 mod window;

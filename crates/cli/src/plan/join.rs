@@ -1,7 +1,7 @@
 //! `mksum join --plan`: the roots of all inputs of a plan, from the digests of its parts.
 
 use super::ledger::{Found, Ledger, name, open};
-use super::rows::{End, Line, Row};
+use super::rows::{Before, End, InputKeys, Line, Row, row};
 use crate::args::Join as Args;
 use crate::exit::Exit;
 use crate::json;
@@ -24,27 +24,29 @@ pub fn run(tool: &Tool, args: &Args, plan: &Path) -> Exit {
             return tool.console.exit();
         }
     };
-    let mut joining = Joining { tool, args, ledger: &ledger, seen: HashSet::new(), current: None };
+    let mut joining = Joining { tool, args, seen: HashSet::new(), current: None };
     let (mut rows, mut end) = (0_u64, None::<End>);
-    let found = |line| {
-        let found = match &line {
-            Line::Row(row) => ledger.find(ledger.keys.row(row)),
-            _ => Found::Nothing,
-        };
-        (line, found)
+    let of = |before: &mut Before, line: Line<'_>| match line {
+        Line::Row(row) if row.digest.is_none() => {
+            let keys = ledger.keys.row(before, &row);
+            Read::Planned(Planned { input: keys.input, size: row.size, node: row.node(), found: ledger.find(keys) })
+        }
+        Line::Row(_) => Read::OfLedger,
+        Line::End(end) => Read::End(end),
+        Line::Wrong(why) => Read::Wrong(why),
     };
-    let read = lines.each(tool.options.threads, found, |number, _, (line, found)| {
+    let read = lines.each(tool.options.threads, of, |number, text, line| {
         match line {
             _ if end.is_some() => {
                 return Err(format!("{number}: a row after the end of the plan: join one plan at a time"));
             }
-            Line::Row(row) if row.digest.is_none() => {
+            Read::Planned(planned) => {
                 rows += 1;
-                joining.add(*row, found, number);
+                joining.add(&planned, text, number);
             }
-            Line::Row(_) => fail(plan, &format_args!("{number}: a row of a ledger: a plan has rows without digests")),
-            Line::End(last) => end = Some(last),
-            Line::Wrong(why) => fail(plan, &format_args!("{number}: {why}")),
+            Read::OfLedger => fail(plan, &format_args!("{number}: a row of a ledger: a plan has rows without digests")),
+            Read::End(last) => end = Some(last),
+            Read::Wrong(why) => fail(plan, &format_args!("{number}: {why}")),
         }
         Ok(())
     });
@@ -62,10 +64,33 @@ pub fn run(tool: &Tool, args: &Args, plan: &Path) -> Exit {
     tool.console.exit()
 }
 
+/// A line of the plan.
+enum Read<'a> {
+    Planned(Planned<'a>),
+    OfLedger,
+    End(End),
+    Wrong(String),
+}
+
+/// A row of the plan, and what the ledger has of it.
+struct Planned<'a> {
+    input: InputKeys,
+    /// The length of the input, in bytes.
+    size: u64,
+    node: Subtree,
+    found: Found<'a>,
+}
+
+impl Planned<'_> {
+    /// Whether it is all of its input: then its digest is the root's.
+    fn is_whole(&self) -> bool {
+        self.node.start == 0 && self.node.len == self.size
+    }
+}
+
 struct Joining<'a> {
     tool: &'a Tool,
     args: &'a Args,
-    ledger: &'a Ledger,
     /// The inputs so far.
     seen: HashSet<u128>,
     /// The input whose rows are being read.
@@ -74,7 +99,8 @@ struct Joining<'a> {
 
 /// An input, as far as its rows were read: its digests are joined as they come, so that few are held.
 struct Current {
-    first: Row,
+    first: Row<'static>,
+    keys: InputKeys,
     spec: Spec,
     /// The offset after the last part.
     end: u64,
@@ -90,30 +116,33 @@ struct Current {
 }
 
 impl Joining<'_> {
-    /// Adds a row of the plan, with what the ledger has of it and the number of its line.
-    fn add(&mut self, row: Row, found: Found<'_>, number: u64) {
-        if self.current.as_ref().is_none_or(|current| !row.is_beside(&current.first)) {
+    /// Adds a row of the plan, with its text and the number of its line.
+    fn add(&mut self, planned: &Planned<'_>, text: &[u8], number: u64) {
+        if self.current.as_ref().is_none_or(|current| planned.input.path != current.keys.path) {
             self.input();
+            let Some(row) = row(text) else { return };
             let spec = match row.format.parse::<Spec>() {
                 Ok(spec) => spec,
                 Err(error) => return self.refuse(&row, &error),
             };
-            if !self.seen.insert(self.ledger.keys.input(&row)) {
+            if !self.seen.insert(planned.input.path) {
                 return self.refuse(&row, &format_args!("line {number} of the plan: it is in the plan twice"));
             }
-            self.current = Some(Current::new(row.clone(), spec));
+            self.current = Some(Current::new(row.into_owned(), planned.input, spec));
         }
         let Some(current) = &mut self.current else { return };
         // After the first reason why there is no root, the others do not matter.
         if current.rows < u64::MAX
-            && let Err(why) = current.add(&row, number, found)
+            && let Err(refused) = current.add(planned)
+            && let Some(row) = row(text)
         {
+            let why = current.why(refused, &row, number);
             current.rows = u64::MAX;
             self.refuse(&row, &why);
         }
     }
 
-    fn refuse(&self, row: &Row, why: &dyn std::fmt::Display) {
+    fn refuse(&self, row: &Row<'_>, why: &dyn std::fmt::Display) {
         self.tool.console.error(&row.path().unwrap_or_else(|| "?".into()), why);
     }
 
@@ -135,57 +164,58 @@ impl Joining<'_> {
     }
 }
 
+/// Why a row cannot be the next of its input.
+enum Refused {
+    /// It is in another format.
+    Format,
+    /// It is of another version, or size.
+    Version,
+    /// There is a gap, or an overlap.
+    Place,
+    /// It is not a subtree.
+    Part,
+    /// Its digest has so many bytes.
+    Digest(usize),
+    /// The ledger has another version of it.
+    Ledger,
+    /// The ledger lacks it.
+    Missing,
+}
+
 impl Current {
-    fn new(first: Row, spec: Spec) -> Current {
+    fn new(first: Row<'static>, keys: InputKeys, spec: Spec) -> Current {
         let frontier = spec.frontier().ok();
-        Current { first, spec, end: 0, rows: 0, frontier, last: None, rest: Vec::new(), root: None }
+        Current { first, keys, spec, end: 0, rows: 0, frontier, last: None, rest: Vec::new(), root: None }
     }
 
     /// Adds the next row, if it is the next part and the ledger has its digest.
-    fn add(&mut self, row: &Row, number: u64, found: Found<'_>) -> Result<(), String> {
-        let (first, spec) = (&self.first, &self.spec);
-        let refuse = |why: String| Err(format!("line {number} of the plan: {why}"));
-        if row.format != first.format {
-            return refuse(format!("{} are in {}, others in {}", row.range(), row.format, first.format));
+    fn add(&mut self, planned: &Planned<'_>) -> Result<(), Refused> {
+        let (spec, node) = (&self.spec, planned.node);
+        if planned.input.format != self.keys.format {
+            return Err(Refused::Format);
         }
-        if (&row.version, row.size) != (&first.version, first.size) {
-            let others = format!("others of version {} with {}", first.version, first.size);
-            return refuse(format!("{} are of version {} with {} bytes, {others}", row.range(), row.version, row.size));
+        if planned.input.version != self.keys.version {
+            return Err(Refused::Version);
         }
-        if row.offset != self.end || self.root.is_some() {
-            let how = if row.offset > self.end {
-                "the bytes before it are missing"
-            } else {
-                "it overlaps the part before it"
-            };
-            return refuse(format!("{}: {how}", row.range()));
+        if node.start != self.end || self.root.is_some() {
+            return Err(Refused::Place);
         }
-        if !row.is_whole()
-            && let Err(why) = row.check_part(spec)
-        {
-            return refuse(why);
+        if !planned.is_whole() && !spec.has_part(planned.size, node) {
+            return Err(Refused::Part);
         }
-        let digest = match found {
+        let digest = match planned.found {
             Found::Digest(bytes) if bytes.len() == spec.hash().size() => Digest::new(bytes),
-            Found::Digest(bytes) => {
-                return Err(format!("the digest of {} has {} bytes: {spec} has others", row.range(), bytes.len()));
-            }
-            Found::OtherVersion => {
-                let planned = format!("another version than {}, which was planned: plan it again", row.version);
-                return Err(format!("the ledger has {} of {planned}", row.range()));
-            }
-            Found::Nothing => {
-                let how = "'mksum missing' lists what is to be hashed";
-                return Err(format!("the ledger lacks {} of version {} in {spec}: {how}", row.range(), row.version));
-            }
+            Found::Digest(bytes) => return Err(Refused::Digest(bytes.len())),
+            Found::OtherVersion => return Err(Refused::Ledger),
+            Found::Nothing => return Err(Refused::Missing),
         };
-        (self.end, self.rows) = (row.offset + row.length, self.rows + 1);
-        if row.is_whole() {
+        (self.end, self.rows) = (node.end(), self.rows + 1);
+        if planned.is_whole() {
             // It was hashed as a root.
-            self.root = Some(spec.root_with_digest(digest, row.size));
+            self.root = Some(spec.root_with_digest(digest, planned.size));
             return Ok(());
         }
-        if let Some((node, before)) = self.last.replace((row.node(), digest)) {
+        if let Some((node, before)) = self.last.replace((node, digest)) {
             let pushed = match &mut self.frontier {
                 Some(frontier) if self.rest.is_empty() => frontier.push(node, before).is_ok(),
                 _ => false,
@@ -195,6 +225,31 @@ impl Current {
             }
         }
         Ok(())
+    }
+
+    /// Why a row was refused, in words.
+    fn why(&self, refused: Refused, row: &Row<'_>, number: u64) -> String {
+        let (first, spec, range) = (&self.first, &self.spec, row.range());
+        let why = match refused {
+            Refused::Format => format!("{range} are in {}, others in {}", row.format, first.format),
+            Refused::Version => {
+                let others = format!("others of version {} with {}", first.version, first.size);
+                format!("{range} are of version {} with {} bytes, {others}", row.version, row.size)
+            }
+            Refused::Place if row.offset > self.end => format!("{range}: the bytes before it are missing"),
+            Refused::Place => format!("{range}: it overlaps the part before it"),
+            Refused::Part => row.no_part(spec),
+            Refused::Digest(size) => return format!("the digest of {range} has {size} bytes: {spec} has others"),
+            Refused::Ledger => {
+                let planned = format!("another version than {}, which was planned: plan it again", row.version);
+                return format!("the ledger has {range} of {planned}");
+            }
+            Refused::Missing => {
+                let how = "'mksum missing' lists what is to be hashed";
+                return format!("the ledger lacks {range} of version {} in {spec}: {how}", row.version);
+            }
+        };
+        format!("line {number} of the plan: {why}")
     }
 
     fn root(mut self) -> Result<Root, String> {

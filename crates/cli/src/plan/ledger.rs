@@ -1,6 +1,6 @@
 //! Ledgers: the digests of parts, by what they are of.
 
-use super::rows::{Keys, Line, Lines, Row, row};
+use super::rows::{Before, Keys, Line, Lines, Row, RowKeys, row};
 use crate::tool::Tool;
 use crate::walk;
 use mksum::Digest;
@@ -8,6 +8,7 @@ use mksum_cli::name::Shown;
 use mksum_io::reason;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::io::{BufReader, Read as ReadBytes};
 use std::path::{Path, PathBuf};
 
@@ -15,11 +16,29 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Default)]
 pub struct Ledger {
     pub keys: Keys,
-    parts: HashMap<u128, Place>,
+    parts: HashMap<u128, Place, BuildHasherDefault<OfKey>>,
     digests: Vec<u8>,
     /// Lines that could not be read: how many, and the first of them.
     wrong: u64,
     first_wrong: Option<(PathBuf, u64, String)>,
+}
+
+/// The hash of a key: its own bits, since keys are hashes already.
+#[derive(Debug, Default)]
+pub struct OfKey(u64);
+
+impl Hasher for OfKey {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = bytes.iter().fold(self.0, |hash, byte| hash.rotate_left(8) ^ u64::from(*byte));
+    }
+
+    fn write_u128(&mut self, key: u128) {
+        self.0 = key as u64;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -71,8 +90,8 @@ impl Ledger {
     /// If it cannot be read, or has two digests of one part: as words.
     fn read(&mut self, path: &Path, threads: usize) -> Result<(), String> {
         let keys = self.keys.clone();
-        let read = |line| match line {
-            Line::Row(row) if row.digest.is_some() => Read::Row(keys.row(&row), digest(&row)),
+        let read = |before: &mut Before, line: Line<'_>| match line {
+            Line::Row(row) if row.digest.is_some() => Read::Row(keys.row(before, &row), digest(&row)),
             Line::Row(_) | Line::End(_) => Read::OfPlan,
             Line::Wrong(why) => Read::Wrong(why),
         };
@@ -92,12 +111,12 @@ impl Ledger {
     }
 
     /// Adds the digest of a row, whose line is there for messages.
-    fn add(&mut self, (part, version): (u128, u64), digest: &Digest, text: &[u8]) -> Result<(), String> {
+    fn add(&mut self, keys: RowKeys, digest: &Digest, text: &[u8]) -> Result<(), String> {
         let digest = digest.as_bytes();
         let at =
             u32::try_from(self.digests.len() / UNIT).map_err(|_| "there are too many digests to be held in memory")?;
-        let place = Place { version, at, size: digest.len() as u8 };
-        match self.parts.entry(part) {
+        let place = Place { version: keys.input.version, at, size: digest.len() as u8 };
+        match self.parts.entry(keys.part) {
             Entry::Vacant(vacant) => {
                 vacant.insert(place);
                 self.digests.extend_from_slice(digest);
@@ -120,11 +139,11 @@ impl Ledger {
         }
     }
 
-    /// The digest of a planned part, by its key and that of its version.
-    pub fn find(&self, (part, version): (u128, u64)) -> Found<'_> {
-        match self.parts.get(&part) {
+    /// The digest of a planned part, by its keys.
+    pub fn find(&self, keys: RowKeys) -> Found<'_> {
+        match self.parts.get(&keys.part) {
             None => Found::Nothing,
-            Some(place) if place.version != version => Found::OtherVersion,
+            Some(place) if place.version != keys.input.version => Found::OtherVersion,
             Some(place) => Found::Digest(&self.digests[place.at as usize * UNIT..][..place.size.into()]),
         }
     }
@@ -133,20 +152,20 @@ impl Ledger {
 /// A line of a ledger.
 enum Read {
     /// A row: its keys and its digest, or what is wrong with that.
-    Row((u128, u64), Result<Digest, String>),
+    Row(RowKeys, Result<Digest, String>),
     OfPlan,
     Wrong(String),
 }
 
 /// The digest of a row.
-fn digest(row: &Row) -> Result<Digest, String> {
+fn digest(row: &Row<'_>) -> Result<Digest, String> {
     let mut bytes = [0; 64];
-    let hex = row.digest.as_deref().unwrap_or_default();
+    let hex = row.digest.as_ref().map_or("", |digest| digest.as_str());
     let digest = base16ct::lower::decode(hex, &mut bytes).ok().filter(|digest| !digest.is_empty());
     digest.map(Digest::new).ok_or_else(|| "its digest is not 1 to 64 bytes in hex".to_string())
 }
 
 /// The input of a row, for messages.
-pub fn name(row: &Row) -> String {
+pub fn name(row: &Row<'_>) -> String {
     row.path().map_or_else(|| "?".into(), |path| Shown(&path).to_string())
 }

@@ -34,7 +34,7 @@ pub fn run(tool: &Tool, args: &Args) -> Exit {
             Ok(None) => break,
             Ok(Some(Line::Row(row))) if row.digest.is_none() => {
                 if args.task.is_none_or(|task| row.task == Some(task)) {
-                    work.add(*row);
+                    work.add(row.into_owned());
                 }
             }
             Ok(Some(Line::Row(_))) => {
@@ -60,13 +60,13 @@ pub fn run(tool: &Tool, args: &Args) -> Exit {
 struct Work<'a> {
     tool: &'a Tool,
     /// Rows that are whole inputs.
-    whole: Vec<Row>,
+    whole: Vec<Row<'static>>,
     /// Rows of one input that follow one another.
-    run: Vec<Row>,
+    run: Vec<Row<'static>>,
 }
 
 impl Work<'_> {
-    fn add(&mut self, row: Row) {
+    fn add(&mut self, row: Row<'static>) {
         if row.is_whole() {
             self.whole.push(row);
             if self.whole.len() == MANY {
@@ -74,7 +74,7 @@ impl Work<'_> {
             }
             return;
         }
-        let follows = |last: &Row| {
+        let follows = |last: &Row<'_>| {
             let alike = last.is_beside(&row) && last.version == row.version && last.format == row.format;
             alike && last.size == row.size && last.offset + last.length == row.offset
         };
@@ -129,7 +129,7 @@ impl Work<'_> {
             match named(&row) {
                 Ok((path, spec)) => {
                     let mut job = Job::new(Input::Path(path), vec![spec]);
-                    job.version = Some((row.version.clone(), row.size));
+                    job.version = Some((row.version.to_string(), row.size));
                     jobs.push(job);
                     planned.push(row);
                 }
@@ -149,14 +149,14 @@ impl Work<'_> {
     }
 
     /// Writes a line at once: another process may write to the same file.
-    fn print(&self, row: &Row) {
+    fn print(&self, row: &Row<'_>) {
         self.tool.console.print(&row.line());
         self.tool.console.flush();
     }
 }
 
 /// The path and format of a row.
-fn named(row: &Row) -> Result<(PathBuf, Spec), Failure> {
+fn named(row: &Row<'_>) -> Result<(PathBuf, Spec), Failure> {
     let refuse = |why: String| Failure::refused(Path::new("-"), why);
     let path = row.path().ok_or_else(|| refuse("a row whose path no file can have".into()))?;
     let spec = row.format.parse().map_err(|error: mksum::SpecError| Failure::refused(&path, error))?;
@@ -164,9 +164,9 @@ fn named(row: &Row) -> Result<(PathBuf, Spec), Failure> {
 }
 
 /// The digest of a part of an open input.
-fn digest(file: &File, spec: &Spec, row: &Row) -> Result<Digest, Failure> {
+fn digest(file: &File, spec: &Spec, row: &Row<'_>) -> Result<Digest, Failure> {
     let (path, node) = (file.path(), row.node());
-    file.check_version(&(row.version.clone(), row.size))?;
+    file.check_version(&(row.version.to_string(), row.size))?;
     row.check_part(spec).map_err(|why| Failure::refused(path, why))?;
     let whole = file.plan(spec);
     let threads = usize::try_from(node.len.div_ceil(whole.piece.max(1))).unwrap_or(usize::MAX);

@@ -1,7 +1,7 @@
 //! `mksum missing`: the rows of a plan whose digests no ledger has.
 
 use super::ledger::{Found, Ledger, open};
-use super::rows::Line;
+use super::rows::{Before, Line};
 use crate::args::Missing as Args;
 use crate::exit::Exit;
 use crate::tool::Tool;
@@ -10,37 +10,47 @@ use mksum_cli::name::Shown;
 /// Prints the rows.
 pub fn run(tool: &Tool, args: &Args) -> Exit {
     let Some(ledger) = Ledger::of(tool, &args.ledgers) else { return tool.console.exit() };
-    let mut lines = match open(&args.plan) {
+    let fail = |reason: &dyn std::fmt::Display| tool.console.error(&args.plan, reason);
+    let lines = match open(&args.plan) {
         Ok(lines) => lines,
         Err(reason) => {
-            tool.console.error(&args.plan, &reason);
+            fail(&reason);
             return tool.console.exit();
         }
     };
+    let of = |before: &mut Before, line: Line<'_>| match line {
+        Line::Row(row) => match ledger.find(ledger.keys.row(before, &row)) {
+            Found::Digest(_) => Planned::Hashed,
+            Found::OtherVersion | Found::Nothing => Planned::Missing,
+        },
+        Line::End(_) => Planned::End,
+        Line::Wrong(why) => Planned::Wrong(why),
+    };
     let mut ended = false;
-    loop {
-        let found = lines.read();
-        let number = lines.number;
-        match found {
-            Ok(None) => {
-                if !ended {
-                    // Not an error: the rows that this prints are no whole plan either.
-                    tool.console.note(&format_args!("{}: the plan is not whole: it has no end", Shown(&args.plan)));
-                }
-                return tool.console.exit();
-            }
-            Ok(Some(Line::Row(row))) => {
-                if !matches!(ledger.find(ledger.keys.row(&row)), Found::Digest(_)) {
-                    lines.text.push(b'\n');
-                    tool.console.print(&lines.text);
-                }
-            }
-            Ok(Some(Line::End(_))) => ended = true,
-            Ok(Some(Line::Wrong(why))) => tool.console.error(&args.plan, &format_args!("{number}: {why}")),
-            Err(why) => {
-                tool.console.error(&args.plan, &why);
-                return tool.console.exit();
-            }
+    let read = lines.each(tool.options.threads, of, |number, text, planned| {
+        match planned {
+            Planned::Hashed => {}
+            Planned::Missing => tool.console.print(&[text, b"\n"].concat()),
+            Planned::End => ended = true,
+            Planned::Wrong(why) => fail(&format_args!("{number}: {why}")),
         }
+        Ok(())
+    });
+    match read {
+        Err(why) => fail(&why),
+        // Not an error: the rows that this prints are no whole plan either.
+        Ok(()) if !ended => {
+            tool.console.note(&format_args!("{}: the plan is not whole: it has no end", Shown(&args.plan)));
+        }
+        Ok(()) => {}
     }
+    tool.console.exit()
+}
+
+/// A line of the plan.
+enum Planned {
+    Hashed,
+    Missing,
+    End,
+    Wrong(String),
 }

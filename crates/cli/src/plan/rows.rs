@@ -6,9 +6,11 @@ use mksum::{Digest, Spec, Subtree};
 use mksum_cli::name;
 use mksum_io::reason;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, BufRead, Read};
 use std::iter;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// The version of the schema.
@@ -17,20 +19,23 @@ pub const SCHEMA: u32 = 1;
 /// The longest line, in bytes: names of files and objects are shorter.
 const LONGEST: u64 = 1 << 16;
 
-/// A part of an input, planned or hashed.
+/// A part of an input, planned or hashed. Its texts are those of the line: a copy of each would cost as much as reading them.
 #[derive(Clone, Debug, Serialize, Deserialize, PartialEq, Eq)]
-pub struct Row {
+pub struct Row<'a> {
     /// `range` in a plan, `digest` in a ledger.
     pub kind: Kind,
     pub schema: u32,
-    path: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    path_base64: Option<String>,
+    #[serde(borrow)]
+    path: Cow<'a, str>,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    path_base64: Option<Text<'a>>,
     /// The version of the input: an ETag, an mtime.
-    pub version: String,
+    #[serde(borrow)]
+    pub version: Cow<'a, str>,
     /// The length of the input, in bytes.
     pub size: u64,
-    pub format: String,
+    #[serde(borrow)]
+    pub format: Cow<'a, str>,
     /// The first byte of the part.
     pub offset: u64,
     /// The length of the part, in bytes.
@@ -41,8 +46,22 @@ pub struct Row {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<u64>,
     /// In a ledger: the digest, in hex.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub digest: Option<String>,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<Text<'a>>,
+}
+
+/// A text of a line: `serde` borrows it within an `Option` only as a type of its own.
+#[derive(Clone, Debug, Serialize, Deserialize, PartialEq, Eq, Hash)]
+pub struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+
+impl Text<'_> {
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    fn into_owned(self) -> Text<'static> {
+        Text(Cow::Owned(self.0.into_owned()))
+    }
 }
 
 /// The last row of a plan.
@@ -70,18 +89,19 @@ pub enum Kind {
     End,
 }
 
-impl Row {
+impl<'a> Row<'a> {
     /// A part of the input at `path`, to be hashed.
-    pub fn new(path: &Path, (version, size): (&str, u64), spec: &Spec, node: Subtree, task: u64) -> Row {
-        let path_base64 = path.to_str().is_none().then(|| Base64::encode_string(name::bytes(path)));
+    pub fn new(path: &'a Path, (version, size): (&'a str, u64), spec: &Spec, node: Subtree, task: u64) -> Row<'a> {
+        let base64 = || Text(Base64::encode_string(name::bytes(path)).into());
+        let path_base64 = path.to_str().is_none().then(base64);
         Row {
             kind: Kind::Range,
             schema: SCHEMA,
-            path: name::lossy(path).into_owned(),
+            path: name::lossy(path),
             path_base64,
             version: version.into(),
             size,
-            format: spec.to_string(),
+            format: spec.to_string().into(),
             offset: node.start,
             length: node.len,
             level: node.level,
@@ -91,15 +111,27 @@ impl Row {
     }
 
     /// The same, hashed.
-    pub fn hashed(&self, digest: &Digest) -> Row {
-        Row { kind: Kind::Digest, task: None, digest: Some(digest.to_string()), ..self.clone() }
+    pub fn hashed(&self, digest: &Digest) -> Row<'a> {
+        Row { kind: Kind::Digest, task: None, digest: Some(Text(digest.to_string().into())), ..self.clone() }
+    }
+
+    /// The same, without its line.
+    pub fn into_owned(self) -> Row<'static> {
+        Row {
+            path: Cow::Owned(self.path.into_owned()),
+            path_base64: self.path_base64.map(Text::into_owned),
+            version: Cow::Owned(self.version.into_owned()),
+            format: Cow::Owned(self.format.into_owned()),
+            digest: self.digest.map(Text::into_owned),
+            ..self
+        }
     }
 
     /// Where its input is.
     pub fn path(&self) -> Option<PathBuf> {
         match &self.path_base64 {
-            None => Some(PathBuf::from(&self.path)),
-            Some(text) => name::path(&Base64::decode_vec(text).ok()?),
+            None => Some(PathBuf::from(&*self.path)),
+            Some(text) => name::path(&Base64::decode_vec(text.as_str()).ok()?),
         }
     }
 
@@ -109,7 +141,7 @@ impl Row {
     }
 
     /// Whether both are of the same input.
-    pub fn is_beside(&self, other: &Row) -> bool {
+    pub fn is_beside(&self, other: &Row<'_>) -> bool {
         (&self.path, &self.path_base64) == (&other.path, &other.path_base64)
     }
 
@@ -128,8 +160,13 @@ impl Row {
     pub fn check_part(&self, spec: &Spec) -> Result<(), String> {
         match spec.has_part(self.size, self.node()) {
             true => Ok(()),
-            false => Err(format!("{} are not a subtree of {} bytes in {spec}", self.range(), self.size)),
+            false => Err(self.no_part(spec)),
         }
+    }
+
+    /// That its tree does not have this part, in words.
+    pub fn no_part(&self, spec: &Spec) -> String {
+        format!("{} are not a subtree of {} bytes in {spec}", self.range(), self.size)
     }
 
     /// The line, with its end.
@@ -146,19 +183,22 @@ impl Row {
 }
 
 /// What a line is.
-pub enum Line {
-    Row(Box<Row>),
+pub enum Line<'a> {
+    Row(Row<'a>),
     End(End),
     /// It cannot be read: the reason.
     Wrong(String),
 }
 
 /// The lines of a plan or ledger.
+///
+/// A writer that was killed leaves the beginning of a line, and the next one writes after it: so where a line cannot be read, the last
+/// row that begins in it is read.
 pub struct Lines<R> {
     reader: R,
+    /// The number of lines that were read.
     pub number: u64,
-    /// The line as it is, without its end.
-    pub text: Vec<u8>,
+    text: Vec<u8>,
 }
 
 impl<R: BufRead> Lines<R> {
@@ -166,105 +206,123 @@ impl<R: BufRead> Lines<R> {
         Lines { reader, number: 0, text: Vec::new() }
     }
 
-    /// The next line that is not empty; `None` at the end.
-    ///
-    /// A writer that was killed leaves the beginning of a line, and the next one writes after it: so where a line cannot be read, the
-    /// last row that begins in it is read.
-    pub fn read(&mut self) -> Result<Option<Line>, String> {
-        let Some(ended) = self.advance()? else { return Ok(None) };
-        let (line, from) = parse(&self.text, ended);
-        self.text.drain(..from);
-        Ok(Some(line))
-    }
-
-    /// Reads the next line that is not empty; whether it had an end, `None` after the last.
-    fn advance(&mut self) -> Result<Option<bool>, String> {
+    /// The next line that is not empty, as soon as it is there; `None` at the end.
+    pub fn read(&mut self) -> Result<Option<Line<'_>>, String> {
         loop {
             self.text.clear();
-            let len = self.reader.by_ref().take(LONGEST).read_until(b'\n', &mut self.text);
-            let len = len.map_err(|error: io::Error| reason(&error))?;
-            if len == 0 {
+            let read = self.reader.by_ref().take(LONGEST).read_until(b'\n', &mut self.text);
+            if read.map_err(|error: io::Error| reason(&error))? == 0 {
                 return Ok(None);
             }
             self.number += 1;
-            if self.text.last() != Some(&b'\n') && len as u64 == LONGEST {
-                return Err(format!("{}: the line is longer than {LONGEST} bytes", self.number));
+            let (text, ended) = ending(&self.text);
+            if !ended && self.text.len() as u64 == LONGEST {
+                return Err(too_long(self.number));
             }
-            let ended = self.text.pop_if(|byte| *byte == b'\n').is_some();
-            if !self.text.trim_ascii().is_empty() {
-                return Ok(Some(ended));
+            if !text.trim_ascii().is_empty() {
+                break;
             }
         }
+        let (text, ended) = ending(&self.text);
+        Ok(Some(parse(text, ended).0))
+    }
+
+    /// The next lines, whole; `None` after the last.
+    fn batch(&mut self) -> io::Result<Option<Vec<u8>>> {
+        let mut bytes = Vec::with_capacity(BATCH as usize);
+        self.reader.by_ref().take(BATCH).read_to_end(&mut bytes)?;
+        if !bytes.ends_with(b"\n") {
+            self.reader.by_ref().take(LONGEST).read_until(b'\n', &mut bytes)?;
+        }
+        Ok((!bytes.is_empty()).then_some(bytes))
     }
 }
 
-/// Lines that are parsed together.
-struct Batch {
+/// A line without its end, and whether it had one.
+fn ending(line: &[u8]) -> (&[u8], bool) {
+    line.strip_suffix(b"\n").map_or((line, false), |text| (text, true))
+}
+
+fn too_long(number: u64) -> String {
+    format!("{number}: the line is longer than {LONGEST} bytes")
+}
+
+/// The bytes that a thread parses at a time, about.
+const BATCH: u64 = 1 << 18;
+
+/// What was made of lines that lie one after another.
+struct Parsed<T> {
     bytes: Vec<u8>,
-    /// The number of each line, where it ends in `bytes`, and whether it had an end.
-    lines: Vec<(u64, usize, bool)>,
+    items: Vec<Item<T>>,
+    /// The number of all lines.
+    lines: u64,
+    /// The number of the first line that is too long: those after it were not parsed.
+    too_long: Option<u64>,
 }
 
-impl Batch {
-    /// The bytes of a batch, about.
-    const BYTES: usize = 1 << 18;
+/// What was made of a line.
+struct Item<T> {
+    /// Its number in the batch, from 1.
+    number: u64,
+    /// Where its row is.
+    text: Range<usize>,
+    made: T,
+}
 
-    /// The next lines; none after the last.
-    fn read<R: BufRead>(from: &mut Lines<R>) -> Result<Option<Batch>, String> {
-        let mut batch = Batch { bytes: Vec::with_capacity(Self::BYTES), lines: Vec::new() };
-        while batch.bytes.len() < Self::BYTES {
-            let Some(ended) = from.advance()? else { break };
-            batch.bytes.extend_from_slice(&from.text);
-            batch.lines.push((from.number, batch.bytes.len(), ended));
+impl<T> Parsed<T> {
+    fn new(bytes: Vec<u8>, mut of: impl FnMut(Line<'_>) -> T) -> Self {
+        let (mut items, mut lines, mut start) = (Vec::new(), 0, 0);
+        for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+            lines += 1;
+            let (text, ended) = ending(line);
+            if text.len() as u64 >= LONGEST {
+                return Parsed { bytes, items, lines, too_long: Some(lines) };
+            }
+            if !text.trim_ascii().is_empty() {
+                let (line, from) = parse(text, ended);
+                items.push(Item { number: lines, text: start + from..start + text.len(), made: of(line) });
+            }
+            start += line.len();
         }
-        Ok((!batch.lines.is_empty()).then_some(batch))
-    }
-
-    /// The number of each line, the line, and whether it had an end.
-    fn lines(&self) -> impl Iterator<Item = (u64, &[u8], bool)> {
-        let starts = iter::once(0).chain(self.lines.iter().map(|(_, end, _)| *end));
-        starts.zip(&self.lines).map(|(start, &(number, end, ended))| (number, &self.bytes[start..end], ended))
+        Parsed { bytes, items, lines, too_long: None }
     }
 }
 
 impl<R: BufRead + Send> Lines<R> {
-    /// Hands over the number of each line, the line, and what `of` makes of it, in order: lines are parsed on so many threads.
+    /// Hands over the number of each line, its row as text, and what `of` makes of it, in order: lines are parsed on so many threads,
+    /// each with a memory of its own.
     ///
     /// # Errors
     /// If the lines cannot be read, or `take` refuses one.
-    pub fn each<T: Send>(
+    pub fn each<M: Default, T: Send>(
         mut self,
         threads: usize,
-        of: impl Fn(Line) -> T + Sync,
+        of: impl Fn(&mut M, Line<'_>) -> T + Sync,
         mut take: impl FnMut(u64, &[u8], T) -> Result<(), String>,
     ) -> Result<(), String> {
-        let mut ended = false;
+        let mut failed = false;
         let batches = iter::from_fn(|| {
-            let batch = if ended { Ok(None) } else { Batch::read(&mut self) };
-            ended = batch.is_err();
+            let batch = if failed { Ok(None) } else { self.batch() };
+            failed = batch.is_err();
             batch.transpose()
         });
-        let parsed = |(): &mut (), batch: Result<Batch, String>| -> Result<(Batch, Vec<T>), String> {
-            let batch = batch?;
-            let items = batch.lines().map(|(_, text, ended)| of(parse(text, ended).0)).collect();
-            Ok((batch, items))
+        let parsed = |memory: &mut M, batch: io::Result<Vec<u8>>| -> io::Result<Parsed<T>> {
+            Ok(Parsed::new(batch?, |line| of(memory, line)))
         };
-        ordered(
-            threads,
-            2 * threads,
-            batches,
-            || (),
-            parsed,
-            |results| {
-                for result in results {
-                    let (batch, items) = result?;
-                    for ((number, text, _), item) in batch.lines().zip(items) {
-                        take(number, text, item)?;
-                    }
+        ordered(threads, 2 * threads, batches, M::default, parsed, |results| {
+            let mut before = 0;
+            for result in results {
+                let Parsed { bytes, items, lines, too_long: long } = result.map_err(|error| reason(&error))?;
+                for item in items {
+                    take(before + item.number, &bytes[item.text], item.made)?;
                 }
-                Ok(())
-            },
-        )
+                if let Some(number) = long {
+                    return Err(too_long(before + number));
+                }
+                before += lines;
+            }
+            Ok(())
+        })
     }
 }
 
@@ -272,15 +330,15 @@ impl<R: BufRead + Send> Lines<R> {
 const START: &[u8] = b"{\"kind\":";
 
 /// The row that was read from a line.
-pub fn row(text: &[u8]) -> Option<Row> {
+pub fn row(text: &[u8]) -> Option<Row<'_>> {
     match parse(text, true).0 {
-        Line::Row(row) => Some(*row),
+        Line::Row(row) => Some(row),
         _ => None,
     }
 }
 
 /// What a line is, and where in it that begins: of one that cannot be read, the last row that begins in it.
-fn parse(text: &[u8], ended: bool) -> (Line, usize) {
+fn parse(text: &[u8], ended: bool) -> (Line<'_>, usize) {
     let first = line(text, ended);
     if let Line::Wrong(_) = first
         && let Some(at) = text.windows(START.len()).rposition(|bytes| bytes == START).filter(|&at| at > 0)
@@ -291,7 +349,7 @@ fn parse(text: &[u8], ended: bool) -> (Line, usize) {
     (first, 0)
 }
 
-fn line(text: &[u8], ended: bool) -> Line {
+fn line(text: &[u8], ended: bool) -> Line<'_> {
     #[derive(Deserialize)]
     struct Any {
         kind: Kind,
@@ -305,12 +363,12 @@ fn line(text: &[u8], ended: bool) -> Line {
         })
     };
     // Nearly all are rows, read at once.
-    if let Ok(row) = serde_json::from_slice::<Row>(text)
+    if let Ok(row) = serde_json::from_slice::<Row<'_>>(text)
         && row.schema == SCHEMA
         && row.kind != Kind::End
         && row.is_sound()
     {
-        return Line::Row(Box::new(row));
+        return Line::Row(row);
     }
     let any: Any = match serde_json::from_slice(text) {
         Ok(any) => any,
@@ -321,11 +379,11 @@ fn line(text: &[u8], ended: bool) -> Line {
     }
     match any.kind {
         Kind::End => serde_json::from_slice(text).map_or_else(wrong, Line::End),
-        _ => match serde_json::from_slice::<Row>(text) {
+        _ => match serde_json::from_slice::<Row<'_>>(text) {
             Ok(row) if !row.is_sound() => {
                 Line::Wrong(format!("{} of {} bytes: not within the input", row.range(), row.size))
             }
-            Ok(row) => Line::Row(Box::new(row)),
+            Ok(row) => Line::Row(row),
             Err(error) => wrong(error),
         },
     }
@@ -335,30 +393,73 @@ fn line(text: &[u8], ended: bool) -> Line {
 #[derive(Clone, Debug, Default)]
 pub struct Keys(RandomState, RandomState);
 
+/// The numbers of an input as a row has it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct InputKeys {
+    pub path: u128,
+    /// That of the version and the size.
+    pub version: u64,
+    pub format: u64,
+}
+
+/// The numbers of a row: those of its input, and that of its part, whatever its version is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowKeys {
+    pub input: InputKeys,
+    pub part: u128,
+}
+
+/// The row before, and the numbers of its input: mostly those of the next row too.
+#[derive(Debug, Default)]
+pub struct Before {
+    path: String,
+    path_base64: Option<Text<'static>>,
+    version: String,
+    size: u64,
+    format: String,
+    keys: Option<InputKeys>,
+}
+
+impl Before {
+    /// The numbers of the row's input, if they are known.
+    fn keys(&self, row: &Row<'_>) -> Option<InputKeys> {
+        let same = self.path == row.path
+            && self.version == row.version
+            && self.size == row.size
+            && self.format == row.format
+            && self.path_base64 == row.path_base64;
+        self.keys.filter(|_| same)
+    }
+
+    fn replace(&mut self, row: &Row<'_>, keys: InputKeys) {
+        let texts = [(&mut self.path, &row.path), (&mut self.version, &row.version), (&mut self.format, &row.format)];
+        for (text, new) in texts {
+            text.clear();
+            text.push_str(new);
+        }
+        self.path_base64 = row.path_base64.clone().map(Text::into_owned);
+        (self.size, self.keys) = (row.size, Some(keys));
+    }
+}
+
 impl Keys {
     /// The number of a value: 128 bits, so that two of 2^40 values are equal with a chance of 2^-49.
-    pub fn of(&self, value: &impl std::hash::Hash) -> u128 {
+    fn of(&self, value: &impl std::hash::Hash) -> u128 {
         u128::from(self.0.hash_one(value)) << 64 | u128::from(self.1.hash_one(value))
     }
 
-    /// The part that a row is about, whatever its version is.
-    fn part(&self, row: &Row) -> u128 {
-        self.of(&(&row.path, &row.path_base64, &row.format, row.offset, row.length, row.level))
-    }
-
-    /// The part and the version that a row is about.
-    pub fn row(&self, row: &Row) -> (u128, u64) {
-        (self.part(row), self.version(row))
-    }
-
-    /// The version of the input.
-    fn version(&self, row: &Row) -> u64 {
-        self.0.hash_one((&row.version, row.size))
-    }
-
-    /// The input.
-    pub fn input(&self, row: &Row) -> u128 {
-        self.of(&(&row.path, &row.path_base64))
+    /// The numbers of a row, after the one in `before`, whose place it takes.
+    pub fn row(&self, before: &mut Before, row: &Row<'_>) -> RowKeys {
+        let input = before.keys(row).unwrap_or_else(|| {
+            let keys = InputKeys {
+                path: self.of(&(&row.path, &row.path_base64)),
+                version: self.0.hash_one((&row.version, row.size)),
+                format: self.0.hash_one(&row.format),
+            };
+            before.replace(row, keys);
+            keys
+        });
+        RowKeys { input, part: self.of(&(input.path, input.format, row.offset, row.length, row.level)) }
     }
 }
 
@@ -366,7 +467,7 @@ impl Keys {
 mod tests {
     use super::*;
 
-    fn row() -> Row {
+    fn row() -> Row<'static> {
         let spec: Spec = "blake3".parse().unwrap();
         Row::new(Path::new("a\nb"), ("v", 10), &spec, Subtree { start: 2, len: 8, level: 3 }, 7)
     }
@@ -377,7 +478,8 @@ mod tests {
         assert!(line.starts_with(START) && line.ends_with(b"\n"));
         let mut lines = Lines::new(&line[..]);
         let Ok(Some(Line::Row(read))) = lines.read() else { panic!("a row") };
-        assert_eq!((*read, lines.number), (row(), 1));
+        assert_eq!(read, row());
+        assert_eq!(lines.number, 1);
         assert!(lines.read().unwrap().is_none());
     }
 
@@ -389,8 +491,34 @@ mod tests {
             assert!(matches!(lines.read(), Ok(Some(Line::Wrong(_)))), "{cut}");
             // The next writer's first line follows it.
             let both = [&line[..cut], &line[..]].concat();
-            let Ok(Some(Line::Row(read))) = Lines::new(&both[..]).read() else { panic!("{cut}") };
+            let mut lines = Lines::new(&both[..]);
+            let Ok(Some(Line::Row(read))) = lines.read() else { panic!("{cut}") };
             assert_eq!(read.line(), line);
+        }
+    }
+
+    #[test]
+    fn lines_are_handed_over_in_order_with_their_numbers() {
+        let line = row().line();
+        let blank = [&line[..], b"\n", &line[..], b" \n{\n", &line[..line.len() - 1]].concat();
+        let long = [&line[..], &vec![b'x'; LONGEST as usize], b"\n", &line[..]].concat();
+        let many = line.repeat(3 * BATCH as usize / line.len());
+        for threads in [1, 3] {
+            let each = |text: &[u8]| {
+                let mut found = Vec::new();
+                let of = |(): &mut (), line: Line<'_>| matches!(line, Line::Row(_));
+                let end = Lines::new(text).each(threads, of, |number, text, is_row| {
+                    found.push((number, is_row));
+                    assert!(!is_row || text == &line[..line.len() - 1]);
+                    Ok(())
+                });
+                (found, end)
+            };
+            assert_eq!(each(&blank), (vec![(1, true), (3, true), (5, false), (6, true)], Ok(())));
+            assert_eq!(each(&long), (vec![(1, true)], Err(too_long(2))));
+            let (found, end) = each(&many);
+            assert!(end.is_ok() && found.iter().zip(1..).all(|(found, number)| *found == (number, true)));
+            assert_eq!(found.len() * line.len(), many.len());
         }
     }
 
