@@ -1,14 +1,18 @@
 //! The calls of a device's driver, and owners of its objects, which are released when they are dropped.
 //!
-//! Transfers block, so no slice is borrowed for longer than its call. The caller of a kernel has checked that the kernel
-//! stays within its buffers: all kernels are this crate's own.
+//! Commands run while the caller goes on: a [`Batch`] borrows what they use until all of them have ended. The caller of a kernel has
+//! checked that the kernel stays within its buffers: all kernels are this crate's own.
 #![allow(unsafe_code)]
 
 use crate::Error;
+use mksum::node_tree::Timings;
+use std::cell::RefCell;
 use std::fmt::Debug;
+use std::marker::PhantomData;
+use std::mem;
 use std::ops::{Deref, DerefMut};
 use std::slice;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// A driver's object: a pointer or a number that only its driver understands.
@@ -102,17 +106,17 @@ pub unsafe trait Calls: Debug + Send + Sync {
     /// As described above; nobody uses the memory afterwards.
     unsafe fn unpin(&self, queue: Handle, memory: Handle, address: *mut u8);
 
-    /// Writes `bytes` to memory at byte `at`, and waits for it.
+    /// Writes `bytes` to memory at byte `at`, without waiting for it.
     ///
     /// # Safety
-    /// As described above.
-    unsafe fn write(&self, queue: Handle, memory: Handle, at: usize, bytes: &[u8]) -> Result<Handle, Error>;
+    /// As described above; the bytes stay, and nobody writes them, until the command has ended.
+    unsafe fn write(&self, queue: Handle, memory: Handle, at: usize, bytes: *const [u8]) -> Result<Handle, Error>;
 
-    /// Fills `bytes` from memory, starting at byte `at`, and waits for it.
+    /// Fills `bytes` from memory, starting at byte `at`, without waiting for it.
     ///
     /// # Safety
-    /// As described above.
-    unsafe fn read(&self, queue: Handle, memory: Handle, at: usize, bytes: &mut [u8]) -> Result<Handle, Error>;
+    /// As described above; the bytes stay, and nobody uses them, until the command has ended.
+    unsafe fn read(&self, queue: Handle, memory: Handle, at: usize, bytes: *mut [u8]) -> Result<Handle, Error>;
 
     /// Copies the first `len` bytes of one memory to another.
     ///
@@ -132,6 +136,12 @@ pub unsafe trait Calls: Debug + Send + Sync {
         global: [usize; 2],
         local: [usize; 2],
     ) -> Result<Handle, Error>;
+
+    /// Waits until every command of a queue has ended.
+    ///
+    /// # Safety
+    /// As described above.
+    unsafe fn wait(&self, queue: Handle) -> Result<(), Error>;
 
     /// Waits for a command and returns its execution time.
     ///
@@ -185,18 +195,6 @@ pub struct Queue {
     context: Arc<Context>,
 }
 
-/// A command, with the time of its execution.
-#[derive(Debug)]
-pub struct Event(Owned);
-
-impl Event {
-    /// Waits for the command and returns its execution time.
-    pub fn elapsed(&self) -> Result<Duration, Error> {
-        // SAFETY: the handle is an event's.
-        unsafe { self.0.calls.elapsed(self.0.handle) }
-    }
-}
-
 impl Queue {
     /// Creates a queue that records the times of its commands.
     pub fn new(context: &Arc<Context>) -> Result<Self, Error> {
@@ -204,44 +202,117 @@ impl Queue {
         Ok(Queue { raw, context: context.clone() })
     }
 
-    fn event(&self, event: Result<Handle, Error>) -> Result<Event, Error> {
-        event.map(|handle| Event(self.context.own(Object::Event, handle)))
+    /// Runs the commands that `enqueue` puts into a batch, one after the other, and waits for all of them: also after an error or a
+    /// panic. Returns what `enqueue` returned, and the commands' execution times.
+    pub fn submit<'a, T>(
+        &'a self,
+        enqueue: impl FnOnce(&Batch<'a>) -> Result<T, Error>,
+    ) -> Result<(T, Timings), Error> {
+        let batch = Batch { queue: self, commands: RefCell::default(), borrowed: PhantomData };
+        let waiting = Waiting(&self.raw);
+        let enqueued = enqueue(&batch);
+        let waited = waiting.end();
+        let (enqueued, ()) = (enqueued?, waited?);
+        let mut timings = Timings::default();
+        for (step, event) in batch.commands.into_inner() {
+            // SAFETY: the handle is an event's.
+            let elapsed = unsafe { event.calls.elapsed(event.handle) }?;
+            *match step {
+                Step::Write => &mut timings.to_device,
+                Step::Kernel => &mut timings.kernel,
+                Step::Read => &mut timings.from_device,
+            } += elapsed;
+        }
+        Ok((enqueued, timings))
+    }
+}
+
+/// The wait for a queue, also when a panic unwinds: the queue's commands use memory that is borrowed only until then.
+struct Waiting<'a>(&'a Owned);
+
+impl Waiting<'_> {
+    fn end(self) -> Result<(), Error> {
+        let queue = self.0;
+        mem::forget(self);
+        // SAFETY: the handle is a queue's.
+        unsafe { queue.calls.wait(queue.handle) }
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        // SAFETY: as above.
+        let _ = unsafe { self.0.calls.wait(self.0.handle) };
+    }
+}
+
+/// The kinds of commands whose times are summed.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Write,
+    Kernel,
+    Read,
+}
+
+/// Commands that [`Queue::submit`] waits for.
+///
+/// They borrow what they use for `'a`, which outlives that call. It must not be shortened, so this type is invariant in it; and a
+/// closure gets a shared reference, so that it cannot exchange its batch for another's.
+#[derive(Debug)]
+pub struct Batch<'a> {
+    queue: &'a Queue,
+    commands: RefCell<Vec<(Step, Owned)>>,
+    borrowed: PhantomData<fn(&'a ()) -> &'a ()>,
+}
+
+impl<'a> Batch<'a> {
+    fn push(&self, step: Step, event: Result<Handle, Error>) -> Result<(), Error> {
+        let event = self.queue.context.own(Object::Event, event?);
+        self.commands.borrow_mut().push((step, event));
+        Ok(())
     }
 
     /// Writes `bytes` to the buffer at byte `at`.
-    pub fn write(&self, buffer: &Buffer, at: usize, bytes: &[u8]) -> Result<Event, Error> {
+    pub fn write(&self, buffer: &'a Buffer, at: usize, bytes: &'a [u8]) -> Result<(), Error> {
         buffer.check(at, bytes.len())?;
-        // SAFETY: the bytes are within the buffer, which outlives the call; it waits for the transfer.
-        self.event(unsafe { self.raw.calls.write(self.raw.handle, buffer.raw.handle, at, bytes) })
+        let queue = &self.queue.raw;
+        // SAFETY: the bytes are within the buffer; both are borrowed until the command has ended.
+        self.push(Step::Write, unsafe { queue.calls.write(queue.handle, buffer.raw.handle, at, bytes) })
     }
 
     /// Fills `bytes` from the buffer, starting at byte `at`.
-    pub fn read(&self, buffer: &Buffer, at: usize, bytes: &mut [u8]) -> Result<Event, Error> {
+    pub fn read(&self, buffer: &'a Buffer, at: usize, bytes: &'a mut [u8]) -> Result<(), Error> {
         buffer.check(at, bytes.len())?;
-        // SAFETY: as above.
-        self.event(unsafe { self.raw.calls.read(self.raw.handle, buffer.raw.handle, at, bytes) })
+        let queue = &self.queue.raw;
+        // SAFETY: as above, and nobody else has these bytes.
+        self.push(Step::Read, unsafe { queue.calls.read(queue.handle, buffer.raw.handle, at, bytes) })
     }
 
-    /// Copies all bytes of one buffer to another of at least its length, and returns the execution time.
-    pub fn copy(&self, from: &Buffer, to: &Buffer) -> Result<Duration, Error> {
+    /// Copies all bytes of one buffer to another of at least its length. Its time counts as a kernel's.
+    pub fn copy(&self, from: &'a Buffer, to: &'a Buffer) -> Result<(), Error> {
         to.check(0, from.len)?;
-        // SAFETY: both buffers have at least `from.len` bytes, and live until the copy is done.
-        self.event(unsafe { self.raw.calls.copy(self.raw.handle, from.raw.handle, to.raw.handle, from.len) })?.elapsed()
+        let queue = &self.queue.raw;
+        // SAFETY: both buffers have at least `from.len` bytes, and are borrowed until the command has ended.
+        let copy = unsafe { queue.calls.copy(queue.handle, from.raw.handle, to.raw.handle, from.len) };
+        self.push(Step::Kernel, copy)
     }
 
     /// Launches `global` work-items, in groups of `local`, in each dimension.
-    ///
-    /// The buffers must live until the kernel has run: until its event's time, or until a later transfer of this queue.
     pub fn run(
         &self,
-        kernel: &mut Kernel,
-        args: &[Arg<'_>],
+        kernel: &'a Kernel,
+        args: &[Arg<'a>],
         global: [usize; 2],
         local: [usize; 2],
-    ) -> Result<Event, Error> {
+    ) -> Result<(), Error> {
         let values: Vec<Value> = args.iter().map(Arg::value).collect();
-        // SAFETY: the handles are the arguments' own; the caller checked that the kernel stays within its buffers.
-        self.event(unsafe { self.raw.calls.launch(self.raw.handle, kernel.raw.handle, &values, global, local) })
+        let queue = &self.queue.raw;
+        // The arguments belong to the kernel until it is launched.
+        let _launching = kernel.launching.lock().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: the handles are the arguments' own, and borrowed until the kernel has run; the caller checked that it stays within
+        // its buffers.
+        let launch = unsafe { queue.calls.launch(queue.handle, kernel.raw.handle, &values, global, local) };
+        self.push(Step::Kernel, launch)
     }
 }
 
@@ -364,6 +435,8 @@ impl Program {
 #[derive(Debug)]
 pub struct Kernel {
     raw: Owned,
+    /// Held from the first argument's setting to the launch.
+    launching: Mutex<()>,
     /// Dropped after the kernel, because fields are dropped in order.
     _program: Arc<Program>,
 }
@@ -375,7 +448,7 @@ impl Kernel {
         // SAFETY: the handle is a program's, which this kernel keeps.
         let handle = unsafe { calls.kernel(program.raw.handle, name)? };
         let raw = Owned { calls: calls.clone(), object: Object::Kernel, handle };
-        Ok(Kernel { raw, _program: program.clone() })
+        Ok(Kernel { raw, launching: Mutex::new(()), _program: program.clone() })
     }
 
     /// Returns the largest work-group size of this kernel.

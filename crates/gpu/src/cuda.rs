@@ -205,25 +205,6 @@ impl Cuda {
         }
         Ok(handle)
     }
-
-    /// Runs a transfer and waits for it.
-    fn transfer(
-        &self,
-        queue: Handle,
-        call: &'static str,
-        enqueue: impl FnOnce(CUstream) -> CUresult,
-    ) -> Result<Handle, Error> {
-        let event = self.timed(queue, call, enqueue)?;
-        // SAFETY: the queue is of this context.
-        match called("cuStreamSynchronize", unsafe { sys::cuStreamSynchronize(queue as CUstream) }) {
-            Ok(()) => Ok(event),
-            Err(error) => {
-                // SAFETY: the handle is not used again.
-                unsafe { self.release(Object::Event, event) };
-                Err(error)
-            }
-        }
-    }
 }
 
 impl Drop for Cuda {
@@ -309,17 +290,17 @@ unsafe impl Calls for Cuda {
         }
     }
 
-    unsafe fn write(&self, queue: Handle, memory: Handle, at: usize, bytes: &[u8]) -> Result<Handle, Error> {
-        self.transfer(queue, "cuMemcpyHtoDAsync", |queue| {
-            // SAFETY: the slice outlives the transfer, which is waited for; the caller checked its place.
-            unsafe { sys::cuMemcpyHtoDAsync_v2(memory + at as u64, bytes.as_ptr().cast(), bytes.len(), queue) }
+    unsafe fn write(&self, queue: Handle, memory: Handle, at: usize, bytes: *const [u8]) -> Result<Handle, Error> {
+        self.timed(queue, "cuMemcpyHtoDAsync", |queue| {
+            // SAFETY: the caller checked the place, and keeps the bytes until the command has ended.
+            unsafe { sys::cuMemcpyHtoDAsync_v2(memory + at as u64, bytes.cast(), bytes.len(), queue) }
         })
     }
 
-    unsafe fn read(&self, queue: Handle, memory: Handle, at: usize, bytes: &mut [u8]) -> Result<Handle, Error> {
-        self.transfer(queue, "cuMemcpyDtoHAsync", |queue| {
+    unsafe fn read(&self, queue: Handle, memory: Handle, at: usize, bytes: *mut [u8]) -> Result<Handle, Error> {
+        self.timed(queue, "cuMemcpyDtoHAsync", |queue| {
             // SAFETY: as above.
-            unsafe { sys::cuMemcpyDtoHAsync_v2(bytes.as_mut_ptr().cast(), memory + at as u64, bytes.len(), queue) }
+            unsafe { sys::cuMemcpyDtoHAsync_v2(bytes.cast(), memory + at as u64, bytes.len(), queue) }
         })
     }
 
@@ -358,6 +339,12 @@ unsafe impl Calls for Cuda {
             // caller checked that it stays within its buffers.
             unsafe { sys::cuLaunchKernel(kernel, groups, rows, 1, items, 1, 1, shared, queue, parameters, extra) }
         })
+    }
+
+    unsafe fn wait(&self, queue: Handle) -> Result<(), Error> {
+        self.enter()?;
+        // SAFETY: the queue is of this context.
+        called("cuStreamSynchronize", unsafe { sys::cuStreamSynchronize(queue as CUstream) })
     }
 
     unsafe fn elapsed(&self, event: Handle) -> Result<Duration, Error> {

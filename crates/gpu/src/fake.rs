@@ -1,11 +1,15 @@
 //! A driver without a device, which carries out what a launch asks for and fails where a kernel would leave its memory, or write a
 //! byte twice. Its digests are those of SHA-256, whatever the hash: only who hashes what is tested.
+//!
+//! Commands run when their queue is waited for, and no sooner. So nodes that are read too early, or leaves that are replaced too early,
+//! are wrong; and what a command needs must not be released before.
 
 use crate::call::{Calls, Code, Handle, Object, Value};
 use crate::device::{Card, Id};
 use crate::{Class, Error, Info, Interface, Lanes, opencl};
 use mksum_lanes::{Hash, digest};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::mem;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -58,9 +62,44 @@ impl Memory {
     }
 }
 
+/// A command that was not waited for. Memory of the host is known by its address.
+#[derive(Clone, Debug)]
+enum Command {
+    Write { memory: Handle, at: usize, from: usize, len: usize },
+    Read { memory: Handle, at: usize, to: usize, len: usize },
+    Launch { kernel: Handle, args: Vec<Value>, global: [usize; 2], local: [usize; 2] },
+}
+
+impl Command {
+    fn needs(&self, object: Object, handle: Handle) -> bool {
+        match (self, object) {
+            (Command::Write { memory, .. } | Command::Read { memory, .. }, Object::Memory) => *memory == handle,
+            (Command::Launch { args, .. }, Object::Memory) => args.contains(&Value::Memory(handle)),
+            (Command::Launch { kernel, .. }, Object::Kernel) => *kernel == handle,
+            _ => false,
+        }
+    }
+
+    /// The memory of the host that it reads or writes.
+    fn host(&self) -> Range<usize> {
+        match *self {
+            Command::Write { from: at, len, .. } | Command::Read { to: at, len, .. } => at..at + len,
+            Command::Launch { .. } => 0..0,
+        }
+    }
+}
+
 #[derive(Debug, Default)]
 struct State {
     next: Handle,
+    /// The objects that were not released.
+    alive: HashSet<Handle>,
+    /// The number of objects that were created, but for events.
+    created: usize,
+    /// The number of calls that succeed before one fails; `None` if none fails.
+    succeeding: Option<usize>,
+    pending: HashMap<Handle, Vec<(Handle, Command)>>,
+    pinned: HashMap<Handle, Vec<u8>>,
     memories: HashMap<Handle, Memory>,
     programs: HashMap<Handle, HashMap<String, usize>>,
     kernels: HashMap<Handle, (String, HashMap<String, usize>)>,
@@ -69,7 +108,65 @@ struct State {
 impl State {
     fn handle(&mut self) -> Handle {
         self.next += 1;
+        self.alive.insert(self.next);
         self.next
+    }
+
+    fn create(&mut self) -> Result<Handle, Error> {
+        self.call()?;
+        self.created += 1;
+        Ok(self.handle())
+    }
+
+    /// Fails if it is this call's turn.
+    fn call(&mut self) -> Result<(), Error> {
+        match self.succeeding {
+            Some(0) => {
+                self.succeeding = None;
+                Err(Error::Call { call: "a fake's", status: "as asked for".into() })
+            }
+            _ => {
+                self.succeeding = self.succeeding.map(|calls| calls - 1);
+                Ok(())
+            }
+        }
+    }
+
+    fn enqueue(&mut self, queue: Handle, command: Command) -> Result<Handle, Error> {
+        self.call()?;
+        assert!(self.alive.contains(&queue), "a queue that was released");
+        let event = self.handle();
+        self.pending.entry(queue).or_default().push((event, command));
+        Ok(event)
+    }
+
+    fn pending(&self) -> impl Iterator<Item = &(Handle, Command)> {
+        self.pending.values().flatten()
+    }
+
+    #[allow(unsafe_code)]
+    fn run(&mut self, command: Command) {
+        match command {
+            Command::Write { memory, at, from, len } => {
+                // SAFETY: who enqueued the command keeps these bytes until it has ended.
+                let bytes = unsafe { std::slice::from_raw_parts(from as *const u8, len) };
+                self.memories.get_mut(&memory).expect("memory").bytes[at..at + len].copy_from_slice(bytes);
+            }
+            Command::Read { memory, at, to, len } => {
+                // SAFETY: as above, and nobody else uses them.
+                let bytes = unsafe { std::slice::from_raw_parts_mut(to as *mut u8, len) };
+                bytes.copy_from_slice(&self.memories[&memory].bytes[at..at + len]);
+            }
+            Command::Launch { kernel, args, global, local } => {
+                let (name, defined) = self.kernels[&kernel].clone();
+                match name.as_str() {
+                    "pairs" => self.pairs(&defined, &args, global[0] / local[0], local[0]),
+                    "messages" => self.messages(&defined, &args, global[0], global[1]),
+                    "chunk_parents" => self.chunk_parents(&defined, &args, global[0], global[1]),
+                    _ => panic!("no kernel is called {name}"),
+                }
+            }
+        }
     }
 }
 
@@ -95,6 +192,27 @@ impl Fake {
             state.memories.iter().filter(|(_, one)| one.bytes.len() == len).map(|(&at, _)| at).collect();
         assert_eq!(found.len(), 1, "memories of {len} bytes");
         state.memories.remove(&found[0]).expect("a memory that was found")
+    }
+
+    /// Has the call after so many fail.
+    pub fn fail_after(&self, calls: usize) {
+        self.state().succeeding = Some(calls);
+    }
+
+    /// Whether a call that was to fail has failed.
+    pub fn has_failed(&self) -> bool {
+        self.state().succeeding.is_none()
+    }
+
+    /// The number of objects that were created so far, but for events.
+    pub fn created(&self) -> usize {
+        self.state().created
+    }
+
+    /// The number of objects that were not released, and of commands that nobody waited for.
+    pub fn left(&self) -> usize {
+        let state = self.state();
+        state.alive.len() + state.pending().count()
     }
 }
 
@@ -211,15 +329,15 @@ impl State {
 }
 
 #[allow(unsafe_code)]
-// SAFETY: the objects are in a mutex; there is no pinned memory.
+// SAFETY: the objects are in a mutex; pinned memory is a vector that stays until it is unpinned.
 unsafe impl Calls for Fake {
     fn queue(&self) -> Result<Handle, Error> {
-        Ok(self.state().handle())
+        self.state().create()
     }
 
     fn allocate(&self, len: usize) -> Result<Handle, Error> {
         let mut state = self.state();
-        let handle = state.handle();
+        let handle = state.create()?;
         state.memories.insert(handle, Memory { bytes: vec![0xa5; len], reads: vec![0; len], writes: vec![0; len] });
         Ok(handle)
     }
@@ -229,7 +347,7 @@ unsafe impl Calls for Fake {
         let defined = options.split_whitespace().filter_map(|option| option.strip_prefix("-D")?.split_once('='));
         let defined = defined.filter_map(|(name, value)| Some((name.to_string(), value.parse().ok()?))).collect();
         let mut state = self.state();
-        let handle = state.handle();
+        let handle = state.create()?;
         state.programs.insert(handle, defined);
         Ok(handle)
     }
@@ -240,7 +358,7 @@ unsafe impl Calls for Fake {
 
     unsafe fn kernel(&self, program: Handle, name: &str) -> Result<Handle, Error> {
         let mut state = self.state();
-        let (handle, defined) = (state.handle(), state.programs[&program].clone());
+        let (handle, defined) = (state.create()?, state.programs[&program].clone());
         state.kernels.insert(handle, (name.into(), defined));
         Ok(handle)
     }
@@ -249,22 +367,33 @@ unsafe impl Calls for Fake {
         Ok(256)
     }
 
-    unsafe fn pin(&self, _: Handle, _: usize) -> Result<(Handle, *mut u8), Error> {
-        unimplemented!("the tests below pin nothing")
+    unsafe fn pin(&self, _: Handle, len: usize) -> Result<(Handle, *mut u8), Error> {
+        let mut state = self.state();
+        let handle = state.create()?;
+        let memory = state.pinned.entry(handle).or_insert(vec![0x5a; len]);
+        Ok((handle, memory.as_mut_ptr()))
     }
 
-    unsafe fn unpin(&self, _: Handle, _: Handle, _: *mut u8) {}
-
-    unsafe fn write(&self, _: Handle, memory: Handle, at: usize, bytes: &[u8]) -> Result<Handle, Error> {
+    unsafe fn unpin(&self, _: Handle, memory: Handle, _: *mut u8) {
         let mut state = self.state();
-        state.memories.get_mut(&memory).expect("memory").bytes[at..at + bytes.len()].copy_from_slice(bytes);
-        Ok(state.handle())
+        let pinned = state.pinned.remove(&memory).expect("pinned memory");
+        let range = pinned.as_ptr_range();
+        let range = range.start.addr()..range.end.addr();
+        assert!(
+            state.pending().all(|(_, command)| !range.contains(&command.host().start)),
+            "pinned memory is released before a command that uses it"
+        );
+        state.alive.remove(&memory);
     }
 
-    unsafe fn read(&self, _: Handle, memory: Handle, at: usize, bytes: &mut [u8]) -> Result<Handle, Error> {
-        let mut state = self.state();
-        bytes.copy_from_slice(&state.memories[&memory].bytes[at..at + bytes.len()]);
-        Ok(state.handle())
+    unsafe fn write(&self, queue: Handle, memory: Handle, at: usize, bytes: *const [u8]) -> Result<Handle, Error> {
+        let (from, len) = (bytes.cast::<u8>() as usize, bytes.len());
+        self.state().enqueue(queue, Command::Write { memory, at, from, len })
+    }
+
+    unsafe fn read(&self, queue: Handle, memory: Handle, at: usize, bytes: *mut [u8]) -> Result<Handle, Error> {
+        let (to, len) = (bytes.cast::<u8>() as usize, bytes.len());
+        self.state().enqueue(queue, Command::Read { memory, at, to, len })
     }
 
     unsafe fn copy(&self, _: Handle, _: Handle, _: Handle, _: usize) -> Result<Handle, Error> {
@@ -273,31 +402,44 @@ unsafe impl Calls for Fake {
 
     unsafe fn launch(
         &self,
-        _: Handle,
+        queue: Handle,
         kernel: Handle,
         args: &[Value],
         global: [usize; 2],
         local: [usize; 2],
     ) -> Result<Handle, Error> {
         assert!(global[0].is_multiple_of(local[0]) && local[1] == 1 && global[1] <= 65_535, "{global:?}, {local:?}");
-        let mut state = self.state();
-        let (name, defined) = state.kernels[&kernel].clone();
-        match name.as_str() {
-            "pairs" => state.pairs(&defined, args, global[0] / local[0], local[0]),
-            "messages" => state.messages(&defined, args, global[0], global[1]),
-            "chunk_parents" => state.chunk_parents(&defined, args, global[0], global[1]),
-            _ => panic!("no kernel is called {name}"),
-        }
-        Ok(state.handle())
+        self.state().enqueue(queue, Command::Launch { kernel, args: args.into(), global, local })
     }
 
-    unsafe fn elapsed(&self, _: Handle) -> Result<Duration, Error> {
-        Ok(Duration::ZERO)
+    unsafe fn wait(&self, queue: Handle) -> Result<(), Error> {
+        let mut state = self.state();
+        let pending = mem::take(state.pending.entry(queue).or_default());
+        // A device that fails runs nothing more.
+        state.call()?;
+        // A batch runs as a whole, and writes no byte twice.
+        state.memories.values_mut().for_each(|memory| memory.writes.fill(0));
+        pending.into_iter().for_each(|(_, command)| state.run(command));
+        Ok(())
+    }
+
+    unsafe fn elapsed(&self, event: Handle) -> Result<Duration, Error> {
+        let state = self.state();
+        assert!(state.pending().all(|(pending, _)| *pending != event), "the time of a command that was not waited for");
+        Ok(Duration::from_nanos(1))
     }
 
     unsafe fn release(&self, object: Object, handle: Handle) {
-        if object == Object::Memory {
-            self.state().memories.remove(&handle);
+        let mut state = self.state();
+        assert!(
+            state.pending().all(|(_, command)| !command.needs(object, handle)),
+            "a {object:?} is released before a command that uses it"
+        );
+        assert!(state.alive.remove(&handle), "a {object:?} is released twice");
+        match object {
+            Object::Memory => drop(state.memories.remove(&handle)),
+            Object::Queue => assert!(state.pending.remove(&handle).is_none_or(|pending| pending.is_empty()), "a queue"),
+            _ => {}
         }
     }
 }
@@ -309,6 +451,7 @@ mod tests {
     use crate::messages::{DeviceMessages, GUARD, Hashing, Part};
     use crate::source::{Kind, Mode};
     use crate::{Device, LaunchShape, Options};
+    use mksum::node_tree::{CpuLanes, Merklize};
     use proptest::prelude::*;
     use std::sync::Arc;
 
@@ -334,15 +477,19 @@ mod tests {
             let shape = LaunchShape { group: 1 << group, tile: 1 << tile, levels };
             let (device, fake) = device(lanes, Some(shape));
             let queue = device.queue().unwrap();
-            let mut levels = device.levels(&queue, hash, Kind::Pairs(Mode::Message)).unwrap();
+            let levels = device.levels(&queue, hash, Kind::Pairs(Mode::Message)).unwrap();
             let (size, least) = (hash.size(), levels.least());
             let parents = least << above;
             let leaves: Vec<u8> = (0..2 * parents * size).map(|at| (at * 7 + at / 256) as u8).collect();
             // Lengths that tell the buffers apart.
             let below = Buffer::new(&device.context, leaves.len() + 96).unwrap();
             let nodes = Buffer::new(&device.context, leaves.len()).unwrap();
-            queue.write(&below, 96, &leaves).unwrap();
-            levels.run((&below, 96), &nodes, parents).unwrap();
+            queue
+                .submit(|batch| {
+                    batch.write(&below, 96, &leaves)?;
+                    levels.run(batch, (&below, 96), &nodes, parents)
+                })
+                .unwrap();
             let (below_len, nodes_len) = (below.len(), nodes.len());
             let (below, nodes) = (fake.memory(below_len), fake.memory(nodes_len));
             prop_assert!(below.reads[..96].iter().all(|&reads| reads == 0));
@@ -369,20 +516,98 @@ mod tests {
             let (device, fake) = device(lanes, None);
             let queue = device.queue().unwrap();
             let prefix = vec![0xee; prefix % 97];
-            let Some(mut hashing) = Hashing::new(&device, &queue, hash, &prefix, len).unwrap() else { return Ok(()) };
+            let Some(hashing) = Hashing::new(&device, &queue, hash, &prefix, len).unwrap() else { return Ok(()) };
             let room = hashing.room(count, len);
             let digests = hashing.digests_room(count);
             let bytes = Buffer::new(&device.context, room).unwrap();
             let nodes = [Buffer::new(&device.context, digests).unwrap(), Buffer::new(&device.context, digests).unwrap()];
             let messages = DeviceMessages { buffer: &bytes, first: GUARD, stride: len, count };
             let [one, other] = &nodes;
-            let ([with_digests, _], _) = hashing.run(&queue, messages, Part::Whole, [one, other]).unwrap();
+            let hashed = queue.submit(|batch| hashing.run(batch, messages, Part::Whole, [one, other]));
+            let ([with_digests, _], _) = hashed.unwrap();
             let first = std::ptr::eq(with_digests, one);
             let [one, other] = nodes;
             drop(if first { other } else { one });
             let memory = fake.memory(digests);
             let (start, end) = (GUARD, GUARD + count * hash.size());
             prop_assert!(memory.writes[start..end].iter().all(|&writes| writes == 1));
+        }
+    }
+
+    /// Leaves and their nodes by SHA-256, which is what the fake hashes with.
+    fn tree(levels: u32, seed: u8) -> (Vec<u8>, Vec<u8>) {
+        let leaves: Vec<u8> = (0..32_usize << levels).map(|at| (at * 7 + at / 251) as u8 ^ seed).collect();
+        let mut nodes = vec![0; leaves.len()];
+        CpuLanes { threads: 1 }.merklize(Hash::Sha256, &leaves, &mut nodes).unwrap();
+        (leaves, nodes)
+    }
+
+    fn tiled(lanes: u32, memory: u64, pinned: bool) -> (Device, Arc<Fake>) {
+        let fake = Arc::new(Fake::default());
+        let shape = Some(LaunchShape { group: 2, tile: 8, levels: 2 });
+        let options = Options { cache: None, shape, memory, pinned: Some(pinned), ..Options::default() };
+        (Device::with(&info(Lanes(lanes)), options, fake.clone()), fake)
+    }
+
+    proptest! {
+        #[test]
+        fn kept_slots_give_every_node_of_many_trees_and_are_made_once(
+            lanes in prop::sample::select(&LANES[..]),
+            pinned in any::<bool>(),
+            memory in 16..20_u32,
+            sizes in prop::collection::vec(1..13_u32, 1..6),
+        ) {
+            let (device, fake) = tiled(lanes, 1 << memory, pinned);
+            let longest = *sizes.iter().max().unwrap();
+            let run = |levels: u32, seed: u8| {
+                let (leaves, expected) = tree(levels, seed);
+                let mut nodes = vec![0xa5; leaves.len()];
+                device.merklize(Hash::Sha256, &leaves, &mut nodes).unwrap();
+                nodes == expected
+            };
+            prop_assert!(run(longest, 0));
+            let kernels = |levels: &[u32]| levels.len() * 8;
+            let made = fake.created();
+            for (&levels, seed) in sizes.iter().zip(1..) {
+                prop_assert!(run(levels, seed), "2^{levels}");
+            }
+            // Only kernels are new.
+            prop_assert!(fake.created() <= made + kernels(&sizes), "{made}, then {}", fake.created());
+            // Two trees at once.
+            let (one, other) = std::thread::scope(|scope| {
+                let one = scope.spawn(|| run(longest, 77));
+                (run(longest, 78), one.join().unwrap())
+            });
+            prop_assert!(one && other);
+            drop(device);
+            prop_assert_eq!(fake.left(), 0, "objects are left");
+        }
+
+        #[test]
+        fn a_failing_call_is_an_error_leaves_nothing_and_the_next_tree_is_right(
+            lanes in prop::sample::select(&LANES[..]),
+            pinned in any::<bool>(),
+            calls in 0..120_usize,
+            first in any::<bool>(),
+        ) {
+            let (device, fake) = tiled(lanes, 1 << 17, pinned);
+            let (leaves, expected) = tree(11, 3);
+            let mut nodes = vec![0xa5; leaves.len()];
+            if !first {
+                device.merklize(Hash::Sha256, &leaves, &mut nodes).unwrap();
+                nodes.fill(0xa5);
+            }
+            fake.fail_after(calls);
+            match device.merklize(Hash::Sha256, &leaves, &mut nodes) {
+                // Fewer slots than wanted are enough.
+                Ok(_) => prop_assert!(nodes == expected),
+                Err(_) => prop_assert!(fake.has_failed(), "an error without a failing call"),
+            }
+            fake.fail_after(usize::MAX);
+            device.merklize(Hash::Sha256, &leaves, &mut nodes).unwrap();
+            prop_assert!(nodes == expected);
+            drop(device);
+            prop_assert_eq!(fake.left(), 0, "objects are left");
         }
     }
 

@@ -1,6 +1,6 @@
 //! The division of a tree's levels among a device's work-groups, measured once for each device and hash.
 
-use crate::call::{Arg, Buffer, Kernel, Queue};
+use crate::call::{Arg, Batch, Buffer, Kernel, Queue};
 use crate::source::{self, Kind};
 use crate::{Class, Device, Error};
 use mksum::Hash;
@@ -19,8 +19,8 @@ pub struct LaunchShape {
 }
 
 /// The kernel that computes levels of a tree, with its shape.
-pub(crate) struct Levels<'a> {
-    pub queue: &'a Queue,
+#[derive(Debug)]
+pub(crate) struct Levels {
     pub kernel: Kernel,
     pub hash: Hash,
     pub shape: LaunchShape,
@@ -28,16 +28,22 @@ pub(crate) struct Levels<'a> {
     pub lanes: usize,
 }
 
-impl Levels<'_> {
+impl Levels {
     /// Returns the smallest number of parents that the device computes; the CPU computes levels with fewer.
     pub fn least(&self) -> usize {
         self.lanes
     }
 
     /// Computes every level with at least [`Levels::least`] nodes above `2 * parents` digests, and writes it to `nodes` in
-    /// heap order. `below` is the buffer of the digests and their offset in bytes. Returns the kernels' execution time.
-    pub fn run(&mut self, below: (&Buffer, usize), nodes: &Buffer, parents: usize) -> Result<Duration, Error> {
-        let (size, mut parents, mut below, mut events) = (self.hash.size(), parents, below, Vec::new());
+    /// heap order. `below` is the buffer of the digests and their offset in bytes.
+    pub fn run<'a>(
+        &'a self,
+        batch: &Batch<'a>,
+        below: (&'a Buffer, usize),
+        nodes: &'a Buffer,
+        parents: usize,
+    ) -> Result<(), Error> {
+        let (size, mut parents, mut below) = (self.hash.size(), parents, below);
         assert!(parents.is_power_of_two(), "parents");
         assert!(below.1 + 2 * parents * size <= below.0.len() && 2 * parents * size <= nodes.len(), "buffers");
         while parents >= self.least() {
@@ -56,15 +62,11 @@ impl Levels<'_> {
                 Arg::U32(levels),
                 Arg::Local(near),
             ];
-            events.push(self.queue.run(&mut self.kernel, &args, [parents / tile * group, 1], [group, 1])?);
+            batch.run(&self.kernel, &args, [parents / tile * group, 1], [group, 1])?;
             parents >>= levels;
             below = (nodes, 2 * parents * size);
         }
-        let mut elapsed = Duration::ZERO;
-        for event in events {
-            elapsed += event.elapsed()?;
-        }
-        Ok(elapsed)
+        Ok(())
     }
 }
 
@@ -73,16 +75,16 @@ impl Device {
     const MEASURED: usize = 1 << 17;
 
     /// Returns the kernel for pairs of a hash, with the fastest shape on this device.
-    pub(crate) fn levels<'a>(&self, queue: &'a Queue, hash: Hash, kind: Kind) -> Result<Levels<'a>, Error> {
+    pub(crate) fn levels(&self, queue: &Queue, hash: Hash, kind: Kind) -> Result<Levels, Error> {
         let kernel = self.kernel(hash, kind, "pairs")?;
         let lanes = source::side_by_side(hash, self.info.lanes);
-        let mut levels = Levels { queue, kernel, hash, shape: LaunchShape { group: 1, tile: lanes, levels: 1 }, lanes };
+        let mut levels = Levels { kernel, hash, shape: LaunchShape { group: 1, tile: lanes, levels: 1 }, lanes };
         // Other threads wait, because concurrent measurements would disturb each other.
         let mut shapes = self.shapes.lock().unwrap_or_else(PoisonError::into_inner);
         levels.shape = match shapes.get(&(hash, kind)) {
             Some(&shape) => shape,
             None => {
-                let shape = self.shape(&mut levels, kind)?;
+                let shape = self.shape(queue, &mut levels, kind)?;
                 shapes.insert((hash, kind), shape);
                 shape
             }
@@ -91,7 +93,7 @@ impl Device {
     }
 
     /// Returns the fastest shape, from the cache or by measurement.
-    fn shape(&self, levels: &mut Levels<'_>, kind: Kind) -> Result<LaunchShape, Error> {
+    fn shape(&self, queue: &Queue, levels: &mut Levels, kind: Kind) -> Result<LaunchShape, Error> {
         if let Some(shape) = self.options.shape {
             return self.fitting(shape, levels);
         }
@@ -106,12 +108,14 @@ impl Device {
         }
         let bytes = Self::MEASURED * levels.hash.size();
         let (below, nodes) = (Buffer::new(&self.context, bytes)?, Buffer::new(&self.context, bytes)?);
-        levels.queue.write(&below, 0, &vec![0x5a; bytes])?;
+        let leaves = vec![0x5a; bytes];
+        queue.submit(|batch| batch.write(&below, 0, &leaves))?;
         let mut best = (Duration::MAX, 0);
         for (&shape, index) in candidates.iter().zip(0..) {
             levels.shape = shape;
             for _ in 0..3 {
-                best = best.min((levels.run((&below, 0), &nodes, Self::MEASURED / 2)?, index));
+                let ((), timings) = queue.submit(|batch| levels.run(batch, (&below, 0), &nodes, Self::MEASURED / 2))?;
+                best = best.min((timings.kernel, index));
             }
         }
         self.store(&key, &[best.1]);
@@ -119,7 +123,7 @@ impl Device {
     }
 
     /// Reduces a shape to what fits the device's group size and local memory.
-    fn fitting(&self, shape: LaunchShape, levels: &Levels<'_>) -> Result<LaunchShape, Error> {
+    fn fitting(&self, shape: LaunchShape, levels: &Levels) -> Result<LaunchShape, Error> {
         let most = levels.kernel.max_group()?.min(self.info.items as usize).max(1);
         let mut tile = shape.tile.max(levels.lanes).next_power_of_two();
         while (tile + tile / 2) * levels.hash.size() > self.info.local as usize && tile > levels.lanes {
@@ -130,7 +134,7 @@ impl Device {
     }
 
     /// Returns the shapes to measure, at most 255: those that fit the device's local memory and group size.
-    fn candidates(&self, levels: &Levels<'_>) -> Result<Vec<LaunchShape>, Error> {
+    fn candidates(&self, levels: &Levels) -> Result<Vec<LaunchShape>, Error> {
         let (lanes, size) = (levels.lanes, levels.hash.size());
         let most = levels.kernel.max_group()?.min(self.info.items as usize).max(1);
         // A work-item of a CPU fills the vector registers, and a group of one never waits at a barrier.

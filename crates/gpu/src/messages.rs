@@ -1,12 +1,11 @@
 //! Digests on a device of many messages of equal length at a constant stride: the contract of the lanes.
 
-use crate::call::{Arg, Buffer, Kernel, Queue};
+use crate::call::{Arg, Batch, Buffer, Kernel, Queue};
 use crate::framing::Framing;
 use crate::source::{self, Kind};
 use crate::{Class, Device, Error};
 use mksum::Hash;
 use mksum_lanes::blake3::{CHUNK, flags::ROOT};
-use std::time::Duration;
 
 /// The bytes before the first message and after the last that a kernel may read and then mask out.
 pub(crate) const GUARD: usize = 1024;
@@ -72,7 +71,7 @@ impl Hashing {
         };
         let edges = Buffer::new(&device.context, framing.edges.len().max(16))?;
         if !framing.edges.is_empty() {
-            queue.write(&edges, 0, &framing.edges)?;
+            queue.submit(|batch| batch.write(&edges, 0, &framing.edges))?;
         }
         let group = if device.info.class == Class::Cpu { 1 } else { kernel.max_group()?.clamp(1, 64) };
         let lanes = source::side_by_side(hash, device.info.lanes);
@@ -104,14 +103,14 @@ impl Hashing {
     }
 
     /// Hashes the messages into one of two buffers of equal length, starting at byte [`GUARD`]. Returns the buffers, the one
-    /// with the digests first, and the execution time of the kernels.
+    /// with the digests first.
     pub fn run<'a>(
-        &mut self,
-        queue: &Queue,
-        messages: DeviceMessages<'_>,
+        &'a self,
+        batch: &Batch<'a>,
+        messages: DeviceMessages<'a>,
         part: Part,
         [out, spare]: [&'a Buffer; 2],
-    ) -> Result<([&'a Buffer; 2], Duration), Error> {
+    ) -> Result<[&'a Buffer; 2], Error> {
         let chunks = self.chunks();
         let (number, step, flags) = match part {
             Part::Whole => (0, 0, if chunks == 1 { ROOT } else { 0 }),
@@ -137,20 +136,16 @@ impl Hashing {
             Arg::U32(step),
             Arg::U32(flags),
         ];
-        let mut events = vec![queue.run(&mut self.kernel, &args, global, local)?];
+        batch.run(&self.kernel, &args, global, local)?;
         let (mut nodes, mut buffers) = (chunks, [out, spare]);
-        while let (Some(kernel), 2..) = (&mut self.parents, nodes) {
+        while let (Some(kernel), 2..) = (&self.parents, nodes) {
             let [below, above] = buffers;
             let at = Arg::U64(GUARD as u64);
             let args = [Arg::Buffer(below), Arg::Buffer(above), at, Arg::U32(nodes as u32)];
             nodes = nodes.div_ceil(2);
-            events.push(queue.run(kernel, &args, [count / self.lanes, nodes], local)?);
+            batch.run(kernel, &args, [count / self.lanes, nodes], local)?;
             buffers = [above, below];
         }
-        let mut elapsed = Duration::ZERO;
-        for event in events {
-            elapsed += event.elapsed()?;
-        }
-        Ok((buffers, elapsed))
+        Ok(buffers)
     }
 }

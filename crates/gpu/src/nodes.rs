@@ -1,22 +1,29 @@
 //! Node trees: tiles of leaves stream through the device, and the CPU's lanes compute the levels too small for it.
 
-use crate::call::{Arg, Buffer, Event, Pinned, Queue};
+use crate::call::{Arg, Buffer, Pinned, Queue};
 use crate::source::{self, Kind, Mode};
 use crate::{Device, Error, Fallback, Levels};
 use mksum::node_tree::{CpuLanes, Limits, Merklize, NodeTree, NodeTreeError, Tile, Timings};
 use mksum::ordered::ordered;
 use mksum::{Hash, Messages};
 use mksum_lanes::digests;
+use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// The threads that compute tiles. Each has a queue, so that one transfers data while the other's kernels run.
-const QUEUES: usize = 2;
+/// The number of threads that compute tiles, each with a slot: a tree of few tiles needs fewer. With three, one tile goes to the device and one comes from it
+/// while the kernels run over another. The host's copies to and from pinned memory may be slower than the bus: more threads share them.
+const SLOTS: RangeInclusive<usize> = 3..=8;
 
-/// The longest tile, in bytes of leaves: long enough that the launch time is negligible, short enough that a gigabyte has
-/// many.
-const TILE: usize = 64 << 20;
+/// The longest tile, in bytes of leaves: its transfers take far longer than its launches, and a file's 64 MiB have several.
+const LONGEST: usize = 16 << 20;
+
+/// The shortest tile of a longer tree, in bytes of leaves.
+const SHORTEST: usize = 1 << 20;
+
+/// The number of tiles that a tree is cut into if they are neither too short nor too long: enough that most transfers overlap kernels.
+const TILES: usize = 8;
 
 impl Merklize for Device {
     fn name(&self) -> String {
@@ -51,9 +58,11 @@ impl Device {
 
     fn node_tree(&self, tree: NodeTree, leaves: &[u8], nodes: &mut [u8]) -> Result<Timings, Error> {
         let (hash, size, count) = (tree.hash(), tree.hash().size(), tree.leaves());
+        let slots = self.slots_of_tree();
         // Leaves and nodes, and both again on the host if they are pinned there: not if it shares its memory with the device.
-        let buffers = QUEUES as u64 * if self.is_pinned() { 4 } else { 2 };
-        let most = self.share(buffers).min(TILE as u64) / size as u64;
+        let buffers = slots as u64 * if self.is_pinned() { 4 } else { 2 };
+        let longest = (tree.bytes() / TILES).clamp(SHORTEST, LONGEST) as u64;
+        let most = self.share(buffers).min(longest) / size as u64;
         let smallest = 2 * source::side_by_side(hash, self.info.lanes);
         if most < smallest as u64 {
             return Err(Error::Memory { needed: (smallest * size) as u64, offered: self.share(buffers) });
@@ -78,24 +87,65 @@ impl Device {
         Ok(timings)
     }
 
+    /// The largest number of slots for one tree.
+    fn slots_of_tree(&self) -> usize {
+        let threads = thread::available_parallelism().map_or(1, |threads| threads.get());
+        if self.is_pinned() { threads.clamp(*SLOTS.start(), *SLOTS.end()) } else { *SLOTS.start() }
+    }
+
     /// Computes the nodes of every tile of `per_tile` leaves.
     fn tiles(&self, tree: NodeTree, leaves: &[u8], nodes: &mut [u8], per_tile: usize) -> Result<Timings, Error> {
         let tiles = tree.leaves() / per_tile;
-        let threads = QUEUES.min(tiles);
-        let queues = (0..threads).map(|_| self.queue()).collect::<Result<Vec<_>, Error>>()?;
-        let unused = Mutex::new(queues.iter());
-        let open = || {
-            let queue = unused.lock().unwrap_or_else(PoisonError::into_inner).next().expect("a queue for each thread");
-            Lane::new(self, queue, tree.hash(), per_tile)
-        };
-        let run = |lane: &mut Result<Lane, Error>, tile| lane.as_mut().map_err(|error| error.clone())?.run(tile);
-        ordered(threads, 2 * threads, tree.tiles(leaves, nodes, tiles, per_tile.ilog2()), open, run, |results| {
+        let mut slots = self.take_slots(self.slots_of_tree().min(tiles), per_tile * tree.hash().size())?;
+        let threads = slots.len();
+        let levels = (0..threads)
+            .map(|_| self.levels(&slots[0].queue, tree.hash(), Kind::Pairs(Mode::Message)))
+            .collect::<Result<Vec<_>, Error>>()?;
+        let unused = Mutex::new(slots.iter_mut().zip(&levels));
+        let open = || unused.lock().unwrap_or_else(PoisonError::into_inner).next().expect("a slot for each thread");
+        let run = |(slot, levels): &mut (&mut Slot, &Levels), tile| slot.run(levels, tile);
+        let tiles = tree.tiles(leaves, nodes, tiles, per_tile.ilog2());
+        let timings = ordered(threads, 2 * threads, tiles, open, run, |results| {
             let mut sum = Timings::default();
             for timings in results {
                 sum += timings?;
             }
             Ok(sum)
-        })
+        });
+        // After a failure, the slots are released: the device may have lost their memory.
+        if timings.is_ok() {
+            self.keep_slots(slots);
+        }
+        timings
+    }
+
+    /// Returns kept slots for tiles of `bytes` bytes of leaves, and makes the rest of `count`; fewer if there is no memory for more.
+    fn take_slots(&self, count: usize, bytes: usize) -> Result<Vec<Slot>, Error> {
+        let mut kept = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        // Slots that are too short make room for longer ones.
+        kept.retain(|slot| slot.leaves.len() >= bytes);
+        let start = kept.len().saturating_sub(count);
+        let mut slots = kept.split_off(start);
+        drop(kept);
+        while slots.len() < count {
+            match Slot::new(self, bytes) {
+                Ok(slot) => slots.push(slot),
+                Err(error) if slots.is_empty() => return Err(error),
+                Err(_) => break,
+            }
+        }
+        Ok(slots)
+    }
+
+    /// Keeps slots for later trees: as many as one tree uses.
+    fn keep_slots(&self, slots: Vec<Slot>) {
+        let mut kept = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.extend(slots);
+        let surplus = kept.len().saturating_sub(self.slots_of_tree());
+        let surplus: Vec<_> = kept.drain(..surplus).collect();
+        drop(kept);
+        // Releases memory while nobody waits for the lock.
+        drop(surplus);
     }
 
     /// Measures how many bytes the device copies within its memory per second.
@@ -103,10 +153,11 @@ impl Device {
         let len = self.share(4).clamp(1, 256 << 20) as usize;
         let queue = self.queue()?;
         let (from, to) = (Buffer::new(&self.context, len)?, Buffer::new(&self.context, len)?);
-        queue.write(&from, 0, &vec![1; len])?;
+        let bytes = vec![1; len];
+        queue.submit(|batch| batch.write(&from, 0, &bytes))?;
         let mut least = Duration::MAX;
         for _ in 0..5 {
-            least = least.min(queue.copy(&from, &to)?);
+            least = least.min(queue.submit(|batch| batch.copy(&from, &to))?.1.kernel);
         }
         Ok(len as f64 / least.as_secs_f64().max(1e-9))
     }
@@ -115,7 +166,7 @@ impl Device {
     fn node_rate(&self, hash: Hash) -> Result<f64, Error> {
         const TIMES: u32 = 512;
         let queue = self.queue()?;
-        let mut kernel = self.kernel(hash, Kind::Rate, "rate")?;
+        let kernel = self.kernel(hash, Kind::Rate, "rate")?;
         let lanes = source::side_by_side(hash, self.info.lanes);
         let group = if lanes > 1 { 1 } else { kernel.max_group()?.clamp(1, 64) };
         // The same number of groups for every compute unit.
@@ -124,66 +175,72 @@ impl Device {
         let mut least = Duration::MAX;
         for _ in 0..3 {
             let args = [Arg::Buffer(&nodes), Arg::U32(TIMES)];
-            least = least.min(queue.run(&mut kernel, &args, [items, 1], [group, 1])?.elapsed()?);
+            let ((), timings) = queue.submit(|batch| batch.run(&kernel, &args, [items, 1], [group, 1]))?;
+            least = least.min(timings.kernel);
         }
         Ok((items * lanes) as f64 * f64::from(TIMES) / least.as_secs_f64().max(1e-9))
     }
 }
 
-/// A queue with the buffers for one tile.
-struct Lane<'a> {
-    queue: &'a Arc<Queue>,
-    levels: Levels<'a>,
+/// A queue with the buffers for one tile, kept by the device from tree to tree, whatever their hash.
+#[derive(Debug)]
+pub(crate) struct Slot {
+    queue: Arc<Queue>,
     leaves: Buffer,
     nodes: Buffer,
     /// Buffers on the host, unless the device shares its memory.
     pinned: Option<[Pinned; 2]>,
 }
 
-impl<'a> Lane<'a> {
-    fn new(device: &Device, queue: &'a Arc<Queue>, hash: Hash, leaves: usize) -> Result<Self, Error> {
-        let bytes = leaves * hash.size();
-        let pinned = || Ok([Pinned::new(queue, bytes)?, Pinned::new(queue, bytes)?]);
-        Ok(Lane {
-            queue,
-            levels: device.levels(queue, hash, Kind::Pairs(Mode::Message))?,
-            leaves: Buffer::new(&device.context, bytes)?,
-            nodes: Buffer::new(&device.context, bytes)?,
-            pinned: if device.is_pinned() { Some(pinned()?) } else { None },
-        })
+impl Slot {
+    /// A slot for tiles of at most `bytes` bytes of leaves.
+    fn new(device: &Device, bytes: usize) -> Result<Self, Error> {
+        let queue = device.queue()?;
+        let pinned = || Ok([Pinned::new(&queue, bytes)?, Pinned::new(&queue, bytes)?]);
+        let pinned = if device.is_pinned() { Some(pinned()?) } else { None };
+        let (leaves, nodes) = (Buffer::new(&device.context, bytes)?, Buffer::new(&device.context, bytes)?);
+        Ok(Slot { queue, leaves, nodes, pinned })
     }
 
-    fn run(&mut self, tile: Tile<'_>) -> Result<Timings, Error> {
-        let mut timings = Timings::default();
-        let (hash, size) = (self.levels.hash, self.levels.hash.size());
-        let leaves = match &mut self.pinned {
-            Some([to_device, _]) => {
-                to_device.copy_from_slice(tile.leaves);
-                &to_device[..]
-            }
-            None => tile.leaves,
-        };
-        timings.to_device += self.queue.write(&self.leaves, 0, leaves)?.elapsed()?;
-        timings.kernel += self.levels.run((&self.leaves, 0), &self.nodes, tile.leaves.len() / size / 2)?;
-        let read = |at: usize, level: &mut [u8]| {
-            self.queue.read(&self.nodes, at, level).and_then(|event: Event| event.elapsed())
-        };
+    fn run(&mut self, levels: &Levels, tile: Tile<'_>) -> Result<Timings, Error> {
+        let (hash, size, bytes) = (levels.hash, levels.hash.size(), tile.leaves.len());
+        let Slot { queue, leaves, nodes, pinned } = self;
+        let parents = bytes / size / 2;
         // The CPU computes the levels with fewer nodes than the device has lanes.
-        let least = self.levels.least();
-        if let Some([_, from_device]) = &mut self.pinned {
-            timings.from_device += read(0, from_device)?;
-        }
+        let least = levels.least();
+        let mut places = tile.levels;
+        let timings = match pinned {
+            Some([to_device, from_device]) => {
+                to_device[..bytes].copy_from_slice(tile.leaves);
+                // The device's levels lie after one another.
+                let computed = least * size..bytes;
+                let ((), timings) = queue.submit(|batch| {
+                    batch.write(leaves, 0, &to_device[..bytes])?;
+                    levels.run(batch, (leaves, 0), nodes, parents)?;
+                    batch.read(nodes, computed.start, &mut from_device[computed.clone()])
+                })?;
+                for (index, level) in places.iter_mut().enumerate().filter(|(index, _)| 1 << index >= least) {
+                    level.copy_from_slice(&from_device[size << index..size << (index + 1)]);
+                }
+                timings
+            }
+            None => {
+                let ((), timings) = queue.submit(|batch| {
+                    batch.write(leaves, 0, tile.leaves)?;
+                    levels.run(batch, (leaves, 0), nodes, parents)?;
+                    for (index, level) in places.iter_mut().enumerate().filter(|(index, _)| 1 << index >= least) {
+                        batch.read(nodes, size << index, level)?;
+                    }
+                    Ok(())
+                })?;
+                timings
+            }
+        };
         let mut below: Option<&[u8]> = None;
-        for (index, level) in tile.levels.into_iter().enumerate().rev() {
-            let nodes = 1_usize << index;
-            if nodes < least {
+        for (index, level) in places.into_iter().enumerate().rev() {
+            if 1 << index < least {
                 let below = below.expect("the device computes the level above the leaves");
                 digests(hash, &[], Messages::new(below, 2 * size), level);
-            } else {
-                match &self.pinned {
-                    Some([_, from_device]) => level.copy_from_slice(&from_device[nodes * size..2 * nodes * size]),
-                    None => timings.from_device += read(nodes * size, level)?,
-                }
             }
             below = Some(level);
         }

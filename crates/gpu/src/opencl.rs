@@ -3,7 +3,9 @@
 
 use crate::Error;
 use crate::call::{Calls, Code, Handle, Object, Value};
-use cl3::types::{cl_context, cl_device_id, cl_int, cl_mem, cl_program, cl_uint};
+use cl3::types::{
+    CL_BLOCKING, CL_NON_BLOCKING, cl_context, cl_device_id, cl_event, cl_int, cl_mem, cl_program, cl_uint,
+};
 use cl3::{command_queue, context, device, error_codes, event, kernel, memory, platform, program};
 use std::ffi::{CString, c_void};
 use std::ptr;
@@ -12,6 +14,11 @@ use std::time::Duration;
 /// Adds the call's name to its error.
 fn called<T>(call: &'static str, result: Result<T, cl_int>) -> Result<T, Error> {
     result.map_err(|status| Error::Call { call, status: name(status) })
+}
+
+/// The handle of a command's event, or an error with the call's name.
+fn enqueued(call: &'static str, event: Result<cl_event, cl_int>) -> Result<Handle, Error> {
+    called(call, event).map(|event| event as Handle)
 }
 
 /// A status as the specification writes it, and its number.
@@ -189,17 +196,7 @@ unsafe impl Calls for OpenCl {
         let map = memory::CL_MAP_READ | memory::CL_MAP_WRITE;
         // SAFETY: the buffer has `len` bytes, and the call blocks until they are mapped.
         let event = unsafe {
-            command_queue::enqueue_map_buffer(
-                queue as _,
-                memory,
-                cl3::types::CL_BLOCKING,
-                map,
-                0,
-                len,
-                &mut at,
-                0,
-                ptr::null(),
-            )
+            command_queue::enqueue_map_buffer(queue as _, memory, CL_BLOCKING, map, 0, len, &mut at, 0, ptr::null())
         };
         match called("clEnqueueMapBuffer", event) {
             Ok(event) => {
@@ -228,45 +225,28 @@ unsafe impl Calls for OpenCl {
         }
     }
 
-    unsafe fn write(&self, queue: Handle, memory: Handle, at: usize, bytes: &[u8]) -> Result<Handle, Error> {
-        // SAFETY: the call blocks until it has read the slice.
-        let event = unsafe {
-            command_queue::enqueue_write_buffer(
-                queue as _,
-                memory as _,
-                cl3::types::CL_BLOCKING,
-                at,
-                bytes.len(),
-                bytes.as_ptr().cast(),
-                0,
-                ptr::null(),
-            )
-        };
-        called("clEnqueueWriteBuffer", event).map(|event| event as Handle)
+    unsafe fn write(&self, queue: Handle, memory: Handle, at: usize, bytes: *const [u8]) -> Result<Handle, Error> {
+        let (queue, memory, from, none) = (queue as _, memory as _, bytes.cast(), ptr::null());
+        // SAFETY: the caller checked the place, and keeps the bytes until the command has ended.
+        enqueued("clEnqueueWriteBuffer", unsafe {
+            command_queue::enqueue_write_buffer(queue, memory, CL_NON_BLOCKING, at, bytes.len(), from, 0, none)
+        })
     }
 
-    unsafe fn read(&self, queue: Handle, memory: Handle, at: usize, bytes: &mut [u8]) -> Result<Handle, Error> {
-        // SAFETY: the call blocks until it has written the slice.
-        let event = unsafe {
-            command_queue::enqueue_read_buffer(
-                queue as _,
-                memory as _,
-                cl3::types::CL_BLOCKING,
-                at,
-                bytes.len(),
-                bytes.as_mut_ptr().cast(),
-                0,
-                ptr::null(),
-            )
-        };
-        called("clEnqueueReadBuffer", event).map(|event| event as Handle)
+    unsafe fn read(&self, queue: Handle, memory: Handle, at: usize, bytes: *mut [u8]) -> Result<Handle, Error> {
+        let (queue, memory, to, none) = (queue as _, memory as _, bytes.cast(), ptr::null());
+        // SAFETY: as above.
+        enqueued("clEnqueueReadBuffer", unsafe {
+            command_queue::enqueue_read_buffer(queue, memory, CL_NON_BLOCKING, at, bytes.len(), to, 0, none)
+        })
     }
 
     unsafe fn copy(&self, queue: Handle, from: Handle, to: Handle, len: usize) -> Result<Handle, Error> {
+        let none = ptr::null();
         // SAFETY: both memories have at least `len` bytes; the runtime keeps them until the copy is done.
-        let event =
-            unsafe { command_queue::enqueue_copy_buffer(queue as _, from as _, to as _, 0, 0, len, 0, ptr::null()) };
-        called("clEnqueueCopyBuffer", event).map(|event| event as Handle)
+        enqueued("clEnqueueCopyBuffer", unsafe {
+            command_queue::enqueue_copy_buffer(queue as _, from as _, to as _, 0, 0, len, 0, none)
+        })
     }
 
     unsafe fn launch(
@@ -291,20 +271,15 @@ unsafe impl Calls for OpenCl {
             // SAFETY: the value is read during the call; the runtime compares its size with the kernel's parameter.
             called("clSetKernelArg", unsafe { kernel::set_kernel_arg(kernel as _, index, len, value) })?;
         }
+        let (from, global, local, none) = (ptr::null(), global.as_ptr(), local.as_ptr(), ptr::null());
         // SAFETY: the runtime retains the kernel's buffers until it has run; the caller checked that it stays within them.
-        let event = unsafe {
-            command_queue::enqueue_nd_range_kernel(
-                queue as _,
-                kernel as _,
-                2,
-                ptr::null(),
-                global.as_ptr(),
-                local.as_ptr(),
-                0,
-                ptr::null(),
-            )
-        };
-        called("clEnqueueNDRangeKernel", event).map(|event| event as Handle)
+        enqueued("clEnqueueNDRangeKernel", unsafe {
+            command_queue::enqueue_nd_range_kernel(queue as _, kernel as _, 2, from, global, local, 0, none)
+        })
+    }
+
+    unsafe fn wait(&self, queue: Handle) -> Result<(), Error> {
+        called("clFinish", command_queue::finish(queue as _))
     }
 
     unsafe fn elapsed(&self, event: Handle) -> Result<Duration, Error> {

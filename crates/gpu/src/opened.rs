@@ -2,6 +2,7 @@
 
 use crate::cache::{Cache, Cached};
 use crate::call::{Calls, Code, Context, Kernel, Program, Queue};
+use crate::nodes::Slot;
 use crate::source::{self, Kind, Language};
 use crate::subtrees::Worker;
 use crate::{Error, Info, Interface, Lanes, LaunchShape};
@@ -82,7 +83,7 @@ impl fmt::Debug for Options {
     }
 }
 
-/// An open device.
+/// An open device. It keeps its queues and buffers for later work, and releases them when it is dropped.
 #[derive(Debug)]
 pub struct Device {
     pub(crate) info: Info,
@@ -90,6 +91,8 @@ pub struct Device {
     pub(crate) context: Arc<Context>,
     programs: Mutex<HashMap<(Hash, Kind), Arc<Program>>>,
     pub(crate) shapes: Mutex<HashMap<(Hash, Kind), LaunchShape>>,
+    /// The idle slots for tiles of node trees.
+    pub(crate) slots: Mutex<Vec<Slot>>,
     /// The idle workers.
     pub(crate) workers: Mutex<Vec<Worker>>,
 }
@@ -110,8 +113,9 @@ impl Device {
             info.lanes = Lanes::at_most(lanes);
         }
         let context = Context::new(calls);
-        let (programs, shapes, workers) = (Mutex::default(), Mutex::default(), Mutex::default());
-        Device { info, options, context, programs, shapes, workers }
+        let (programs, shapes) = (Mutex::default(), Mutex::default());
+        let (slots, workers) = (Mutex::default(), Mutex::default());
+        Device { info, options, context, programs, shapes, slots, workers }
     }
 
     /// Returns the properties that the device reports.

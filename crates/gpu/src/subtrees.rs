@@ -88,38 +88,42 @@ impl Worker {
     }
 
     /// Computes the digest of the subtree over the first `len` pinned bytes.
-    fn run(&mut self, device: &Device, perfect: &Perfect<'_>, len: usize, out: &mut [u8]) -> Result<(), Error> {
+    fn run(&self, device: &Device, perfect: &Perfect<'_>, len: usize, out: &mut [u8]) -> Result<(), Error> {
         let Job { hash, ref inner, own, bytes, arity, .. } = self.job;
         let (size, count) = (hash.size(), len / bytes);
-        self.queue.write(&self.bytes, GUARD, &self.pinned[..len])?;
-        let part = if own { Part::Chunk(perfect.node.start / bytes as u64) } else { Part::Whole };
-        let messages = DeviceMessages { buffer: &self.bytes, first: GUARD, stride: bytes, count };
-        let [one, other] = &self.nodes;
-        let (mut buffers, _) = self.leaves.run(&self.queue, messages, part, [one, other])?;
-        let (mut count, mut at) = (count, GUARD);
-        match &mut self.parents {
+        let levels = match self.parents {
             None => {
                 let kind = Kind::Pairs(if own { Mode::Parent } else { Mode::Message });
-                let mut levels = device.levels(&self.queue, hash, kind)?;
-                if count / 2 >= levels.least() {
-                    levels.run((buffers[0], GUARD), buffers[1], count / 2)?;
-                    // In a heap, the level of n nodes begins at slot n.
-                    count = levels.least();
-                    at = count * size;
-                    buffers.swap(0, 1);
-                }
+                Some(device.levels(&self.queue, hash, kind)?)
             }
-            Some(parents) => {
+            Some(_) => None,
+        };
+        let part = if own { Part::Chunk(perfect.node.start / bytes as u64) } else { Part::Whole };
+        let messages = DeviceMessages { buffer: &self.bytes, first: GUARD, stride: bytes, count };
+        let ((digests_at, at, mut count), _) = self.queue.submit(|batch| {
+            batch.write(&self.bytes, GUARD, &self.pinned[..len])?;
+            let [one, other] = &self.nodes;
+            let [mut below, mut above] = self.leaves.run(batch, messages, part, [one, other])?;
+            let mut count = count;
+            if let Some(levels) = &levels
+                && count / 2 >= levels.least()
+            {
+                levels.run(batch, (below, GUARD), above, count / 2)?;
+                // In a heap, the level of n nodes begins at slot n.
+                count = levels.least();
+                return Ok((above, count * size, count));
+            }
+            if let Some(parents) = &self.parents {
                 while count / arity >= parents.padded(1).min(64) {
-                    let [below, above] = buffers;
                     count /= arity;
                     let messages = DeviceMessages { buffer: below, first: GUARD, stride: arity * size, count };
-                    (buffers, _) = parents.run(&self.queue, messages, Part::Whole, [above, below])?;
+                    [below, above] = parents.run(batch, messages, Part::Whole, [above, below])?;
                 }
             }
-        }
+            Ok((below, GUARD, count))
+        })?;
         let mut level = vec![0; count * size];
-        self.queue.read(buffers[0], at, &mut level)?;
+        self.queue.submit(|batch| batch.read(digests_at, at, &mut level))?;
         // The remaining levels are too small for the device.
         while count > 1 {
             count /= arity;
