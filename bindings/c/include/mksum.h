@@ -1,8 +1,8 @@
 /* libmksum: node trees, Merkle roots, plain sums and catalogues of directories.
  *
  * Every function may be called from any thread. No function keeps a pointer after it returns, allocates memory for the caller
- * to free, or throws; a bug in the library ends the process with a message on standard error. Strings are UTF-8 and end with
- * a zero byte. Paths are bytes in the system's encoding.
+ * to free (but mksum_device_open a device to close), or throws; a bug in the library ends the process with a message on standard
+ * error. Strings are UTF-8 and end with a zero byte. Paths are bytes in the system's encoding.
  */
 #ifndef MKSUM_H
 #define MKSUM_H
@@ -67,6 +67,20 @@ mksum_status mksum_merklize(const char *hash, const uint8_t *leaves, size_t leav
  * `threads` is the number of CPU threads, 0 for one a core; other devices ignore it. */
 mksum_status mksum_merklize_on(const char *device, unsigned threads, const char *hash, const uint8_t *leaves,
                                size_t leaves_len, uint8_t *nodes, size_t nodes_len);
+
+/* An open device. It keeps its programs, queues and memory from tree to tree, which mksum_merklize_on makes anew in each call. */
+typedef struct mksum_device mksum_device;
+
+/* Opens a device, named and with `threads` as for mksum_merklize_on, and writes it to `*device`, or NULL if it fails. Only
+ * mksum_device_close releases it. */
+mksum_status mksum_device_open(const char *name, unsigned threads, mksum_device **device);
+
+/* As mksum_merklize, on an open device. Several threads may use one device at the same time. After MKSUM_DEVICE_FAILED, close it. */
+mksum_status mksum_device_merklize(mksum_device *device, const char *hash, const uint8_t *leaves, size_t leaves_len,
+                                   uint8_t *nodes, size_t nodes_len);
+
+/* Closes a device, which no thread may use any more. Does nothing with NULL. */
+void mksum_device_close(mksum_device *device);
 
 /* Writes the root of `len` bytes in a format, for example "rfc6962:sha256:64KiB", to `text`, a buffer of `room` bytes, as
  * `mksum` prints it and with a zero byte at the end. MKSUM_TEXT_MAX bytes are always enough. `bytes` may be NULL if `len` is

@@ -51,23 +51,105 @@ pub unsafe extern "C" fn mksum_merklize_on(
 ) -> Status {
     let merklize = || {
         // SAFETY: `mksum.h` requires valid pointers of the caller.
-        let (device, hash, leaves) = unsafe {
-            let device = if device.is_null() { "cpu" } else { inputs::string(device, "device")? };
-            (device, inputs::string(hash, "hash")?, inputs::bytes(leaves, leaves_len, "leaves")?)
-        };
-        // SAFETY: `mksum.h` requires valid pointers of the caller.
-        let nodes = unsafe { inputs::room(nodes, nodes_len, leaves, "nodes")? };
-        let hash = hash_named(hash)?;
-        // Checks the lengths before a device is opened.
-        NodeTree::between(hash, leaves, nodes).map_err(failed)?;
-        let threads = match threads {
-            0 => available_parallelism().map_or(1, |threads| threads.get()),
-            threads => threads as usize,
-        };
-        device_named(device, threads)?.merklize(hash, leaves, nodes).map_err(failed)?;
-        Ok(())
+        let (hash, leaves, nodes) = unsafe { tree(hash, leaves, leaves_len, nodes, nodes_len)? };
+        // SAFETY: as above. A device is opened only for a tree that can be.
+        let device = unsafe { opened(device, threads)? };
+        device.merklize(hash, leaves, nodes).map_err(failed).map(drop)
     };
     status(merklize())
+}
+
+/// `mksum_device`.
+pub struct Device(Box<dyn Merklize>);
+
+/// `mksum_device_open`.
+///
+/// # Safety
+/// The contract in `mksum.h`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mksum_device_open(name: *const c_char, threads: c_uint, device: *mut *mut Device) -> Status {
+    let open = || {
+        // SAFETY: `mksum.h` requires a valid pointer of the caller.
+        let device = unsafe { device.as_mut() }.ok_or_else(|| Failure::new(Status::BadArgument, "device: NULL"))?;
+        *device = ptr::null_mut();
+        // SAFETY: as above.
+        let opened = unsafe { opened(name, threads)? };
+        *device = Box::into_raw(Box::new(Device(opened)));
+        Ok(())
+    };
+    status(open())
+}
+
+/// `mksum_device_merklize`.
+///
+/// # Safety
+/// The contract in `mksum.h`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mksum_device_merklize(
+    device: *mut Device,
+    hash: *const c_char,
+    leaves: *const u8,
+    leaves_len: usize,
+    nodes: *mut u8,
+    nodes_len: usize,
+) -> Status {
+    let merklize = || {
+        // SAFETY: `mksum.h` requires an open device; other threads have no more than shared references to it either.
+        let device = unsafe { device.as_ref() }.ok_or_else(|| Failure::new(Status::BadArgument, "device: NULL"))?;
+        // SAFETY: `mksum.h` requires valid pointers of the caller.
+        let (hash, leaves, nodes) = unsafe { tree(hash, leaves, leaves_len, nodes, nodes_len)? };
+        device.0.merklize(hash, leaves, nodes).map_err(failed).map(drop)
+    };
+    status(merklize())
+}
+
+/// `mksum_device_close`.
+///
+/// # Safety
+/// The contract in `mksum.h`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mksum_device_close(device: *mut Device) {
+    if !device.is_null() {
+        // SAFETY: `mksum.h` requires an open device, which nobody uses any more.
+        drop(unsafe { Box::from_raw(device) });
+    }
+}
+
+/// The hash, the leaves and the nodes of a tree that can be.
+///
+/// # Safety
+/// The pointers are NULL or valid, for as long as the slices are used.
+unsafe fn tree<'a>(
+    hash: *const c_char,
+    leaves: *const u8,
+    leaves_len: usize,
+    nodes: *mut u8,
+    nodes_len: usize,
+) -> Result<(Hash, &'a [u8], &'a mut [u8]), Failure> {
+    // SAFETY: this function has the same contract.
+    let (hash, leaves) = unsafe { (inputs::string(hash, "hash")?, inputs::bytes(leaves, leaves_len, "leaves")?) };
+    // SAFETY: as above.
+    let nodes = unsafe { inputs::room(nodes, nodes_len, leaves, "nodes")? };
+    let hash = hash_named(hash)?;
+    NodeTree::between(hash, leaves, nodes).map_err(failed)?;
+    Ok((hash, leaves, nodes))
+}
+
+/// The device of a name; NULL is the CPU.
+///
+/// # Safety
+/// The name is NULL or a string that ends with a zero byte.
+unsafe fn opened(name: *const c_char, threads: c_uint) -> Result<Box<dyn Merklize>, Failure> {
+    let name = match name.is_null() {
+        true => "cpu",
+        // SAFETY: this function has the same contract.
+        false => unsafe { inputs::string(name, "device")? },
+    };
+    let threads = match threads {
+        0 => available_parallelism().map_or(1, |threads| threads.get()),
+        threads => threads as usize,
+    };
+    device_named(name, threads)
 }
 
 fn hash_named(name: &str) -> Result<Hash, Failure> {

@@ -73,6 +73,34 @@ static void trees(void)
     EXPECT(mksum_merklize("blake3", leaves, 64, leaves + 64, 64) == MKSUM_OK);
 }
 
+static void devices(void)
+{
+    uint8_t leaves[256], nodes[256], expected[256];
+    mksum_device *device = NULL, *none = (mksum_device *)leaves;
+    pattern(leaves, sizeof leaves);
+
+    EXPECT(mksum_device_open(NULL, 0, &device) == MKSUM_OK && device);
+    mksum_device_close(device);
+    EXPECT(mksum_device_open("cpu", 2, &device) == MKSUM_OK && device);
+    static const char *const hashes[] = {"blake3", "sha256", "blake3"};
+    for (size_t i = 0; i < sizeof hashes / sizeof *hashes; i++) {
+        memset(nodes, 0xa5, sizeof nodes);
+        EXPECT(mksum_merklize(hashes[i], leaves, 256, expected, 256) == MKSUM_OK);
+        EXPECT(mksum_device_merklize(device, hashes[i], leaves, 256, nodes, 256) == MKSUM_OK);
+        EXPECT(!memcmp(nodes, expected, sizeof nodes));
+    }
+    EXPECT(mksum_device_merklize(device, "md5", leaves, 64, nodes, 64) == MKSUM_BAD_HASH);
+    EXPECT(mksum_device_merklize(device, "blake3", leaves, 65, nodes, 65) == MKSUM_BAD_LENGTH);
+    EXPECT(mksum_device_merklize(device, "blake3", NULL, 64, nodes, 64) == MKSUM_BAD_ARGUMENT);
+    EXPECT(mksum_device_merklize(device, "blake3", leaves, 64, leaves, 64) == MKSUM_BAD_ARGUMENT);
+    EXPECT(mksum_device_merklize(NULL, "blake3", leaves, 64, nodes, 64) == MKSUM_BAD_ARGUMENT);
+    mksum_device_close(device);
+
+    EXPECT(mksum_device_open("no such device", 0, &none) == MKSUM_NO_DEVICE && !none);
+    EXPECT(mksum_device_open("cpu", 0, NULL) == MKSUM_BAD_ARGUMENT);
+    mksum_device_close(NULL);
+}
+
 static void every_hash(void)
 {
     static const struct { const char *name; size_t size; } hashes[] = {
@@ -206,6 +234,7 @@ int main(int argc, char **argv)
     EXPECT(!strcmp(mksum_error(), ""));
     EXPECT(!strcmp(mksum_version(), VERSION));
     trees();
+    devices();
     every_hash();
     roots(argv[0]);
     files(argv[0]);
