@@ -158,6 +158,7 @@ for thing in "$@"; do
             packages cluster 'pyspark[connect]==4.3.0' pandas==2.3.3 distributed==2026.8.0 ray==2.60.0 pyarrow==26.0.1 boto3==1.44.5
             ;;
         pkg-config) apt pkg-config pkg-config ;;
+        cmake) apt cmake cmake ;;
         valgrind) apt valgrind valgrind ;;
         node) apt node nodejs && apt npm npm ;;
         chromium) apt chromium chromium ;;

@@ -128,9 +128,9 @@ cuda() {
     MKSUM_TEST_SHAPE=64,128,4,1,1 MKSUM_EMULATED_ARCHITECTURE=121 "${run[@]}" --test nodes vectors
 }
 
-# libmksum as C and C++ programs use it: installed, found by pkg-config, static and shared, under sanitizers and Valgrind.
+# libmksum as C and C++ programs use it: installed, found by pkg-config and CMake, static and shared, under sanitizers and Valgrind.
 c() {
-    scripts/need.sh python pkg-config valgrind
+    scripts/need.sh python pkg-config cmake valgrind
     cargo clippy --package mksum-c --no-default-features --quiet -- -D warnings
     make --no-print-directory -C bindings/c test
 }

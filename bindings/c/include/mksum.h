@@ -14,6 +14,12 @@
 extern "C" {
 #endif
 
+/* The version of this header; mksum_version() is that of the library. */
+#define MKSUM_VERSION "0.1.0"
+#define MKSUM_VERSION_MAJOR 0
+#define MKSUM_VERSION_MINOR 1
+#define MKSUM_VERSION_PATCH 0
+
 /* The result of a call. For any status other than MKSUM_OK, mksum_error() returns the reason. */
 typedef enum mksum_status {
     MKSUM_OK = 0,

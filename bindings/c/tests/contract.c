@@ -129,7 +129,8 @@ static void every_hash(void)
     EXPECT(mksum_digest_size(NULL) == 0);
 }
 
-static void roots(const char *file)
+/* `file`: of any length but 0; `odd`: of one that is no multiple of 4 KiB. */
+static void roots(const char *file, const char *odd)
 {
     char text[MKSUM_TEXT_MAX], other[MKSUM_TEXT_MAX];
     const uint8_t zero = 0;
@@ -164,7 +165,7 @@ static void roots(const char *file)
     EXPECT(mksum_root_of_file("rfc6962", "none/such", text, sizeof text) == MKSUM_READ_FAILED);
     EXPECT(strstr(mksum_error(), "none/such: "));
     EXPECT(mksum_root_of_file("rfc6962", ".", text, sizeof text) == MKSUM_READ_FAILED);
-    EXPECT(mksum_root_of_file("dmverity", file, text, sizeof text) == MKSUM_NO_ROOT);
+    EXPECT(mksum_root_of_file("dmverity", odd, text, sizeof text) == MKSUM_NO_ROOT);
     EXPECT(mksum_root_of_file("rfc6962", NULL, text, sizeof text) == MKSUM_BAD_ARGUMENT);
     EXPECT(mksum_root_of_file("rfc6962", file, text, 3) == MKSUM_NO_ROOM);
 }
@@ -232,11 +233,15 @@ int main(int argc, char **argv)
 {
     EXPECT(argc == 2);
     EXPECT(!strcmp(mksum_error(), ""));
-    EXPECT(!strcmp(mksum_version(), VERSION));
+    char numbers[32];
+    snprintf(numbers, sizeof numbers, "%d.%d.%d", MKSUM_VERSION_MAJOR, MKSUM_VERSION_MINOR, MKSUM_VERSION_PATCH);
+    EXPECT(!strcmp(mksum_version(), VERSION) && !strcmp(MKSUM_VERSION, VERSION) && !strcmp(numbers, VERSION));
     trees();
     devices();
     every_hash();
-    roots(argv[0]);
+    char odd[4096];
+    snprintf(odd, sizeof odd, "%s/index.html", argv[1]);
+    roots(argv[0], odd);
     files(argv[0]);
     directories(argv[1], argv[0]);
     if (failures)

@@ -69,6 +69,16 @@ if "$folder/merklize" < "$folder/short" > "$folder/nodes" 2> "$folder/message"; 
 grep -q '^merklize: 100 bytes of leaves: ' "$folder/message"
 [ "$("$folder/root" blake3 "$folder/leaves" | sed 's/.* = //')" = "$("$folder/root-static" blake3 "$folder/leaves" | sed 's/.* = //')" ]
 
+# As CMake finds it, where Debian has libraries.
+libdir=$folder/other/lib/$(cc -print-multiarch)
+make --no-print-directory install PREFIX="$folder/other" LIBDIR="$libdir" >/dev/null
+cmake -S tests/cmake -B "$folder/cmake" -DCMAKE_PREFIX_PATH="$folder/other" >/dev/null
+cmake --build "$folder/cmake" >/dev/null
+for name in root-mksum root-static; do
+    cmp <("$folder/cmake/$name" blake3 "$folder/leaves") <("$folder/root" blake3 "$folder/leaves") || fail "CMake: $name"
+done
+[ "$(PKG_CONFIG_PATH=$libdir/pkgconfig pkg-config --libs-only-L mksum)" = "-L$libdir " ] || fail "pkg-config: another libdir"
+
 # A catalogue: what changed and what is damaged is printed.
 rm -rf "$folder/work" && mkdir "$folder/work" && seq 3000000 > "$folder/work/big" && echo 1 > "$folder/work/small"
 "$folder/catalogue-asan" "$folder/work" > "$folder/printed" || fail "catalogue"
