@@ -12,8 +12,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// The number of threads that compute tiles, each with a slot: a tree of few tiles needs fewer. With three, one tile goes to the device and one comes from it
-/// while the kernels run over another. The host's copies to and from pinned memory may be slower than the bus: more threads share them.
+/// The number of threads that compute tiles, each with a slot: a tree of few tiles needs fewer. With three, one tile goes to the device
+/// and one comes from it while the kernels run over another. The host's copies to and from pinned memory may be slower than the bus: more
+/// threads share them.
 const SLOTS: RangeInclusive<usize> = 3..=8;
 
 /// The longest tile, in bytes of leaves: its transfers take far longer than its launches, and a file's 64 MiB have several.
