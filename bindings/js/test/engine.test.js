@@ -5,8 +5,10 @@ import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Duplex, Readable, Writable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import { test } from "node:test";
-import { hashFiles, Pool, root } from "mksum";
+import { create, digest, hashFiles, Pool, root, through, toHex } from "mksum";
 
 /** Runs a program that can use the package and its engine. Returns its output. */
 function run(program, flags = []) {
@@ -199,5 +201,16 @@ test("paths of files are hashed in order, and those that cannot be read are told
         pool.end();
     } finally {
         rmSync(folder, { recursive: true });
+    }
+});
+
+test("through is a part of Node's pipelines", async () => {
+    const data = new Uint8Array(300_001).map((_, at) => at % 251);
+    for (const made of [through, (hasher) => Duplex.fromWeb(through(hasher))]) {
+        const [hasher, passed] = [create("sha256"), []];
+        const sink = new Writable({ write: (chunk, _, done) => done(null, passed.push(chunk)) });
+        await pipeline(Readable.from([data.subarray(0, 7), data.subarray(7)]), made(hasher), sink);
+        assert.deepEqual(new Uint8Array(Buffer.concat(passed)), data);
+        assert.equal(toHex(hasher.digest()), toHex(digest("sha256", data)));
     }
 });

@@ -1,5 +1,5 @@
 // A short test of every feature that needs only the package, for engines without Node's test runner.
-import { create, digestOf, hmac, pbkdf2, Pool, Proof, root, rootOf, sha256, toHex } from "mksum";
+import { create, digestFast, digestOf, hmac, pbkdf2, Pool, Proof, root, rootOf, sha256, through, toHex } from "mksum";
 
 function equal(found, expected) {
     if (found !== expected) throw new Error(`expected ${expected}, found ${found}`);
@@ -25,6 +25,10 @@ const expected = root("rfc6962", data);
 equal((await rootOf("rfc6962", file)).text, expected.text);
 equal((await rootOf("rfc6962", file.stream())).text, expected.text);
 equal(toHex(await digestOf("sha256", file)), toHex(sha256(data)));
+equal(toHex(await digestFast("sha256", data)), toHex(sha256(data)));
+const hasher = create("sha256");
+equal((await new Response(file.stream().pipeThrough(through(hasher))).arrayBuffer()).byteLength, data.length);
+equal(toHex(hasher.digest()), toHex(sha256(data)));
 Proof.parse(Proof.ofRange("rfc6962", data, 5, 100).toBytes()).verifyRange(expected, data.subarray(5, 100));
 const pool = await Pool.start(2);
 equal((await pool.rootOf("rfc6962", file)).text, expected.text);

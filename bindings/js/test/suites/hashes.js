@@ -1,6 +1,6 @@
 // Every hash, compared with another implementation, with NIST's vectors, and with itself in other slices.
 import fc from "fast-check";
-import { create, createHmac, digest, digestOf, HASHES, hmac, toHex } from "mksum";
+import { create, createHmac, digest, digestFast, digestOf, Frontier, HASHES, hmac, root, through, toHex } from "mksum";
 import * as mksum from "mksum";
 import { bytes, HEX } from "./bytes.js";
 
@@ -93,6 +93,60 @@ export default function ({ test, assert, reference, lines }) {
             assert.equal(toHex(digest("blake3", bytes(Number(len)))), root, line);
             assert.equal(toHex(await digestOf("blake3", new Blob([bytes(Number(len))]))), root, line);
         }
+    });
+
+    test("digestFast gives the same digests, from wherever they are", async () => {
+        for (const name of HASHES) {
+            for (const len of [0, 1, 32767, 32768, 262143, 262144, 1000003]) {
+                const data = bytes(len);
+                assert.equal(toHex(await digestFast(name, data)), toHex(digest(name, data)), `${name}, ${len} bytes`);
+            }
+        }
+        const data = bytes(300000);
+        const expected = toHex(digest("sha256", data.subarray(4)));
+        const shared = new Uint8Array(new SharedArrayBuffer(data.length));
+        shared.set(data);
+        for (const view of [data.subarray(4), new DataView(data.buffer, data.byteOffset + 4, data.length - 4), shared.subarray(4), data.slice(4).buffer]) {
+            assert.equal(toHex(await digestFast("sha256", view)), expected);
+        }
+        class Liar extends Uint8Array {
+            get length() {
+                return 1;
+            }
+        }
+        assert.equal(toHex(await digestFast("sha256", new Liar(data.slice(4).buffer))), expected);
+        for (const [name, wrong] of [["sha256", "text"], ["sha257", data], ["sha256", null]]) {
+            const { code } = await digestFast(name, wrong).catch((error) => error);
+            assert.equal(code, "argument");
+        }
+        // Where the host refuses, the package hashes by itself.
+        const { subtle } = crypto;
+        Object.defineProperty(crypto, "subtle", { value: undefined, configurable: true });
+        try {
+            assert.equal(toHex(await digestFast("sha256", data.subarray(4))), expected);
+        } finally {
+            delete crypto.subtle;
+            if (crypto.subtle !== subtle) Object.defineProperty(crypto, "subtle", { value: subtle, configurable: true });
+        }
+    });
+
+    test("through hashes the bytes of a stream on their way", async () => {
+        const data = bytes(300001);
+        const [hasher, frontier] = [create("sha256"), new Frontier("rfc6962")];
+        const stream = new Blob([data]).stream().pipeThrough(through(hasher)).pipeThrough(through(frontier));
+        const passed = new Uint8Array(await new Response(stream).arrayBuffer());
+        assert.equal(toHex(passed), toHex(data));
+        assert.equal(toHex(hasher.digest()), toHex(digest("sha256", data)));
+        assert.equal(frontier.root().text, root("rfc6962", data).text);
+        frontier.free();
+        // What is not bytes, and a hasher that has ended.
+        const open = create("sha256");
+        for (const [into, chunk, code] of [[open, "text", "argument"], [hasher, data, "finished"]]) {
+            const source = new ReadableStream({ start: (controller) => controller.enqueue(chunk) });
+            const error = await source.pipeThrough(through(into)).getReader().read().catch((reason) => reason);
+            assert.equal(error.code, code);
+        }
+        open.free();
     });
 
     test("keccak256: the empty message, as in Ethereum", () => {
