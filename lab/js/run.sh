@@ -8,4 +8,8 @@ cd "$here/engines"
 # The engines have 400 MB: install them only if their versions changed.
 [ node_modules/.package-lock.json -nt package-lock.json ] || npm ci --silent
 node "$here/run.mjs" "$@"
-"$here/../python.sh" "$here/figures.py"
+# Figures of a quick run are drawn below target/, so that they replace no committed ones.
+case " $* " in
+    *" --quick "*) "$here/../python.sh" "$here/figures.py" --quick ;;
+    *) "$here/../python.sh" "$here/figures.py" ;;
+esac
