@@ -7,8 +7,7 @@ import os from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "./build.mjs";
-import { ENGINES } from "./engines.mjs";
-import { parsed } from "./options.mjs";
+import { chosen as choose, parsed } from "./options.mjs";
 import { FILES, ITERATIONS, KEYS, SIZES, STREAMS, TREES } from "./points.mjs";
 import { write } from "./results.mjs";
 
@@ -17,7 +16,7 @@ const options = parsed(process.argv.slice(2));
 const every = (items, step, always = []) =>
     items.filter((item, index) => index % step === 0 || index === items.length - 1 || always.includes(item));
 const seed = options.seed ? Number(options.seed) : Math.floor(Math.random() * 2 ** 32);
-const chosen = ENGINES.filter(({ name }) => !options.engine || options.engine.includes(name));
+const chosen = choose(options);
 const minutes = Number(options.minutes ?? (options.quick ? 5 : 24));
 const suites = options.suite ?? ["hashes", "pbkdf2", "keys", "trees", "pool", "streams", "memory"];
 // Shares of an engine's time. The rest is for starting it and for measuring memory.

@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import path from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { parsed } from "../options.mjs";
+import { chosen, parsed } from "../options.mjs";
 
 const here = fileURLToPath(new URL("..", import.meta.url));
 const root = path.join(here, "../..");
@@ -27,4 +27,15 @@ test("a full run writes the committed results", () => {
     const [results, page] = tables("[str(place) for place in tables.places()]");
     assert.equal(parsed([]).folder, results);
     assert.deepEqual([results, page], [path.join(root, "lab/results"), path.join(here, "README.md")]);
+});
+
+test("a run installs only what its engines need", () => {
+    const needs = (...args) => chosen(parsed(args)).map(({ needs }) => needs);
+    assert.deepEqual(needs("--engine", "node"), ["node"]);
+    assert.deepEqual(needs("--engine", "bun", "--engine", "firefox"), ["firefox", "npm:lab/js/engines/bun"]);
+    assert.equal(needs().length, 6);
+    assert.ok(needs().every(Boolean));
+    const printed = execFileSync(process.execPath, [path.join(here, "needs.mjs"), "--quick", "--engine", "deno"]);
+    assert.equal(String(printed), "npm:lab/js/engines/deno\n");
+    assert.throws(() => parsed(["--engine", "netscape"]), /unknown engine netscape: choose from node, chromium/);
 });
