@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url";
 const here = path.dirname(fileURLToPath(import.meta.url));
 const QUIET_SECONDS = 180; // An engine without a report for this long hangs.
 
-const installed = (name) => path.join(here, "engines/node_modules/.bin", name);
+const installed = (name) => path.join(here, "engines", name, "node_modules/.bin", name);
 const printed = (command, ...args) => {
     const done = spawnSync(command, args, { encoding: "utf8" });
     return done.status === 0 ? done.stdout.trim() : undefined;
@@ -171,6 +171,16 @@ const chromium = (profile) => [
     `--user-data-dir=${profile}`,
 ];
 
+// What scripts/need.sh installs for each engine. Each npm engine has a folder of its own, because together they have 400 MB.
+const NEEDS = {
+    node: "node",
+    chromium: "chromium",
+    firefox: "firefox",
+    "node-current": "npm:lab/js/engines/node",
+    bun: "npm:lab/js/engines/bun",
+    deno: "npm:lab/js/engines/deno",
+};
+
 /** All engines in the order of measurement. The first two are measured at more points. `version` is undefined if missing. */
 export const ENGINES = [
     command("node", process.execPath, ["--expose-gc", "--no-deprecation"]),
@@ -193,5 +203,6 @@ export const ENGINES = [
 ].map((engine, index) => ({
     ...engine,
     first: index < 2,
+    needs: NEEDS[engine.name],
     here: () => !path.isAbsolute(engine.program) || existsSync(engine.program),
 }));

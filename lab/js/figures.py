@@ -3,6 +3,9 @@
 
 Figures are drawn for one machine, the one with the newest results, and go to lab/js/figures. The page to explore has all
 machines and goes to target/lab/js.html.
+
+figures.py           draws the committed figures and writes the tables of the README
+figures.py --quick   does the same for the results of a quick run, and writes only below target/lab/quick
 """
 
 import pathlib
@@ -11,11 +14,9 @@ import sys
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import altair
 import plot
-import results
 import tables
 from tables import HASHES, MIB, NATIVE
 
-HERE = pathlib.Path(__file__).resolve().parent
 # The most popular libraries, and the fastest.
 KNOWN = [
     "mksum",
@@ -29,7 +30,6 @@ KNOWN = [
     "node-forge",
     "WebCrypto",
 ]
-FIGURES = HERE / "figures"
 
 
 # ---- Pictures --------------------------------------------------------------------------------------------------------
@@ -285,15 +285,18 @@ def page(found, path):
 
 
 def main():
-    found = tables.machines()
+    if sys.argv[1:] not in ([], ["--quick"]):
+        sys.exit(__doc__)
+    place = tables.places(quick=bool(sys.argv[1:]))
+    found = tables.machines(place.results)
     if not found:
-        sys.exit("figures.py: lab/results has no results of this study: measure first with `make lab-js`")
+        sys.exit(f"figures.py: {place.results} has no results of this study: measure first with `make lab-js`")
     newest = {engine.name: engine for engine in next(iter(found.values()))}
-    FIGURES.mkdir(exist_ok=True)
+    place.figures.mkdir(parents=True, exist_ok=True)
     for name, chart in pictures(newest):
-        plot.save(chart, FIGURES / name)
-    page(found, HERE.parents[1] / "target/lab/js.html")
-    results.fill(HERE / "README.md", tables.parts(), write=True)
+        plot.save(chart, place.figures / name)
+    page(found, place.explore)
+    tables.write(place)
 
 
 if __name__ == "__main__":

@@ -1,32 +1,22 @@
 // Runs the whole study: `node run.mjs [--quick] [--minutes N] [--engine NAME]… [--suite NAME]… [--seed N] [--folder PATH]`.
 // `make lab-js` also installs the dependencies before and draws the graphs afterwards. Writes one file of results for each
-// engine, in the format of lab/README.md.
+// engine, in the format of lab/README.md: in lab/results, or in target/lab/quick/results for a quick run.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { parseArgs } from "node:util";
 import { fileURLToPath } from "node:url";
 import { build } from "./build.mjs";
-import { ENGINES } from "./engines.mjs";
+import { chosen as choose, parsed } from "./options.mjs";
 import { FILES, ITERATIONS, KEYS, SIZES, STREAMS, TREES } from "./points.mjs";
 import { write } from "./results.mjs";
 
 const here = path.dirname(fileURLToPath(import.meta.url));
-const { values: options } = parseArgs({
-    options: {
-        quick: { type: "boolean", default: false },
-        minutes: { type: "string" },
-        engine: { type: "string", multiple: true },
-        suite: { type: "string", multiple: true },
-        seed: { type: "string" },
-        folder: { type: "string", default: path.join(here, "../results") },
-    },
-});
+const options = parsed(process.argv.slice(2));
 const every = (items, step, always = []) =>
     items.filter((item, index) => index % step === 0 || index === items.length - 1 || always.includes(item));
 const seed = options.seed ? Number(options.seed) : Math.floor(Math.random() * 2 ** 32);
-const chosen = ENGINES.filter(({ name }) => !options.engine || options.engine.includes(name));
+const chosen = choose(options);
 const minutes = Number(options.minutes ?? (options.quick ? 5 : 24));
 const suites = options.suite ?? ["hashes", "pbkdf2", "keys", "trees", "pool", "streams", "memory"];
 // Shares of an engine's time. The rest is for starting it and for measuring memory.

@@ -5,8 +5,11 @@ tables.py            writes the tables
 tables.py --check    changes nothing; fails if a table differs from the results
 """
 
+
+import collections
 import math
 import pathlib
+import shutil
 import sys
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
@@ -24,6 +27,20 @@ ENGINES = {
 }
 NATIVE = ("node:crypto", "WebCrypto")
 MIB = 1 << 20
+
+Places = collections.namedtuple("Places", "results page figures explore")
+
+
+def places(quick=False):
+    """Returns the folder of results, the page with tables, the folder of figures, and the page to explore.
+
+    A quick run has its own below target/, laid out like lab/, so that the page's links hold and nothing committed is replaced.
+    """
+    target = HERE.parents[1] / "target/lab"
+    if not quick:
+        return Places(results.RESULTS, HERE / "README.md", HERE / "figures", target / "js.html")
+    folder = target / "quick"
+    return Places(folder / "results", folder / "js/README.md", folder / "js/figures", folder / "js.html")
 
 
 class Engine:
@@ -64,10 +81,11 @@ class Engine:
         }
 
 
-def machines():
+def machines(folder):
     """Returns the engines of each machine by the machine's title, the machine with the newest results first."""
     found = {}
-    for head in results.of("js"):
+    heads = [results.read(file) for file in sorted(folder.glob("js-*.json"))]
+    for head in sorted(heads, key=lambda head: head["date"], reverse=True):
         found.setdefault(results.title(head["machine"]), []).append(Engine(head))
     order = list(ENGINES)
     return {title: sorted(engines, key=lambda engine: order.index(engine.name)) for title, engines in found.items()}
@@ -198,9 +216,16 @@ def facts(title, engines):
     )
 
 
-def parts():
+def write(place):
+    """Writes the tables into the page. The page of a quick run starts as a copy of the committed one."""
+    if place.page != HERE / "README.md":
+        place.page.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(HERE / "README.md", place.page)
+    results.fill(place.page, parts(machines(place.results)), write=True)
+
+
+def parts(found):
     """Returns the generated parts of the page. Each table is of one machine, which it names."""
-    found = machines()
 
     def each(make):
         return "\n\n".join(f"**{title}**\n\n{make(engines)}" for title, engines in found.items())
@@ -223,8 +248,11 @@ def parts():
 def main():
     if sys.argv[1:] not in ([], ["--check"]):
         sys.exit(__doc__)
-    differing = results.fill(HERE / "README.md", parts(), write=not sys.argv[1:])
-    if sys.argv[1:] and differing:
+    place = places()
+    if not sys.argv[1:]:
+        return write(place)
+    differing = results.fill(place.page, parts(machines(place.results)), write=False)
+    if differing:
         sys.exit(f"lab/js/README.md: the tables {', '.join(differing)} differ from the results: run lab/js/tables.py")
 
 

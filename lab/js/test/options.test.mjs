@@ -1,0 +1,41 @@
+// Tests how a run is set up: where it writes, and what it installs. Measures nothing.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import path from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { chosen, parsed } from "../options.mjs";
+
+const here = fileURLToPath(new URL("..", import.meta.url));
+const root = path.join(here, "../..");
+
+/** Returns what a Python expression over tables.py is, which must be encodable as JSON. */
+function tables(expression) {
+    const program = `import json, sys; sys.path.insert(0, sys.argv[1]); import tables; print(json.dumps(${expression}))`;
+    return JSON.parse(execFileSync("python3", ["-B", "-c", program, here], { encoding: "utf8" }));
+}
+
+test("a quick run writes results, figures, tables and the page to explore only below target/", () => {
+    const target = path.join(root, "target") + path.sep;
+    const places = tables("[str(place) for place in tables.places(quick=True)]");
+    for (const place of [...places, parsed(["--quick"]).folder]) assert.ok(place.startsWith(target), place);
+    assert.equal(parsed(["--quick"]).folder, places[0], "tables are drawn from the results of the same run");
+    assert.equal(parsed(["--quick", "--folder", "elsewhere"]).folder, "elsewhere");
+});
+
+test("a full run writes the committed results", () => {
+    const [results, page] = tables("[str(place) for place in tables.places()]");
+    assert.equal(parsed([]).folder, results);
+    assert.deepEqual([results, page], [path.join(root, "lab/results"), path.join(here, "README.md")]);
+});
+
+test("a run installs only what its engines need", () => {
+    const needs = (...args) => chosen(parsed(args)).map(({ needs }) => needs);
+    assert.deepEqual(needs("--engine", "node"), ["node"]);
+    assert.deepEqual(needs("--engine", "bun", "--engine", "firefox"), ["firefox", "npm:lab/js/engines/bun"]);
+    assert.equal(needs().length, 6);
+    assert.ok(needs().every(Boolean));
+    const printed = execFileSync(process.execPath, [path.join(here, "needs.mjs"), "--quick", "--engine", "deno"]);
+    assert.equal(String(printed), "npm:lab/js/engines/deno\n");
+    assert.throws(() => parsed(["--engine", "netscape"]), /unknown engine netscape: choose from node, chromium/);
+});
