@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# run.sh [ARGUMENT…]: installs the chosen engines (all by default) and the libraries, runs the study, and draws its figures and tables. Passes arguments to run.mjs.
+# run.sh [ARGUMENT…]: installs the chosen engines (all by default) and the libraries, runs the study, and draws its figures and tables.
+# Passes arguments to run.mjs.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 "$here/../../scripts/need.sh" node

@@ -15,6 +15,9 @@ function tables(expression) {
     return JSON.parse(execFileSync("python3", ["-B", "-c", program, here], { encoding: "utf8" }));
 }
 
+/** Returns what the engines that arguments choose need. */
+const needs = (...args) => chosen(parsed(args)).map((engine) => engine.needs);
+
 test("a quick run writes results, figures, tables and the page to explore only below target/", () => {
     const target = path.join(root, "target") + path.sep;
     const places = tables("[str(place) for place in tables.places(quick=True)]");
@@ -30,7 +33,6 @@ test("a full run writes the committed results", () => {
 });
 
 test("a run installs only what its engines need", () => {
-    const needs = (...args) => chosen(parsed(args)).map(({ needs }) => needs);
     assert.deepEqual(needs("--engine", "node"), ["node"]);
     assert.deepEqual(needs("--engine", "bun", "--engine", "firefox"), ["firefox", "npm:lab/js/engines/bun"]);
     assert.equal(needs().length, 6);
