@@ -71,8 +71,9 @@ def run(*arguments, **more):
             break
     done.stdout, done.stderr = done.stdout.decode(errors="surrogateescape"), done.stderr.decode(errors="surrogateescape")
     if not NATIVE:
-        # Wine's own words, not the tool's: a thread that is still talking to the server while its program ends.
-        done.stderr = re.sub(r"(?m)^wine client error:.*\n", "", done.stderr)
+        # Wine's own words, not the tool's: a thread that is still talking to the server while its program ends. It may be ended
+        # itself between the first word and the last, so the line need not have an end.
+        done.stderr = re.sub(r"wine client error:.*(\n|$)", "", done.stderr)
     return done
 
 
