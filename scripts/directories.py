@@ -311,6 +311,7 @@ class Directories(unittest.TestCase):
             ("UPDATE entry SET type = 'x' WHERE type = 'f'", "not a type"),
             ("UPDATE entry SET path = CAST('../x' AS BLOB) WHERE path = CAST('d1' AS BLOB)", "not a path"),
             ("UPDATE entry SET roots = 2 WHERE type = 'f'", "expected 2"),
+            ("UPDATE entry SET roots = 0 WHERE type = 'f'", "expected 0"),
             ("UPDATE format SET name = 'md6'", "not the canonical name"),
             ("CREATE VIEW x AS SELECT 1", "its tables are not"),
             ("PRAGMA user_version = 1", "version 1"),
