@@ -324,6 +324,41 @@ class Versitygw(Place):
             ledger.write_text("".join(done + done))
             self.assertEqual(self.good(self.tool("join", "--plan", plan, ledger)), joined)
 
+    def test_outboards_are_joined_into_the_store(self):
+        boto(
+            self.there,
+            "s3.create_bucket(Bucket='joined')\n"
+            "for key in ('a/one', 'a/two', 'empty'):\n"
+            "    s3.put_object(Bucket='joined', Key=key, Body=os.urandom(3_000_000 if key != 'empty' else 0))\n"
+            "s3.put_object(Bucket='joined', Key='taken', Body=b'x')\n"
+            "s3.put_object(Bucket='joined', Key='taken.mkt', Body=b'not an outboard')\n",
+        )
+        plan, ledger = self.folder / "plan", self.folder / "ledger"
+        objects = ["s3://joined/a/one", "s3://joined/a/two", "s3://joined/empty"]
+        plan.write_text(self.good(self.tool("plan", "-f", "blake3", "--range", "1MiB", "--outboards", *objects)))
+        ledger.write_text(self.good(self.tool("map", plan)))
+        lines = self.good(self.tool("join", "--plan", plan, "--outboards", "--json", ledger)).splitlines()
+        self.assertEqual([json.loads(line)["outboard"] for line in lines], [name + ".mkt" for name in objects])
+        for name in objects:
+            self.assertIn("OK", self.good(self.tool("verify", name, "--outboard", name + ".mkt")))
+            # The digests are those of an outboard that is written in one go.
+            own, there = self.folder / "own.mkt", self.folder / "there.mkt"
+            self.good(self.tool("keep", "-f", "blake3", name, "-o", own))
+            boto(self.there, f"s3.download_file('joined', {name[len('s3://joined/') :] + '.mkt'!r}, {str(there)!r})\n")
+            self.assertEqual(own.read_bytes()[1024:], there.read_bytes()[1024:])
+            own.unlink()
+        # Below another prefix, and below a directory; nothing that is not an outboard is replaced.
+        for place in ("s3://joined/outboards", "s3://joined/outboards/"):
+            self.good(self.tool("join", "--plan", plan, f"--outboards={place}", ledger))
+        self.assertIn("OK", self.good(self.tool("verify", objects[0], "--outboard", "s3://joined/outboards/joined/a/one.mkt")))
+        self.good(self.tool("join", "--plan", plan, f"--outboards={self.folder / 'below'}", ledger))
+        self.assertIn("OK", self.good(self.tool("verify", objects[0], "--outboard", self.folder / "below/joined/a/one.mkt")))
+        plan.write_text(self.good(self.tool("plan", "-f", "blake3", "--outboards", "s3://joined/taken")))
+        ledger.write_text(self.good(self.tool("map", plan)))
+        refused = self.tool("join", "--plan", plan, "--outboards", ledger)
+        self.assertEqual((refused.returncode, refused.stdout), (1, ""))
+        self.assertIn("s3://joined/taken.mkt: not an outboard", refused.stderr)
+
     def test_a_part_is_fetched_alone(self):
         plan = self.good(self.tool("plan", "-f", "blake3", "--range", "4MiB", "s3://bucket/big")).splitlines()
         row = self.folder / "row"

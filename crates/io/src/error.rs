@@ -128,6 +128,8 @@ pub enum Refusal {
     NotOurs,
     /// The outboard that would be replaced is damaged itself, so it cannot show whether the file is: the reason, as words.
     Unverifiable(String),
+    /// The outboard that would be replaced is one of other bytes: its root.
+    OtherRoot(String),
     /// The disk cannot read the header of the outboard, which no other bytes replace: its error, as words.
     Header(String),
     /// No other program's tree can be resumed or replaced at this place: it is not one of this file.
@@ -252,7 +254,7 @@ impl fmt::Display for Refusal {
             Refusal::NotRegular => f.write_str("not a regular file: only regular files are replaced"),
             Refusal::Input => f.write_str("this is the input: choose another file for the output"),
             Refusal::NotOutboard => {
-                f.write_str("not an outboard: only outboards are replaced; choose another place (-o)")
+                f.write_str("not an outboard: only outboards are replaced; choose another place for it")
             }
             Refusal::NotOurs => f.write_str("not a file of mksum: it is not replaced; move it away"),
             Refusal::Attribute(why) => {
@@ -267,6 +269,11 @@ impl fmt::Display for Refusal {
             Refusal::Unverifiable(why) => write!(
                 f,
                 "{why}. It cannot show whether the file is damaged, so it is not replaced without --accept-changes"
+            ),
+            Refusal::OtherRoot(root) => write!(
+                f,
+                "the outboard there has another root, {root}, so it may be the evidence of damage: it is not replaced without \
+                 --accept-changes"
             ),
             Refusal::Header(why) => write!(
                 f,

@@ -14,7 +14,7 @@ use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
 
 /// The bytes of a request where the reading goes on in order; the first ones are shorter, since it may not go on.
-pub const RANGE: u64 = 8 << 20;
+pub const RANGE: u64 = 16 << 20;
 const SHORT: u64 = 1 << 20;
 
 /// The bytes that all objects may hold ahead of their readers, together.

@@ -64,6 +64,10 @@ impl Frontier {
     /// The most bytes that are held back before they are hashed.
     pub const BUFFER: u64 = 1 << 18;
 
+    /// The most bytes that are held back of a leaf that is longer than the buffer: the chunks of BLAKE3 in them fill the lanes, and other
+    /// hashes take one message's blocks one after another anyway.
+    const SLICE: u64 = 1 << 14;
+
     /// The format.
     pub fn spec(&self) -> &Spec {
         &self.spec
@@ -99,7 +103,8 @@ impl Frontier {
 
     /// The bytes of a full buffer: to the end of a unit, or a slice of a longer leaf.
     fn full(&self) -> usize {
-        self.left.min(Self::BUFFER) as usize
+        let most = if self.unit.len > Self::BUFFER { Self::SLICE } else { Self::BUFFER };
+        self.left.min(most) as usize
     }
 
     /// Hashes the next bytes where they lie, and returns those that are left.

@@ -17,6 +17,12 @@ pub struct Plan {
     /// Number the rows with N tasks of about the same cost, for 'mksum map --task'
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub tasks: u64,
+    /// Have the maps collect what 'mksum join --outboards' needs to write an outboard of each input
+    #[arg(long)]
+    pub outboards: bool,
+    /// Keep digests of subtrees of at most this length; by default outboards have a thousandth of the bytes
+    #[arg(long, value_name = "SIZE", requires = "outboards", value_parser = part)]
+    pub keep_leaf: Option<u64>,
     /// The files in directories.
     #[command(flatten)]
     pub directories: Directories,

@@ -90,6 +90,12 @@ pub struct Join {
     /// Print the root of each input of this plan, from the digests of its parts in ledgers (spec/plan.md)
     #[arg(long, value_name = "PLAN", value_hint = ValueHint::FilePath)]
     pub plan: Option<PathBuf>,
+    /// Write an outboard of each input too: beside it as NAME.mkt, or below DIR, a directory or the URL of a prefix
+    #[arg(long, value_name = "DIR", num_args = 0..=1, require_equals = true, requires = "plan", value_hint = ValueHint::AnyPath)]
+    pub outboards: Option<Option<PathBuf>>,
+    /// Replace outboards of another root too
+    #[arg(long, requires = "outboards")]
+    pub accept_changes: bool,
     /// Print one JSON object: format, length, root, subtrees (spec/json.md)
     #[arg(long, help_heading = "Output")]
     pub json: bool,

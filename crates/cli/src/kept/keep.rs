@@ -1,8 +1,9 @@
 //! `mksum keep`: writes and updates outboards.
 
+use super::batch::{Batch, Waiting};
 use super::ranges::RangeLine;
 use super::remote::Remote;
-use super::{Did, attributes, files, is_missing, lengths, outboard_of, report_skipped, report_unchanged};
+use super::{Did, attributes, files, is_missing, lengths, outboard_of, report_skipped, report_unchanged, unit};
 use crate::args::Keep;
 use crate::catalogue;
 use crate::exit::{Exit, usage};
@@ -11,19 +12,17 @@ use crate::print::report;
 use crate::tool::Tool;
 use crate::walk::Rules;
 use crate::{json, report as figures};
-use mksum::outboard::{ForeignLayout, KeptLayout, Outboard, OutboardError};
+use mksum::outboard::{ForeignLayout, Outboard, OutboardError};
 use mksum::{Algorithm, Root, Spec};
 use mksum_cli::name::{self, Shown};
 use mksum_cli::range::merged;
 use mksum_cli::sum::{self, End, Style};
 use mksum_io::outboard::{
-    Changes, EXTENSION, How, Keeping, Kept, Pending, Stored, Updated, commit, is_unchanged, keep_foreign, open,
-    prepare, update,
+    Changes, EXTENSION, How, Keeping, Kept, Stored, Updated, is_unchanged, keep_foreign, open, prepare, update,
 };
 use mksum_io::{Error, File, is_url};
-use std::mem;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Keeps the tree of each file.
 pub fn run(tool: &Tool, args: &Keep) -> Exit {
@@ -47,10 +46,13 @@ pub fn run(tool: &Tool, args: &Keep) -> Exit {
     if several {
         tool.console.flush_regularly();
     }
-    let mut batch = Batch { tool, args, files: Vec::new(), since: Instant::now() };
+    let placed = |printed: Printed, url: Option<&Path>, kept: &Kept| {
+        printed.root(tool, args, url, &kept.root, kept.resumed);
+    };
+    let mut batch = Batch::new(tool, &placed);
     let mut skipped = 0;
     for file in files(&rules, &args.files) {
-        match file.map(|path| one(&mut batch, choice.spec(), path)) {
+        match file.map(|path| one(tool, args, choice.spec(), path, &mut batch)) {
             Ok(Ok(Did::Done | Did::New)) => {}
             Ok(Ok(Did::Skipped)) => skipped += 1,
             Ok(Err(error)) => report_failure(tool, args, &error),
@@ -61,46 +63,6 @@ pub fn run(tool: &Tool, args: &Keep) -> Exit {
     batch.commit();
     report_skipped(tool, skipped, "size, mtime and inode");
     tool.console.exit()
-}
-
-/// Trees that are computed, but not at their places yet: many are made safe against a crash at once.
-struct Batch<'a> {
-    tool: &'a Tool,
-    args: &'a Keep,
-    files: Vec<(Pending, Printed)>,
-    /// The time of the first of them.
-    since: Instant,
-}
-
-impl Batch<'_> {
-    /// The files in a batch at most: each is open until then.
-    const MANY: usize = 128;
-    /// The time that a tree waits for others.
-    const WAIT: Duration = Duration::from_millis(500);
-
-    fn add(&mut self, pending: Pending, printed: Printed) {
-        if self.files.is_empty() {
-            self.since = Instant::now();
-        }
-        self.files.push((pending, printed));
-        if self.files.len() >= Self::MANY || self.since.elapsed() >= Self::WAIT {
-            self.commit();
-        }
-    }
-
-    /// Puts them at their places and prints their roots.
-    fn commit(&mut self) {
-        let (pending, printed): (Vec<_>, Vec<_>) = mem::take(&mut self.files).into_iter().unzip();
-        if pending.is_empty() {
-            return;
-        }
-        for (kept, printed) in commit(pending).into_iter().zip(printed) {
-            match kept.and_then(|kept| printed.put(self.tool).map(|()| kept)) {
-                Ok(kept) => printed.root(self.tool, self.args, &kept.root, kept.resumed),
-                Err(error) => report(&self.tool.console, &error.into()),
-            }
-        }
-    }
 }
 
 /// Reports why the tree of a file was not kept; of a damaged file the ranges.
@@ -116,8 +78,8 @@ fn report_failure(tool: &Tool, args: &Keep, failure: &Failure) {
     report(&tool.console, failure);
 }
 
-fn one(batch: &mut Batch<'_>, spec: &Spec, path: PathBuf) -> Result<Did, Failure> {
-    let (tool, args, begin) = (batch.tool, batch.args, Instant::now());
+fn one(tool: &Tool, args: &Keep, spec: &Spec, path: PathBuf, batch: &mut Batch<'_, Printed>) -> Result<Did, Failure> {
+    let begin = Instant::now();
     if let Algorithm::Crc(_) = spec.hash() {
         return Err(Failure::refused(&path, OutboardError::Crc(spec.clone())));
     }
@@ -140,7 +102,8 @@ fn one(batch: &mut Batch<'_>, spec: &Spec, path: PathBuf) -> Result<Did, Failure
     let copy = remote.as_ref().map(Remote::copy);
     let target = copy.as_ref().unwrap_or(&target);
     let old = if args.update || args.quick { existing(target)? } else { None };
-    let printed = Printed { path, target: target.clone(), remote, begin };
+    let printed = Printed { path, target: target.clone(), begin };
+    let url = remote.as_ref().map(Remote::url);
     let path = &printed.path;
     if let Some(old) = old {
         if args.choices.any() && old.spec() != spec {
@@ -156,29 +119,24 @@ fn one(batch: &mut Batch<'_>, spec: &Spec, path: PathBuf) -> Result<Did, Failure
             tool.console.note(&format_args!("{}: unchanged (same size, mtime and inode), not read", Shown(path)));
             // The note has said it already.
             let known = if args.json { file.len() } else { 0 };
-            printed.root(tool, args, &old.root(), known);
+            printed.root(tool, args, url, &old.root(), known);
             return Ok(Did::Done);
         }
         if args.update {
             let (how, len) = (how(args, &file, &old)?, file.len());
             let updated = update(file, &old, &how, target, changes)?;
-            printed.put(tool)?;
+            remote.as_ref().map_or(Ok(()), |remote| remote.put(tool))?;
             printed.changes(tool, args, &how, &old, &updated, len);
-            printed.root(tool, args, &updated.root, 0);
+            printed.root(tool, args, url, &updated.root, 0);
             return Ok(Did::Done);
         }
     } else if !args.range.is_empty() {
         return Err(Failure::refused(target, "there is no outboard to update: omit --range to write one"));
     }
-    let size = spec.hash().size();
-    let unit = match args.keep_leaf {
-        Some(most) => KeptLayout::unit_within(spec.shape(), most),
-        None => KeptLayout::default_unit(spec.shape(), size),
-    };
-    let mut options = Keeping::new(unit, target);
+    let mut options = Keeping::new(unit(spec, args.keep_leaf), target);
     (options.checkpoint, options.changes) = (args.checkpoint, changes);
     let pending = prepare(file, spec, &options)?;
-    batch.add(pending, printed);
+    batch.add(Waiting { pending, remote, about: printed });
     Ok(Did::Done)
 }
 
@@ -190,7 +148,7 @@ fn foreign(tool: &Tool, args: &Keep, spec: &Spec, path: PathBuf, file: File, cha
     let mut options = Keeping::new(spec.leaf(), &target);
     (options.checkpoint, options.changes) = (args.checkpoint, changes);
     let Kept { root, resumed, .. } = keep_foreign(file, spec, args.uuid.unwrap_or_default().0, &options)?;
-    Printed { path, target, remote: None, begin }.root(tool, args, &root, resumed);
+    Printed { path, target, begin }.root(tool, args, None, &root, resumed);
     Ok(Did::Done)
 }
 
@@ -231,20 +189,15 @@ struct Printed {
     path: PathBuf,
     /// The path of the outboard, or of its copy.
     target: PathBuf,
-    remote: Option<Remote>,
     begin: Instant,
 }
 
 impl Printed {
-    /// Writes an outboard to the store that it belongs in.
-    fn put(&self, tool: &Tool) -> Result<(), Error> {
-        self.remote.as_ref().map_or(Ok(()), |remote| remote.put(tool))
-    }
-
-    fn root(&self, tool: &Tool, args: &Keep, root: &Root, resumed: u64) {
+    /// Prints the root; `url` is the outboard's, if it is in a store.
+    fn root(&self, tool: &Tool, args: &Keep, url: Option<&Path>, root: &Root, resumed: u64) {
         if args.json {
             let seconds = Some(figures::micros(self.begin.elapsed().as_secs_f64()));
-            let place = self.remote.as_ref().map_or(&*self.target, Remote::url);
+            let place = url.unwrap_or(&self.target);
             let (outboard, resumed) = (Some(&*name::lossy(place)), Some(resumed));
             let record = json::Root { outboard, resumed, seconds, ..json::Root::new(root) };
             return tool.console.print_json(&self.path, record);

@@ -1,22 +1,27 @@
 //! `mksum join --plan`: the roots of all inputs of a plan, from the digests of its parts.
 
-use super::ledger::{Found, Ledger, name, open};
+use super::ledger::{Found, Ledger, Units, name, open};
+use super::outboards::{Joined, NoPart, Outboards, Part};
 use super::rows::{Before, End, InputKeys, Line, Row, row};
 use crate::args::Join as Args;
 use crate::exit::Exit;
-use crate::json;
+use crate::failure::Failure;
+use crate::kept::batch::Batch;
+use crate::print::report;
 use crate::tool::Tool;
+use mksum::outboard::KeptLayout;
 use mksum::{Digest, Frontier, Root, Spec, Subtree};
-use mksum_cli::name as names;
-use mksum_cli::sum::{self, Style};
+use mksum_io::outboard::{Changes, Kept};
 use std::collections::HashSet;
+use std::mem;
 use std::path::{Path, PathBuf};
 
 /// Prints a line for each input.
 pub fn run(tool: &Tool, args: &Args, plan: &Path) -> Exit {
     let fail = |path: &Path, reason: &dyn std::fmt::Display| tool.console.error(path, reason);
     let ledgers = if args.files.is_empty() { vec![PathBuf::from("-")] } else { args.files.clone() };
-    let Some(ledger) = Ledger::of(tool, &ledgers) else { return tool.console.exit() };
+    let units = if args.outboards.is_some() { Units::Held } else { Units::Ignored };
+    let Some(ledger) = Ledger::of(tool, &ledgers, units) else { return tool.console.exit() };
     let lines = match open(plan) {
         Ok(lines) => lines,
         Err(reason) => {
@@ -24,12 +29,21 @@ pub fn run(tool: &Tool, args: &Args, plan: &Path) -> Exit {
             return tool.console.exit();
         }
     };
-    let mut joining = Joining { tool, args, seen: HashSet::new(), current: None };
+    let printed = |joined: Joined, url: Option<&Path>, _: &Kept| joined.print(tool, args, url);
+    let outboards = args.outboards.as_ref().map(|place| Outboards {
+        tool,
+        place: place.as_deref(),
+        changes: if args.accept_changes { Changes::Accept } else { Changes::Refuse },
+        batch: Batch::new(tool, &printed),
+        taken: HashSet::new(),
+    });
+    let mut joining = Joining { tool, args, seen: HashSet::new(), refused: None, current: None, outboards };
     let (mut rows, mut end) = (0_u64, None::<End>);
     let of = |before: &mut Before, line: Line<'_>| match line {
         Line::Row(row) if row.digest.is_none() => {
             let keys = ledger.keys.row(before, &row);
-            Read::Planned(Planned { input: keys.input, size: row.size, node: row.node(), found: ledger.find(keys) })
+            let (found, units) = (ledger.find(keys), row.unit.and_then(|unit| ledger.units(keys, unit)));
+            Read::Planned(Planned { input: keys.input, size: row.size, node: row.node(), unit: row.unit, found, units })
         }
         Line::Row(_) => Read::OfLedger,
         Line::End(end) => Read::End(end),
@@ -54,6 +68,9 @@ pub fn run(tool: &Tool, args: &Args, plan: &Path) -> Exit {
         fail(plan, &why);
     }
     joining.input();
+    if let Some(mut outboards) = joining.outboards {
+        outboards.batch.commit();
+    }
     match end {
         None => fail(plan, &"the plan is not whole: it has no end"),
         Some(end) if end.rows != rows => {
@@ -78,7 +95,11 @@ struct Planned<'a> {
     /// The length of the input, in bytes.
     size: u64,
     node: Subtree,
+    /// The length of a unit, in bytes, if outboards were planned.
+    unit: Option<u64>,
     found: Found<'a>,
+    /// The digests of its units.
+    units: Option<&'a [u8]>,
 }
 
 impl Planned<'_> {
@@ -93,12 +114,16 @@ struct Joining<'a> {
     args: &'a Args,
     /// The inputs so far.
     seen: HashSet<u128>,
+    /// The last input that was refused at its first row: the others do not matter.
+    refused: Option<u128>,
     /// The input whose rows are being read.
-    current: Option<Current>,
+    current: Option<Current<'a>>,
+    /// Where outboards are written, if they are asked for.
+    outboards: Option<Outboards<'a>>,
 }
 
 /// An input, as far as its rows were read: its digests are joined as they come, so that few are held.
-struct Current {
+struct Current<'a> {
     first: Row<'static>,
     keys: InputKeys,
     spec: Spec,
@@ -113,22 +138,30 @@ struct Current {
     rest: Vec<(Subtree, Digest)>,
     /// The root, if one part is all.
     root: Option<Root>,
+    /// The nodes that its outboard keeps, if one is written.
+    layout: Option<KeptLayout>,
+    /// The digests that the outboard is made of.
+    kept: Vec<Part<'a>>,
 }
 
-impl Joining<'_> {
+impl<'a> Joining<'a> {
     /// Adds a row of the plan, with its text and the number of its line.
-    fn add(&mut self, planned: &Planned<'_>, text: &[u8], number: u64) {
+    fn add(&mut self, planned: &Planned<'a>, text: &[u8], number: u64) {
         if self.current.as_ref().is_none_or(|current| planned.input.path != current.keys.path) {
             self.input();
-            let Some(row) = row(text) else { return };
-            let spec = match row.format.parse::<Spec>() {
-                Ok(spec) => spec,
-                Err(error) => return self.refuse(&row, &error),
-            };
-            if !self.seen.insert(planned.input.path) {
-                return self.refuse(&row, &format_args!("line {number} of the plan: it is in the plan twice"));
+            if self.refused == Some(planned.input.path) {
+                return;
             }
-            self.current = Some(Current::new(row.into_owned(), planned.input, spec));
+            let Some(row) = row(text) else { return };
+            match self.begin(&row, planned.input) {
+                Ok((spec, layout)) => {
+                    self.current = Some(Current::new(row.into_owned(), planned.input, spec, layout));
+                }
+                Err(why) => {
+                    self.refused = Some(planned.input.path);
+                    return self.refuse(&row, &format_args!("line {number} of the plan: {why}"));
+                }
+            }
         }
         let Some(current) = &mut self.current else { return };
         // After the first reason why there is no root, the others do not matter.
@@ -142,24 +175,41 @@ impl Joining<'_> {
         }
     }
 
+    /// The format of an input whose first row this is, and the nodes that its outboard keeps if one is to be written.
+    fn begin(&mut self, row: &Row<'_>, keys: InputKeys) -> Result<(Spec, Option<KeptLayout>), String> {
+        let spec = row.format.parse::<Spec>().map_err(|error| error.to_string())?;
+        if !self.seen.insert(keys.path) {
+            return Err("it is in the plan twice".into());
+        }
+        if self.outboards.is_none() {
+            return Ok((spec, None));
+        }
+        match row.layout(&spec)? {
+            None => Err("there are no units for an outboard: plan it again with 'mksum plan --outboards'".into()),
+            layout => Ok((spec, layout)),
+        }
+    }
+
     fn refuse(&self, row: &Row<'_>, why: &dyn std::fmt::Display) {
         self.tool.console.error(&row.path().unwrap_or_else(|| "?".into()), why);
     }
 
-    /// Prints the root of the input whose rows were read.
+    /// Prints the root of the input whose rows were read, after its outboard is written if one is asked for.
     fn input(&mut self) {
-        let Some(current) = self.current.take().filter(|current| current.rows < u64::MAX) else { return };
-        let (first, rows) = (current.first.clone(), current.rows);
-        let path = first.path().unwrap_or_else(|| "?".into());
-        match current.root() {
-            Ok(root) if self.args.json => {
-                self.tool.console.print_json(&path, json::Root { subtrees: Some(rows), ..json::Root::new(&root) });
+        let Some(mut current) = self.current.take().filter(|current| current.rows < u64::MAX) else { return };
+        let path = current.first.path().unwrap_or_else(|| "?".into());
+        let (rows, layout, kept) = (current.rows, current.layout, mem::take(&mut current.kept));
+        let joined = current.root().map(|root| Joined { path: path.clone(), root, rows, outboard: None });
+        let done = match (joined, &mut self.outboards, layout) {
+            (Ok(joined), Some(outboards), Some(layout)) => outboards.add(joined, layout, &kept),
+            (Ok(joined), ..) => {
+                joined.print(self.tool, self.args, None);
+                Ok(())
             }
-            Ok(root) => {
-                let (tag, path) = (root.spec().tag(), names::listed(&path));
-                self.tool.console.print(&sum::line(Style::Tagged, self.tool.end, &tag, &path, &root.to_string()));
-            }
-            Err(why) => self.tool.console.error(&path, &why),
+            (Err(why), ..) => Err(Failure::Refused(path, why)),
+        };
+        if let Err(failure) = done {
+            report(&self.tool.console, &failure);
         }
     }
 }
@@ -180,16 +230,21 @@ enum Refused {
     Ledger,
     /// The ledger lacks it.
     Missing,
+    /// It has units of another length than others.
+    Unit,
+    /// Its units are missing, or do not make its digest.
+    Units(NoPart),
 }
 
-impl Current {
-    fn new(first: Row<'static>, keys: InputKeys, spec: Spec) -> Current {
+impl<'a> Current<'a> {
+    fn new(first: Row<'static>, keys: InputKeys, spec: Spec, layout: Option<KeptLayout>) -> Current<'a> {
         let frontier = spec.frontier().ok();
-        Current { first, keys, spec, end: 0, rows: 0, frontier, last: None, rest: Vec::new(), root: None }
+        let (rest, kept) = (Vec::new(), Vec::new());
+        Current { first, keys, spec, end: 0, rows: 0, frontier, last: None, rest, root: None, layout, kept }
     }
 
     /// Adds the next row, if it is the next part and the ledger has its digest.
-    fn add(&mut self, planned: &Planned<'_>) -> Result<(), Refused> {
+    fn add(&mut self, planned: &Planned<'a>) -> Result<(), Refused> {
         let (spec, node) = (&self.spec, planned.node);
         if planned.input.format != self.keys.format {
             return Err(Refused::Format);
@@ -203,12 +258,20 @@ impl Current {
         if !planned.is_whole() && !spec.has_part(planned.size, node) {
             return Err(Refused::Part);
         }
-        let digest = match planned.found {
-            Found::Digest(bytes) if bytes.len() == spec.hash().size() => Digest::new(bytes),
+        let bytes = match planned.found {
+            Found::Digest(bytes) if bytes.len() == spec.hash().size() => bytes,
             Found::Digest(bytes) => return Err(Refused::Digest(bytes.len())),
             Found::OtherVersion => return Err(Refused::Ledger),
             Found::Nothing => return Err(Refused::Missing),
         };
+        let digest = Digest::new(bytes);
+        if let Some(layout) = self.layout {
+            let row = self.first.with_part(node);
+            if planned.unit != Some(layout.unit()) {
+                return Err(Refused::Unit);
+            }
+            self.kept.extend(Part::of(&row, spec, layout, (bytes, planned.units)).map_err(Refused::Units)?);
+        }
         (self.end, self.rows) = (node.end(), self.rows + 1);
         if planned.is_whole() {
             // It was hashed as a root.
@@ -247,6 +310,15 @@ impl Current {
             Refused::Missing => {
                 let how = "'mksum missing' lists what is to be hashed";
                 return format!("the ledger lacks {range} of version {} in {spec}: {how}", row.version);
+            }
+            Refused::Unit => format!("{range} have units of another length than others"),
+            Refused::Units(NoPart::Missing) => {
+                return format!("the ledger lacks the units of {range}: 'mksum missing' lists what is to be hashed");
+            }
+            Refused::Units(NoPart::Wrong) => {
+                return format!(
+                    "the units of {range} do not make the digest of these bytes: hash them again into a new ledger"
+                );
             }
         };
         format!("line {number} of the plan: {why}")

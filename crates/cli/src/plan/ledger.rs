@@ -18,6 +18,10 @@ pub struct Ledger {
     pub keys: Keys,
     parts: HashMap<u128, Place, BuildHasherDefault<OfKey>>,
     digests: Vec<u8>,
+    /// What is held of the units of parts.
+    units: Units,
+    /// For each part with units the length of one, and where in `digests` they are.
+    kept: HashMap<u128, Kept, BuildHasherDefault<OfKey>>,
     /// Lines that could not be read: how many, and the first of them.
     wrong: u64,
     first_wrong: Option<(PathBuf, u64, String)>,
@@ -44,13 +48,35 @@ impl Hasher for OfKey {
 #[derive(Clone, Copy, Debug)]
 struct Place {
     version: u64,
-    /// The offset of the digest, in units.
+    /// The offset of the digest, in multiples of [`ALIGNED`] bytes.
     at: u32,
     size: u8,
 }
 
+/// What a ledger in memory has of the units of its parts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Units {
+    /// Nothing.
+    #[default]
+    Ignored,
+    /// That they are there.
+    Noted,
+    /// Their digests.
+    Held,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Kept {
+    /// The length of a unit, in bytes.
+    unit: u64,
+    /// The offset of the first digest, as in [`Place`].
+    at: u32,
+    /// The bytes of all.
+    len: u32,
+}
+
 /// Digests begin at multiples of this many bytes.
-const UNIT: usize = 4;
+const ALIGNED: usize = 4;
 
 /// What a ledger says of a planned part.
 pub enum Found<'a> {
@@ -69,8 +95,8 @@ pub fn open(path: &Path) -> Result<Lines<BufReader<Box<dyn ReadBytes + Send>>>, 
 
 impl Ledger {
     /// Reads ledgers, and reports lines that cannot be read; none if one cannot be used, which is reported as an error.
-    pub fn of(tool: &Tool, paths: &[PathBuf]) -> Option<Ledger> {
-        let mut ledger = Ledger::default();
+    pub fn of(tool: &Tool, paths: &[PathBuf], units: Units) -> Option<Ledger> {
+        let mut ledger = Ledger { units, ..Ledger::default() };
         for path in paths {
             if let Err(reason) = ledger.read(path, tool.options.threads) {
                 tool.console.error(path, &reason);
@@ -89,16 +115,28 @@ impl Ledger {
     /// # Errors
     /// If it cannot be read, or has two digests of one part: as words.
     fn read(&mut self, path: &Path, threads: usize) -> Result<(), String> {
-        let keys = self.keys.clone();
+        let (keys, units) = (self.keys.clone(), self.units);
         let read = |before: &mut Before, line: Line<'_>| match line {
-            Line::Row(row) if row.digest.is_some() => Read::Row(keys.row(before, &row), digest(&row)),
+            Line::Row(row) if row.digest.is_some() => {
+                let kept = match (row.unit, units) {
+                    (None, _) | (_, Units::Ignored) => Ok(None),
+                    (Some(unit), Units::Noted) => Ok(Some((unit, Vec::new()))),
+                    (Some(unit), Units::Held) => row.units().map(|units| Some((unit, units))),
+                };
+                let read = digest(&row).and_then(|digest| Ok((digest, kept?)));
+                Read::Row(keys.row(before, &row), read)
+            }
             Line::Row(_) | Line::End(_) => Read::OfPlan,
             Line::Wrong(why) => Read::Wrong(why),
         };
         open(path)?.each(threads, read, |number, text, read| {
             match read {
-                Read::Row(key, digest) => {
-                    digest.and_then(|digest| self.add(key, &digest, text)).map_err(|why| format!("{number}: {why}"))?;
+                Read::Row(keys, read) => {
+                    let added = read.and_then(|(digest, kept)| {
+                        self.add(keys, &digest, text)?;
+                        kept.map_or(Ok(()), |(unit, units)| self.keep(keys, unit, &units, text))
+                    });
+                    added.map_err(|why| format!("{number}: {why}"))?;
                 }
                 Read::OfPlan => return Err(format!("{number}: a row of a plan: a ledger has rows with digests")),
                 Read::Wrong(why) => {
@@ -112,31 +150,64 @@ impl Ledger {
 
     /// Adds the digest of a row, whose line is there for messages.
     fn add(&mut self, keys: RowKeys, digest: &Digest, text: &[u8]) -> Result<(), String> {
-        let digest = digest.as_bytes();
-        let at =
-            u32::try_from(self.digests.len() / UNIT).map_err(|_| "there are too many digests to be held in memory")?;
+        let (digest, at) = (digest.as_bytes(), self.end()?);
         let place = Place { version: keys.input.version, at, size: digest.len() as u8 };
         match self.parts.entry(keys.part) {
             Entry::Vacant(vacant) => {
                 vacant.insert(place);
-                self.digests.extend_from_slice(digest);
-                self.digests.resize(self.digests.len().next_multiple_of(UNIT), 0);
+                self.hold(digest);
                 Ok(())
             }
             Entry::Occupied(known) => {
                 let known = known.get();
-                let before = &self.digests[known.at as usize * UNIT..][..known.size.into()];
-                let what = || row(text).map_or_else(String::new, |row| format!("{} of {}", row.range(), name(&row)));
+                let before = &self.digests[known.at as usize * ALIGNED..][..known.size.into()];
                 if known.version != place.version {
-                    return Err(format!("{} are there in two versions: start a new ledger", what()));
+                    return Err(format!("{} are there in two versions: start a new ledger", named(text)));
                 }
                 // The same part may be hashed twice.
                 match before == digest {
                     true => Ok(()),
-                    false => Err(format!("{} have two digests: hash them again", what())),
+                    false => Err(format!("{} have two digests: hash them again", named(text))),
                 }
             }
         }
+    }
+
+    /// Adds the units of a row, each of so many bytes. The last plan counts, if units of two lengths are there.
+    fn keep(&mut self, keys: RowKeys, unit: u64, units: &[u8], text: &[u8]) -> Result<(), String> {
+        match self.kept.get(&keys.part) {
+            Some(known) if known.unit == unit => match self.held(known) == units {
+                true => Ok(()),
+                false => Err(format!("{} have units with two digests: hash them again", named(text))),
+            },
+            _ => {
+                let at = self.end()?;
+                let len = u32::try_from(units.len()).map_err(|_| "its units are too many")?;
+                self.hold(units);
+                self.kept.insert(keys.part, Kept { unit, at, len });
+                Ok(())
+            }
+        }
+    }
+
+    /// Where the next digest begins, as in [`Place`].
+    fn end(&self) -> Result<u32, String> {
+        u32::try_from(self.digests.len() / ALIGNED)
+            .map_err(|_| "there are too many digests to be held in memory".into())
+    }
+
+    fn hold(&mut self, digests: &[u8]) {
+        self.digests.extend_from_slice(digests);
+        self.digests.resize(self.digests.len().next_multiple_of(ALIGNED), 0);
+    }
+
+    fn held(&self, kept: &Kept) -> &[u8] {
+        &self.digests[kept.at as usize * ALIGNED..][..kept.len as usize]
+    }
+
+    /// The digests of the units of a part, by its keys; none of a part that was hashed without units of this length.
+    pub fn units(&self, keys: RowKeys, unit: u64) -> Option<&[u8]> {
+        self.kept.get(&keys.part).filter(|kept| kept.unit == unit).map(|kept| self.held(kept))
     }
 
     /// The digest of a planned part, by its keys.
@@ -144,17 +215,25 @@ impl Ledger {
         match self.parts.get(&keys.part) {
             None => Found::Nothing,
             Some(place) if place.version != keys.input.version => Found::OtherVersion,
-            Some(place) => Found::Digest(&self.digests[place.at as usize * UNIT..][..place.size.into()]),
+            Some(place) => Found::Digest(&self.digests[place.at as usize * ALIGNED..][..place.size.into()]),
         }
     }
 }
 
+/// The length of a unit, in bytes, and the units' digests, one after the other.
+type OfUnits = (u64, Vec<u8>);
+
 /// A line of a ledger.
 enum Read {
-    /// A row: its keys and its digest, or what is wrong with that.
-    Row(RowKeys, Result<Digest, String>),
+    /// A row: its keys, its digest and its units if these are wanted, or what is wrong with them.
+    Row(RowKeys, Result<(Digest, Option<OfUnits>), String>),
     OfPlan,
     Wrong(String),
+}
+
+/// The part of a row, for messages.
+fn named(text: &[u8]) -> String {
+    row(text).map_or_else(String::new, |row| format!("{} of {}", row.range(), name(&row)))
 }
 
 /// The digest of a row.

@@ -7,6 +7,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::print::report;
 use crate::tool::Tool;
+use mksum::outboard::Observed;
 use mksum::{Digest, Plan, Role, Spec};
 use mksum_io::{Error, File, Input, Job, hash_all};
 use std::mem;
@@ -67,7 +68,9 @@ struct Work<'a> {
 
 impl Work<'_> {
     fn add(&mut self, row: Row<'static>) {
-        if row.is_whole() {
+        // An input with units is a part like others, so that they are found on the way.
+        let has_units = row.unit.is_some() && row.format.parse().is_ok_and(|spec| row.has_units(&spec));
+        if row.is_whole() && !has_units {
             self.whole.push(row);
             if self.whole.len() == MANY {
                 self.inputs();
@@ -105,15 +108,15 @@ impl Work<'_> {
         for row in &rows {
             // A file of this machine is compared with itself after each part; the bytes of an object have their version.
             let hashed = file.take().map_or_else(opened, Ok).and_then(|open| {
-                let digest = digest(&open, &spec, row)?;
+                let (digest, units) = digest(&open, &spec, row)?;
                 match is_object {
                     true => file = Some(open),
                     false => open.finish()?,
                 }
-                Ok(digest)
+                Ok(row.hashed(&digest, &units))
             });
             match hashed {
-                Ok(digest) => self.print(&row.hashed(&digest)),
+                Ok(row) => self.print(&row),
                 Err(failure) => return report(&self.tool.console, &failure),
             }
         }
@@ -140,7 +143,7 @@ impl Work<'_> {
         hash_all(jobs.into_iter(), &self.tool.options, |_, roots, _| {
             let Some(row) = planned.next() else { return ControlFlow::Break(()) };
             match roots.and_then(|mut roots| roots.remove(0)) {
-                Ok(root) => self.print(&row.hashed(&root.digest())),
+                Ok(root) => self.print(&row.hashed(&root.digest(), &[])),
                 Err(error) => report(&self.tool.console, &error.into()),
             }
             self.tool.options.meter.finish_file();
@@ -163,14 +166,33 @@ fn named(row: &Row<'_>) -> Result<(PathBuf, Spec), Failure> {
     Ok((path, spec))
 }
 
-/// The digest of a part of an open input.
-fn digest(file: &File, spec: &Spec, row: &Row<'_>) -> Result<Digest, Failure> {
-    let (path, node) = (file.path(), row.node());
+/// The digest of a part of an open input, and those of its units.
+fn digest(file: &File, spec: &Spec, row: &Row<'_>) -> Result<(Digest, Vec<u8>), Failure> {
+    let path = file.path();
+    let refuse = |why| Failure::refused(path, why);
     file.check_version(&(row.version.to_string(), row.size))?;
-    row.check_part(spec).map_err(|why| Failure::refused(path, why))?;
-    let whole = file.plan(spec);
+    row.check_part(spec).map_err(refuse)?;
+    let layout = row.layout(spec).map_err(refuse)?.filter(|_| row.has_units(spec));
+    let role = if row.is_whole() { Role::Root } else { Role::Inner };
+    let Some(node) = row.kept_node(spec) else { return Err(Failure::refused(path, row.no_part(spec))) };
+    let whole = layout.map_or_else(|| file.plan(spec), |layout| file.plan_of(spec, layout.unit()));
     let threads = usize::try_from(node.len.div_ceil(whole.piece.max(1))).unwrap_or(usize::MAX);
     let plan = Plan { threads: whole.threads.min(threads).max(1), ..whole };
-    let digest = spec.join_parallel(file, node, Role::Inner, &plan);
-    digest.map_err(|error| Error::from_join(error, path, spec).into())
+    let mut units = Vec::new();
+    let joined = match layout {
+        None => spec.join_parallel(file, node, role, &plan),
+        Some(layout) => {
+            let mut keep = |node, digest: &Digest| {
+                if layout.is_unit(node) {
+                    units.extend_from_slice(digest.as_bytes());
+                }
+                Ok(())
+            };
+            let observed = Observed::new(file, layout.post_order_under(node), &mut keep);
+            let joined = spec.join_parallel(&observed, node, role, &plan);
+            observed.finish(joined)
+        }
+    };
+    let top = joined.map_err(|error| Error::from_join(error, path, spec))?;
+    Ok((if row.is_whole() { spec.seal(top, row.size).digest() } else { top }, units))
 }

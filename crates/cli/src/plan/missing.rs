@@ -1,6 +1,6 @@
 //! `mksum missing`: the rows of a plan whose digests no ledger has.
 
-use super::ledger::{Found, Ledger, open};
+use super::ledger::{Found, Ledger, Units, open};
 use super::rows::{Before, Line};
 use crate::args::Missing as Args;
 use crate::exit::Exit;
@@ -9,7 +9,7 @@ use mksum_cli::name::Shown;
 
 /// Prints the rows.
 pub fn run(tool: &Tool, args: &Args) -> Exit {
-    let Some(ledger) = Ledger::of(tool, &args.ledgers) else { return tool.console.exit() };
+    let Some(ledger) = Ledger::of(tool, &args.ledgers, Units::Noted) else { return tool.console.exit() };
     let fail = |reason: &dyn std::fmt::Display| tool.console.error(&args.plan, reason);
     let lines = match open(&args.plan) {
         Ok(lines) => lines,
@@ -19,10 +19,13 @@ pub fn run(tool: &Tool, args: &Args) -> Exit {
         }
     };
     let of = |before: &mut Before, line: Line<'_>| match line {
-        Line::Row(row) => match ledger.find(ledger.keys.row(before, &row)) {
-            Found::Digest(_) => Planned::Hashed,
-            Found::OtherVersion | Found::Nothing => Planned::Missing,
-        },
+        Line::Row(row) => {
+            let keys = ledger.keys.row(before, &row);
+            match ledger.find(keys) {
+                Found::Digest(_) if row.unit.is_none_or(|unit| ledger.units(keys, unit).is_some()) => Planned::Hashed,
+                _ => Planned::Missing,
+            }
+        }
         Line::End(_) => Planned::End,
         Line::Wrong(why) => Planned::Wrong(why),
     };

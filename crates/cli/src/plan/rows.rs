@@ -2,7 +2,8 @@
 
 use base64ct::{Base64, Encoding};
 use mksum::ordered::ordered;
-use mksum::{Digest, Spec, Subtree};
+use mksum::outboard::{KeptLayout, OutboardError};
+use mksum::{Digest, Hash, Spec, Subtree};
 use mksum_cli::name;
 use mksum_io::reason;
 use serde::{Deserialize, Serialize};
@@ -16,8 +17,11 @@ use std::path::{Path, PathBuf};
 /// The version of the schema.
 pub const SCHEMA: u32 = 1;
 
-/// The longest line, in bytes: names of files and objects are shorter.
-const LONGEST: u64 = 1 << 16;
+/// The longest line, in bytes: names of files and objects are shorter, and so are the units of a part in base64.
+const LONGEST: u64 = 8 << 20;
+
+/// The kept digests of one part at most, in bytes.
+const MOST_KEPT: u64 = 4 << 20;
 
 /// A part of an input, planned or hashed. Its texts are those of the line: a copy of each would cost as much as reading them.
 #[derive(Clone, Debug, Serialize, Deserialize, PartialEq, Eq)]
@@ -42,12 +46,18 @@ pub struct Row<'a> {
     pub length: u64,
     /// The levels of the part above the leaves.
     pub level: u32,
+    /// If outboards are wanted: the longest that a kept subtree is, in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<u64>,
     /// In a plan: the number of its task, from 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<u64>,
     /// In a ledger: the digest, in hex.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<Text<'a>>,
+    /// In a ledger: the digests of the kept subtrees in the part, in base64, where they are more than `digest` says.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub units: Option<Text<'a>>,
 }
 
 /// A text of a line: `serde` borrows it within an `Option` only as a type of its own.
@@ -105,14 +115,22 @@ impl<'a> Row<'a> {
             offset: node.start,
             length: node.len,
             level: node.level,
+            unit: None,
             task: Some(task),
             digest: None,
+            units: None,
         }
     }
 
-    /// The same, hashed.
-    pub fn hashed(&self, digest: &Digest) -> Row<'a> {
-        Row { kind: Kind::Digest, task: None, digest: Some(Text(digest.to_string().into())), ..self.clone() }
+    /// The row of another part of the same input.
+    pub fn with_part(&self, node: Subtree) -> Row<'a> {
+        Row { offset: node.start, length: node.len, level: node.level, ..self.clone() }
+    }
+
+    /// The same, hashed: with the digests of its units, if it [has](Row::has_units) any.
+    pub fn hashed(&self, digest: &Digest, units: &[u8]) -> Row<'a> {
+        let units = (!units.is_empty()).then(|| Text(Base64::encode_string(units).into()));
+        Row { kind: Kind::Digest, task: None, digest: Some(Text(digest.to_string().into())), units, ..self.clone() }
     }
 
     /// The same, without its line.
@@ -123,6 +141,7 @@ impl<'a> Row<'a> {
             version: Cow::Owned(self.version.into_owned()),
             format: Cow::Owned(self.format.into_owned()),
             digest: self.digest.map(Text::into_owned),
+            units: self.units.map(Text::into_owned),
             ..self
         }
     }
@@ -148,6 +167,54 @@ impl<'a> Row<'a> {
     /// Whether it is all of its input: then its digest is the root's.
     pub fn is_whole(&self) -> bool {
         self.offset == 0 && self.length == self.size
+    }
+
+    /// The nodes of its input that an outboard keeps; `None` if no outboard is wanted.
+    ///
+    /// # Errors
+    /// If the tree has no such part or units, or the part too many: as words.
+    pub fn layout(&self, spec: &Spec) -> Result<Option<KeptLayout>, String> {
+        let Some(unit) = self.unit else { return Ok(None) };
+        if self.size > 0 {
+            // Only of nodes of the tree it is known what is below them, and the row may have come from anywhere.
+            self.check_part(spec)?;
+        }
+        let layout =
+            KeptLayout::new(spec.shape(), self.size, unit).ok_or_else(|| OutboardError::Unit(unit).to_string())?;
+        let kept = self.kept_node(spec).map_or(0, |node| layout.under(node));
+        if self.has_units(spec) && kept.saturating_mul(spec.hash().size() as u64) > MOST_KEPT {
+            let what = format!("{} would have {kept} kept digests of units of {unit} bytes", self.range());
+            return Err(format!("{what}: choose a shorter --range or a longer --keep-leaf"));
+        }
+        Ok(Some(layout))
+    }
+
+    /// Whether its units say more than its digest: if it is longer than one, or is an input whose root is not the digest of a unit.
+    pub fn has_units(&self, spec: &Spec) -> bool {
+        let Some(unit) = self.unit else { return false };
+        let is_more = || {
+            let several = KeptLayout::new(spec.shape(), self.size, unit).is_some_and(|layout| layout.count() > 1);
+            let top = Digest::new(&[0; Hash::MAX_SIZE][..spec.hash().size()]);
+            several || spec.seal(top, self.size).digest() != top
+        };
+        self.length > unit || (self.is_whole() && self.length > 0 && is_more())
+    }
+
+    /// The node that it is of the tree of its input; `None` of an empty input.
+    pub fn kept_node(&self, spec: &Spec) -> Option<Subtree> {
+        match self.is_whole() {
+            true => (self.size > 0).then(|| spec.shape().root(self.size)),
+            false => Some(self.node()),
+        }
+    }
+
+    /// The digests of its units, one after the other.
+    ///
+    /// # Errors
+    /// If they are not base64: as words.
+    pub fn units(&self) -> Result<Vec<u8>, String> {
+        let text = self.units.as_ref().map_or("", Text::as_str);
+        Base64::decode_vec(text).map_err(|_| "its units are not base64".into())
     }
 
     /// Whether its numbers make sense.
@@ -485,7 +552,7 @@ mod tests {
 
     #[test]
     fn a_line_whose_writer_was_killed_is_not_a_row_at_any_length() {
-        let line = row().hashed(&Digest::new(&[7; 32])).line();
+        let line = row().hashed(&Digest::new(&[7; 32]), &[1, 2, 3]).line();
         for cut in 1..line.len() - 1 {
             let mut lines = Lines::new(&line[..cut]);
             assert!(matches!(lines.read(), Ok(Some(Line::Wrong(_)))), "{cut}");

@@ -5,10 +5,12 @@ use crate::args::Plan as Args;
 use crate::exit::{Exit, usage};
 use crate::failure::Failure;
 use crate::json;
+use crate::kept::unit;
 use crate::print::report;
 use crate::tool::Tool;
 use crate::walk::Rules;
-use mksum::{Spec, Subtree};
+use mksum::outboard::OutboardError;
+use mksum::{Algorithm, Spec, Subtree};
 use mksum_io::{Error, File, Input, is_url};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -22,6 +24,9 @@ const REQUEST: u64 = 4 << 20;
 pub fn run(tool: &Tool, args: &Args) -> Exit {
     let [choice] = &tool.formats[..] else { return usage(&"a plan has one --format: make a plan for each") };
     let spec = choice.spec();
+    if args.outboards && matches!(spec.hash(), Algorithm::Crc(_)) {
+        return usage(&OutboardError::Crc(spec.clone()));
+    }
     let rules = match Rules::new(&args.directories, tool.options.objects.clone()) {
         Ok(rules) => rules,
         Err(reason) => return usage(&reason),
@@ -67,10 +72,13 @@ fn plan(
     (tasks, end): (&mut Tasks, &mut End),
 ) -> Result<(), Failure> {
     let pieces = spec.plan(size, args.range).map_err(|error| Error::from_join(error.into(), path, spec))?;
+    let unit = args.outboards.then(|| unit(spec, args.keep_leaf));
     let empty = (size == 0).then_some(Subtree { start: 0, len: 0, level: 0 });
     tasks.begin();
     for node in empty.into_iter().chain(pieces) {
-        let row = Row::new(path, (version, size), spec, node, tasks.take(node.len));
+        let mut row = Row::new(path, (version, size), spec, node, tasks.take(node.len));
+        row.unit = unit;
+        row.layout(spec).map_err(|why| Failure::refused(path, why))?;
         tool.console.print(&row.line());
         end.rows += 1;
     }

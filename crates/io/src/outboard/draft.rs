@@ -142,9 +142,7 @@ impl Draft {
 
     /// Begins with the first `done` digests of another outboard, whose frontier is still to be [trusted](Draft::trust).
     pub fn copy(target: &Path, header: Header, old: &Outboard<Stored>, done: u64) -> Result<Draft, Error> {
-        // Not under the name of a part: digests that were not read of the file must not pass for those of an interrupted run.
-        let mut draft = Draft::create(Paper::Fresh(Replacement::create(target)?), header)?;
-        draft.begin()?;
+        let mut draft = Draft::fresh(target, header)?;
         draft.done = done;
         let bytes = done * draft.header.spec.hash().size() as u64;
         let copied = old.bytes().copy_to(HEADER, bytes, draft.paper.file()).map_err(|error| draft.fail(error))?;
@@ -152,6 +150,14 @@ impl Draft {
             let how = format!("it ended after {copied} of {bytes} bytes of digests");
             return Err(Error::Changed { path: old.bytes().path().into(), how });
         }
+        Ok(draft)
+    }
+
+    /// Begins a new one, to be resumed by no other run: digests that were not read of the file must not pass for those of one that was
+    /// interrupted.
+    pub fn fresh(target: &Path, header: Header) -> Result<Draft, Error> {
+        let mut draft = Draft::create(Paper::Fresh(Replacement::create(target)?), header)?;
+        draft.begin()?;
         Ok(draft)
     }
 

@@ -4,8 +4,8 @@ use super::draft::{Draft, Finished};
 use super::{Finding, Stored, is_unchanged, open, verify};
 use crate::holes::Sparse;
 use crate::{Error, File, Refusal};
-use mksum::outboard::{Header, Observed, Outboard, OutboardError};
-use mksum::{Digest, Root, Spec};
+use mksum::outboard::{Header, Observed, Outboard, OutboardError, Sequence};
+use mksum::{Digest, Root, Spec, Subtree};
 use std::io::ErrorKind;
 use std::ops::Range;
 use std::path::Path;
@@ -105,6 +105,34 @@ pub fn prepare(file: File, spec: &Spec, options: &Keeping<'_>) -> Result<Pending
     let finished = draft.finish(root.digest())?;
     let finished = guard(finished, &root, evidence.as_ref(), &path)?;
     Ok(Pending { kept: Kept { root, resumed }, finished })
+}
+
+/// Makes the outboard of an input from the digests of its units or of smaller subtrees, left to right, which others hashed.
+///
+/// `header` has no identity: the input itself is not opened.
+///
+/// # Errors
+/// If there is no root in this format, `digests` fails or lacks some; if the target is not an outboard, is one of another root and
+/// `changes` are refused, or the outboard cannot be written.
+pub fn assemble(
+    header: Header,
+    digests: impl Iterator<Item = Result<(Subtree, Digest), mksum::Error>> + Send,
+    target: &Path,
+    changes: Changes,
+) -> Result<Pending, Error> {
+    let (spec, len) = (header.spec.clone(), header.len);
+    let fail = |error| Error::from_join(error, target, &spec);
+    let old = replaceable(target, changes)?;
+    let mut draft = Draft::fresh(target, header)?;
+    let layout = draft.layout();
+    let (source, mut push) = (Sequence::new(digests), |node, digest: &Digest| Ok(draft.push(node, digest)?));
+    let observed = Observed::new(&source, layout.post_order(0), &mut push);
+    let joined = spec.root_from(&observed, len);
+    let root = observed.finish(joined).map_err(fail)?;
+    if let Some(old) = old.filter(|old| changes == Changes::Refuse && old.spec() == &spec && old.root() != root) {
+        return Err(Error::refused(target, Refusal::OtherRoot(old.root().to_string())));
+    }
+    Ok(Pending { finished: draft.finish(root.digest())?, kept: Kept { root, resumed: 0 } })
 }
 
 /// Makes outboards safe against a crash and moves them to their paths, many at once: a result for each, in their order.

@@ -40,7 +40,7 @@ mod verify;
 
 pub use crate::paths::with_extension;
 pub use foreign::keep_foreign;
-pub use keep::{Changes, Keeping, Kept, Pending, commit, keep, prepare};
+pub use keep::{Changes, Keeping, Kept, Pending, assemble, commit, keep, prepare};
 pub use prove::prove;
 pub use repair::{Repair, Repaired, repair};
 pub use update::{How, Updated, update};

@@ -188,6 +188,11 @@ impl KeptLayout {
         PostOrder { kept: self, stack: vec![(node, self.children(node))] }
     }
 
+    /// The units of a kept node's subtree, left to right.
+    pub fn units_under(self, node: Subtree) -> impl Iterator<Item = Subtree> {
+        self.post_order_under(node).filter(move |&node| self.is_unit(node))
+    }
+
     /// The largest kept subtrees of the units that have a byte of `range`, left to right.
     pub fn within(self, range: Range<u64>) -> impl Iterator<Item = Subtree> {
         let mut walk = Walk::new(self.shape, self.root());

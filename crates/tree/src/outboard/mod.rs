@@ -31,6 +31,7 @@ mod inspect;
 mod layout;
 mod observe;
 mod partial;
+mod sequence;
 
 pub use checked::Checked;
 pub use damage::Damage;
@@ -39,6 +40,7 @@ pub use header::{HEADER, Header, Identity, MAGIC};
 pub use layout::{KeptLayout, PostOrder};
 pub use observe::Observed;
 pub use partial::{PartialOutboard, SEALS, keep, keep_from};
+pub use sequence::Sequence;
 
 use crate::{Digest, Error, LengthError, Root, Spec, SpecError, Subtree};
 use alloc::boxed::Box;

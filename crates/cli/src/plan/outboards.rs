@@ -1,0 +1,180 @@
+//! Outboards of the inputs of a plan, from the units that its maps found.
+
+use super::rows::Row;
+use crate::args::Join as Args;
+use crate::failure::Failure;
+use crate::json;
+use crate::kept::batch::{Batch, Waiting};
+use crate::kept::remote::Remote;
+use crate::tool::Tool;
+use mksum::outboard::{Header, KeptLayout, Sequence};
+use mksum::{Digest, Role, Root, Spec, Subtree};
+use mksum_cli::name::{self as names, Shown};
+use mksum_cli::sum::{self, Style};
+use mksum_io::outboard::{Changes, EXTENSION, assemble, with_extension};
+use mksum_io::{Error, is_url};
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+/// An input whose root is known.
+pub struct Joined {
+    pub path: PathBuf,
+    pub root: Root,
+    /// The number of its parts.
+    pub rows: u64,
+    /// The path of its outboard.
+    pub outboard: Option<PathBuf>,
+}
+
+impl Joined {
+    /// Prints it; `url` is the outboard's, if it is in a store.
+    pub fn print(self, tool: &Tool, args: &Args, url: Option<&Path>) {
+        let Joined { path, root, rows, outboard } = self;
+        if args.json {
+            let outboard = url.or(outboard.as_deref()).map(names::lossy);
+            let record = json::Root { subtrees: Some(rows), outboard: outboard.as_deref(), ..json::Root::new(&root) };
+            return tool.console.print_json(&path, record);
+        }
+        let (tag, path) = (root.spec().tag(), names::listed(&path));
+        tool.console.print(&sum::line(Style::Tagged, tool.end, &tag, &path, &root.to_string()));
+    }
+}
+
+/// Where the outboards of a join are written.
+pub struct Outboards<'a> {
+    pub tool: &'a Tool,
+    /// The directory or URL that they are below; otherwise each is beside its input.
+    pub place: Option<&'a Path>,
+    pub changes: Changes,
+    pub batch: Batch<'a, Joined>,
+    /// The paths of those below `place`, where two inputs may have the same.
+    pub taken: HashSet<PathBuf>,
+}
+
+impl Outboards<'_> {
+    /// Writes the outboard of an input, from the digests of all its parts; its root is printed when the outboard is at its place.
+    pub fn add(&mut self, mut joined: Joined, layout: KeptLayout, parts: &[Part<'_>]) -> Result<(), Failure> {
+        let spec = joined.root.spec().clone();
+        let target = self.target(&joined.path)?;
+        if self.place.is_some() && !self.taken.insert(target.clone()) {
+            let why =
+                format!("its outboard would be {}, which is that of another input: leave DIR out", Shown(&target));
+            return Err(Failure::refused(&joined.path, why));
+        }
+        let remote = Remote::of(self.tool, &target)?;
+        let copy = remote.as_ref().map(Remote::copy);
+        if let (None, Some(folder)) = (&remote, target.parent().filter(|_| self.place.is_some())) {
+            fs::create_dir_all(folder).map_err(|error| Error::Write { path: folder.into(), error })?;
+        }
+        let header = Header { spec: spec.clone(), len: layout.len(), unit: layout.unit(), identity: None };
+        let digests = parts.iter().flat_map(|part| part.digests(&spec, layout)).map(Ok);
+        let pending = assemble(header, digests, copy.as_ref().unwrap_or(&target), self.changes).map_err(|error| {
+            // The copy of an object has a path that nobody knows.
+            match error {
+                Error::Refused { refusal, .. } => Error::refused(&target, refusal),
+                error => error,
+            }
+        })?;
+        if *pending.root() != joined.root {
+            return Err(Failure::refused(
+                &joined.path,
+                "its units do not make its root: hash it again into a new ledger",
+            ));
+        }
+        joined.outboard = Some(target);
+        self.batch.add(Waiting { pending, remote, about: joined });
+        Ok(())
+    }
+
+    /// The path of the outboard of an input.
+    fn target(&self, input: &Path) -> Result<PathBuf, Failure> {
+        let Some(place) = self.place else { return Ok(with_extension(input, EXTENSION)) };
+        let below = below(input).ok_or_else(|| {
+            Failure::refused(
+                input,
+                "its path leads upwards (..), so it has no place below another directory: leave DIR out",
+            )
+        })?;
+        let path = if is_url(place) { joined_url(place, &below) } else { place.join(below) };
+        Ok(with_extension(&path, EXTENSION))
+    }
+}
+
+/// The path of an input below a directory for all: of an object with its bucket, of a file without the root.
+fn below(input: &Path) -> Option<PathBuf> {
+    let text = input.to_str().filter(|_| is_url(input)).and_then(|url| url.split_once("://"));
+    let path = text.map_or(input, |(_, path)| Path::new(path));
+    let mut below = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::Normal(name) => below.push(name),
+            Component::ParentDir => return None,
+            Component::Prefix(_) | Component::RootDir | Component::CurDir => {}
+        }
+    }
+    Some(below)
+}
+
+/// The URL of something below another.
+fn joined_url(url: &Path, below: &Path) -> PathBuf {
+    let mut text = url.as_os_str().to_os_string();
+    if !text.to_string_lossy().ends_with('/') {
+        text.push("/");
+    }
+    text.push(below.as_os_str());
+    text.into()
+}
+
+/// Why a part cannot be in an outboard.
+pub enum NoPart {
+    /// The ledger lacks its units.
+    Missing,
+    /// Its units do not make its digest.
+    Wrong,
+}
+
+/// The digests of a part that an outboard is made of.
+pub struct Part<'a> {
+    node: Subtree,
+    /// Those of its units, one after the other; otherwise its own.
+    bytes: &'a [u8],
+    has_units: bool,
+}
+
+impl<'a> Part<'a> {
+    /// The part of a row with this digest and these units, which are checked; `None` of an empty input.
+    pub fn of(
+        row: &Row<'_>,
+        spec: &Spec,
+        layout: KeptLayout,
+        (digest, units): (&'a [u8], Option<&'a [u8]>),
+    ) -> Result<Option<Part<'a>>, NoPart> {
+        let units = units.ok_or(NoPart::Missing)?;
+        let Some(node) = row.kept_node(spec) else { return Ok(None) };
+        if !row.has_units(spec) {
+            return Ok(Some(Part { node, bytes: digest, has_units: false }));
+        }
+        let part = Part { node, bytes: units, has_units: true };
+        let count = layout.units_under(node).count();
+        if units.len() != count * spec.hash().size() {
+            return Err(NoPart::Wrong);
+        }
+        let role = if row.is_whole() { Role::Root } else { Role::Inner };
+        let joined = spec.join(&Sequence::new(part.digests(spec, layout).map(Ok)), node, role);
+        let top = joined.map_err(|_| NoPart::Wrong)?;
+        let made = if row.is_whole() { spec.seal(top, row.size).digest() } else { top };
+        match made.as_bytes() == digest {
+            true => Ok(Some(part)),
+            false => Err(NoPart::Wrong),
+        }
+    }
+
+    /// The subtrees and their digests, left to right.
+    fn digests(&self, spec: &Spec, layout: KeptLayout) -> impl Iterator<Item = (Subtree, Digest)> + Send {
+        let units = self.has_units.then(|| layout.units_under(self.node)).into_iter().flatten();
+        let own = (!self.has_units).then_some(self.node);
+        let digests = self.bytes.chunks_exact(spec.hash().size()).map(Digest::new);
+        units.chain(own).zip(digests)
+    }
+}
