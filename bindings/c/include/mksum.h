@@ -1,7 +1,7 @@
-/* libmksum: node trees, Merkle roots, plain sums and catalogues of directories.
+/* libmksum: digests and plain sums, Merkle roots, node trees and catalogues of directories.
  *
  * Every function may be called from any thread. No function keeps a pointer after it returns, allocates memory for the caller
- * to free (but mksum_device_open a device to close), or throws; a bug in the library ends the process with a message on standard
+ * to free (but hashers to free, and devices to close), or throws; a bug in the library ends the process with a message on standard
  * error. Strings are UTF-8 and end with a zero byte. Paths are bytes in the system's encoding.
  */
 #ifndef MKSUM_H
@@ -33,16 +33,18 @@ typedef enum mksum_status {
     MKSUM_NO_DEVICE = 4,
     /* The device failed; the content of the nodes is undefined. */
     MKSUM_DEVICE_FAILED = 5,
-    /* The format is unknown, or does not allow its hash, leaf or salt. */
+    /* The format is unknown, does not allow its hash, leaf or salt, or cannot be hashed piece by piece. */
     MKSUM_BAD_FORMAT = 6,
     /* The format has no root for an input of this length. */
     MKSUM_NO_ROOT = 7,
     /* The file cannot be read, or changed while it was read. */
     MKSUM_READ_FAILED = 8,
-    /* The buffer is too small for the text and its zero byte; nothing was written. */
+    /* The buffer is too small for the digest, or for the text and its zero byte; nothing was written. */
     MKSUM_NO_ROOM = 9,
     /* There is no catalogue; or it is damaged, of another version, or cannot be read or written. */
-    MKSUM_CATALOGUE_FAILED = 10
+    MKSUM_CATALOGUE_FAILED = 10,
+    /* The hasher is finished. */
+    MKSUM_FINISHED = 11
 } mksum_status;
 
 /* The size of a buffer for the text of any root, including its zero byte. */
@@ -55,9 +57,50 @@ const char *mksum_version(void);
  * Never NULL; valid until the next call on this thread. */
 const char *mksum_error(void);
 
-/* Returns the size of a digest in bytes, 20 to 64; 0 if the hash is NULL or not available for node trees. Names: blake3 sha1
- * sha224 sha256 sha384 sha512 sha512-224 sha512-256 sha3-224 sha3-256 sha3-384 sha3-512 keccak256. */
-size_t mksum_digest_size(const char *hash);
+/* The size of a buffer for any digest, in bytes. */
+#define MKSUM_DIGEST_MAX 64
+
+/* Returns the size in bytes of the digests of a format, 4 to 64, or of a hash for node trees; 0 if `name` is NULL or neither.
+ *
+ * Formats are written as on the command line, `NAME[:HASH][:LEAF][:salt=HEX]`, and `mksum formats` lists them: "rfc6962:sha256:64KiB",
+ * "blake3". Among them are the hashes md5 sha1 sha224 sha256 sha384 sha512 sha512-256 sha3-224 sha3-256 sha3-384 sha3-512 blake2b blake2s
+ * sm3, and the CRCs crc32 crc32c crc64nvme. Hashes for node trees: blake3 sha1 sha224 sha256 sha384 sha512 sha512-224 sha512-256 sha3-224
+ * sha3-256 sha3-384 sha3-512 keccak256. */
+size_t mksum_digest_size(const char *name);
+
+/* Writes the digest of `len` bytes in a format, mksum_digest_size(format) bytes, to `digest`, a buffer of `room` bytes, which may be
+ * larger and must not overlap `bytes`. MKSUM_DIGEST_MAX bytes are always enough. A CRC has its most significant byte first. The number of
+ * parts that `s3` shows is only in texts. `bytes` may be NULL if `len` is 0. */
+mksum_status mksum_digest(const char *format, const uint8_t *bytes, size_t len, uint8_t *digest, size_t room);
+
+/* Hashes bytes of unknown number in a format. A hasher holds back at most 256 KiB of them, and 16 KiB for a hash such as "sha256". One
+ * thread at a time may use it; different hashers do not affect each other. */
+typedef struct mksum_hasher mksum_hasher;
+
+/* Makes a hasher of a format before the first byte, and writes it to `*hasher`, or NULL if it fails. Only mksum_hasher_free releases it.
+ * Formats whose tree depends on the number of bytes, such as "mtsum", are MKSUM_BAD_FORMAT. */
+mksum_status mksum_hasher_new(const char *format, mksum_hasher **hasher);
+
+/* Makes a second hasher of the same bytes so far, for example to finish it while the first goes on. `*clone` is as in mksum_hasher_new.
+ * The clone of a finished hasher is finished. */
+mksum_status mksum_hasher_clone(const mksum_hasher *hasher, mksum_hasher **clone);
+
+/* Appends `len` bytes. `bytes` may be NULL if `len` is 0. MKSUM_FINISHED if the hasher is finished. */
+mksum_status mksum_hasher_update(mksum_hasher *hasher, const uint8_t *bytes, size_t len);
+
+/* Finishes the hasher and writes the digest as mksum_digest does. From then on, all but mksum_hasher_reset, _clone and _free are
+ * MKSUM_FINISHED. If it fails, nothing is written and the hasher is as it was: with MKSUM_NO_ROOT, the format has no root for so many
+ * bytes, but may have one for more. */
+mksum_status mksum_hasher_finish(mksum_hasher *hasher, uint8_t *digest, size_t room);
+
+/* As mksum_hasher_finish, but writes text as mksum_root_of_bytes does. */
+mksum_status mksum_hasher_finish_text(mksum_hasher *hasher, char *text, size_t room);
+
+/* Takes the hasher, finished or not, back to before the first byte. It costs less than a new one: the format is not read again. */
+mksum_status mksum_hasher_reset(mksum_hasher *hasher);
+
+/* Frees a hasher, which no thread may use any more. Does nothing with NULL. */
+void mksum_hasher_free(mksum_hasher *hasher);
 
 /* Computes all nodes over N = 2^k leaves, k >= 1, which are contiguous digests of `hash`, on all cores of the CPU.
  *

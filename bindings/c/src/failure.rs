@@ -20,6 +20,7 @@ pub enum Status {
     ReadFailed = 8,
     NoRoom = 9,
     CatalogueFailed = 10,
+    Finished = 11,
 }
 
 /// The failure of a call: its status and reason.

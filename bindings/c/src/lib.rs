@@ -1,9 +1,11 @@
-//! The functions of `mksum.h`, which documents them.
+//! The functions of `mksum.h` and `hashtree.h`, which document them.
 //!
 //! No panic unwinds into C: a panic is a bug, and `extern "C"` ends the process.
 
 mod catalogue;
 mod failure;
+mod hashers;
+mod hashtree;
 mod inputs;
 mod roots;
 mod trees;

@@ -165,7 +165,8 @@ unsafe fn parsed<T: FromStr<Err: Display>>(format: *const c_char) -> Result<T, F
     name.parse().map_err(|error| Failure::new(Status::BadFormat, format_args!("{name}: {error}")))
 }
 
-fn write(root: &Root, text: &mut [u8]) -> Result<(), Failure> {
+/// Writes the root as text, with a zero byte at the end.
+pub fn write(root: &Root, text: &mut [u8]) -> Result<(), Failure> {
     let root = root.to_string() + "\0";
     match text.get_mut(..root.len()) {
         Some(place) => place.copy_from_slice(root.as_bytes()),

@@ -8,17 +8,6 @@ use std::ffi::{c_char, c_uint};
 use std::ptr;
 use std::thread::available_parallelism;
 
-/// `mksum_digest_size`.
-///
-/// # Safety
-/// The contract in `mksum.h`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn mksum_digest_size(hash: *const c_char) -> usize {
-    // SAFETY: `mksum.h` requires a valid pointer of the caller.
-    let name = unsafe { inputs::string(hash, "hash") };
-    name.ok().and_then(|name| hash_named(name).ok()).map_or(0, Hash::size)
-}
-
 /// `mksum_merklize`.
 ///
 /// # Safety
@@ -152,7 +141,8 @@ unsafe fn opened(name: *const c_char, threads: c_uint) -> Result<Box<dyn Merkliz
     device_named(name, threads)
 }
 
-fn hash_named(name: &str) -> Result<Hash, Failure> {
+/// The hash of this name, if there are node trees of it.
+pub fn hash_named(name: &str) -> Result<Hash, Failure> {
     let known = Hash::from_name(name).filter(|hash| NodeTree::HASHES.contains(hash));
     known.ok_or_else(|| Failure::new(Status::BadHash, format_args!("hash '{name}' is not available for node trees")))
 }

@@ -9,10 +9,10 @@ export PKG_CONFIG_PATH="$folder/usr/lib/pkgconfig"
 [ "$(pkg-config --modversion mksum)" = "$version" ]
 fail() { echo "bindings/c: $*" >&2; exit 1; }
 
-# The library exports exactly the functions of the header.
-functions() { grep -o 'mksum_[a-z_]*(' include/mksum.h | tr -d '(' | sort -u | grep -v '^mksum_error$\|^mksum_status$\|^mksum_each$\|^mksum_each_entry$'; echo mksum_error; }
+# The library exports exactly the functions of the headers.
+functions() { cat include/*.h | grep -o '\<\(mksum\|hashtree\)_[a-z_]*(' | tr -d '(' | sort -u | grep -v '^mksum_error$\|^mksum_status$\|^mksum_each$\|^mksum_each_entry$'; echo mksum_error; }
 diff <(functions | sort) <(nm -D --defined-only "$folder/usr/lib/libmksum.so" | awk '{print $3}' | sort) ||
-    fail "mksum.h and libmksum.so have different functions"
+    fail "the headers and libmksum.so have different functions"
 # The statuses and the states of entries have the same numbers.
 constants() { sed -n 's/^ *MKSUM_\([A-Z_]*\) = \([0-9]*\),\{0,1\}$/\1 \2/p' include/mksum.h; }
 variants() { sed -n 's/^ *\([A-Z][A-Za-z]*\) = \([0-9]*\),$/\1 \2/p' "$1" | tr '[:lower:]' '[:upper:]'; }
@@ -25,14 +25,14 @@ shared+=("-Wl,-rpath,$folder/usr/lib")
 read -ra cflags <<<"$(pkg-config --cflags mksum)"
 read -ra static <<<"$(pkg-config --static --libs-only-l mksum | sed 's/-lmksum//')"
 static=("$folder/usr/lib/libmksum.a" "${static[@]}")
-for program in examples/merklize examples/root examples/catalogue tests/contract tests/catalogue; do
+for program in examples/{merklize,root,catalogue,digest,ssz} tests/{contract,catalogue,hashers}; do
     name=$(basename "$program")
     [ "$program" != tests/catalogue ] || name=catalogues
     "${c[@]}" "$program.c" "${shared[@]}" -o "$folder/$name"
     "${c[@]}" "$program.c" "${cflags[@]}" "${static[@]}" -o "$folder/$name-static"
     "${c[@]}" -fsanitize=address,undefined "$program.c" "${cflags[@]}" "${static[@]}" -o "$folder/$name-asan"
 done
-for name in contract catalogue; do
+for name in contract catalogue hashers; do
     c++ -std=c++17 -Wall -Wextra -Werror -pedantic -O1 "-DVERSION=\"$version\"" -x c++ "tests/$name.c" -x none "${shared[@]}" \
         -o "$folder/${name/%catalogue/catalogues}-c++"
 done
@@ -49,8 +49,25 @@ for name in catalogues catalogues-static catalogues-asan catalogues-c++; do
     rm -rf "$folder/work" && mkdir "$folder/work"
     "$folder/$name" "$folder/work" || fail "$name"
 done
+# All that is published of every format, in every build: the rows with the roots that it computes are the rows.
+cat ../../vectors/rows/*.tsv | grep -v '^#' > "$folder/rows"
+[ "$(wc -l < "$folder/rows")" -gt 5000 ] || fail "rows are missing"
+for name in hashers hashers-static hashers-asan hashers-c++; do
+    "$folder/$name" || fail "$name"
+    "$folder/$name" ROOTS < "$folder/rows" > "$folder/roots" || fail "$name"
+    cmp "$folder/rows" "$folder/roots" || fail "$name: roots differ from vectors/rows"
+done
+# The pairs of nodes by every kernel that this machine has.
+for cpu in portable sse41 avx2 shani avx512 neon; do
+    MKSUM_CPU=$cpu "$folder/hashers" || fail "hashers, MKSUM_CPU=$cpu"
+done
 # Valgrind does not support AVX-512. OpenCL runtimes leak memory when they are loaded, so none is.
 OCL_ICD_VENDORS=/nonexistent MKSUM_CPU=avx2 valgrind --quiet --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite "$folder/contract" "$folder/directory"
+MKSUM_CPU=avx2 valgrind --quiet --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite "$folder/hashers"
+awk -F '\t' '$3 < 70000 && NR % 10 == 0' "$folder/rows" > "$folder/some"
+MKSUM_CPU=avx2 valgrind --quiet --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite "$folder/hashers" ROOTS \
+    < "$folder/some" > "$folder/roots" || fail "hashers under Valgrind"
+cmp "$folder/some" "$folder/roots" || fail "hashers under Valgrind: roots differ from vectors/rows"
 rm -rf "$folder/work" && mkdir "$folder/work"
 OCL_ICD_VENDORS=/nonexistent MKSUM_CPU=avx2 valgrind --quiet --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite "$folder/catalogues" "$folder/work"
 
@@ -67,6 +84,20 @@ done
 head -c 100 "$folder/leaves" > "$folder/short"
 if "$folder/merklize" < "$folder/short" > "$folder/nodes" 2> "$folder/message"; then fail "100 bytes were accepted as leaves"; fi
 grep -q '^merklize: 100 bytes of leaves: ' "$folder/message"
+for name in digest digest-static digest-asan; do
+    [ "$("$folder/$name" sha256 < "$folder/leaves")" = "$(sha256sum < "$folder/leaves" | cut -d ' ' -f 1)" ] || fail "$name"
+done
+if "$folder/digest" mtsum < "$folder/leaves" 2> "$folder/message"; then fail "mtsum was hashed as a stream"; fi
+grep -q '^digest: mtsum:' "$folder/message"
+# An SSZ tree of whole levels is the node tree of SHA-256; one that is filled up has the same root as with the zeros written out.
+"$folder/merklize" sha256 < "$folder/leaves" > "$folder/nodes" 2> "$folder/printed"
+head -c 999968 "$folder/leaves" > "$folder/short"
+cp "$folder/short" "$folder/filled" && truncate -s $((32 << 15)) "$folder/filled"
+"$folder/merklize" sha256 < "$folder/filled" > "$folder/nodes" 2> "$folder/printed-short"
+for name in ssz ssz-static ssz-asan; do
+    [ "$("$folder/$name" < "$folder/leaves")" = "$(cat "$folder/printed")" ] || fail "$name"
+    [ "$("$folder/$name" < "$folder/short")" = "$(cat "$folder/printed-short")" ] || fail "$name: a level of odd length"
+done
 [ "$("$folder/root" blake3 "$folder/leaves" | sed 's/.* = //')" = "$("$folder/root-static" blake3 "$folder/leaves" | sed 's/.* = //')" ]
 
 # As CMake finds it, where Debian has libraries.

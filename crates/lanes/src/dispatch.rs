@@ -119,6 +119,7 @@ macro_rules! featured {
     (AVX2 $($function:tt)*) => { $crate::dispatch::featured!(@with "avx2,bmi1,bmi2", $($function)*) };
     (BMI $($function:tt)*) => { $crate::dispatch::featured!(@with "bmi1,bmi2", $($function)*) };
     (AVX512 $($function:tt)*) => { $crate::dispatch::featured!(@with "avx512f,avx512bw,avx512vl,bmi2", $($function)*) };
+    (ZEN $($function:tt)*) => { $crate::dispatch::featured!(SHANI $($function)*) };
     (SHANI $($function:tt)*) => { $crate::dispatch::featured!(@with "sha,sse2,ssse3,sse4.1", $($function)*) };
     (NEON $($function:tt)*) => { $crate::dispatch::featured!(@with "neon", $($function)*) };
     (ARMSHA $($function:tt)*) => { $crate::dispatch::featured!(@with "neon,sha2", $($function)*) };

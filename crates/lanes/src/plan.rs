@@ -132,6 +132,25 @@ impl Plan {
         Plan { framing, steps: [const { MaybeUninit::uninit() }; 4], count: 0 }
     }
 
+    /// The steps of messages of exactly one block, which `padding` follows in a block of its own.
+    pub const fn block_and_padding(framing: Framing, padding: [u8; MAX_BLOCK]) -> Self {
+        let block = framing.block;
+        let message = Step {
+            content: Content::Message,
+            offset: 0,
+            blocks: 1,
+            counter: block as u64,
+            len: block as u32,
+            first: true,
+            last: false,
+            template: [0; MAX_BLOCK],
+        };
+        let padding =
+            Step { content: Content::Template, len: 0, first: false, last: true, template: padding, ..message };
+        let unused = MaybeUninit::uninit();
+        Plan { framing, steps: [MaybeUninit::new(message), MaybeUninit::new(padding), unused, unused], count: 2 }
+    }
+
     /// The size of a block, in bytes.
     pub fn block(&self) -> usize {
         self.framing.block

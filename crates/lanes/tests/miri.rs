@@ -2,7 +2,7 @@
 
 mod reference;
 
-use mksum_lanes::{Hash, Messages, Streams, digests};
+use mksum_lanes::{Hash, Messages, Streams, digests, sha256_pairs};
 use reference::{bytes, reference};
 
 #[test]
@@ -31,4 +31,15 @@ fn every_hash() {
             assert_eq!(whole, sliced, "{} in slices", hash.name());
         }
     }
+}
+
+/// Digests in the place of the messages.
+#[test]
+fn pairs_in_place() {
+    let mut memory = bytes(3 * 64);
+    let expected: Vec<_> = memory.chunks(64).flat_map(|pair| reference(Hash::Sha256, &[pair])).collect();
+    let pairs = memory.as_mut_ptr();
+    // SAFETY: there are three pairs, and the digests go where they begin.
+    unsafe { sha256_pairs(pairs, 3, pairs) };
+    assert_eq!(&memory[..3 * 32], expected);
 }

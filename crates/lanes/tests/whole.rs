@@ -2,7 +2,7 @@
 
 mod reference;
 
-use mksum_lanes::{Hash, Messages, blake3, cpu::Cpu, digest, digests_on};
+use mksum_lanes::{Hash, Messages, blake3, cpu::Cpu, digest, digests_on, sha256_pairs_on};
 use reference::{bytes, reference};
 
 /// Compares all digests; on failure says which message of which case.
@@ -203,5 +203,34 @@ fn sm3_examples() {
         let digest: String =
             digest(Hash::Sm3, &[message.as_bytes()])[..32].iter().map(|byte| format!("{byte:02x}")).collect();
         assert_eq!(digest, expected);
+    }
+}
+
+/// `sha256_pairs` apart from the messages, in their place, and at every whole digest before them.
+#[test]
+fn sha256_pairs() {
+    let most = 2 * most_lanes(Hash::Sha256) + 3;
+    let pairs = bytes(64 * most);
+    let expected: Vec<_> = pairs.chunks(64).flat_map(|pair| reference(Hash::Sha256, &[pair])).collect();
+    for cpu in Cpu::available() {
+        for count in 0..=most {
+            let expected = &expected[..32 * count];
+            let mut out = vec![0xee; 32 * count + 1];
+            // SAFETY: `out` has room for the digests of so many pairs, apart from them.
+            unsafe { sha256_pairs_on(cpu, pairs.as_ptr(), count, out.as_mut_ptr()) };
+            assert!(out[..32 * count] == *expected && out[32 * count] == 0xee, "{cpu:?}, {count} pairs");
+            for before in [0, 32, 64, 96, 32 * count] {
+                let mut memory = vec![0xee; before];
+                memory.extend_from_slice(&pairs[..64 * count]);
+                let start = memory.as_mut_ptr();
+                // SAFETY: the pairs lie `before` bytes after `start`, where the digests go.
+                unsafe { sha256_pairs_on(cpu, start.wrapping_add(before), count, start) };
+                assert_eq!(
+                    &memory[..32 * count],
+                    expected,
+                    "{cpu:?}, {count} pairs, digests {before} bytes before them"
+                );
+            }
+        }
     }
 }

@@ -29,6 +29,7 @@ family! {
         "AVX-512" AVX512 Sha1<avx512::Z32>, 163;
         "AVX-512, 256 bits" AVX512 Sha1<avx512::Y32>, 104;
         "AVX2" AVX2 Sha1<avx2::Y32>, 182;
+        "SHA-NI × 2, Zen" ZEN shani::InStep<2>, 47;
         "SHA-NI × 2" SHANI shani::InStep<2>, 74;
         "SHA-NI" SHANI shani::InStep<1>, 41;
         "SSE4.1" SSE41 Sha1<sse41::X32>, 196;

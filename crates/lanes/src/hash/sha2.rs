@@ -80,6 +80,13 @@ pub(crate) struct Schedule {
     pub shared: Shared,
 }
 
+impl Schedule {
+    /// A schedule that all messages share, of as many words as rounds.
+    pub fn whole<T>(words: &'static [T]) -> Self {
+        Schedule { words: None, shared: Shared::Whole(words.as_ptr().cast()) }
+    }
+}
+
 impl Context for Schedule {
     type Lanes = ();
 

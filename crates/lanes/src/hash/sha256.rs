@@ -15,10 +15,12 @@ use crate::{
 #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
 mod armsha;
 mod constants;
+mod pairs;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 mod shani;
 
 pub(crate) use constants::Sha256;
+pub use pairs::{sha256_pairs, sha256_pairs_on};
 
 const fn scheme(start: [u32; 8]) -> Scheme {
     let framing = Framing { block: 64, padding: Padding::Length { bytes: 8, big: true } };
@@ -41,6 +43,7 @@ family! {
         "AVX-512" AVX512 Sha2<Sha256, avx512::Z32>, 326;
         "AVX-512, 256 bits" AVX512 Sha2<Sha256, avx512::Y32>, 207;
         "AVX2" AVX2 Sha2<Sha256, avx2::Y32>, 401;
+        "SHA-NI × 2, Zen" ZEN shani::InStep<2>, 46;
         "SHA-NI × 2" SHANI shani::InStep<2>, 77;
         "SHA-NI" SHANI shani::InStep<1>, 43;
         "SSE4.1" SSE41 Sha2<Sha256, sse41::X32>, 403;
