@@ -90,8 +90,13 @@ function inline(content, kind) {
 
 const inlined = (content, kind) => readFileSync(path(content, kind).replace(/wasm$/, "ts"), "utf8");
 
+/** The hashes of `mksum/extra` are a module of their own, so that nobody else loads them. */
+const EXTRA = { simd: ["--features", "simd"], scalar: [] };
+
 if (process.argv[2] !== "face") {
     for (const kind in KINDS) {
+        copyFileSync(compile("mksum-js-extra", kind, EXTRA[kind]), path("extra", kind));
+        inline("extra", kind);
         for (const content in CONTENTS) {
             copyFileSync(compile("mksum-js", kind, CONTENTS[content]), path(content, kind));
             inline(content, kind);
@@ -121,25 +126,66 @@ async function writeWorkerText() {
 }
 await writeWorkerText();
 
+/** Files that stand in directories of entries alone. */
+const ELSEWHERE = ["source-fetch", "source-sent", "extra", "extra-engine", ...Object.keys(FAMILIES)];
+
+const imports = (text) => Array.from(text.matchAll(/"\.\/([\w-]+)\.js"/g), ([, name]) => name);
+
+/** Writes the types of an entry to its directory: those that differ from the package's own there, which the others are taken from. */
+function types(name, entry, own) {
+    const texts = new Map();
+    const visit = (file) => {
+        if (texts.has(file)) return;
+        texts.set(file, own[`${file}.d.ts`] ?? readFileSync(join(dist, `${file}.d.ts`), "utf8"));
+        imports(texts.get(file)).forEach(visit);
+    };
+    visit(entry);
+    const differ = new Set([...texts.keys()].filter((file) => file === entry || `${file}.d.ts` in own || ELSEWHERE.includes(file)));
+    let before;
+    do {
+        before = differ.size;
+        for (const [file, text] of texts) if (imports(text).some((other) => differ.has(other))) differ.add(file);
+    } while (differ.size > before);
+    for (const file of differ) {
+        const text = texts.get(file).replace(/"\.\/([\w-]+)\.js"/g, (here, other) => (differ.has(other) ? here : `"../${other}.js"`));
+        writeFileSync(join(dist, name, `${file}.d.ts`), text);
+    }
+}
+
 /** Copies an entry with its imports to a directory of its own. Files in `own` replace those of the same name. */
 function variant(name, entry, own) {
     const copied = new Set();
     const copy = (file) => {
         if (copied.has(file)) return;
         copied.add(file);
-        for (const part of [file, file.replace(/js$/, "d.ts")]) {
+        for (const part of [`${file}.js`, `${file}.d.ts`]) {
             const text = own[part] ?? readFileSync(join(dist, part), "utf8");
             writeFileSync(join(dist, name, part), text);
-            for (const [, imported] of text.matchAll(/"\.\/([\w-]+\.js)"/g)) copy(imported);
+            imports(text).forEach(copy);
         }
     };
     mkdirSync(join(dist, name));
     copy(entry);
 }
 
+/** Writes an entry as one file, beside its modules. */
+async function bundled(name, entry, own) {
+    mkdirSync(join(dist, name));
+    await build({
+        entryPoints: [join(dist, `${entry}.js`)], bundle: true, format: "esm", target: "es2022", platform: "neutral",
+        outfile: join(dist, name, `${entry}.js`), external: ["./simd.js", "./scalar.js"],
+        plugins: [{
+            name: "own",
+            setup: (one) => one.onLoad({ filter: /table\.js$/ }, ({ path }) => ({ contents: own["table.js"] ?? readFileSync(path, "utf8") })),
+        }],
+    });
+    for (const kind in KINDS) writeFileSync(join(dist, name, `${kind}.js`), own[`${kind}.js`]);
+    types(name, entry, own);
+}
+
 const read = (file) => readFileSync(join(dist, file), "utf8");
 
-variant("fetch", "index.js", { "source.js": read("source-fetch.js"), "source.d.ts": read("source-fetch.d.ts") });
+variant("fetch", "index", { "source.js": read("source-fetch.js"), "source.d.ts": read("source-fetch.d.ts") });
 for (const kind in KINDS) copyFileSync(path("all", kind), join(dist, "fetch", `${kind}.wasm`));
 
 /** Returns an inlined module as JavaScript, without types. */
@@ -151,16 +197,17 @@ function tableOf(file, names) {
     return read(file).replace(/^\s+(?:readonly )?"?([\w-]+)"?: .*\n/gm, (row, name) => (names.includes(name) ? row : ""));
 }
 
-variant("hashes", "hashes.js", modules("hashes"));
+await bundled("hashes", "hashes", modules("hashes"));
+await bundled("extra", "extra", modules("extra"));
 for (const [family, names] of Object.entries(FAMILIES)) {
     const table = { "table.js": tableOf("table.js", names), "table.d.ts": tableOf("table.d.ts", names) };
-    variant(family, `${family}.js`, { ...modules(family), ...table });
+    await bundled(family, family, { ...modules(family), ...table });
 }
 
 // npm packs only files below the package.
 for (const name of ["LICENSE-APACHE", "LICENSE-MIT"]) copyFileSync(join(workspace, name), join(root, name));
 
 // The entries above have their own copies of these files.
-for (const file of ["source-fetch", "source-sent", ...Object.keys(FAMILIES)]) {
+for (const file of ELSEWHERE) {
     for (const ending of ["js", "d.ts"]) rmSync(join(dist, `${file}.${ending}`));
 }

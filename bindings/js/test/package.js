@@ -61,6 +61,11 @@ function inNode() {
     check("Node, mksum", node(`import { sha256, toHex } from "mksum"; ${print}`), ABC);
     check("Node, mksum/fetch", node(`import { load, sha256, toHex } from "mksum/fetch"; await load(); ${print}`), ABC);
     check("Node, mksum/hashes", node(`import { sha256, toHex } from "mksum/hashes"; ${print}`), ABC);
+    const argon2 = 'argon2(new Uint8Array(8), new Uint8Array(8), { memory: 8, passes: 1, length: 8 })';
+    const expected = "fdc53cd961e6d34a";
+    check("Node, mksum/extra", node(`import { argon2, toHex } from "mksum/extra"; console.log(toHex(${argon2}))`), expected);
+    const slow = 'WebAssembly.validate = () => false; const { argon2, load, toHex } = await import("mksum/extra"); await load();';
+    check("Node without SIMD, mksum/extra", node(`${slow} console.log(toHex(${argon2}))`), expected);
     const early = 'import { sha256 } from "mksum/fetch"; try { sha256(new Uint8Array(1)) } catch ({ code }) { console.log(code) }';
     check("Node, mksum/fetch before it is loaded", node(early), "not-loaded");
     const scalar = 'WebAssembly.validate = () => false; const { load, root, sha256, toHex } = await import("mksum");';

@@ -19,6 +19,7 @@ const PROGRAMS = {
     "mksum/blake2": ['import { blake2b } from "mksum/blake2"; globalThis.result = blake2b(new Uint8Array(1));', 19],
     "mksum/blake3": ['import { blake3 } from "mksum/blake3"; globalThis.result = blake3(new Uint8Array(1));', 19],
     "mksum/sha3": ['import { sha3_256 } from "mksum/sha3"; globalThis.result = sha3_256(new Uint8Array(1));', 13],
+    "mksum/extra": ['import * as all from "mksum/extra"; globalThis.result = all;', 40],
     "mksum/ripemd160": ['import { ripemd160 } from "mksum/ripemd160"; globalThis.result = ripemd160(new Uint8Array(1));', 9],
 };
 

@@ -1,5 +1,6 @@
 // A short test of every feature that needs only the package, for engines without Node's test runner.
 import { create, digestFast, digestOf, hmac, pbkdf2, Pool, Proof, root, rootOf, sha256, through, toHex } from "mksum";
+import { scrypt } from "mksum/extra";
 
 function equal(found, expected) {
     if (found !== expected) throw new Error(`expected ${expected}, found ${found}`);
@@ -33,4 +34,6 @@ Proof.parse(Proof.ofRange("rfc6962", data, 5, 100).toBytes()).verifyRange(expect
 const pool = await Pool.start(2);
 equal((await pool.rootOf("rfc6962", file)).text, expected.text);
 pool.end();
+// RFC 7914, 12.
+equal(toHex(scrypt(text(""), text(""), { cost: 16, blockSize: 1, length: 8 })), "77d6576238657b20");
 console.log("passed");
