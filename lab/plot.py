@@ -13,6 +13,7 @@ COLOURS = ["#000000", "#b2182b", "#d95f02", "#1b7837", "#762a83", "#8c510a", "#0
 DASHES = [[1, 0], [6, 2], [2, 2], [8, 2, 2, 2], [4, 1], [1, 3], [10, 3], [6, 2, 1, 2, 1, 2]]
 MARKS = ["circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "triangle-right", "triangle-left"]
 OURS = "#1f5fa8"
+GREY = "#9a9a9a"  # for what only has to be found by its name
 FONT = "DejaVu Sans, sans-serif"
 LABEL = 11  # the size of a label in points, which also determines the distance of labels
 
@@ -61,10 +62,12 @@ def lines(
     ours=("mksum",),
     share=0.3,
     low=None,
+    rising=False,
 ):
     """Returns a chart of series {name: [(x, y)]}, with the name at the end of each line, and `ours` drawn thick.
 
-    `share` is the share of the width for the names. Charts with the same `order` have the same style for each name.
+    `share` is the share of the width for the names. Charts with the same `order` have the same style for each name; series that
+    are not in it are grey. Lines that end early are taken to go on level, or as steeply as before if they are `rising`.
     """
     series = {name: sorted(points) for name, points in series.items() if points}
     names = list(order or series)
@@ -79,20 +82,33 @@ def lines(
     span = fy(top) - fy(bottom)
     room = span * (LABEL + 2) / height
 
+    grey = [name for name in series if name not in names and not name.startswith(tuple(ours))]
     style = {
         name: (COLOURS[i % len(COLOURS)], DASHES[i % len(DASHES)], MARKS[i % len(MARKS)])
         for i, name in enumerate(names)
     }
-    for name in names:
+    style |= dict.fromkeys(grey, (GREY, DASHES[0], "circle"))
+    for name in [*names, *series]:
         if name.startswith(tuple(ours)):
             style[name] = (OURS, DASHES[0] if name in ours else DASHES[1], "circle")
-    ends = sorted(series, key=lambda name: series[name][-1][1])
-    places = apart([fy(series[name][-1][1]) for name in ends], room, fy(bottom) + room / 2, fy(top) - room / 2)
 
-    data, marks, labels = [], [], []
-    for index, name in enumerate(series):
+    def reached(points):
+        """Returns where a line is, or would be, at the right: its label is there, so that its leader crosses few others."""
+        (a, b), (c, d) = points[0] if len(points) < 2 else points[-2], points[-1]
+        slope = (fy(d) - fy(b)) / (fx(c) - fx(a)) if rising and c != a else 0
+        return min(max(fy(d) + slope * (fx(right) - fx(c)), fy(bottom)), fy(top))
+
+    heights = {name: reached(points) for name, points in series.items()}
+    ends = sorted(series, key=heights.get)
+    places = apart([heights[name] for name in ends], room, fy(bottom) + room / 2, fy(top) - room / 2)
+
+    data, marks, labels, leaders = [], [], [], []
+    # Grey lines first, which others cover.
+    for index, name in enumerate(sorted(series, key=lambda name: name not in grey)):
         points = series[name]
         data += [{"name": name, "x": a, "y": b} for a, b in points]
+        if name in grey:
+            continue
         # A few markers on each line, at different places on each.
         every = max(1, len(points) // 6)
         marks += [
@@ -104,7 +120,10 @@ def lines(
     shift = (lambda value: 10 ** (fx(value) + step)) if log[0] else (lambda value: value + step)
     for name, place in zip(ends, places, strict=True):
         a, b = series[name][-1]
-        labels.append({"name": name, "x": a, "y": b, "x2": shift(right), "y2": back(place)})
+        corner = {"name": name, "x": right, "y": back(heights[name])}
+        if a < right:
+            leaders.append({"name": name, "x": a, "y": b, "x2": corner["x"], "y2": corner["y"]})
+        labels.append({**corner, "x2": shift(right), "y2": back(place)})
 
     scale = altair.Scale(type="log" if log[0] else "linear", domain=[left / 1.08 if log[0] else left, end], nice=False)
     rise = altair.Scale(type="log" if log[1] else "linear", domain=[bottom, top], nice=False)
@@ -152,7 +171,7 @@ def lines(
         .encode(**place, color=colour, shape=shape)
     )
     leads = (
-        altair.Chart(altair.Data(values=labels))
+        altair.Chart(altair.Data(values=labels + leaders))
         .mark_rule(strokeWidth=0.6)
         .encode(x=place["x"], y=place["y"], x2="x2:Q", y2="y2:Q", color=colour)
     )

@@ -193,6 +193,28 @@ def size(count):
     return f"{count // scale:,} {unit}"
 
 
+def pairs():
+    """Returns a table with a row for each number of chunks of each case."""
+    found, peers, own = results.of("pairs"), {}, []
+    cases = {"batch": "calls on the same chunks", "path": "each digest in the next chunk"}
+    for result in found:
+        peers |= {(result["file"], row["case"], row["x"]): row for row in result["rows"] if row["subject"] == "hashtree"}
+    for result in found:
+        rows = [row for row in result["rows"] if row["subject"] == "mksum"]
+        own.append({**result, "rows": [{**row, "peer": peers[result["file"], row["case"], row["x"]]} for row in rows]})
+    columns = [
+        ("mksum, ns (least–most)", nanoseconds),
+        ("hashtree, ns (least–most)", lambda row: nanoseconds(row["peer"])),
+        ("× hashtree (least–most)", lambda row: "{ratio:.2f} ({ratio_least:.2f}–{ratio_most:.2f})".format(**row["peer"])),
+    ]
+    table = side_by_side(own, "chunks", lambda row: f"{row['x']:,}, {cases[row['case']]}", columns)
+    return f"{sources(found)}\n\n{table}"
+
+
+def nanoseconds(row):
+    return f"{number(row['median'])} ({number(row['least'])}–{number(row['most'])})"
+
+
 def merklize():
     found = results.of("merklize")
     columns = [
@@ -216,7 +238,7 @@ def main():
     if sys.argv[1:] not in ([], ["--check"]):
         sys.exit(__doc__)
     parts = {"files": files(), "many": many(), "directories": directories(), "site": site(), "python": python()}
-    parts |= {"kept": kept(), "repair": repair(), "merklize": merklize()}
+    parts |= {"kept": kept(), "repair": repair(), "merklize": merklize(), "pairs": pairs()}
     differing = results.fill(PAGE, parts, write=not sys.argv[1:])
     if sys.argv[1:] and differing:
         sys.exit(f"lab/README.md: the tables {', '.join(differing)} differ from the results: run lab/tables.py")

@@ -1,6 +1,6 @@
-// Builds `build/study.mjs`: the study and all libraries in one module, bundled for browsers. Every engine runs this file, so
-// that the libraries' own code is measured: in Node, several would delegate to node:crypto.
-import { readFileSync, mkdirSync, writeFileSync } from "node:fs";
+// Builds `build/study/`: the study, and each library in a file of its own that only its processes load, bundled for browsers. Every
+// engine runs these files, so that the libraries' own code is measured: in Node, several would delegate to node:crypto.
+import { existsSync, readFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import path from "node:path";
 import esbuild from "esbuild";
@@ -22,21 +22,46 @@ function sjcl() {
         "pbkdf2",
         "exports",
     ];
-    const sources = parts.map((part) => readFileSync(path.join(here, `node_modules/sjcl/core/${part}.js`), "utf8"));
+    const core = path.join(here, "node_modules/sjcl/core");
+    const sources = existsSync(core) ? parts.map((part) => readFileSync(path.join(core, `${part}.js`), "utf8")) : [missing("sjcl")];
     mkdirSync(path.join(here, "build"), { recursive: true });
     writeFileSync(path.join(here, "build/sjcl.cjs"), sources.join("\n"));
 }
 
-export async function build(entry = "study.mjs", outfile = "build/study.mjs") {
+/** A module that throws: only the library that needs the package is missing in the study then. */
+const missing = (name) => `module.exports = null;\nthrow new Error(${JSON.stringify(`the package ${name} is not installed`)});`;
+
+const ADAPTERS = /^(adapters|test)[\\/]/;
+
+/** Replaces packages that adapters import, but that are not installed. */
+const MISSING = {
+    name: "missing packages",
+    setup(build) {
+        build.onResolve({ filter: /^[^./]/ }, async ({ path: name, pluginData, importer, ...more }) => {
+            if (pluginData === MISSING || !ADAPTERS.test(path.relative(here, importer))) return undefined;
+            const { errors } = await build.resolve(name, { ...more, importer, pluginData: MISSING });
+            return errors.length ? { path: name, namespace: "missing" } : undefined;
+        });
+        build.onLoad({ filter: /.*/, namespace: "missing" }, ({ path: name }) => ({ contents: missing(name) }));
+    },
+};
+
+/** Builds an entry with all libraries, each in a file of its own, in build/NAME. */
+export async function build(entry = "study.mjs") {
     sjcl();
+    const folder = path.join("build", path.basename(entry, ".mjs"));
+    rmSync(path.join(here, folder), { recursive: true, force: true });
     await esbuild.build({
         absWorkingDir: here,
         entryPoints: [entry],
-        outfile,
+        outdir: folder,
+        outExtension: { ".js": ".mjs" },
+        splitting: true,
         bundle: true,
         format: "esm",
         platform: "browser",
         target: "es2022",
+        plugins: [MISSING],
         // Libraries that detect Node do not find it, and use their own code.
         inject: ["browser.mjs"],
         alias: {

@@ -1,5 +1,5 @@
-// Runs the study in a command-line engine: `node command.mjs PLAN`, where PLAN is JSON. Reports are lines of JSON.
-import { run } from "./build/study.mjs";
+// Runs one plan of the study in a command-line engine: `node command.mjs PLAN`, where PLAN is JSON. Reports are lines of JSON.
+import { run } from "./build/study/study.mjs";
 
 const collect = globalThis.Bun ? () => Bun.gc(true) : globalThis.gc;
 const engine = {

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Draws the figures of lab/js/README.md and the page to explore, and writes the tables, from lab/results.
 
-Figures are drawn for one machine, the one with the newest results, and go to lab/js/figures. The page to explore has all
-machines and goes to target/lab/js.html.
+All of them show one run on one machine; results of several are refused. Figures go to lab/js/figures, the page to explore to
+target/lab/js.html.
 
 figures.py           draws the committed figures and writes the tables of the README
 figures.py --quick   does the same for the results of a quick run, and writes only below target/lab/quick
@@ -17,26 +17,28 @@ import plot
 import tables
 from tables import HASHES, MIB, NATIVE
 
-# The most popular libraries, and the fastest.
+# The libraries that are drawn in colour: the most popular and the fastest. Others are grey.
 KNOWN = [
     "mksum",
     "hash-wasm",
-    "libsodium-wrappers-sumo",
-    "@chainsafe/as-sha256",
     "@noble/hashes",
     "@stablelib",
+    "libsodium-wrappers-sumo",
     "crypto-js",
     "sjcl",
-    "node-forge",
     "WebCrypto",
+    "node:crypto",
+    "blake3-wasm",
 ]
+# As many lines can be told apart.
+DISTINCT = 8
 
 
 # ---- Pictures --------------------------------------------------------------------------------------------------------
 
 
 def pictures(found):
-    """Yields the name and the chart of each figure; `found` maps names to engines of one machine."""
+    """Yields the name and the chart of each figure; `found` maps names to engines."""
     if "chromium" in found:
         yield from of_browser(found["chromium"])
     both = [found[name] for name in ("node", "chromium") if name in found]
@@ -46,6 +48,21 @@ def pictures(found):
         return plot.grid([make(engine) for engine in both if engine.subjects(case)])
 
     yield (
+        "sha1.svg",
+        side_by_side(
+            "sha1",
+            lambda engine: plot.lines(
+                {subject: engine.curve("sha1", subject) for subject in engine.subjects("sha1")},
+                x="bytes of input",
+                y="milliseconds",
+                title=f"The time of SHA-1, {engine.title}",
+                order=KNOWN,
+                rising=True,
+                **size,
+            ),
+        ),
+    )
+    yield (
         "keys.svg",
         side_by_side(
             "keys",
@@ -54,7 +71,8 @@ def pictures(found):
                 x="keys derived together, 1,000 iterations each",
                 y="keys per millisecond",
                 title=f"PBKDF2-SHA256 of many keys, {engine.title}",
-                ticks=[1, 2, 4, 8, 16],
+                ticks=tables.points(engine, "keys"),
+                order=fastest(engine.rates("keys")),
                 **size,
             ),
         ),
@@ -67,7 +85,7 @@ def pictures(found):
                 best_of_each(engine),
                 x="bytes of input",
                 y="bytes per millisecond",
-                title=f"The best library of each hash, {engine.title}",
+                title=f"The library of each hash that is fastest at {BEST_AT >> 10} KiB, {engine.title}",
                 ours=(),
                 **size,
             ),
@@ -86,20 +104,17 @@ def pictures(found):
             ),
         ),
     )
-    streamed = 1 << 22
     yield (
         "streams.svg",
         side_by_side(
             "streams",
             lambda engine: plot.lines(
-                {
-                    subject: [(x, streamed / y / 1e3) for x, y in engine.curve("streams", subject)]
-                    for subject in engine.subjects("streams")
-                },
+                streamed(engine),
                 x="files that arrive interleaved, 4 MiB together",
                 y="MB/s",
                 title=f"SHA-256 of many streams, {engine.title}",
-                ticks=[1, 4, 16, 64, 256, 1024],
+                ticks=tables.points(engine, "streams"),
+                order=fastest(streamed(engine)),
                 **size,
             ),
         ),
@@ -108,10 +123,23 @@ def pictures(found):
         yield "engines.svg", plot.grid([engines_chart(found, hash) for hash in HASHES])
 
 
+def streamed(engine):
+    """Returns the throughput of each way to hash many streams."""
+    return {
+        subject: [(x, (1 << 22) / y / 1e3) for x, y in engine.curve("streams", subject)]
+        for subject in engine.subjects("streams")
+    }
+
+
+def fastest(curves):
+    """Returns the names of the curves that end highest, as many as can be told apart; mksum's are always among them."""
+    ranked = sorted(curves, key=lambda name: (name.startswith("mksum"), curves[name][-1][1]), reverse=True)
+    return ranked[:DISTINCT]
+
+
 def of_browser(engine):
     """Yields the figures of one engine with all its libraries."""
-    order = sorted({subject for hash in HASHES for subject in engine.subjects(hash)})
-    size = {"width": 400, "height": 300, "share": 0.4, "order": order}
+    size = {"width": 400, "height": 300, "share": 0.44, "order": KNOWN}
     axes = {"x": "bytes of input", "y": "bytes per millisecond"}
     measured = [hash for hash in HASHES if engine.subjects(hash)]
     charts = [plot.lines(engine.rates(hash), title=f"{hash}, {engine.title}", **axes, **size) for hash in measured]
@@ -119,9 +147,10 @@ def of_browser(engine):
     small = [hash for hash in ("sha256", "sha1", "ripemd160", "blake3") if hash in measured]
     charts = [
         plot.lines(
-            engine.rates(hash, high=200),
+            engine.rates(hash, high=256),
             title=f"{hash} of small inputs, {engine.title}",
             log=(True, False),
+            ticks=[x for x in tables.points(engine, hash) if x <= 256],
             **axes,
             **size,
         )
@@ -143,36 +172,42 @@ def of_browser(engine):
             width=520,
             height=300,
             share=0.4,
-            order=sorted(KNOWN),
+            order=KNOWN,
             **axes,
         ),
     )
 
 
+# The size at which best.svg chooses the library of each hash.
+BEST_AT = 65536
+
+
 def best_of_each(engine):
-    """Returns the curve of the fastest library at 64 KiB, for each hash."""
+    """Returns the curve of the library of each hash that is fastest at `BEST_AT`."""
     curves = {}
     for hash in HASHES:
-        rate, subject = engine.best(hash, 65536, besides=())
+        rate, subject = engine.best(hash, BEST_AT, besides=())
         if rate:
             curves[f"{hash}: {subject}"] = engine.rates(hash, only=[subject])[subject]
     return curves
 
 
 def engines_chart(found, hash):
-    """Returns bars for mksum, the best other library and the engine's own at 1 MiB, in each engine."""
+    """Returns bars for mksum, the best other library and the engine's own at 1 MiB, in each engine, with their intervals."""
     rows = []
     for engine in found.values():
-        ours, (peer, subject) = engine.rate(hash, "mksum", MIB), engine.best(hash, MIB)
-        native = max((rate for name in NATIVE if (rate := engine.rate(hash, name, MIB))), default=None)
-        for library, rate, name in (
-            ("mksum", ours, ""),
-            ("best other library", peer, f"  {subject}"),
-            ("the engine's own", native, ""),
+        ours, (peer, peer_name) = engine.rate(hash, "mksum", MIB), engine.best(hash, MIB)
+        native, own = max(((rate, name) for name in NATIVE if (rate := engine.rate(hash, name, MIB))), default=(None, None))
+        for library, rate, subject, name in (
+            ("mksum", ours, "mksum", ""),
+            ("best other library", peer, peer_name, f"  {peer_name}"),
+            ("the engine's own", native, own, ""),
         ):
             if rate:
                 text = f"{rate / 1e3:,.0f}{name}"
-                rows.append({"engine": engine.title, "library": library, "rate": rate / 1e3, "text": text})
+                low, high = (end / 1e3 for end in engine.interval(hash, subject, MIB))
+                row = {"engine": engine.title, "library": library, "rate": rate / 1e3, "low": low, "high": high}
+                rows.append({**row, "text": text})
     order = ["mksum", "best other library", "the engine's own"]
     data = altair.Data(values=rows)
     base = altair.Chart(data).encode(
@@ -182,7 +217,7 @@ def engines_chart(found, hash):
             "rate:Q",
             title="MB/s, input of 1 MiB",
             axis=altair.Axis(grid=False, titleAnchor="start", tickCount=5),
-            scale=altair.Scale(domain=[0, max([row["rate"] for row in rows], default=1) * 1.55], nice=False),
+            scale=altair.Scale(domain=[0, max([row["high"] for row in rows], default=1) * 1.55], nice=False),
         ),
     )
     colour = altair.Color(
@@ -192,7 +227,9 @@ def engines_chart(found, hash):
         legend=altair.Legend(title=None, orient="top"),
     )
     return (
-        base.mark_bar().encode(color=colour) + base.mark_text(align="left", dx=4, fontSize=9).encode(text="text:N")
+        base.mark_bar().encode(color=colour)
+        + base.mark_rule(strokeWidth=1.2).encode(x="low:Q", x2="high:Q")
+        + base.mark_text(align="left", dx=4, fontSize=9).encode(x="high:Q", text="text:N")
     ).properties(
         width=360,
         height=44 * len({row["engine"] for row in rows}),
@@ -213,23 +250,18 @@ QUANTITIES = {
 }
 
 
-def page(found, path):
-    """Writes one offline page: users choose machine and engine, case and quantity, and pick names; tooltips show the figures."""
-    several = len(found) > 1
-    measured = [
-        (f"{engine.title}, {title}" if several else engine.title, engine)
-        for title, engines in found.items()
-        for engine in engines
-    ]
+def page(engines, path):
+    """Writes one offline page: users choose engine, case and quantity, and pick names; tooltips show the figures."""
+    measured = [(engine.title, engine) for engine in engines]
     titles = [title for title, _ in measured]
     charts = []
     for key, (title, cases, x, rate) in QUANTITIES.items():
-        rows = ["engine,case,subject,x,ms,least,most,rate"]
+        rows = ["engine,case,subject,x,ms,low,high,rate"]
         for name, engine in measured:
             for row in engine.head["rows"]:
                 if row["case"] in cases and row["median"]:
                     amount = (1 << 22) / 1e3 if key == "streams" else row["x"]
-                    figures = (row["x"], row["median"], row["least"], row["most"], float(amount / row["median"]))
+                    figures = (row["x"], row["median"], row["low"], row["high"], float(amount / row["median"]))
                     cells = [f"{value:.4g}" if isinstance(value, float) else str(value) for value in figures]
                     rows.append(",".join([f'"{name}"', row["case"], f'"{row["subject"]}"', *cells]))
         data = altair.InlineData(values="\n".join(rows), format=altair.CsvDataFormat(type="csv"))
@@ -256,7 +288,7 @@ def page(found, path):
                 ),
                 strokeDash=altair.StrokeDash("subject:N", legend=None),
                 opacity=altair.condition(picked, altair.value(1), altair.value(0.1)),
-                tooltip=["subject:N", "x:Q", "ms:Q", "least:Q", "most:Q", altair.Tooltip("rate:Q", title=rate)],
+                tooltip=["subject:N", "x:Q", "ms:Q", "low:Q", "high:Q", altair.Tooltip("rate:Q", title=rate)],
             )
             .transform_filter(f"datum.engine == {key}_engine && datum.case == {key}_case")
             .transform_calculate(y=f"{key}_y == 'time' ? datum.ms : datum.rate")
@@ -288,14 +320,13 @@ def main():
     if sys.argv[1:] not in ([], ["--quick"]):
         sys.exit(__doc__)
     place = tables.places(quick=bool(sys.argv[1:]))
-    found = tables.machines(place.results)
-    if not found:
+    engines = tables.measured(place.results)
+    if not engines:
         sys.exit(f"figures.py: {place.results} has no results of this study: measure first with `make lab-js`")
-    newest = {engine.name: engine for engine in next(iter(found.values()))}
     place.figures.mkdir(parents=True, exist_ok=True)
-    for name, chart in pictures(newest):
+    for name, chart in pictures({engine.name: engine for engine in engines}):
         plot.save(chart, place.figures / name)
-    page(found, place.explore)
+    page(engines, place.explore)
     tables.write(place)
 
 

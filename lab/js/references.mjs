@@ -4,9 +4,9 @@ import { execFileSync } from "node:child_process";
 import { createHash, pbkdf2Sync } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { NAMES } from "./adapters/node-crypto.mjs";
-import { hexadecimal, password, pattern, SALT } from "./bytes.mjs";
+import { concatenated, hexadecimal, password, pattern, SALT } from "./bytes.mjs";
 import { plainRoot } from "./plain.mjs";
-import { ITERATIONS, KEYS, KEY_ITERATIONS, SIZES, TREES } from "./points.mjs";
+import { FILES, ITERATIONS, KEYS, KEY_ITERATIONS, SIZES, TREES } from "./points.mjs";
 
 const all = pattern(SIZES.at(-1));
 const file = new URL("references.json", import.meta.url);
@@ -17,6 +17,22 @@ const b3sum = (bytes) => execFileSync("b3sum", ["--no-names"], { input: bytes })
 
 const derived = (hash, length) =>
     Object.fromEntries(ITERATIONS.map((iterations) => [iterations, key(hash, length, password(0), iterations)]));
+
+const sha256 = (bytes) => createHash("sha256").update(bytes).digest();
+
+/** Returns the digests of files of equal pieces: of the whole, and the root, whose subtrees are equal too. */
+function files() {
+    const piece = pattern(1 << 22);
+    return Object.fromEntries(
+        FILES.map((size) => {
+            const whole = createHash("sha256");
+            for (let at = 0; at < size; at += piece.length) whole.update(piece);
+            let root = plainRoot(sha256, piece, 1 << 16);
+            for (let length = piece.length; length < size; length *= 2) root = sha256(concatenated([root, root]));
+            return [size, { root: hexadecimal(root), whole: whole.digest("hex") }];
+        }),
+    );
+}
 
 function references(blake3) {
     const hashes = Object.fromEntries(
@@ -31,9 +47,10 @@ function references(blake3) {
         trees: Object.fromEntries(
             TREES.map((size) => [
                 size,
-                hexadecimal(plainRoot((bytes) => createHash("sha256").update(bytes).digest(), all.subarray(0, size))),
+                hexadecimal(plainRoot(sha256, all.subarray(0, size))),
             ]),
         ),
+        pool: files(),
         keys: Array.from({ length: KEYS.at(-1) }, (_, number) => key("sha256", 32, password(number), KEY_ITERATIONS)),
     };
 }

@@ -1,106 +1,115 @@
 // The study, which runs in every engine: `run(plan, report)`. Plans and reports are JSON, so that they can be sent.
 //
 //     plan: {
-//         suites: some of 'hashes', 'pbkdf2', 'keys', 'trees', 'pool', 'streams'; or ['memory'], or ['check'];
-//         sizes, iterations, keys, trees, files, streams: their points;
-//         subjects: all if absent; seed; trialMs; rounds: [least, most];
-//         limitMs, leastMs, budgetMs: { SUITE: milliseconds } }
+//         task: 'list', which reports a { job } for each curve that this engine can have, 'check', which checks digests, or
+//               'measure', which measures one job;
+//         job: { suite, case, subject, library };
+//         points: { hashes: [SIZE…], pbkdf2: [ITERATIONS…], … };
+//         seed, trials, trialMs, limitMs }
 import { ADAPTERS } from "./adapters/index.mjs";
-import { conversions, hashes } from "./suites/hashes.mjs";
-import { keys, pbkdf2 } from "./suites/keys.mjs";
-import { pools } from "./suites/pool.mjs";
-import { memory, streams, ways } from "./suites/streams.mjs";
-import { trees } from "./suites/trees.mjs";
 import { measure, resolution } from "./trials.mjs";
 
+const message = (error) => String(error?.message ?? error);
+
 /** Returns the libraries that this engine can load, and reports the others. */
-async function loaded(adapters, report) {
+async function loaded(adapters, names, report) {
     const libraries = [];
-    for (const { name, kind, absent, load } of adapters) {
-        const why = absent?.();
-        if (why) {
-            report({ absent: { subject: name, why } });
-            continue;
-        }
+    for (const name of names) {
         try {
-            libraries.push({ name, kind, library: await load() });
+            const { kind, absent, load } = (await adapters[name]()).default;
+            const why = absent?.();
+            if (why) report({ absent: { subject: name, why } });
+            else libraries.push({ name, kind, library: await load() });
         } catch (error) {
-            report({ refused: { subject: name, why: `does not load: ${error?.message ?? error}` } });
+            report({ refused: { subject: name, why: `does not load: ${message(error)}` } });
         }
     }
     return libraries;
 }
 
+// Suites are loaded like libraries, only where they are needed. Each returns its series: see trials.mjs.
 const SUITES = {
-    hashes: (libraries, plan) => [...hashes(libraries, plan.sizes), ...conversions(libraries, plan.sizes)],
-    pbkdf2: (libraries, plan) => pbkdf2(libraries, plan.iterations),
-    keys: (libraries, plan) => keys(libraries, plan.keys),
-    trees: (libraries, plan) => trees(libraries, plan.trees),
-    pool: (libraries, plan, mksum) => pools(libraries, plan.files, mksum),
-    streams: (libraries, plan) => streams(libraries, plan.streams, plan.seed),
+    async hashes(libraries, { hashes: sizes }) {
+        const { conversions, hashes } = await import("./suites/hashes.mjs");
+        return [...hashes(libraries, sizes), ...conversions(libraries, sizes)];
+    },
+    async pbkdf2(libraries, { pbkdf2: iterations }) {
+        return (await import("./suites/keys.mjs")).pbkdf2(libraries, iterations);
+    },
+    async keys(libraries, { keys: counts }) {
+        return (await import("./suites/keys.mjs")).keys(libraries, counts);
+    },
+    async trees(libraries, { trees: sizes }) {
+        return (await import("./suites/trees.mjs")).trees(libraries, sizes);
+    },
+    async pool(libraries, { pool: sizes }, { engine }) {
+        return (await import("./suites/pool.mjs")).pools(libraries, sizes, engine.mksum);
+    },
+    async streams(libraries, { streams: counts }, { seed }) {
+        return (await import("./suites/streams.mjs")).streams(libraries, counts, seed);
+    },
+    async memory(libraries, { memory: counts }, { engine }) {
+        return (await import("./suites/streams.mjs")).memory(libraries, counts, engine.bytesUsed);
+    },
 };
 
-/** Checks every digest at a few points, without timing. */
-async function check(series, report) {
-    for (const one of series)
-        for (const point of one.points) {
-            try {
-                const { call, argument, wrong } = await point.start();
-                const why = await wrong(await call(argument));
-                if (why) throw new Error(why);
-                report({ checked: { case: one.case, subject: one.subject, x: point.x } });
-            } catch (error) {
-                report({
-                    refused: { case: one.case, subject: one.subject, x: point.x, why: String(error?.message ?? error) },
-                });
-            }
-            await report({});
-        }
-}
-
-/** Runs a plan. `engine.bytesUsed()` returns the memory in use, if known; `engine.mksum()` imports the published package. */
-export async function run(plan, report, engine = {}, adapters = ADAPTERS) {
-    const chosen = adapters.filter(({ name }) => !plan.subjects || plan.subjects.includes(name));
-    const libraries = await loaded(chosen, report);
-    await report({ subjects: libraries.map(({ name, kind }) => ({ subject: name, kind })) });
-    const mksum = await engine.mksum?.();
+/** Reports a job for each curve, and the libraries. */
+async function list(libraries, plan, engine, report) {
     report({ clock: { stepMs: resolution() } });
-    for (const suite of plan.suites) {
-        if (suite === "check") {
-            for (const series of Object.values(SUITES)) await check(series(libraries, plan, mksum), report);
-        } else if (suite === "memory") {
-            for (const way of ways(libraries).filter(({ subject }) => subject === plan.way)) {
-                for (const count of plan.streams) {
-                    try {
-                        const used = await memory(way, count, engine.bytesUsed);
-                        report({ row: ["memory", way.subject, count, used, used, used, 1] });
-                    } catch (error) {
-                        report({
-                            refused: {
-                                case: "memory",
-                                subject: way.subject,
-                                x: count,
-                                why: String(error?.message ?? error),
-                            },
-                        });
-                        break;
-                    }
-                }
-            }
-        } else {
-            const settings = {
-                ...plan,
-                budgetMs: plan.budgetMs[suite],
-                limitMs: plan.limitMs[suite],
-                leastMs: plan.leastMs[suite],
-            };
-            await measure(SUITES[suite](libraries, plan, mksum), settings, report);
-        }
+    for (const one of libraries) {
+        report({ library: { subject: one.name, kind: one.kind } });
+        for (const [suite, series] of Object.entries(SUITES))
+            for (const { case: name, subject } of await series([one], plan.points, { engine, seed: plan.seed }))
+                report({ job: { suite, case: name, subject, library: one.name } });
     }
-    await report({ done: true });
 }
 
-/** Returns the subjects of the memory suite, each of which needs its own process. */
-export async function memorySubjects() {
-    return ways(await loaded(ADAPTERS, () => {})).map(({ subject }) => subject);
+/** Checks every digest at a few points, without timing. */
+async function check(libraries, plan, engine, report) {
+    for (const [suite, series] of Object.entries(SUITES)) {
+        if (suite === "memory") continue;
+        for (const one of await series(libraries, plan.points, { engine, seed: plan.seed }))
+            for (const point of one.points) {
+                const where = { case: one.case, subject: one.subject, x: point.x };
+                try {
+                    const { call, argument, wrong } = await point.start();
+                    const why = await wrong(await call(argument));
+                    if (why) throw new Error(why);
+                    report({ checked: where });
+                } catch (error) {
+                    report({ refused: { ...where, why: message(error) } });
+                }
+                await report({});
+            }
+    }
+}
+
+/** Measures one job: one library, and of it one hash or one other curve. */
+async function job(libraries, plan, engine, report) {
+    const { suite, case: name, subject } = plan.job;
+    const series = await SUITES[suite](libraries, plan.points, { engine, seed: plan.seed });
+    const one = series.find((found) => found.case === name && found.subject === subject);
+    if (one?.sample) await sample(one, report);
+    else if (one) await measure(one, plan, report);
+}
+
+/** Takes one sample of each point, which is not a time. */
+async function sample(series, report) {
+    for (const x of series.points)
+        try {
+            report({ times: { x, times: [await series.sample(x)] } });
+        } catch (error) {
+            report({ stopped: { x, why: message(error) } });
+            break;
+        }
+}
+
+/**
+ * Runs a plan. `engine.bytesUsed()` returns the memory in use, if the engine knows it; `engine.mksum()` imports the published
+ * package.
+ */
+export async function run(plan, report, engine = {}, adapters = ADAPTERS) {
+    const libraries = await loaded(adapters, plan.job ? [plan.job.library] : Object.keys(adapters), report);
+    await { list, check, measure: job }[plan.task](libraries, plan, engine, report);
+    await report({ done: true });
 }

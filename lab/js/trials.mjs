@@ -1,17 +1,15 @@
-// Times calls: checks the output first, and then measures in rounds, in each of which the subjects of a point take turns in
-// random order.
+// Times the calls of one series in one process: checks the output at every point first, and then takes the trials.
 //
-// A *series* is one subject over increasing x: { case, subject, points: [{ x, start() }] }. `start` returns { call, argument,
-// wrong }: `call(argument)` is timed, and `wrong(output)` returns what is wrong with the output, or undefined. `argument` may be
-// expensive to create, which is not timed.
+// A *series* is one subject over increasing x: { case, subject, constant, points: [{ x, start() }] }. `start` returns { call,
+// argument, wrong }: `call(argument)` is timed, and `wrong(output)` returns what is wrong with the output, or undefined. `argument` may
+// be expensive to create, which is not timed. A call takes longer the larger x is, unless the series is `constant`.
 import { Random } from "./random.mjs";
 
 const now = () => performance.now();
-const median = (numbers) => {
-    const sorted = numbers.toSorted((a, b) => a - b);
-    const middle = sorted.length >> 1;
-    return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
-};
+// A trial aims at this much more than its shortest time: few trials are too short then, and have to be repeated with more calls.
+const MORE = 1.1;
+// No clock here is coarser, so that a call that seems to take no time takes less than this.
+const STEP_MS = 0.1;
 
 /** Returns the clock's resolution in milliseconds, the smallest of some measured steps. */
 export function resolution() {
@@ -38,8 +36,11 @@ async function timed(point, count) {
 
 class WrongDigest extends Error {}
 
-/** Checks the first output, warms up, and finds how many calls fill a trial. */
-async function calibrate(point, trialMs) {
+/** Returns the number of calls that fill a trial. */
+const filling = (each, trialMs) => Math.max(1, Math.ceil((MORE * trialMs) / Math.max(each, 1e-6)));
+
+/** Checks the first output, warms up, and finds how many calls fill a trial. `first` tells the first point of a process. */
+async function calibrate(point, first, { trialMs, limitMs }) {
     Object.assign(point, await point.start());
     const begin = now();
     let output = point.call(point.argument);
@@ -48,130 +49,82 @@ async function calibrate(point, trialMs) {
     let each = now() - begin;
     const wrong = await point.wrong(output);
     if (wrong) throw new WrongDigest(wrong);
-    // Calls are slower until the engine has compiled them.
-    for (let count = 1; each < 50 * trialMs; count *= 2) {
-        const { took } = await timed(point, count);
-        each = took / count;
-        if (took >= trialMs / 2) break;
-    }
+    // Perhaps it was only interrupted.
+    if (each > limitMs && each < 2 * limitMs) each = Math.min(each, (await timed(point, 1)).took);
+    // An interrupted call would seem too slow for this limit or the next point's, so that these use the least time.
+    let least = each;
+    // Calls are slower until the engine has compiled them. Slow calls at a later point need no more: shorter inputs did that.
+    if (each <= limitMs && (first || each < 4 * trialMs))
+        for (let count = 1; ; count *= 2) {
+            const { took } = await timed(point, count);
+            least = Math.min(least, (took + STEP_MS) / count);
+            each = took / count;
+            if (took >= trialMs / 2) break;
+        }
+    point.least = Math.min(least, each);
     point.each = each;
-    point.count = Math.max(1, Math.ceil(trialMs / Math.max(each, 1e-6)));
+    point.count = filling(each, trialMs);
     point.times = [];
 }
 
-/** Runs one trial. If its calls take less time than planned, because the calibration was disturbed, repeats it with more. */
+/** Runs one trial, which takes at least `trialMs`: repeats it with more calls if they were faster than in the calibration. */
 async function trial(point, trialMs) {
+    if (point.each < trialMs / 8) await timed(point, 1);
     for (;;) {
         const found = await timed(point, point.count);
-        if (found.took >= trialMs / 2) return found;
-        point.count = Math.ceil(point.count * Math.min(64, trialMs / Math.max(found.took, 1e-3)));
+        if (found.took >= trialMs) return found;
+        point.count = Math.max(point.count + 1, Math.min(64 * point.count, filling(found.took / point.count, trialMs)));
     }
 }
 
 /**
- * Measures all series. `given` is { seed, trialMs, limitMs, leastMs, budgetMs, rounds: [least, most] }.
- *
- * A trial takes `trialMs`, or 100 steps of the clock if that is longer. A series stops at the first x where a call takes longer
- * than `limitMs`, which is halved, but not below `leastMs`, until the least number of rounds fits into the budget. `report`
- * receives { row }, { stopped }, { refused } and { progress }. A series with a wrong output is refused, with all its times.
+ * Measures a series. `plan` is { seed, trials, trialMs, limitMs }. A trial takes `trialMs`, or 100 steps of the clock if that is
+ * longer. After all points are checked and compiled, each round takes one trial of every point, in random order. The series ends
+ * before the first x where a call takes longer than `limitMs`. `report` receives { times: { x, times } } of each point in
+ * milliseconds a call, { stopped: { x, why } }, or { refused: { x, why } }: a series with one wrong output has no times.
  */
-export async function measure(series, given, report) {
-    const settings = { ...given, trialMs: Math.max(given.trialMs, 100 * resolution()) };
-    const random = new Random(settings.seed);
-    const begin = now();
-    for (const one of random.shuffled(series)) {
-        for (const [index, point] of one.points.entries()) {
+export async function measure(series, plan, report) {
+    const settings = { ...plan, trialMs: Math.max(plan.trialMs, 100 * resolution()) };
+    const random = new Random(plan.seed);
+    let points = series.points;
+    let at;
+    const stop = (error) => report({ stopped: { x: at.x, why: String(error?.message ?? error) } });
+    try {
+        for (const [index, point] of points.entries()) {
+            at = point;
             try {
-                await calibrate(point, settings.trialMs);
+                // A call that is certainly too slow is not tried, because many of them would take minutes.
+                const before = points[index - 1];
+                const least = before && !series.constant ? (before.least * point.x) / before.x / 2 : 0;
+                if (least > plan.limitMs) throw new Error(`about ${Math.round(2 * least)} ms a call`);
+                await calibrate(point, index === 0, settings);
+                if (point.least > plan.limitMs) throw new Error(`${Math.round(point.least)} ms a call`);
             } catch (error) {
-                const failure = { case: one.case, subject: one.subject, x: point.x, why: String(error?.message ?? error) };
                 // A wrong digest invalidates the whole series. After another error, its earlier points stay valid.
-                const wrong = error instanceof WrongDigest;
-                report(wrong || index === 0 ? { refused: failure } : { stopped: failure });
-                one.points = wrong ? [] : one.points.slice(0, index);
+                if (error instanceof WrongDigest) throw error;
+                points = points.slice(0, index);
+                stop(error);
                 break;
             }
-            if (point.each > settings.limitMs) {
-                one.points = one.points.slice(0, index + 1);
-                if (index + 1 < one.last)
-                    report({
-                        stopped: {
-                            case: one.case,
-                            subject: one.subject,
-                            x: point.x,
-                            why: `${Math.round(point.each)} ms a call`,
-                        },
-                    });
-                break;
-            }
+            await report({});
         }
-        await report({ progress: `${one.case} ${one.subject}: ${one.points.length} points checked` });
-    }
-    const cost = () =>
-        series
-            .flatMap((one) => one.points)
-            .reduce((sum, point) => sum + Math.max(settings.trialMs, point.each) * 1.1, 0);
-    const left = settings.budgetMs - (now() - begin);
-    for (
-        let limit = settings.limitMs / 2;
-        cost() * settings.rounds[0] > left && limit >= settings.leastMs;
-        limit /= 2
-    ) {
-        for (const one of series) {
-            const kept = one.points.filter((point) => point.each <= limit);
-            if (kept.length < one.points.length)
-                report({
-                    stopped: {
-                        case: one.case,
-                        subject: one.subject,
-                        x: kept.at(-1)?.x ?? 0,
-                        why: `more than ${limit} ms a call, which exceeds the time budget`,
-                    },
-                });
-            one.points = kept;
-        }
-    }
-
-    const groups = new Map();
-    for (const one of series)
-        for (const point of one.points) {
-            const key = `${one.case} ${point.x}`;
-            if (!groups.has(key)) groups.set(key, []);
-            groups.get(key).push([one, point]);
-        }
-    for (let round = 0; round < settings.rounds[1]; round++) {
-        const started = now();
-        for (const group of random.shuffled([...groups.values()])) {
-            for (const [one, point] of random.shuffled(group)) {
-                if (one.failed || point.failed) continue;
+        for (let round = 0; round < plan.trials; round++)
+            for (const point of random.shuffled(points)) {
+                at = point;
                 try {
-                    if (point.each < settings.trialMs / 8) await timed(point, 1);
                     const { took, output } = await trial(point, settings.trialMs);
                     const wrong = await point.wrong(output);
                     if (wrong) throw new WrongDigest(wrong);
                     point.times.push(took / point.count);
                 } catch (error) {
-                    const failure = {
-                        case: one.case,
-                        subject: one.subject,
-                        x: point.x,
-                        why: String(error?.message ?? error),
-                    };
-                    one.failed = error instanceof WrongDigest;
-                    point.failed = true;
-                    report(one.failed ? { refused: failure } : { stopped: failure });
+                    if (error instanceof WrongDigest) throw error;
+                    points = points.filter((other) => other !== point);
+                    stop(error);
                 }
+                await report({});
             }
-            await report({});
-        }
-        await report({ progress: `round ${round + 1} took ${Math.round(now() - started)} ms` });
-        if (round + 1 >= settings.rounds[0] && now() - begin + (now() - started) > settings.budgetMs) break;
-    }
-    for (const one of series) {
-        if (one.failed) continue;
-        for (const { x, times } of one.points.filter(({ failed }) => !failed))
-            report({
-                row: [one.case, one.subject, x, median(times), Math.min(...times), Math.max(...times), times.length],
-            });
+        for (const { x, times } of points) report({ times: { x, times } });
+    } catch (error) {
+        report({ refused: { x: at.x, why: error.message } });
     }
 }

@@ -8,7 +8,7 @@ const NATIVE = /^(?:node:crypto|WebCrypto)/;
 const STREAMED = 1 << 22;
 const MIB = 1 << 20;
 
-const engine = ({ engine: { name, version } }) => `${ENGINES[name]} ${version.split(".")[0]}`;
+const engine = ({ engine: { name, version }, settings }) => `${ENGINES[name]} ${version.split(".")[0]}${settings.busy ? ", busy machine" : ""}`;
 /** Chromium first: most readers hash in a browser of its kind. */
 const sorted = (heads) => heads.toSorted((a, b) => rank(a) - rank(b));
 const rank = ({ engine: { name } }) => (name === "chromium" ? -1 : ORDER.indexOf(name));
@@ -75,7 +75,7 @@ export const javascript = {
     name: "javascript",
     suite: "js",
     title: "JavaScript",
-    about: "26 libraries in six engines, by the length of the input: hashes, PBKDF2, many keys, many streams, trees.",
+    about: "26 libraries in several engines, by the length of the input: hashes, PBKDF2, many keys, many streams, trees.",
     command: "make lab-js",
     document: "lab/js/index.html",
     figures,
@@ -107,8 +107,9 @@ function best(head, hash, x) {
     ].map((row) => ({
         subject: `${row.subject}, ${engine(head)}`,
         median: x / row.median / 1e3,
-        least: x / row.most / 1e3,
-        most: x / row.least / 1e3,
+        // The 95 % interval of the median.
+        least: x / row.high / 1e3,
+        most: x / row.low / 1e3,
         trials: row.trials,
     }));
 }
@@ -117,7 +118,7 @@ export const engines = {
     name: "engines",
     suite: "js",
     title: "JavaScript engines",
-    about: "mksum, the best other library and the engine's own hash in six engines, for long and short inputs.",
+    about: "mksum, the best other library and the engine's own hash in each engine, for long and short inputs.",
     command: "make lab-js",
     document: "lab/js/index.html#inputs-of-1-mib",
     figures: sideBySide,

@@ -14,7 +14,7 @@ const repository = path.dirname(path.resolve(source));
 const figures = every(repository);
 const page = new Map(pages.map((one) => [one.name, one.root]));
 /** Suites that are tables of lab/README.md only. */
-const TABLES = new Set(["kept", "python", "repair", "site"]);
+const TABLES = new Set(["kept", "pairs", "python", "repair", "site"]);
 
 test("each suite of results has figures", () => {
     const shown = new Set(SUITES.map((suite) => suite.suite ?? suite.name));

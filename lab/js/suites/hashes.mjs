@@ -1,17 +1,9 @@
 // Time by the length of the input, for every hash, and of the conversions that some libraries need.
 import { hexadecimal, pattern } from "../bytes.mjs";
-import { SIZES } from "../points.mjs";
 import references from "../references.json";
 
-const all = pattern(SIZES.at(-1));
-const inputs = new Map();
-
-/** Returns the first `size` bytes in the library's input type, converted once. */
-function input(library, name, size) {
-    const key = library.input ? `${name} ${size}` : size;
-    if (!inputs.has(key)) inputs.set(key, library.input ? library.input(all.slice(0, size)) : all.slice(0, size));
-    return inputs.get(key);
-}
+/** Returns `size` bytes in the library's input type. */
+const input = (library, size) => (library.input ? library.input(pattern(size)) : pattern(size));
 
 export function wrongly(library, expected) {
     const hex = library.hex ?? hexadecimal;
@@ -26,12 +18,11 @@ export function hashes(libraries, sizes) {
         Object.entries(library.hashes ?? {}).map(([hash, call]) => ({
             case: hash,
             subject: name,
-            last: sizes.length,
             points: sizes.map((x) => ({
                 x,
                 start: () => ({
                     call,
-                    argument: input(library, name, x),
+                    argument: input(library, x),
                     wrong: wrongly(library, references.hashes[hash][x]),
                 }),
             })),
@@ -48,8 +39,7 @@ export function conversions(libraries, sizes) {
             return {
                 case: "convert",
                 subject: name,
-                last: sizes.length,
-                points: sizes.map((x) => ({
+                    points: sizes.map((x) => ({
                     x,
                     start: () => {
                         const wrong = wrongly(library, references.hashes[hash][x]);
@@ -59,7 +49,7 @@ export function conversions(libraries, sizes) {
                             checked = true;
                             return wrong(digest(converted));
                         };
-                        return { call: library.input, argument: all.slice(0, x), wrong: once };
+                        return { call: library.input, argument: pattern(x), wrong: once };
                     },
                 })),
             };

@@ -3,8 +3,6 @@
 // No two calls derive the same key: Firefox's WebCrypto caches keys, and with a constant salt it would seem to perform 30,000
 // iterations a millisecond. So salts rotate. The first output is compared with a stored key, others with WebCrypto's key for the
 // same salt, and WebCrypto's own with that of @noble/hashes.
-import noble from "../adapters/noble.mjs";
-import webcrypto from "../adapters/webcrypto.mjs";
 import { hexadecimal, password, SALT } from "../bytes.mjs";
 import { KEY_ITERATIONS } from "../points.mjs";
 import references from "../references.json";
@@ -15,17 +13,22 @@ const fed = (library, bytes) => (library.input ? library.input(bytes) : bytes);
 /** More salts than any cache holds; the first one is `SALT`. */
 const SALTS = Array.from({ length: 256 }, (_, number) => SALT.map((byte, at) => (at === 0 ? byte ^ number : byte)));
 
-const referees = { others: webcrypto.load().pbkdf2, webcrypto: noble.load().pbkdf2 };
+// Loaded only when one is needed, because nothing but the measured library should be in the process.
+const referees = {
+    others: async () => (await import("../adapters/webcrypto.mjs")).default.load().pbkdf2,
+    webcrypto: async () => (await import("../adapters/noble.mjs")).default.load().pbkdf2,
+};
 
 /** Returns the salts in turn, in the library's input type, and a check of its last key. */
 function rotation(subject, library, hash, stored) {
     const salts = SALTS.map((salt) => fed(library, salt));
-    const referee = referees[subject.startsWith("WebCrypto") ? "webcrypto" : "others"][hash];
+    const referee = referees[subject.startsWith("WebCrypto") ? "webcrypto" : "others"];
     let turn = -1;
     return {
         next: () => salts[(turn = (turn + 1) % salts.length)],
         wrong: async (iterations, output) => {
-            const expected = turn === 0 ? stored : hexadecimal(await referee(password(0), SALTS[turn], iterations));
+            const expected =
+                turn === 0 ? stored : hexadecimal(await (await referee())[hash](password(0), SALTS[turn], iterations));
             return wrongly(library, expected)(output);
         },
     };
@@ -36,7 +39,6 @@ export function pbkdf2(libraries, iterations) {
         Object.entries(library.pbkdf2 ?? {}).map(([hash, derive]) => ({
             case: `pbkdf2-${hash}`,
             subject: name,
-            last: iterations.length,
             points: iterations.map((x) => ({
                 x,
                 start: () => {
@@ -69,7 +71,6 @@ export function keys(libraries, counts) {
             series.push({
                 case: "keys",
                 subject,
-                last: counts.length,
                 points: counts.map((x) => ({
                     x,
                     start: () => {

@@ -1,10 +1,9 @@
 // One large file as a tree on several workers, on one worker, without workers, and in WebCrypto, which needs it in memory.
 import { pattern } from "../bytes.mjs";
-import { plainRoot } from "../plain.mjs";
+import references from "../references.json";
 import { wrongly } from "./hashes.mjs";
 
 const SPEC = "plain:sha256:64KiB";
-const LEAF = 1 << 16;
 const PIECE = pattern(1 << 22);
 
 const files = new Map();
@@ -15,52 +14,51 @@ function file(size) {
     return files.get(size);
 }
 
-/** Computes the file's root with another library: the file is 2^k equal pieces, which have equal subtrees. */
-function root(hash, size) {
-    let digest = plainRoot(hash, PIECE, LEAF);
-    for (let length = PIECE.length; length < size; length *= 2) {
-        const pair = new Uint8Array(64);
-        pair.set(digest);
-        pair.set(digest, 32);
-        digest = hash(pair);
-    }
-    return digest;
-}
+/** The subjects, and the library of each. */
+const SUBJECTS = {
+    "mksum, no worker": "mksum",
+    "mksum, 1 worker": "mksum",
+    "mksum, 2 workers": "mksum",
+    "WebCrypto, in memory": "WebCrypto",
+};
 
-/** Measures pools. `mksum` is the published package, because workers are separate modules. */
-export function pools(libraries, sizes, mksum) {
-    const other = libraries.find(({ name }) => name === "hash-wasm")?.library.hashes.sha256;
-    if (!mksum || !other) return [];
-    const series = (subject, prepare) => ({
-        case: "pool",
-        subject,
-        last: sizes.length,
-        points: sizes.map((x) => ({
-            x,
-            start: async () => {
-                const hex = Array.from(root(other, x), (byte) => byte.toString(16).padStart(2, "0")).join("");
-                return { ...(await prepare(hex)), argument: file(x) };
-            },
-        })),
-    });
-    const workers = (count) => {
-        const pool = mksum.Pool.start(count);
-        return async (hex) => {
-            const started = await pool;
-            return { call: async (blob) => (await started.rootOf(SPEC, blob)).digest, wrong: wrongly({}, hex) };
-        };
+/** Measures pools. `load` imports the published package, because workers are separate modules. */
+export function pools(libraries, sizes, load) {
+    const calls = {
+        "mksum, no worker": async () => (await load()).rootOf,
+        "mksum, 1 worker": () => rootOf(1),
+        "mksum, 2 workers": () => rootOf(2),
     };
-    return [
-        series("mksum, no worker", (hex) => ({
-            call: async (blob) => (await mksum.rootOf(SPEC, blob)).digest,
-            wrong: wrongly({}, hex),
-        })),
-        series("mksum, 1 worker", workers(1)),
-        series("mksum, 2 workers", workers(2)),
-        // SHA-256 of the whole file is another digest. Only its length is checked here; the suite `sha256` checks the hash.
-        series("WebCrypto, in memory", () => ({
-            call: async (blob) => crypto.subtle.digest("SHA-256", await blob.arrayBuffer()),
-            wrong: (digest) => (digest.byteLength === 32 ? undefined : `${digest.byteLength} bytes`),
-        })),
-    ];
+    async function rootOf(workers) {
+        const pool = await (await load()).Pool.start(workers);
+        return (spec, blob) => pool.rootOf(spec, blob);
+    }
+    return Object.entries(SUBJECTS)
+        .filter(([, name]) => libraries.some((library) => library.name === name))
+        .map(([subject]) => {
+            let started;
+            return {
+                case: "pool",
+                subject,
+                points: sizes.map((x) => ({
+                    x,
+                    start: async () => {
+                        const { root, whole } = references.pool[x];
+                        // SHA-256 of the whole file is another digest than its root.
+                        if (!calls[subject])
+                            return {
+                                call: async (blob) => crypto.subtle.digest("SHA-256", await blob.arrayBuffer()),
+                                wrong: wrongly({}, whole),
+                                argument: file(x),
+                            };
+                        const call = await (started ??= calls[subject]());
+                        return {
+                            call: async (blob) => (await call(SPEC, blob)).digest,
+                            wrong: wrongly({}, root),
+                            argument: file(x),
+                        };
+                    },
+                })),
+            };
+        });
 }

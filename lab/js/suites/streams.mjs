@@ -22,7 +22,7 @@ async function expected(count, chunks) {
 }
 const references = new Map();
 
-export function ways(libraries) {
+function ways(libraries) {
     return libraries.flatMap(({ name, library }) =>
         Object.entries(library.streams ?? {}).map(([way, open]) => ({
             subject: `${name}${way.slice("sha256".length).replace(/^ /, ", ")}`,
@@ -36,7 +36,7 @@ export function streams(libraries, counts, seed) {
     return ways(libraries).map(({ subject, library, open }) => ({
         case: "streams",
         subject,
-        last: counts.length,
+        constant: true,
         points: counts.map((x) => {
             const chunks = STREAMED / CHUNK / x;
             return {
@@ -77,24 +77,35 @@ export function streams(libraries, counts, seed) {
 }
 
 /** Returns the bytes that `count` open streams add, as reported by the engine, after one chunk in each. */
-export async function memory(way, count, bytesUsed) {
+async function added({ library, open }, count, bytesUsed) {
     // One stream first, because the library's own memory does not belong to the streams.
-    const first = await way.open();
+    const first = await open();
     first.update(chunk(0, 0));
     await first.digest();
     const before = await bytesUsed();
     const states = [];
     for (let file = 0; file < count; file++) {
-        const state = await way.open();
+        const state = await open();
         state.update(chunk(file, 0));
         states.push(state);
     }
     const used = (await bytesUsed()) - before;
-    const hex = way.library.hex ?? hexadecimal;
+    const hex = library.hex ?? hexadecimal;
     for (const [file, digest] of (await expected(count, 1)).entries()) {
         const found = hex(await states[file].digest());
         if (found !== digest)
             throw new Error(`wrong digest of file ${file} of ${count}: expected ${digest}, found ${found}`);
     }
     return used;
+}
+
+/** Measures the memory of open streams, if the engine reports its own. It is sampled once in a process, not timed. */
+export function memory(libraries, counts, bytesUsed) {
+    if (!bytesUsed) return [];
+    return ways(libraries).map((way) => ({
+        case: "memory",
+        subject: way.subject,
+        points: counts,
+        sample: (count) => added(way, count, bytesUsed),
+    }));
 }

@@ -19,7 +19,6 @@ export function trees(libraries, sizes) {
     const series = (subject, library, call) => ({
         case: "trees",
         subject,
-        last: sizes.length,
         points: sizes.map((x) => ({
             x,
             start: () => ({ call, argument: pattern(x), wrong: wrongly(library, references.trees[x]) }),

@@ -4,7 +4,9 @@ import { execFileSync } from "node:child_process";
 import path from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { chosen, parsed } from "../options.mjs";
+import { expected } from "../expected.mjs";
+import { chosen, parsed, plan } from "../options.mjs";
+import { SIZES } from "../points.mjs";
 
 const here = fileURLToPath(new URL("..", import.meta.url));
 const root = path.join(here, "../..");
@@ -35,9 +37,23 @@ test("a full run writes the committed results", () => {
 test("a run installs only what its engines need", () => {
     assert.deepEqual(needs("--engine", "node"), ["node"]);
     assert.deepEqual(needs("--engine", "bun", "--engine", "firefox"), ["firefox", "npm:lab/js/engines/bun"]);
-    assert.equal(needs().length, 6);
+    assert.deepEqual(needs(), ["node", "chromium", "firefox"]);
     assert.ok(needs().every(Boolean));
     const printed = execFileSync(process.execPath, [path.join(here, "needs.mjs"), "--quick", "--engine", "deno"]);
     assert.equal(String(printed), "npm:lab/js/engines/deno\n");
     assert.throws(() => parsed(["--engine", "netscape"]), /unknown engine netscape: choose from node, chromium/);
+    assert.throws(() => parsed(["--suite", "hash"]), /unknown suite hash: choose from hashes, pbkdf2/);
+});
+
+/** Returns the seconds that a run with these arguments is expected to take. */
+const run = (...args) => expected(chosen(parsed(args)), parsed(args), plan(parsed(args)));
+
+test("a full run has fifteen trials of at least 5 ms in three processes, and is expected to take less than half an hour", () => {
+    const { passes, trials, trialMs, points } = plan(parsed([]));
+    assert.deepEqual({ passes, trials, trialMs }, { passes: 3, trials: 5, trialMs: 5 });
+    assert.deepEqual(points.hashes, SIZES);
+    assert.ok(run() <= 28 * 60, `${run()} s`);
+    assert.ok(run("--engine", "node") < run() / 2);
+    assert.ok(run("--engine", "node", "--suite", "keys", "--suite", "trees") < 60);
+    assert.ok(run("--quick") < 8 * 60);
 });

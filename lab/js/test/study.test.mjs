@@ -10,25 +10,33 @@ import { Random } from "../random.mjs";
 
 const here = fileURLToPath(new URL("..", import.meta.url));
 await build();
-await build("test/wrong.mjs", "build/wrong.mjs");
+await build("test/wrong.mjs");
 
-// Sizes at block boundaries, and one that is longer than a chunk of 8 KiB.
+// Sizes around a block, and one that is longer than a chunk of 8 KiB.
 const CHECK = {
-    suites: ["check"],
-    sizes: [1, 55, 56, 64, 112, 128, 1000, 20000],
-    iterations: [1, 2, 100],
-    keys: [1, 4],
-    trees: [1024, 16384],
-    files: [1 << 24],
-    streams: [1, 64],
+    task: "check",
+    points: {
+        hashes: [1, 16, 64, 256, 1024, 16384],
+        pbkdf2: [1, 3, 100],
+        keys: [1, 4],
+        trees: [1024, 16384],
+        pool: [1 << 24],
+        streams: [1, 64],
+        memory: [],
+    },
     seed: 7,
 };
 
 async function reports(engine, plan) {
-    const all = { refused: [], checked: [], absent: [], subjects: [], rows: [], stopped: [] };
-    await engine.run(plan, (message) => {
-        for (const [kind, value] of Object.entries(message)) all[kind === "row" ? "rows" : kind]?.push(value);
-    });
+    const all = { refused: [], checked: [], absent: [], job: [], library: [] };
+    const session = await engine.open();
+    try {
+        await session.run(plan, (message) => {
+            for (const [kind, value] of Object.entries(message)) all[kind]?.push(value);
+        });
+    } finally {
+        session.close();
+    }
     return all;
 }
 
@@ -44,6 +52,7 @@ for (const { name, absent } of [
         const engine = ENGINES.find((engine) => engine.name === name);
         assert.ok(engine.version(), `${name} is missing: install ${engine.program}`);
         const all = await reports(engine, CHECK);
+        const listed = await reports(engine, { ...CHECK, task: "list" });
         assert.deepEqual(
             all.refused.filter((one) => !known(one)),
             [],
@@ -52,35 +61,42 @@ for (const { name, absent } of [
             all.absent.map(({ subject }) => subject),
             absent,
         );
-        const subjects = new Set(all.checked.map(({ subject }) => subject.split(", ")[0]));
-        for (const { subject } of all.subjects[0]) assert.ok(subjects.has(subject), `${subject}: nothing was checked`);
-        assert.ok(subjects.size >= 28 - absent.length, `${subjects.size} libraries`);
+        // Every curve that is listed, and so will be measured, was checked at every point.
+        const checked = new Map();
+        for (const one of [...all.checked, ...all.refused]) {
+            const name = JSON.stringify([one.case, one.subject]);
+            checked.set(name, (checked.get(name) ?? 0) + 1);
+        }
+        for (const { suite, case: name, subject } of listed.job)
+            if (suite !== "memory") {
+                const key = JSON.stringify([name, subject]);
+                assert.equal(checked.get(key), CHECK.points[suite].length, key);
+            }
+        assert.equal(listed.library.length, 29 - absent.length);
         assert.ok(all.checked.length > 500, `${all.checked.length} digests`);
     });
 }
 
 test("wrong libraries are refused and never timed, such as the two artefacts of 2014", async () => {
-    const { run, ADAPTERS } = await import("../build/wrong.mjs");
-    const settings = {
-        seed: 1,
-        trialMs: 0.2,
-        rounds: [3, 3],
-        limitMs: { hashes: 1000, pbkdf2: 1000 },
-        leastMs: { hashes: 1000, pbkdf2: 1000 },
-        budgetMs: { hashes: 20_000, pbkdf2: 20_000 },
-    };
-    const rows = new Set();
+    const { run, ADAPTERS } = await import("../build/wrong/wrong.mjs");
+    const points = { hashes: [64, 256], pbkdf2: [1, 10], keys: [], trees: [], pool: [], streams: [], memory: [] };
+    const jobs = [];
+    const timed = new Map();
     const refused = new Map();
-    const report = ({ row, refused: one }) => {
-        if (row) rows.add(`${row[0]} ${row[1]}`);
-        if (one) refused.set(`${one.case ?? ""} ${one.subject}`.trim(), one.why);
+    const listed = ({ job, refused: one }) => {
+        if (job) jobs.push(job);
+        if (one) refused.set(one.subject, one.why);
     };
-    await run(
-        { suites: ["hashes", "pbkdf2"], sizes: [64, 200], iterations: [1, 10], ...settings },
-        report,
-        {},
-        ADAPTERS,
-    );
+    await run({ task: "list", points, seed: 1 }, listed, {}, ADAPTERS);
+    for (const job of jobs.filter(({ suite }) => suite === "hashes" || suite === "pbkdf2")) {
+        const name = `${job.case} ${job.subject}`;
+        const plan = { task: "measure", job, points, seed: 1, trials: 3, trialMs: 0.2, limitMs: 1000 };
+        const report = ({ times, refused: one }) => {
+            if (times) timed.set(name, [...(timed.get(name) ?? []), times]);
+            if (one) refused.set(name, one.why);
+        };
+        await run(plan, report, {}, ADAPTERS);
+    }
     for (const subject of [
         "sha256 sjcl fed bytes",
         "sha256 sjcl without its end",
@@ -90,17 +106,20 @@ test("wrong libraries are refused and never timed, such as the two artefacts of 
         "pbkdf2-sha256 remembers",
     ]) {
         assert.match(refused.get(subject) ?? "not refused", /^wrong digest: expected [0-9a-f]{64}, found /, subject);
-        assert.ok(!rows.has(subject), `${subject} was timed`);
+        assert.ok(!timed.has(subject), `${subject} was timed`);
     }
-    assert.match(refused.get("gone"), /does not load: not here/);
-    assert.ok(rows.has("sha256 @noble/hashes") && rows.has("pbkdf2-sha256 @noble/hashes"));
+    assert.equal(refused.get("gone"), "does not load: not here");
+    assert.equal(refused.get("not installed"), "does not load: the package mksum-lab-no-such-package is not installed");
+    for (const subject of ["sha256 @noble/hashes", "pbkdf2-sha256 @noble/hashes"])
+        assert.deepEqual(
+            timed.get(subject).map(({ times }) => times.length),
+            [3, 3],
+        );
     assert.ok(![...refused.keys()].some((name) => name.includes("@noble")));
 });
 
-test("there are as many points as in 2014, with a stored digest for each", () => {
-    assert.equal(SIZES.length, 77);
-    assert.deepEqual([SIZES[0], SIZES.at(-1)], [1, 1e7]);
-    assert.equal(ITERATIONS.length, 70);
+test("every point has a stored digest, and the sizes that tables and figures name are measured", () => {
+    for (const size of [1, 16, 64, 1024, 65536, 1048576, 1e7]) assert.ok(SIZES.includes(size), `${size}`);
     assert.deepEqual([ITERATIONS[0], ITERATIONS.at(-1)], [1, 1e4]);
     execFileSync(process.execPath, ["references.mjs", "--check"], { cwd: here });
 });

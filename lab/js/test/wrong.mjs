@@ -8,7 +8,7 @@ export { run } from "../study.mjs";
 /** Returns sjcl's output as hexadecimal, or any other output as text. */
 const hex = (output) => (Array.isArray(output) ? sjcl.codec.hex.fromBits(output) : String(output));
 
-export const ADAPTERS = [
+const LIBRARIES = [
     noble,
     // sjcl expects words. It accepts a Uint8Array without an error, but hashes something else.
     {
@@ -74,3 +74,8 @@ export const ADAPTERS = [
     },
     { name: "gone", kind: "js", load: () => Promise.reject(new Error("not here")) },
 ];
+
+export const ADAPTERS = {
+    ...Object.fromEntries(LIBRARIES.map((library) => [library.name, async () => ({ default: library })])),
+    "not installed": () => import("./absent.mjs"),
+};
