@@ -179,12 +179,14 @@ python() {
     bindings/python/test.sh
 }
 
-# The lab without its clocks: every library of the study in JavaScript gives the right digests, results are in their format.
+# The lab without its clocks: every library of the study in JavaScript gives the right digests, each in a process of its own; results are
+# in their format, and tables keep runs apart.
 lab() {
     scripts/need.sh python
     python3 lab/results.py --check
     lab/js/prepare.sh
-    node --test lab/js/test/*.test.mjs
+    # One file after the other: they build the same folder, and some watch the processors.
+    node --test --test-concurrency=1 lab/js/test/*.test.mjs
 }
 
 # Each fuzz target for a while, one on each processor: FUZZ_SECONDS, 20 if not told.
