@@ -1,9 +1,13 @@
 //! HMAC of its own output, again and again: the inner loop of PBKDF2 (RFC 8018, 5.2), for several keys side by side.
 
 #[cfg(feature = "sha1")]
-use crate::hash::sha1::Sha1;
+use crate::hash::sha1::{self, Sha1};
 #[cfg(feature = "sha2")]
-use crate::hash::{sha2::Sha2, sha256::Sha256, sha512::Sha512};
+use crate::hash::{
+    sha2::Sha2,
+    sha256::{self, Sha256},
+    sha512,
+};
 use crate::{
     Hash, cpu::active_or_detected, kernel::Kernel, overlay::MAX_BLOCK, run::fold_lanes, streams::begin, words::Words,
 };
@@ -65,12 +69,12 @@ pub fn iterate(keys: &[Keyed], last: &mut [u8], sums: &mut [u8], times: u32) {
 fn turns_of(hash: Hash) -> Option<[Turns; 2]> {
     match hash {
         #[cfg(feature = "sha1")]
-        Hash::Sha1 => Some([Turns::of::<Sha1<u32>>(), Turns::of::<Sha1<Wide>>()]),
+        Hash::Sha1 => Some([Turns::of::<sha1::Single>(), Turns::of::<Sha1<Wide>>()]),
         #[cfg(feature = "sha2")]
-        Hash::Sha256 => Some([Turns::of::<Sha2<Sha256, u32>>(), Turns::of::<Sha2<Sha256, Wide>>()]),
+        Hash::Sha256 => Some([Turns::of::<sha256::Single>(), Turns::of::<Sha2<Sha256, Wide>>()]),
         // Two lanes of 64 bits are not faster than one message after another (lab/js).
         #[cfg(feature = "sha2")]
-        Hash::Sha512 => Some([Turns::of::<Sha2<Sha512, u64>>(), Turns::of::<Sha2<Sha512, u64>>()]),
+        Hash::Sha512 => Some([Turns::of::<sha512::Single>(), Turns::of::<sha512::Single>()]),
         _ => None,
     }
 }

@@ -99,6 +99,29 @@ impl Block {
         }
     }
 
+    /// The block's 16 words of `BYTES` bytes, one after another in `N` vectors; the first byte of a word is the most significant.
+    ///
+    /// # Safety
+    /// The block is there: `N` vectors of bytes behind the only pointer, or 16 words of the only lane.
+    #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+    #[inline(always)]
+    pub unsafe fn vectors<const BYTES: usize, const N: usize>(self) -> [core::arch::wasm32::v128; N] {
+        use core::arch::wasm32::{v128, v128_load};
+        // SAFETY: one lane has one pointer.
+        let from: *const v128 = unsafe { self.addresses::<1>()[0] }.cast();
+        // SAFETY: `N` vectors are promised; the loads need no alignment.
+        let mut words = unsafe { [v128_load(from); N] };
+        let mut at = 0;
+        while at < N {
+            // SAFETY: the same.
+            let word = unsafe { v128_load(from.add(at)) };
+            words[at] =
+                if matches!(self, Block::Lanes(_)) { word } else { crate::isa::simd128::reversed::<BYTES>(word) };
+            at += 1;
+        }
+        words
+    }
+
     /// The block's 16 words. `SAME` is the kernel's [`Kernel::SAME`].
     ///
     /// # Safety
@@ -250,13 +273,13 @@ pub(crate) trait Kernel {
 /// The functions of a [`Kernel`] whose state is an array of lanes `L`: so many.
 macro_rules! lanes_state {
     ($words:literal) => {
-        type Each<T: Copy> = L::Each<T>;
+        type Each<T: Copy> = <L as $crate::lane::Lane>::Each<T>;
 
         #[inline(always)]
         unsafe fn same(words: *const u8) -> [L; $words] {
             // SAFETY: the instruction set and the words of one state, `at` of which are below `$words`, are promised.
             unsafe {
-                let words = words.cast::<L::Word>();
+                let words = words.cast::<<L as $crate::lane::Lane>::Word>();
                 let mut state = [L::broadcast(*words); $words];
                 let mut at = 1;
                 while at < $words {
@@ -271,7 +294,7 @@ macro_rules! lanes_state {
         unsafe fn load(words: *const u8) -> [L; $words] {
             // SAFETY: the instruction set is promised, and the words of all lanes, which are a vector for each of `$words`.
             unsafe {
-                let words = words.cast::<L::Word>();
+                let words = words.cast::<<L as $crate::lane::Lane>::Word>();
                 let mut state = [L::load(words); $words];
                 let mut at = 1;
                 while at < $words {
@@ -284,7 +307,7 @@ macro_rules! lanes_state {
 
         #[inline(always)]
         unsafe fn store(state: &[L; $words], words: *mut u8) {
-            let words = words.cast::<L::Word>();
+            let words = words.cast::<<L as $crate::lane::Lane>::Word>();
             let mut at = 0;
             while at < $words {
                 // SAFETY: the words of all lanes can be written, as promised: a vector for each of `$words`.

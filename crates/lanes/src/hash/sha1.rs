@@ -14,6 +14,8 @@ use core::marker::PhantomData;
 mod armsha;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 mod shani;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+mod simd128;
 
 /// FIPS 180-4, 5.1.1 and 5.3.1.
 pub(crate) static SHA1: Scheme = Scheme::new(
@@ -44,23 +46,31 @@ family! {
         "simd128" SIMD128 Sha1<simd128::W32>, 203;
     }
     any {
-        "portable" NONE Sha1<u32>, 100;
+        "portable" NONE Single, 100;
     }
 }
+
+/// SHA-1 of one message where no processor's own instructions for it are known.
+#[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
+pub(crate) type Single = Sha1<u32>;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+pub(crate) use simd128::Scheduled as Single;
 
 /// SHA-1 over the lanes `L`.
 pub(crate) struct Sha1<L>(PhantomData<L>);
 
-/// One of 80 steps; each `ROUND` has 20 (FIPS 180-4, 4.1.1 and 4.2.1).
+/// The constants of 20 steps each (FIPS 180-4, 4.2.1).
+const K: [u32; 4] = [0x5a827999, 0x6ed9eba1, 0x8f1bbcdc, 0xca62c1d6];
+
+/// One of 80 steps; each `ROUND` has 20 (FIPS 180-4, 4.1.1). The constant is in `sum`, with the word.
 #[inline(always)]
-fn step<L: Lane<Word = u32>, const ROUND: usize>([a, b, c, d, e]: [L; 5], word: L) -> [L; 5] {
-    let (f, k) = match ROUND {
-        0 => (b.choose(c, d), 0x5a827999),
-        1 => (b.xor3(c, d), 0x6ed9eba1),
-        2 => (b.majority_once(c, d), 0x8f1bbcdc),
-        _ => (b.xor3(c, d), 0xca62c1d6),
+fn step<L: Lane<Word = u32>, const ROUND: usize>([a, b, c, d, e]: [L; 5], sum: L) -> [L; 5] {
+    let f = match ROUND {
+        0 => b.choose(c, d),
+        2 => b.majority_once(c, d),
+        _ => b.xor3(c, d),
     };
-    [e.add(word.add(a.splat(k))).add(f).add(a.rotl(5)).pin(), a, b.rotl(30), c, d]
+    [e.add(sum).add(f).add(a.rotl(5)).pin(), a, b.rotl(30), c, d]
 }
 
 /// FIPS 180-4, 6.1.2.
@@ -81,7 +91,7 @@ fn compress<L: Lane<Word = u32>>(state: &mut [L; 5], mut w: [L; 16]) {
             if t >= 16 {
                 w[t % 16] = w[t % 16].xor3(w[(t + 2) % 16], w[(t + 8) % 16]).xor(w[(t + 13) % 16]).rotl(1);
             }
-            s = step::<L, $round>(s, w[t % 16]);
+            s = step::<L, $round>(s, w[t % 16].add(s[0].splat(K[$round])));
         };
     }
     macro_rules! twenty {
@@ -109,8 +119,17 @@ impl<L: Lane<Word = u32>> Kernel for Sha1<L> {
 
     #[inline(always)]
     unsafe fn digests(state: &[L; 5], out: *mut u8, stride: usize) {
-        let [a, b, c, d, e] = *state;
-        // SAFETY: 32 bytes, which are 8 words, can be written for each lane, as promised. The words after the digest are never read.
-        unsafe { L::write8::<true>(&[a, b, c, d, e, a, b, c], out, stride) }
+        // SAFETY: the same promise.
+        unsafe { write(state, out, stride) }
     }
+}
+
+/// Writes 32 bytes for each lane, of which the digest is the first 20.
+///
+/// # Safety
+/// As for [`Kernel::digests`].
+#[inline(always)]
+unsafe fn write<L: Lane<Word = u32>>(&[a, b, c, d, e]: &[L; 5], out: *mut u8, stride: usize) {
+    // SAFETY: 32 bytes, which are 8 words, can be written for each lane, as promised. The words after the digest are never read.
+    unsafe { L::write8::<true>(&[a, b, c, d, e, a, b, c], out, stride) }
 }

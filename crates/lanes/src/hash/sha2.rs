@@ -160,7 +160,7 @@ macro_rules! sixteen {
 
 /// Round `I` modulo 16. Instead of moving `a` to `h` along, the state's names move: `a` is at `-I`.
 #[inline(always)]
-fn round<C: Constants, L: Lane<Word = C::Word>, const I: usize>(s: &mut [L; 8], scheduled: L) {
+pub(crate) fn round<C: Constants, L: Lane<Word = C::Word>, const I: usize>(s: &mut [L; 8], scheduled: L) {
     let [a, b, c, d] = [s[at::<I>(0)], s[at::<I>(1)], s[at::<I>(2)], s[at::<I>(3)]];
     let [e, f, g, h] = [s[at::<I>(4)], s[at::<I>(5)], s[at::<I>(6)], s[at::<I>(7)]];
     let [sum0, sum1] = C::SUMS;
@@ -377,7 +377,7 @@ unsafe fn compress_same<C: Constants, L: Lane<Word = C::Word>>(state: &mut [L; 8
 }
 
 #[inline(always)]
-fn add<L: Lane>(state: &mut [L; 8], s: [L; 8]) {
+pub(crate) fn add<L: Lane>(state: &mut [L; 8], s: [L; 8]) {
     let mut at = 0;
     while at < 8 {
         state[at] = state[at].add(s[at]);

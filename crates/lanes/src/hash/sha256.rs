@@ -18,6 +18,8 @@ mod constants;
 mod pairs;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 mod shani;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+mod simd128;
 
 pub(crate) use constants::Sha256;
 pub use pairs::{sha256_pairs, sha256_pairs_on};
@@ -58,6 +60,12 @@ family! {
         "simd128" SIMD128 Sha2<Sha256, simd128::W32>, 402;
     }
     any {
-        "portable" NONE Sha2<Sha256, u32>, 239;
+        "portable" NONE Single, 239;
     }
 }
+
+/// SHA-256 of one message where no processor's own instructions for it are known.
+#[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
+pub(crate) type Single = Sha2<Sha256, u32>;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+pub(crate) use simd128::Scheduled as Single;

@@ -12,6 +12,9 @@ use crate::{
     words::Words,
 };
 
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+mod simd128;
+
 /// SHA-2 with words of 64 bits.
 pub(crate) struct Sha512;
 
@@ -90,9 +93,15 @@ family! {
     }
     wasm {}
     any {
-        "portable" NONE Sha2<Sha512, u64>, 295;
+        "portable" NONE Single, 295;
     }
 }
+
+/// SHA-512 of one message.
+#[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
+pub(crate) type Single = Sha2<Sha512, u64>;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+pub(crate) use simd128::Scheduled as Single;
 
 schedule!(Sha512, u64, 80);
 

@@ -14,7 +14,7 @@ macro_rules! op {
 
 /// Reverses the bytes of each word of `BYTES` bytes.
 #[inline(always)]
-fn reversed<const BYTES: usize>(vector: v128) -> v128 {
+pub(crate) fn reversed<const BYTES: usize>(vector: v128) -> v128 {
     match BYTES {
         4 => u8x16_shuffle::<3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12>(vector, vector),
         _ => u8x16_shuffle::<7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8>(vector, vector),
