@@ -118,7 +118,11 @@ fn saved_states() {
                 assert!(out == reference(hash, &[&memory[..len]]), "{to:?} {} {len}", hash.name());
             }
             // Truncated and longer ones.
-            assert!((0..saved.len()).all(|cut| loaded(Cpu::detected(), hash, &saved[..cut]).is_none()), "{} {len}", hash.name());
+            assert!(
+                (0..saved.len()).all(|cut| loaded(Cpu::detected(), hash, &saved[..cut]).is_none()),
+                "{} {len}",
+                hash.name()
+            );
             assert!(loaded(Cpu::detected(), hash, &[&saved[..], &[0]].concat()).is_none(), "{} {len}", hash.name());
         }
     }

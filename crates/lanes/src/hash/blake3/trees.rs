@@ -195,8 +195,11 @@ impl Trees {
         self.waits = (chunks > 0) as usize;
         self.done = chunks - self.waits as u64;
         self.fill = (len - CHUNK as u64 * chunks) as usize;
-        self.stack = vec![vec![[0; 32]]; (u64::BITS - self.done.leading_zeros()) as usize];
-        self.waiting = vec![[0; 32]; self.room];
+        self.stack.clear();
+        for _ in 0..u64::BITS - self.done.leading_zeros() {
+            self.stack.push(vec![[0; 32]]);
+        }
+        self.waiting.resize(self.room, [0; 32]);
     }
 
     /// Visits the parts of the only message's state: the values of its subtrees, that of the last whole chunk, and the bytes that wait.
