@@ -214,7 +214,8 @@ export class Hasher {
             "the state of another hash",
             `one ${this.isHmac ? "without a key" : "of HMAC"}`,
         ][other < 0 ? 0 : Math.max(1, other - 1)];
-        throw new MksumError("state", `expected a saved state of ${this.isHmac ? "HMAC with " : ""}${this.name}, version 1, found ${found}`);
+        const expected = `${this.isHmac ? "HMAC with " : ""}${this.name}, version 1`;
+        throw new MksumError("state", `expected a saved state of ${expected}, found ${found}`);
     }
 
     /** Ends the hasher without a digest. Does nothing after the end. */
@@ -253,8 +254,7 @@ export class Hasher {
     /** Takes this for the youngest. The one before goes on in the engine. */
     private hold(): void {
         if (youngest) finalizer().register(youngest, youngest.begun(), youngest);
-        youngest = this;
-        staged = 0;
+        give(this);
     }
 
     private end(): number {
@@ -264,6 +264,12 @@ export class Hasher {
         else if (state >= 0) finalizer().unregister(this);
         return state;
     }
+}
+
+/** Gives the stage to a hasher. */
+function give(hasher: Hasher): void {
+    youngest = hasher;
+    staged = 0;
 }
 
 /** Frees the states of hashers that are collected before their end. */

@@ -48,8 +48,8 @@ impl LaneStates {
     pub fn word(&mut self, family: &Family, index: usize) -> &mut [u8] {
         assert!(index < family.words && self.lanes <= self.words.len());
         let size = family.word.bytes();
-        // SAFETY: there are `Words` for each lane, and so room for the words of all of them: those of the first are `lanes` words apart. They
-        // are borrowed mutably, and any bytes are a word.
+        // SAFETY: there are `Words` for each lane, and so room for the words of all of them: those of the first are `lanes` words apart.
+        // They are borrowed mutably, and any bytes are a word.
         unsafe { slice::from_raw_parts_mut(self.as_mut_ptr().add(index * self.lanes * size), size) }
     }
 
