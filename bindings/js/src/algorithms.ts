@@ -18,12 +18,21 @@ export interface Algorithm {
     readonly block: number;
 }
 
+/** The hashes that were asked for, by name. */
+const known = /* @__PURE__ */ new Map<HashName, Algorithm>();
+
 /**
  * Returns the hash with this name.
  *
  * @throws {MksumError} `argument` if there is none.
  */
 export function algorithm(name: HashName): Algorithm {
+    let found = known.get(name);
+    if (!found) known.set(name, (found = lookedUp(name)));
+    return found;
+}
+
+function lookedUp(name: HashName): Algorithm {
     if (typeof name !== "string" || !Object.hasOwn(TABLE, name)) {
         const found = typeof name === "string" ? `'${name}'` : kind(name);
         throw new MksumError("argument", `unknown hash ${found}: expected one of ${HASHES.join(", ")}`);

@@ -7,11 +7,12 @@ export interface Exports {
     readonly memory: WebAssembly.Memory;
     readonly input: () => number;
     readonly output: () => number;
-    readonly digest: (algorithm: number, len: number) => void;
+    readonly digest: (algorithm: number, at: number, len: number) => void;
     readonly begin: (algorithm: number) => number;
     readonly keyed: (algorithm: number, len: number) => number;
-    readonly append: (number: number, len: number) => void;
-    readonly peek: (number: number) => number;
+    readonly append: (number: number, at: number, len: number) => void;
+    readonly save: (number: number, header: number) => number;
+    readonly load: (number: number, header: number, len: number) => number;
     readonly finish: (number: number) => number;
     readonly copy: (number: number) => number;
     readonly forget: (number: number) => void;
@@ -62,16 +63,18 @@ export interface Exports {
 
 /** The largest input of one call, in bytes. */
 export const INPUT = 1 << 16;
-/** The longest input that the engine erases: `wasm/src/abi.rs`. */
+/** The longest input that the engine erases, and the length of the stage: `wasm/src/abi.rs`. */
 export const SHORT = 1 << 10;
-const OUTPUT = 1 << 10;
+/** The length of the output, in bytes. No saved state is longer. */
+export const OUTPUT = 1 << 12;
 
 /** A running instance. Each thread has one, whose memory holds all states. */
 export class Engine {
     readonly exports: Exports;
     readonly module: WebAssembly.Module;
-    /** Views of the input and the output of calls. Valid until memory grows: see {@link views}. */
+    /** Views of the input, the stage behind it, and the output of calls. Valid until memory grows: see {@link views}. */
     input!: OwnBytes;
+    stage!: OwnBytes;
     output!: OwnBytes;
 
     constructor(module: WebAssembly.Module) {
@@ -89,6 +92,7 @@ export class Engine {
     private renew(): void {
         const { memory, input, output } = this.exports;
         this.input = new Uint8Array(memory.buffer, input(), INPUT);
+        this.stage = new Uint8Array(memory.buffer, input() + INPUT, SHORT);
         this.output = new Uint8Array(memory.buffer, output(), OUTPUT);
     }
 
@@ -111,10 +115,10 @@ function stop(cause: unknown): MksumError {
 }
 
 /** Frees a value in the engine, if it runs. Never throws: finalizers and `finally` call it. */
-export function release(act: (exports: Exports) => void): void {
+export function release(act: (exports: Exports, engine: Engine) => void): void {
     if (!engine || broken) return;
     try {
-        act(engine.exports);
+        act(engine.exports, engine.views());
     } catch (cause) {
         if (cause instanceof WebAssembly.RuntimeError) stop(cause);
     }

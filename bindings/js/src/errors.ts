@@ -18,6 +18,8 @@ export type ErrorCode =
     | "proof"
     /** The bytes are not an outboard, or it is damaged. */
     | "outboard"
+    /** The bytes are not a saved state of such a hasher, or are damaged. */
+    | "state"
     /** A source failed, or changed while it was read; or no worker could be started. */
     | "source";
 

@@ -1,6 +1,6 @@
 import { type Algorithm, algorithm, type HashName } from "./algorithms.js";
 import { type Bytes, bytesOf, type OwnBytes } from "./bytes.js";
-import { type Engine, INPUT, release, running, SHORT } from "./engine.js";
+import { type Engine, INPUT, OUTPUT, release, running, SHORT } from "./engine.js";
 import { MksumError } from "./errors.js";
 
 /** A digest, in a new array with its own buffer. */
@@ -25,7 +25,7 @@ export function digestBy(number: number, size: number, data: Bytes): Digest {
     try {
         if (bytes.length <= INPUT) {
             engine.input.set(bytes);
-            exports.digest(number, bytes.length);
+            exports.digest(number, 0, bytes.length);
             wipe(engine, bytes.length);
         } else {
             state = exports.begin(number);
@@ -45,7 +45,7 @@ function append(engine: Engine, state: number, bytes: Uint8Array): void {
     for (let at = 0; at < bytes.length; at += INPUT) {
         const slice = bytes.length <= INPUT ? bytes : bytes.subarray(at, at + INPUT);
         engine.views().input.set(slice);
-        exports.append(state, slice.length);
+        exports.append(state, 0, slice.length);
     }
     wipe(engine, bytes.length);
 }
@@ -55,10 +55,25 @@ function wipe(engine: Engine, len: number): void {
     if (len > SHORT) engine.views().input.fill(0, 0, Math.min(len, INPUT));
 }
 
+/** The state of a hasher that has none in the engine yet: its bytes, if there are any, are on the stage. */
+const STAGED = -1;
+const ENDED = -2;
+
+/**
+ * The hasher that got its first bytes last. A short message waits on the stage for its end, where one call computes the digest. It is
+ * registered when the next one gets bytes: most have ended by then, and to register takes longer than to hash a short message.
+ */
+let youngest: Hasher | undefined;
+/** The number of bytes on the stage: all that the youngest has, if its state is `STAGED`. */
+let staged = 0;
+
+/** The first bytes of every saved state: "mks" and the version. The number of the hash and 1 for HMAC or 0 follow. */
+const TAG = [0x6d, 0x6b, 0x73, 1];
+
 /**
  * Hashes a message slice by slice. All hashers share one memory, in which each takes a few hundred bytes.
  *
- * A hasher ends with {@link Hasher.digest} or {@link Hasher.free}, or when it is garbage-collected, once another one was created.
+ * A hasher ends with {@link Hasher.digest} or {@link Hasher.free}, or when it is garbage-collected, once another one was used.
  */
 export class Hasher {
     /** The name of the hash. */
@@ -68,16 +83,18 @@ export class Hasher {
     /** The block size, in bytes. */
     readonly blockSize: number;
     private readonly algorithm: Algorithm;
+    private readonly isHmac: boolean;
     private state: number;
 
     /** Use {@link create}. */
-    constructor(algorithm: Algorithm, state: number) {
+    constructor(algorithm: Algorithm, state = STAGED, isHmac = false) {
         this.algorithm = algorithm;
         this.name = algorithm.name;
         this.size = algorithm.size;
         this.blockSize = algorithm.block;
+        this.isHmac = isHmac;
         this.state = state;
-        hold(this, state);
+        if (state >= 0) this.hold();
     }
 
     /**
@@ -87,8 +104,16 @@ export class Hasher {
      */
     update(data: Bytes): this {
         const bytes = bytesOf(data);
-        const state = this.alive();
         const engine = running();
+        if (this.alive() === STAGED) {
+            if (youngest !== this) this.hold();
+            if (staged + bytes.length <= SHORT) {
+                engine.views().stage.set(bytes, staged);
+                staged += bytes.length;
+                return this;
+            }
+        }
+        const state = this.begun();
         try {
             append(engine, state, bytes);
         } catch (cause) {
@@ -103,10 +128,12 @@ export class Hasher {
      * @throws {MksumError} `finished` after the end.
      */
     digest(): Digest {
+        const len = youngest === this ? staged : 0;
         const state = this.end();
         const engine = running();
         try {
-            engine.exports.finish(state);
+            if (state === STAGED) engine.exports.digest(this.algorithm.number, INPUT, len);
+            else engine.exports.finish(state);
         } catch (cause) {
             engine.fail(cause);
         }
@@ -119,48 +146,130 @@ export class Hasher {
      * @throws {MksumError} `finished` after the end.
      */
     copy(): Hasher {
-        const state = this.alive();
+        const state = this.begun();
         const engine = running();
         try {
-            return new Hasher(this.algorithm, engine.exports.copy(state));
+            return new Hasher(this.algorithm, engine.exports.copy(state), this.isHmac);
         } catch (cause) {
             return engine.fail(cause);
         }
     }
 
+    /**
+     * Returns the state as bytes, at most 3 KB, from which {@link Hasher.load} continues: later, in another process, with or without
+     * SIMD. The hasher goes on.
+     *
+     * The state contains the last bytes of the message, and whoever has it can check guesses of the rest: keep it as secret as the
+     * message. It is the same on every machine. Its fourth byte is the version, 1: later releases load it as long as they write that
+     * version.
+     *
+     * @throws {MksumError} `finished` after the end.
+     */
+    save(): OwnBytes {
+        const state = this.begun();
+        const engine = running();
+        const header = this.header();
+        let len = 0;
+        try {
+            engine.input.set(header);
+            len = engine.exports.save(state, header.length);
+        } catch (cause) {
+            engine.fail(cause);
+        }
+        const { output } = engine.views();
+        const saved = output.slice(0, len);
+        output.fill(0, 0, len);
+        return saved;
+    }
+
+    /**
+     * Continues the message whose state {@link Hasher.save} returned, in the place of this hasher's own. A state of HMAC needs a hasher
+     * with the same key, which the state does not contain.
+     *
+     * Bytes that were changed by accident are refused. A state of a plain hash that an attacker made is not: it gives another digest.
+     *
+     * @throws {MksumError} `state` if it is the state of another hash, version or key, or damaged; this hasher then goes on as before.
+     * `finished` after the end; `argument` or `detached` if `saved` is not bytes.
+     */
+    load(saved: Bytes): this {
+        const bytes = bytesOf(saved);
+        const state = this.begun();
+        const engine = running();
+        const header = this.header();
+        const other = bytes.length < header.length ? -1 : header.findIndex((byte, at) => byte !== bytes[at]);
+        if (other < 0 && bytes.length <= OUTPUT) {
+            try {
+                engine.input.set(bytes);
+                const loaded = engine.exports.load(state, header.length, bytes.length);
+                engine.views().input.fill(0, 0, bytes.length);
+                if (loaded) return this;
+            } catch (cause) {
+                engine.fail(cause);
+            }
+        }
+        const found = [
+            `truncated or damaged bytes${this.isHmac ? ", or another key" : ""}`,
+            "other bytes",
+            `version ${bytes[3]}`,
+            "the state of another hash",
+            `one ${this.isHmac ? "without a key" : "of HMAC"}`,
+        ][other < 0 ? 0 : Math.max(1, other - 1)];
+        const expected = `${this.isHmac ? "HMAC with " : ""}${this.name}, version 1`;
+        throw new MksumError("state", `expected a saved state of ${expected}, found ${found}`);
+    }
+
     /** Ends the hasher without a digest. Does nothing after the end. */
     free(): void {
-        if (this.state < 0) return;
+        if (this.state === ENDED) return;
+        const len = youngest === this ? staged : 0;
         const state = this.end();
-        release(({ forget }) => forget(state));
+        release(({ forget }, { stage }) => (state === STAGED ? stage.fill(0, 0, len) : forget(state)));
+    }
+
+    private header(): number[] {
+        return [...TAG, this.algorithm.number, Number(this.isHmac)];
     }
 
     private alive(): number {
-        if (this.state < 0) throw new MksumError("finished", `this ${this.name} hasher has ended: create another one`);
+        if (this.state === ENDED) throw new MksumError("finished", `this ${this.name} hasher has ended: create another one`);
         return this.state;
+    }
+
+    /** Returns the number of the state in the engine, where it begins with what is on the stage. */
+    private begun(): number {
+        if (this.alive() === STAGED) {
+            const engine = running();
+            if (youngest !== this) this.hold();
+            try {
+                const state = engine.exports.begin(this.algorithm.number);
+                engine.exports.append(state, INPUT, staged);
+                this.state = state;
+            } catch (cause) {
+                engine.fail(cause);
+            }
+        }
+        return this.state;
+    }
+
+    /** Takes this for the youngest. The one before goes on in the engine. */
+    private hold(): void {
+        if (youngest) finalizer().register(youngest, youngest.begun(), youngest);
+        give(this);
     }
 
     private end(): number {
         const state = this.alive();
-        this.state = -1;
+        this.state = ENDED;
         if (youngest === this) youngest = undefined;
-        else finalizer().unregister(this);
+        else if (state >= 0) finalizer().unregister(this);
         return state;
     }
 }
 
-/**
- * The hasher that was created last. It is registered when the next one is created: most have ended by then, and to register takes
- * longer than to hash a short message.
- */
-let youngest: Hasher | undefined;
-let youngestState = -1;
-
-/** Takes a new hasher for the youngest. */
-function hold(hasher: Hasher, state: number): void {
-    if (youngest) finalizer().register(youngest, youngestState, youngest);
+/** Gives the stage to a hasher. */
+function give(hasher: Hasher): void {
     youngest = hasher;
-    youngestState = state;
+    staged = 0;
 }
 
 /** Frees the states of hashers that are collected before their end. */
@@ -177,12 +286,8 @@ function finalizer(): FinalizationRegistry<number> {
  */
 export function create(name: HashName): Hasher {
     const found = algorithm(name);
-    const engine = running();
-    try {
-        return new Hasher(found, engine.exports.begin(found.number));
-    } catch (cause) {
-        return engine.fail(cause);
-    }
+    running();
+    return new Hasher(found);
 }
 
 /**
@@ -200,7 +305,7 @@ export function createHmac(name: HashName, key: Bytes): Hasher {
         engine.input.set(bytes);
         const state = engine.exports.keyed(found.number, bytes.length);
         engine.views().input.fill(0, 0, bytes.length);
-        return new Hasher(found, state);
+        return new Hasher(found, state, true);
     } catch (cause) {
         return engine.fail(cause);
     }

@@ -20,6 +20,7 @@ equal(
     "55ac046e56e3089fec1691c22544b605f94185216dde0465e68b9d57c20dacbc"
         + "49ca9cccf179b645991664b39d77ef317c71b845b1e30bd509112041d3a19783",
 );
+equal(toHex(create("md5").load(create("md5").update(abc).save()).digest()), "900150983cd24fb0d6963f7d28e17f72");
 const data = new Uint8Array(9_000_000).map((_, at) => at % 251);
 const file = new Blob([data]);
 const expected = root("rfc6962", data);

@@ -8,6 +8,7 @@ import * as sha2 from "mksum/sha2";
 const bytes = new Uint8Array(1);
 for (const { digest, HASHES } of [mksum, fetched, hashes]) digest(HASHES[0] ?? "sha3-224", bytes);
 md5.create("md5").update(bytes).digest();
+md5.create("md5").load(md5.create("md5").update(bytes).save()).digest();
 sha2.hmac("sha512-256", bytes, bytes);
 void sha2.digestFast("sha512", bytes).then((digest) => digest.length);
 void new Blob([]).stream().pipeThrough(mksum.through(new mksum.Frontier("rfc6962"))).pipeThrough(sha2.through(sha2.create("sha256")));

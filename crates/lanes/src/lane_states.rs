@@ -5,6 +5,7 @@ use crate::{
     words::{WordSize, Words},
 };
 use alloc::vec::Vec;
+use core::slice;
 
 /// The first word of all lanes, then the second, and so on.
 #[derive(Clone, Default)]
@@ -40,6 +41,16 @@ impl LaneStates {
     /// The memory as kernels take it.
     pub fn as_mut_ptr(&mut self) -> *mut u8 {
         self.words.as_mut_ptr().cast()
+    }
+
+    /// The bytes of a word of the first lane's state.
+    #[inline]
+    pub fn word(&mut self, family: &Family, index: usize) -> &mut [u8] {
+        assert!(index < family.words && self.lanes <= self.words.len());
+        let size = family.word.bytes();
+        // SAFETY: there are `Words` for each lane, and so room for the words of all of them: those of the first are `lanes` words apart.
+        // They are borrowed mutably, and any bytes are a word.
+        unsafe { slice::from_raw_parts_mut(self.as_mut_ptr().add(index * self.lanes * size), size) }
     }
 
     /// Sets a lane's state.

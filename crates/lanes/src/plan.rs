@@ -39,6 +39,17 @@ impl Framing {
         }
     }
 
+    /// The number of bytes after the whole blocks in the first `len` bytes of a message that can be hashed before it is known what
+    /// follows.
+    #[inline]
+    pub fn tail(self, len: u64) -> u64 {
+        let block = self.block as u64;
+        match self.marks_last() && len > 0 {
+            true => (len - 1) % block + 1,
+            false => len % block,
+        }
+    }
+
     /// Ends a message with padding in a block that has zeros after the message's last `len` bytes; `before` bytes, whole blocks, come
     /// before it. Returns whether the block is the last one: otherwise the message's length goes into one more.
     pub fn pad(self, block: &mut [u8; MAX_BLOCK], before: u64, len: usize) -> bool {
@@ -74,11 +85,7 @@ impl Framing {
 
     /// The bytes that follow a message of `len` bytes, up to whole blocks.
     pub fn after(self, len: u64) -> Vec<u8> {
-        let block = self.block as u64;
-        let tail = match self.marks_last() && len > 0 {
-            true => (len - 1) % block + 1,
-            false => len % block,
-        };
+        let tail = self.tail(len);
         let mut plan = Plan::new(self);
         plan.rest(&[], tail as usize, len - tail);
         let padded = plan.steps().iter().filter(|step| step.content != Content::Message);

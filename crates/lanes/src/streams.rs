@@ -79,6 +79,73 @@ impl Streams {
         Streams { hash, state }
     }
 
+    /// Makes the only message the one whose state [`save`](Streams::save) returned. Returns whether the bytes are the state of a message;
+    /// otherwise this one has any bytes from here on.
+    ///
+    /// Every length is checked, so that any bytes are safe; but whether the state is one that was saved, only a checksum of the caller's
+    /// tells.
+    ///
+    /// # Panics
+    /// If there is not exactly one message.
+    // Like all that saves and loads states, it is `inline`, so that the crate that calls it decides whether it is small or fast: small
+    // where it is downloaded.
+    #[inline]
+    #[must_use]
+    pub fn load(&mut self, bytes: &[u8]) -> bool {
+        assert_eq!(self.count(), 1, "one message");
+        let Some((len, mut rest)) = bytes.split_first_chunk() else { return false };
+        let len = u64::from_le_bytes(*len);
+        // No message is longer, so that no count overflows later.
+        if len >= 1 << 63 {
+            return false;
+        }
+        match &mut self.state {
+            State::Chains(chains) => chains.set_len(len),
+            #[cfg(feature = "blake3")]
+            State::Trees(trees) => trees.set_len(len),
+        }
+        let mut fits = true;
+        self.parts(&mut |part| match rest.split_at_checked(part.len()) {
+            Some((own, later)) => {
+                part.copy_from_slice(own);
+                rest = later;
+            }
+            None => fits = false,
+        });
+        fits && rest.is_empty()
+    }
+
+    /// Appends the state of the only message to `out`, so that [`load`](Streams::load) continues it, on any machine.
+    ///
+    /// It is the message's length so far (8 bytes, the least significant first) with its prefix, the values that were made of whole
+    /// blocks, and the bytes that wait for a whole one: less than 3,000 bytes in all. The length says how many there are of each. The
+    /// values are the state's words, the least significant byte first; of BLAKE3, the chaining values of the subtrees that wait for
+    /// their sibling, from the smallest on, then that of the last whole chunk.
+    ///
+    /// # Panics
+    /// If there is not exactly one message.
+    #[inline]
+    pub fn save(&mut self, out: &mut Vec<u8>) {
+        assert_eq!(self.count(), 1, "one message");
+        let len = match &self.state {
+            State::Chains(chains) => chains.hashed + chains.fill as u64,
+            #[cfg(feature = "blake3")]
+            State::Trees(trees) => trees.len(),
+        };
+        out.extend_from_slice(&len.to_le_bytes());
+        self.parts(&mut |part| out.extend_from_slice(part));
+    }
+
+    /// Visits the parts of the only message's state, as they are saved.
+    #[inline]
+    fn parts(&mut self, visit: &mut dyn FnMut(&mut [u8])) {
+        match &mut self.state {
+            State::Chains(chains) => chains.parts(visit),
+            #[cfg(feature = "blake3")]
+            State::Trees(trees) => trees.parts(visit),
+        }
+    }
+
     /// The hash.
     pub fn hash(&self) -> Hash {
         self.hash
@@ -180,9 +247,14 @@ pub(crate) fn begin<'a, 'b>(
 
 impl Chains {
     fn new(cpu: Cpu, scheme: &'static Scheme, prefix: &[u8], count: usize) -> Self {
-        let family = scheme.family;
         let mut memory = MaybeUninit::uninit();
         let (start, rest) = begin(cpu, scheme, prefix, &mut memory);
+        Chains::after(cpu, scheme, start, (prefix.len() - rest.len()) as u64, rest, count)
+    }
+
+    /// `count` messages with the same bytes so far: `hashed` of them are in the state `start`, and `rest` follows, at most a block.
+    fn after(cpu: Cpu, scheme: &'static Scheme, start: &Words, hashed: u64, rest: &[u8], count: usize) -> Self {
+        let family = scheme.family;
         let mut groups = Vec::new();
         let mut left = count;
         while left > 0 {
@@ -192,12 +264,36 @@ impl Chains {
             left -= group.count;
             groups.push(group);
         }
-        let hashed = (prefix.len() - rest.len()) as u64;
         let tails = vec![0; count * scheme.framing.block];
         let mut chains = Chains { cpu, scheme, count, groups, hashed, fill: 0, tails };
         // SAFETY: all messages get the same rest, at a stride of 0.
         unsafe { chains.keep(rest.as_ptr(), 0, rest.len()) };
         chains
+    }
+
+    /// Makes the only message, whose state is about to be loaded, one of `len` bytes.
+    #[inline]
+    fn set_len(&mut self, len: u64) {
+        let tail = self.scheme.framing.tail(len);
+        (self.hashed, self.fill) = (len - tail, tail as usize);
+    }
+
+    /// Visits the parts of the only message's state: its words, and the bytes that wait.
+    #[inline]
+    fn parts(&mut self, visit: &mut dyn FnMut(&mut [u8])) {
+        let family = self.scheme.family;
+        for index in 0..family.words {
+            let word = self.groups[0].states.word(family, index);
+            // The least significant byte comes first on every machine.
+            if cfg!(target_endian = "big") {
+                word.reverse();
+            }
+            visit(word);
+            if cfg!(target_endian = "big") {
+                word.reverse();
+            }
+        }
+        visit(&mut self.tails[..self.fill]);
     }
 
     /// The message at `index` alone.
@@ -209,13 +305,10 @@ impl Chains {
             lane -= group.count;
             group = groups.next().expect("a message has a group");
         }
-        let family = self.scheme.family;
-        let entry = family.pick(self.cpu, 1);
         let mut state = Words::ZERO;
-        group.states.get(family, lane, &mut state);
-        let own = Group { entry, count: 1, states: LaneStates::same(family, entry.lanes, &state) };
-        let block = self.scheme.framing.block;
-        Chains { count: 1, groups: vec![own], tails: self.tails[index * block..][..block].to_vec(), ..*self }
+        group.states.get(self.scheme.family, lane, &mut state);
+        let rest = &self.tails[index * self.scheme.framing.block..][..self.fill];
+        Chains::after(self.cpu, self.scheme, &state, self.hashed, rest, 1)
     }
 
     /// Appends `len` bytes to each message: those of the first begin at `base`, those of each further one `stride` bytes after those of

@@ -69,6 +69,65 @@ fn long_streams() {
     }
 }
 
+/// The message whose state was saved.
+fn loaded(cpu: Cpu, hash: Hash, saved: &[u8]) -> Option<Streams> {
+    let mut streams = Streams::on(cpu, hash, b"other bytes", 1);
+    streams.load(saved).then_some(streams)
+}
+
+/// A state that was saved in the middle continues on every instruction set, and depends on no slices.
+#[test]
+fn saved_states() {
+    let memory = bytes(40_000);
+    for &hash in Hash::ALL {
+        let block = hash.block_size();
+        let lengths = [0, 1, block - 1, block, block + 1, 2 * block, 1023, 1024, 1025, 2048, 2049, 3072, 7168, 33_000];
+        for len in lengths {
+            let mut saved: Option<Vec<u8>> = None;
+            for from in Cpu::available() {
+                for slice in [1, 100, 1024, 4096, len.max(1)] {
+                    let mut stream = Streams::on(from, hash, &memory[..len.min(3)], 1);
+                    memory[len.min(3)..len].chunks(slice).for_each(|slice| stream.append(slice));
+                    let mut own = Vec::new();
+                    stream.save(&mut own);
+                    assert!(own.len() < 3000, "{} bytes", own.len());
+                    // The saved one goes on.
+                    stream.append(&memory[len..]);
+                    let mut out = vec![0; hash.size()];
+                    stream.finish(&mut out);
+                    assert!(out == reference(hash, &[&memory]), "{} {len}", hash.name());
+                    let first = saved.get_or_insert_with(|| own.clone());
+                    assert!(*first == own, "{} {len}: one state, however it came to be", hash.name());
+                }
+            }
+            let saved = saved.unwrap();
+            for to in Cpu::available() {
+                for slice in [77, 1024, 40_000] {
+                    let mut stream = loaded(to, hash, &saved).unwrap();
+                    let mut again = Vec::new();
+                    stream.save(&mut again);
+                    assert!(again == saved, "{} {len}", hash.name());
+                    memory[len..].chunks(slice).for_each(|slice| stream.append(slice));
+                    let mut out = vec![0; hash.size()];
+                    stream.finish(&mut out);
+                    assert!(out == reference(hash, &[&memory]), "{to:?} {} {len} by {slice}", hash.name());
+                }
+                let nothing = loaded(to, hash, &saved).unwrap();
+                let mut out = vec![0; hash.size()];
+                nothing.finish(&mut out);
+                assert!(out == reference(hash, &[&memory[..len]]), "{to:?} {} {len}", hash.name());
+            }
+            // Truncated and longer ones.
+            assert!(
+                (0..saved.len()).all(|cut| loaded(Cpu::detected(), hash, &saved[..cut]).is_none()),
+                "{} {len}",
+                hash.name()
+            );
+            assert!(loaded(Cpu::detected(), hash, &[&saved[..], &[0]].concat()).is_none(), "{} {len}", hash.name());
+        }
+    }
+}
+
 /// A count, a prefix, and the lengths of slices; then whether messages part after some of them.
 fn cases() -> impl Strategy<Value = (usize, usize, Vec<usize>, Option<usize>)> {
     let slice = prop_oneof![0..150usize, 0..2000usize, Just(64), Just(128), Just(1024), Just(4096)];
@@ -77,6 +136,23 @@ fn cases() -> impl Strategy<Value = (usize, usize, Vec<usize>, Option<usize>)> {
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Bytes that nobody saved are refused or harmless, even where their number fits the length that they state.
+    #[test]
+    fn any_bytes_as_a_state(len in any::<u64>(), bits in 0..64u32, rest in prop::collection::vec(any::<u8>(), 0..3000)) {
+        let len = len >> bits;
+        for &hash in Hash::ALL {
+            for size in [rest.len(), 0, 200, 32 + (len % 1024) as usize, 64 + (len % 128) as usize, 200 + (len % 136) as usize] {
+                let state = [&len.to_le_bytes(), &rest[..size.min(rest.len())]].concat();
+                let Some(mut stream) = loaded(Cpu::detected(), hash, &state) else { continue };
+                prop_assert!(len < 1 << 63);
+                stream.append(&rest);
+                let mut again = Vec::new();
+                stream.save(&mut again);
+                stream.finish(&mut vec![0; hash.size()]);
+            }
+        }
+    }
 
     #[test]
     fn any_slices((count, shared, slices, split) in cases(), skew in 0..70usize) {

@@ -81,13 +81,20 @@ impl From<PushError> for Error {
 }
 
 /// The format has no root for an input of this length.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LengthError {
     /// The input's length, in bytes.
     pub len: u64,
     /// The lengths that have a root, as words: "at least one byte".
     pub rule: String,
+}
+
+/// Like `Display`: see `OutboardError`.
+impl fmt::Debug for LengthError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "LengthError({self})")
+    }
 }
 
 impl fmt::Display for LengthError {

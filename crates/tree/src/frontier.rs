@@ -189,7 +189,7 @@ impl Frontier {
 
     /// Hashes the bytes after `start`, which more bytes follow: they end where a unit does.
     fn settle(&mut self) {
-        self.hash_buffer().expect("all bytes of the unit are in memory");
+        self.hash_buffer().unwrap_or_else(|_| unreachable!("all bytes of the unit are in memory"));
         if let Some((leaf, _)) = self.leaf.take() {
             self.append(Subtree { start: self.start, ..self.unit }, leaf.finish_one(Role::Inner));
         }
@@ -210,7 +210,10 @@ impl Frontier {
         while let Some((last, _)) = self.known.last()
             && let Some(above) = self.spec.shape().completed_by(*last)
         {
-            let digest = self.spec.join(&self.known, above, Role::Inner).expect("all its children are known");
+            let digest = self
+                .spec
+                .join(&self.known, above, Role::Inner)
+                .unwrap_or_else(|_| unreachable!("all its children are known"));
             let before = self.known.partition_point(|(known, _)| known.start < above.start);
             self.known.truncate(before);
             self.known.push((above, digest));

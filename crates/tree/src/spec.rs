@@ -239,12 +239,19 @@ fn shown(text: &str) -> String {
 }
 
 /// Why a text names no format.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct SpecError(String);
 
 impl SpecError {
     pub(crate) fn new(reason: String) -> Self {
         SpecError(reason)
+    }
+}
+
+/// Like `Display`: see `OutboardError`.
+impl fmt::Debug for SpecError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SpecError({self})")
     }
 }
 

@@ -7,17 +7,17 @@ use crate::pool::Pool;
 use crate::state::State;
 use core::cell::{RefCell, UnsafeCell};
 
-/// The length of the input area, at the start of the buffer.
+/// The length of the input area, at the start of the buffer. The stage follows: `SHORT` bytes, where TypeScript collects a message.
 const INPUT: usize = 1 << 16;
-/// The longest input that [`wipe`] erases. TypeScript erases a longer one, once for all its slices.
+/// The longest input that [`with_input`] erases. TypeScript erases a longer one, once for all its slices.
 const SHORT: usize = 1 << 10;
-/// The length of the output area, after the input.
-const OUTPUT: usize = 1 << 10;
+/// The length of the output area, after the stage: as much as a saved state takes.
+const OUTPUT: usize = 1 << 12;
 
 /// The memory that JavaScript and the engine share. Each accesses it only while the other waits.
 #[repr(C, align(64))]
 struct Buffer {
-    input: UnsafeCell<[u8; INPUT]>,
+    input: UnsafeCell<[u8; INPUT + SHORT]>,
     output: UnsafeCell<[u8; OUTPUT]>,
 }
 
@@ -28,7 +28,7 @@ pub(crate) struct OneThread<T>(pub(crate) T);
 unsafe impl<T> Sync for OneThread<T> {}
 
 static BUFFER: OneThread<Buffer> =
-    OneThread(Buffer { input: UnsafeCell::new([0; INPUT]), output: UnsafeCell::new([0; OUTPUT]) });
+    OneThread(Buffer { input: UnsafeCell::new([0; INPUT + SHORT]), output: UnsafeCell::new([0; OUTPUT]) });
 
 /// Returns the first `len` bytes of the input, and the whole output.
 pub(crate) fn buffer(len: u32) -> (&'static [u8], &'static mut [u8]) {
@@ -36,12 +36,15 @@ pub(crate) fn buffer(len: u32) -> (&'static [u8], &'static mut [u8]) {
     unsafe { (&(&*BUFFER.0.input.get())[..len as usize], &mut *BUFFER.0.output.get()) }
 }
 
-/// Erases the input's first `len` bytes if they are few: they may be a secret.
-fn wipe(len: u32) {
+/// Passes on `len` bytes of the input from `at` on, with the output, and erases them if they are few: they may be a secret.
+fn with_input<T>(at: u32, len: u32, act: impl FnOnce(&[u8], &mut [u8]) -> T) -> T {
+    let (input, output) = buffer(at + len);
+    let result = act(&input[at as usize..], output);
     if len as usize <= SHORT {
-        // SAFETY: there is one thread, and no other reference to the input exists during this call.
-        unsafe { (&mut *BUFFER.0.input.get())[..len as usize].fill(0) }
+        // SAFETY: there is one thread, and `act` has returned, so that no other reference to the input exists.
+        unsafe { (&mut *BUFFER.0.input.get())[at as usize..][..len as usize].fill(0) }
     }
+    result
 }
 
 static POOL: OneThread<RefCell<Pool<State>>> = OneThread(RefCell::new(Pool::new()));
@@ -64,7 +67,7 @@ macro_rules! exports {
 pub(crate) use exports;
 
 exports! {
-    /// Returns the address of the buffer: `INPUT` bytes, then `OUTPUT` bytes.
+    /// Returns the address of the input: `INPUT` bytes, then the stage.
     fn input() -> *mut u8 {
         BUFFER.0.input.get().cast()
     }
@@ -74,11 +77,9 @@ exports! {
         BUFFER.0.output.get().cast()
     }
 
-    /// Writes the digest of the input's first `len` bytes to the output, and erases a short input.
-    fn digest(algorithm: u32, len: u32) {
-        let (input, output) = buffer(len);
-        Algorithm::numbered(algorithm).digest(input, output);
-        wipe(len);
+    /// Writes the digest of `len` bytes of the input from `at` on to the output, and erases a short input.
+    fn digest(algorithm: u32, at: u32, len: u32) {
+        with_input(at, len, |input, output| Algorithm::numbered(algorithm).digest(input, output));
     }
 
     /// Begins a message. Returns its number.
@@ -91,15 +92,23 @@ exports! {
         pool(|pool| pool.keep(State::keyed(Algorithm::numbered(algorithm), buffer(len).0)))
     }
 
-    /// Appends the input's first `len` bytes to a message, and erases a short input.
-    fn append(number: u32, len: u32) {
-        pool(|pool| pool.get(number).append(buffer(len).0));
-        wipe(len);
+    /// Appends `len` bytes of the input from `at` on to a message, and erases a short input.
+    fn append(number: u32, at: u32, len: u32) {
+        with_input(at, len, |input, _| pool(|pool| pool.get(number).append(input)));
     }
 
-    /// Writes the digest of the bytes so far to the output. Returns its size. The message stays open.
-    fn peek(number: u32) -> u32 {
-        pool(|pool| pool.get(number).clone().finish(buffer(0).1) as u32)
+    /// Writes a message's state to the output, behind the header in the input's first bytes. Returns its length.
+    fn save(number: u32, header: u32) -> usize {
+        let (header, output) = buffer(header);
+        let saved = pool(|pool| pool.get(number).save(header));
+        output[..saved.len()].copy_from_slice(&saved);
+        saved.len()
+    }
+
+    /// Continues the message that is saved, with a header of so many bytes, in the input's first `len` bytes. Returns 1, or 0 if they
+    /// are not the state of such a message, which then stays.
+    fn load(number: u32, header: u32, len: u32) -> u32 {
+        pool(|pool| pool.get(number).load(header as usize, buffer(len).0).is_some() as u32)
     }
 
     /// Writes the digest to the output and ends the message. Returns the digest's size.

@@ -1,8 +1,9 @@
 //! Hash functions by number, and messages that they hash.
 
+use alloc::vec::Vec;
 use mksum_lanes::{Hash, Messages, Streams, digests};
 #[cfg(feature = "ripemd160")]
-use ripemd::{Digest, Ripemd160};
+use ripemd::{Digest, Ripemd160, digest::common::hazmat::SerializableState};
 
 /// A hash function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,19 +96,44 @@ impl Message {
         }
     }
 
-    /// Writes the digest to the first bytes of `out`, and returns its size.
-    pub fn finish(self, out: &mut [u8]) -> usize {
+    /// Returns the hash.
+    pub fn algorithm(&self) -> Algorithm {
         match self {
-            Message::Engine(streams) => {
-                let size = streams.hash().size();
-                streams.finish(&mut out[..size]);
-                size
-            }
+            Message::Engine(streams) => Algorithm::Engine(streams.hash()),
+            #[cfg(feature = "ripemd160")]
+            Message::Ripemd160(_) => Algorithm::Ripemd160,
+        }
+    }
+
+    /// Continues the message that was saved. Returns whether the bytes are the state of one; otherwise this one has any bytes.
+    pub fn load(&mut self, bytes: &[u8]) -> bool {
+        match self {
+            Message::Engine(streams) => streams.load(bytes),
             #[cfg(feature = "ripemd160")]
             Message::Ripemd160(state) => {
-                out[..20].copy_from_slice(&state.finalize());
-                20
+                let saved = bytes.try_into().ok().and_then(|bytes| Ripemd160::deserialize(bytes).ok());
+                saved.map(|saved| *state = saved).is_some()
             }
         }
+    }
+
+    /// Appends the state to `out`, as [`load`](Message::load) takes it: no more than 3,000 bytes.
+    pub fn save(&mut self, out: &mut Vec<u8>) {
+        match self {
+            Message::Engine(streams) => streams.save(out),
+            #[cfg(feature = "ripemd160")]
+            Message::Ripemd160(state) => out.extend_from_slice(&state.serialize()),
+        }
+    }
+
+    /// Writes the digest to the first bytes of `out`, and returns its size.
+    pub fn finish(self, out: &mut [u8]) -> usize {
+        let size = self.algorithm().size();
+        match self {
+            Message::Engine(streams) => streams.finish(&mut out[..size]),
+            #[cfg(feature = "ripemd160")]
+            Message::Ripemd160(state) => out[..size].copy_from_slice(&state.finalize()),
+        }
+        size
     }
 }

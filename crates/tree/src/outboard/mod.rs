@@ -204,7 +204,7 @@ fn open(bytes: &impl ReadAt) -> Result<(Header, Vec<(usize, Seal)>), Error> {
 }
 
 /// Why bytes are not an outboard, or not one to be relied on.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OutboardError {
     /// The first bytes are not those of an outboard.
@@ -311,6 +311,13 @@ impl fmt::Display for OutboardError {
                 node.end()
             ),
         }
+    }
+}
+
+/// Like `Display`: what Rust derives takes 2 KB in the WebAssembly module, most of it tables of characters.
+impl fmt::Debug for OutboardError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "OutboardError({self})")
     }
 }
 

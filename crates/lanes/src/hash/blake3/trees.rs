@@ -181,6 +181,43 @@ impl Trees {
         Trees { count: 1, stack, waiting, chunks: self.chunks[index * STRIDE..][..STRIDE].to_vec(), ..*self }
     }
 
+    /// The number of bytes of each message.
+    #[inline]
+    pub fn len(&self) -> u64 {
+        CHUNK as u64 * self.hashed() + self.fill as u64
+    }
+
+    /// Makes the only message, whose state is about to be loaded, one of `len` bytes.
+    #[inline]
+    pub fn set_len(&mut self, len: u64) {
+        // The only chunk waits as bytes, because it may be the root.
+        let chunks = if len > CHUNK as u64 { len / CHUNK as u64 } else { 0 };
+        self.waits = (chunks > 0) as usize;
+        self.done = chunks - self.waits as u64;
+        self.fill = (len - CHUNK as u64 * chunks) as usize;
+        self.stack.clear();
+        for _ in 0..u64::BITS - self.done.leading_zeros() {
+            self.stack.push(vec![[0; 32]]);
+        }
+        self.waiting.resize(self.room, [0; 32]);
+    }
+
+    /// Visits the parts of the only message's state: the values of its subtrees, that of the last whole chunk, and the bytes that wait.
+    #[inline]
+    pub fn parts(&mut self, visit: &mut dyn FnMut(&mut [u8])) {
+        if self.waits > 0 {
+            // Only the last chunk waits then, whatever the slices were.
+            self.join();
+        }
+        for (height, values) in self.stack.iter_mut().enumerate() {
+            if self.done >> height & 1 == 1 {
+                visit(&mut values[0]);
+            }
+        }
+        visit(self.waiting[..self.waits].as_flattened_mut());
+        visit(&mut self.chunks[..self.fill]);
+    }
+
     /// Writes the digests, left to right: `out` has 32 bytes for each message.
     pub fn finish(mut self, out: &mut [u8]) {
         assert_eq!(out.len(), 32 * self.count);
