@@ -130,9 +130,9 @@ cuda() {
 
 # libmksum as C and C++ programs use it: installed, found by pkg-config and CMake, static and shared, under sanitizers and Valgrind.
 c() {
-    scripts/need.sh python pkg-config cmake valgrind
+    scripts/need.sh python pkg-config cmake valgrind pocl
     cargo clippy --package mksum-c --no-default-features --quiet -- -D warnings
-    make --no-print-directory -C bindings/c test
+    MKSUM_TEST_RUNTIME=$target/opencl/pocl make --no-print-directory -C bindings/c test
 }
 
 # Other systems: that it builds for them, without warnings.

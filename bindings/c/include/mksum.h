@@ -1,8 +1,8 @@
 /* libmksum: digests and plain sums, Merkle roots, node trees and catalogues of directories.
  *
  * Every function may be called from any thread. No function keeps a pointer after it returns, allocates memory for the caller
- * to free (but hashers to free, and devices to close), or throws; a bug in the library ends the process with a message on standard
- * error. Strings are UTF-8 and end with a zero byte. Paths are bytes in the system's encoding.
+ * to free (but hashers and buffers on devices to free, and devices to close), or throws; a bug in the library ends the process
+ * with a message on standard error. Strings are UTF-8 and end with a zero byte. Paths are bytes in the system's encoding.
  */
 #ifndef MKSUM_H
 #define MKSUM_H
@@ -23,15 +23,15 @@ extern "C" {
 /* The result of a call. For any status other than MKSUM_OK, mksum_error() returns the reason. */
 typedef enum mksum_status {
     MKSUM_OK = 0,
-    /* A pointer is NULL, buffers overlap, or a string is not UTF-8. */
+    /* A pointer is NULL, buffers overlap or are of another device, or a string is not UTF-8. */
     MKSUM_BAD_ARGUMENT = 1,
     /* The hash is not available for node trees. */
     MKSUM_BAD_HASH = 2,
-    /* The leaves are not 2, 4, 8 ... digests, or the nodes have another length. */
+    /* The leaves are not 2, 4, 8 ... digests, the nodes have another length, or bytes are beyond the end of a buffer on a device. */
     MKSUM_BAD_LENGTH = 3,
     /* There is no such device, or it cannot be used. */
     MKSUM_NO_DEVICE = 4,
-    /* The device failed; the content of the nodes is undefined. */
+    /* The device failed or has no memory for a buffer; the content of the nodes is undefined. */
     MKSUM_DEVICE_FAILED = 5,
     /* The format is unknown, does not allow its hash, leaf or salt, or cannot be hashed piece by piece. */
     MKSUM_BAD_FORMAT = 6,
@@ -130,6 +130,43 @@ mksum_status mksum_device_merklize(mksum_device *device, const char *hash, const
 
 /* Closes a device, which no thread may use any more. Does nothing with NULL. */
 void mksum_device_close(mksum_device *device);
+
+/* A device that OpenCL or CUDA has. Its texts are UTF-8, end with a zero byte, and are cut if they are longer. */
+typedef struct mksum_device_info {
+    char name[128];
+    /* "OpenCL" or "CUDA". */
+    char api[16];
+    /* Its memory, in bytes. */
+    uint64_t memory;
+} mksum_device_info;
+
+/* Lists the devices, as `mksum devices` does: mksum_device_open opens the first as "0", the second as "1". Writes the first `room` of
+ * them to `devices`, and the number of all to `*count`: 0 if neither OpenCL nor CUDA is installed, or has a device. `devices` may be
+ * NULL if `room` is 0. The CPU, "cpu", is not in the list. */
+mksum_status mksum_devices(mksum_device_info *devices, size_t room, size_t *count);
+
+/* Memory of an open device, so that leaves that are there already and nodes that are needed there do not cross to the host. Several
+ * threads may read a buffer, and take leaves from it, at the same time, but not while another changes it. */
+typedef struct mksum_device_buffer mksum_device_buffer;
+
+/* Allocates `len` bytes on a device and writes the buffer to `*buffer`, or NULL if it fails. Their values are not specified. The CPU's
+ * buffers are memory of the host. Only mksum_device_buffer_free releases it, before or after its device is closed. */
+mksum_status mksum_device_buffer_new(mksum_device *device, size_t len, mksum_device_buffer **buffer);
+
+/* Writes `len` bytes to a buffer, from its byte `at` on, and returns when they are there. MKSUM_BAD_LENGTH if they do not fit, and then
+ * nothing is written. `bytes` may be NULL if `len` is 0. */
+mksum_status mksum_device_buffer_write(mksum_device_buffer *buffer, size_t at, const uint8_t *bytes, size_t len);
+
+/* Reads `len` bytes from a buffer, from its byte `at` on. MKSUM_BAD_LENGTH if it has fewer, and then nothing is read. `bytes` may be
+ * NULL if `len` is 0. */
+mksum_status mksum_device_buffer_read(const mksum_device_buffer *buffer, size_t at, uint8_t *bytes, size_t len);
+
+/* Computes all nodes over all of `leaves` into `nodes`, another buffer of the same length and device: in the order of mksum_merklize. */
+mksum_status mksum_device_buffer_merklize(mksum_device *device, const char *hash, const mksum_device_buffer *leaves,
+                                          mksum_device_buffer *nodes);
+
+/* Frees a buffer, which no thread may use any more. Does nothing with NULL. */
+void mksum_device_buffer_free(mksum_device_buffer *buffer);
 
 /* Writes the root of `len` bytes in a format, for example "rfc6962:sha256:64KiB", to `text`, a buffer of `room` bytes, as
  * `mksum` prints it and with a zero byte at the end. MKSUM_TEXT_MAX bytes are always enough. `bytes` may be NULL if `len` is

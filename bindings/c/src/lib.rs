@@ -3,6 +3,7 @@
 //! No panic unwinds into C: a panic is a bug, and `extern "C"` ends the process.
 
 mod catalogue;
+mod devices;
 mod failure;
 mod hashers;
 mod hashtree;

@@ -43,13 +43,27 @@ pub unsafe extern "C" fn mksum_merklize_on(
         let (hash, leaves, nodes) = unsafe { tree(hash, leaves, leaves_len, nodes, nodes_len)? };
         // SAFETY: as above. A device is opened only for a tree that can be.
         let device = unsafe { opened(device, threads)? };
-        device.merklize(hash, leaves, nodes).map_err(failed).map(drop)
+        device.merklizer().merklize(hash, leaves, nodes).map_err(failed).map(drop)
     };
     status(merklize())
 }
 
 /// `mksum_device`.
-pub struct Device(Box<dyn Merklize>);
+pub enum Device {
+    Cpu(CpuLanes),
+    #[cfg(feature = "gpu")]
+    Gpu(Box<mksum_gpu::Device>),
+}
+
+impl Device {
+    fn merklizer(&self) -> &dyn Merklize {
+        match self {
+            Device::Cpu(cpu) => cpu,
+            #[cfg(feature = "gpu")]
+            Device::Gpu(device) => &**device,
+        }
+    }
+}
 
 /// `mksum_device_open`.
 ///
@@ -63,7 +77,7 @@ pub unsafe extern "C" fn mksum_device_open(name: *const c_char, threads: c_uint,
         *device = ptr::null_mut();
         // SAFETY: as above.
         let opened = unsafe { opened(name, threads)? };
-        *device = Box::into_raw(Box::new(Device(opened)));
+        *device = Box::into_raw(Box::new(opened));
         Ok(())
     };
     status(open())
@@ -87,7 +101,7 @@ pub unsafe extern "C" fn mksum_device_merklize(
         let device = unsafe { device.as_ref() }.ok_or_else(|| Failure::new(Status::BadArgument, "device: NULL"))?;
         // SAFETY: `mksum.h` requires valid pointers of the caller.
         let (hash, leaves, nodes) = unsafe { tree(hash, leaves, leaves_len, nodes, nodes_len)? };
-        device.0.merklize(hash, leaves, nodes).map_err(failed).map(drop)
+        device.merklizer().merklize(hash, leaves, nodes).map_err(failed).map(drop)
     };
     status(merklize())
 }
@@ -128,7 +142,7 @@ unsafe fn tree<'a>(
 ///
 /// # Safety
 /// The name is NULL or a string that ends with a zero byte.
-unsafe fn opened(name: *const c_char, threads: c_uint) -> Result<Box<dyn Merklize>, Failure> {
+unsafe fn opened(name: *const c_char, threads: c_uint) -> Result<Device, Failure> {
     let name = match name.is_null() {
         true => "cpu",
         // SAFETY: this function has the same contract.
@@ -147,7 +161,8 @@ pub fn hash_named(name: &str) -> Result<Hash, Failure> {
     known.ok_or_else(|| Failure::new(Status::BadHash, format_args!("hash '{name}' is not available for node trees")))
 }
 
-fn failed(error: NodeTreeError) -> Failure {
+/// The failure of a node tree.
+pub fn failed(error: NodeTreeError) -> Failure {
     let status = match error {
         NodeTreeError::Hash(_) => Status::BadHash,
         NodeTreeError::Leaves { .. } | NodeTreeError::Nodes { .. } => Status::BadLength,
@@ -157,18 +172,18 @@ fn failed(error: NodeTreeError) -> Failure {
 }
 
 #[cfg(feature = "gpu")]
-fn device_named(name: &str, threads: usize) -> Result<Box<dyn Merklize>, Failure> {
+fn device_named(name: &str, threads: usize) -> Result<Device, Failure> {
     match mksum_gpu::choose(name, mksum_gpu::Options::default()) {
-        Ok(Some(device)) => Ok(Box::new(device)),
-        Ok(None) => Ok(Box::new(CpuLanes { threads })),
+        Ok(Some(device)) => Ok(Device::Gpu(Box::new(device))),
+        Ok(None) => Ok(Device::Cpu(CpuLanes { threads })),
         Err(error) => Err(Failure::new(Status::NoDevice, error)),
     }
 }
 
 #[cfg(not(feature = "gpu"))]
-fn device_named(name: &str, threads: usize) -> Result<Box<dyn Merklize>, Failure> {
+fn device_named(name: &str, threads: usize) -> Result<Device, Failure> {
     match name {
-        "cpu" | "auto" => Ok(Box::new(CpuLanes { threads })),
+        "cpu" | "auto" => Ok(Device::Cpu(CpuLanes { threads })),
         _ => Err(Failure::new(
             Status::NoDevice,
             format_args!("no device '{name}': this libmksum was built without OpenCL"),

@@ -101,6 +101,83 @@ static void devices(void)
     mksum_device_close(NULL);
 }
 
+/* Trees from buffer to buffer on a device, against the CPU's on the host. */
+static void buffers_on(const char *name)
+{
+    enum { LEN = 32 << 12 };
+    static const char *const hashes[] = {"blake3", "sha256"};
+    static uint8_t leaves[LEN], nodes[LEN], expected[LEN];
+    mksum_device *device, *second;
+    mksum_device_buffer *from, *to, *foreign, *none = (mksum_device_buffer *)leaves;
+
+    EXPECT(mksum_device_open(name, 2, &device) == MKSUM_OK && mksum_device_open(name, 2, &second) == MKSUM_OK);
+    pattern(leaves, sizeof leaves);
+    EXPECT(mksum_device_buffer_new(device, LEN, &from) == MKSUM_OK && from);
+    EXPECT(mksum_device_buffer_new(device, LEN, &to) == MKSUM_OK && to);
+    EXPECT(mksum_device_buffer_new(second, 96, &foreign) == MKSUM_OK && foreign);
+    /* In two parts. */
+    EXPECT(mksum_device_buffer_write(from, 1000, leaves + 1000, LEN - 1000) == MKSUM_OK);
+    EXPECT(mksum_device_buffer_write(from, 0, leaves, 1000) == MKSUM_OK);
+    for (size_t i = 0; i < sizeof hashes / sizeof *hashes; i++) {
+        EXPECT(mksum_merklize(hashes[i], leaves, LEN, expected, LEN) == MKSUM_OK);
+        EXPECT(mksum_device_buffer_merklize(device, hashes[i], from, to) == MKSUM_OK);
+        EXPECT(mksum_device_buffer_read(to, 77, nodes + 77, LEN - 77) == MKSUM_OK);
+        EXPECT(mksum_device_buffer_read(to, 0, nodes, 77) == MKSUM_OK);
+        EXPECT(!memcmp(nodes, expected, LEN));
+    }
+    EXPECT(mksum_device_buffer_read(to, LEN - 1, nodes, 2) == MKSUM_BAD_LENGTH);
+    EXPECT(strstr(mksum_error(), "2 bytes at byte 131071 "));
+    EXPECT(mksum_device_buffer_write(to, SIZE_MAX, nodes, 2) == MKSUM_BAD_LENGTH);
+    EXPECT(mksum_device_buffer_write(to, LEN, NULL, 0) == MKSUM_OK && mksum_device_buffer_read(to, LEN, NULL, 0) == MKSUM_OK);
+    EXPECT(mksum_device_buffer_write(to, 0, NULL, 1) == MKSUM_BAD_ARGUMENT);
+    EXPECT(mksum_device_buffer_read(to, 0, NULL, 1) == MKSUM_BAD_ARGUMENT);
+    EXPECT(mksum_device_buffer_write(NULL, 0, nodes, 1) == MKSUM_BAD_ARGUMENT);
+    EXPECT(mksum_device_buffer_read(NULL, 0, nodes, 1) == MKSUM_BAD_ARGUMENT);
+    EXPECT(mksum_device_buffer_merklize(device, "md5", from, to) == MKSUM_BAD_HASH);
+    EXPECT(mksum_device_buffer_merklize(device, "blake3", foreign, to) == MKSUM_BAD_LENGTH);
+    EXPECT(mksum_device_buffer_merklize(device, "blake3", from, foreign) == MKSUM_BAD_LENGTH);
+    EXPECT(mksum_device_buffer_merklize(device, "blake3", to, to) == MKSUM_BAD_ARGUMENT);
+    EXPECT(mksum_device_buffer_merklize(device, "blake3", NULL, to) == MKSUM_BAD_ARGUMENT);
+    EXPECT(mksum_device_buffer_merklize(device, "blake3", from, NULL) == MKSUM_BAD_ARGUMENT);
+    EXPECT(mksum_device_buffer_merklize(device, NULL, from, to) == MKSUM_BAD_ARGUMENT);
+    EXPECT(mksum_device_buffer_merklize(NULL, "blake3", from, to) == MKSUM_BAD_ARGUMENT);
+    EXPECT(mksum_device_buffer_new(device, SIZE_MAX, &none) == MKSUM_DEVICE_FAILED && !none);
+    EXPECT(mksum_device_buffer_new(NULL, 1, &none) == MKSUM_BAD_ARGUMENT);
+    EXPECT(mksum_device_buffer_new(device, 1, NULL) == MKSUM_BAD_ARGUMENT);
+    mksum_device_buffer_free(NULL);
+    mksum_device_buffer_free(foreign);
+    mksum_device_close(second);
+    mksum_device_close(device);
+    /* The device is closed, its buffers are not. */
+    EXPECT(mksum_device_buffer_read(to, 0, nodes, LEN) == MKSUM_OK && !memcmp(nodes, expected, LEN));
+    mksum_device_buffer_free(from);
+    mksum_device_buffer_free(to);
+}
+
+/* Every device that OpenCL and CUDA have here, and the CPU. */
+static void buffers(void)
+{
+    mksum_device_info devices[8];
+    mksum_device *device;
+    size_t count = 99, one = 99;
+    char name[24];
+
+    buffers_on("cpu");
+    EXPECT(mksum_devices(devices, 8, NULL) == MKSUM_BAD_ARGUMENT);
+    EXPECT(mksum_devices(NULL, 1, &one) == MKSUM_BAD_ARGUMENT);
+    EXPECT(mksum_devices(devices, 8, &count) == MKSUM_OK);
+    EXPECT(mksum_devices(NULL, 0, &one) == MKSUM_OK && one == count);
+    EXPECT(count > 0 || !getenv("MKSUM_TEST_RUNTIME"));
+    for (size_t i = 0; i < count && i < 8; i++) {
+        EXPECT(*devices[i].name && devices[i].memory > 0);
+        EXPECT(!strcmp(devices[i].api, "OpenCL") || !strcmp(devices[i].api, "CUDA"));
+        snprintf(name, sizeof name, "%u", (unsigned)i);
+        buffers_on(name);
+    }
+    snprintf(name, sizeof name, "%u", (unsigned)count);
+    EXPECT(mksum_device_open(name, 0, &device) == MKSUM_NO_DEVICE && !device);
+}
+
 static void every_hash(void)
 {
     static const struct { const char *name; size_t size; } hashes[] = {
@@ -236,6 +313,7 @@ int main(int argc, char **argv)
     EXPECT(!strcmp(mksum_version(), VERSION) && !strcmp(MKSUM_VERSION, VERSION) && !strcmp(numbers, VERSION));
     trees();
     devices();
+    buffers();
     every_hash();
     char odd[4096];
     snprintf(odd, sizeof odd, "%s/index.html", argv[1]);

@@ -49,6 +49,12 @@ for name in catalogues catalogues-static catalogues-asan catalogues-c++; do
     rm -rf "$folder/work" && mkdir "$folder/work"
     "$folder/$name" "$folder/work" || fail "$name"
 done
+# On a device too, where a runtime of OpenCL is named: the stage `c` of scripts/test.sh does.
+if [ -n "${MKSUM_TEST_RUNTIME:-}" ]; then
+    OCL_ICD_VENDORS=$MKSUM_TEST_RUNTIME "$folder/contract" "$folder/directory" || fail "contract, with $MKSUM_TEST_RUNTIME"
+else
+    echo "bindings/c: no buffer on a device was tested: MKSUM_TEST_RUNTIME names no OpenCL runtime"
+fi
 # All that is published of every format, in every build: the rows with the roots that it computes are the rows.
 cat ../../vectors/rows/*.tsv | grep -v '^#' > "$folder/rows"
 [ "$(wc -l < "$folder/rows")" -gt 5000 ] || fail "rows are missing"

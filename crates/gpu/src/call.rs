@@ -5,12 +5,12 @@
 #![allow(unsafe_code)]
 
 use crate::Error;
-use mksum::node_tree::Timings;
+use mksum::node_tree::{Span, Step, Timeline};
 use std::cell::RefCell;
 use std::fmt::Debug;
 use std::marker::PhantomData;
 use std::mem;
-use std::ops::{Deref, DerefMut};
+use std::ops::{Deref, DerefMut, Range};
 use std::slice;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -143,11 +143,12 @@ pub unsafe trait Calls: Debug + Send + Sync {
     /// As described above.
     unsafe fn wait(&self, queue: Handle) -> Result<(), Error>;
 
-    /// Waits for a command and returns its execution time.
+    /// Waits for two commands, of one queue or of two, and returns when the second began and ended, in nanoseconds after the first began:
+    /// negative if it was before.
     ///
     /// # Safety
     /// As described above.
-    unsafe fn elapsed(&self, event: Handle) -> Result<Duration, Error>;
+    unsafe fn times(&self, first: Handle, event: Handle) -> Result<Range<i64>, Error>;
 
     /// Releases an object. Failures are ignored, because no caller could handle them.
     ///
@@ -202,28 +203,68 @@ impl Queue {
         Ok(Queue { raw, context: context.clone() })
     }
 
+    /// Whether it is a queue of this device in use.
+    pub fn is_of(&self, context: &Arc<Context>) -> bool {
+        Arc::ptr_eq(&self.context, context)
+    }
+
     /// Runs the commands that `enqueue` puts into a batch, one after the other, and waits for all of them: also after an error or a
-    /// panic. Returns what `enqueue` returned, and the commands' execution times.
-    pub fn submit<'a, T>(
-        &'a self,
-        enqueue: impl FnOnce(&Batch<'a>) -> Result<T, Error>,
-    ) -> Result<(T, Timings), Error> {
+    /// panic. Returns what `enqueue` returned, and the commands.
+    pub fn submit<'a, T>(&'a self, enqueue: impl FnOnce(&Batch<'a>) -> Result<T, Error>) -> Result<(T, Ran), Error> {
         let batch = Batch { queue: self, commands: RefCell::default(), borrowed: PhantomData };
         let waiting = Waiting(&self.raw);
         let enqueued = enqueue(&batch);
         let waited = waiting.end();
         let (enqueued, ()) = (enqueued?, waited?);
-        let mut timings = Timings::default();
-        for (step, event) in batch.commands.into_inner() {
-            // SAFETY: the handle is an event's.
-            let elapsed = unsafe { event.calls.elapsed(event.handle) }?;
-            *match step {
-                Step::Write => &mut timings.to_device,
-                Step::Kernel => &mut timings.kernel,
-                Step::Read => &mut timings.from_device,
-            } += elapsed;
+        Ok((enqueued, Ran(batch.commands.into_inner())))
+    }
+}
+
+/// Commands that have ended, in the order in which they ran.
+#[derive(Debug)]
+pub struct Ran(Vec<(Step, Owned)>);
+
+impl Ran {
+    /// The time during which kernels ran.
+    pub fn kernel(self) -> Result<Duration, Error> {
+        let mut recorder = Recorder::default();
+        recorder.add(0, 0, self)?;
+        Ok(recorder.timeline().timings().kernel)
+    }
+}
+
+/// Collects when the commands of one tree ran.
+#[derive(Debug, Default)]
+pub struct Recorder {
+    /// The command after whose begin the others are timed.
+    first: Option<Owned>,
+    spans: Vec<(usize, usize, Step, Range<i64>)>,
+}
+
+impl Recorder {
+    /// Adds the commands of a tile, which ran on this queue of the same device.
+    pub fn add(&mut self, queue: usize, tile: usize, ran: Ran) -> Result<(), Error> {
+        for (step, event) in ran.0 {
+            let first = self.first.as_ref().unwrap_or(&event);
+            // SAFETY: the handles are events' of one device.
+            let time = unsafe { event.calls.times(first.handle, event.handle) }?;
+            self.spans.push((queue, tile, step, time));
+            self.first.get_or_insert(event);
         }
-        Ok((enqueued, timings))
+        Ok(())
+    }
+
+    /// The timeline of all commands that were added.
+    pub fn timeline(self) -> Timeline {
+        let start = self.spans.iter().map(|(.., time)| time.start).min().unwrap_or(0);
+        let after = |at: i64| Duration::from_nanos(at.saturating_sub(start).try_into().unwrap_or(0));
+        let spans = self.spans.into_iter();
+        let spans = spans.map(|(queue, tile, step, time)| {
+            // The clocks of two queues may differ a little; no command ends before it begins.
+            let time = after(time.start)..after(time.end.max(time.start));
+            Span { queue, tile, step, time }
+        });
+        Timeline::new(spans.collect())
     }
 }
 
@@ -244,14 +285,6 @@ impl Drop for Waiting<'_> {
         // SAFETY: as above.
         let _ = unsafe { self.0.calls.wait(self.0.handle) };
     }
-}
-
-/// The kinds of commands whose times are summed.
-#[derive(Clone, Copy, Debug)]
-enum Step {
-    Write,
-    Kernel,
-    Read,
 }
 
 /// Commands that [`Queue::submit`] waits for.
@@ -277,7 +310,7 @@ impl<'a> Batch<'a> {
         buffer.check(at, bytes.len())?;
         let queue = &self.queue.raw;
         // SAFETY: the bytes are within the buffer; both are borrowed until the command has ended.
-        self.push(Step::Write, unsafe { queue.calls.write(queue.handle, buffer.raw.handle, at, bytes) })
+        self.push(Step::ToDevice, unsafe { queue.calls.write(queue.handle, buffer.raw.handle, at, bytes) })
     }
 
     /// Fills `bytes` from the buffer, starting at byte `at`.
@@ -285,7 +318,7 @@ impl<'a> Batch<'a> {
         buffer.check(at, bytes.len())?;
         let queue = &self.queue.raw;
         // SAFETY: as above, and nobody else has these bytes.
-        self.push(Step::Read, unsafe { queue.calls.read(queue.handle, buffer.raw.handle, at, bytes) })
+        self.push(Step::FromDevice, unsafe { queue.calls.read(queue.handle, buffer.raw.handle, at, bytes) })
     }
 
     /// Copies all bytes of one buffer to another of at least its length. Its time counts as a kernel's.
@@ -361,7 +394,7 @@ impl Buffer {
     fn check(&self, at: usize, len: usize) -> Result<(), Error> {
         match at.checked_add(len).is_some_and(|end| end <= self.len) {
             true => Ok(()),
-            false => Err(Error::Call { call: "a transfer", status: format!("bytes beyond {} of a buffer", self.len) }),
+            false => Err(Error::Range { at, len, size: self.len }),
         }
     }
 }

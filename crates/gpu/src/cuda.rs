@@ -13,8 +13,8 @@ use cudarc::driver::sys::{
 };
 use cudarc::nvrtc::sys::{self as nvrtc, nvrtcProgram, nvrtcResult};
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
+use std::ops::Range;
 use std::ptr;
-use std::time::Duration;
 
 /// The oldest version of the driver's interface with all the functions that are called here: CUDA 11.4.
 const OLDEST: c_int = 11_040;
@@ -347,17 +347,23 @@ unsafe impl Calls for Cuda {
         called("cuStreamSynchronize", unsafe { sys::cuStreamSynchronize(queue as CUstream) })
     }
 
-    unsafe fn elapsed(&self, event: Handle) -> Result<Duration, Error> {
+    unsafe fn times(&self, first: Handle, event: Handle) -> Result<Range<i64>, Error> {
         self.enter()?;
-        // SAFETY: the handle is a command's, which is alive.
-        let command = unsafe { &*(event as *const Command) };
-        // SAFETY: the event is of this context.
-        called("cuEventSynchronize", unsafe { sys::cuEventSynchronize(command.end) })?;
-        let mut milliseconds: f32 = 0.0;
-        // SAFETY: as above; the address is a variable's.
-        let status = unsafe { sys::cuEventElapsedTime(&mut milliseconds, command.start, command.end) };
-        called("cuEventElapsedTime", status)?;
-        Ok(Duration::from_secs_f64(f64::from(milliseconds.max(0.0)) / 1e3))
+        // SAFETY: the handles are commands', which are alive.
+        let (first, command) = unsafe { (&*(first as *const Command), &*(event as *const Command)) };
+        for event in [first.end, command.end] {
+            // SAFETY: the event is of this context.
+            called("cuEventSynchronize", unsafe { sys::cuEventSynchronize(event) })?;
+        }
+        let between = |from, to| {
+            let mut milliseconds: f32 = 0.0;
+            // SAFETY: as above; the address is a variable's.
+            called("cuEventElapsedTime", unsafe { sys::cuEventElapsedTime(&mut milliseconds, from, to) })?;
+            Ok::<_, Error>((f64::from(milliseconds) * 1e6) as i64)
+        };
+        let start = between(first.start, command.start)?;
+        // Not from the first command on: the longer a time is, the less exact it is.
+        Ok(start..start + between(command.start, command.end)?)
     }
 
     unsafe fn release(&self, object: Object, handle: Handle) {

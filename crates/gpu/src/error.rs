@@ -47,6 +47,17 @@ pub enum Error {
         /// The most that one allocation may have, in bytes.
         offered: u64,
     },
+    /// A transfer reaches beyond the end of its buffer.
+    Range {
+        /// The first byte of the buffer that it reads or writes.
+        at: usize,
+        /// The number of bytes.
+        len: usize,
+        /// The length of the buffer, in bytes.
+        size: usize,
+    },
+    /// A buffer is of another device, or of the same device opened another time.
+    OtherDevice,
     /// A program that was compiled ahead of time cannot be read.
     Prebuilt(String),
 }
@@ -54,7 +65,7 @@ pub enum Error {
 impl Error {
     /// Whether the device, its driver or its memory failed, so that the same work may succeed elsewhere.
     pub fn is_of_device(&self) -> bool {
-        !matches!(self, Error::NoSuchDevice { .. } | Error::Prebuilt(_))
+        !matches!(self, Error::NoSuchDevice { .. } | Error::Range { .. } | Error::OtherDevice | Error::Prebuilt(_))
     }
 }
 
@@ -87,6 +98,12 @@ impl fmt::Display for Error {
             Error::Memory { needed, offered } => {
                 write!(f, "the device needs {needed} bytes of memory for one buffer, but offers at most {offered}")
             }
+            Error::Range { at, len, size } => {
+                write!(f, "{len} bytes at byte {at} of a device's buffer: expected bytes within its {size}")
+            }
+            Error::OtherDevice => f.write_str(
+                "the buffer belongs to another device, or to the same device opened another time: use the device that allocated it",
+            ),
             Error::Prebuilt(reason) => f.write_str(reason),
         }
     }

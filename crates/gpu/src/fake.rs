@@ -12,7 +12,6 @@ use std::collections::{HashMap, HashSet};
 use std::mem;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 /// A device with a GPU's limits, whose work-items hash as many messages at once.
 pub fn info(lanes: Lanes) -> Info {
@@ -80,6 +79,15 @@ impl Command {
         }
     }
 
+    /// How long it takes.
+    fn nanoseconds(&self) -> i64 {
+        match self {
+            Command::Write { .. } => 10,
+            Command::Launch { .. } => 20,
+            Command::Read { .. } => 5,
+        }
+    }
+
     /// The memory of the host that it reads or writes.
     fn host(&self) -> Range<usize> {
         match *self {
@@ -99,6 +107,10 @@ struct State {
     /// The number of calls that succeed before one fails; `None` if none fails.
     succeeding: Option<usize>,
     pending: HashMap<Handle, Vec<(Handle, Command)>>,
+    /// The time at which a queue's next command begins, in nanoseconds. Each queue begins 10 ns after the one that was created before it.
+    clocks: HashMap<Handle, i64>,
+    /// When the commands ran that have ended.
+    times: HashMap<Handle, Range<i64>>,
     pinned: HashMap<Handle, Vec<u8>>,
     memories: HashMap<Handle, Memory>,
     programs: HashMap<Handle, HashMap<String, usize>>,
@@ -332,7 +344,10 @@ impl State {
 // SAFETY: the objects are in a mutex; pinned memory is a vector that stays until it is unpinned.
 unsafe impl Calls for Fake {
     fn queue(&self) -> Result<Handle, Error> {
-        self.state().create()
+        let mut state = self.state();
+        let (queue, clock) = (state.create()?, 10 * state.clocks.len() as i64);
+        state.clocks.insert(queue, clock);
+        Ok(queue)
     }
 
     fn allocate(&self, len: usize) -> Result<Handle, Error> {
@@ -419,14 +434,21 @@ unsafe impl Calls for Fake {
         state.call()?;
         // A batch runs as a whole, and writes no byte twice.
         state.memories.values_mut().for_each(|memory| memory.writes.fill(0));
-        pending.into_iter().for_each(|(_, command)| state.run(command));
+        for (event, command) in pending {
+            let begin = state.clocks[&queue];
+            let end = begin + command.nanoseconds();
+            state.clocks.insert(queue, end);
+            state.times.insert(event, begin..end);
+            state.run(command);
+        }
         Ok(())
     }
 
-    unsafe fn elapsed(&self, event: Handle) -> Result<Duration, Error> {
+    unsafe fn times(&self, first: Handle, event: Handle) -> Result<Range<i64>, Error> {
         let state = self.state();
-        assert!(state.pending().all(|(pending, _)| *pending != event), "the time of a command that was not waited for");
-        Ok(Duration::from_nanos(1))
+        let time = |event| state.times.get(&event).expect("the time of a command that has ended");
+        let (zero, time) = (time(first).start, time(event));
+        Ok(time.start - zero..time.end - zero)
     }
 
     unsafe fn release(&self, object: Object, handle: Handle) {
@@ -438,6 +460,7 @@ unsafe impl Calls for Fake {
         assert!(state.alive.remove(&handle), "a {object:?} is released twice");
         match object {
             Object::Memory => drop(state.memories.remove(&handle)),
+            Object::Event => drop(state.times.remove(&handle)),
             Object::Queue => assert!(state.pending.remove(&handle).is_none_or(|pending| pending.is_empty()), "a queue"),
             _ => {}
         }
@@ -447,13 +470,14 @@ unsafe impl Calls for Fake {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::call::Buffer;
+    use crate::call::{Buffer, Recorder};
     use crate::messages::{DeviceMessages, GUARD, Hashing, Part};
     use crate::source::{Kind, Mode};
-    use crate::{Device, LaunchShape, Options};
-    use mksum::node_tree::{CpuLanes, Merklize};
+    use crate::{Device, DeviceBuffer, LaunchShape, Options};
+    use mksum::node_tree::{CpuLanes, Merklize, NodeTreeError, Step};
     use proptest::prelude::*;
     use std::sync::Arc;
+    use std::time::Duration;
 
     /// A device and its driver.
     fn device(lanes: u32, shape: Option<LaunchShape>) -> (Device, Arc<Fake>) {
@@ -608,6 +632,144 @@ mod tests {
             prop_assert!(nodes == expected);
             drop(device);
             prop_assert_eq!(fake.left(), 0, "objects are left");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_tree_from_buffer_to_buffer_is_the_hosts(
+            lanes in prop::sample::select(&LANES[..]),
+            levels in 1..12_u32,
+            calls in prop::option::of(0..20_usize),
+        ) {
+            let (device, fake) = tiled(lanes, 1 << 30, true);
+            let (bytes, expected) = tree(levels, 5);
+            let mut leaves = device.buffer(bytes.len()).unwrap();
+            let mut nodes = device.buffer(bytes.len()).unwrap();
+            let half = bytes.len() / 2;
+            leaves.write(half, &bytes[half..]).unwrap();
+            leaves.write(0, &bytes[..half]).unwrap();
+            if let Some(calls) = calls {
+                fake.fail_after(calls);
+                if device.merklize_buffer(Hash::Sha256, &leaves, &mut nodes).is_err() {
+                    prop_assert!(fake.has_failed(), "an error without a failing call");
+                }
+                fake.fail_after(usize::MAX);
+            }
+            let timeline = device.merklize_buffer(Hash::Sha256, &leaves, &mut nodes).unwrap();
+            // What crosses to the host does not depend on the length.
+            let transfers = timeline.timings().to_device + timeline.timings().from_device;
+            prop_assert!(transfers.as_nanos() == if lanes == 1 { 10 } else { 15 }, "{timeline:?}");
+            let mut found = vec![0xa5; bytes.len()];
+            let (first, second) = found.split_at_mut(half);
+            nodes.read(0, first).unwrap();
+            nodes.read(half, second).unwrap();
+            prop_assert!(found == expected);
+            leaves.read(0, &mut found).unwrap();
+            prop_assert!(found == bytes, "the leaves stay");
+            // Buffers may outlive their device.
+            drop(device);
+            nodes.read(0, &mut found).unwrap();
+            prop_assert!(found == expected);
+            drop((leaves, nodes));
+            prop_assert_eq!(fake.left(), 0, "objects are left");
+        }
+
+        #[test]
+        fn transfers_beyond_a_buffer_are_errors_and_move_nothing(
+            size in 0..40_usize,
+            at in prop_oneof![0..50_usize, Just(usize::MAX)],
+            len in 0..50_usize,
+        ) {
+            let (device, _fake) = device(1, None);
+            let mut buffer = device.buffer(size).unwrap();
+            prop_assert_eq!(buffer.len(), size);
+            buffer.write(0, &vec![7; size]).unwrap();
+            let (mut found, fits) = (vec![0xa5; len], at <= size && len <= size - at);
+            let expected = if fits { Ok(()) } else { Err(Error::Range { at, len, size }) };
+            prop_assert_eq!(buffer.read(at, &mut found), expected.clone());
+            prop_assert_eq!(&found, &vec![if fits { 7 } else { 0xa5 }; len]);
+            prop_assert_eq!(buffer.write(at, &vec![9; len]), expected);
+            let mut whole = vec![0; size];
+            buffer.read(0, &mut whole).unwrap();
+            let mut written = vec![7; size];
+            if fits {
+                written[at..at + len].fill(9);
+            }
+            prop_assert_eq!(whole, written);
+        }
+    }
+
+    #[test]
+    fn buffers_that_do_not_fit_a_tree_are_errors() {
+        let (device, _fake) = tiled(1, 1 << 16, true);
+        let (other, _other) = tiled(1, 1 << 16, true);
+        let (pair, mut nodes) = (device.buffer(64).unwrap(), device.buffer(64).unwrap());
+        let mut foreign = other.buffer(64).unwrap();
+        let mut run = |leaves: &DeviceBuffer| device.merklize_buffer(Hash::Sha256, leaves, &mut nodes);
+        assert!(run(&pair).is_ok());
+        assert!(matches!(run(&device.buffer(96).unwrap()), Err(NodeTreeError::Leaves { found: 96, .. })));
+        assert!(matches!(run(&device.buffer(0).unwrap()), Err(NodeTreeError::Leaves { found: 0, .. })));
+        assert!(matches!(run(&device.buffer(128).unwrap()), Err(NodeTreeError::Nodes { found: 64, expected: 128 })));
+        let is_foreign = |error: NodeTreeError| match error {
+            NodeTreeError::Device(error) => error.downcast_ref() == Some(&Error::OtherDevice),
+            _ => false,
+        };
+        assert!(is_foreign(run(&foreign).unwrap_err()));
+        assert!(is_foreign(device.merklize_buffer(Hash::Sha256, &pair, &mut foreign).unwrap_err()));
+        let hash = device.merklize_buffer(Hash::Md5, &pair, &mut nodes);
+        assert!(matches!(hash, Err(NodeTreeError::Hash(Hash::Md5))));
+        let long = device.buffer((1 << 16) + 1).unwrap_err();
+        assert_eq!(long, Error::Memory { needed: (1 << 16) + 1, offered: 1 << 16 });
+    }
+
+    #[test]
+    fn commands_of_two_queues_are_timed_by_one_clock() {
+        let (device, _fake) = device(1, Some(LaunchShape { group: 1, tile: 1, levels: 1 }));
+        // The second queue begins 10 ns after the first.
+        let queues = [device.queue().unwrap(), device.queue().unwrap()];
+        let levels = device.levels(&queues[0], Hash::Sha256, Kind::Pairs(Mode::Message)).unwrap();
+        let (leaves, nodes) = (Buffer::new(&device.context, 64).unwrap(), Buffer::new(&device.context, 64).unwrap());
+        let mut recorder = Recorder::default();
+        // The later one is recorded first.
+        for (tile, queue) in [(1, 1), (0, 0)] {
+            let (bytes, mut root) = ([7; 64], [0; 32]);
+            let ran = queues[queue].submit(|batch| {
+                batch.write(&leaves, 0, &bytes)?;
+                levels.run(batch, (&leaves, 0), &nodes, 1)?;
+                batch.read(&nodes, 32, &mut root)
+            });
+            recorder.add(queue, tile, ran.unwrap().1).unwrap();
+        }
+        let timeline = recorder.timeline();
+        let nanos = |range: &Range<Duration>| range.start.as_nanos()..range.end.as_nanos();
+        let found: Vec<_> = timeline.spans().iter().map(|span| (span.tile, span.step, nanos(&span.time))).collect();
+        let (write, kernel, read) = (Step::ToDevice, Step::Kernel, Step::FromDevice);
+        let first = [(0, write, 0..10), (0, kernel, 10..30), (0, read, 30..35)];
+        let second = [(1, write, 10..20), (1, kernel, 20..40), (1, read, 40..45)];
+        assert_eq!(found, [second, first].concat());
+        assert_eq!(timeline.timings().kernel, Duration::from_nanos(30), "10..30 and 20..40");
+        assert_eq!(timeline.overlap(), Some(0.5), "10..20 and 30..35 of 30 ns");
+    }
+
+    #[test]
+    fn a_trees_timeline_has_every_tile_on_one_queue_in_order() {
+        for pinned in [true, false] {
+            let (device, _fake) = tiled(1, 1 << 17, pinned);
+            let (leaves, mut nodes) = (tree(13, 3).0, vec![0; 32 << 13]);
+            let timeline = device.merklize_timed(Hash::Sha256, &leaves, &mut nodes).unwrap();
+            assert!(timeline.tiles() > 8 && timeline.queues() > 1, "{} tiles", timeline.tiles());
+            let mut ends = vec![Duration::ZERO; timeline.queues()];
+            for tile in 0..timeline.tiles() {
+                let spans: Vec<_> = timeline.spans().iter().filter(|span| span.tile == tile).collect();
+                assert_eq!(spans[0].step, Step::ToDevice);
+                assert_eq!(spans[1].step, Step::Kernel);
+                assert_eq!(spans[spans.len() - 1].step, Step::FromDevice);
+                for span in spans {
+                    assert!(span.time.start >= ends[span.queue], "a queue's commands one after the other");
+                    ends[span.queue] = span.time.end;
+                }
+            }
         }
     }
 

@@ -114,8 +114,8 @@ impl Device {
         for (&shape, index) in candidates.iter().zip(0..) {
             levels.shape = shape;
             for _ in 0..3 {
-                let ((), timings) = queue.submit(|batch| levels.run(batch, (&below, 0), &nodes, Self::MEASURED / 2))?;
-                best = best.min((timings.kernel, index));
+                let ((), ran) = queue.submit(|batch| levels.run(batch, (&below, 0), &nodes, Self::MEASURED / 2))?;
+                best = best.min((ran.kernel()?, index));
             }
         }
         self.store(&key, &[best.1]);

@@ -4,6 +4,7 @@
 //! OpenCL and CUDA are loaded on first use: a program with this crate also starts on systems without them.
 #![deny(unsafe_code)]
 
+mod buffers;
 mod cache;
 mod call;
 mod choice;
@@ -22,6 +23,7 @@ mod opened;
 mod source;
 mod subtrees;
 
+pub use buffers::DeviceBuffer;
 pub use cache::Cache;
 pub use choice::choose;
 pub use device::{Class, Info, Interface, find, list};

@@ -1,9 +1,9 @@
 //! Node trees: tiles of leaves stream through the device, and the CPU's lanes compute the levels too small for it.
 
-use crate::call::{Arg, Buffer, Pinned, Queue};
+use crate::call::{Arg, Buffer, Pinned, Queue, Ran, Recorder};
 use crate::source::{self, Kind, Mode};
 use crate::{Device, Error, Fallback, Levels};
-use mksum::node_tree::{CpuLanes, Limits, Merklize, NodeTree, NodeTreeError, Tile, Timings};
+use mksum::node_tree::{CpuLanes, Limits, Merklize, NodeTree, NodeTreeError, Tile, Timeline};
 use mksum::ordered::ordered;
 use mksum::{Hash, Messages};
 use mksum_lanes::digests;
@@ -31,15 +31,15 @@ impl Merklize for Device {
         self.info.name.clone()
     }
 
-    fn merklize(&self, hash: Hash, leaves: &[u8], nodes: &mut [u8]) -> Result<Timings, NodeTreeError> {
+    fn merklize_timed(&self, hash: Hash, leaves: &[u8], nodes: &mut [u8]) -> Result<Timeline, NodeTreeError> {
         let tree = NodeTree::between(hash, leaves, nodes)?;
         match self.node_tree(tree, leaves, nodes) {
             Err(error) if self.options.fallback == Fallback::Cpu && error.is_of_device() => {
                 (self.options.notice)(&format!("{}: {error}; the CPU hashes instead", self.info.name));
                 let threads = thread::available_parallelism().map_or(1, |threads| threads.get());
-                CpuLanes { threads }.merklize(hash, leaves, nodes)
+                CpuLanes { threads }.merklize_timed(hash, leaves, nodes)
             }
-            timings => Ok(timings?),
+            timeline => Ok(timeline?),
         }
     }
 
@@ -57,7 +57,7 @@ impl Device {
         (memory / buffers).min(self.info.allocation)
     }
 
-    fn node_tree(&self, tree: NodeTree, leaves: &[u8], nodes: &mut [u8]) -> Result<Timings, Error> {
+    fn node_tree(&self, tree: NodeTree, leaves: &[u8], nodes: &mut [u8]) -> Result<Timeline, Error> {
         let (hash, size, count) = (tree.hash(), tree.hash().size(), tree.leaves());
         let slots = self.slots_of_tree();
         // Leaves and nodes, and both again on the host if they are pinned there: not if it shares its memory with the device.
@@ -76,16 +76,16 @@ impl Device {
         };
         if per_tile < smallest {
             on_cpu(leaves, nodes);
-            return Ok(Timings::default());
+            return Ok(Timeline::default());
         }
-        let timings = self.tiles(tree, leaves, nodes, per_tile)?;
+        let timeline = self.tiles(tree, leaves, nodes, per_tile)?;
         let roots = leaves.len() / per_tile;
         let (above, below) = nodes.split_at_mut(roots);
         match roots == size {
             true => above.fill(0),
             false => on_cpu(&below[..roots], above),
         }
-        Ok(timings)
+        Ok(timeline)
     }
 
     /// The largest number of slots for one tree.
@@ -95,29 +95,31 @@ impl Device {
     }
 
     /// Computes the nodes of every tile of `per_tile` leaves.
-    fn tiles(&self, tree: NodeTree, leaves: &[u8], nodes: &mut [u8], per_tile: usize) -> Result<Timings, Error> {
+    fn tiles(&self, tree: NodeTree, leaves: &[u8], nodes: &mut [u8], per_tile: usize) -> Result<Timeline, Error> {
         let tiles = tree.leaves() / per_tile;
         let mut slots = self.take_slots(self.slots_of_tree().min(tiles), per_tile * tree.hash().size())?;
         let threads = slots.len();
         let levels = (0..threads)
             .map(|_| self.levels(&slots[0].queue, tree.hash(), Kind::Pairs(Mode::Message)))
             .collect::<Result<Vec<_>, Error>>()?;
-        let unused = Mutex::new(slots.iter_mut().zip(&levels));
+        let unused = Mutex::new(slots.iter_mut().zip(&levels).enumerate());
         let open = || unused.lock().unwrap_or_else(PoisonError::into_inner).next().expect("a slot for each thread");
-        let run = |(slot, levels): &mut (&mut Slot, &Levels), tile| slot.run(levels, tile);
+        let run =
+            |(queue, (slot, levels)): &mut (usize, (&mut Slot, &Levels)), tile| Ok((*queue, slot.run(levels, tile)?));
         let tiles = tree.tiles(leaves, nodes, tiles, per_tile.ilog2());
-        let timings = ordered(threads, 2 * threads, tiles, open, run, |results| {
-            let mut sum = Timings::default();
-            for timings in results {
-                sum += timings?;
+        let timeline = ordered(threads, 2 * threads, tiles, open, run, |results| {
+            let mut recorder = Recorder::default();
+            for (tile, result) in results.enumerate() {
+                let (queue, ran): (usize, Ran) = result?;
+                recorder.add(queue, tile, ran)?;
             }
-            Ok(sum)
+            Ok(recorder.timeline())
         });
         // After a failure, the slots are released: the device may have lost their memory.
-        if timings.is_ok() {
+        if timeline.is_ok() {
             self.keep_slots(slots);
         }
-        timings
+        timeline
     }
 
     /// Returns kept slots for tiles of `bytes` bytes of leaves, and makes the rest of `count`; fewer if there is no memory for more.
@@ -158,7 +160,7 @@ impl Device {
         queue.submit(|batch| batch.write(&from, 0, &bytes))?;
         let mut least = Duration::MAX;
         for _ in 0..5 {
-            least = least.min(queue.submit(|batch| batch.copy(&from, &to))?.1.kernel);
+            least = least.min(queue.submit(|batch| batch.copy(&from, &to))?.1.kernel()?);
         }
         Ok(len as f64 / least.as_secs_f64().max(1e-9))
     }
@@ -176,8 +178,8 @@ impl Device {
         let mut least = Duration::MAX;
         for _ in 0..3 {
             let args = [Arg::Buffer(&nodes), Arg::U32(TIMES)];
-            let ((), timings) = queue.submit(|batch| batch.run(&kernel, &args, [items, 1], [group, 1]))?;
-            least = least.min(timings.kernel);
+            let ((), ran) = queue.submit(|batch| batch.run(&kernel, &args, [items, 1], [group, 1]))?;
+            least = least.min(ran.kernel()?);
         }
         Ok((items * lanes) as f64 * f64::from(TIMES) / least.as_secs_f64().max(1e-9))
     }
@@ -203,19 +205,19 @@ impl Slot {
         Ok(Slot { queue, leaves, nodes, pinned })
     }
 
-    fn run(&mut self, levels: &Levels, tile: Tile<'_>) -> Result<Timings, Error> {
+    fn run(&mut self, levels: &Levels, tile: Tile<'_>) -> Result<Ran, Error> {
         let (hash, size, bytes) = (levels.hash, levels.hash.size(), tile.leaves.len());
         let Slot { queue, leaves, nodes, pinned } = self;
         let parents = bytes / size / 2;
         // The CPU computes the levels with fewer nodes than the device has lanes.
         let least = levels.least();
         let mut places = tile.levels;
-        let timings = match pinned {
+        let ran = match pinned {
             Some([to_device, from_device]) => {
                 to_device[..bytes].copy_from_slice(tile.leaves);
                 // The device's levels lie after one another.
                 let computed = least * size..bytes;
-                let ((), timings) = queue.submit(|batch| {
+                let ((), ran) = queue.submit(|batch| {
                     batch.write(leaves, 0, &to_device[..bytes])?;
                     levels.run(batch, (leaves, 0), nodes, parents)?;
                     batch.read(nodes, computed.start, &mut from_device[computed.clone()])
@@ -223,10 +225,10 @@ impl Slot {
                 for (index, level) in places.iter_mut().enumerate().filter(|(index, _)| 1 << index >= least) {
                     level.copy_from_slice(&from_device[size << index..size << (index + 1)]);
                 }
-                timings
+                ran
             }
             None => {
-                let ((), timings) = queue.submit(|batch| {
+                let ((), ran) = queue.submit(|batch| {
                     batch.write(leaves, 0, tile.leaves)?;
                     levels.run(batch, (leaves, 0), nodes, parents)?;
                     for (index, level) in places.iter_mut().enumerate().filter(|(index, _)| 1 << index >= least) {
@@ -234,7 +236,7 @@ impl Slot {
                     }
                     Ok(())
                 })?;
-                timings
+                ran
             }
         };
         let mut below: Option<&[u8]> = None;
@@ -245,6 +247,6 @@ impl Slot {
             }
             below = Some(level);
         }
-        Ok(timings)
+        Ok(ran)
     }
 }

@@ -8,8 +8,8 @@ use cl3::types::{
 };
 use cl3::{command_queue, context, device, error_codes, event, kernel, memory, platform, program};
 use std::ffi::{CString, c_void};
+use std::ops::Range;
 use std::ptr;
-use std::time::Duration;
 
 /// Adds the call's name to its error.
 fn called<T>(call: &'static str, result: Result<T, cl_int>) -> Result<T, Error> {
@@ -282,14 +282,17 @@ unsafe impl Calls for OpenCl {
         called("clFinish", command_queue::finish(queue as _))
     }
 
-    unsafe fn elapsed(&self, event: Handle) -> Result<Duration, Error> {
-        called("clWaitForEvents", event::wait_for_events(&[event as _]))?;
-        let at = |property| {
+    unsafe fn times(&self, first: Handle, event: Handle) -> Result<Range<i64>, Error> {
+        called("clWaitForEvents", event::wait_for_events(&[first as _, event as _]))?;
+        let at = |event: Handle, property| {
             let value = event::get_event_profiling_info(event as _, property);
             called("clGetEventProfilingInfo", value).map(u64::from)
         };
-        let (start, end) = (at(event::CL_PROFILING_COMMAND_START)?, at(event::CL_PROFILING_COMMAND_END)?);
-        Ok(Duration::from_nanos(end.saturating_sub(start)))
+        // All queues of a device have its clock, in nanoseconds.
+        let zero = at(first, event::CL_PROFILING_COMMAND_START)?;
+        let after = |at: u64| at.wrapping_sub(zero) as i64;
+        let (start, end) = (at(event, event::CL_PROFILING_COMMAND_START)?, at(event, event::CL_PROFILING_COMMAND_END)?);
+        Ok(after(start)..after(end))
     }
 
     unsafe fn release(&self, object: Object, handle: Handle) {

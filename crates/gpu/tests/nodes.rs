@@ -5,12 +5,13 @@ mod common;
 use base16ct::lower::encode_string;
 use common::{device, forced};
 use mksum::Hash;
-use mksum::node_tree::{CpuLanes, Merklize, NodeTree, NodeTreeError};
+use mksum::node_tree::{CpuLanes, Merklize, NodeTree, NodeTreeError, Step};
 use mksum_gpu::{Cache, Device, Error, Fallback, Interface, Notice, Options};
 use mksum_vectors::{Pattern, bytes, node_rows, nodes, reference, same_nodes};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::Instant;
 
 /// Returns an empty directory for one test's cache.
 fn folder(test: &str) -> PathBuf {
@@ -98,6 +99,77 @@ fn every_hash_up_to_2_22() {
             // Not `assert_eq`, which would print megabytes.
             assert!(merklized(&device, hash, leaves) == slow, "{} over 2^{levels}", hash.name());
         }
+    }
+}
+
+#[test]
+fn trees_from_buffer_to_buffer_are_the_hosts() {
+    let device = device(Options::default());
+    let random = bytes(64 << 13);
+    for &hash in NodeTree::HASHES {
+        for levels in 1..=13 {
+            let leaves = &random[..hash.size() << levels];
+            let mut on_device = device.buffer(leaves.len()).unwrap();
+            let mut nodes_there = device.buffer(leaves.len()).unwrap();
+            on_device.write(0, leaves).unwrap();
+            device.merklize_buffer(hash, &on_device, &mut nodes_there).unwrap();
+            let mut found = vec![0xa5; leaves.len()];
+            nodes_there.read(0, &mut found).unwrap();
+            same_nodes(hash, &found, &nodes(hash, leaves), &format!("{} over 2^{levels}", hash.name()));
+        }
+    }
+}
+
+#[test]
+fn nodes_that_stay_on_the_device_are_leaves_there() {
+    let device = device(Options::default());
+    let leaves = bytes(32 << 20);
+    let mut buffers = [(); 3].map(|()| device.buffer(leaves.len()).unwrap());
+    let [one, other, third] = &mut buffers;
+    // In parts that are not whole pages.
+    for (at, part) in leaves.chunks(1_000_003).enumerate() {
+        one.write(at * 1_000_003, part).unwrap();
+    }
+    device.merklize_buffer(Hash::Blake3, one, other).unwrap();
+    let timeline = device.merklize_buffer(Hash::Sha256, other, third).unwrap();
+    let cpu = |hash, leaves: &[u8]| {
+        let mut nodes = vec![0; leaves.len()];
+        CpuLanes { threads: 2 }.merklize(hash, leaves, &mut nodes).unwrap();
+        nodes
+    };
+    let expected = cpu(Hash::Sha256, &cpu(Hash::Blake3, &leaves));
+    let mut found = vec![0xa5; leaves.len()];
+    third.read(0, &mut found).unwrap();
+    assert!(found == expected);
+    let mut part = vec![0; 12_345];
+    third.read(54_321, &mut part).unwrap();
+    assert!(part == expected[54_321..][..12_345]);
+    let timings = timeline.timings();
+    assert!(timings.kernel > timings.to_device + timings.from_device, "{timings:?}");
+    let error = third.read(leaves.len() - 5, &mut part).unwrap_err();
+    assert!(matches!(error, Error::Range { len: 12_345, .. }), "{error}");
+}
+
+#[test]
+fn the_timeline_is_the_devices() {
+    let device = device(Options::default());
+    let leaves = bytes(32 << 18);
+    let mut nodes = vec![0; leaves.len()];
+    device.merklize(Hash::Blake3, &leaves, &mut nodes).unwrap();
+    let begin = Instant::now();
+    let timeline = device.merklize_timed(Hash::Blake3, &leaves, &mut nodes).unwrap();
+    let wall = begin.elapsed();
+    assert_eq!(timeline.tiles(), 8, "8 MiB in tiles of 1 MiB");
+    // Both clocks may differ by a per cent.
+    assert!(timeline.end() <= wall + wall / 100, "{:?} of {wall:?}", timeline.end());
+    let timings = timeline.timings();
+    assert!(!timings.kernel.is_zero() && timings.kernel <= timeline.end(), "{timings:?}");
+    assert!(timeline.overlap().is_none_or(|share| (0.0..=1.0).contains(&share)));
+    for tile in 0..timeline.tiles() {
+        let spans: Vec<_> = timeline.spans().iter().filter(|span| span.tile == tile).collect();
+        assert!(spans.windows(2).all(|pair| pair[0].queue == pair[1].queue && pair[0].time.end <= pair[1].time.start));
+        assert_eq!(spans[0].step, Step::ToDevice);
+        assert_eq!(spans[spans.len() - 1].step, Step::FromDevice);
     }
 }
 

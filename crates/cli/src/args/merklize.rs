@@ -49,6 +49,9 @@ pub struct Merklize {
     /// With --bench: print comma-separated values, names first
     #[arg(long, help_heading = "Output")]
     pub csv: bool,
+    /// With --bench: draw on standard error when the device transferred leaves and nodes and when its kernels ran; in JSON with --json
+    #[arg(short, long, help_heading = "Output")]
+    pub verbose: bool,
     /// Options for reading.
     #[command(flatten)]
     pub reading: Reading,

@@ -1,11 +1,12 @@
 //! `mksum merklize --bench`: the speed of node trees and its limits.
 
+use super::timeline;
 use crate::args::Merklize;
 use crate::report::grouped;
 use crate::tool::Tool;
 use base16ct::lower::encode_string;
 use mksum::Hash;
-use mksum::node_tree::{self, Limits, Timings};
+use mksum::node_tree::{self, Limits, Timeline, Timings};
 use mksum_io::random;
 use serde_json::Value;
 use std::path::Path;
@@ -57,7 +58,7 @@ fn measure(tool: &Tool, args: &Merklize, device: &dyn node_tree::Merklize, runs:
         tool.console.flush();
     }
     for (index, count) in sizes.into_iter().enumerate() {
-        let row = row(device, hash, runs, limits, (&leaves[..count * size], &mut nodes[..count * size]))?;
+        let (row, median) = row(device, hash, runs, limits, (&leaves[..count * size], &mut nodes[..count * size]))?;
         let line = match (args.json, args.csv) {
             (true, _) => row.json(),
             (_, true) if index == 0 => csv(row.fields().map(|(name, _)| name.into())) + &row.csv(),
@@ -66,24 +67,42 @@ fn measure(tool: &Tool, args: &Merklize, device: &dyn node_tree::Merklize, runs:
         };
         tool.console.print(line.as_bytes());
         tool.console.flush();
+        if args.verbose {
+            let Sample { wall, timeline, .. } = &median;
+            let (hash, device) = (row.hash, &row.device);
+            let run = timeline::Run { hash, device, leaves: count, wall: *wall, timeline };
+            match args.json {
+                true => tool.console.print(&run.json()),
+                false => tool.console.note(&run.drawing()),
+            }
+            tool.console.flush();
+        }
     }
     Ok(())
 }
 
+/// A run over a tree.
+struct Sample {
+    wall: Duration,
+    timings: Timings,
+    timeline: Timeline,
+}
+
+/// Measures a tree, and returns the run with the median of the wall's times too.
 fn row(
     device: &dyn node_tree::Merklize,
     hash: Hash,
     runs: u32,
     limits: Limits,
     (leaves, nodes): (&[u8], &mut [u8]),
-) -> Result<Row, String> {
+) -> Result<(Row, Sample), String> {
     let size = hash.size();
     // Every byte is there before it is timed, and none is right.
     nodes.fill(0xa5);
     let run = |nodes: &mut [u8]| {
         let begin = Instant::now();
-        let timings = device.merklize(hash, leaves, nodes).map_err(|error| error.to_string())?;
-        Ok::<_, String>((begin.elapsed(), timings))
+        let timeline = device.merklize_timed(hash, leaves, nodes).map_err(|error| error.to_string())?;
+        Ok::<_, String>(Sample { wall: begin.elapsed(), timings: timeline.timings(), timeline })
     };
     // The first run is not counted, but checked.
     run(nodes)?;
@@ -98,30 +117,34 @@ fn row(
             return Err(format!("another run over the same leaves has the root {found}, not {expected}"));
         }
     }
-    let part = |part: fn(&(Duration, Timings)) -> Duration| {
+    done.sort_by_key(|run| run.wall);
+    let part = |part: fn(&Sample) -> Duration| {
         let mut sorted: Vec<_> = done.iter().map(part).collect();
         sorted.sort();
         sorted
     };
     let median = |sorted: &[Duration]| (sorted[(sorted.len() - 1) / 2] + sorted[sorted.len() / 2]) / 2;
-    let (wall, kernel) = (part(|run| run.0), median(&part(|run| run.1.kernel)));
+    let (wall, kernel) = (part(|run| run.wall), median(&part(|run| run.timings.kernel)));
     let count = leaves.len() / size;
     let share = |most: f64, amount: usize| rounded(100.0 * amount as f64 / most / kernel.as_secs_f64().max(1e-9), 1);
-    Ok(Row {
+    let row = Row {
         hash: hash.name(),
         device: device.name(),
         leaves: count,
         runs,
         kernel_ms: millis(kernel),
-        to_device_ms: millis(median(&part(|run| run.1.to_device))),
-        from_device_ms: millis(median(&part(|run| run.1.from_device))),
+        to_device_ms: millis(median(&part(|run| run.timings.to_device))),
+        from_device_ms: millis(median(&part(|run| run.timings.from_device))),
         wall_ms: millis(median(&wall)),
         wall_least_ms: millis(wall[0]),
         wall_most_ms: millis(wall[wall.len() - 1]),
         nodes_per_second: rounded((count - 1) as f64 / median(&wall).as_secs_f64().max(1e-9), 0),
         copy_percent: share(limits.copy, leaves.len()),
         hash_percent: share(limits.nodes, count - 1),
-    })
+    };
+    // Of an even number of runs, the shorter one of both in the middle.
+    let middle = (done.len() - 1) / 2;
+    Ok((row, done.swap_remove(middle)))
 }
 
 /// Compares every node with the hash of its children, one at a time: by another kernel than many are hashed with.
@@ -151,7 +174,8 @@ fn no_memory(count: u64) -> String {
     format!("{} leaves and their nodes do not fit into memory: --random takes fewer", grouped(count))
 }
 
-fn millis(time: Duration) -> f64 {
+/// A time in milliseconds, to 0.1 µs.
+pub fn millis(time: Duration) -> f64 {
     rounded(time.as_secs_f64() * 1e3, 4)
 }
 
@@ -262,9 +286,11 @@ mod tests {
         let limits = Limits { copy: 1e9, nodes: 1e6 };
         let (leaves, mut nodes) = (vec![7; 64 * 32], vec![0; 64 * 32]);
         for runs in [1, 2, 5] {
-            let row = row(&cpu, Hash::Blake3, runs, limits, (&leaves, &mut nodes)).unwrap();
+            let (row, median) = row(&cpu, Hash::Blake3, runs, limits, (&leaves, &mut nodes)).unwrap();
             assert!(row.wall_least_ms <= row.wall_ms && row.wall_ms <= row.wall_most_ms);
             assert_eq!((row.leaves, row.runs, row.to_device_ms), (64, runs, 0.0));
+            assert!((row.wall_least_ms..=row.wall_most_ms).contains(&millis(median.wall)));
+            assert_eq!(median.timeline.spans().len(), 1);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! `mksum merklize`: every node of a tree over digests.
 
 mod bench;
+mod timeline;
 
 use crate::args::Merklize;
 use crate::exit::{Exit, usage};
@@ -27,6 +28,9 @@ pub fn run(tool: &Tool, args: &Merklize) -> Exit {
     }
     if args.csv && args.bench.is_none() {
         return usage(&"--csv is meaningful only with --bench");
+    }
+    if args.verbose && args.bench.is_none() {
+        return usage(&"--verbose is meaningful only with --bench");
     }
     tool.console.use_json(args.json);
     let is_stdin = args.file.as_deref().is_none_or(|file| file == Path::new("-"));

@@ -1,6 +1,6 @@
 //! Node trees on the CPU: subtrees that stay in the cache, shared among threads.
 
-use super::{Limits, Merklize, NodeTree, NodeTreeError, Tile, Timings, limits};
+use super::{Limits, Merklize, NodeTree, NodeTreeError, Span, Step, Tile, Timeline, limits};
 use crate::ordered::ordered;
 use alloc::format;
 use alloc::string::String;
@@ -8,7 +8,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use mksum_lanes::{Hash, Messages, copy_streaming, digests};
 use std::array;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The CPU: many nodes side by side in each thread.
 #[derive(Clone, Copy, Debug)]
@@ -35,7 +35,7 @@ impl Merklize for CpuLanes {
         }
     }
 
-    fn merklize(&self, hash: Hash, leaves: &[u8], nodes: &mut [u8]) -> Result<Timings, NodeTreeError> {
+    fn merklize_timed(&self, hash: Hash, leaves: &[u8], nodes: &mut [u8]) -> Result<Timeline, NodeTreeError> {
         let mut tree = NodeTree::between(hash, leaves, nodes)?;
         let begin = Instant::now();
         let (mut leaves, mut nodes) = (leaves, nodes);
@@ -48,7 +48,8 @@ impl Merklize for CpuLanes {
         }
         level_by_level(hash, leaves, nodes);
         nodes[..hash.size()].fill(0);
-        Ok(Timings { kernel: begin.elapsed(), ..Timings::default() })
+        let time = Duration::ZERO..begin.elapsed();
+        Ok(Timeline::new(vec![Span { queue: 0, tile: 0, step: Step::Kernel, time }]))
     }
 
     fn limits(&self, hash: Hash) -> Result<Limits, NodeTreeError> {

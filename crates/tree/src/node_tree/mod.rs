@@ -5,10 +5,12 @@ mod cpu;
 #[cfg(feature = "std")]
 mod limits;
 mod tiles;
+mod timeline;
 
 #[cfg(feature = "std")]
 pub use cpu::CpuLanes;
 pub use tiles::Tile;
+pub use timeline::{Span, Step, Timeline};
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -167,11 +169,20 @@ pub trait Merklize: Send + Sync {
     /// The name, for people.
     fn name(&self) -> String;
 
-    /// Writes the nodes over `leaves` to `nodes`, every byte of it, as [`NodeTree`] says.
+    /// Writes the nodes over `leaves` to `nodes`, every byte of it, as [`NodeTree`] says. Returns when its commands ran: those of a
+    /// device by the device's clock. What the CPU does besides is not among them.
     ///
     /// # Errors
     /// If [`NodeTree::between`] refuses the lengths, or the device fails: then the content of `nodes` is not specified.
-    fn merklize(&self, hash: Hash, leaves: &[u8], nodes: &mut [u8]) -> Result<Timings, NodeTreeError>;
+    fn merklize_timed(&self, hash: Hash, leaves: &[u8], nodes: &mut [u8]) -> Result<Timeline, NodeTreeError>;
+
+    /// The same, with the time that each kind of commands took.
+    ///
+    /// # Errors
+    /// As [`Merklize::merklize_timed`].
+    fn merklize(&self, hash: Hash, leaves: &[u8], nodes: &mut [u8]) -> Result<Timings, NodeTreeError> {
+        self.merklize_timed(hash, leaves, nodes).map(|timeline| timeline.timings())
+    }
 
     /// The limits of the speed of a tree, measured now: takes a few seconds at most.
     ///
@@ -180,11 +191,12 @@ pub trait Merklize: Send + Sync {
     fn limits(&self, hash: Hash) -> Result<Limits, NodeTreeError>;
 }
 
-/// The parts of the time that one tree took. They may overlap, so their sum may be more than the time that passed.
+/// The parts of the time that one tree took: of each, the time during which at least one such command ran. They may overlap, so their
+/// sum may be more than the time that passed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Timings {
-    /// Hashing: the sum of all kernels.
+    /// Hashing: kernels.
     pub kernel: Duration,
     /// Moving leaves to the device.
     pub to_device: Duration,
