@@ -1,6 +1,5 @@
 //! `mksum merklize --bench --verbose`: when a device's commands ran, as a drawing and in JSON.
 
-use super::bench::millis;
 use crate::json;
 use crate::report::grouped;
 use mksum::node_tree::{Step, Timeline};
@@ -36,6 +35,11 @@ struct Tile {
     kernel_ms: Option<[f64; 2]>,
     #[serde(skip_serializing_if = "Option::is_none")]
     from_device_ms: Option<[f64; 2]>,
+}
+
+/// A time in milliseconds, to 0.1 µs.
+pub fn millis(time: Duration) -> f64 {
+    (time.as_secs_f64() * 1e7).round() / 1e4
 }
 
 fn tiles(timeline: &Timeline) -> impl Iterator<Item = Tile> {
