@@ -80,8 +80,8 @@ impl Device {
     /// Writes the nodes over all of `leaves` to `nodes`, every byte of it, as [`Merklize::merklize`] does on the host: place 0 is zero, the
     /// root is at 1, and the children of node i are at 2i and 2i + 1 ([`NodeTree`]). Returns when the commands ran.
     ///
-    /// Leaves and nodes stay on the device. At most 16 digests cross to the host and back: a device whose work-items hash several messages at
-    /// once leaves the highest levels to it.
+    /// Leaves and nodes stay on the device. At most 16 digests cross to the host and back: a device whose work-items hash several
+    /// messages at once leaves the highest levels to it.
     ///
     /// # Errors
     /// If the hash has no node trees, the leaves are not 2^k of its digests, k ≥ 1, or `nodes` is not as long as `leaves`;

@@ -1,6 +1,6 @@
 //! `mksum merklize --bench`: the speed of node trees and its limits.
 
-use super::timeline;
+use super::timeline::{self, millis};
 use crate::args::Merklize;
 use crate::report::grouped;
 use crate::tool::Tool;
@@ -172,11 +172,6 @@ fn memory(count: usize, size: usize) -> Result<Vec<u8>, String> {
 
 fn no_memory(count: u64) -> String {
     format!("{} leaves and their nodes do not fit into memory: --random takes fewer", grouped(count))
-}
-
-/// A time in milliseconds, to 0.1 µs.
-pub fn millis(time: Duration) -> f64 {
-    rounded(time.as_secs_f64() * 1e3, 4)
 }
 
 fn rounded(number: f64, digits: i32) -> f64 {

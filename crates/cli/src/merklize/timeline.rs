@@ -1,12 +1,10 @@
 //! `mksum merklize --bench --verbose`: when a device's commands ran, as a drawing and in JSON.
 
-use super::bench::millis;
 use crate::json;
 use crate::report::grouped;
 use mksum::node_tree::{Step, Timeline};
 use serde::Serialize;
 use std::fmt::Write;
-use std::ops::Range;
 use std::time::Duration;
 
 /// The columns between a queue's name and the end of its line: together 100.
@@ -37,6 +35,11 @@ struct Tile {
     kernel_ms: Option<[f64; 2]>,
     #[serde(skip_serializing_if = "Option::is_none")]
     from_device_ms: Option<[f64; 2]>,
+}
+
+/// A time in milliseconds, to 0.1 µs.
+pub fn millis(time: Duration) -> f64 {
+    (time.as_secs_f64() * 1e7).round() / 1e4
 }
 
 fn tiles(timeline: &Timeline) -> impl Iterator<Item = Tile> {
@@ -132,20 +135,20 @@ impl Run<'_> {
 
 /// The line of a queue. Each column shows the kind of commands that took the most of its time; it is blank if none ran.
 fn line(timeline: &Timeline, queue: usize) -> String {
-    let end = timeline.end().as_secs_f64();
-    // The seconds of each kind in each column.
-    let mut busy = [[0.0_f64; Step::ALL.len()]; COLUMNS];
+    // In parts of a nanosecond, so that a column has a whole number of them.
+    let parts = |time: Duration| time.as_nanos() * COLUMNS as u128;
+    let width = timeline.end().as_nanos().max(1);
+    // The time of each kind in each column.
+    let mut busy = [[0; Step::ALL.len()]; COLUMNS];
     for span in timeline.spans().iter().filter(|span| span.queue == queue) {
-        let Range { start, end: stop } = span.time;
-        let [start, stop] = [start, stop].map(|time| time.as_secs_f64() / end * COLUMNS as f64);
-        for (at, column) in busy.iter_mut().enumerate().take(stop.ceil() as usize).skip(start as usize) {
-            let at = at as f64;
-            column[span.step as usize] += (stop.min(at + 1.0) - start.max(at)).max(0.0);
+        let [start, stop] = [span.time.start, span.time.end].map(parts);
+        for (column, begin) in busy.iter_mut().zip((0..).map(|at| at * width)) {
+            column[span.step as usize] += stop.min(begin + width).saturating_sub(start.max(begin));
         }
     }
-    let letter = |column: [f64; 3]| {
+    let letter = |column: [u128; 3]| {
         let letters = column.into_iter().zip(['>', '#', '<']);
-        letters.fold((0.0, ' '), |most, one| if one.0 > most.0 { one } else { most }).1
+        letters.fold((0, ' '), |most, one| if one.0 > most.0 { one } else { most }).1
     };
     busy.map(letter).into_iter().collect()
 }
@@ -154,6 +157,7 @@ fn line(timeline: &Timeline, queue: usize) -> String {
 mod tests {
     use super::*;
     use mksum::node_tree::Span;
+    use std::ops::Range;
 
     fn timeline() -> Timeline {
         use Step::{FromDevice, Kernel, ToDevice};
