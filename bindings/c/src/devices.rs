@@ -18,6 +18,7 @@ pub struct DeviceInfo {
 }
 
 /// A text of at most `N` - 1 bytes, with zero bytes at the end; a longer one is cut between two characters.
+#[cfg(feature = "gpu")]
 fn fixed<const N: usize>(text: &str) -> [u8; N] {
     let mut bytes = [0; N];
     let text = &text[..text.floor_char_boundary(N - 1)];

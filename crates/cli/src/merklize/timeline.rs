@@ -74,7 +74,6 @@ impl Run<'_> {
             kernel_ms: f64,
             to_device_ms: f64,
             from_device_ms: f64,
-            #[serde(skip_serializing_if = "Option::is_none")]
             overlap_percent: Option<f64>,
             tiles: Vec<Tile>,
         }
