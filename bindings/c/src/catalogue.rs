@@ -89,7 +89,7 @@ impl Caller {
     /// # Safety
     /// `each` is NULL or a function as `mksum.h` requires it, for as long as the result lives.
     unsafe fn new(each: Option<EachEntry>, context: *mut c_void, options: &Options) -> Result<Self, Failure> {
-        let each = each.ok_or_else(|| Failure::new(Status::BadArgument, "each: NULL"))?;
+        let each = inputs::given(each, "each")?;
         Ok(Caller { each, context, stop: options.stop.clone() })
     }
 

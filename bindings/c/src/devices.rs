@@ -34,10 +34,10 @@ fn fixed<const N: usize>(text: &str) -> [u8; N] {
 pub unsafe extern "C" fn mksum_devices(devices: *mut DeviceInfo, room: usize, count: *mut usize) -> Status {
     let list = || {
         // SAFETY: `mksum.h` requires a valid pointer of the caller.
-        let count = unsafe { count.as_mut() }.ok_or_else(|| null("count"))?;
+        let count = unsafe { inputs::exclusive(count, "count")? };
         *count = 0;
-        if devices.is_null() && room > 0 {
-            return Err(null("devices"));
+        if room > 0 {
+            inputs::given(ptr::NonNull::new(devices), "devices")?;
         }
         let found = listed()?;
         for (at, info) in found.iter().enumerate().take(room) {
@@ -77,10 +77,6 @@ pub enum DeviceBuffer {
     Cpu(Vec<u8>),
     #[cfg(feature = "gpu")]
     Gpu(mksum_gpu::DeviceBuffer),
-}
-
-fn null(name: &str) -> Failure {
-    Failure::new(Status::BadArgument, format_args!("{name}: NULL"))
 }
 
 #[cfg(feature = "gpu")]
@@ -176,16 +172,10 @@ pub unsafe extern "C" fn mksum_device_buffer_new(
     len: usize,
     buffer: *mut *mut DeviceBuffer,
 ) -> Status {
-    let new = || {
-        // SAFETY: `mksum.h` requires a valid pointer of the caller.
-        let buffer = unsafe { buffer.as_mut() }.ok_or_else(|| null("buffer"))?;
-        *buffer = ptr::null_mut();
-        // SAFETY: `mksum.h` requires an open device; other threads have no more than shared references to it either.
-        let device = unsafe { device.as_ref() }.ok_or_else(|| null("device"))?;
-        *buffer = Box::into_raw(Box::new(DeviceBuffer::new(device, len)?));
-        Ok(())
-    };
-    status(new())
+    // SAFETY: `mksum.h` requires an open device; other threads have no more than shared references to it either.
+    let new = || DeviceBuffer::new(unsafe { inputs::shared(device, "device")? }, len);
+    // SAFETY: `mksum.h` requires a valid pointer of the caller.
+    status(unsafe { inputs::give(buffer, "buffer", new) })
 }
 
 /// `mksum_device_buffer_write`.
@@ -201,7 +191,7 @@ pub unsafe extern "C" fn mksum_device_buffer_write(
 ) -> Status {
     let write = || {
         // SAFETY: `mksum.h` requires a buffer that no other thread uses.
-        let buffer = unsafe { buffer.as_mut() }.ok_or_else(|| null("buffer"))?;
+        let buffer = unsafe { inputs::exclusive(buffer, "buffer")? };
         // SAFETY: `mksum.h` requires a valid pointer of the caller.
         buffer.write(at, unsafe { inputs::bytes(bytes, len, "bytes")? })
     };
@@ -221,7 +211,7 @@ pub unsafe extern "C" fn mksum_device_buffer_read(
 ) -> Status {
     let read = || {
         // SAFETY: `mksum.h` requires a buffer that no other thread changes.
-        let buffer = unsafe { buffer.as_ref() }.ok_or_else(|| null("buffer"))?;
+        let buffer = unsafe { inputs::shared(buffer, "buffer")? };
         // SAFETY: `mksum.h` requires a valid pointer of the caller.
         buffer.read(at, unsafe { inputs::room(bytes, len, &[], "bytes")? })
     };
@@ -241,16 +231,16 @@ pub unsafe extern "C" fn mksum_device_buffer_merklize(
 ) -> Status {
     let run = || {
         // SAFETY: `mksum.h` requires an open device; other threads have no more than shared references to it either.
-        let device = unsafe { device.as_ref() }.ok_or_else(|| null("device"))?;
+        let device = unsafe { inputs::shared(device, "device")? };
         // SAFETY: `mksum.h` requires a valid pointer of the caller.
         let hash = hash_named(unsafe { inputs::string(hash, "hash")? })?;
         if leaves == nodes.cast_const() && !nodes.is_null() {
             return Err(Failure::new(Status::BadArgument, "nodes: the buffer of the leaves"));
         }
         // SAFETY: `mksum.h` requires a buffer that no other thread changes.
-        let leaves = unsafe { leaves.as_ref() }.ok_or_else(|| null("leaves"))?;
+        let leaves = unsafe { inputs::shared(leaves, "leaves")? };
         // SAFETY: `mksum.h` requires a buffer that no other thread uses; it is not that of the leaves.
-        let nodes = unsafe { nodes.as_mut() }.ok_or_else(|| null("nodes"))?;
+        let nodes = unsafe { inputs::exclusive(nodes, "nodes")? };
         merklize(device, hash, leaves, nodes)
     };
     status(run())
@@ -262,8 +252,6 @@ pub unsafe extern "C" fn mksum_device_buffer_merklize(
 /// The contract in `mksum.h`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mksum_device_buffer_free(buffer: *mut DeviceBuffer) {
-    if !buffer.is_null() {
-        // SAFETY: `mksum.h` requires a buffer that nobody uses any more.
-        drop(unsafe { Box::from_raw(buffer) });
-    }
+    // SAFETY: `mksum.h` requires a buffer that nobody uses any more.
+    unsafe { inputs::free(buffer) }
 }

@@ -2,11 +2,10 @@
 
 use crate::failure::{Failure, Status, status};
 use crate::inputs;
-use crate::roots::{spec, write};
+use crate::roots::{no_root, spec, write};
 use crate::trees::hash_named;
-use mksum::{Digest, Error, Frontier, Hash, Root, Spec};
+use mksum::{Frontier, Hash, Root, Spec};
 use std::ffi::c_char;
-use std::ptr;
 
 /// `mksum_digest_size`.
 ///
@@ -38,7 +37,7 @@ pub unsafe extern "C" fn mksum_digest(
         // SAFETY: `mksum.h` requires valid pointers of the caller.
         let place = unsafe { inputs::room(digest, room, bytes, "digest")? };
         let found = spec.root_digest(bytes).map_err(|error| no_root(&spec, &error))?;
-        write_digest(found, place)
+        inputs::put(found.as_bytes(), place, "digest")
     };
     status(hash())
 }
@@ -77,51 +76,6 @@ fn begin(spec: &Spec) -> Result<Frontier, Failure> {
     spec.frontier().map_err(|error| Failure::new(Status::BadFormat, format_args!("{spec}: {error}")))
 }
 
-fn no_root(spec: &Spec, error: &Error) -> Failure {
-    Failure::new(Status::NoRoot, format_args!("{spec}: {error}"))
-}
-
-fn write_digest(digest: Digest, place: &mut [u8]) -> Result<(), Failure> {
-    let (digest, found) = (digest.as_bytes(), place.len());
-    let Some(place) = place.get_mut(..digest.len()) else {
-        let needed = digest.len();
-        let why = format_args!("digest: expected a buffer of {needed} bytes, found {found}");
-        return Err(Failure::new(Status::NoRoom, why));
-    };
-    place.copy_from_slice(digest);
-    Ok(())
-}
-
-/// Returns the hasher at `hasher`.
-///
-/// # Safety
-/// `hasher` is NULL, or from `mksum_hasher_new` or `_clone` and in use by nobody else during `'a`.
-unsafe fn open<'a>(hasher: *mut Hasher) -> Result<&'a mut Hasher, Failure> {
-    // SAFETY: this function has the same contract.
-    unsafe { hasher.as_mut() }.ok_or_else(null_hasher)
-}
-
-fn null_hasher() -> Failure {
-    Failure::new(Status::BadArgument, "hasher: NULL")
-}
-
-/// Writes a pointer to the hasher that `make` makes to `place`, or NULL if it fails.
-///
-/// # Safety
-/// `place` is NULL or can be written.
-unsafe fn give(
-    place: *mut *mut Hasher,
-    name: &str,
-    make: impl FnOnce() -> Result<Hasher, Failure>,
-) -> Result<(), Failure> {
-    // SAFETY: this function has the same contract.
-    let place = unsafe { place.as_mut() };
-    let place = place.ok_or_else(|| Failure::new(Status::BadArgument, format_args!("{name}: NULL")))?;
-    *place = ptr::null_mut();
-    *place = Box::into_raw(Box::new(make()?));
-    Ok(())
-}
-
 /// `mksum_hasher_new`.
 ///
 /// # Safety
@@ -131,7 +85,7 @@ pub unsafe extern "C" fn mksum_hasher_new(format: *const c_char, hasher: *mut *m
     // SAFETY: `mksum.h` requires valid pointers of the caller.
     let make = || unsafe { spec(format) }.and_then(Hasher::new);
     // SAFETY: `mksum.h` requires valid pointers of the caller.
-    status(unsafe { give(hasher, "hasher", make) })
+    status(unsafe { inputs::give(hasher, "hasher", make) })
 }
 
 /// `mksum_hasher_clone`.
@@ -141,9 +95,9 @@ pub unsafe extern "C" fn mksum_hasher_new(format: *const c_char, hasher: *mut *m
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mksum_hasher_clone(hasher: *const Hasher, clone: *mut *mut Hasher) -> Status {
     // SAFETY: `mksum.h` requires a hasher that nobody changes meanwhile.
-    let make = || unsafe { hasher.as_ref() }.cloned().ok_or_else(null_hasher);
+    let make = || unsafe { inputs::shared(hasher, "hasher") }.cloned();
     // SAFETY: `mksum.h` requires valid pointers of the caller.
-    status(unsafe { give(clone, "clone", make) })
+    status(unsafe { inputs::give(clone, "clone", make) })
 }
 
 /// `mksum_hasher_update`.
@@ -154,7 +108,7 @@ pub unsafe extern "C" fn mksum_hasher_clone(hasher: *const Hasher, clone: *mut *
 pub unsafe extern "C" fn mksum_hasher_update(hasher: *mut Hasher, bytes: *const u8, len: usize) -> Status {
     let update = || {
         // SAFETY: `mksum.h` requires valid pointers of the caller.
-        let (hasher, bytes) = unsafe { (open(hasher)?, inputs::bytes(bytes, len, "bytes")?) };
+        let (hasher, bytes) = unsafe { (inputs::exclusive(hasher, "hasher")?, inputs::bytes(bytes, len, "bytes")?) };
         let updated = hasher.growing()?.update(bytes);
         updated.map_err(|error| no_root(&hasher.spec, &error))
     };
@@ -169,8 +123,9 @@ pub unsafe extern "C" fn mksum_hasher_update(hasher: *mut Hasher, bytes: *const 
 pub unsafe extern "C" fn mksum_hasher_finish(hasher: *mut Hasher, digest: *mut u8, room: usize) -> Status {
     let finish = || {
         // SAFETY: `mksum.h` requires valid pointers of the caller.
-        let (hasher, place) = unsafe { (open(hasher)?, inputs::room(digest, room, &[], "digest")?) };
-        hasher.finish(|root| write_digest(root.digest(), place))
+        let (hasher, place) =
+            unsafe { (inputs::exclusive(hasher, "hasher")?, inputs::room(digest, room, &[], "digest")?) };
+        hasher.finish(|root| inputs::put(root.digest().as_bytes(), place, "digest"))
     };
     status(finish())
 }
@@ -183,7 +138,8 @@ pub unsafe extern "C" fn mksum_hasher_finish(hasher: *mut Hasher, digest: *mut u
 pub unsafe extern "C" fn mksum_hasher_finish_text(hasher: *mut Hasher, text: *mut c_char, room: usize) -> Status {
     let finish = || {
         // SAFETY: `mksum.h` requires valid pointers of the caller.
-        let (hasher, place) = unsafe { (open(hasher)?, inputs::room(text.cast(), room, &[], "text")?) };
+        let (hasher, place) =
+            unsafe { (inputs::exclusive(hasher, "hasher")?, inputs::room(text.cast(), room, &[], "text")?) };
         hasher.finish(|root| write(root, place))
     };
     status(finish())
@@ -197,7 +153,7 @@ pub unsafe extern "C" fn mksum_hasher_finish_text(hasher: *mut Hasher, text: *mu
 pub unsafe extern "C" fn mksum_hasher_reset(hasher: *mut Hasher) -> Status {
     let reset = || {
         // SAFETY: `mksum.h` requires valid pointers of the caller.
-        let hasher = unsafe { open(hasher)? };
+        let hasher = unsafe { inputs::exclusive(hasher, "hasher")? };
         hasher.frontier = Some(begin(&hasher.spec)?);
         Ok(())
     };
@@ -210,8 +166,6 @@ pub unsafe extern "C" fn mksum_hasher_reset(hasher: *mut Hasher) -> Status {
 /// The contract in `mksum.h`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mksum_hasher_free(hasher: *mut Hasher) {
-    if !hasher.is_null() {
-        // SAFETY: `mksum.h` requires a hasher that nobody uses any more.
-        drop(unsafe { Box::from_raw(hasher) });
-    }
+    // SAFETY: `mksum.h` requires a hasher that nobody uses any more.
+    unsafe { inputs::free(hasher) }
 }

@@ -1,12 +1,63 @@
-//! Conversion of a caller's pointers and lengths to slices and strings.
+//! Conversion of a caller's pointers and lengths to slices, strings and references, and of values to pointers.
 
 use crate::failure::{Failure, Status};
 use std::ffi::{CStr, c_char};
 use std::path::PathBuf;
+use std::ptr;
 use std::slice;
 
 fn bad(name: &str, reason: &str) -> Failure {
     Failure::new(Status::BadArgument, format_args!("{name}: {reason}"))
+}
+
+/// Returns the parameter `name` if it is not NULL.
+pub fn given<T>(value: Option<T>, name: &str) -> Result<T, Failure> {
+    value.ok_or_else(|| bad(name, "NULL"))
+}
+
+/// Returns what is at `pointer`.
+///
+/// # Safety
+/// `pointer` is NULL, or valid, and nobody changes what is there during `'a`.
+pub unsafe fn shared<'a, T>(pointer: *const T, name: &str) -> Result<&'a T, Failure> {
+    // SAFETY: this function has the same contract.
+    given(unsafe { pointer.as_ref() }, name)
+}
+
+/// Returns what is at `pointer`, to be changed.
+///
+/// # Safety
+/// `pointer` is NULL, or valid, and nobody else uses what is there during `'a`.
+pub unsafe fn exclusive<'a, T>(pointer: *mut T, name: &str) -> Result<&'a mut T, Failure> {
+    // SAFETY: this function has the same contract.
+    given(unsafe { pointer.as_mut() }, name)
+}
+
+/// Writes a pointer to what `make` makes to `place`, or NULL if it fails. The caller [frees](free) it.
+///
+/// # Safety
+/// As [`exclusive`].
+pub unsafe fn give<T>(
+    place: *mut *mut T,
+    name: &str,
+    make: impl FnOnce() -> Result<T, Failure>,
+) -> Result<(), Failure> {
+    // SAFETY: this function has the same contract.
+    let place = unsafe { exclusive(place, name)? };
+    *place = ptr::null_mut();
+    *place = Box::into_raw(Box::new(make()?));
+    Ok(())
+}
+
+/// Frees what [`give`] gave.
+///
+/// # Safety
+/// `pointer` is NULL or from `give`, and nobody uses it any more.
+pub unsafe fn free<T>(pointer: *mut T) {
+    if !pointer.is_null() {
+        // SAFETY: this function has the same contract.
+        drop(unsafe { Box::from_raw(pointer) });
+    }
 }
 
 /// Returns the string at `text`; `name` is the parameter's name for messages.
@@ -76,6 +127,17 @@ pub unsafe fn room<'a>(room: *mut u8, len: usize, input: &[u8], name: &str) -> R
         // SAFETY: the pointer is not NULL and does not overlap the input; the contract requires `len` writable bytes.
         (false, len) => Ok(unsafe { slice::from_raw_parts_mut(room, len) }),
     }
+}
+
+/// Copies bytes to the beginning of a buffer, the parameter `name`.
+pub fn put(bytes: &[u8], room: &mut [u8], name: &str) -> Result<(), Failure> {
+    let (needed, found) = (bytes.len(), room.len());
+    let Some(place) = room.get_mut(..needed) else {
+        let why = format_args!("{name}: expected a buffer of {needed} bytes, found {found}");
+        return Err(Failure::new(Status::NoRoom, why));
+    };
+    place.copy_from_slice(bytes);
+    Ok(())
 }
 
 /// Returns the path with these bytes.

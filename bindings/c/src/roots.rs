@@ -29,7 +29,7 @@ pub unsafe extern "C" fn mksum_root_of_bytes(
         let (spec, bytes) = unsafe { (spec(format)?, inputs::bytes(bytes, len, "bytes")?) };
         // SAFETY: `mksum.h` requires valid pointers of the caller.
         let text = unsafe { inputs::room(text.cast(), room, bytes, "text")? };
-        let root = spec.root(bytes).map_err(|error| Failure::new(Status::NoRoot, format_args!("{spec}: {error}")))?;
+        let root = spec.root(bytes).map_err(|error| no_root(&spec, &error))?;
         write(&root, text)
     };
     status(root())
@@ -81,7 +81,7 @@ pub unsafe extern "C" fn mksum_root_of_directory(
         let path = path_of(path)?;
         let leaves = hash_directory(&path, slice::from_ref(&spec), &Options::new(), &mut |_| {});
         let leaves = leaves.map_err(|errors| refused(errors[0].path(), &errors[0]))?;
-        let root = leaves[0].root().map_err(|error| Failure::new(Status::NoRoot, format_args!("{spec}: {error}")))?;
+        let root = leaves[0].root().map_err(|error| no_root(&spec, &error))?;
         write(&root, text)
     };
     status(root())
@@ -113,7 +113,7 @@ pub unsafe extern "C" fn mksum_hash_files(
         // SAFETY: as for the formats.
         let path = |&path| path_of(unsafe { inputs::bytes_of(path, "paths")? });
         let paths = paths.iter().map(path).collect::<Result<Vec<_>, _>>()?;
-        let each = each.ok_or_else(|| Failure::new(Status::BadArgument, "each: NULL"))?;
+        let each = inputs::given(each, "each")?;
         let threads = if threads == 0 { Options::new().threads } else { threads as usize };
         let jobs = paths.iter().map(|path| Job::new(Input::Path(path.clone()), specs.clone()));
         let mut file = 0;
@@ -165,18 +165,12 @@ unsafe fn parsed<T: FromStr<Err: Display>>(format: *const c_char) -> Result<T, F
     name.parse().map_err(|error| Failure::new(Status::BadFormat, format_args!("{name}: {error}")))
 }
 
+/// The failure of bytes that have no root in a format.
+pub fn no_root(spec: &dyn Display, error: &mksum::Error) -> Failure {
+    Failure::new(Status::NoRoot, format_args!("{spec}: {error}"))
+}
+
 /// Writes the root as text, with a zero byte at the end.
 pub fn write(root: &Root, text: &mut [u8]) -> Result<(), Failure> {
-    let root = root.to_string() + "\0";
-    match text.get_mut(..root.len()) {
-        Some(place) => place.copy_from_slice(root.as_bytes()),
-        None => {
-            let (found, needed) = (text.len(), root.len());
-            return Err(Failure::new(
-                Status::NoRoom,
-                format_args!("text: expected a buffer of {needed} bytes, found {found}"),
-            ));
-        }
-    }
-    Ok(())
+    inputs::put((root.to_string() + "\0").as_bytes(), text, "text")
 }

@@ -71,16 +71,10 @@ impl Device {
 /// The contract in `mksum.h`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mksum_device_open(name: *const c_char, threads: c_uint, device: *mut *mut Device) -> Status {
-    let open = || {
-        // SAFETY: `mksum.h` requires a valid pointer of the caller.
-        let device = unsafe { device.as_mut() }.ok_or_else(|| Failure::new(Status::BadArgument, "device: NULL"))?;
-        *device = ptr::null_mut();
-        // SAFETY: as above.
-        let opened = unsafe { opened(name, threads)? };
-        *device = Box::into_raw(Box::new(opened));
-        Ok(())
-    };
-    status(open())
+    // SAFETY: `mksum.h` requires valid pointers of the caller.
+    let open = || unsafe { opened(name, threads) };
+    // SAFETY: as above.
+    status(unsafe { inputs::give(device, "device", open) })
 }
 
 /// `mksum_device_merklize`.
@@ -98,7 +92,7 @@ pub unsafe extern "C" fn mksum_device_merklize(
 ) -> Status {
     let merklize = || {
         // SAFETY: `mksum.h` requires an open device; other threads have no more than shared references to it either.
-        let device = unsafe { device.as_ref() }.ok_or_else(|| Failure::new(Status::BadArgument, "device: NULL"))?;
+        let device = unsafe { inputs::shared(device, "device")? };
         // SAFETY: `mksum.h` requires valid pointers of the caller.
         let (hash, leaves, nodes) = unsafe { tree(hash, leaves, leaves_len, nodes, nodes_len)? };
         device.merklizer().merklize(hash, leaves, nodes).map_err(failed).map(drop)
@@ -112,10 +106,8 @@ pub unsafe extern "C" fn mksum_device_merklize(
 /// The contract in `mksum.h`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mksum_device_close(device: *mut Device) {
-    if !device.is_null() {
-        // SAFETY: `mksum.h` requires an open device, which nobody uses any more.
-        drop(unsafe { Box::from_raw(device) });
-    }
+    // SAFETY: `mksum.h` requires an open device, which nobody uses any more.
+    unsafe { inputs::free(device) }
 }
 
 /// The hash, the leaves and the nodes of a tree that can be.

@@ -1,5 +1,6 @@
 /* Tests the functions for catalogues as mksum.h describes them. catalogue FOLDER: an empty folder, in which it writes. */
 #define _POSIX_C_SOURCE 200809L
+#include "expect.h"
 #include <mksum.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -7,16 +8,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static int failures;
-
-#define EXPECT(condition)                                                        \
-    do {                                                                         \
-        if (!(condition)) {                                                      \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);      \
-            failures++;                                                          \
-        }                                                                        \
-    } while (0)
 
 /* What was received: a copy of it, since its pointers end with the call. */
 struct found {

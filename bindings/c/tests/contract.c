@@ -1,31 +1,9 @@
 /* Tests the contract in mksum.h: every function with valid and invalid arguments. Compiled as C11 and as C++17. */
+#include "expect.h"
 #include <mksum.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int failures;
-
-#define EXPECT(condition)                                                                                              \
-    do {                                                                                                               \
-        if (!(condition)) {                                                                                            \
-            fprintf(stderr, "%s:%d: %s (%s)\n", __FILE__, __LINE__, #condition, mksum_error());                         \
-            failures++;                                                                                                \
-        }                                                                                                              \
-    } while (0)
-
-static void hex(const uint8_t *bytes, size_t len, char *text)
-{
-    for (size_t i = 0; i < len; i++)
-        sprintf(text + 2 * i, "%02x", bytes[i]);
-}
-
-/* The leaves of vectors/nodes.tsv. */
-static void pattern(uint8_t *bytes, size_t len)
-{
-    for (size_t i = 0; i < len; i++)
-        bytes[i] = (uint8_t)(i * 131 + (i >> 8) * 17);
-}
 
 static void trees(void)
 {

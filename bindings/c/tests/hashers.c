@@ -3,34 +3,12 @@
  * hashers           tests the contract
  * hashers ROOTS     reads rows of vectors/rows/NAME.tsv on standard input and writes them with the roots that it computes: of the whole
  *                   bytes and in pieces of odd lengths, as bytes and as texts, all of which must agree */
+#include "expect.h"
 #include <hashtree.h>
 #include <mksum.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int failures;
-
-#define EXPECT(condition)                                                                                              \
-    do {                                                                                                               \
-        if (!(condition)) {                                                                                            \
-            fprintf(stderr, "%s:%d: %s (%s)\n", __FILE__, __LINE__, #condition, mksum_error());                         \
-            failures++;                                                                                                \
-        }                                                                                                              \
-    } while (0)
-
-static void hex(const uint8_t *bytes, size_t len, char *text)
-{
-    for (size_t i = 0; i < len; i++)
-        sprintf(text + 2 * i, "%02x", bytes[i]);
-}
-
-/* The pattern `pat` of vectors/README.md. */
-static void pattern(uint8_t *bytes, size_t len)
-{
-    for (size_t i = 0; i < len; i++)
-        bytes[i] = (uint8_t)(i * 131 + (i >> 8) * 17);
-}
 
 /* Appends in pieces whose lengths differ, among them 0. */
 static mksum_status append(mksum_hasher *hasher, const uint8_t *bytes, size_t len)
