@@ -13,18 +13,17 @@ pub struct DeviceBuffer {
     /// For its transfers, and for trees whose nodes it takes.
     queue: Arc<Queue>,
     buffer: Buffer,
-    len: usize,
 }
 
 impl DeviceBuffer {
     /// Returns the length, in bytes.
     pub fn len(&self) -> usize {
-        self.len
+        self.buffer.len()
     }
 
     /// Whether the length is 0.
     pub fn is_empty(&self) -> bool {
-        self.len == 0
+        self.len() == 0
     }
 
     /// Writes `bytes` to the buffer from byte `at` on, and returns when they are there.
@@ -32,10 +31,7 @@ impl DeviceBuffer {
     /// # Errors
     /// [`Error::Range`] if the bytes do not fit, and then nothing is written; else if the device fails.
     pub fn write(&mut self, at: usize, bytes: &[u8]) -> Result<(), Error> {
-        if self.range(at, bytes.len())? {
-            self.queue.submit(|batch| batch.write(&self.buffer, at, bytes))?;
-        }
-        Ok(())
+        self.queue.submit(|batch| batch.write(&self.buffer, at, bytes)).map(drop)
     }
 
     /// Fills `bytes` from the buffer, from byte `at` on. Bytes that were never written have any value.
@@ -43,18 +39,7 @@ impl DeviceBuffer {
     /// # Errors
     /// [`Error::Range`] if the buffer has fewer bytes, and then nothing is read; else if the device fails.
     pub fn read(&self, at: usize, bytes: &mut [u8]) -> Result<(), Error> {
-        if self.range(at, bytes.len())? {
-            self.queue.submit(|batch| batch.read(&self.buffer, at, bytes))?;
-        }
-        Ok(())
-    }
-
-    /// Checks a range, and tells whether there are bytes in it: drivers refuse empty transfers.
-    fn range(&self, at: usize, len: usize) -> Result<bool, Error> {
-        match at.checked_add(len).is_some_and(|end| end <= self.len) {
-            true => Ok(len > 0),
-            false => Err(Error::Range { at, len, size: self.len }),
-        }
+        self.queue.submit(|batch| batch.read(&self.buffer, at, bytes)).map(drop)
     }
 
     fn is_of(&self, device: &Device) -> bool {
@@ -73,8 +58,7 @@ impl Device {
         if len as u64 > offered {
             return Err(Error::Memory { needed: len as u64, offered });
         }
-        // Drivers refuse empty buffers.
-        Ok(DeviceBuffer { queue: self.queue()?, buffer: Buffer::new(&self.context, len.max(1))?, len })
+        Ok(DeviceBuffer { queue: self.queue()?, buffer: Buffer::new(&self.context, len)? })
     }
 
     /// Writes the nodes over all of `leaves` to `nodes`, every byte of it, as [`Merklize::merklize`] does on the host: place 0 is zero, the
@@ -93,9 +77,9 @@ impl Device {
         leaves: &DeviceBuffer,
         nodes: &mut DeviceBuffer,
     ) -> Result<Timeline, NodeTreeError> {
-        let tree = NodeTree::over(hash, leaves.len)?;
-        if nodes.len != leaves.len {
-            return Err(NodeTreeError::Nodes { found: nodes.len, expected: leaves.len });
+        let tree = NodeTree::over(hash, leaves.len())?;
+        if nodes.len() != leaves.len() {
+            return Err(NodeTreeError::Nodes { found: nodes.len(), expected: leaves.len() });
         }
         if !leaves.is_of(self) || !nodes.is_of(self) {
             return Err(Error::OtherDevice.into());

@@ -305,17 +305,23 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
-    /// Writes `bytes` to the buffer at byte `at`.
+    /// Writes `bytes` to the buffer at byte `at`; without bytes there is no command, which drivers would refuse.
     pub fn write(&self, buffer: &'a Buffer, at: usize, bytes: &'a [u8]) -> Result<(), Error> {
         buffer.check(at, bytes.len())?;
+        if bytes.is_empty() {
+            return Ok(());
+        }
         let queue = &self.queue.raw;
         // SAFETY: the bytes are within the buffer; both are borrowed until the command has ended.
         self.push(Step::ToDevice, unsafe { queue.calls.write(queue.handle, buffer.raw.handle, at, bytes) })
     }
 
-    /// Fills `bytes` from the buffer, starting at byte `at`.
+    /// Fills `bytes` from the buffer, starting at byte `at`; without bytes there is no command.
     pub fn read(&self, buffer: &'a Buffer, at: usize, bytes: &'a mut [u8]) -> Result<(), Error> {
         buffer.check(at, bytes.len())?;
+        if bytes.is_empty() {
+            return Ok(());
+        }
         let queue = &self.queue.raw;
         // SAFETY: as above, and nobody else has these bytes.
         self.push(Step::FromDevice, unsafe { queue.calls.read(queue.handle, buffer.raw.handle, at, bytes) })
@@ -381,9 +387,10 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// Allocates `len` bytes, at least 1.
+    /// Allocates `len` bytes.
     pub fn new(context: &Context, len: usize) -> Result<Self, Error> {
-        Ok(Buffer { raw: context.own(Object::Memory, context.calls.allocate(len)?), len })
+        // Drivers refuse empty buffers.
+        Ok(Buffer { raw: context.own(Object::Memory, context.calls.allocate(len.max(1))?), len })
     }
 
     /// The length, in bytes.

@@ -1,6 +1,7 @@
 //! Ranges of bytes as people write them: `A..B`.
 
 use mksum::parse_size;
+use mksum::ranges::union;
 use std::ops::Range;
 use std::str::FromStr;
 
@@ -32,16 +33,7 @@ impl ByteRange {
 /// # Errors
 /// If one begins or ends behind the file's end.
 pub fn merged(ranges: &[ByteRange], len: u64) -> Result<Vec<Range<u64>>, String> {
-    let mut all = ranges.iter().map(|range| range.within(len)).collect::<Result<Vec<_>, _>>()?;
-    all.sort_by_key(|range| range.start);
-    let mut merged: Vec<Range<u64>> = Vec::new();
-    for range in all {
-        match merged.last_mut() {
-            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
-            _ => merged.push(range),
-        }
-    }
-    Ok(merged)
+    ranges.iter().map(|range| range.within(len)).collect::<Result<_, _>>().map(union)
 }
 
 impl FromStr for ByteRange {

@@ -23,6 +23,7 @@
 //! | [`node_tree`] | all nodes over digests, for provers and ledgers |
 //! | [`accelerator`] | subtrees that a device computes |
 //! | [`ordered`](mod@ordered) | the one parallel map: results in order, bounded memory |
+//! | [`ranges`] | the union of ranges |
 //!
 //! Without the feature `std`, which is a default, the crate is `no_std` (with `alloc`): the calling thread does all work, and
 //! node trees are left to others ([`node_tree::Merklize`]).
@@ -54,6 +55,7 @@ pub mod ordered;
 pub mod outboard;
 mod parallel;
 pub mod proof;
+pub mod ranges;
 mod root;
 mod shape;
 mod single_leaf;

@@ -1,6 +1,7 @@
 //! When the commands of a device ran, how long each kind of them ran, and how much of the transfers ran beside kernels.
 
 use super::Timings;
+use crate::ranges::union;
 use alloc::vec::Vec;
 use core::ops::Range;
 use core::time::Duration;
@@ -83,20 +84,6 @@ impl Timeline {
     fn union(&self, of: impl Fn(&Span) -> bool) -> Vec<Range<Duration>> {
         union(self.spans.iter().filter(|span| of(span)).map(|span| span.time.clone()).collect())
     }
-}
-
-/// The union of intervals: disjoint ones, in order.
-fn union(mut intervals: Vec<Range<Duration>>) -> Vec<Range<Duration>> {
-    intervals.retain(|interval| interval.start < interval.end);
-    intervals.sort_by_key(|interval| interval.start);
-    let mut joined: Vec<Range<Duration>> = Vec::new();
-    for interval in intervals {
-        match joined.last_mut() {
-            Some(last) if interval.start <= last.end => last.end = last.end.max(interval.end),
-            _ => joined.push(interval),
-        }
-    }
-    joined
 }
 
 /// The length of disjoint intervals.
