@@ -99,13 +99,13 @@ impl Block {
         }
     }
 
-    /// The block's 16 words of `BYTES` bytes, one after another in `N` vectors; the first byte of a word is the most significant.
+    /// The block's 16 words, one after another in `N` vectors: they have `N` bytes each, the first of which is the most significant.
     ///
     /// # Safety
     /// The block is there: `N` vectors of bytes behind the only pointer, or 16 words of the only lane.
     #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
     #[inline(always)]
-    pub unsafe fn vectors<const BYTES: usize, const N: usize>(self) -> [core::arch::wasm32::v128; N] {
+    pub unsafe fn vectors<const N: usize>(self) -> [core::arch::wasm32::v128; N] {
         use core::arch::wasm32::{v128, v128_load};
         // SAFETY: one lane has one pointer.
         let from: *const v128 = unsafe { self.addresses::<1>()[0] }.cast();
@@ -115,8 +115,7 @@ impl Block {
         while at < N {
             // SAFETY: the same.
             let word = unsafe { v128_load(from.add(at)) };
-            words[at] =
-                if matches!(self, Block::Lanes(_)) { word } else { crate::isa::simd128::reversed::<BYTES>(word) };
+            words[at] = if matches!(self, Block::Lanes(_)) { word } else { crate::isa::simd128::reversed::<N>(word) };
             at += 1;
         }
         words

@@ -9,6 +9,12 @@ use crate::{
 };
 use core::{marker::PhantomData, mem::MaybeUninit, ptr};
 
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+mod simd128;
+
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+pub(crate) use simd128::{Scheduled, Vectors};
+
 /// The differences between SHA-256 and SHA-512.
 pub(crate) trait Constants: 'static {
     type Word: Word;
@@ -160,7 +166,7 @@ macro_rules! sixteen {
 
 /// Round `I` modulo 16. Instead of moving `a` to `h` along, the state's names move: `a` is at `-I`.
 #[inline(always)]
-pub(crate) fn round<C: Constants, L: Lane<Word = C::Word>, const I: usize>(s: &mut [L; 8], scheduled: L) {
+fn round<C: Constants, L: Lane<Word = C::Word>, const I: usize>(s: &mut [L; 8], scheduled: L) {
     let [a, b, c, d] = [s[at::<I>(0)], s[at::<I>(1)], s[at::<I>(2)], s[at::<I>(3)]];
     let [e, f, g, h] = [s[at::<I>(4)], s[at::<I>(5)], s[at::<I>(6)], s[at::<I>(7)]];
     let [sum0, sum1] = C::SUMS;
@@ -377,7 +383,7 @@ unsafe fn compress_same<C: Constants, L: Lane<Word = C::Word>>(state: &mut [L; 8
 }
 
 #[inline(always)]
-pub(crate) fn add<L: Lane>(state: &mut [L; 8], s: [L; 8]) {
+fn add<L: Lane>(state: &mut [L; 8], s: [L; 8]) {
     let mut at = 0;
     while at < 8 {
         state[at] = state[at].add(s[at]);

@@ -68,4 +68,4 @@ family! {
 #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
 pub(crate) type Single = Sha2<Sha256, u32>;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-pub(crate) use simd128::Scheduled as Single;
+pub(crate) type Single = crate::hash::sha2::Scheduled<Sha256, u32, 4>;

@@ -101,7 +101,7 @@ family! {
 #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
 pub(crate) type Single = Sha2<Sha512, u64>;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-pub(crate) use simd128::Scheduled as Single;
+pub(crate) type Single = crate::hash::sha2::Scheduled<Sha512, u64, 8>;
 
 schedule!(Sha512, u64, 80);
 

@@ -51,7 +51,7 @@ fn next<const G: usize>(w: &[v128; 8]) -> v128 {
 unsafe fn compress(state: &mut [u32; 5], block: Block) {
     let mut s = *state;
     // SAFETY: the same promise.
-    let [w0, w1, w2, w3] = unsafe { block.vectors::<4, 4>() };
+    let [w0, w1, w2, w3] = unsafe { block.vectors::<4>() };
     let mut w = [w0, w1, w2, w3, w0, w1, w2, w3];
     let mut sums = MaybeUninit::<Sums>::uninit();
     let sums: *mut v128 = sums.as_mut_ptr().cast();
