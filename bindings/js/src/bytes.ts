@@ -84,6 +84,15 @@ export function unexpected(expectation: string, value: unknown): MksumError {
     return new MksumError("argument", `${expectation}, found ${kind(value)}`);
 }
 
+/**
+ * Checks that options are an object.
+ *
+ * @throws {MksumError} `argument` if they are not.
+ */
+export function checkOptions(options: object): void {
+    if (typeof options !== "object" || options === null) throw unexpected("options: expected an object", options);
+}
+
 /** Describes the type of a value, for a message. */
 export function kind(value: unknown): string {
     if (value === null || value === undefined) return String(value);

@@ -1,5 +1,5 @@
 import { kind, type OwnBytes } from "./bytes.js";
-import { MksumError } from "./errors.js";
+import { failure, MksumError } from "./errors.js";
 import { compile, compileSync } from "./source.js";
 
 /** The exports of the module: `wasm/src/abi.rs` and `tree_abi.rs`. */
@@ -96,23 +96,15 @@ export class Engine {
         this.output = new Uint8Array(memory.buffer, output(), OUTPUT);
     }
 
-    /**
-     * Throws the error of a failed call. After a trap, the engine stops, because its states can no longer be trusted. Errors of
-     * JavaScript, for example when memory cannot be allocated, change no state.
-     */
+    /** Throws the error of a failed call. After a trap, the engine stops. */
     fail(cause: unknown): never {
-        if (cause instanceof MksumError) throw cause;
-        if (cause instanceof WebAssembly.RuntimeError) throw stop(cause);
-        throw new MksumError(cause instanceof RangeError ? "length" : "argument", `the call failed: ${String(cause)}`, { cause });
+        const error = failure(cause);
+        throw error.code === "broken" ? (broken ??= error) : error;
     }
 }
 
 let engine: Engine | undefined;
 let broken: MksumError | undefined;
-
-function stop(cause: unknown): MksumError {
-    return (broken ??= new MksumError("broken", `the engine failed and has stopped: ${String(cause)}`, { cause }));
-}
 
 /** Frees a value in the engine, if it runs. Never throws: finalizers and `finally` call it. */
 export function release(act: (exports: Exports, engine: Engine) => void): void {
@@ -120,7 +112,7 @@ export function release(act: (exports: Exports, engine: Engine) => void): void {
     try {
         act(engine.exports, engine.views());
     } catch (cause) {
-        if (cause instanceof WebAssembly.RuntimeError) stop(cause);
+        if (cause instanceof WebAssembly.RuntimeError) broken ??= failure(cause);
     }
 }
 

@@ -37,3 +37,15 @@ export class MksumError extends Error {
         this.code = code;
     }
 }
+
+/**
+ * Returns the error of a call into WebAssembly that failed. It is `broken` after a trap, because the states in the module can no longer be
+ * trusted. Errors of JavaScript, for example when memory cannot be allocated, change no state.
+ */
+export function failure(cause: unknown): MksumError {
+    if (cause instanceof MksumError) return cause;
+    if (cause instanceof WebAssembly.RuntimeError) {
+        return new MksumError("broken", `the engine failed and has stopped: ${String(cause)}`, { cause });
+    }
+    return new MksumError(cause instanceof RangeError ? "length" : "argument", `the call failed: ${String(cause)}`, { cause });
+}

@@ -1,6 +1,6 @@
 // The module of `mksum/extra`: `extra/src/lib.rs`.
 import type { OwnBytes } from "./bytes.js";
-import { MksumError } from "./errors.js";
+import { failure, MksumError } from "./errors.js";
 import { compile, compileSync } from "./source.js";
 
 interface Exports {
@@ -59,11 +59,9 @@ export function call<T>(act: (exports: Exports) => T): T {
     try {
         return act(exports);
     } catch (cause) {
-        if (cause instanceof MksumError) throw cause;
-        if (!(cause instanceof WebAssembly.RuntimeError)) {
-            throw new MksumError(cause instanceof RangeError ? "length" : "argument", `the call failed: ${String(cause)}`, { cause });
-        }
-        throw (broken = new MksumError("broken", `the engine failed and has stopped: ${String(cause)}`, { cause }));
+        const error = failure(cause);
+        if (error.code === "broken") broken = error;
+        throw error;
     }
 }
 

@@ -1,4 +1,4 @@
-import { type Bytes, bytesOf, isBytes, kind, type OwnBytes, unexpected } from "./bytes.js";
+import { type Bytes, bytesOf, checkOptions, isBytes, kind, type OwnBytes, unexpected } from "./bytes.js";
 import { MksumError } from "./errors.js";
 import type { Spec } from "./spec.js";
 
@@ -31,9 +31,7 @@ export interface Workers {
  * @throws {MksumError} `argument` if one of them has another type.
  */
 export function checked(options: Options): Options {
-    if (typeof options !== "object" || options === null) {
-        throw unexpected("options: expected an object", options);
-    }
+    checkOptions(options);
     const { signal, progress, pool } = options;
     if (pool !== undefined && typeof pool?.digestsOf !== "function") {
         throw unexpected("pool: expected a Pool", pool);

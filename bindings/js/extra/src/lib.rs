@@ -7,8 +7,6 @@
 
 extern crate alloc;
 
-#[cfg(target_family = "wasm")]
-mod runtime;
 mod state;
 
 use alloc::vec;
@@ -16,16 +14,11 @@ use alloc::vec::Vec;
 use argon2::{Algorithm, Argon2, AssociatedData, ParamsBuilder, Version};
 use core::cell::RefCell;
 use core::mem;
+use mksum_js_host::{OneThread, Pool, exports};
 use state::{Options, State};
 
-/// What outlives a call. An instance has one thread, and no code here starts another.
-struct OneThread<T>(T);
-
-// SAFETY: there is only one thread.
-unsafe impl<T> Sync for OneThread<T> {}
-
 static BYTES: OneThread<RefCell<Vec<u8>>> = OneThread(RefCell::new(Vec::new()));
-static STATES: OneThread<RefCell<Vec<Option<State>>>> = OneThread(RefCell::new(Vec::new()));
+static STATES: OneThread<RefCell<Pool<State>>> = OneThread(RefCell::new(Pool::new()));
 
 /// The longest memory that is kept from call to call, in bytes.
 const KEPT: usize = 1 << 16;
@@ -57,31 +50,8 @@ fn answered(answer: Option<Vec<u8>>) -> i32 {
     len
 }
 
-/// Adds a state; its number.
-fn added(state: Option<State>) -> i32 {
-    let Some(state) = state else { return -1 };
-    let states = &mut *STATES.0.borrow_mut();
-    let free = states.iter().position(Option::is_none).unwrap_or(states.len());
-    if free == states.len() {
-        states.push(None);
-    }
-    states[free] = Some(state);
-    free as i32
-}
-
-fn with<T>(number: u32, act: impl FnOnce(&mut State) -> T) -> Option<T> {
-    STATES.0.borrow_mut().get_mut(number as usize).and_then(Option::as_mut).map(act)
-}
-
-/// Exports functions. They have unmangled names only in WebAssembly, where no other symbols can clash.
-macro_rules! exports {
-    ($($(#[$doc:meta])* fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? $body:block)*) => {
-        $(
-            $(#[$doc])*
-            #[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
-            pub extern "C" fn $name($($argument: $type),*) $(-> $result)? $body
-        )*
-    };
+fn states<T>(act: impl FnOnce(&mut Pool<State>) -> T) -> T {
+    act(&mut STATES.0.borrow_mut())
 }
 
 exports! {
@@ -112,34 +82,35 @@ exports! {
     /// A new state of the hash with this number (`state.rs`), from a key, a salt and a personal string or context, one after the other.
     fn begin(hash: u32, length: u32, key: u32, salt: u32, personal: u32) -> i32 {
         let total = key.saturating_add(salt).saturating_add(personal);
-        added(taken(total, |mut bytes| {
+        let state = taken(total, |mut bytes| {
             let key = cut(&mut bytes, key)?;
             let salt = cut(&mut bytes, salt)?;
             state::begin(hash, &Options { length: length as usize, key, salt, personal: cut(&mut bytes, personal)? })
-        }))
+        });
+        state.map_or(-1, |state| states(|states| states.keep(state)) as i32)
     }
 
     /// Appends `len` bytes to a state.
     fn append(number: u32, len: u32) {
-        taken(len, |bytes| with(number, |state| state.update(bytes)));
+        taken(len, |bytes| states(|states| states.get(number).update(bytes)));
     }
 
     /// The digest of a state, which goes on: `length` bytes from `offset` on where the hash extends, which is all of it elsewhere.
     fn read(number: u32, offset: u64, length: u32) -> i32 {
-        answered(with(number, |state| state.read(offset, length as usize)).flatten())
+        answered(states(|states| states.get(number).read(offset, length as usize)))
     }
 
     /// An independent copy of a state.
-    fn copy(number: u32) -> i32 {
-        let copied = with(number, |state| state.clone());
-        added(copied)
+    fn copy(number: u32) -> u32 {
+        states(|states| {
+            let copied = states.get(number).clone();
+            states.keep(copied)
+        })
     }
 
     /// Ends a state.
     fn forget(number: u32) {
-        if let Some(state) = STATES.0.borrow_mut().get_mut(number as usize) {
-            *state = None;
-        }
+        states(|states| states.take(number));
     }
 
     /// scrypt (RFC 7914) with cost 2^`log_n`, block size `r` and parallelization `p`, of a password and a salt.

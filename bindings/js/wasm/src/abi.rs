@@ -3,9 +3,9 @@
 
 use crate::algorithm::Algorithm;
 use crate::derive::{self, RECORD};
-use crate::pool::Pool;
 use crate::state::State;
 use core::cell::{RefCell, UnsafeCell};
+use mksum_js_host::{OneThread, Pool, exports};
 
 /// The length of the input area, at the start of the buffer. The stage follows: `SHORT` bytes, where TypeScript collects a message.
 const INPUT: usize = 1 << 16;
@@ -20,12 +20,6 @@ struct Buffer {
     input: UnsafeCell<[u8; INPUT + SHORT]>,
     output: UnsafeCell<[u8; OUTPUT]>,
 }
-
-/// State that outlives a call. An instance has one thread, and no code here starts another.
-pub(crate) struct OneThread<T>(pub(crate) T);
-
-// SAFETY: there is only one thread: each worker has its own instance, with its own memory.
-unsafe impl<T> Sync for OneThread<T> {}
 
 static BUFFER: OneThread<Buffer> =
     OneThread(Buffer { input: UnsafeCell::new([0; INPUT + SHORT]), output: UnsafeCell::new([0; OUTPUT]) });
@@ -52,19 +46,6 @@ static POOL: OneThread<RefCell<Pool<State>>> = OneThread(RefCell::new(Pool::new(
 fn pool<T>(act: impl FnOnce(&mut Pool<State>) -> T) -> T {
     act(&mut POOL.0.borrow_mut())
 }
-
-/// Exports functions. They have unmangled names only in WebAssembly, where no other symbols can clash.
-macro_rules! exports {
-    ($($(#[$doc:meta])* fn $name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)? $body:block)*) => {
-        $(
-            $(#[$doc])*
-            #[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
-            pub extern "C" fn $name($($argument: $type),*) $(-> $result)? $body
-        )*
-    };
-}
-#[cfg(feature = "trees")]
-pub(crate) use exports;
 
 exports! {
     /// Returns the address of the input: `INPUT` bytes, then the stage.

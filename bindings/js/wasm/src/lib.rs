@@ -12,9 +12,6 @@ extern crate alloc;
 pub mod abi;
 mod algorithm;
 mod derive;
-mod pool;
-#[cfg(target_family = "wasm")]
-mod runtime;
 mod state;
 
 #[cfg(feature = "trees")]

@@ -3,9 +3,8 @@
 //! Lengths and positions are `f64`, JavaScript's number type. JavaScript has checked that they are integers below 2^53. A
 //! function that may fail returns 0 or the `Class` of its error, and stores its result or the message as the answer.
 
-use crate::abi::{OneThread, buffer, exports};
+use crate::abi::buffer;
 use crate::lots::Lot;
-use crate::pool::Pool;
 use crate::refusal::Refusal;
 use crate::spec::{self, LastSpec};
 use crate::{outboards, pieces, proofs};
@@ -14,6 +13,7 @@ use core::cell::RefCell;
 use core::mem;
 use mksum::proof::Claim;
 use mksum::{Frontier, LeafHasher, Messages, Role, Spec, Subtree};
+use mksum_js_host::{OneThread, Pool, exports};
 
 /// The longest freed block that is kept for reuse: a worker's piece.
 const SPARE: usize = 1 << 22;

@@ -10,6 +10,7 @@ pub struct Pool<T> {
 
 impl<T> Pool<T> {
     /// Creates an empty pool.
+    #[allow(clippy::new_without_default)] // Pools are statics, for which `Default` is no constant.
     pub const fn new() -> Self {
         Pool { values: Vec::new(), free: Vec::new() }
     }
