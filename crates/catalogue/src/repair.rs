@@ -45,11 +45,8 @@ pub fn repair(
     let mut same = Vec::new();
     compare(catalogue, &scope, options, &mut |found| {
         match found {
-            Found::Same(listed, row) if listed.facts.kind == EntryKind::File => {
-                // Asked also of a row that has none: a number of roots that was lost is an error.
-                if !catalogue.roots(&row)?.is_empty() {
-                    same.push((row.path, listed.facts.size));
-                }
+            Found::Same(listed, row) if listed.facts.kind == EntryKind::File && row.roots > 0 => {
+                same.push((row.path, listed.facts.size));
             }
             Found::Changed(listed, _) => each(&listed.path, Mended::Changed),
             Found::Missing(row) => each(&row.path, Mended::Missing),

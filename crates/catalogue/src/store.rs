@@ -210,21 +210,28 @@ impl Catalogue {
         Ok(found.optional().map_err(|error| self.fail(error))?.is_none())
     }
 
-    /// Checks every page of the file, and the order of its rows.
+    /// Checks every page of the file, the order of its rows, and that no row has roots that it does not count: its file would seem new.
     ///
     /// # Errors
     /// If something is wrong.
     pub fn check(&self) -> Result<(), Error> {
         let found = self.db.query_row("PRAGMA integrity_check(1)", [], |row| row.get::<_, String>(0));
         match found.map_err(|error| self.fail(error))? {
-            text if text == "ok" => Ok(()),
-            text => Err(Error::refused(
-                &self.path,
-                format_args!(
-                    "the catalogue is damaged: {text}: restore it from a copy, or move it away and keep the directory again"
-                ),
-            )),
+            text if text == "ok" => {}
+            text => {
+                return Err(Error::refused(
+                    &self.path,
+                    format_args!(
+                        "the catalogue is damaged: {text}: restore it from a copy, or move it away and keep the directory again"
+                    ),
+                ));
+            }
         }
+        let text = "SELECT path FROM entry WHERE roots = 0 AND EXISTS (SELECT 1 FROM root WHERE root.path = entry.path) LIMIT 1";
+        let uncounted = self.db.query_row(text, [], |row| row.get::<_, Vec<u8>>(0)).optional();
+        let Some(path) = uncounted.map_err(|error| self.fail(error))? else { return Ok(()) };
+        // The roots of such a row are an error, which says how many there are.
+        self.row(&path)?.map_or(Ok(()), |row| self.roots(&row).map(drop))
     }
 
     /// The rows in the order of their paths, from the first after `after` on; all if that is `None`.

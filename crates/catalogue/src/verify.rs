@@ -67,8 +67,6 @@ pub fn verify(
         match found {
             Found::Same(listed, row) if listed.facts.kind == EntryKind::File => {
                 if row.roots == 0 {
-                    // Without any root, in truth: with one, its number was lost, and the file was kept.
-                    catalogue.roots(&row)?;
                     each(&row.path, Verdict::New);
                 } else {
                     total = total.saturating_add(row.facts.size);
