@@ -103,12 +103,7 @@ impl Outboard {
         let (file, target, spec) = (path.clone(), place.clone(), fmt.0);
         let kept = Call::new(threads, on_progress, stop).run(py, move |options| {
             let file = File::open(&file, options)?;
-            let shape = spec.shape();
-            let unit = match unit {
-                Some(most) => KeptLayout::unit_within(shape, most),
-                None => KeptLayout::default_unit(shape, spec.hash().size()),
-            };
-            let mut keeping = Keeping::new(unit, &target);
+            let mut keeping = Keeping::new(KeptLayout::unit_of(&spec, unit), &target);
             keeping.changes = if accept_changes { Changes::Accept } else { Changes::Refuse };
             outboard::keep(file, &spec, &keeping)
         })?;

@@ -42,8 +42,7 @@ pub(crate) fn keep_long(
     let sha256: Spec = "sha256".parse().expect("a format");
     let name = sha256.root(path).map_err(|error| mksum_io::Error::from_join(error, place, &sha256))?;
     let draft = folder.join(format!("{name}.mkt"));
-    let unit = KeptLayout::default_unit(spec.shape(), spec.hash().size());
-    let mut keeping = Keeping::new(unit, &draft);
+    let mut keeping = Keeping::new(KeptLayout::unit_of(spec, None), &draft);
     keeping.changes = Changes::Accept;
     let root = keep(File::open(place, options)?, spec, &keeping)?.root;
     let name = format!("{}.mkt", root.digest());

@@ -3,7 +3,7 @@
 use super::batch::{Batch, Waiting};
 use super::ranges::RangeLine;
 use super::remote::Remote;
-use super::{Did, attributes, files, is_missing, lengths, outboard_of, report_skipped, report_unchanged, unit};
+use super::{Did, attributes, files, is_missing, lengths, outboard_of, report_skipped, report_unchanged};
 use crate::args::Keep;
 use crate::catalogue;
 use crate::exit::{Exit, usage};
@@ -12,7 +12,7 @@ use crate::print::report;
 use crate::tool::Tool;
 use crate::walk::Rules;
 use crate::{json, report as figures};
-use mksum::outboard::{ForeignLayout, Outboard, OutboardError};
+use mksum::outboard::{ForeignLayout, KeptLayout, Outboard, OutboardError};
 use mksum::{Algorithm, Root, Spec};
 use mksum_cli::name::{self, Shown};
 use mksum_cli::range::merged;
@@ -133,7 +133,7 @@ fn one(tool: &Tool, args: &Keep, spec: &Spec, path: PathBuf, batch: &mut Batch<'
     } else if !args.range.is_empty() {
         return Err(Failure::refused(target, "there is no outboard to update: omit --range to write one"));
     }
-    let mut options = Keeping::new(unit(spec, args.keep_leaf), target);
+    let mut options = Keeping::new(KeptLayout::unit_of(spec, args.keep_leaf), target);
     (options.checkpoint, options.changes) = (args.checkpoint, changes);
     let pending = prepare(file, spec, &options)?;
     batch.add(Waiting { pending, remote, about: printed });

@@ -16,8 +16,6 @@ pub mod verify;
 use crate::json;
 use crate::tool::Tool;
 use crate::walk::{Rules, Unreachable, length};
-use mksum::Spec;
-use mksum::outboard::KeptLayout;
 use mksum_cli::name::Shown;
 use mksum_io::outboard::{EXTENSION, is_part_of_outboard};
 use mksum_io::{Error, Input, is_url};
@@ -29,14 +27,6 @@ use std::path::{Path, PathBuf};
 pub fn outboard_of(file: &Path, given: Option<&PathBuf>, extension: &str) -> PathBuf {
     let file = if is_url(file) { Path::new(file.file_name().unwrap_or(file.as_os_str())) } else { file };
     given.cloned().unwrap_or_else(|| mksum_io::outboard::with_extension(file, extension))
-}
-
-/// The length of the subtrees that an outboard keeps, in bytes: the longest of at most so many, or the usual one.
-pub fn unit(spec: &Spec, at_most: Option<u64>) -> u64 {
-    match at_most {
-        Some(most) => KeptLayout::unit_within(spec.shape(), most),
-        None => KeptLayout::default_unit(spec.shape(), spec.hash().size()),
-    }
 }
 
 /// The files that arguments name, without those in directories that belong to outboards.

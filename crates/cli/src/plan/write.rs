@@ -5,11 +5,10 @@ use crate::args::Plan as Args;
 use crate::exit::{Exit, usage};
 use crate::failure::Failure;
 use crate::json;
-use crate::kept::unit;
 use crate::print::report;
 use crate::tool::Tool;
 use crate::walk::Rules;
-use mksum::outboard::OutboardError;
+use mksum::outboard::{KeptLayout, OutboardError};
 use mksum::{Algorithm, Spec, Subtree};
 use mksum_io::{Error, File, Input, is_url};
 use std::cmp::Reverse;
@@ -72,7 +71,7 @@ fn plan(
     (tasks, end): (&mut Tasks, &mut End),
 ) -> Result<(), Failure> {
     let pieces = spec.plan(size, args.range).map_err(|error| Error::from_join(error.into(), path, spec))?;
-    let unit = args.outboards.then(|| unit(spec, args.keep_leaf));
+    let unit = args.outboards.then(|| KeptLayout::unit_of(spec, args.keep_leaf));
     let empty = (size == 0).then_some(Subtree { start: 0, len: 0, level: 0 });
     tasks.begin();
     for node in empty.into_iter().chain(pieces) {

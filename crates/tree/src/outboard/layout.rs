@@ -2,7 +2,7 @@
 
 use crate::cover::Walk;
 use crate::shape::Children;
-use crate::{MAX_LEN, Shape, Subtree};
+use crate::{MAX_LEN, Shape, Spec, Subtree};
 use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -43,6 +43,14 @@ impl KeptLayout {
         // Nodes above units are 1/arity of them, and so on.
         let enough = |unit: &u64| u128::from(*unit) * u128::from(whole) >= 1000 * size as u128 * u128::from(parts);
         Self::units(shape).find(enough).or(Self::units(shape).last()).unwrap_or(shape.leaf())
+    }
+
+    /// The usual unit of a format; if the caller wants one of at most `at_most` bytes, that.
+    pub fn unit_of(spec: &Spec, at_most: Option<u64>) -> u64 {
+        match at_most {
+            Some(most) => Self::unit_within(spec.shape(), most),
+            None => Self::default_unit(spec.shape(), spec.hash().size()),
+        }
     }
 
     /// The lengths that a unit can have, ascending.
