@@ -84,7 +84,8 @@ def test_the_loop_goes_on_and_cancelling_stops_the_work(tmp_path: pathlib.Path) 
         begin = time.monotonic()
         # asyncio.run waits for the threads of to_thread.
         asyncio.run(cancelled(work()))
-        assert time.monotonic() - begin < 2
+        # The whole would take a minute.
+        assert time.monotonic() - begin < 5
         end = time.monotonic() + 5
         while threads() > before and time.monotonic() < end:
             time.sleep(0.01)

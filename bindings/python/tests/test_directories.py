@@ -165,7 +165,8 @@ def test_directory_roots_are_interrupted_and_stopped(many: pathlib.Path) -> None
     begin = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         mksum.directory_root(many, "dir:sha256", on_progress=told.append)
-    assert time.monotonic() - begin < 1.0
+    # The whole takes longer than that, also on a machine that does much else.
+    assert time.monotonic() - begin < 5
     timer.join()
     assert sum(told) > 0
     stop = mksum.Stop()
@@ -663,7 +664,8 @@ def test_catalogues_are_interrupted_stopped_and_resumed(many: pathlib.Path) -> N
     begin = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         mksum.Catalogue.keep(many, "sha256")
-    assert time.monotonic() - begin < 1.0
+    # The whole takes longer than that, also on a machine that does much else.
+    assert time.monotonic() - begin < 5
     timer.join()
     stop = mksum.Stop()
     threading.Timer(0.5, stop.stop).start()
