@@ -323,7 +323,7 @@ def python(script: str, *args: str, **options) -> subprocess.CompletedProcess:
         "mksum.map_range(mksum.plan(path, 'sha3-512')[0])",
     ],
 )
-def test_an_interrupt_ends_the_work(tmp_path: pathlib.Path, call: str) -> None:
+def test_an_interrupt_ends_the_work_within_100_ms(tmp_path: pathlib.Path, call: str) -> None:
     path, fifo = tmp_path / "long", tmp_path / "fifo"
     with open(path, "wb") as file:
         file.truncate(40 << 30)
@@ -348,10 +348,13 @@ def test_an_interrupt_ends_the_work(tmp_path: pathlib.Path, call: str) -> None:
         except KeyboardInterrupt:
             print(time.monotonic() - sent)
     """
-    done = python(script, str(path), str(fifo))
-    assert done.returncode == 0, done.stderr
-    # The whole would take a minute.
-    assert float(done.stdout) < 5
+    # On a machine that does much else, not every time; the whole would take a minute.
+    for _ in range(10):
+        done = python(script, str(path), str(fifo))
+        assert done.returncode == 0, done.stderr
+        if float(done.stdout) < 0.1:
+            return
+    pytest.fail(f"ten times more than 100 ms, the last time {done.stdout.strip()} s")
 
 
 def test_a_process_that_ends_while_threads_work(tmp_path: pathlib.Path) -> None:
