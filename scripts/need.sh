@@ -134,6 +134,29 @@ versitygw() {
     ln -sf "versitygw-$1" "$folder/versitygw"
 }
 
+# jars NAME GROUP:ARTIFACT:VERSION…: copies artifacts of Maven Central, and what they need, to target/NAME.
+jars() {
+    local folder=${CARGO_TARGET_DIR:-$PWD/target}/$1 group artifact version
+    shift
+    [ "$(cat "$folder/installed" 2>/dev/null)" = "$*" ] && return
+    apt mvn maven
+    say "copying $* with Maven"
+    rm -rf "$folder"
+    mkdir -p "$folder"
+    {
+        echo '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>'
+        echo '<groupId>none</groupId><artifactId>none</artifactId><version>0</version><dependencies>'
+        for one in "$@"; do
+            IFS=: read -r group artifact version <<<"$one"
+            echo "<dependency><groupId>$group</groupId><artifactId>$artifact</artifactId><version>$version</version></dependency>"
+        done
+        echo '</dependencies></project>'
+    } >"$folder/pom.xml"
+    mvn -q -B -f "$folder/pom.xml" org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies \
+        -DoutputDirectory="$folder" >&2
+    printf '%s\n' "$*" >"$folder/installed"
+}
+
 for thing in "$@"; do
     case $thing in
         rust) rust ;;
@@ -156,6 +179,12 @@ for thing in "$@"; do
         cluster)
             apt java default-jre-headless
             packages cluster 'pyspark[connect]==4.3.0' pandas==2.3.3 distributed==2026.8.0 ray==2.60.0 pyarrow==26.0.1 boto3==1.44.5
+            ;;
+        # HDFS in one process, for tests, with the programs of tests that it is built on.
+        hdfs)
+            apt java default-jre-headless
+            jars hdfs org.apache.hadoop:hadoop-client-minicluster:3.5.0 org.junit.jupiter:junit-jupiter-api:5.13.4 \
+                org.mockito:mockito-core:4.11.0
             ;;
         pkg-config) apt pkg-config pkg-config ;;
         cmake) apt cmake cmake ;;

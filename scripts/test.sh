@@ -76,12 +76,13 @@ stores() {
 
 # Clusters on this machine, of Spark, Dask and Ray: workers and drivers are killed, objects are replaced, stores fail.
 cluster() {
-    scripts/need.sh python python-package versitygw cluster
+    scripts/need.sh python python-package versitygw cluster hdfs
     build
     local wheel
     wheel=$(bindings/python/wheel.sh)
     "$target/cluster/bin/pip" install --quiet --disable-pip-version-check --force-reinstall --no-deps "$wheel"
     "$target/cluster/bin/python" scripts/cluster.py "$target/release/mksum" --versitygw "$target/stores/versitygw"
+    "$target/cluster/bin/python" scripts/hdfs.py "$target/release/mksum" --jars "$target/hdfs"
 }
 
 # Trees on OpenCL devices: each runtime for CPUs alone, then with a gigabyte of memory, then in the shapes of GPUs; on CUDA without a

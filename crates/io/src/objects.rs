@@ -98,9 +98,9 @@ pub trait Object: fmt::Debug + Send + Sync {
 }
 
 /// The schemes of URLs that are inputs.
-const SCHEMES: [&str; 6] = ["s3", "gs", "az", "abfss", "http", "https"];
+const SCHEMES: [&str; 7] = ["s3", "gs", "az", "abfss", "hdfs", "http", "https"];
 
-/// Whether a path is the URL of an object: it begins with `s3://`, `gs://`, `az://`, `abfss://`, `http://` or `https://`.
+/// Whether a path is the URL of an object: it begins with `s3://`, `gs://`, `az://`, `abfss://`, `hdfs://`, `http://` or `https://`.
 ///
 /// ```
 /// assert!(mksum_io::is_url("s3://bucket/key".as_ref()));

@@ -1,9 +1,15 @@
 //! Connections to stores: one client for all, which counts.
 
+use crate::blocks::Blocks;
 use crate::failure::Fault;
+#[cfg(feature = "hdfs")]
+use crate::hdfs;
 use crate::place::Store;
 use crate::profile;
+use crate::retries::retries;
 use async_trait::async_trait;
+#[cfg(feature = "hdfs")]
+use hdfs_native_object_store::HdfsObjectStore;
 use http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use object_store::aws::AmazonS3Builder;
 use object_store::azure::MicrosoftAzureBuilder;
@@ -12,11 +18,13 @@ use object_store::client::{
 };
 use object_store::gcp::GoogleCloudStorageBuilder;
 use object_store::http::HttpBuilder;
-use object_store::{BackoffConfig, ClientOptions, ObjectStore, RetryConfig};
+use object_store::path::Path;
+use object_store::{ClientOptions, ObjectStore};
 use std::error::Error;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 use std::time::Duration;
+use tokio::runtime::Handle;
 
 /// What went over the network.
 #[derive(Debug, Default)]
@@ -49,12 +57,46 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub struct Clients {
     client: reqwest::Client,
     traffic: Arc<Traffic>,
+    #[cfg_attr(not(feature = "hdfs"), expect(dead_code))]
+    runtime: Handle,
+}
+
+/// A client of a store.
+#[derive(Clone, Debug)]
+pub struct Client {
+    pub store: Arc<dyn ObjectStore>,
+    /// The same for the bytes of files, in HDFS.
+    #[cfg(feature = "hdfs")]
+    hdfs: Option<hdfs_native::Client>,
+}
+
+impl Client {
+    /// The bytes of an object, where the store cannot bind a response to a version.
+    pub fn blocks(&self, location: &Path) -> Option<Arc<dyn Blocks>> {
+        #[cfg(feature = "hdfs")]
+        return Some(Arc::new(hdfs::File::new(self.hdfs.clone()?, location)));
+        #[cfg(not(feature = "hdfs"))]
+        {
+            let _ = location;
+            None
+        }
+    }
+}
+
+impl<S: ObjectStore> From<S> for Client {
+    fn from(store: S) -> Client {
+        Client {
+            store: Arc::new(store),
+            #[cfg(feature = "hdfs")]
+            hdfs: None,
+        }
+    }
 }
 
 impl Clients {
     /// # Errors
     /// If there can be no TLS.
-    pub fn new(traffic: &Arc<Traffic>) -> Result<Clients, Fault> {
+    pub fn new(traffic: &Arc<Traffic>, runtime: &Handle) -> Result<Clients, Fault> {
         let failed = |error: &dyn Error| Fault::Fetch(format!("no connection is possible: {error}"));
         let mut roots = rustls::RootCertStore::empty();
         roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
@@ -72,14 +114,14 @@ impl Clients {
             .user_agent(concat!("mksum/", env!("CARGO_PKG_VERSION")))
             .build()
             .map_err(|error| failed(&error))?;
-        Ok(Clients { client, traffic: Arc::clone(traffic) })
+        Ok(Clients { client, traffic: Arc::clone(traffic), runtime: runtime.clone() })
     }
 
     /// A client of this store; with `sums`, S3 is asked for the checksums that it has.
     ///
     /// # Errors
     /// If its configuration in the environment or in a profile makes no sense.
-    pub fn of(&self, store: &Store, sums: bool) -> Result<Arc<dyn ObjectStore>, Fault> {
+    pub fn of(&self, store: &Store, sums: bool) -> Result<Client, Fault> {
         let connector =
             |exact| Connector(Service { client: self.client.clone(), traffic: Arc::clone(&self.traffic), exact });
         let refused = |error: object_store::Error| Fault::Refused(error.to_string());
@@ -94,15 +136,15 @@ impl Clients {
                     let options = ClientOptions::new().with_default_headers(HeaderMap::from_iter([mode]));
                     builder = builder.with_client_options(options);
                 }
-                Arc::new(builder.with_http_connector(connector(None)).build().map_err(refused)?)
+                builder.with_http_connector(connector(None)).build().map_err(refused)?.into()
             }
             Store::Google(bucket) => {
                 let builder = GoogleCloudStorageBuilder::from_env().with_bucket_name(bucket).with_retry(retries());
-                Arc::new(builder.with_http_connector(connector(None)).build().map_err(refused)?)
+                builder.with_http_connector(connector(None)).build().map_err(refused)?.into()
             }
             Store::Azure(url) => {
                 let builder = MicrosoftAzureBuilder::from_env().with_url(url).with_retry(retries());
-                Arc::new(builder.with_http_connector(connector(None)).build().map_err(refused)?)
+                builder.with_http_connector(connector(None)).build().map_err(refused)?.into()
             }
             Store::Web(url) => {
                 let exact = url.parse::<Uri>().map_err(|error| Fault::Refused(format!("not a URL: {error}")))?;
@@ -112,23 +154,18 @@ impl Clients {
                     exact.authority().map_or("", |host| host.as_str())
                 );
                 let builder = HttpBuilder::new().with_url(origin).with_retry(retries());
-                Arc::new(builder.with_http_connector(connector(Some(exact))).build().map_err(refused)?)
+                builder.with_http_connector(connector(Some(exact))).build().map_err(refused)?.into()
+            }
+            #[cfg(feature = "hdfs")]
+            Store::Hdfs(url) => {
+                let client = hdfs::client(url, &self.runtime)?;
+                Client { hdfs: Some(client.clone()), ..HdfsObjectStore::new(client).into() }
+            }
+            #[cfg(not(feature = "hdfs"))]
+            Store::Hdfs(_) => {
+                return Err(Fault::Refused("this build of mksum has no client of HDFS (feature hdfs)".into()));
             }
         })
-    }
-}
-
-/// How often a request is repeated: as often as AWS_MAX_ATTEMPTS says to the tools of S3.
-fn retries() -> RetryConfig {
-    let attempts = std::env::var("AWS_MAX_ATTEMPTS").ok().and_then(|text| text.parse::<usize>().ok());
-    RetryConfig {
-        backoff: BackoffConfig {
-            init_backoff: Duration::from_millis(200),
-            max_backoff: Duration::from_secs(10),
-            base: 2.0,
-        },
-        max_retries: attempts.unwrap_or(8).clamp(1, 100) - 1,
-        retry_timeout: Duration::from_secs(180),
     }
 }
 

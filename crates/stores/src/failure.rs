@@ -48,13 +48,21 @@ impl Fault {
         if let object_store::Error::NotFound { .. } = error {
             return Fault::Missing;
         }
-        let mut source: Option<&dyn Error> = Some(error);
+        if let object_store::Error::Precondition { .. } = error {
+            return Fault::Changed("the store has another version of it now".into());
+        }
+        Fault::Fetch(Fault::words(error))
+    }
+
+    /// What an error of a client says to the user: the innermost message.
+    pub fn words(error: &dyn Error) -> String {
+        let mut source = Some(error);
         let mut last = String::new();
         while let Some(inner) = source {
             last = inner.to_string();
             // The words of the client before those of the server, which stand in a message of their own.
             if let Some((_, said)) = last.split_once("Server returned non-2xx status code: ") {
-                return Fault::Fetch(answered(said));
+                return answered(said);
             }
             source = inner.source();
         }
@@ -63,7 +71,8 @@ impl Fault {
         } else {
             ""
         };
-        Fault::Fetch(format!("{}{hint}", shortened(&last)))
+        // Servers in Java send the trace of their stack after the first line.
+        format!("{}{hint}", shortened(last.lines().next().unwrap_or_default()))
     }
 
     /// The same as the error of an input that could not be opened or listed.

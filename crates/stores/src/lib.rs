@@ -1,18 +1,23 @@
-//! Objects in S3, Google Cloud Storage, Azure and on web servers as inputs of `mksum-io`.
+//! Objects in S3, Google Cloud Storage, Azure, HDFS and on web servers as inputs of `mksum-io`.
 //!
 //! [`Stores`] is what `Options::objects` wants: with it, every input can be a URL.
 //!
 //! An object is read by parallel ranged requests, each bound to the version that the first response had: `If-Match` with its ETag, and
-//! in any case the ETag, or else the time, of each response. An object that is replaced meanwhile is an error, never a root.
+//! in any case the ETag, or else the time, of each response. HDFS cannot bind a response: its files are compared after each range,
+//! before anybody sees the bytes. An object that is replaced meanwhile is an error, never a root.
 #![forbid(unsafe_code)]
 
+mod blocks;
 mod client;
 mod failure;
+#[cfg(feature = "hdfs")]
+mod hdfs;
 mod listing;
 mod object;
 mod part;
 mod place;
 mod profile;
+mod retries;
 mod stores;
 mod upload;
 mod window;

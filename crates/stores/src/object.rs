@@ -1,8 +1,10 @@
 //! One version of an object, opened and fetched range by range.
 
+use crate::blocks::Blocks;
 use crate::client::{Headers, LastStatus, Traffic};
 use crate::failure::Fault;
 use crate::part::Part;
+use crate::retries::LIMIT;
 use futures_util::StreamExt;
 use http::HeaderMap;
 use object_store::path::Path;
@@ -11,6 +13,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
+use tokio::time::{sleep, timeout};
 
 /// An object in a store, of whatever version.
 #[derive(Clone, Debug)]
@@ -20,7 +23,12 @@ pub struct Source {
     /// The version that was asked for by its name.
     pub version: Option<String>,
     pub traffic: Arc<Traffic>,
+    /// The bytes of the object, in a store that cannot bind a response to a version. There, what is read is compared afterwards.
+    pub blocks: Option<Arc<dyn Blocks>>,
 }
+
+/// The first bytes of an object that was opened: their range, and the response that has them, if one is there already.
+pub type First = (Range<u64>, Option<GetResult>);
 
 /// The version that the first response had: each other response must have it too.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,10 +89,15 @@ impl Version {
 const TRIES: u32 = 4;
 
 impl Source {
-    /// Opens the object with a request for the bytes `first`: its version, and the response with those bytes that it has.
-    pub async fn open(&self, first: Range<u64>) -> Result<(Version, Option<GetResult>), Fault> {
+    /// Opens the object with a request for the bytes `first`: its version, and those of the bytes that it has, if any.
+    pub async fn open(&self, first: Range<u64>) -> Result<(Version, Option<First>), Fault> {
+        if self.blocks.is_some() {
+            let version = Version::of(&self.head().await?);
+            let range = first.start..first.end.min(version.len);
+            return Ok((version, Some((range, None)).filter(|(range, _)| !range.is_empty())));
+        }
         match self.get(first, None).await {
-            Ok(response) => Ok((Version::of(&response.meta), Some(response))),
+            Ok(response) => Ok((Version::of(&response.meta), Some((response.range.clone(), Some(response))))),
             // An empty object has no ranges, and one that is shorter than `first` does not reach it.
             Err(fault @ (Fault::Empty | Fault::NotPartial)) => {
                 let version = Version::of(&self.head().await?);
@@ -111,7 +124,15 @@ impl Source {
         let last = LastStatus::default();
         let mut options = GetOptions { version: self.version.clone(), ..options };
         options.extensions.insert(last.clone());
-        let response = self.store.get_opts(&self.location, options).await;
+        let asked = self.store.get_opts(&self.location, options);
+        let response = match self.blocks {
+            None => asked.await,
+            // Its client does not count, and would wait for an answer for ever.
+            Some(_) => {
+                self.traffic.requests.fetch_add(1, Ordering::Relaxed);
+                timeout(LIMIT, asked).await.map_err(|_| Fault::Fetch("no answer".into()))?
+            }
+        };
         response.map_err(|error| Fault::of(&error, last.get()))
     }
 
@@ -130,6 +151,9 @@ impl Source {
 
     /// Fetches a part: the rest of a response, or in requests of its own.
     pub async fn fill(&self, part: &Part, version: &Version, mut response: Option<GetResult>) {
+        if let Some(blocks) = &self.blocks {
+            return self.fill_compared(&**blocks, part, version).await;
+        }
         let mut tries = TRIES;
         loop {
             let rest = part.start + part.have()..part.end();
@@ -161,7 +185,32 @@ impl Source {
             if tries == 0 || matches!(why, Fault::Changed(_) | Fault::Missing) {
                 return part.fail(why);
             }
-            tokio::time::sleep(Duration::from_millis(250) * (TRIES - tries)).await;
+            sleep(Duration::from_millis(250) * (TRIES - tries)).await;
+        }
+    }
+
+    /// Fetches a part, and compares the version of the object afterwards. Nobody sees any of the bytes before that.
+    async fn fill_compared(&self, blocks: &dyn Blocks, part: &Part, version: &Version) {
+        for tries in (0..TRIES).rev() {
+            self.traffic.requests.fetch_add(1, Ordering::Relaxed);
+            let fetched = blocks.fetch(part.start..part.end(), version.len).await;
+            let compared = self.head().await.and_then(|meta| version.check(&Version::of(&meta)));
+            let why = match (fetched, compared) {
+                (Ok(chunks), Ok(())) => {
+                    for chunk in chunks {
+                        self.traffic.bytes.fetch_add(chunk.len() as u64, Ordering::Relaxed);
+                        part.push(chunk);
+                    }
+                    return;
+                }
+                // What became of the object says more than a read that failed.
+                (_, Err(fault @ (Fault::Changed(_) | Fault::Missing))) => return part.fail(fault),
+                (Err(fault), _) | (_, Err(fault)) => fault,
+            };
+            if tries == 0 {
+                return part.fail(why);
+            }
+            sleep(Duration::from_millis(250) * (TRIES - tries)).await;
         }
     }
 }

@@ -21,13 +21,15 @@ pub enum Store {
     Google(String),
     /// The URL of the container.
     Azure(String),
+    /// The URL of the file system.
+    Hdfs(String),
     /// The URL of the object itself.
     Web(String),
 }
 
 impl Place {
     /// Reads a URL: `s3://BUCKET/KEY[?versionId=ID]`, `gs://BUCKET/KEY[?generation=N]`, `az://CONTAINER/KEY[?versionId=ID]`,
-    /// `abfss://CONTAINER@ACCOUNT.dfs.core.windows.net/KEY`, `https://HOST/PATH`.
+    /// `abfss://CONTAINER@ACCOUNT.dfs.core.windows.net/KEY`, `hdfs://HOST:PORT/PATH`, `https://HOST/PATH`.
     ///
     /// # Errors
     /// If it is none, as words.
@@ -38,6 +40,10 @@ impl Place {
             return Ok(Place { store: Store::Web(url.into()), key: "object".into(), version: None });
         }
         let (root, key) = rest.split_once('/').unwrap_or((rest, ""));
+        if scheme == "hdfs" {
+            // Without a host, it is the default file system of Hadoop's configuration.
+            return Ok(Place { store: Store::Hdfs(format!("hdfs://{root}")), key: key.into(), version: None });
+        }
         if root.is_empty() {
             return Err(format!("expected {scheme}://BUCKET/KEY"));
         }
@@ -88,6 +94,8 @@ mod tests {
         assert_eq!(read("gs://b/a?generation=7"), place(Store::Google("b".into()), "a", Some("7")));
         assert_eq!(read("az://c/a"), place(Store::Azure("az://c".into()), "a", None));
         assert_eq!(read("s3://b").key, "");
+        assert_eq!(read("hdfs://h:1/a?generation=7"), place(Store::Hdfs("hdfs://h:1".into()), "a?generation=7", None));
+        assert_eq!(read("hdfs:///a").store, Store::Hdfs("hdfs://".into()));
         assert_eq!(read("https://h/a//b?c=d").store, Store::Web("https://h/a//b?c=d".into()));
         for wrong in ["s3:///key", "https://", "s3://"] {
             assert!(Place::read(wrong).is_err(), "{wrong}");

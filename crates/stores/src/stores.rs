@@ -1,6 +1,6 @@
 //! All stores, by the URLs of their objects.
 
-use crate::client::{Clients, Traffic};
+use crate::client::{Client, Clients, Traffic};
 use crate::failure::Fault;
 use crate::listing;
 use crate::object::{Source, Version};
@@ -10,7 +10,6 @@ use crate::upload::upload;
 use crate::window::{Budget, RANGE, Window};
 use mksum_io::{Ahead, Error, Listed, Listing, Object, Objects, StoredSums};
 use object_store::path::Path as Location;
-use object_store::{GetResult, ObjectStore};
 use std::collections::HashMap;
 use std::fmt;
 use std::fs::File;
@@ -44,7 +43,7 @@ const SUMS: [&str; 10] = [
 pub struct Stores {
     runtime: OnceLock<Result<Runtime, Fault>>,
     clients: OnceLock<Result<Clients, Fault>>,
-    known: Mutex<HashMap<Store, Arc<dyn ObjectStore>>>,
+    known: Mutex<HashMap<Store, Client>>,
     expected: Mutex<HashMap<PathBuf, JoinHandle<Opened>>>,
     budget: Arc<Budget>,
     traffic: Arc<Traffic>,
@@ -90,10 +89,11 @@ impl Stores {
     }
 
     fn clients(&self) -> Result<&Clients, Fault> {
-        self.clients.get_or_init(|| Clients::new(&self.traffic)).as_ref().map_err(Clone::clone)
+        let begin = || Clients::new(&self.traffic, self.runtime()?.handle());
+        self.clients.get_or_init(begin).as_ref().map_err(Clone::clone)
     }
 
-    fn client(&self, store: &Store) -> Result<Arc<dyn ObjectStore>, Fault> {
+    fn client(&self, store: &Store) -> Result<Client, Fault> {
         let clients = self.clients()?;
         // Each object of a web server has a client of its own, which is a few words.
         if let Store::Web(_) = store {
@@ -112,8 +112,9 @@ impl Stores {
         let place = url.to_str().ok_or("not UTF-8".to_string()).and_then(Place::read).map_err(Fault::Refused)?;
         let location = Location::parse(place.object().map_err(Fault::Refused)?);
         let location = location.map_err(|error| Fault::Refused(error.to_string()))?;
-        let store = self.client(&place.store)?;
-        Ok(Arc::new(Source { store, location, version: place.version, traffic: self.traffic.clone() }))
+        let client = self.client(&place.store)?;
+        let (blocks, traffic) = (client.blocks(&location), self.traffic.clone());
+        Ok(Arc::new(Source { store: client.store, location, version: place.version, traffic, blocks }))
     }
 
     /// Opens an object on the threads of the runtime.
@@ -121,12 +122,11 @@ impl Stores {
         let source = self.source(url)?;
         let runtime = self.runtime()?.handle().clone();
         Ok(self.runtime()?.spawn(async move {
-            let (version, response) = source.open(first.clone()).await?;
-            let Some(response) = response else { return Ok((source, version, None)) };
-            let GetResult { range, .. } = &response;
+            let (version, first) = source.open(first).await?;
+            let Some((range, response)) = first else { return Ok((source, version, None)) };
             let part = Arc::new(Part::new(range.start, range.end - range.start));
             let (filling, filled, wanted) = (source.clone(), part.clone(), version.clone());
-            let task = runtime.spawn(async move { filling.fill(&filled, &wanted, Some(response)).await });
+            let task = runtime.spawn(async move { filling.fill(&filled, &wanted, response).await });
             Ok((source, version, Some((part, task.abort_handle()))))
         }))
     }
@@ -196,7 +196,7 @@ impl Objects for Stores {
                     .and_then(|(_, rest)| rest.split_once('/'))
                     .map_or(0, |(_, key)| key.len() + 1)]
                 .to_string();
-            Ok((root, listing::list(self.client(&place.store)?, prefix, self.runtime()?.handle())))
+            Ok((root, listing::list(self.client(&place.store)?.store, prefix, self.runtime()?.handle())))
         };
         let (root, mut found) = begun().map_err(|fault| fault.opening(url))?;
         let url = url.to_path_buf();
@@ -212,7 +212,8 @@ impl Objects for Stores {
         let asked = || {
             let place = url.to_str().ok_or("not UTF-8".to_string()).and_then(Place::read).map_err(Fault::Refused)?;
             // S3 is asked for the checksums that it has, by a header that is signed.
-            let source = Source { store: self.clients()?.of(&place.store, true)?, ..(*self.source(url)?).clone() };
+            let source =
+                Source { store: self.clients()?.of(&place.store, true)?.store, ..(*self.source(url)?).clone() };
             let (version, headers) = self.runtime()?.block_on(source.headers())?;
             Ok((place.store, version, headers))
         };
@@ -236,7 +237,9 @@ impl Objects for Stores {
             if source.version.is_some()
                 || matches!(Place::read(&url.to_string_lossy()), Ok(Place { store: Store::Web(_), .. }))
             {
-                return Err(Fault::Refused("only objects in S3, Google Cloud Storage and Azure are written".into()));
+                return Err(Fault::Refused(
+                    "only objects in S3, Google Cloud Storage, Azure and HDFS are written".into(),
+                ));
             }
             self.runtime()?.block_on(upload(&source, file))
         };

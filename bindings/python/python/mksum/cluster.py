@@ -74,7 +74,7 @@ def inputs(source: Source, files: Any = None) -> Iterator[Input]:
     Args:
         source: The URL of an object, a bucket or a prefix; the path of a file or folder; or an iterable of inputs. ETags may
             be in quotes.
-        files: A `pyarrow.fs.FileSystem` that has them, such as `HadoopFileSystem`; of fsspec, `PyFileSystem(FSSpecHandler(…))`.
+        files: A `pyarrow.fs.FileSystem` that has them; of fsspec, `PyFileSystem(FSSpecHandler(…))`.
     """
     if not isinstance(source, str | bytes | os.PathLike):
         for item in source:

@@ -8,7 +8,7 @@ is packed into tasks, and a Spark task hashes one of them. Its rows are in the l
 ends before the others. The join reads the ledger. So the result may be read twice, and a run after a failure reads what is
 missing. `LEDGER/inputs/` has the listing of each run, which its result needs and later runs do not.
 
-URLs of objects are mksum's (`s3://`, `gs://`, `az://`, `https://`), with the credentials of the workers' environment; the
+URLs of objects are mksum's (`s3://`, `gs://`, `az://`, `hdfs://`, `https://`), with the credentials of the workers' environment; the
 ledger's folder is one that Spark writes to (`s3a://`, `hdfs://`, `abfss://`, a path that all machines share).
 """
 
@@ -79,7 +79,7 @@ def hash(
         task: The cost of a Spark task, in bytes: its bytes, and 4 MiB for each input. A worker that dies loses the tasks in its
             hands.
         threads: The threads of a task: as many as `spark.task.cpus`.
-        files: A `pyarrow.fs.FileSystem` that has the inputs, such as HadoopFileSystem.
+        files: A `pyarrow.fs.FileSystem` that has the inputs.
         on_progress: Called with the bytes that were hashed since the last call, about once a second, in another thread; not
             with Connect, whose sessions have `addProgressHandler`.
 

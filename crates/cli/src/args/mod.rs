@@ -42,7 +42,7 @@ Examples:
   find . -print0 | mksum --files0-from -
                                        names from another program
   mksum --range ..4GiB /dev/sda        the first 4 GiB of a device
-  mksum -r s3://bucket/prefix/         objects in S3; also gs://, az://, https://
+  mksum -r s3://bucket/prefix/         objects in S3; also gs://, az://, hdfs://, https://
   mksum -g big.iso | dot -Tpng -o t.png
                                        draw the tree
   mksum keep big.iso                   keep the tree in big.iso.mkt
