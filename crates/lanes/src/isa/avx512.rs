@@ -38,7 +38,7 @@ macro_rules! op {
     };
 }
 
-/// [`Lane::pin`] as an empty instruction.
+/// [`Lane::pin`] as an empty instruction. It is not `pure`, because only those that are not keep their order among themselves.
 macro_rules! pin {
     ($name:ident $vector:ty, $feature:literal, $register:ident) => {
         #[inline]
@@ -47,7 +47,7 @@ macro_rules! pin {
             // SAFETY: there is no instruction, only the claim that `vector` may have changed. The register class is one that the
             // features above have.
             unsafe {
-                core::arch::asm!("/* {0} */", inout($register) vector, options(pure, nomem, nostack, preserves_flags));
+                core::arch::asm!("/* {0} */", inout($register) vector, options(nomem, nostack, preserves_flags));
             }
             vector
         }
