@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 
-HEIGHT = {"mksum-lanes": 0, "mksum-stdio": 0, "mksum": 1, "mksum-io": 2, "mksum-gpu": 2, "mksum-sums": 2, "mksum-stores": 3,
+HEIGHT = {"mksum-lanes": 0, "mksum-stdio": 0, "mksum-cache": 1, "mksum": 1, "mksum-io": 2, "mksum-gpu": 2, "mksum-sums": 2, "mksum-stores": 3,
           "mksum-catalogue": 3, "mksum-cli": 4, "mksum-c": 4, "mksum-js": 4, "mksum-js-host": 0, "mksum-js-extra": 1}
 TESTS_ONLY = {"mksum-vectors"}
 # Folders of JavaScript: the package, what measures it, the page that hashes, the site around it. Others are below all of these.
