@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks who knows whom: a crate depends only on crates below it (lanes ← tree ← io, gpu, sums ← stores, catalogue ← cli,
+"""Checks who knows whom: a crate depends only on crates below it (lanes ← cache, tree ← io, gpu, sums ← stores, catalogue ← cli,
 bindings), and the modules of a crate import each other without circles; a folder of JavaScript imports only folders below it."""
 import json
 import os

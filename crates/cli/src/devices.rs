@@ -154,7 +154,7 @@ impl Kernels {
                 let (apart, conflicting) = (field("kernel"), field("conflicting"));
                 let conflict =
                     if apart == conflicting { String::new() } else { format!(", in conflict {conflicting}") };
-                text += &format!("       {:>2} messages: {apart}{conflict}\n", chosen["messages"]);
+                text += &format!("       of {:>2}: {apart}{conflict}\n", chosen["messages"]);
             }
             text.extend(self.lines.iter().flat_map(|lines| lines.lines()).map(|line| format!("# {line}\n")));
         }
