@@ -20,7 +20,7 @@ pub fn run(command: &Command) -> Exit {
             clap_complete::generate(*shell, &mut grammar(), "mksum", &mut script);
             Ok(script)
         }
-        Command::Devices { .. } => devices::list().map(String::into_bytes),
+        Command::Devices { verbose, json, .. } => devices::list(*verbose, *json),
         Command::Keep(_)
         | Command::Verify(_)
         | Command::Diff(_)

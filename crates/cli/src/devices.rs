@@ -1,60 +1,220 @@
 //! `mksum devices`: what hashes here, the CPU and the devices of OpenCL and CUDA.
 
+use crate::calibration::{self, Wanted};
+use crate::json;
 use mksum::Hash;
 use mksum::formats::FAMILIES;
-use mksum_io::Options;
-use mksum_lanes::cpu::{self, Cpu};
+use mksum::node_tree::StoreTimes;
+use mksum_io::{Meter, Options};
+use mksum_lanes::calibration::Calibration;
+use mksum_lanes::cpu::{self, Chip, Cpu, Kernel};
+use mksum_lanes::stores;
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::time::Duration;
 
-/// The threads and the instruction set, and for each hash its widest kernel: how many messages a thread hashes side by
-/// side.
-pub fn list() -> Result<String, String> {
-    let threads = Options::new().threads;
+/// The numbers of messages whose kernels are shown.
+const COUNTS: [usize; 4] = [1, 4, 16, 64];
+
+/// Lists the CPU, its kernels for each hash, and the GPUs: as text, or as JSON, a line each. `verbose` has the costs of the kernels measured,
+/// unless they are known.
+///
+/// # Errors
+/// If an environment variable asks for what this machine lacks.
+pub fn list(verbose: bool, json: bool) -> Result<Vec<u8>, String> {
     let cpu = cpu::active().map_err(|error| format!("{}: {error}", cpu::VARIABLE))?;
-    let others: Vec<_> = Cpu::available().map(Cpu::name).filter(|&name| name != cpu.name()).collect();
-    let mut text = format!("cpu  {threads} thread{}, {}", if threads == 1 { "" } else { "s" }, cpu.name());
-    if !others.is_empty() {
-        text += &format!(" ({}=NAME chooses: {})", cpu::VARIABLE, others.join(", "));
-    }
-    text += "\n";
+    calibration::prepare(&Meter::default())?;
     let used = |hash: &Hash| FAMILIES.iter().any(|family| family.hashes.contains(&(*hash).into()));
-    for hash in Hash::ALL.iter().copied().filter(used) {
-        if let Some(kernel) = cpu.kernels(hash).next() {
-            let lanes = kernel.lanes;
-            let plural = if lanes == 1 { "" } else { "s" };
-            text += &format!("     {:<10}  {lanes:>2} lane{plural}  {}\n", hash.name(), kernel.name);
-        }
+    let hashes: Vec<Hash> = Hash::ALL.iter().copied().filter(used).collect();
+    let mut times = None;
+    if verbose && calibration::wanted() == Wanted::Measured {
+        hashes.iter().for_each(|&hash| calibration::cached_or_measured(hash).install());
+        times = calibration::cached_or_measured_stores();
+        mksum_lanes::set_stores(times.map(StoreTimes::faster));
     }
-    text += &gpu();
-    Ok(text)
+    let host = Host::new(cpu, verbose.then_some(times));
+    let first = |at: usize| {
+        hashes[..at].iter().all(|&one| Calibration::first_alike(one) != Calibration::first_alike(hashes[at]))
+    };
+    let kernels = hashes.iter().zip(0..).map(|(&hash, at)| Kernels::new(cpu, hash, verbose, first(at)));
+    let gpus = gpus();
+    Ok(if json {
+        let mut all = json::object(&host);
+        kernels.for_each(|kernels| all.extend(json::object(&kernels)));
+        all.extend(json::object(&gpus));
+        all
+    } else {
+        (host.text() + &kernels.map(|kernels| kernels.text()).collect::<String>() + &gpus.text()).into_bytes()
+    })
+}
+
+/// The CPU.
+#[derive(Serialize)]
+struct Host {
+    kind: &'static str,
+    threads: usize,
+    instruction_set: &'static str,
+    instruction_sets: Vec<&'static str>,
+    #[serde(flatten)]
+    measured: Option<HostMeasured>,
+}
+
+/// What is measured of the CPU.
+#[derive(Serialize)]
+struct HostMeasured {
+    chip: Option<String>,
+    costs: &'static str,
+    stores: &'static str,
+    plain_us: Option<f64>,
+    streaming_us: Option<f64>,
+}
+
+fn micros(time: Duration) -> f64 {
+    time.as_nanos() as f64 / 1e3
+}
+
+impl Host {
+    fn new(cpu: Cpu, verbose: Option<Option<StoreTimes>>) -> Self {
+        let measured = verbose.map(|times| HostMeasured {
+            chip: Chip::of_this_machine().map(|chip| chip.to_string()),
+            costs: calibration::wanted().name(),
+            stores: stores().name(),
+            plain_us: times.map(|times| micros(times.plain)),
+            streaming_us: times.map(|times| micros(times.streaming)),
+        });
+        let instruction_sets = Cpu::available().map(Cpu::name).collect();
+        let threads = Options::new().threads;
+        Host { kind: "cpu", threads, instruction_set: cpu.name(), instruction_sets, measured }
+    }
+
+    fn text(&self) -> String {
+        let Host { threads, instruction_set, .. } = self;
+        let others: Vec<_> = self.instruction_sets.iter().copied().filter(|name| name != instruction_set).collect();
+        let mut text = format!("cpu  {threads} thread{}, {instruction_set}", if *threads == 1 { "" } else { "s" });
+        if !others.is_empty() {
+            text += &format!(" ({}=NAME chooses: {})", cpu::VARIABLE, others.join(", "));
+        }
+        text += "\n";
+        if let Some(HostMeasured { chip, costs, stores, plain_us, streaming_us }) = &self.measured {
+            let chip = chip.as_deref().unwrap_or("unknown chip");
+            text += &format!("     {chip}; costs: {costs} ({}=table or FILE chooses)\n", calibration::VARIABLE);
+            if let Some((plain, streaming)) = plain_us.zip(*streaming_us) {
+                text +=
+                    &format!("     node trees, time of a block: {plain:.1} µs plain, {streaming:.1} µs streaming\n");
+            }
+            text += &format!("# stores\t{stores}\n");
+        }
+        text
+    }
+}
+
+/// The kernels of a hash.
+#[derive(Serialize)]
+struct Kernels {
+    kind: &'static str,
+    hash: &'static str,
+    lanes: usize,
+    kernel: &'static str,
+    #[serde(flatten)]
+    measured: Option<KernelsMeasured>,
+    /// The lines of a file of calibrations, for the first of the hashes that have the same kernels.
+    #[serde(skip)]
+    lines: Option<String>,
+}
+
+/// What is measured of the kernels.
+#[derive(Serialize)]
+struct KernelsMeasured {
+    chosen: Vec<Value>,
+    costs: Vec<Value>,
+}
+
+impl Kernels {
+    fn new(cpu: Cpu, hash: Hash, verbose: bool, first: bool) -> Self {
+        let widest = cpu.chosen(hash, usize::MAX)[0];
+        let costs = verbose.then(|| Calibration::in_use(hash));
+        let measured = costs.as_ref().map(|costs| KernelsMeasured {
+            chosen: COUNTS.map(|count| chosen(count, cpu.chosen(hash, count))).to_vec(),
+            costs: costs.costs().iter().map(|cost| {
+                let [apart, conflicting] = [cost.apart, cost.conflicting].map(|cost| f64::from(cost) / 1e3);
+                json!({"kernel": cost.kernel.name, "lanes": cost.kernel.lanes, "apart_ns": apart, "conflicting_ns": conflicting})
+            }).collect(),
+        });
+        let lines = costs.filter(|_| first).map(|costs| costs.to_string());
+        Kernels { kind: "kernels", hash: hash.name(), lanes: widest.lanes, kernel: widest.name, measured, lines }
+    }
+
+    fn text(&self) -> String {
+        let Kernels { hash, lanes, kernel, .. } = self;
+        let plural = if *lanes == 1 { "" } else { "s" };
+        let mut text = format!("     {hash:<10}  {lanes:>2} lane{plural}  {kernel}\n");
+        if let Some(measured) = &self.measured {
+            for chosen in &measured.chosen {
+                let field = |name: &str| chosen[name].as_str().unwrap_or_default();
+                let (apart, conflicting) = (field("kernel"), field("conflicting"));
+                let conflict =
+                    if apart == conflicting { String::new() } else { format!(", in conflict {conflicting}") };
+                text += &format!("       of {:>2}: {apart}{conflict}\n", chosen["messages"]);
+            }
+            text.extend(self.lines.iter().flat_map(|lines| lines.lines()).map(|line| format!("# {line}\n")));
+        }
+        text
+    }
+}
+
+fn chosen(messages: usize, [apart, conflicting]: [Kernel; 2]) -> Value {
+    json!({"messages": messages, "kernel": apart.name, "conflicting": conflicting.name})
 }
 
 /// The devices of OpenCL and CUDA, each with the number that `--device` takes; or why there is none.
-#[cfg(feature = "gpu")]
-fn gpu() -> String {
-    let devices = match mksum_gpu::list() {
-        Ok(devices) if devices.is_empty() => Err(mksum_gpu::Error::NoDevices),
-        devices => devices,
-    };
-    match devices {
-        Err(error) => format!("gpu  {error}\n"),
-        Ok(devices) => devices
-            .iter()
-            .map(|device| {
-                let (memory, most) = (device.memory >> 20, device.allocation >> 20);
-                let unified = if device.unified { ", the host's" } else { "" };
-                let spirv = if device.spirv { ", takes SPIR-V" } else { "" };
-                format!(
-                    "{:<3}  {}\n     {memory} MiB of memory{unified}, {most} MiB at once; {} compute units\n     driver {}; \
-                     {}{spirv}\n",
-                    device.index, device.name, device.units, device.driver, device.runtime
-                )
-            })
-            .collect(),
+#[derive(Serialize)]
+struct Gpus {
+    kind: &'static str,
+    gpus: Vec<Value>,
+    reason: Option<String>,
+    #[serde(skip)]
+    lines: String,
+}
+
+impl Gpus {
+    fn none(reason: String) -> Self {
+        Gpus { kind: "gpus", gpus: Vec::new(), lines: format!("gpu  {reason}\n"), reason: Some(reason) }
     }
+
+    fn text(&self) -> String {
+        self.lines.clone()
+    }
+}
+
+#[cfg(feature = "gpu")]
+fn gpus() -> Gpus {
+    let devices = match mksum_gpu::list() {
+        Ok(devices) if devices.is_empty() => return Gpus::none(mksum_gpu::Error::NoDevices.to_string()),
+        Ok(devices) => devices,
+        Err(error) => return Gpus::none(error.to_string()),
+    };
+    let line = |device: &mksum_gpu::Info| {
+        let (memory, most) = (device.memory >> 20, device.allocation >> 20);
+        let unified = if device.unified { ", the host's" } else { "" };
+        let spirv = if device.spirv { ", takes SPIR-V" } else { "" };
+        format!(
+            "{:<3}  {}\n     {memory} MiB of memory{unified}, {most} MiB at once; {} compute units\n     driver {}; {}{spirv}\n",
+            device.index, device.name, device.units, device.driver, device.runtime
+        )
+    };
+    let object = |device: &mksum_gpu::Info| {
+        json!({
+            "index": device.index, "name": device.name, "memory": device.memory, "allocation": device.allocation,
+            "unified": device.unified, "units": device.units, "driver": device.driver, "runtime": device.runtime,
+            "spirv": device.spirv,
+        })
+    };
+    let (gpus, lines) = (devices.iter().map(object).collect(), devices.iter().map(line).collect());
+    Gpus { kind: "gpus", gpus, reason: None, lines }
 }
 
 /// This build knows no devices.
 #[cfg(not(feature = "gpu"))]
-fn gpu() -> String {
-    "gpu  this mksum was built without OpenCL and CUDA\n".into()
+fn gpus() -> Gpus {
+    Gpus::none("this mksum was built without OpenCL and CUDA".into())
 }

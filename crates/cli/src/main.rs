@@ -5,6 +5,7 @@ mod about;
 mod args;
 mod below;
 mod benchmark;
+mod calibration;
 #[cfg(feature = "catalogue")]
 mod catalogue;
 #[cfg(not(feature = "catalogue"))]

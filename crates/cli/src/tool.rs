@@ -1,6 +1,7 @@
 //! The environment of a run: formats, options for reading, output.
 
 use crate::args::{Choices, Io, Reading};
+use crate::calibration;
 use crate::console::Console;
 use crate::gpu;
 use crate::nice;
@@ -52,6 +53,7 @@ impl Tool {
         if let Some(threads) = reading.threads {
             options.threads = threads.into();
         }
+        calibration::prepare(&options.meter)?;
         let formats = formats.map_err(|error: SpecError| error.to_string())?;
         Ok(Tool { formats, options, console: Arc::default(), end, progress: !reading.no_progress })
     }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// The kinds without a path.
-const WITHOUT_PATH: [&str; 3] = ["benchmark", "format", "timeline"];
+const WITHOUT_PATH: [&str; 6] = ["benchmark", "cpu", "format", "gpus", "kernels", "timeline"];
 
 /// The fields of a kind, each with its type as the page has it.
 type Fields = BTreeMap<String, String>;
@@ -115,7 +115,7 @@ fn objects_are_as_the_page_says() {
          mksum -f blake3 --untagged f | cut -c1-64 >> SUMS; printf x >> g; mksum -c --json SUMS",
         "mkdir -p below; mksum f > LIST; mksum -c --json --report-extra LIST; mksum -c --json --below below LIST",
         "mksum -g=json f",
-        "mksum formats --json",
+        "mksum formats --json; mksum devices --json; MKSUM_CALIBRATION=table mksum devices --json --verbose",
         "mksum keep --json f h; seq 1000 > new; cp h gone; mksum keep gone > line; rm gone",
         "mksum keep --json --quick f; mksum verify --json --quick f",
         // Damage, growth and loss, in directories too.

@@ -5,7 +5,6 @@
 #![deny(unsafe_code)]
 
 mod buffers;
-mod cache;
 mod call;
 mod choice;
 #[cfg(feature = "cuda")]
@@ -24,12 +23,12 @@ mod source;
 mod subtrees;
 
 pub use buffers::DeviceBuffer;
-pub use cache::Cache;
 pub use choice::choose;
 pub use device::{Class, Info, Interface, find, list};
 pub use error::Error;
 pub use launch::LaunchShape;
 pub(crate) use launch::Levels;
+pub use mksum_cache::Cache;
 pub use opened::{Device, Fallback, Notice, Options};
 pub(crate) use source::Lanes;
 pub use source::{cuda_programs, programs};

@@ -1,12 +1,12 @@
 //! An open device and its programs: from the cache, compiled ahead of time, or from source.
 
-use crate::cache::{Cache, Cached};
 use crate::call::{Calls, Code, Context, Kernel, Program, Queue};
 use crate::nodes::Slot;
 use crate::source::{self, Kind, Language};
 use crate::subtrees::Worker;
 use crate::{Error, Info, Interface, Lanes, LaunchShape};
 use mksum::Hash;
+use mksum_cache::{Cache, Cached};
 use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -53,7 +53,7 @@ pub type Notice = Arc<dyn Fn(&str) + Send + Sync>;
 impl Default for Options {
     fn default() -> Self {
         Options {
-            cache: Cache::of_user(),
+            cache: Cache::of_user("gpu"),
             spirv: None,
             cubins: None,
             shape: None,

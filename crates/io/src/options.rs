@@ -3,9 +3,10 @@
 use crate::Error;
 use crate::objects::Objects;
 use mksum::accelerator::Accelerator;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -93,6 +94,19 @@ pub struct Meter {
     expected: AtomicU64,
     files: AtomicU64,
     name: Mutex<PathBuf>,
+    mark: OnceLock<Mark>,
+}
+
+/// What is called once so many bytes were read.
+struct Mark {
+    at: u64,
+    call: Box<dyn Fn() + Send + Sync>,
+}
+
+impl fmt::Debug for Mark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Mark({} bytes)", self.at)
+    }
 }
 
 impl Meter {
@@ -123,7 +137,19 @@ impl Meter {
 
     /// Notes bytes that were read.
     pub fn add(&self, bytes: u64) {
-        self.done.fetch_add(bytes, Ordering::Relaxed);
+        let before = self.done.fetch_add(bytes, Ordering::Relaxed);
+        if let Some(mark) = self.mark.get()
+            && before < mark.at
+            && before + bytes >= mark.at
+        {
+            (mark.call)();
+        }
+    }
+
+    /// Has `call` called once `bytes` were read in all, by the thread that reads the last of them: by then the work is known to be long. Only
+    /// the first call of this function counts.
+    pub fn call_at(&self, bytes: u64, call: impl Fn() + Send + Sync + 'static) {
+        let _ = self.mark.set(Mark { at: bytes, call: Box::new(call) });
     }
 
     /// Notes bytes that need not be read.

@@ -116,8 +116,7 @@ impl Features {
             AVX512 = "avx512f" && "avx512bw" && "avx512vl" && "bmi2";
             SHANI = "sha" && "sse4.1" && "ssse3";
         }
-        #[cfg(all(target_arch = "x86_64", target_feature = "sse2", feature = "std", not(miri)))]
-        if all.contain(Features::SHANI) && is_zen() {
+        if all.contain(Features::SHANI) && Chip::of_this_machine().is_some_and(Chip::is_zen) {
             all = all.with(Features::ZEN);
         }
         #[cfg(all(target_arch = "aarch64", target_endian = "little", not(miri)))]
@@ -132,13 +131,63 @@ impl Features {
     }
 }
 
-/// Whether the chip is of AMD's family 19h: Zen 3 and 4.
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2", feature = "std", not(miri)))]
-fn is_zen() -> bool {
-    use core::arch::x86_64::__cpuid;
-    let (vendor, signature) = (__cpuid(0), __cpuid(1).eax);
-    let name = [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes);
-    name.as_flattened() == b"AuthenticAMD" && (signature >> 8 & 0xf) + (signature >> 20 & 0xff) == 0x19
+/// A chip, as it says what it is: machines with equal chips have equal kernels, of about equal speeds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Chip {
+    /// The vendor's name.
+    vendor: [u8; 12],
+    family: u32,
+    model: u32,
+    stepping: u32,
+}
+
+impl Chip {
+    /// The chip of this machine, where it says: on x86, with the feature `std`.
+    pub fn of_this_machine() -> Option<Chip> {
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2", feature = "std", not(miri)))]
+        {
+            // A virtual machine answers each question for tens of microseconds.
+            static CHIP: std::sync::OnceLock<Chip> = std::sync::OnceLock::new();
+            Some(*CHIP.get_or_init(Chip::asked))
+        }
+        #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2", feature = "std", not(miri))))]
+        None
+    }
+
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2", feature = "std", not(miri)))]
+    fn asked() -> Chip {
+        use core::arch::x86_64::__cpuid;
+        let (name, signature) = (__cpuid(0), __cpuid(1).eax);
+        let mut vendor = [0; 12];
+        vendor.copy_from_slice([name.ebx, name.edx, name.ecx].map(u32::to_le_bytes).as_flattened());
+        let field = |from: u32, bits: u32| signature >> from & ((1 << bits) - 1);
+        let (family, model) = (field(8, 4) + field(20, 8), field(16, 4) << 4 | field(4, 4));
+        Chip { vendor, family, model, stepping: field(0, 4) }
+    }
+
+    /// Whether the chip is of AMD's family 19h: Zen 3 and 4.
+    pub(crate) fn is_zen(self) -> bool {
+        self.vendor == *b"AuthenticAMD" && self.family == 0x19
+    }
+
+    /// Whether the chip is of AMD's family 1Ah: Zen 5.
+    #[allow(dead_code)] // Other architectures don't ask.
+    pub(crate) fn is_zen5(self) -> bool {
+        self.vendor == *b"AuthenticAMD" && self.family == 0x1a
+    }
+}
+
+impl fmt::Display for Chip {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let vendor = core::str::from_utf8(&self.vendor).unwrap_or("unknown vendor");
+        write!(f, "{vendor}, family {}, model {}, stepping {}", self.family, self.model, self.stepping)
+    }
+}
+
+impl fmt::Debug for Chip {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 /// The reason why a name gives no instruction set.

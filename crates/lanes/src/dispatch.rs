@@ -1,13 +1,15 @@
 //! Families of kernels with their measured costs, and how messages are shared among the kernels of a family.
 
 use crate::{
-    cpu::{Cpu, Features},
+    cpu::{Chip, Cpu, Features, Kernel},
     kernel::{End, Job},
     words::WordSize,
 };
+#[cfg(feature = "std")]
+use core::sync::atomic::{AtomicBool, AtomicU32};
 use core::{
     ptr,
-    sync::atomic::{AtomicU8, Ordering},
+    sync::atomic::{AtomicU8, AtomicUsize, Ordering},
 };
 
 /// The most messages that any kernel hashes side by side: three vectors of 16.
@@ -16,8 +18,6 @@ pub(crate) const MAX_LANES: usize = 48;
 /// The kernels that compute the same compression function.
 pub(crate) struct Family {
     kernels: &'static [Entry],
-    /// The kernel chosen for each number of messages on each instruction set: its place among `kernels` plus one, or 0 if it was
-    /// not chosen yet.
     choices: &'static Choices,
     /// The size of a word.
     pub word: WordSize,
@@ -25,13 +25,67 @@ pub(crate) struct Family {
     pub words: usize,
 }
 
-/// The choices of a [`Family`]: for each instruction set, and each number of messages. They are a variable of their own, so that a
-/// file of a program need not hold their zeros.
-pub(crate) type Choices = [[AtomicU8; MAX_LANES + 1]; Cpu::LEVELS];
+/// How messages of many blocks lie in memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Layout {
+    /// At equal distances from their begins, they lie in different cache sets.
+    Apart,
+    /// They lie in the same few cache sets, so that each piece of them is copied before it is hashed.
+    Conflicting,
+}
 
-/// No choices yet.
-#[allow(clippy::declare_interior_mutable_const)] // It is a value to begin with.
-pub(crate) const NO_CHOICES: Choices = [const { [const { AtomicU8::new(0) }; MAX_LANES + 1] }; Cpu::LEVELS];
+/// All layouts, by their numbers.
+#[cfg(feature = "std")]
+const LAYOUTS: [Layout; Layout::COUNT] = [Layout::Apart, Layout::Conflicting];
+
+impl Layout {
+    const COUNT: usize = 2;
+
+    /// The layout of a job's messages.
+    fn of(job: &Job<'_>) -> Layout {
+        // Nothing is copied in WebAssembly.
+        match !cfg!(target_family = "wasm") && job.stages() {
+            true => Layout::Conflicting,
+            false => Layout::Apart,
+        }
+    }
+}
+
+/// What is known of a [`Family`] on this machine. It is a variable of its own, so that a file of a program need not hold its zeros.
+pub(crate) struct Choices {
+    /// The kernel chosen in each layout, on each instruction set and for each number of messages: its place in the table plus one, or 0
+    /// if it was not chosen yet. The last one is for all larger numbers.
+    kernels: [[[AtomicU8; MAX_LANES + 2]; Cpu::LEVELS]; Layout::COUNT],
+    /// Pairs fewer than this have a function of their own, on the instruction set in use; 0 if that is not known yet, or they do not.
+    pub few: AtomicUsize,
+    /// The cost of each kernel in each layout in picoseconds, if it was measured on this machine; else 0.
+    #[cfg(feature = "std")]
+    measured: [[AtomicU32; MAX_KERNELS]; Layout::COUNT],
+    /// Whether the [`SOURCE`] was asked.
+    #[cfg(feature = "std")]
+    asked: AtomicBool,
+}
+
+impl Choices {
+    /// Nothing.
+    pub const fn new() -> Self {
+        Choices {
+            kernels: [const { [const { [const { AtomicU8::new(0) }; MAX_LANES + 2] }; Cpu::LEVELS] }; Layout::COUNT],
+            few: AtomicUsize::new(0),
+            #[cfg(feature = "std")]
+            measured: [const { [const { AtomicU32::new(0) }; MAX_KERNELS] }; Layout::COUNT],
+            #[cfg(feature = "std")]
+            asked: AtomicBool::new(false),
+        }
+    }
+}
+
+/// The most kernels of a family.
+const MAX_KERNELS: usize = 32;
+
+/// Gives measured costs when kernels of a family are first chosen after it was set.
+#[cfg(feature = "std")]
+pub(crate) static SOURCE: std::sync::OnceLock<fn(&'static Family)> = std::sync::OnceLock::new();
 
 /// One kernel.
 pub(crate) struct Entry {
@@ -41,9 +95,12 @@ pub(crate) struct Entry {
     pub lanes: usize,
     /// The instructions that a machine must have.
     pub needs: Features,
-    /// The time of a block of all lanes, in nanoseconds, as measured (`costs.rs`): only the ratios within a family count.
-    /// Instructions that no machine at hand has get the cost of SSE4.1.
+    /// The time of a block of all lanes, in nanoseconds, as measured on an Intel Xeon (`costs.rs`): only the ratios within a family
+    /// count. Instructions that no machine at hand has get the cost of SSE4.1.
     pub cost: u32,
+    /// The same as measured on a Zen 5, where it was, in each [`Layout`].
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+    pub zen5: Option<[u32; Layout::COUNT]>,
     /// Does a job.
     ///
     /// # Safety
@@ -52,17 +109,18 @@ pub(crate) struct Entry {
 }
 
 /// Defines a hash's kernels as a [`Family`]: the type of a state, then for each architecture, and for any, the name, instruction
-/// set, kernel and cost of each.
+/// set, kernel and cost of each; and the costs of those of x86 on Zen 5, where messages lie apart and where they conflict.
 macro_rules! family {
     (
         $(#[$doc:meta])*
         $name:ident: [$word:ty; $words:literal];
         x86 $x86:tt arm $arm:tt wasm $wasm:tt any $any:tt
+        zen5 { $($kernel:literal, $apart:literal $conflicting:literal;)* }
     ) => {
         $(#[$doc])*
         pub(crate) static $name: $crate::dispatch::Family = {
             #[allow(unused_imports)] // Not every hash has a kernel of every kind.
-            use $crate::{dispatch::{Choices, Entry, Family, NO_CHOICES}, interleaved::{Three, Two}, words::WordSize};
+            use $crate::{dispatch::{Choices, Entry, Family}, interleaved::{Three, Two}, words::WordSize};
             #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
             #[allow(unused_imports)]
             use $crate::isa::neon;
@@ -74,18 +132,21 @@ macro_rules! family {
             use $crate::isa::{avx2, avx512, sse41};
 
             #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-            const KERNELS: &[Entry] = $crate::dispatch::entries!($x86 $any);
+            const KERNELS: &[Entry] = &$crate::dispatch::with_zen5(
+                $crate::dispatch::entries!($x86 $any),
+                &[$(($kernel, [$apart, $conflicting])),*],
+            );
             #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
-            const KERNELS: &[Entry] = $crate::dispatch::entries!($arm $any);
+            const KERNELS: &[Entry] = &$crate::dispatch::entries!($arm $any);
             #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-            const KERNELS: &[Entry] = $crate::dispatch::entries!($wasm $any);
+            const KERNELS: &[Entry] = &$crate::dispatch::entries!($wasm $any);
             #[cfg(not(any(
                 all(target_arch = "x86_64", target_feature = "sse2"),
                 all(target_arch = "aarch64", target_endian = "little"),
                 all(target_arch = "wasm32", target_feature = "simd128"),
             )))]
-            const KERNELS: &[Entry] = $crate::dispatch::entries!({} $any);
-            static CHOICES: Choices = NO_CHOICES;
+            const KERNELS: &[Entry] = &$crate::dispatch::entries!({} $any);
+            static CHOICES: Choices = Choices::new();
             Family::new(WordSize::of::<$word>(), $words, KERNELS, &CHOICES)
         };
     };
@@ -95,12 +156,14 @@ pub(crate) use family;
 /// The table of a [`family`].
 macro_rules! entries {
     ($({ $($name:literal $set:ident $kernel:ty, $cost:literal;)* })*) => {
-        &[$($(
-            Entry {
+        [$($(
+            $crate::dispatch::Entry {
                 name: $name,
                 lanes: <$kernel as $crate::kernel::Kernel>::LANES,
                 needs: $crate::cpu::Features::$set,
                 cost: $cost,
+                #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+                zen5: None,
                 run: $crate::dispatch::featured! {
                     $set unsafe fn kernel(job: &$crate::kernel::Job<'_>) {
                         // SAFETY: the same promises. The instruction set is the one that this kernel needs.
@@ -112,6 +175,32 @@ macro_rules! entries {
     };
 }
 pub(crate) use entries;
+
+/// Gives kernels their costs on Zen 5, by their names.
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+pub(crate) const fn with_zen5<const N: usize>(mut kernels: [Entry; N], costs: &[(&str, [u32; 2])]) -> [Entry; N] {
+    let mut row = 0;
+    while row < costs.len() {
+        let (name, mut place) = (costs[row].0.as_bytes(), 0);
+        while !equal(kernels[place].name.as_bytes(), name) {
+            place += 1;
+            assert!(place < N, "costs on Zen 5 are of a kernel that is not there");
+        }
+        kernels[place].zen5 = Some(costs[row].1);
+        row += 1;
+    }
+    kernels
+}
+
+/// Whether two names are equal, before the program runs.
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+const fn equal(one: &[u8], other: &[u8]) -> bool {
+    let mut at = 0;
+    while at < one.len() && at < other.len() && one[at] == other[at] {
+        at += 1;
+    }
+    at == one.len() && at == other.len()
+}
 
 /// A function that carries the target features of an instruction set.
 macro_rules! featured {
@@ -137,47 +226,144 @@ macro_rules! featured {
 }
 pub(crate) use featured;
 
+impl Entry {
+    /// The kernel, described.
+    pub fn kernel(&self) -> Kernel {
+        Kernel { name: self.name, lanes: self.lanes }
+    }
+}
+
 impl Family {
     /// Kernels of states of so many words. One kernel must need nothing and have one lane.
     pub const fn new(word: WordSize, words: usize, kernels: &'static [Entry], choices: &'static Choices) -> Self {
+        assert!(kernels.len() <= MAX_KERNELS);
         Family { kernels, choices, word, words }
     }
 
     /// The kernels for a machine.
     pub fn all(&self, cpu: Cpu) -> impl Iterator<Item = &'static Entry> {
-        self.kernels.iter().filter(move |entry| cpu.features().contain(entry.needs))
+        self.places(cpu).map(|(_, entry)| entry)
+    }
+
+    /// The kernels for a machine, each with its place in the table.
+    fn places(&self, cpu: Cpu) -> impl Iterator<Item = (usize, &'static Entry)> {
+        self.kernels.iter().enumerate().filter(move |(_, entry)| cpu.features().contain(entry.needs))
+    }
+
+    /// What is known of the family on this machine.
+    pub fn choices(&self) -> &'static Choices {
+        self.choices
+    }
+
+    /// The time of a block of all lanes of a kernel, in picoseconds: as measured on this machine, or else as in the table.
+    fn cost(&self, layout: Layout, place: usize) -> u32 {
+        #[cfg(feature = "std")]
+        match self.choices.measured[layout as usize][place].load(Ordering::Relaxed) {
+            0 => {}
+            measured => return measured,
+        }
+        let (entry, _) = (&self.kernels[place], layout);
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+        if let Some(costs) = entry.zen5
+            && Chip::of_this_machine().is_some_and(Chip::is_zen5)
+        {
+            return costs[layout as usize] * 1000;
+        }
+        entry.cost * 1000
+    }
+
+    /// The kernels for a machine, each with its cost when messages lie apart and when they conflict, in picoseconds.
+    #[cfg(feature = "std")]
+    pub fn costs(&self, cpu: Cpu) -> impl Iterator<Item = (&'static Entry, [u32; 2])> {
+        self.places(cpu).map(|(place, entry)| (entry, LAYOUTS.map(|layout| self.cost(layout, place))))
+    }
+
+    /// Has messages shared among kernels by these costs from now on; or by the table, if there are none.
+    ///
+    /// The costs are of [`Family::costs`] of the fastest instruction set, in the same order, and less than a millisecond each.
+    #[cfg(feature = "std")]
+    pub fn set_costs(&self, costs: &[[u32; 2]]) {
+        for layout in LAYOUTS {
+            for ((place, _), at) in self.places(Cpu::detected()).zip(0..) {
+                let cost = costs.get(at).map_or(0, |costs| costs[layout as usize]);
+                self.choices.measured[layout as usize][place].store(cost, Ordering::Relaxed);
+            }
+        }
+        self.choices.asked.store(true, Ordering::Relaxed);
+        // A thread that is choosing right now may keep a choice by the former costs, which is as right.
+        for choice in self.choices.kernels.as_flattened().as_flattened() {
+            choice.store(0, Ordering::Relaxed);
+        }
+        self.choices.few.store(0, Ordering::Relaxed);
+    }
+
+    /// Forgets the kernels that were chosen, so that the [`SOURCE`] is asked.
+    #[cfg(feature = "std")]
+    pub fn forget(&self) {
+        self.set_costs(&[]);
+        self.choices.asked.store(false, Ordering::Relaxed);
     }
 
     /// The kernel for the first of `count` messages, so that all of them take the least time.
-    pub fn pick(&self, cpu: Cpu, count: usize) -> &'static Entry {
-        if count > MAX_LANES {
-            return self.widest(cpu);
-        }
+    pub fn pick(&'static self, cpu: Cpu, count: usize) -> &'static Entry {
+        self.pick_for(Layout::Apart, cpu, count)
+    }
+
+    /// The same for messages that lie so.
+    pub fn pick_for(&'static self, layout: Layout, cpu: Cpu, count: usize) -> &'static Entry {
         // The choice is remembered: making it takes as long as hashing a short message.
-        let choice = &self.choices[cpu.level()][count];
+        let choice = &self.choices.kernels[layout as usize][cpu.level()][count.min(MAX_LANES + 1)];
         match choice.load(Ordering::Relaxed) {
             0 => {
-                let index = choose(cpu, self.kernels, count);
-                choice.store(index as u8 + 1, Ordering::Relaxed);
-                &self.kernels[index]
+                #[cfg(feature = "std")]
+                if let Some(give) = SOURCE.get()
+                    && !self.choices.asked.swap(true, Ordering::Relaxed)
+                {
+                    give(self);
+                }
+                let place = self.choose(layout, cpu, count);
+                choice.store(place as u8 + 1, Ordering::Relaxed);
+                &self.kernels[place]
             }
             known => &self.kernels[known as usize - 1],
         }
     }
 
+    /// The place of the kernel that [`pick_for`](Family::pick_for) returns.
+    fn choose(&self, layout: Layout, cpu: Cpu, count: usize) -> usize {
+        if count > MAX_LANES {
+            // The least time of a message.
+            let time = |place, lanes| u64::from(self.cost(layout, place)) * 65536 / lanes as u64;
+            let best = self.places(cpu).min_by_key(|&(place, entry)| time(place, entry.lanes));
+            return best.expect("portable code runs everywhere").0;
+        }
+        // `times[n]` is the least time of `n` messages.
+        let (mut times, mut first) = ([0; MAX_LANES + 1], 0);
+        for messages in 1..=count.max(1) {
+            let mut least = u64::MAX;
+            for (place, entry) in self.places(cpu) {
+                let time = u64::from(self.cost(layout, place)) + times[messages.saturating_sub(entry.lanes)];
+                if time < least {
+                    (least, first) = (time, place);
+                }
+            }
+            times[messages] = least;
+        }
+        first
+    }
+
     /// The fastest kernel for one message at a time.
     pub fn single(&self, cpu: Cpu) -> &'static Entry {
-        self.all(cpu)
-            .filter(|entry| entry.lanes == 1)
-            .min_by_key(|entry| entry.cost)
+        self.places(cpu)
+            .filter(|(_, entry)| entry.lanes == 1)
+            .min_by_key(|&(place, _)| self.cost(Layout::Apart, place))
             .expect("portable code runs everywhere")
+            .1
     }
 
     /// The fastest kernel where messages are many.
-    pub fn widest(&self, cpu: Cpu) -> &'static Entry {
-        self.all(cpu)
-            .min_by_key(|entry| u64::from(entry.cost) * 65536 / entry.lanes as u64)
-            .expect("portable code runs everywhere")
+    pub fn widest(&'static self, cpu: Cpu) -> &'static Entry {
+        self.pick(cpu, usize::MAX)
     }
 
     /// Does a job that writes digests, with the fastest kernels for so many messages.
@@ -185,9 +371,9 @@ impl Family {
     /// # Safety
     /// As for [`run`](crate::run::run), apart from the instruction set. The job begins with one state for all messages and ends
     /// with digests.
-    pub unsafe fn dispatch(&self, cpu: Cpu, job: &Job<'_>) {
-        let count = job.grid.count;
-        let entry = self.pick(cpu, count);
+    pub unsafe fn dispatch(&'static self, cpu: Cpu, job: &Job<'_>) {
+        let (layout, count) = (Layout::of(job), job.grid.count);
+        let entry = self.pick_for(layout, cpu, count);
         if entry.lanes >= count {
             // SAFETY: `pick` takes only kernels that `cpu` has; the rest is promised.
             return unsafe { (entry.run)(job) };
@@ -196,10 +382,10 @@ impl Family {
         let mut done = 0;
         while done < count {
             let left = count - done;
-            let entry = self.pick(cpu, left);
+            let entry = self.pick_for(layout, cpu, left);
             // All messages that this kernel is best for, at once.
             let mut end = done + entry.lanes * left.saturating_sub(MAX_LANES).div_ceil(entry.lanes).max(1);
-            while end < count && ptr::eq(self.pick(cpu, count - end), entry) {
+            while end < count && ptr::eq(self.pick_for(layout, cpu, count - end), entry) {
                 end += entry.lanes;
             }
             let some = end.min(count) - done;
@@ -210,20 +396,4 @@ impl Family {
             done += some;
         }
     }
-}
-
-/// The place in the table of the kernel to begin with: `times[n]` is the least time of `n` messages.
-fn choose(cpu: Cpu, table: &[Entry], count: usize) -> usize {
-    let (mut times, mut first) = ([0; MAX_LANES + 1], 0);
-    for messages in 1..=count.max(1) {
-        let mut least = u32::MAX;
-        for (index, entry) in table.iter().enumerate().filter(|(_, entry)| cpu.features().contain(entry.needs)) {
-            let time = entry.cost + times[messages.saturating_sub(entry.lanes)];
-            if time < least {
-                (least, first) = (time, index);
-            }
-        }
-        times[messages] = least;
-    }
-    first
 }

@@ -2,6 +2,7 @@
 
 use crate::{
     cpu::{Cpu, Kernel, active_or_detected},
+    dispatch::Entry,
     scheme::Scheme,
 };
 use alloc::vec::Vec;
@@ -141,6 +142,6 @@ impl Hash {
 impl Cpu {
     /// The kernels for a hash, from the widest to the single message.
     pub fn kernels(self, hash: Hash) -> impl Iterator<Item = Kernel> {
-        hash.scheme().family.all(self).map(|entry| Kernel { name: entry.name, lanes: entry.lanes })
+        hash.scheme().family.all(self).map(Entry::kernel)
     }
 }

@@ -32,6 +32,11 @@ impl<'a> Job<'a> {
     pub fn new(plan: &'a Plan, start: Start<'a>, grid: Grid, end: End) -> Self {
         Job { start, grid, plan, terms: ptr::null(), end }
     }
+
+    /// Whether pieces of messages are copied before they are hashed, where the platform does that.
+    pub fn stages(&self) -> bool {
+        self.grid.conflicts() && self.plan.steps().iter().any(Step::is_long)
+    }
 }
 
 /// The states before the first step.

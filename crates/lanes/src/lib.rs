@@ -21,7 +21,9 @@ extern crate alloc;
 #[cfg(feature = "std")]
 extern crate std;
 
-#[cfg(all(test, feature = "std"))]
+#[cfg(feature = "std")]
+pub mod calibration;
+#[cfg(feature = "std")]
 mod costs;
 pub mod cpu;
 mod digests;
@@ -56,7 +58,7 @@ pub use hash::sha256::{sha256_pairs, sha256_pairs_on};
 pub use iterate::{Keyed, iterate, iterates};
 pub use messages::Messages;
 pub use slots::{Piece, Slots};
-pub use streaming::copy_streaming;
+pub use streaming::{Stores, copy_streaming, set_stores, stores};
 pub use streams::Streams;
 
 /// The README's example.

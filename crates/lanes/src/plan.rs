@@ -114,6 +114,14 @@ pub(crate) struct Step {
     pub template: [u8; MAX_BLOCK],
 }
 
+impl Step {
+    /// Whether the step is long enough that messages which conflict in the cache are copied first.
+    #[inline(always)]
+    pub fn is_long(&self) -> bool {
+        self.blocks > 2
+    }
+}
+
 /// The bytes of blocks.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Content {

@@ -177,7 +177,7 @@ unsafe fn fold_step<K: Kernel>(
         // SAFETY: the same promises.
         _ => (unsafe { assemble::<K>(step, size, group) }, 0),
     };
-    let stages = platform::STAGES && step.blocks > 2 && job.grid.conflicts();
+    let stages = platform::STAGES && step.is_long() && job.grid.conflicts();
     let (mut left, mut staged) = (step.blocks, 0);
     while left > 0 {
         // SAFETY: *messages* has `left` more blocks behind each of `group.pointers`, or the one block that was put together;

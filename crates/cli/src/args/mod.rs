@@ -182,6 +182,16 @@ pub enum Command {
     /// List CPU and GPU backends
     #[command(after_long_help = exits("the list was printed", "the output failed"))]
     Devices {
+        /// Measure the kernels, and print their costs, which of them are chosen, and the stores of node trees
+        ///
+        /// A run that has read 256 MiB measures its kernels, too. Measurements are kept in $XDG_CACHE_HOME/mksum/calibration.
+        /// MKSUM_CALIBRATION=table uses the costs that mksum was built with instead, MKSUM_CALIBRATION=FILE those of a file:
+        /// mksum devices -v | sed -n 's/^# //p' > FILE. Roots don't depend on them.
+        #[arg(short, long)]
+        verbose: bool,
+        /// Print one JSON object per line (spec/json.md)
+        #[arg(long)]
+        json: bool,
         /// The command's own help.
         #[command(flatten)]
         help: Help,

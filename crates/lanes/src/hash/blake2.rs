@@ -96,6 +96,16 @@ family! {
     any {
         "portable" NONE Blake2<Small, u32>, 116;
     }
+    zen5 {
+        "AVX-512 × 2", 246 259;
+        "AVX-512", 125 134;
+        "AVX-512, 256 bits", 124 127;
+        "AVX-512 rows", 112 112;
+        "AVX2", 173 175;
+        "SSE4.1", 160 160;
+        "BMI2", 74 73;
+        "portable", 71 70;
+    }
 }
 
 family! {
@@ -116,6 +126,16 @@ family! {
     wasm {}
     any {
         "portable" NONE Blake2<Big, u64>, 147;
+    }
+    zen5 {
+        "AVX-512 × 2", 291 302;
+        "AVX-512", 150 157;
+        "AVX-512, 256 bits", 148 149;
+        "AVX-512 rows", 137 138;
+        "AVX2", 176 178;
+        "SSE4.1", 174 171;
+        "BMI2", 89 87;
+        "portable", 84 83;
     }
 }
 

@@ -41,6 +41,14 @@ family! {
     any {
         "portable" NONE Keccak<u64>, 395;
     }
+    zen5 {
+        "AVX-512", 219 227;
+        "AVX-512, 256 bits", 205 209;
+        "AVX2", 358 361;
+        "SSE4.1", 341 342;
+        "BMI2", 223 224;
+        "portable", 250 251;
+    }
 }
 
 /// The number of words of a block.

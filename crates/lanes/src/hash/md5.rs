@@ -40,6 +40,18 @@ family! {
     any {
         "portable" NONE Md5<u32>, 117;
     }
+    zen5 {
+        "AVX-512 × 3", 165 186;
+        "AVX-512 × 2", 139 158;
+        "AVX-512", 133 140;
+        "AVX-512, 256 bits", 130 134;
+        "AVX2 × 2", 200 208;
+        "AVX2", 187 190;
+        "SSE4.1 × 2", 194 200;
+        "SSE4.1", 213 213;
+        "BMI2", 70 69;
+        "portable", 73 73;
+    }
 }
 
 /// MD5 over the lanes `L`.

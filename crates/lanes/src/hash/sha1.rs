@@ -48,6 +48,17 @@ family! {
     any {
         "portable" NONE Single, 100;
     }
+    zen5 {
+        "AVX-512 × 2", 126 141;
+        "AVX-512", 101 109;
+        "AVX-512, 256 bits", 100 102;
+        "AVX2", 126 129;
+        "SHA-NI × 2", 33 33;
+        "SHA-NI", 29 29;
+        "SSE4.1", 127 127;
+        "BMI2", 69 69;
+        "portable", 69 69;
+    }
 }
 
 /// SHA-1 of one message where no processor's own instructions for it are known.

@@ -69,6 +69,17 @@ family! {
     any {
         "portable" NONE Single, 239;
     }
+    zen5 {
+        "AVX-512 × 2", 248 259;
+        "AVX-512", 150 159;
+        "AVX-512, 256 bits", 149 151;
+        "AVX2", 257 258;
+        "SHA-NI × 2", 39 38;
+        "SHA-NI", 31 31;
+        "SSE4.1", 268 268;
+        "BMI2", 124 121;
+        "portable", 122 120;
+    }
 }
 
 /// SHA-256 of one message where no processor's own instructions for it are known.

@@ -95,6 +95,15 @@ family! {
     any {
         "portable" NONE Single, 295;
     }
+    zen5 {
+        "AVX-512 × 2", 310 316;
+        "AVX-512", 187 193;
+        "AVX-512, 256 bits", 185 186;
+        "AVX2", 303 304;
+        "SSE4.1", 321 321;
+        "BMI2", 155 154;
+        "portable", 155 154;
+    }
 }
 
 /// SHA-512 of one message.

@@ -35,6 +35,14 @@ family! {
     any {
         "portable" NONE Sm3<u32>, 177;
     }
+    zen5 {
+        "AVX-512", 197 206;
+        "AVX-512, 256 bits", 197 201;
+        "AVX2", 292 295;
+        "SSE4.1", 300 299;
+        "BMI2", 122 120;
+        "portable", 116 115;
+    }
 }
 
 /// SM3 over the lanes `L`.

@@ -8,7 +8,7 @@ mod tiles;
 mod timeline;
 
 #[cfg(feature = "std")]
-pub use cpu::CpuLanes;
+pub use cpu::{CpuLanes, StoreTimes};
 pub use tiles::Tile;
 pub use timeline::{Span, Step, Timeline};
 

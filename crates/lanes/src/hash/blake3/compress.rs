@@ -43,6 +43,19 @@ family! {
     any {
         "portable" NONE Blake3<u32>, 82;
     }
+    zen5 {
+        "AVX-512 × 2", 172 186;
+        "AVX-512", 89 98;
+        "AVX-512, 256 bits", 88 90;
+        "AVX-512 rows × 4", 80 80;
+        "AVX-512 rows × 2", 79 80;
+        "AVX-512 rows", 79 79;
+        "AVX2", 122 125;
+        "SSE4.1", 114 114;
+        "AVX2 rows", 109 108;
+        "BMI2", 52 52;
+        "portable", 51 50;
+    }
 }
 
 /// The order of the message's words in each round: each permutes the one before (the BLAKE3 paper, table 2).

@@ -18,7 +18,7 @@ use crate::{
     plan::Plan,
     words::Words,
 };
-use core::sync::atomic::{AtomicUsize, Ordering};
+use core::sync::atomic::Ordering;
 
 /// The second block of every message: a one bit, and the length of 512 bits.
 static PADDING: [u8; MAX_BLOCK] = {
@@ -39,11 +39,10 @@ static PLAN: Plan = Plan::block_and_padding(SHA256.framing, PADDING);
 /// `64 * count` bytes can be read at `pairs`, and `32 * count` bytes be written at `out`, and no other thread uses either. `out` begins at
 /// `pairs` or before, or the two do not overlap.
 pub unsafe fn sha256_pairs(pairs: *const u8, count: usize, out: *mut u8) {
-    /// Fewer messages than this are for [`FEW`], on the instruction set in use; 0 if that is not known yet, or they are not. One number to
-    /// look at before a single message is hashed.
-    static BELOW: AtomicUsize = AtomicUsize::new(0);
+    // Fewer messages than this are for `FEW`: one number to look at before a single message is hashed.
+    let below = &SHA256.family.choices().few;
     if let Some((_, few)) = FEW
-        && count < BELOW.load(Ordering::Relaxed)
+        && count < below.load(Ordering::Relaxed)
     {
         // SAFETY: the number was stored because the machine has the instructions, and the rest is promised.
         return unsafe { few(pairs, count, out) };
@@ -52,7 +51,7 @@ pub unsafe fn sha256_pairs(pairs: *const u8, count: usize, out: *mut u8) {
     if is_for_few(cpu, count) {
         // The choice is the same for all counts above `MAX_LANES`.
         let end = (1..=MAX_LANES + 1).find(|&count| !is_for_few(cpu, count));
-        BELOW.store(end.unwrap_or(usize::MAX), Ordering::Relaxed);
+        below.store(end.unwrap_or(usize::MAX), Ordering::Relaxed);
     }
     // SAFETY: the same promises.
     unsafe { sha256_pairs_on(cpu, pairs, count, out) }

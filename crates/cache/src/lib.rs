@@ -1,4 +1,5 @@
-//! A cache on disk of built programs and measured shapes.
+//! A cache on disk of what a machine computed or measured: built programs, shapes, costs.
+#![forbid(unsafe_code)]
 
 use mksum_lanes::{Hash, digest};
 use std::fs::{self, File, OpenOptions};
@@ -9,7 +10,7 @@ use std::{env, process};
 
 /// A directory of small files, each named after its key and verified when it is read.
 ///
-/// Its programs run with the rights of this process, and a checksum shows no author: so on Unix the directory and its files must
+/// Cached programs run with the rights of this process, and a checksum shows no author: so on Unix the directory and its files must
 /// belong to this process's user, and other users must not be able to write to the files.
 #[derive(Clone, Debug)]
 pub struct Cache {
@@ -39,14 +40,14 @@ pub enum Cached {
 }
 
 impl Cache {
-    /// The user's cache: `mksum/gpu` in `$XDG_CACHE_HOME`, `~/.cache` or the system's cache directory; `None` if
+    /// The user's cache of a kind: `mksum/KIND` in `$XDG_CACHE_HOME`, `~/.cache` or the system's cache directory; `None` if
     /// there is no such directory.
-    pub fn of_user() -> Option<Self> {
+    pub fn of_user(kind: &str) -> Option<Self> {
         let path = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
         let base = path("XDG_CACHE_HOME")
             .or_else(|| path("LOCALAPPDATA"))
             .or_else(|| path("HOME").map(|home| home.join(".cache")))?;
-        Some(Self::at(&base.join("mksum").join("gpu")))
+        Some(Self::at(&base.join("mksum").join(kind)))
     }
 
     /// A cache in a directory, which need not exist yet.
@@ -209,6 +210,11 @@ fn checksum(parts: &[&[u8]]) -> [u8; 32] {
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
+
+/// The README's example.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
 
 #[cfg(test)]
 mod tests {
