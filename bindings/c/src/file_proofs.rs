@@ -22,7 +22,6 @@ fn prove(mut call: Call, path: &Path, prover: Prover<'_>, claim: Claim, mut want
     let (_, proof) = made.map_err(|error| match error {
         Unproven::Proof(error) => unproven(spec, &error),
         Unproven::File(error) => of_io(error),
-        _ => Failure::new(Status::BadProof, format_args!("{}: there is no proof", path.display())),
     })?;
     wanted.write(&proof)
 }

@@ -2,7 +2,7 @@
 
 use crate::failure::{Status, of_io, status, text_of};
 use crate::inputs::{self, path_of};
-use crate::options::{Call, CallOptions};
+use crate::options::{Call, CallOptions, TICK};
 use crate::roots::{no_root, parsed, spec, write};
 use mksum::directory::DirectorySpec;
 use mksum_io::{Input, Job, hash, hash_all, hash_directory, hash_reader};
@@ -11,6 +11,7 @@ use std::io::{self, Read};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::slice;
+use std::time::Instant;
 
 /// `mksum_root_of_file`.
 ///
@@ -59,18 +60,9 @@ pub unsafe extern "C" fn mksum_root_of_stream(
         let (spec, mut call) = unsafe { (spec(format)?, Call::new(options)?) };
         // SAFETY: `mksum.h` requires valid pointers of the caller.
         let text = unsafe { inputs::room(text.cast(), room, &[], "text")? };
-        let read = inputs::given(read, "read")?;
+        let mut source = Source { read: inputs::given(read, "read")?, context, end: None };
         // A buffer of the work is lent to the caller's function.
-        let mut fill = |mut buffer: Vec<u8>| {
-            // SAFETY: `mksum.h` requires a function that writes at most so many bytes there and returns.
-            let got = unsafe { read(context, buffer.as_mut_ptr(), buffer.len()) };
-            let got = usize::try_from(got).map_err(|_| "the function that reads failed");
-            let got = got.and_then(|got| {
-                let fits = got <= buffer.len();
-                fits.then_some(got).ok_or("the function that reads returned more than the bytes asked for")
-            });
-            got.map(|got| (buffer, got))
-        };
+        let mut fill = |mut buffer: Vec<u8>| source.fill(&mut buffer).map(|got| (buffer, got));
         let root = call.run_apart(&mut fill, |options, ask| {
             let mut reader = Asking { ask, lent: Vec::new() };
             let roots = hash_reader(&mut reader, Path::new("stream"), slice::from_ref(&spec), options);
@@ -79,6 +71,41 @@ pub unsafe extern "C" fn mksum_root_of_stream(
         write(&root.map_err(of_io)?, text)
     };
     status(root())
+}
+
+/// The caller's function, on the calling thread.
+struct Source {
+    read: ReadFunction,
+    context: *mut c_void,
+    /// What the stream ends with.
+    end: Option<Result<usize, &'static str>>,
+}
+
+impl Source {
+    /// Fills as much of a buffer as can be read in a [`TICK`]: a turn of another thread costs more than a short read does.
+    fn fill(&mut self, buffer: &mut [u8]) -> Result<usize, &'static str> {
+        let (begin, mut filled) = (Instant::now(), 0);
+        while filled < buffer.len() && (filled == 0 || begin.elapsed() < TICK) {
+            match self.end.unwrap_or_else(|| self.read(&mut buffer[filled..])) {
+                Ok(more) if more > 0 => filled += more,
+                end => {
+                    self.end = Some(end);
+                    return if filled > 0 { Ok(filled) } else { end };
+                }
+            }
+        }
+        Ok(filled)
+    }
+
+    fn read(&self, buffer: &mut [u8]) -> Result<usize, &'static str> {
+        // SAFETY: `mksum.h` requires a function that writes at most so many bytes there and returns.
+        let got = unsafe { (self.read)(self.context, buffer.as_mut_ptr(), buffer.len()) };
+        match usize::try_from(got) {
+            Err(_) => Err("the function that reads failed"),
+            Ok(got) if got > buffer.len() => Err("the function that reads returned more bytes than it was asked for"),
+            Ok(got) => Ok(got),
+        }
+    }
 }
 
 /// The bytes that a function puts into a buffer that is lent to it, and their number.

@@ -25,7 +25,7 @@ pub struct CallOptions {
 }
 
 /// The time between two calls of the progress.
-const TICK: Duration = Duration::from_millis(25);
+pub const TICK: Duration = Duration::from_millis(25);
 
 /// A call that reads: the engine's options, and the caller's function that is told the progress.
 pub struct Call {

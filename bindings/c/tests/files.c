@@ -129,7 +129,7 @@ static void streams(void)
     stream = stream_of(LEN, 1000);
     stream.lie = 3;
     EXPECT(mksum_root_of_stream("sha256", pull, &stream, NULL, text, sizeof text) == MKSUM_READ_FAILED);
-    EXPECT(strstr(mksum_error(), "returned more than"));
+    EXPECT(strstr(mksum_error(), "returned more bytes"));
     stream = stream_of(LEN, 1000);
     EXPECT(mksum_root_of_stream("mtsum", pull, &stream, NULL, text, sizeof text) == MKSUM_NO_ROOT);
     EXPECT(mksum_root_of_stream("teapot", pull, &stream, NULL, text, sizeof text) == MKSUM_BAD_FORMAT);
@@ -147,7 +147,7 @@ static void streams(void)
     stream = stream_of(LEN, 1000);
     stream.wait = 5;
     EXPECT(mksum_root_of_stream("sha256", pull, &stream, &options, text, sizeof text) == MKSUM_CANCELLED);
-    EXPECT(stream.reads >= 5 && stream.reads < 10 && progress.calls == 2 && !strcmp(text, "old"));
+    EXPECT(stream.reads <= 6 && progress.calls == 2 && !strcmp(text, "old"));
 }
 
 static void *write_slowly(void *context)

@@ -22,7 +22,10 @@ diff <(functions) <(nm -D --defined-only "$folder/usr/lib/libmksum.so" | awk '{p
 # Statuses, states of entries and kinds of ranges have the same numbers.
 constants() { sed -n "/^typedef enum $1 {/,/^}/ s/^ *MKSUM_$2\([A-Z_]*\) = \([0-9]*\),\{0,1\}$/\1 \2/p" include/mksum.h | tr -d _; }
 variants() { sed -n 's/^ *\([A-Z][A-Za-z]*\) = \([0-9]*\),$/\1 \2/p' "$1" | tr '[:lower:]' '[:upper:]'; }
-same() { [ "$(constants "$1" "$2" | wc -l)" -gt 5 ] && diff <(constants "$1" "$2") <(variants "$3") || fail "mksum.h and $3 have different constants"; }
+same() {
+    [ "$(constants "$1" "$2" | wc -l)" -gt 5 ] || fail "mksum.h: no constants of $1"
+    diff <(constants "$1" "$2") <(variants "$3") || fail "mksum.h and $3 have different constants"
+}
 same mksum_status "" src/failure.rs
 same mksum_state ENTRY_ src/catalogue.rs
 same mksum_range RANGE_ src/outboards.rs
@@ -133,7 +136,9 @@ mkfifo "$folder/pipe"
 progress=$!
 { head -c 1000 "$folder/leaves" && sleep 0.2 && kill -INT $progress && sleep 0.2; } > "$folder/pipe"
 status=0 && wait $progress || status=$?
-[ $status = 130 ] && [ ! -s "$folder/printed" ] && grep -q '^progress: .* cancelled' "$folder/message" || fail "progress: Ctrl-C"
+[ $status = 130 ] || fail "progress: Ctrl-C: status $status"
+[ ! -s "$folder/printed" ] || fail "progress: a root of what had been read"
+grep -q '^progress: .* cancelled' "$folder/message" || fail "progress: no reason"
 
 # Proofs and outboards: those of the examples and of the tool are the same bytes, and each takes the other's.
 head -c 1000000 "$folder/leaves" > "$folder/input"
@@ -198,4 +203,20 @@ small: changed
 big: its size, mtime and inode show no c
 big: damaged 8978432..9043968
 PRINTED
-echo "bindings/c: libmksum $version, static and shared, as C and as C++"
+
+# The smallest build: in a folder of its own, so that the other is still there for who looks for it.
+CARGO_TARGET_DIR=$folder-small make --no-print-directory install PREFIX="$folder/small" FEATURES=--no-default-features >/dev/null
+"${c[@]}" -static -s -Wl,--gc-sections examples/digest.c -Iinclude "$folder/small/lib/libmksum.a" -lgcc_eh -lpthread -o "$folder/digest-small" ||
+    fail "digest with the smallest library"
+for format in sha256 blake3 rfc6962:sha256:4KiB; do
+    [ "$("$folder/digest-small" $format < "$folder/leaves")" = "$("$folder/digest" $format < "$folder/leaves")" ] || fail "digest-small $format"
+done
+for format in md5 sha3-256 blake2b rfc6962:sha1 crc32; do
+    if "$folder/digest-small" $format < "$folder/leaves" 2> "$folder/message"; then fail "digest-small: $format is there"; fi
+    grep -q "^digest: $format: " "$folder/message" || fail "digest-small: $format: $(cat "$folder/message")"
+done
+small() { nm -D --defined-only "$folder/small/lib/libmksum.so" | awk '{print $3}' | sort; }
+[ -z "$(comm -13 <(functions) <(small))" ] || fail "the smallest library has functions that are not in the headers"
+if small | grep -q '_file\|_stream\|_directory\|_outboard\|_catalogue'; then fail "the smallest library reads files"; fi
+[ "$(stat -c %s "$folder/small/lib/libmksum.so")" -lt "$(stat -c %s "$folder/usr/lib/libmksum.so.0")" ] || fail "the smallest library is not smaller"
+echo "bindings/c: libmksum $version, static and shared, as C and as C++; the smallest static program has $(stat -c %s "$folder/digest-small") bytes"

@@ -17,7 +17,6 @@ pub enum Prover<'a> {
 
 /// Why there is no proof about a file.
 #[derive(Debug)]
-#[non_exhaustive]
 pub enum Unproven {
     /// The file or its outboard cannot be read, or the file was changed.
     File(Error),
