@@ -113,7 +113,7 @@ type Filled = Result<(Vec<u8>, usize), &'static str>;
 
 /// The caller's function as a reader.
 struct Asking<'a> {
-    ask: &'a mut (dyn FnMut(Vec<u8>) -> Filled + Send),
+    ask: &'a mut (dyn FnMut(Vec<u8>) -> Option<Filled> + Send),
     lent: Vec<u8>,
 }
 
@@ -121,7 +121,7 @@ impl Read for Asking<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let mut lent = std::mem::take(&mut self.lent);
         lent.resize(buffer.len(), 0);
-        let (lent, got) = (self.ask)(lent).map_err(io::Error::other)?;
+        let (lent, got) = (self.ask)(lent).unwrap_or(Err("cancelled")).map_err(io::Error::other)?;
         buffer[..got].copy_from_slice(&lent[..got]);
         self.lent = lent;
         Ok(got)
@@ -200,17 +200,15 @@ pub unsafe extern "C" fn mksum_hash_files(
         call.run_with(&mut tell, |options, tell| {
             let jobs = paths.iter().map(|path| Job::new(Input::Path(path.clone()), specs.clone()));
             hash_all(jobs, options, |_, result, _| {
-                if options.stop.is_stopped() {
-                    return ControlFlow::Break(());
-                }
                 let fail = |error| of_io(error).into_parts();
-                tell(match result {
+                let told = tell(match result {
                     Ok(roots) => roots
                         .into_iter()
                         .map(|root| root.map_or_else(fail, |root| (Status::Ok, root.to_string())))
                         .collect(),
                     Err(error) => vec![fail(error); specs.len()],
-                })
+                });
+                told.unwrap_or(ControlFlow::Break(()))
             });
         })
     };

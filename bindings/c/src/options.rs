@@ -32,6 +32,8 @@ pub struct Call {
     /// What the call expects to read is noted here, and what it has read.
     pub options: Options,
     progress: Option<(Progress, *mut c_void)>,
+    /// Whether all that will be read is expected; not of directories, which are walked as they are read.
+    measured: bool,
     cancelled: bool,
 }
 
@@ -42,7 +44,7 @@ impl Call {
     /// `options` is NULL, or points to as many readable bytes as its `size` says, whose function is as `mksum.h` requires it for as long
     /// as the result lives.
     pub unsafe fn new(options: *const CallOptions) -> Result<Self, Failure> {
-        let mut call = Call { options: Options::new(), progress: None, cancelled: false };
+        let mut call = Call { options: Options::new(), progress: None, measured: false, cancelled: false };
         if options.is_null() {
             return Ok(call);
         }
@@ -67,14 +69,20 @@ impl Call {
         Ok(call)
     }
 
-    /// Notes that the files at `paths` will be read whole, if the caller is told the progress.
-    pub fn expect_files<'a>(&self, paths: impl IntoIterator<Item = &'a Path>) {
+    /// Notes that so many bytes will be read, besides those that the work expects itself.
+    pub fn expect(&mut self, bytes: u64) {
+        self.measured = true;
+        self.options.meter.expect(bytes);
+    }
+
+    /// Notes that the files at `paths` will be read whole.
+    pub fn expect_files<'a>(&mut self, paths: impl IntoIterator<Item = &'a Path>) {
         if self.progress.is_none() {
             return;
         }
         for path in paths {
             let metadata = fs::metadata(path).ok().filter(fs::Metadata::is_file);
-            self.options.meter.expect(metadata.map_or(0, |metadata| metadata.len()));
+            self.expect(metadata.map_or(0, |metadata| metadata.len()));
         }
     }
 
@@ -83,14 +91,15 @@ impl Call {
         self.run_with(&mut |never: Infallible| match never {}, |options, _| work(options))
     }
 
-    /// As [`run`](Self::run); what `work` passes to its second argument, `answer` answers on the calling thread.
+    /// As [`run`](Self::run); what `work` passes to its second argument, `answer` answers on the calling thread, unless the caller has
+    /// cancelled the call.
     pub fn run_with<E: Send, A: Send, T: Send>(
         &mut self,
         answer: &mut dyn FnMut(E) -> A,
-        work: impl FnOnce(&Options, &mut dyn FnMut(E) -> A) -> T + Send,
+        work: impl FnOnce(&Options, &mut dyn FnMut(E) -> Option<A>) -> T + Send,
     ) -> Result<T, Failure> {
         match self.progress {
-            None => Ok(work(&self.options, answer)),
+            None => Ok(work(&self.options, &mut |event| Some(answer(event)))),
             Some(_) => self.run_apart(answer, |options, ask| work(options, ask)),
         }
     }
@@ -99,7 +108,7 @@ impl Call {
     pub fn run_apart<E: Send, A: Send, T: Send>(
         &mut self,
         answer: &mut dyn FnMut(E) -> A,
-        work: impl FnOnce(&Options, &mut (dyn FnMut(E) -> A + Send)) -> T + Send,
+        work: impl FnOnce(&Options, &mut (dyn FnMut(E) -> Option<A> + Send)) -> T + Send,
     ) -> Result<T, Failure> {
         self.tell();
         if self.cancelled {
@@ -117,15 +126,15 @@ impl Call {
     fn attend<E: Send, A: Send, T: Send>(
         &mut self,
         answer: &mut dyn FnMut(E) -> A,
-        work: impl FnOnce(&Options, &mut (dyn FnMut(E) -> A + Send)) -> T + Send,
+        work: impl FnOnce(&Options, &mut (dyn FnMut(E) -> Option<A> + Send)) -> T + Send,
     ) -> Result<T, Failure> {
         let (events, received) = sync_channel::<E>(0);
-        let (answers, answered) = sync_channel::<A>(1);
+        let (answers, answered) = sync_channel::<Option<A>>(1);
         let options = self.options.clone();
         let worker = move || {
             let mut ask = move |event| {
-                let asked = events.send(event).is_ok();
-                asked.then(|| answered.recv().ok()).flatten().expect("the calling thread answers until the work ends")
+                events.send(event).ok()?;
+                answered.recv().ok().flatten()
             };
             work(&options, &mut ask)
         };
@@ -141,7 +150,8 @@ impl Call {
                 };
                 match event {
                     Ok(event) => {
-                        let _ = answers.send(answer(event));
+                        // Whoever asked waits for the answer.
+                        let _ = answers.send((!self.cancelled).then(|| answer(event)));
                     }
                     Err(RecvTimeoutError::Timeout) => {}
                     Err(RecvTimeoutError::Disconnected) => break,
@@ -158,7 +168,8 @@ impl Call {
     /// Tells the caller the progress; if the caller cancels the call, the work ends soon.
     fn tell(&mut self) {
         let Some((progress, context)) = self.progress.filter(|_| !self.cancelled) else { return };
-        let (meter, all) = (&self.options.meter, self.options.meter.expected());
+        let meter = &self.options.meter;
+        let all = if self.measured { meter.expected() } else { 0 };
         let done = meter.bytes().saturating_add(meter.skipped());
         // Bytes that are read twice are not expected twice everywhere.
         let done = if all > 0 { done.min(all) } else { done };

@@ -250,7 +250,7 @@ pub unsafe extern "C" fn mksum_outboard_verify(
         let (pair, mut call) = unsafe { (Pair::new(path, outboard)?, Call::new(options)?) };
         let opened = pair.open()?;
         let range = part(start, end, opened.len())?;
-        call.options.meter.expect(range.end - range.start);
+        call.expect(range.end - range.start);
         let mut caller = Caller::new(each, context, &call.options);
         let verified = call.run_apart(&mut |(kind, range)| caller.push(kind, range), |options, tell| {
             outboard::verify(pair.file(options)?, (&opened, &pair.place), range, &mut |finding| {
@@ -297,7 +297,7 @@ pub unsafe extern "C" fn mksum_outboard_update(
             }
             false => {
                 let written = given.iter().map(|range| range.end.min(old.len()).saturating_sub(range.start));
-                call.options.meter.expect(written.fold(0, u64::saturating_add));
+                call.expect(written.fold(0, u64::saturating_add));
                 How::Ranges(given)
             }
         };
@@ -334,6 +334,7 @@ pub unsafe extern "C" fn mksum_outboard_repair(
         // SAFETY: as above.
         let copy = path_of(unsafe { inputs::bytes_of(copy, "copy")? })?;
         let opened = pair.open()?;
+        call.expect(0);
         let mut caller = Caller::new(each, context, &call.options);
         let mut reason = String::new();
         let mut tell = |(repair, range): (Repair, Range<u64>)| match repair {

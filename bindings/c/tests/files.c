@@ -147,7 +147,7 @@ static void streams(void)
     stream = stream_of(LEN, 1000);
     stream.wait = 5;
     EXPECT(mksum_root_of_stream("sha256", pull, &stream, &options, text, sizeof text) == MKSUM_CANCELLED);
-    EXPECT(stream.reads <= 6 && progress.calls == 2 && !strcmp(text, "old"));
+    EXPECT(stream.reads <= 5 && progress.calls == 2 && !strcmp(text, "old"));
 }
 
 static void *write_slowly(void *context)
@@ -176,8 +176,23 @@ static int count(void *context, size_t file, size_t format, mksum_status status,
     return 0;
 }
 
+static int find(void *context, const mksum_entry *entry)
+{
+    EXPECT(entry->state == MKSUM_ENTRY_NEW || entry->state == MKSUM_ENTRY_INTACT);
+    ++*(size_t *)context;
+    return 0;
+}
+
+/* The same options, which cancel the next call too. */
+static const mksum_options *watched_again(const mksum_options *options)
+{
+    ((struct progress *)options->context)->calls = 0;
+    return options;
+}
+
 static void progress_and_cancel(void)
 {
+    size_t found = 0;
     const char *formats[] = {"sha256", "rfc6962"}, *paths[] = {"file", "none", "file"};
     char text[MKSUM_TEXT_MAX], expected[MKSUM_TEXT_MAX];
     struct progress progress;
@@ -206,6 +221,7 @@ static void progress_and_cancel(void)
     options = watched(&progress, 0);
     EXPECT(mksum_root_of_directory("dir", "folder", &options, text, sizeof text) == MKSUM_OK);
     EXPECT(mksum_root_of_directory("dir", "folder", NULL, expected, sizeof expected) == MKSUM_OK && !strcmp(text, expected));
+    EXPECT(progress.last == 100010 && progress.all == 0);
     options = watched(&progress, 1);
     EXPECT(mksum_root_of_directory("dir", "folder", &options, text, sizeof text) == MKSUM_CANCELLED && !strcmp(text, expected));
 
@@ -216,7 +232,15 @@ static void progress_and_cancel(void)
     EXPECT(mksum_hash_files(formats, 2, paths, 3, &options, count, &result) == MKSUM_CANCELLED && result.count == 6);
 
     options = watched(&progress, 1);
-    EXPECT(mksum_catalogue_keep("folder", "folder.catalogue", NULL, 0, &options, NULL, NULL) == MKSUM_BAD_ARGUMENT);
+    EXPECT(mksum_catalogue_keep("folder", NULL, NULL, 0, &options, find, &found) == MKSUM_CANCELLED && found == 0);
+    options = watched(&progress, 0);
+    EXPECT(mksum_catalogue_keep("folder", NULL, NULL, 0, &options, find, &found) == MKSUM_OK && found == 2);
+    EXPECT(progress.last == 100010 && progress.all == 0);
+    EXPECT(mksum_catalogue_verify("folder", NULL, 0, 0, &options, find, &found) == MKSUM_OK && found == 4);
+    options = watched(&progress, 1);
+    EXPECT(mksum_catalogue_verify("folder", NULL, 0, 0, &options, find, &found) == MKSUM_CANCELLED);
+    EXPECT(mksum_catalogue_update("folder", NULL, watched_again(&options), find, &found) == MKSUM_CANCELLED);
+    EXPECT(mksum_catalogue_repair("folder", NULL, "folder", watched_again(&options), find, &found) == MKSUM_CANCELLED && found == 4);
 
     /* Options of another version of the library. */
     struct { mksum_options options; size_t more; } later = {MKSUM_OPTIONS, 0};

@@ -21,7 +21,10 @@ for program in tests/hashers examples/{digest,progress,proof,ssz}; do
 done
 "${c[@]}" examples/proof.c "${static[@]}" -o "$folder/proof-static.exe"
 
+# Wine before version 9 lacks a DLL.
+x86_64-w64-mingw32-gcc ../../scripts/bcryptprimitives.c -shared -o "$folder/bcryptprimitives.dll" -ladvapi32
 wine() { WINEDEBUG=-all WINEPREFIX="$folder/wine" /usr/lib/wine/wine64 "$@"; }
+wine wineboot --init >/dev/null 2>&1
 cd "$folder"
 wine hashers.exe || fail "hashers"
 seq 100000 > input
