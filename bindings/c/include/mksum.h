@@ -5,6 +5,8 @@
  * with a message on standard error. Strings are UTF-8 and end with a zero byte. Paths are bytes in the system's encoding, on Windows
  * UTF-8.
  *
+ * Libraries that were built without a feature lack its functions: README.md, Size.
+ *
  * Functions of the caller are called on the thread of the call, and before it returns. They must not throw an exception or leave by
  * longjmp.
  */

@@ -97,6 +97,36 @@ for name in catalogues files; do
     OCL_ICD_VENDORS=/nonexistent MKSUM_CPU=avx2 "${memcheck[@]}" "$folder/$name" "$folder/work"
 done
 
+# README.md: each example compiles, with the names that the text around it stands for.
+python3 - README.md > "$folder/readme.c" <<'PYTHON'
+import re
+import sys
+
+print("""#include <mksum.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+extern unsigned char leaves[], nodes[], bytes[], buffer[65536], *proof;
+extern char root[MKSUM_TEXT_MAX];
+extern size_t len, room;
+extern uint64_t length;
+extern int file;
+extern volatile sig_atomic_t interrupted;
+extern mksum_device *device;
+extern mksum_each_range print_range;""")
+blocks = re.findall(r"^```c\n(.*?)^```$", open(sys.argv[1]).read(), re.M | re.S)
+assert len(blocks) > 5
+for number, block in enumerate(blocks):
+    block = re.sub(r"^#include .*\n", "", block, flags=re.M)
+    functions = re.findall(r"^static .*?^}\n", block, re.M | re.S)
+    for function in functions:
+        print(function)
+        block = block.replace(function, "")
+    print(f"void example{number}(void);\nvoid example{number}(void)\n{{\n{block}}}")
+PYTHON
+"${c[@]}" -D_POSIX_C_SOURCE=200809L -Wno-pointer-sign -Wno-unused -fsyntax-only "${cflags[@]}" "$folder/readme.c" || fail "README.md: an example does not compile"
+
 # The examples: every build computes the published nodes.
 python3 - > "$folder/leaves" <<'PYTHON'
 import sys
