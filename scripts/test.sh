@@ -135,7 +135,9 @@ cuda() {
 c() {
     scripts/need.sh python pkg-config cmake valgrind pocl
     cargo clippy --package mksum-c --no-default-features --quiet -- -D warnings
-    MKSUM_TEST_RUNTIME=$target/opencl/pocl make --no-print-directory -C bindings/c test
+    # The tool, whose proofs and outboards are exchanged with the library's.
+    build
+    MKSUM_TEST_RUNTIME=$target/opencl/pocl MKSUM_TEST_TOOL=$target/release/mksum make --no-print-directory -C bindings/c test
 }
 
 # Other systems: that it builds for them, without warnings.
@@ -150,11 +152,12 @@ systems() {
     cargo clippy --quiet --target wasm32-unknown-unknown --package mksum -- -D warnings
 }
 
-# The tool for Windows, under Wine: paths, names, sum files, devices, kept trees.
+# The tool for Windows, under Wine: paths, names, sum files, devices, kept trees; and the DLL, from C.
 windows() {
     scripts/need.sh python wine mingw target:x86_64-pc-windows-gnu
     cargo build --release --quiet --package mksum-cli --target x86_64-pc-windows-gnu
     scripts/windows.py "$target/x86_64-pc-windows-gnu/release/mksum.exe"
+    bindings/c/tests/windows.sh "$target/c-windows"
 }
 
 # The npm package: its tests in Node, and as users install it in Node, Deno, Bun and Chromium.

@@ -18,11 +18,8 @@ import unittest
 NATIVE = os.name == "nt"
 WINE = shutil.which("wine64") or "/usr/lib/wine/wine64"
 EXE = pathlib.Path(sys.argv.pop(1)).resolve()
-# The standard library of Rust asks for random bytes there; Wine has the DLL only since version 9.
-SHIM = """#include <windows.h>
-BOOLEAN NTAPI SystemFunction036(PVOID, ULONG);
-__declspec(dllexport) BOOL WINAPI ProcessPrng(PBYTE data, SIZE_T size) { return SystemFunction036(data, (ULONG)size); }
-"""
+# A DLL that Wine lacks before version 9.
+SHIM = (pathlib.Path(__file__).resolve().parent / "bcryptprimitives.c").read_text()
 # Opens a file as databases and virtual machines do, so that nobody else can open it, until its own input ends.
 LOCK = """#include <stdio.h>
 #include <windows.h>

@@ -39,8 +39,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: catalogue DIRECTORY [SECONDS]\n");
         return 2;
     }
-    if (mksum_catalogue_keep(argv[1], NULL, NULL, 0, 0, print, &bad) != MKSUM_OK ||
-        mksum_catalogue_verify(argv[1], NULL, argc > 2 ? atof(argv[2]) : 0, 0, 0, print, &bad) != MKSUM_OK) {
+    if (mksum_catalogue_keep(argv[1], NULL, NULL, 0, NULL, print, &bad) != MKSUM_OK ||
+        mksum_catalogue_verify(argv[1], NULL, argc > 2 ? atof(argv[2]) : 0, 0, NULL, print, &bad) != MKSUM_OK) {
         fprintf(stderr, "catalogue: %s\n", mksum_error());
         return 2;
     }

@@ -9,7 +9,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: root FORMAT FILE\n");
         return 2;
     }
-    if (mksum_root_of_file(argv[1], argv[2], text, sizeof text) != MKSUM_OK) {
+    if (mksum_root_of_file(argv[1], argv[2], NULL, text, sizeof text) != MKSUM_OK) {
         fprintf(stderr, "root: %s\n", mksum_error());
         return 1;
     }

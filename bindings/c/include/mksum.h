@@ -1,8 +1,14 @@
-/* libmksum: digests and plain sums, Merkle roots, node trees and catalogues of directories.
+/* libmksum: digests and plain sums, Merkle roots, proofs, outboards, node trees and catalogues of directories.
  *
  * Every function may be called from any thread. No function keeps a pointer after it returns, allocates memory for the caller
  * to free (but hashers and buffers on devices to free, and devices to close), or throws; a bug in the library ends the process
- * with a message on standard error. Strings are UTF-8 and end with a zero byte. Paths are bytes in the system's encoding.
+ * with a message on standard error. Strings are UTF-8 and end with a zero byte. Paths are bytes in the system's encoding, on Windows
+ * UTF-8.
+ *
+ * Libraries that were built without a feature lack its functions: README.md, Size.
+ *
+ * Functions of the caller are called on the thread of the call, and before it returns. They must not throw an exception or leave by
+ * longjmp.
  */
 #ifndef MKSUM_H
 #define MKSUM_H
@@ -27,7 +33,8 @@ typedef enum mksum_status {
     MKSUM_BAD_ARGUMENT = 1,
     /* The hash is not available for node trees. */
     MKSUM_BAD_HASH = 2,
-    /* The leaves are not 2, 4, 8 ... digests, the nodes have another length, or bytes are beyond the end of a buffer on a device. */
+    /* The leaves are not 2, 4, 8 ... digests, the nodes have another length, bytes are beyond the end of a buffer on a device, or a range
+     * is empty or beyond the end of an outboard's file. */
     MKSUM_BAD_LENGTH = 3,
     /* There is no such device, or it cannot be used. */
     MKSUM_NO_DEVICE = 4,
@@ -37,14 +44,26 @@ typedef enum mksum_status {
     MKSUM_BAD_FORMAT = 6,
     /* The format has no root for an input of this length. */
     MKSUM_NO_ROOT = 7,
-    /* The file cannot be read, or changed while it was read. */
+    /* The file, its outboard or the stream cannot be read, or the file changed while it was read. */
     MKSUM_READ_FAILED = 8,
-    /* The buffer is too small for the digest, or for the text and its zero byte; nothing was written. */
+    /* The buffer is too small for the digest, the proof, or the text and its zero byte; nothing was written. */
     MKSUM_NO_ROOM = 9,
     /* There is no catalogue; or it is damaged, of another version, or cannot be read or written. */
     MKSUM_CATALOGUE_FAILED = 10,
     /* The hasher is finished. */
-    MKSUM_FINISHED = 11
+    MKSUM_FINISHED = 11,
+    /* The function that is told the progress cancelled the call. */
+    MKSUM_CANCELLED = 12,
+    /* The proof is not valid, or is about another format, length or root; or there is no such proof. */
+    MKSUM_BAD_PROOF = 13,
+    /* Bytes of the file differ from its outboard, or are missing, appended or unreadable. */
+    MKSUM_DAMAGED = 14,
+    /* It is no outboard, or an unfinished or damaged one. */
+    MKSUM_BAD_OUTBOARD = 15,
+    /* A file cannot be written. */
+    MKSUM_WRITE_FAILED = 16,
+    /* Nothing was done, because it makes no sense for this file or would lose something: mksum_error() says what. */
+    MKSUM_REFUSED = 17
 } mksum_status;
 
 /* The size of a buffer for the text of any root, including its zero byte. */
@@ -101,6 +120,26 @@ mksum_status mksum_hasher_reset(mksum_hasher *hasher);
 
 /* Frees a hasher, which no thread may use any more. Does nothing with NULL. */
 void mksum_hasher_free(mksum_hasher *hasher);
+
+/* Receives how far a call is: the bytes that are done, and those that there are in all, or 0 if that is not known: of streams, directories
+ * and catalogues. A repair learns of more bytes as it goes on. It is called before the first byte is read, then about 40 times a second, also while nothing can be read, and once more when all
+ * is done. A result other than 0 cancels the call, which returns MKSUM_CANCELLED as soon as the reads that it is in have ended; after
+ * the last call, the result does not matter. To cancel from another thread or a signal handler, return a flag that it sets. */
+typedef int mksum_progress(void *context, uint64_t done, uint64_t all);
+
+/* Options of the functions that read files and streams. Begin with MKSUM_OPTIONS, and set those that are to differ; NULL in the place of
+ * a pointer to them is MKSUM_OPTIONS. Later versions will have more fields, which a program of today leaves as they are. */
+typedef struct mksum_options {
+    /* sizeof(mksum_options). */
+    size_t size;
+    /* The number of threads, 0 for one a core. */
+    unsigned threads;
+    /* NULL, or the function to be told the progress, with this context. */
+    mksum_progress *progress;
+    void *context;
+} mksum_options;
+
+#define MKSUM_OPTIONS {sizeof(mksum_options), 0, NULL, NULL}
 
 /* Computes all nodes over N = 2^k leaves, k >= 1, which are contiguous digests of `hash`, on all cores of the CPU.
  *
@@ -173,24 +212,165 @@ void mksum_device_buffer_free(mksum_device_buffer *buffer);
  * 0. */
 mksum_status mksum_root_of_bytes(const char *format, const uint8_t *bytes, size_t len, char *text, size_t room);
 
-/* As mksum_root_of_bytes, for a file, read on all cores. */
-mksum_status mksum_root_of_file(const char *format, const char *path, char *text, size_t room);
+/* As mksum_root_of_bytes, for a file, read and hashed on all cores. With any status but MKSUM_OK, nothing is written to `text`. */
+mksum_status mksum_root_of_file(const char *format, const char *path, const mksum_options *options, char *text, size_t room);
+
+/* Writes up to `room` bytes, at least 1 unless the stream has ended, to `buffer`, and returns their number: 0 at the end of the stream,
+ * less than 0 if it cannot be read. */
+typedef ptrdiff_t mksum_read(void *context, uint8_t *buffer, size_t room);
+
+/* As mksum_root_of_file, of the bytes that `read` has, in order, to their end: a pipe, a socket, an archive. `read` is called on the thread
+ * of the call, and others hash. Formats whose tree depends on the number of bytes, such as "mtsum", are MKSUM_NO_ROOT. */
+mksum_status mksum_root_of_stream(const char *format, mksum_read *read, void *context, const mksum_options *options, char *text,
+                                  size_t room);
 
 /* As mksum_root_of_file, of a directory, in a format of directories, for example "dir" or "dir+mode:sha256" (spec/directory.md):
  * over the names, types and contents of all that is in it. If something in it cannot be read, there is no root. */
-mksum_status mksum_root_of_directory(const char *format, const char *path, char *text, size_t room);
+mksum_status mksum_root_of_directory(const char *format, const char *path, const mksum_options *options, char *text, size_t room);
 
 /* Receives the result of a file in a format; both are counted from 0. If `status` is MKSUM_OK, `text` is the root as `mksum`
  * prints it; otherwise it is the reason why there is none, as one line. The text is valid until the function returns. A result
- * other than 0 ends mksum_hash_files. It must not throw an exception or leave by longjmp. */
+ * other than 0 ends mksum_hash_files. */
 typedef int mksum_each(void *context, size_t file, size_t format, mksum_status status, const char *text);
 
-/* Hashes `paths_len` files in each of `formats_len` formats, all of which share one read of a file, and calls `each` on this
- * thread for every file and format, in their order. Files that are plain sums ("sha256") or single leaves are hashed side by
- * side in the lanes of each thread. `threads` is the number of threads, 0 for one a core. A file that has no root is told to
- * `each`, and the others go on: then the status is MKSUM_OK all the same. */
+/* Hashes `paths_len` files in each of `formats_len` formats, all of which share one read of a file, and calls `each` for every file and
+ * format, in their order. Files that are plain sums ("sha256") or single leaves are hashed side by side in the lanes of each thread. A
+ * file that has no root is told to `each`, and the others go on: then the status is MKSUM_OK all the same. */
 mksum_status mksum_hash_files(const char *const *formats, size_t formats_len, const char *const *paths, size_t paths_len,
-                              unsigned threads, mksum_each *each, void *context);
+                              const mksum_options *options, mksum_each *each, void *context);
+
+/* A proof shows that bytes lie in an input whose root is known, or that an input begins with an older one (RFC 9162, 2.1.3 and 2.1.4), by
+ * O(log n) digests. It has the bytes of `mksum prove` (spec/proofs.md), and `mksum check-proof` checks it too.
+ *
+ * The functions that make one write it to `proof`, a buffer of `room` bytes, and its length to `*proof_len`. With MKSUM_NO_ROOM, the buffer
+ * is too small, `*proof_len` is the length that the proof will have, and nothing has been read or hashed yet: so call first with `proof`
+ * NULL and `room` 0, allocate, and call again. With any other status, `*proof_len` does not matter. */
+
+/* In the place of a length that is not known; in the place of the end of a range, the end of the file. */
+#define MKSUM_UNKNOWN UINT64_MAX
+
+/* Makes a proof that the bytes `start` to `end`, without the last, lie in the input of `len` bytes. All of it is hashed. MKSUM_BAD_PROOF if
+ * the range is empty or not within it. */
+mksum_status mksum_prove(const char *format, const uint8_t *bytes, size_t len, uint64_t start, uint64_t end, uint8_t *proof, size_t room,
+                         size_t *proof_len);
+
+/* Makes a proof that the input of `len` bytes begins with its first `old` bytes as they were before it grew. MKSUM_BAD_PROOF if `old` is 0
+ * or more than `len`, or the format has no such proofs ("mtsum"). */
+mksum_status mksum_prove_consistency(const char *format, const uint8_t *bytes, size_t len, uint64_t old, uint8_t *proof, size_t room,
+                                     size_t *proof_len);
+
+/* As mksum_prove, about a file, all of which is read; mksum_outboard_prove reads some kilobytes. */
+mksum_status mksum_prove_file(const char *format, const char *path, uint64_t start, uint64_t end, const mksum_options *options,
+                              uint8_t *proof, size_t room, size_t *proof_len);
+
+/* As mksum_prove_consistency, about a file, all of which is read. */
+mksum_status mksum_prove_file_consistency(const char *format, const char *path, uint64_t old, const mksum_options *options,
+                                          uint8_t *proof, size_t room, size_t *proof_len);
+
+/* Checks that `len` bytes lie in the input with the root `root`, a text as `mksum` prints it, in this format, and writes the offset of the
+ * first of them to `*start`. Nothing in the proof is trusted: MKSUM_BAD_PROOF for anything but a proof of exactly these bytes.
+ *
+ * `length` is the length of the input, from where its root is known; or MKSUM_UNKNOWN, and then most formats prove less: that the bytes lie
+ * somewhere in the input, and not where, nor how long it is. */
+mksum_status mksum_check_proof(const uint8_t *proof, size_t proof_len, const char *format, const char *root, uint64_t length,
+                               const uint8_t *bytes, size_t len, uint64_t *start);
+
+/* Checks that the input with the root `new_root` begins with the one with the root `old_root`; lengths are as in mksum_check_proof. */
+mksum_status mksum_check_consistency(const uint8_t *proof, size_t proof_len, const char *format, const char *old_root,
+                                     uint64_t old_length, const char *new_root, uint64_t new_length);
+
+/* An outboard holds the digests of a file's tree, so that damage is found to within a unit of it, repaired and proven (spec/outboard.md).
+ * It is the one of the commands `mksum keep`, `verify`, `repair` and `prove`. The functions below open it and close it; `outboard` is its
+ * path, or NULL for the path of the file with ".mkt" behind it. It proves as much as its root: compare that with one that you trust. */
+
+/* What happens if a file has the size, mtime and inode that it had when its outboard was written, but other bytes. */
+typedef enum mksum_changes {
+    /* It is MKSUM_DAMAGED, and the outboard stays, since it is the evidence. */
+    MKSUM_REFUSE_CHANGES = 0,
+    /* The bytes were changed on purpose, and the outboard is replaced. */
+    MKSUM_ACCEPT_CHANGES = 1
+} mksum_changes;
+
+/* Hashes a file and writes its outboard, which appears when all is done. A call that was cancelled, or a process that was killed, is
+ * resumed by the next call. `format` may be NULL for "rfc6962". `unit` is the length of the longest subtrees whose digests are kept, in
+ * bytes, rounded down to one that the format has; if it is 0, the outboard takes about 0.1 % of the file or less. MKSUM_REFUSED if a file
+ * that is no outboard would be replaced. */
+mksum_status mksum_outboard_keep(const char *path, const char *outboard, const char *format, uint64_t unit, mksum_changes changes,
+                                 const mksum_options *options);
+
+/* The size of a buffer for the text of any format, including its zero byte. */
+#define MKSUM_FORMAT_MAX 640
+
+/* What an outboard says about its file. */
+typedef struct mksum_outboard_info {
+    /* The root of the file when the outboard was written, as `mksum` prints it. */
+    char root[MKSUM_TEXT_MAX];
+    char format[MKSUM_FORMAT_MAX];
+    /* The length of the file when the outboard was written, and of a unit, in bytes. */
+    uint64_t length;
+    uint64_t unit;
+    /* 1 if the file has the size, mtime and inode that it had then, otherwise 0. It was not read. */
+    int is_unchanged;
+} mksum_outboard_info;
+
+/* Reads what an outboard says about the file at `path`, which need not be there. */
+mksum_status mksum_outboard_read(const char *path, const char *outboard, mksum_outboard_info *info);
+
+/* What was found about a range of a file. */
+typedef enum mksum_range {
+    /* Its bytes differ from the outboard. */
+    MKSUM_RANGE_DAMAGED = 0,
+    /* It is missing at the end of the file. */
+    MKSUM_RANGE_MISSING = 1,
+    /* It was appended to the file. */
+    MKSUM_RANGE_GROWN = 2,
+    /* The disk cannot read some of its bytes. */
+    MKSUM_RANGE_UNREADABLE = 3,
+    /* The outboard's digest over it is damaged. This says nothing about its bytes. */
+    MKSUM_RANGE_OUTBOARD = 4,
+    /* It has other bytes than before. */
+    MKSUM_RANGE_CHANGED = 5,
+    /* It was damaged, and is repaired. */
+    MKSUM_RANGE_REPAIRED = 6,
+    /* It is still damaged. */
+    MKSUM_RANGE_NOT_REPAIRED = 7
+} mksum_range;
+
+/* Receives a range of a file: the bytes `start` to `end`, without the last. A result other than 0 ends the call, and the function is not
+ * called again. */
+typedef int mksum_each_range(void *context, mksum_range range, uint64_t start, uint64_t end);
+
+/* Compares the bytes `start` to `end` of a file with its outboard: 0 and MKSUM_UNKNOWN are all. Only units that have one of them are read.
+ * `each`, which may be NULL, receives what differs, left to right: damaged, missing, grown, unreadable, outboard. MKSUM_OK if nothing
+ * does; MKSUM_DAMAGED if bytes of the file do; MKSUM_BAD_OUTBOARD if only digests of the outboard do. Grown is only told for all. */
+mksum_status mksum_outboard_verify(const char *path, const char *outboard, uint64_t start, uint64_t end, const mksum_options *options,
+                                   mksum_each_range *each, void *context);
+
+/* Brings an outboard up to date after a change of its file, and reads only what changed: the `ranges_len` ranges that were written to,
+ * range i from ranges[2 i] to ranges[2 i + 1]; or if there are none, the bytes that were appended or removed at the end. All other bytes
+ * must be as they were, which is not checked: after any other change, call mksum_outboard_keep. `each`, which may be NULL, receives the
+ * changed units. */
+mksum_status mksum_outboard_update(const char *path, const char *outboard, const uint64_t *ranges, size_t ranges_len,
+                                   mksum_changes changes, const mksum_options *options, mksum_each_range *each, void *context);
+
+/* Repairs a file: reads the ranges that its outboard finds damaged from `copy`, another file, and nothing else of that. Each unit is
+ * checked before it is written, so no byte gets worse, even if the process is killed; at the end the file is read again. `each`, which
+ * may be NULL, receives what was repaired and what was not. MKSUM_OK if the file has the root of its outboard now; MKSUM_DAMAGED if not. */
+mksum_status mksum_outboard_repair(const char *path, const char *outboard, const char *copy, const mksum_options *options,
+                                   mksum_each_range *each, void *context);
+
+/* As mksum_prove, about a file, from its outboard: reads O(log n) digests and the leaves at the edges of the range. MKSUM_READ_FAILED if
+ * the file has another size, mtime or inode than when the outboard was written. */
+mksum_status mksum_outboard_prove(const char *path, const char *outboard, uint64_t start, uint64_t end, uint8_t *proof, size_t room,
+                                  size_t *proof_len);
+
+/* As mksum_outboard_prove, that the file begins with its first `old` bytes as they were before it grew. */
+mksum_status mksum_outboard_prove_consistency(const char *path, const char *outboard, uint64_t old, uint8_t *proof, size_t room,
+                                              size_t *proof_len);
+
+/* Finds the ranges in which the files of two outboards, `left` and `right`, in the same format, differ, and reads neither file. `each`
+ * receives them as changed. */
+mksum_status mksum_outboard_diff(const char *left, const char *right, mksum_each_range *each, void *context);
 
 /* A catalogue of a directory has the roots of all files in it, and the size, time and inode that each had (spec/catalogue.md). It is
  * the one of the commands `mksum keep -r`, `status`, `update`, `verify -r`, `repair -r` and `diff`. The functions below open it and
@@ -254,38 +434,37 @@ typedef struct mksum_entry {
 } mksum_entry;
 
 /* Receives an entry. A result other than 0 ends the call, which returns MKSUM_OK; the function is not called again, and what was
- * written to the catalogue until then stays. It is called on the thread of the call. It must not throw an exception, leave by longjmp,
- * or use the same catalogue. */
+ * written to the catalogue until then stays. It must not use the same catalogue. */
 typedef int mksum_each_entry(void *context, const mksum_entry *entry);
 
 /* Makes the catalogue of a directory, or brings the one that is there up to date: files that are new or changed, or lack a root in
- * one of the formats, are read side by side in `threads` threads, 0 for one a core. `formats` are added to those of the catalogue; if
+ * one of the formats, are read side by side. `formats` are added to those of the catalogue; if
  * `formats_len` is 0, a new catalogue has "rfc6962". `each` receives what was new, changed, touched, moved or gone, and those whose
  * rows were left as they were: damaged, busy, unreadable. These are not failures: the status is MKSUM_OK. A call that was ended, or
  * a process that was killed, is resumed by the next call. */
 mksum_status mksum_catalogue_keep(const char *directory, const char *catalogue, const char *const *formats, size_t formats_len,
-                                  unsigned threads, mksum_each_entry *each, void *context);
+                                  const mksum_options *options, mksum_each_entry *each, void *context);
 
 /* Finds what differs between a directory and its catalogue, without reading files: new, incomplete, changed, moved, gone, unreadable.
  * `each` receives them by the bytes of their paths. */
 mksum_status mksum_catalogue_status(const char *directory, const char *catalogue, mksum_each_entry *each, void *context);
 
 /* As mksum_catalogue_keep, of a catalogue that is there, with its formats. */
-mksum_status mksum_catalogue_update(const char *directory, const char *catalogue, unsigned threads, mksum_each_entry *each,
-                                    void *context);
+mksum_status mksum_catalogue_update(const char *directory, const char *catalogue, const mksum_options *options,
+                                    mksum_each_entry *each, void *context);
 
 /* Compares the content of the files with the roots in the catalogue; what was not verified for longest comes first, and the catalogue
  * remembers what was found intact, and when. `seconds` ends it after that time, and `share` after that share of all bytes, 0.0 to 1.0;
  * the next call goes on from there. One of them must be 0; if both are, all is verified. `each` receives every file that was looked
  * at: intact, damaged, damaged tree, busy, unreadable; and what is not verified: changed, new, gone. */
-mksum_status mksum_catalogue_verify(const char *directory, const char *catalogue, double seconds, double share, unsigned threads,
-                                    mksum_each_entry *each, void *context);
+mksum_status mksum_catalogue_verify(const char *directory, const char *catalogue, double seconds, double share,
+                                    const mksum_options *options, mksum_each_entry *each, void *context);
 
 /* Repairs the damaged files of a directory from the files at the same paths in the directory `copy`. Only damaged ranges are read of
  * the copies of files that have a kept tree, and all of others; nothing is written that does not have the roots in the catalogue. `each`
  * receives every file: intact, repaired, not repaired, changed, gone. */
-mksum_status mksum_catalogue_repair(const char *directory, const char *catalogue, const char *copy, unsigned threads,
-                                    mksum_each_entry *each, void *context);
+mksum_status mksum_catalogue_repair(const char *directory, const char *catalogue, const char *copy,
+                                    const mksum_options *options, mksum_each_entry *each, void *context);
 
 /* Compares two catalogues: each of `left` and `right` is the path of a catalogue, or of a directory that has one in .mksum. Only what
  * differs is read of them, if they have the same formats. `each` receives what is changed or incomparable, by path, then what is added or

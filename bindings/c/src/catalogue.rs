@@ -2,13 +2,14 @@
 
 use crate::failure::{Failure, Status, status, text_of};
 use crate::inputs::{self, path_of};
+use crate::options::{Call, CallOptions};
 use crate::roots::spec;
 use mksum_catalogue::{
     Access, Catalogue, DAMAGE, Difference, Effort, Error, Event, Mended, State, Verdict, diff_catalogues, place,
     repair, status as compare, update, verify,
 };
 use mksum_io::{Options, Stop, path_from_bytes, replica_below};
-use std::ffi::{CString, c_char, c_double, c_int, c_uint, c_void};
+use std::ffi::{CString, c_char, c_double, c_int, c_void};
 use std::fmt::Display;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -54,73 +55,32 @@ pub struct Entry {
 /// `mksum_each_entry`.
 pub type EachEntry = unsafe extern "C" fn(*mut c_void, *const Entry) -> c_int;
 
-/// What is found about an entry.
-struct Found<'a> {
+/// What is found about an entry, on its way to the calling thread.
+struct Found {
     state: Kind,
-    path: &'a [u8],
-    from: Option<&'a [u8]>,
-    reason: Option<String>,
+    path: CString,
+    from: Option<CString>,
+    reason: Option<CString>,
     bytes: u64,
-    ranges: &'a [Range<u64>],
+    ranges: Vec<u64>,
 }
 
-impl<'a> Found<'a> {
-    fn new(state: Kind, path: &'a [u8]) -> Self {
-        Found { state, path, from: None, reason: None, bytes: 0, ranges: &[] }
+impl Found {
+    fn new(state: Kind, path: &[u8]) -> Self {
+        let path = CString::new(path).unwrap_or_default();
+        Found { state, path, from: None, reason: None, bytes: 0, ranges: Vec::new() }
     }
 
-    fn moved(path: &'a [u8], from: &'a [u8]) -> Self {
-        Found { from: Some(from), ..Found::new(Kind::Moved, path) }
+    fn moved(path: &[u8], from: &[u8]) -> Self {
+        Found { from: Some(CString::new(from).unwrap_or_default()), ..Found::new(Kind::Moved, path) }
     }
 
-    fn failed(state: Kind, path: &'a [u8], reason: impl Display) -> Self {
-        Found { reason: Some(reason.to_string()), ..Found::new(state, path) }
-    }
-}
-
-/// The caller's function, which is not called any more once it has asked for the end.
-struct Caller {
-    each: EachEntry,
-    context: *mut c_void,
-    stop: Stop,
-}
-
-impl Caller {
-    /// # Safety
-    /// `each` is NULL or a function as `mksum.h` requires it, for as long as the result lives.
-    unsafe fn new(each: Option<EachEntry>, context: *mut c_void, options: &Options) -> Result<Self, Failure> {
-        let each = inputs::given(each, "each")?;
-        Ok(Caller { each, context, stop: options.stop.clone() })
+    fn failed(state: Kind, path: &[u8], reason: impl Display) -> Self {
+        Found { reason: Some(text_of(reason.to_string())), ..Found::new(state, path) }
     }
 
-    fn tell(&mut self, found: Found<'_>) {
-        if self.stop.is_stopped() {
-            return;
-        }
-        let text = |bytes: &[u8]| CString::new(bytes).unwrap_or_default();
-        let (path, from) = (text(found.path), found.from.map(text));
-        let reason = found.reason.map(text_of);
-        let ranges: Vec<u64> = found.ranges.iter().flat_map(|range| [range.start, range.end]).collect();
-        let start = |text: &Option<CString>| text.as_ref().map_or(ptr::null(), |text| text.as_ptr());
-        let entry = Entry {
-            state: found.state,
-            path: path.as_ptr(),
-            path_len: path.count_bytes(),
-            from: start(&from),
-            from_len: from.as_ref().map_or(0, |from| from.count_bytes()),
-            reason: start(&reason),
-            bytes: found.bytes,
-            ranges: if ranges.is_empty() { ptr::null() } else { ranges.as_ptr() },
-            ranges_len: found.ranges.len(),
-        };
-        // SAFETY: `mksum.h` requires a function that takes these arguments and returns; the entry lives until then.
-        if unsafe { (self.each)(self.context, &raw const entry) } != 0 {
-            self.stop.stop();
-        }
-    }
-
-    fn tell_event(&mut self, path: &[u8], event: Event<'_>) {
-        self.tell(match event {
+    fn of_event(path: &[u8], event: Event<'_>) -> Self {
+        match event {
             Event::New(_) => Found::new(Kind::New, path),
             Event::Changed(_) => Found::new(Kind::Changed, path),
             Event::Touched(_) => Found::new(Kind::Touched, path),
@@ -129,51 +89,106 @@ impl Caller {
             Event::Damaged => Found::failed(Kind::Damaged, path, DAMAGE),
             Event::Busy(error) => Found::failed(Kind::Busy, path, error),
             Event::Failed(error) => Found::failed(Kind::Unreadable, path, error),
-        });
+        }
+    }
+
+    fn in_ranges(self, ranges: &[Range<u64>]) -> Self {
+        Found { ranges: ranges.iter().flat_map(|range| [range.start, range.end]).collect(), ..self }
+    }
+}
+
+/// The caller's function, which is not called any more once it has asked for the end.
+struct Caller {
+    each: EachEntry,
+    context: *mut c_void,
+    stop: Stop,
+    ended: bool,
+}
+
+impl Caller {
+    /// # Safety
+    /// `each` is NULL or a function as `mksum.h` requires it, for as long as the result lives.
+    unsafe fn new(each: Option<EachEntry>, context: *mut c_void, options: &Options) -> Result<Self, Failure> {
+        let each = inputs::given(each, "each")?;
+        Ok(Caller { each, context, stop: options.stop.clone(), ended: false })
+    }
+
+    fn tell(&mut self, found: Found) {
+        if self.stop.is_stopped() {
+            return;
+        }
+        let start = |text: &Option<CString>| text.as_ref().map_or(ptr::null(), |text| text.as_ptr());
+        let entry = Entry {
+            state: found.state,
+            path: found.path.as_ptr(),
+            path_len: found.path.count_bytes(),
+            from: start(&found.from),
+            from_len: found.from.as_ref().map_or(0, |from| from.count_bytes()),
+            reason: start(&found.reason),
+            bytes: found.bytes,
+            ranges: if found.ranges.is_empty() { ptr::null() } else { found.ranges.as_ptr() },
+            ranges_len: found.ranges.len() / 2,
+        };
+        // SAFETY: `mksum.h` requires a function that takes these arguments and returns; the entry lives until then.
+        if unsafe { (self.each)(self.context, &raw const entry) } != 0 {
+            self.ended = true;
+            self.stop.stop();
+        }
+    }
+
+    /// What a call returns: that its caller has ended it is no failure.
+    fn end(&self, catalogue: &Path, result: Result<(), Error>) -> Result<(), Failure> {
+        match result {
+            Err(Error::Io(mksum_io::Error::Stopped { .. })) if self.ended => Ok(()),
+            result => result.map_err(|error| failed(catalogue, &error)),
+        }
     }
 }
 
 /// What the functions on a directory's catalogue are called with.
-struct Call {
+struct OfDirectory {
     directory: PathBuf,
     catalogue: PathBuf,
-    options: Options,
+    call: Call,
     caller: Caller,
 }
 
-impl Call {
+impl OfDirectory {
     /// # Safety
-    /// `directory` and `catalogue` are NULL or point to strings that end with a zero byte; `each` is NULL or a function as `mksum.h`
-    /// requires it, for as long as the result lives.
+    /// `directory` and `catalogue` are NULL or point to strings that end with a zero byte; `options` is as [`Call::new`] wants it, and
+    /// `each` NULL or a function as `mksum.h` requires it, for as long as the result lives.
     unsafe fn new(
         directory: *const c_char,
         catalogue: *const c_char,
-        threads: c_uint,
+        options: *const CallOptions,
         each: Option<EachEntry>,
         context: *mut c_void,
     ) -> Result<Self, Failure> {
-        let options = options(threads);
         // SAFETY: this function has the same contract.
-        let (directory, catalogue, caller) = unsafe {
+        unsafe {
+            let call = Call::new(options)?;
             let directory = path_of(inputs::bytes_of(directory, "directory")?)?;
             let catalogue = match catalogue.is_null() {
                 true => place(&directory),
                 false => path_of(inputs::bytes_of(catalogue, "catalogue")?)?,
             };
-            (directory, catalogue, Caller::new(each, context, &options)?)
-        };
-        Ok(Call { directory, catalogue, options, caller })
+            let caller = Caller::new(each, context, &call.options)?;
+            Ok(OfDirectory { directory, catalogue, call, caller })
+        }
     }
 
     /// Opens the catalogue and works on it.
     fn on(
         &mut self,
-        open: impl FnOnce(&Path) -> Result<Catalogue, Error>,
-        work: impl FnOnce(&mut Catalogue, &Path, &Options, &mut Caller) -> Result<(), Error>,
+        open: impl FnOnce(&Path) -> Result<Catalogue, Error> + Send,
+        work: impl FnOnce(&mut Catalogue, &Path, &Options, &mut dyn FnMut(Found)) -> Result<(), Error> + Send,
     ) -> Result<(), Failure> {
-        let done = open(&self.catalogue)
-            .and_then(|mut opened| work(&mut opened, &self.directory, &self.options, &mut self.caller));
-        ended(&self.caller, &self.catalogue, done)
+        let OfDirectory { directory, catalogue, call, caller } = self;
+        let done = call.run_with(&mut |found| caller.tell(found), |options, tell| {
+            let mut tell = |found| tell(found).unwrap_or(());
+            open(catalogue).and_then(|mut opened| work(&mut opened, directory, options, &mut tell))
+        })?;
+        caller.end(catalogue, done)
     }
 }
 
@@ -185,24 +200,11 @@ fn to_write(catalogue: &Path) -> Result<Catalogue, Error> {
     Catalogue::open(catalogue, Access::Write, &mut || {})
 }
 
-/// What a call returns: that its caller has ended it is no failure.
-fn ended(caller: &Caller, catalogue: &Path, result: Result<(), Error>) -> Result<(), Failure> {
-    match result {
-        Err(Error::Io(mksum_io::Error::Stopped { .. })) if caller.stop.is_stopped() => Ok(()),
-        result => result.map_err(|error| failed(catalogue, &error)),
-    }
-}
-
 /// The failure of a call, which is about the catalogue or about a file or folder that is read.
 fn failed(catalogue: &Path, error: &Error) -> Failure {
     let read = matches!(error, Error::Io(_)) && !error.path().starts_with(catalogue);
     let status = if read { Status::ReadFailed } else { Status::CatalogueFailed };
     Failure::new(status, format_args!("{}: {error}", error.path().display()))
-}
-
-fn options(threads: c_uint) -> Options {
-    let options = Options::new();
-    if threads == 0 { options } else { Options { threads: threads as usize, ..options } }
 }
 
 /// `mksum_catalogue_keep`.
@@ -215,7 +217,7 @@ pub unsafe extern "C" fn mksum_catalogue_keep(
     catalogue: *const c_char,
     formats: *const *const c_char,
     formats_len: usize,
-    threads: c_uint,
+    options: *const CallOptions,
     each: Option<EachEntry>,
     context: *mut c_void,
 ) -> Status {
@@ -223,7 +225,7 @@ pub unsafe extern "C" fn mksum_catalogue_keep(
         // SAFETY: `mksum.h` requires valid pointers of the caller.
         let (mut call, formats) = unsafe {
             let formats = inputs::array(formats, formats_len, "formats")?;
-            (Call::new(directory, catalogue, threads, each, context)?, formats)
+            (OfDirectory::new(directory, catalogue, options, each, context)?, formats)
         };
         // SAFETY: `mksum.h` requires valid pointers of the caller, also in the array.
         let mut specs = formats.iter().map(|&format| unsafe { spec(format) }).collect::<Result<Vec<_>, _>>()?;
@@ -232,12 +234,12 @@ pub unsafe extern "C" fn mksum_catalogue_keep(
             return Err(Failure::new(Status::ReadFailed, why));
         }
         let create = |catalogue: &Path| Catalogue::create(catalogue, &mut || {});
-        call.on(create, |opened, directory, options, caller| {
+        call.on(create, |opened, directory, options, tell| {
             if specs.is_empty() && opened.formats().len() == 0 {
                 specs.push(mksum::Spec::default());
             }
             opened.add_formats(&specs)?;
-            update(opened, directory, options, &mut |path, event| caller.tell_event(path, event))
+            update(opened, directory, options, &mut |path, event| tell(Found::of_event(path, event)))
         })
     };
     status(keep())
@@ -256,10 +258,10 @@ pub unsafe extern "C" fn mksum_catalogue_status(
 ) -> Status {
     let find = || {
         // SAFETY: `mksum.h` requires valid pointers of the caller.
-        let mut call = unsafe { Call::new(directory, catalogue, 0, each, context)? };
-        call.on(to_read, |opened, directory, options, caller| {
+        let mut call = unsafe { OfDirectory::new(directory, catalogue, ptr::null(), each, context)? };
+        call.on(to_read, |opened, directory, options, tell| {
             for (path, state) in &compare(opened, directory, options)?.differ {
-                caller.tell(match state {
+                tell(match state {
                     State::New(_) => Found::new(Kind::New, path),
                     State::Incomplete => Found::new(Kind::Incomplete, path),
                     State::Changed => Found::new(Kind::Changed, path),
@@ -282,15 +284,15 @@ pub unsafe extern "C" fn mksum_catalogue_status(
 pub unsafe extern "C" fn mksum_catalogue_update(
     directory: *const c_char,
     catalogue: *const c_char,
-    threads: c_uint,
+    options: *const CallOptions,
     each: Option<EachEntry>,
     context: *mut c_void,
 ) -> Status {
     let bring = || {
         // SAFETY: `mksum.h` requires valid pointers of the caller.
-        let mut call = unsafe { Call::new(directory, catalogue, threads, each, context)? };
-        call.on(to_write, |opened, directory, options, caller| {
-            update(opened, directory, options, &mut |path, event| caller.tell_event(path, event))
+        let mut call = unsafe { OfDirectory::new(directory, catalogue, options, each, context)? };
+        call.on(to_write, |opened, directory, options, tell| {
+            update(opened, directory, options, &mut |path, event| tell(Found::of_event(path, event)))
         })
     };
     status(bring())
@@ -306,19 +308,19 @@ pub unsafe extern "C" fn mksum_catalogue_verify(
     catalogue: *const c_char,
     seconds: c_double,
     share: c_double,
-    threads: c_uint,
+    options: *const CallOptions,
     each: Option<EachEntry>,
     context: *mut c_void,
 ) -> Status {
     let check = || {
         let effort = effort(seconds, share)?;
         // SAFETY: `mksum.h` requires valid pointers of the caller.
-        let mut call = unsafe { Call::new(directory, catalogue, threads, each, context)? };
-        call.on(to_write, |opened, directory, options, caller| {
+        let mut call = unsafe { OfDirectory::new(directory, catalogue, options, each, context)? };
+        call.on(to_write, |opened, directory, options, tell| {
             verify(opened, directory, options, effort, &mut |path, verdict| {
-                caller.tell(match verdict {
+                tell(match verdict {
                     Verdict::Good(verified, _) => Found { bytes: verified, ..Found::new(Kind::Intact, path) },
-                    Verdict::Damaged(ranges, _) => Found { ranges, ..Found::failed(Kind::Damaged, path, DAMAGE) },
+                    Verdict::Damaged(ranges, _) => Found::failed(Kind::Damaged, path, DAMAGE).in_ranges(ranges),
                     Verdict::DamagedTree => Found::new(Kind::DamagedTree, path),
                     Verdict::Changed => Found::new(Kind::Changed, path),
                     Verdict::New => Found::new(Kind::New, path),
@@ -356,7 +358,7 @@ pub unsafe extern "C" fn mksum_catalogue_repair(
     directory: *const c_char,
     catalogue: *const c_char,
     copy: *const c_char,
-    threads: c_uint,
+    options: *const CallOptions,
     each: Option<EachEntry>,
     context: *mut c_void,
 ) -> Status {
@@ -364,18 +366,20 @@ pub unsafe extern "C" fn mksum_catalogue_repair(
         // SAFETY: `mksum.h` requires valid pointers of the caller.
         let (mut call, copy) = unsafe {
             let copy = inputs::bytes_of(copy, "copy")?;
-            (Call::new(directory, catalogue, threads, each, context)?, path_of(copy)?)
+            (OfDirectory::new(directory, catalogue, options, each, context)?, path_of(copy)?)
         };
         let copy_of = |path: &[u8]| replica_below(&copy, &path_from_bytes(path).unwrap_or_default());
-        call.on(to_write, |opened, directory, options, caller| {
-            repair(opened, directory, options, &copy_of, &mut |path, mended| match mended {
-                Mended::Intact => caller.tell(Found::new(Kind::Intact, path)),
-                Mended::Done(ranges, fetched) => {
-                    caller.tell(Found { bytes: fetched, ranges: &ranges, ..Found::new(Kind::Repaired, path) });
-                }
-                Mended::Failed(why) => caller.tell(Found::failed(Kind::NotRepaired, path, why)),
-                Mended::Changed => caller.tell(Found::new(Kind::Changed, path)),
-                Mended::Missing => caller.tell(Found::new(Kind::Gone, path)),
+        call.on(to_write, |opened, directory, options, tell| {
+            repair(opened, directory, options, &copy_of, &mut |path, mended| {
+                tell(match mended {
+                    Mended::Intact => Found::new(Kind::Intact, path),
+                    Mended::Done(ranges, fetched) => {
+                        Found { bytes: fetched, ..Found::new(Kind::Repaired, path) }.in_ranges(&ranges)
+                    }
+                    Mended::Failed(why) => Found::failed(Kind::NotRepaired, path, why),
+                    Mended::Changed => Found::new(Kind::Changed, path),
+                    Mended::Missing => Found::new(Kind::Gone, path),
+                });
             })
         })
     };
@@ -397,7 +401,7 @@ pub unsafe extern "C" fn mksum_catalogue_diff(
         // SAFETY: `mksum.h` requires valid pointers of the caller.
         let (left, right, mut caller) = unsafe {
             let (left, right) = (inputs::bytes_of(left, "left")?, inputs::bytes_of(right, "right")?);
-            (path_of(left)?, path_of(right)?, Caller::new(each, context, &options(0))?)
+            (path_of(left)?, path_of(right)?, Caller::new(each, context, &Options::new())?)
         };
         let own = |path: PathBuf| if path.is_dir() { place(&path) } else { path };
         let (left, right) = (own(left), own(right));
@@ -413,7 +417,7 @@ pub unsafe extern "C" fn mksum_catalogue_diff(
         };
         let open = |path: &Path| to_read(path).map_err(|error| failed(path, &error));
         let done = diff_catalogues(open(&left)?, open(&right)?, &stop, &mut each);
-        ended(&caller, &left, done.map(drop))
+        caller.end(&left, done.map(drop))
     };
     status(differ())
 }

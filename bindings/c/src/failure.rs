@@ -8,6 +8,7 @@ use std::fmt::Display;
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // `mksum.h` documents them.
+#[cfg_attr(not(feature = "catalogue"), allow(dead_code))] // Each is of some feature.
 pub enum Status {
     Ok = 0,
     BadArgument = 1,
@@ -21,6 +22,12 @@ pub enum Status {
     NoRoom = 9,
     CatalogueFailed = 10,
     Finished = 11,
+    Cancelled = 12,
+    BadProof = 13,
+    Damaged = 14,
+    BadOutboard = 15,
+    WriteFailed = 16,
+    Refused = 17,
 }
 
 /// The failure of a call: its status and reason.
@@ -36,9 +43,26 @@ impl Failure {
     }
 
     /// The status and the reason.
+    #[cfg(feature = "files")]
     pub fn into_parts(self) -> (Status, String) {
         (self.status, self.reason)
     }
+}
+
+/// The failure of work on files: its error with the path of the file that it is about.
+#[cfg(feature = "files")]
+pub fn of_io(error: mksum_io::Error) -> Failure {
+    use mksum_io::Error;
+    let status = match &error {
+        Error::Format { .. } => Status::NoRoot,
+        Error::Stopped { .. } => Status::Cancelled,
+        Error::Damaged { .. } | Error::Failing { .. } => Status::Damaged,
+        Error::Outboard { .. } => Status::BadOutboard,
+        Error::Write { .. } => Status::WriteFailed,
+        Error::Refused { .. } => Status::Refused,
+        _ => Status::ReadFailed,
+    };
+    Failure::new(status, format_args!("{}: {error}", error.path().display()))
 }
 
 thread_local! {

@@ -2,11 +2,14 @@
 
 use crate::failure::{Failure, Status};
 use std::ffi::{CStr, c_char};
+use std::fmt::Display;
+#[cfg(feature = "files")]
 use std::path::PathBuf;
 use std::ptr;
 use std::slice;
 
-fn bad(name: &str, reason: &str) -> Failure {
+/// The failure of a parameter.
+pub fn bad(name: &str, reason: impl Display) -> Failure {
     Failure::new(Status::BadArgument, format_args!("{name}: {reason}"))
 }
 
@@ -95,18 +98,19 @@ pub unsafe fn bytes<'a>(bytes: *const u8, len: usize, name: &str) -> Result<&'a 
     }
 }
 
-/// Returns the `len` pointers at `items`.
+/// Returns the `len` items at `items`.
 ///
 /// # Safety
-/// `items` is NULL, or points to `len` readable pointers that do not change during `'a`.
-pub unsafe fn array<'a>(items: *const *const c_char, len: usize, name: &str) -> Result<&'a [*const c_char], Failure> {
+/// `items` is NULL, or points to `len` readable items that do not change during `'a`.
+#[cfg(feature = "files")]
+pub unsafe fn array<'a, T>(items: *const T, len: usize, name: &str) -> Result<&'a [T], Failure> {
     match (items.is_null(), len) {
         (_, 0) => Ok(&[]),
         (true, _) => Err(bad(name, "NULL")),
-        (false, len) if len > isize::MAX as usize / size_of::<*const c_char>() => {
+        (false, len) if len > isize::MAX as usize / size_of::<T>() => {
             Err(bad(name, "longer than half of the address space"))
         }
-        // SAFETY: the pointer is not NULL, and the contract requires `len` readable pointers.
+        // SAFETY: the pointer is not NULL, and the contract requires `len` readable items.
         (false, len) => Ok(unsafe { slice::from_raw_parts(items, len) }),
     }
 }
@@ -141,14 +145,14 @@ pub fn put(bytes: &[u8], room: &mut [u8], name: &str) -> Result<(), Failure> {
 }
 
 /// Returns the path with these bytes.
-#[cfg(unix)]
+#[cfg(all(feature = "files", unix))]
 pub fn path_of(bytes: &[u8]) -> Result<PathBuf, Failure> {
     use std::os::unix::ffi::OsStrExt;
     Ok(std::ffi::OsStr::from_bytes(bytes).into())
 }
 
 /// Returns the path with these bytes.
-#[cfg(not(unix))]
+#[cfg(all(feature = "files", not(unix)))]
 pub fn path_of(bytes: &[u8]) -> Result<PathBuf, Failure> {
     str::from_utf8(bytes).map(PathBuf::from).map_err(|_| bad("path", "not UTF-8"))
 }

@@ -2,12 +2,22 @@
 //!
 //! No panic unwinds into C: a panic is a bug, and `extern "C"` ends the process.
 
+#[cfg(feature = "catalogue")]
 mod catalogue;
 mod devices;
 mod failure;
+#[cfg(feature = "files")]
+mod file_proofs;
+#[cfg(feature = "files")]
+mod files;
 mod hashers;
 mod hashtree;
 mod inputs;
+#[cfg(feature = "files")]
+mod options;
+#[cfg(feature = "files")]
+mod outboards;
+mod proofs;
 mod roots;
 mod trees;
 

@@ -87,8 +87,11 @@ static struct found fresh(size_t stop)
 int main(int argc, char **argv)
 {
     const char *formats[] = {"sha256", "rfc6962"}, *unknown[] = {"teapot"};
+    mksum_options one = MKSUM_OPTIONS, two = MKSUM_OPTIONS;
     struct found found;
     size_t at = 0;
+    one.threads = 1;
+    two.threads = 2;
 
     EXPECT(argc == 2);
     if (argc != 2 || chdir(argv[1]))
@@ -104,44 +107,44 @@ int main(int argc, char **argv)
     found = fresh(0);
     EXPECT(mksum_catalogue_status("tree", NULL, receive, &found) == MKSUM_CATALOGUE_FAILED && found.count == 0);
     EXPECT(strstr(mksum_error(), "tree/.mksum/catalogue: "));
-    EXPECT(mksum_catalogue_update("tree", NULL, 0, receive, &found) == MKSUM_CATALOGUE_FAILED);
-    EXPECT(mksum_catalogue_verify("tree", NULL, 0, 0, 0, receive, &found) == MKSUM_CATALOGUE_FAILED);
-    EXPECT(mksum_catalogue_repair("tree", NULL, "copy", 0, receive, &found) == MKSUM_CATALOGUE_FAILED);
+    EXPECT(mksum_catalogue_update("tree", NULL, NULL, receive, &found) == MKSUM_CATALOGUE_FAILED);
+    EXPECT(mksum_catalogue_verify("tree", NULL, 0, 0, NULL, receive, &found) == MKSUM_CATALOGUE_FAILED);
+    EXPECT(mksum_catalogue_repair("tree", NULL, "copy", NULL, receive, &found) == MKSUM_CATALOGUE_FAILED);
     EXPECT(mksum_catalogue_diff("tree", "copy", receive, &found) == MKSUM_CATALOGUE_FAILED);
-    EXPECT(mksum_catalogue_keep("none", NULL, NULL, 0, 0, receive, &found) == MKSUM_READ_FAILED);
-    EXPECT(mksum_catalogue_keep("tree/a", NULL, NULL, 0, 0, receive, &found) == MKSUM_READ_FAILED);
-    EXPECT(mksum_catalogue_keep("tree", NULL, unknown, 1, 0, receive, &found) == MKSUM_BAD_FORMAT);
-    EXPECT(mksum_catalogue_keep("tree", "tree/a", NULL, 0, 0, receive, &found) == MKSUM_CATALOGUE_FAILED);
+    EXPECT(mksum_catalogue_keep("none", NULL, NULL, 0, NULL, receive, &found) == MKSUM_READ_FAILED);
+    EXPECT(mksum_catalogue_keep("tree/a", NULL, NULL, 0, NULL, receive, &found) == MKSUM_READ_FAILED);
+    EXPECT(mksum_catalogue_keep("tree", NULL, unknown, 1, NULL, receive, &found) == MKSUM_BAD_FORMAT);
+    EXPECT(mksum_catalogue_keep("tree", "tree/a", NULL, 0, NULL, receive, &found) == MKSUM_CATALOGUE_FAILED);
     EXPECT(strstr(mksum_error(), "not a catalogue"));
     EXPECT(found.count == 0 && access("tree/.mksum", F_OK));
 
     /* Arguments. */
-    EXPECT(mksum_catalogue_keep(NULL, NULL, NULL, 0, 0, receive, &found) == MKSUM_BAD_ARGUMENT);
-    EXPECT(mksum_catalogue_keep("tree", NULL, NULL, 1, 0, receive, &found) == MKSUM_BAD_ARGUMENT);
-    EXPECT(mksum_catalogue_keep("tree", NULL, formats, 2, 0, NULL, NULL) == MKSUM_BAD_ARGUMENT);
+    EXPECT(mksum_catalogue_keep(NULL, NULL, NULL, 0, NULL, receive, &found) == MKSUM_BAD_ARGUMENT);
+    EXPECT(mksum_catalogue_keep("tree", NULL, NULL, 1, NULL, receive, &found) == MKSUM_BAD_ARGUMENT);
+    EXPECT(mksum_catalogue_keep("tree", NULL, formats, 2, NULL, NULL, NULL) == MKSUM_BAD_ARGUMENT);
     EXPECT(mksum_catalogue_status("tree", NULL, NULL, NULL) == MKSUM_BAD_ARGUMENT);
-    EXPECT(mksum_catalogue_update("tree", NULL, 0, NULL, NULL) == MKSUM_BAD_ARGUMENT);
-    EXPECT(mksum_catalogue_verify("tree", NULL, 1, 0.5, 0, receive, &found) == MKSUM_BAD_ARGUMENT);
-    EXPECT(mksum_catalogue_verify("tree", NULL, -1, 0, 0, receive, &found) == MKSUM_BAD_ARGUMENT);
-    EXPECT(mksum_catalogue_verify("tree", NULL, 0, 1.5, 0, receive, &found) == MKSUM_BAD_ARGUMENT);
-    EXPECT(mksum_catalogue_repair("tree", NULL, NULL, 0, receive, &found) == MKSUM_BAD_ARGUMENT);
+    EXPECT(mksum_catalogue_update("tree", NULL, NULL, NULL, NULL) == MKSUM_BAD_ARGUMENT);
+    EXPECT(mksum_catalogue_verify("tree", NULL, 1, 0.5, NULL, receive, &found) == MKSUM_BAD_ARGUMENT);
+    EXPECT(mksum_catalogue_verify("tree", NULL, -1, 0, NULL, receive, &found) == MKSUM_BAD_ARGUMENT);
+    EXPECT(mksum_catalogue_verify("tree", NULL, 0, 1.5, NULL, receive, &found) == MKSUM_BAD_ARGUMENT);
+    EXPECT(mksum_catalogue_repair("tree", NULL, NULL, NULL, receive, &found) == MKSUM_BAD_ARGUMENT);
     EXPECT(mksum_catalogue_diff(NULL, "copy", receive, &found) == MKSUM_BAD_ARGUMENT);
     EXPECT(mksum_catalogue_diff("tree", NULL, receive, &found) == MKSUM_BAD_ARGUMENT);
 
     /* A first catalogue, of a call that is ended; the next one goes on. */
     found = fresh(1);
-    EXPECT(mksum_catalogue_keep("tree", NULL, formats, 1, 1, receive, &found) == MKSUM_OK && found.count == 1);
+    EXPECT(mksum_catalogue_keep("tree", NULL, formats, 1, &one, receive, &found) == MKSUM_OK && found.count == 1);
     EXPECT(has(&found, MKSUM_ENTRY_NEW, "a", NULL));
     found = fresh(0);
-    EXPECT(mksum_catalogue_keep("tree", NULL, formats, 1, 2, receive, &found) == MKSUM_OK);
+    EXPECT(mksum_catalogue_keep("tree", NULL, formats, 1, &two, receive, &found) == MKSUM_OK);
     EXPECT(has(&found, MKSUM_ENTRY_NEW, "long", NULL) && has(&found, MKSUM_ENTRY_NEW, "s/\xff", NULL));
     found = fresh(0);
     EXPECT(mksum_catalogue_status("tree", NULL, receive, &found) == MKSUM_OK && found.count == 0);
     /* With another format, all is read again, and long files get a tree. */
-    EXPECT(mksum_catalogue_keep("tree", NULL, formats, 2, 0, receive, &found) == MKSUM_OK);
+    EXPECT(mksum_catalogue_keep("tree", NULL, formats, 2, NULL, receive, &found) == MKSUM_OK);
     EXPECT(found.count == 3 && has(&found, MKSUM_ENTRY_TOUCHED, "long", NULL));
     found = fresh(0);
-    EXPECT(mksum_catalogue_keep("copy", "copy.catalogue", formats, 2, 0, receive, &found) == MKSUM_OK && found.count == 3);
+    EXPECT(mksum_catalogue_keep("copy", "copy.catalogue", formats, 2, NULL, receive, &found) == MKSUM_OK && found.count == 3);
     found = fresh(0);
     EXPECT(mksum_catalogue_diff("tree", "copy.catalogue", receive, &found) == MKSUM_OK && found.count == 0);
 
@@ -150,25 +153,25 @@ int main(int argc, char **argv)
     damage("tree/s/\xff", 0);
     found = fresh(0);
     EXPECT(mksum_catalogue_status("tree", NULL, receive, &found) == MKSUM_OK && found.count == 0);
-    EXPECT(mksum_catalogue_verify("tree", NULL, 0, 0, 0, receive, &found) == MKSUM_OK && found.count == 3);
+    EXPECT(mksum_catalogue_verify("tree", NULL, 0, 0, NULL, receive, &found) == MKSUM_OK && found.count == 3);
     EXPECT(has(&found, MKSUM_ENTRY_INTACT, "a", &at) && found.entries[at].bytes == 2);
     EXPECT(has(&found, MKSUM_ENTRY_DAMAGED, "s/\xff", &at) && found.entries[at].ranges == 0 && *found.entries[at].reason);
     EXPECT(has(&found, MKSUM_ENTRY_DAMAGED, "long", &at) && found.entries[at].ranges == 1);
     EXPECT(found.entries[at].range[0] == 4980736 && found.entries[at].range[1] == 4980736 + 65536);
     found = fresh(0);
-    EXPECT(mksum_catalogue_repair("tree", NULL, "none", 0, receive, &found) == MKSUM_OK);
+    EXPECT(mksum_catalogue_repair("tree", NULL, "none", NULL, receive, &found) == MKSUM_OK);
     EXPECT(has(&found, MKSUM_ENTRY_NOT_REPAIRED, "s/\xff", &at) && strstr(found.entries[at].reason, "none/s"));
     found = fresh(0);
-    EXPECT(mksum_catalogue_repair("tree", NULL, "copy", 0, receive, &found) == MKSUM_OK && found.count == 3);
+    EXPECT(mksum_catalogue_repair("tree", NULL, "copy", NULL, receive, &found) == MKSUM_OK && found.count == 3);
     EXPECT(has(&found, MKSUM_ENTRY_INTACT, "a", NULL) && has(&found, MKSUM_ENTRY_REPAIRED, "s/\xff", NULL));
     EXPECT(has(&found, MKSUM_ENTRY_REPAIRED, "long", &at) && found.entries[at].bytes == 65536);
     EXPECT(found.entries[at].ranges == 1 && found.entries[at].range[0] == 4980736);
     found = fresh(0);
-    EXPECT(mksum_catalogue_verify("tree", NULL, 0, 1, 0, receive, &found) == MKSUM_OK && found.count == 3);
+    EXPECT(mksum_catalogue_verify("tree", NULL, 0, 1, NULL, receive, &found) == MKSUM_OK && found.count == 3);
     found = fresh(0);
-    EXPECT(mksum_catalogue_verify("tree", NULL, 60, 0, 0, receive, &found) == MKSUM_OK && found.count == 3);
+    EXPECT(mksum_catalogue_verify("tree", NULL, 60, 0, NULL, receive, &found) == MKSUM_OK && found.count == 3);
     found = fresh(2);
-    EXPECT(mksum_catalogue_verify("tree", NULL, 0, 0, 0, receive, &found) == MKSUM_OK && found.count == 2);
+    EXPECT(mksum_catalogue_verify("tree", NULL, 0, 0, NULL, receive, &found) == MKSUM_OK && found.count == 2);
 
     /* What has changed is found, brought up to date, and compared. */
     put("tree/a", "other\n", 1);
@@ -181,10 +184,10 @@ int main(int argc, char **argv)
     found = fresh(2);
     EXPECT(mksum_catalogue_status("tree", NULL, receive, &found) == MKSUM_OK && found.count == 2);
     found = fresh(0);
-    EXPECT(mksum_catalogue_verify("tree", NULL, 0, 0, 0, receive, &found) == MKSUM_OK);
+    EXPECT(mksum_catalogue_verify("tree", NULL, 0, 0, NULL, receive, &found) == MKSUM_OK);
     EXPECT(has(&found, MKSUM_ENTRY_CHANGED, "a", NULL) && has(&found, MKSUM_ENTRY_NEW, "new", NULL));
     found = fresh(0);
-    EXPECT(mksum_catalogue_update("tree", NULL, 0, receive, &found) == MKSUM_OK && found.count == 4);
+    EXPECT(mksum_catalogue_update("tree", NULL, NULL, receive, &found) == MKSUM_OK && found.count == 4);
     EXPECT(has(&found, MKSUM_ENTRY_CHANGED, "a", NULL) && has(&found, MKSUM_ENTRY_NEW, "new", NULL));
     EXPECT(has(&found, MKSUM_ENTRY_MOVED, "\xfe", NULL) && has(&found, MKSUM_ENTRY_GONE, "long", NULL));
     found = fresh(0);

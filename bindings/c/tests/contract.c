@@ -204,7 +204,7 @@ static void roots(const char *file, const char *odd)
     EXPECT(mksum_root_of_bytes("dmverity", &zero, 1, text, sizeof text) == MKSUM_NO_ROOT);
     EXPECT(mksum_root_of_bytes("fsverity:sha512:64KiB:salt=00", &zero, 1, text, sizeof text) == MKSUM_OK);
 
-    EXPECT(mksum_root_of_file("rfc6962", file, text, sizeof text) == MKSUM_OK);
+    EXPECT(mksum_root_of_file("rfc6962", file, NULL, text, sizeof text) == MKSUM_OK);
     FILE *input = fopen(file, "rb");
     size_t room = (size_t)1 << 28, len = 0;
     uint8_t *bytes = (uint8_t *)malloc(room);
@@ -215,12 +215,12 @@ static void roots(const char *file, const char *odd)
     EXPECT(len > 0 && len < room);
     EXPECT(mksum_root_of_bytes("rfc6962", bytes, len, other, sizeof other) == MKSUM_OK && !strcmp(text, other));
     free(bytes);
-    EXPECT(mksum_root_of_file("rfc6962", "none/such", text, sizeof text) == MKSUM_READ_FAILED);
+    EXPECT(mksum_root_of_file("rfc6962", "none/such", NULL, text, sizeof text) == MKSUM_READ_FAILED);
     EXPECT(strstr(mksum_error(), "none/such: "));
-    EXPECT(mksum_root_of_file("rfc6962", ".", text, sizeof text) == MKSUM_READ_FAILED);
-    EXPECT(mksum_root_of_file("dmverity", odd, text, sizeof text) == MKSUM_NO_ROOT);
-    EXPECT(mksum_root_of_file("rfc6962", NULL, text, sizeof text) == MKSUM_BAD_ARGUMENT);
-    EXPECT(mksum_root_of_file("rfc6962", file, text, 3) == MKSUM_NO_ROOM);
+    EXPECT(mksum_root_of_file("rfc6962", ".", NULL, text, sizeof text) == MKSUM_READ_FAILED);
+    EXPECT(mksum_root_of_file("dmverity", odd, NULL, text, sizeof text) == MKSUM_NO_ROOT);
+    EXPECT(mksum_root_of_file("rfc6962", NULL, NULL, text, sizeof text) == MKSUM_BAD_ARGUMENT);
+    EXPECT(mksum_root_of_file("rfc6962", file, NULL, text, 3) == MKSUM_NO_ROOM);
 }
 
 /* `path`: a directory with a file, an empty directory and a link, made by run.sh. */
@@ -228,15 +228,15 @@ static void directories(const char *path, const char *file)
 {
     char text[MKSUM_TEXT_MAX];
 
-    EXPECT(mksum_root_of_directory("dir", path, text, sizeof text) == MKSUM_OK);
+    EXPECT(mksum_root_of_directory("dir", path, NULL, text, sizeof text) == MKSUM_OK);
     EXPECT(!strcmp(text, "12b79b8c069a263e80ba5b35bbc381c293c697914489ebf9c1dc14648e0d7980"));
-    EXPECT(mksum_root_of_directory("dir", path, text, 3) == MKSUM_NO_ROOM);
-    EXPECT(mksum_root_of_directory("dir", NULL, text, sizeof text) == MKSUM_BAD_ARGUMENT);
-    EXPECT(mksum_root_of_directory("sha256", path, text, sizeof text) == MKSUM_BAD_FORMAT);
-    EXPECT(mksum_root_of_directory("dir", file, text, sizeof text) == MKSUM_READ_FAILED);
-    EXPECT(mksum_root_of_directory("dir", "none/such", text, sizeof text) == MKSUM_READ_FAILED);
+    EXPECT(mksum_root_of_directory("dir", path, NULL, text, 3) == MKSUM_NO_ROOM);
+    EXPECT(mksum_root_of_directory("dir", NULL, NULL, text, sizeof text) == MKSUM_BAD_ARGUMENT);
+    EXPECT(mksum_root_of_directory("sha256", path, NULL, text, sizeof text) == MKSUM_BAD_FORMAT);
+    EXPECT(mksum_root_of_directory("dir", file, NULL, text, sizeof text) == MKSUM_READ_FAILED);
+    EXPECT(mksum_root_of_directory("dir", "none/such", NULL, text, sizeof text) == MKSUM_READ_FAILED);
     EXPECT(strstr(mksum_error(), "none/such: "));
-    EXPECT(mksum_root_of_file("dir", path, text, sizeof text) == MKSUM_BAD_FORMAT);
+    EXPECT(mksum_root_of_file("dir", path, NULL, text, sizeof text) == MKSUM_BAD_FORMAT);
 }
 
 struct told {
@@ -259,27 +259,28 @@ static void files(const char *file)
     const char *formats[] = {"sha256", "rfc6962"}, *paths[] = {file, "none/such", file};
     char text[MKSUM_TEXT_MAX];
     struct told told;
-    for (unsigned threads = 0; threads < 3; threads++) {
+    mksum_options options = MKSUM_OPTIONS;
+    for (; options.threads < 3; options.threads++) {
         memset(&told, 0, sizeof told);
-        EXPECT(mksum_hash_files(formats, 2, paths, 3, threads, tell, &told) == MKSUM_OK && told.count == 6);
+        EXPECT(mksum_hash_files(formats, 2, paths, 3, &options, tell, &told) == MKSUM_OK && told.count == 6);
         for (size_t i = 0; i < 6; i++) {
             EXPECT(told.status[i] == (i / 2 == 1 ? MKSUM_READ_FAILED : MKSUM_OK));
-            EXPECT(mksum_root_of_file(formats[i % 2], file, text, sizeof text) == MKSUM_OK);
+            EXPECT(mksum_root_of_file(formats[i % 2], file, NULL, text, sizeof text) == MKSUM_OK);
             EXPECT(i / 2 == 1 ? !strncmp(told.text[i], "none/such: ", 11) : !strcmp(told.text[i], text));
         }
     }
     memset(&told, 0, sizeof told);
     told.stop = 3;
-    EXPECT(mksum_hash_files(formats, 2, paths, 3, 2, tell, &told) == MKSUM_OK && told.count == 3);
-    EXPECT(mksum_hash_files(formats, 2, NULL, 0, 0, tell, &told) == MKSUM_OK && told.count == 3);
-    EXPECT(mksum_hash_files(formats, 2, NULL, 1, 0, tell, &told) == MKSUM_BAD_ARGUMENT);
-    EXPECT(mksum_hash_files(NULL, 2, paths, 1, 0, tell, &told) == MKSUM_BAD_ARGUMENT);
-    EXPECT(mksum_hash_files(formats, 2, paths, SIZE_MAX, 0, tell, &told) == MKSUM_BAD_ARGUMENT);
-    EXPECT(mksum_hash_files(formats, 2, paths, 3, 0, NULL, NULL) == MKSUM_BAD_ARGUMENT);
+    EXPECT(mksum_hash_files(formats, 2, paths, 3, &options, tell, &told) == MKSUM_OK && told.count == 3);
+    EXPECT(mksum_hash_files(formats, 2, NULL, 0, NULL, tell, &told) == MKSUM_OK && told.count == 3);
+    EXPECT(mksum_hash_files(formats, 2, NULL, 1, NULL, tell, &told) == MKSUM_BAD_ARGUMENT);
+    EXPECT(mksum_hash_files(NULL, 2, paths, 1, NULL, tell, &told) == MKSUM_BAD_ARGUMENT);
+    EXPECT(mksum_hash_files(formats, 2, paths, SIZE_MAX, NULL, tell, &told) == MKSUM_BAD_ARGUMENT);
+    EXPECT(mksum_hash_files(formats, 2, paths, 3, NULL, NULL, NULL) == MKSUM_BAD_ARGUMENT);
     formats[1] = "teapot";
-    EXPECT(mksum_hash_files(formats, 2, paths, 3, 0, tell, &told) == MKSUM_BAD_FORMAT && told.count == 3);
+    EXPECT(mksum_hash_files(formats, 2, paths, 3, NULL, tell, &told) == MKSUM_BAD_FORMAT && told.count == 3);
     paths[1] = NULL;
-    EXPECT(mksum_hash_files(formats, 1, paths, 3, 0, tell, &told) == MKSUM_BAD_ARGUMENT && told.count == 3);
+    EXPECT(mksum_hash_files(formats, 1, paths, 3, NULL, tell, &told) == MKSUM_BAD_ARGUMENT && told.count == 3);
 }
 
 int main(int argc, char **argv)

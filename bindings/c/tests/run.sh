@@ -11,16 +11,24 @@ fail() { echo "bindings/c: $*" >&2; exit 1; }
 # An OpenCL runtime, for one of the runs below: the others have whatever this machine has, or none.
 runtime=${MKSUM_TEST_RUNTIME:-}
 unset MKSUM_TEST_RUNTIME
+# The tool, whose proofs and outboards are exchanged with the library's.
+tool=${MKSUM_TEST_TOOL:-}
+[ -n "$tool" ] || echo "bindings/c: no proof or outboard is exchanged with the tool: MKSUM_TEST_TOOL does not name it"
 
 # The library exports exactly the functions of the headers.
-functions() { cat include/*.h | grep -o '\<\(mksum\|hashtree\)_[a-z_]*(' | tr -d '(' | sort -u | grep -v '^mksum_error$\|^mksum_status$\|^mksum_each$\|^mksum_each_entry$'; echo mksum_error; }
-diff <(functions | sort) <(nm -D --defined-only "$folder/usr/lib/libmksum.so" | awk '{print $3}' | sort) ||
+functions() { cat include/*.h | cc -E -P - | grep -v '^typedef' | grep -o '\<\(mksum\|hashtree\)_[a-z_0-9]*(' | tr -d '(' | sort; }
+diff <(functions) <(nm -D --defined-only "$folder/usr/lib/libmksum.so" | awk '{print $3}' | sort) ||
     fail "the headers and libmksum.so have different functions"
-# The statuses and the states of entries have the same numbers.
-constants() { sed -n 's/^ *MKSUM_\([A-Z_]*\) = \([0-9]*\),\{0,1\}$/\1 \2/p' include/mksum.h; }
+# Statuses, states of entries and kinds of ranges have the same numbers.
+constants() { sed -n "/^typedef enum $1 {/,/^}/ s/^ *MKSUM_$2\([A-Z_]*\) = \([0-9]*\),\{0,1\}$/\1 \2/p" include/mksum.h | tr -d _; }
 variants() { sed -n 's/^ *\([A-Z][A-Za-z]*\) = \([0-9]*\),$/\1 \2/p' "$1" | tr '[:lower:]' '[:upper:]'; }
-diff <(constants | grep -v '^ENTRY_' | tr -d _) <(variants src/failure.rs) || fail "mksum.h and failure.rs have different statuses"
-diff <(constants | sed -n 's/^ENTRY_//p' | tr -d _) <(variants src/catalogue.rs) || fail "mksum.h and catalogue.rs have different states"
+same() {
+    [ "$(constants "$1" "$2" | wc -l)" -gt 5 ] || fail "mksum.h: no constants of $1"
+    diff <(constants "$1" "$2") <(variants "$3") || fail "mksum.h and $3 have different constants"
+}
+same mksum_status "" src/failure.rs
+same mksum_state ENTRY_ src/catalogue.rs
+same mksum_range RANGE_ src/outboards.rs
 
 c=(cc -std=c11 -Wall -Wextra -Werror -pedantic -O1 -g "-DVERSION=\"$version\"")
 read -ra shared <<<"$(pkg-config --cflags --libs mksum)"
@@ -28,16 +36,19 @@ shared+=("-Wl,-rpath,$folder/usr/lib")
 read -ra cflags <<<"$(pkg-config --cflags mksum)"
 read -ra static <<<"$(pkg-config --static --libs-only-l mksum | sed 's/-lmksum//')"
 static=("$folder/usr/lib/libmksum.a" "${static[@]}")
-for program in examples/{merklize,root,catalogue,digest,ssz} tests/{contract,catalogue,hashers}; do
+for program in examples/{merklize,root,catalogue,digest,ssz,progress,proof} tests/{contract,catalogue,hashers,files}; do
     name=$(basename "$program")
     [ "$program" != tests/catalogue ] || name=catalogues
     "${c[@]}" "$program.c" "${shared[@]}" -o "$folder/$name"
     "${c[@]}" "$program.c" "${cflags[@]}" "${static[@]}" -o "$folder/$name-static"
     "${c[@]}" -fsanitize=address,undefined "$program.c" "${cflags[@]}" "${static[@]}" -o "$folder/$name-asan"
 done
-for name in contract catalogue hashers; do
-    c++ -std=c++17 -Wall -Wextra -Werror -pedantic -O1 "-DVERSION=\"$version\"" -x c++ "tests/$name.c" -x none "${shared[@]}" \
-        -o "$folder/${name/%catalogue/catalogues}-c++"
+cxx=(c++ -std=c++17 -Wall -Wextra -Werror -pedantic -O1 "-DVERSION=\"$version\"")
+for name in contract catalogue hashers files; do
+    "${cxx[@]}" -x c++ "tests/$name.c" -x none "${shared[@]}" -o "$folder/${name/%catalogue/catalogues}-c++"
+done
+for name in digest outboard; do
+    "${cxx[@]}" -fsanitize=address,undefined "examples/$name.cpp" "${cflags[@]}" "${static[@]}" -o "$folder/$name-c++"
 done
 readelf -d "$folder/contract" | grep -q 'NEEDED.*libmksum\.so\.0' || fail "the shared library has the wrong soname"
 if readelf -d "$folder/contract-static" | grep -q mksum; then fail "the static program needs the shared library"; fi
@@ -46,11 +57,14 @@ mkdir -p "$folder/directory/empty"
 echo hello > "$folder/directory/index.html"
 ln -s index.html "$folder/directory/home"
 for name in contract contract-static contract-asan contract-c++; do
-    "$folder/$name" "$folder/directory" || fail "$name"
+    # OpenCL runtimes leak memory when they are loaded.
+    OCL_ICD_VENDORS=$([[ $name = *-asan ]] && echo /nonexistent) "$folder/$name" "$folder/directory" || fail "$name"
 done
-for name in catalogues catalogues-static catalogues-asan catalogues-c++; do
-    rm -rf "$folder/work" && mkdir "$folder/work"
-    "$folder/$name" "$folder/work" || fail "$name"
+for test in catalogues files; do
+    for name in $test{,-static,-asan,-c++}; do
+        rm -rf "$folder/work" && mkdir "$folder/work"
+        "$folder/$name" "$folder/work" || fail "$name"
+    done
 done
 # On a device too, where a runtime of OpenCL is named: the stage `c` of scripts/test.sh does.
 if [ -n "$runtime" ]; then
@@ -70,15 +84,48 @@ done
 for cpu in portable sse41 avx2 shani avx512 neon; do
     MKSUM_CPU=$cpu "$folder/hashers" || fail "hashers, MKSUM_CPU=$cpu"
 done
+memcheck=(valgrind --quiet --error-exitcode=9 --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite)
 # Valgrind does not support AVX-512. OpenCL runtimes leak memory when they are loaded, so none is.
-OCL_ICD_VENDORS=/nonexistent MKSUM_CPU=avx2 valgrind --quiet --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite "$folder/contract" "$folder/directory"
-MKSUM_CPU=avx2 valgrind --quiet --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite "$folder/hashers"
+OCL_ICD_VENDORS=/nonexistent MKSUM_CPU=avx2 "${memcheck[@]}" "$folder/contract" "$folder/directory"
+MKSUM_CPU=avx2 "${memcheck[@]}" "$folder/hashers"
 awk -F '\t' '$3 < 70000 && NR % 10 == 0' "$folder/rows" > "$folder/some"
-MKSUM_CPU=avx2 valgrind --quiet --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite "$folder/hashers" ROOTS \
+MKSUM_CPU=avx2 "${memcheck[@]}" "$folder/hashers" ROOTS \
     < "$folder/some" > "$folder/roots" || fail "hashers under Valgrind"
 cmp "$folder/some" "$folder/roots" || fail "hashers under Valgrind: roots differ from vectors/rows"
-rm -rf "$folder/work" && mkdir "$folder/work"
-OCL_ICD_VENDORS=/nonexistent MKSUM_CPU=avx2 valgrind --quiet --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite "$folder/catalogues" "$folder/work"
+for name in catalogues files; do
+    rm -rf "$folder/work" && mkdir "$folder/work"
+    OCL_ICD_VENDORS=/nonexistent MKSUM_CPU=avx2 "${memcheck[@]}" "$folder/$name" "$folder/work"
+done
+
+# README.md: each example compiles, with the names that the text around it stands for.
+python3 - README.md > "$folder/readme.c" <<'PYTHON'
+import re
+import sys
+
+print("""#include <mksum.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+extern unsigned char leaves[], nodes[], bytes[], buffer[65536], *proof;
+extern char root[MKSUM_TEXT_MAX];
+extern size_t len, room;
+extern uint64_t length;
+extern int file;
+extern volatile sig_atomic_t interrupted;
+extern mksum_device *device;
+extern mksum_each_range print_range;""")
+blocks = re.findall(r"^```c\n(.*?)^```$", open(sys.argv[1]).read(), re.M | re.S)
+assert len(blocks) > 5
+for number, block in enumerate(blocks):
+    block = re.sub(r"^#include .*\n", "", block, flags=re.M)
+    functions = re.findall(r"^static .*?^}\n", block, re.M | re.S)
+    for function in functions:
+        print(function)
+        block = block.replace(function, "")
+    print(f"void example{number}(void);\nvoid example{number}(void)\n{{\n{block}}}")
+PYTHON
+"${c[@]}" -D_POSIX_C_SOURCE=200809L -Wno-pointer-sign -Wno-unused -fsyntax-only "${cflags[@]}" "$folder/readme.c" || fail "README.md: an example does not compile"
 
 # The examples: every build computes the published nodes.
 python3 - > "$folder/leaves" <<'PYTHON'
@@ -107,6 +154,61 @@ for name in ssz ssz-static ssz-asan; do
     [ "$("$folder/$name" < "$folder/leaves")" = "$(cat "$folder/printed")" ] || fail "$name"
     [ "$("$folder/$name" < "$folder/short")" = "$(cat "$folder/printed-short")" ] || fail "$name: a level of odd length"
 done
+[ "$("$folder/digest-c++" sha256 blake3 < "$folder/leaves")" = "sha256: $(sha256sum < "$folder/leaves" | cut -d ' ' -f 1)
+blake3: $("$folder/digest" blake3 < "$folder/leaves")" ] || fail "digest.cpp"
+for name in progress progress-static progress-asan; do
+    [ "$("$folder/$name" sha256 "$folder/leaves" 2> "$folder/message")" = "$(sha256sum < "$folder/leaves" | cut -d ' ' -f 1)" ] || fail "$name"
+    tr '\r' '\n' < "$folder/message" | tail -n 1 | grep -q ': 100 %$' || fail "$name: the progress did not end"
+done
+# Ctrl-C while a pipe has no more bytes: what has been read has no root.
+mkfifo "$folder/pipe"
+"$folder/progress-asan" sha256 "$folder/pipe" > "$folder/printed" 2> "$folder/message" &
+progress=$!
+{ head -c 1000 "$folder/leaves" && sleep 0.2 && kill -INT $progress && sleep 0.2; } > "$folder/pipe"
+status=0 && wait $progress || status=$?
+[ $status = 130 ] || fail "progress: Ctrl-C: status $status"
+[ ! -s "$folder/printed" ] || fail "progress: a root of what had been read"
+grep -q '^progress: .* cancelled' "$folder/message" || fail "progress: no reason"
+
+# Proofs and outboards: those of the examples and of the tool are the same bytes, and each takes the other's.
+head -c 1000000 "$folder/leaves" > "$folder/input"
+format=rfc6962:sha256:4KiB
+root=$("$folder/root" $format "$folder/input" | sed 's/.* = //')
+head -c 70000 "$folder/input" | tail -c 7000 > "$folder/part"
+for name in proof proof-static proof-asan; do
+    "$folder/$name" make $format "$folder/input" 63000 70000 "$folder/proof-whole" || fail "$name make"
+    [ "$("$folder/$name" check $format "$root" 1000000 "$folder/proof-whole" < "$folder/part")" = "OK: bytes 63000..70000 of 1000000" ] ||
+        fail "$name check"
+    if "$folder/$name" check $format "$root" 1000000 "$folder/proof-whole" < "$folder/short" 2> "$folder/message"; then
+        fail "$name: other bytes were accepted"
+    fi
+    grep -q '^proof: ' "$folder/message" || fail "$name: no reason"
+done
+if [ -n "$tool" ]; then
+    "$tool" prove -f $format --range 63000..70000 "$folder/input" > "$folder/proof-tool"
+    cmp "$folder/proof-whole" "$folder/proof-tool" || fail "the tool's proof differs"
+    "$tool" check-proof -f $format --length 1000000 "$root" "$folder/proof-whole" "$folder/part" > /dev/null || fail "the tool refuses the proof"
+    "$tool" keep "$folder/input" > /dev/null
+    "$tool" prove --range 63000..70000 "$folder/input" > "$folder/proof-tool"
+    mv "$folder/input.mkt" "$folder/kept"
+fi
+"$folder/outboard-c++" "$folder/input" || fail "outboard.cpp: keep"
+"$folder/outboard-c++" "$folder/input" > "$folder/printed" || fail "outboard.cpp: verify"
+[ ! -s "$folder/printed" ] || fail "outboard.cpp: found damage"
+"$folder/proof" make rfc6962:sha256:64KiB "$folder/input" 63000 70000 "$folder/proof-kept" || fail "proof make, from an outboard"
+if [ -n "$tool" ]; then
+    cmp "$folder/kept" "$folder/input.mkt" || fail "the tool's outboard differs"
+    cmp "$folder/proof-kept" "$folder/proof-tool" || fail "the tool's proof from an outboard differs"
+    "$tool" verify "$folder/input" > /dev/null || fail "the tool refuses the outboard"
+fi
+cp "$folder/input" "$folder/copy" && touch -r "$folder/input" "$folder/time"
+printf X | dd of="$folder/input" bs=1 seek=500000 conv=notrunc status=none && touch -r "$folder/time" "$folder/input"
+if "$folder/outboard-c++" "$folder/input" > "$folder/printed" 2> "$folder/message"; then fail "outboard.cpp: damage was not found"; fi
+[ "$(cat "$folder/printed")" = "damaged: 458752..524288" ] || fail "outboard.cpp: $(cat "$folder/printed")"
+"$folder/outboard-c++" "$folder/input" "$folder/copy" | grep -qx 'repaired: 458752..524288' || fail "outboard.cpp: repair"
+cmp "$folder/input" "$folder/copy"
+[ -z "$tool" ] || "$tool" verify "$folder/input" > /dev/null || fail "the tool finds damage after the repair"
+
 [ "$("$folder/root" blake3 "$folder/leaves" | sed 's/.* = //')" = "$("$folder/root-static" blake3 "$folder/leaves" | sed 's/.* = //')" ]
 
 # As CMake finds it, where Debian has libraries.
@@ -131,4 +233,20 @@ small: changed
 big: its size, mtime and inode show no c
 big: damaged 8978432..9043968
 PRINTED
-echo "bindings/c: libmksum $version, static and shared, as C and as C++"
+
+# The smallest build: in a folder of its own, so that the other is still there for who looks for it.
+CARGO_TARGET_DIR=$folder-small make --no-print-directory install PREFIX="$folder/small" FEATURES=--no-default-features >/dev/null
+"${c[@]}" -static -s -Wl,--gc-sections examples/digest.c -Iinclude "$folder/small/lib/libmksum.a" -lgcc_eh -lpthread -o "$folder/digest-small" ||
+    fail "digest with the smallest library"
+for format in sha256 blake3 rfc6962:sha256:4KiB; do
+    [ "$("$folder/digest-small" $format < "$folder/leaves")" = "$("$folder/digest" $format < "$folder/leaves")" ] || fail "digest-small $format"
+done
+for format in md5 sha3-256 blake2b rfc6962:sha1 crc32; do
+    if "$folder/digest-small" $format < "$folder/leaves" 2> "$folder/message"; then fail "digest-small: $format is there"; fi
+    grep -q "^digest: $format: " "$folder/message" || fail "digest-small: $format: $(cat "$folder/message")"
+done
+small() { nm -D --defined-only "$folder/small/lib/libmksum.so" | awk '{print $3}' | sort; }
+[ -z "$(comm -13 <(functions) <(small))" ] || fail "the smallest library has functions that are not in the headers"
+if small | grep -q '_file\|_stream\|_directory\|_outboard\|_catalogue'; then fail "the smallest library reads files"; fi
+[ "$(stat -c %s "$folder/small/lib/libmksum.so")" -lt "$(stat -c %s "$folder/usr/lib/libmksum.so.0")" ] || fail "the smallest library is not smaller"
+echo "bindings/c: libmksum $version, static and shared, as C and as C++; the smallest static program has $(stat -c %s "$folder/digest-small") bytes"

@@ -9,15 +9,15 @@ use crate::spec::Format;
 use crate::work::{Call, Stop};
 use mksum::Spec;
 use mksum::outboard::KeptLayout;
-use mksum::proof::{Claim, Proof, ProofError};
+use mksum::proof::Claim;
 use mksum_io::outboard::{self, Changes, Keeping, Repair, Stored, append, beside, is_unchanged};
-use mksum_io::{Error, File, Options, open_replica};
+use mksum_io::{Error, File, Options, Prover, Unproven, open_replica};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::ffi::OsStr;
 use std::num::NonZero;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 type Opened = mksum::outboard::Outboard<Stored>;
@@ -351,47 +351,12 @@ impl Outboard {
 impl Outboard {
     fn proof<'py>(&self, py: Python<'py>, claim: Claim) -> PyResult<Bound<'py, PyBytes>> {
         let (path, opened) = (self.file.clone(), self.opened.clone());
-        let made = Call::new(None, None, None).run(py, move |options| proof(&path, &opened, claim, options))?;
-        let proof = made.map_err(|error| match error {
+        let made = Call::new(None, None, None)
+            .run(py, move |options| Prover::Kept(&opened).prove(File::open(&path, options)?, claim))?;
+        let (_, proof) = made.map_err(|error| match error {
             Unproven::File(error) => errors::io(py, error),
             Unproven::Proof(error) => errors::proof(py, error),
         })?;
         Ok(PyBytes::new(py, &proof.to_bytes()))
     }
-}
-
-/// Why there is no proof.
-enum Unproven {
-    File(Error),
-    Proof(ProofError),
-}
-
-impl From<Error> for Unproven {
-    fn from(error: Error) -> Self {
-        Unproven::File(error)
-    }
-}
-
-impl From<ProofError> for Unproven {
-    fn from(error: ProofError) -> Self {
-        Unproven::Proof(error)
-    }
-}
-
-/// A proof from the kept digests and the leaves at the edges.
-fn proof(path: &Path, opened: &Opened, claim: Claim, options: &Options) -> Result<Proof, Unproven> {
-    let (spec, len, file) = (opened.spec(), opened.len(), File::open(path, options)?);
-    if !is_unchanged(&file, opened.header()) {
-        let how = "its size, mtime or inode differs from those in its outboard".into();
-        return Err(Error::Changed { path: path.into(), how }.into());
-    }
-    let cut = claim.cut(spec, len)?;
-    let edges =
-        claim.edges(spec, len)?.into_iter().map(|edge| file.bytes(edge)).collect::<Result<Vec<_>, _>>()?.concat();
-    let (root, digests) = outboard::prove(&file, opened, cut)?;
-    file.finish()?;
-    if root != opened.root() {
-        return Err(ProofError::Root { expected: opened.root().to_string(), found: root.to_string() }.into());
-    }
-    Ok(Proof::new(spec, len, claim, digests, edges)?)
 }

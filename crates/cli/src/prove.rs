@@ -13,7 +13,7 @@ use mksum::outboard::Outboard;
 use mksum::proof::{Claim, Proof, ProofError};
 use mksum_cli::name::Shown;
 use mksum_io::outboard::{self, EXTENSION, Stored, is_unchanged};
-use mksum_io::{Error, File};
+use mksum_io::{Error, File, Prover, Unproven};
 use serde::Serialize;
 use std::fmt::Display;
 use std::io::{self, IsTerminal};
@@ -74,22 +74,14 @@ fn proof(tool: &Tool, args: &Prove) -> Result<(Root, Proof), Failure> {
              {start}..{end}"
         )));
     }
-    let bytes = edges.into_iter().map(|edge| file.bytes(edge)).collect::<Result<Vec<_>, _>>()?.concat();
     let whole = outboard.is_none();
     let _progress = tool.progress(move || [whole.then_some(len)].into_iter());
-    let (root, digests) = match &outboard {
-        None => {
-            let made = spec.prove(&file, cut, &file.plan(&spec));
-            made.map_err(|error| Error::from_join(error, &args.file, &spec))?
-        }
-        Some(outboard) => outboard::prove(&file, outboard, cut)?,
-    };
-    let proof = Proof::new(&spec, len, claim, digests, bytes).map_err(fail)?;
-    file.finish()?;
-    match outboard.filter(|outboard| outboard.root() != root) {
-        Some(_) => Err(refuse(&"it differs from its outboard: 'mksum verify' shows where")),
-        None => Ok((root, proof)),
-    }
+    let prover = outboard.as_ref().map_or(Prover::Whole(&spec), Prover::Kept);
+    prover.prove(file, claim).map_err(|error| match error {
+        Unproven::Proof(ProofError::Root { .. }) => refuse(&"it differs from its outboard: 'mksum verify' shows where"),
+        Unproven::Proof(error) => fail(error),
+        Unproven::File(error) => error.into(),
+    })
 }
 
 /// The outboard to prove from, if there is one of this file in the requested format.

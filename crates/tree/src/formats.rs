@@ -146,13 +146,17 @@ const MIB: u64 = 1 << 20;
 /// The hashes where a format leaves the choice.
 const ANY_HASH: &[Algorithm] = &[
     Algorithm::Hash(Hash::Sha256),
+    #[cfg(feature = "md5")]
     Algorithm::Hash(Hash::Md5),
+    #[cfg(feature = "sha1")]
     Algorithm::Hash(Hash::Sha1),
     Algorithm::Hash(Hash::Sha224),
     Algorithm::Hash(Hash::Sha384),
     Algorithm::Hash(Hash::Sha512),
     Algorithm::Hash(Hash::Sha512_256),
+    #[cfg(feature = "blake2")]
     Algorithm::Hash(Hash::Blake2s),
+    #[cfg(feature = "blake2")]
     Algorithm::Hash(Hash::Blake2b),
     Algorithm::Hash(Hash::Blake3),
     #[cfg(feature = "sm3")]
@@ -206,7 +210,9 @@ pub static FAMILIES: &[Family] = &[
         same_as: "mtsum",
         hashes: &[
             Algorithm::Hash(Hash::Sha256),
+            #[cfg(feature = "md5")]
             Algorithm::Hash(Hash::Md5),
+            #[cfg(feature = "sha1")]
             Algorithm::Hash(Hash::Sha1),
             Algorithm::Hash(Hash::Sha384),
             Algorithm::Hash(Hash::Sha512),
@@ -272,6 +278,7 @@ pub static FAMILIES: &[Family] = &[
         same_as: "veritysetup format",
         hashes: &[
             Algorithm::Hash(Hash::Sha256),
+            #[cfg(feature = "sha1")]
             Algorithm::Hash(Hash::Sha1),
             Algorithm::Hash(Hash::Sha224),
             Algorithm::Hash(Hash::Sha384),
@@ -290,7 +297,9 @@ pub static FAMILIES: &[Family] = &[
         same_as: "S3 multipart uploads",
         hashes: &[
             Algorithm::Hash(Hash::Sha256),
+            #[cfg(feature = "sha1")]
             Algorithm::Hash(Hash::Sha1),
+            #[cfg(feature = "md5")]
             Algorithm::Hash(Hash::Md5),
             Algorithm::Hash(Hash::Sha512),
             #[cfg(feature = "crc")]
@@ -317,18 +326,26 @@ pub static FAMILIES: &[Family] = &[
         text: Text::Hex,
         foreign: None,
     },
+    #[cfg(feature = "md5")]
     sum("md5", "MD5", "md5sum", &[Algorithm::Hash(Hash::Md5)]),
+    #[cfg(feature = "sha1")]
     sum("sha1", "SHA1", "sha1sum", &[Algorithm::Hash(Hash::Sha1)]),
     sum("sha224", "SHA224", "sha224sum", &[Algorithm::Hash(Hash::Sha224)]),
     sum("sha256", "SHA256", "sha256sum", &[Algorithm::Hash(Hash::Sha256)]),
     sum("sha384", "SHA384", "sha384sum", &[Algorithm::Hash(Hash::Sha384)]),
     sum("sha512", "SHA512", "sha512sum", &[Algorithm::Hash(Hash::Sha512)]),
     sum("sha512-256", "SHA512/256", "shasum -a 512256", &[Algorithm::Hash(Hash::Sha512_256)]),
+    #[cfg(feature = "sha3")]
     sum("sha3-224", "SHA3-224", "openssl dgst -sha3-224", &[Algorithm::Hash(Hash::Sha3_224)]),
+    #[cfg(feature = "sha3")]
     sum("sha3-256", "SHA3-256", "openssl dgst -sha3-256", &[Algorithm::Hash(Hash::Sha3_256)]),
+    #[cfg(feature = "sha3")]
     sum("sha3-384", "SHA3-384", "openssl dgst -sha3-384", &[Algorithm::Hash(Hash::Sha3_384)]),
+    #[cfg(feature = "sha3")]
     sum("sha3-512", "SHA3-512", "openssl dgst -sha3-512", &[Algorithm::Hash(Hash::Sha3_512)]),
+    #[cfg(feature = "blake2")]
     sum("blake2b", "BLAKE2b", "b2sum", &[Algorithm::Hash(Hash::Blake2b)]),
+    #[cfg(feature = "blake2")]
     sum("blake2s", "BLAKE2s", "openssl dgst -blake2s256", &[Algorithm::Hash(Hash::Blake2s)]),
     #[cfg(feature = "sm3")]
     sum("sm3", "SM3", "cksum -a sm3", &[Algorithm::Hash(Hash::Sm3)]),

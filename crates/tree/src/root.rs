@@ -1,7 +1,7 @@
 //! A root with its format, and roots as text.
 
 use crate::formats::Text;
-use crate::{Digest, Hash, Spec};
+use crate::{Digest, Spec};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -50,12 +50,17 @@ fn parts(spec: &Spec, len: u64) -> Option<u64> {
     (spec.family().text == Text::Parts).then(|| len.div_ceil(spec.leaf()).max(1))
 }
 
+/// Whether the hash is MD5, whose composite checksums S3 writes in hex: those of ETags.
+fn is_md5(spec: &Spec) -> bool {
+    spec.hash().name() == "md5"
+}
+
 /// A root as the tools of its format print it: lower-case hex, or as S3 does.
 fn text(spec: &Spec, digest: &Digest, parts: Option<u64>) -> String {
     let digest = digest.as_bytes();
     match parts {
         None => lower::encode_string(digest),
-        Some(parts) if spec.hash() == Hash::Md5 => format!("{}-{parts}", lower::encode_string(digest)),
+        Some(parts) if is_md5(spec) => format!("{}-{parts}", lower::encode_string(digest)),
         Some(parts) => format!("{}-{parts}", Base64::encode_string(digest)),
     }
 }
@@ -108,9 +113,7 @@ impl Spec {
             found: text.chars().take(80).collect(),
             expected: match self.family().text {
                 Text::Hex => format!("{} hex digits", 2 * size),
-                Text::Parts if self.hash() == Hash::Md5 => {
-                    format!("{} hex digits, '-' and the number of parts", 2 * size)
-                }
+                Text::Parts if is_md5(self) => format!("{} hex digits, '-' and the number of parts", 2 * size),
                 Text::Parts => format!("{size} bytes in base64, '-' and the number of parts"),
             },
         };
@@ -122,8 +125,8 @@ impl Spec {
                 (digest, Some(parts.parse().ok().filter(|&parts| whole && parts > 0).ok_or_else(refuse)?))
             }
         };
-        let digest = match self.hash() {
-            hash if parts.is_some() && hash != Hash::Md5 => Base64::decode_vec(digest).ok(),
+        let digest = match parts {
+            Some(_) if !is_md5(self) => Base64::decode_vec(digest).ok(),
             _ => mixed::decode_vec(digest).ok(),
         };
         let digest = digest.filter(|digest| digest.len() == size).ok_or_else(refuse)?;

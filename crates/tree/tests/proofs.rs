@@ -72,6 +72,8 @@ impl Made {
     fn accepts(&self, bytes: &[u8]) -> Result<(), ProofError> {
         let proof = Proof::parse(bytes)?;
         assert_eq!(proof.to_bytes(), bytes, "read as it is written");
+        let encoded_len = Proof::encoded_len(proof.spec(), proof.len(), proof.claim()).unwrap();
+        assert_eq!(encoded_len, bytes.len() as u64, "as long as it was said to be");
         match &self.trusted[..] {
             [root] => proof.verify_range(root, &self.held),
             [old, new] => proof.verify_consistency(old, new),

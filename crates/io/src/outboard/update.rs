@@ -69,9 +69,9 @@ pub fn update(
             let layout = old.layout();
             let shared = layout.shared(len).min(layout.count().saturating_sub(1));
             let mut draft = Draft::copy(target, header, old, shared)?;
-            file.options().meter.skip(draft.position());
             let checked = Checked::new(old);
             draft.trust(|node| Ok(checked.trusted(node)?.expect("both trees have it"))).map_err(of_old)?;
+            file.options().meter.skip(draft.position());
             let root = keep_nodes(&file, &spec, &mut draft);
             (draft, root)
         }

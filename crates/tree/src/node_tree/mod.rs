@@ -35,6 +35,7 @@ impl NodeTree {
     /// The hashes that node trees are made with.
     pub const HASHES: &[Hash] = &[
         Hash::Blake3,
+        #[cfg(feature = "sha1")]
         Hash::Sha1,
         Hash::Sha224,
         Hash::Sha256,
@@ -42,10 +43,15 @@ impl NodeTree {
         Hash::Sha512,
         Hash::Sha512_224,
         Hash::Sha512_256,
+        #[cfg(feature = "sha3")]
         Hash::Sha3_224,
+        #[cfg(feature = "sha3")]
         Hash::Sha3_256,
+        #[cfg(feature = "sha3")]
         Hash::Sha3_384,
+        #[cfg(feature = "sha3")]
         Hash::Sha3_512,
+        #[cfg(feature = "sha3")]
         Hash::Keccak256,
     ];
 

@@ -28,6 +28,21 @@ impl Proof {
         bytes
     }
 
+    /// The bytes of a proof before its digests, without the format's name.
+    const HEAD: u64 = 36;
+
+    /// The number of bytes of a proof of `claim` about an input of `len` bytes: it is known before anything is hashed.
+    ///
+    /// # Errors
+    /// As [`Claim::cut`].
+    pub fn encoded_len(spec: &Spec, len: u64, claim: &Claim) -> Result<u64, ProofError> {
+        let cut = claim.cut(spec, len)?;
+        let edges: u64 = cut.edges().iter().map(|edge| edge.end - edge.start).sum();
+        let sent = cut.pieces(usize::MAX).map_or(usize::MAX, |pieces| pieces.sent.len()) as u64;
+        let digests = sent.saturating_mul(spec.hash().size() as u64);
+        Ok((Self::HEAD + spec.to_string().len() as u64 + edges).saturating_add(digests))
+    }
+
     /// Reads a proof: the whole of `bytes`, and nothing but what [`Proof::to_bytes`] writes.
     ///
     /// Takes time and memory for as many digests as there are bytes, whatever the header says.
