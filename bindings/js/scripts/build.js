@@ -3,7 +3,7 @@
 import { execFileSync } from "node:child_process";
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
@@ -35,7 +35,7 @@ const FAMILIES = {
     ripemd160: ["ripemd160"],
 };
 
-/** The modules, and cargo's options for each. */
+/** The modules with SIMD, and cargo's options for each. Without SIMD there is one for all entries of the engine. */
 const only = (...features) => ["--no-default-features", "--features", features.join()];
 const CONTENTS = { all: [], hashes: only(...Object.keys(FAMILIES)) };
 for (const family in FAMILIES) CONTENTS[family] = only(family);
@@ -82,13 +82,8 @@ function encode(bytes) {
     return Buffer.from(often).toString("hex") + Array.from(bytes, (byte) => texts[byte]).join("");
 }
 
-/** Writes a module as TypeScript. */
-function inline(content, kind) {
-    const text = encode(readFileSync(path(content, kind)));
-    writeFileSync(path(content, kind).replace(/wasm$/, "ts"), `export const encoded: string =\n    "${text}";\n`);
-}
-
-const inlined = (content, kind) => readFileSync(path(content, kind).replace(/wasm$/, "ts"), "utf8");
+/** Returns the module with SIMD as TypeScript. */
+const inlined = (content) => `export const encoded: string =\n    "${encode(readFileSync(path(content, "simd")))}";\n`;
 
 /** The hashes of `mksum/extra` are a module of their own, so that nobody else loads them. */
 const EXTRA = { simd: ["--features", "simd"], scalar: [] };
@@ -96,14 +91,11 @@ const EXTRA = { simd: ["--features", "simd"], scalar: [] };
 if (process.argv[2] !== "face") {
     for (const kind in KINDS) {
         copyFileSync(compile("mksum-js-extra", kind, EXTRA[kind]), path("extra", kind));
-        inline("extra", kind);
-        for (const content in CONTENTS) {
-            copyFileSync(compile("mksum-js", kind, CONTENTS[content]), path(content, kind));
-            inline(content, kind);
-        }
+        const contents = kind === "simd" ? CONTENTS : { all: CONTENTS.all };
+        for (const content in contents) copyFileSync(compile("mksum-js", kind, contents[content]), path(content, kind));
     }
 }
-for (const kind in KINDS) writeFileSync(join(root, `src/${kind}.ts`), inlined("all", kind));
+writeFileSync(join(root, "src/simd.ts"), inlined("all"));
 // The text follows when the worker is compiled.
 writeFileSync(join(root, "src/worker-text.ts"), "export const script: string = \"\";\n");
 const dist = join(root, "dist");
@@ -129,6 +121,7 @@ await writeWorkerText();
 /** Files that stand in directories of entries alone. */
 const ELSEWHERE = ["source-fetch", "source-sent", "extra", "extra-engine", ...Object.keys(FAMILIES)];
 
+const read = (file) => readFileSync(join(dist, file), "utf8");
 const imports = (text) => Array.from(text.matchAll(/"\.\/([\w-]+)\.js"/g), ([, name]) => name);
 
 /** Writes the types of an entry to its directory: those that differ from the package's own there, which the others are taken from. */
@@ -136,7 +129,7 @@ function types(name, entry, own) {
     const texts = new Map();
     const visit = (file) => {
         if (texts.has(file)) return;
-        texts.set(file, own[`${file}.d.ts`] ?? readFileSync(join(dist, `${file}.d.ts`), "utf8"));
+        texts.set(file, own[`${file}.d.ts`] ?? read(`${file}.d.ts`));
         imports(texts.get(file)).forEach(visit);
     };
     visit(entry);
@@ -152,56 +145,48 @@ function types(name, entry, own) {
     }
 }
 
-/** Copies an entry with its imports to a directory of its own. Files in `own` replace those of the same name. */
-function variant(name, entry, own) {
-    const copied = new Set();
-    const copy = (file) => {
-        if (copied.has(file)) return;
-        copied.add(file);
-        for (const part of [`${file}.js`, `${file}.d.ts`]) {
-            const text = own[part] ?? readFileSync(join(dist, part), "utf8");
-            writeFileSync(join(dist, name, part), text);
-            imports(text).forEach(copy);
-        }
-    };
-    mkdirSync(join(dist, name));
-    copy(entry);
-}
-
-/** Writes an entry as one file, beside its modules. */
-async function bundled(name, entry, own) {
-    mkdirSync(join(dist, name));
+/**
+ * Writes an entry as one file with its types to a directory of its own, or several that share what they have in common. Scripts in `own`
+ * replace those of the same name; the files in `outside` stay where they are.
+ */
+async function bundled(name, entries, own, outside) {
+    mkdirSync(join(dist, name), { recursive: true });
     await build({
-        entryPoints: [join(dist, `${entry}.js`)], bundle: true, format: "esm", target: "es2022", platform: "neutral",
-        outfile: join(dist, name, `${entry}.js`), external: ["./simd.js", "./scalar.js"],
+        entryPoints: entries.map((entry) => join(dist, `${entry}.js`)), bundle: true, format: "esm", target: "es2022", platform: "neutral",
+        outdir: join(dist, name), splitting: entries.length > 1, chunkNames: "shared-[hash]",
         plugins: [{
             name: "own",
-            setup: (one) => one.onLoad({ filter: /table\.js$/ }, ({ path }) => ({ contents: own["table.js"] ?? readFileSync(path, "utf8") })),
+            setup: (one) => {
+                one.onResolve({ filter: /^\.\// }, ({ path }) => (outside[path] ? { path: outside[path], external: true } : undefined));
+                one.onLoad({ filter: /\.js$/ }, ({ path }) => ({ contents: own[basename(path)] ?? readFileSync(path, "utf8") }));
+            },
         }],
     });
-    for (const kind in KINDS) writeFileSync(join(dist, name, `${kind}.js`), own[`${kind}.js`]);
-    types(name, entry, own);
+    types(name, entries[0], own);
 }
 
-const read = (file) => readFileSync(join(dist, file), "utf8");
+/** Writes an entry with its own module inside. */
+async function inlinedEntry(name, scalar, own = {}) {
+    const source = read("source.js").replace("./fetch/scalar.wasm", scalar);
+    await bundled(name, [name], { "source.js": source, ...own }, { "./simd.js": "./simd.js" });
+    writeFileSync(join(dist, name, "simd.js"), inlined(name).replace(": string", ""));
+}
 
-variant("fetch", "index", { "source.js": read("source-fetch.js"), "source.d.ts": read("source-fetch.d.ts") });
+// The site takes `pieces` apart.
+await bundled("fetch", ["index", "worker", "pieces"], { "source.js": read("source-fetch.js") }, { "./worker-text.js": "../worker-text.js" });
 for (const kind in KINDS) copyFileSync(path("all", kind), join(dist, "fetch", `${kind}.wasm`));
-
-/** Returns an inlined module as JavaScript, without types. */
-const script = (content, kind) => inlined(content, kind).replace(": string", "");
-const modules = (content) => ({ "simd.js": script(content, "simd"), "scalar.js": script(content, "scalar") });
 
 /** Returns the table of hashes with only these names. */
 function tableOf(file, names) {
     return read(file).replace(/^\s+(?:readonly )?"?([\w-]+)"?: .*\n/gm, (row, name) => (names.includes(name) ? row : ""));
 }
 
-await bundled("hashes", "hashes", modules("hashes"));
-await bundled("extra", "extra", modules("extra"));
+await inlinedEntry("extra", "./scalar.wasm");
+copyFileSync(path("extra", "scalar"), join(dist, "extra/scalar.wasm"));
+await inlinedEntry("hashes", "../fetch/scalar.wasm");
 for (const [family, names] of Object.entries(FAMILIES)) {
     const table = { "table.js": tableOf("table.js", names), "table.d.ts": tableOf("table.d.ts", names) };
-    await bundled(family, family, { ...modules(family), ...table });
+    await inlinedEntry(family, "../fetch/scalar.wasm", table);
 }
 
 // npm packs only files below the package.
