@@ -24,45 +24,55 @@ export interface Trusted {
 /** The start of a claim about an older input: `wasm/src/tree_abi.rs`. */
 const CONSISTENCY = -1;
 
-/** Returns the pieces in which a claim's range begins and ends, where it begins or ends within one. */
-function cutAt(spec: Spec, len: number, atMost: number, [start, end]: Ends): readonly [Subtree, Subtree] {
-    const pieces = cover(spec, len, atMost);
-    const none = { start: 0, len: 0, level: 0 };
-    const at = (place: number): Subtree => pieces.find((piece) => piece.start < place && place < piece.start + piece.len) ?? none;
-    return [at(start), at(end)];
-}
-
 /** A claim, encoded: the start of its range or {@link CONSISTENCY}, and its end. */
 type Ends = readonly [start: number, end: number];
 
+/** What a proof about an input of `len` bytes is made from: the pieces of a tree, or an outboard. */
+interface Planned {
+    readonly spec: Spec;
+    readonly len: number;
+    /** The length of pieces, at most. */
+    readonly atMost: number;
+    /** The outboard's bytes. */
+    readonly kept: Uint8Array | undefined;
+}
+
 /**
- * Returns the format of an input of `len` bytes, the length of the pieces that a proof is made from, and the outboard's bytes if there is one.
+ * Returns what a proof is made from.
  *
  * @throws {MksumError} `length` if the outboard is of an input of another length.
  */
-function planned(of: Spec | string | Outboard, len: number): { spec: Spec; atMost: number; kept?: Uint8Array } {
-    if (!(of instanceof Outboard)) return { spec: Spec.parse(of), atMost: pieceFor(len) };
+function planned(of: Spec | string | Outboard, len: number): Planned {
+    if (!(of instanceof Outboard)) return { spec: Spec.parse(of), len, atMost: pieceFor(len), kept: undefined };
     of.checkLength(len);
     // A piece must be a kept node.
-    return { spec: of.spec, atMost: Math.max(of.unit, pieceFor(len)), kept: of.bytes };
+    return { spec: of.spec, len, atMost: Math.max(of.unit, pieceFor(len)), kept: of.bytes };
+}
+
+/** The pieces in which a claim's range begins and ends. */
+type Cut = readonly [Subtree, Subtree];
+
+/** Returns the pieces in which a claim's range begins and ends, where it begins or ends within one. */
+function cutAt({ spec, len, atMost, kept }: Planned, [start, end]: Ends): Cut {
+    const pieces = cover(spec, len, atMost);
+    const none = { start: 0, len: 0, level: 0 };
+    // An outboard of a single unit has no digests below its root, which the proof has to lead to.
+    if (kept && pieces.length === 1) return [pieces[0]!, none];
+    const at = (place: number): Subtree => pieces.find((piece) => piece.start < place && place < piece.start + piece.len) ?? none;
+    return [at(start), at(end)];
 }
 
 /** The bytes of the pieces that {@link cutAt} returns. */
 type Held = readonly [Uint8Array, Uint8Array];
 
-/** Returns an encoded proof from the digests of all pieces. */
-function fromPieces(spec: Spec, len: number, atMost: number, digests: Uint8Array, cut: readonly [Subtree, Subtree], held: Held, ends: Ends): OwnBytes {
-    return withBlocks([digests, ...held], (engine, block, head, tail) => {
+/** Returns an encoded proof, from the digests of all pieces if there is no outboard. */
+function encoded({ spec, len, atMost, kept }: Planned, digests: Uint8Array | undefined, [first, last]: Cut, held: Held, ends: Ends): OwnBytes {
+    return withBlocks([kept ?? digests!, ...held], (engine, block, head, tail) => {
+        const rest = [first.start, head, last.start, tail, ...ends] as const;
+        if (kept) return answer(engine, (exports) => exports.outboard_prove(block, ...rest));
         const named = write(engine, spec.text);
-        return answer(engine, (exports) => exports.prove(named, len, atMost, block, cut[0].start, head, cut[1].start, tail, ...ends));
+        return answer(engine, (exports) => exports.prove(named, len, atMost, block, ...rest));
     });
-}
-
-/** Returns an encoded proof from an outboard. */
-function fromOutboard(outboard: Uint8Array, cut: readonly [Subtree, Subtree], held: Held, ends: Ends): OwnBytes {
-    return withBlocks([outboard, ...held], (engine, block, head, tail) =>
-        answer(engine, (exports) => exports.outboard_prove(block, cut[0].start, head, cut[1].start, tail, ...ends)),
-    );
 }
 
 /** A proof about an input. Nothing in it is trusted: it is valid if it recomputes the trusted root. */
@@ -90,7 +100,7 @@ export class Proof {
 
     /**
      * Creates a proof that bytes `start..end` lie in the input in memory. Hashes the whole input, or with its outboard in the place of the
-     * format only the units in which the range begins and ends.
+     * format only a unit or 1 MiB where the range begins and where it ends.
      *
      * @throws {MksumError} `proof` if the range is empty or not within the input; `format` if there is no root; `length` if the outboard
      * is of an input of another length, and `outboard` if it is damaged or differs from the input there.
@@ -110,7 +120,7 @@ export class Proof {
 
     /**
      * Creates a proof that bytes `start..end` lie in a `Blob` or `File` of any length. Hashes the whole file, or with its outboard in the
-     * place of the format reads only the units in which the range begins and ends.
+     * place of the format reads only a unit or 1 MiB where the range begins and where it ends.
      *
      * @throws {MksumError} As {@link Proof.ofRange}; `source` if the file cannot be read; the signal's reason.
      */
@@ -129,22 +139,19 @@ export class Proof {
 
     private static make(of: Spec | string | Outboard, input: Bytes, ends: Ends): Proof {
         const bytes = bytesOf(input);
-        const { spec, atMost, kept } = planned(of, bytes.length);
-        const cut = cutAt(spec, bytes.length, atMost, ends);
+        const plan = planned(of, bytes.length);
+        const cut = cutAt(plan, ends);
         const held = cut.map((piece) => bytes.subarray(piece.start, piece.start + piece.len)) as unknown as Held;
-        if (kept) return new Proof(fromOutboard(kept, cut, held, ends));
-        return new Proof(fromPieces(spec, bytes.length, atMost, digestsIn(spec, atMost, bytes), cut, held, ends));
+        return new Proof(encoded(plan, plan.kept ? undefined : digestsIn(plan.spec, plan.atMost, bytes), cut, held, ends));
     }
 
     private static async makeOf(of: Spec | string | Outboard, file: Blob, ends: Ends, options: Options): Promise<Proof> {
-        const len = blobOf(file).size;
-        const { spec, atMost, kept } = planned(of, len);
-        const cut = cutAt(spec, len, atMost, ends);
+        const plan = planned(of, blobOf(file).size);
+        const cut = cutAt(plan, ends);
         const { signal } = checked(options);
-        const [digests] = kept ? [] : await digestsOf([{ spec, atMost }], len, file, options);
+        const [digests] = plan.kept ? [] : await digestsOf([plan], plan.len, file, options);
         const reads = cut.map((piece) => abortable(read(file, piece.start, piece.start + piece.len), signal));
-        const held = (await Promise.all(reads)) as unknown as Held;
-        return new Proof(kept ? fromOutboard(kept, cut, held, ends) : fromPieces(spec, len, atMost, digests!, cut, held, ends));
+        return new Proof(encoded(plan, digests, cut, (await Promise.all(reads)) as unknown as Held, ends));
     }
 
     /**
