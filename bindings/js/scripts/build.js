@@ -121,41 +121,56 @@ const ELSEWHERE = ["source-fetch", "source-sent", "extra", "extra-engine", ...Ob
 const read = (file) => readFileSync(join(dist, file), "utf8");
 const imports = (text) => Array.from(text.matchAll(/"\.\/([\w-]+)\.js"/g), ([, name]) => name);
 
-/** Writes the types of an entry to its directory: those that differ from the package's own there, which the others are taken from. */
-function types(name, entry, own) {
+/**
+ * Returns the files that entries need of their own: those in `own`, which replace the package's, and all that import them. Both are without
+ * the ending.
+ */
+function needed(entries, ending, own) {
     const texts = new Map();
     const visit = (file) => {
         if (texts.has(file)) return;
-        texts.set(file, own[`${file}.d.ts`] ?? read(`${file}.d.ts`));
+        texts.set(file, own[`${file}.${ending}`] ?? read(`${file}.${ending}`));
         imports(texts.get(file)).forEach(visit);
     };
-    visit(entry);
-    const differ = new Set([...texts.keys()].filter((file) => file === entry || `${file}.d.ts` in own || ELSEWHERE.includes(file)));
+    entries.forEach(visit);
+    const isOwn = (file) => entries.includes(file) || `${file}.${ending}` in own || ELSEWHERE.includes(file);
+    const found = new Map([...texts].filter(([file]) => isOwn(file)));
     let before;
     do {
-        before = differ.size;
-        for (const [file, text] of texts) if (imports(text).some((other) => differ.has(other))) differ.add(file);
-    } while (differ.size > before);
-    for (const file of differ) {
-        const text = texts.get(file).replace(/"\.\/([\w-]+)\.js"/g, (here, other) => (differ.has(other) ? here : `"../${other}.js"`));
-        writeFileSync(join(dist, name, `${file}.d.ts`), text);
+        before = found.size;
+        for (const [file, text] of texts) if (imports(text).some((other) => found.has(other))) found.set(file, text);
+    } while (found.size > before);
+    return found;
+}
+
+/** Writes the types of an entry to its directory. Those that are the same there are taken from the package's own. */
+function types(name, entry, own) {
+    const found = needed([entry], "d.ts", own);
+    for (const [file, text] of found) {
+        const named = text.replace(/"\.\/([\w-]+)\.js"/g, (here, other) => (found.has(other) ? here : `"../${other}.js"`));
+        writeFileSync(join(dist, name, `${file}.d.ts`), named);
     }
 }
 
 /**
  * Writes an entry as one file with its types to a directory of its own, or several that share what they have in common. Scripts in `own`
- * replace those of the same name; the files in `outside` stay where they are.
+ * replace those of the same name; what does not import them is taken from the package's own, and `beside` from the directory.
  */
-async function bundled(name, entries, own, outside) {
+async function bundled(name, entries, own, beside) {
     mkdirSync(join(dist, name), { recursive: true });
+    const inside = needed(entries, "js", own);
     await build({
         entryPoints: entries.map((entry) => join(dist, `${entry}.js`)), bundle: true, format: "esm", target: "es2022", platform: "neutral",
-        outdir: join(dist, name), splitting: entries.length > 1, chunkNames: "shared-[hash]",
+        outdir: join(dist, name), splitting: entries.length > 1, chunkNames: "shared-[hash]", minify: true,
         plugins: [{
             name: "own",
             setup: (one) => {
-                one.onResolve({ filter: /^\.\// }, ({ path }) => (outside[path] ? { path: outside[path], external: true } : undefined));
-                one.onLoad({ filter: /\.js$/ }, ({ path }) => ({ contents: own[basename(path)] ?? readFileSync(path, "utf8") }));
+                one.onResolve({ filter: /^\.\// }, ({ path }) => {
+                    const file = path.slice(2, -".js".length);
+                    if (file === beside) return { path, external: true };
+                    return inside.has(file) ? undefined : { path: `../${file}.js`, external: true };
+                });
+                one.onLoad({ filter: /\.js$/ }, ({ path }) => ({ contents: inside.get(basename(path, ".js")) }));
             },
         }],
     });
@@ -165,12 +180,12 @@ async function bundled(name, entries, own, outside) {
 /** Writes an entry with its own module inside. */
 async function inlinedEntry(name, scalar, own = {}) {
     const source = read("source.js").replace("./fetch/scalar.wasm", scalar);
-    await bundled(name, [name], { "source.js": source, ...own }, { "./simd.js": "./simd.js" });
+    await bundled(name, [name], { "source.js": source, ...own }, "simd");
     writeFileSync(join(dist, name, "simd.js"), inlined(name).replace(": string", ""));
 }
 
 // The site takes `pieces` apart.
-await bundled("fetch", ["index", "worker", "pieces"], { "source.js": read("source-fetch.js") }, { "./worker-text.js": "../worker-text.js" });
+await bundled("fetch", ["index", "worker", "pieces"], { "source.js": read("source-fetch.js") });
 for (const kind in KINDS) copyFileSync(path("all", kind), join(dist, "fetch", `${kind}.wasm`));
 
 /** Returns the table of hashes with only these names. */
