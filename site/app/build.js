@@ -42,6 +42,10 @@ const inlined = {
     setup: (own) => {
         own.onResolve({ filter: /^mksum\/fetch$/ }, () => ({ path: join(dist, "index.js") }));
         own.onResolve({ filter: /bindings\/js\/dist\/fetch\// }, ({ path }) => ({ path: join(dist, path.slice(path.lastIndexOf("/") + 1)) }));
+        // The build without SIMD lies beside the page.
+        const source = join(dist, "source.js");
+        own.onLoad({ filter: /source\.js$/ }, ({ path }) =>
+            (path === source ? { contents: readFileSync(path, "utf8").replace("./fetch/scalar.wasm", "./scalar.wasm") } : undefined));
     },
 };
 

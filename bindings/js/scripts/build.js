@@ -1,11 +1,11 @@
 // build.js [face]: compiles the engine to WebAssembly, with and without SIMD, and the TypeScript, into dist/.
 // `face`: compiles only the TypeScript, and uses the modules of the last build.
 import { execFileSync } from "node:child_process";
-import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
+import { build, transformSync } from "esbuild";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const workspace = resolve(root, "../..");
@@ -161,7 +161,7 @@ async function bundled(name, entries, own, beside) {
     const inside = needed(entries, "js", own);
     await build({
         entryPoints: entries.map((entry) => join(dist, `${entry}.js`)), bundle: true, format: "esm", target: "es2022", platform: "neutral",
-        outdir: join(dist, name), splitting: entries.length > 1, chunkNames: "shared-[hash]", minify: true,
+        outdir: join(dist, name), splitting: entries.length > 1, chunkNames: "shared-[hash]", minifyWhitespace: true, minifySyntax: true,
         plugins: [{
             name: "own",
             setup: (one) => {
@@ -199,6 +199,11 @@ await inlinedEntry("hashes", "../fetch/scalar.wasm");
 for (const [family, names] of Object.entries(FAMILIES)) {
     const table = { "table.js": tableOf("table.js", names), "table.d.ts": tableOf("table.d.ts", names) };
     await inlinedEntry(family, "../fetch/scalar.wasm", table);
+}
+
+// The types have the comments, and names stay as they are. Bundlers read the comments of this one.
+for (const file of readdirSync(dist).filter((name) => name.endsWith(".js") && name !== "builtin.js")) {
+    writeFileSync(join(dist, file), transformSync(read(file), { target: "es2022", minifyWhitespace: true }).code);
 }
 
 // npm packs only files below the package.

@@ -36,9 +36,13 @@ pub fn from_foreign(spec: &Spec, len: u64, tree: &[u8]) -> Result<Vec<u8>, Refus
 /// where they start, and the bytes.
 pub fn prove(outboard: &[u8], held: [(u64, &[u8]); 2], claim: Claim) -> Result<Vec<u8>, Refusal> {
     let outboard = Outboard::open(outboard)?;
-    let (root, proof) = proofs::from_source(outboard.spec(), outboard.len(), u64::MAX, &Checked::new(&outboard), held, claim)?;
+    let (root, proof) =
+        proofs::from_source(outboard.spec(), outboard.len(), u64::MAX, &Checked::new(&outboard), held, claim)?;
     if root != outboard.root() {
-        return Err(Refusal::new(Class::Outboard, "the file differs from its outboard where the claim's range begins or ends"));
+        return Err(Refusal::new(
+            Class::Outboard,
+            "the file differs from its outboard where the claim's range begins or ends",
+        ));
     }
     Ok(proof)
 }
