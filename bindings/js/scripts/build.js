@@ -174,7 +174,7 @@ async function bundled(name, entries, own, beside) {
             },
         }],
     });
-    types(name, entries[0], own);
+    for (const entry of entries) types(name, entry, own);
 }
 
 /** Writes an entry with its own module inside. */
@@ -184,7 +184,7 @@ async function inlinedEntry(name, scalar, own = {}) {
     writeFileSync(join(dist, name, "simd.js"), inlined(name).replace(": string", ""));
 }
 
-// The site takes `pieces` apart.
+// The site also takes `pieces`.
 await bundled("fetch", ["index", "worker", "pieces"], { "source.js": read("source-fetch.js") });
 for (const kind in KINDS) copyFileSync(path("all", kind), join(dist, "fetch", `${kind}.wasm`));
 
