@@ -211,6 +211,8 @@ test("inputs larger than the engine's memory are proven", () => {
     assert.equal(printed, "proven");
 });
 
+const hash = (...parts) => parts.reduce((own, part) => own.update(part), createHash("sha256")).digest();
+
 test("a Blob of more than 4 GiB is kept in bounded memory, and its outboard proves its bytes", () => {
     const printed = run(`
         const [zeros, tail] = [new Uint8Array(1 << 22), new TextEncoder().encode("x".repeat(1000) + "hello")];
@@ -230,7 +232,6 @@ test("a Blob of more than 4 GiB is kept in bounded memory, and its outboard prov
         console.log(process.resourceUsage().maxRSS);
     `).split("\n");
     // The leaves are alike, and so are the nodes of each level below the root.
-    const hash = (...parts) => parts.reduce((own, part) => own.update(part), createHash("sha256")).digest();
     let node = hash(Uint8Array.of(0), new Uint8Array(65_536));
     for (let level = 0; level < 16; level++) node = hash(Uint8Array.of(1), node, node);
     assert.equal(printed[0], hash(Uint8Array.of(1), node, hash(Uint8Array.of(0), "x".repeat(1000), "hello")).toString("hex"));
