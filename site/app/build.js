@@ -19,7 +19,7 @@ export const POLICY = [
     "connect-src 'self' https:", "manifest-src 'self'", "base-uri 'none'", "form-action 'none'",
 ].join("; ");
 
-const common = { bundle: true, minify: true, write: false, target: "es2022", format: "esm", legalComments: "none", charset: "utf8" };
+const common = { bundle: true, minify: true, write: false, target: "es2022", format: "esm", legalComments: "none", charset: "utf8", loader: { ".wasm": "binary" } };
 
 /** Returns a bundle's text. */
 async function bundled(entry, plugins) {
@@ -42,6 +42,13 @@ const inlined = {
     setup: (own) => {
         own.onResolve({ filter: /^mksum\/fetch$/ }, () => ({ path: join(dist, "index.js") }));
         own.onResolve({ filter: /bindings\/js\/dist\/fetch\// }, ({ path }) => ({ path: join(dist, path.slice(path.lastIndexOf("/") + 1)) }));
+        // The build without SIMD is inside too, in the place of its file.
+        own.onLoad({ filter: /dist[\\/]source\.js$/ }, ({ path }) => {
+            const text = readFileSync(path, "utf8");
+            const fetched = /compileFile\(new URL\("(\.\/fetch\/scalar\.wasm)",import\.meta\.url\)\)/;
+            if (!fetched.test(text)) throw new Error(`${path} fetches no build without SIMD`);
+            return { contents: `import scalar from "${text.match(fetched)[1]}";${text.replace(fetched, "WebAssembly.compile(scalar)")}` };
+        });
     },
 };
 

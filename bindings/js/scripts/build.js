@@ -1,11 +1,11 @@
 // build.js [face]: compiles the engine to WebAssembly, with and without SIMD, and the TypeScript, into dist/.
 // `face`: compiles only the TypeScript, and uses the modules of the last build.
 import { execFileSync } from "node:child_process";
-import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
+import { build, transformSync } from "esbuild";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const workspace = resolve(root, "../..");
@@ -14,10 +14,7 @@ const target = join(process.env.CARGO_TARGET_DIR ?? join(workspace, "target"), "
 /** The builds of each module, and their instruction sets. */
 const KINDS = { simd: "+simd128", scalar: "-simd128" };
 
-/**
- * Without bulk memory, a small copy is some loads and stores instead of a call into the engine. A short message then takes a
- * third less time.
- */
+/** What every engine has that has been updated since 2021; Rust's own library adds bulk memory, which makes no difference in speed. */
 const FEATURES = "+mutable-globals,+sign-ext,+nontrapping-fptoint";
 
 /** Removes this machine's paths from panic locations, so that every machine builds the same bytes. */
@@ -35,7 +32,7 @@ const FAMILIES = {
     ripemd160: ["ripemd160"],
 };
 
-/** The modules, and cargo's options for each. */
+/** The modules with SIMD, and cargo's options for each. Without SIMD there is one for all entries of the engine. */
 const only = (...features) => ["--no-default-features", "--features", features.join()];
 const CONTENTS = { all: [], hashes: only(...Object.keys(FAMILIES)) };
 for (const family in FAMILIES) CONTENTS[family] = only(family);
@@ -82,13 +79,8 @@ function encode(bytes) {
     return Buffer.from(often).toString("hex") + Array.from(bytes, (byte) => texts[byte]).join("");
 }
 
-/** Writes a module as TypeScript. */
-function inline(content, kind) {
-    const text = encode(readFileSync(path(content, kind)));
-    writeFileSync(path(content, kind).replace(/wasm$/, "ts"), `export const encoded: string =\n    "${text}";\n`);
-}
-
-const inlined = (content, kind) => readFileSync(path(content, kind).replace(/wasm$/, "ts"), "utf8");
+/** Returns the module with SIMD as TypeScript. */
+const inlined = (content) => `export const encoded: string =\n    "${encode(readFileSync(path(content, "simd")))}";\n`;
 
 /** The hashes of `mksum/extra` are a module of their own, so that nobody else loads them. */
 const EXTRA = { simd: ["--features", "simd"], scalar: [] };
@@ -96,14 +88,11 @@ const EXTRA = { simd: ["--features", "simd"], scalar: [] };
 if (process.argv[2] !== "face") {
     for (const kind in KINDS) {
         copyFileSync(compile("mksum-js-extra", kind, EXTRA[kind]), path("extra", kind));
-        inline("extra", kind);
-        for (const content in CONTENTS) {
-            copyFileSync(compile("mksum-js", kind, CONTENTS[content]), path(content, kind));
-            inline(content, kind);
-        }
+        const contents = kind === "simd" ? CONTENTS : { all: CONTENTS.all };
+        for (const content in contents) copyFileSync(compile("mksum-js", kind, contents[content]), path(content, kind));
     }
 }
-for (const kind in KINDS) writeFileSync(join(root, `src/${kind}.ts`), inlined("all", kind));
+writeFileSync(join(root, "src/simd.ts"), inlined("all"));
 // The text follows when the worker is compiled.
 writeFileSync(join(root, "src/worker-text.ts"), "export const script: string = \"\";\n");
 const dist = join(root, "dist");
@@ -129,79 +118,92 @@ await writeWorkerText();
 /** Files that stand in directories of entries alone. */
 const ELSEWHERE = ["source-fetch", "source-sent", "extra", "extra-engine", ...Object.keys(FAMILIES)];
 
+const read = (file) => readFileSync(join(dist, file), "utf8");
 const imports = (text) => Array.from(text.matchAll(/"\.\/([\w-]+)\.js"/g), ([, name]) => name);
 
-/** Writes the types of an entry to its directory: those that differ from the package's own there, which the others are taken from. */
-function types(name, entry, own) {
+/**
+ * Returns the files that entries need of their own: those in `own`, which replace the package's, and all that import them. Both are without
+ * the ending.
+ */
+function needed(entries, ending, own) {
     const texts = new Map();
     const visit = (file) => {
         if (texts.has(file)) return;
-        texts.set(file, own[`${file}.d.ts`] ?? readFileSync(join(dist, `${file}.d.ts`), "utf8"));
+        texts.set(file, own[`${file}.${ending}`] ?? read(`${file}.${ending}`));
         imports(texts.get(file)).forEach(visit);
     };
-    visit(entry);
-    const differ = new Set([...texts.keys()].filter((file) => file === entry || `${file}.d.ts` in own || ELSEWHERE.includes(file)));
+    entries.forEach(visit);
+    const isOwn = (file) => entries.includes(file) || `${file}.${ending}` in own || ELSEWHERE.includes(file);
+    const found = new Map([...texts].filter(([file]) => isOwn(file)));
     let before;
     do {
-        before = differ.size;
-        for (const [file, text] of texts) if (imports(text).some((other) => differ.has(other))) differ.add(file);
-    } while (differ.size > before);
-    for (const file of differ) {
-        const text = texts.get(file).replace(/"\.\/([\w-]+)\.js"/g, (here, other) => (differ.has(other) ? here : `"../${other}.js"`));
-        writeFileSync(join(dist, name, `${file}.d.ts`), text);
+        before = found.size;
+        for (const [file, text] of texts) if (imports(text).some((other) => found.has(other))) found.set(file, text);
+    } while (found.size > before);
+    return found;
+}
+
+/** Writes the types of an entry to its directory. Those that are the same there are taken from the package's own. */
+function types(name, entry, own) {
+    const found = needed([entry], "d.ts", own);
+    for (const [file, text] of found) {
+        const named = text.replace(/"\.\/([\w-]+)\.js"/g, (here, other) => (found.has(other) ? here : `"../${other}.js"`));
+        writeFileSync(join(dist, name, `${file}.d.ts`), named);
     }
 }
 
-/** Copies an entry with its imports to a directory of its own. Files in `own` replace those of the same name. */
-function variant(name, entry, own) {
-    const copied = new Set();
-    const copy = (file) => {
-        if (copied.has(file)) return;
-        copied.add(file);
-        for (const part of [`${file}.js`, `${file}.d.ts`]) {
-            const text = own[part] ?? readFileSync(join(dist, part), "utf8");
-            writeFileSync(join(dist, name, part), text);
-            imports(text).forEach(copy);
-        }
-    };
-    mkdirSync(join(dist, name));
-    copy(entry);
-}
-
-/** Writes an entry as one file, beside its modules. */
-async function bundled(name, entry, own) {
-    mkdirSync(join(dist, name));
+/**
+ * Writes an entry as one file with its types to a directory of its own, or several that share what they have in common. Scripts in `own`
+ * replace those of the same name; what does not import them is taken from the package's own, and `beside` from the directory.
+ */
+async function bundled(name, entries, own, beside) {
+    mkdirSync(join(dist, name), { recursive: true });
+    const inside = needed(entries, "js", own);
     await build({
-        entryPoints: [join(dist, `${entry}.js`)], bundle: true, format: "esm", target: "es2022", platform: "neutral",
-        outfile: join(dist, name, `${entry}.js`), external: ["./simd.js", "./scalar.js"],
+        entryPoints: entries.map((entry) => join(dist, `${entry}.js`)), bundle: true, format: "esm", target: "es2022", platform: "neutral",
+        outdir: join(dist, name), splitting: entries.length > 1, chunkNames: "shared-[hash]", minifyWhitespace: true, minifySyntax: true,
         plugins: [{
             name: "own",
-            setup: (one) => one.onLoad({ filter: /table\.js$/ }, ({ path }) => ({ contents: own["table.js"] ?? readFileSync(path, "utf8") })),
+            setup: (one) => {
+                one.onResolve({ filter: /^\.\// }, ({ path }) => {
+                    const file = path.slice(2, -".js".length);
+                    if (file === beside) return { path, external: true };
+                    return inside.has(file) ? undefined : { path: `../${file}.js`, external: true };
+                });
+                one.onLoad({ filter: /\.js$/ }, ({ path }) => ({ contents: inside.get(basename(path, ".js")) }));
+            },
         }],
     });
-    for (const kind in KINDS) writeFileSync(join(dist, name, `${kind}.js`), own[`${kind}.js`]);
-    types(name, entry, own);
+    for (const entry of entries) types(name, entry, own);
 }
 
-const read = (file) => readFileSync(join(dist, file), "utf8");
+/** Writes an entry with its own module inside. */
+async function inlinedEntry(name, scalar, own = {}) {
+    const source = read("source.js").replace("./fetch/scalar.wasm", scalar);
+    await bundled(name, [name], { "source.js": source, ...own }, "simd");
+    writeFileSync(join(dist, name, "simd.js"), inlined(name).replace(": string", ""));
+}
 
-variant("fetch", "index", { "source.js": read("source-fetch.js"), "source.d.ts": read("source-fetch.d.ts") });
+// The site also takes `pieces`.
+await bundled("fetch", ["index", "worker", "pieces"], { "source.js": read("source-fetch.js") });
 for (const kind in KINDS) copyFileSync(path("all", kind), join(dist, "fetch", `${kind}.wasm`));
-
-/** Returns an inlined module as JavaScript, without types. */
-const script = (content, kind) => inlined(content, kind).replace(": string", "");
-const modules = (content) => ({ "simd.js": script(content, "simd"), "scalar.js": script(content, "scalar") });
 
 /** Returns the table of hashes with only these names. */
 function tableOf(file, names) {
     return read(file).replace(/^\s+(?:readonly )?"?([\w-]+)"?: .*\n/gm, (row, name) => (names.includes(name) ? row : ""));
 }
 
-await bundled("hashes", "hashes", modules("hashes"));
-await bundled("extra", "extra", modules("extra"));
+await inlinedEntry("extra", "./scalar.wasm");
+copyFileSync(path("extra", "scalar"), join(dist, "extra/scalar.wasm"));
+await inlinedEntry("hashes", "../fetch/scalar.wasm");
 for (const [family, names] of Object.entries(FAMILIES)) {
     const table = { "table.js": tableOf("table.js", names), "table.d.ts": tableOf("table.d.ts", names) };
-    await bundled(family, family, { ...modules(family), ...table });
+    await inlinedEntry(family, "../fetch/scalar.wasm", table);
+}
+
+// The types have the comments, and names stay as they are. Bundlers read the comments of this one.
+for (const file of readdirSync(dist).filter((name) => name.endsWith(".js") && name !== "builtin.js")) {
+    writeFileSync(join(dist, file), transformSync(read(file), { target: "es2022", minifyWhitespace: true }).code);
 }
 
 // npm packs only files below the package.

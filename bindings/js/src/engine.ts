@@ -52,11 +52,15 @@ export interface Exports {
         spec: number, len: number, atMost: number, digests: number, first: number, head: number, last: number, tail: number,
         start: number, end: number,
     ) => number;
+    readonly outboard_prove: (
+        block: number, first: number, head: number, last: number, tail: number, start: number, end: number,
+    ) => number;
     readonly proof_facts: (proof: number) => number;
     readonly verify_range: (proof: number, len: number, bytes: number) => number;
     readonly verify_consistency: (proof: number, len: number) => number;
     readonly unit: (spec: number, atMost: number) => number;
     readonly keep: (spec: number, len: number, unit: number, digests: number) => number;
+    readonly outboard_from: (spec: number, len: number, block: number) => number;
     readonly outboard_facts: (block: number) => number;
     readonly outboard_damaged: (block: number, digests: number) => number;
 }

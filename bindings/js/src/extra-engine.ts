@@ -1,5 +1,5 @@
 // The module of `mksum/extra`: `extra/src/lib.rs`.
-import type { OwnBytes } from "./bytes.js";
+import { type OwnBytes, unexpected } from "./bytes.js";
 import { failure, MksumError } from "./errors.js";
 import { compile, compileSync } from "./source.js";
 
@@ -29,11 +29,14 @@ let broken: MksumError | undefined;
 /**
  * Compiles the module asynchronously, where the host does not allow it otherwise or has no SIMD. Nothing else needs it.
  *
- * @throws {MksumError} `not-loaded` if the host refuses it.
+ * @param module A compiled module of this entry, for example imported from `mksum/extra/scalar.wasm`.
+ * @throws {MksumError} `argument` if it is not such a module; `not-loaded` if the host refuses to compile; `source` if the build without
+ * SIMD cannot be fetched.
  */
-export async function load(): Promise<void> {
+export async function load(module?: WebAssembly.Module): Promise<void> {
+    if (module !== undefined && !(module instanceof WebAssembly.Module)) throw unexpected("expected a WebAssembly.Module", module);
     try {
-        exports ??= begin(await compile());
+        exports ??= begin(module ?? (await compile()));
     } catch (cause) {
         throw refused(cause);
     }

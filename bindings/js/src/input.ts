@@ -1,5 +1,6 @@
 import { type Bytes, bytesOf, checkOptions, isBytes, kind, type OwnBytes, unexpected } from "./bytes.js";
 import { MksumError } from "./errors.js";
+import { pause } from "./pause.js";
 import type { Spec } from "./spec.js";
 
 /** Any source of bytes: memory, a `Blob` or `File`, a `ReadableStream`, or an iterable (which a Node stream is). */
@@ -88,16 +89,23 @@ export async function read(source: Blob | Bytes, start: number, end: number): Pr
     return bytes;
 }
 
+/** The time after which others may act, in milliseconds: memory and some `Blob`s are read without a wait. */
+const TURN = 10;
+
 /** Yields all bytes in slices of `size` bytes, if it may choose. Reports progress and checks the signal after each slice. */
 export async function* slices(source: Source, options: Options, size: number = SLICE): AsyncGenerator<Uint8Array, void> {
     const { signal, progress } = checked(options);
     const total = lengthOf(source);
-    let done = 0;
+    let [done, since] = [0, performance.now()];
     signal?.throwIfAborted();
     for await (const bytes of raw(source, signal, size)) {
         yield bytes;
         done += bytes.length;
         progress?.(done, total);
+        if (performance.now() - since > TURN) {
+            await pause();
+            since = performance.now();
+        }
         signal?.throwIfAborted();
     }
     if (total !== undefined && done !== total) {

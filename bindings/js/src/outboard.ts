@@ -67,7 +67,8 @@ export class Outboard {
     readonly unit: number;
     /** The root of the file, as the format's tools print it. */
     readonly root: string;
-    private readonly bytes: Uint8Array;
+    /** @internal */
+    readonly bytes: Uint8Array;
 
     private constructor(bytes: Uint8Array) {
         const facts = withBlocks([bytes], (engine, block) => text(answer(engine, (exports) => exports.outboard_facts(block))));
@@ -89,15 +90,33 @@ export class Outboard {
     }
 
     /**
+     * Reads the tree that another program keeps over a file of `len` bytes: `bao encode --outboard` (`blake3`), `fsverity digest
+     * --out-merkle-tree` (`fsverity`, with the salt and block size of the tree in `spec`) or `veritysetup format` (`dmverity`).
+     *
+     * @throws {MksumError} `outboard` if it is not such a tree, or has no digests because the file is a single leaf: compare its root then;
+     * `format` if the format has no root for this length; `length` if there is not enough memory.
+     */
+    static openForeign(spec: Spec | string, len: number, tree: Bytes): Outboard {
+        const [format, size] = [Spec.parse(spec), integer(len, "len")];
+        return new Outboard(withBlocks([bytesOf(tree)], (engine, block) => {
+            const named = write(engine, format.text);
+            return answer(engine, (exports) => exports.outboard_from(named, size, block));
+        }));
+    }
+
+    /** @internal Checks the length of the file. */
+    checkLength(found: number): void {
+        if (found !== this.len) throw new MksumError("length", `the file: expected ${this.len} bytes, found ${found}`);
+    }
+
+    /**
      * Returns the damage to the file in memory, and to the outboard.
      *
      * @throws {MksumError} `length` if the file has another length; `outboard` if the outboard is unusable.
      */
     damagedIn(input: Bytes): Damage[] {
         const file = bytesOf(input);
-        if (file.length !== this.len) {
-            throw new MksumError("length", `the file: expected ${this.len} bytes, found ${file.length}`);
-        }
+        this.checkLength(file.length);
         return this.compared(digestsIn(this.spec, this.unit, file));
     }
 
@@ -107,9 +126,7 @@ export class Outboard {
      * @throws {MksumError} As {@link Outboard.damagedIn}; `source` if the file cannot be read; the signal's reason.
      */
     async damagedOf(file: Blob, options: Options = {}): Promise<Damage[]> {
-        if (blobOf(file).size !== this.len) {
-            throw new MksumError("length", `the file: expected ${this.len} bytes, found ${file.size}`);
-        }
+        this.checkLength(blobOf(file).size);
         const wanted = { spec: this.spec, atMost: this.unit };
         const [digests] = await digestsOf([wanted], this.len, file, checked(options));
         return this.compared(digests!);

@@ -251,7 +251,7 @@ export class Pool {
                 signal.addEventListener("abort", cancel, { once: true });
             } catch (cause) {
                 this.waiting.delete(id);
-                reject(new MksumError("source", `the file cannot be sent to a worker: ${String(cause)}`, { cause }));
+                reject(new MksumError("source", `the file cannot be sent to a worker, so hash it without a pool: ${String(cause)}`, { cause }));
             }
         }).finally(() => signal.removeEventListener("abort", cancel));
     }

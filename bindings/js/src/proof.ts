@@ -1,6 +1,7 @@
 import { type Bytes, bytesOf, integer, type OwnBytes, unexpected } from "./bytes.js";
 import { abortable, blobOf, checked, type Options, read } from "./input.js";
 import { answer, number, text, withBlocks, write } from "./memory.js";
+import { Outboard } from "./outboard.js";
 import { cover, digestsIn, pieceFor, type Subtree } from "./pieces.js";
 import { digestsOf } from "./root-of.js";
 import { Root } from "./root.js";
@@ -23,28 +24,54 @@ export interface Trusted {
 /** The start of a claim about an older input: `wasm/src/tree_abi.rs`. */
 const CONSISTENCY = -1;
 
-/** Returns the pieces in which a range begins and ends, where it begins or ends within one. */
-function cutAt(spec: Spec, len: number, atMost: number, start: number, end: number): readonly [Subtree, Subtree] {
+/** A claim, encoded: the start of its range or {@link CONSISTENCY}, and its end. */
+type Ends = readonly [start: number, end: number];
+
+/** What a proof about an input of `len` bytes is made from: the pieces of a tree, or an outboard. */
+interface Planned {
+    readonly spec: Spec;
+    readonly len: number;
+    /** The length of pieces, at most. */
+    readonly atMost: number;
+    /** The outboard's bytes. */
+    readonly kept: Uint8Array | undefined;
+}
+
+/**
+ * Returns what a proof is made from.
+ *
+ * @throws {MksumError} `length` if the outboard is of an input of another length.
+ */
+function planned(of: Spec | string | Outboard, len: number): Planned {
+    if (!(of instanceof Outboard)) return { spec: Spec.parse(of), len, atMost: pieceFor(len), kept: undefined };
+    of.checkLength(len);
+    // A piece must be a kept node.
+    return { spec: of.spec, len, atMost: Math.max(of.unit, pieceFor(len)), kept: of.bytes };
+}
+
+/** The pieces in which a claim's range begins and ends. */
+type Cut = readonly [Subtree, Subtree];
+
+/** Returns the pieces in which a claim's range begins and ends, where it begins or ends within one. */
+function cutAt({ spec, len, atMost, kept }: Planned, [start, end]: Ends): Cut {
     const pieces = cover(spec, len, atMost);
     const none = { start: 0, len: 0, level: 0 };
+    // An outboard of a single unit has no digests below its root, which the proof has to lead to.
+    if (kept && pieces.length === 1) return [pieces[0]!, none];
     const at = (place: number): Subtree => pieces.find((piece) => piece.start < place && place < piece.start + piece.len) ?? none;
     return [at(start), at(end)];
 }
 
-/** Returns an encoded proof, from the digests of all pieces and the bytes of those that {@link cutAt} returns. */
-function proof(
-    spec: Spec,
-    len: number,
-    atMost: number,
-    digests: Uint8Array,
-    [first, last]: readonly [Subtree, Subtree],
-    held: readonly [Uint8Array, Uint8Array],
-    start: number,
-    end: number,
-): OwnBytes {
-    return withBlocks([digests, ...held], (engine, block, head, tail) => {
+/** The bytes of the pieces that {@link cutAt} returns. */
+type Held = readonly [Uint8Array, Uint8Array];
+
+/** Returns an encoded proof, from the digests of all pieces if there is no outboard. */
+function encoded({ spec, len, atMost, kept }: Planned, digests: Uint8Array | undefined, [first, last]: Cut, held: Held, ends: Ends): OwnBytes {
+    return withBlocks([kept ?? digests!, ...held], (engine, block, head, tail) => {
+        const rest = [first.start, head, last.start, tail, ...ends] as const;
+        if (kept) return answer(engine, (exports) => exports.outboard_prove(block, ...rest));
         const named = write(engine, spec.text);
-        return answer(engine, (exports) => exports.prove(named, len, atMost, block, first.start, head, last.start, tail, start, end));
+        return answer(engine, (exports) => exports.prove(named, len, atMost, block, ...rest));
     });
 }
 
@@ -72,30 +99,33 @@ export class Proof {
     }
 
     /**
-     * Creates a proof that bytes `start..end` lie in the input in memory. Hashes the whole input.
+     * Creates a proof that bytes `start..end` lie in the input in memory. Hashes the whole input, or with its outboard in the place of the
+     * format only a unit or 1 MiB where the range begins and where it ends.
      *
-     * @throws {MksumError} `proof` if the range is empty or not within the input; `format` if there is no root.
+     * @throws {MksumError} `proof` if the range is empty or not within the input; `format` if there is no root; `length` if the outboard
+     * is of an input of another length, and `outboard` if it is damaged or differs from the input there.
      */
-    static ofRange(spec: Spec | string, input: Bytes, start: number, end: number): Proof {
-        return Proof.make(spec, input, integer(start, "start"), integer(end, "end"));
+    static ofRange(of: Spec | string | Outboard, input: Bytes, start: number, end: number): Proof {
+        return Proof.make(of, input, [integer(start, "start"), integer(end, "end")]);
     }
 
     /**
      * Creates a proof that the input in memory begins with an older input, its first `old` bytes.
      *
-     * @throws {MksumError} `proof` if `old` is 0 or too long, or the format has no consistency proofs.
+     * @throws {MksumError} `proof` if `old` is 0 or too long, or the format has no consistency proofs; otherwise as {@link Proof.ofRange}.
      */
-    static ofConsistency(spec: Spec | string, input: Bytes, old: number): Proof {
-        return Proof.make(spec, input, CONSISTENCY, integer(old, "old"));
+    static ofConsistency(of: Spec | string | Outboard, input: Bytes, old: number): Proof {
+        return Proof.make(of, input, [CONSISTENCY, integer(old, "old")]);
     }
 
     /**
-     * Creates a proof that bytes `start..end` lie in a `Blob` or `File` of any length. Hashes the whole file.
+     * Creates a proof that bytes `start..end` lie in a `Blob` or `File` of any length. Hashes the whole file, or with its outboard in the
+     * place of the format reads only a unit or 1 MiB where the range begins and where it ends.
      *
      * @throws {MksumError} As {@link Proof.ofRange}; `source` if the file cannot be read; the signal's reason.
      */
-    static async rangeOf(spec: Spec | string, file: Blob, start: number, end: number, options: Options = {}): Promise<Proof> {
-        return Proof.makeOf(spec, file, integer(start, "start"), integer(end, "end"), options);
+    static async rangeOf(of: Spec | string | Outboard, file: Blob, start: number, end: number, options: Options = {}): Promise<Proof> {
+        return Proof.makeOf(of, file, [integer(start, "start"), integer(end, "end")], options);
     }
 
     /**
@@ -103,25 +133,25 @@ export class Proof {
      *
      * @throws {MksumError} As {@link Proof.ofConsistency}; `source` if the file cannot be read; the signal's reason.
      */
-    static async consistencyOf(spec: Spec | string, file: Blob, old: number, options: Options = {}): Promise<Proof> {
-        return Proof.makeOf(spec, file, CONSISTENCY, integer(old, "old"), options);
+    static async consistencyOf(of: Spec | string | Outboard, file: Blob, old: number, options: Options = {}): Promise<Proof> {
+        return Proof.makeOf(of, file, [CONSISTENCY, integer(old, "old")], options);
     }
 
-    private static make(spec: Spec | string, input: Bytes, start: number, end: number): Proof {
-        const [format, bytes] = [Spec.parse(spec), bytesOf(input)];
-        const atMost = pieceFor(bytes.length);
-        const cut = cutAt(format, bytes.length, atMost, start, end);
-        const held = cut.map((piece) => bytes.subarray(piece.start, piece.start + piece.len)) as [Uint8Array, Uint8Array];
-        return new Proof(proof(format, bytes.length, atMost, digestsIn(format, atMost, bytes), cut, held, start, end));
+    private static make(of: Spec | string | Outboard, input: Bytes, ends: Ends): Proof {
+        const bytes = bytesOf(input);
+        const plan = planned(of, bytes.length);
+        const cut = cutAt(plan, ends);
+        const held = cut.map((piece) => bytes.subarray(piece.start, piece.start + piece.len)) as unknown as Held;
+        return new Proof(encoded(plan, plan.kept ? undefined : digestsIn(plan.spec, plan.atMost, bytes), cut, held, ends));
     }
 
-    private static async makeOf(spec: Spec | string, file: Blob, start: number, end: number, options: Options): Promise<Proof> {
-        const [format, len] = [Spec.parse(spec), blobOf(file).size];
-        const atMost = pieceFor(len);
-        const cut = cutAt(format, len, atMost, start, end);
-        const [digests] = await digestsOf([{ spec: format, atMost }], len, file, checked(options));
-        const held = cut.map((piece) => abortable(read(file, piece.start, piece.start + piece.len), options.signal));
-        return new Proof(proof(format, len, atMost, digests!, cut, await Promise.all(held) as [Uint8Array, Uint8Array], start, end));
+    private static async makeOf(of: Spec | string | Outboard, file: Blob, ends: Ends, options: Options): Promise<Proof> {
+        const plan = planned(of, blobOf(file).size);
+        const cut = cutAt(plan, ends);
+        const { signal } = checked(options);
+        const [digests] = plan.kept ? [] : await digestsOf([plan], plan.len, file, options);
+        const reads = cut.map((piece) => abortable(read(file, piece.start, piece.start + piece.len), signal));
+        return new Proof(encoded(plan, digests, cut, (await Promise.all(reads)) as unknown as Held, ends));
     }
 
     /**

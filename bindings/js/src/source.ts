@@ -1,5 +1,6 @@
 import type { OwnBytes } from "./bytes.js";
 import { MksumError } from "./errors.js";
+import { compileFile } from "./file.js";
 import { hasSimd } from "./probe.js";
 import { encoded } from "./simd.js";
 
@@ -9,9 +10,9 @@ export function compileSync(): WebAssembly.Module {
     throw new MksumError("not-loaded", "this engine has no WebAssembly SIMD: call `await load()` for a build without it");
 }
 
-/** Compiles the module for this engine asynchronously. */
+/** Compiles the module for this engine asynchronously. The one without SIMD is a file for all entries, which few pages ever fetch. */
 export async function compile(): Promise<WebAssembly.Module> {
-    return WebAssembly.compile(decoded(hasSimd() ? encoded : (await import("./scalar.js")).encoded));
+    return hasSimd() ? WebAssembly.compile(decoded(encoded)) : compileFile(new URL("./fetch/scalar.wasm", import.meta.url));
 }
 
 /** The characters of an encoded module, in order: printable ASCII without those that scripts and pages escape. */

@@ -62,6 +62,7 @@ test("SHAKE: node:crypto's", () => {
             is(create(name).update(data).read(length, offset), expected.slice(2 * offset));
         }
     }), { numRuns: 100 });
+    is(shake256(pattern(300_000)), createHash("shake256", { outputLength: 64 }).update(pattern(300_000)).digest("hex"));
     assert.equal(shake128(text("")).length, 32);
     assert.equal(shake256(text("")).length, 64);
 });

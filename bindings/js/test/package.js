@@ -20,6 +20,9 @@ const workspace = join(root, "../..");
 const project = realpathSync(mkdtempSync(join(tmpdir(), "mksum-package-")));
 const ABC = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
 
+/** The most that the package may have, packed. */
+const LIMITS = { files: 180, size: 723_000 };
+
 function check(name, found, expected) {
     if (found !== expected) throw new Error(`${name}: expected ${expected}, found ${found}`);
     console.log(`ok: ${name}`);
@@ -41,6 +44,9 @@ function install() {
     }
     writeFileSync(join(project, "package.json"), '{ "name": "empty", "private": true, "type": "module" }');
     npm(project, "install", "--silent", "--no-audit", "--no-fund", join(project, packed.filename));
+    if (packed.size > LIMITS.size || packed.files.length > LIMITS.files) {
+        throw new Error(`packed ${packed.files.length} files, ${packed.size} bytes: more than ${LIMITS.files} or ${LIMITS.size}`);
+    }
     console.log(`ok: packed ${packed.files.length} files, ${packed.size} bytes`);
     return join(project, packed.filename);
 }
@@ -51,7 +57,7 @@ async function lint(tarball) {
     const { default: own } = await import(join(root, "package.json"), { with: { type: "json" } });
     check("publint", messages.map((message) => formatMessage(message, own)).join("\n"), "");
     const attw = join(root, "node_modules/@arethetypeswrong/cli/dist/index.js");
-    const flags = ["--profile", "esm-only", "--exclude-entrypoints", "simd.wasm", "scalar.wasm", "--format", "ascii"];
+    const flags = ["--profile", "esm-only", "--exclude-entrypoints", "simd.wasm", "scalar.wasm", "extra/scalar.wasm", "--format", "ascii"];
     execFileSync(process.execPath, [attw, tarball, ...flags], { cwd: project, stdio: ["ignore", "ignore", "inherit"] });
     console.log("ok: arethetypeswrong");
 }
@@ -66,6 +72,11 @@ function inNode() {
     check("Node, mksum/extra", node(`import { argon2, toHex } from "mksum/extra"; console.log(toHex(${argon2}))`), expected);
     const slow = 'WebAssembly.validate = () => false; const { argon2, load, toHex } = await import("mksum/extra"); await load();';
     check("Node without SIMD, mksum/extra", node(`${slow} console.log(toHex(${argon2}))`), expected);
+    const own = 'import { readFileSync } from "node:fs"; import { argon2, load, toHex } from "mksum/extra";'
+        + 'await load(new WebAssembly.Module(readFileSync(new URL(import.meta.resolve("mksum/extra/scalar.wasm")))));';
+    check("Node, mksum/extra/scalar.wasm", node(`${own} console.log(toHex(${argon2}))`), expected);
+    const small = 'WebAssembly.validate = () => false; const { load, md5, toHex } = await import("mksum/md5"); await load();';
+    check("Node without SIMD, mksum/md5", node(`${small} console.log(toHex(md5(new Uint8Array(0))))`), "d41d8cd98f00b204e9800998ecf8427e");
     const early = 'import { sha256 } from "mksum/fetch"; try { sha256(new Uint8Array(1)) } catch ({ code }) { console.log(code) }';
     check("Node, mksum/fetch before it is loaded", node(early), "not-loaded");
     const scalar = 'WebAssembly.validate = () => false; const { load, root, sha256, toHex } = await import("mksum");';

@@ -53,6 +53,8 @@ pub use digests::{digest, digests, digests_on};
 pub use hash::Hash;
 #[cfg(feature = "blake3")]
 pub use hash::blake3;
+#[cfg(feature = "sha3")]
+pub use hash::keccak::keccak_f1600;
 #[cfg(feature = "sha2")]
 pub use hash::sha256::{sha256_pairs, sha256_pairs_on};
 pub use iterate::{Keyed, iterate, iterates};

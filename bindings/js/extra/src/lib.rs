@@ -7,6 +7,7 @@
 
 extern crate alloc;
 
+mod shake;
 mod state;
 
 use alloc::vec;

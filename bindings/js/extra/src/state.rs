@@ -1,9 +1,8 @@
 //! The hashes, as states that take bytes and are read at any time.
 
+use crate::shake::Shake;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use shake::digest::{ExtendableOutput, Update, XofReader};
-use shake::{Shake128, Shake256};
 
 /// What a hash is begun with; what it does not have is empty.
 pub struct Options<'a> {
@@ -21,8 +20,7 @@ pub enum State {
     Blake3(Box<blake3::Hasher>),
     Blake2b(Box<blake2b_simd::State>),
     Blake2s(Box<blake2s_simd::State>),
-    Shake128(Shake128),
-    Shake256(Shake256),
+    Shake(Box<Shake>),
 }
 
 /// The hash with a number: BLAKE3 (0), as a key derivation (1), BLAKE2b (2), BLAKE2s (3), SHAKE128 (4), SHAKE256 (5).
@@ -42,8 +40,8 @@ pub fn begin(hash: u32, options: &Options<'_>) -> Option<State> {
             let mut parameters = blake2s_simd::Params::new();
             State::Blake2s(Box::new(parameters.hash_length(length).key(key).salt(salt).personal(personal).to_state()))
         }
-        4 => State::Shake128(Shake128::default()),
-        5 => State::Shake256(Shake256::default()),
+        4 => State::Shake(Box::new(Shake::new128())),
+        5 => State::Shake(Box::new(Shake::new256())),
         _ => return None,
     })
 }
@@ -66,25 +64,12 @@ impl State {
             State::Blake2s(state) => {
                 state.update(bytes);
             }
-            State::Shake128(state) => state.update(bytes),
-            State::Shake256(state) => state.update(bytes),
+            State::Shake(state) => state.update(bytes),
         }
     }
 
     /// The digest of what was taken so far: `length` bytes from `offset` on, where the hash extends. `None` if memory has no room.
     pub fn read(&self, offset: u64, length: usize) -> Option<Vec<u8>> {
-        let shake = |mut reader: Box<dyn XofReader>| {
-            // A sponge has no other way to a byte than by those before it.
-            let (mut left, mut skipped) = (offset, [0; 1024]);
-            while left > 0 {
-                let some = left.min(skipped.len() as u64);
-                reader.read(&mut skipped[..some as usize]);
-                left -= some;
-            }
-            let mut bytes = zeros(length)?;
-            reader.read(&mut bytes);
-            Some(bytes)
-        };
         match self {
             State::Blake3(state) => {
                 let mut bytes = zeros(length)?;
@@ -95,8 +80,11 @@ impl State {
             }
             State::Blake2b(state) => Some(state.finalize().as_bytes().into()),
             State::Blake2s(state) => Some(state.finalize().as_bytes().into()),
-            State::Shake128(state) => shake(Box::new(state.clone().finalize_xof())),
-            State::Shake256(state) => shake(Box::new(state.clone().finalize_xof())),
+            State::Shake(state) => {
+                let mut bytes = zeros(length)?;
+                Shake::clone(state).read(offset, &mut bytes);
+                Some(bytes)
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 // Trees of any source, by workers, with progress and signals; invalid proofs and damaged outboards.
 import fc from "fast-check";
-import { formats, Frontier, hashFiles, keep, keepOf, MksumError, Outboard, Pool, Proof, root, rootOf, rootsOf, Spec } from "mksum";
+import { digestOf, formats, Frontier, hashFiles, keep, keepOf, MksumError, Outboard, Pool, Proof, root, rootOf, rootsOf, Spec } from "mksum";
 import { bytes } from "./bytes.js";
 
 const refused = (code) => (error) => error instanceof MksumError && error.code === code;
@@ -261,6 +261,15 @@ export default function ({ test, assert }) {
             await assert.rejects(rootOf("rfc6962", source, { signal: controller.signal, progress }), /enough/);
             await new Promise((resolve) => setTimeout(resolve, 10));
             assert.ok(ended);
+        }
+    });
+
+    test("a timer acts while memory is hashed", async () => {
+        const data = new Uint8Array(1 << 26);
+        for (const source of [data, new Blob([data])]) {
+            const controller = new AbortController();
+            setTimeout(() => controller.abort(), 1);
+            await assert.rejects(digestOf("md5", source, { signal: controller.signal }), (error) => error.name === "AbortError");
         }
     });
 

@@ -1,11 +1,13 @@
 //! Outboards: written, read, and compared with files.
 
 use crate::pieces::pieces;
-use crate::refusal::Refusal;
+use crate::proofs;
+use crate::refusal::{Class, Refusal};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use mksum::outboard::{Damage, KeptLayout, Outboard, keep_from};
+use mksum::outboard::{Checked, Damage, Foreign, ForeignLayout, KeptLayout, Outboard, ReadAt, keep_from};
+use mksum::proof::Claim;
 use mksum::{Plan, Spec};
 
 /// Returns the longest unit of at most `at_most` bytes, and at least a leaf.
@@ -16,6 +18,33 @@ pub fn unit(spec: &Spec, at_most: u64) -> u64 {
 /// Returns the outboard of an input of `len` bytes from the digests of its pieces, which are at most a [`unit`] long.
 pub fn keep(spec: &Spec, len: u64, unit: u64, digests: &[u8]) -> Result<Vec<u8>, Refusal> {
     Ok(keep_from(spec, unit, len, &pieces(spec, len, unit, digests)?)?)
+}
+
+/// Returns the outboard with the digests of the tree that another program keeps over `len` bytes.
+pub fn from_foreign(spec: &Spec, len: u64, tree: &[u8]) -> Result<Vec<u8>, Refusal> {
+    let foreign = Foreign::open(tree, ForeignLayout::new(spec, len)?)?;
+    let (mut outboard, size) = (Vec::new(), foreign.size() as usize);
+    if outboard.try_reserve_exact(size).is_err() {
+        return Err(Refusal::new(Class::Length, format!("{size} bytes do not fit into WebAssembly's memory")));
+    }
+    outboard.resize(size, 0);
+    foreign.read_at(0, &mut outboard)?;
+    Ok(outboard)
+}
+
+/// Returns an encoded proof of a claim about an outboard's file, from the bytes of the units in which the claim's range begins and ends:
+/// where they start, and the bytes.
+pub fn prove(outboard: &[u8], held: [(u64, &[u8]); 2], claim: Claim) -> Result<Vec<u8>, Refusal> {
+    let outboard = Outboard::open(outboard)?;
+    let (root, proof) =
+        proofs::from_source(outboard.spec(), outboard.len(), u64::MAX, &Checked::new(&outboard), held, claim)?;
+    if root != outboard.root() {
+        return Err(Refusal::new(
+            Class::Outboard,
+            "the file differs from its outboard where the claim's range begins or ends",
+        ));
+    }
+    Ok(proof)
 }
 
 /// Returns the facts of an outboard, one a line: the format, the file's length, the length of a unit, the root's text.

@@ -6,7 +6,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use mksum::proof::{Claim, Proof, Trusted};
-use mksum::{Memory, Plan, Spec};
+use mksum::{Memory, Plan, Root, Spec, Subtrees};
 
 /// Returns an encoded proof of a claim about an input of `len` bytes, from the digests of its pieces, and from the bytes of the
 /// pieces in which the claim's range begins and ends: where they start, and the bytes.
@@ -18,6 +18,19 @@ pub fn prove(
     held: [(u64, &[u8]); 2],
     claim: Claim,
 ) -> Result<Vec<u8>, Refusal> {
+    Ok(from_source(spec, len, at_most, &pieces(spec, len, at_most, digests)?, held, claim)?.1)
+}
+
+/// Returns a root and the encoded proof of a claim, from a source of digests and as [`prove`] from bytes. The join asks for pieces of at
+/// most so many bytes.
+pub fn from_source(
+    spec: &Spec,
+    len: u64,
+    piece: u64,
+    digests: &(dyn Subtrees + Sync),
+    held: [(u64, &[u8]); 2],
+    claim: Claim,
+) -> Result<(Root, Vec<u8>), Refusal> {
     let mut sent = Vec::new();
     for edge in claim.edges(spec, len)? {
         let own = held.iter().find_map(|&(start, bytes)| {
@@ -28,10 +41,9 @@ pub fn prove(
         sent.extend_from_slice(own.unwrap_or_default());
     }
     let [first, last] = held.map(|(start, bytes)| Memory::from(start, bytes));
-    let source = (first, (last, pieces(spec, len, at_most, digests)?));
-    let plan = Plan { threads: 1, piece: at_most, group: 1 };
-    let (_, found) = spec.prove(&source, claim.cut(spec, len)?, &plan)?;
-    Ok(Proof::new(spec, len, claim, found, sent)?.to_bytes())
+    let plan = Plan { threads: 1, piece, group: 1 };
+    let (root, found) = spec.prove(&(first, (last, digests)), claim.cut(spec, len)?, &plan)?;
+    Ok((root, Proof::new(spec, len, claim, found, sent)?.to_bytes()))
 }
 
 /// Returns the facts of a proof, one a line: the format, the input's length, `range` or `consistency`, start and end of the

@@ -269,6 +269,15 @@ exports! {
         })
     }
 
+    /// Answers a proof from the outboard in a block: see `outboards::prove`. The other arguments are those of `prove`.
+    fn outboard_prove(block: u32, first: f64, head: u32, last: f64, tail: u32, start: f64, end: f64) -> u32 {
+        answer(|Global { blocks, .. }| {
+            let (head, tail) = (blocks.get(head).clone(), blocks.get(tail).clone());
+            let held = [(first as u64, &head[..]), (last as u64, &tail[..])];
+            outboards::prove(blocks.get(block), held, claim(start, end))
+        })
+    }
+
     /// Answers the facts of the proof in a block: see `proofs::facts`.
     fn proof_facts(proof: u32) -> u32 {
         answer(|global| proofs::facts(global.blocks.get(proof)))
@@ -295,6 +304,11 @@ exports! {
     /// Answers the outboard of an input of `len` bytes, from a block with the digests of its pieces, at most a unit long.
     fn keep(spec: u32, len: f64, unit: f64, digests: u32) -> u32 {
         of_spec(spec, |spec, blocks| outboards::keep(spec, len as u64, unit as u64, blocks.get(digests)))
+    }
+
+    /// Answers an outboard from a block with another program's tree over `len` bytes: see `outboards::from_foreign`.
+    fn outboard_from(spec: u32, len: f64, block: u32) -> u32 {
+        of_spec(spec, |spec, blocks| outboards::from_foreign(spec, len as u64, blocks.get(block)))
     }
 
     /// Answers the facts of the outboard in a block: see `outboards::facts`.

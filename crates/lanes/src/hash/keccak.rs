@@ -108,6 +108,12 @@ fn permute<L: Lane<Word = u64>>(a: &mut [L; 25]) {
     }
 }
 
+/// Permutes a state by Keccak-f\[1600\] (FIPS 202, 3.3), for sponges that [`Hash`](crate::Hash) has not: word `x + 5y` is the lane (x, y)
+/// of the standard.
+pub fn keccak_f1600(state: &mut [u64; 25]) {
+    permute(state);
+}
+
 impl<L: Lane<Word = u64>> Kernel for Keccak<L> {
     type State = [L; 25];
     type Context = Rate;
