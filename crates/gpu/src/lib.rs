@@ -30,7 +30,7 @@ pub use device::{Class, Info, Interface, find, list};
 pub use error::Error;
 pub use launch::LaunchShape;
 pub(crate) use launch::Levels;
-pub use opened::{Device, Fallback, Notice, Options};
+pub use opened::{Device, Fallback, Notice, Options, Transfer};
 pub(crate) use source::Lanes;
 pub use source::{cuda_programs, programs};
 
