@@ -101,12 +101,13 @@ FN V SWAP(V x) {
 
 /* Load and store 16 bytes at p. */
 #if ALIGN == 1 && W == 1
-/* Loads the aligned words around them, because a GPU would load single bytes. */
+/* Loads 16 bytes at once where they are aligned, else the aligned words around them, because a GPU would load single bytes. */
 #define ROW_AS(AS, p) JOIN(unaligned_, AS)(p)
 #define PUT_AS(AS, x, p) vstore4((x), 0, (__##AS uint *)(p))
 #ifndef CUDA
 #define UNALIGNED_ROW(AS)                                                                                              \
     FN uint4 JOIN(unaligned_, AS)(__##AS const uchar *p) {                                                             \
+        if (((size_t)p & 15) == 0) return *(__##AS const uint4 *)p;                                                    \
         __##AS const uint *words = (__##AS const uint *)((size_t)p & ~(size_t)3);                                      \
         uint shift = 8 * (uint)((size_t)p & 3);                                                                        \
         uint4 low = vload4(0, words), high = shift ? vload4(0, words + 1) : low;                                       \

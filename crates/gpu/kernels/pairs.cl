@@ -36,7 +36,8 @@ __kernel void rate(__global uchar *nodes, uint times) {
     ulong at = get_global_id(0) * W;
     V pair[PAIR_WORDS];
     U digest[STATE < 16 ? 16 : 50];
-    UNROLL for (int word = 0; word < PAIR_WORDS; word++) pair[word] = SPLAT(word);
+    /* Other words for each work-item: a GPU would compute equal ones once for all. */
+    UNROLL for (int word = 0; word < PAIR_WORDS; word++) pair[word] = SPLAT(at + word);
     for (uint time = 0; time < times; time++) {
         hash_pairs(pair, digest);
 #if WORD == 32

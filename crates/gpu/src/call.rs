@@ -11,6 +11,7 @@ use std::fmt::Debug;
 use std::marker::PhantomData;
 use std::mem;
 use std::ops::{Deref, DerefMut, Range};
+use std::ptr;
 use std::slice;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -31,6 +32,15 @@ pub enum Object {
     Kernel,
     /// A command in a queue, with the times of its execution.
     Event,
+}
+
+/// What kernels do with memory of the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// They read it.
+    Read,
+    /// They write it, and read what they wrote.
+    Write,
 }
 
 /// A program before it is built.
@@ -105,6 +115,19 @@ pub unsafe trait Calls: Debug + Send + Sync {
     /// # Safety
     /// As described above; nobody uses the memory afterwards.
     unsafe fn unpin(&self, queue: Handle, memory: Handle, address: *mut u8);
+
+    /// Makes bytes of the host the memory of an object, which kernels use where it lies; `None` if this driver cannot. What kernels write
+    /// is on the host after [`Calls::show`].
+    ///
+    /// # Safety
+    /// The bytes stay until the object is released. Until then, nobody writes them, and nobody reads them if kernels write them.
+    unsafe fn wrap(&self, bytes: *mut [u8], access: Access) -> Result<Option<Handle>, Error>;
+
+    /// Makes what kernels wrote to memory from [`Calls::wrap`] visible on the host, without waiting for it.
+    ///
+    /// # Safety
+    /// As described above; `len` is the memory's length.
+    unsafe fn show(&self, queue: Handle, memory: Handle, len: usize) -> Result<Handle, Error>;
 
     /// Writes `bytes` to memory at byte `at`, without waiting for it.
     ///
@@ -327,6 +350,14 @@ impl<'a> Batch<'a> {
         self.push(Step::FromDevice, unsafe { queue.calls.read(queue.handle, buffer.raw.handle, at, bytes) })
     }
 
+    /// Makes what kernels wrote to bytes of the host visible there. Its time counts as a transfer's.
+    pub fn show<'b>(&self, nodes: &'a HostBuffer<'b>) -> Result<(), Error> {
+        let queue = &self.queue.raw;
+        // SAFETY: the memory is of the host, and as long as that; it is borrowed until the command has ended.
+        let shown = unsafe { queue.calls.show(queue.handle, nodes.buffer.raw.handle, nodes.buffer.len) };
+        self.push(Step::FromDevice, shown)
+    }
+
     /// Copies all bytes of one buffer to another of at least its length. Its time counts as a kernel's.
     pub fn copy(&self, from: &'a Buffer, to: &'a Buffer) -> Result<(), Error> {
         to.check(0, from.len)?;
@@ -403,6 +434,42 @@ impl Buffer {
             true => Ok(()),
             false => Err(Error::Range { at, len, size: self.len }),
         }
+    }
+}
+
+/// Bytes of the host that kernels use where they lie, because the device shares the host's memory.
+#[derive(Debug)]
+pub struct HostBuffer<'b> {
+    buffer: Buffer,
+    borrowed: PhantomData<&'b mut [u8]>,
+}
+
+impl<'b> HostBuffer<'b> {
+    /// Makes bytes available to kernels that read them; `None` if the driver cannot.
+    pub fn reading(context: &Context, bytes: &'b [u8]) -> Result<Option<Self>, Error> {
+        Self::new(context, ptr::from_ref(bytes).cast_mut(), Access::Read)
+    }
+
+    /// Makes bytes available to kernels that write them; `None` if the driver cannot.
+    pub fn writing(context: &Context, bytes: &'b mut [u8]) -> Result<Option<Self>, Error> {
+        Self::new(context, bytes, Access::Write)
+    }
+
+    fn new(context: &Context, bytes: *mut [u8], access: Access) -> Result<Option<Self>, Error> {
+        // SAFETY: the bytes are borrowed for longer than this owner lives, exclusively where kernels write.
+        let memory = unsafe { context.calls.wrap(bytes, access)? };
+        Ok(memory.map(|memory| {
+            let raw = context.own(Object::Memory, memory);
+            HostBuffer { buffer: Buffer { raw, len: bytes.len() }, borrowed: PhantomData }
+        }))
+    }
+}
+
+impl Deref for HostBuffer<'_> {
+    type Target = Buffer;
+
+    fn deref(&self) -> &Buffer {
+        &self.buffer
     }
 }
 

@@ -6,7 +6,7 @@
 #![allow(unsafe_code)]
 
 use crate::Error;
-use crate::call::{Calls, Code, Handle, Object, Value};
+use crate::call::{Access, Calls, Code, Handle, Object, Value};
 use cudarc::driver::sys::{
     self, CUcontext, CUdevice, CUdevice_attribute, CUevent, CUevent_flags, CUfunction, CUfunction_attribute, CUmodule,
     CUresult, CUstream, CUstream_flags, CUuuid,
@@ -288,6 +288,15 @@ unsafe impl Calls for Cuda {
             // SAFETY: the memory is released once; transfers that used it have ended.
             let _ = unsafe { sys::cuMemFreeHost(address.cast()) };
         }
+    }
+
+    unsafe fn wrap(&self, _: *mut [u8], _: Access) -> Result<Option<Handle>, Error> {
+        // To register memory takes longer than to copy it to pinned memory.
+        Ok(None)
+    }
+
+    unsafe fn show(&self, _: Handle, _: Handle, _: usize) -> Result<Handle, Error> {
+        unreachable!("no memory of the host is wrapped")
     }
 
     unsafe fn write(&self, queue: Handle, memory: Handle, at: usize, bytes: *const [u8]) -> Result<Handle, Error> {

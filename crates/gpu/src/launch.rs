@@ -2,7 +2,7 @@
 
 use crate::call::{Arg, Batch, Buffer, Kernel, Queue};
 use crate::source::{self, Kind};
-use crate::{Class, Device, Error};
+use crate::{Class, Device, Error, nodes};
 use mksum::Hash;
 use std::sync::PoisonError;
 use std::time::Duration;
@@ -71,9 +71,6 @@ impl Levels {
 }
 
 impl Device {
-    /// The number of digests for measuring shapes.
-    const MEASURED: usize = 1 << 17;
-
     /// Returns the kernel for pairs of a hash, with the fastest shape on this device.
     pub(crate) fn levels(&self, queue: &Queue, hash: Hash, kind: Kind) -> Result<Levels, Error> {
         let kernel = self.kernel(hash, kind, "pairs")?;
@@ -106,7 +103,8 @@ impl Device {
         {
             return Ok(shape);
         }
-        let bytes = Self::MEASURED * levels.hash.size();
+        let digests = self.measured(levels.hash);
+        let bytes = digests * levels.hash.size();
         let (below, nodes) = (Buffer::new(&self.context, bytes)?, Buffer::new(&self.context, bytes)?);
         let leaves = vec![0x5a; bytes];
         queue.submit(|batch| batch.write(&below, 0, &leaves))?;
@@ -114,12 +112,23 @@ impl Device {
         for (&shape, index) in candidates.iter().zip(0..) {
             levels.shape = shape;
             for _ in 0..3 {
-                let ((), ran) = queue.submit(|batch| levels.run(batch, (&below, 0), &nodes, Self::MEASURED / 2))?;
+                let ((), ran) = queue.submit(|batch| levels.run(batch, (&below, 0), &nodes, digests / 2))?;
                 best = best.min((ran.kernel()?, index));
             }
         }
         self.store(&key, &[best.1]);
         Ok(candidates[usize::from(best.1)])
+    }
+
+    /// The number of digests for measuring shapes, a power of two: the longest tile of a tree, if the device has memory for it. For a CPU,
+    /// which has few groups at a time and takes far longer, a smaller tree shows the same.
+    fn measured(&self, hash: Hash) -> usize {
+        const CPU: usize = 1 << 17;
+        if self.info.class == Class::Cpu {
+            return CPU;
+        }
+        let most = self.share(2).min(nodes::LONGEST as u64) as usize / hash.size();
+        1 << most.max(2).ilog2()
     }
 
     /// Reduces a shape to what fits the device's group size and local memory.

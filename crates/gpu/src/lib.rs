@@ -29,7 +29,7 @@ pub use error::Error;
 pub use launch::LaunchShape;
 pub(crate) use launch::Levels;
 pub use mksum_cache::Cache;
-pub use opened::{Device, Fallback, Notice, Options};
+pub use opened::{Device, Fallback, Notice, Options, Transfer};
 pub(crate) use source::Lanes;
 pub use source::{cuda_programs, programs};
 

@@ -1,8 +1,8 @@
 //! Node trees: tiles of leaves stream through the device, and the CPU's lanes compute the levels too small for it.
 
-use crate::call::{Arg, Buffer, Pinned, Queue, Ran, Recorder};
+use crate::call::{Arg, Buffer, HostBuffer, Pinned, Queue, Ran, Recorder};
 use crate::source::{self, Kind, Mode};
-use crate::{Device, Error, Fallback, Levels};
+use crate::{Device, Error, Fallback, Levels, Transfer};
 use mksum::node_tree::{CpuLanes, Limits, Merklize, NodeTree, NodeTreeError, Tile, Timeline};
 use mksum::ordered::ordered;
 use mksum::{Hash, Messages};
@@ -18,7 +18,7 @@ use std::time::Duration;
 const SLOTS: RangeInclusive<usize> = 3..=8;
 
 /// The longest tile, in bytes of leaves: its transfers take far longer than its launches, and a file's 64 MiB have several.
-const LONGEST: usize = 16 << 20;
+pub(crate) const LONGEST: usize = 16 << 20;
 
 /// The shortest tile of a longer tree, in bytes of leaves.
 const SHORTEST: usize = 1 << 20;
@@ -59,6 +59,9 @@ impl Device {
 
     fn node_tree(&self, tree: NodeTree, leaves: &[u8], nodes: &mut [u8]) -> Result<Timeline, Error> {
         let (hash, size, count) = (tree.hash(), tree.hash().size(), tree.leaves());
+        if let Some(timeline) = self.in_place(tree, leaves, nodes)? {
+            return Ok(timeline);
+        }
         let slots = self.slots_of_tree();
         // Leaves and nodes, and both again on the host if they are pinned there: not if it shares its memory with the device.
         let buffers = slots as u64 * if self.is_pinned() { 4 } else { 2 };
@@ -69,23 +72,38 @@ impl Device {
             return Err(Error::Memory { needed: (smallest * size) as u64, offered: self.share(buffers) });
         }
         let per_tile = count.min(1 << most.ilog2());
-        // The CPU computes the tree over the tiles' roots, or a whole small tree.
-        let on_cpu = |leaves: &[u8], nodes: &mut [u8]| {
-            let done = CpuLanes { threads: 1 }.merklize(hash, leaves, nodes);
-            done.expect("2^k digests of a hash with node trees");
-        };
         if per_tile < smallest {
-            on_cpu(leaves, nodes);
+            on_cpu(hash, leaves, nodes);
             return Ok(Timeline::default());
         }
         let timeline = self.tiles(tree, leaves, nodes, per_tile)?;
-        let roots = leaves.len() / per_tile;
-        let (above, below) = nodes.split_at_mut(roots);
-        match roots == size {
-            true => above.fill(0),
-            false => on_cpu(&below[..roots], above),
-        }
+        above(hash, leaves.len() / per_tile, nodes);
         Ok(timeline)
+    }
+
+    /// Has kernels read the leaves and write the nodes where they lie, if the device shares the host's memory: nothing is copied. `None`
+    /// if they cannot.
+    fn in_place(&self, tree: NodeTree, leaves: &[u8], nodes: &mut [u8]) -> Result<Option<Timeline>, Error> {
+        let (hash, parents) = (tree.hash(), tree.leaves() / 2);
+        let least = source::side_by_side(hash, self.info.lanes);
+        // Kernels load and store 16 bytes at once.
+        let aligned = leaves.as_ptr().addr().is_multiple_of(16) && nodes.as_ptr().addr().is_multiple_of(16);
+        if self.transfer() != Transfer::InPlace || !aligned || parents < least || tree.bytes() as u64 > self.share(2) {
+            return Ok(None);
+        }
+        let queue = self.queue()?;
+        let levels = self.levels(&queue, hash, Kind::Pairs(Mode::Message))?;
+        let Some(below) = HostBuffer::reading(&self.context, leaves)? else { return Ok(None) };
+        let Some(wrapped) = HostBuffer::writing(&self.context, nodes)? else { return Ok(None) };
+        let ((), ran) = queue.submit(|batch| {
+            levels.run(batch, (&below, 0), &wrapped, parents)?;
+            batch.show(&wrapped)
+        })?;
+        drop((below, wrapped));
+        above(hash, least * hash.size(), nodes);
+        let mut recorder = Recorder::default();
+        recorder.add(0, 0, ran)?;
+        Ok(Some(recorder.timeline()))
     }
 
     /// The largest number of slots for one tree.
@@ -183,6 +201,20 @@ impl Device {
         }
         Ok((items * lanes) as f64 * f64::from(TIMES) / least.as_secs_f64().max(1e-9))
     }
+}
+
+/// Has the CPU compute the nodes above the level that begins at byte `start`, and set place 0 to zero.
+fn above(hash: Hash, start: usize, nodes: &mut [u8]) {
+    let (above, below) = nodes.split_at_mut(start);
+    match start == hash.size() {
+        true => above.fill(0),
+        false => on_cpu(hash, &below[..start], above),
+    }
+}
+
+fn on_cpu(hash: Hash, leaves: &[u8], nodes: &mut [u8]) {
+    let done = CpuLanes { threads: 1 }.merklize(hash, leaves, nodes);
+    done.expect("2^k digests of a hash with node trees");
 }
 
 /// A queue with the buffers for one tile, kept by the device from tree to tree, whatever their hash.

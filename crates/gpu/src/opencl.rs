@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use crate::Error;
-use crate::call::{Calls, Code, Handle, Object, Value};
+use crate::call::{Access, Calls, Code, Handle, Object, Value};
 use cl3::types::{
     CL_BLOCKING, CL_NON_BLOCKING, cl_context, cl_device_id, cl_event, cl_int, cl_mem, cl_program, cl_uint,
 };
@@ -222,6 +222,42 @@ unsafe impl Calls for OpenCl {
             }
             let _ = command_queue::finish(queue as _);
             let _ = memory::release_mem_object(memory as _);
+        }
+    }
+
+    unsafe fn wrap(&self, bytes: *mut [u8], access: Access) -> Result<Option<Handle>, Error> {
+        let access = match access {
+            Access::Read => memory::CL_MEM_READ_ONLY,
+            Access::Write => memory::CL_MEM_READ_WRITE,
+        };
+        let (flags, at) = (access | memory::CL_MEM_USE_HOST_PTR, bytes.cast::<c_void>());
+        // SAFETY: the caller keeps the bytes until the memory is released; they are only read where that is asked for.
+        let memory = unsafe { memory::create_buffer(self.context, flags, bytes.len(), at) };
+        called("clCreateBuffer", memory).map(|memory| Some(memory as Handle))
+    }
+
+    unsafe fn show(&self, queue: Handle, memory: Handle, len: usize) -> Result<Handle, Error> {
+        let (queue, memory, none) = (queue as _, memory as cl_mem, ptr::null());
+        let mut at = ptr::null_mut();
+        let read = memory::CL_MAP_READ;
+        // SAFETY: the buffer has `len` bytes, which are those of the host.
+        let event = unsafe {
+            command_queue::enqueue_map_buffer(queue, memory, CL_NON_BLOCKING, read, 0, len, &mut at, 0, none)
+        };
+        let event = enqueued("clEnqueueMapBuffer", event)?;
+        // SAFETY: the memory was mapped at this address by the command before.
+        let unmapped = unsafe { command_queue::enqueue_unmap_mem_object(queue, memory, at, 0, none) };
+        match called("clEnqueueUnmapMemObject", unmapped) {
+            Ok(unmapped) => {
+                // SAFETY: the event is released once.
+                let _ = unsafe { event::release_event(unmapped) };
+                Ok(event)
+            }
+            Err(error) => {
+                // SAFETY: as above.
+                let _ = unsafe { event::release_event(event as _) };
+                Err(error)
+            }
         }
     }
 

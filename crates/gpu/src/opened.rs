@@ -25,9 +25,8 @@ pub struct Options {
     pub shape: Option<LaunchShape>,
     /// The number of messages that a work-item hashes at once, 1, 4, 8 or 16; `None` for what suits the device.
     pub lanes: Option<u32>,
-    /// Whether leaves and nodes are copied to and from memory of the host that the device reads directly; `None` for what suits the
-    /// device.
-    pub pinned: Option<bool>,
+    /// How leaves and nodes of a node tree reach the device; `None` for what suits it.
+    pub transfer: Option<Transfer>,
     /// The limit of device memory, in bytes; the memory that the device reports is a limit too.
     pub memory: u64,
     /// The shortest subtree of a file that the device computes, in bytes: for shorter ones, transfers cost more than hashing.
@@ -36,6 +35,18 @@ pub struct Options {
     pub fallback: Fallback,
     /// Receives warnings: a damaged cache, a fallback to the CPU.
     pub notice: Notice,
+}
+
+/// How leaves and nodes reach a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transfer {
+    /// Through memory of the host that the device reads directly.
+    Pinned,
+    /// By the driver, from and to where they lie.
+    Copied,
+    /// Not at all: kernels use them where they lie. They are copied if they do not lie on a multiple of 16 bytes, are longer than the
+    /// device's memory allows, or if the driver cannot use memory of the host.
+    InPlace,
 }
 
 /// Whether the CPU takes over if a device fails.
@@ -58,7 +69,7 @@ impl Default for Options {
             cubins: None,
             shape: None,
             lanes: None,
-            pinned: None,
+            transfer: None,
             memory: u64::MAX,
             shortest: 1 << 20,
             fallback: Fallback::Never,
@@ -75,7 +86,7 @@ impl fmt::Debug for Options {
             .field("cubins", &self.cubins)
             .field("shape", &self.shape)
             .field("lanes", &self.lanes)
-            .field("pinned", &self.pinned)
+            .field("transfer", &self.transfer)
             .field("memory", &self.memory)
             .field("shortest", &self.shortest)
             .field("fallback", &self.fallback)
@@ -146,9 +157,15 @@ impl Device {
         Kernel::new(&program, name)
     }
 
+    /// How leaves and nodes of a node tree reach the device.
+    pub(crate) fn transfer(&self) -> Transfer {
+        let suits = if self.info.unified { Transfer::InPlace } else { Transfer::Pinned };
+        self.options.transfer.unwrap_or(suits)
+    }
+
     /// Whether leaves and nodes are copied to and from memory of the host that the device reads directly.
     pub(crate) fn is_pinned(&self) -> bool {
-        self.options.pinned.unwrap_or(!self.info.unified)
+        self.transfer() == Transfer::Pinned
     }
 
     /// The source of a program and its options.

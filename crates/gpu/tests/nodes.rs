@@ -6,7 +6,7 @@ use base16ct::lower::encode_string;
 use common::{device, forced};
 use mksum::Hash;
 use mksum::node_tree::{CpuLanes, Merklize, NodeTree, NodeTreeError, Span, Step};
-use mksum_gpu::{Cache, Device, Error, Fallback, Interface, Notice, Options};
+use mksum_gpu::{Cache, Device, Error, Fallback, Interface, Notice, Options, Transfer};
 use mksum_vectors::{Pattern, bytes, node_rows, nodes, reference, same_nodes};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -152,7 +152,8 @@ fn nodes_that_stay_on_the_device_are_leaves_there() {
 
 #[test]
 fn the_timeline_is_the_devices() {
-    let device = device(Options::default());
+    let shared = device(Options::default()).info().unified;
+    let device = device(Options { transfer: shared.then_some(Transfer::Copied), ..Options::default() });
     let leaves = bytes(32 << 18);
     let mut nodes = vec![0; leaves.len()];
     device.merklize(Hash::Blake3, &leaves, &mut nodes).unwrap();
@@ -173,6 +174,24 @@ fn the_timeline_is_the_devices() {
         assert!(spans.windows(2).all(|pair| in_order(pair[0], pair[1])), "{spans:?}");
         assert_eq!(spans[0].step, Step::ToDevice);
         assert_eq!(spans[spans.len() - 1].step, Step::FromDevice);
+    }
+}
+
+#[test]
+fn a_device_that_shares_the_hosts_memory_copies_nothing() {
+    let device = device(Options::default());
+    if !device.info().unified || forced(Options::default()).transfer.is_some() {
+        return;
+    }
+    let leaves = bytes(32 << 16);
+    let slow = nodes(Hash::Blake3, &leaves);
+    for at in [0, 1] {
+        // Where a vector begins is a multiple of 16.
+        let shifted = [&[0; 16][..at], &leaves].concat();
+        let mut found = vec![0xa5; leaves.len()];
+        let timeline = device.merklize_timed(Hash::Blake3, &shifted[at..], &mut found).unwrap();
+        assert!(found == slow);
+        assert_eq!(timeline.timings().to_device.is_zero(), at == 0, "{:?}", timeline.timings());
     }
 }
 

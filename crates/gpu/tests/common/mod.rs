@@ -1,6 +1,6 @@
 //! The device under test, which `MKSUM_TEST_DEVICE` names.
 
-use mksum_gpu::{Device, LaunchShape, Options};
+use mksum_gpu::{Device, LaunchShape, Options, Transfer};
 
 /// Opens the device under test. Without one, none of these tests can pass.
 pub fn device(options: Options) -> Device {
@@ -16,5 +16,10 @@ pub fn forced(options: Options) -> Options {
     let numbers: Vec<usize> = text.split(',').map(|number| number.parse().expect("a number")).collect();
     let &[group, tile, levels, lanes, pinned] = &numbers[..] else { panic!("{text}: expected five numbers") };
     let shape = Some(LaunchShape { group, tile, levels: levels as u32 });
-    Options { shape, lanes: Some(lanes as u32), pinned: Some(pinned == 1), ..options }
+    Options {
+        shape,
+        lanes: Some(lanes as u32),
+        transfer: Some(if pinned == 1 { Transfer::Pinned } else { Transfer::Copied }),
+        ..options
+    }
 }
