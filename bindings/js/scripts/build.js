@@ -122,8 +122,8 @@ const read = (file) => readFileSync(join(dist, file), "utf8");
 const imports = (text) => Array.from(text.matchAll(/"\.\/([\w-]+)\.js"/g), ([, name]) => name);
 
 /**
- * Returns the files that entries need of their own: those in `own`, which replace the package's, and all that import them. Both are without
- * the ending.
+ * Returns the files that entries need of their own, and their texts: the entries, those in `own`, which replace the package's, those that are
+ * elsewhere alone, and all that import one of these. Names are without the ending.
  */
 function needed(entries, ending, own) {
     const texts = new Map();

@@ -1,13 +1,14 @@
-/** Functions that some hosts have. */
+/** A function that some hosts have. */
 interface Host {
-    readonly scheduler?: { readonly yield?: () => Promise<void> };
     readonly setImmediate?: (act: () => void) => void;
 }
 
-/** Lets the page or the program handle its events. A timer of a browser would wait for at least 4 ms. */
+/**
+ * Lets the page or the program handle its events. A timer of a browser would wait for at least 4 ms, and `scheduler.yield` would come before
+ * timers that are due, so that an `AbortSignal.timeout` would never end what yields by it.
+ */
 export function pause(): Promise<void> {
-    const { scheduler, setImmediate } = globalThis as Host;
-    if (scheduler?.yield) return scheduler.yield();
+    const { setImmediate } = globalThis as Host;
     if (setImmediate) return new Promise((resolve) => setImmediate(resolve));
     return new Promise((resolve) => {
         const { port1, port2 } = new MessageChannel();

@@ -2,7 +2,7 @@
 
 mod reference;
 
-use mksum_lanes::{Hash, Messages, blake3, cpu::Cpu, digest, digests_on, sha256_pairs_on};
+use mksum_lanes::{Hash, Messages, blake3, cpu::Cpu, digest, digests_on, keccak_f1600, sha256_pairs_on};
 use reference::{bytes, reference};
 
 /// Compares all digests; on failure says which message of which case.
@@ -233,4 +233,22 @@ fn sha256_pairs() {
             }
         }
     }
+}
+
+/// A sponge over `keccak_f1600` (FIPS 202, 4) makes SHA3-256.
+#[test]
+fn keccak_in_a_sponge() {
+    let message = bytes(500);
+    let mut padded = [&message[..], &[6]].concat();
+    padded.resize(padded.len().next_multiple_of(136), 0);
+    *padded.last_mut().unwrap() |= 0x80;
+    let mut state = [0; 25];
+    for block in padded.chunks_exact(136) {
+        for (own, word) in state.iter_mut().zip(block.as_chunks().0) {
+            *own ^= u64::from_le_bytes(*word);
+        }
+        keccak_f1600(&mut state);
+    }
+    let digest: Vec<u8> = state[..4].iter().flat_map(|word| word.to_le_bytes()).collect();
+    assert_eq!(digest, reference(Hash::Sha3_256, &[&message]));
 }
