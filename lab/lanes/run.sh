@@ -11,4 +11,4 @@ RUSTFLAGS=$("$lab/peers.sh" "$prototype" "$isal")
 export RUSTFLAGS
 cargo build --release --quiet --manifest-path "$lab/Cargo.toml" --bin lab-lanes --features hashtree-rs,fearless_simd
 note="$(date -u +%F), $(rustc --version | cut -d' ' -f1,2), $(grep -m1 'model name' /proc/cpuinfo | cut -d: -f2-)"
-exec python3 "$lab/told.py" "$note" "${CARGO_TARGET_DIR:-$lab/target}/release/lab-lanes" "$@"
+exec python3 "$lab/told.py" lanes "$note" "${CARGO_TARGET_DIR:-$lab/target}/release/lab-lanes" "$@"

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Runs lab-lanes, prints its table and writes it as results/lanes-*.json.
+"""Runs a program of lab/lanes, prints its table and writes it as results/SUITE-*.json.
 
-    told.py NOTE COMMAND…
+    told.py SUITE NOTE COMMAND…
 
-Its figures are of 15 samples of processor time; `least` and `most` are quartiles: a neighbour's cache still counts.
+SUITE is `lanes` or `sha-unit`. Figures are of samples of processor time; `least` and `most` are quartiles: a neighbour's cache
+still counts.
 """
 
 import pathlib
@@ -14,12 +15,12 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import results
 
-SAMPLES = 15  # ROUNDS in src/timing.rs
-FIGURES = re.compile(r"    (\S.*?)\s+([\d.]+) (GB/s|M/s|ms)\s+([\d.]+)\s+([\d.]+)\s+[\d.]+$")
+SAMPLES = {"lanes": 15, "sha-unit": 101}  # ROUNDS in src/timing.rs and src/bin/sha_unit.rs
+FIGURES = re.compile(r"    (\S.*?)\s+([\d.]+) (GB/s|M/s|ms|cycles)\s+([\d.]+)\s+([\d.]+)\s+[\d.]+$")
 COMPARED = re.compile(r"(\S.*?)\s+([\d.]+) ns\s+([\d.]+) ns\s+([\d.]+)")
 
 
-def rows(lines):
+def rows(lines, samples):
     """Rows, and the unit of each case."""
     found, units, case = [], {}, None
     for line in lines:
@@ -32,7 +33,7 @@ def rows(lines):
                     "median": numbers[0],
                     "least": min(numbers),
                     "most": max(numbers),
-                    "trials": SAMPLES,
+                    "trials": samples,
                 }
             )
             units[case] = unit
@@ -46,7 +47,7 @@ def rows(lines):
                         "median": float(figure),
                         "least": float(figure),
                         "most": float(figure),
-                        "trials": SAMPLES,
+                        "trials": samples,
                     }
                 )
             units[compared[1]] = "ns"
@@ -56,7 +57,7 @@ def rows(lines):
 
 
 def main():
-    note, *command = sys.argv[1:]
+    suite, note, *command = sys.argv[1:]
     lines = []
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
         for line in running.stdout:
@@ -64,10 +65,10 @@ def main():
             print(line, end="", flush=True)
     if running.returncode:
         sys.exit(f"told.py: {command[0]}: exit status {running.returncode}; nothing is written")
-    found, cases = rows(lines)
+    found, cases = rows(lines, SAMPLES[suite])
     if not found:
         sys.exit(f"told.py: {command[0]} printed no figures")
-    print(results.write("lanes", cases, found, spread="quartiles", note=note)[1], file=sys.stderr)
+    print(results.write(suite, cases, found, spread="quartiles", note=note)[1], file=sys.stderr)
 
 
 if __name__ == "__main__":

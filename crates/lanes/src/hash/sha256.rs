@@ -45,7 +45,14 @@ family! {
         "AVX-512" AVX512 Sha2<Sha256, avx512::Z32>, 326;
         "AVX-512, 256 bits" AVX512 Sha2<Sha256, avx512::Y32>, 207;
         "AVX2" AVX2 Sha2<Sha256, avx2::Y32>, 401;
+        // Three messages or more: for Zen 3 and 4, the ratios to two messages that Zen 5 has (`lab/lanes`, "The SHA unit"). For the others, the
+        // same cost a message as two, since Intel's chips are bound by the rate of the instructions; of equal costs, the first is taken.
+        "SHA-NI × 6, Zen" ZEN shani::InStep<6>, 108;
+        "SHA-NI × 4, Zen" ZEN shani::InStep<4>, 77;
         "SHA-NI × 2, Zen" ZEN shani::InStep<2>, 46;
+        "SHA-NI × 6" SHANI shani::InStep<6>, 231;
+        "SHA-NI × 4" SHANI shani::InStep<4>, 154;
+        "SHA-NI × 3" SHANI shani::InStep<3>, 116;
         "SHA-NI × 2" SHANI shani::InStep<2>, 77;
         "SHA-NI" SHANI shani::InStep<1>, 43;
         "SSE4.1" SSE41 Sha2<Sha256, sse41::X32>, 403;

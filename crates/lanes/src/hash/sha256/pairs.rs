@@ -60,7 +60,7 @@ pub unsafe fn sha256_pairs(pairs: *const u8, count: usize, out: *mut u8) {
 
 /// Whether [`FEW`] is there, and best for so many messages.
 fn is_for_few(cpu: Cpu, count: usize) -> bool {
-    FEW.is_some_and(|(needed, _)| cpu.features().contain(needed)) && SHA256.family.pick(cpu, count).lanes <= 2
+    FEW.is_some_and(|(needed, _)| cpu.features().contain(needed)) && SHA256.family.pick(cpu, count).lanes <= 4
 }
 
 /// [`sha256_pairs`], on a given instruction set.
@@ -92,8 +92,13 @@ const FEW: Option<(Features, Few)> = Some((
     Features::SHANI,
     featured! {
         SHANI unsafe fn few(pairs: *const u8, count: usize, out: *mut u8) {
+            let mut left = Left { pairs, count, out };
             // SAFETY: the same promises. The instruction set is the one that these kernels need.
-            unsafe { in_step::<shani::InStep<1>, shani::InStep<2>>(pairs, count, out) }
+            unsafe {
+                left.hash::<shani::InStep<4>, 4>();
+                left.hash::<shani::InStep<2>, 2>();
+                left.hash::<shani::InStep<1>, 1>();
+            }
         }
     },
 ));
@@ -102,8 +107,12 @@ const FEW: Option<(Features, Few)> = Some((
     Features::ARMSHA,
     featured! {
         ARMSHA unsafe fn few(pairs: *const u8, count: usize, out: *mut u8) {
+            let mut left = Left { pairs, count, out };
             // SAFETY: the same promises. The instruction set is the one that these kernels need.
-            unsafe { in_step::<armsha::InStep<1>, armsha::InStep<2>>(pairs, count, out) }
+            unsafe {
+                left.hash::<armsha::InStep<2>, 2>();
+                left.hash::<armsha::InStep<1>, 1>();
+            }
         }
     },
 ));
@@ -113,33 +122,36 @@ const FEW: Option<(Features, Few)> = Some((
 )))]
 const FEW: Option<(Features, Few)> = None;
 
-/// Two messages at a time, and the last one.
-///
-/// # Safety
-/// As for [`sha256_pairs`]; the machine has the kernels' instruction set.
+/// The messages that are left, and the place of their digests.
 #[allow(dead_code)] // Not every architecture has SHA instructions.
-#[inline(always)]
-unsafe fn in_step<One, Two>(mut pairs: *const u8, count: usize, mut out: *mut u8)
-where
-    One: Kernel<Context = Schedule>,
-    Two: Kernel<Context = Schedule>,
-{
-    let mut left = count;
-    while left > 1 {
-        // SAFETY: there are two messages, and room for two digests; the rest is promised.
-        unsafe { side_by_side::<Two, 2>(pairs, out) };
-        (pairs, out, left) = (pairs.wrapping_add(128), out.wrapping_add(64), left - 2);
-    }
-    if left > 0 {
-        // SAFETY: there is a message, and room for a digest; the rest is promised.
-        unsafe { side_by_side::<One, 1>(pairs, out) };
+struct Left {
+    pairs: *const u8,
+    count: usize,
+    out: *mut u8,
+}
+
+#[allow(dead_code)] // The same.
+impl Left {
+    /// Hashes `N` messages at a time until fewer are left.
+    ///
+    /// # Safety
+    /// As for [`sha256_pairs`], with the messages that are left; the machine has the kernel's instruction set.
+    #[inline(always)]
+    unsafe fn hash<K: Kernel<Context = Schedule>, const N: usize>(&mut self) {
+        while self.count >= N {
+            // SAFETY: there are so many messages, and room for as many digests; the rest is promised.
+            unsafe { side_by_side::<K, N>(self.pairs, self.out) };
+            self.pairs = self.pairs.wrapping_add(64 * N);
+            self.out = self.out.wrapping_add(32 * N);
+            self.count -= N;
+        }
     }
 }
 
 /// `N` messages side by side.
 ///
 /// # Safety
-/// As for [`in_step`], with so many messages.
+/// As for [`sha256_pairs`], with so many messages; the machine has the kernel's instruction set.
 #[inline(always)]
 unsafe fn side_by_side<K: Kernel<Context = Schedule>, const N: usize>(pairs: *const u8, out: *mut u8) {
     const { assert!(K::LANES == N && K::DIGEST == 32 && K::SAME) };

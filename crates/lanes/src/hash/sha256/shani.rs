@@ -9,7 +9,11 @@ use crate::{
     in_step::{self, Chain},
     kernel::Block,
 };
-use core::arch::x86_64::*;
+use core::{
+    arch::x86_64::*,
+    mem::MaybeUninit,
+    sync::atomic::{Ordering, compiler_fence},
+};
 
 /// SHA-256 of `N` messages in step.
 pub(crate) type InStep<const N: usize> = in_step::InStep<State, 8, N>;
@@ -41,17 +45,21 @@ impl State {
     }
 }
 
-/// Four rounds of every message, with the schedule's next four words and their constants.
+/// Four rounds, with the schedule's next four words and their constants.
 #[inline(always)]
-fn four<const N: usize>(state: &mut [State; N], scheduled: [__m128i; N]) {
-    let mut n = 0;
-    while n < N {
-        let (s, words) = (&mut state[n], scheduled[n]);
-        op! {
-            s.cdgh = _mm_sha256rnds2_epu32(s.cdgh, s.abef, words);
-            s.abef = _mm_sha256rnds2_epu32(s.abef, s.cdgh, _mm_shuffle_epi32::<0b00_00_11_10>(words));
-        }
-        n += 1;
+fn four(s: &mut State, words: __m128i) {
+    op! {
+        s.cdgh = _mm_sha256rnds2_epu32(s.cdgh, s.abef, words);
+        s.abef = _mm_sha256rnds2_epu32(s.abef, s.cdgh, _mm_shuffle_epi32::<0b00_00_11_10>(words));
+    }
+}
+
+/// The schedule's next four words, after the 16 in `w`.
+#[inline(always)]
+fn scheduled(w: [__m128i; 4]) -> __m128i {
+    op! {
+        let seventh = _mm_alignr_epi8::<4>(w[3], w[2]);
+        _mm_sha256msg2_epu32(_mm_add_epi32(_mm_sha256msg1_epu32(w[0], w[1]), seventh), w[3])
     }
 }
 
@@ -64,12 +72,18 @@ unsafe fn rounds_scheduled<const N: usize>(state: &mut [State; N], schedule: *co
     let mut t = 0;
     while t < 64 {
         // SAFETY: the state proves the instructions; 64 words are promised, and `t + 4 <= 64`.
-        four(state, [unsafe { _mm_loadu_si128(schedule.add(t).cast()) }; N]);
+        let words = unsafe { _mm_loadu_si128(schedule.add(t).cast()) };
+        let mut n = 0;
+        while n < N {
+            four(&mut state[n], words);
+            n += 1;
+        }
         t += 4;
     }
 }
 
-/// The rounds of a block of each message, with a schedule that grows as it is used.
+/// The rounds of a block of each message, with a schedule that grows as it is used: for one message or two, whose schedules stay in
+/// registers.
 ///
 /// # Safety
 /// 64 bytes can be read at each address.
@@ -85,23 +99,66 @@ unsafe fn rounds<const N: usize>(state: &mut [State; N], blocks: [*const u8; N])
             let mut n = 0;
             while n < N {
                 let w = &mut w[n];
-                // SAFETY: the state proves the instructions. 64 bytes of each block are promised: `$t < 4` where 16 are read.
-                unsafe {
-                    w[$t % 4] = if $t < 4 {
-                        reversed(_mm_loadu_si128(blocks[n].wrapping_add(16 * $t).cast()))
-                    } else {
-                        let seventh = _mm_alignr_epi8::<4>(w[($t + 3) % 4], w[($t + 2) % 4]);
-                        let sum = _mm_add_epi32(_mm_sha256msg1_epu32(w[$t % 4], w[($t + 1) % 4]), seventh);
-                        _mm_sha256msg2_epu32(sum, w[($t + 3) % 4])
-                    };
-                    words[n] = _mm_add_epi32(w[$t % 4], k);
-                }
+                w[$t % 4] = if $t < 4 {
+                    // SAFETY: the state proves the instructions. 64 bytes of each block are promised, and `16 * $t + 16 <= 64`.
+                    unsafe { reversed(_mm_loadu_si128(blocks[n].wrapping_add(16 * $t).cast())) }
+                } else {
+                    scheduled([w[$t % 4], w[($t + 1) % 4], w[($t + 2) % 4], w[($t + 3) % 4]])
+                };
+                words[n] = op!(_mm_add_epi32(w[$t % 4], k));
                 n += 1;
             }
-            four(state, words);
+            let mut n = 0;
+            while n < N {
+                four(&mut state[n], words[n]);
+                n += 1;
+            }
         })* };
     }
     next!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
+}
+
+/// The same for more messages: the states of up to six fill the registers, so that the schedules are in memory. A loop, where the
+/// place of a word is a variable, keeps the compiler from moving them into registers and states out of them.
+///
+/// # Safety
+/// As for [`rounds`].
+#[inline(always)]
+unsafe fn rounds_from_memory<const N: usize>(state: &mut [State; N], blocks: [*const u8; N]) {
+    // The first four words of each message, then the next four.
+    let mut schedules = MaybeUninit::<[[__m128i; N]; 16]>::uninit();
+    let first: *mut __m128i = schedules.as_mut_ptr().cast();
+    let mut t = 0;
+    macro_rules! step {
+        ($n:ident, $to:ident: $words:expr) => {
+            // SAFETY: the state proves the instructions, and there are 64 constants.
+            let k = unsafe { _mm_loadu_si128(Sha256::K.as_ptr().add(4 * t).cast()) };
+            let mut $n = 0;
+            while $n < N {
+                let $to = first.wrapping_add(t * N + $n);
+                let words = $words;
+                // SAFETY: `t < 16` and `n < N`, so this is memory of `schedules`.
+                unsafe { $to.write(words) };
+                four(&mut state[$n], op!(_mm_add_epi32(words, k)));
+                // Otherwise the compiler reads words of other messages early, and has too few registers for the states.
+                compiler_fence(Ordering::SeqCst);
+                $n += 1;
+            }
+            t += 1;
+        };
+    }
+    while t < 4 {
+        step! { n, to:
+            // SAFETY: the state proves the instructions. 64 bytes of each block are promised, and `16 * t + 16 <= 64`.
+            unsafe { reversed(_mm_loadu_si128(blocks[n].wrapping_add(16 * t).cast())) }
+        }
+    }
+    while t < 16 {
+        step! { n, to: {
+            // SAFETY: the words of the four steps before were written, `N` vectors each.
+            scheduled(unsafe { [*to.sub(4 * N), *to.sub(3 * N), *to.sub(2 * N), *to.sub(N)] })
+        } }
+    }
 }
 
 impl Chain<8> for State {
@@ -147,6 +204,7 @@ impl Chain<8> for State {
         unsafe {
             match context.shared {
                 Shared::Whole(schedule) => rounds_scheduled(state, schedule.cast()),
+                _ if N > 2 => rounds_from_memory(state, block.addresses()),
                 _ => rounds(state, block.addresses()),
             }
         }
