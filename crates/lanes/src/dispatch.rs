@@ -1,7 +1,7 @@
 //! Families of kernels with their measured costs, and how messages are shared among the kernels of a family.
 
 use crate::{
-    cpu::{Chip, Cpu, Features, Kernel},
+    cpu::{Cpu, Features, Kernel},
     kernel::{End, Job},
     words::WordSize,
 };
@@ -265,7 +265,7 @@ impl Family {
         let (entry, _) = (&self.kernels[place], layout);
         #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         if let Some(costs) = entry.zen5
-            && Chip::of_this_machine().is_some_and(Chip::is_zen5)
+            && crate::cpu::Chip::of_this_machine().is_some_and(crate::cpu::Chip::is_zen5)
         {
             return costs[layout as usize] * 1000;
         }

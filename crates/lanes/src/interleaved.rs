@@ -78,6 +78,11 @@ macro_rules! interleaved {
                 $name([$(self.0[$at].pin()),*])
             }
 
+            #[inline(always)]
+            fn fence(self) -> Self {
+                $name([$(self.0[$at].fence()),*])
+            }
+
             each_vector!($name [$($at)*] bits: rotr shr);
             each_vector!($name [$($at)*] other: add sub xor and not_and);
             each_vector!($name [$($at)*] others: xor3 choose majority majority_once xor_not_and);

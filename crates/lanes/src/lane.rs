@@ -100,6 +100,13 @@ pub(crate) trait Lane: Copy {
         self
     }
 
+    /// As [`pin`](Lane::pin), and no value that is fenced later comes before this one: so vectors in step stay in step. Where the compiler
+    /// may, it does all of one vector before the next, which needs fewer registers, and nothing is hashed while a result is awaited.
+    #[inline(always)]
+    fn fence(self) -> Self {
+        self.pin()
+    }
+
     /// The same word in every lane.
     #[inline(always)]
     fn splat(self, word: Self::Word) -> Self {

@@ -44,14 +44,14 @@ macro_rules! mix4 {
         $($v[$d] = $v[$d].rotr($turns[0]);)*
         $($v[$c] = $v[$c].add($v[$d]);)*
         $($v[$b] = $v[$b].xor($v[$c]);)*
-        $($v[$b] = $v[$b].rotr($turns[1]).pin();)*
+        $($v[$b] = $v[$b].rotr($turns[1]).fence();)*
         $($v[$a] = $v[$a].add($m[$order[$k + 1]]);)*
         $($v[$a] = $v[$a].add($v[$b]);)*
         $($v[$d] = $v[$d].xor($v[$a]);)*
         $($v[$d] = $v[$d].rotr($turns[2]);)*
         $($v[$c] = $v[$c].add($v[$d]);)*
         $($v[$b] = $v[$b].xor($v[$c]);)*
-        $($v[$b] = $v[$b].rotr($turns[3]).pin();)*
+        $($v[$b] = $v[$b].rotr($turns[3]).fence();)*
     };
 }
 

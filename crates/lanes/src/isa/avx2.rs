@@ -20,6 +20,15 @@ macro_rules! op {
     };
 }
 
+/// The same vector, of which the compiler knows nothing: it would replace some shuffles of known order by two others.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn unknown(mut order: __m256i) -> __m256i {
+    // SAFETY: there is no instruction, only the claim that `order` may have changed. AVX2 has the register class.
+    unsafe { core::arch::asm!("/* {0} */", inout(ymm_reg) order, options(pure, nomem, nostack, preserves_flags)) };
+    order
+}
+
 /// Rotates each word of `BYTES` bytes right by whole bytes: one shuffle, where other rotations are three operations.
 #[inline(always)]
 fn turned<const BYTES: usize>(vector: __m256i, bytes: u32) -> __m256i {
@@ -30,7 +39,10 @@ fn turned<const BYTES: usize>(vector: __m256i, bytes: u32) -> __m256i {
         at += 1;
     }
     // SAFETY: `vector` proves AVX2, and `order` has the 16 bytes that are loaded.
-    unsafe { _mm256_shuffle_epi8(vector, _mm256_broadcastsi128_si256(_mm_loadu_si128(order.as_ptr().cast()))) }
+    unsafe {
+        let order = _mm256_broadcastsi128_si256(_mm_loadu_si128(order.as_ptr().cast()));
+        _mm256_shuffle_epi8(vector, unknown(order))
+    }
 }
 
 /// Reverses the bytes of each word of `BYTES` bytes.

@@ -38,25 +38,28 @@ macro_rules! op {
     };
 }
 
-/// [`Lane::pin`] as an empty instruction. It is not `pure`, because only those that are not keep their order among themselves.
+/// [`Lane::pin`], or [`Lane::fence`] without `pure`, as an empty instruction.
 macro_rules! pin {
-    ($name:ident $vector:ty, $feature:literal, $register:ident) => {
+    ($name:ident $vector:ty, $feature:literal, $register:ident $($pure:ident)?) => {
         #[inline]
         #[target_feature(enable = $feature)]
         fn $name(mut vector: $vector) -> $vector {
             // SAFETY: there is no instruction, only the claim that `vector` may have changed. The register class is one that the
             // features above have.
             unsafe {
-                core::arch::asm!("/* {0} */", inout($register) vector, options(nomem, nostack, preserves_flags));
+                core::arch::asm!("/* {0} */", inout($register) vector, options($($pure,)? nomem, nostack, preserves_flags));
             }
             vector
         }
     };
 }
 
-pin!(pin512 __m512i, "avx512f", zmm_reg);
-pin!(pin256 __m256i, "avx512f,avx512vl", ymm_reg);
-pin!(pin128 __m128i, "avx512f,avx512vl", xmm_reg);
+pin!(pin512 __m512i, "avx512f", zmm_reg pure);
+pin!(pin256 __m256i, "avx512f,avx512vl", ymm_reg pure);
+pin!(pin128 __m128i, "avx512f,avx512vl", xmm_reg pure);
+pin!(fence512 __m512i, "avx512f", zmm_reg);
+pin!(fence256 __m256i, "avx512f,avx512vl", ymm_reg);
+pin!(fence128 __m128i, "avx512f,avx512vl", xmm_reg);
 
 /// A mask of the 64 bytes from `at` on, with a one for each below `edge`.
 #[inline(always)]
@@ -79,7 +82,7 @@ fn reversed<const BYTES: usize>(vector: __m512i) -> __m512i {
 
 /// Rotations, shifts and functions of three inputs.
 macro_rules! ternary {
-    ($set:ident as $int:ty, $rotate:ident $shift:ident $ternary:ident, $pin:ident) => {
+    ($set:ident as $int:ty, $rotate:ident $shift:ident $ternary:ident, $pin:ident $fence:ident) => {
         #[inline(always)]
         fn rotr(self, bits: u32) -> Self {
             op!(Self($rotate(self.0, $set(bits as $int))))
@@ -93,6 +96,11 @@ macro_rules! ternary {
         #[inline(always)]
         fn pin(self) -> Self {
             op!(Self($pin(self.0)))
+        }
+
+        #[inline(always)]
+        fn fence(self) -> Self {
+            op!(Self($fence(self.0)))
         }
 
         // The constants are the truth tables: bit `4a + 2b + c` is the result.
@@ -130,7 +138,7 @@ impl Lane for Z32 {
         add _mm512_add_epi32, sub _mm512_sub_epi32, xor _mm512_xor_si512, and _mm512_and_si512, not_and _mm512_andnot_si512
     );
     read1!();
-    ternary!(_mm512_set1_epi32 as i32, _mm512_rorv_epi32 _mm512_srlv_epi32 _mm512_ternarylogic_epi32, pin512);
+    ternary!(_mm512_set1_epi32 as i32, _mm512_rorv_epi32 _mm512_srlv_epi32 _mm512_ternarylogic_epi32, pin512 fence512);
 
     #[inline(always)]
     unsafe fn read8<const BIG: bool>(pointers: *const *const u8, offset: isize) -> [Self; 8] {
@@ -200,7 +208,7 @@ impl Lane for Z64 {
     );
     reads!(_mm512_loadu_si512 reversed::<8>, transpose8);
     writes!(_mm512_storeu_si512 reversed::<8>, transpose8);
-    ternary!(_mm512_set1_epi64 as i64, _mm512_rorv_epi64 _mm512_srlv_epi64 _mm512_ternarylogic_epi64, pin512);
+    ternary!(_mm512_set1_epi64 as i64, _mm512_rorv_epi64 _mm512_srlv_epi64 _mm512_ternarylogic_epi64, pin512 fence512);
 }
 
 impl Lane for Y32 {
@@ -210,7 +218,7 @@ impl Lane for Y32 {
     );
     reads!(_mm256_loadu_si256 avx2::reversed::<4>, avx2::transpose32);
     writes!(_mm256_storeu_si256 avx2::reversed::<4>, avx2::transpose32);
-    ternary!(_mm256_set1_epi32 as i32, _mm256_rorv_epi32 _mm256_srlv_epi32 _mm256_ternarylogic_epi32, pin256);
+    ternary!(_mm256_set1_epi32 as i32, _mm256_rorv_epi32 _mm256_srlv_epi32 _mm256_ternarylogic_epi32, pin256 fence256);
 }
 
 impl Lane for Y64 {
@@ -220,7 +228,7 @@ impl Lane for Y64 {
     );
     reads!(_mm256_loadu_si256 avx2::reversed::<8>, avx2::transpose64);
     writes!(_mm256_storeu_si256 avx2::reversed::<8>, avx2::transpose64);
-    ternary!(_mm256_set1_epi64x as i64, _mm256_rorv_epi64 _mm256_srlv_epi64 _mm256_ternarylogic_epi64, pin256);
+    ternary!(_mm256_set1_epi64x as i64, _mm256_rorv_epi64 _mm256_srlv_epi64 _mm256_ternarylogic_epi64, pin256 fence256);
 }
 
 impl Lane for X32 {
@@ -230,7 +238,7 @@ impl Lane for X32 {
     );
     reads!(_mm_loadu_si128 sse41::reversed::<4>, sse41::transpose32);
     writes!(_mm_storeu_si128 sse41::reversed::<4>, sse41::transpose32);
-    ternary!(_mm_set1_epi32 as i32, _mm_rorv_epi32 _mm_srlv_epi32 _mm_ternarylogic_epi32, pin128);
+    ternary!(_mm_set1_epi32 as i32, _mm_rorv_epi32 _mm_srlv_epi32 _mm_ternarylogic_epi32, pin128 fence128);
 }
 
 /// Turns a quad by one intrinsic.

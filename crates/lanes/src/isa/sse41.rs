@@ -20,6 +20,14 @@ macro_rules! op {
     };
 }
 
+/// The same vector, of which the compiler knows nothing: it would replace some shuffles of known order by two others.
+#[inline(always)]
+fn unknown(mut order: __m128i) -> __m128i {
+    // SAFETY: there is no instruction, only the claim that `order` may have changed. All of x86-64 has the register class.
+    unsafe { core::arch::asm!("/* {0} */", inout(xmm_reg) order, options(pure, nomem, nostack, preserves_flags)) };
+    order
+}
+
 /// Rotates each word of `BYTES` bytes right by whole bytes: one shuffle, where other rotations are three operations.
 #[inline(always)]
 fn turned<const BYTES: usize>(vector: __m128i, bytes: u32) -> __m128i {
@@ -30,7 +38,7 @@ fn turned<const BYTES: usize>(vector: __m128i, bytes: u32) -> __m128i {
         at += 1;
     }
     // SAFETY: `vector` proves SSE4.1, and SSSE3 with it; `order` has the 16 bytes that are loaded.
-    unsafe { _mm_shuffle_epi8(vector, _mm_loadu_si128(order.as_ptr().cast())) }
+    unsafe { _mm_shuffle_epi8(vector, unknown(_mm_loadu_si128(order.as_ptr().cast()))) }
 }
 
 /// Reverses the bytes of each word of `BYTES` bytes.

@@ -29,7 +29,9 @@ family! {
         "AVX-512 rows × 4" AVX512 ByRows<Permuted, avx512::Z32>, 70;
         "AVX-512 rows × 2" AVX512 ByRows<Permuted, avx512::Y32>, 62;
         "AVX-512 rows" AVX512 ByRows<Picked, avx512::X32>, 61;
+        "AVX2 × 2" AVX2 Blake3<Two<avx2::Y32>>, 325;
         "AVX2" AVX2 Blake3<avx2::Y32>, 162;
+        "SSE4.1 × 2" SSE41 Blake3<Two<sse41::X32>>, 301;
         "SSE4.1" SSE41 Blake3<sse41::X32>, 150;
         "AVX2 rows" AVX2 ByRows<Picked, sse41::X32>, 72;
         "BMI2" BMI Blake3<u32>, 82;
@@ -44,17 +46,19 @@ family! {
         "portable" NONE Blake3<u32>, 82;
     }
     zen5 {
-        "AVX-512 × 2", 172 186;
-        "AVX-512", 89 98;
-        "AVX-512, 256 bits", 88 90;
-        "AVX-512 rows × 4", 80 80;
-        "AVX-512 rows × 2", 79 80;
+        "AVX-512 × 2", 136 148;
+        "AVX-512", 90 98;
+        "AVX-512, 256 bits", 88 91;
+        "AVX-512 rows × 4", 80 81;
+        "AVX-512 rows × 2", 80 80;
         "AVX-512 rows", 79 79;
-        "AVX2", 122 125;
-        "SSE4.1", 114 114;
-        "AVX2 rows", 109 108;
+        "AVX2 × 2", 180 180;
+        "AVX2", 117 120;
+        "SSE4.1 × 2", 180 183;
+        "SSE4.1", 107 107;
+        "AVX2 rows", 102 102;
         "BMI2", 52 52;
-        "portable", 51 50;
+        "portable", 52 51;
     }
 }
 
