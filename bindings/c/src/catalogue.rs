@@ -185,8 +185,7 @@ impl OfDirectory {
     ) -> Result<(), Failure> {
         let OfDirectory { directory, catalogue, call, caller } = self;
         let done = call.run_with(&mut |found| caller.tell(found), |options, tell| {
-            let mut tell = |found| tell(found).unwrap_or(());
-            open(catalogue).and_then(|mut opened| work(&mut opened, directory, options, &mut tell))
+            open(catalogue).and_then(|mut opened| work(&mut opened, directory, options, tell))
         })?;
         caller.end(catalogue, done)
     }

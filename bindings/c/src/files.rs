@@ -8,9 +8,11 @@ use mksum::directory::DirectorySpec;
 use mksum_io::{Input, Job, hash, hash_all, hash_directory, hash_reader};
 use std::ffi::{c_char, c_int, c_void};
 use std::io::{self, Read};
+use std::mem;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::slice;
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::time::Instant;
 
 /// `mksum_root_of_file`.
@@ -61,10 +63,13 @@ pub unsafe extern "C" fn mksum_root_of_stream(
         // SAFETY: `mksum.h` requires valid pointers of the caller.
         let text = unsafe { inputs::room(text.cast(), room, &[], "text")? };
         let mut source = Source { read: inputs::given(read, "read")?, context, end: None };
-        // A buffer of the work is lent to the caller's function.
-        let mut fill = |mut buffer: Vec<u8>| source.fill(&mut buffer).map(|got| (buffer, got));
-        let root = call.run_apart(&mut fill, |options, ask| {
-            let mut reader = Asking { ask, lent: Vec::new() };
+        let mut fill = |Lent { mut buffer, back }: Lent| {
+            let filled = source.fill(&mut buffer).map(|got| (buffer, got));
+            // Whoever lent it waits for it.
+            let _ = back.send(filled);
+        };
+        let root = call.run_apart(&mut fill, |options, send| {
+            let mut reader = Lending { send, spare: Vec::new() };
             let roots = hash_reader(&mut reader, Path::new("stream"), slice::from_ref(&spec), options);
             roots.and_then(|mut roots| roots.remove(0))
         })?;
@@ -108,22 +113,27 @@ impl Source {
     }
 }
 
-/// The bytes that a function puts into a buffer that is lent to it, and their number.
-type Filled = Result<(Vec<u8>, usize), &'static str>;
-
-/// The caller's function as a reader.
-struct Asking<'a> {
-    ask: &'a mut (dyn FnMut(Vec<u8>) -> Option<Filled> + Send),
-    lent: Vec<u8>,
+/// A buffer on its way to the calling thread, which fills it and sends it back with the number of bytes.
+struct Lent {
+    buffer: Vec<u8>,
+    back: SyncSender<Result<(Vec<u8>, usize), &'static str>>,
 }
 
-impl Read for Asking<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let mut lent = std::mem::take(&mut self.lent);
-        lent.resize(buffer.len(), 0);
-        let (lent, got) = (self.ask)(lent).unwrap_or(Err("cancelled")).map_err(io::Error::other)?;
-        buffer[..got].copy_from_slice(&lent[..got]);
-        self.lent = lent;
+/// The caller's function as a reader on any thread.
+struct Lending<'a> {
+    send: &'a mut (dyn FnMut(Lent) + Send),
+    spare: Vec<u8>,
+}
+
+impl Read for Lending<'_> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let (back, filled) = sync_channel(1);
+        let mut buffer = mem::take(&mut self.spare);
+        buffer.resize(bytes.len(), 0);
+        (self.send)(Lent { buffer, back });
+        let (buffer, got) = filled.recv().unwrap_or(Err("cancelled")).map_err(io::Error::other)?;
+        bytes[..got].copy_from_slice(&buffer[..got]);
+        self.spare = buffer;
         Ok(got)
     }
 }
@@ -186,29 +196,34 @@ pub unsafe extern "C" fn mksum_hash_files(
         // SAFETY: `mksum.h` requires a valid pointer of the caller.
         let mut call = unsafe { Call::new(options)? };
         call.expect_files(paths.iter().map(PathBuf::as_path));
-        let mut file = 0;
+        let (mut file, stop) = (0, call.options.stop.clone());
         let mut tell = |results: Vec<(Status, String)>| {
             let number = file;
             file += 1;
+            if stop.is_stopped() {
+                return;
+            }
             let ends = results.into_iter().enumerate().any(|(format, (status, text))| {
                 let text = text_of(text);
                 // SAFETY: `mksum.h` requires a function that takes these arguments and returns.
                 unsafe { each(context, number, format, status, text.as_ptr()) != 0 }
             });
-            if ends { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if ends {
+                stop.stop();
+            }
         };
         call.run_with(&mut tell, |options, tell| {
             let jobs = paths.iter().map(|path| Job::new(Input::Path(path.clone()), specs.clone()));
             hash_all(jobs, options, |_, result, _| {
                 let fail = |error| of_io(error).into_parts();
-                let told = tell(match result {
+                tell(match result {
                     Ok(roots) => roots
                         .into_iter()
                         .map(|root| root.map_or_else(fail, |root| (Status::Ok, root.to_string())))
                         .collect(),
                     Err(error) => vec![fail(error); specs.len()],
                 });
-                told.unwrap_or(ControlFlow::Break(()))
+                if options.stop.is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             });
         })
     };

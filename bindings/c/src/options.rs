@@ -27,6 +27,9 @@ pub struct CallOptions {
 /// The time between two calls of the progress.
 pub const TICK: Duration = Duration::from_millis(25);
 
+/// What the work may have sent before the calling thread receives it: to wait for each would cost more than hashing a short file.
+const SENT: usize = 256;
+
 /// A call that reads: the engine's options, and the caller's function that is told the progress.
 pub struct Call {
     /// What the call expects to read is noted here, and what it has read.
@@ -91,30 +94,30 @@ impl Call {
         self.run_with(&mut |never: Infallible| match never {}, |options, _| work(options))
     }
 
-    /// As [`run`](Self::run); what `work` passes to its second argument, `answer` answers on the calling thread, unless the caller has
-    /// cancelled the call.
-    pub fn run_with<E: Send, A: Send, T: Send>(
+    /// As [`run`](Self::run); what `work` passes to its second argument, `receive` gets on the calling thread, in order, and nothing more
+    /// once the caller has cancelled the call.
+    pub fn run_with<E: Send, T: Send>(
         &mut self,
-        answer: &mut dyn FnMut(E) -> A,
-        work: impl FnOnce(&Options, &mut dyn FnMut(E) -> Option<A>) -> T + Send,
+        receive: &mut dyn FnMut(E),
+        work: impl FnOnce(&Options, &mut dyn FnMut(E)) -> T + Send,
     ) -> Result<T, Failure> {
         match self.progress {
-            None => Ok(work(&self.options, &mut |event| Some(answer(event)))),
-            Some(_) => self.run_apart(answer, |options, ask| work(options, ask)),
+            None => Ok(work(&self.options, receive)),
+            Some(_) => self.run_apart(receive, |options, send| work(options, send)),
         }
     }
 
-    /// As [`run_with`](Self::run_with), for work whose questions come from any of its threads: it is done on another one.
-    pub fn run_apart<E: Send, A: Send, T: Send>(
+    /// As [`run_with`](Self::run_with), for work of which any thread sends: it is done on another thread than this one.
+    pub fn run_apart<E: Send, T: Send>(
         &mut self,
-        answer: &mut dyn FnMut(E) -> A,
-        work: impl FnOnce(&Options, &mut (dyn FnMut(E) -> Option<A> + Send)) -> T + Send,
+        receive: &mut dyn FnMut(E),
+        work: impl FnOnce(&Options, &mut (dyn FnMut(E) + Send)) -> T + Send,
     ) -> Result<T, Failure> {
         self.tell();
         if self.cancelled {
             return Err(cancelled());
         }
-        let done = self.attend(answer, work)?;
+        let done = self.attend(receive, work)?;
         if self.cancelled {
             return Err(cancelled());
         }
@@ -122,21 +125,18 @@ impl Call {
         Ok(done)
     }
 
-    /// Does the work on another thread, while this one answers it and tells the progress.
-    fn attend<E: Send, A: Send, T: Send>(
+    /// Does the work on another thread, while this one receives and tells the progress.
+    fn attend<E: Send, T: Send>(
         &mut self,
-        answer: &mut dyn FnMut(E) -> A,
-        work: impl FnOnce(&Options, &mut (dyn FnMut(E) -> Option<A> + Send)) -> T + Send,
+        receive: &mut dyn FnMut(E),
+        work: impl FnOnce(&Options, &mut (dyn FnMut(E) + Send)) -> T + Send,
     ) -> Result<T, Failure> {
-        let (events, received) = sync_channel::<E>(0);
-        let (answers, answered) = sync_channel::<Option<A>>(1);
+        let (sender, sent) = sync_channel::<E>(SENT);
         let options = self.options.clone();
         let worker = move || {
-            let mut ask = move |event| {
-                events.send(event).ok()?;
-                answered.recv().ok().flatten()
-            };
-            work(&options, &mut ask)
+            // All is received until the work ends.
+            let mut send = move |event| sender.send(event).unwrap_or(());
+            work(&options, &mut send)
         };
         thread::scope(|scope| {
             let thread = thread::Builder::new().name("mksum".into()).spawn_scoped(scope, worker).map_err(|error| {
@@ -145,15 +145,12 @@ impl Call {
             let mut next = Instant::now() + TICK;
             loop {
                 let event = match self.progress {
-                    None => received.recv().map_err(|_| RecvTimeoutError::Disconnected),
-                    Some(_) => received.recv_timeout(next.saturating_duration_since(Instant::now())),
+                    None => sent.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                    Some(_) => sent.recv_timeout(next.saturating_duration_since(Instant::now())),
                 };
                 match event {
-                    Ok(event) => {
-                        // Whoever asked waits for the answer.
-                        let _ = answers.send((!self.cancelled).then(|| answer(event)));
-                    }
-                    Err(RecvTimeoutError::Timeout) => {}
+                    Ok(event) if !self.cancelled => receive(event),
+                    Ok(_) | Err(RecvTimeoutError::Timeout) => {}
                     Err(RecvTimeoutError::Disconnected) => break,
                 }
                 if Instant::now() >= next {
