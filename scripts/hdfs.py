@@ -4,7 +4,7 @@
     hdfs.py MKSUM --jars FOLDER [TEST…]
 
 Run it with a Python that has mksum and pyspark; FOLDER has hadoop-client-minicluster and what it needs. Files are appended to,
-replaced and deleted in the middle of a read, datanodes stop, blocks decay: each root is that of a local file, or there is an error.
+replaced and deleted in the middle of a read, datanodes stop, blocks decay: each root is that of the bytes, or there is an error.
 All servers listen on 127.0.0.1 alone.
 """
 import argparse
@@ -45,7 +45,7 @@ class Between:
     def __init__(self, namenode, stack):
         self.namenode, self.stopped = namenode, False
         self.before = lambda method, number: None
-        self.numbers = {}
+        self.numbers, self.opened = {}, []
         self.lock = threading.Lock()
         self.listener = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
         self.url = f"hdfs://127.0.0.1:{self.listener.getsockname()[1]}"
@@ -53,7 +53,7 @@ class Between:
 
     def reset(self, before=lambda method, number: None):
         """Has `before(method, number)` be called before each call, the first of a method being number 1."""
-        self.before, self.numbers = before, {}
+        self.before, self.numbers, self.opened = before, {}, []
 
     def accept(self):
         while True:
@@ -76,6 +76,8 @@ class Between:
                     if method.encode() in call:
                         with self.lock:
                             self.numbers[method] = self.numbers.get(method, 0) + 1
+                            if method == "getBlockLocations":
+                                self.opened.append(call)
                             self.before(method, self.numbers[method])
                 server.sendall(head + call)
 
@@ -276,7 +278,7 @@ class WithHdfs(unittest.TestCase):
                 ledger = f"/ledger{next(self.numbers)}"
                 self.hdfs.put(f"{self.place}/big", self.contents["big"])
                 other = self.chance.randbytes(SIZES["big"])
-                # Blocks are asked for by the workers alone, once for each file that they open: in the middle of the job.
+                # Blocks are asked for when a file is opened: here in the middle of the job.
                 done = self.on("getBlockLocations", 3, lambda other=other: self.hdfs.put(f"{self.place}/big", other))
                 results = {row["object"]: row for row in job(ledger)}
                 self.assertTrue(done.is_set())
@@ -285,11 +287,12 @@ class WithHdfs(unittest.TestCase):
                 found = {url: row["root"] for url, row in results.items() if url != big}
                 self.assertEqual(found, {url: root for url, root in expected.items() if url != big})
                 # The next run reads that file alone.
+                self.assertTrue(any(b"/small" in call for call in self.hdfs.between.opened))
                 self.contents["big"] = other
                 self.hdfs.between.reset()
                 results = job(ledger)
                 self.assertEqual({row["object"]: row["root"] for row in results}, self.expected())
-                self.assertLessEqual(self.hdfs.between.numbers["getBlockLocations"], 5)
+                self.assertFalse([call for call in self.hdfs.between.opened if b"/small" in call or b"/below/" in call])
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ is packed into tasks, and a Spark task hashes one of them. Its rows are in the l
 ends before the others. The join reads the ledger. So the result may be read twice, and a run after a failure reads what is
 missing. `LEDGER/inputs/` has the listing of each run, which its result needs and later runs do not.
 
-URLs of objects are mksum's (`s3://`, `gs://`, `az://`, `hdfs://`, `https://`), with the credentials of the workers' environment; the
+URLs of objects are mksum's (`s3://`, `gs://`, `az://`, `hdfs://`, `https://`), with credentials of the workers' environment. The
 ledger's folder is one that Spark writes to (`s3a://`, `hdfs://`, `abfss://`, a path that all machines share).
 """
 
@@ -205,10 +205,7 @@ def _inputs(spark: SparkSession, source: Any, files: Any) -> DataFrame:
     if hasattr(source, "mapInArrow"):
         etag = F.regexp_replace(F.col("etag"), '"', "").alias("version")
         return source.select("path", F.col("size").cast("bigint"), etag)
-    if files is None:
-        register(spark)
-        return spark.read.format("mksum").option("rows", "inputs").load(source)
-    # As a task, so that the driver needs no access and holds no listing.
+    # As a task, so that the driver needs no access and holds no listing. The data source would plan it in two processes more.
     return spark.range(1, numPartitions=1).mapInArrow(functools.partial(_list, source=source, files=files), INPUTS)
 
 
@@ -218,11 +215,12 @@ def _list(batches: Batches, source: AnyPath, files: Any) -> Batches:
 
 
 def _rows(spark: SparkSession, ledger: str, kind: str, schema: str) -> DataFrame | None:
-    """The rows of a ledger as they are now; None if there are none. Those whose writer was killed are missing."""
+    """The rows of a ledger as they are now; None if it has no such folder. Those whose writer was killed are missing."""
     whole = "schema = 1 and path is not null and offset is not null and length is not null and level is not null"
     try:
         found = spark.read.schema(schema).json(f"{ledger.rstrip('/')}/rows={kind}").where(whole)
-        return None if found.isEmpty() else found
+        # A Connect session looks for the folder only now.
+        return found if found.columns else None
     except AnalysisException as error:
         if error.getCondition() == "PATH_NOT_FOUND":
             return None
