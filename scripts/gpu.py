@@ -60,14 +60,14 @@ def on_runtime(vendors):
             device = run(mksum, "-f", format, "--device", "0", file, vendors=vendors)
             same = device.returncode == 0 and device.stdout == cpu.stdout and not device.stderr
             check(f"{vendors.name}: {format} is the same on the device and on the CPU", same, (cpu, device))
-        timelines(vendors.name, {}, vendors, "0", in_place=True)
+        timelines(vendors.name, {}, vendors, "0")
         unknown = run(mksum, "--device", "nonesuch", file, vendors=vendors)
         reported = "no device 'nonesuch'" in unknown.stderr and not unknown.stdout
         check(f"{vendors.name}: an unknown device is an error", unknown.returncode == 2 and reported, unknown)
 
 
-def timelines(name, environment, vendors, device, in_place=False):
-    """The device's own times: exact ones, and as drawn. In place, there is one tile and nothing goes to the device."""
+def timelines(name, environment, vendors, device):
+    """The device's own times: exact ones, and as drawn."""
     command = (mksum, "merklize", "--device", device, "--bench=2", "--random", "2^18", "--verbose")
     printed = run(*command, "--json", vendors=vendors, environment=environment)
     lines = [json.loads(line) for line in printed.stdout.splitlines()]
@@ -76,7 +76,7 @@ def timelines(name, environment, vendors, device, in_place=False):
     steps = ("to_device_ms", "kernel_ms", "from_device_ms")
     tiles, kernels, queues = timeline["tiles"], 0, {}
     for tile in tiles:
-        times = [moment for step in steps for moment in tile.get(step, [])]
+        times = [moment for step in steps for moment in tile[step]]
         # A queue's commands run one after the other.
         before = queues.get(tile["queue"], 0)
         if sorted(times) != times or times[0] < before:
@@ -86,14 +86,13 @@ def timelines(name, environment, vendors, device, in_place=False):
     # The device's clock may differ from the host's by a per cent.
     wall = timeline["wall_ms"]
     within = max(queues.values()) <= wall * 1.01 and timeline["kernel_ms"] <= min(kernels, wall) * 1.01
-    cut = (len(tiles) == 1 and "to_device_ms" not in tiles[0]) if in_place else (len(tiles) == 8 and len(queues) > 1)
-    passed = cut and within and 0 <= (timeline["overlap_percent"] or 0) <= 100
-    check(f"{name}: the timeline has one tile in place, or else 8 on several queues, within the time that passed", passed, timeline)
+    passed = len(tiles) == 8 and len(queues) > 1 and within and 0 <= timeline["overlap_percent"] <= 100
+    check(f"{name}: the timeline has 8 tiles on several queues, within the time that passed", passed, timeline)
     drawn = run(*command, vendors=vendors, environment=environment)
     rows = [line for line in drawn.stderr.splitlines() if line.startswith("queue ")]
     letters = {letter for row in rows for letter in row[9:-1]}
-    passed = len(rows) >= (1 if in_place else 2) and all(len(row) == 100 for row in rows) and "#" in letters and letters <= set(" >#<")
-    check(f"{name}: the timeline is drawn", drawn.returncode == 0 and passed and (in_place or "overlap: " in drawn.stderr), drawn)
+    passed = len(rows) > 1 and all(len(row) == 100 for row in rows) and "#" in letters and letters <= set(" >#<")
+    check(f"{name}: the timeline is drawn", drawn.returncode == 0 and passed and "overlap: " in drawn.stderr, drawn)
 
 
 def on_cuda(empty):

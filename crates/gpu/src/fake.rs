@@ -669,24 +669,24 @@ mod tests {
         fn trees_in_place_copy_nothing(
             lanes in prop::sample::select(&LANES[..]),
             levels in 1..12_u32,
-            from in 0..17_usize,
-            to in 0..17_usize,
+            from in prop_oneof![Just(0), Just(4096), 1..4096_usize],
+            to in prop_oneof![Just(0), Just(4096), 1..4096_usize],
         ) {
             let (device, fake) = tiled(lanes, 1 << 30, Transfer::InPlace);
             let (leaves, expected) = tree(levels, 9);
             let len = leaves.len();
-            // At any distance from an address that is a multiple of 16.
-            let place = |bytes: &[u8], at: usize| bytes.as_ptr().addr().next_multiple_of(16) - bytes.as_ptr().addr() + at;
-            let mut below = vec![0; len + 32];
+            // At any distance from the begin of a page.
+            let place = |bytes: &[u8], at: usize| bytes.as_ptr().addr().next_multiple_of(4096) - bytes.as_ptr().addr() + at;
+            let mut below = vec![0; len + 2 * 4096];
             let from_place = place(&below, from);
             below[from_place..][..len].copy_from_slice(&leaves);
-            let mut nodes = vec![0xa5; len + 32];
+            let mut nodes = vec![0xa5; len + 2 * 4096];
             let to_place = place(&nodes, to);
             let timeline =
                 device.merklize_timed(Hash::Sha256, &below[from_place..][..len], &mut nodes[to_place..][..len]).unwrap();
             prop_assert!(nodes[to_place..][..len] == expected);
             prop_assert!(nodes[..to_place].iter().chain(&nodes[to_place + len..]).all(|&byte| byte == 0xa5), "bytes beside the nodes");
-            let (aligned, by_device) = (from % 16 == 0 && to % 16 == 0, (1 << levels) / 2 >= lanes);
+            let (aligned, by_device) = (from % 4096 == 0 && to % 4096 == 0, (1 << levels) / 2 >= lanes);
             let copies = timeline.timings().to_device.as_nanos() > 0;
             prop_assert!(copies == (!aligned && by_device), "{timeline:?}");
             drop(device);

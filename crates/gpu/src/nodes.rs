@@ -23,6 +23,9 @@ pub(crate) const LONGEST: usize = 16 << 20;
 /// The shortest tile of a longer tree, in bytes of leaves.
 const SHORTEST: usize = 1 << 20;
 
+/// Where memory of the host must begin that kernels use: Intel's runtime copies other memory, which takes longer than to transfer it in tiles.
+const PAGE: usize = 4096;
+
 /// The number of tiles that a tree is cut into if they are neither too short nor too long: enough that most transfers overlap kernels.
 const TILES: usize = 8;
 
@@ -86,8 +89,7 @@ impl Device {
     fn in_place(&self, tree: NodeTree, leaves: &[u8], nodes: &mut [u8]) -> Result<Option<Timeline>, Error> {
         let (hash, parents) = (tree.hash(), tree.leaves() / 2);
         let least = source::side_by_side(hash, self.info.lanes);
-        // Kernels load and store 16 bytes at once.
-        let aligned = leaves.as_ptr().addr().is_multiple_of(16) && nodes.as_ptr().addr().is_multiple_of(16);
+        let aligned = [leaves.as_ptr(), nodes.as_ptr()].iter().all(|bytes| bytes.addr().is_multiple_of(PAGE));
         if self.transfer() != Transfer::InPlace || !aligned || parents < least || tree.bytes() as u64 > self.share(2) {
             return Ok(None);
         }

@@ -186,10 +186,12 @@ fn a_device_that_shares_the_hosts_memory_copies_nothing() {
     let leaves = bytes(32 << 16);
     let slow = nodes(Hash::Blake3, &leaves);
     for at in [0, 1] {
-        // Where a vector begins is a multiple of 16.
-        let shifted = [&[0; 16][..at], &leaves].concat();
-        let mut found = vec![0xa5; leaves.len()];
-        let timeline = device.merklize_timed(Hash::Blake3, &shifted[at..], &mut found).unwrap();
+        let [mut shifted, mut found] = [(); 2].map(|()| vec![0xa5; leaves.len() + 8192]);
+        let page = |bytes: &[u8]| bytes.as_ptr().addr().next_multiple_of(4096) - bytes.as_ptr().addr();
+        let (from, to) = (page(&shifted) + at, page(&found));
+        shifted[from..][..leaves.len()].copy_from_slice(&leaves);
+        let (below, found) = (&shifted[from..][..leaves.len()], &mut found[to..][..leaves.len()]);
+        let timeline = device.merklize_timed(Hash::Blake3, below, found).unwrap();
         assert!(found == slow);
         assert_eq!(timeline.timings().to_device.is_zero(), at == 0, "{:?}", timeline.timings());
     }
