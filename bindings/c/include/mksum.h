@@ -122,9 +122,10 @@ mksum_status mksum_hasher_reset(mksum_hasher *hasher);
 void mksum_hasher_free(mksum_hasher *hasher);
 
 /* Receives how far a call is: the bytes that are done, and those that there are in all, or 0 if that is not known: of streams, directories
- * and catalogues. A repair learns of more bytes as it goes on. It is called before the first byte is read, then about 40 times a second, also while nothing can be read, and once more when all
- * is done. A result other than 0 cancels the call, which returns MKSUM_CANCELLED as soon as the reads that it is in have ended; after
- * the last call, the result does not matter. To cancel from another thread or a signal handler, return a flag that it sets. */
+ * and catalogues. A repair learns of more bytes as it goes on. It is called before the first byte is read, then about 40 times a second,
+ * also while nothing can be read, and once more when all is done. A result other than 0 cancels the call, which returns MKSUM_CANCELLED as
+ * soon as the reads that it is in have ended; after the last call, the result does not matter. To cancel from another thread or a signal
+ * handler, return a flag that it sets. */
 typedef int mksum_progress(void *context, uint64_t done, uint64_t all);
 
 /* Options of the functions that read files and streams. Begin with MKSUM_OPTIONS, and set those that are to differ; NULL in the place of
