@@ -92,7 +92,7 @@ impl Host {
         let others: Vec<_> = self.instruction_sets.iter().copied().filter(|name| name != instruction_set).collect();
         let mut text = format!("cpu  {threads} thread{}, {instruction_set}", if *threads == 1 { "" } else { "s" });
         if !others.is_empty() {
-            text += &format!(" ({}=NAME chooses: {})", cpu::VARIABLE, others.join(", "));
+            text += &format!(" ({}=NAME selects another: {})", cpu::VARIABLE, others.join(", "));
         }
         text += "\n";
         if let Some(HostMeasured { chip, costs, stores, plain_us, streaming_us }) = &self.measured {
@@ -102,6 +102,7 @@ impl Host {
                 text +=
                     &format!("     node trees, time of a block: {plain:.1} µs plain, {streaming:.1} µs streaming\n");
             }
+            text += "# # hash, kernel, picoseconds a block where messages lie apart, and where they conflict in the cache\n";
             text += &format!("# stores\t{stores}\n");
         }
         text
@@ -154,7 +155,7 @@ impl Kernels {
                 let (apart, conflicting) = (field("kernel"), field("conflicting"));
                 let conflict =
                     if apart == conflicting { String::new() } else { format!(", in conflict {conflicting}") };
-                text += &format!("       of {:>2}: {apart}{conflict}\n", chosen["messages"]);
+                text += &format!("       {:>2} messages: {apart}{conflict}\n", chosen["messages"]);
             }
             text.extend(self.lines.iter().flat_map(|lines| lines.lines()).map(|line| format!("# {line}\n")));
         }

@@ -117,7 +117,7 @@ fn leaves_of(
     if let Ok(metadata) = fs::metadata(path)
         && !metadata.is_dir()
     {
-        tool.console.error(path, &"not a directory, and the format is one of directories");
+        tool.console.error(path, &"not a directory, which the format needs");
         return None;
     }
     let leaves = hash_directory(path, specs, &tool.options, each);

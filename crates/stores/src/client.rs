@@ -11,12 +11,12 @@ use async_trait::async_trait;
 #[cfg(feature = "hdfs")]
 use hdfs_native_object_store::HdfsObjectStore;
 use http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
-use object_store::aws::AmazonS3Builder;
-use object_store::azure::MicrosoftAzureBuilder;
+use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
+use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
 use object_store::client::{
     HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpService,
 };
-use object_store::gcp::GoogleCloudStorageBuilder;
+use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
 use object_store::http::HttpBuilder;
 use object_store::path::Path;
 use object_store::{ClientOptions, ObjectStore};
@@ -25,6 +25,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::runtime::Handle;
+use url::Url;
 
 /// What went over the network.
 #[derive(Debug, Default)]
@@ -129,6 +130,11 @@ impl Clients {
             Store::S3(bucket) => {
                 let environment = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
                 let builder = profile::apply(AmazonS3Builder::from_env(), &environment)?;
+                for key in [AmazonS3ConfigKey::Endpoint, AmazonS3ConfigKey::S3Endpoint] {
+                    check_endpoint("AWS_ENDPOINT_URL", builder.get_config_value(&key))?;
+                }
+                check_credential("AWS_ACCESS_KEY_ID", builder.get_config_value(&AmazonS3ConfigKey::AccessKeyId))?;
+                check_credential("AWS_SESSION_TOKEN", builder.get_config_value(&AmazonS3ConfigKey::Token))?;
                 let mut builder = builder.with_bucket_name(bucket).with_retry(retries());
                 if sums {
                     let mode =
@@ -140,10 +146,12 @@ impl Clients {
             }
             Store::Google(bucket) => {
                 let builder = GoogleCloudStorageBuilder::from_env().with_bucket_name(bucket).with_retry(retries());
+                check_endpoint("GOOGLE_BASE_URL", builder.get_config_value(&GoogleConfigKey::BaseUrl))?;
                 builder.with_http_connector(connector(None)).build().map_err(refused)?.into()
             }
             Store::Azure(url) => {
                 let builder = MicrosoftAzureBuilder::from_env().with_url(url).with_retry(retries());
+                check_endpoint("AZURE_STORAGE_ENDPOINT", builder.get_config_value(&AzureConfigKey::Endpoint))?;
                 builder.with_http_connector(connector(None)).build().map_err(refused)?.into()
             }
             Store::Web(url) => {
@@ -166,6 +174,28 @@ impl Clients {
                 return Err(Fault::Refused("this build of mksum has no client of HDFS (feature hdfs)".into()));
             }
         })
+    }
+}
+
+/// Checks the URL of a server: the client would panic with another text.
+fn check_endpoint(name: &str, url: Option<String>) -> Result<(), Fault> {
+    let Some(url) = url else { return Ok(()) };
+    // Both of the client's libraries read it.
+    let is_url = url.parse::<Uri>().is_ok()
+        && url.parse::<Url>().is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+    match is_url {
+        true => Ok(()),
+        false => Err(Fault::Refused(format!(
+            "the endpoint '{url}' ({name}, or endpoint_url of a profile) is no URL: expected http://HOST:PORT or https://HOST"
+        ))),
+    }
+}
+
+/// Checks a text that is sent as a header: the client would panic with another one.
+fn check_credential(name: &str, text: Option<String>) -> Result<(), Fault> {
+    match text.is_none_or(|text| HeaderValue::from_str(&text).is_ok()) {
+        true => Ok(()),
+        false => Err(Fault::Refused(format!("{name} has a newline or another character that cannot be sent"))),
     }
 }
 
@@ -219,4 +249,30 @@ fn lasting(error: HttpError) -> HttpError {
         source = inner.source();
     }
     error
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_endpoint_is_a_url_with_a_host() {
+        let check = |url: &str| check_endpoint("AWS_ENDPOINT_URL", Some(url.into())).is_ok();
+        for right in ["http://localhost", "https://s3.example.org", "http://127.0.0.1:9000/", "http://[::1]:80/path"] {
+            assert!(check(right), "{right}");
+        }
+        for wrong in
+            ["", "localhost", "127.0.0.1:1", "http://", "http://[", "http://a b", "ftp://h", "http://127.0.0.1:99999"]
+        {
+            assert!(!check(wrong), "{wrong}");
+        }
+        assert!(check_endpoint("AWS_ENDPOINT_URL", None).is_ok());
+    }
+
+    #[test]
+    fn credentials_can_be_sent() {
+        for (text, right) in [("AKIA/+=", true), ("a\nb", false), ("\r", false)] {
+            assert_eq!(check_credential("AWS_SESSION_TOKEN", Some(text.into())).is_ok(), right, "{text:?}");
+        }
+    }
 }

@@ -56,6 +56,23 @@ impl Fault {
 
     /// What an error of a client says to the user: the innermost message.
     pub fn words(error: &dyn Error) -> String {
+        // The client asks this machine's metadata service where nothing else has credentials of S3.
+        let metadata = ["/latest/api/token", "/latest/meta-data/"];
+        let (words, mut source) = (Fault::innermost(error), Some(error));
+        while let Some(inner) = source {
+            let said = inner.to_string();
+            if metadata.iter().any(|path| said.contains(path)) {
+                return format!(
+                    "no credentials of S3 were found (this machine's metadata service: {words}): set AWS_ACCESS_KEY_ID and \
+                     AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, or AWS_SKIP_SIGNATURE=true for a public bucket"
+                );
+            }
+            source = inner.source();
+        }
+        words
+    }
+
+    fn innermost(error: &dyn Error) -> String {
         let mut source = Some(error);
         let mut last = String::new();
         while let Some(inner) = source {
@@ -124,6 +141,15 @@ fn shortened(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_metadata_service_without_credentials_is_no_server_of_s3() {
+        let said = "Error performing PUT http://169.254.169.254/latest/api/token in 2ms - Server returned non-2xx status code: 403 Forbidden: ";
+        let words = Fault::words(&io::Error::other(said));
+        assert!(words.starts_with("no credentials of S3 were found (this machine's metadata service: the server answered 403 Forbidden): set"), "{words}");
+        let words = Fault::words(&io::Error::other(said.replace("/latest/api/token", "/bucket/key")));
+        assert_eq!(words, "the server answered 403 Forbidden");
+    }
 
     #[test]
     fn answers_of_stores_are_shortened() {

@@ -45,7 +45,13 @@ impl Place {
             return Ok(Place { store: Store::Hdfs(format!("hdfs://{root}")), key: key.into(), version: None });
         }
         if root.is_empty() {
-            return Err(format!("expected {scheme}://BUCKET/KEY"));
+            return Err(format!("expected {scheme}://{}/KEY", if scheme == "az" { "CONTAINER" } else { "BUCKET" }));
+        }
+        // Others would not be part of a URL.
+        if let Some(wrong) =
+            root.chars().find(|letter| !letter.is_ascii_graphic() || "%?#\"<>\\^`{|}".contains(*letter))
+        {
+            return Err(format!("{wrong:?} cannot be in the name of a bucket or container"));
         }
         let store = match scheme {
             "s3" => Store::S3(root.into()),
@@ -68,7 +74,11 @@ impl Place {
         let refuse =
             |why: &str| Err(format!("the client of the store cannot ask for {why}: copy the object to another name"));
         match &self.key[..] {
-            "" => Err("expected the name of an object after the bucket's".into()),
+            "" => Err(match &self.store {
+                Store::Hdfs(_) => "expected hdfs://HOST:PORT/PATH".into(),
+                Store::Azure(_) => "expected the name of an object after the container's".into(),
+                _ => "expected the name of an object after the bucket's".into(),
+            }),
             key if key.ends_with('/') => refuse("a name that ends with '/' (-r hashes the objects below it)"),
             key if key.starts_with('/') || key.contains("//") => refuse("a name with an empty part ('//')"),
             key if key.split('/').any(|part| part == "." || part == "..") => refuse("a name with the part '.' or '..'"),
@@ -97,7 +107,7 @@ mod tests {
         assert_eq!(read("hdfs://h:1/a?generation=7"), place(Store::Hdfs("hdfs://h:1".into()), "a?generation=7", None));
         assert_eq!(read("hdfs:///a").store, Store::Hdfs("hdfs://".into()));
         assert_eq!(read("https://h/a//b?c=d").store, Store::Web("https://h/a//b?c=d".into()));
-        for wrong in ["s3:///key", "https://", "s3://"] {
+        for wrong in ["s3:///key", "https://", "s3://", "s3://a b/key", "gs://a?/b", "az:///c", "s3://é/key"] {
             assert!(Place::read(wrong).is_err(), "{wrong}");
         }
     }

@@ -154,13 +154,13 @@ pub enum Command {
     /// Check a proof against a trusted root
     #[command(after_long_help = exits("the proof is valid", "the proof is not valid or could not be read"))]
     CheckProof(CheckProof),
-    /// Print the parts of files or objects as rows, to be hashed anywhere
+    /// Split files or objects into parts, and print a row for each
     #[command(after_long_help = exits("the plan was printed", "a file could not be found: then the plan has no end"))]
     Plan(Plan),
     /// Hash the parts of a plan, and print a row of the ledger for each
     #[command(after_long_help = exits("every part was hashed", "a part could not be hashed; the others were"))]
     Map(Map),
-    /// Print the rows of a plan whose digests no ledger has
+    /// Print the rows of a plan that are in no ledger
     #[command(after_long_help = exits("the rows were printed", "the plan or a ledger could not be read"))]
     Missing(Missing),
     /// Print a root from subtrees that were hashed elsewhere, or from the catalogues of folders

@@ -11,10 +11,10 @@ pub struct Plan {
     /// Files, or URLs of objects; with --recursive directories, or URLs of prefixes
     #[arg(value_name = "FILE", required = true, value_hint = ValueHint::AnyPath)]
     pub files: Vec<PathBuf>,
-    /// The longest part; a longer leaf is a part all the same
+    /// Maximum length of a part. A leaf that is longer is one part
     #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = part)]
     pub range: u64,
-    /// Number the rows with N tasks of about the same cost, for 'mksum map --task'
+    /// Divide the rows into N tasks of similar cost, for 'mksum map --task'
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub tasks: u64,
     /// Have the maps collect what 'mksum join --outboards' needs to write an outboard of each input

@@ -55,6 +55,8 @@ pub struct Report<'a> {
     /// The bytes verified, and those of them that are damaged.
     pub verified: u64,
     damaged: u64,
+    /// Those of the damaged bytes that come after the end that the outboard knows.
+    appended: u64,
     ranges: u64,
     nodes: u64,
 }
@@ -80,8 +82,8 @@ impl<'a> Report<'a> {
     ) -> Self {
         let longest = len.max(expected.len);
         let (path, place) = (path.into(), place.into());
-        let (open, verified, damaged, ranges, nodes) = (None, 0, 0, 0, 0);
-        Report { tool, args, path, place, expected, trust, longest, open, verified, damaged, ranges, nodes }
+        let (open, verified, damaged, appended, ranges, nodes) = (None, 0, 0, 0, 0, 0);
+        Report { tool, args, path, place, expected, trust, longest, open, verified, damaged, appended, ranges, nodes }
     }
 
     /// Adds a finding.
@@ -120,6 +122,9 @@ impl<'a> Report<'a> {
         self.tool.console.fail();
         self.ranges += 1;
         self.damaged += range.end - range.start;
+        if kind == "grown" {
+            self.appended += range.end - range.start;
+        }
         let line = self.line(kind, range);
         let line = if unreadable.is_empty() { line } else { line.with_unreadable(&unreadable) };
         line.print(self.tool, self.args.json, &self.path);
@@ -143,6 +148,13 @@ impl<'a> Report<'a> {
                 let (damaged, total) = (grouped(self.damaged), grouped(self.expected.len));
                 let are = if self.damaged == 1 { "is" } else { "are" };
                 match whole {
+                    true if self.damaged == self.appended => {
+                        let was = if self.appended == 1 { "was" } else { "were" };
+                        format!(
+                            "FAILED: {} {was} appended; the {len} before are intact ({trust})",
+                            bytes(self.appended)
+                        )
+                    }
                     true => format!("FAILED: {damaged} of {len} {are} damaged ({ranges}, {trust})"),
                     false => {
                         let damaged = bytes(self.damaged);

@@ -2,7 +2,7 @@
 
 use super::ledger::{Found, Ledger, Units, name, open};
 use super::outboards::{Joined, NoPart, Outboards, Part};
-use super::rows::{Before, End, InputKeys, Line, Row, row};
+use super::rows::{Before, End, InputKeys, Line, NO_END, Row, row};
 use crate::args::Join as Args;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -72,9 +72,9 @@ pub fn run(tool: &Tool, args: &Args, plan: &Path) -> Exit {
         outboards.batch.commit();
     }
     match end {
-        None => fail(plan, &"the plan is not whole: it has no end"),
+        None => fail(plan, &NO_END),
         Some(end) if end.rows != rows => {
-            fail(plan, &format_args!("the plan is not whole: it had {} rows and has {rows}", end.rows));
+            fail(plan, &format_args!("the plan is incomplete: it had {} rows and has {rows}", end.rows));
         }
         Some(_) => {}
     }

@@ -104,7 +104,12 @@ impl Ledger {
             }
         }
         if let Some((path, number, why)) = &ledger.first_wrong {
-            let text = format_args!("{}: {number}: {why}; {} lines are taken as missing", Shown(path), ledger.wrong);
+            let ignored = match ledger.wrong {
+                1 => "1 line is ignored".into(),
+                lines => format!("{lines} lines are ignored"),
+            };
+            let text =
+                format_args!("{}: {number}: {why}; {ignored}, and what is in them counts as missing", Shown(path));
             tool.console.note(&text);
         }
         Some(ledger)
@@ -167,7 +172,7 @@ impl Ledger {
                 // The same part may be hashed twice.
                 match before == digest {
                     true => Ok(()),
-                    false => Err(format!("{} have two digests: hash them again", named(text))),
+                    false => Err(format!("{} have two digests: hash them again into a new ledger", named(text))),
                 }
             }
         }
@@ -178,7 +183,7 @@ impl Ledger {
         match self.kept.get(&keys.part) {
             Some(known) if known.unit == unit => match self.held(known) == units {
                 true => Ok(()),
-                false => Err(format!("{} have units with two digests: hash them again", named(text))),
+                false => Err(format!("{} have units with two digests: hash them again into a new ledger", named(text))),
             },
             _ => {
                 let at = self.end()?;

@@ -1,11 +1,10 @@
 //! `mksum missing`: the rows of a plan whose digests no ledger has.
 
 use super::ledger::{Found, Ledger, Units, open};
-use super::rows::{Before, Line};
+use super::rows::{Before, Line, NO_END};
 use crate::args::Missing as Args;
 use crate::exit::Exit;
 use crate::tool::Tool;
-use mksum_cli::name::Shown;
 
 /// Prints the rows.
 pub fn run(tool: &Tool, args: &Args) -> Exit {
@@ -41,10 +40,7 @@ pub fn run(tool: &Tool, args: &Args) -> Exit {
     });
     match read {
         Err(why) => fail(&why),
-        // Not an error: the rows that this prints are no whole plan either.
-        Ok(()) if !ended => {
-            tool.console.note(&format_args!("{}: the plan is not whole: it has no end", Shown(&args.plan)));
-        }
+        Ok(()) if !ended => fail(&NO_END),
         Ok(()) => {}
     }
     tool.console.exit()

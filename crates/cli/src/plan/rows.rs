@@ -17,6 +17,9 @@ use std::path::{Path, PathBuf};
 /// The version of the schema.
 pub const SCHEMA: u32 = 1;
 
+/// What is wrong with a plan whose end was cut off.
+pub const NO_END: &str = "the plan is incomplete: its last row, of the kind \"end\", is missing";
+
 /// The longest line, in bytes: names of files and objects are shorter, and so are the units of a part in base64.
 const LONGEST: u64 = 8 << 20;
 
@@ -426,7 +429,7 @@ fn line(text: &[u8], ended: bool) -> Line<'_> {
         let text = error.to_string();
         Line::Wrong(match ended {
             true => format!("not a row of a plan or ledger: {}", text.split(" at line ").next().unwrap_or_default()),
-            false => "the line is not whole: its writer was stopped".into(),
+            false => "the line is incomplete: its writer was stopped".into(),
         })
     };
     // Nearly all are rows, read at once.
