@@ -13,8 +13,8 @@ import { pages } from "./support/pages.js";
 const repository = path.dirname(path.resolve(source));
 const figures = every(repository);
 const page = new Map(pages.map((one) => [one.name, one.root]));
-/** Suites that are tables of lab/README.md only. */
-const TABLES = new Set(["kept", "pairs", "python", "repair", "site"]);
+/** Suites that are tables of the lab only. */
+const TABLES = new Set(["kept", "pairs", "python", "repair", "sha-unit", "site"]);
 
 test("each suite of results has figures", () => {
     const shown = new Set(SUITES.map((suite) => suite.suite ?? suite.name));
