@@ -155,7 +155,8 @@ impl Kernels {
                 let (apart, conflicting) = (field("kernel"), field("conflicting"));
                 let conflict =
                     if apart == conflicting { String::new() } else { format!(", in conflict {conflicting}") };
-                text += &format!("       {:>2} messages: {apart}{conflict}\n", chosen["messages"]);
+                let (count, plural) = (&chosen["messages"], if chosen["messages"] == 1 { "" } else { "s" });
+                text += &format!("       {count} message{plural}: {apart}{conflict}\n");
             }
             text.extend(self.lines.iter().flat_map(|lines| lines.lines()).map(|line| format!("# {line}\n")));
         }
