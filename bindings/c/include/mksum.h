@@ -164,7 +164,8 @@ typedef struct mksum_device mksum_device;
  * mksum_device_close releases it. */
 mksum_status mksum_device_open(const char *name, unsigned threads, mksum_device **device);
 
-/* As mksum_merklize, on an open device. Several threads may use one device at the same time. After MKSUM_DEVICE_FAILED, close it. */
+/* As mksum_merklize, on an open device. Several threads may use one device at the same time. After MKSUM_DEVICE_FAILED, close it. A device
+ * that shares the host's memory copies nothing if `leaves` and `nodes` both begin at a multiple of 4096 bytes (aligned_alloc). */
 mksum_status mksum_device_merklize(mksum_device *device, const char *hash, const uint8_t *leaves, size_t leaves_len,
                                    uint8_t *nodes, size_t nodes_len);
 
