@@ -131,7 +131,7 @@ impl Clients {
                 let environment = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
                 let builder = profile::apply(AmazonS3Builder::from_env(), &environment)?;
                 for key in [AmazonS3ConfigKey::Endpoint, AmazonS3ConfigKey::S3Endpoint] {
-                    check_endpoint("AWS_ENDPOINT_URL", builder.get_config_value(&key))?;
+                    check_endpoint("AWS_ENDPOINT_URL, or endpoint_url of a profile", builder.get_config_value(&key))?;
                 }
                 check_credential("AWS_ACCESS_KEY_ID", builder.get_config_value(&AmazonS3ConfigKey::AccessKeyId))?;
                 check_credential("AWS_SESSION_TOKEN", builder.get_config_value(&AmazonS3ConfigKey::Token))?;
@@ -177,7 +177,7 @@ impl Clients {
     }
 }
 
-/// Checks the URL of a server: the client would panic with another text.
+/// Checks the URL of a server, which `name` sets: the client would panic with another text.
 fn check_endpoint(name: &str, url: Option<String>) -> Result<(), Fault> {
     let Some(url) = url else { return Ok(()) };
     // Both of the client's libraries read it.
@@ -186,7 +186,7 @@ fn check_endpoint(name: &str, url: Option<String>) -> Result<(), Fault> {
     match is_url {
         true => Ok(()),
         false => Err(Fault::Refused(format!(
-            "the endpoint '{url}' ({name}, or endpoint_url of a profile) is no URL: expected http://HOST:PORT or https://HOST"
+            "the endpoint '{url}' ({name}) is no URL: expected http://HOST:PORT or https://HOST"
         ))),
     }
 }
