@@ -69,6 +69,9 @@ typedef enum mksum_status {
 /* The size of a buffer for the text of any root, including its zero byte. */
 #define MKSUM_TEXT_MAX 192
 
+/* The size of a buffer for the text of any format, including its zero byte. */
+#define MKSUM_FORMAT_MAX 640
+
 /* Returns the library's version, for example "0.1.0". Never NULL. */
 const char *mksum_version(void);
 
@@ -214,6 +217,11 @@ void mksum_device_buffer_free(mksum_device_buffer *buffer);
  * 0. */
 mksum_status mksum_root_of_bytes(const char *format, const uint8_t *bytes, size_t len, char *text, size_t room);
 
+/* As mksum_root_of_bytes, on all cores of the CPU, or as many threads as the options say. A single leaf, such as a plain sum, takes one
+ * thread. Up to 4 MiB take one too: a second would cost more than it saves. */
+mksum_status mksum_root_of_memory(const char *format, const uint8_t *bytes, size_t len, const mksum_options *options, char *text,
+                                  size_t room);
+
 /* As mksum_root_of_bytes, for a file, read and hashed on all cores. With any status but MKSUM_OK, nothing is written to `text`. */
 mksum_status mksum_root_of_file(const char *format, const char *path, const mksum_options *options, char *text, size_t room);
 
@@ -269,6 +277,22 @@ mksum_status mksum_prove_file(const char *format, const char *path, uint64_t sta
 mksum_status mksum_prove_file_consistency(const char *format, const char *path, uint64_t old, const mksum_options *options,
                                           uint8_t *proof, size_t room, size_t *proof_len);
 
+/* What a proof claims. */
+typedef struct mksum_proof_info {
+    char format[MKSUM_FORMAT_MAX];
+    /* The length of the input, in bytes. */
+    uint64_t length;
+    /* The bytes that are claimed to lie in it, `start` to `end` without the last; in a consistency proof, those of the older input. */
+    uint64_t start;
+    uint64_t end;
+    /* 1 for a proof of mksum_prove_consistency, 0 for one of mksum_prove. */
+    int is_consistency;
+} mksum_proof_info;
+
+/* Reads what a proof claims, so that these bytes can be fetched. Nothing is checked: a proof may claim anything. MKSUM_BAD_PROOF if it is
+ * none. */
+mksum_status mksum_proof_read(const uint8_t *proof, size_t proof_len, mksum_proof_info *info);
+
 /* Checks that `len` bytes lie in the input with the root `root`, a text as `mksum` prints it, in this format, and writes the offset of the
  * first of them to `*start`. Nothing in the proof is trusted: MKSUM_BAD_PROOF for anything but a proof of exactly these bytes.
  *
@@ -299,9 +323,6 @@ typedef enum mksum_changes {
  * that is no outboard would be replaced. */
 mksum_status mksum_outboard_keep(const char *path, const char *outboard, const char *format, uint64_t unit, mksum_changes changes,
                                  const mksum_options *options);
-
-/* The size of a buffer for the text of any format, including its zero byte. */
-#define MKSUM_FORMAT_MAX 640
 
 /* What an outboard says about its file. */
 typedef struct mksum_outboard_info {

@@ -14,6 +14,8 @@ mod hashers;
 mod hashtree;
 mod inputs;
 #[cfg(feature = "files")]
+mod memory;
+#[cfg(feature = "files")]
 mod options;
 #[cfg(feature = "files")]
 mod outboards;

@@ -3,7 +3,7 @@
 use crate::failure::{Failure, Status, of_io, status};
 use crate::inputs::{self, bad, path_of};
 use crate::options::{Call, CallOptions};
-use crate::roots::spec;
+use crate::roots::{FORMAT_MAX, spec};
 use mksum::Spec;
 use mksum::outboard::{KeptLayout, Outboard};
 use mksum_io::outboard::{self, Changes, Finding, How, Keeping, Repair, Stored, beside, is_unchanged, open};
@@ -16,7 +16,7 @@ use std::path::PathBuf;
 #[repr(C)]
 pub struct OutboardInfo {
     root: [u8; 192],
-    format: [u8; 640],
+    format: [u8; FORMAT_MAX],
     length: u64,
     unit: u64,
     is_unchanged: c_int,
@@ -107,7 +107,7 @@ pub unsafe extern "C" fn mksum_outboard_read(
         let same = pair.file(&Options::new()).is_ok_and(|file| is_unchanged(&file, opened.header()));
         let mut read = OutboardInfo {
             root: [0; 192],
-            format: [0; 640],
+            format: [0; FORMAT_MAX],
             length: opened.len(),
             unit: opened.layout().unit(),
             is_unchanged: same.into(),

@@ -2,10 +2,11 @@
 
 use crate::failure::{Failure, Status, status};
 use crate::inputs::{self, bad};
-use crate::roots::{no_root, spec};
+use crate::roots::{FORMAT_MAX, no_root, spec};
 use mksum::Spec;
 use mksum::proof::{Claim, Proof, ProofError, Trusted};
-use std::ffi::c_char;
+use std::ffi::{c_char, c_int};
+use std::ops::Range;
 
 /// Where a caller wants a proof: its buffer, and the place for its length.
 pub struct Wanted<'a> {
@@ -122,6 +123,36 @@ unsafe fn trusted(spec: &Spec, root: *const c_char, length: u64, name: &str) -> 
     let root = unsafe { inputs::string(root, name)? };
     let root = spec.claimed_root(root).map_err(|error| bad(name, format_args!("{error} ({spec})")))?;
     Ok(Trusted { spec: spec.clone(), root, len: Some(length).filter(|&length| length != u64::MAX) })
+}
+
+/// `mksum_proof_info`.
+#[repr(C)]
+pub struct ProofInfo {
+    format: [u8; FORMAT_MAX],
+    length: u64,
+    start: u64,
+    end: u64,
+    is_consistency: c_int,
+}
+
+/// `mksum_proof_read`.
+///
+/// # Safety
+/// The contract in `mksum.h`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mksum_proof_read(proof: *const u8, proof_len: usize, info: *mut ProofInfo) -> Status {
+    let read = || {
+        // SAFETY: `mksum.h` requires valid pointers of the caller.
+        let (proof, info) = unsafe { (inputs::bytes(proof, proof_len, "proof")?, inputs::exclusive(info, "info")?) };
+        let proof = Proof::parse(proof).map_err(invalid)?;
+        let Range { start, end } = proof.claim().bytes();
+        let is_consistency = matches!(proof.claim(), Claim::Consistency(_)).into();
+        let mut read = ProofInfo { format: [0; FORMAT_MAX], length: proof.len(), start, end, is_consistency };
+        inputs::put((proof.spec().to_string() + "\0").as_bytes(), &mut read.format, "format")?;
+        *info = read;
+        Ok(())
+    };
+    status(read())
 }
 
 /// The failure to check a proof.

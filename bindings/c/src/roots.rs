@@ -7,6 +7,9 @@ use std::ffi::c_char;
 use std::fmt::Display;
 use std::str::FromStr;
 
+/// `MKSUM_FORMAT_MAX`.
+pub const FORMAT_MAX: usize = 640;
+
 /// `mksum_root_of_bytes`.
 ///
 /// # Safety

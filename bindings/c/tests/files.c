@@ -194,17 +194,41 @@ static void progress_and_cancel(void)
 {
     size_t found = 0;
     const char *formats[] = {"sha256", "rfc6962"}, *paths[] = {"file", "none", "file"};
+    const char *of_memory[] = {"md5", "rfc6962", "blake3", "btv2", "mtsum", "plain:sha256:3MiB", "rfc6962:sha256:8MiB"};
+    static uint8_t large[7000003];
     char text[MKSUM_TEXT_MAX], expected[MKSUM_TEXT_MAX];
     struct progress progress;
     struct result result = {0, MKSUM_OK};
     mksum_options options;
 
+    for (size_t i = 0; i < sizeof large; i++)
+        large[i] = content[i % LEN];
     for (size_t f = 0; f < 2; f++) {
         options = watched(&progress, 0);
         EXPECT(mksum_root_of_bytes(formats[f], content, LEN, expected, sizeof expected) == MKSUM_OK);
         EXPECT(mksum_root_of_file(formats[f], "file", &options, text, sizeof text) == MKSUM_OK && !strcmp(text, expected));
         EXPECT(complete(&progress, LEN));
     }
+    for (size_t f = 0; f < sizeof of_memory / sizeof *of_memory; f++) {
+        EXPECT(mksum_root_of_bytes(of_memory[f], large, sizeof large, expected, sizeof expected) == MKSUM_OK);
+        for (unsigned threads = 0; threads < 4; threads += 3) {
+            options = watched(&progress, 0);
+            options.threads = threads;
+            EXPECT(mksum_root_of_memory(of_memory[f], large, sizeof large, &options, text, sizeof text) == MKSUM_OK);
+            EXPECT(!strcmp(text, expected) && complete(&progress, sizeof large));
+        }
+        EXPECT(mksum_root_of_memory(of_memory[f], large, sizeof large, NULL, text, sizeof text) == MKSUM_OK && !strcmp(text, expected));
+        mksum_status of_nothing = mksum_root_of_bytes(of_memory[f], NULL, 0, expected, sizeof expected);
+        EXPECT(mksum_root_of_memory(of_memory[f], NULL, 0, NULL, text, sizeof text) == of_nothing);
+        options = watched(&progress, 1);
+        strcpy(text, "old");
+        EXPECT(mksum_root_of_memory(of_memory[f], large, sizeof large, &options, text, sizeof text) == MKSUM_CANCELLED);
+        EXPECT(progress.calls == 1 && !strcmp(text, "old"));
+    }
+    EXPECT(mksum_root_of_memory("btv2", NULL, 0, NULL, text, sizeof text) == MKSUM_NO_ROOT);
+    EXPECT(mksum_root_of_memory("blake3", NULL, 1, NULL, text, sizeof text) == MKSUM_BAD_ARGUMENT);
+    EXPECT(mksum_root_of_memory("blake3", large, 1, NULL, text, 64) == MKSUM_NO_ROOM);
+
     options = watched(&progress, 1);
     strcpy(text, "old");
     EXPECT(mksum_root_of_file("rfc6962", "file", &options, text, sizeof text) == MKSUM_CANCELLED);
@@ -279,6 +303,11 @@ static void proofs(void)
     EXPECT(!strcmp(text, published));
     EXPECT(mksum_check_proof(proof, len, format, root, 18, letters + 5, 6, &start) == MKSUM_OK && start == 5);
     EXPECT(mksum_check_proof(proof, len, format, root, MKSUM_UNKNOWN, letters + 5, 6, &start) == MKSUM_OK);
+    mksum_proof_info info;
+    EXPECT(mksum_proof_read(proof, len, &info) == MKSUM_OK && !strcmp(info.format, format) && info.length == 18);
+    EXPECT(info.start == 5 && info.end == 11 && info.is_consistency == 0);
+    EXPECT(mksum_proof_read(proof, len - 1, &info) == MKSUM_BAD_PROOF && mksum_proof_read(NULL, 0, &info) == MKSUM_BAD_PROOF);
+    EXPECT(mksum_proof_read(NULL, len, &info) == MKSUM_BAD_ARGUMENT && mksum_proof_read(proof, len, NULL) == MKSUM_BAD_ARGUMENT);
     start = 99;
     EXPECT(mksum_check_proof(proof, len, format, root, 19, letters + 5, 6, &start) == MKSUM_BAD_PROOF);
     EXPECT(mksum_check_proof(proof, len, format, root, 18, letters + 4, 6, &start) == MKSUM_BAD_PROOF);
@@ -306,6 +335,8 @@ static void proofs(void)
 
     EXPECT(mksum_prove_consistency(format, letters, 18, 12, NULL, 0, &len) == MKSUM_NO_ROOM && len < sizeof proof);
     EXPECT(mksum_prove_consistency(format, letters, 18, 12, proof, len, &again) == MKSUM_OK && again == len);
+    EXPECT(mksum_proof_read(proof, len, &info) == MKSUM_OK && info.length == 18 && info.start == 0 && info.end == 12);
+    EXPECT(info.is_consistency == 1);
     EXPECT(mksum_check_consistency(proof, len, format, old, 12, root, 18) == MKSUM_OK);
     EXPECT(mksum_check_consistency(proof, len, format, old, MKSUM_UNKNOWN, root, MKSUM_UNKNOWN) == MKSUM_OK);
     EXPECT(mksum_check_consistency(proof, len, format, old, 11, root, 18) == MKSUM_BAD_PROOF);

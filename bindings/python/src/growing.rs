@@ -3,45 +3,17 @@
 use crate::spec::is_sum;
 use mksum::ordered::ordered;
 use mksum::{
-    Digest, Digests, Error, Frontier, LeafHasher, MAX_LEN, Memory, Messages, NeedsLength, Plan, Role, Root, Shape,
-    Spec, Subtree, Subtrees,
+    Digest, Digests, Error, Frontier, LeafHasher, MAX_LEN, Memory, Messages, NeedsLength, Plan, Role, Root, Spec,
+    Subtree, Subtrees,
 };
 use std::sync::LazyLock;
 use std::thread::available_parallelism;
 
-/// Threads are worth their start for at least this many bytes each, some 200 µs of BLAKE3 and a millisecond of SHA-256: inputs of up to
-/// 4 MiB are never to be slower than on one thread, also on a busy machine, where a thread may begin late. With half as much they are
-/// (`lab`, *Python*).
-const SHARE: u64 = 2 << 20;
-/// The bytes that a thread is given at once, about: they stay in its second-level cache.
-const PIECE: u64 = 256 << 10;
-
 static CORES: LazyLock<usize> = LazyLock::new(|| available_parallelism().map_or(1, |cores| cores.get()));
-
-/// The threads for `len` bytes in memory.
-fn threads(len: u64) -> usize {
-    if len < 2 * SHARE { 1 } else { usize::try_from(len / SHARE).unwrap_or(usize::MAX).min(*CORES) }
-}
-
-/// The bytes of a piece: threads get longer ones, since each costs them a turn.
-fn piece(len: u64, threads: usize) -> u64 {
-    if threads == 1 { PIECE } else { (len / (8 * threads as u64)).clamp(PIECE, 8 * PIECE) }
-}
 
 /// How a tree over `len` bytes in memory is cut for threads and lanes.
 fn cut(spec: &Spec, len: u64) -> Plan {
-    let (shape, threads) = (spec.shape(), threads(len));
-    let (leaf, lanes) = (shape.leaf(), spec.hash().lanes() as u64);
-    match shape {
-        Shape::Even { .. } if leaf <= PIECE => {
-            Plan { threads, piece: shape.batch(piece(len, threads)).max(leaf), group: 1 }
-        }
-        // Long leaves side by side: as many as there are lanes, if every thread has some then.
-        _ => {
-            let group = len.div_ceil(leaf).div_ceil(threads as u64).clamp(1, lanes.max(PIECE / leaf)) as usize;
-            Plan { threads, piece: leaf, group }
-        }
-    }
+    Plan::in_memory(spec, len, *CORES)
 }
 
 /// The root of bytes in memory.
@@ -60,7 +32,7 @@ pub fn root(spec: &Spec, bytes: &[u8]) -> Result<Root, Error> {
 pub fn digest(spec: &Spec, bytes: &[u8]) -> Result<Digest, Error> {
     match is_sum(spec) {
         true => Ok(spec.leaf_digest(0, bytes, Role::Root)),
-        false if bytes.len() as u64 <= PIECE => spec.root_digest(bytes),
+        false if bytes.len() as u64 <= Memory::BATCH => spec.root_digest(bytes),
         false => Ok(root(spec, bytes)?.digest()),
     }
 }
@@ -127,8 +99,8 @@ fn append(frontier: &mut Frontier, bytes: &[u8]) -> Result<(), Error> {
     let head = position.next_multiple_of(unit.len).saturating_sub(position);
     // The last unit stays in the frontier: it may end the input.
     let units = len.saturating_sub(head + 1) / unit.len;
-    let threads = threads(units * unit.len);
-    let group = match piece(units * unit.len, threads) / unit.len {
+    let Plan { threads, piece, group } = cut(&spec, units * unit.len);
+    let group = match group as u64 * (piece / unit.len) {
         // One unit at a time fills the lanes, unless it is one leaf.
         group if unit.level > 0 => group.max(1),
         group => group.max(spec.hash().lanes() as u64),
