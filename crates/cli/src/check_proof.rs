@@ -5,14 +5,14 @@ use crate::directory;
 use crate::exit::{Exit, usage};
 use crate::json;
 use crate::tool::Tool;
-use crate::walk::stdin;
+use crate::walk;
 use mksum::directory::EntryProof;
 use mksum::formats::Binding;
 use mksum::proof::{Claim, Proof, ProofError, Trusted};
 use mksum_cli::name::Shown;
 use mksum_io::{Sequence, reason};
 use serde::Serialize;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -101,11 +101,8 @@ fn range_holds(tool: &Tool, args: &CheckProof, proof: &Proof, len: u64, root: &T
     let path = args.bytes.as_deref().unwrap_or(Path::new("-"));
     let join = |error: mksum_io::Error| ProofError::Join(error.into());
     let reader: Box<dyn Read + Send> = match &args.bytes {
-        Some(path) => {
-            let file = File::open(path).map_err(|error| join(mksum_io::Error::Open { path: path.clone(), error }))?;
-            Box::new(file)
-        }
-        None => stdin().map_err(|error| join(mksum_io::Error::Open { path: path.into(), error }))?,
+        Some(path) => walk::open(path).map_err(|error| join(mksum_io::Error::Open { path: path.clone(), error }))?,
+        None => walk::stdin().map_err(|error| join(mksum_io::Error::Open { path: path.into(), error }))?,
     };
     let _progress = tool.progress(move || [Some(len)].into_iter());
     let (before, after) = proof.edges();

@@ -1,5 +1,6 @@
 //! The flags of `mksum merklize`.
 
+use super::paths::path;
 use super::{Help, Reading};
 use clap::ValueHint;
 use mksum::Hash;
@@ -10,12 +11,12 @@ use std::path::PathBuf;
 #[derive(Debug, clap::Args)]
 pub struct Merklize {
     /// The leaves: 2, 4, 8 ... digests, one after another; none or '-' is standard input
-    #[arg(value_name = "LEAVES", value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "LEAVES", value_parser = path(), value_hint = ValueHint::FilePath)]
     pub file: Option<PathBuf>,
     /// Write the nodes to this file: the root at index 1, the children of i at 2i and 2i + 1; index 0 is zero
     ///
     /// There are as many entries as leaves; the leaves are not repeated. The file is written whole or not at all.
-    #[arg(short, long, value_name = "NODES", value_hint = ValueHint::FilePath)]
+    #[arg(short, long, value_name = "NODES", value_parser = path(), value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
     /// Hash of the nodes: blake3, sha256, keccak256, ...
     #[arg(short = 'a', long, visible_alias = "algorithm", value_name = "HASH", default_value = "blake3", value_parser = hash)]

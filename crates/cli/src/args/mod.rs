@@ -4,6 +4,7 @@ mod catalogue;
 mod groups;
 mod kept;
 mod merklize;
+mod paths;
 mod plans;
 mod proofs;
 mod repair;
@@ -14,6 +15,7 @@ pub use catalogue::{Catalogued, Export, Import};
 pub use groups::{Choices, Directories, Help, Io, Reading, Symlinks};
 pub use kept::{Diff, Keep, Verify};
 pub use merklize::Merklize;
+pub use paths::{NOT_HERE, local};
 pub use plans::{Map, Missing, Plan};
 pub use proofs::{CheckProof, Join, Prove};
 pub use repair::Repair;
@@ -22,8 +24,11 @@ use crate::exit::{Exit, usage};
 use crate::output::print_text;
 use clap::{ArgAction, Command as Clap, CommandFactory, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
+use mksum_cli::name::Shown;
 use mksum_cli::range::ByteRange;
 use mksum_cli::sum::End;
+use mksum_io::is_url;
+use paths::{path, place};
 use std::path::{Path, PathBuf};
 
 /// Examples and exit codes: the end of `--help`, and a part of the man page.
@@ -214,7 +219,7 @@ pub enum Command {
         #[arg(value_name = "COMMAND")]
         command: Option<String>,
         /// Write all man pages into this directory: mksum.1, mksum-keep.1, ...
-        #[arg(long, value_name = "DIR", conflicts_with = "command", value_hint = ValueHint::DirPath)]
+        #[arg(long, value_name = "DIR", conflicts_with = "command", value_parser = path(), value_hint = ValueHint::DirPath)]
         directory: Option<PathBuf>,
         /// The command's own help.
         #[command(flatten)]
@@ -237,7 +242,7 @@ pub enum Command {
 #[derive(Debug, clap::Args)]
 pub struct Run {
     /// Files, or URLs of objects; with --check, sum files; none or '-' is standard input
-    #[arg(value_name = "FILE", value_hint = ValueHint::AnyPath)]
+    #[arg(value_name = "FILE", value_parser = place(), value_hint = ValueHint::AnyPath)]
     pub files: Vec<PathBuf>,
     /// The formats.
     #[command(flatten)]
@@ -275,10 +280,10 @@ pub struct Run {
     #[arg(short, long, help_heading = "Output")]
     pub verbose: bool,
     /// Hash the files whose names are the lines of LIST; '-' is standard input
-    #[arg(long, value_name = "LIST", value_hint = ValueHint::FilePath, conflicts_with_all = ["files", "files0_from"], help_heading = "Reading")]
+    #[arg(long, value_name = "LIST", value_parser = path(), value_hint = ValueHint::FilePath, conflicts_with_all = ["files", "files0_from"], help_heading = "Reading")]
     pub files_from: Option<PathBuf>,
     /// The same with names that end in NUL, as 'find -print0' writes them
-    #[arg(long, value_name = "LIST", value_hint = ValueHint::FilePath, conflicts_with = "files", help_heading = "Reading")]
+    #[arg(long, value_name = "LIST", value_parser = path(), value_hint = ValueHint::FilePath, conflicts_with = "files", help_heading = "Reading")]
     pub files0_from: Option<PathBuf>,
     /// Hash on this device: cpu, auto (a GPU if there is one), or a number or name listed by 'mksum devices'
     ///
@@ -340,7 +345,7 @@ pub struct Run {
     ///
     /// For sum files from others: whether by '..', as absolute paths or through symbolic links. Paths are still relative to
     /// the current directory.
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = "Checking")]
+    #[arg(long, value_name = "DIR", value_parser = path(), value_hint = ValueHint::DirPath, help_heading = "Checking")]
     pub below: Option<PathBuf>,
     /// Report files in the sum file's directory that no sum file lists
     ///
@@ -448,6 +453,9 @@ impl Run {
         ];
         if let Some((flag, _)) = only_printing.iter().find(|(_, given)| *given && self.check) {
             return Some(format!("the {flag} option is meaningless with --check"));
+        }
+        if let Some(url) = self.files.iter().find(|file| self.check && is_url(file)) {
+            return Some(format!("{}: {NOT_HERE}", Shown(url)));
         }
         if self.check && self.choices.formats.len() > 1 {
             return Some("--check takes one --format: the format of lines that do not name one".into());

@@ -1,5 +1,6 @@
 //! The commands for trees in parts.
 
+use super::paths::{path, place};
 use super::{Choices, Directories, Help, Reading};
 use clap::ValueHint;
 use mksum::parse_size;
@@ -9,7 +10,7 @@ use std::path::PathBuf;
 #[derive(Debug, clap::Args)]
 pub struct Plan {
     /// Files, or URLs of objects; with --recursive directories, or URLs of prefixes
-    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::AnyPath)]
+    #[arg(value_name = "FILE", required = true, value_parser = place(), value_hint = ValueHint::AnyPath)]
     pub files: Vec<PathBuf>,
     /// Maximum length of a part. A leaf that is longer is one part
     #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = part)]
@@ -41,7 +42,7 @@ pub struct Plan {
 #[derive(Debug, clap::Args)]
 pub struct Map {
     /// A plan, or some of its rows; none or '-' is standard input
-    #[arg(value_name = "PLAN", value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "PLAN", value_parser = path(), value_hint = ValueHint::FilePath)]
     pub plan: Option<PathBuf>,
     /// Hash only the rows of this task, numbered from 0
     #[arg(long, value_name = "N")]
@@ -58,10 +59,10 @@ pub struct Map {
 #[derive(Debug, clap::Args)]
 pub struct Missing {
     /// The plan
-    #[arg(value_name = "PLAN", value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "PLAN", value_parser = path(), value_hint = ValueHint::FilePath)]
     pub plan: PathBuf,
     /// The ledgers
-    #[arg(value_name = "LEDGER", value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "LEDGER", value_parser = path(), value_hint = ValueHint::FilePath)]
     pub ledgers: Vec<PathBuf>,
     /// Options for reading.
     #[command(flatten)]

@@ -2,7 +2,7 @@
 
 use super::ledger::open;
 use super::rows::{Line, Row};
-use crate::args::Map as Args;
+use crate::args::{Map as Args, local};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::print::report;
@@ -162,6 +162,7 @@ impl Work<'_> {
 fn named(row: &Row<'_>) -> Result<(PathBuf, Spec), Failure> {
     let refuse = |why: String| Failure::refused(Path::new("-"), why);
     let path = row.path().ok_or_else(|| refuse("a row whose path no file can have".into()))?;
+    let path = local(path.clone()).map_err(|why| Failure::Refused(path, why))?;
     let spec = row.format.parse().map_err(|error: mksum::SpecError| Failure::refused(&path, error))?;
     Ok((path, spec))
 }
