@@ -4,7 +4,7 @@ use crate::exit::Exit;
 use crate::json;
 use crate::output::write_output;
 use console::Term;
-use mksum_cli::name::{Shown, visible};
+use mksum_cli::name::{Shown, masked, visible};
 use mksum_io::reason;
 use serde::Serialize;
 use std::fmt::Display;
@@ -124,7 +124,7 @@ impl Console {
     /// Prints a message on standard error.
     pub fn note(&self, text: &dyn Display) {
         let line = format!("mksum: {text}\n");
-        let line = String::from_utf8_lossy(&visible(line.as_bytes())).into_owned();
+        let line = String::from_utf8_lossy(&visible(masked(&line).as_bytes())).into_owned();
         self.undisturbed(|| {
             // Nothing can be done if this fails.
             let _ = io::stderr().write_all(line.as_bytes());

@@ -79,7 +79,7 @@ pub struct Error {
 impl Error {
     /// With this reason.
     pub fn new(reason: &dyn Display) -> Self {
-        Error { kind: "error", error: reason.to_string() }
+        Error { kind: "error", error: name::masked(&reason.to_string()).into_owned() }
     }
 }
 

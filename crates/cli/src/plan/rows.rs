@@ -110,7 +110,8 @@ impl<'a> Row<'a> {
         Row {
             kind: Kind::Range,
             schema: SCHEMA,
-            path: name::lossy(path),
+            // With its password, if it is a URL that has one: the maps must open it.
+            path: path.to_string_lossy(),
             path_base64,
             version: version.into(),
             size,
