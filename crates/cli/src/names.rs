@@ -77,7 +77,10 @@ impl Iterator for Names {
                 refuse("'-' is standard input, from which the names are read: a file of that name is ./-")
             }
             name if self.end == End::Newline && name.contains(&0) => {
-                refuse("a file name with a NUL byte: names that end in NUL are read with --files0-from")
+                // Another kind of file: so are its other lines.
+                self.reader = Box::new(io::empty());
+                let how = "names that end in NUL are read with --files0-from";
+                refuse(&format!("a file name with a NUL byte, so nothing more is read from the list: {how}"))
             }
             bytes => {
                 let path = name::path(bytes).ok_or("no file can have this name".to_string()).and_then(local);

@@ -94,7 +94,7 @@ pub struct Verify {
     #[arg(short = 'o', long, value_name = "PATH", value_parser = place(), value_hint = ValueHint::FilePath)]
     pub outboard: Option<PathBuf>,
     /// With --recursive: path of the directory's catalogue [default: DIR/.mksum/catalogue, if it exists]
-    #[arg(long, value_name = "PATH", requires = "recursive", value_parser = path(), value_hint = ValueHint::FilePath)]
+    #[arg(short, long, value_name = "PATH", requires = "recursive", value_parser = path(), value_hint = ValueHint::FilePath)]
     pub catalogue: Option<PathBuf>,
     /// Read the tree of another program, in this format: blake3, fsverity, dmverity:...
     ///

@@ -1,5 +1,6 @@
 //! The flags of `mksum merklize`.
 
+use super::numbers::number;
 use super::paths::path;
 use super::{Help, Reading};
 use clap::ValueHint;
@@ -25,7 +26,7 @@ pub struct Merklize {
     #[arg(long, value_name = "N", value_parser = leaves, conflicts_with = "file")]
     pub random: Option<u64>,
     /// Seed of the random digests (SplitMix64)
-    #[arg(long, value_name = "S", default_value_t = 1)]
+    #[arg(long, value_name = "S", value_parser = number::<u64>(0..=u64::MAX), default_value = "1")]
     pub seed: u64,
     /// Hash on this device: cpu, auto (a GPU if there is one), or a number or name listed by 'mksum devices'
     #[arg(long, value_name = "DEVICE", default_value = "cpu")]
@@ -40,7 +41,7 @@ pub struct Merklize {
         num_args = 0..=1,
         require_equals = true,
         default_missing_value = "9",
-        value_parser = clap::value_parser!(u32).range(1..=1000),
+        value_parser = number::<u32>(1..=1000),
         conflicts_with_all = ["file", "output"]
     )]
     pub bench: Option<u32>,

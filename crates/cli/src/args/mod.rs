@@ -4,6 +4,7 @@ mod catalogue;
 mod groups;
 mod kept;
 mod merklize;
+mod numbers;
 mod paths;
 mod plans;
 mod proofs;
@@ -22,12 +23,13 @@ pub use repair::Repair;
 
 use crate::exit::{Exit, usage};
 use crate::output::print_text;
-use clap::{ArgAction, Command as Clap, CommandFactory, Parser, Subcommand, ValueEnum, ValueHint};
+use clap::{ArgAction, Command as Clap, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use mksum_cli::name::Shown;
 use mksum_cli::range::ByteRange;
 use mksum_cli::sum::End;
 use mksum_io::is_url;
+use numbers::number;
 use paths::{path, place};
 use std::path::{Path, PathBuf};
 
@@ -133,7 +135,10 @@ pub enum Command {
     #[command(after_long_help = exits("every tree was kept", "a file could not be read, is damaged, or its tree could not be written"))]
     Keep(Keep),
     /// Report the damaged ranges of a file
-    #[command(after_long_help = exits("no damage was found", "a file is damaged, has no outboard or could not be verified"))]
+    #[command(after_long_help = exits(
+        "no damage was found (new files are reported, and do not count)",
+        "a file is damaged, gone, changed or could not be verified, or none has an outboard"
+    ))]
     Verify(Verify),
     /// Report what in a directory is new, changed, moved or gone, without reading files
     #[command(after_long_help = exits("nothing differs from the catalogue", "something differs, or could not be looked at"))]
@@ -151,7 +156,7 @@ pub enum Command {
     #[command(after_long_help = exits("they are equal", "they differ or could not be compared"))]
     Diff(Diff),
     /// Repair the damaged ranges of a file from an intact copy
-    #[command(after_long_help = exits("every file is intact now", "a file is still damaged, or could not be read or written"))]
+    #[command(after_long_help = exits("every file that has an outboard is intact now", "a file is still damaged, could not be read or written, or none has an outboard"))]
     Repair(Repair),
     /// Prove that a file contains some bytes, or that it has only grown
     #[command(after_long_help = exits("the proof was written", "the file could not be read, or the proof does not exist"))]
@@ -274,7 +279,7 @@ pub struct Run {
     )]
     pub graph: Option<GraphStyle>,
     /// Levels that --graph shows below the root [default: as many as fit 64 nodes]
-    #[arg(long, value_name = "N", help_heading = "Output")]
+    #[arg(long, value_name = "N", value_parser = number::<u32>(0..=1000), help_heading = "Output")]
     pub graph_depth: Option<u32>,
     /// Print size, tree, time and speed of each file, and the requests to stores, on standard error
     #[arg(short, long, help_heading = "Output")]
@@ -299,7 +304,7 @@ pub struct Run {
         num_args = 0..=1,
         require_equals = true,
         default_missing_value = "5",
-        value_parser = clap::value_parser!(u32).range(1..=1000),
+        value_parser = number::<u32>(1..=1000),
         help_heading = "Output"
     )]
     pub benchmark: Option<u32>,
@@ -324,6 +329,9 @@ pub struct Run {
     #[arg(long, help_heading = "Checking")]
     pub stored: bool,
     /// Read sum files and check the files listed there
+    ///
+    /// With --format: the format of lines that do not name one, such as those of sha256sum and b3sum; by default the length of the
+    /// sum and the sum file's name decide.
     #[arg(short, long, help_heading = "Checking")]
     pub check: bool,
     /// Don't print OK for files that match
@@ -484,7 +492,8 @@ impl Run {
 
 /// The command line, or the exit code of a process that has none to run.
 pub fn read() -> Result<Args, Exit> {
-    let args = Args::try_parse().map_err(|error| match error.exit_code() {
+    let parsed = grammar().try_get_matches().and_then(|matches| Args::from_arg_matches(&matches));
+    let args = parsed.map_err(|error| match error.exit_code() {
         0 => print_text(error.render().to_string().as_bytes()),
         _ => {
             let text = error.render().to_string();
@@ -514,7 +523,26 @@ pub fn grammar_of(command: Option<&str>) -> Result<Clap, String> {
 
 /// The command line's grammar, for completions and the man page.
 pub fn grammar() -> Clap {
-    Args::command()
+    let one = "Format NAME[:HASH][:LEAF][:salt=HEX], one";
+    let usual = "The default is rfc6962:sha256:64KiB. 'mksum formats' lists all formats.";
+    let of_lines = "By default the length of a sum and the list's name decide. 'mksum formats' lists all formats.";
+    let helps = [
+        ("plan", one, usual),
+        (
+            "prove",
+            one,
+            "The default is that of the outboard, or else rfc6962:sha256:64KiB. 'mksum formats' lists all formats.",
+        ),
+        ("check-proof", one, usual),
+        ("import", "Format of lines that do not name one, such as those of sha256sum and b3sum", of_lines),
+        ("export", "Print only roots in this format; may be repeated", "The default is all formats of the catalogue."),
+    ];
+    Args::command().mut_subcommands(|command| match helps.iter().find(|(name, ..)| *name == command.get_name()) {
+        None => command,
+        Some((_, help, more)) => {
+            command.mut_arg("formats", |flag| flag.help(*help).long_help(format!("{help}\n\n{more}")))
+        }
+    })
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The commands for trees in parts.
 
+use super::numbers::number;
 use super::paths::{path, place};
 use super::{Choices, Directories, Help, Reading};
 use clap::ValueHint;
@@ -16,7 +17,7 @@ pub struct Plan {
     #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = part)]
     pub range: u64,
     /// Divide the rows into N tasks of similar cost, for 'mksum map --task'
-    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", default_value = "1", value_parser = number::<u64>(1..=1_000_000))]
     pub tasks: u64,
     /// Have the maps collect what 'mksum join --outboards' needs to write an outboard of each input
     #[arg(long)]
@@ -45,7 +46,7 @@ pub struct Map {
     #[arg(value_name = "PLAN", value_parser = path(), value_hint = ValueHint::FilePath)]
     pub plan: Option<PathBuf>,
     /// Hash only the rows of this task, numbered from 0
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number::<u64>(0..=999_999))]
     pub task: Option<u64>,
     /// Options for reading.
     #[command(flatten)]

@@ -14,7 +14,7 @@ pub struct Prove {
     #[arg(value_name = "FILE", value_parser = place(), value_hint = ValueHint::AnyPath)]
     pub file: PathBuf,
     /// Prove that the file contains these bytes: A..B, A.. or ..B
-    #[arg(long, value_name = "A..B", required_unless_present_any = ["consistency", "path"], conflicts_with = "consistency")]
+    #[arg(long, value_name = "A..B", conflicts_with = "consistency")]
     pub range: Option<ByteRange>,
     /// Prove that the directory contains the entry at PATH, relative to it, with its root (spec/directory.md)
     ///

@@ -20,7 +20,7 @@ pub struct Repair {
     #[arg(long, value_name = "COPY", value_parser = place(), value_hint = ValueHint::AnyPath)]
     pub from: PathBuf,
     /// With --recursive: path of the directory's catalogue [default: DIR/.mksum/catalogue, if it exists]
-    #[arg(long, value_name = "PATH", requires = "recursive", value_parser = path(), value_hint = ValueHint::FilePath)]
+    #[arg(short, long, value_name = "PATH", requires = "recursive", value_parser = path(), value_hint = ValueHint::FilePath)]
     pub catalogue: Option<PathBuf>,
     /// Path of the outboard [default: FILE.mkt]
     #[arg(short = 'o', long, value_name = "PATH", value_parser = place(), value_hint = ValueHint::FilePath)]

@@ -140,7 +140,7 @@ fn bring(tool: &Tool, json: bool, lines: Lines, directory: &Path, catalogue: &mu
     let counts = [
         (new, "new"),
         (changed, "changed"),
-        (read, "with the same content"),
+        (read, "read again, with the same content"),
         (moved, "moved"),
         (gone, "gone"),
         (damaged, "damaged"),

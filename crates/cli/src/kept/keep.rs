@@ -1,6 +1,7 @@
 //! `mksum keep`: writes and updates outboards.
 
 use super::batch::{Batch, Waiting};
+use super::opened::foreign_layout;
 use super::ranges::RangeLine;
 use super::remote::Remote;
 use super::{Did, attributes, files, is_missing, lengths, outboard_of, report_skipped, report_unchanged};
@@ -12,7 +13,7 @@ use crate::print::report;
 use crate::tool::Tool;
 use crate::walk::Rules;
 use crate::{json, report as figures};
-use mksum::outboard::{ForeignLayout, KeptLayout, Outboard, OutboardError};
+use mksum::outboard::{KeptLayout, Outboard, OutboardError};
 use mksum::{Algorithm, Root, Spec};
 use mksum_cli::name::{self, Shown};
 use mksum_cli::range::merged;
@@ -34,6 +35,10 @@ pub fn run(tool: &Tool, args: &Keep) -> Exit {
     }
     tool.console.use_json(args.json);
     let [choice] = &tool.formats[..] else { return usage(&"keep takes one --format: an outboard has one tree") };
+    let spec = choice.spec();
+    if let Algorithm::Crc(_) = spec.hash() {
+        return usage(&OutboardError::Crc(spec.clone()));
+    }
     let rules = match Rules::new(&args.directories, tool.options.objects.clone()) {
         Ok(rules) => rules,
         Err(reason) => return usage(&reason),
@@ -52,7 +57,7 @@ pub fn run(tool: &Tool, args: &Keep) -> Exit {
     let mut batch = Batch::new(tool, &placed);
     let mut skipped = 0;
     for file in files(&rules, &args.files) {
-        match file.map(|path| one(tool, args, choice.spec(), path, &mut batch)) {
+        match file.map(|path| one(tool, args, spec, path, &mut batch)) {
             Ok(Ok(Did::Done | Did::New)) => {}
             Ok(Ok(Did::Skipped)) => skipped += 1,
             Ok(Err(error)) => report_failure(tool, args, &error),
@@ -80,9 +85,6 @@ fn report_failure(tool: &Tool, args: &Keep, failure: &Failure) {
 
 fn one(tool: &Tool, args: &Keep, spec: &Spec, path: PathBuf, batch: &mut Batch<'_, Printed>) -> Result<Did, Failure> {
     let begin = Instant::now();
-    if let Algorithm::Crc(_) = spec.hash() {
-        return Err(Failure::refused(&path, OutboardError::Crc(spec.clone())));
-    }
     let file = File::open(&path, &tool.options)?;
     if args.output.is_none() && is_device(&path) {
         return Err(Failure::refused(&path, "a device: choose the path of its outboard with --output"));
@@ -143,7 +145,7 @@ fn one(tool: &Tool, args: &Keep, spec: &Spec, path: PathBuf, batch: &mut Batch<'
 /// Writes the tree as another program would.
 fn foreign(tool: &Tool, args: &Keep, spec: &Spec, path: PathBuf, file: File, changes: Changes) -> Result<Did, Failure> {
     let begin = Instant::now();
-    let layout = ForeignLayout::new(spec, file.len()).map_err(|error| Error::from_join(error, &path, spec))?;
+    let layout = foreign_layout(spec, &file)?;
     let target = outboard_of(&path, args.output.as_ref(), layout.extension());
     let mut options = Keeping::new(spec.leaf(), &target);
     (options.checkpoint, options.changes) = (args.checkpoint, changes);

@@ -30,7 +30,7 @@ pub fn opened(tool: &Tool, args: &Verify, path: &Path) -> Result<Opened, Failure
     let file = File::open(path, &tool.options)?;
     let layout = match &args.foreign {
         None => None,
-        Some(spec) => Some(ForeignLayout::new(spec, file.len()).map_err(|error| Error::from_join(error, path, spec))?),
+        Some(spec) => Some(foreign_layout(spec, &file)?),
     };
     let extension = layout.as_ref().map_or(EXTENSION, ForeignLayout::extension);
     let place = outboard_of(path, args.outboard.as_ref(), extension);
@@ -58,6 +58,19 @@ pub fn opened(tool: &Tool, args: &Verify, path: &Path) -> Result<Opened, Failure
     Ok(Opened::Outboard(file, place, outboard))
 }
 
+/// The layout of another program's tree over a file.
+///
+/// # Errors
+/// If no other program keeps trees in this format, or not of this length.
+pub fn foreign_layout(spec: &Spec, file: &File) -> Result<ForeignLayout, Failure> {
+    ForeignLayout::new(spec, file.len()).map_err(|error| match error {
+        mksum::Error::Source(error) if matches!(error.downcast_ref(), Some(OutboardError::NoForeign(_))) => {
+            Failure::Usage(error.to_string())
+        }
+        error => Error::from_join(error, file.path(), spec).into(),
+    })
+}
+
 /// Verifies a part of a file, and remembers it if it is good.
 pub fn verify_part(
     tool: &Tool,
@@ -79,9 +92,8 @@ pub fn verify_part(
 }
 
 /// The root on the command line.
-pub fn claimed(given: &str, spec: &Spec, place: &Path) -> Result<mksum::ClaimedRoot, Failure> {
-    let claimed = spec.claimed_root(given);
-    claimed.map_err(|error| Failure::refused(place, format_args!("--root: {error} ({spec})")))
+pub fn claimed(given: &str, spec: &Spec) -> Result<mksum::ClaimedRoot, Failure> {
+    spec.claimed_root(given).map_err(|error| Failure::Usage(format!("--root: {error} ({spec})")))
 }
 
 /// Where the root comes from that the file is compared with.
@@ -91,7 +103,7 @@ pub fn claimed(given: &str, spec: &Spec, place: &Path) -> Result<mksum::ClaimedR
 pub fn trusted(given: Option<&str>, outboard: &Outboard<impl ReadAt>, place: &Path) -> Result<Trust, Failure> {
     let root: Root = outboard.root();
     let Some(given) = given else { return Ok(Trust::Outboard) };
-    match root.matches(&claimed(given, outboard.spec(), place)?) {
+    match root.matches(&claimed(given, outboard.spec())?) {
         true => Ok(Trust::Given),
         false => {
             let roots = format!("expected root {given}\n  found root    {root}");

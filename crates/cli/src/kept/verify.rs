@@ -3,7 +3,7 @@
 use super::opened::{Any, Opened, claimed, opened, trusted, verify_part};
 use super::report::{Expected, Report, Trust};
 use super::rounds::Rounds;
-use super::{Did, attributes, budget, files, lengths, report_gone, report_skipped, report_unchanged};
+use super::{Did, attributes, budget, files, lengths, report_gone, report_none_kept, report_skipped, report_unchanged};
 use crate::args::Verify;
 use crate::catalogue;
 use crate::exit::{Exit, usage};
@@ -67,10 +67,7 @@ pub fn run(tool: &Tool, args: &Verify) -> Exit {
         new > 0 && others + skipped == 0
     };
     if none_kept {
-        let first = &args.files[0];
-        let how =
-            format_args!("nothing was verified, since no tree is kept: run 'mksum keep -r {}' first", Shown(first));
-        tool.console.error(first, &how);
+        report_none_kept(tool, &args.files[0], "verified");
     }
     if args.directories.recursive {
         report_gone(tool, args.json, &rules, &args.files);
@@ -147,7 +144,7 @@ fn single_leaf(
         let how = "the tree of a file of a single leaf has no digests: give the root with --root";
         return Err(Failure::refused(place, how));
     };
-    let claimed = claimed(given, spec, place)?;
+    let claimed = claimed(given, spec)?;
     let len = file.len();
     drop(file);
     let job = Job::new(Input::Path(path.into()), vec![spec.clone()]);
