@@ -16,6 +16,7 @@ use mksum_cli::name::Shown;
 use mksum_io::outboard::{EXTENSION, Repair, Repaired, open_with, repair};
 use mksum_io::{Error, Input, is_url, open_replica};
 use serde::Serialize;
+use std::fs;
 use std::ops::Range;
 use std::path::Path;
 
@@ -84,6 +85,9 @@ fn one(tool: &Tool, args: &Args, path: &Path, from: &Path) -> Result<Did, Failur
     let place = outboard_of(path, args.outboard.as_ref(), EXTENSION);
     let outboard = match open_with(&place, &tool.options) {
         Err(error) if is_missing(&error, &place) => {
+            if let Err(error) = fs::metadata(path) {
+                return Err(Error::Open { path: path.into(), error }.into());
+            }
             if path.is_dir() {
                 return Err(Error::Open { path: path.into(), error: std::io::ErrorKind::IsADirectory.into() }.into());
             }

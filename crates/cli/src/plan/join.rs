@@ -66,19 +66,17 @@ pub fn run(tool: &Tool, args: &Args, plan: &Path) -> Exit {
         Ok(())
     });
     wrong.end();
-    if let Err(why) = read {
-        fail(plan, &why);
-    }
     joining.input();
     if let Some(mut outboards) = joining.outboards {
         outboards.batch.commit();
     }
-    match end {
-        None => fail(plan, &NO_END),
-        Some(end) if end.rows != rows => {
+    match (read, end) {
+        (Err(why), _) => fail(plan, &why),
+        (Ok(()), None) => fail(plan, &NO_END),
+        (Ok(()), Some(end)) if end.rows != rows => {
             fail(plan, &format_args!("the plan is incomplete: it had {} rows and has {rows}", end.rows));
         }
-        Some(_) => {}
+        (Ok(()), Some(_)) => {}
     }
     tool.console.exit()
 }

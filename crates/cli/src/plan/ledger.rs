@@ -105,11 +105,10 @@ impl Ledger {
         }
         if let Some((path, number, why)) = &ledger.first_wrong {
             let ignored = match ledger.wrong {
-                1 => "1 line is ignored".into(),
-                lines => format!("{lines} lines are ignored"),
+                1 => "1 line is ignored, and what is in it".into(),
+                lines => format!("{lines} lines are ignored, and what is in them"),
             };
-            let text =
-                format_args!("{}: {number}: {why}; {ignored}, and what is in them counts as missing", Shown(path));
+            let text = format_args!("{}: {number}: {why}; {ignored} counts as missing", Shown(path));
             tool.console.note(&text);
         }
         Some(ledger)
