@@ -600,6 +600,19 @@ mod tests {
     }
 
     #[test]
+    fn every_path_is_read_as_a_url_of_a_file_too() {
+        for name in commands() {
+            let command = grammar_of(name.as_deref()).unwrap();
+            for flag in command.get_arguments() {
+                // Its path is one within the directory.
+                let is_entry = name.as_deref() == Some("prove") && flag.get_id() == "path";
+                let is_plain = format!("{:?}", flag.get_value_parser()) == "ValueParser::path_buf";
+                assert_eq!(is_plain, is_entry, "{name:?}: {flag}");
+            }
+        }
+    }
+
+    #[test]
     fn help_is_plain_english() {
         for name in commands() {
             let text = grammar_of(name.as_deref()).unwrap().render_long_help().to_string().to_lowercase();
