@@ -1,7 +1,7 @@
 //! `mksum keep`: writes and updates outboards.
 
 use super::batch::{Batch, Waiting};
-use super::opened::foreign_layout;
+use super::opened::refuse_foreign;
 use super::ranges::RangeLine;
 use super::remote::Remote;
 use super::{Did, attributes, files, is_missing, lengths, outboard_of, report_skipped, report_unchanged};
@@ -13,7 +13,7 @@ use crate::print::report;
 use crate::tool::Tool;
 use crate::walk::Rules;
 use crate::{json, report as figures};
-use mksum::outboard::{KeptLayout, Outboard, OutboardError};
+use mksum::outboard::{ForeignLayout, KeptLayout, Outboard, OutboardError};
 use mksum::{Algorithm, Root, Spec};
 use mksum_cli::name::{self, Shown};
 use mksum_cli::range::merged;
@@ -38,6 +38,11 @@ pub fn run(tool: &Tool, args: &Keep) -> Exit {
     let spec = choice.spec();
     if let Algorithm::Crc(_) = spec.hash() {
         return usage(&OutboardError::Crc(spec.clone()));
+    }
+    if args.foreign
+        && let Some(exit) = refuse_foreign(spec)
+    {
+        return exit;
     }
     let rules = match Rules::new(&args.directories, tool.options.objects.clone()) {
         Ok(rules) => rules,
@@ -145,7 +150,7 @@ fn one(tool: &Tool, args: &Keep, spec: &Spec, path: PathBuf, batch: &mut Batch<'
 /// Writes the tree as another program would.
 fn foreign(tool: &Tool, args: &Keep, spec: &Spec, path: PathBuf, file: File, changes: Changes) -> Result<Did, Failure> {
     let begin = Instant::now();
-    let layout = foreign_layout(spec, &file)?;
+    let layout = ForeignLayout::new(spec, file.len()).map_err(|error| Error::from_join(error, &path, spec))?;
     let target = outboard_of(&path, args.output.as_ref(), layout.extension());
     let mut options = Keeping::new(spec.leaf(), &target);
     (options.checkpoint, options.changes) = (args.checkpoint, changes);

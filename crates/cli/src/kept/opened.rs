@@ -4,6 +4,7 @@ use super::report::{Report, Trust};
 use super::rounds::Rounds;
 use super::{is_missing, needs_outboard, outboard_of, report_new};
 use crate::args::Verify;
+use crate::exit::{Exit, usage};
 use crate::failure::Failure;
 use crate::tool::Tool;
 use mksum::outboard::{Foreign, ForeignLayout, Outboard, OutboardError, ReadAt};
@@ -30,7 +31,7 @@ pub fn opened(tool: &Tool, args: &Verify, path: &Path) -> Result<Opened, Failure
     let file = File::open(path, &tool.options)?;
     let layout = match &args.foreign {
         None => None,
-        Some(spec) => Some(foreign_layout(spec, &file)?),
+        Some(spec) => Some(ForeignLayout::new(spec, file.len()).map_err(|error| Error::from_join(error, path, spec))?),
     };
     let extension = layout.as_ref().map_or(EXTENSION, ForeignLayout::extension);
     let place = outboard_of(path, args.outboard.as_ref(), extension);
@@ -58,17 +59,14 @@ pub fn opened(tool: &Tool, args: &Verify, path: &Path) -> Result<Opened, Failure
     Ok(Opened::Outboard(file, place, outboard))
 }
 
-/// The layout of another program's tree over a file.
-///
-/// # Errors
-/// If no other program keeps trees in this format, or not of this length.
-pub fn foreign_layout(spec: &Spec, file: &File) -> Result<ForeignLayout, Failure> {
-    ForeignLayout::new(spec, file.len()).map_err(|error| match error {
-        mksum::Error::Source(error) if matches!(error.downcast_ref(), Some(OutboardError::NoForeign(_))) => {
-            Failure::Usage(error.to_string())
+/// Refuses a format in which no other program keeps trees.
+pub fn refuse_foreign(spec: &Spec) -> Option<Exit> {
+    match ForeignLayout::new(spec, spec.leaf()) {
+        Err(mksum::Error::Source(error)) if matches!(error.downcast_ref(), Some(OutboardError::NoForeign(_))) => {
+            Some(usage(&error))
         }
-        error => Error::from_join(error, file.path(), spec).into(),
-    })
+        _ => None,
+    }
 }
 
 /// Verifies a part of a file, and remembers it if it is good.

@@ -1,6 +1,6 @@
 //! `mksum verify`: reports the damaged ranges of files.
 
-use super::opened::{Any, Opened, claimed, opened, trusted, verify_part};
+use super::opened::{Any, Opened, claimed, opened, refuse_foreign, trusted, verify_part};
 use super::report::{Expected, Report, Trust};
 use super::rounds::Rounds;
 use super::{Did, attributes, budget, files, lengths, report_gone, report_none_kept, report_skipped, report_unchanged};
@@ -29,6 +29,9 @@ pub fn run(tool: &Tool, args: &Verify) -> Exit {
             Ok(false) => {}
             Err(exit) => return exit,
         }
+    }
+    if let Some(exit) = args.foreign.as_ref().and_then(refuse_foreign) {
+        return exit;
     }
     tool.console.use_json(args.json);
     let rules = match Rules::new(&args.directories, tool.options.objects.clone()) {
