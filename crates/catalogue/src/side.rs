@@ -10,7 +10,7 @@ use mksum_sums::choice::Choice;
 use mksum_sums::sum::End;
 use mksum_sums::sumfile::{LONGEST, Lines, Source};
 use std::fs;
-use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
 use tempfile::{NamedTempFile, TempPath};
 
@@ -118,11 +118,11 @@ fn is_json(path: &Path) -> io::Result<bool> {
 }
 
 fn reader(path: &Path) -> io::Result<BufReader<fs::File>> {
-    let file = fs::File::open(path)?;
-    if !file.metadata()?.is_file() {
-        return Err(ErrorKind::InvalidInput.into());
+    // It is read several times, and a pipe without a writer would not even be opened.
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::Error::other("not a regular file: write the list to a file first"));
     }
-    Ok(BufReader::with_capacity(64 << 10, file))
+    Ok(BufReader::with_capacity(64 << 10, fs::File::open(path)?))
 }
 
 fn lines(path: &Path, format: Option<&Choice>) -> io::Result<Lines<BufReader<fs::File>>> {

@@ -108,7 +108,9 @@ impl Catalogue {
     pub fn open(path: &Path, access: Access, waiting: &mut dyn FnMut()) -> Result<Catalogue, Error> {
         // SQLite would say only that it cannot open it.
         let failed = |error| Error::Io(mksum_io::Error::Open { path: path.into(), error });
-        drop(File::open(path).map_err(failed)?);
+        if fs::metadata(path).map_err(failed)?.is_file() {
+            drop(File::open(path).map_err(failed)?);
+        }
         if !is_catalogue(path) {
             return Err(Error::refused(path, "this file is not a catalogue of mksum"));
         }

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 /// What an update found about an entry.
 #[derive(Debug)]
 pub enum Event<'a> {
-    /// It is new, and was read.
+    /// It is new, and was read; of a link, which has no roots, its text.
     New(&'a [Kept]),
     /// It changed, and was read.
     Changed(&'a [Kept]),
@@ -143,8 +143,11 @@ impl Writer<'_> {
             _ => None,
         };
         self.put(&listed.path, &listed.facts, link.as_deref(), &[])?;
-        if changed {
-            each(&listed.path, Event::Changed(&[]));
+        match listed.facts.kind {
+            _ if changed => each(&listed.path, Event::Changed(&[])),
+            EntryKind::Link => each(&listed.path, Event::New(&[])),
+            // A directory is known by what is in it.
+            _ => {}
         }
         Ok(())
     }

@@ -77,6 +77,8 @@ pub fn verify(
             Found::Changed(listed, _) => each(&listed.path, Verdict::Changed),
             Found::New(listed) if listed.facts.kind == EntryKind::Directory => {}
             Found::New(listed) => each(&listed.path, Verdict::New),
+            // As of a new one: its files are reported.
+            Found::Missing(row) if row.facts.kind == EntryKind::Directory => {}
             Found::Missing(row) => each(&row.path, Verdict::Missing),
             Found::Unlisted(unlisted) => each(&unlisted.prefix, Verdict::Failed(&unlisted.error)),
         }

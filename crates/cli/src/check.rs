@@ -1,6 +1,6 @@
 //! --check: compares files with the roots in sum files.
 
-use crate::args::Run;
+use crate::args::{Run, local};
 use crate::below::Below;
 use crate::console::Console;
 use crate::directory::root_of;
@@ -9,7 +9,7 @@ use crate::extra::Listed;
 use crate::json;
 use crate::print::{report_read_error, window, within};
 use crate::tool::Tool;
-use crate::walk::{self, length, local};
+use crate::walk::{self, length};
 use mksum::{ClaimedRoot, Root, Spec, format_size};
 use mksum_cli::choice::Choice;
 use mksum_cli::name::{self, Shown};
@@ -553,7 +553,9 @@ fn input(entry: &Entry) -> Input {
     if entry.path == b"-" {
         return Input::Stdin;
     }
-    Input::Path(local(name::path(&entry.path).expect("the line was read as one with a name")))
+    let path = name::path(&entry.path).expect("the line was read as one with a name");
+    // Another name is one that no file has.
+    Input::Path(local(path.clone()).unwrap_or(path))
 }
 
 /// The lengths of the files that are listed, for progress; unknown where a sum file can be read only once.

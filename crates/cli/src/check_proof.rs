@@ -5,14 +5,14 @@ use crate::directory;
 use crate::exit::{Exit, usage};
 use crate::json;
 use crate::tool::Tool;
-use crate::walk::stdin;
+use crate::walk;
 use mksum::directory::EntryProof;
 use mksum::formats::Binding;
 use mksum::proof::{Claim, Proof, ProofError, Trusted};
 use mksum_cli::name::Shown;
 use mksum_io::{Sequence, reason};
 use serde::Serialize;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -22,15 +22,17 @@ pub fn run(tool: &Tool, args: &CheckProof) -> Exit {
     tool.console.use_json(args.json);
     let [choice] = &tool.formats[..] else { return usage(&"a root is in one --format") };
     let spec = choice.spec();
-    let claimed = |text: &str| spec.claimed_root(text).map_err(|error| usage(&format_args!("{error} ({spec})")));
-    let root = match claimed(&args.root) {
+    let claimed = |name: &str, text: &str| {
+        spec.claimed_root(text).map_err(|error| usage(&format_args!("{name}: {error} ({spec})")))
+    };
+    let root = match claimed("ROOT", &args.root) {
         Ok(root) => Trusted { spec: spec.clone(), root, len: args.length },
         Err(exit) => return exit,
     };
     if let Some(directory) = choice.directory() {
         return directory::check_proof(tool, args, directory, &root.root);
     }
-    let old = match args.old_root.as_deref().map(claimed).transpose() {
+    let old = match args.old_root.as_deref().map(|text| claimed("--old-root", text)).transpose() {
         Ok(old) => old.map(|root| Trusted { spec: spec.clone(), root, len: args.old_length }),
         Err(exit) => return exit,
     };
@@ -73,7 +75,9 @@ fn checked(tool: &Tool, args: &CheckProof, root: &Trusted, old: Option<&Trusted>
     let fail = |error: ProofError| match error {
         ProofError::Join(error) => {
             let error = mksum_io::Error::from_join(error, &args.proof, &root.spec);
-            (error.path().into(), error.to_string())
+            let why =
+                wrong_bytes(&error).map_or_else(|| error.to_string(), |error| format!("{error}{}", advice(error)));
+            (error.path().into(), why)
         }
         error => (args.proof.clone(), format!("{error}{}", advice(&error))),
     };
@@ -101,11 +105,8 @@ fn range_holds(tool: &Tool, args: &CheckProof, proof: &Proof, len: u64, root: &T
     let path = args.bytes.as_deref().unwrap_or(Path::new("-"));
     let join = |error: mksum_io::Error| ProofError::Join(error.into());
     let reader: Box<dyn Read + Send> = match &args.bytes {
-        Some(path) => {
-            let file = File::open(path).map_err(|error| join(mksum_io::Error::Open { path: path.clone(), error }))?;
-            Box::new(file)
-        }
-        None => stdin().map_err(|error| join(mksum_io::Error::Open { path: path.into(), error }))?,
+        Some(path) => walk::open(path).map_err(|error| join(mksum_io::Error::Open { path: path.clone(), error }))?,
+        None => walk::stdin().map_err(|error| join(mksum_io::Error::Open { path: path.into(), error }))?,
     };
     let _progress = tool.progress(move || [Some(len)].into_iter());
     let (before, after) = proof.edges();
@@ -146,10 +147,21 @@ impl<R: Read> Read for Exactly<R> {
     }
 }
 
+/// Why the bytes of a range are not those of the proof, if a read failed for that.
+fn wrong_bytes(error: &mksum_io::Error) -> Option<&ProofError> {
+    let mksum_io::Error::Read { error, .. } = error else { return None };
+    error.get_ref()?.downcast_ref()
+}
+
 /// Advice for the user, appended to the error.
 fn advice(error: &ProofError) -> &'static str {
     match error {
         ProofError::NeedsLength(_) => ": give it with --length",
+        ProofError::Malformed { .. } => ". 'mksum prove FILE --range A..B > PROOF' writes one",
+        ProofError::Bytes { .. } => {
+            ": give exactly these, in a file after the proof or on standard input, as in \
+             'tail -c +1 FILE | head -c 4096 | mksum check-proof ROOT PROOF' for the range 0..4096"
+        }
         ProofError::Kind { expected: "consistency" } => ": omit --old-root, and give the bytes of the range",
         ProofError::Kind { .. } => ": it is a consistency proof; give the older root with --old-root",
         ProofError::Format { .. } => ": if the root is in that format, give it with --format",

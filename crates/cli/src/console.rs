@@ -1,10 +1,10 @@
 //! Standard output and standard error: whole lines, in order, with the progress line out of their way.
 
-use crate::exit::Exit;
+use crate::exit::{Exit, usage};
 use crate::json;
 use crate::output::write_output;
 use console::Term;
-use mksum_cli::name::{Shown, visible};
+use mksum_cli::name::{Shown, masked, visible};
 use mksum_io::reason;
 use serde::Serialize;
 use std::fmt::Display;
@@ -27,6 +27,7 @@ pub struct Console {
     /// Whether errors are printed as JSON too.
     json: AtomicBool,
     failed: AtomicBool,
+    wrong_usage: AtomicBool,
 }
 
 /// The terminal of standard error, and the state of its last line.
@@ -58,6 +59,7 @@ impl Default for Console {
             screen: Mutex::new(Screen { terminal: Term::buffered_stderr(), shown: false }),
             json: AtomicBool::new(false),
             failed: AtomicBool::new(false),
+            wrong_usage: AtomicBool::new(false),
         }
     }
 }
@@ -121,10 +123,16 @@ impl Console {
         }
     }
 
+    /// Refuses the command line, and remembers it.
+    pub fn usage(&self, reason: &dyn Display) {
+        self.wrong_usage.store(true, Ordering::Relaxed);
+        self.undisturbed(|| usage(reason));
+    }
+
     /// Prints a message on standard error.
     pub fn note(&self, text: &dyn Display) {
         let line = format!("mksum: {text}\n");
-        let line = String::from_utf8_lossy(&visible(line.as_bytes())).into_owned();
+        let line = String::from_utf8_lossy(&visible(masked(&line).as_bytes())).into_owned();
         self.undisturbed(|| {
             // Nothing can be done if this fails.
             let _ = io::stderr().write_all(line.as_bytes());
@@ -138,7 +146,11 @@ impl Console {
 
     /// The result of the run.
     pub fn exit(&self) -> Exit {
-        if self.failed.load(Ordering::Relaxed) { Exit::Failed } else { Exit::Good }
+        match (self.wrong_usage.load(Ordering::Relaxed), self.failed.load(Ordering::Relaxed)) {
+            (true, _) => Exit::Usage,
+            (false, true) => Exit::Failed,
+            (false, false) => Exit::Good,
+        }
     }
 
     /// Shows a progress line in the place of the last one: `line` makes one of at most so many columns.

@@ -1,6 +1,6 @@
 //! Exit codes.
 
-use mksum_cli::name::printable;
+use mksum_cli::name::{masked, printable};
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -45,8 +45,9 @@ impl From<Exit> for ExitCode {
 
 /// Refuses a command line.
 pub fn usage(reason: &dyn Display) -> Exit {
-    // What was typed may hold what harms a terminal.
-    let reason: Vec<_> = reason.to_string().lines().map(printable).collect();
+    // What was typed may hold what harms a terminal, or a password.
+    let reason = reason.to_string();
+    let reason: Vec<_> = masked(&reason).lines().map(printable).collect();
     // Nothing can be done if this fails too.
     let _ = writeln!(io::stderr(), "mksum: {}\nTry 'mksum --help' for examples.", reason.join("\n"));
     Exit::Usage

@@ -11,6 +11,8 @@ pub enum Failure {
     Io(Error),
     /// The request makes no sense for this file.
     Refused(PathBuf, String),
+    /// The command line makes no sense, which only the file shows.
+    Usage(String),
 }
 
 impl Failure {
@@ -31,7 +33,7 @@ impl Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Failure::Io(error) => error.fmt(f),
-            Failure::Refused(_, reason) => f.write_str(reason),
+            Failure::Refused(_, reason) | Failure::Usage(reason) => f.write_str(reason),
         }
     }
 }

@@ -71,6 +71,9 @@ type Refusal = (Option<u64>, String);
 /// The longest line that is read, in bytes.
 const LONGEST: u64 = 4096;
 
+/// What a line is.
+const WANTED: &str = "an object with \"offset\", \"length\" and \"digest\"";
+
 fn joined(path: &Path, spec: &Spec) -> Result<(Root, u64), Refusal> {
     let mut entries = read(path, spec)?;
     if entries.is_empty() {
@@ -138,7 +141,7 @@ fn read(path: &Path, spec: &Spec) -> Result<Vec<Entry>, Refusal> {
             continue;
         }
         let Line { offset, length, digest, level } =
-            serde_json::from_slice(&line).map_err(|error| (Some(number), explained(&error)))?;
+            serde_json::from_slice(&line).map_err(|error| (Some(number), json::refusal(&line, WANTED, &error)))?;
         let size = spec.hash().size();
         // S3 writes digests in base64.
         let decoded = match digest.len() {
@@ -164,13 +167,6 @@ fn read(path: &Path, spec: &Spec) -> Result<Vec<Entry>, Refusal> {
         let node = Subtree { start: offset, len: length, level: level.unwrap_or(lowest) };
         entries.push(Entry { number, node, digest: Digest::new(&digest) });
     }
-}
-
-/// A JSON error without its place: a line is all there is.
-fn explained(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    let text = text.split(" at line ").next().unwrap_or_default();
-    format!("not an object with \"offset\", \"length\" and \"digest\": {text}")
 }
 
 /// Digests that were computed elsewhere.

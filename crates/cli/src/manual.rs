@@ -1,7 +1,8 @@
 //! Man pages, from the grammar of the command line.
 
 use crate::args::{grammar, grammar_of, notes};
-use crate::exit::{Exit, usage};
+use crate::console::Console;
+use crate::exit::Exit;
 use crate::output::print_text;
 use clap::Command;
 use clap_mangen::Man;
@@ -35,12 +36,12 @@ pub fn install(directory: &Path) -> Exit {
         let page = page(name).expect("a command of the grammar");
         let path = directory.join(file);
         if let Err(error) = fs::write(&path, page) {
-            return match error.kind() {
-                io::ErrorKind::NotFound => {
-                    usage(&format_args!("--directory: {}: no such directory", directory.display()))
-                }
-                _ => usage(&format_args!("{}: {}", path.display(), reason(&error))),
-            };
+            let console = Console::default();
+            match error.kind() {
+                io::ErrorKind::NotFound => console.error(directory, &"no such directory"),
+                _ => console.error(&path, &reason(&error)),
+            }
+            return console.exit();
         }
     }
     print_text(format!("{} man pages in {}\n", commands.len() + 1, directory.display()).as_bytes())

@@ -1,5 +1,6 @@
 //! `--files-from` and `--files0-from`: the names of files, read from a file as they are needed.
 
+use crate::args::local;
 use crate::walk::{Unreachable, open};
 use mksum_cli::name;
 use mksum_cli::sum::End;
@@ -76,9 +77,15 @@ impl Iterator for Names {
                 refuse("'-' is standard input, from which the names are read: a file of that name is ./-")
             }
             name if self.end == End::Newline && name.contains(&0) => {
-                refuse("a file name with a NUL byte: names that end in NUL are read with --files0-from")
+                // Another kind of file: so are its other lines.
+                self.reader = Box::new(io::empty());
+                let how = "names that end in NUL are read with --files0-from";
+                refuse(&format!("a file name with a NUL byte, so nothing more is read from the list: {how}"))
             }
-            bytes => name::path(bytes).map_or_else(|| refuse("no file can have this name"), |path| Some(Ok(path))),
+            bytes => {
+                let path = name::path(bytes).ok_or("no file can have this name".to_string()).and_then(local);
+                path.map_or_else(|why| refuse(&why), |path| Some(Ok(path)))
+            }
         }
     }
 }

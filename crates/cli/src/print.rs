@@ -188,6 +188,7 @@ pub fn report(console: &Console, failure: &Failure) {
     match failure {
         Failure::Io(error) => report_error(console, error),
         Failure::Refused(path, reason) => console.error(path, reason),
+        Failure::Usage(reason) => console.usage(reason),
     }
 }
 

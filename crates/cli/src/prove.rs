@@ -8,9 +8,9 @@ use crate::json;
 use crate::kept::outboard_of;
 use crate::tool::Tool;
 use base64ct::{Base64, Encoding};
-use mksum::Root;
 use mksum::outboard::Outboard;
 use mksum::proof::{Claim, Proof, ProofError};
+use mksum::{Algorithm, Root};
 use mksum_cli::name::Shown;
 use mksum_io::outboard::{self, EXTENSION, Stored, is_unchanged};
 use mksum_io::{Error, File, Prover, Unproven};
@@ -32,6 +32,15 @@ pub fn run(tool: &Tool, args: &Prove) -> Exit {
         return usage(
             &"a proof is binary: write it to a file, as in 'mksum prove FILE --range A..B > proof', or use --json",
         );
+    }
+    if args.range.is_none() && args.consistency.is_none() && args.path.is_none() {
+        return usage(
+            &"say what to prove: that the file contains some bytes (--range A..B), that it has only grown (--consistency \
+              OLDLEN), or that a directory contains an entry (--path PATH), as in 'mksum prove FILE --range 0..4096 > proof'",
+        );
+    }
+    if let Algorithm::Crc(_) = tool.formats[0].spec().hash() {
+        return usage(&ProofError::Crc);
     }
     tool.console.use_json(args.json);
     if let Some(path) = &args.path {

@@ -1,6 +1,6 @@
 //! From arguments to the files to be hashed, in a stable order.
 
-use crate::args::{Directories, Symlinks};
+use crate::args::{Directories, NOT_HERE, Symlinks};
 use crate::own::is_kept_folder;
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use mksum_io::outboard::is_part_of_outboard;
@@ -178,7 +178,6 @@ impl Iterator for Walk {
                         Ok(argument) => argument,
                         Err(unreachable) => return Some(Err(unreachable)),
                     };
-                    let argument = local(argument);
                     if is_url(&argument) {
                         let Some(stores) = self.rules.objects.as_ref().filter(|_| self.rules.recursive) else {
                             return Some(Ok(Input::Path(argument)));
@@ -211,27 +210,6 @@ impl Iterator for Walk {
     }
 }
 
-/// The path that a `file://` URL names (RFC 8089); any other path as it is.
-pub fn local(path: PathBuf) -> PathBuf {
-    let Some(rest) = path.to_str().and_then(|text| text.strip_prefix("file://")) else { return path };
-    let rest = rest.strip_prefix("localhost").unwrap_or(rest);
-    if !rest.starts_with('/') {
-        return path;
-    }
-    // A drive of Windows follows a slash.
-    let rest = if cfg!(windows) { &rest[1..] } else { rest };
-    let (mut bytes, mut left) = (Vec::new(), rest.as_bytes());
-    while let [byte, after @ ..] = left {
-        let decoded = match (byte, after) {
-            (b'%', [high, low, ..]) => base16ct::mixed::decode_vec([*high, *low]).ok(),
-            _ => None,
-        };
-        left = &after[if decoded.is_some() { 2 } else { 0 }..];
-        bytes.push(decoded.map_or(*byte, |decoded| decoded[0]));
-    }
-    mksum_cli::name::path(&bytes).unwrap_or(path)
-}
-
 /// Standard input, to be read.
 ///
 /// # Errors
@@ -248,9 +226,10 @@ pub fn stdin() -> io::Result<Box<dyn Read + Send>> {
 /// # Errors
 /// If it cannot be opened.
 pub fn open(list: &Path) -> io::Result<Box<dyn Read + Send>> {
-    match list.as_os_str() == "-" {
-        true => stdin(),
-        false => Ok(Box::new(fs::File::open(list)?)),
+    match list {
+        list if list.as_os_str() == "-" => stdin(),
+        url if is_url(url) => Err(io::Error::other(NOT_HERE)),
+        list => Ok(Box::new(fs::File::open(list)?)),
     }
 }
 

@@ -7,6 +7,7 @@ use crate::hdfs;
 use crate::place::Store;
 use crate::profile;
 use crate::retries::retries;
+use crate::settings;
 use async_trait::async_trait;
 #[cfg(feature = "hdfs")]
 use hdfs_native_object_store::HdfsObjectStore;
@@ -25,7 +26,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::runtime::Handle;
-use url::Url;
 
 /// What went over the network.
 #[derive(Debug, Default)]
@@ -125,17 +125,22 @@ impl Clients {
     pub fn of(&self, store: &Store, sums: bool) -> Result<Client, Fault> {
         let connector =
             |exact| Connector(Service { client: self.client.clone(), traffic: Arc::clone(&self.traffic), exact });
-        let refused = |error: object_store::Error| Fault::Refused(error.to_string());
+        let environment = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+        settings::check(&environment).map_err(Fault::Refused)?;
+        let refused = |error: object_store::Error| Fault::Refused(settings::refusal(&error, std::env::vars_os()));
+        let retries = retries().map_err(Fault::Refused)?;
         Ok(match store {
             Store::S3(bucket) => {
-                let environment = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
                 let builder = profile::apply(AmazonS3Builder::from_env(), &environment)?;
                 for key in [AmazonS3ConfigKey::Endpoint, AmazonS3ConfigKey::S3Endpoint] {
-                    check_endpoint("AWS_ENDPOINT_URL, or endpoint_url of a profile", builder.get_config_value(&key))?;
+                    settings::endpoint(
+                        "AWS_ENDPOINT_URL, or endpoint_url of a profile",
+                        builder.get_config_value(&key),
+                    )?;
                 }
-                check_credential("AWS_ACCESS_KEY_ID", builder.get_config_value(&AmazonS3ConfigKey::AccessKeyId))?;
-                check_credential("AWS_SESSION_TOKEN", builder.get_config_value(&AmazonS3ConfigKey::Token))?;
-                let mut builder = builder.with_bucket_name(bucket).with_retry(retries());
+                settings::credential("AWS_ACCESS_KEY_ID", builder.get_config_value(&AmazonS3ConfigKey::AccessKeyId))?;
+                settings::credential("AWS_SESSION_TOKEN", builder.get_config_value(&AmazonS3ConfigKey::Token))?;
+                let mut builder = builder.with_bucket_name(bucket).with_retry(retries);
                 if sums {
                     let mode =
                         (header::HeaderName::from_static("x-amz-checksum-mode"), HeaderValue::from_static("ENABLED"));
@@ -145,24 +150,32 @@ impl Clients {
                 builder.with_http_connector(connector(None)).build().map_err(refused)?.into()
             }
             Store::Google(bucket) => {
-                let builder = GoogleCloudStorageBuilder::from_env().with_bucket_name(bucket).with_retry(retries());
-                check_endpoint("GOOGLE_BASE_URL", builder.get_config_value(&GoogleConfigKey::BaseUrl))?;
+                let builder = GoogleCloudStorageBuilder::from_env().with_bucket_name(bucket).with_retry(retries);
+                settings::endpoint("GOOGLE_BASE_URL", builder.get_config_value(&GoogleConfigKey::BaseUrl))?;
                 builder.with_http_connector(connector(None)).build().map_err(refused)?.into()
             }
             Store::Azure(url) => {
-                let builder = MicrosoftAzureBuilder::from_env().with_url(url).with_retry(retries());
-                check_endpoint("AZURE_STORAGE_ENDPOINT", builder.get_config_value(&AzureConfigKey::Endpoint))?;
+                let builder = MicrosoftAzureBuilder::from_env().with_url(url).with_retry(retries);
+                settings::endpoint("AZURE_STORAGE_ENDPOINT", builder.get_config_value(&AzureConfigKey::Endpoint))?;
                 builder.with_http_connector(connector(None)).build().map_err(refused)?.into()
             }
             Store::Web(url) => {
-                let exact = url.parse::<Uri>().map_err(|error| Fault::Refused(format!("not a URL: {error}")))?;
+                // This client knows how the user and password of a URL are sent: apart from it.
+                let request = self.client.get(url).build().map_err(|_| Fault::Refused("not a URL".into()))?;
+                let authorization = request.headers().get(header::AUTHORIZATION).cloned();
+                let exact = request.url().as_str().parse::<Uri>();
+                let exact = exact.map_err(|error| Fault::Refused(format!("not a URL: {error}")))?;
                 let origin = format!(
                     "{}://{}",
                     exact.scheme_str().unwrap_or("http"),
                     exact.authority().map_or("", |host| host.as_str())
                 );
-                let builder = HttpBuilder::new().with_url(origin).with_retry(retries());
-                builder.with_http_connector(connector(Some(exact))).build().map_err(refused)?.into()
+                let builder = HttpBuilder::new().with_url(origin).with_retry(retries);
+                builder
+                    .with_http_connector(connector(Some(Exact { url: exact, authorization })))
+                    .build()
+                    .map_err(refused)?
+                    .into()
             }
             #[cfg(feature = "hdfs")]
             Store::Hdfs(url) => {
@@ -174,28 +187,6 @@ impl Clients {
                 return Err(Fault::Refused("this build of mksum has no client of HDFS (feature hdfs)".into()));
             }
         })
-    }
-}
-
-/// Checks the URL of a server, which `name` sets: the client would panic with another text.
-fn check_endpoint(name: &str, url: Option<String>) -> Result<(), Fault> {
-    let Some(url) = url else { return Ok(()) };
-    // Both of the client's libraries read it.
-    let is_url = url.parse::<Uri>().is_ok()
-        && url.parse::<Url>().is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
-    match is_url {
-        true => Ok(()),
-        false => Err(Fault::Refused(format!(
-            "the endpoint '{url}' ({name}) is no URL: expected http://HOST:PORT or https://HOST"
-        ))),
-    }
-}
-
-/// Checks a text that is sent as a header: the client would panic with another one.
-fn check_credential(name: &str, text: Option<String>) -> Result<(), Fault> {
-    match text.is_none_or(|text| HeaderValue::from_str(&text).is_ok()) {
-        true => Ok(()),
-        false => Err(Fault::Refused(format!("{name} has a newline or another character that cannot be sent"))),
     }
 }
 
@@ -212,16 +203,25 @@ impl HttpConnector for Connector {
 struct Service {
     client: reqwest::Client,
     traffic: Arc<Traffic>,
-    /// The URL of every request, where paths of the client are no URLs: it has names without empty parts and queries.
-    exact: Option<Uri>,
+    /// What every request asks for, where paths of the client are no URLs: it has names without empty parts and queries.
+    exact: Option<Exact>,
+}
+
+/// A file of a web server.
+#[derive(Clone, Debug)]
+struct Exact {
+    url: Uri,
+    /// The user and password of its URL.
+    authorization: Option<HeaderValue>,
 }
 
 #[async_trait]
 impl HttpService for Service {
     async fn call(&self, mut request: HttpRequest) -> Result<HttpResponse, HttpError> {
         self.traffic.requests.fetch_add(1, Ordering::Relaxed);
-        if let Some(exact) = &self.exact {
-            *request.uri_mut() = exact.clone();
+        if let Some(Exact { url, authorization }) = &self.exact {
+            *request.uri_mut() = url.clone();
+            authorization.clone().map(|value| request.headers_mut().insert(header::AUTHORIZATION, value));
             request.headers_mut().insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         }
         let last = request.extensions().get::<LastStatus>().cloned();
@@ -253,26 +253,32 @@ fn lasting(error: HttpError) -> HttpError {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::Stores;
+    use mksum_io::{Ahead, Objects};
+    use std::io::{Read, Write};
+    use std::net::TcpListener;
+    use std::thread;
 
     #[test]
-    fn an_endpoint_is_a_url_with_a_host() {
-        let check = |url: &str| check_endpoint("AWS_ENDPOINT_URL", Some(url.into())).is_ok();
-        for right in ["http://localhost", "https://s3.example.org", "http://127.0.0.1:9000/", "http://[::1]:80/path"] {
-            assert!(check(right), "{right}");
-        }
-        for wrong in
-            ["", "localhost", "127.0.0.1:1", "http://", "http://[", "http://a b", "ftp://h", "http://127.0.0.1:99999"]
-        {
-            assert!(!check(wrong), "{wrong}");
-        }
-        assert!(check_endpoint("AWS_ENDPOINT_URL", None).is_ok());
-    }
-
-    #[test]
-    fn credentials_can_be_sent() {
-        for (text, right) in [("AKIA/+=", true), ("a\nb", false), ("\r", false)] {
-            assert_eq!(check_credential("AWS_SESSION_TOKEN", Some(text.into())).is_ok(), right, "{text:?}");
-        }
+    fn the_user_and_password_of_a_url_are_sent_as_a_header() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let server = thread::spawn(move || {
+            let (mut connection, _) = listener.accept().unwrap();
+            let mut request = Vec::new();
+            while !request.ends_with(b"\r\n\r\n") {
+                let mut byte = [0];
+                connection.read_exact(&mut byte).unwrap();
+                request.push(byte[0]);
+            }
+            connection.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n").unwrap();
+            String::from_utf8(request).unwrap()
+        });
+        let url = format!("http://me:a%20secret@{address}/x");
+        assert!(Stores::new().open(url.as_ref(), 0..u64::MAX, Ahead::Yes).is_err());
+        let request = server.join().unwrap();
+        assert!(request.starts_with("GET /x HTTP/1.1\r\n"), "{request}");
+        // base64("me:a secret")
+        assert!(request.to_ascii_lowercase().contains("\r\nauthorization: basic bwu6ysbzzwnyzxq=\r\n"), "{request}");
     }
 }

@@ -22,6 +22,7 @@ use url::Url;
 /// # Errors
 /// If the configuration makes no sense.
 pub fn client(url: &str, runtime: &Handle) -> Result<Client, Fault> {
+    let attempts = attempts().map_err(Fault::Refused)?;
     let mut builder = ClientBuilder::new().with_io_runtime(runtime.clone());
     if url != "hdfs://" {
         builder = builder.with_url(url);
@@ -29,7 +30,7 @@ pub fn client(url: &str, runtime: &Handle) -> Result<Client, Fault> {
             // A single server is asked as often as one of another store. How several take over from each other is configured.
             let [first, longest] = PAUSES.map(|pause| pause.as_millis());
             let retry = [
-                ("dfs.client.failover.max.attempts", attempts() as u128 - 1),
+                ("dfs.client.failover.max.attempts", attempts as u128 - 1),
                 // The client doubles it before the first pause as well.
                 ("dfs.client.failover.sleep.base.millis", first / 2),
                 ("dfs.client.failover.sleep.max.millis", longest),

@@ -18,6 +18,7 @@ mod part;
 mod place;
 mod profile;
 mod retries;
+mod settings;
 mod stores;
 mod upload;
 mod window;

@@ -37,6 +37,9 @@ impl Place {
         let (scheme, rest) = text.split_once("://").ok_or("not a URL")?;
         if let "http" | "https" = scheme {
             let url: Url = text.parse().map_err(|error| format!("not a URL: {error}"))?;
+            if url.password() == Some("***") {
+                return Err("its password was left out where it was printed: write it in the URL again".into());
+            }
             return Ok(Place { store: Store::Web(url.into()), key: "object".into(), version: None });
         }
         let (root, key) = rest.split_once('/').unwrap_or((rest, ""));

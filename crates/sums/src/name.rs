@@ -10,15 +10,49 @@ pub fn bytes(path: &Path) -> &[u8] {
     path.as_os_str().as_encoded_bytes()
 }
 
-/// The name's bytes as they stand in sum files.
+/// What stands in the place of a password.
+pub const MASK: &str = "***";
+
+/// A text without the passwords of the URLs in it: `https://me:secret@host/a` is `https://me:***@host/a`.
+pub fn masked(text: &str) -> Cow<'_, str> {
+    const MARK: &str = "://";
+    let (mut out, mut done, mut at) = (String::new(), 0, 0);
+    while let Some(mark) = text[at..].find(MARK) {
+        let start = at + mark + MARK.len();
+        let ends = |letter: char| letter.is_whitespace() || "/?#'\"<>".contains(letter);
+        at = text[start..].find(ends).map_or(text.len(), |len| start + len);
+        let user = text[start..at].rsplit_once('@').map(|(user, _)| user);
+        if let Some((name, password)) = user.and_then(|user| user.split_once(':')) {
+            let from = start + name.len() + 1;
+            out += &text[done..from];
+            out += MASK;
+            done = from + password.len();
+        }
+    }
+    match done {
+        0 => text.into(),
+        _ => (out + &text[done..]).into(),
+    }
+}
+
+/// The name's bytes without the password, if it is a URL that has one.
+pub fn shown(path: &Path) -> Cow<'_, [u8]> {
+    // Others are no URLs.
+    match path.to_str().map(masked) {
+        Some(Cow::Owned(text)) => text.into_bytes().into(),
+        _ => bytes(path).into(),
+    }
+}
+
+/// The name's bytes as they stand in sum files: without the password of a URL.
 ///
 /// On Windows with slashes, which are separators there too, so that other systems can read them. In paths that begin with two
 /// backslashes (`\\?\C:\a`, `\\server\share`) slashes can have another meaning.
 pub fn listed(path: &Path) -> Cow<'_, [u8]> {
-    let name = bytes(path);
+    let name = shown(path);
     match cfg!(windows) && !name.starts_with(br"\\") {
         true => Cow::Owned(name.iter().map(|&byte| if byte == b'\\' { b'/' } else { byte }).collect()),
-        false => Cow::Borrowed(name),
+        false => name,
     }
 }
 
@@ -113,7 +147,7 @@ pub struct Shown<'a>(pub &'a Path);
 
 impl fmt::Display for Shown<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = bytes(self.0);
+        let name = &*shown(self.0);
         if let Ok(text) = str::from_utf8(name)
             && !text.is_empty()
             && text.chars().all(harmless)
@@ -182,9 +216,12 @@ pub fn lossy_path(bytes: &[u8]) -> PathBuf {
     String::from_utf8_lossy(bytes).into_owned().into()
 }
 
-/// The path as text, with U+FFFD in the place of bytes that are not UTF-8.
+/// The path as text, with U+FFFD in the place of bytes that are not UTF-8, and without the password of a URL.
 pub fn lossy(path: &Path) -> Cow<'_, str> {
-    path.to_string_lossy()
+    match path.to_string_lossy() {
+        Cow::Borrowed(text) => masked(text),
+        lossy => lossy,
+    }
 }
 
 #[cfg(test)]
@@ -218,6 +255,24 @@ mod tests {
             "(a\\u001b]0;title\\u0007\\u000d\\u0009\\u009b2J\\u202eb)\n"
         );
         assert_eq!(&*visible(b"a\x9b2J\xff\n"), br"a\x9b2J\xff".iter().chain(b"\n").copied().collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn passwords_of_urls_are_not_printed() {
+        for (text, expected) in [
+            ("https://me:secret@host/a:b@c", "https://me:***@host/a:b@c"),
+            ("a 's3://k:p@q@b' and http://u:@h?x", "a 's3://k:***@b' and http://u:***@h?x"),
+            ("http://host:80/a@b", "http://host:80/a@b"),
+            ("abfss://container@account/k", "abfss://container@account/k"),
+            ("a:b@c", "a:b@c"),
+            ("é://ü:ä@ö", "é://ü:***@ö"),
+            ("://", "://"),
+        ] {
+            assert_eq!(masked(text), expected);
+            let path = Path::new(text);
+            assert_eq!((&*lossy(path), &*listed(path)), (expected, expected.as_bytes()));
+            assert_eq!(Shown(path).to_string(), expected);
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The commands for catalogues of directories.
 #![cfg_attr(not(feature = "catalogue"), allow(dead_code))] // They are refused.
 
+use super::paths::{path, place};
 use super::{Choices, Help, Reading};
 use clap::{ValueEnum, ValueHint};
 use std::path::PathBuf;
@@ -9,10 +10,10 @@ use std::path::PathBuf;
 #[derive(Debug, clap::Args)]
 pub struct Catalogued {
     /// A directory that has a catalogue (mksum keep -r DIR)
-    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
+    #[arg(value_name = "DIR", value_parser = path(), value_hint = ValueHint::DirPath)]
     pub directory: PathBuf,
     /// Path of the catalogue [default: DIR/.mksum/catalogue]
-    #[arg(short, long, value_name = "PATH", value_hint = ValueHint::FilePath)]
+    #[arg(short, long, value_name = "PATH", value_parser = path(), value_hint = ValueHint::FilePath)]
     pub catalogue: Option<PathBuf>,
     /// Print one JSON object per line (spec/json.md)
     #[arg(long, help_heading = "Output")]
@@ -29,16 +30,16 @@ pub struct Catalogued {
 #[derive(Debug, clap::Args)]
 pub struct Import {
     /// A directory; a catalogue is made for it if it has none
-    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
+    #[arg(value_name = "DIR", value_parser = path(), value_hint = ValueHint::DirPath)]
     pub directory: PathBuf,
     /// Sum files, manifests, lines of --json, or other catalogues; their paths are those below DIR
-    #[arg(value_name = "LIST", required = true, value_hint = ValueHint::AnyPath)]
+    #[arg(value_name = "LIST", required = true, value_parser = place(), value_hint = ValueHint::AnyPath)]
     pub lists: Vec<PathBuf>,
     /// The format of lines that do not name one.
     #[command(flatten)]
     pub choices: Choices,
     /// Path of the catalogue [default: DIR/.mksum/catalogue]
-    #[arg(short, long, value_name = "PATH", value_hint = ValueHint::FilePath)]
+    #[arg(short, long, value_name = "PATH", value_parser = path(), value_hint = ValueHint::FilePath)]
     pub catalogue: Option<PathBuf>,
     /// Print one JSON object per line (spec/json.md)
     #[arg(long, help_heading = "Output")]
@@ -55,7 +56,7 @@ pub struct Import {
 #[derive(Debug, clap::Args)]
 pub struct Export {
     /// A catalogue, or a directory that has one
-    #[arg(value_name = "CATALOGUE", value_hint = ValueHint::AnyPath)]
+    #[arg(value_name = "CATALOGUE", value_parser = path(), value_hint = ValueHint::AnyPath)]
     pub from: PathBuf,
     /// The form: sums (mksum -c checks them in the directory), bagit (a manifest) or json
     ///

@@ -1,5 +1,6 @@
 //! Flags that several commands share.
 
+use super::numbers::number;
 use clap::{ArgAction, ValueEnum};
 use mksum::formats::FAMILIES;
 use mksum::{Algorithm, parse_size};
@@ -10,8 +11,7 @@ use mksum_cli::choice::Choice;
 pub struct Choices {
     /// Format NAME[:HASH][:LEAF][:salt=HEX]; may be repeated: all are computed in one read
     ///
-    /// The default is rfc6962:sha256:64KiB. 'mksum formats' lists all formats. With --check: the format of lines that do
-    /// not name one, such as those of sha256sum and b3sum; by default the length of the sum and the sum file's name decide.
+    /// The default is rfc6962:sha256:64KiB. 'mksum formats' lists all formats.
     #[arg(short, long = "format", value_name = "FORMAT", help_heading = "Formats")]
     pub formats: Vec<Choice>,
     /// Hash of the formats: sha256, blake3, ...
@@ -64,7 +64,7 @@ pub struct Reading {
         short_alias = 'p',
         long,
         value_name = "N",
-        value_parser = clap::value_parser!(u16).range(1..=4096),
+        value_parser = number::<u16>(1..=4096),
         help_heading = "Reading"
     )]
     pub threads: Option<u16>,

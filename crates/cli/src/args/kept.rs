@@ -1,5 +1,6 @@
 //! The commands for kept trees.
 
+use super::paths::{path, place};
 use super::{Choices, Directories, Help, Reading};
 use clap::ValueHint;
 use mksum::{Spec, parse_size};
@@ -11,13 +12,13 @@ use std::time::Duration;
 #[derive(Debug, clap::Args)]
 pub struct Keep {
     /// Files whose trees are kept; with --recursive, directories whose catalogues are
-    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::AnyPath)]
+    #[arg(value_name = "FILE", required = true, value_parser = place(), value_hint = ValueHint::AnyPath)]
     pub files: Vec<PathBuf>,
     /// Path of the outboard [default: FILE.mkt], or with --recursive of the catalogue [default: DIR/.mksum/catalogue]
     ///
     /// Required for a device. A file that is there is replaced only if it is an outboard. The URL of an object in S3, Google Cloud
     /// Storage or Azure is written when the tree is finished.
-    #[arg(short, long, value_name = "PATH", value_hint = ValueHint::FilePath)]
+    #[arg(short, long, value_name = "PATH", value_parser = place(), value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
     /// With --recursive: keep an outboard beside each file, and no catalogue
     #[arg(long, requires = "recursive")]
@@ -87,13 +88,13 @@ pub struct Keep {
 #[derive(Debug, clap::Args)]
 pub struct Verify {
     /// Files that have an outboard; with --recursive, directories that have a catalogue
-    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::AnyPath)]
+    #[arg(value_name = "FILE", required = true, value_parser = place(), value_hint = ValueHint::AnyPath)]
     pub files: Vec<PathBuf>,
     /// Path of the outboard [default: FILE.mkt]
-    #[arg(short = 'o', long, value_name = "PATH", value_hint = ValueHint::FilePath)]
+    #[arg(short = 'o', long, value_name = "PATH", value_parser = place(), value_hint = ValueHint::FilePath)]
     pub outboard: Option<PathBuf>,
     /// With --recursive: path of the directory's catalogue [default: DIR/.mksum/catalogue, if it exists]
-    #[arg(long, value_name = "PATH", requires = "recursive", value_hint = ValueHint::FilePath)]
+    #[arg(short, long, value_name = "PATH", requires = "recursive", value_parser = path(), value_hint = ValueHint::FilePath)]
     pub catalogue: Option<PathBuf>,
     /// Read the tree of another program, in this format: blake3, fsverity, dmverity:...
     ///
@@ -141,10 +142,10 @@ pub struct Verify {
 #[derive(Debug, clap::Args)]
 pub struct Diff {
     /// An outboard, or a file that has one; or a catalogue (also its URL), a directory that has one, or a sum file
-    #[arg(value_name = "A", value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "A", value_parser = place(), value_hint = ValueHint::FilePath)]
     pub left: PathBuf,
     /// Another one; of two files, one may be without an outboard, and is then read
-    #[arg(value_name = "B", value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "B", value_parser = place(), value_hint = ValueHint::FilePath)]
     pub right: PathBuf,
     /// Print one JSON object per line (spec/json.md)
     #[arg(long, help_heading = "Output")]

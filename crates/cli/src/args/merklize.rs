@@ -1,5 +1,7 @@
 //! The flags of `mksum merklize`.
 
+use super::numbers::number;
+use super::paths::path;
 use super::{Help, Reading};
 use clap::ValueHint;
 use mksum::Hash;
@@ -10,12 +12,12 @@ use std::path::PathBuf;
 #[derive(Debug, clap::Args)]
 pub struct Merklize {
     /// The leaves: 2, 4, 8 ... digests, one after another; none or '-' is standard input
-    #[arg(value_name = "LEAVES", value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "LEAVES", value_parser = path(), value_hint = ValueHint::FilePath)]
     pub file: Option<PathBuf>,
     /// Write the nodes to this file: the root at index 1, the children of i at 2i and 2i + 1; index 0 is zero
     ///
     /// There are as many entries as leaves; the leaves are not repeated. The file is written whole or not at all.
-    #[arg(short, long, value_name = "NODES", value_hint = ValueHint::FilePath)]
+    #[arg(short, long, value_name = "NODES", value_parser = path(), value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
     /// Hash of the nodes: blake3, sha256, keccak256, ...
     #[arg(short = 'a', long, visible_alias = "algorithm", value_name = "HASH", default_value = "blake3", value_parser = hash)]
@@ -24,7 +26,7 @@ pub struct Merklize {
     #[arg(long, value_name = "N", value_parser = leaves, conflicts_with = "file")]
     pub random: Option<u64>,
     /// Seed of the random digests (SplitMix64)
-    #[arg(long, value_name = "S", default_value_t = 1)]
+    #[arg(long, value_name = "S", value_parser = number::<u64>(0..=u64::MAX), default_value = "1")]
     pub seed: u64,
     /// Hash on this device: cpu, auto (a GPU if there is one), or a number or name listed by 'mksum devices'
     #[arg(long, value_name = "DEVICE", default_value = "cpu")]
@@ -39,7 +41,7 @@ pub struct Merklize {
         num_args = 0..=1,
         require_equals = true,
         default_missing_value = "9",
-        value_parser = clap::value_parser!(u32).range(1..=1000),
+        value_parser = number::<u32>(1..=1000),
         conflicts_with_all = ["file", "output"]
     )]
     pub bench: Option<u32>,

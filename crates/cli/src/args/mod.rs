@@ -4,6 +4,8 @@ mod catalogue;
 mod groups;
 mod kept;
 mod merklize;
+mod numbers;
+mod paths;
 mod plans;
 mod proofs;
 mod repair;
@@ -14,16 +16,21 @@ pub use catalogue::{Catalogued, Export, Import};
 pub use groups::{Choices, Directories, Help, Io, Reading, Symlinks};
 pub use kept::{Diff, Keep, Verify};
 pub use merklize::Merklize;
+pub use paths::{NOT_HERE, local};
 pub use plans::{Map, Missing, Plan};
 pub use proofs::{CheckProof, Join, Prove};
 pub use repair::Repair;
 
 use crate::exit::{Exit, usage};
 use crate::output::print_text;
-use clap::{ArgAction, Command as Clap, CommandFactory, Parser, Subcommand, ValueEnum, ValueHint};
+use clap::{ArgAction, Command as Clap, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
+use mksum_cli::name::Shown;
 use mksum_cli::range::ByteRange;
 use mksum_cli::sum::End;
+use mksum_io::is_url;
+use numbers::number;
+use paths::{path, place};
 use std::path::{Path, PathBuf};
 
 /// Examples and exit codes: the end of `--help`, and a part of the man page.
@@ -128,7 +135,10 @@ pub enum Command {
     #[command(after_long_help = exits("every tree was kept", "a file could not be read, is damaged, or its tree could not be written"))]
     Keep(Keep),
     /// Report the damaged ranges of a file
-    #[command(after_long_help = exits("no damage was found", "a file is damaged, has no outboard or could not be verified"))]
+    #[command(after_long_help = exits(
+        "no damage was found (new files are reported, and do not count)",
+        "a file is damaged, gone, changed or could not be verified, or none has an outboard"
+    ))]
     Verify(Verify),
     /// Report what in a directory is new, changed, moved or gone, without reading files
     #[command(after_long_help = exits("nothing differs from the catalogue", "something differs, or could not be looked at"))]
@@ -146,7 +156,7 @@ pub enum Command {
     #[command(after_long_help = exits("they are equal", "they differ or could not be compared"))]
     Diff(Diff),
     /// Repair the damaged ranges of a file from an intact copy
-    #[command(after_long_help = exits("every file is intact now", "a file is still damaged, or could not be read or written"))]
+    #[command(after_long_help = exits("every file that has an outboard is intact now", "a file is still damaged, could not be read or written, or none has an outboard"))]
     Repair(Repair),
     /// Prove that a file contains some bytes, or that it has only grown
     #[command(after_long_help = exits("the proof was written", "the file could not be read, or the proof does not exist"))]
@@ -214,7 +224,7 @@ pub enum Command {
         #[arg(value_name = "COMMAND")]
         command: Option<String>,
         /// Write all man pages into this directory: mksum.1, mksum-keep.1, ...
-        #[arg(long, value_name = "DIR", conflicts_with = "command", value_hint = ValueHint::DirPath)]
+        #[arg(long, value_name = "DIR", conflicts_with = "command", value_parser = path(), value_hint = ValueHint::DirPath)]
         directory: Option<PathBuf>,
         /// The command's own help.
         #[command(flatten)]
@@ -237,7 +247,7 @@ pub enum Command {
 #[derive(Debug, clap::Args)]
 pub struct Run {
     /// Files, or URLs of objects; with --check, sum files; none or '-' is standard input
-    #[arg(value_name = "FILE", value_hint = ValueHint::AnyPath)]
+    #[arg(value_name = "FILE", value_parser = place(), value_hint = ValueHint::AnyPath)]
     pub files: Vec<PathBuf>,
     /// The formats.
     #[command(flatten)]
@@ -269,16 +279,16 @@ pub struct Run {
     )]
     pub graph: Option<GraphStyle>,
     /// Levels that --graph shows below the root [default: as many as fit 64 nodes]
-    #[arg(long, value_name = "N", help_heading = "Output")]
+    #[arg(long, value_name = "N", value_parser = number::<u32>(0..=1000), help_heading = "Output")]
     pub graph_depth: Option<u32>,
     /// Print size, tree, time and speed of each file, and the requests to stores, on standard error
     #[arg(short, long, help_heading = "Output")]
     pub verbose: bool,
     /// Hash the files whose names are the lines of LIST; '-' is standard input
-    #[arg(long, value_name = "LIST", value_hint = ValueHint::FilePath, conflicts_with_all = ["files", "files0_from"], help_heading = "Reading")]
+    #[arg(long, value_name = "LIST", value_parser = path(), value_hint = ValueHint::FilePath, conflicts_with_all = ["files", "files0_from"], help_heading = "Reading")]
     pub files_from: Option<PathBuf>,
     /// The same with names that end in NUL, as 'find -print0' writes them
-    #[arg(long, value_name = "LIST", value_hint = ValueHint::FilePath, conflicts_with = "files", help_heading = "Reading")]
+    #[arg(long, value_name = "LIST", value_parser = path(), value_hint = ValueHint::FilePath, conflicts_with = "files", help_heading = "Reading")]
     pub files0_from: Option<PathBuf>,
     /// Hash on this device: cpu, auto (a GPU if there is one), or a number or name listed by 'mksum devices'
     ///
@@ -294,7 +304,7 @@ pub struct Run {
         num_args = 0..=1,
         require_equals = true,
         default_missing_value = "5",
-        value_parser = clap::value_parser!(u32).range(1..=1000),
+        value_parser = number::<u32>(1..=1000),
         help_heading = "Output"
     )]
     pub benchmark: Option<u32>,
@@ -319,6 +329,9 @@ pub struct Run {
     #[arg(long, help_heading = "Checking")]
     pub stored: bool,
     /// Read sum files and check the files listed there
+    ///
+    /// With --format: the format of lines that do not name one, such as those of sha256sum and b3sum; by default the length of the
+    /// sum and the sum file's name decide.
     #[arg(short, long, help_heading = "Checking")]
     pub check: bool,
     /// Don't print OK for files that match
@@ -340,7 +353,7 @@ pub struct Run {
     ///
     /// For sum files from others: whether by '..', as absolute paths or through symbolic links. Paths are still relative to
     /// the current directory.
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = "Checking")]
+    #[arg(long, value_name = "DIR", value_parser = path(), value_hint = ValueHint::DirPath, help_heading = "Checking")]
     pub below: Option<PathBuf>,
     /// Report files in the sum file's directory that no sum file lists
     ///
@@ -449,6 +462,9 @@ impl Run {
         if let Some((flag, _)) = only_printing.iter().find(|(_, given)| *given && self.check) {
             return Some(format!("the {flag} option is meaningless with --check"));
         }
+        if let Some(url) = self.files.iter().find(|file| self.check && is_url(file)) {
+            return Some(format!("{}: {NOT_HERE}", Shown(url)));
+        }
         if self.check && self.choices.formats.len() > 1 {
             return Some("--check takes one --format: the format of lines that do not name one".into());
         }
@@ -476,7 +492,8 @@ impl Run {
 
 /// The command line, or the exit code of a process that has none to run.
 pub fn read() -> Result<Args, Exit> {
-    let args = Args::try_parse().map_err(|error| match error.exit_code() {
+    let parsed = grammar().try_get_matches().and_then(|matches| Args::from_arg_matches(&matches));
+    let args = parsed.map_err(|error| match error.exit_code() {
         0 => print_text(error.render().to_string().as_bytes()),
         _ => {
             let text = error.render().to_string();
@@ -506,7 +523,26 @@ pub fn grammar_of(command: Option<&str>) -> Result<Clap, String> {
 
 /// The command line's grammar, for completions and the man page.
 pub fn grammar() -> Clap {
-    Args::command()
+    let one = "Format NAME[:HASH][:LEAF][:salt=HEX], one";
+    let usual = "The default is rfc6962:sha256:64KiB. 'mksum formats' lists all formats.";
+    let of_lines = "By default the length of a sum and the list's name decide. 'mksum formats' lists all formats.";
+    let helps = [
+        ("plan", one, usual),
+        (
+            "prove",
+            one,
+            "The default is that of the outboard, or else rfc6962:sha256:64KiB. 'mksum formats' lists all formats.",
+        ),
+        ("check-proof", one, usual),
+        ("import", "Format of lines that do not name one, such as those of sha256sum and b3sum", of_lines),
+        ("export", "Print only roots in this format; may be repeated", "The default is all formats of the catalogue."),
+    ];
+    Args::command().mut_subcommands(|command| match helps.iter().find(|(name, ..)| *name == command.get_name()) {
+        None => command,
+        Some((_, help, more)) => {
+            command.mut_arg("formats", |flag| flag.help(*help).long_help(format!("{help}\n\n{more}")))
+        }
+    })
 }
 
 #[cfg(test)]
@@ -559,6 +595,19 @@ mod tests {
                 let words = ["mksum"].into_iter().chain(name.as_deref()).chain([flag]);
                 let error = Args::try_parse_from(words).expect_err("help is no command line to be run");
                 assert_eq!(error.kind(), clap::error::ErrorKind::DisplayHelp, "{name:?} {flag}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_path_is_read_as_a_url_of_a_file_too() {
+        for name in commands() {
+            let command = grammar_of(name.as_deref()).unwrap();
+            for flag in command.get_arguments() {
+                // Its path is one within the directory.
+                let is_entry = name.as_deref() == Some("prove") && flag.get_id() == "path";
+                let is_plain = format!("{:?}", flag.get_value_parser()) == "ValueParser::path_buf";
+                assert_eq!(is_plain, is_entry, "{name:?}: {flag}");
             }
         }
     }

@@ -1,5 +1,7 @@
 //! The commands for trees in parts.
 
+use super::numbers::number;
+use super::paths::{path, place};
 use super::{Choices, Directories, Help, Reading};
 use clap::ValueHint;
 use mksum::parse_size;
@@ -9,13 +11,13 @@ use std::path::PathBuf;
 #[derive(Debug, clap::Args)]
 pub struct Plan {
     /// Files, or URLs of objects; with --recursive directories, or URLs of prefixes
-    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::AnyPath)]
+    #[arg(value_name = "FILE", required = true, value_parser = place(), value_hint = ValueHint::AnyPath)]
     pub files: Vec<PathBuf>,
     /// Maximum length of a part. A leaf that is longer is one part
     #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = part)]
     pub range: u64,
     /// Divide the rows into N tasks of similar cost, for 'mksum map --task'
-    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", default_value = "1", value_parser = number::<u64>(1..=1_000_000))]
     pub tasks: u64,
     /// Have the maps collect what 'mksum join --outboards' needs to write an outboard of each input
     #[arg(long)]
@@ -41,10 +43,10 @@ pub struct Plan {
 #[derive(Debug, clap::Args)]
 pub struct Map {
     /// A plan, or some of its rows; none or '-' is standard input
-    #[arg(value_name = "PLAN", value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "PLAN", value_parser = path(), value_hint = ValueHint::FilePath)]
     pub plan: Option<PathBuf>,
     /// Hash only the rows of this task, numbered from 0
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number::<u64>(0..=999_999))]
     pub task: Option<u64>,
     /// Options for reading.
     #[command(flatten)]
@@ -58,10 +60,10 @@ pub struct Map {
 #[derive(Debug, clap::Args)]
 pub struct Missing {
     /// The plan
-    #[arg(value_name = "PLAN", value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "PLAN", value_parser = path(), value_hint = ValueHint::FilePath)]
     pub plan: PathBuf,
     /// The ledgers
-    #[arg(value_name = "LEDGER", value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "LEDGER", value_parser = path(), value_hint = ValueHint::FilePath)]
     pub ledgers: Vec<PathBuf>,
     /// Options for reading.
     #[command(flatten)]

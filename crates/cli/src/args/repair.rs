@@ -1,5 +1,6 @@
 //! The flags of `mksum repair`.
 
+use super::paths::{path, place};
 use super::{Directories, Help, Reading};
 use clap::ValueHint;
 use std::path::PathBuf;
@@ -8,7 +9,7 @@ use std::path::PathBuf;
 #[derive(Debug, clap::Args)]
 pub struct Repair {
     /// Files that have an outboard, or with --recursive directories of such files
-    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::AnyPath)]
+    #[arg(value_name = "FILE", required = true, value_parser = place(), value_hint = ValueHint::AnyPath)]
     pub files: Vec<PathBuf>,
     /// An intact copy: a file, or the URL of an object (https://..., s3://BUCKET/KEY); with --recursive a directory of copies
     ///
@@ -16,13 +17,13 @@ pub struct Repair {
     /// written. With --recursive, the copy of DIR/a/b is COPY/a/b. For stores, credentials and endpoint come from the
     /// environment: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION, AWS_ENDPOINT_URL, or a profile: AWS_PROFILE. For
     /// https, certificates are those that the system trusts, or those in SSL_CERT_FILE.
-    #[arg(long, value_name = "COPY", value_hint = ValueHint::AnyPath)]
+    #[arg(long, value_name = "COPY", value_parser = place(), value_hint = ValueHint::AnyPath)]
     pub from: PathBuf,
     /// With --recursive: path of the directory's catalogue [default: DIR/.mksum/catalogue, if it exists]
-    #[arg(long, value_name = "PATH", requires = "recursive", value_hint = ValueHint::FilePath)]
+    #[arg(short, long, value_name = "PATH", requires = "recursive", value_parser = path(), value_hint = ValueHint::FilePath)]
     pub catalogue: Option<PathBuf>,
     /// Path of the outboard [default: FILE.mkt]
-    #[arg(short = 'o', long, value_name = "PATH", value_hint = ValueHint::FilePath)]
+    #[arg(short = 'o', long, value_name = "PATH", value_parser = place(), value_hint = ValueHint::FilePath)]
     pub outboard: Option<PathBuf>,
     /// Compare with this root instead of trusting the outboard's
     #[arg(long, value_name = "ROOT")]

@@ -6,6 +6,7 @@ use crate::exit::Exit;
 use crate::tool::Tool;
 use mksum_catalogue::{Catalogue, Imported, Side, import, place};
 use mksum_cli::name::Shown;
+use std::path::Path;
 
 /// Takes the roots of each list.
 pub fn run(tool: &Tool, args: &Import) -> Exit {
@@ -26,14 +27,14 @@ pub fn run(tool: &Tool, args: &Import) -> Exit {
         };
         let path = args.catalogue.clone().unwrap_or_else(|| place(&args.directory));
         match Catalogue::create(&path, &mut || wait(tool, &path)) {
-            Ok(mut catalogue) => one(tool, args, side, &mut catalogue),
+            Ok(mut catalogue) => one(tool, args, (list, side), &mut catalogue),
             Err(error) => report(tool, &error),
         }
     }
     tool.console.exit()
 }
 
-fn one(tool: &Tool, args: &Import, list: Side, catalogue: &mut Catalogue) {
+fn one(tool: &Tool, args: &Import, (name, list): (&Path, Side), catalogue: &mut Catalogue) {
     let [mut taken, mut known, mut missing, mut others] = [0_u64; 4];
     let imported = import(catalogue, &args.directory, list.into_entries(), &tool.options, &mut |path, imported| {
         let path = &*shown_path(&args.directory, path);
@@ -72,10 +73,13 @@ fn one(tool: &Tool, args: &Import, list: Side, catalogue: &mut Catalogue) {
     if let Err(error) = imported {
         return report(tool, &error);
     }
+    if taken + known + missing + others == 0 {
+        return tool.console.error(name, &"there is nothing in it: expected lines with a path and a root");
+    }
     let counts = [(taken, "imported"), (known, "known already"), (missing, "missing"), (others, "refused")];
     let how = match taken {
         0 => String::new(),
         _ => format!(". Nothing was read: 'mksum verify -r {}' compares the files", Shown(&args.directory)),
     };
-    tool.console.note(&format_args!("{}: {}{how}", Shown(catalogue.path()), summary(&counts, "the list is empty")));
+    tool.console.note(&format_args!("{}: {}{how}", Shown(catalogue.path()), summary(&counts, "")));
 }

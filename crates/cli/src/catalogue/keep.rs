@@ -8,6 +8,7 @@ use crate::tool::Tool;
 use mksum_catalogue::{Access, Catalogue, DAMAGE, Event, Kept, place, update};
 use mksum_cli::name::{self, Shown};
 use mksum_cli::sum::{self, End, Style};
+use mksum_io::is_url;
 use std::path::Path;
 
 /// Keeps a catalogue of each directory.
@@ -23,6 +24,9 @@ pub fn run(tool: &Tool, args: &Keep) -> Exit {
     if let Some((_, flag)) = outboards.iter().find(|(given, _)| *given) {
         let how = "omit it, or add --beside for an outboard beside each file";
         return usage(&format_args!("{flag} is not for a catalogue, which covers all of a directory: {how}"));
+    }
+    if args.output.as_deref().is_some_and(is_url) {
+        return usage(&"a catalogue is written to a file: give --output a path");
     }
     if args.output.is_some() && args.files.len() > 1 {
         return usage(&"--output can be used with one directory only");
@@ -136,7 +140,7 @@ fn bring(tool: &Tool, json: bool, lines: Lines, directory: &Path, catalogue: &mu
     let counts = [
         (new, "new"),
         (changed, "changed"),
-        (read, "with the same content"),
+        (read, "read again, with the same content"),
         (moved, "moved"),
         (gone, "gone"),
         (damaged, "damaged"),

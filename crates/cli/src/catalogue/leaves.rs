@@ -1,6 +1,7 @@
 //! A catalogue in the place of its directory, for roots and proofs; catalogues of parts in the place of the whole.
 
 use super::{explained, report};
+use crate::args::local;
 use crate::exit::{Exit, usage};
 use crate::tool::Tool;
 use mksum::directory::{DirectorySpec, Entry, Leaves};
@@ -54,7 +55,7 @@ pub fn of_parts(tool: &Tool, parts: &[PathBuf], specs: &[DirectorySpec]) -> Resu
 fn part(text: &Path) -> Option<(Vec<u8>, PathBuf)> {
     let bytes = name::listed(text);
     let ends = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'=').map(|(at, _)| at);
-    let parts = ends.filter_map(|at| Some((&bytes[..at], name::path(&bytes[at + 1..])?)));
+    let parts = ends.filter_map(|at| Some((&bytes[..at], local(name::path(&bytes[at + 1..])?).ok()?)));
     let parts: Vec<_> = parts.collect();
     let found = parts.iter().find(|(_, from)| is_url(from) || from.exists()).or(parts.first());
     found.map(|(place, from)| (place.strip_suffix(b"/").unwrap_or(place).to_vec(), from.clone()))

@@ -57,7 +57,8 @@ fn explained(error: Error, directory: &Path, path: &Path) -> Error {
             let how = format!("there is no catalogue {}: run 'mksum keep -r {}' first", Shown(path), Shown(directory));
             Error::refused(directory, how)
         }
-        Error::Io(mksum_io::Error::Open { error, .. }) if !directory.exists() => {
+        // Nothing can be below it.
+        Error::Io(mksum_io::Error::Open { error, .. }) if !directory.is_dir() => {
             Error::Io(mksum_io::Error::Open { path: directory.into(), error })
         }
         error => error,

@@ -1,6 +1,7 @@
 //! `mksum keep`: writes and updates outboards.
 
 use super::batch::{Batch, Waiting};
+use super::opened::refuse_foreign;
 use super::ranges::RangeLine;
 use super::remote::Remote;
 use super::{Did, attributes, files, is_missing, lengths, outboard_of, report_skipped, report_unchanged};
@@ -34,6 +35,15 @@ pub fn run(tool: &Tool, args: &Keep) -> Exit {
     }
     tool.console.use_json(args.json);
     let [choice] = &tool.formats[..] else { return usage(&"keep takes one --format: an outboard has one tree") };
+    let spec = choice.spec();
+    if let Algorithm::Crc(_) = spec.hash() {
+        return usage(&OutboardError::Crc(spec.clone()));
+    }
+    if args.foreign
+        && let Some(exit) = refuse_foreign(spec)
+    {
+        return exit;
+    }
     let rules = match Rules::new(&args.directories, tool.options.objects.clone()) {
         Ok(rules) => rules,
         Err(reason) => return usage(&reason),
@@ -52,7 +62,7 @@ pub fn run(tool: &Tool, args: &Keep) -> Exit {
     let mut batch = Batch::new(tool, &placed);
     let mut skipped = 0;
     for file in files(&rules, &args.files) {
-        match file.map(|path| one(tool, args, choice.spec(), path, &mut batch)) {
+        match file.map(|path| one(tool, args, spec, path, &mut batch)) {
             Ok(Ok(Did::Done | Did::New)) => {}
             Ok(Ok(Did::Skipped)) => skipped += 1,
             Ok(Err(error)) => report_failure(tool, args, &error),
@@ -80,9 +90,6 @@ fn report_failure(tool: &Tool, args: &Keep, failure: &Failure) {
 
 fn one(tool: &Tool, args: &Keep, spec: &Spec, path: PathBuf, batch: &mut Batch<'_, Printed>) -> Result<Did, Failure> {
     let begin = Instant::now();
-    if let Algorithm::Crc(_) = spec.hash() {
-        return Err(Failure::refused(&path, OutboardError::Crc(spec.clone())));
-    }
     let file = File::open(&path, &tool.options)?;
     if args.output.is_none() && is_device(&path) {
         return Err(Failure::refused(&path, "a device: choose the path of its outboard with --output"));

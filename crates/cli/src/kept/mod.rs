@@ -70,6 +70,12 @@ fn report_new(tool: &Tool, json: bool, path: &Path, what: &str) {
     }
 }
 
+/// Reports that no file in these directories has an outboard.
+fn report_none_kept(tool: &Tool, first: &Path, done: &str) {
+    let how = format_args!("nothing was {done}, since no tree is kept: run 'mksum keep -r {}' first", Shown(first));
+    tool.console.error(first, &how);
+}
+
 /// Reports the outboards in directories whose file is gone.
 fn report_gone(tool: &Tool, json: bool, rules: &Rules, arguments: &[PathBuf]) {
     let outboards = rules.walk_with(arguments, |_| false).filter_map(|input| match input {

@@ -4,6 +4,7 @@ use super::report::{Report, Trust};
 use super::rounds::Rounds;
 use super::{is_missing, needs_outboard, outboard_of, report_new};
 use crate::args::Verify;
+use crate::exit::{Exit, usage};
 use crate::failure::Failure;
 use crate::tool::Tool;
 use mksum::outboard::{Foreign, ForeignLayout, Outboard, OutboardError, ReadAt};
@@ -58,6 +59,16 @@ pub fn opened(tool: &Tool, args: &Verify, path: &Path) -> Result<Opened, Failure
     Ok(Opened::Outboard(file, place, outboard))
 }
 
+/// Refuses a format in which no other program keeps trees.
+pub fn refuse_foreign(spec: &Spec) -> Option<Exit> {
+    match ForeignLayout::new(spec, spec.leaf()) {
+        Err(mksum::Error::Source(error)) if matches!(error.downcast_ref(), Some(OutboardError::NoForeign(_))) => {
+            Some(usage(&error))
+        }
+        _ => None,
+    }
+}
+
 /// Verifies a part of a file, and remembers it if it is good.
 pub fn verify_part(
     tool: &Tool,
@@ -79,9 +90,8 @@ pub fn verify_part(
 }
 
 /// The root on the command line.
-pub fn claimed(given: &str, spec: &Spec, place: &Path) -> Result<mksum::ClaimedRoot, Failure> {
-    let claimed = spec.claimed_root(given);
-    claimed.map_err(|error| Failure::refused(place, format_args!("--root: {error} ({spec})")))
+pub fn claimed(given: &str, spec: &Spec) -> Result<mksum::ClaimedRoot, Failure> {
+    spec.claimed_root(given).map_err(|error| Failure::Usage(format!("--root: {error} ({spec})")))
 }
 
 /// Where the root comes from that the file is compared with.
@@ -91,7 +101,7 @@ pub fn claimed(given: &str, spec: &Spec, place: &Path) -> Result<mksum::ClaimedR
 pub fn trusted(given: Option<&str>, outboard: &Outboard<impl ReadAt>, place: &Path) -> Result<Trust, Failure> {
     let root: Root = outboard.root();
     let Some(given) = given else { return Ok(Trust::Outboard) };
-    match root.matches(&claimed(given, outboard.spec(), place)?) {
+    match root.matches(&claimed(given, outboard.spec())?) {
         true => Ok(Trust::Given),
         false => {
             let roots = format!("expected root {given}\n  found root    {root}");

@@ -3,7 +3,7 @@
 use super::opened::trusted;
 use super::ranges::{self, RangeLine};
 use super::report::describe;
-use super::{is_missing, needs_outboard, outboard_of, report_gone, report_new};
+use super::{Did, is_missing, needs_outboard, outboard_of, report_gone, report_new, report_none_kept};
 use crate::args::Repair as Args;
 use crate::catalogue;
 use crate::exit::{Exit, usage};
@@ -16,6 +16,7 @@ use mksum_cli::name::Shown;
 use mksum_io::outboard::{EXTENSION, Repair, Repaired, open_with, repair};
 use mksum_io::{Error, Input, is_url, open_replica};
 use serde::Serialize;
+use std::fs;
 use std::ops::Range;
 use std::path::Path;
 
@@ -43,6 +44,7 @@ pub fn run(tool: &Tool, args: &Args) -> Exit {
     // The reading adds to the amount of work as it goes on: only the files are counted before.
     let (counted, files) = (rules.clone(), args.files.clone());
     let _progress = tool.progress(move || counted.walk(&files).map(|_| Some(0)));
+    let [mut new, mut others] = [0_u64; 2];
     for argument in &args.files {
         for input in rules.walk(std::slice::from_ref(argument)) {
             let repaired = match input {
@@ -53,11 +55,19 @@ pub fn run(tool: &Tool, args: &Args) -> Exit {
                 }
                 Err((path, reason)) => Err(Failure::Refused(path, reason)),
             };
-            if let Err(error) = repaired {
-                crate::print::report(&tool.console, &error);
+            match repaired {
+                Ok(Did::New) => new += 1,
+                Ok(Did::Done | Did::Skipped) => others += 1,
+                Err(error) => {
+                    others += 1;
+                    crate::print::report(&tool.console, &error);
+                }
             }
             tool.options.meter.finish_file();
         }
+    }
+    if new > 0 && others == 0 {
+        report_none_kept(tool, &args.files[0], "repaired");
     }
     if args.directories.recursive {
         report_gone(tool, args.json, &rules, &args.files);
@@ -65,7 +75,7 @@ pub fn run(tool: &Tool, args: &Args) -> Exit {
     tool.console.exit()
 }
 
-fn one(tool: &Tool, args: &Args, path: &Path, from: &Path) -> Result<(), Failure> {
+fn one(tool: &Tool, args: &Args, path: &Path, from: &Path) -> Result<Did, Failure> {
     if is_url(path) {
         return Err(Failure::refused(
             path,
@@ -75,12 +85,15 @@ fn one(tool: &Tool, args: &Args, path: &Path, from: &Path) -> Result<(), Failure
     let place = outboard_of(path, args.outboard.as_ref(), EXTENSION);
     let outboard = match open_with(&place, &tool.options) {
         Err(error) if is_missing(&error, &place) => {
+            if let Err(error) = fs::metadata(path) {
+                return Err(Error::Open { path: path.into(), error }.into());
+            }
             if path.is_dir() {
                 return Err(Error::Open { path: path.into(), error: std::io::ErrorKind::IsADirectory.into() }.into());
             }
             if args.directories.recursive {
                 report_new(tool, args.json, path, "outboard");
-                return Ok(());
+                return Ok(Did::New);
             }
             return Err(Failure::Refused(path.into(), needs_outboard(path, &place)));
         }
@@ -130,7 +143,7 @@ fn one(tool: &Tool, args: &Args, path: &Path, from: &Path) -> Result<(), Failure
         tool.console.fail();
         tool.console.note(&format_args!("{path}: {failed} {plural} still damaged: try another copy than {from}"));
     }
-    Ok(())
+    Ok(Did::Done)
 }
 
 /// The result for a file, as JSON.

@@ -150,10 +150,11 @@ impl<'a> Report<'a> {
                 match whole {
                     true if self.damaged == self.appended => {
                         let was = if self.appended == 1 { "was" } else { "were" };
-                        format!(
-                            "FAILED: {} {was} appended; the {len} before are intact ({trust})",
-                            bytes(self.appended)
-                        )
+                        let before = match self.expected.len {
+                            0 => "it was empty before".into(),
+                            _ => format!("the {len} before are intact"),
+                        };
+                        format!("FAILED: {} {was} appended; {before} ({trust})", bytes(self.appended))
                     }
                     true => format!("FAILED: {damaged} of {len} {are} damaged ({ranges}, {trust})"),
                     false => {

@@ -1,9 +1,9 @@
 //! `mksum verify`: reports the damaged ranges of files.
 
-use super::opened::{Any, Opened, claimed, opened, trusted, verify_part};
+use super::opened::{Any, Opened, claimed, opened, refuse_foreign, trusted, verify_part};
 use super::report::{Expected, Report, Trust};
 use super::rounds::Rounds;
-use super::{Did, attributes, budget, files, lengths, report_gone, report_skipped, report_unchanged};
+use super::{Did, attributes, budget, files, lengths, report_gone, report_none_kept, report_skipped, report_unchanged};
 use crate::args::Verify;
 use crate::catalogue;
 use crate::exit::{Exit, usage};
@@ -29,6 +29,9 @@ pub fn run(tool: &Tool, args: &Verify) -> Exit {
             Ok(false) => {}
             Err(exit) => return exit,
         }
+    }
+    if let Some(exit) = args.foreign.as_ref().and_then(refuse_foreign) {
+        return exit;
     }
     tool.console.use_json(args.json);
     let rules = match Rules::new(&args.directories, tool.options.objects.clone()) {
@@ -67,10 +70,7 @@ pub fn run(tool: &Tool, args: &Verify) -> Exit {
         new > 0 && others + skipped == 0
     };
     if none_kept {
-        let first = &args.files[0];
-        let how =
-            format_args!("nothing was verified, since no tree is kept: run 'mksum keep -r {}' first", Shown(first));
-        tool.console.error(first, &how);
+        report_none_kept(tool, &args.files[0], "verified");
     }
     if args.directories.recursive {
         report_gone(tool, args.json, &rules, &args.files);
@@ -147,7 +147,7 @@ fn single_leaf(
         let how = "the tree of a file of a single leaf has no digests: give the root with --root";
         return Err(Failure::refused(place, how));
     };
-    let claimed = claimed(given, spec, place)?;
+    let claimed = claimed(given, spec)?;
     let len = file.len();
     drop(file);
     let job = Job::new(Input::Path(path.into()), vec![spec.clone()]);

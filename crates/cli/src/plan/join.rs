@@ -2,7 +2,8 @@
 
 use super::ledger::{Found, Ledger, Units, name, open};
 use super::outboards::{Joined, NoPart, Outboards, Part};
-use super::rows::{Before, End, InputKeys, Line, NO_END, Row, row};
+use super::rows::{Before, End, InputKeys, Line, NO_END, OF_LEDGER, Row, row};
+use super::wrong::WrongLines;
 use crate::args::Join as Args;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -38,7 +39,7 @@ pub fn run(tool: &Tool, args: &Args, plan: &Path) -> Exit {
         taken: HashSet::new(),
     });
     let mut joining = Joining { tool, args, seen: HashSet::new(), refused: None, current: None, outboards };
-    let (mut rows, mut end) = (0_u64, None::<End>);
+    let (mut rows, mut end, mut wrong) = (0_u64, None::<End>, WrongLines::new(tool, plan));
     let of = |before: &mut Before, line: Line<'_>| match line {
         Line::Row(row) if row.digest.is_none() => {
             let keys = ledger.keys.row(before, &row);
@@ -58,25 +59,24 @@ pub fn run(tool: &Tool, args: &Args, plan: &Path) -> Exit {
                 rows += 1;
                 joining.add(&planned, text, number);
             }
-            Read::OfLedger => fail(plan, &format_args!("{number}: a row of a ledger: a plan has rows without digests")),
+            Read::OfLedger => wrong.add(number, &OF_LEDGER),
             Read::End(last) => end = Some(last),
-            Read::Wrong(why) => fail(plan, &format_args!("{number}: {why}")),
+            Read::Wrong(why) => wrong.add(number, &why),
         }
         Ok(())
     });
-    if let Err(why) = read {
-        fail(plan, &why);
-    }
+    wrong.end();
     joining.input();
     if let Some(mut outboards) = joining.outboards {
         outboards.batch.commit();
     }
-    match end {
-        None => fail(plan, &NO_END),
-        Some(end) if end.rows != rows => {
+    match (read, end) {
+        (Err(why), _) => fail(plan, &why),
+        (Ok(()), None) => fail(plan, &NO_END),
+        (Ok(()), Some(end)) if end.rows != rows => {
             fail(plan, &format_args!("the plan is incomplete: it had {} rows and has {rows}", end.rows));
         }
-        Some(_) => {}
+        (Ok(()), Some(_)) => {}
     }
     tool.console.exit()
 }

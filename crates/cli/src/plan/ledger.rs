@@ -1,6 +1,6 @@
 //! Ledgers: the digests of parts, by what they are of.
 
-use super::rows::{Before, Keys, Line, Lines, Row, RowKeys, row};
+use super::rows::{Before, INCOMPLETE, Keys, Line, Lines, Row, RowKeys, row};
 use crate::tool::Tool;
 use crate::walk;
 use mksum::Digest;
@@ -105,11 +105,10 @@ impl Ledger {
         }
         if let Some((path, number, why)) = &ledger.first_wrong {
             let ignored = match ledger.wrong {
-                1 => "1 line is ignored".into(),
-                lines => format!("{lines} lines are ignored"),
+                1 => "1 line is ignored, and what is in it".into(),
+                lines => format!("{lines} lines are ignored, and what is in them"),
             };
-            let text =
-                format_args!("{}: {number}: {why}; {ignored}, and what is in them counts as missing", Shown(path));
+            let text = format_args!("{}: {number}: {why}; {ignored} counts as missing", Shown(path));
             tool.console.note(&text);
         }
         Some(ledger)
@@ -118,7 +117,7 @@ impl Ledger {
     /// Reads a ledger.
     ///
     /// # Errors
-    /// If it cannot be read, or has two digests of one part: as words.
+    /// If it cannot be read, has no rows but other lines, or has two digests of one part: as words.
     fn read(&mut self, path: &Path, threads: usize) -> Result<(), String> {
         let (keys, units) = (self.keys.clone(), self.units);
         let read = |before: &mut Before, line: Line<'_>| match line {
@@ -134,9 +133,11 @@ impl Ledger {
             Line::Row(_) | Line::End(_) => Read::OfPlan,
             Line::Wrong(why) => Read::Wrong(why),
         };
+        let (mut rows, mut other) = (0_u64, None);
         open(path)?.each(threads, read, |number, text, read| {
             match read {
                 Read::Row(keys, read) => {
+                    rows += 1;
                     let added = read.and_then(|(digest, kept)| {
                         self.add(keys, &digest, text)?;
                         kept.map_or(Ok(()), |(unit, units)| self.keep(keys, unit, &units, text))
@@ -145,12 +146,19 @@ impl Ledger {
                 }
                 Read::OfPlan => return Err(format!("{number}: a row of a plan: a ledger has rows with digests")),
                 Read::Wrong(why) => {
+                    if why != INCOMPLETE {
+                        other.get_or_insert_with(|| format!("{number}: {why}"));
+                    }
                     self.wrong += 1;
                     self.first_wrong.get_or_insert((path.into(), number, why));
                 }
             }
             Ok(())
-        })
+        })?;
+        match other.filter(|_| rows == 0) {
+            Some(why) => Err(format!("{why}; no line is a row of a ledger")),
+            None => Ok(()),
+        }
     }
 
     /// Adds the digest of a row, whose line is there for messages.

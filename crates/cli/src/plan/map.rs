@@ -1,8 +1,9 @@
 //! `mksum map`: hashes the parts of a plan, and prints a row of the ledger for each.
 
 use super::ledger::open;
-use super::rows::{Line, Row};
-use crate::args::Map as Args;
+use super::rows::{Line, OF_LEDGER, Row};
+use super::wrong::WrongLines;
+use crate::args::{Map as Args, local};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::print::report;
@@ -29,6 +30,7 @@ pub fn run(tool: &Tool, args: &Args) -> Exit {
         }
     };
     let _progress = tool.progress(|| [None].into_iter());
+    let mut wrong = WrongLines::new(tool, path);
     let mut work = Work { tool, whole: Vec::new(), run: Vec::new() };
     loop {
         match lines.read() {
@@ -38,21 +40,20 @@ pub fn run(tool: &Tool, args: &Args) -> Exit {
                     work.add(row.into_owned());
                 }
             }
-            Ok(Some(Line::Row(_))) => {
-                fail(&format!("{}: a row of a ledger: a plan has rows without digests", lines.number))
-            }
+            Ok(Some(Line::Row(_))) => wrong.add(lines.number, &OF_LEDGER),
             Ok(Some(Line::End(end))) => {
                 if let Some(task) = args.task.filter(|task| *task >= end.tasks) {
                     fail(&format!("there is no task {task}: the plan has tasks 0 to {}", end.tasks.saturating_sub(1)));
                 }
             }
-            Ok(Some(Line::Wrong(why))) => fail(&format!("{}: {why}", lines.number)),
+            Ok(Some(Line::Wrong(why))) => wrong.add(lines.number, &why),
             Err(reason) => {
                 fail(&reason);
                 break;
             }
         }
     }
+    wrong.end();
     work.parts();
     work.inputs();
     tool.console.exit()
@@ -162,6 +163,7 @@ impl Work<'_> {
 fn named(row: &Row<'_>) -> Result<(PathBuf, Spec), Failure> {
     let refuse = |why: String| Failure::refused(Path::new("-"), why);
     let path = row.path().ok_or_else(|| refuse("a row whose path no file can have".into()))?;
+    let path = local(path.clone()).map_err(|why| Failure::Refused(path, why))?;
     let spec = row.format.parse().map_err(|error: mksum::SpecError| Failure::refused(&path, error))?;
     Ok((path, spec))
 }

@@ -2,6 +2,7 @@
 
 use super::ledger::{Found, Ledger, Units, open};
 use super::rows::{Before, Line, NO_END};
+use super::wrong::WrongLines;
 use crate::args::Missing as Args;
 use crate::exit::Exit;
 use crate::tool::Tool;
@@ -28,16 +29,17 @@ pub fn run(tool: &Tool, args: &Args) -> Exit {
         Line::End(_) => Planned::End,
         Line::Wrong(why) => Planned::Wrong(why),
     };
-    let mut ended = false;
+    let (mut ended, mut wrong) = (false, WrongLines::new(tool, &args.plan));
     let read = lines.each(tool.options.threads, of, |number, text, planned| {
         match planned {
             Planned::Hashed => {}
             Planned::Missing => tool.console.print(&[text, b"\n"].concat()),
             Planned::End => ended = true,
-            Planned::Wrong(why) => fail(&format_args!("{number}: {why}")),
+            Planned::Wrong(why) => wrong.add(number, &why),
         }
         Ok(())
     });
+    wrong.end();
     match read {
         Err(why) => fail(&why),
         Ok(()) if !ended => fail(&NO_END),

@@ -8,3 +8,4 @@ pub mod join;
 pub mod map;
 pub mod missing;
 pub mod write;
+mod wrong;

@@ -104,7 +104,7 @@ impl Outboards<'_> {
 /// The path of an input below a directory for all: of an object with its bucket, of a file without the root.
 fn below(input: &Path) -> Option<PathBuf> {
     let text = input.to_str().filter(|_| is_url(input)).and_then(|url| url.split_once("://"));
-    let path = text.map_or(input, |(_, path)| Path::new(path));
+    let path = text.map_or(input, |(_, path)| Path::new(without_password(path)));
     let mut below = PathBuf::new();
     for component in path.components() {
         match component {
@@ -114,6 +114,15 @@ fn below(input: &Path) -> Option<PathBuf> {
         }
     }
     Some(below)
+}
+
+/// A URL after its scheme, without the user if it has a password: that is no name for a file.
+fn without_password(rest: &str) -> &str {
+    let host = rest.split('/').next().unwrap_or_default();
+    match host.rsplit_once('@') {
+        Some((user, _)) if user.contains(':') => &rest[user.len() + 1..],
+        _ => rest,
+    }
 }
 
 /// The URL of something below another.
@@ -176,5 +185,25 @@ impl<'a> Part<'a> {
         let own = (!self.has_units).then_some(self.node);
         let digests = self.bytes.chunks_exact(spec.hash().size()).map(Digest::new);
         units.chain(own).zip(digests)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outboards_have_places_below_a_directory() {
+        let of = |input: &str| below(Path::new(input));
+        for (input, place) in [
+            ("a/b", "a/b"),
+            ("/a/./b", "a/b"),
+            ("s3://bucket/a@b", "bucket/a@b"),
+            ("abfss://container@account/a", "container@account/a"),
+            ("https://me:secret@host:80/a:b@c", "host:80/a:b@c"),
+        ] {
+            assert_eq!(of(input), Some(place.into()), "{input}");
+        }
+        assert_eq!(of("a/../b"), None);
     }
 }

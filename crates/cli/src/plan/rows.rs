@@ -1,5 +1,6 @@
 //! The rows of plans and ledgers: one JSON object a line.
 
+use crate::json;
 use base64ct::{Base64, Encoding};
 use mksum::ordered::ordered;
 use mksum::outboard::{KeptLayout, OutboardError};
@@ -19,6 +20,12 @@ pub const SCHEMA: u32 = 1;
 
 /// What is wrong with a plan whose end was cut off.
 pub const NO_END: &str = "the plan is incomplete: its last row, of the kind \"end\", is missing";
+
+/// What is wrong with a row of a ledger in a plan.
+pub const OF_LEDGER: &str = "a row of a ledger: a plan has rows without digests";
+
+/// What is wrong with the last line of a writer that was killed.
+pub const INCOMPLETE: &str = "the line is incomplete: its writer was stopped";
 
 /// The longest line, in bytes: names of files and objects are shorter, and so are the units of a part in base64.
 const LONGEST: u64 = 8 << 20;
@@ -110,7 +117,8 @@ impl<'a> Row<'a> {
         Row {
             kind: Kind::Range,
             schema: SCHEMA,
-            path: name::lossy(path),
+            // With its password, if it is a URL that has one: the maps must open it.
+            path: path.to_string_lossy(),
             path_base64,
             version: version.into(),
             size,
@@ -426,10 +434,9 @@ fn line(text: &[u8], ended: bool) -> Line<'_> {
         schema: u32,
     }
     let wrong = |error: serde_json::Error| {
-        let text = error.to_string();
         Line::Wrong(match ended {
-            true => format!("not a row of a plan or ledger: {}", text.split(" at line ").next().unwrap_or_default()),
-            false => "the line is incomplete: its writer was stopped".into(),
+            true => json::refusal(text, "a row of a plan or ledger", &error),
+            false => INCOMPLETE.into(),
         })
     };
     // Nearly all are rows, read at once.
@@ -514,7 +521,7 @@ impl Before {
 
 impl Keys {
     /// The number of a value: 128 bits, so that two of 2^40 values are equal with a chance of 2^-49.
-    fn of(&self, value: &impl std::hash::Hash) -> u128 {
+    pub fn of(&self, value: &impl std::hash::Hash) -> u128 {
         u128::from(self.0.hash_one(value)) << 64 | u128::from(self.1.hash_one(value))
     }
 

@@ -1,18 +1,19 @@
 //! `mksum plan`: the parts of inputs, as rows.
 
-use super::rows::{End, Kind, Row, SCHEMA};
+use super::rows::{End, Keys, Kind, Row, SCHEMA};
 use crate::args::Plan as Args;
 use crate::exit::{Exit, usage};
 use crate::failure::Failure;
 use crate::json;
 use crate::print::report;
+use crate::report::grouped;
 use crate::tool::Tool;
 use crate::walk::Rules;
 use mksum::outboard::{KeptLayout, OutboardError};
 use mksum::{Algorithm, Spec, Subtree};
 use mksum_io::{Error, File, Input, is_url};
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, HashSet};
 use std::mem;
 use std::path::Path;
 
@@ -30,11 +31,19 @@ pub fn run(tool: &Tool, args: &Args) -> Exit {
         Ok(rules) => rules,
         Err(reason) => return usage(&reason),
     };
+    let (keys, mut seen, mut again) = (Keys::default(), HashSet::new(), 0_u64);
+    let mut is_new = |path: &Path| {
+        // One argument leads to each input once.
+        let is_new = args.files.len() == 1 || seen.insert(keys.of(&path.as_os_str()));
+        again += u64::from(!is_new);
+        is_new
+    };
     let mut walk = rules.walk(&args.files);
     let mut tasks = Tasks::new(args.tasks, args.range);
     let mut end = End { kind: Kind::End, schema: SCHEMA, rows: 0, objects: 0, bytes: 0, tasks: args.tasks };
     while let Some(input) = walk.next() {
         let planned = match input {
+            Ok(Input::Path(path)) if !is_new(&path) => Ok(()),
             Ok(Input::Path(path)) => facts(tool, &path, walk.facts())
                 .and_then(|(size, version)| plan(tool, args, spec, (&path, size, &version), (&mut tasks, &mut end))),
             Ok(Input::Stdin) => {
@@ -45,6 +54,10 @@ pub fn run(tool: &Tool, args: &Args) -> Exit {
         if let Err(failure) = planned {
             report(&tool.console, &failure);
         }
+    }
+    if again > 0 {
+        let plural = if again == 1 { "input was" } else { "inputs were" };
+        tool.console.note(&format_args!("{} {plural} named again: each is planned once", grouped(again)));
     }
     // Without it, a plan is not whole: an input that failed is missing.
     if tool.console.exit() == Exit::Good {
