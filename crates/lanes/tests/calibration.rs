@@ -74,6 +74,22 @@ proptest! {
 }
 
 #[test]
+fn no_costs_change_a_few_nodes() {
+    let _alone = alone();
+    let bytes: Vec<u8> = (0..4 * 1025).map(|at| (at % 251) as u8).collect();
+    for kernel in Cpu::detected().kernels(Hash::Blake3) {
+        let only = |cost: Cost| if cost.kernel == kernel { [1, 1] } else { [MOST, MOST] };
+        Calibration::in_use(Hash::Blake3).with(only).install();
+        for (count, len) in (1..=4).flat_map(|count| (0..=1024).map(move |len| (count, len))) {
+            let messages = Messages::strided(&bytes, len, len + 1, count);
+            let mut out = vec![0; 32 * count];
+            digests(Hash::Blake3, &[], messages, &mut out);
+            assert!(out == expected(Hash::Blake3, messages), "{}: {count} of {len}", kernel.name);
+        }
+    }
+}
+
+#[test]
 fn the_least_cost_is_chosen() {
     let _alone = alone();
     let cpu = Cpu::detected();

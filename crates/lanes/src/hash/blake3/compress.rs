@@ -160,18 +160,18 @@ impl<E: Copy> Context for Node<E> {
 /// BLAKE3 over the lanes `L`.
 pub(crate) struct Blake3<L>(PhantomData<L>);
 
-/// One block of each message. The block's second half is read when the first one is mixed in, so that the shuffles of which reading
+/// One block of each message: of the node with this number, so many bytes and these flags. The block's second half is read when the first one is mixed in, so that the shuffles of which reading
 /// consists run beside the mixing.
 ///
 /// # Safety
 /// The machine has the instruction set. There is a pointer for each lane, and 16 words `offset` bytes after it.
 #[inline(always)]
-unsafe fn compress<L: Lane<Word = u32>>(
+pub(crate) unsafe fn compress<L: Lane<Word = u32>>(
     cv: &mut [L; 8],
     pointers: *const *const u8,
     offset: isize,
     numbers: [L; 2],
-    node: &Node<L::Each<u32>>,
+    [len, flags]: [u32; 2],
 ) {
     let one = cv[0];
     let iv = <Small as Variant>::START;
@@ -190,8 +190,8 @@ unsafe fn compress<L: Lane<Word = u32>>(
         one.splat(iv[3]),
         numbers[0],
         numbers[1],
-        one.splat(node.len),
-        one.splat(node.flags),
+        one.splat(len),
+        one.splat(flags),
     ];
     let turns = <Small as Variant>::TURNS;
     let mut m = [one; 16];
@@ -240,7 +240,7 @@ impl<L: Lane<Word = u32>> Kernel for Blake3<L> {
                 Numbers::Each([low, high]) => [L::load(low), L::load(high)],
             };
             let (pointers, offset) = block.each();
-            compress(state, pointers, offset, numbers, node);
+            compress(state, pointers, offset, numbers, [node.len, node.flags]);
         }
     }
 
