@@ -127,7 +127,7 @@ unsafe fn after_groups(cpu: Cpu, grid: Grid, terms: &Terms, out: *mut u8) -> Opt
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     let done = unsafe { hash_groups(cpu, grid, terms, out) };
     #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
-    let done = 0;
+    let (done, _) = (0, (cpu, terms));
     (done < grid.count).then(|| (grid.part(done, grid.count - done), out.wrapping_add(32 * done)))
 }
 
