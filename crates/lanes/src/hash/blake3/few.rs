@@ -78,7 +78,7 @@ unsafe fn hash_node(Few { base, len, .. }: Few, terms: &Terms, out: *mut u8) {
                 block = padded.as_ptr();
             }
             let last = if left <= 64 { terms.last } else { 0 };
-            compress::<true, u32>(&mut state, &raw const block, 0, numbers, [left.min(64) as u32, flags | last]);
+            compress::<false, u32>(&mut state, &raw const block, 0, numbers, [left.min(64) as u32, flags | last]);
             if left <= 64 {
                 break;
             }
