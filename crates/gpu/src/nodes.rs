@@ -3,7 +3,7 @@
 use crate::call::{Arg, Buffer, HostBuffer, Pinned, Queue, Ran, Recorder};
 use crate::source::{self, Kind, Mode};
 use crate::{Device, Error, Fallback, Levels, Transfer};
-use mksum::node_tree::{CpuLanes, Limits, Merklize, NodeTree, NodeTreeError, Tile, Timeline};
+use mksum::node_tree::{Aligned, CpuLanes, Limits, Merklize, NodeTree, NodeTreeError, Tile, Timeline};
 use mksum::ordered::ordered;
 use mksum::{Hash, Messages};
 use mksum_lanes::digests;
@@ -22,9 +22,6 @@ pub(crate) const LONGEST: usize = 16 << 20;
 
 /// The shortest tile of a longer tree, in bytes of leaves.
 const SHORTEST: usize = 1 << 20;
-
-/// Where memory of the host must begin that kernels use: Intel's runtime copies other memory, which takes longer than to transfer it in tiles.
-const PAGE: usize = 4096;
 
 /// The number of tiles that a tree is cut into if they are neither too short nor too long: enough that most transfers overlap kernels.
 const TILES: usize = 8;
@@ -89,7 +86,7 @@ impl Device {
     fn in_place(&self, tree: NodeTree, leaves: &[u8], nodes: &mut [u8]) -> Result<Option<Timeline>, Error> {
         let (hash, parents) = (tree.hash(), tree.leaves() / 2);
         let least = source::side_by_side(hash, self.info.lanes);
-        let aligned = [leaves.as_ptr(), nodes.as_ptr()].iter().all(|bytes| bytes.addr().is_multiple_of(PAGE));
+        let aligned = [leaves.as_ptr(), nodes.as_ptr()].iter().all(|bytes| bytes.addr().is_multiple_of(Aligned::TO));
         if self.transfer() != Transfer::InPlace || !aligned || parents < least || tree.bytes() as u64 > self.share(2) {
             return Ok(None);
         }

@@ -44,7 +44,7 @@ pub enum Transfer {
     Pinned,
     /// By the driver, from and to where they lie.
     Copied,
-    /// Not at all: kernels use them where they lie. They are copied if they do not begin at a multiple of 4096 bytes, are longer than the
+    /// Not at all: kernels use them where they lie. They are copied if they are not [`Aligned`](mksum::node_tree::Aligned), are longer than the
     /// device's memory allows, or if the driver cannot use memory of the host.
     InPlace,
 }

@@ -1,6 +1,5 @@
 //! Node trees from files to files, a subtree in memory at a time.
 
-use crate::file::zeros;
 use crate::jobs::{Stream, stdin};
 use crate::open::{Opened, STDIN, Waiting, open_with, opened};
 use crate::platform::widen_pipe;
@@ -8,7 +7,7 @@ use crate::replacement::Replacement;
 use crate::stream::Bytes;
 use crate::{Error, File, Options, Refusal};
 use mksum::Hash;
-use mksum::node_tree::{Merklize, NodeTree, NodeTreeError, Timings};
+use mksum::node_tree::{Aligned, Merklize, NodeTree, NodeTreeError, Timings};
 use std::fs;
 use std::path::Path;
 
@@ -96,7 +95,7 @@ pub fn merklize(
 /// Leaves that can be had from any offset on.
 enum Held {
     File(Box<File>),
-    Memory(Vec<u8>),
+    Memory(Aligned),
     Random { seed: u64, len: u64 },
 }
 
@@ -126,19 +125,17 @@ fn held(path: &Path, options: &Options) -> Result<Held, Error> {
 }
 
 /// All bytes of a stream: only its end shows how many leaves there are.
-fn read_all(mut stream: fs::File, path: &Path, options: &Options) -> Result<Vec<u8>, Error> {
+fn read_all(mut stream: fs::File, path: &Path, options: &Options) -> Result<Aligned, Error> {
     widen_pipe(&stream);
-    let (mut stream, mut bytes) = (Stream::new(&mut stream, path, options), Vec::new());
+    let (mut stream, mut bytes) = (Stream::new(&mut stream, path, options), Aligned::default());
     loop {
         // Twice as much as there is: memory is asked for as bytes come.
         let (filled, more) = (bytes.len(), bytes.len().max(1 << 20));
-        if bytes.try_reserve_exact(more).is_err() {
-            return Err(Error::refused(path, Refusal::Memory((filled + more) as u64)));
-        }
-        bytes.resize(filled + more, 0);
+        let refuse = |_| Error::refused(path, Refusal::Memory((filled + more) as u64));
+        bytes.try_resize(filled + more).map_err(refuse)?;
         let got = stream.fill(&mut bytes[filled..])?;
         if got < more {
-            bytes.truncate(filled + got);
+            bytes.try_resize(filled + got).map_err(refuse)?;
             return Ok(bytes);
         }
     }
@@ -160,8 +157,8 @@ impl Tiled<'_> {
         let tree = NodeTree::over(self.hash, whole).map_err(|error| self.fail(error))?;
         let leaves = (tree.leaves() as u64).min(1 << (TILE / size).ilog2());
         let (tile, tiles) = ((leaves * size) as usize, tree.leaves() / leaves as usize);
-        let (mut below, mut nodes) = (zeros(tile as u64, self.path)?, zeros(tile as u64, self.path)?);
-        let mut roots = zeros(tiles as u64 * size, self.path)?;
+        let (mut below, mut nodes) = (self.zeros(tile)?, self.zeros(tile)?);
+        let mut roots = self.zeros(tiles * size as usize)?;
         let mut timings = Timings::default();
         for (at, root) in (0..tiles).zip(roots.chunks_exact_mut(size as usize)) {
             let leaves = self.leaves((at * tile) as u64, &mut below)?;
@@ -175,9 +172,9 @@ impl Tiled<'_> {
         }
         if tiles == 1 {
             output.map_or(Ok(()), |output| output.write_at(&nodes, 0))?;
-            return Ok(Merklized { leaves: tree.leaves() as u64, root: roots, timings });
+            return Ok(Merklized { leaves: tree.leaves() as u64, root: roots.to_vec(), timings });
         }
-        let mut top = zeros(roots.len() as u64, self.path)?;
+        let mut top = self.zeros(roots.len())?;
         timings += self.device.merklize(self.hash, &roots, &mut top).map_err(|error| self.fail(error))?;
         output.map_or(Ok(()), |output| output.write_at(&top, 0))?;
         Ok(Merklized { leaves: tree.leaves() as u64, root: top[size as usize..2 * size as usize].into(), timings })
@@ -194,6 +191,11 @@ impl Tiled<'_> {
             }
         }
         Ok(memory)
+    }
+
+    /// `len` zero bytes.
+    fn zeros(&self, len: usize) -> Result<Aligned, Error> {
+        Aligned::zeroed(len).map_err(|_| Error::refused(self.path, Refusal::Memory(len as u64)))
     }
 
     fn fail(&self, error: NodeTreeError) -> Error {

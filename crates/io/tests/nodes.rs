@@ -1,10 +1,12 @@
 //! Node trees from files and to files.
 
 use mksum::Hash;
-use mksum::node_tree::{CpuLanes, Merklize};
+use mksum::node_tree::{Aligned, CpuLanes, Limits, Merklize, NodeTreeError, Timeline};
 use mksum_io::{Error, Leaves, Options, Refusal, merklize, random};
 use mksum_vectors::{bytes, nodes};
 use std::fs;
+use std::process::Command;
+use std::thread;
 
 const CPU: CpuLanes = CpuLanes { threads: 2 };
 
@@ -43,6 +45,43 @@ fn a_tree_of_several_subtrees_is_the_same_as_a_whole_one() {
             merklize(Leaves::Random { seed: 7, len: len as u64 }, hash, &CPU, None, &Options::new()).unwrap().root;
         assert_eq!(root, done.root, "without an output");
     }
+}
+
+/// The CPU, with memory that a device can use without copies only.
+struct InPlace;
+
+impl Merklize for InPlace {
+    fn name(&self) -> String {
+        "in place".into()
+    }
+
+    fn merklize_timed(&self, hash: Hash, leaves: &[u8], nodes: &mut [u8]) -> Result<Timeline, NodeTreeError> {
+        assert!([leaves.as_ptr(), nodes.as_ptr()].iter().all(|bytes| bytes.addr().is_multiple_of(Aligned::TO)));
+        CPU.merklize_timed(hash, leaves, nodes)
+    }
+
+    fn limits(&self, hash: Hash) -> Result<Limits, NodeTreeError> {
+        CPU.limits(hash)
+    }
+}
+
+#[test]
+fn a_device_can_use_leaves_and_nodes_without_copies() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, pipe) = (folder.path().join("leaves"), folder.path().join("pipe"));
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    // Of a pipe, memory grows three times and is cut; of random leaves, there are two subtrees and the tree above them.
+    let (mut input, random) = (bytes(64 << 16), Leaves::Random { seed: 7, len: 128 << 20 });
+    input.truncate(32 << 16);
+    fs::write(&file, &input).unwrap();
+    let root = nodes(Hash::Blake3, &input)[32..64].to_vec();
+    let run = |leaves| merklize(leaves, Hash::Blake3, &InPlace, None, &Options::new()).unwrap().root;
+    assert_eq!(run(Leaves::At(&file)), root);
+    thread::scope(|scope| {
+        scope.spawn(|| fs::write(&pipe, &input).unwrap());
+        assert_eq!(run(Leaves::At(&pipe)), root);
+    });
+    run(random);
 }
 
 #[test]

@@ -95,6 +95,9 @@ pub(crate) struct Entry {
     pub lanes: usize,
     /// The instructions that a machine must have.
     pub needs: Features,
+    /// Whether a message's state is in rows of four words.
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+    pub by_rows: bool,
     /// The time of a block of all lanes, in nanoseconds, as measured on an Intel Xeon (`costs.rs`): only the ratios within a family
     /// count. Instructions that no machine at hand has get the cost of SSE4.1.
     pub cost: u32,
@@ -161,6 +164,8 @@ macro_rules! entries {
                 name: $name,
                 lanes: <$kernel as $crate::kernel::Kernel>::LANES,
                 needs: $crate::cpu::Features::$set,
+                #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+                by_rows: <$kernel as $crate::kernel::Kernel>::BY_ROWS,
                 cost: $cost,
                 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
                 zen5: None,

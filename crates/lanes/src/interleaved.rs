@@ -47,6 +47,19 @@ macro_rules! interleaved {
             }
 
             #[inline(always)]
+            unsafe fn read_lines(pointers: *const *const u8, offset: isize) -> [Self; 16] {
+                // SAFETY: the instruction set is promised, and a pointer for each lane: those of a vector, then those of the next.
+                let parts = unsafe { [$(L::read_lines(pointers.add($at * L::LANES), offset)),*] };
+                let mut all = [$name([parts[0][0]; $count]); 16];
+                let mut word = 0;
+                while word < 16 {
+                    all[word] = $name([$(parts[$at][word]),*]);
+                    word += 1;
+                }
+                all
+            }
+
+            #[inline(always)]
             unsafe fn read1<const BIG: bool>(pointers: *const *const u8, offset: isize) -> Self {
                 // SAFETY: as in `read8`, with one word behind each pointer.
                 unsafe { $name([$(L::read1::<BIG>(pointers.add($at * L::LANES), offset)),*]) }

@@ -233,6 +233,10 @@ pub(crate) trait Kernel {
     /// two ways into the compression function.
     const SAME: bool;
 
+    /// Whether a message's state is in rows of four words.
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+    const BY_ROWS: bool = false;
+
     /// The same state in all lanes.
     ///
     /// # Safety

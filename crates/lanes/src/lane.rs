@@ -71,6 +71,16 @@ pub(crate) trait Lane: Copy {
         all
     }
 
+    /// The same, with words whose first byte is the least significant one, for messages that come from memory far away: as few loads as can be, even if more shuffles.
+    ///
+    /// # Safety
+    /// As for [`read16`](Lane::read16).
+    #[inline(always)]
+    unsafe fn read_lines(pointers: *const *const u8, offset: isize) -> [Self; 16] {
+        // SAFETY: the same promises.
+        unsafe { Self::read16::<false>(pointers, offset) }
+    }
+
     /// Reads one word of each message.
     ///
     /// # Safety

@@ -10,7 +10,7 @@ use core::{hint, mem::MaybeUninit, ptr};
 
 #[cfg(not(target_family = "wasm"))]
 mod native;
-mod prefetch;
+pub(crate) mod prefetch;
 #[cfg(target_family = "wasm")]
 mod wasm;
 

@@ -1,7 +1,7 @@
 //! Whatever a calibration says, digests are the same: costs only choose among kernels.
 
 use mksum_lanes::{
-    Hash, Messages, Piece, Slots, Streams,
+    Hash, Messages, Piece, Slots, Streams, blake3,
     calibration::{Calibration, Cost, MOST, set_source},
     cpu::Cpu,
     digests, digests_on,
@@ -70,6 +70,32 @@ proptest! {
             }
             prop_assert_eq!(&out, &expected, "messages in slots");
         }
+    }
+}
+
+#[test]
+fn no_costs_change_nodes() {
+    let _alone = alone();
+    let bytes: Vec<u8> = (0..100 * 64).map(|at| (at % 251) as u8).collect();
+    for kernel in Cpu::detected().kernels(Hash::Blake3) {
+        let only = |cost: Cost| if cost.kernel == kernel { [1, 1] } else { [MOST, MOST] };
+        Calibration::in_use(Hash::Blake3).with(only).install();
+        // A few of any length, and many pairs one after another: both have functions of their own.
+        let few = (1..=4).flat_map(|count| (0..=1024).map(move |len| (count, len, len + 1)));
+        for (count, len, stride) in few.chain((5..=100).map(|count| (count, 64, 64))) {
+            let messages = Messages::strided(&bytes, len, stride, count);
+            let mut out = vec![0; 32 * count];
+            digests(Hash::Blake3, &[], messages, &mut out);
+            assert!(out == expected(Hash::Blake3, messages), "{}: {count} of {len}", kernel.name);
+        }
+        let children: Vec<blake3::Value> = bytes.as_chunks().0.to_vec();
+        let mut each = vec![[0; 32]; 100];
+        for (pair, out) in children.chunks(2).zip(each.chunks_mut(1)) {
+            blake3::parents(pair, out);
+        }
+        let mut all = vec![[0; 32]; 100];
+        blake3::parents(&children, &mut all);
+        assert!(all == each, "{}: parents", kernel.name);
     }
 }
 

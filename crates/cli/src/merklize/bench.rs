@@ -6,7 +6,7 @@ use crate::report::grouped;
 use crate::tool::Tool;
 use base16ct::lower::encode_string;
 use mksum::Hash;
-use mksum::node_tree::{self, Limits, Timeline, Timings};
+use mksum::node_tree::{self, Aligned, Limits, Timeline, Timings};
 use mksum_io::random;
 use serde_json::Value;
 use std::path::Path;
@@ -162,12 +162,9 @@ fn check(hash: Hash, leaves: &[u8], nodes: &[u8]) -> Result<(), String> {
     }
 }
 
-fn memory(count: usize, size: usize) -> Result<Vec<u8>, String> {
-    let mut memory = Vec::new();
+fn memory(count: usize, size: usize) -> Result<Aligned, String> {
     let bytes = count.checked_mul(size).ok_or_else(|| no_memory(count as u64))?;
-    memory.try_reserve_exact(bytes).map_err(|_| no_memory(count as u64))?;
-    memory.resize(bytes, 0);
-    Ok(memory)
+    Aligned::zeroed(bytes).map_err(|_| no_memory(count as u64))
 }
 
 fn no_memory(count: u64) -> String {

@@ -12,6 +12,8 @@ mod compress;
 mod few;
 pub mod flags;
 mod nodes;
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+mod pairs;
 mod trees;
 
 pub(crate) use compress::BLAKE3;

@@ -108,6 +108,7 @@ impl<F: Flavour<Q>, Q: Quad> Kernel for ByRows<F, Q> {
     type Each<T: Copy> = Q::Each<T>;
     const DIGEST: usize = 8 * size_of::<Q::Word>();
     const SAME: bool = false;
+    const BY_ROWS: bool = true;
 
     #[inline(always)]
     unsafe fn same(words: *const u8) -> [Q; 2] {

@@ -41,7 +41,8 @@ fn turned<const BYTES: usize>(vector: __m256i, bytes: u32) -> __m256i {
     // SAFETY: `vector` proves AVX2, and `order` has the 16 bytes that are loaded.
     unsafe {
         let order = _mm256_broadcastsi128_si256(_mm_loadu_si128(order.as_ptr().cast()));
-        _mm256_shuffle_epi8(vector, unknown(order))
+        // Not of words of 8 bytes: the compiler does not unroll Keccak's rotations if each of them may be such an instruction.
+        _mm256_shuffle_epi8(vector, if BYTES == 4 { unknown(order) } else { order })
     }
 }
 

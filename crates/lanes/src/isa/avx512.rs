@@ -175,6 +175,43 @@ impl Lane for Z32 {
     }
 
     #[inline(always)]
+    unsafe fn read_lines(pointers: *const *const u8, offset: isize) -> [Self; 16] {
+        // SAFETY: the instruction set is promised.
+        let mut words = [unsafe { Self::broadcast(0) }; 16];
+        let mut quarters = [[words[0].0; 4]; 4];
+        let mut quarter = 0;
+        while quarter < 4 {
+            let mut rows = quarters[0];
+            let mut row = 0;
+            while row < 4 {
+                // SAFETY: 16 pointers are promised with 16 words, which are 64 bytes, `offset` bytes after each.
+                let message = unsafe { (*pointers.add(4 * quarter + row)).wrapping_offset(offset) };
+                // SAFETY: the same.
+                rows[row] = unsafe { _mm512_loadu_si512(message.cast()) };
+                row += 1;
+            }
+            // Block b of vector k is word 4b + k of four messages.
+            quarters[quarter] = transpose4(rows);
+            quarter += 1;
+        }
+        let mut k = 0;
+        while k < 4 {
+            op! {
+                let even01 = _mm512_shuffle_i32x4::<0b10_00_10_00>(quarters[0][k], quarters[1][k]);
+                let odd01 = _mm512_shuffle_i32x4::<0b11_01_11_01>(quarters[0][k], quarters[1][k]);
+                let even23 = _mm512_shuffle_i32x4::<0b10_00_10_00>(quarters[2][k], quarters[3][k]);
+                let odd23 = _mm512_shuffle_i32x4::<0b11_01_11_01>(quarters[2][k], quarters[3][k]);
+                words[k] = Self(_mm512_shuffle_i32x4::<0b10_00_10_00>(even01, even23));
+                words[k + 4] = Self(_mm512_shuffle_i32x4::<0b10_00_10_00>(odd01, odd23));
+                words[k + 8] = Self(_mm512_shuffle_i32x4::<0b11_01_11_01>(even01, even23));
+                words[k + 12] = Self(_mm512_shuffle_i32x4::<0b11_01_11_01>(odd01, odd23));
+            }
+            k += 1;
+        }
+        words
+    }
+
+    #[inline(always)]
     unsafe fn write8<const BIG: bool>(words: &[Self; 8], out: *mut u8, stride: usize) {
         let low = transpose4([words[0].0, words[1].0, words[2].0, words[3].0]);
         let high = transpose4([words[4].0, words[5].0, words[6].0, words[7].0]);

@@ -38,7 +38,11 @@ fn turned<const BYTES: usize>(vector: __m128i, bytes: u32) -> __m128i {
         at += 1;
     }
     // SAFETY: `vector` proves SSE4.1, and SSSE3 with it; `order` has the 16 bytes that are loaded.
-    unsafe { _mm_shuffle_epi8(vector, unknown(_mm_loadu_si128(order.as_ptr().cast()))) }
+    unsafe {
+        let order = _mm_loadu_si128(order.as_ptr().cast());
+        // Not of words of 8 bytes: the compiler does not unroll Keccak's rotations if each of them may be such an instruction.
+        _mm_shuffle_epi8(vector, if BYTES == 4 { unknown(order) } else { order })
+    }
 }
 
 /// Reverses the bytes of each word of `BYTES` bytes.

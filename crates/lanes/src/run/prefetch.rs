@@ -2,7 +2,7 @@
 
 /// Prefetches the cache line at an address, which may be outside of all memory.
 #[inline(always)]
-pub(super) fn prefetch(_at: *const u8) {
+pub(crate) fn prefetch(_at: *const u8) {
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     // SAFETY: SSE is a part of x86-64, and a prefetch accesses no memory in the language's sense.
     unsafe {

@@ -1,5 +1,6 @@
 //! Node trees: every node over leaves that are digests already, in heap order.
 
+mod aligned;
 #[cfg(feature = "std")]
 mod cpu;
 #[cfg(feature = "std")]
@@ -7,6 +8,7 @@ mod limits;
 mod tiles;
 mod timeline;
 
+pub use aligned::Aligned;
 #[cfg(feature = "std")]
 pub use cpu::{CpuLanes, StoreTimes};
 pub use tiles::Tile;

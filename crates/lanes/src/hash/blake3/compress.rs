@@ -160,18 +160,18 @@ impl<E: Copy> Context for Node<E> {
 /// BLAKE3 over the lanes `L`.
 pub(crate) struct Blake3<L>(PhantomData<L>);
 
-/// One block of each message. The block's second half is read when the first one is mixed in, so that the shuffles of which reading
-/// consists run beside the mixing.
+/// One block of each message: of the node with this number, so many bytes and these flags. Unless `WHOLE`, the block's second half is read
+/// when the first one is mixed in, so that the shuffles of which reading consists run beside the mixing.
 ///
 /// # Safety
 /// The machine has the instruction set. There is a pointer for each lane, and 16 words `offset` bytes after it.
 #[inline(always)]
-unsafe fn compress<L: Lane<Word = u32>>(
+pub(crate) unsafe fn compress<const WHOLE: bool, L: Lane<Word = u32>>(
     cv: &mut [L; 8],
     pointers: *const *const u8,
     offset: isize,
     numbers: [L; 2],
-    node: &Node<L::Each<u32>>,
+    [len, flags]: [u32; 2],
 ) {
     let one = cv[0];
     let iv = <Small as Variant>::START;
@@ -190,16 +190,23 @@ unsafe fn compress<L: Lane<Word = u32>>(
         one.splat(iv[3]),
         numbers[0],
         numbers[1],
-        one.splat(node.len),
-        one.splat(node.flags),
+        one.splat(len),
+        one.splat(flags),
     ];
     let turns = <Small as Variant>::TURNS;
     let mut m = [one; 16];
-    // SAFETY: the instruction set is promised, and 16 words of each message: this is the first half of them.
-    put(&mut m, 0, unsafe { L::read8::<false>(pointers, offset) });
+    // SAFETY: the instruction set is promised, and 16 words of each message: all of them, or the first half.
+    unsafe {
+        match WHOLE {
+            true => m = L::read_lines(pointers, offset),
+            false => put(&mut m, 0, L::read8::<false>(pointers, offset)),
+        }
+    }
     columns(&mut v, &m, &ORDER[0], turns);
-    // SAFETY: this is the other half.
-    put(&mut m, 8, unsafe { L::read8::<false>(pointers, offset + 32) });
+    if !WHOLE {
+        // SAFETY: this is the other half.
+        put(&mut m, 8, unsafe { L::read8::<false>(pointers, offset + 32) });
+    }
     diagonals(&mut v, &m, &ORDER[0], turns);
     macro_rules! rounds {
         ($($round:literal)*) => { $(round(&mut v, &m, &ORDER[$round], turns);)* };
@@ -240,7 +247,7 @@ impl<L: Lane<Word = u32>> Kernel for Blake3<L> {
                 Numbers::Each([low, high]) => [L::load(low), L::load(high)],
             };
             let (pointers, offset) = block.each();
-            compress(state, pointers, offset, numbers, node);
+            compress::<false, L>(state, pointers, offset, numbers, [node.len, node.flags]);
         }
     }
 

@@ -1,7 +1,10 @@
 //! Many nodes of BLAKE3's trees at a time: chunks, and parents of pairs (the BLAKE3 paper, 2.4).
 
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-use crate::hash::blake3::few::{Few, fastest};
+use crate::hash::blake3::{
+    few::{Few, fastest},
+    pairs::hash_groups,
+};
 use crate::{
     cpu::Cpu,
     grid::Grid,
@@ -70,6 +73,12 @@ pub(crate) unsafe fn hash_chunks(cpu: Cpu, chunks: Chunks<'_>, output: Output, o
         // else is promised.
         return unsafe { hash_few_nodes(Few { base, stride, count: grid.count, len }, &terms, out) };
     }
+    let left = match prefix.is_empty() && len == 64 {
+        // SAFETY: these are nodes of a block, and everything else is promised.
+        true => unsafe { after_groups(cpu, grid, &terms, out) },
+        false => Some((grid, out)),
+    };
+    let Some((grid, out)) = left else { return };
     // Blocks that only the prefix fills are the same for all chunks. A chunk has no more than 16, so nothing is saved here.
     debug_assert!(prefix.len() <= 64);
     let mut plan = Plan::new(BLAKE3.framing);
@@ -97,11 +106,29 @@ pub(crate) unsafe fn hash_parents(cpu: Cpu, grid: Grid, output: Output, out: *mu
         // SAFETY: as for chunks.
         return unsafe { hash_few_nodes(Few { base, stride, count: grid.count, len: 64 }, &terms, out) };
     }
+    // SAFETY: these are nodes of a block, and everything else is promised.
+    let left = unsafe { after_groups(cpu, grid, &terms, out) };
+    let Some((grid, out)) = left else { return };
     // A parent is one full block that is no chunk's first or last.
     let mut plan = Plan::new(BLAKE3.framing);
     plan.blocks(0, 0, 1);
     // SAFETY: the promises are the same.
     unsafe { hash_nodes(cpu, grid, &plan, &terms, out) }
+}
+
+/// Writes the values of as many nodes of one full block each as fill groups of the widest kernel. Returns the others and their places, if
+/// there are others.
+///
+/// # Safety
+/// As for [`hash_parents`].
+#[inline(always)]
+unsafe fn after_groups(cpu: Cpu, grid: Grid, terms: &Terms, out: *mut u8) -> Option<(Grid, *mut u8)> {
+    // SAFETY: the promises are the same.
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+    let done = unsafe { hash_groups(cpu, grid, terms, out) };
+    #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
+    let (done, _) = (0, (cpu, terms));
+    (done < grid.count).then(|| (grid.part(done, grid.count - done), out.wrapping_add(32 * done)))
 }
 
 /// Writes the values of nodes.
