@@ -104,13 +104,14 @@ impl Block {
         }
     }
 
-    /// The block's 16 words, one after another in `N` vectors: they have `N` bytes each, the first of which is the most significant.
+    /// The block's 16 words, one after another in `N` vectors: they have `N` bytes each. `BIG` says that the first of these is the most
+    /// significant.
     ///
     /// # Safety
     /// The block is there: `N` vectors of bytes behind the only pointer, or 16 words of the only lane.
     #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
     #[inline(always)]
-    pub unsafe fn vectors<const N: usize>(self) -> [core::arch::wasm32::v128; N] {
+    pub unsafe fn vectors<const N: usize, const BIG: bool>(self) -> [core::arch::wasm32::v128; N] {
         use core::arch::wasm32::{v128, v128_load};
         // SAFETY: one lane has one pointer.
         let from: *const v128 = unsafe { self.addresses::<1>()[0] }.cast();
@@ -120,7 +121,8 @@ impl Block {
         while at < N {
             // SAFETY: the same.
             let word = unsafe { v128_load(from.add(at)) };
-            words[at] = if matches!(self, Block::Lanes(_)) { word } else { crate::isa::simd128::reversed::<N>(word) };
+            let reverse = BIG && !matches!(self, Block::Lanes(_));
+            words[at] = if reverse { crate::isa::simd128::reversed::<N>(word) } else { word };
             at += 1;
         }
         words

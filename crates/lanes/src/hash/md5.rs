@@ -10,6 +10,9 @@ use crate::{
 };
 use core::marker::PhantomData;
 
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+mod simd128;
+
 /// RFC 1321, 3.1 to 3.3.
 pub(crate) static MD5: Scheme = Scheme::new(
     Framing { block: 64, padding: Padding::Length { bytes: 8, big: false } },
@@ -38,7 +41,7 @@ family! {
         "simd128 × 2" SIMD128 Md5<Two<simd128::W32>>, 205;
     }
     any {
-        "portable" NONE Md5<u32>, 117;
+        "portable" NONE Single, 117;
     }
     zen5 {
         "AVX-512 × 3", 165 186;
@@ -53,6 +56,12 @@ family! {
         "portable", 73 73;
     }
 }
+
+/// MD5 of one message.
+#[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
+type Single = Md5<u32>;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+type Single = simd128::Added;
 
 /// MD5 over the lanes `L`.
 pub(crate) struct Md5<L>(PhantomData<L>);
@@ -103,10 +112,19 @@ impl<L: Lane<Word = u32>> Kernel for Md5<L> {
 
     #[inline(always)]
     unsafe fn digests(state: &[L; 4], out: *mut u8, stride: usize) {
-        let [a, b, c, d] = *state;
-        // SAFETY: 32 bytes, which are 8 words, can be written for each lane, as promised. The words after the digest are never read.
-        unsafe { L::write8::<false>(&[a, b, c, d, a, b, c, d], out, stride) }
+        // SAFETY: the same promise.
+        unsafe { write(state, out, stride) }
     }
+}
+
+/// Writes 32 bytes for each lane, of which the digest is the first 16.
+///
+/// # Safety
+/// As for [`Kernel::digests`].
+#[inline(always)]
+unsafe fn write<L: Lane<Word = u32>>(&[a, b, c, d]: &[L; 4], out: *mut u8, stride: usize) {
+    // SAFETY: 32 bytes, which are 8 words, can be written for each lane, as promised. The words after the digest are never read.
+    unsafe { L::write8::<false>(&[a, b, c, d, a, b, c, d], out, stride) }
 }
 
 /// The integer parts of 2^32 times the sine of 1 to 64 (RFC 1321, 3.4).

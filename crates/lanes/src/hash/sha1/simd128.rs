@@ -4,7 +4,7 @@
 //! the additions and rotations of the chain, so that it is the number of instructions that limits SHA-1. In vectors, four words of the
 //! schedule take nine of them.
 
-use super::{K, step};
+use super::K;
 use crate::{
     kernel::{Block, Kernel, lanes_state},
     lane::Lane,
@@ -40,7 +40,20 @@ fn next<const G: usize>(w: &[v128; 8]) -> v128 {
     let third = u32x4_shuffle::<1, 2, 3, 4>(before(1), zero);
     let fourteenth = u32x4_shuffle::<2, 3, 4, 5>(before(4), before(3));
     let sum = rotl::<1>(v128_xor(v128_xor(before(2), before(4)), v128_xor(fourteenth, third)));
-    v128_xor(sum, rotl::<1>(u32x4_shuffle::<4, 4, 4, 0>(sum, zero)))
+    v128_xor(sum, rotl::<1>(u32x4_shuffle::<1, 2, 3, 4>(zero, sum)))
+}
+
+/// One of 80 steps, as in `Sha1`, in an order that the compiler keeps. It sorts the terms of a sum by how many operations they are made
+/// of. `a` has to come last, so that the majority is a sum too: its two parts have no bit in common.
+#[inline(always)]
+fn step<const ROUND: usize>([a, b, c, d, e]: [u32; 5], sum: u32) -> [u32; 5] {
+    let early = e.wrapping_add(sum);
+    let sum = match ROUND {
+        0 => early.wrapping_add(b.choose(c, d)),
+        2 => early.wrapping_add(c & d).wrapping_add(b & (c ^ d)),
+        _ => early.wrapping_add(c ^ d ^ b),
+    };
+    [sum.wrapping_add(a.rotate_left(5)), a, b.rotate_left(30), c, d]
 }
 
 /// FIPS 180-4, 6.1.2.
@@ -51,7 +64,7 @@ fn next<const G: usize>(w: &[v128; 8]) -> v128 {
 unsafe fn compress(state: &mut [u32; 5], block: Block) {
     let mut s = *state;
     // SAFETY: the same promise.
-    let [w0, w1, w2, w3] = unsafe { block.vectors::<4>() };
+    let [w0, w1, w2, w3] = unsafe { block.vectors::<4, true>() };
     let mut w = [w0, w1, w2, w3, w0, w1, w2, w3];
     let mut sums = MaybeUninit::<Sums>::uninit();
     let sums: *mut v128 = sums.as_mut_ptr().cast();
@@ -79,7 +92,7 @@ unsafe fn compress(state: &mut [u32; 5], block: Block) {
                 let from = sums.cast_const().cast::<u32>().wrapping_add(t);
                 // SAFETY: these ten words were written.
                 let words = unsafe { [$(from.add($i).read_volatile()),*] };
-                $( s = step::<u32, $round>(s, words[$i]); )*
+                $( s = step::<$round>(s, words[$i]); )*
                 t += 10;
             }
         };

@@ -31,7 +31,7 @@ unsafe fn compress<C: Vectors<N>, L: Lane<Word = C::Word>, const N: usize>(state
     const { assert!(C::ROUNDS <= 80 && L::LANES == 1) };
     let mut s = *state;
     // SAFETY: the same promise.
-    let mut w = unsafe { block.vectors::<N>() };
+    let mut w = unsafe { block.vectors::<N, true>() };
     let mut sums = MaybeUninit::<Sums<N>>::uninit();
     let sums: *mut v128 = sums.as_mut_ptr().cast();
     let constants: *const v128 = C::K.as_ptr().cast();
@@ -62,13 +62,16 @@ unsafe fn compress<C: Vectors<N>, L: Lane<Word = C::Word>, const N: usize>(state
     put!(0, 0 1 2 3 4 5 6 7);
     let mut t = 0;
     loop {
+        // Before the rounds that do not need it, so that they do not wait for it.
+        if 16 * (t + N) < C::ROUNDS * N {
+            grow!(0 1 2 3 4 5 6 7);
+            put!(t + N, 0 1 2 3 4 5 6 7);
+        }
         rounds!(t, 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
         t += N;
         if 16 * t == C::ROUNDS * N {
             break;
         }
-        grow!(0 1 2 3 4 5 6 7);
-        put!(t, 0 1 2 3 4 5 6 7);
     }
     add(state, s);
 }
