@@ -52,7 +52,9 @@ class Between(http.server.BaseHTTPRequestHandler):
         pass
 
     def do_GET(self):
-        server, key = self.server, self.path.partition("?")[0].removeprefix("/bucket").strip("/")
+        server, (_, bucket, key) = self.server, (self.path.partition("?")[0] + "//").split("/", 2)
+        key = key.strip("/") if bucket == "bucket" else ""
+        sent = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         fault = {}
         if key:
             with server.lock:
@@ -64,7 +66,7 @@ class Between(http.server.BaseHTTPRequestHandler):
             self.answer(fault["status"], {}, b"")
             return
         ask = http.client.HTTPConnection("127.0.0.1", server.store)
-        ask.request(self.command, self.path, headers=dict(self.headers))
+        ask.request(self.command, self.path, sent, dict(self.headers))
         got = ask.getresponse()
         body = got.read()
         ask.close()
@@ -75,7 +77,7 @@ class Between(http.server.BaseHTTPRequestHandler):
                 body = bytes([body[0] ^ 1]) + body[1:]
         self.answer(got.status, dict(got.getheaders()), body)
 
-    do_HEAD = do_GET
+    do_HEAD = do_PUT = do_GET
 
     def answer(self, status, headers, body):
         self.send_response(status)
@@ -116,7 +118,8 @@ class Store:
             aws_access_key_id=KEYS["AWS_ACCESS_KEY_ID"],
             aws_secret_access_key=KEYS["AWS_SECRET_ACCESS_KEY"],
         )
-        self.client.create_bucket(Bucket="bucket")
+        for name in ("bucket", "ledgers"):
+            self.client.create_bucket(Bucket=name)
         self.chance = random.Random(18)
         self.between = stack.enter_context(Quiet(("127.0.0.1", 0), Between))
         self.between.store, self.between.lock = self.port, threading.Lock()
@@ -179,6 +182,8 @@ class Spark:
             "spark.speculation.multiplier": "1.2",
             "spark.speculation.interval": "50ms",
             "spark.local.dir": str(folder),
+            # A folder under a name that Hadoop alone knows.
+            "spark.hadoop.fs.viewfs.mounttable.here.link./ledgers": (folder.parent / "ledgers").as_uri(),
         }
         for name, value in options.items():
             builder = builder.config(name, value)
@@ -475,6 +480,22 @@ class WithSpark(Engine, unittest.TestCase):
         expected = {str(path): mksum.file_root(path, FORMAT).text for path in files.iterdir()}
         self.assertEqual({row["object"]: row["root"] for row in found}, expected)
 
+    def test_ledgers_in_places_that_spark_alone_knows(self):
+        (self.folder / "ledgers").mkdir()
+        name = f"ledgers/{self.ledger.name} of 100 %"
+        self.right(self.engine.hash("s3://bucket/", f"viewfs://here/{name}"))
+        self.store.reset()
+        # It is the same ledger under the name by which tasks write to it themselves.
+        self.store.put("small/00", 70_001)
+        self.right(self.engine.hash("s3://bucket/", self.folder / name))
+        self.assertEqual(set(self.store.between.gets), {"small/00"} | {"empty"} & {*self.store.between.gets})
+        self.store.reset()
+        self.right(self.engine.hash("s3://bucket/", f"viewfs://here/{name}"))
+        self.assertEqual(self.store.between.bytes, 0)
+        # Spark's files have its number of the task in their names.
+        names = [path.name for path in (self.folder / name / "rows=digests").glob("part-*")]
+        self.assertEqual({len(name.split("-")) > 2 for name in names}, {False, True})
+
     def test_connect(self):
         command = [*JOB, CHOSEN.mksum, "--versitygw", CHOSEN.versitygw, "--job", "connect", str(self.ledger)]
         done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=400)
@@ -485,6 +506,22 @@ class WithSpark(Engine, unittest.TestCase):
 
 class WithDask(Engine, unittest.TestCase):
     kind = Dask
+
+    def test_9_the_ledger_is_in_a_store(self):
+        import mksum
+
+        ledger = f"s3://ledgers/{self.ledger.name}"
+        self.right(self.engine.hash("s3://bucket/", ledger))
+        listed = self.store.client.list_objects_v2(Bucket="ledgers", Prefix=f"{self.ledger.name}/rows=digests/")["Contents"]
+        self.assertGreater(len(listed), 1)
+        # Rows of a run that failed, in the middle of one, and what is not of the ledger.
+        for name in ("part-0", "_started"):
+            self.store.client.put_object(Bucket="ledgers", Key=f"{self.ledger.name}/rows=digests/{name}", Body=b'{"kind":"dig')
+        self.store.reset()
+        self.right(self.engine.hash("s3://bucket/", ledger))
+        self.assertEqual(self.store.between.bytes, 0)
+        with self.assertRaises(mksum.RefusedError):
+            self.engine.hash("s3://bucket/", "s3a://ledgers/other")
 
 
 class WithRay(Engine, unittest.TestCase):

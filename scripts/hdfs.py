@@ -280,7 +280,7 @@ class WithHdfs(unittest.TestCase):
             return [row.asDict() for row in frame.collect()]
 
         def here(ledger):
-            return mksum.cluster.hash(self.url, str(self.folder) + ledger, FORMAT, part=PART, task=4 * MIB)
+            return mksum.cluster.hash(self.url, f"{self.hdfs.url}{ledger}", FORMAT, part=PART, task=4 * MIB)
 
         for job in (with_spark, here):
             with self.subTest(job=job.__name__):

@@ -17,6 +17,7 @@ mod hasher;
 mod listing;
 mod lists;
 mod many;
+mod objects;
 mod outboard;
 mod parts;
 mod proof;
@@ -49,6 +50,7 @@ mod _mksum {
         },
         listing::{Objects, list_objects},
         many::{Files, hash_files},
+        objects::{Contents, get_objects, put_object},
         outboard::Outboard,
         parts::{join, map_range, plan},
         proof::{check_consistency, check_proof, prove, prove_consistency},

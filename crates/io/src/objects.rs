@@ -3,8 +3,7 @@
 use crate::{Error, Refusal};
 use mksum::outboard::Identity;
 use std::fmt;
-use std::fs::File;
-use std::io::IoSliceMut;
+use std::io::{IoSliceMut, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -42,11 +41,11 @@ pub trait Objects: fmt::Debug + Send + Sync {
     /// If it cannot be reached or is not there.
     fn stored(&self, url: &Path) -> Result<StoredSums, Error>;
 
-    /// Writes the bytes of a file, from its beginning, to the object at a URL: all of them, or the object is as it was.
+    /// Writes the next `len` bytes of `content` to the object at a URL: all of them, or the object is as it was.
     ///
     /// # Errors
-    /// If the file cannot be read, or the store does not take them.
-    fn put(&self, url: &Path, file: &File) -> Result<(), Error>;
+    /// If they cannot be read, or the store does not take them.
+    fn put(&self, url: &Path, content: &mut dyn Read, len: u64) -> Result<(), Error>;
 
     /// The requests made so far, and the bytes that came.
     fn traffic(&self) -> (u64, u64);

@@ -12,9 +12,8 @@ use mksum_io::{Ahead, Error, Listed, Listing, Object, Objects, StoredSums};
 use object_store::path::Path as Location;
 use std::collections::HashMap;
 use std::fmt;
-use std::fs::File;
 use std::hint;
-use std::io;
+use std::io::{self, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -231,8 +230,8 @@ impl Objects for Stores {
         Ok(StoredSums { len: version.len, version: version.text(), sums })
     }
 
-    fn put(&self, url: &Path, file: &File) -> Result<(), Error> {
-        let uploaded = || {
+    fn put(&self, url: &Path, content: &mut dyn Read, len: u64) -> Result<(), Error> {
+        let mut uploaded = || {
             let source = self.source(url)?;
             if source.version.is_some()
                 || matches!(Place::read(&url.to_string_lossy()), Ok(Place { store: Store::Web(_), .. }))
@@ -241,7 +240,7 @@ impl Objects for Stores {
                     "only objects in S3, Google Cloud Storage, Azure and HDFS are written".into(),
                 ));
             }
-            self.runtime()?.block_on(upload(&source, file))
+            self.runtime()?.block_on(upload(&source, content, len))
         };
         uploaded().map_err(|fault| match fault {
             Fault::Refused(_) => fault.opening(url),

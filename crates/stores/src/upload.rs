@@ -1,27 +1,27 @@
-//! Files that become objects.
+//! Bytes that become objects.
 
 use crate::failure::Fault;
 use crate::object::Source;
 use object_store::{PutMultipartOptions, PutOptions, PutPayload};
-use std::fs::File;
-use std::io::{self, Read, Seek};
+use std::io::{self, Read};
 
-/// The bytes that are sent at once: a file of at most so many is one request, a longer one an upload in parts.
+/// The bytes that are sent at once: an object of at most so many is one request, a longer one an upload in parts.
 const SENT: u64 = 32 << 20;
 /// The parts that an upload to S3 may have.
 const PARTS: u64 = 10_000;
 
-/// Writes all bytes of a file to an object.
-pub async fn upload(source: &Source, mut file: &File) -> Result<(), Fault> {
+/// Writes the next `len` bytes of `content` to an object.
+pub async fn upload(source: &Source, content: &mut dyn Read, len: u64) -> Result<(), Fault> {
     let unread = |error: io::Error| Fault::Fetch(format!("its copy on this machine cannot be read: {error}"));
+    let short = || Fault::Fetch("its copy on this machine became shorter".into());
     // The client says the status of a request that fails in its own words.
     let failed = |error: object_store::Error| Fault::of(&error, None);
-    let len = file.metadata().map_err(unread)?.len();
-    file.rewind().map_err(unread)?;
-    let next = |most: u64| -> Result<PutPayload, Fault> {
+    let mut next = |wanted: u64| -> Result<PutPayload, Fault> {
         let mut bytes = Vec::new();
-        file.take(most).read_to_end(&mut bytes).map_err(unread)?;
-        Ok(bytes.into())
+        match content.take(wanted).read_to_end(&mut bytes).map_err(unread)? as u64 {
+            found if found == wanted => Ok(bytes.into()),
+            _ => Err(short()),
+        }
     };
     let (store, at) = (&source.store, &source.location);
     if len <= SENT {
@@ -30,8 +30,8 @@ pub async fn upload(source: &Source, mut file: &File) -> Result<(), Fault> {
     let mut upload = store.put_multipart_opts(at, PutMultipartOptions::default()).await.map_err(failed)?;
     let part = SENT.max(len.div_ceil(PARTS));
     let mut sent = Ok(());
-    for _ in 0..len.div_ceil(part) {
-        sent = match next(part) {
+    for number in 0..len.div_ceil(part) {
+        sent = match next(part.min(len - number * part)) {
             Ok(payload) => upload.put_part(payload).await.map_err(failed),
             Err(fault) => Err(fault),
         };

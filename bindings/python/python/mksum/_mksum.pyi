@@ -28,6 +28,7 @@ from mksum.types import (
 
 __all__ = [
     "Catalogue",
+    "Contents",
     "DirectoryRoot",
     "Files",
     "Frontier",
@@ -54,6 +55,7 @@ __all__ = [
     "file_root",
     "formats",
     "fsverity",
+    "get_objects",
     "glacier",
     "hash_files",
     "join",
@@ -67,6 +69,7 @@ __all__ = [
     "prove",
     "prove_consistency",
     "prove_entry",
+    "put_object",
     "rfc6962",
     "root",
     "s3",
@@ -183,6 +186,11 @@ class Stop:
 class Files(Iterator[_Result_co]):
     def __iter__(self) -> Files[_Result_co]: ...
     def __next__(self) -> _Result_co: ...
+
+@final
+class Contents(Iterator[bytes]):
+    def __iter__(self) -> Contents: ...
+    def __next__(self) -> bytes: ...
 
 @final
 class Objects(Iterator[Input]):
@@ -398,6 +406,8 @@ def hash_files(
 ) -> Files[tuple[_Path, list[Root] | Exception]]: ...
 def formats() -> list[FormatRow]: ...
 def list_objects(url: AnyPath) -> Objects: ...
+def get_objects(urls: Iterable[AnyPath]) -> Contents: ...
+def put_object(url: AnyPath, data: ReadableBuffer) -> None: ...
 def plan(
     source: AnyPath | int,
     fmt: Format = "rfc6962",

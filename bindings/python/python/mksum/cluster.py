@@ -23,6 +23,8 @@ import stat
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeAlias, TypedDict, cast
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 import mksum
 from mksum.errors import ChangedError, MksumError, NotFoundError
@@ -34,6 +36,8 @@ TASK = 1 << 30
 """The cost of a task if none is given, in bytes."""
 REQUEST = 4 << 20
 """What an input costs beside its bytes: a request takes about as long as these."""
+STORES = ("s3", "gs", "az", "abfss", "hdfs")
+"""The schemes of the stores that can have a ledger, written and read with the credentials of the environment."""
 
 Source: TypeAlias = AnyPath | Iterable[Input]
 """A URL, a path, a folder; or the inputs themselves."""
@@ -300,51 +304,63 @@ def compared(result: Result, kept: str | None) -> Result:
 
 
 class Ledger:
-    """A ledger in a folder: a path, or a URI that `pyarrow.fs` knows (`s3://`, `gs://`, `hdfs://`, `abfs://`)."""
+    """A ledger in a folder: a path, or the URL of a prefix in a store (`s3://`, `gs://`, `az://`, `abfss://`, `hdfs://`)."""
 
-    def __init__(self, uri: str) -> None:
-        """Does not touch the folder."""
-        from pyarrow.fs import FileSystem, LocalFileSystem
+    def __init__(self, folder: str) -> None:
+        """Does not touch the folder.
 
-        self.uri = uri
-        if "://" in uri:
-            self.files, self.path = FileSystem.from_uri(uri)
-        else:
-            self.files, self.path = LocalFileSystem(), os.path.abspath(uri)
-
-    def __reduce__(self) -> tuple[type["Ledger"], tuple[str]]:
-        """Pickles the URI alone."""
-        return Ledger, (self.uri,)
+        Raises:
+            RefusedError: It is the URL of something else.
+        """
+        folder = url2pathname(urlsplit(folder).path) if folder.startswith("file:") else folder.rstrip("/")
+        scheme, has_scheme, _ = folder.partition("://")
+        if has_scheme and scheme not in STORES:
+            words = f"{folder}: a ledger is in a folder, or in a store that mksum writes to ({', '.join(STORES)})"
+            raise mksum.RefusedError(words)
+        self.is_url = bool(has_scheme)
+        self.folder = folder if self.is_url else os.path.abspath(folder)
 
     def write(self, rows: list[dict[str, Any]], kind: str = "digests") -> None:
         """Writes rows as a file of their own, which is there whole or not at all."""
         if not rows:
             return
-        folder = posixpath.join(self.path, f"rows={kind}")
-        name = f"part-{uuid.uuid4().hex}.json"
-        text = "".join(json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n" for row in rows)
-        self.files.create_dir(folder, recursive=True)
-        # A name with a dot is not read. Stores show an object only when it is whole, but renaming costs them a copy.
-        is_store = self.files.type_name in ("s3", "gcs", "abfs")
-        hidden = posixpath.join(folder, name if is_store else f".{name}")
-        with self.files.open_output_stream(hidden) as out:
-            out.write(text.encode())
-        if not is_store:
-            self.files.move(hidden, posixpath.join(folder, name))
+        text = "".join(json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n" for row in rows).encode()
+        # An attempt at a task never writes to the file of another one: who reads that meanwhile reads on.
+        folder, name = posixpath.join(self.folder, f"rows={kind}"), f"part-{uuid.uuid4().hex}.json"
+        if self.is_url:
+            mksum.put_object(posixpath.join(folder, name), text)
+            return
+        os.makedirs(folder, exist_ok=True)
+        # A name with a dot is not read.
+        hidden = os.path.join(folder, f".{name}")
+        with open(hidden, "wb") as out:
+            out.write(text)
+        os.rename(hidden, os.path.join(folder, name))
 
     def rows(self, kind: str = "digests") -> Iterator[dict[str, Any]]:
         """Yields the rows. A line that cannot be read, as a writer leaves it that was killed, is left out: it is missing."""
-        from pyarrow.fs import FileSelector, FileType
+        paths = self._paths(posixpath.join(self.folder, f"rows={kind}"))
+        for content in mksum.get_objects(paths) if self.is_url else map(_content, paths):
+            for line in content.splitlines():
+                row = _read(line)
+                if row is not None:
+                    yield row
 
-        folder = posixpath.join(self.path, f"rows={kind}")
-        for info in self.files.get_file_info(FileSelector(folder, allow_not_found=True)):
-            if info.type != FileType.File or info.base_name.startswith((".", "_")):
-                continue
-            with self.files.open_input_stream(info.path) as lines:
-                for line in lines.read().splitlines():
-                    row = _read(line)
-                    if row is not None:
-                        yield row
+    def _paths(self, folder: str) -> list[str]:
+        """The files of a folder that are read; of none if it is not there."""
+        try:
+            if self.is_url:
+                paths = [found["path"] for found in mksum.list_objects(f"{folder}/")]
+            else:
+                paths = [found.path for found in os.scandir(folder) if found.is_file()]
+        except (NotFoundError, FileNotFoundError):
+            return []
+        return sorted(path for path in paths if not path[len(folder) + 1 :].startswith((".", "_")))
+
+
+def _content(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()
 
 
 def _read(line: bytes) -> dict[str, Any] | None:
@@ -386,7 +402,7 @@ def hash(
 
     Args:
         source: A URL, a path, a folder; or inputs.
-        ledger: A folder that all workers can write to: a path, or a URI that `pyarrow.fs` knows.
+        ledger: A folder that all workers can write to: a path, or the URL of a prefix in a store.
         fmt: The format.
         each: Who calls a function with each task: `map`, or `concurrent.futures.Executor.map`.
         part: The longest part, in bytes.

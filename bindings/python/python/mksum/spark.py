@@ -1,7 +1,7 @@
 """Roots of files and objects on a Spark cluster, classic or Connect: `pip install mksum[spark]`.
 
->>> frame = mksum.spark.hash(spark, "s3://bucket/prefix/", "s3a://other/ledger", "blake3")      # doctest: +SKIP
->>> frame.where("status != 'ok'").show()                                                        # doctest: +SKIP
+>>> frame = mksum.spark.hash(spark, "s3://bucket/prefix/", "hdfs://host:8020/ledger", "blake3")     # doctest: +SKIP
+>>> frame.where("status != 'ok'").show()                                                            # doctest: +SKIP
 
 Workers read the objects by themselves; between them go only rows of plans and ledgers (see `mksum.cluster`). What must be read
 is packed into tasks, and a Spark task hashes one of them. Its rows are in the ledger when it ends, also if the driver or the job
@@ -9,18 +9,22 @@ ends before the others. The join reads the ledger. So the result may be read twi
 missing. `LEDGER/inputs/` has the listing of each run, which its result needs and later runs do not.
 
 URLs of objects are mksum's (`s3://`, `gs://`, `az://`, `hdfs://`, `https://`), with credentials of the workers' environment. The
-ledger's folder is one that Spark writes to (`s3a://`, `hdfs://`, `abfss://`, a path that all machines share).
+ledger is a folder that Spark reads. Where its full name is a path that all machines share or one of mksum's URLs
+(`hdfs://`, `s3://`, `gs://`, `abfss://`), each task writes a file there by itself; elsewhere (`s3a://`, `abfs://`, `dbfs:/`)
+Spark writes the rows with its own configuration, which takes longer.
 """
 
 # pyspark and pyarrow are optional.
 # pyright: basic, reportMissingImports=false, reportMissingModuleSource=false
 
 import functools
+import gc
 import itertools
 import threading
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
+from urllib.parse import unquote
 
 import pyarrow as pa
 from pyspark.errors import AnalysisException, PySparkException
@@ -31,7 +35,7 @@ from pyspark.sql.types import StructType
 
 import mksum
 from mksum import cluster
-from mksum.cluster import PART, TASK, Result, Span
+from mksum.cluster import PART, STORES, TASK, Ledger, Result, Span
 from mksum.types import AnyPath, Format, Input
 
 Batches: TypeAlias = "Iterator[pa.RecordBatch]"
@@ -73,7 +77,8 @@ def hash(
         spark: The session.
         source: A URL, a path or a folder, listed by a worker; or a frame with the columns `path`, `size` and `etag`, as of
             S3 Inventory or of the metadata of a table. Each path is there once.
-        ledger: The URI of a folder: new, or that of an earlier run, which is continued. Two jobs at the same time need two.
+        ledger: The URI of a folder that Spark reads: new, or that of an earlier run, which is continued. Two jobs at the same
+            time need two.
         fmt: The format.
         part: The longest part, in bytes.
         task: The cost of a Spark task, in bytes: its bytes, and 4 MiB for each input. A worker that dies loses the tasks in its
@@ -97,22 +102,27 @@ def hash(
     listed = f"{ledger.rstrip('/')}/inputs/run={run}"
     _inputs(spark, source, files).write.json(listed)
     inputs = spark.read.schema(INPUTS).json(listed)
-    known = _rows(spark, ledger, "digests", ROWS)
-    tasks = _grouped(inputs, known).mapInArrow(functools.partial(_missing, fmt=spec, part=part, task=task), TASKS).persist()
+    rows = _rows(spark, ledger)
+    known = _grouped(inputs, rows and rows.where("rows = 'digests'"))
+    tasks = known.mapInArrow(functools.partial(_missing, fmt=spec, part=part, task=task), TASKS).persist()
     try:
         count = tasks.count()
         if count:
             with progress:
-                call = functools.partial(_hashed, fmt=spec, run=run, threads=threads, files=files, done=progress.done)
-                hashed = tasks.repartition(min(count, PARTITIONS)).mapInArrow(call, f"{ROWS}, {ERRORS}, rows string")
-                # The second algorithm moves a task's file to its place when the task ends, the first when the job does.
-                writer = hashed.write.mode("append").option("mapreduce.fileoutputcommitter.algorithm.version", "2")
-                writer.partitionBy("rows").json(ledger)
+                options = {"fmt": spec, "run": run, "threads": threads, "files": files, "done": progress.done}
+                spread, place = tasks.repartition(min(count, PARTITIONS)), _place(inputs, run)
+                if place is not None:
+                    spread.mapInArrow(functools.partial(_worked, ledger=place, **options), "none string").collect()
+                else:
+                    hashed = spread.mapInArrow(functools.partial(_hashed, **options), f"{ROWS}, {ERRORS}, rows string")
+                    # The second algorithm moves a task's file to its place when the task ends, the first when the job does.
+                    writer = hashed.write.mode("append").option("mapreduce.fileoutputcommitter.algorithm.version", "2")
+                    writer.partitionBy("rows").json(ledger)
     finally:
         tasks.unpersist()
-    errors = _rows(spark, ledger, "errors", f"{ROWS}, {ERRORS}")
-    rows = _grouped(inputs, _rows(spark, ledger, "digests", ROWS), errors and errors.where(F.col("run") == run))
-    return rows.mapInArrow(functools.partial(_joined, fmt=spec, part=part), RESULTS)
+    rows = _rows(spark, ledger)
+    joined = _grouped(inputs, rows and rows.where((F.col("rows") == "digests") | (F.col("run") == run)))
+    return joined.mapInArrow(functools.partial(_joined, fmt=spec, part=part), RESULTS)
 
 
 def verify(spark: SparkSession, kept: DataFrame, ledger: str, fmt: Format = "rfc6962", **options: Any) -> DataFrame:
@@ -214,11 +224,23 @@ def _list(batches: Batches, source: AnyPath, files: Any) -> Batches:
         yield from _batches(cluster.inputs(source, files), INPUTS)
 
 
-def _rows(spark: SparkSession, ledger: str, kind: str, schema: str) -> DataFrame | None:
-    """The rows of a ledger as they are now; None if it has no such folder. Those whose writer was killed are missing."""
+def _place(inputs: DataFrame, run: str) -> Ledger | None:
+    """The ledger as tasks write to it, by the full name that Spark gives to the listing in it; None if Spark alone knows it."""
+    for file in inputs.inputFiles():
+        folder, below, _ = file.partition(f"/inputs/run={run}/")
+        if below and folder.startswith(("file:", *(f"{scheme}://" for scheme in STORES))):
+            return Ledger(folder if folder.startswith("file:") else unquote(folder))
+    return None
+
+
+def _rows(spark: SparkSession, ledger: str) -> DataFrame | None:
+    """The rows of a ledger as they are now, `rows` being their kind; None if it has none. Those whose writer was killed are
+    missing.
+    """
     whole = "schema = 1 and path is not null and offset is not null and length is not null and level is not null"
     try:
-        found = spark.read.schema(schema).json(f"{ledger.rstrip('/')}/rows={kind}").where(whole)
+        reader = spark.read.schema(f"{ROWS}, {ERRORS}, rows string").option("basePath", ledger)
+        found = reader.json(f"{ledger.rstrip('/')}/rows=*").where(whole)
         # A Connect session looks for the folder only now.
         return found if found.columns else None
     except AnalysisException as error:
@@ -227,16 +249,15 @@ def _rows(spark: SparkSession, ledger: str, kind: str, schema: str) -> DataFrame
         raise
 
 
-def _grouped(inputs: DataFrame, *ledgers: DataFrame | None) -> DataFrame:
-    """Inputs and rows of ledgers, those of one input beside each other in a partition: the input first, then its rows."""
+def _grouped(inputs: DataFrame, rows: DataFrame | None) -> DataFrame:
+    """Inputs and rows of a ledger, those of one input beside each other in a partition: the input first, then its rows."""
     found = inputs.select("path", "size", "version")
-    several = [rows for rows in ledgers if rows is not None]
-    for rows in several:
-        # Of inputs that are asked for; digests of others would only be moved.
-        found = found.unionByName(rows.join(inputs.select("path"), "path", "left_semi"), allowMissingColumns=True)
-    if not several:
+    if rows is None:
         names = [field.split()[0] for field in f"{ROWS}, {ERRORS}".split(", ")]
         return found.select(*found.columns, *(F.lit(None).alias(name) for name in names if name not in found.columns))
+    # Of inputs that are asked for; digests of others would only be moved.
+    wanted = rows.join(inputs.select("path"), "path", "left_semi")
+    found = found.unionByName(wanted, allowMissingColumns=True)
     return found.repartition("path").sortWithinPartitions("path", F.col("offset").asc_nulls_first())
 
 
@@ -272,14 +293,41 @@ def _missing(batches: Batches, fmt: str, part: int, task: int) -> Batches:
         yield from _batches([{"spans": plain}], TASKS)
 
 
+def _tasks(batches: Batches) -> Iterator[list[Span]]:
+    """The tasks in batches."""
+    for row in itertools.chain.from_iterable(batch.to_pylist() for batch in batches):
+        spans: Any = [{**span, "parts": [cluster.bounds(one) for one in span["parts"]]} for span in row["spans"]]
+        yield spans
+
+
+def _worked(
+    batches: Batches, ledger: Ledger, fmt: str, run: str, threads: int | None, files: Any, done: Callable[[int], object] | None
+) -> Batches:
+    """Hashes tasks and writes each one's rows to the ledger. Yields nothing."""
+    _spare_modules()
+    for spans in _tasks(batches):
+        count = cluster.work(spans, ledger, run, fmt, threads, files)
+        if done is not None:
+            done(count)
+    yield from ()
+
+
+@functools.cache
+def _spare_modules() -> None:
+    """Takes what is loaded out of later garbage collections, once in a process.
+
+    Spark's daemon for Python collects all garbage after each task: 25 ms with the modules of pandas and pyarrow.
+    """
+    gc.freeze()
+
+
 def _hashed(
     batches: Batches, fmt: str, run: str, threads: int | None, files: Any, done: Callable[[int], object] | None
 ) -> Batches:
-    """The rows of the ledger for tasks."""
-    for row in itertools.chain.from_iterable(batch.to_pylist() for batch in batches):
-        spans: Any = [{**span, "parts": [cluster.bounds(one) for one in span["parts"]]} for span in row["spans"]]
+    """The rows of the ledger for tasks, which Spark writes."""
+    for spans in _tasks(batches):
 
-        def rows(spans: Any = spans) -> Iterator[dict[str, Any]]:
+        def rows(spans: list[Span] = spans) -> Iterator[dict[str, Any]]:
             for found in cluster.hashed(spans, fmt, threads=threads, files=files):
                 if "error" in found:
                     yield {**found, "run": run, "rows": "errors"}
@@ -295,19 +343,9 @@ def _joined(batches: Batches, fmt: str, part: int) -> Batches:
     """The result of each input."""
     results = (
         cluster.joined(item, fmt, part, [row for row in rows if row["error"] is None], [row for row in rows if row["error"]])
-        for item, rows in _each_input(_with_errors(batches))
+        for item, rows in _each_input(batches)
     )
     return _batches(results, RESULTS)
-
-
-def _with_errors(batches: Batches) -> Batches:
-    """The batches; those of a run without errors get the columns."""
-    for found in batches:
-        batch = found
-        for name in ("run", "status", "error"):
-            if name not in batch.schema.names:
-                batch = batch.append_column(name, pa.nulls(batch.num_rows, pa.string()))
-        yield batch
 
 
 def _each(batches: Batches, call: Callable[[dict[str, Any]], Result]) -> Batches:

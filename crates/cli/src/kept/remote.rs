@@ -49,7 +49,9 @@ impl Remote {
     /// If it cannot be read, or the store does not take it.
     pub fn put(&self, tool: &Tool) -> Result<(), Error> {
         let Some(objects) = &tool.options.objects else { return Ok(()) };
-        let copy = std::fs::File::open(self.copy()).map_err(|error| Error::Open { path: self.copy(), error })?;
-        objects.put(&self.url, &copy)
+        let unread = |error| Error::Open { path: self.copy(), error };
+        let mut copy = std::fs::File::open(self.copy()).map_err(unread)?;
+        let len = copy.metadata().map_err(unread)?.len();
+        objects.put(&self.url, &mut copy, len)
     }
 }
