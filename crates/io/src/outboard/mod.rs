@@ -63,16 +63,22 @@ pub fn beside(path: &Path) -> PathBuf {
 }
 
 /// Whether the file at `path` belongs to an outboard, by its name and its first bytes: an outboard itself, an unfinished one,
-/// or the record of a verification or a repair.
+/// or the record of a verification or a repair. A record may be gone already.
 pub fn is_part_of_outboard(path: &Path) -> bool {
-    let starts_with = |head: &[u8]| {
+    let starts = |file: &File, head: &[u8]| {
         let mut found = vec![0; head.len()];
-        open_at_once(path).is_ok_and(|file| read_exact_at(&file, &mut found, 0).is_ok()) && found == head
+        read_exact_at(file, &mut found, 0).is_ok() && found == head
+    };
+    let is_outboard = || open_at_once(path).is_ok_and(|file| starts(&file, &MAGIC));
+    let is_record = |head: &str| match open_at_once(path) {
+        Ok(file) => starts(&file, head.as_bytes()),
+        // Since its directory was listed, the work that it was about has been finished.
+        Err(error) => error.kind() == ErrorKind::NotFound,
     };
     match path.extension().and_then(|extension| extension.to_str()) {
-        Some(EXTENSION | PART) => starts_with(&MAGIC),
-        Some(CHECKED) => starts_with(CHECKED_HEAD.as_bytes()),
-        Some(journal::EXTENSION) => starts_with(journal::HEAD.as_bytes()),
+        Some(EXTENSION | PART) => is_outboard(),
+        Some(CHECKED) => is_record(CHECKED_HEAD),
+        Some(journal::EXTENSION) => is_record(journal::HEAD),
         _ => false,
     }
 }
