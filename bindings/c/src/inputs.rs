@@ -144,6 +144,11 @@ pub fn put(bytes: &[u8], room: &mut [u8], name: &str) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Writes a text and a zero byte to the beginning of a buffer, the parameter `name`.
+pub fn put_text(text: &dyn Display, room: &mut [u8], name: &str) -> Result<(), Failure> {
+    put(format!("{text}\0").as_bytes(), room, name)
+}
+
 /// Returns the path with these bytes.
 #[cfg(all(feature = "files", unix))]
 pub fn path_of(bytes: &[u8]) -> Result<PathBuf, Failure> {

@@ -112,8 +112,8 @@ pub unsafe extern "C" fn mksum_outboard_read(
             unit: opened.layout().unit(),
             is_unchanged: same.into(),
         };
-        inputs::put((opened.root().to_string() + "\0").as_bytes(), &mut read.root, "root")?;
-        inputs::put((opened.spec().to_string() + "\0").as_bytes(), &mut read.format, "format")?;
+        inputs::put_text(&opened.root(), &mut read.root, "root")?;
+        inputs::put_text(opened.spec(), &mut read.format, "format")?;
         *info = read;
         Ok(())
     };

@@ -148,7 +148,7 @@ pub unsafe extern "C" fn mksum_proof_read(proof: *const u8, proof_len: usize, in
         let Range { start, end } = proof.claim().bytes();
         let is_consistency = matches!(proof.claim(), Claim::Consistency(_)).into();
         let mut read = ProofInfo { format: [0; FORMAT_MAX], length: proof.len(), start, end, is_consistency };
-        inputs::put((proof.spec().to_string() + "\0").as_bytes(), &mut read.format, "format")?;
+        inputs::put_text(proof.spec(), &mut read.format, "format")?;
         *info = read;
         Ok(())
     };

@@ -59,5 +59,5 @@ pub fn no_root(spec: &dyn Display, error: &mksum::Error) -> Failure {
 
 /// Writes the root as text, with a zero byte at the end.
 pub fn write(root: &Root, text: &mut [u8]) -> Result<(), Failure> {
-    inputs::put((root.to_string() + "\0").as_bytes(), text, "text")
+    inputs::put_text(root, text, "text")
 }

@@ -74,6 +74,16 @@ impl<T: Send> Results<T> {
     }
 }
 
+impl<V: Send, E: Send> Results<Result<V, E>> {
+    /// The next value; an error, of which `raised` makes an exception, stops the thread.
+    pub fn next_value(&mut self, py: Python<'_>, raised: impl FnOnce(Python<'_>, E) -> PyErr) -> PyResult<Option<V>> {
+        self.next(py)?.transpose().map_err(|error| {
+            self.end();
+            raised(py, error)
+        })
+    }
+}
+
 /// Objects of an iterable that are taken ahead, and the results of the work that each stands for, in their order.
 pub struct Ahead<W, V> {
     source: Source<W>,

@@ -4,8 +4,9 @@ use crate::ahead::Results;
 use crate::ending;
 use crate::errors;
 use crate::files::path_of;
+use crate::objects::{client, refused};
 use crate::work::Call;
-use mksum_io::{Error, Listed, Refusal, is_url};
+use mksum_io::{Error, Listed, is_url};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Mutex;
@@ -36,13 +37,10 @@ pub struct Objects {
 pub fn list_objects(py: Python<'_>, url: &Bound<'_, PyAny>) -> PyResult<Objects> {
     let url = path_of(url)?;
     let call = Call::new(None, None, None);
-    let refuse = |words: &str| errors::io(py, Error::refused(&url, Refusal::Url(words.into())));
     if !is_url(&url) {
-        return Err(refuse("not the URL of objects"));
+        return Err(refused(py, &url, "not the URL of objects"));
     }
-    let Some(stores) = call.options.objects.clone() else {
-        return Err(refuse("this build of mksum has no network client: install one with the feature 'stores'"));
-    };
+    let stores = client(py, &call, &url)?;
     let (sender, results) = mpsc::sync_channel(AHEAD);
     let listed = Results::of(call, results, move |_| match stores.list(&url) {
         // Once nobody listens, the listing ends.
@@ -60,11 +58,7 @@ impl Objects {
 
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         let mut listed = ending::lock(py, &self.listed);
-        let Some(found) = listed.next(py)? else { return Ok(None) };
-        let found = found.map_err(|error| {
-            listed.end();
-            errors::io(py, error)
-        })?;
+        let Some(found) = listed.next_value(py, errors::io)? else { return Ok(None) };
         let row = PyDict::new(py);
         row.set_item("path", found.url.as_os_str())?;
         row.set_item("size", found.len)?;

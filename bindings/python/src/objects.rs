@@ -6,13 +6,12 @@ use crate::ending;
 use crate::errors;
 use crate::files::path_of;
 use crate::work::Call;
-use mksum_io::{Error, File, Options, Refusal, is_url};
+use mksum_io::{Error, File, Objects, Options, Refusal, is_url};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::mpsc;
+use std::sync::{Arc, Mutex, mpsc};
 
 /// Objects that are opened before they are read, and those whose bytes wait.
 const AHEAD: usize = 32;
@@ -68,13 +67,8 @@ impl Contents {
     }
 
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
-        let mut read = ending::lock(py, &self.read);
-        let Some(bytes) = read.next(py)? else { return Ok(None) };
-        let bytes = bytes.map_err(|error| {
-            read.end();
-            errors::io(py, error)
-        })?;
-        Ok(Some(PyBytes::new(py, &bytes)))
+        let bytes = ending::lock(py, &self.read).next_value(py, errors::io)?;
+        Ok(bytes.map(|bytes| PyBytes::new(py, &bytes)))
     }
 }
 
@@ -94,10 +88,7 @@ pub fn put_object(py: Python<'_>, url: &Bound<'_, PyAny>, data: Data<'_>) -> PyR
     // The thread that sends may outlive an interrupted call, and so the caller's buffer.
     let bytes = data.bytes().to_vec();
     let mut call = Call::new(NonZero::new(1), None, None);
-    let Some(stores) = call.options.objects.clone() else {
-        let words = "this build of mksum has no network client: install one with the feature 'stores'";
-        return Err(refused(py, &url, words));
-    };
+    let stores = client(py, &call, &url)?;
     let put = move |_: &Options| stores.put(&url, &mut &bytes[..], bytes.len() as u64);
     call.run(py, put)?.map_err(|error| errors::io(py, error))
 }
@@ -107,6 +98,13 @@ fn of_object(py: Python<'_>, url: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
     if is_url(&url) { Ok(url) } else { Err(refused(py, &url, "not the URL of an object")) }
 }
 
-fn refused(py: Python<'_>, url: &Path, words: &str) -> PyErr {
+/// The client of the stores, for what is at a URL.
+pub fn client(py: Python<'_>, call: &Call, url: &Path) -> PyResult<Arc<dyn Objects>> {
+    let words = "this build of mksum has no network client: install one with the feature 'stores'";
+    call.options.objects.clone().ok_or_else(|| refused(py, url, words))
+}
+
+/// The error that something cannot be done with what is at a URL.
+pub fn refused(py: Python<'_>, url: &Path, words: &str) -> PyErr {
     errors::io(py, Error::refused(url, Refusal::Url(words.into())))
 }

@@ -25,10 +25,7 @@ impl Records {
 
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let mut results = ending::lock(py, &self.results);
-        let record = results.next(py)?.transpose().map_err(|error| {
-            results.end();
-            errors::catalogue(py, error)
-        })?;
+        let record = results.next_value(py, errors::catalogue)?;
         results.attend(py)?;
         record.map(|record| record.value(py)).transpose()
     }

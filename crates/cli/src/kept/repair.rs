@@ -85,11 +85,12 @@ fn one(tool: &Tool, args: &Args, path: &Path, from: &Path) -> Result<Did, Failur
     let place = outboard_of(path, args.outboard.as_ref(), EXTENSION);
     let outboard = match open_with(&place, &tool.options) {
         Err(error) if is_missing(&error, &place) => {
-            if let Err(error) = fs::metadata(path) {
+            let facts = fs::metadata(path).and_then(|facts| match facts.is_dir() {
+                true => Err(std::io::ErrorKind::IsADirectory.into()),
+                false => Ok(()),
+            });
+            if let Err(error) = facts {
                 return Err(Error::Open { path: path.into(), error }.into());
-            }
-            if path.is_dir() {
-                return Err(Error::Open { path: path.into(), error: std::io::ErrorKind::IsADirectory.into() }.into());
             }
             if args.directories.recursive {
                 report_new(tool, args.json, path, "outboard");

@@ -91,6 +91,10 @@ impl<'a> Report<'a> {
         let (kind, range) = (finding.kind(), finding.range());
         let parts = match finding {
             Finding::Unreadable { parts, .. } => parts,
+            Finding::Grown(_) => {
+                self.appended += range.end - range.start;
+                Vec::new()
+            }
             Finding::Node(_) => {
                 self.nodes += 1;
                 self.tool.console.fail();
@@ -122,9 +126,6 @@ impl<'a> Report<'a> {
         self.tool.console.fail();
         self.ranges += 1;
         self.damaged += range.end - range.start;
-        if kind == "grown" {
-            self.appended += range.end - range.start;
-        }
         let line = self.line(kind, range);
         let line = if unreadable.is_empty() { line } else { line.with_unreadable(&unreadable) };
         line.print(self.tool, self.args.json, &self.path);
