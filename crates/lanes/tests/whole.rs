@@ -252,3 +252,15 @@ fn keccak_in_a_sponge() {
     let digest: Vec<u8> = state[..4].iter().flat_map(|word| word.to_le_bytes()).collect();
     assert_eq!(digest, reference(Hash::Sha3_256, &[&message]));
 }
+
+#[test]
+fn keyed_blake3_of_every_size() {
+    let (memory, key) = (bytes(131_072), *b"whats the Elvish word for friend");
+    let borders = (1..=16).flat_map(|chunks| [1024 * chunks - 1, 1024 * chunks, 1024 * chunks + 1]);
+    for len in (0..=200).chain(borders).chain([33_000, 65_536, 100_001, 131_072]) {
+        let expected = *::blake3::keyed_hash(&key, &memory[..len]).as_bytes();
+        for cpu in Cpu::available() {
+            assert_eq!(blake3::keyed_digest_on(cpu, &key, &memory[..len]), expected, "{cpu:?} {len} bytes");
+        }
+    }
+}

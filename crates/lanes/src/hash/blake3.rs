@@ -4,8 +4,9 @@ use crate::{
     cpu::{Cpu, active_or_detected},
     grid::Grid,
     messages::Messages,
+    words::Words,
 };
-use nodes::{Chunks, Output, hash_chunks, hash_parents};
+use nodes::{Chunks, Output, hash_chunks, hash_chunks_with, hash_parents};
 
 mod compress;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
@@ -66,6 +67,26 @@ pub fn root_parent(left: &Value, right: &Value) -> Value {
     out
 }
 
+/// The keyed hash of a message (the BLAKE3 paper, 2.3), which lies in memory whole: its chaining values do too, 32 bytes for each KiB.
+pub fn keyed_digest(key: &[u8; 32], message: &[u8]) -> Value {
+    keyed_digest_on(active_or_detected(), key, message)
+}
+
+/// The same on an instruction set, for tests.
+#[doc(hidden)]
+pub fn keyed_digest_on(cpu: Cpu, key: &[u8; 32], message: &[u8]) -> Value {
+    let key: [u32; 8] = core::array::from_fn(|at| u32::from_le_bytes(key.as_chunks().0[at]));
+    let (key, mut out) = (Words::of32(&key), [0; 32]);
+    if message.len() > CHUNK {
+        trees::digests(Some(&key), cpu, &[], Messages::one(message), &mut out);
+        return out;
+    }
+    let chunks = Chunks { grid: Grid::apart(message.as_ptr(), 0, 1), counter: 0, prefix: &[], len: message.len() };
+    // SAFETY: there is one message, and a place for its digest.
+    unsafe { hash_chunks_with(Some(&key), cpu, chunks, Output::Digest, out.as_mut_ptr()) }
+    out
+}
+
 /// Writes the digests of messages `prefix ‖ message`: of one chunk side by side, of longer ones by their trees.
 pub(crate) fn digests(cpu: Cpu, prefix: &[u8], messages: Messages<'_>, mut out: &mut [u8]) {
     let total = prefix.len() + messages.len();
@@ -84,7 +105,7 @@ pub(crate) fn digests(cpu: Cpu, prefix: &[u8], messages: Messages<'_>, mut out: 
         let (some, rest) = left.split_at(batch.min(left.count()));
         let (own, others) = out.split_at_mut(32 * some.count());
         if total <= 4096 * CHUNK && prefix.len() <= 64 {
-            trees::digests(cpu, prefix, some, own);
+            trees::digests(None, cpu, prefix, some, own);
         } else {
             let mut trees = Trees::new(cpu, some.count());
             trees.append(prefix);

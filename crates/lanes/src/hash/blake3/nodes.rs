@@ -10,10 +10,11 @@ use crate::{
     grid::Grid,
     hash::blake3::{
         compress::{BLAKE3, Terms},
-        flags::{CHUNK_END, CHUNK_START, PARENT, ROOT},
+        flags::{CHUNK_END, CHUNK_START, KEYED_HASH, PARENT, ROOT},
     },
     kernel::{End, Job, Start},
     plan::Plan,
+    words::Words,
 };
 use core::{ptr, slice};
 
@@ -51,20 +52,46 @@ pub(crate) struct Chunks<'a> {
     pub len: usize,
 }
 
+/// The words of a key, with which a keyed hash begins; `None` for the hash without one.
+pub(crate) type Key<'a> = Option<&'a Words>;
+
 /// Writes the values of chunks.
+///
+/// # Safety
+/// As for [`hash_chunks_with`].
+#[inline(always)]
+pub(crate) unsafe fn hash_chunks(cpu: Cpu, chunks: Chunks<'_>, output: Output, out: *mut u8) {
+    // SAFETY: the promises are the same.
+    unsafe { hash_chunks_with(None, cpu, chunks, output, out) }
+}
+
+/// Writes the values of parents of pairs: 64 bytes each.
+///
+/// # Safety
+/// As for [`hash_parents_with`].
+#[inline(always)]
+pub(crate) unsafe fn hash_parents(cpu: Cpu, grid: Grid, output: Output, out: *mut u8) {
+    // SAFETY: the promises are the same.
+    unsafe { hash_parents_with(None, cpu, grid, output, out) }
+}
+
+/// Writes the values of chunks, with a key or without one.
 ///
 /// # Safety
 /// Each message of the grid has `len` bytes. 32 bytes can be written for each; they may be where the messages were read from, as long
 /// as no value covers a chunk that comes after its own.
 #[inline(always)]
-pub(crate) unsafe fn hash_chunks(cpu: Cpu, chunks: Chunks<'_>, output: Output, out: *mut u8) {
+pub(crate) unsafe fn hash_chunks_with(key: Key<'_>, cpu: Cpu, chunks: Chunks<'_>, output: Output, out: *mut u8) {
     let Chunks { grid, counter, prefix, len } = chunks;
     if grid.count == 0 {
         return;
     }
-    let terms = Terms { first: CHUNK_START, every: 0, last: CHUNK_END | output.flag(), counter, counts: grid.run > 1 };
+    let (first, last) = (CHUNK_START, CHUNK_END | output.flag());
+    let terms = Terms { first, every: flag(key), last, counter, counts: grid.run > 1 };
+    // The functions for few nodes and for pairs have the initial words built in.
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-    if prefix.is_empty()
+    if key.is_none()
+        && prefix.is_empty()
         && let Some(hash_few_nodes) = fastest(cpu, grid.count)
         && let Some((base, stride)) = grid.evenly()
     {
@@ -73,7 +100,7 @@ pub(crate) unsafe fn hash_chunks(cpu: Cpu, chunks: Chunks<'_>, output: Output, o
         // else is promised.
         return unsafe { hash_few_nodes(Few { base, stride, count: grid.count, len }, &terms, out) };
     }
-    let left = match prefix.is_empty() && len == 64 {
+    let left = match key.is_none() && prefix.is_empty() && len == 64 {
         // SAFETY: these are nodes of a block, and everything else is promised.
         true => unsafe { after_groups(cpu, grid, &terms, out) },
         false => Some((grid, out)),
@@ -88,32 +115,37 @@ pub(crate) unsafe fn hash_chunks(cpu: Cpu, chunks: Chunks<'_>, output: Output, o
         plan.include(unsafe { slice::from_raw_parts(grid.base, len) });
     }
     // SAFETY: the promises are the same.
-    unsafe { hash_nodes(cpu, grid, &plan, &terms, out) }
+    unsafe { hash_nodes(key, cpu, grid, &plan, &terms, out) }
 }
 
-/// Writes the values of parents of pairs: 64 bytes each.
+/// Writes the values of parents of pairs, with a key or without one: 64 bytes each.
 ///
 /// # Safety
 /// Each message of the grid is a pair. 32 bytes can be written for each; they may be where the pairs were read from, as long as no
 /// value covers a pair that comes after its own.
 #[inline(always)]
-pub(crate) unsafe fn hash_parents(cpu: Cpu, grid: Grid, output: Output, out: *mut u8) {
-    let terms = Terms { first: 0, every: PARENT | output.flag(), last: 0, counter: 0, counts: false };
+pub(crate) unsafe fn hash_parents_with(key: Key<'_>, cpu: Cpu, grid: Grid, output: Output, out: *mut u8) {
+    let every = PARENT | flag(key) | output.flag();
+    let terms = Terms { first: 0, every, last: 0, counter: 0, counts: false };
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-    if let Some(hash_few_nodes) = fastest(cpu, grid.count)
+    if key.is_none()
+        && let Some(hash_few_nodes) = fastest(cpu, grid.count)
         && let Some((base, stride)) = grid.evenly()
     {
         // SAFETY: as for chunks.
         return unsafe { hash_few_nodes(Few { base, stride, count: grid.count, len: 64 }, &terms, out) };
     }
-    // SAFETY: these are nodes of a block, and everything else is promised.
-    let left = unsafe { after_groups(cpu, grid, &terms, out) };
+    let left = match key.is_none() {
+        // SAFETY: these are nodes of a block, and everything else is promised.
+        true => unsafe { after_groups(cpu, grid, &terms, out) },
+        false => Some((grid, out)).filter(|_| grid.count > 0),
+    };
     let Some((grid, out)) = left else { return };
     // A parent is one full block that is no chunk's first or last.
     let mut plan = Plan::new(BLAKE3.framing);
     plan.blocks(0, 0, 1);
     // SAFETY: the promises are the same.
-    unsafe { hash_nodes(cpu, grid, &plan, &terms, out) }
+    unsafe { hash_nodes(key, cpu, grid, &plan, &terms, out) }
 }
 
 /// Writes the values of as many nodes of one full block each as fill groups of the widest kernel. Returns the others and their places, if
@@ -131,13 +163,19 @@ unsafe fn after_groups(cpu: Cpu, grid: Grid, terms: &Terms, out: *mut u8) -> Opt
     (done < grid.count).then(|| (grid.part(done, grid.count - done), out.wrapping_add(32 * done)))
 }
 
+/// The flag of every block that is hashed with this key.
+fn flag(key: Key<'_>) -> u32 {
+    if key.is_some() { KEYED_HASH } else { 0 }
+}
+
 /// Writes the values of nodes.
 ///
 /// # Safety
 /// Each message of the grid has the bytes that the plan takes. The values can be written, as for [`hash_chunks`].
 #[inline(always)]
-unsafe fn hash_nodes(cpu: Cpu, grid: Grid, plan: &Plan, terms: &Terms, out: *mut u8) {
-    let (start, end, terms) = (Start::Same(&BLAKE3.start), End::Digests(out, 32), ptr::from_ref(terms).cast());
+unsafe fn hash_nodes(key: Key<'_>, cpu: Cpu, grid: Grid, plan: &Plan, terms: &Terms, out: *mut u8) {
+    let start = Start::Same(key.unwrap_or(&BLAKE3.start));
+    let (end, terms) = (End::Digests(out, 32), ptr::from_ref(terms).cast());
     // SAFETY: the messages and the room for digests are promised; the terms are BLAKE3's own. The values of a group are written after
     // the group was read.
     unsafe { BLAKE3.family.dispatch(cpu, &Job { terms, ..Job::new(plan, start, grid, end) }) }

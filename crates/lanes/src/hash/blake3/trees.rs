@@ -3,7 +3,9 @@
 use crate::{
     cpu::Cpu,
     grid::Grid,
-    hash::blake3::nodes::{CHUNK, Chunks, Output, Value, hash_chunks, hash_parents},
+    hash::blake3::nodes::{
+        CHUNK, Chunks, Key, Output, Value, hash_chunks, hash_chunks_with, hash_parents, hash_parents_with,
+    },
     messages::Messages,
 };
 use alloc::{vec, vec::Vec};
@@ -259,9 +261,9 @@ impl Trees {
 
 /// Writes the digests of messages `prefix ‖ message` that lie in memory whole. They are longer than a chunk, the prefix no longer than
 /// a block. The trees of all messages are hashed level by level, so that even the few nodes of small trees fill the lanes.
-pub(crate) fn digests(cpu: Cpu, prefix: &[u8], messages: Messages<'_>, out: &mut [u8]) {
+pub(crate) fn digests(key: Key<'_>, cpu: Cpu, prefix: &[u8], messages: Messages<'_>, out: &mut [u8]) {
     let count = messages.count();
-    let (mut values, mut nodes) = values_of_chunks(cpu, prefix, messages);
+    let (mut values, mut nodes) = values_of_chunks(key, cpu, prefix, messages);
     // A node without a sibling moves up as it is: so the left subtree is the largest perfect one (the BLAKE3 paper, 2.1).
     while nodes > 1 {
         let (pairs, odd) = (nodes / 2, nodes % 2);
@@ -272,7 +274,7 @@ pub(crate) fn digests(cpu: Cpu, prefix: &[u8], messages: Messages<'_>, out: &mut
         let grid = Grid::runs(memory.cast(), 32 * nodes, pairs, 64, count * pairs);
         // SAFETY: `values` has `pairs` pairs for each message. Parent `n` is written to place `n`, and pairs that were not yet read begin
         // at place `2n + 2` or later.
-        unsafe { hash_parents(cpu, grid, output, memory.cast()) };
+        unsafe { hash_parents_with(key, cpu, grid, output, memory.cast()) };
         if odd == 1 {
             // From the last message on, because each message's level becomes one node wider.
             for index in (0..count).rev() {
@@ -287,7 +289,7 @@ pub(crate) fn digests(cpu: Cpu, prefix: &[u8], messages: Messages<'_>, out: &mut
 }
 
 /// The values of all chunks of messages `prefix ‖ message`, message by message, and the number of chunks of each.
-fn values_of_chunks(cpu: Cpu, prefix: &[u8], messages: Messages<'_>) -> (Vec<Value>, usize) {
+fn values_of_chunks(key: Key<'_>, cpu: Cpu, prefix: &[u8], messages: Messages<'_>) -> (Vec<Value>, usize) {
     let (count, total) = (messages.count(), prefix.len() + messages.len());
     let (base, stride) = (messages.bytes().as_ptr(), messages.stride());
     // Chunks that begin with the prefix, those that are all message, and those that are not whole.
@@ -307,11 +309,17 @@ fn values_of_chunks(cpu: Cpu, prefix: &[u8], messages: Messages<'_>) -> (Vec<Val
         let middles = firsts.add(32 * count * first);
         let lasts = middles.add(32 * count * middle);
         let grid = Grid::apart(base, stride, count * first);
-        hash_chunks(cpu, Chunks { grid, counter: 0, prefix, len: CHUNK - prefix.len() }, inner, firsts);
+        hash_chunks_with(key, cpu, Chunks { grid, counter: 0, prefix, len: CHUNK - prefix.len() }, inner, firsts);
         let grid = Grid::runs(at(first), stride, middle.max(1), CHUNK, count * middle);
-        hash_chunks(cpu, Chunks { grid, counter: first as u64, prefix: &[], len: CHUNK }, inner, middles);
+        hash_chunks_with(key, cpu, Chunks { grid, counter: first as u64, prefix: &[], len: CHUNK }, inner, middles);
         let grid = Grid::apart(at(first + middle), stride, count * last);
-        hash_chunks(cpu, Chunks { grid, counter: (total / CHUNK) as u64, prefix: &[], len: rest }, inner, lasts);
+        hash_chunks_with(
+            key,
+            cpu,
+            Chunks { grid, counter: (total / CHUNK) as u64, prefix: &[], len: rest },
+            inner,
+            lasts,
+        );
     }
     if count == 1 || first + last == 0 {
         return (values, nodes);
