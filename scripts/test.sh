@@ -41,6 +41,7 @@ vectors() {
     scripts/need.sh python
     python3 vectors/check.py
     build
+    target/vector-tools/venv/bin/python vectors/xet.py "$target/release/mksum"
     target/vector-tools/go/check proofs "$target/release/mksum"
 }
 

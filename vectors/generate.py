@@ -4,6 +4,7 @@
     generate.py            write every rows/NAME.tsv
     generate.py --check    change nothing; fail if a file differs from the computed one
 """
+import itertools
 import pathlib
 import sys
 
@@ -29,6 +30,7 @@ MTSUM = "mtsum 1.1.0"
 OPENSSL = "openssl dgst"
 AWSCRT = "awscrt 0.38.1"
 GOOGLE = "google-crc32c 1.9.0"
+HF_XET = "hf_xet 1.8.0"
 DEFINITION = "definition"  # no other program computes the root
 
 
@@ -46,7 +48,7 @@ def source(format, pattern, root):
     if name == "mtsum":
         return MTSUM if pattern == "pat" else DEFINITION  # recorded: no package contains mtsum
     return {"plain": MERKLE, "glacier": BOTOCORE, "btv2": LIBTORRENT, "fsverity": FSVERITY, "dmverity": VERITYSETUP,
-            "s3": MOTO, "dropbox": RCLONE, "blake3": B3SUM, "blake3-pairs": MERKLE}[name]
+            "s3": MOTO, "dropbox": RCLONE, "blake3": B3SUM, "blake3-pairs": MERKLE, "xet": HF_XET}[name]
 
 
 def text(size):
@@ -106,6 +108,7 @@ def cases():
     blocks = [64, 72, 104, 128, 136, 144]
     lengths = {length for block in blocks for length in [*borders(block, [1, 2]), block - 9, block - 8, block - 17, block - 16]}
     yield from ((name, length) for name in SUMS for length in [*sorted(lengths), 1000, 64 * KiB, MiB + 1])
+    yield from (("xet", length) for length in [*borders(8 * KiB, [1]), *borders(128 * KiB, [1, 2])])
     yield from (("s3:sha256:8MiB", length) for length in (0, 1, 8 * MiB - 1, 8 * MiB, 8 * MiB + 1, 20 * MiB))
 
 
@@ -129,12 +132,22 @@ def recorded_cases():
     for hash_name in CHOICES["mtsum"][1]:
         yield from ((f"mtsum:{hash_name}", length) for length in (0, 1, 2, 3, 1000, MiB))
     yield from (("blake3-pairs", 32 << level) for level in (1, 2, 3, 10, 16))
+    # All leaves but the last are equal, and so are all nodes of a level: only their number decides where groups end.
+    counts = [1, 2, 3, 4, 5, 8, 9, 10, 11, 18, 19, 27, 28, 30, 81, 82, 83, 90]
+    yield from (("xet", count * 128 * KiB + step) for count in counts for step in (0, 1))
+
+
+def cut_cases():
+    """Yields the (format, length) of every noise row: one byte before, at and after the ends of its leaves, which the content sets."""
+    ends = list(itertools.accumulate(map(len, reference.xet_leaves(reference.input_bytes("noise", 600 * KiB)))))
+    yield from (("xet", end + step) for end in ends[:-1] for step in (-1, 0, 1))
 
 
 def files():
     """Returns the text of every rows/NAME.tsv, by name."""
     rows = dict.fromkeys([(format, "mod251", length) for format, length in cases()] +
-                         [(format, "pat", length) for format, length in recorded_cases()])
+                         [(format, "pat", length) for format, length in recorded_cases()] +
+                         [(format, "noise", length) for format, length in cut_cases()])
     written = {}
     for format, pattern, length in rows:
         root = reference.root(format, reference.input_bytes(pattern, length))

@@ -11,10 +11,12 @@ A worked example is a fenced block that begins with ```example. Each of its line
 
     format rfc6962:sha256:4         the format
     input "abcdefghi"               the input: bytes, as below
-    leaf0 = sha256(00 "abcd") = 2b… a digest; BLAKE3 also has chunk.INDEX, chunk.root, parent and parent.root
+    leaf0 = sha256(00 "abcd") = 2b… a digest; BLAKE3 also has chunk.INDEX, chunk.root, parent and parent.root,
+                                    Xet xet.leaf, xet.node and xet.root
     root = 81…                      the last digest, which reference.py also prints for the format and the input
 
-Bytes are "text", pairs of hex digits, the name of an earlier line, input[start..end], zeros(count), mod251(count).
+Bytes are "text", pairs of hex digits, the name of an earlier line, input[start..end], zeros(count), mod251(count),
+noise(count).
 """
 import argparse
 import base64
@@ -27,7 +29,7 @@ import reference
 
 SPEC = pathlib.Path(__file__).resolve().parent.parent / "spec"
 SECTIONS = "Same output as|Formula|Choices|Worked example|Edges|Soundness of proofs|Pitfalls|Source".split("|")
-TOKEN = re.compile(r'"([^"]*)"|(\w+)\[(\d+)\.\.(\d+)\]|(zeros|mod251)\((\d+)\)|([0-9a-f]{2})(?!\w)|([a-z]\w*)|\s+')
+TOKEN = re.compile(r'"([^"]*)"|(\w+)\[(\d+)\.\.(\d+)\]|(zeros|mod251|noise)\((\d+)\)|([0-9a-f]{2})(?!\w)|([a-z]\w*)|\s+')
 
 
 def bytes_of(text, known):
@@ -52,6 +54,9 @@ def bytes_of(text, known):
 
 def digest(function, data):
     kind, _, which = function.partition(".")
+    if kind == "xet":
+        answer = reference.xet_hash(which, data)
+        return reference.xet_written(answer) if which == "root" else answer
     root = reference.ROOT if which == "root" else 0
     if kind == "chunk":
         return reference.blake3_chunk(data, 0 if root else int(which), root)

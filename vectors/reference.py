@@ -6,16 +6,29 @@ row of rows/*.tsv with the output of established programs.
 import base64
 import functools
 import hashlib
+import pathlib
 import struct
 
 KiB, MiB = 1 << 10, 1 << 20
 
 # ---- Input -----------------------------------------------------------------------------------------------------------
 
-PATTERNS = {"mod251": bytes(range(251)), "pat": bytes((i * 131 + (i >> 8) * 17) % 256 for i in range(64 * KiB))}
+PATTERNS = {"mod251": bytes(range(251)), "pat": bytes((i * 131 + (i >> 8) * 17) % 256 for i in range(64 * KiB)), "noise": None}
+
+
+@functools.cache
+def noise(length):
+    """Returns the first bytes without a period: the highest of each state of Knuth's MMIX generator, which begins with 0."""
+    state, data = 0, bytearray()
+    for _ in range(length):
+        state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
+        data.append(state >> 56)
+    return bytes(data)
 
 
 def input_bytes(pattern, length):
+    if pattern == "noise":
+        return noise(MiB)[:length] if length <= MiB else noise(length)
     period = PATTERNS[pattern]
     return (period * (length // len(period) + 1))[:length]
 
@@ -28,7 +41,7 @@ def pieces(data, size):
 # ---- BLAKE3 ----------------------------------------------------------------------------------------------------------
 
 IV = tuple(int(2**32 * (prime**0.5 % 1)) for prime in (2, 3, 5, 7, 11, 13, 17, 19))
-CHUNK_START, CHUNK_END, PARENT, ROOT = 1, 2, 4, 8
+CHUNK_START, CHUNK_END, PARENT, ROOT, KEYED_HASH = 1, 2, 4, 8, 16
 QUARTERS = [(0, 4, 8, 12), (1, 5, 9, 13), (2, 6, 10, 14), (3, 7, 11, 15),  # the columns, then the diagonals
             (0, 5, 10, 15), (1, 6, 11, 12), (2, 7, 8, 13), (3, 4, 9, 14)]
 PERMUTATION = (2, 6, 3, 10, 7, 0, 4, 13, 1, 11, 12, 5, 9, 14, 15, 8)
@@ -53,32 +66,38 @@ def compress(chaining, block, counter, flags):
     return tuple(v[i] ^ v[i + 8] for i in range(8))
 
 
+def mode(key):
+    return 0 if key is IV else KEYED_HASH
+
+
 @functools.lru_cache(1 << 16)
-def blake3_chunk(data, index, root):
+def blake3_chunk(data, index, root, key=IV):
     """Returns the 32-byte chaining value of the chunk of at most 1024 bytes at byte 1024·index."""
-    chaining, blocks = IV, pieces(data, 64) or [b""]
+    chaining, blocks = key, pieces(data, 64) or [b""]
     for i, block in enumerate(blocks):
         first, last = i == 0, i == len(blocks) - 1
-        chaining = compress(chaining, block, index, CHUNK_START * first | (CHUNK_END | root) * last)
+        flags = CHUNK_START * first | (CHUNK_END | root) * last | mode(key)
+        chaining = compress(chaining, block, index, flags)
     return struct.pack("<8I", *chaining)
 
 
-def blake3_parent(left, right, root):
-    return struct.pack("<8I", *compress(IV, left + right, 0, PARENT | root))
-
-
-def blake3_inner(left, right):
-    return blake3_parent(left, right, 0)
+def blake3_parent(left, right, root, key=IV):
+    return struct.pack("<8I", *compress(key, left + right, 0, PARENT | root | mode(key)))
 
 
 @functools.lru_cache(1 << 12)
-def blake3_hash(data):
+def blake3_hash(data, key=IV):
+    """Returns the digest; the eight words of a key take the place of the initial ones."""
     chunks = pieces(data, 1024) or [b""]
     if len(chunks) == 1:
-        return blake3_chunk(data, 0, ROOT)
-    values = [blake3_chunk(chunk, i, 0) for i, chunk in enumerate(chunks)]
+        return blake3_chunk(data, 0, ROOT, key)
+    values = [blake3_chunk(chunk, i, 0, key) for i, chunk in enumerate(chunks)]
     half = power_of_two_below(len(values))
-    return blake3_parent(promote(values[:half], blake3_inner), promote(values[half:], blake3_inner), ROOT)
+
+    def inner(left, right):
+        return blake3_parent(left, right, 0, key)
+
+    return blake3_parent(promote(values[:half], inner), promote(values[half:], inner), ROOT, key)
 
 
 # ---- CRCs ------------------------------------------------------------------------------------------------------------
@@ -221,6 +240,55 @@ def dropbox(data, hash_name, leaf, salt):
     return H(b"".join(H(piece) for piece in pieces(data, leaf)))
 
 
+# ---- Xet -------------------------------------------------------------------------------------------------------------
+
+GEAR = [int(word, 16) for word in (pathlib.Path(__file__).parent / "gear.txt").read_text().split()]
+XET_KEYS = {  # DATA_KEY, INTERNAL_NODE_KEY, and the salt of files
+    "leaf": "6697f5775b9550de3135cbaca597181c9de421109beb2b58b4d0b04b93adf229",
+    "node": "017ec5c7a5472996fd946666b48a02e65ddd536f37c76dd2f86352e64a53713f",
+    "root": "00" * 32,
+}
+
+
+def xet_hash(kind, data):
+    return blake3_hash(data, struct.unpack("<8I", bytes.fromhex(XET_KEYS[kind])))
+
+
+def xet_written(digest):
+    """Returns the bytes of a digest in the order in which they are written: each word of eight from its highest byte on."""
+    return struct.pack(">4Q", *struct.unpack("<4Q", digest))
+
+
+def xet_leaves(data):
+    """Splits data after each byte at which the gear hash of the 64 bytes before is below 2^48, or a leaf is as long as it may be."""
+    leaves, start, state = [], 0, 0
+    for end, byte in enumerate(data, 1):
+        state = (state * 2 + GEAR[byte]) % 2**64  # 64 bytes later, a word is shifted out
+        if end - start == 128 * KiB or (end - start >= 8 * KiB and state < 2**48):
+            leaves.append(data[start:end])
+            start = end
+    return leaves + [data[start:]] * (start < len(data))
+
+
+def xet_groups(level):
+    """Splits the nodes of a level: a group ends after a digest whose last word is a multiple of 4, from the third on, or nine nodes."""
+    groups = [[]]
+    for digest, length in level:
+        if groups[-1] and (len(groups[-1]) == 9 or (len(groups[-1]) > 2 and groups[-1][-1][0][24] % 4 == 0)):
+            groups.append([])
+        groups[-1].append((digest, length))
+    return groups
+
+
+def xet(data, hash_name, leaf, salt):
+    level = [(xet_hash("leaf", leaf), len(leaf)) for leaf in xet_leaves(data)]
+    while len(level) > 1:
+        groups = xet_groups(level)
+        lines = ["".join(f"{xet_written(digest).hex()} : {length}\n" for digest, length in group) for group in groups]
+        level = [(xet_hash("node", text.encode()), sum(length for _, length in group)) for text, group in zip(lines, groups)]
+    return xet_written(xet_hash("root", level[0][0])) if level else bytes(32)
+
+
 def whole(data, hash_name, leaf, salt):
     return hasher(hash_name)(data)
 
@@ -243,6 +311,7 @@ FIXED = {  # formats without choices: the hash and the leaf size in bytes
     "dropbox": (dropbox, "sha256", 4 * MiB),
     "blake3": (blake3, "blake3", KiB),
     "blake3-pairs": (blake3_pairs, "blake3", 32),
+    "xet": (xet, "blake3", 1 << 63),
     **{name: (whole, name, 1 << 63) for name in [*SUMS, *CRCS]},
 }
 

@@ -195,6 +195,18 @@ class GoogleCrc32c(Program):
             yield f"{google_crc32c.value(self.file_of(row).read_bytes()):08x}"
 
 
+class HfXet(Program):
+    source = generate.HF_XET
+
+    def version(self):
+        return importlib.metadata.version("hf_xet")
+
+    def roots(self, rows):
+        import hf_xet
+
+        return [info.hash for info in hf_xet.hash_files([str(self.file_of(row)) for row in rows])]
+
+
 class B3sum(Program):
     source = generate.B3SUM
 
@@ -275,6 +287,6 @@ class Mtsum(Program):
             yield run("mtsum", "-p", "1", "-a", reference.parse(row.format)[1], self.file_of(row)).split()[-1]
 
 
-PROGRAMS = [Tlog, Merkle, Botocore, Libtorrent, Fsverity, Veritysetup, Moto, Rclone, Openssl, Awscrt, GoogleCrc32c, B3sum]
+PROGRAMS = [Tlog, Merkle, Botocore, Libtorrent, Fsverity, Veritysetup, Moto, Rclone, Openssl, Awscrt, GoogleCrc32c, HfXet, B3sum]
 if shutil.which("mtsum"):
     PROGRAMS.append(Mtsum)

@@ -18,7 +18,7 @@ pub fn formats(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
 
 fn row<'py>(py: Python<'py>, family: &'static Family) -> PyResult<Bound<'py, PyDict>> {
     let (min, max) = match family.leaf {
-        LeafRule::Whole => (MAX_LEN, MAX_LEN),
+        LeafRule::Whole | LeafRule::Found(_) => (MAX_LEN, MAX_LEN),
         LeafRule::Fixed(leaf) => (leaf, leaf),
         LeafRule::Any(_) => (1, Spec::MAX_LEAF),
         LeafRule::PowerOfTwo(min, max, _) => (min, max),

@@ -248,4 +248,5 @@ constructors! {
     dmverity, "Linux dm-verity's root hash (spec/dmverity.md)";
     s3, "S3's composite checksum of a multipart upload (spec/s3.md)";
     dropbox, "Dropbox's content_hash (spec/dropbox.md)";
+    xet, "Hugging Face's file hash of Xet storage (spec/xet.md)";
 }

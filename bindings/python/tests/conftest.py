@@ -13,6 +13,12 @@ def pattern(name: str, length: int) -> bytes:
         return (bytes(range(251)) * (length // 251 + 1))[:length]
     if name == "pat":
         return bytes((i * 131 + i // 256 * 17) % 256 for i in range(length))
+    if name == "noise":
+        state, data = 0, bytearray()
+        for _ in range(length):
+            state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
+            data.append(state >> 56)
+        return bytes(data)
     raise ValueError(f"unknown input {name}")
 
 

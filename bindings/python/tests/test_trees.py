@@ -62,7 +62,7 @@ def test_rows_of_vectors(path, tmp_path) -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(
-    st.sampled_from(["rfc6962", "blake3", "s3:md5:300000", "glacier", "fsverity", "mtsum:sha256:1MiB", "dropbox"]),
+    st.sampled_from(["rfc6962", "blake3", "s3:md5:300000", "glacier", "fsverity", "mtsum:sha256:1MiB", "dropbox", "xet"]),
     st.integers(0, 9_000_000),
 )
 def test_threads_give_the_same_root(name: str, length: int) -> None:

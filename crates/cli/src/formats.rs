@@ -20,12 +20,13 @@ pub fn table() -> String {
             any hash: "
         + &names(&FAMILIES[0]).join(" ")
         + "\n\
-            leaf: one size; any from 1 byte to 1TiB (default); or a power of two in a range (default)\n"
+            leaf: one size; any from 1 byte to 1TiB (default); a power of two in a range (default); or where the content says\n"
 }
 
 fn row(family: &'static Family) -> [String; 4] {
     let leaf = match family.leaf {
         LeafRule::Whole => "whole input".into(),
+        LeafRule::Found(_) => "by content".into(),
         LeafRule::Fixed(leaf) => format_size(leaf),
         LeafRule::Any(default) => format!("any ({})", format_size(default)),
         LeafRule::PowerOfTwo(low, high, default) => {
@@ -70,7 +71,7 @@ pub fn json() -> String {
 
 fn record(family: &'static Family) -> Record {
     let (min, max) = match family.leaf {
-        LeafRule::Whole => (MAX_LEN, MAX_LEN),
+        LeafRule::Whole | LeafRule::Found(_) => (MAX_LEN, MAX_LEN),
         LeafRule::Fixed(leaf) => (leaf, leaf),
         LeafRule::Any(_) => (1, Spec::MAX_LEAF),
         LeafRule::PowerOfTwo(low, high, _) => (low, high),

@@ -8,7 +8,7 @@ use crate::platform::{Stamp, is_descriptor, is_rotating, is_sparse};
 use crate::reader::{Medium, Reader};
 use crate::{Ahead, Error, Object, Options, Refusal, is_url};
 use mksum::outboard::Identity;
-use mksum::{Digest, Digests, Plan, Role, Shape, Spec, Subtree, Subtrees};
+use mksum::{Digest, Digests, Found, Layout, Part, PartScan, Plan, Role, Shape, Spec, Subtree, Subtrees, Wanted};
 use std::fs::{self, Metadata};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -177,6 +177,9 @@ impl File {
         let leaf = shape.leaf();
         // More threads than may hash: the others wait for the device meanwhile.
         let threads = if self.cold { threads.max(Self::WAITING) } else { threads };
+        if let Layout::Found(cuts) = spec.layout() {
+            return Plan::scanning(cuts, len, threads);
+        }
         // No thread is without work while another has two pieces, but none begins for less than `LEAF` bytes.
         let share = len.div_ceil(threads as u64).max(Self::LEAF);
         let (piece, group) = if leaf > Self::LEAF || matches!(shape, Shape::Flat { .. }) {
@@ -337,6 +340,25 @@ impl Subtrees for File {
             }
         }
         Ok(())
+    }
+
+    fn scan(&self, spec: &Spec, part: Part) -> Result<Option<Found>, mksum::Error> {
+        let Layout::Found(cuts) = spec.layout() else { return Ok(None) };
+        let mut scan = PartScan::new(cuts, part);
+        with_buffer(|buffer| {
+            let mut at = part.start;
+            while at < part.end && !scan.is_done() {
+                let len = Self::PIECE.min(part.end - at) as usize;
+                let (bytes, _) = self.reader.read(at, len, len, buffer)?;
+                self.permits.with(|| scan.update(bytes.get(0)));
+                at += len as u64;
+            }
+            if part.wanted == Wanted::First {
+                // Other scans read these bytes too.
+                self.options().meter.take_back(at - part.start);
+            }
+            Ok(Some(self.permits.with(|| scan.finish())))
+        })
     }
 }
 

@@ -1,7 +1,7 @@
 //! The digests of the holes of a sparse file, without reading them.
 
 use crate::File;
-use mksum::{Digest, Digests, Error, Messages, Role, Spec, Subtree, Subtrees};
+use mksum::{Digest, Digests, Error, Found, Messages, Part, Role, Spec, Subtree, Subtrees};
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -31,6 +31,10 @@ impl Subtrees for Sparse<'_> {
             None => self.file.digests(spec, nodes, out),
             Some(holes) => (holes, self.file).digests(spec, nodes, out),
         }
+    }
+
+    fn scan(&self, spec: &Spec, part: Part) -> Result<Option<Found>, Error> {
+        self.file.scan(spec, part)
     }
 }
 

@@ -146,6 +146,11 @@ impl Meter {
         }
     }
 
+    /// Notes that of the bytes that were read, so many are read twice.
+    pub(crate) fn take_back(&self, bytes: u64) {
+        self.done.fetch_sub(bytes, Ordering::Relaxed);
+    }
+
     /// Has `call` called once `bytes` were read in all, by the thread that reads the last of them: by then the work is known to be long. Only
     /// the first call of this function counts.
     pub fn call_at(&self, bytes: u64, call: impl Fn() + Send + Sync + 'static) {

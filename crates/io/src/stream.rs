@@ -3,7 +3,10 @@
 use crate::permits::Permits;
 use crate::{Error, Options, Roots};
 use mksum::ordered::ordered;
-use mksum::{Digest, Digests, Frontier, Memory, Messages, NeedsLength, Role, Root, Shape, Spec, Subtree, Subtrees};
+use mksum::{
+    Cuts, Digest, Digests, Frontier, Layout, Memory, Messages, NeedsLength, Part, PartScan, Role, Root, Scanned, Shape,
+    Spec, Subtree, Subtrees, Wanted,
+};
 use std::cell::RefCell;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
@@ -13,6 +16,9 @@ use std::{mem, thread};
 const CHUNK: u64 = 1 << 20;
 /// The bytes that wait to be hashed, for each format.
 const WAITING: u64 = 16 << 20;
+
+/// The bytes that a thread scans at once for leaves that end where the content says: those at both ends are scanned twice.
+const SCAN: u64 = 4 << 20;
 
 /// The subtree that threads are given at a time, alone or several in a row.
 fn unit(shape: Shape) -> Option<Subtree> {
@@ -181,6 +187,11 @@ struct Driver<'a> {
 impl Driver<'_> {
     /// The root of all chunks.
     fn drive(&self, chunks: impl Iterator<Item = Chunk> + Send) -> FormatRoot {
+        if let Layout::Found(cuts) = self.spec.layout()
+            && self.options.threads > 1
+        {
+            return Ok(self.scans(cuts, chunks));
+        }
         match (self.spec.frontier(), unit(self.spec.shape())) {
             (Ok(frontier), Some(unit)) if unit.len <= WAITING / 2 => self.parallel(frontier, unit, chunks),
             (Ok(frontier), _) => self.serial(frontier, chunks),
@@ -218,6 +229,36 @@ impl Driver<'_> {
                 }
                 let rest = rest.lock().unwrap_or_else(PoisonError::into_inner).take().expect("the end of the runs");
                 frontier.root_with(&Memory::from(rest.start, &rest.bytes()), rest.end())
+            },
+        )
+    }
+
+    /// Threads scan runs of bytes, and the leaves that they find are joined in order.
+    fn scans(&self, cuts: Cuts, chunks: impl Iterator<Item = Chunk> + Send) -> Root {
+        let threads = self.options.threads;
+        let ahead = (2 * threads as u64).min(WAITING / SCAN).max(2);
+        let rest = Mutex::new(None);
+        let runs = Runs { chunks, current: None, pending: Run::at(0), len: SCAN, rest: &rest };
+        let scan = |(): &mut (), run: Run| {
+            let part = Part { start: run.start, end: run.end(), last: false, wanted: Wanted::AfterFirstEnd };
+            let mut scan = PartScan::new(cuts, part);
+            self.permits.with(|| run.slices().for_each(|slice| scan.update(slice)));
+            (run, scan.finish())
+        };
+        ordered(
+            threads,
+            ahead as usize,
+            runs,
+            || (),
+            scan,
+            |results| {
+                let mut scanned = Scanned::new(cuts);
+                for (run, found) in results {
+                    self.permits.with(|| scanned.append(run.start, run.slices(), &found));
+                }
+                let rest = rest.lock().unwrap_or_else(PoisonError::into_inner).take().expect("the end of the runs");
+                rest.slices().for_each(|slice| scanned.update(slice));
+                self.spec.seal(scanned.finish(), rest.end())
             },
         )
     }

@@ -5,7 +5,9 @@ use crate::Crc;
 #[cfg(feature = "crc")]
 use crate::hashing::CrcParent;
 use crate::hashing::{Descriptor, Empty, Framed, NodeHash, Prefix};
-use crate::{Algorithm, Edge, Hash, MAX_LEN, Shape, Tail};
+#[cfg(feature = "xet")]
+use crate::xet;
+use crate::{Algorithm, Cuts, Edge, Hash, MAX_LEN, Shape, Tail};
 use alloc::vec::Vec;
 
 /// A row of the table of formats: a format whose choices are still open.
@@ -66,13 +68,15 @@ pub enum LeafRule {
     Any(u64),
     /// A power of two from the first to the second, and the default.
     PowerOfTwo(u64, u64, u64),
+    /// Leaves end where the content says.
+    Found(Cuts),
 }
 
 impl LeafRule {
     /// The leaf length when none is given.
     pub fn default(self) -> u64 {
         match self {
-            LeafRule::Whole => MAX_LEN,
+            LeafRule::Whole | LeafRule::Found(_) => MAX_LEN,
             LeafRule::Fixed(default) | LeafRule::Any(default) | LeafRule::PowerOfTwo(_, _, default) => default,
         }
     }
@@ -123,6 +127,8 @@ pub(crate) enum Nodes {
         root: &'static [u8],
     },
     Blake3,
+    #[cfg(feature = "xet")]
+    Xet,
     Pairs,
     /// Nodes as large as leaves, all hashed after a salt.
     Verity(Verity),
@@ -326,6 +332,19 @@ pub static FAMILIES: &[Family] = &[
         text: Text::Hex,
         foreign: None,
     },
+    #[cfg(feature = "xet")]
+    Family {
+        name: "xet",
+        about: "Hugging Face's file hash of Xet storage: leaves and groups of nodes end where the content says",
+        same_as: "hf_xet.hash_files",
+        hashes: &[Algorithm::Hash(Hash::Blake3)],
+        leaf: LeafRule::Found(xet::CUTS),
+        salt: 0,
+        tag: None,
+        nodes: Nodes::Xet,
+        text: Text::Hex,
+        foreign: None,
+    },
     #[cfg(feature = "md5")]
     sum("md5", "MD5", "md5sum", &[Algorithm::Hash(Hash::Md5)]),
     #[cfg(feature = "sha1")]
@@ -401,6 +420,8 @@ impl Family {
             Nodes::Prefixed { leaf, node, .. } | Nodes::Halved { leaf, node, .. } if leaf != node => Binding::Leaves,
             Nodes::Blake3 => Binding::Offsets,
             Nodes::Sum | Nodes::Verity(Verity::File) => Binding::Length,
+            #[cfg(feature = "xet")]
+            Nodes::Xet => Binding::Length,
             _ => Binding::Nothing,
         }
     }
@@ -453,6 +474,8 @@ impl Family {
                 (Shape::Halved { longest: leaf }, nodes)
             }
             Nodes::Blake3 => return (even(2, Edge::Promote, Tail::Short), NodeHash::Blake3),
+            #[cfg(feature = "xet")]
+            Nodes::Xet => return (even(2, Edge::Promote, Tail::Short), NodeHash::Xet),
             Nodes::Pairs => {
                 let nodes = framed(None, plain(b""), plain(b""), Empty::Undefined);
                 (even(2, Edge::Reject, Tail::Reject), nodes)

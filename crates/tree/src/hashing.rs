@@ -5,6 +5,8 @@ use crate::Algorithm;
 #[cfg(feature = "crc")]
 use crate::crc::{Crc, Running};
 use crate::{Digest, Digests, Recipe, Spec};
+#[cfg(feature = "xet")]
+use crate::{scan::Scanned, xet};
 use alloc::borrow::Cow;
 #[cfg(feature = "crc")]
 use alloc::boxed::Box;
@@ -28,6 +30,9 @@ pub(crate) enum NodeHash {
     Framed(Framed),
     /// BLAKE3's chunks and parents (the BLAKE3 paper, 2.4 and 2.5).
     Blake3,
+    /// Xet's: the tree that a scan finds is within the only leaf.
+    #[cfg(feature = "xet")]
+    Xet,
     /// The CRC of a leaf's bytes.
     #[cfg(feature = "crc")]
     Crc { crc: Crc, parent: CrcParent },
@@ -112,6 +117,8 @@ impl NodeHash {
         match self {
             NodeHash::Framed(framed) => framed.hash.into(),
             NodeHash::Blake3 => Hash::Blake3.into(),
+            #[cfg(feature = "xet")]
+            NodeHash::Xet => Hash::Blake3.into(),
             #[cfg(feature = "crc")]
             NodeHash::Crc { crc, .. } => Algorithm::Crc(*crc),
         }
@@ -122,6 +129,8 @@ impl NodeHash {
         match self {
             NodeHash::Framed(framed) => framed.hash.size(),
             NodeHash::Blake3 => Hash::Blake3.size(),
+            #[cfg(feature = "xet")]
+            NodeHash::Xet => Hash::Blake3.size(),
             #[cfg(feature = "crc")]
             NodeHash::Crc { crc, .. } => crc.size(),
         }
@@ -137,6 +146,8 @@ impl NodeHash {
         let framed = match self {
             NodeHash::Framed(framed) => framed,
             NodeHash::Blake3 => return Some(self.leaf(0, &[], Role::Root)),
+            #[cfg(feature = "xet")]
+            NodeHash::Xet => return Some(self.leaf(0, &[], Role::Root)),
             #[cfg(feature = "crc")]
             NodeHash::Crc { .. } => return Some(self.parent([(self.leaf(0, &[], Role::Inner), 0)], Role::Root)),
         };
@@ -165,6 +176,8 @@ impl NodeHash {
         match self {
             NodeHash::Framed(framed) => framed.inner != framed.root || framed.descriptor.is_some(),
             NodeHash::Blake3 => true,
+            #[cfg(feature = "xet")]
+            NodeHash::Xet => false,
             #[cfg(feature = "crc")]
             NodeHash::Crc { .. } => false,
         }
@@ -184,6 +197,8 @@ impl NodeHash {
             // Children that take more than their digests are no message of digests.
             NodeHash::Framed(_) => None,
             NodeHash::Blake3 => Some(Recipe::Blake3),
+            #[cfg(feature = "xet")]
+            NodeHash::Xet => None,
             #[cfg(feature = "crc")]
             NodeHash::Crc { .. } => None,
         }
@@ -216,6 +231,12 @@ impl NodeHash {
                 blake3::chunks(start / blake3::CHUNK as u64, Messages::one(bytes), &mut out);
                 Digest::new(&out[0])
             }
+            #[cfg(feature = "xet")]
+            (NodeHash::Xet, _) => {
+                let mut scanned = Scanned::new(xet::CUTS);
+                scanned.update(bytes);
+                scanned.finish()
+            }
             #[cfg(feature = "crc")]
             (NodeHash::Crc { crc, .. }, _) => sum(*crc, [bytes]),
         }
@@ -238,6 +259,8 @@ impl NodeHash {
                 let out = out.grow(leaves.count()).as_chunks_mut().0;
                 blake3::chunks(start / blake3::CHUNK as u64, leaves, out);
             }
+            #[cfg(feature = "xet")]
+            NodeHash::Xet => out.extend(leaves.iter().map(|bytes| self.leaf(start, bytes, Role::Inner))),
             #[cfg(feature = "crc")]
             NodeHash::Crc { crc, .. } => out.extend(leaves.iter().map(|bytes| sum(*crc, [bytes]))),
         }
@@ -251,6 +274,8 @@ impl NodeHash {
                 ParentHasher::Framed { stream: Streams::new(framed.hash, prefix, 1), slot: framed.slot }
             }
             NodeHash::Blake3 => ParentHasher::Blake3 { children: [[0; 32]; 2], count: 0, role },
+            #[cfg(feature = "xet")]
+            NodeHash::Xet => unreachable!("an input is one leaf"),
             #[cfg(feature = "crc")]
             NodeHash::Crc { crc, parent: CrcParent::OfBytes } => ParentHasher::Combined { crc: *crc, value: 0 },
             #[cfg(feature = "crc")]
@@ -284,6 +309,8 @@ impl NodeHash {
                 digests(framed.hash, &framed.inner, bodies, out.grow(count));
             }
             NodeHash::Blake3 => blake3::parents(children.as_chunks().0, out.grow(count).as_chunks_mut().0),
+            #[cfg(feature = "xet")]
+            NodeHash::Xet => unreachable!("an input is one leaf"),
             #[cfg(feature = "crc")]
             NodeHash::Crc { .. } => unreachable!("the CRC of a subtree is that of its bytes"),
         }
@@ -317,6 +344,8 @@ impl Spec {
             NodeHash::Framed(Framed { hash, leaf: Some(prefix), .. }) => {
                 Slices::Streamed(Streams::new(*hash, prefix, starts.len()), 0)
             }
+            #[cfg(feature = "xet")]
+            NodeHash::Xet => Slices::Scanned(vec![Scanned::new(xet::CUTS); starts.len()]),
             #[cfg(feature = "crc")]
             NodeHash::Crc { crc, .. } => Slices::Summed(*crc, vec![crc.begin(); starts.len()]),
             _ => Slices::Held(starts.iter().map(|&start| (start, Vec::new())).collect()),
@@ -338,6 +367,9 @@ enum Slices {
     Streamed(Streams, usize),
     /// The offset and the bytes so far of each leaf: at most 1 KiB in BLAKE3, and a digest where those are the leaves.
     Held(Vec<(u64, Vec<u8>)>),
+    /// The leaves that were found in each so far.
+    #[cfg(feature = "xet")]
+    Scanned(Vec<Scanned>),
     /// The sum of each leaf so far.
     #[cfg(feature = "crc")]
     Summed(Crc, Vec<Running>),
@@ -357,6 +389,11 @@ impl LeafHasher {
             Slices::Held(leaves) => {
                 assert_eq!(slices.count(), leaves.len(), "a slice for each leaf");
                 leaves.iter_mut().zip(slices.iter()).for_each(|((_, bytes), slice)| bytes.extend_from_slice(slice));
+            }
+            #[cfg(feature = "xet")]
+            Slices::Scanned(leaves) => {
+                assert_eq!(slices.count(), leaves.len(), "a slice for each leaf");
+                leaves.iter_mut().zip(slices.iter()).for_each(|(leaf, slice)| leaf.update(slice));
             }
             #[cfg(feature = "crc")]
             Slices::Summed(_, sums) => {
@@ -389,6 +426,14 @@ impl LeafHasher {
                     stream.append(&framed.filling(len + end.len()));
                     stream.finish(out.grow(1));
                 }
+            }
+            #[cfg(feature = "xet")]
+            (Slices::Scanned(leaves), _) => {
+                assert_eq!(ends.len(), leaves.len(), "an end for each leaf");
+                out.extend(leaves.into_iter().zip(ends).map(|(mut leaf, end)| {
+                    leaf.update(end);
+                    leaf.finish()
+                }));
             }
             #[cfg(feature = "crc")]
             (Slices::Summed(crc, sums), _) => {

@@ -2,7 +2,10 @@
 
 #[cfg(feature = "crc")]
 use crate::hashing::{NodeHash, sum};
-use crate::{Digest, Digests, Edge, Error, Messages, Plan, Role, Shape, Spec, Subtree, Subtrees};
+use crate::{
+    Cuts, Digest, Digests, Edge, Error, Found, Layout, Messages, Part, PartScan, Plan, Role, Shape, Spec, Subtree,
+    Subtrees,
+};
 use core::mem;
 
 /// Bytes in memory: those of the input from an offset on.
@@ -66,6 +69,14 @@ impl Subtrees for Memory<'_> {
         }
         Ok(())
     }
+
+    fn scan(&self, spec: &Spec, part: Part) -> Result<Option<Found>, Error> {
+        let node = Subtree { start: part.start, len: part.end - part.start, level: 0 };
+        let (Layout::Found(cuts), Some(bytes)) = (spec.layout(), self.bytes(node)) else { return Ok(None) };
+        let mut scan = PartScan::new(cuts, part);
+        scan.update(bytes);
+        Ok(Some(scan.finish()))
+    }
 }
 
 impl Plan {
@@ -74,11 +85,22 @@ impl Plan {
     /// are (`lab`, *Python*).
     const SHARE: u64 = 2 << 20;
 
+    /// How an input of `len` bytes is cut for scans by `threads` threads.
+    pub fn scanning(cuts: Cuts, len: u64, threads: usize) -> Plan {
+        // One thread scans all in one go: no leaf is hashed twice then.
+        let piece = if threads > 1 { cuts.part(len, threads) } else { len };
+        let parts = usize::try_from(len.div_ceil(piece.max(1))).unwrap_or(usize::MAX);
+        Plan { threads: threads.min(parts).max(1), piece, group: 1 }
+    }
+
     /// How a tree over `len` bytes in memory is cut for at most `threads` threads, and for the lanes of each.
     pub fn in_memory(spec: &Spec, len: u64, threads: usize) -> Plan {
         const PIECE: u64 = Memory::BATCH;
         let worth = usize::try_from(len / Plan::SHARE).unwrap_or(usize::MAX);
         let threads = threads.min(worth).max(1);
+        if let Layout::Found(cuts) = spec.layout() {
+            return Plan::scanning(cuts, len, threads);
+        }
         let shape = spec.shape();
         let (leaf, lanes) = (shape.leaf(), spec.hash().lanes() as u64);
         match shape {

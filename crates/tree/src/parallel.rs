@@ -1,7 +1,9 @@
 //! A tree in pieces that threads answer ahead of the join.
 
+use crate::layout::Cuts;
 use crate::ordered::ordered;
-use crate::{Cover, Digest, Digests, Error, Role, Root, Spec, Subtree, Subtrees};
+use crate::scan::Stitched;
+use crate::{Cover, Digest, Digests, Error, Layout, Role, Root, Spec, Subtree, Subtrees};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::cell::RefCell;
@@ -75,6 +77,13 @@ impl Spec {
 
     fn join_pieces(&self, sources: Sources<'_>, top: Subtree, role: Role) -> Result<Digest, Error> {
         let Sources { source, plan, .. } = sources;
+        if let Layout::Found(cuts) = self.layout()
+            && top.len > plan.piece
+            && let Some(digest) = self.join_found(source, top.len, cuts, plan)?
+        {
+            source.joined(top, &digest);
+            return Ok(digest);
+        }
         if self.shape().is_piece(top, plan.piece) {
             return self.join(&source, top, role);
         }
@@ -94,6 +103,33 @@ impl Spec {
                 let none = Digests::new(self.hash().size());
                 let state = Answers { pieces: cover.peekable(), group: none, used: 0, results };
                 self.join(&InOrder { sources, state: RefCell::new(state) }, top, role)
+            },
+        )
+    }
+
+    /// The digest of all `len` bytes, whose parts are scanned by many threads at once; `None` if `source` has no bytes to scan.
+    fn join_found(
+        &self,
+        source: &(dyn Subtrees + Sync),
+        len: u64,
+        cuts: Cuts,
+        plan: &Plan,
+    ) -> Result<Option<Digest>, Error> {
+        let first = |at| source.scan(self, cuts.first(at, len)).map(Option::unwrap_or_default);
+        let scan = |(): &mut (), part| source.scan(self, part);
+        ordered(
+            plan.threads,
+            plan.threads * AHEAD,
+            Cuts::parts(len, plan.piece),
+            || (),
+            scan,
+            |results| {
+                let mut stitched = Stitched::default();
+                for found in results {
+                    let Some(found) = found? else { return Ok(None) };
+                    stitched.append::<Error>(&found, first)?;
+                }
+                stitched.finish(len, first)
             },
         )
     }

@@ -2,7 +2,7 @@
 
 use crate::formats::{FAMILIES, Family, LeafRule};
 use crate::hashing::NodeHash;
-use crate::{Algorithm, MAX_LEN, Shape, format_size, parse_size};
+use crate::{Algorithm, Layout, MAX_LEN, Shape, format_size, parse_size};
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -88,6 +88,7 @@ impl Spec {
             }
             LeafRule::Fixed(only) if leaf != only => format!("always {}", format_size(only)),
             LeafRule::Whole if leaf != MAX_LEN => "always the whole input".into(),
+            LeafRule::Found(_) if leaf != MAX_LEN => "as long as the content says".into(),
             _ => return Ok(Self::of(self.0.family, self.0.algorithm, leaf, self.0.salt.clone())),
         };
         Err(SpecError(format!("{} cannot have leaves of {}: they are {rule}", self.0.family.name, format_size(leaf))))
@@ -117,7 +118,7 @@ impl Spec {
         self.0.algorithm
     }
 
-    /// The length of a leaf, in bytes; for `mtsum` the longest allowed, for a plain sum [`MAX_LEN`].
+    /// The length of a leaf, in bytes; for `mtsum` the longest allowed, for a plain sum and for `xet` [`MAX_LEN`].
     pub fn leaf(&self) -> u64 {
         self.0.leaf
     }
@@ -139,7 +140,16 @@ impl Spec {
         self.0.family.tag.map_or_else(|| format!("{self}"), String::from)
     }
 
-    /// Where the tree splits.
+    /// How the leaves are known.
+    pub fn layout(&self) -> Layout {
+        match self.0.nodes {
+            #[cfg(feature = "xet")]
+            NodeHash::Xet => Layout::Found(crate::xet::CUTS),
+            _ => Layout::Computed(self.0.shape),
+        }
+    }
+
+    /// Where the tree splits, as far as the length tells: with a layout that a scan finds, an input is one leaf.
     pub fn shape(&self) -> Shape {
         self.0.shape
     }
@@ -180,7 +190,7 @@ impl fmt::Display for Spec {
         }
         // mtsum's leaves have no one length: only a bound that is not its own is worth a word.
         let implied = !self.0.family.streams() && self.leaf() == self.0.family.leaf.default();
-        if !implied && !matches!(self.0.family.leaf, LeafRule::Fixed(_) | LeafRule::Whole) {
+        if !implied && !matches!(self.0.family.leaf, LeafRule::Fixed(_) | LeafRule::Whole | LeafRule::Found(_)) {
             write!(f, ":{}", format_size(self.leaf()))?;
         }
         if !self.salt().is_empty() {

@@ -1,6 +1,6 @@
 //! Sources of subtree digests: computed, stored, received or remembered.
 
-use crate::{Digest, Digests, Error, Role, Spec, Subtree};
+use crate::{Digest, Digests, Error, Found, Part, Role, Spec, Subtree};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
@@ -25,6 +25,14 @@ pub trait Subtrees {
         Ok(())
     }
 
+    /// The leaves that a scan of a part finds, in a format whose leaves end where the content says. `None` if this source has no bytes.
+    ///
+    /// # Errors
+    /// As [`Subtrees::digest`].
+    fn scan(&self, _spec: &Spec, _part: Part) -> Result<Option<Found>, Error> {
+        Ok(None)
+    }
+
     /// Receives each digest that [`Spec::join`] takes from this source or joins, children before parents.
     fn joined(&self, _node: Subtree, _digest: &Digest) {}
 }
@@ -36,6 +44,10 @@ impl<S: Subtrees + ?Sized> Subtrees for &S {
 
     fn digests(&self, spec: &Spec, nodes: &[Subtree], out: &mut Digests) -> Result<(), Error> {
         (**self).digests(spec, nodes, out)
+    }
+
+    fn scan(&self, spec: &Spec, part: Part) -> Result<Option<Found>, Error> {
+        (**self).scan(spec, part)
     }
 
     fn joined(&self, node: Subtree, digest: &Digest) {
@@ -65,6 +77,13 @@ impl<A: Subtrees, B: Subtrees> Subtrees for (A, B) {
     fn digest(&self, spec: &Spec, node: Subtree, role: Role) -> Result<Option<Digest>, Error> {
         match self.0.digest(spec, node, role)? {
             None => self.1.digest(spec, node, role),
+            known => Ok(known),
+        }
+    }
+
+    fn scan(&self, spec: &Spec, part: Part) -> Result<Option<Found>, Error> {
+        match self.0.scan(spec, part)? {
+            None => self.1.scan(spec, part),
             known => Ok(known),
         }
     }

@@ -41,6 +41,8 @@ pub enum Pattern {
     Mod251,
     /// Byte i is `(i * 131 + (i >> 8) * 17) mod 256`.
     Pat,
+    /// Byte i is the highest of state i + 1 of Knuth's MMIX generator, whose state 0 is 0: there is no period.
+    Noise,
 }
 
 impl Pattern {
@@ -49,6 +51,11 @@ impl Pattern {
         match self {
             Pattern::Mod251 => (0..len).map(|i| (i % 251) as u8).collect(),
             Pattern::Pat => (0..len).map(|i| (i * 131 + (i >> 8) * 17) as u8).collect(),
+            Pattern::Noise => {
+                let next = |state: &u64| state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                let states = std::iter::successors(Some(next(&0)), |state| Some(next(state)));
+                states.take(len as usize).map(|state| (state >> 56) as u8).collect()
+            }
         }
     }
 }
@@ -73,6 +80,7 @@ pub fn rows() -> Vec<Row> {
             let pattern = match pattern {
                 "mod251" => Pattern::Mod251,
                 "pat" => Pattern::Pat,
+                "noise" => Pattern::Noise,
                 other => panic!("{at}: unknown input {other}"),
             };
             let len = len.parse().unwrap_or_else(|_| panic!("{at}: invalid length {len}"));

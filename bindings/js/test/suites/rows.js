@@ -11,9 +11,9 @@ const FORMATS = [
 const refused = (code) => (error) => error instanceof MksumError && error.code === code;
 
 export default function ({ test, assert, lines }) {
-    // The module has no kernels of SM3, which would make it a tenth larger, and no CRCs.
-    test("SM3 and CRCs are refused", () => {
-        for (const format of ["plain:sm3", "crc32c", "s3:crc32"]) {
+    // The module has no kernels of SM3, which would make it a tenth larger, no CRCs, and no tables of the gear hash.
+    test("SM3, CRCs and Xet are refused", () => {
+        for (const format of ["plain:sm3", "crc32c", "s3:crc32", "xet"]) {
             assert.throws(() => Spec.parse(format), refused("argument"));
         }
     });

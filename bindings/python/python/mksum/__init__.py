@@ -67,6 +67,7 @@ from mksum._mksum import (
     sha512,
     sha512_256,
     sm3,
+    xet,
 )
 from mksum.errors import (
     CatalogueError,
@@ -161,4 +162,5 @@ __all__ = [
     "sha512",
     "sha512_256",
     "sm3",
+    "xet",
 ]

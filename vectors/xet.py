@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""Compares `mksum -f xet` with hf_xet on inputs of random lengths and on adversarial content.
+
+    xet.py MKSUM [SEED]
+
+Each input is hashed as one of many files, alone on several threads, and from a pipe. Run it where hf_xet is installed
+(check.py does so in target/vector-tools).
+"""
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+
+import hf_xet
+import reference
+from reference import KiB, MiB
+
+SHORTEST, LONGEST = 8 * KiB, 128 * KiB
+
+
+def without_ends(rng, length):
+    """Returns bytes in which no leaf but the longest ends: one byte is repeated."""
+    return bytes([rng.randrange(256)]) * length
+
+
+def with_ends_everywhere():
+    """Returns 64 bytes and more after which, repeated, the gear hash is low as often as a search finds a period for it."""
+    for step in range(1, 4000):
+        period = bytes((index * index * step + index) % 256 for index in range(64))
+        state = 0
+        for byte in period * 2:
+            state = (state * 2 + reference.GEAR[byte]) % 2**64
+            if state < 2**48:
+                return period
+    return bytes(64)
+
+
+def inputs(rng):
+    """Yields inputs: of random lengths, at the lengths of leaves, and of content that is hard to scan in parts."""
+    for _ in range(200):
+        yield rng.randbytes(int(2 ** rng.uniform(0, 22)))
+    for length in (SHORTEST, LONGEST, 2 * LONGEST, 9 * LONGEST, 10 * LONGEST, MiB):
+        for step in (-1, 0, 1):
+            yield bytes(length + step)
+            yield without_ends(rng, length + step)
+            yield rng.randbytes(length + step)
+    period = with_ends_everywhere()
+    for length in (100_000, 1_000_003, 5 * MiB + 1):
+        yield (period * (length // 64 + 1))[:length]
+    # Leaves that end one byte before, at and after the borders of parts and reads.
+    head = rng.randbytes(3 * MiB)
+    leaf = reference.xet_leaves(head)[-2]
+    for border in (MiB, 2 * MiB, 4 * MiB):
+        for step in (-1, 0, 1):
+            yield bytes(border + step - len(leaf)) + leaf + head
+    # Long stretches without ends, between others: scans of different parts agree late or never.
+    for _ in range(60):
+        parts = [rng.choice((without_ends, lambda rng, length: rng.randbytes(length)))(rng, rng.randrange(MiB)) for _ in range(8)]
+        yield b"".join(parts)
+    for length in range(0, 40, 3):
+        yield rng.randbytes(length)
+
+
+def roots(command, **options):
+    printed = subprocess.run(command, check=True, stdout=subprocess.PIPE, **options).stdout.decode()
+    return [line.rsplit(" = ", 1)[1] for line in printed.splitlines()]
+
+
+def main():
+    tool = str(pathlib.Path(sys.argv[1]).resolve())
+    seed = int(sys.argv[2]) if len(sys.argv) > 2 else 1
+    wrong = []
+    with tempfile.TemporaryDirectory() as folder:
+        paths = []
+        for number, data in enumerate(inputs(random.Random(seed))):
+            paths.append(f"{folder}/{number:04}")
+            pathlib.Path(paths[-1]).write_bytes(data)
+        expected = [info.hash for info in hf_xet.hash_files(paths)]
+        ways = {"many files": roots([tool, "-f", "xet", *paths])}
+        ways["three threads"] = [root for path in paths for root in roots([tool, "-f", "xet", "--threads", "3", path])]
+        ways["a pipe"] = []
+        for path in paths:
+            with open(path, "rb") as file, subprocess.Popen(["cat"], stdin=file, stdout=subprocess.PIPE) as pipe:
+                ways["a pipe"] += roots([tool, "-f", "xet"], stdin=pipe.stdout)
+        for way, printed in ways.items():
+            for path, one, other in zip(paths, expected, printed, strict=True):
+                if one != other:
+                    wrong.append(f"{way}: {path}: hf_xet printed {one}, mksum {other}")
+    print("\n".join(wrong[:20]) or f"xet: {len(expected)} inputs, as hf_xet has them, in {len(ways)} ways (seed {seed})")
+    sys.exit(1 if wrong or len(expected) < 300 else 0)
+
+
+if __name__ == "__main__":
+    main()
