@@ -52,7 +52,8 @@ impl Pattern {
             Pattern::Mod251 => (0..len).map(|i| (i % 251) as u8).collect(),
             Pattern::Pat => (0..len).map(|i| (i * 131 + (i >> 8) * 17) as u8).collect(),
             Pattern::Noise => {
-                let next = |state: &u64| state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                let next =
+                    |state: &u64| state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                 let states = std::iter::successors(Some(next(&0)), |state| Some(next(state)));
                 states.take(len as usize).map(|state| (state >> 56) as u8).collect()
             }
