@@ -80,7 +80,7 @@ impl Scanned {
         })
     }
 
-    /// Appends the next bytes, from offset `start` on, of which another scan has [found](PartScan) leaves: after the first end that both have,
+    /// Appends the next bytes, from offset `start` on, in which another scan [found](PartScan) leaves. After the first end that both have,
     /// its leaves are taken, and only the bytes after them are scanned again.
     pub fn append<'a>(&mut self, mut start: u64, slices: impl Iterator<Item = &'a [u8]>, found: &Found) {
         for slice in slices {
@@ -128,7 +128,7 @@ pub struct Part {
 pub enum Wanted {
     /// The one that begins where the part does.
     First,
-    /// Those after the first end that is found. What comes before it is probably the rest of another leaf, because the part begins anywhere.
+    /// Those after the first end that is found. What comes before it is probably the rest of another leaf: a part begins anywhere.
     AfterFirstEnd,
 }
 

@@ -1,5 +1,5 @@
-//! The words of the gear hash: what each value of a byte adds. They are a parameter of Xet's chunking, whose specification names the default
-//! table of the crate gearhash (0.1.4; MIT or Apache-2.0). `vectors/gear.txt` has them for other programs.
+//! The words of the gear hash: what each value of a byte adds. They are a parameter of Xet's chunking, whose specification names the
+//! default table of the crate gearhash (0.1.4; MIT or Apache-2.0). `vectors/gear.txt` has them for other programs.
 
 /// The word of each value of a byte.
 pub(super) static WORDS: [u64; 256] = [

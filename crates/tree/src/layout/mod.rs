@@ -17,9 +17,8 @@ pub enum Layout {
 
 /// Leaves that end where the content says: after the first byte at which the *gear hash* of the 64 bytes before is low enough.
 ///
-/// The hash is a sum of 64-bit words, one for each of these bytes, each shifted to the left by the number of bytes after it. So a leaf ends in
-/// the same place wherever the scan began, as long as it began at the end of a leaf; and two scans that have one end in common have all later
-/// ones in common.
+/// The hash is a sum of 64-bit words, one for each of these bytes, each shifted to the left by the number of bytes after it. So the next end
+/// depends on the last one and the bytes after it alone, and two scans that have one end in common have all later ones in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cuts {
     /// The length of the shortest leaf, in bytes, unless the input ends: 65 or more.
