@@ -7,7 +7,7 @@ use mksum_sums::name::masked;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use std::ops::Range;
 
-/// What is so about an entry. The numbers are those of `mksum_state` in C, so a new one comes last.
+/// What is so about an entry. Those with numbers are the `mksum_state` of C, which imports no lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
     /// It is in the directory and not in the catalogue. From [`update`](crate::update): it was read, and is in the catalogue now.
@@ -44,11 +44,11 @@ pub enum State {
     /// Both lists have it, but no root of it in the same format.
     Incomparable = 15,
     /// The catalogue has roots of a list now. Nobody has verified them.
-    Imported = 16,
+    Imported,
     /// The catalogue had all its roots in a list.
-    Known = 17,
+    Known,
     /// A list has another length than the file, or another root than the catalogue: nothing was taken.
-    Refused = 18,
+    Refused,
 }
 
 impl State {
