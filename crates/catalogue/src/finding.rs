@@ -10,18 +10,18 @@ use std::ops::Range;
 /// What is so about an entry. Those with numbers are the `mksum_state` of C, which imports no lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
-    /// It is in the directory and not in the catalogue. From [`update`](crate::update): it was read, and is in the catalogue now.
+    /// It is in the directory and not in the catalogue. From `update`: it was read, and is in the catalogue now.
     New = 0,
     /// It shows no change, but lacks a root in a format of the catalogue.
     Incomplete = 1,
-    /// It has another size, time or inode than its row. From [`update`](crate::update): it was read again, and its row is that of the new
-    /// content. From [`diff`](crate::diff): both have it, with different contents.
+    /// It has another size, time or inode than its row. From `update`: it was read again, and its row is that of the new
+    /// content. From `diff`: both have it, with different contents.
     Changed = 2,
     /// It was read again, and has the content that it had.
     Touched = 3,
     /// It was at the path [`from`](Finding::from) before, and has the same content.
     Moved = 4,
-    /// It is in the catalogue, or in a list, and not in the directory. From [`update`](crate::update): its row is removed.
+    /// It is in the catalogue, or in a list, and not in the directory. From `update`: its row is removed.
     Gone = 5,
     /// Its content was read, and has the roots of its row.
     Intact = 6,
