@@ -2,6 +2,7 @@
 """Checks what the repository says about itself.
 
     house.py [CHECK…]       all of these if none is named
+    house.py flags MKSUM    that the flags of commands in pages exist, by the tool's own help
 
 claims: each guarantee of SECURITY.md names tests that exist.
 unsafe: the files of Rust with `unsafe` are those that SECURITY.md lists, and every other crate forbids it.
@@ -128,9 +129,35 @@ def pages(names):
                 yield f"{page}: names {named}, which does not exist"
 
 
+def flags(names, tool):
+    """Yields flags of commands of mksum in pages that the command does not have."""
+
+    def known(*command):
+        text = subprocess.run([tool, *command, "--help"], check=True, capture_output=True, text=True).stdout
+        return set(re.findall(r"(?<![\w-])--?[a-zA-Z][\w-]*", text)), re.findall(r"^  ([a-z][a-z-]+)  ", text, re.M)
+
+    top, commands = known()
+    have = {command: known(command)[0] for command in commands} | {"": top}
+    for page in names:
+        text = pathlib.Path(page).read_text() if page.endswith(".md") and page != "CHANGELOG.md" else ""
+        # Commands in code: up to what ends a command in a shell.
+        fenced = [line for block in re.findall(r"```.*?```", text, re.S) for line in block.splitlines()]
+        for line in fenced + re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", text, flags=re.S)):
+            for command in re.findall(r"(?:^|[|;&(] *|[$] +)mksum ([^|;&)#<>]*)", re.sub(r"\$\([^)]*\)", "", line)):
+                words = command.split()
+                name = words[0] if words and words[0] in have else ""
+                for flag in [word.partition("=")[0] for word in words if re.match(r"--?[a-zA-Z]", word)]:
+                    if flag not in have[name] and not (flag[1] != "-" and "-" + flag[1] in have[name]):
+                        yield f"{page}: mksum {name} has no {flag}: {line.strip()}"
+
+
 def main():
     os.chdir(pathlib.Path(__file__).resolve().parent.parent)
     names = tracked()
+    if sys.argv[1:2] == ["flags"]:
+        errors = list(flags(names, sys.argv[2]))
+        print("\n".join(errors) or "the flags in all pages exist")
+        sys.exit(bool(errors))
     checks = {check.__name__: check for check in (claims, unsafe, tree, pages)}
     errors = [error for name in sys.argv[1:] or checks for error in checks[name](names)]
     print("\n".join(errors) or "SECURITY.md, the tree and the pages are as they say")

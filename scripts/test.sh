@@ -60,6 +60,7 @@ languages() {
 tool() {
     scripts/need.sh python dot rsvg losetup vfat fsverity veritysetup bao openssl shasum hashdeep rhash bagit cargo:b3sum@1.8.2
     build
+    scripts/house.py flags "$target/release/mksum"
     scripts/tool.py "$target/release/mksum"
     PATH="$PATH:/usr/sbin" scripts/kept.py "$target/release/mksum"
     scripts/repair.py "$target/release/mksum"
