@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks who knows whom: a crate depends only on crates below it (lanes ← cache, tree ← io, gpu, sums ← stores, catalogue
+"""Checks who knows whom: a crate depends only on crates below it (lanes ← cache, tree ← io, gpu, sums ← stores, catalogue, plan
 ← cli, bindings), and the modules of a crate import each other without circles; a folder of JavaScript imports only folders
 below it."""
 import json
@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 HEIGHT = {"mksum-lanes": 0, "mksum-stdio": 0, "mksum-cache": 1, "mksum": 1, "mksum-io": 2, "mksum-gpu": 2, "mksum-sums": 2,
-          "mksum-stores": 3, "mksum-catalogue": 3, "mksum-cli": 4, "mksum-c": 4, "mksum-js": 4, "mksum-js-host": 0,
+          "mksum-stores": 3, "mksum-catalogue": 3, "mksum-plan": 3, "mksum-cli": 4, "mksum-c": 4, "mksum-js": 4, "mksum-js-host": 0,
           "mksum-js-extra": 1}
 TESTS_ONLY = {"mksum-vectors"}
 # Folders of JavaScript: the package, what measures it, the page that hashes, the site around it. Others are below all of these.
