@@ -32,7 +32,7 @@ pub use directory::{KEPT_FOLDER, hash_directory};
 pub use entries::{Entries, EntryKind, Facts, Listed as ListedEntry, Skip, Stamps, Unlisted};
 pub use error::{Error, Refusal, reason};
 pub use file::File;
-pub use jobs::{Input, Job, Roots, hash, hash_reader};
+pub use jobs::{Input, Job, hash, hash_reader};
 pub use many::{Hashed, hash_all, hash_items, jobs_ahead};
 pub use merklize::{Leaves, Merklized, merklize, random};
 pub use objects::{Ahead, Listed, Listing, Object, Objects, StoredSums, is_url};
@@ -42,6 +42,7 @@ pub use proofs::{Prover, Unproven};
 pub use replacement::{Replacement, remove_unfinished};
 pub use replica::{Replica, open_replica, replica_below};
 pub use sequence::Sequence;
+pub use stream::Roots;
 pub use unreadable::{Unreadable, unreadable};
 pub use window::Window;
 

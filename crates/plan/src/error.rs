@@ -7,6 +7,9 @@ use std::fmt::{self, Display, Formatter};
 use std::io;
 use std::ops::Range;
 
+/// The version of the schema of rows.
+pub const SCHEMA: u32 = 1;
+
 /// Why a line or a row cannot be used.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -15,7 +18,7 @@ pub enum RowError {
     Other(String),
     /// Its end is missing: its writer was stopped.
     Incomplete,
-    /// It has another schema than [`SCHEMA`](crate::SCHEMA).
+    /// It has another schema than [`SCHEMA`].
     Schema(u32),
     /// These bytes are not within an input of `size` bytes.
     Outside {
@@ -84,7 +87,7 @@ impl Display for RowError {
             RowError::Other(why) => f.write_str(why),
             RowError::Incomplete => f.write_str("the line is incomplete: its writer was stopped"),
             RowError::Schema(found) => {
-                write!(f, "a row of schema {found}: this program knows schema {}", crate::SCHEMA)
+                write!(f, "a row of schema {found}: this program knows schema {SCHEMA}")
             }
             RowError::Outside { range, size } => {
                 write!(f, "{} of {size} bytes: not within the input", Bytes(range))

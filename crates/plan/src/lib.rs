@@ -12,14 +12,14 @@ mod outboards;
 mod rows;
 mod tasks;
 
-pub use error::{Fault, InputError, NoRoot, PlanError, RowError, Unusable};
+pub use error::{Fault, InputError, NoRoot, PlanError, RowError, SCHEMA, Unusable};
 pub use join::{Joined, Outcome, Wanted, join, join_rows};
 pub use ledger::{Ignored, Ledger, Units};
 pub use lines::{Line, Lines, refusal};
 pub use map::{Hashed, Part, hash_inputs, hash_parts};
 pub use missing::{Planned, missing};
 pub use outboards::{KeptDigests, outboard_path};
-pub use rows::{End, Kind, Row, SCHEMA, Text};
+pub use rows::{End, Kind, Row, Text};
 pub use tasks::{Planner, facts, parts};
 
 /// The README's example.

@@ -1,7 +1,7 @@
 //! The lines of plans and ledgers, parsed on several threads.
 
-use crate::error::{Fault, RowError, Unusable};
-use crate::rows::{End, Kind, Row, SCHEMA};
+use crate::error::{Fault, RowError, SCHEMA, Unusable};
+use crate::rows::{End, Kind, Row};
 use mksum::ordered::ordered;
 use serde::Deserialize;
 use std::io::{self, BufRead, Read};

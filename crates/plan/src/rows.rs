@@ -1,6 +1,6 @@
 //! The rows of plans and ledgers: one JSON object each.
 
-use crate::error::RowError;
+use crate::error::{RowError, SCHEMA};
 use base64ct::{Base64, Encoding};
 use crc_fast::CrcAlgorithm;
 use mksum::outboard::KeptLayout;
@@ -10,9 +10,6 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-
-/// The version of the schema.
-pub const SCHEMA: u32 = 1;
 
 /// The kept digests of one part at most, in bytes.
 const MOST_KEPT: u64 = 4 << 20;

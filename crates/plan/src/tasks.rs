@@ -1,8 +1,8 @@
 //! Plans: the parts of inputs as rows, packed into tasks of about the same cost.
 
-use crate::error::PlanError;
+use crate::error::{PlanError, SCHEMA};
 use crate::keys::Keys;
-use crate::rows::{End, Kind, Row, SCHEMA};
+use crate::rows::{End, Kind, Row};
 use mksum::outboard::{KeptLayout, OutboardError};
 use mksum::{Algorithm, LengthError, Spec, Subtree};
 use mksum_io::{Error, File, Options, is_url};
