@@ -22,7 +22,7 @@ pub fn run(tool: &Tool, args: &Args) -> Exit {
     let Some(mut lines) = lines(tool, path) else { return tool.console.exit() };
     let _progress = tool.progress(|| [None].into_iter());
     let mut wrong = WrongLines::new(tool, path);
-    let mut work = Work { tool, whole: Vec::new(), run: Vec::new() };
+    let mut work = Work { tool, whole: Vec::new(), run: Vec::new(), refused: None };
     loop {
         match lines.read() {
             Ok(None) => break,
@@ -60,13 +60,23 @@ struct Work<'a> {
     whole: Vec<Task>,
     /// Parts of one input that follow one another.
     run: Vec<Task>,
+    /// The last row that cannot be hashed: it was reported, and the others of its input are not hashed either.
+    refused: Option<Row<'static>>,
 }
 
 impl Work<'_> {
     fn add(&mut self, row: Row<'static>) {
+        let input = |row: &Row<'static>| (row.path.clone(), row.path_base64.clone());
+        if self.refused.as_ref().is_some_and(|refused| input(refused) == input(&row)) {
+            return;
+        }
         let part = match part(&row) {
             Ok(part) => part,
-            Err(failure) => return report(&self.tool.console, &failure),
+            Err(failure) => {
+                report(&self.tool.console, &failure);
+                self.refused = Some(row);
+                return;
+            }
         };
         if part.is_input() {
             self.whole.push((row, part));
