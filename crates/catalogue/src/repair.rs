@@ -1,33 +1,21 @@
 //! Damaged files of a directory, repaired from copies.
 
 use crate::compare::{Found, Scope, compare};
+use crate::error::Error;
+use crate::finding::{Finding, State};
 use crate::long::{damage, is_long, long_roots, outboard};
 use crate::reading::{Read, Wanted, read_all};
-use crate::{Catalogue, Error, Kept, Row};
-use mksum_io::outboard::{Repair, repair as repair_long, repair_whole};
+use crate::row::{Kept, Row};
+use crate::store::Catalogue;
+use mksum_io::outboard::{Repair, append, repair as repair_long, repair_whole};
 use mksum_io::{EntryKind, Facts, HeldDirectory, HeldFile, Options, Refusal, open_replica, path_from_bytes};
 use std::ops::{ControlFlow, Range};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
-/// What a repair did with a file.
-#[derive(Debug)]
-pub enum Mended {
-    /// It was intact.
-    Intact,
-    /// These ranges were written, of so many bytes fetched, and it is intact now.
-    Done(Vec<Range<u64>>, u64),
-    /// It is still damaged: the reason.
-    Failed(String),
-    /// It has another size, time or inode than its row: it was changed, and is left alone.
-    Changed,
-    /// It is gone.
-    Missing,
-}
-
 /// Repairs the damaged files of a directory from copies, of which `copy_of` tells the place by the path of the entry: only
 /// damaged ranges are fetched where a file has an outboard, else the file; nothing is written that has another root than the
-/// catalogue's. `each` is told the path of every file, and what was done.
+/// catalogue's. `each` receives a finding about every file: intact, repaired, not repaired; and what is left alone: changed, gone.
 ///
 /// # Errors
 /// If the directory or the catalogue cannot be read or written, or the work is stopped.
@@ -36,7 +24,7 @@ pub fn repair(
     directory: &Path,
     options: &Options,
     copy_of: &dyn Fn(&[u8]) -> PathBuf,
-    each: &mut dyn FnMut(&[u8], Mended),
+    each: &mut dyn FnMut(Finding),
 ) -> Result<(), Error> {
     catalogue.check()?;
     let scope = Scope::new(directory, catalogue.path());
@@ -46,10 +34,10 @@ pub fn repair(
             Found::Same(listed, row) if listed.facts.kind == EntryKind::File && row.roots > 0 => {
                 same.push((row.path, listed.facts.size));
             }
-            Found::Changed(listed, _) => each(&listed.path, Mended::Changed),
-            Found::Missing(row) => each(&row.path, Mended::Missing),
-            Found::Unlisted(unlisted) => each(&unlisted.prefix, Mended::Failed(unlisted.error.to_string())),
-            Found::Same(..) | Found::New(_) | Found::Unknown(_) => {}
+            Found::Changed(listed, _) => each(Finding::new(State::Changed, listed.path)),
+            Found::Missing(row) => each(Finding::new(State::Gone, row.path)),
+            Found::Unlisted(unlisted) => each(Finding::failed(State::NotRepaired, unlisted.prefix, unlisted.error)),
+            Found::Same(..) | Found::New(_) | Found::Unknown => {}
         }
         Ok(())
     })?;
@@ -78,16 +66,18 @@ pub fn repair(
             let mut facts = read.as_ref().map_or(row.facts, |(facts, _)| *facts);
             let mended = match &read {
                 Err(error @ (mksum_io::Error::Changed { .. } | mksum_io::Error::Open { .. })) => {
-                    Mended::Failed(error.to_string())
+                    Finding::failed(State::NotRepaired, &path[..], Error::refused(&place, error))
                 }
-                Ok((facts, _)) if !row.is_of(facts) => Mended::Changed,
-                Ok((_, roots)) if kept.iter().all(|kept| roots.contains(&kept.root)) => Mended::Intact,
+                Ok((facts, _)) if !row.is_of(facts) => Finding::new(State::Changed, &path[..]),
+                Ok((_, roots)) if kept.iter().all(|kept| roots.contains(&kept.root)) => {
+                    Finding::new(State::Intact, &path[..])
+                }
                 _ => match (&read, outboard(catalogue, &kept)) {
                     // Whether a long file is damaged is known only by its outboard.
                     (Ok(_), Some((outboard, stored)))
                         if damage(&place, (&outboard, &stored), 0..row.facts.size, options)?.0.is_empty() =>
                     {
-                        Mended::Intact
+                        Finding::new(State::Intact, &path[..])
                     }
                     _ => {
                         let below = path_from_bytes(&path).expect("the path of a place");
@@ -97,23 +87,23 @@ pub fn repair(
                                 facts = file.facts();
                                 mended
                             }
-                            Ok(_) => Mended::Changed,
-                            Err(error) => Mended::Failed(error.to_string()),
+                            Ok(_) => Finding::new(State::Changed, &path[..]),
+                            Err(error) => Finding::failed(State::NotRepaired, &path[..], error),
                         }
                     }
                 },
             };
-            if matches!(mended, Mended::Failed(_)) && options.stop.is_stopped() {
+            if mended.state == State::NotRepaired && options.stop.is_stopped() {
                 return stopped();
             }
-            if matches!(mended, Mended::Done(..)) || (row.repair && matches!(mended, Mended::Intact)) {
+            if mended.state == State::Repaired || (row.repair && mended.state == State::Intact) {
                 let roots: Vec<_> =
                     kept.into_iter().map(|kept| Kept::new(kept.root, "repair", kept.outboard)).collect();
                 catalogue.begin()?;
                 catalogue.put((&path, &facts), None, &roots)?;
                 catalogue.commit()?;
             }
-            each(&path, mended);
+            each(mended);
             Ok(())
         };
         match one() {
@@ -139,21 +129,23 @@ fn mend(
     file: &mut HeldFile<'_>,
     from: &Path,
     options: &Options,
-) -> Result<Mended, Error> {
+) -> Result<Finding, Error> {
     // If the run is killed, nobody takes what it wrote for a change.
     catalogue.begin_repair(&row.path)?;
-    let mended = mended(catalogue, kept, file, from, options);
+    let written = write_good(catalogue, kept, file, from, options);
     let (seconds, nanoseconds) = row.facts.modified;
     let time =
         u64::try_from(seconds).ok().and_then(|seconds| UNIX_EPOCH.checked_add(Duration::new(seconds, nanoseconds)));
     // With another time, the row gets that.
     let timed = time.map_or(Ok(()), |time| file.set_modified(time));
-    let why = match (mended, timed) {
+    let why = match (written, timed) {
         (Err(error @ mksum_io::Error::Refused { refusal: Refusal::Overtaken(_), .. }), _)
         | (_, Err(error @ mksum_io::Error::Refused { .. })) => error.to_string(),
         (Err(error), _) => format!("{}: try another copy than {}", words(error, from), from.display()),
-        (Ok(Mended::Failed(why)), _) => format!("{why}: try another copy than {}", from.display()),
-        (Ok(mended), _) => return Ok(mended),
+        (Ok(Err(why)), _) => format!("{why}: try another copy than {}", from.display()),
+        (Ok(Ok((ranges, fetched))), _) => {
+            return Ok(Finding { ranges, bytes: Some(fetched), ..Finding::new(State::Repaired, &row.path[..]) });
+        }
     };
     // A file that has the time of its row again, or was changed by others, is not one that is being repaired.
     let is_same = |own, other| Row { facts: own, repair: false, ..row.clone() }.is_of(&other);
@@ -161,28 +153,31 @@ fn mend(
     if is_same(row.facts, file.facts()) || !there.is_ok_and(|there| is_same(file.facts(), there)) {
         catalogue.end_repair(&row.path)?;
     }
-    Ok(Mended::Failed(why))
+    Ok(Finding::failed(State::NotRepaired, &row.path[..], Error::refused(file.path(), why)))
 }
 
-fn mended(
+/// The ranges of a file that were written and the bytes that were fetched; or why some bytes are not repaired.
+type Written = Result<(Vec<Range<u64>>, u64), String>;
+
+fn write_good(
     catalogue: &Catalogue,
     kept: &[Kept],
     file: &mut HeldFile<'_>,
     from: &Path,
     options: &Options,
-) -> Result<Mended, mksum_io::Error> {
+) -> Result<Written, mksum_io::Error> {
     let mut replica = open_replica(from, options)?;
     if let Some((outboard, stored)) = outboard(catalogue, kept) {
         let (mut ranges, mut failed) = (Vec::new(), None);
         let repaired = repair_long(file, (&outboard, &stored), &mut *replica, options, &mut |repair| match repair {
-            Repair::Done(range) => mksum_io::outboard::append(&mut ranges, range),
+            Repair::Done(range) => append(&mut ranges, range),
             Repair::Failed(range, why) => {
                 failed = Some(format!("bytes {}..{} are not repaired: {why}", range.start, range.end));
             }
         });
         match (repaired, failed) {
-            (Ok(repaired), None) if repaired.whole => return Ok(Mended::Done(ranges, repaired.fetched)),
-            (Ok(_), why) => return Ok(Mended::Failed(why.unwrap_or_else(|| "it is still damaged".into()))),
+            (Ok(repaired), None) if repaired.whole => return Ok(Ok((ranges, repaired.fetched))),
+            (Ok(_), why) => return Ok(Err(why.unwrap_or_else(|| "it is still damaged".into()))),
             // The catalogue has the root of the file all the same.
             (Err(mksum_io::Error::Refused { refusal: Refusal::DamagedOutboard { .. }, .. }), _) => {}
             (Err(error), _) => return Err(error),
@@ -191,7 +186,7 @@ fn mended(
     let roots: Vec<_> = kept.iter().map(|kept| kept.root.clone()).collect();
     let folder = catalogue.path().parent().filter(|folder| !folder.as_os_str().is_empty());
     let ranges = repair_whole(file, &roots, &mut *replica, folder.unwrap_or(Path::new(".")), options)?;
-    Ok(Mended::Done(ranges, replica.fetched()))
+    Ok(Ok((ranges, replica.fetched())))
 }
 
 /// Why a file is not repaired: with what the reason is about, if that is the copy.

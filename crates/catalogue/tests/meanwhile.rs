@@ -2,7 +2,7 @@
 #![cfg(unix)]
 
 use mksum::outboard::Identity;
-use mksum_catalogue::{Catalogue, Mended, place, update};
+use mksum_catalogue::{Catalogue, Finding, State, place, update};
 use mksum_io::outboard::{Keeping, Repaired, beside, keep, open, repair};
 use mksum_io::{
     Ahead, Error, File, HeldDirectory, HeldFile, Listing, Object, Objects, Options, StoredSums, open_replica,
@@ -228,13 +228,13 @@ fn a_file_that_changes_is_left_alone() {
 }
 
 /// Repairs the directory: what was done with its file.
-fn repair_directory(files: &Files, options: &Options) -> Mended {
+fn repair_directory(files: &Files, options: &Options) -> Finding {
     let mut catalogue = Catalogue::open(&place(&files.directory), mksum_catalogue::Access::Write, &mut || {}).unwrap();
     let mut done = Vec::new();
     let copy_of = |_: &[u8]| PathBuf::from(URL);
-    mksum_catalogue::repair(&mut catalogue, &files.directory, options, &copy_of, &mut |path, mended| {
-        if path == b"folder/file" {
-            done.push(mended);
+    mksum_catalogue::repair(&mut catalogue, &files.directory, options, &copy_of, &mut |found| {
+        if found.path == b"folder/file" {
+            done.push(found);
         }
     })
     .unwrap();
@@ -248,7 +248,7 @@ fn catalogued(len: usize) -> Files {
     fs::create_dir_all(place.parent().unwrap()).unwrap();
     let mut catalogue = Catalogue::create(&place, &mut || {}).unwrap();
     catalogue.add_formats(&["blake3".parse().unwrap()]).unwrap();
-    update(&mut catalogue, &files.directory, &Options { threads: 1, ..Options::new() }, &mut |_, _| {}).unwrap();
+    update(&mut catalogue, &files.directory, &Options { threads: 1, ..Options::new() }, &mut |_| {}).unwrap();
     files.damage();
     files
 }
@@ -259,13 +259,14 @@ fn a_file_of_a_directory_that_changes_is_left_alone() {
         for len in LENGTHS {
             let files = catalogued(len);
             let mended = during(&files, case, |options| repair_directory(&files, options));
-            let Mended::Failed(why) = mended else { panic!("{name}: {mended:?}") };
+            assert_eq!(mended.state, State::NotRepaired, "{name}");
+            let why = mended.error.expect("a reason").to_string();
             assert!(why.starts_with("changed while it was being repaired: "), "{name}: {why}");
             // Nor does the next run take it for a file whose repair was interrupted.
             let before = content(files._all.path());
             let options = files.options(|| panic!("a file that was changed is not repaired"));
             let mended = repair_directory(&files, &options);
-            assert!(matches!(mended, Mended::Changed | Mended::Missing), "{name}: {mended:?}");
+            assert!(matches!(mended.state, State::Changed | State::Gone), "{name}: {mended:?}");
             assert!(content(files._all.path()) == before, "{name}");
         }
     }
@@ -280,10 +281,10 @@ fn a_file_that_does_not_change_is_repaired() {
         let files = catalogued(len);
         let time = fs::metadata(&files.file).unwrap().modified().unwrap();
         let mended = repair_directory(&files, &files.options(|| {}));
-        assert!(matches!(&mended, Mended::Done(ranges, _) if ranges.len() == 2), "{mended:?}");
+        assert!(mended.state == State::Repaired && mended.ranges.len() == 2, "{mended:?}");
         assert!(fs::read(&files.file).unwrap() == files.good);
         assert_eq!(fs::metadata(&files.file).unwrap().modified().unwrap(), time);
         let again = repair_directory(&files, &files.options(|| panic!("nothing is damaged")));
-        assert!(matches!(again, Mended::Intact), "{again:?}");
+        assert_eq!(again.state, State::Intact);
     }
 }

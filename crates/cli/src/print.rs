@@ -115,6 +115,17 @@ pub fn print(tool: &Tool, args: &Run, path: &Path, root: &Root, seconds: f64) {
     tool.console.print(&line);
 }
 
+/// Prints the root of a file as an object with these fields, or as a line.
+pub fn print_root(tool: &Tool, json: bool, path: &Path, root: &Root, record: json::Root<'_>) {
+    match json {
+        true => tool.console.print_json(path, record),
+        false => {
+            let (tag, path) = (root.spec().tag(), name::listed(path));
+            tool.console.print(&sum::line(Style::Tagged, tool.end, &tag, &path, &record.root));
+        }
+    }
+}
+
 /// A range as the part of an input that is hashed.
 pub fn window(range: ByteRange) -> Window {
     Window { start: range.start, end: range.end }

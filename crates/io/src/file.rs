@@ -1,17 +1,28 @@
 //! A file that can be read at any offset, as a source of subtrees.
 
 use crate::buffer::with_buffer;
-use crate::open::{Ending, Opened, STDIN, Waiting, open_with};
 use crate::permits::Permits;
 use crate::platform::{Stamp, is_descriptor, is_rotating, is_sparse};
 use crate::reader::{Medium, Reader};
-use crate::{Ahead, Error, Object, Options, Refusal, is_url};
+use crate::{Error, Object, Options, Refusal};
 use mksum::outboard::Identity;
 use mksum::{Digest, Digests, Plan, Role, Shape, Spec, Subtree, Subtrees};
 use std::fs::{self, Metadata};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// The path that stands for the standard input.
+pub(crate) const STDIN: &str = "-";
+
+/// What is asked when a file has been read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// Which file the path leads to now: a long one may have been replaced meanwhile.
+    Path,
+    /// The open file alone, which takes a third of the time: a short one was read at once.
+    OpenFile,
+}
 
 /// An open file or object of a known length: threads read its subtrees at their offsets, each into memory of its own.
 ///
@@ -37,32 +48,6 @@ impl File {
     const LEAF: u64 = 256 << 10;
     /// The threads that wait for the device, at the least.
     const WAITING: usize = 8;
-
-    /// Opens a file for reading.
-    ///
-    /// # Errors
-    /// If it cannot be opened, or has no fixed length: see [`crate::hash`] for streams.
-    pub fn open(path: &Path, options: &Options) -> Result<File, Error> {
-        match open_with(path, None, Waiting::Never, options)? {
-            Opened::File(file) => Ok(*file),
-            Opened::Stream(_) => Err(Error::refused(path, Refusal::NoLength)),
-        }
-    }
-
-    /// Opens a file or object of which only the bytes `part` will be read: of an object, no others are fetched. Offsets are those of
-    /// the whole file.
-    ///
-    /// # Errors
-    /// As [`File::open`].
-    pub fn open_part(path: &Path, part: Range<u64>, options: &Options) -> Result<File, Error> {
-        let Some(objects) = options.objects.as_deref().filter(|_| is_url(path)) else {
-            return File::open(path, options);
-        };
-        options.meter.begin(path);
-        let object = objects.open(path, part, Ahead::Yes)?;
-        let len = object.len();
-        Ok(File::of_object(path.into(), object, (0, len), options))
-    }
 
     /// Its version, as text: of an object [its own](Object::version), of a file its mtime.
     pub fn version(&self) -> String {

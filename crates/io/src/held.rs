@@ -1,6 +1,7 @@
 //! A file that is held open while it is repaired: nothing is written to another one that takes its name, or to one that was changed.
 
-use crate::open::{Ending, Opened, described};
+use crate::file::Ending;
+use crate::open::{Opened, described};
 use crate::platform::{self, Access, Stamp, write_at};
 use crate::{Error, Facts, File, Options, Refusal, Roots, jobs};
 use mksum::Spec;

@@ -34,7 +34,7 @@ pub use entries::{Entries, EntryKind, Facts, Listed as ListedEntry, Skip, Stamps
 pub use error::{Error, Refusal, reason};
 pub use file::File;
 pub use held::{HeldDirectory, HeldFile};
-pub use jobs::{Input, Job, Roots, hash, hash_reader};
+pub use jobs::{Input, Job, hash, hash_reader};
 pub use many::{Hashed, hash_all, hash_items, jobs_ahead};
 pub use merklize::{Leaves, Merklized, merklize, random};
 pub use objects::{Ahead, Listed, Listing, Object, Objects, StoredSums, is_url};
@@ -44,6 +44,7 @@ pub use proofs::{Prover, Unproven};
 pub use replacement::{Replacement, remove_unfinished};
 pub use replica::{Replica, open_replica, replica_below};
 pub use sequence::Sequence;
+pub use stream::Roots;
 pub use unreadable::{Unreadable, unreadable};
 pub use window::Window;
 

@@ -1,7 +1,8 @@
 //! Node trees from files to files, a subtree in memory at a time.
 
+use crate::file::STDIN;
 use crate::jobs::{Stream, stdin};
-use crate::open::{Opened, STDIN, Waiting, open_with, opened};
+use crate::open::{Opened, Waiting, open_with, opened};
 use crate::platform::widen_pipe;
 use crate::replacement::Replacement;
 use crate::stream::Bytes;

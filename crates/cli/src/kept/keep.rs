@@ -2,14 +2,14 @@
 
 use super::batch::{Batch, Waiting};
 use super::opened::refuse_foreign;
-use super::ranges::RangeLine;
 use super::remote::Remote;
 use super::{Did, attributes, files, is_missing, lengths, outboard_of, report_skipped, report_unchanged};
 use crate::args::Keep;
 use crate::catalogue;
 use crate::exit::{Exit, usage};
 use crate::failure::Failure;
-use crate::print::report;
+use crate::print::{print_root, report};
+use crate::ranges::RangeLine;
 use crate::tool::Tool;
 use crate::walk::Rules;
 use crate::{json, report as figures};
@@ -17,7 +17,6 @@ use mksum::outboard::{ForeignLayout, KeptLayout, Outboard, OutboardError};
 use mksum::{Algorithm, Root, Spec};
 use mksum_cli::name::{self, Shown};
 use mksum_cli::range::merged;
-use mksum_cli::sum::{self, End, Style};
 use mksum_io::outboard::{
     Changes, EXTENSION, How, Keeping, Kept, Stored, Updated, is_unchanged, keep_foreign, open, prepare, update,
 };
@@ -202,19 +201,13 @@ struct Printed {
 impl Printed {
     /// Prints the root; `url` is the outboard's, if it is in a store.
     fn root(&self, tool: &Tool, args: &Keep, url: Option<&Path>, root: &Root, resumed: u64) {
-        if args.json {
-            let seconds = Some(figures::micros(self.begin.elapsed().as_secs_f64()));
-            let place = url.unwrap_or(&self.target);
-            let (outboard, resumed) = (Some(&*name::lossy(place)), Some(resumed));
-            let record = json::Root { outboard, resumed, seconds, ..json::Root::new(root) };
-            return tool.console.print_json(&self.path, record);
-        }
-        if resumed > 0 {
+        if resumed > 0 && !args.json {
             tool.console.note(&format_args!("{}: resumed at byte {resumed}", Shown(&self.path)));
         }
-        let tag = root.spec().tag();
-        let line = sum::line(Style::Tagged, End::Newline, &tag, &name::listed(&self.path), &root.to_string());
-        tool.console.print(&line);
+        let seconds = Some(figures::micros(self.begin.elapsed().as_secs_f64()));
+        let (outboard, resumed) = (Some(&*name::lossy(url.unwrap_or(&self.target))), Some(resumed));
+        let record = json::Root { outboard, resumed, seconds, ..json::Root::new(root) };
+        print_root(tool, args.json, &self.path, root, record);
     }
 
     fn changes(&self, tool: &Tool, args: &Keep, how: &How, old: &Outboard<Stored>, updated: &Updated, len: u64) {

@@ -1,10 +1,11 @@
 //! The jobs that wait, as far as they are known.
 
-use super::length;
 use crate::objects::Objects;
 use crate::{Input, Job, Options, is_url};
 use std::cmp::Reverse;
 use std::collections::VecDeque;
+use std::fs;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -74,5 +75,14 @@ impl<J: Iterator<Item = Job>> Iterator for Queue<'_, J> {
         self.given += 1;
         self.waiting.store(self.window.len(), Ordering::Relaxed);
         Some(first)
+    }
+}
+
+/// The length of a file, 0 for whatever else an input is.
+fn length(input: &Input) -> u64 {
+    let regular = |path: &Path| fs::metadata(path).ok().filter(fs::Metadata::is_file);
+    match input {
+        Input::Path(path) => regular(path).map_or(0, |metadata| metadata.len()),
+        Input::Stdin => 0,
     }
 }
