@@ -1,6 +1,7 @@
 //! A file that can be read at any offset, as a source of subtrees.
 
 use crate::buffer::with_buffer;
+use crate::error::reason;
 use crate::permits::Permits;
 use crate::platform::{Stamp, is_descriptor, is_rotating, is_sparse};
 use crate::reader::{Medium, Reader};
@@ -225,7 +226,8 @@ impl File {
         if !metadata.is_file() {
             return Ok(());
         }
-        let there = there.map_or(Ok(stamp.id), |there| there.map(|there| Stamp::of(&there).id));
+        let there =
+            there.map_or(Ok(stamp.id), |there| there.map(|there| Stamp::of(&there).id).map_err(|error| reason(&error)));
         match stamp.difference(&metadata, there) {
             Some(how) => Err(Error::Changed { path: path.clone(), how }),
             None => Ok(()),

@@ -3,7 +3,7 @@
 use crate::file::Ending;
 use crate::open::{Opened, described};
 use crate::platform::{self, Access, Stamp, write_at};
-use crate::{Error, Facts, File, Options, Refusal, Roots, jobs};
+use crate::{Error, Facts, File, Options, Refusal, Roots, jobs, reason};
 use mksum::Spec;
 use std::fs::{self, Metadata, TryLockError};
 use std::io;
@@ -118,7 +118,7 @@ impl<'a> HeldFile<'a> {
             Some((directory, below)) => directory.directory.id_below(below, &self.file),
             None => fs::metadata(&self.path).map(|metadata| Stamp::of(&metadata).id),
         };
-        match Stamp::of(&self.metadata).difference(now, there) {
+        match Stamp::of(&self.metadata).difference(now, there.map_err(|error| reason(&error))) {
             Some(how) => Err(Error::refused(&self.path, Refusal::Overtaken(how))),
             None => Ok(()),
         }

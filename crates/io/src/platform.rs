@@ -384,14 +384,14 @@ pub(crate) struct Stamp {
 
 impl Stamp {
     /// How a file differs from what it was when it had this stamp, if it does: by what the system says about the open file `now`, and
-    /// by the device and number of the file that is at its path.
-    pub fn difference(&self, now: &Metadata, there: io::Result<(u64, u64)>) -> Option<String> {
+    /// by the device and number of the file that is at its path, or why there is none.
+    pub fn difference(&self, now: &Metadata, there: Result<(u64, u64), String>) -> Option<String> {
         let (is_file, now) = (now.is_file(), Stamp::of(now));
         if is_file && now.len != self.len {
             return Some(format!("it had {} bytes and has {} now", self.len, now.len));
         }
         match there {
-            Err(error) => return Some(format!("it is gone: {}", crate::reason(&error))),
+            Err(error) => return Some(format!("it is gone: {error}")),
             Ok(there) if there != self.id || now.id != self.id => {
                 return Some("another file has taken its place".into());
             }
