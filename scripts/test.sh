@@ -20,6 +20,7 @@ lint() {
     cargo clippy --workspace --all-targets --quiet -- -D warnings
     RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
     scripts/modules_test.py
+    scripts/names.py --check
     scripts/layers.py
     scripts/package.sh
 }

@@ -20,7 +20,7 @@ struct Raised<'py> {
 }
 
 /// The class of this name in `mksum.errors`.
-fn class<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+pub fn class<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
     static MODULE: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
     MODULE.get_or_try_init(py, || PyModule::import(py, "mksum.errors").map(Bound::unbind))?.bind(py).getattr(name)
 }
@@ -162,6 +162,9 @@ pub fn io(py: Python<'_>, reason: Error) -> PyErr {
             let raised = Raised::new(py, "ChangedError", message)?.path(&path)?;
             raised.set("expected", planned)?.set("found", found)
         }),
+        Error::Refused { refusal: Refusal::Overtaken(how), .. } => {
+            raise(py, |py| Raised::new(py, "ChangedError", message)?.path(&path)?.set("found", how))
+        }
         Error::Refused { refusal, .. } => raise(py, |py| {
             let raised = Raised::new(py, "RefusedError", message)?.path(&path)?;
             match refusal {
