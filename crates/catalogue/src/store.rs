@@ -407,6 +407,12 @@ impl Catalogue {
         done.map(drop).map_err(|error| self.fail(error))
     }
 
+    /// Forgets that a file is being repaired.
+    pub(crate) fn end_repair(&self, path: &[u8]) -> Result<(), Error> {
+        let done = self.db.execute("UPDATE entry SET repair = 0 WHERE path = ?1", params![path]);
+        done.map(drop).map_err(|error| self.fail(error))
+    }
+
     /// Forgets the outboard of a file.
     pub(crate) fn lose_outboard(&self, path: &[u8]) -> Result<(), Error> {
         let done = self.db.execute("UPDATE root SET outboard = NULL WHERE path = ?1", params![path]);
