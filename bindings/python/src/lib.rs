@@ -2,6 +2,7 @@
 //!
 //! Every class is frozen, and what changes is behind a lock of its own, so the module needs no GIL. Whatever takes long runs
 //! detached from the interpreter; nothing here hashes or walks a tree by itself.
+#![deny(unsafe_code)] // data.rs alone allows it.
 
 mod ahead;
 mod catalogue;
