@@ -53,7 +53,7 @@ mod _mksum {
         many::{Files, hash_files},
         objects::{Contents, get_objects, put_object},
         outboard::Outboard,
-        parts::{join, map_range, plan},
+        parts::{is_intact, join, map_range, plan},
         proof::{check_consistency, check_proof, prove, prove_consistency},
         ranges::{Ranges, map_ranges},
         records::Records,
