@@ -120,7 +120,7 @@ impl Catalogue {
         let (folder, name) = Folder::of(path, access)?;
         let real = folder.path.join(&name);
         match folder.kind(&name).map_err(failed)? {
-            Kind::Nothing => return Err(failed(ErrorKind::NotFound.into())),
+            Kind::Nothing => return Err(failed(fs::metadata(&real).err().unwrap_or(ErrorKind::NotFound.into()))),
             Kind::Link => drop(folder.expect(&name, Kind::File)?),
             // SQLite would say only that it cannot open it.
             Kind::File => drop(File::open(&real).map_err(failed)?),
