@@ -402,13 +402,21 @@ impl Catalogue {
 
     /// Remembers that a file is being repaired: until that is finished, its time says nothing.
     pub(crate) fn begin_repair(&self, path: &[u8]) -> Result<(), Error> {
+        self.set_repair(path, true)
+    }
+
+    /// Forgets that a file is being repaired.
+    pub(crate) fn end_repair(&self, path: &[u8]) -> Result<(), Error> {
+        self.set_repair(path, false)
+    }
+
+    fn set_repair(&self, path: &[u8], repair: bool) -> Result<(), Error> {
         self.begin()?;
-        let done = self
-            .change(Table::Entry, Change::Removed, "SELECT * FROM entry WHERE path = ?1", params![path])
-            .and_then(|()| {
-                let text = "UPDATE entry SET repair = 1 WHERE path = ?1 RETURNING *";
-                self.change(Table::Entry, Change::Added, text, params![path])
-            });
+        let old = "SELECT * FROM entry WHERE path = ?1";
+        let done = self.change(Table::Entry, Change::Removed, old, params![path]).and_then(|()| {
+            let text = "UPDATE entry SET repair = ?2 WHERE path = ?1 RETURNING *";
+            self.change(Table::Entry, Change::Added, text, params![path, repair])
+        });
         let written = self.commit();
         done.and(written)
     }

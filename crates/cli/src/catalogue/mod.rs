@@ -13,7 +13,7 @@ pub mod verify;
 use crate::exit::{Exit, usage};
 use crate::ranges::line;
 use crate::tool::Tool;
-use mksum_catalogue::{Access, Catalogue, Error, Known, Side, place};
+use mksum_catalogue::{Access, Catalogue, Error, Side, place};
 use mksum_cli::choice::Choice;
 use mksum_cli::name::{self, Shown};
 use std::io::ErrorKind;
@@ -121,8 +121,8 @@ fn side(tool: &Tool, path: &Path, format: Option<&Choice>) -> Result<Side, Error
 }
 
 /// The path of an entry.
-fn path_of(known: &Known) -> PathBuf {
-    name::path(&known.path).unwrap_or_else(|| name::lossy_path(&known.path))
+fn path_of(path: &[u8]) -> PathBuf {
+    name::path(path).unwrap_or_else(|| name::lossy_path(path))
 }
 
 /// Says that another process is waited for.
@@ -140,8 +140,7 @@ pub fn report(tool: &Tool, error: &Error) {
 
 /// The path of an entry, as it is printed: below the directory as that was given.
 pub fn shown_path(directory: &Path, path: &[u8]) -> PathBuf {
-    let below = name::path(path).unwrap_or_else(|| name::lossy_path(path));
-    if directory == Path::new(".") { below } else { directory.join(below) }
+    if directory == Path::new(".") { path_of(path) } else { directory.join(path_of(path)) }
 }
 
 /// Counts, in words: `2 new, 1 gone`; `otherwise` if all are 0.
