@@ -26,7 +26,8 @@ pub enum Effort {
 }
 
 /// Compares the content of the files in a directory with the roots in its catalogue, and hands `each` a finding about every
-/// file that was looked at, and about what is not verified: changed, new, gone. The bytes that were not verified since they were kept, or for longest, come first.
+/// file that was looked at, and about what is not verified: changed, new, gone. The bytes that were not verified since they were kept,
+/// or for longest, come first.
 ///
 /// The catalogue is checked first, page by page and row by row: a row that is lost would be a file that is not verified. It
 /// remembers what was found good, and when, unless it was opened only to be read.
