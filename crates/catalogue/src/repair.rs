@@ -54,7 +54,8 @@ pub fn repair(
             if options.stop.is_stopped() {
                 return stopped();
             }
-            let Some(row) = catalogue.row(&path)? else { return Ok(()) };
+            let lost = || Error::Row { path: catalogue.path().into(), row: path.clone(), why: "it is lost".into() };
+            let row = catalogue.row(&path)?.ok_or_else(lost)?;
             let kept = catalogue.roots(&row)?;
             let read = match read {
                 // A long file without an outboard is read whole.

@@ -81,6 +81,7 @@ struct Entry {
 }
 
 fn objects(tool: &Tool, catalogue: Catalogue, specs: &[Spec]) -> Result<(), Error> {
+    catalogue.check_list()?;
     catalogue.into_known().try_for_each(|known| {
         let known = known?;
         tool.console.print(&json::line(&path_of(&known.path), entry(specs, &known)));
