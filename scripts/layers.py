@@ -11,7 +11,7 @@ import sys
 
 from modules import circles, folders, imports
 
-HEIGHT = {"mksum-lanes": 0, "mksum-stdio": 0, "mksum-cache": 1, "mksum": 1, "mksum-io": 2, "mksum-gpu": 2, "mksum-sums": 2,
+HEIGHT = {"mksum-lanes": 0, "mksum-cache": 1, "mksum": 1, "mksum-io": 2, "mksum-gpu": 2, "mksum-sums": 2,
           "mksum-stores": 3, "mksum-catalogue": 3, "mksum-plan": 3, "mksum-cli": 4, "mksum-c": 4, "mksum-js": 4,
           "mksum-js-host": 0, "mksum-js-extra": 1, "mksum-python": 4, "mksum-merkle": 2, "lab-lanes": 1}
 TESTS_ONLY = {"mksum-vectors", "mksum-fuzz"}

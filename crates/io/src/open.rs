@@ -131,7 +131,7 @@ pub(crate) fn opened(file: fs::File, path: &Path, window: Option<Window>, option
 }
 
 /// The same of a file with this `metadata`.
-fn described(
+pub(crate) fn described(
     mut file: fs::File,
     metadata: &fs::Metadata,
     path: &Path,
