@@ -78,7 +78,7 @@ pub fn diff(
         if stop.is_stopped() {
             let path = one.as_ref().or(other.as_ref()).map(|known| known.path.as_slice()).unwrap_or_default();
             let path = mksum_io::path_from_bytes(path).unwrap_or_default();
-            return Err(mksum_io::Error::Stopped { path }.into());
+            return Err(mksum_io::Error::Stopped { path: path.into() }.into());
         }
         let order = match (&one, &other) {
             (None, None) => break,
@@ -253,7 +253,7 @@ impl Catalogue {
         })?;
         match refusal {
             None => Ok(page),
-            Some((row, why)) => Err(Error::Row { path: self.path().into(), row, why }),
+            Some((row, why)) => Err(Error::Row { path: self.input().clone(), row, why }),
         }
     }
 }

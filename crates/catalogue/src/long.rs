@@ -4,7 +4,7 @@ use crate::{Catalogue, Error, Kept};
 use mksum::outboard::KeptLayout;
 use mksum::{Hash, Root, Spec};
 use mksum_io::outboard::{Changes, Finding, Keeping, append, keep, open, verify};
-use mksum_io::{Facts, File, Input, Job, Options, hash};
+use mksum_io::{Facts, File, Job, Options, hash};
 use std::fs;
 use std::io::ErrorKind;
 use std::ops::Range;
@@ -31,7 +31,7 @@ pub(crate) fn keep_long(
     options: &Options,
 ) -> Result<Vec<Kept>, Error> {
     let folder = catalogue.outboards();
-    let failed = |error| Error::Io(mksum_io::Error::Write { path: folder.clone(), error });
+    let failed = |error| Error::Io(mksum_io::Error::Write { path: folder.clone().into(), error });
     match fs::create_dir(&folder) {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(failed(error)),
         _ => {}
@@ -103,7 +103,7 @@ pub(crate) fn long_roots(
 
 /// The roots of a file in some formats, all of it read.
 pub(crate) fn roots_of(place: &Path, specs: Vec<Spec>, options: &Options) -> Result<Vec<Root>, mksum_io::Error> {
-    hash(&Job::new(Input::Path(place.into()), specs), options)?.into_iter().collect()
+    hash(&Job::new(place.into(), specs), options)?.into_iter().collect()
 }
 
 /// Removes the outboards that no root has.

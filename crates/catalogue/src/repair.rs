@@ -5,11 +5,11 @@ use crate::long::{damage, is_long, long_roots, outboard, roots_of};
 use crate::reading::{Wanted, read_all};
 use crate::{Catalogue, Error, Kept, Row};
 use mksum_io::outboard::{Repair, repair as repair_long};
-use mksum_io::{EntryKind, Facts, Options, Refusal, open_replica};
+use mksum_io::{EntryKind, Facts, Input, Options, Refusal, open_replica};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::{ControlFlow, Range};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
 /// What a repair did with a file.
@@ -37,7 +37,7 @@ pub fn repair(
     catalogue: &mut Catalogue,
     directory: &Path,
     options: &Options,
-    copy_of: &dyn Fn(&[u8]) -> PathBuf,
+    copy_of: &dyn Fn(&[u8]) -> Input,
     each: &mut dyn FnMut(&[u8], Mended),
 ) -> Result<(), Error> {
     catalogue.check()?;
@@ -63,7 +63,7 @@ pub fn repair(
     let mut result: Result<(), Error> = Ok(());
     read_all(files, options, &is_long, |Wanted { about: path, place, .. }, read| {
         let one = || {
-            let stopped = || Err(mksum_io::Error::Stopped { path: place.clone() }.into());
+            let stopped = || Err(mksum_io::Error::Stopped { path: place.clone().into() }.into());
             if options.stop.is_stopped() {
                 return stopped();
             }
@@ -122,7 +122,7 @@ fn mend(
     catalogue: &Catalogue,
     (row, kept): (&Row, &[Kept]),
     place: &Path,
-    from: &Path,
+    from: &Input,
     options: &Options,
 ) -> Result<Mended, Error> {
     // If the run is killed, nobody takes what it wrote for a change.
@@ -159,20 +159,20 @@ fn mend(
     }
     Ok(match done {
         Ok((ranges, fetched)) => Mended::Done(ranges, fetched),
-        Err(why) => Mended::Failed(format!("{why}: try another copy than {}", from.display())),
+        Err(why) => Mended::Failed(format!("{why}: try another copy than {from}")),
     })
 }
 
 /// Why a file is not repaired: with what the reason is about, if that is the copy.
-fn words(error: mksum_io::Error, from: &Path) -> String {
-    if error.path() == from { format!("the copy cannot be read: {error}") } else { error.to_string() }
+fn words(error: mksum_io::Error, from: &Input) -> String {
+    if error.input() == from { format!("the copy cannot be read: {error}") } else { error.to_string() }
 }
 
 /// Fetches a whole copy, compares its roots, and writes where the file differs.
 fn mend_whole(
     (row, kept): (&Row, &[Kept]),
     place: &Path,
-    from: &Path,
+    from: &Input,
     options: &Options,
 ) -> Result<(Vec<Range<u64>>, u64), String> {
     let len = row.facts.size;

@@ -4,8 +4,8 @@ use crate::row::{Columns, Kept, Row, is_outboard, letter, root, time};
 use crate::spans::{Paths, after};
 use crate::{Error, row};
 use mksum::Spec;
-use mksum_io::KEPT_FOLDER;
 use mksum_io::outboard::with_extension;
+use mksum_io::{Input, KEPT_FOLDER};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use std::cell::RefCell;
 use std::fs::{self, File, TryLockError};
@@ -92,6 +92,8 @@ pub enum Access {
 pub struct Catalogue {
     pub(crate) db: Connection,
     path: PathBuf,
+    /// What errors name: the URL that it is a copy of, or its path.
+    named: Input,
     /// In the order in which they were added.
     pub(crate) formats: Vec<(i64, Spec)>,
     /// What this transaction has written lies in a part of the paths that has no spans any more.
@@ -126,6 +128,7 @@ impl Catalogue {
         let mut catalogue = Catalogue {
             db: db.map_err(|error| fail(path, error))?,
             path: path.into(),
+            named: path.into(),
             formats: Vec::new(),
             unspanned: RefCell::default(),
             _lock: lock,
@@ -169,13 +172,18 @@ impl Catalogue {
     }
 
     /// The same, which errors name as the copy's original.
-    pub(crate) fn of_original(self, original: &Path) -> Self {
-        Catalogue { path: original.into(), ..self }
+    pub(crate) fn of_original(self, original: &Input) -> Self {
+        Catalogue { named: original.clone(), ..self }
     }
 
     /// The path of its file.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// What it is for the user: the URL that it is a copy of, or its path.
+    pub fn input(&self) -> &Input {
+        &self.named
     }
 
     /// The formats of its roots, in the order in which they were added.
@@ -222,7 +230,7 @@ impl Catalogue {
             text if text == "ok" => {}
             text => {
                 return Err(Error::refused(
-                    &self.path,
+                    &self.named,
                     format_args!(
                         "the catalogue is damaged: {text}: restore it from a copy, or move it away and keep the directory again"
                     ),
@@ -254,7 +262,7 @@ impl Catalogue {
             let row = self.checked(columns.map_err(fail)?)?;
             // A damaged file can have them in any order, and again and again.
             if row.path < paths.start || page.last().is_some_and(|last| last.path >= row.path) {
-                let (path, why) = (self.path.clone(), "it is out of order".into());
+                let (path, why) = (self.named.clone(), "it is out of order".into());
                 return Err(Error::Row { path, row: row.path, why });
             }
             page.push(row);
@@ -292,7 +300,7 @@ impl Catalogue {
     }
 
     fn checked(&self, columns: Columns) -> Result<Row, Error> {
-        columns.row().map_err(|(row, why)| Error::Row { path: self.path.clone(), row, why })
+        columns.row().map_err(|(row, why)| Error::Row { path: self.named.clone(), row, why })
     }
 
     /// The text of a link, as it was.
@@ -310,7 +318,7 @@ impl Catalogue {
     /// If one is damaged.
     pub fn roots(&self, row: &Row) -> Result<Vec<Kept>, Error> {
         let fail = |error| self.fail(error);
-        let refuse = |why: String| Error::Row { path: self.path.clone(), row: row.path.clone(), why };
+        let refuse = |why: String| Error::Row { path: self.named.clone(), row: row.path.clone(), why };
         let text =
             "SELECT format, root, verified, \"by\", outboard, progress FROM root WHERE path = ?1 ORDER BY format";
         let mut statement = self.db.prepare_cached(text).map_err(fail)?;
@@ -450,14 +458,14 @@ impl Catalogue {
         if version != VERSION {
             let how = "move it away and run 'mksum keep -r' again, or use the mksum that wrote it";
             let why = format!("the catalogue has version {version}, and this program reads version {VERSION}: {how}");
-            return Err(Error::refused(&self.path, why));
+            return Err(Error::refused(&self.named, why));
         }
         let text = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'";
         let mut statement = self.db.prepare(text).map_err(fail)?;
         let found = statement.query_map([], |row| row.get(0)).map_err(fail)?.collect::<Result<Vec<String>, _>>();
         match found.map_err(fail)? == SCHEMA {
             true => Ok(()),
-            false => Err(Error::refused(&self.path, "its tables are not those of a catalogue")),
+            false => Err(Error::refused(&self.named, "its tables are not those of a catalogue")),
         }
     }
 
@@ -472,7 +480,7 @@ impl Catalogue {
                 Ok(spec) if spec.to_string() == name => formats.push((id, spec)),
                 _ => {
                     let why = format!("'{}' is not the canonical name of a format", name.escape_default());
-                    return Err(Error::refused(&self.path, why));
+                    return Err(Error::refused(&self.named, why));
                 }
             }
         }
@@ -482,11 +490,11 @@ impl Catalogue {
     }
 
     pub(crate) fn fail(&self, error: rusqlite::Error) -> Error {
-        fail(&self.path, error)
+        fail(&self.named, error)
     }
 }
 
-fn fail(path: &Path, error: rusqlite::Error) -> Error {
+fn fail(path: impl Into<Input>, error: rusqlite::Error) -> Error {
     Error::Database { path: path.into(), error }
 }
 
@@ -506,7 +514,7 @@ fn make(path: &Path) -> rusqlite::Result<()> {
 /// Waits for the right to write.
 fn lock(path: &Path, waiting: &mut dyn FnMut()) -> Result<File, Error> {
     let place = with_extension(path, LOCK);
-    let failed = |error| Error::Io(mksum_io::Error::Write { path: place.clone(), error });
+    let failed = |error| Error::Io(mksum_io::Error::Write { path: place.clone().into(), error });
     let file = File::options().create(true).write(true).truncate(false).open(&place).map_err(failed)?;
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => {

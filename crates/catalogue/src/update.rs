@@ -135,7 +135,7 @@ impl Writer<'_> {
             EntryKind::Link => match fs::read_link(&listed.place) {
                 Ok(text) => Some(text.as_os_str().as_encoded_bytes().to_vec()),
                 Err(error) => {
-                    let error = mksum_io::Error::Open { path: listed.place.clone(), error };
+                    let error = mksum_io::Error::Open { path: listed.place.clone().into(), error };
                     each(&listed.path, Event::Failed(error));
                     return Ok(());
                 }

@@ -1,6 +1,6 @@
 //! --check: compares files with the roots in sum files.
 
-use crate::args::{Run, local};
+use crate::args::{Run, read_input};
 use crate::below::Below;
 use crate::console::Console;
 use crate::directory::root_of;
@@ -12,7 +12,7 @@ use crate::tool::Tool;
 use crate::walk::{self, length};
 use mksum::{ClaimedRoot, Root, Spec, format_size};
 use mksum_cli::choice::Choice;
-use mksum_cli::name::{self, Shown};
+use mksum_cli::name::{self, Named, Shown};
 use mksum_cli::sum::End;
 use mksum_cli::sumfile::{Entry, Lines, Malformed, Source, alternatives};
 use mksum_cli::utf16::Text;
@@ -28,7 +28,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Checks every file that is listed, sum file by sum file.
 pub fn run(tool: &Tool, args: &Run) -> Exit {
-    let sum_files = if args.files.is_empty() { vec![PathBuf::from("-")] } else { args.files.clone() };
+    // URLs were refused.
+    let sum_files: Vec<PathBuf> = args.files.iter().map(|file| file.as_os_str().into()).collect();
+    let sum_files = if sum_files.is_empty() { vec!["-".into()] } else { sum_files };
     tool.console.use_json(args.json);
     let _progress = tool.progress(lengths(tool, args, &sum_files));
     tool.console.flush_regularly();
@@ -151,14 +153,14 @@ impl Tally {
 struct Summary {
     checked: u64,
     failed: u64,
-    first: Vec<(PathBuf, &'static str)>,
+    first: Vec<(Input, &'static str)>,
 }
 
 impl Summary {
     /// The failures that are listed by name.
     const MOST: usize = 20;
 
-    fn add(&mut self, path: &Path, how: &'static str) {
+    fn add(&mut self, path: impl Into<Input>, how: &'static str) {
         self.failed += 1;
         if self.first.len() < Self::MOST {
             self.first.push((path.into(), how));
@@ -240,7 +242,7 @@ fn check(
             }
         };
         let Hashed { job, result, .. } = hashed.expect("a job for each result");
-        let path = crate::print::path(&job.input);
+        let path = &job.input;
         tool.options.meter.finish_file();
         let mut tally = lock(&tally);
         let result = match result {
@@ -301,15 +303,16 @@ fn check(
 
 /// Checks a directory.
 fn directory(tool: &Tool, args: &Run, entry: &Entry, tally: &Mutex<Tally>, summary: &mut Summary) {
-    let path = &*name::path(&entry.path).expect("the line was read as one with a name");
+    let input = &input(entry);
+    let path = Path::new(input.as_os_str());
     let spec = entry.choice.directory().expect("an entry about a directory");
     let result = match path.try_exists() {
         Ok(false) if args.ignore_missing => return,
         _ if entry.range.is_some() => {
-            tool.console.error(path, &"a directory has no ranges of bytes");
+            tool.console.error(input, &"a directory has no ranges of bytes");
             None
         }
-        _ => root_of(tool, path, spec),
+        _ => root_of(tool, input, spec),
     };
     summary.checked += 1;
     let (status, text) = match &result {
@@ -324,16 +327,16 @@ fn directory(tool: &Tool, args: &Run, entry: &Entry, tally: &Mutex<Tally>, summa
         _ => tally.unreadable += 1,
     }
     if status != "ok" {
-        summary.add(path, text);
+        summary.add(input, text);
     }
     if args.status || (status == "ok" && args.quiet) {
         return;
     }
     match args.json {
-        false => print(tool, path, text),
+        false => print(tool, input, text),
         true => {
             let record = Record::new(status, (entry.choice.spec(), None), &entry.claimed, result.as_ref());
-            tool.console.print_json(path, Record { format: spec.to_string(), ..record });
+            tool.console.print_json(input, Record { format: spec.to_string(), ..record });
         }
     }
 }
@@ -403,7 +406,7 @@ fn ok(root: &Root, awaited: &Awaited) -> String {
 }
 
 /// Prints the result for a file as a line.
-fn print(tool: &Tool, path: &Path, result: &str) {
+fn print<T: Named + ?Sized>(tool: &Tool, path: &T, result: &str) {
     let path = &*name::listed(path);
     let line = match name::escaped(path) {
         Some(escaped) => [b"\\", &*escaped, b": ", result.as_bytes(), b"\n"].concat(),
@@ -415,7 +418,7 @@ fn print(tool: &Tool, path: &Path, result: &str) {
 type Reader = BufReader<Text<BufReader<Box<dyn Read + Send>>>>;
 
 fn open(sum_file: &Path) -> io::Result<Reader> {
-    let reader = walk::open(sum_file)?;
+    let reader = walk::open(&Input::parse(sum_file))?;
     Ok(BufReader::with_capacity(64 << 10, Text::new(BufReader::with_capacity(64 << 10, reader))))
 }
 
@@ -507,7 +510,7 @@ impl Listing<'_> {
         }
         drop(tally);
         let input = input(&entry);
-        if let Input::Path(path) = &input {
+        if let Input::File(path) = &input {
             let refused =
                 self.limits.iter().find_map(|below| below.refuses(path)).or_else(|| mode_of_shasum(&entry, path));
             if let Some(why) = refused {
@@ -550,12 +553,9 @@ fn given_format<'a>(tool: &'a Tool, args: &Run) -> Option<&'a Choice> {
 }
 
 fn input(entry: &Entry) -> Input {
-    if entry.path == b"-" {
-        return Input::Stdin;
-    }
     let path = name::path(&entry.path).expect("the line was read as one with a name");
     // Another name is one that no file has.
-    Input::Path(local(path.clone()).unwrap_or(path))
+    read_input(path.clone()).unwrap_or_else(|_| path.into())
 }
 
 /// The lengths of the files that are listed, for progress; unknown where a sum file can be read only once.

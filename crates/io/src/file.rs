@@ -2,16 +2,16 @@
 
 use crate::buffer::with_buffer;
 use crate::error::reason;
-use crate::open::{Ending, Opened, STDIN, Waiting, open_with};
+use crate::objects::no_objects;
+use crate::open::{Ending, Opened, Waiting, open_with};
 use crate::permits::Permits;
 use crate::platform::{Stamp, is_descriptor, is_rotating, is_sparse};
 use crate::reader::{Medium, Reader};
-use crate::{Ahead, Error, Object, Options, Refusal, is_url};
+use crate::{Ahead, Error, Input, Object, Options, Refusal};
 use mksum::outboard::Identity;
 use mksum::{Digest, Digests, Plan, Role, Shape, Spec, Subtree, Subtrees};
 use std::fs::{self, Metadata};
 use std::ops::Range;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// An open file or object of a known length: threads read its subtrees at their offsets, each into memory of its own.
@@ -43,10 +43,11 @@ impl File {
     ///
     /// # Errors
     /// If it cannot be opened, or has no fixed length: see [`crate::hash`] for streams.
-    pub fn open(path: &Path, options: &Options) -> Result<File, Error> {
-        match open_with(path, None, Waiting::Never, options)? {
+    pub fn open(input: impl Into<Input>, options: &Options) -> Result<File, Error> {
+        let input = input.into();
+        match open_with(&input, None, Waiting::Never, options)? {
             Opened::File(file) => Ok(*file),
-            Opened::Stream(_) => Err(Error::refused(path, Refusal::NoLength)),
+            Opened::Stream(_) => Err(Error::refused(input, Refusal::NoLength)),
         }
     }
 
@@ -55,14 +56,14 @@ impl File {
     ///
     /// # Errors
     /// As [`File::open`].
-    pub fn open_part(path: &Path, part: Range<u64>, options: &Options) -> Result<File, Error> {
-        let Some(objects) = options.objects.as_deref().filter(|_| is_url(path)) else {
-            return File::open(path, options);
-        };
-        options.meter.begin(path);
-        let object = objects.open(path, part, Ahead::Yes)?;
+    pub fn open_part(input: impl Into<Input>, part: Range<u64>, options: &Options) -> Result<File, Error> {
+        let input = input.into();
+        let Input::Url(url) = &input else { return File::open(input, options) };
+        options.meter.begin(&input);
+        let objects = options.objects.as_deref().ok_or_else(|| no_objects(url))?;
+        let object = objects.open(url, part, Ahead::Yes)?;
         let len = object.len();
-        Ok(File::of_object(path.into(), object, (0, len), options))
+        Ok(File::of_object(input, object, (0, len), options))
     }
 
     /// Its version, as text: of an object [its own](Object::version), of a file its mtime.
@@ -84,20 +85,20 @@ impl File {
         let found = (self.version(), self.len());
         match found == *planned {
             true => Ok(()),
-            false => Err(Error::refused(self.path(), Refusal::Version { planned: planned.clone(), found })),
+            false => Err(Error::refused(self.input(), Refusal::Version { planned: planned.clone(), found })),
         }
     }
 
     /// The `len` bytes from offset `base` on of an open file.
     pub(crate) fn new(
-        path: PathBuf,
+        input: Input,
         file: fs::File,
         metadata: &Metadata,
         (base, len): (u64, u64),
         ending: Ending,
         options: &Options,
     ) -> File {
-        let reader = Reader::new(path, Medium::Disk(file), (base, len), options);
+        let reader = Reader::new(input, Medium::Disk(file), (base, len), options);
         let cold = reader.is_cold();
         File {
             stamp: Some(Stamp::of(metadata)),
@@ -111,13 +112,8 @@ impl File {
     }
 
     /// The `len` bytes from offset `base` on of an object.
-    pub(crate) fn of_object(
-        path: PathBuf,
-        object: Arc<dyn Object>,
-        (base, len): (u64, u64),
-        options: &Options,
-    ) -> File {
-        let reader = Reader::new(path, Medium::Object(object), (base, len), options);
+    pub(crate) fn of_object(input: Input, object: Arc<dyn Object>, (base, len): (u64, u64), options: &Options) -> File {
+        let reader = Reader::new(input, Medium::Object(object), (base, len), options);
         let permits = Permits::new(options.threads);
         File { stamp: None, rotating: false, sparse: false, permits, cold: true, ending: Ending::OpenFile, reader }
     }
@@ -129,9 +125,9 @@ impl File {
         self
     }
 
-    /// The path it was opened by.
-    pub fn path(&self) -> &Path {
-        &self.reader.path
+    /// What was opened.
+    pub fn input(&self) -> &Input {
+        &self.reader.input
     }
 
     /// The length when it was opened, in bytes: of the file, or of the part of it that is read.
@@ -203,7 +199,7 @@ impl File {
     /// # Errors
     /// If they cannot be read, or are more than fit into memory.
     pub fn bytes(&self, range: Range<u64>) -> Result<Vec<u8>, Error> {
-        let mut bytes = zeros(range.end.saturating_sub(range.start), self.path())?;
+        let mut bytes = zeros(range.end.saturating_sub(range.start), self.input())?;
         self.fill(range.start, &mut bytes)?;
         Ok(bytes)
     }
@@ -229,12 +225,12 @@ impl File {
     pub fn finish(self) -> Result<(), Error> {
         // Each response of a store was of the version that the first one had.
         let (Some(file), Some(stamp)) = (self.reader.medium.disk(), &self.stamp) else { return Ok(()) };
-        let path = &self.reader.path;
-        let changed = |how: String| Err(Error::Changed { path: path.clone(), how });
-        let fail = |error| Error::Open { path: path.clone(), error };
-        let is_named = !is_descriptor(path) && path != Path::new(STDIN);
+        let input = &self.reader.input;
+        let changed = |how: String| Err(Error::Changed { path: input.clone(), how });
+        let fail = |error| Error::Open { path: input.clone(), error };
+        let named = input.file().filter(|path| self.ending == Ending::Path && !is_descriptor(path));
         // The file that is there now: if it is this one, one question to the system answers all.
-        let there = (is_named && self.ending == Ending::Path).then(|| fs::metadata(path));
+        let there = named.map(fs::metadata);
         let metadata = match &there {
             Some(Ok(there)) if Stamp::of(there).id == stamp.id => there.clone(),
             _ => file.metadata().map_err(fail)?,
@@ -363,8 +359,8 @@ impl File {
 ///
 /// # Errors
 /// If memory has no room for them.
-pub(crate) fn zeros(len: u64, path: &Path) -> Result<Vec<u8>, Error> {
-    let refuse = || Error::refused(path, Refusal::Memory(len));
+pub(crate) fn zeros(len: u64, input: &Input) -> Result<Vec<u8>, Error> {
+    let refuse = || Error::refused(input, Refusal::Memory(len));
     let len = usize::try_from(len).map_err(|_| refuse())?;
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(len).map_err(|_| refuse())?;

@@ -6,11 +6,11 @@ use crate::exit::Exit;
 use crate::tool::Tool;
 use mksum_catalogue::{Difference, Differences, Error, Side};
 use mksum_cli::name::Shown;
-use std::path::Path;
+use mksum_io::Input;
 
-/// Whether a path is one that this compares, and not a file with an outboard.
-pub fn is_side(path: &Path) -> bool {
-    Side::is_one(path)
+/// Whether an input is one that this compares, and not a file with an outboard.
+pub fn is_side(input: &Input) -> bool {
+    Side::is_one(input)
 }
 
 /// Prints each entry that differs; fails if there is one.

@@ -6,7 +6,7 @@ use crate::exit::Exit;
 use crate::tool::Tool;
 use mksum_catalogue::{Catalogue, Imported, Side, import, place};
 use mksum_cli::name::Shown;
-use std::path::Path;
+use mksum_io::Input;
 
 /// Takes the roots of each list.
 pub fn run(tool: &Tool, args: &Import) -> Exit {
@@ -34,7 +34,7 @@ pub fn run(tool: &Tool, args: &Import) -> Exit {
     tool.console.exit()
 }
 
-fn one(tool: &Tool, args: &Import, (name, list): (&Path, Side), catalogue: &mut Catalogue) {
+fn one(tool: &Tool, args: &Import, (name, list): (&Input, Side), catalogue: &mut Catalogue) {
     let [mut taken, mut known, mut missing, mut others] = [0_u64; 4];
     let imported = import(catalogue, &args.directory, list.into_entries(), &tool.options, &mut |path, imported| {
         let path = &*shown_path(&args.directory, path);

@@ -1,13 +1,12 @@
 //! `mksum repair -r` of directories that have catalogues.
 
-use super::{State, open, print, report, shown_path, summary};
+use super::{State, directories, open, print, report, shown_path, summary};
 use crate::args::Repair;
 use crate::exit::{Exit, usage};
 use crate::report::grouped;
 use crate::tool::Tool;
 use mksum_catalogue::{Access, Catalogue, Mended, repair};
 use mksum_cli::name::Shown;
-use mksum_io::replica_below;
 use std::path::Path;
 
 /// Repairs the damaged files of each directory.
@@ -18,7 +17,7 @@ pub fn run(tool: &Tool, args: &Repair) -> Exit {
     tool.console.use_json(args.json);
     tool.console.flush_regularly();
     let _progress = tool.progress(|| [None].into_iter());
-    for directory in &args.files {
+    for directory in directories(tool, &args.files) {
         if let Some(mut catalogue) = open(tool, directory, args.catalogue.as_ref(), Access::Write) {
             one(tool, args, directory, &mut catalogue);
         }
@@ -30,7 +29,7 @@ fn one(tool: &Tool, args: &Repair, directory: &Path, catalogue: &mut Catalogue) 
     let [mut intact, mut repaired, mut damaged, mut changed, mut gone] = [0_u64; 5];
     let copy_of = |path: &[u8]| {
         let below = mksum_cli::name::path(path).unwrap_or_default();
-        replica_below(&args.from, &below)
+        args.from.join(&below)
     };
     let mut each = |path: &[u8], mended: Mended| {
         let path = &*shown_path(directory, path);

@@ -1,6 +1,6 @@
 //! `mksum verify -r` of directories that have catalogues.
 
-use super::{State, open, print, report, shown_path, summary};
+use super::{State, directories, open, print, report, shown_path, summary};
 use crate::args::{Symlinks, Verify};
 use crate::exit::{Exit, usage};
 use crate::kept::ranges::RangeLine;
@@ -38,7 +38,7 @@ pub fn run(tool: &Tool, args: &Verify) -> Exit {
     tool.console.use_json(args.json);
     tool.console.flush_regularly();
     let _progress = tool.progress(|| [None].into_iter());
-    for directory in &args.files {
+    for directory in directories(tool, &args.files) {
         if let Some(mut catalogue) = open(tool, directory, args.catalogue.as_ref(), Access::Write) {
             one(tool, args, directory, &mut catalogue, effort);
         }

@@ -13,6 +13,7 @@ use crate::tool::Tool;
 use mksum::outboard::KeptLayout;
 use mksum::{Digest, Frontier, Root, Spec, Subtree};
 use mksum_io::outboard::{Changes, Kept};
+use mksum_io::{Input, Url};
 use std::collections::HashSet;
 use std::mem;
 use std::path::{Path, PathBuf};
@@ -20,7 +21,8 @@ use std::path::{Path, PathBuf};
 /// Prints a line for each input.
 pub fn run(tool: &Tool, args: &Args, plan: &Path) -> Exit {
     let fail = |path: &Path, reason: &dyn std::fmt::Display| tool.console.error(path, reason);
-    let ledgers = if args.files.is_empty() { vec![PathBuf::from("-")] } else { args.files.clone() };
+    let ledgers: Vec<PathBuf> = args.files.iter().map(|ledger| ledger.as_os_str().into()).collect();
+    let ledgers = if ledgers.is_empty() { vec!["-".into()] } else { ledgers };
     let units = if args.outboards.is_some() { Units::Held } else { Units::Ignored };
     let Some(ledger) = Ledger::of(tool, &ledgers, units) else { return tool.console.exit() };
     let lines = match open(plan) {
@@ -30,10 +32,10 @@ pub fn run(tool: &Tool, args: &Args, plan: &Path) -> Exit {
             return tool.console.exit();
         }
     };
-    let printed = |joined: Joined, url: Option<&Path>, _: &Kept| joined.print(tool, args, url);
+    let printed = |joined: Joined, url: Option<&Url>, _: &Kept| joined.print(tool, args, url);
     let outboards = args.outboards.as_ref().map(|place| Outboards {
         tool,
-        place: place.as_deref(),
+        place: place.as_ref(),
         changes: if args.accept_changes { Changes::Accept } else { Changes::Refuse },
         batch: Batch::new(tool, &printed),
         taken: HashSet::new(),
@@ -191,13 +193,13 @@ impl<'a> Joining<'a> {
     }
 
     fn refuse(&self, row: &Row<'_>, why: &dyn std::fmt::Display) {
-        self.tool.console.error(&row.path().unwrap_or_else(|| "?".into()), why);
+        self.tool.console.error(&row.input().unwrap_or_else(|| Input::place("?")), why);
     }
 
     /// Prints the root of the input whose rows were read, after its outboard is written if one is asked for.
     fn input(&mut self) {
         let Some(mut current) = self.current.take().filter(|current| current.rows < u64::MAX) else { return };
-        let path = current.first.path().unwrap_or_else(|| "?".into());
+        let path = current.first.input().unwrap_or_else(|| Input::place("?"));
         let (rows, layout, kept) = (current.rows, current.layout, mem::take(&mut current.kept));
         let joined = current.root().map(|root| Joined { path: path.clone(), root, rows, outboard: None });
         let done = match (joined, &mut self.outboards, layout) {

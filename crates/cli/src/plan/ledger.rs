@@ -5,7 +5,7 @@ use crate::tool::Tool;
 use crate::walk;
 use mksum::Digest;
 use mksum_cli::name::Shown;
-use mksum_io::reason;
+use mksum_io::{Input, reason};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -89,7 +89,7 @@ pub enum Found<'a> {
 
 /// Opens a file of rows; `-` is standard input.
 pub fn open(path: &Path) -> Result<Lines<BufReader<Box<dyn ReadBytes + Send>>>, String> {
-    let reader = walk::open(path).map_err(|error| reason(&error))?;
+    let reader = walk::open(&Input::parse(path)).map_err(|error| reason(&error))?;
     Ok(Lines::new(BufReader::with_capacity(1 << 16, reader)))
 }
 
@@ -259,5 +259,5 @@ fn digest(row: &Row<'_>) -> Result<Digest, String> {
 
 /// The input of a row, for messages.
 pub fn name(row: &Row<'_>) -> String {
-    row.path().map_or_else(|| "?".into(), |path| Shown(&path).to_string())
+    row.input().map_or_else(|| "?".into(), |input| input.to_string())
 }

@@ -3,7 +3,7 @@
 use super::ledger::open;
 use super::rows::{Line, OF_LEDGER, Row};
 use super::wrong::WrongLines;
-use crate::args::{Map as Args, local};
+use crate::args::{Map as Args, read_place};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::print::report;
@@ -105,7 +105,7 @@ impl Work<'_> {
             Ok(file) => Some(file),
             Err(failure) => return report(&self.tool.console, &failure),
         };
-        let is_object = mksum_io::is_url(&path);
+        let is_object = path.url().is_some();
         for row in &rows {
             // A file of this machine is compared with itself after each part; the bytes of an object have their version.
             let hashed = file.take().map_or_else(opened, Ok).and_then(|open| {
@@ -132,7 +132,7 @@ impl Work<'_> {
         for row in rows {
             match named(&row) {
                 Ok((path, spec)) => {
-                    let mut job = Job::new(Input::Path(path), vec![spec]);
+                    let mut job = Job::new(path, vec![spec]);
                     job.version = Some((row.version.to_string(), row.size));
                     jobs.push(job);
                     planned.push(row);
@@ -160,17 +160,17 @@ impl Work<'_> {
 }
 
 /// The path and format of a row.
-fn named(row: &Row<'_>) -> Result<(PathBuf, Spec), Failure> {
-    let refuse = |why: String| Failure::refused(Path::new("-"), why);
-    let path = row.path().ok_or_else(|| refuse("a row whose path no file can have".into()))?;
-    let path = local(path.clone()).map_err(|why| Failure::Refused(path, why))?;
+fn named(row: &Row<'_>) -> Result<(Input, Spec), Failure> {
+    let refuse = |why: String| Failure::refused(Input::Stdin, why);
+    let path = row.input().ok_or_else(|| refuse("a row whose path no file can have".into()))?;
+    let path = read_place(path.as_os_str().into()).map_err(|why| Failure::Refused(path, why))?;
     let spec = row.format.parse().map_err(|error: mksum::SpecError| Failure::refused(&path, error))?;
     Ok((path, spec))
 }
 
 /// The digest of a part of an open input, and those of its units.
 fn digest(file: &File, spec: &Spec, row: &Row<'_>) -> Result<(Digest, Vec<u8>), Failure> {
-    let path = file.path();
+    let path = file.input();
     let refuse = |why| Failure::refused(path, why);
     file.check_version(&(row.version.to_string(), row.size))?;
     row.check_part(spec).map_err(refuse)?;

@@ -12,27 +12,28 @@ use mksum::{Digest, Role, Root, Spec, Subtree};
 use mksum_cli::name::{self as names, Shown};
 use mksum_cli::sum::{self, Style};
 use mksum_io::outboard::{Changes, EXTENSION, assemble, with_extension};
-use mksum_io::{Error, is_url};
+use mksum_io::{Error, Input, Url};
 use std::collections::HashSet;
 use std::fs;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, PathBuf};
 
 /// An input whose root is known.
 pub struct Joined {
-    pub path: PathBuf,
+    pub path: Input,
     pub root: Root,
     /// The number of its parts.
     pub rows: u64,
     /// The path of its outboard.
-    pub outboard: Option<PathBuf>,
+    pub outboard: Option<Input>,
 }
 
 impl Joined {
     /// Prints it; `url` is the outboard's, if it is in a store.
-    pub fn print(self, tool: &Tool, args: &Args, url: Option<&Path>) {
+    pub fn print(self, tool: &Tool, args: &Args, url: Option<&Url>) {
         let Joined { path, root, rows, outboard } = self;
         if args.json {
-            let outboard = url.or(outboard.as_deref()).map(names::lossy);
+            let outboard = url.cloned().map(Input::Url).or(outboard);
+            let outboard = outboard.as_ref().map(names::lossy);
             let record = json::Root { subtrees: Some(rows), outboard: outboard.as_deref(), ..json::Root::new(&root) };
             return tool.console.print_json(&path, record);
         }
@@ -45,11 +46,11 @@ impl Joined {
 pub struct Outboards<'a> {
     pub tool: &'a Tool,
     /// The directory or URL that they are below; otherwise each is beside its input.
-    pub place: Option<&'a Path>,
+    pub place: Option<&'a Input>,
     pub changes: Changes,
     pub batch: Batch<'a, Joined>,
     /// The paths of those below `place`, where two inputs may have the same.
-    pub taken: HashSet<PathBuf>,
+    pub taken: HashSet<Input>,
 }
 
 impl Outboards<'_> {
@@ -63,13 +64,13 @@ impl Outboards<'_> {
             return Err(Failure::refused(&joined.path, why));
         }
         let remote = Remote::of(self.tool, &target)?;
-        let copy = remote.as_ref().map(Remote::copy);
-        if let (None, Some(folder)) = (&remote, target.parent().filter(|_| self.place.is_some())) {
+        let path = remote.as_ref().map_or_else(|| PathBuf::from(target.as_os_str()), Remote::copy);
+        if let (None, Some(_), Some(folder)) = (&remote, self.place, path.parent()) {
             fs::create_dir_all(folder).map_err(|error| Error::Write { path: folder.into(), error })?;
         }
         let header = Header { spec: spec.clone(), len: layout.len(), unit: layout.unit(), identity: None };
         let digests = parts.iter().flat_map(|part| part.digests(&spec, layout)).map(Ok);
-        let pending = assemble(header, digests, copy.as_ref().unwrap_or(&target), self.changes).map_err(|error| {
+        let pending = assemble(header, digests, &path, self.changes).map_err(|error| {
             // The copy of an object has a path that nobody knows.
             match error {
                 Error::Refused { refusal, .. } => Error::refused(&target, refusal),
@@ -88,23 +89,21 @@ impl Outboards<'_> {
     }
 
     /// The path of the outboard of an input.
-    fn target(&self, input: &Path) -> Result<PathBuf, Failure> {
-        let Some(place) = self.place else { return Ok(with_extension(input, EXTENSION)) };
+    fn target(&self, input: &Input) -> Result<Input, Failure> {
+        let Some(place) = self.place else { return Ok(input.with_extension(EXTENSION)) };
         let below = below(input).ok_or_else(|| {
             Failure::refused(
                 input,
                 "its path leads upwards (..), so it has no place below another directory: leave DIR out",
             )
         })?;
-        let path = if is_url(place) { joined_url(place, &below) } else { place.join(below) };
-        Ok(with_extension(&path, EXTENSION))
+        Ok(place.join(&with_extension(&below, EXTENSION)))
     }
 }
 
 /// The path of an input below a directory for all: of an object with its bucket, of a file without the root.
-fn below(input: &Path) -> Option<PathBuf> {
-    let text = input.to_str().filter(|_| is_url(input)).and_then(|url| url.split_once("://"));
-    let path = text.map_or(input, |(_, path)| Path::new(without_password(path)));
+fn below(input: &Input) -> Option<PathBuf> {
+    let path = input.url().map_or_else(|| input.as_os_str().into(), |url| PathBuf::from(url.file_path()));
     let mut below = PathBuf::new();
     for component in path.components() {
         match component {
@@ -114,25 +113,6 @@ fn below(input: &Path) -> Option<PathBuf> {
         }
     }
     Some(below)
-}
-
-/// A URL after its scheme, without the user if it has a password: that is no name for a file.
-fn without_password(rest: &str) -> &str {
-    let host = rest.split('/').next().unwrap_or_default();
-    match host.rsplit_once('@') {
-        Some((user, _)) if user.contains(':') => &rest[user.len() + 1..],
-        _ => rest,
-    }
-}
-
-/// The URL of something below another.
-fn joined_url(url: &Path, below: &Path) -> PathBuf {
-    let mut text = url.as_os_str().to_os_string();
-    if !text.to_string_lossy().ends_with('/') {
-        text.push("/");
-    }
-    text.push(below.as_os_str());
-    text.into()
 }
 
 /// Why a part cannot be in an outboard.
@@ -194,7 +174,7 @@ mod tests {
 
     #[test]
     fn outboards_have_places_below_a_directory() {
-        let of = |input: &str| below(Path::new(input));
+        let of = |input: &str| below(&Input::place(input));
         for (input, place) in [
             ("a/b", "a/b"),
             ("/a/./b", "a/b"),

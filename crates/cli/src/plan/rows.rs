@@ -6,6 +6,7 @@ use mksum::ordered::ordered;
 use mksum::outboard::{KeptLayout, OutboardError};
 use mksum::{Digest, Hash, Spec, Subtree};
 use mksum_cli::name;
+use mksum_io::Input;
 use mksum_io::reason;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -13,7 +14,6 @@ use std::hash::{BuildHasher, RandomState};
 use std::io::{self, BufRead, Read};
 use std::iter;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
 
 /// The version of the schema.
 pub const SCHEMA: u32 = 1;
@@ -111,13 +111,14 @@ pub enum Kind {
 
 impl<'a> Row<'a> {
     /// A part of the input at `path`, to be hashed.
-    pub fn new(path: &'a Path, (version, size): (&'a str, u64), spec: &Spec, node: Subtree, task: u64) -> Row<'a> {
-        let base64 = || Text(Base64::encode_string(name::bytes(path)).into());
+    pub fn new(path: &'a Input, (version, size): (&'a str, u64), spec: &Spec, node: Subtree, task: u64) -> Row<'a> {
+        let path = path.as_os_str();
+        let base64 = || Text(Base64::encode_string(path.as_encoded_bytes()).into());
         let path_base64 = path.to_str().is_none().then(base64);
         Row {
             kind: Kind::Range,
             schema: SCHEMA,
-            // With its password, if it is a URL that has one: the maps must open it.
+            // With its secrets, if it is a URL that has some: the maps must open it.
             path: path.to_string_lossy(),
             path_base64,
             version: version.into(),
@@ -157,11 +158,11 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Where its input is.
-    pub fn path(&self) -> Option<PathBuf> {
+    /// Its input.
+    pub fn input(&self) -> Option<Input> {
         match &self.path_base64 {
-            None => Some(PathBuf::from(&*self.path)),
-            Some(text) => name::path(&Base64::decode_vec(text.as_str()).ok()?),
+            None => Some(Input::place(&*self.path)),
+            Some(text) => name::path(&Base64::decode_vec(text.as_str()).ok()?).map(Input::place),
         }
     }
 
@@ -546,7 +547,7 @@ mod tests {
 
     fn row() -> Row<'static> {
         let spec: Spec = "blake3".parse().unwrap();
-        Row::new(Path::new("a\nb"), ("v", 10), &spec, Subtree { start: 2, len: 8, level: 3 }, 7)
+        Row::new(&Input::place("a\nb"), ("v", 10), &spec, Subtree { start: 2, len: 8, level: 3 }, 7)
     }
 
     #[test]

@@ -11,11 +11,10 @@ use crate::tool::Tool;
 use crate::walk::Rules;
 use mksum::outboard::{KeptLayout, OutboardError};
 use mksum::{Algorithm, Spec, Subtree};
-use mksum_io::{Error, File, Input, is_url};
+use mksum_io::{Error, File, Input};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashSet};
 use std::mem;
-use std::path::Path;
 
 /// What an input costs beside its bytes, as bytes: a request takes about as long as these.
 const REQUEST: u64 = 4 << 20;
@@ -32,7 +31,7 @@ pub fn run(tool: &Tool, args: &Args) -> Exit {
         Err(reason) => return usage(&reason),
     };
     let (keys, mut seen, mut again) = (Keys::default(), HashSet::new(), 0_u64);
-    let mut is_new = |path: &Path| {
+    let mut is_new = |path: &Input| {
         // One argument leads to each input once.
         let is_new = args.files.len() == 1 || seen.insert(keys.of(&path.as_os_str()));
         again += u64::from(!is_new);
@@ -43,12 +42,10 @@ pub fn run(tool: &Tool, args: &Args) -> Exit {
     let mut end = End { kind: Kind::End, schema: SCHEMA, rows: 0, objects: 0, bytes: 0, tasks: args.tasks };
     while let Some(input) = walk.next() {
         let planned = match input {
-            Ok(Input::Path(path)) if !is_new(&path) => Ok(()),
-            Ok(Input::Path(path)) => facts(tool, &path, walk.facts())
+            Ok(Input::Stdin) => Err(Failure::refused(Input::Stdin, "a stream has no parts: write it to a file first")),
+            Ok(path) if !is_new(&path) => Ok(()),
+            Ok(path) => facts(tool, &path, walk.facts())
                 .and_then(|(size, version)| plan(tool, args, spec, (&path, size, &version), (&mut tasks, &mut end))),
-            Ok(Input::Stdin) => {
-                Err(Failure::refused(Path::new("-"), "a stream has no parts: write it to a file first"))
-            }
             Err((path, reason)) => Err(Failure::Refused(path, reason)),
         };
         if let Err(failure) = planned {
@@ -67,12 +64,11 @@ pub fn run(tool: &Tool, args: &Args) -> Exit {
 }
 
 /// The length and version of an input: those of the listing, or else it is opened.
-fn facts(tool: &Tool, path: &Path, listed: Option<(u64, String)>) -> Result<(u64, String), Failure> {
+fn facts(tool: &Tool, path: &Input, listed: Option<(u64, String)>) -> Result<(u64, String), Failure> {
     if let Some(facts) = listed {
         return Ok(facts);
     }
-    let first = if is_url(path) { 0..1 } else { 0..u64::MAX };
-    let file = File::open_part(path, first, &tool.options)?;
+    let file = File::open_part(path, 0..1, &tool.options)?;
     Ok((file.len(), file.version()))
 }
 
@@ -80,7 +76,7 @@ fn plan(
     tool: &Tool,
     args: &Args,
     spec: &Spec,
-    (path, size, version): (&Path, u64, &str),
+    (path, size, version): (&Input, u64, &str),
     (tasks, end): (&mut Tasks, &mut End),
 ) -> Result<(), Failure> {
     let pieces = spec.plan(size, args.range).map_err(|error| Error::from_join(error.into(), path, spec))?;

@@ -9,14 +9,13 @@ pub use items::{Hashed, hash_items};
 use crate::jobs::{Entry, hash_file, hash_opened, open_job};
 use crate::open::{Opened, open_entry, open_short};
 use crate::platform::is_too_many;
-use crate::{Error, File, Input, Job, Mode, Options, Roots, hash, is_url};
+use crate::{Error, File, Input, Job, Mode, Options, Roots, hash};
 use bench::{Bench, Shared};
 use mksum::ordered::{Feed, ordered_turns};
 use queue::{Numbered, Queue};
 use std::collections::BTreeMap;
 use std::fs;
 use std::ops::ControlFlow;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Files of up to this many bytes are hashed by one thread each, several at a time.
@@ -119,27 +118,26 @@ enum Begun {
 
 /// Opens a job; does it if it is small.
 fn begin(job: &mut Job, options: &Options) -> Begun {
-    let Input::Path(path) = &job.input else { return Begun::Ended(Outcome::ForAllThreads) };
     // Only regular files are opened here: a pipe may keep whoever opens it waiting, and the other files in the lanes with it.
-    let mut short = None;
-    if !is_url(path) && job.entry == Entry::No {
-        let Some(metadata) = fs::metadata(path).ok().filter(fs::Metadata::is_file) else {
-            return Begun::Ended(Outcome::ForAllThreads);
-        };
-        short = Some(metadata).filter(|metadata| metadata.len() <= Job::SHORT && job.version.is_none());
-    }
     let begin = Instant::now();
-    let opened = match (job.entry, short) {
-        (Entry::No, Some(metadata)) => open_short(path, &metadata, job.window, options),
-        (Entry::No, None) => open_job(path, job, options),
-        (Entry::Wanted | Entry::Opened(_), _) => open_entry(path, options).map(|(opened, facts)| {
+    let opened = match (&job.input, job.entry) {
+        (Input::Stdin, _) => return Begun::Ended(Outcome::ForAllThreads),
+        (Input::Url(_), _) => open_job(job, options),
+        (Input::File(path), Entry::No) => match fs::metadata(path).ok().filter(fs::Metadata::is_file) {
+            None => return Begun::Ended(Outcome::ForAllThreads),
+            Some(metadata) if metadata.len() <= Job::SHORT && job.version.is_none() => {
+                open_short(path, &metadata, job.window, options)
+            }
+            Some(_) => open_job(job, options),
+        },
+        (Input::File(path), Entry::Wanted | Entry::Opened(_)) => open_entry(path, options).map(|(opened, facts)| {
             job.entry = Entry::Opened(facts);
             opened
         }),
     };
     let result = match opened {
         Ok(Opened::File(file)) if is_chain(&file, job) => return Begun::Chain(file),
-        Ok(Opened::File(file)) if file.len() <= SMALL => hash_file(*file, path, &job.specs),
+        Ok(Opened::File(file)) if file.len() <= SMALL => hash_file(*file, &job.specs),
         Ok(Opened::File(file)) if file.is_object() => return Begun::Ended(Outcome::Object(file)),
         Ok(Opened::File(_)) => return Begun::Ended(Outcome::ForAllThreads),
         Ok(Opened::Stream(stream)) => return Begun::Ended(Outcome::Stream(stream)),
@@ -161,9 +159,6 @@ fn is_chain(file: &File, job: &Job) -> bool {
 
 /// The length of a file, 0 for whatever else an input is.
 fn length(input: &Input) -> u64 {
-    let regular = |path: &Path| fs::metadata(path).ok().filter(fs::Metadata::is_file);
-    match input {
-        Input::Path(path) => regular(path).map_or(0, |metadata| metadata.len()),
-        Input::Stdin => 0,
-    }
+    let metadata = input.file().and_then(|path| fs::metadata(path).ok());
+    metadata.filter(fs::Metadata::is_file).map_or(0, |metadata| metadata.len())
 }

@@ -2,7 +2,7 @@
 
 use super::length;
 use crate::objects::Objects;
-use crate::{Input, Job, Options, is_url};
+use crate::{Input, Job, Options};
 use std::cmp::Reverse;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -56,10 +56,8 @@ impl<J: Iterator<Item = Job>> Iterator for Queue<'_, J> {
         {
             match jobs.next() {
                 Some(job) => {
-                    if let (Some(objects), Input::Path(path), None) = (&self.objects, &job.input, job.window)
-                        && is_url(path)
-                    {
-                        objects.expect(path);
+                    if let (Some(objects), Input::Url(url), None) = (&self.objects, &job.input, job.window) {
+                        objects.expect(url);
                     }
                     self.window.push_back(Numbered { number: self.next, job });
                     self.next += 1;

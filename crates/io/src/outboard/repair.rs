@@ -4,7 +4,7 @@ use super::journal::Journal;
 use super::{EXTENSION, Finding, append, verify, with_extension};
 use crate::file::zeros;
 use crate::platform::{evict, write_at};
-use crate::{Error, File, Input, Job, Options, Refusal, Replica, hash, is_url};
+use crate::{Error, File, Input, Job, Options, Refusal, Replica, hash};
 use mksum::Subtree;
 use mksum::outboard::{Checked, Header, Outboard, ReadAt};
 use std::fs::{self, OpenOptions, TryLockError};
@@ -49,13 +49,14 @@ pub struct Repaired {
 /// range that cannot be fetched is reported as failed.
 pub fn repair<R: ReadAt>(
     path: &Path,
-    (outboard, place): (&Outboard<R>, &Path),
+    (outboard, place): (&Outboard<R>, impl Into<Input>),
     replica: &mut dyn Replica,
     options: &Options,
     report: &mut dyn FnMut(Repair),
 ) -> Result<Repaired, Error> {
+    let place = &place.into();
     // An outboard in a store has no place beside it: that of the file's own is taken.
-    let beside = if is_url(place) { with_extension(path, EXTENSION) } else { place.into() };
+    let beside = place.file().map_or_else(|| with_extension(path, EXTENSION), Path::to_path_buf);
     let journal = Journal::new(&beside, &outboard.root());
     let mut repaired = Repaired::default();
     let written_down = journal.read();
@@ -100,7 +101,7 @@ pub fn repair<R: ReadAt>(
         // What was written is to be read from the disk, not from memory.
         evict(&file);
         options.meter.expect(outboard.len());
-        let job = Job::new(Input::Path(path.into()), vec![outboard.spec().clone()]);
+        let job = Job::new(path.into(), vec![outboard.spec().clone()]);
         match hash(&job, options).and_then(|mut roots| roots.remove(0)) {
             Ok(root) if root == outboard.root() => {
                 repaired.whole = true;
@@ -123,7 +124,7 @@ pub fn repair<R: ReadAt>(
 /// The damaged ranges, as whole units.
 fn damage<R: ReadAt>(
     path: &Path,
-    (outboard, place): (&Outboard<R>, &Path),
+    (outboard, place): (&Outboard<R>, &Input),
     options: &Options,
 ) -> Result<Vec<Range<u64>>, Error> {
     let file = File::open(path, options)?;
@@ -230,7 +231,7 @@ impl<R: ReadAt> Mending<'_, R> {
     fn mend(&mut self, judge: &Judge<'_, R>, units: Vec<Subtree>) -> Result<u64, mksum::Error> {
         let (Some(first), Some(last)) = (units.first(), units.last()) else { return Ok(0) };
         let range = first.start..last.end();
-        let mut bytes = zeros(range.end - range.start, self.source.path())?;
+        let mut bytes = zeros(range.end - range.start, self.source.input())?;
         match self.replica.read(range.start, &mut bytes) {
             Ok(()) => {}
             // The copy's disk may have bad sectors too, but seldom in the same units.
@@ -238,7 +239,7 @@ impl<R: ReadAt> Mending<'_, R> {
                 return units.into_iter().try_fold(0, |written, unit| Ok(written + self.mend(judge, vec![unit])?));
             }
             Err(error) => {
-                (self.report)(Repair::Failed(range, format!("{}: {error}", error.path().display())));
+                (self.report)(Repair::Failed(range, format!("{}: {error}", error.input())));
                 return Ok(0);
             }
         }
@@ -252,7 +253,7 @@ impl<R: ReadAt> Mending<'_, R> {
         for Range { start, end } in done.iter().cloned() {
             let bytes = &bytes[(start - range.start) as usize..(end - range.start) as usize];
             write_at(self.file, bytes, start)
-                .map_err(|error| Error::Write { path: self.source.path().into(), error })?;
+                .map_err(|error| Error::Write { path: self.source.input().clone(), error })?;
             written += end - start;
         }
         let damaged = |range| Repair::Failed(range, "the copy is damaged there too".into());
