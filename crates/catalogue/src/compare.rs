@@ -1,8 +1,8 @@
 //! A directory compared with its catalogue, without reading any content.
 
+use crate::error::Error;
 use crate::row::Row;
-use crate::store::{belongs_to, is_kept_folder};
-use crate::{Catalogue, Error};
+use crate::store::{Catalogue, belongs_to, is_kept_folder};
 use mksum_io::outboard::is_part_of_outboard;
 use mksum_io::{Entries, EntryKind, Facts, KEPT_FOLDER, ListedEntry, Options, Skip, Unlisted};
 use std::cmp::Ordering;

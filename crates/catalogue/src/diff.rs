@@ -1,8 +1,10 @@
 //! Two lists of entries compared, without reading any file.
 
+use crate::error::Error;
+use crate::paths::{Paths, after};
 use crate::row::root;
-use crate::spans::{Paths, after, differing};
-use crate::{Catalogue, Error};
+use crate::spans::differing;
+use crate::store::Catalogue;
 use mksum::{Digest, Spec};
 use mksum_io::{EntryKind, Stop};
 use std::cmp::Ordering;

@@ -1,6 +1,8 @@
 //! The entries of a catalogue as lines of a sum file or of a BagIt manifest.
 
-use crate::{Catalogue, Error, Known};
+use crate::diff::Known;
+use crate::error::Error;
+use crate::store::Catalogue;
 use mksum::Spec;
 use mksum_io::EntryKind;
 use mksum_sums::sum::{End, Style, line};

@@ -1,7 +1,10 @@
 //! Roots that somebody else computed, taken into a catalogue without reading the files.
 
+use crate::compare::Scope;
 use crate::diff::Sorted;
-use crate::{Catalogue, Error, Kept, Scope};
+use crate::error::Error;
+use crate::row::Kept;
+use crate::store::Catalogue;
 use mksum::{Root, Spec};
 use mksum_io::{EntryKind, Facts, Options};
 use std::io::ErrorKind;

@@ -1,7 +1,8 @@
 //! The root of a directory from its catalogue, or from those of its parts: nothing is read but rows.
 
+use crate::error::Error;
 use crate::row::is_path;
-use crate::{Catalogue, Error};
+use crate::store::Catalogue;
 use mksum::directory::{Content, DirectorySpec, Entry, Leaves};
 use mksum_io::EntryKind;
 use std::collections::BTreeMap;

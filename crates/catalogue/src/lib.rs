@@ -28,6 +28,7 @@ mod leaves;
 mod listing;
 mod long;
 mod moves;
+mod paths;
 mod reading;
 mod repair;
 mod row;

@@ -1,6 +1,6 @@
 //! Lists of entries as lines of JSON: what `mksum export --to json` and `mksum --json` print (`spec/json.md`).
 
-use crate::Known;
+use crate::diff::Known;
 use base64ct::{Base64, Encoding};
 use mksum::Spec;
 use mksum_io::EntryKind;

@@ -1,6 +1,8 @@
 //! Long files, whose trees are kept in outboards: damage is located in them.
 
-use crate::{Catalogue, Error, Kept};
+use crate::error::Error;
+use crate::row::Kept;
+use crate::store::Catalogue;
 use mksum::outboard::KeptLayout;
 use mksum::{Hash, Root, Spec};
 use mksum_io::outboard::{Changes, Finding, Keeping, append, keep, open, verify};

@@ -1,7 +1,9 @@
 //! Files that are at another path than before.
 
 use crate::compare::{Identity, identity};
-use crate::{Catalogue, Error, Row};
+use crate::error::Error;
+use crate::row::Row;
+use crate::store::Catalogue;
 use mksum::Root;
 use mksum_io::Facts;
 use std::collections::HashMap;

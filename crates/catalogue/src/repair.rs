@@ -1,9 +1,11 @@
 //! Damaged files of a directory, repaired from copies.
 
 use crate::compare::{Found, Scope, compare};
+use crate::error::Error;
 use crate::long::{damage, is_long, long_roots, outboard, roots_of};
 use crate::reading::{Wanted, read_all};
-use crate::{Catalogue, Error, Kept, Row};
+use crate::row::{Kept, Row};
+use crate::store::Catalogue;
 use mksum_io::outboard::{Repair, repair as repair_long};
 use mksum_io::{EntryKind, Facts, Input, Options, Refusal, open_replica};
 use std::fs::File;

@@ -1,10 +1,10 @@
 //! What can be compared with a catalogue and imported: catalogues, directories that have one, sum files, lines of JSON, and URLs of
 //! catalogues.
 
-use crate::{
-    Access, Catalogue, Difference, Differences, Error, Known, Sorted, diff, diff_catalogues, is_catalogue, listing,
-    place,
-};
+use crate::diff::{Difference, Differences, Known, Sorted, diff, diff_catalogues};
+use crate::error::Error;
+use crate::listing;
+use crate::store::{Access, Catalogue, is_catalogue, place};
 use mksum_io::{EntryKind, File, Input, Options, Stop, Url};
 use mksum_sums::choice::Choice;
 use mksum_sums::sum::End;

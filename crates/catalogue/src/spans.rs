@@ -1,10 +1,12 @@
 //! Digests over spans of entries, so that two catalogues are compared by what differs (`spec/catalogue.md`).
 
-use crate::{Catalogue, Error};
+use crate::error::Error;
+use crate::paths::Paths;
+use crate::store::Catalogue;
 use mksum::{Digest, Spec};
 use mksum_io::Options;
 use rusqlite::types::{FromSqlError, ValueRef};
-use rusqlite::{OptionalExtension, ParamsFromIter, params, params_from_iter};
+use rusqlite::{OptionalExtension, params};
 use std::mem;
 
 /// The levels of spans: one of level n has some 256 of the level below, and one of level 1 some 256 entries.
@@ -12,54 +14,6 @@ const LEVELS: u32 = 3;
 
 /// The bits of a path's hash that are zero where a span of level 1 begins, and again for each further level; in tests, spans are small.
 const BITS: u32 = if cfg!(test) { 2 } else { 8 };
-
-/// All paths from `start`, which is one of them, to `end`, which is none; to the last, if that is `None`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Paths {
-    pub start: Vec<u8>,
-    pub end: Option<Vec<u8>>,
-}
-
-impl Paths {
-    /// All paths.
-    pub fn all() -> Self {
-        Paths { start: Vec::new(), end: None }
-    }
-
-    /// Those from one path to another; `None` if there are none.
-    fn between(start: &[u8], end: Option<&[u8]>) -> Option<Self> {
-        let some = end.is_none_or(|end| start < end);
-        some.then(|| Paths { start: start.into(), end: end.map(Into::into) })
-    }
-
-    /// Whether all of other paths are among them.
-    fn have(&self, other: &Paths) -> bool {
-        let ends = match (&self.end, &other.end) {
-            (None, _) => true,
-            (Some(_), None) => false,
-            (Some(end), Some(other)) => other <= end,
-        };
-        self.start <= other.start && ends
-    }
-
-    /// The condition for them on a column in SQL, whose scan ends where they end.
-    pub fn condition(&self, column: &str) -> String {
-        match self.end {
-            None => format!("{column} >= ?1"),
-            Some(_) => format!("{column} >= ?1 AND {column} < ?2"),
-        }
-    }
-
-    /// The values of the condition.
-    pub fn parameters(&self) -> ParamsFromIter<impl Iterator<Item = &Vec<u8>>> {
-        params_from_iter([&self.start].into_iter().chain(&self.end))
-    }
-}
-
-/// The first path after another.
-pub(crate) fn after(path: &[u8]) -> Vec<u8> {
-    [path, b"\0"].concat()
-}
 
 /// What is known of the entries of some paths.
 #[derive(Debug, PartialEq, Eq)]

@@ -1,7 +1,9 @@
 //! What differs from a catalogue, without reading any content.
 
 use crate::compare::{Found, Scope, compare, identity};
-use crate::{Catalogue, Error, Row};
+use crate::error::Error;
+use crate::row::Row;
+use crate::store::Catalogue;
 use mksum_io::{EntryKind, Facts, Options};
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;

@@ -1,8 +1,9 @@
 //! A catalogue's file: opened, read in pages, and written in transactions.
 
+use crate::error::Error;
+use crate::paths::{Paths, after};
+use crate::row;
 use crate::row::{Columns, Kept, Row, is_outboard, letter, root, time};
-use crate::spans::{Paths, after};
-use crate::{Error, row};
 use mksum::Spec;
 use mksum_io::outboard::with_extension;
 use mksum_io::{Input, KEPT_FOLDER};

@@ -1,10 +1,12 @@
 //! A catalogue brought up to date: only new and changed files are read.
 
 use crate::compare::{Found, Scope, compare};
+use crate::error::Error;
 use crate::long::{is_long, keep_long, outboard, remove_unused};
 use crate::moves::Missing;
 use crate::reading::{Read, Wanted, read_all};
-use crate::{Catalogue, Error, Kept, Row};
+use crate::row::{Kept, Row};
+use crate::store::Catalogue;
 use mksum::Spec;
 use mksum_io::{EntryKind, Facts, ListedEntry, Options};
 use std::fs;

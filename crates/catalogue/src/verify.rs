@@ -1,10 +1,11 @@
 //! The content of a directory compared with its catalogue.
 
 use crate::compare::{Found, Scope, compare};
+use crate::error::Error;
 use crate::long::{Stored, damage, is_long, long_roots, outboard};
 use crate::reading::{Read, Wanted, read_all};
-use crate::store::now;
-use crate::{Catalogue, Error, Kept, Row};
+use crate::row::{Kept, Row};
+use crate::store::{Catalogue, now};
 use mksum_io::{EntryKind, Facts, Options};
 use std::collections::HashMap;
 use std::iter;

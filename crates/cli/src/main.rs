@@ -38,6 +38,7 @@ mod plan;
 mod print;
 mod progress;
 mod prove;
+mod ranges;
 mod replica;
 mod report;
 mod stored;

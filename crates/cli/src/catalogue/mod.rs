@@ -11,7 +11,7 @@ pub mod verify;
 
 use crate::exit::{Exit, usage};
 use crate::json;
-use crate::kept::ranges::line;
+use crate::ranges::line;
 use crate::tool::Tool;
 use mksum_catalogue::{Access, Catalogue, Error, Known, Side, place};
 use mksum_cli::choice::Choice;

@@ -3,7 +3,7 @@
 use super::{State, directories, open, print, report, shown_path, summary};
 use crate::args::{Symlinks, Verify};
 use crate::exit::{Exit, usage};
-use crate::kept::ranges::RangeLine;
+use crate::ranges::RangeLine;
 use crate::report::{bytes, grouped};
 use crate::tool::Tool;
 use mksum::Spec;

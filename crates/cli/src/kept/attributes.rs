@@ -1,6 +1,5 @@
 //! `mksum keep --xattr` and `mksum verify --xattr`: roots in extended attributes of the files themselves.
 
-use super::ranges::line;
 use super::{files, lengths, report_new, report_skipped, report_unchanged};
 use crate::args::{Directories, Keep, Verify};
 use crate::check::Record;
@@ -8,6 +7,7 @@ use crate::exit::{Exit, usage};
 use crate::failure::Failure;
 use crate::json;
 use crate::print::report;
+use crate::ranges::line;
 use crate::tool::Tool;
 use crate::walk::Rules;
 use mksum::{Root, Spec};

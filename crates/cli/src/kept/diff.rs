@@ -1,12 +1,12 @@
 //! `mksum diff`: reports where two files differ, from their outboards.
 
-use super::ranges::RangeLine;
 use super::{is_missing, outboard_of};
 use crate::args::Diff;
 use crate::catalogue;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::print::report;
+use crate::ranges::RangeLine;
 use crate::tool::Tool;
 use mksum::Shape;
 use mksum::outboard::{Outboard, OutboardError};

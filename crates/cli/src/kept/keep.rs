@@ -2,7 +2,6 @@
 
 use super::batch::{Batch, Waiting};
 use super::opened::refuse_foreign;
-use super::ranges::RangeLine;
 use super::remote::Remote;
 use super::{Did, attributes, files, is_missing, lengths, outboard_of, report_skipped, report_unchanged};
 use crate::args::Keep;
@@ -10,6 +9,7 @@ use crate::catalogue;
 use crate::exit::{Exit, usage};
 use crate::failure::Failure;
 use crate::print::report;
+use crate::ranges::RangeLine;
 use crate::tool::Tool;
 use crate::walk::Rules;
 use crate::{json, report as figures};

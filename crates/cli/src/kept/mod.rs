@@ -6,7 +6,6 @@ mod budget;
 pub mod diff;
 pub mod keep;
 mod opened;
-pub mod ranges;
 pub mod remote;
 pub mod repair;
 mod report;
@@ -14,6 +13,7 @@ mod rounds;
 pub mod verify;
 
 use crate::json;
+use crate::ranges;
 use crate::tool::Tool;
 use crate::walk::{Rules, Unreachable, length};
 use mksum_cli::name::Shown;

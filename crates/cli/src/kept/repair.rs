@@ -1,13 +1,13 @@
 //! `mksum repair`: fetches the damaged ranges of files, and nothing else, from a replica.
 
 use super::opened::trusted;
-use super::ranges::{self, RangeLine};
 use super::report::describe;
 use super::{Did, is_missing, needs_outboard, outboard_of, report_gone, report_new, report_none_kept};
 use crate::args::Repair as Args;
 use crate::catalogue;
 use crate::exit::{Exit, usage};
 use crate::failure::Failure;
+use crate::ranges::{self, RangeLine};
 use crate::replica::replica_of;
 use crate::report::grouped;
 use crate::tool::Tool;

@@ -1,7 +1,7 @@
 //! The report about one file that is compared with its outboard, range by range.
 
-use super::ranges::{self, RangeLine};
 use crate::args::Verify;
+use crate::ranges::{self, RangeLine};
 use crate::report::{bytes, grouped};
 use crate::tool::Tool;
 use mksum::{Root, Spec};
