@@ -4,7 +4,7 @@ use crate::directory::name_of;
 use crate::records::{Entry, Record};
 use mksum::Spec;
 use mksum_catalogue::{Catalogue, Error, Exported, Imported, Manifest, Side, export, import};
-use mksum_io::Options;
+use mksum_io::{Input, Options};
 use mksum_sums::choice::Choice;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -36,7 +36,7 @@ pub fn taken(
     opened: &mut Catalogue,
     directory: &Path,
     options: &Options,
-    (source, format): (&Path, Option<&Choice>),
+    (source, format): (&Input, Option<&Choice>),
 ) -> Result<Taken, Error> {
     let list = Side::open(source, format, options)?;
     let mut taken = Taken { unused: list.unused(), ..Taken::default() };

@@ -2,19 +2,18 @@
 
 use crate::data::Data;
 use crate::errors;
-use crate::files::path_of;
+use crate::files::input_of;
 use crate::growing;
 use crate::root::Root;
 use crate::rows::{Head, Planned, Row, field, hashed, planned, wrong};
 use crate::spec::Format;
 use crate::work::{Call, Stop};
 use mksum::{Digest, Error, Plan, Role, Spec, Subtree, Subtrees};
-use mksum_io::{File, Input, Job, Options, hash, is_url};
+use mksum_io::{File, Input, Job, Options, hash};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::collections::BTreeMap;
 use std::num::NonZero;
-use std::path::PathBuf;
 
 /// The length of a part if none is given, in bytes.
 const PART: u64 = 64 << 20;
@@ -50,9 +49,9 @@ pub fn plan<'py>(
     version: Option<String>,
 ) -> PyResult<Vec<Bound<'py, PyDict>>> {
     let (path, version, size) = match (source.extract::<u64>(), size, version) {
-        (Ok(size), None, None) => (PathBuf::new(), String::new(), size),
-        (Err(_), Some(size), Some(version)) => (path_of(source)?, version, size),
-        (Err(_), None, None) => opened(py, path_of(source)?)?,
+        (Ok(size), None, None) => (Input::place(""), String::new(), size),
+        (Err(_), Some(size), Some(version)) => (input_of(source)?, version, size),
+        (Err(_), None, None) => opened(py, input_of(source)?)?,
         _ => return Err(pyo3::exceptions::PyTypeError::new_err("size and version belong together, and to a path")),
     };
     let spec = fmt.0;
@@ -63,11 +62,10 @@ pub fn plan<'py>(
 }
 
 /// The version and length of an input, which is opened for them.
-fn opened(py: Python<'_>, path: PathBuf) -> PyResult<(PathBuf, String, u64)> {
+fn opened(py: Python<'_>, path: Input) -> PyResult<(Input, String, u64)> {
     let mut call = Call::new(NonZero::new(1), None, None);
-    let first = if is_url(&path) { 0..1 } else { 0..u64::MAX };
     let work =
-        move |options: &Options| File::open_part(&path, first, options).map(|file| (path, file.version(), file.len()));
+        move |options: &Options| File::open_part(&path, 0..1, options).map(|file| (path, file.version(), file.len()));
     call.run(py, work)?.map_err(|error| errors::io(py, error))
 }
 
@@ -122,7 +120,7 @@ pub fn map_range<'py>(
 /// The digest of a part, from its input.
 fn digest(part: &Row, input: Planned, options: &Options) -> Result<Digest, mksum_io::Error> {
     if part.is_whole() {
-        let mut job = Job::new(Input::Path(input.path), vec![part.spec.clone()]);
+        let mut job = Job::new(input.path, vec![part.spec.clone()]);
         job.version = Some((input.version, input.size));
         return Ok(hash(&job, options)?.remove(0)?.digest());
     }
@@ -138,7 +136,7 @@ pub fn subtree(file: &File, part: &Row) -> Result<Digest, mksum_io::Error> {
     let threads = usize::try_from(part.node.len.div_ceil(whole.piece.max(1))).unwrap_or(usize::MAX);
     let plan = Plan { threads: whole.threads.min(threads).max(1), ..whole };
     let digest = part.spec.join_parallel(file, part.node, Role::Inner, &plan);
-    digest.map_err(|error| mksum_io::Error::from_join(error, file.path(), &part.spec))
+    digest.map_err(|error| mksum_io::Error::from_join(error, file.input(), &part.spec))
 }
 
 /// Returns the root of an input from the digests of its parts.

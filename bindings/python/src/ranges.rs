@@ -7,7 +7,7 @@ use crate::parts::subtree;
 use crate::rows::{Planned, Row, hashed, planned};
 use crate::work::{Call, Stop};
 use mksum::Digest;
-use mksum_io::{Error, File, Input, Job, Options, hash_all, is_url};
+use mksum_io::{Error, File, Input, Job, Options, hash_all};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::num::NonZero;
@@ -113,7 +113,7 @@ impl Worker {
                 self.next = Some((row, input));
                 return None;
             }
-            let mut job = Job::new(Input::Path(input.path), vec![row.spec]);
+            let mut job = Job::new(input.path, vec![row.spec]);
             job.version = Some((input.version, input.size));
             Some(job)
         });
@@ -150,7 +150,7 @@ impl Worker {
             let file = File::open_part(&input.path, range.clone(), &self.options)?;
             file.check_version(&(input.version.clone(), input.size)).map(|()| file)
         };
-        let is_object = is_url(&input.path);
+        let is_object = input.path.url().is_some();
         let mut file = None;
         for (index, row) in run.iter().enumerate() {
             // A file of this machine is compared with itself after each part; the bytes of an object have their version.

@@ -6,14 +6,15 @@ use crate::spec::Format;
 use mksum::{Digest, Spec, Subtree};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use std::path::{Path, PathBuf};
+use mksum_io::Input;
+use std::path::PathBuf;
 
 /// The version of the schema.
 const SCHEMA: u64 = 1;
 
 /// The input of a row: its path, and the version and length that it had when it was planned.
 pub struct Planned {
-    pub path: PathBuf,
+    pub path: Input,
     pub version: String,
     pub size: u64,
 }
@@ -99,6 +100,7 @@ pub fn planned(row: &Bound<'_, PyDict>) -> PyResult<Planned> {
             py.import("os")?.call_method1("fsdecode", (bytes,))?.extract()
         })?,
     };
+    let path = Input::place(path);
     if path.as_os_str().is_empty() {
         return Err(errors::error(py, "RowError", "the row has no path: pass its bytes"));
     }
@@ -116,11 +118,12 @@ pub struct Head<'py> {
 }
 
 impl<'py> Head<'py> {
-    pub fn new(py: Python<'py>, path: &Path, version: String, size: u64, spec: &Spec) -> PyResult<Self> {
+    pub fn new(py: Python<'py>, path: &Input, version: String, size: u64, spec: &Spec) -> PyResult<Self> {
+        let path = path.as_os_str();
         let path_base64 = match path.to_str() {
             Some(_) => None,
             None => ending::call(py, || {
-                let bytes = py.import("os")?.call_method1("fsencode", (path.as_os_str(),))?;
+                let bytes = py.import("os")?.call_method1("fsencode", (path,))?;
                 py.import("base64")?.call_method1("b64encode", (bytes,))?.call_method1("decode", ("ascii",))?.extract()
             })?,
         };

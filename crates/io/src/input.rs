@@ -66,6 +66,14 @@ impl Input {
         }
     }
 
+    /// The path, or the URL without its secrets in the place of one: for errors.
+    pub fn shown_path(&self) -> PathBuf {
+        match self {
+            Input::Url(url) => String::from_utf8_lossy(&url.shown()).into_owned().into(),
+            other => other.as_os_str().into(),
+        }
+    }
+
     /// What has the path `below` beneath it: in the directory, or below the URL of one.
     ///
     /// ```

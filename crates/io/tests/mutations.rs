@@ -108,7 +108,7 @@ fn no_outboard_makes_repair_write_a_wrong_byte() {
         fs::write(&files.place, changed).unwrap();
         fs::write(&files.bad, &bad).unwrap();
         let Ok(found) = open(&files.place) else { continue };
-        let mut replica = open_replica(&files.good, &Options::new()).unwrap();
+        let mut replica = open_replica(&(&files.good).into(), &Options::new()).unwrap();
         let done = repair(&files.bad, (&found, &files.place), &mut *replica, &options(), &mut |_| {});
         let after = fs::read(&files.bad).unwrap();
         assert!(after == bad || after == files.bytes, "{name}");
@@ -128,7 +128,7 @@ fn no_journal_makes_repair_leave_damage_or_write_a_wrong_byte() {
     let journal = mksum_io::outboard::with_extension(&files.place, "repair");
     let copy = files.bad.with_extension("copy");
     fs::write(&copy, &bad).unwrap();
-    let mut replica = open_replica(&copy, &Options::new()).unwrap();
+    let mut replica = open_replica(&(&copy).into(), &Options::new()).unwrap();
     let mut failed = 0;
     let done = repair(&files.bad, (&outboard, &files.place), &mut *replica, &options(), &mut |repair| {
         failed += usize::from(matches!(repair, Repair::Failed(..)));
@@ -138,7 +138,7 @@ fn no_journal_makes_repair_leave_damage_or_write_a_wrong_byte() {
     for (name, changed) in mutations(&text) {
         fs::write(&journal, &changed).unwrap();
         fs::write(&files.bad, &bad).unwrap();
-        let mut replica = open_replica(&files.good, &Options::new()).unwrap();
+        let mut replica = open_replica(&(&files.good).into(), &Options::new()).unwrap();
         match repair(&files.bad, (&outboard, &files.place), &mut *replica, &options(), &mut |_| {}) {
             Ok(done) => assert!(done.whole && fs::read(&files.bad).unwrap() == files.bytes, "{name}"),
             // One that does not begin as ours is somebody's file, and stays.

@@ -547,7 +547,7 @@ mod tests {
 
     fn row() -> Row<'static> {
         let spec: Spec = "blake3".parse().unwrap();
-        Row::new(&Input::place("a\nb"), ("v", 10), &spec, Subtree { start: 2, len: 8, level: 3 }, 7)
+        Row::new(&Input::place("a\nb"), ("v", 10), &spec, Subtree { start: 2, len: 8, level: 3 }, 7).into_owned()
     }
 
     #[test]
