@@ -18,6 +18,7 @@ lint() {
     done
     cargo clippy --workspace --all-targets --quiet -- -D warnings
     RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
+    scripts/modules_test.py
     scripts/layers.py
     scripts/package.sh
 }

@@ -1,6 +1,5 @@
 //! The engine's errors as the exceptions of `mksum.errors`.
 
-use crate::root::Root;
 use mksum::Spec;
 use mksum::outboard::OutboardError;
 use mksum::proof::ProofError;
@@ -222,10 +221,4 @@ fn kind(error: &io::Error) -> &'static str {
         ErrorKind::IsADirectory => "DirectoryError",
         _ => "FileError",
     }
-}
-
-/// The roots of an input, if every format has one.
-pub fn all(py: Python<'_>, roots: mksum_io::Roots) -> PyResult<Vec<Root>> {
-    let root = |root: Result<mksum::Root, Error>| root.map(|root| Root::from(&root)).map_err(|error| io(py, error));
-    roots.into_iter().map(root).collect()
 }

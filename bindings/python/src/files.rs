@@ -3,7 +3,7 @@
 use crate::ending;
 use crate::errors;
 use crate::python_file::{self, Descriptor};
-use crate::root::Root;
+use crate::root::{self, Root};
 use crate::spec::{Format, Wanted};
 use crate::work::{Call, Stop};
 use mksum::Spec;
@@ -108,7 +108,7 @@ fn file(
     } else {
         call.run(py, work)?
     };
-    errors::all(py, roots.map_err(|error| errors::io(py, error))?)
+    root::all(py, roots.map_err(|error| errors::io(py, error))?)
 }
 
 /// The roots of what a named pipe has. Unlike other files it is read as a reader, which can be stopped between reads.

@@ -77,7 +77,7 @@ pub fn send(
         wanted && !options.stop.is_stopped()
     })?;
     if options.stop.is_stopped() {
-        return Err(mksum_io::Error::Stopped { path: own }.into());
+        return Err(mksum_io::Error::Stopped { path: own.into() }.into());
     }
     match first {
         Some((path, spec)) => {

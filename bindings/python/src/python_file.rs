@@ -3,7 +3,7 @@
 use crate::data::Data;
 use crate::ending;
 use crate::errors;
-use crate::root::Root;
+use crate::root::{self, Root};
 use crate::work::Call;
 use mksum::Spec;
 use mksum_io::hash_reader;
@@ -107,7 +107,7 @@ pub fn roots(object: &Bound<'_, PyAny>, call: &mut Call, specs: Vec<Spec>) -> Py
     feed().inspect_err(|_| call.options.stop.stop())?;
     drop(sender);
     let roots = call.wait(py, outcome)?;
-    errors::all(py, roots.map_err(|error| errors::io(py, error))?)
+    root::all(py, roots.map_err(|error| errors::io(py, error))?)
 }
 
 /// Some bytes of a file object.

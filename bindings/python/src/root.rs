@@ -124,3 +124,11 @@ pub fn root<'py>(py: Python<'py>, data: Data<'py>, fmt: Wanted) -> PyResult<Boun
     let roots = fmt.specs().into_iter().map(root).collect::<PyResult<Vec<_>>>()?;
     fmt.answer(py, roots)
 }
+
+/// The roots of an input, if every format has one.
+pub fn all(py: Python<'_>, roots: mksum_io::Roots) -> PyResult<Vec<Root>> {
+    let root = |root: Result<mksum::Root, mksum_io::Error>| {
+        root.map(|root| Root::from(&root)).map_err(|error| errors::io(py, error))
+    };
+    roots.into_iter().map(root).collect()
+}

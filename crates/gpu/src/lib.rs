@@ -19,17 +19,21 @@ mod messages;
 mod nodes;
 mod opencl;
 mod opened;
+mod options;
+mod shapes;
+mod slot;
 mod source;
 mod subtrees;
+mod worker;
 
 pub use buffers::DeviceBuffer;
 pub use choice::choose;
 pub use device::{Class, Info, Interface, find, list};
 pub use error::Error;
 pub use launch::LaunchShape;
-pub(crate) use launch::Levels;
 pub use mksum_cache::Cache;
-pub use opened::{Device, Fallback, Notice, Options, Transfer};
+pub use opened::Device;
+pub use options::{Fallback, Notice, Options, Transfer};
 pub(crate) use source::Lanes;
 pub use source::{cuda_programs, programs};
 

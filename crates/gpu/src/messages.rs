@@ -1,9 +1,8 @@
 //! Digests on a device of many messages of equal length at a constant stride: the contract of the lanes.
 
-use crate::call::{Arg, Batch, Buffer, Kernel, Queue};
+use crate::Error;
+use crate::call::{Arg, Batch, Buffer, Kernel};
 use crate::framing::Framing;
-use crate::source::{self, Kind};
-use crate::{Class, Device, Error};
 use mksum::Hash;
 use mksum_lanes::blake3::{CHUNK, flags::ROOT};
 
@@ -36,48 +35,27 @@ pub(crate) enum Part {
 }
 
 /// Returns the number of chunks of a BLAKE3 message.
-fn chunks(framing: &Framing) -> usize {
+pub(crate) fn chunks(framing: &Framing) -> usize {
     (framing.blocks as usize).div_ceil(CHUNK / Hash::Blake3.block_size())
 }
 
 /// The kernels and buffers that hash messages of one length and prefix on one queue.
 #[derive(Debug)]
 pub(crate) struct Hashing {
-    hash: Hash,
-    kernel: Kernel,
+    pub hash: Hash,
+    pub kernel: Kernel,
     /// The kernel for BLAKE3's parents; `None` for other hashes.
-    parents: Option<Kernel>,
-    framing: Framing,
-    edges: Buffer,
-    prefix: usize,
+    pub parents: Option<Kernel>,
+    pub framing: Framing,
+    pub edges: Buffer,
+    pub prefix: usize,
     /// The messages per work-item.
-    lanes: usize,
+    pub lanes: usize,
     /// The work-items per group.
-    group: usize,
+    pub group: usize,
 }
 
 impl Hashing {
-    /// Prepares to hash messages of a prefix and `len` bytes; `None` if no kernel supports them.
-    pub fn new(device: &Device, queue: &Queue, hash: Hash, prefix: &[u8], len: usize) -> Result<Option<Self>, Error> {
-        let framing = Framing::new(hash, prefix, len as u64).filter(|_| source::has(hash) && prefix.len() <= PREFIX);
-        let Some(framing) = framing else { return Ok(None) };
-        if hash == Hash::Blake3 && chunks(&framing) > device.info.rows {
-            return Ok(None);
-        }
-        let kernel = device.kernel(hash, Kind::Messages, "messages")?;
-        let parents = match hash {
-            Hash::Blake3 => Some(device.kernel(hash, Kind::Messages, "chunk_parents")?),
-            _ => None,
-        };
-        let edges = Buffer::new(&device.context, framing.edges.len().max(16))?;
-        if !framing.edges.is_empty() {
-            queue.submit(|batch| batch.write(&edges, 0, &framing.edges))?;
-        }
-        let group = if device.info.class == Class::Cpu { 1 } else { kernel.max_group()?.clamp(1, 64) };
-        let lanes = source::side_by_side(hash, device.info.lanes);
-        Ok(Some(Hashing { hash, kernel, parents, framing, edges, prefix: prefix.len(), lanes, group }))
-    }
-
     /// Rounds `count` up to the number of messages that are hashed. Buffers have room for the extra ones and their digests.
     pub fn padded(&self, count: usize) -> usize {
         count.next_multiple_of(self.lanes * self.group)

@@ -1,14 +1,15 @@
 //! Node trees: tiles of leaves stream through the device, and the CPU's lanes compute the levels too small for it.
 
-use crate::call::{Arg, Buffer, HostBuffer, Pinned, Queue, Ran, Recorder};
+use crate::call::{Arg, Buffer, HostBuffer, Pinned, Ran, Recorder};
+use crate::launch::Levels;
+use crate::slot::{LONGEST, Slot};
 use crate::source::{self, Kind, Mode};
-use crate::{Device, Error, Fallback, Levels, Transfer};
-use mksum::node_tree::{Aligned, CpuLanes, Limits, Merklize, NodeTree, NodeTreeError, Tile, Timeline};
+use crate::{Device, Error, Fallback, Transfer};
+use mksum::Hash;
+use mksum::node_tree::{Aligned, CpuLanes, Limits, Merklize, NodeTree, NodeTreeError, Timeline};
 use mksum::ordered::ordered;
-use mksum::{Hash, Messages};
-use mksum_lanes::digests;
 use std::ops::RangeInclusive;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -16,9 +17,6 @@ use std::time::Duration;
 /// and one comes from it while the kernels run over another. The host's copies to and from pinned memory may be slower than the bus: more
 /// threads share them.
 const SLOTS: RangeInclusive<usize> = 3..=8;
-
-/// The longest tile, in bytes of leaves: its transfers take far longer than its launches, and a file's 64 MiB have several.
-pub(crate) const LONGEST: usize = 16 << 20;
 
 /// The shortest tile of a longer tree, in bytes of leaves.
 const SHORTEST: usize = 1 << 20;
@@ -216,16 +214,6 @@ fn on_cpu(hash: Hash, leaves: &[u8], nodes: &mut [u8]) {
     done.expect("2^k digests of a hash with node trees");
 }
 
-/// A queue with the buffers for one tile, kept by the device from tree to tree, whatever their hash.
-#[derive(Debug)]
-pub(crate) struct Slot {
-    queue: Arc<Queue>,
-    leaves: Buffer,
-    nodes: Buffer,
-    /// Buffers on the host, unless the device shares its memory.
-    pinned: Option<[Pinned; 2]>,
-}
-
 impl Slot {
     /// A slot for tiles of at most `bytes` bytes of leaves.
     fn new(device: &Device, bytes: usize) -> Result<Self, Error> {
@@ -234,50 +222,5 @@ impl Slot {
         let pinned = if device.is_pinned() { Some(pinned()?) } else { None };
         let (leaves, nodes) = (Buffer::new(&device.context, bytes)?, Buffer::new(&device.context, bytes)?);
         Ok(Slot { queue, leaves, nodes, pinned })
-    }
-
-    fn run(&mut self, levels: &Levels, tile: Tile<'_>) -> Result<Ran, Error> {
-        let (hash, size, bytes) = (levels.hash, levels.hash.size(), tile.leaves.len());
-        let Slot { queue, leaves, nodes, pinned } = self;
-        let parents = bytes / size / 2;
-        // The CPU computes the levels with fewer nodes than the device has lanes.
-        let least = levels.least();
-        let mut places = tile.levels;
-        let ran = match pinned {
-            Some([to_device, from_device]) => {
-                to_device[..bytes].copy_from_slice(tile.leaves);
-                // The device's levels lie after one another.
-                let computed = least * size..bytes;
-                let ((), ran) = queue.submit(|batch| {
-                    batch.write(leaves, 0, &to_device[..bytes])?;
-                    levels.run(batch, (leaves, 0), nodes, parents)?;
-                    batch.read(nodes, computed.start, &mut from_device[computed.clone()])
-                })?;
-                for (index, level) in places.iter_mut().enumerate().filter(|(index, _)| 1 << index >= least) {
-                    level.copy_from_slice(&from_device[size << index..size << (index + 1)]);
-                }
-                ran
-            }
-            None => {
-                let ((), ran) = queue.submit(|batch| {
-                    batch.write(leaves, 0, tile.leaves)?;
-                    levels.run(batch, (leaves, 0), nodes, parents)?;
-                    for (index, level) in places.iter_mut().enumerate().filter(|(index, _)| 1 << index >= least) {
-                        batch.read(nodes, size << index, level)?;
-                    }
-                    Ok(())
-                })?;
-                ran
-            }
-        };
-        let mut below: Option<&[u8]> = None;
-        for (index, level) in places.into_iter().enumerate().rev() {
-            if 1 << index < least {
-                let below = below.expect("the device computes the level above the leaves");
-                digests(hash, &[], Messages::new(below, 2 * size), level);
-            }
-            below = Some(level);
-        }
-        Ok(ran)
     }
 }

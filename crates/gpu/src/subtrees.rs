@@ -1,14 +1,15 @@
 //! Large subtrees of files on the device: leaves, and the nodes over them.
 
 use crate::call::{Buffer, Pinned, Queue};
-use crate::messages::{DeviceMessages, GUARD, Hashing, Part};
+use crate::framing::Framing;
+use crate::messages::{Hashing, PREFIX, chunks};
 use crate::source::{Kind, Mode};
+use crate::worker::{Job, Worker};
 use crate::{Class, Device, Error, Fallback, source};
 use mksum::accelerator::{Accelerator, Perfect, Read, Recipe};
-use mksum::{Hash, Messages, Shape};
-use mksum_lanes::{blake3, digests};
+use mksum::{Hash, Shape};
 use std::ops::RangeInclusive;
-use std::sync::{Arc, PoisonError};
+use std::sync::PoisonError;
 
 /// The number of threads that read, transfer and hash.
 const QUEUES: usize = 2;
@@ -19,50 +20,27 @@ const TARGET: u64 = 32 << 20;
 /// The largest length limit of a subtree, in bytes, which applies to long leaves.
 const MOST: u64 = 1 << 30;
 
-/// The kind of subtree that a worker computes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Job {
-    hash: Hash,
-    leaf: Vec<u8>,
-    inner: Vec<u8>,
-    /// Whether this is BLAKE3's own tree.
-    own: bool,
-    bytes: usize,
-    arity: usize,
-    leaves: usize,
-}
-
-impl Job {
-    fn of(shape: Shape, recipe: Recipe<'_>, longest: u64) -> Option<Self> {
-        let Shape::Even { leaf: bytes, arity, .. } = shape else { return None };
-        let (hash, leaf, inner) = match recipe {
-            Recipe::Prefixed { hash, leaf, inner } => (hash, leaf, inner),
-            Recipe::Blake3 => (Hash::Blake3, &[][..], &[][..]),
-            _ => return None,
+impl Hashing {
+    /// Prepares to hash messages of a prefix and `len` bytes; `None` if no kernel supports them.
+    pub fn new(device: &Device, queue: &Queue, hash: Hash, prefix: &[u8], len: usize) -> Result<Option<Self>, Error> {
+        let framing = Framing::new(hash, prefix, len as u64).filter(|_| source::has(hash) && prefix.len() <= PREFIX);
+        let Some(framing) = framing else { return Ok(None) };
+        if hash == Hash::Blake3 && chunks(&framing) > device.info.rows {
+            return Ok(None);
+        }
+        let kernel = device.kernel(hash, Kind::Messages, "messages")?;
+        let parents = match hash {
+            Hash::Blake3 => Some(device.kernel(hash, Kind::Messages, "chunk_parents")?),
+            _ => None,
         };
-        Some(Job {
-            hash,
-            leaf: leaf.into(),
-            inner: inner.into(),
-            own: recipe == Recipe::Blake3,
-            bytes: usize::try_from(bytes).ok()?,
-            arity: usize::try_from(arity).ok()?,
-            leaves: usize::try_from(longest / bytes).ok()?,
-        })
+        let edges = Buffer::new(&device.context, framing.edges.len().max(16))?;
+        if !framing.edges.is_empty() {
+            queue.submit(|batch| batch.write(&edges, 0, &framing.edges))?;
+        }
+        let group = if device.info.class == Class::Cpu { 1 } else { kernel.max_group()?.clamp(1, 64) };
+        let lanes = source::side_by_side(hash, device.info.lanes);
+        Ok(Some(Hashing { hash, kernel, parents, framing, edges, prefix: prefix.len(), lanes, group }))
     }
-}
-
-/// A queue with the buffers and kernels for subtrees of one format.
-#[derive(Debug)]
-pub(crate) struct Worker {
-    job: Job,
-    queue: Arc<Queue>,
-    leaves: Hashing,
-    /// The kernel for nodes with a prefix or more than two children; `None` if one launch computes several levels.
-    parents: Option<Hashing>,
-    bytes: Buffer,
-    nodes: [Buffer; 2],
-    pinned: Pinned,
 }
 
 impl Worker {
@@ -86,57 +64,6 @@ impl Worker {
         let pinned = Pinned::new(&queue, job.leaves * job.bytes)?;
         Ok(Some(Worker { job, queue, leaves, parents, bytes, nodes, pinned }))
     }
-
-    /// Computes the digest of the subtree over the first `len` pinned bytes.
-    fn run(&self, device: &Device, perfect: &Perfect<'_>, len: usize, out: &mut [u8]) -> Result<(), Error> {
-        let Job { hash, ref inner, own, bytes, arity, .. } = self.job;
-        let (size, count) = (hash.size(), len / bytes);
-        let levels = match self.parents {
-            None => {
-                let kind = Kind::Pairs(if own { Mode::Parent } else { Mode::Message });
-                Some(device.levels(&self.queue, hash, kind)?)
-            }
-            Some(_) => None,
-        };
-        let part = if own { Part::Chunk(perfect.node.start / bytes as u64) } else { Part::Whole };
-        let messages = DeviceMessages { buffer: &self.bytes, first: GUARD, stride: bytes, count };
-        let ((digests_at, at, mut count), _) = self.queue.submit(|batch| {
-            batch.write(&self.bytes, GUARD, &self.pinned[..len])?;
-            let [one, other] = &self.nodes;
-            let [mut below, mut above] = self.leaves.run(batch, messages, part, [one, other])?;
-            let mut count = count;
-            if let Some(levels) = &levels
-                && count / 2 >= levels.least()
-            {
-                levels.run(batch, (below, GUARD), above, count / 2)?;
-                // In a heap, the level of n nodes begins at slot n.
-                count = levels.least();
-                return Ok((above, count * size, count));
-            }
-            if let Some(parents) = &self.parents {
-                while count / arity >= parents.padded(1).min(64) {
-                    count /= arity;
-                    let messages = DeviceMessages { buffer: below, first: GUARD, stride: arity * size, count };
-                    [below, above] = parents.run(batch, messages, Part::Whole, [above, below])?;
-                }
-            }
-            Ok((below, GUARD, count))
-        })?;
-        let mut level = vec![0; count * size];
-        self.queue.submit(|batch| batch.read(digests_at, at, &mut level))?;
-        // The remaining levels are too small for the device.
-        while count > 1 {
-            count /= arity;
-            let mut above = vec![0; count * size];
-            match own {
-                true => blake3::parents(level.as_chunks().0, above.as_chunks_mut().0),
-                false => digests(hash, inner, Messages::new(&level, arity * size), &mut above),
-            }
-            level = above;
-        }
-        out.copy_from_slice(&level);
-        Ok(())
-    }
 }
 
 impl Device {
@@ -144,7 +71,7 @@ impl Device {
         let Shape::Even { leaf, arity, .. } = shape else { return None };
         let hash = match recipe {
             Recipe::Prefixed { hash, leaf, inner } => {
-                let fits = |prefix: &[u8]| prefix.len() <= crate::messages::PREFIX;
+                let fits = |prefix: &[u8]| prefix.len() <= PREFIX;
                 (source::has(hash) && fits(leaf) && fits(inner)).then_some(hash)?
             }
             Recipe::Blake3 => Hash::Blake3,
@@ -179,7 +106,14 @@ impl Device {
         let Some(mut worker) = worker else { return Ok(false) };
         let len = perfect.node.len as usize;
         read(perfect.node.start, &mut worker.pinned[..len])?;
-        worker.run(self, perfect, len, out)?;
+        let levels = match worker.parents {
+            None => {
+                let kind = Kind::Pairs(if worker.job.own { Mode::Parent } else { Mode::Message });
+                Some(self.levels(&worker.queue, worker.job.hash, kind)?)
+            }
+            Some(_) => None,
+        };
+        worker.run(levels.as_ref(), perfect, len, out)?;
         self.workers.lock().unwrap_or_else(PoisonError::into_inner).push(worker);
         Ok(true)
     }

@@ -2,17 +2,24 @@
 
 use crate::buffer::with_buffer;
 use crate::error::reason;
-use crate::objects::no_objects;
-use crate::open::{Ending, Opened, Waiting, open_with};
 use crate::permits::Permits;
 use crate::platform::{Stamp, is_descriptor, is_rotating, is_sparse};
 use crate::reader::{Medium, Reader};
-use crate::{Ahead, Error, Input, Object, Options, Refusal};
+use crate::{Error, Input, Object, Options, Refusal};
 use mksum::outboard::Identity;
 use mksum::{Digest, Digests, Plan, Role, Shape, Spec, Subtree, Subtrees};
 use std::fs::{self, Metadata};
 use std::ops::Range;
 use std::sync::Arc;
+
+/// What is asked when a file has been read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// Which file the path leads to now: a long one may have been replaced meanwhile.
+    Path,
+    /// The open file alone, which takes a third of the time: a short one was read at once.
+    OpenFile,
+}
 
 /// An open file or object of a known length: threads read its subtrees at their offsets, each into memory of its own.
 ///
@@ -38,33 +45,6 @@ impl File {
     const LEAF: u64 = 256 << 10;
     /// The threads that wait for the device, at the least.
     const WAITING: usize = 8;
-
-    /// Opens a file for reading.
-    ///
-    /// # Errors
-    /// If it cannot be opened, or has no fixed length: see [`crate::hash`] for streams.
-    pub fn open(input: impl Into<Input>, options: &Options) -> Result<File, Error> {
-        let input = input.into();
-        match open_with(&input, None, Waiting::Never, options)? {
-            Opened::File(file) => Ok(*file),
-            Opened::Stream(_) => Err(Error::refused(input, Refusal::NoLength)),
-        }
-    }
-
-    /// Opens a file or object of which only the bytes `part` will be read: of an object, no others are fetched. Offsets are those of
-    /// the whole file.
-    ///
-    /// # Errors
-    /// As [`File::open`].
-    pub fn open_part(input: impl Into<Input>, part: Range<u64>, options: &Options) -> Result<File, Error> {
-        let input = input.into();
-        let Input::Url(url) = &input else { return File::open(input, options) };
-        options.meter.begin(&input);
-        let objects = options.objects.as_deref().ok_or_else(|| no_objects(url))?;
-        let object = objects.open(url, part, Ahead::Yes)?;
-        let len = object.len();
-        Ok(File::of_object(input, object, (0, len), options))
-    }
 
     /// Its version, as text: of an object [its own](Object::version), of a file its mtime.
     pub fn version(&self) -> String {

@@ -2,9 +2,9 @@
 
 use crate::buffer::Buffer;
 use crate::holes::Sparse;
-use crate::open::{Opened, Waiting, open_with};
+use crate::open::{Opened, SHORT, Waiting, open_with};
 use crate::platform::{uninterrupted, widen_pipe};
-use crate::stream::{Bytes, hash_stream};
+use crate::stream::{Bytes, Roots, hash_stream};
 use crate::{Error, Facts, File, Input, Options, Refusal, Window};
 use mksum::accelerator::Accelerated;
 use mksum::{Plan, Root, Spec};
@@ -51,7 +51,7 @@ impl Job {
     }
 
     /// Files of up to this many bytes are read in one go: every question to the system takes as long as hashing some of that.
-    pub const SHORT: u64 = 32 << 10;
+    pub const SHORT: u64 = SHORT;
 
     /// What the system said about a [short entry](Job::short_entry) before it was read; if it has roots, it still said so at the end.
     pub fn facts(&self) -> Option<Facts> {
@@ -61,9 +61,6 @@ impl Job {
         }
     }
 }
-
-/// The roots of an input in each of its formats, in their order, or why that format has none for it.
-pub type Roots = Vec<Result<Root, Error>>;
 
 /// The roots of one input, computed by all threads of the options.
 ///

@@ -34,7 +34,7 @@ pub use entries::{Entries, EntryKind, Facts, Listed as ListedEntry, Skip, Stamps
 pub use error::{Error, Refusal, reason};
 pub use file::File;
 pub use input::Input;
-pub use jobs::{Job, Roots, hash, hash_reader};
+pub use jobs::{Job, hash, hash_reader};
 pub use many::{Hashed, hash_all, hash_items, jobs_ahead};
 pub use merklize::{Leaves, Merklized, merklize, random};
 pub use mksum_sums::url::Url;
@@ -45,6 +45,7 @@ pub use proofs::{Prover, Unproven};
 pub use replacement::{Replacement, remove_unfinished};
 pub use replica::{Replica, open_replica};
 pub use sequence::Sequence;
+pub use stream::Roots;
 pub use unreadable::{Unreadable, unreadable};
 pub use window::Window;
 

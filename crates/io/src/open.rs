@@ -1,10 +1,12 @@
 //! Opens a path: a file that is read at any offset, a stream, or nothing that can be hashed.
 
+use crate::file::Ending;
 use crate::objects::{Ahead, no_objects};
 use crate::platform::{self, Kind, is_unstored, kind, open_at_once, read_at};
-use crate::{Error, Facts, File, Input, Job, Options, Refusal, Window};
+use crate::{Error, Facts, File, Input, Options, Refusal, Window};
 use std::fs;
 use std::io::{self, ErrorKind, Seek, SeekFrom};
+use std::ops::Range;
 use std::path::Path;
 
 /// An open input.
@@ -15,6 +17,9 @@ pub(crate) enum Opened {
     Stream(fs::File),
 }
 
+/// Files of up to this many bytes are read in one go: every question to the system takes as long as hashing some of that.
+pub(crate) const SHORT: u64 = 32 << 10;
+
 /// Whether to wait until a process opens a named pipe for writing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Waiting {
@@ -22,13 +27,33 @@ pub(crate) enum Waiting {
     Never,
 }
 
-/// What is asked when a file has been read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ending {
-    /// Which file the path leads to now: a long one may have been replaced meanwhile.
-    Path,
-    /// The open file alone, which takes a third of the time: a short one was read at once.
-    OpenFile,
+impl File {
+    /// Opens a file for reading.
+    ///
+    /// # Errors
+    /// If it cannot be opened, or has no fixed length: see [`crate::hash`] for streams.
+    pub fn open(input: impl Into<Input>, options: &Options) -> Result<File, Error> {
+        let input = input.into();
+        match open_with(&input, None, Waiting::Never, options)? {
+            Opened::File(file) => Ok(*file),
+            Opened::Stream(_) => Err(Error::refused(input, Refusal::NoLength)),
+        }
+    }
+
+    /// Opens a file or object of which only the bytes `part` will be read: of an object, no others are fetched. Offsets are those of
+    /// the whole file.
+    ///
+    /// # Errors
+    /// As [`File::open`].
+    pub fn open_part(input: impl Into<Input>, part: Range<u64>, options: &Options) -> Result<File, Error> {
+        let input = input.into();
+        let Input::Url(url) = &input else { return File::open(input, options) };
+        options.meter.begin(&input);
+        let objects = options.objects.as_deref().ok_or_else(|| no_objects(url))?;
+        let object = objects.open(url, part, Ahead::Yes)?;
+        let len = object.len();
+        Ok(File::of_object(input, object, (0, len), options))
+    }
 }
 
 /// Opens a part of an input, or all of it, for reading.
@@ -98,7 +123,7 @@ pub(crate) fn open_entry(path: &Path, options: &Options) -> Result<(Opened, Fact
     let fail = |error| refusal(&input, error);
     let file = platform::open_entry(path).map_err(fail)?;
     let metadata = file.metadata().map_err(fail)?;
-    if !metadata.is_file() || metadata.len() > Job::SHORT {
+    if !metadata.is_file() || metadata.len() > SHORT {
         let how = "it was a short file when its directory was listed".into();
         return Err(Error::Changed { path: input, how });
     }

@@ -1,7 +1,7 @@
 //! Bytes that come in order, once: hashed on all threads, in several formats at a time, as they come.
 
 use crate::permits::Permits;
-use crate::{Error, Input, Options, Roots};
+use crate::{Error, Input, Options};
 use mksum::ordered::ordered;
 use mksum::{Digest, Digests, Frontier, Memory, Messages, NeedsLength, Role, Root, Shape, Spec, Subtree, Subtrees};
 use std::cell::RefCell;
@@ -17,6 +17,9 @@ const WAITING: u64 = 16 << 20;
 fn unit(shape: Shape) -> Option<Subtree> {
     shape.unit(shape.batch(CHUNK))
 }
+
+/// The roots of an input in each of its formats, in their order, or why that format has none for it.
+pub type Roots = Vec<Result<Root, Error>>;
 
 /// Bytes in order.
 pub(crate) trait Bytes {

@@ -1,26 +1,9 @@
 //! Large subtrees that a device computes from the bytes under them.
 
+pub use crate::hashing::Recipe;
 use crate::{Digest, Error, Role, Shape, Spec, Subtree, Subtrees};
 use core::fmt;
 use core::ops::RangeInclusive;
-use mksum_lanes::Hash;
-
-/// The hashes of leaves and parents as plain data, for devices.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Recipe<'a> {
-    /// A full leaf is the hash of a prefix and its bytes, an inner node that of a prefix and its children's digests.
-    Prefixed {
-        /// The hash.
-        hash: Hash,
-        /// The prefix of a leaf.
-        leaf: &'a [u8],
-        /// The prefix of an inner node.
-        inner: &'a [u8],
-    },
-    /// BLAKE3's own chunks and parents.
-    Blake3,
-}
 
 /// A device that computes large subtrees.
 pub trait Accelerator: fmt::Debug + Send + Sync {

@@ -1,9 +1,8 @@
 //! Walks over a tree from left to right, and a tree cut into pieces that are hashed anywhere and joined once.
 
 use crate::shape::Children;
-use crate::{Digest, Digests, Error, LengthError, Memory, Role, Root, Shape, Spec, Subtree, Subtrees};
+use crate::{Digest, Digests, Error, LengthError, PiecesError, Role, Root, Shape, Spec, Subtree, Subtrees};
 use alloc::vec::Vec;
-use core::fmt;
 
 /// A walk over a tree from left to right, a node before those below it, which are visited only if the walker
 /// [enters](Walk::enter) it.
@@ -171,17 +170,6 @@ impl Spec {
     pub fn role(&self, len: u64, node: Subtree) -> Role {
         if self.shape().root(len) == node { Role::Root } else { Role::Inner }
     }
-
-    /// The digest of `node`, a subtree of a tree over `len` bytes, from its bytes.
-    ///
-    /// # Errors
-    /// If there are fewer or more bytes than `node` has.
-    pub fn map(&self, len: u64, node: Subtree, bytes: &[u8]) -> Result<Digest, Error> {
-        if bytes.len() as u64 != node.len {
-            return Err(Error::Missing(node));
-        }
-        self.join(&Memory::from(node.start, bytes), node, self.role(len, node))
-    }
 }
 
 /// The digests of all pieces of a tree: see [`Spec::plan`].
@@ -224,28 +212,6 @@ impl Subtrees for Pieces {
         self.by_node.digest(spec, node, Role::Inner)
     }
 }
-
-/// There are fewer or more digests than a tree has pieces.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PiecesError {
-    /// The digests end before this piece's.
-    Fewer(Subtree),
-    /// There are more digests than pieces.
-    More,
-}
-
-impl fmt::Display for PiecesError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            PiecesError::Fewer(piece) => {
-                write!(f, "fewer digests than the tree has pieces: bytes {}..{} have none", piece.start, piece.end())
-            }
-            PiecesError::More => f.write_str("more digests than the tree has pieces"),
-        }
-    }
-}
-
-impl core::error::Error for PiecesError {}
 
 #[cfg(test)]
 mod tests {

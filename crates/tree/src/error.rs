@@ -1,8 +1,7 @@
 //! Errors between bytes and a root.
 
-use crate::{PiecesError, Subtree};
+use crate::{LengthError, Subtree};
 use alloc::boxed::Box;
-use alloc::string::String;
 use core::fmt;
 
 /// Why there is no digest.
@@ -80,31 +79,6 @@ impl From<PushError> for Error {
     }
 }
 
-/// The format has no root for an input of this length.
-#[derive(Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct LengthError {
-    /// The input's length, in bytes.
-    pub len: u64,
-    /// The lengths that have a root, as words: "at least one byte".
-    pub rule: String,
-}
-
-/// Like `Display`: see `OutboardError`.
-impl fmt::Debug for LengthError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "LengthError({self})")
-    }
-}
-
-impl fmt::Display for LengthError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "this format has no root for {} bytes: it needs {}", self.len, self.rule)
-    }
-}
-
-impl core::error::Error for LengthError {}
-
 /// No byte can be hashed before the input's length is known: the length decides where the tree splits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NeedsLength;
@@ -156,3 +130,25 @@ impl fmt::Display for PushError {
 }
 
 impl core::error::Error for PushError {}
+
+/// There are fewer or more digests than a tree has pieces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PiecesError {
+    /// The digests end before this piece's.
+    Fewer(Subtree),
+    /// There are more digests than pieces.
+    More,
+}
+
+impl fmt::Display for PiecesError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PiecesError::Fewer(piece) => {
+                write!(f, "fewer digests than the tree has pieces: bytes {}..{} have none", piece.start, piece.end())
+            }
+            PiecesError::More => f.write_str("more digests than the tree has pieces"),
+        }
+    }
+}
+
+impl core::error::Error for PiecesError {}

@@ -1,9 +1,9 @@
 //! Streaming: the root of bytes whose number is not known yet.
 
-use crate::hashing::{LeafHasher, ParentHasher};
+use crate::hashing::ParentHasher;
 use crate::{
-    Digest, Error, LengthError, MAX_LEN, Memory, Messages, NeedsLength, PushError, Role, Root, Shape, Spec, Subtree,
-    Subtrees,
+    Digest, Error, LeafHasher, LengthError, MAX_LEN, Memory, Messages, NeedsLength, PushError, Role, Root, Shape, Spec,
+    Subtree, Subtrees,
 };
 use alloc::vec::Vec;
 use core::mem;

@@ -4,7 +4,7 @@
 use crate::Algorithm;
 #[cfg(feature = "crc")]
 use crate::crc::{Crc, Running};
-use crate::{Digest, Digests, Recipe, Spec};
+use crate::{Digest, Digests};
 use alloc::borrow::Cow;
 #[cfg(feature = "crc")]
 use alloc::boxed::Box;
@@ -19,6 +19,23 @@ pub enum Role {
     Inner,
     /// The node without a parent.
     Root,
+}
+
+/// The hashes of leaves and parents as plain data, for devices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Recipe<'a> {
+    /// A full leaf is the hash of a prefix and its bytes, an inner node that of a prefix and its children's digests.
+    Prefixed {
+        /// The hash.
+        hash: Hash,
+        /// The prefix of a leaf.
+        leaf: &'a [u8],
+        /// The prefix of an inner node.
+        inner: &'a [u8],
+    },
+    /// BLAKE3's own chunks and parents.
+    Blake3,
 }
 
 /// How a format hashes its nodes.
@@ -292,7 +309,7 @@ impl NodeHash {
 
 impl Framed {
     /// The zeros after a leaf of `len` bytes.
-    fn filling(&self, len: usize) -> Vec<u8> {
+    pub fn filling(&self, len: usize) -> Vec<u8> {
         vec![0; self.fill.saturating_sub(len)]
     }
 }
@@ -308,109 +325,6 @@ pub(crate) fn sum<'a>(crc: Crc, parts: impl IntoIterator<Item = &'a [u8]>) -> Di
     let mut sum = crc.begin();
     parts.into_iter().for_each(|part| sum.update(part));
     crc.bytes(sum.value())
-}
-
-impl Spec {
-    /// Begins a leaf at each of these byte offsets, to be hashed side by side as their bytes come.
-    pub fn leaf_hasher(&self, starts: &[u64]) -> LeafHasher {
-        let state = match self.nodes() {
-            NodeHash::Framed(Framed { hash, leaf: Some(prefix), .. }) => {
-                Slices::Streamed(Streams::new(*hash, prefix, starts.len()), 0)
-            }
-            #[cfg(feature = "crc")]
-            NodeHash::Crc { crc, .. } => Slices::Summed(*crc, vec![crc.begin(); starts.len()]),
-            _ => Slices::Held(starts.iter().map(|&start| (start, Vec::new())).collect()),
-        };
-        LeafHasher { spec: self.clone(), state }
-    }
-}
-
-/// Hashes leaves side by side whose bytes come slice by slice: for leaves that are too long to be held in memory.
-#[derive(Clone, Debug)]
-pub struct LeafHasher {
-    spec: Spec,
-    state: Slices,
-}
-
-#[derive(Clone, Debug)]
-enum Slices {
-    /// The leaves, and the length of each so far.
-    Streamed(Streams, usize),
-    /// The offset and the bytes so far of each leaf: at most 1 KiB in BLAKE3, and a digest where those are the leaves.
-    Held(Vec<(u64, Vec<u8>)>),
-    /// The sum of each leaf so far.
-    #[cfg(feature = "crc")]
-    Summed(Crc, Vec<Running>),
-}
-
-impl LeafHasher {
-    /// Appends to each leaf its next slice.
-    ///
-    /// # Panics
-    /// If there are not as many slices as leaves.
-    pub fn update(&mut self, slices: Messages<'_>) {
-        match &mut self.state {
-            Slices::Streamed(streams, len) => {
-                streams.update(slices);
-                *len += slices.len();
-            }
-            Slices::Held(leaves) => {
-                assert_eq!(slices.count(), leaves.len(), "a slice for each leaf");
-                leaves.iter_mut().zip(slices.iter()).for_each(|((_, bytes), slice)| bytes.extend_from_slice(slice));
-            }
-            #[cfg(feature = "crc")]
-            Slices::Summed(_, sums) => {
-                assert_eq!(slices.count(), sums.len(), "a slice for each leaf");
-                sums.iter_mut().zip(slices.iter()).for_each(|(sum, slice)| sum.update(slice));
-            }
-        }
-    }
-
-    /// Appends the digests of the leaves; `ends` are the last bytes of each, and may differ in length.
-    ///
-    /// # Panics
-    /// If there are not as many ends as leaves.
-    pub fn finish(self, ends: &[&[u8]], role: Role, out: &mut Digests) {
-        match (self.state, self.spec.nodes()) {
-            (Slices::Held(leaves), nodes) => {
-                assert_eq!(ends.len(), leaves.len(), "an end for each leaf");
-                out.extend(leaves.into_iter().zip(ends).map(|((start, mut bytes), end)| {
-                    bytes.extend_from_slice(end);
-                    nodes.leaf(start, &bytes, role)
-                }));
-            }
-            (Slices::Streamed(streams, len), NodeHash::Framed(framed)) => {
-                assert_eq!(ends.len(), streams.count(), "an end for each leaf");
-                if len >= framed.fill && ends.iter().all(|end| end.is_empty()) {
-                    return streams.finish(out.grow(ends.len()));
-                }
-                for (mut stream, end) in streams.split().zip(ends) {
-                    stream.append(end);
-                    stream.append(&framed.filling(len + end.len()));
-                    stream.finish(out.grow(1));
-                }
-            }
-            #[cfg(feature = "crc")]
-            (Slices::Summed(crc, sums), _) => {
-                assert_eq!(ends.len(), sums.len(), "an end for each leaf");
-                out.extend(sums.into_iter().zip(ends).map(|(mut sum, end)| {
-                    sum.update(end);
-                    crc.bytes(sum.value())
-                }));
-            }
-            (Slices::Streamed(..), _) => unreachable!("other leaves are held or summed"),
-        }
-    }
-
-    /// The digest of the only leaf.
-    ///
-    /// # Panics
-    /// If there is not exactly one.
-    pub fn finish_one(self, role: Role) -> Digest {
-        let mut out = Digests::new(self.spec.nodes().size());
-        self.finish(&[&[]], role, &mut out);
-        out.get(0).expect("the digest of one leaf")
-    }
 }
 
 /// Hashes a parent child by child.

@@ -33,6 +33,19 @@ impl<'a> Memory<'a> {
     }
 }
 
+impl Spec {
+    /// The digest of `node`, a subtree of a tree over `len` bytes, from its bytes.
+    ///
+    /// # Errors
+    /// If there are fewer or more bytes than `node` has.
+    pub fn map(&self, len: u64, node: Subtree, bytes: &[u8]) -> Result<Digest, Error> {
+        if bytes.len() as u64 != node.len {
+            return Err(Error::Missing(node));
+        }
+        self.join(&Memory::from(node.start, bytes), node, self.role(len, node))
+    }
+}
+
 impl Subtrees for Memory<'_> {
     fn digest(&self, spec: &Spec, node: Subtree, role: Role) -> Result<Option<Digest>, Error> {
         let Some(bytes) = self.bytes(node) else { return Ok(None) };

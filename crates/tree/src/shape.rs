@@ -1,8 +1,9 @@
 //! Where a tree splits: arithmetic on byte ranges, no hashing.
 
-use crate::LengthError;
 use alloc::format;
+use alloc::string::String;
 use core::cmp::Ordering;
+use core::fmt;
 
 /// The longest input, in bytes.
 pub const MAX_LEN: u64 = 1 << 63;
@@ -295,3 +296,28 @@ impl Iterator for Children {
         (left.unwrap_or(usize::MAX), left)
     }
 }
+
+/// The format has no root for an input of this length.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LengthError {
+    /// The input's length, in bytes.
+    pub len: u64,
+    /// The lengths that have a root, as words: "at least one byte".
+    pub rule: String,
+}
+
+/// Like `Display`: see `OutboardError`.
+impl fmt::Debug for LengthError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "LengthError({self})")
+    }
+}
+
+impl fmt::Display for LengthError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "this format has no root for {} bytes: it needs {}", self.len, self.rule)
+    }
+}
+
+impl core::error::Error for LengthError {}

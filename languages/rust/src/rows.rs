@@ -1,6 +1,7 @@
 //! Rows of test vectors: columns with tabs between them, completed with what is computed here.
 
 use crate::args::{LIMIT, Rows, format_named, number};
+use crate::root::root;
 use merkle::{Proof, Prover};
 use mksum::{Algorithm, Digest, Hash, Spec};
 use std::io::{self, BufRead, BufWriter, Read, Write};
@@ -44,7 +45,7 @@ fn complete_root(columns: &mut [String]) -> Result<(), String> {
     segment(&columns[0])?;
     let spec: Spec = columns[0].parse().map_err(|error| format!("{error}"))?;
     let mut bytes = pattern(&columns[1], &columns[2])?;
-    columns[3] = crate::root(&spec, &mut bytes).map_err(|error| error.to_string())?;
+    columns[3] = root(&spec, &mut bytes).map_err(|error| error.to_string())?;
     Ok(())
 }
 

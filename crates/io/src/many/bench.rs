@@ -1,6 +1,7 @@
 //! One thread's files: each has a row of memory and a slot among the lanes of each of its hashes.
 
-use super::{Answer, Begun, CLAIM, Numbered, Outcome, begin};
+use super::begin::{Answer, Begun, Outcome, begin};
+use super::queue::Numbered;
 use crate::platform::{advise_done, open_files};
 use crate::{Error, File, Mode, Options, Roots};
 use mksum::ordered::{Feed, Ticket};
@@ -9,6 +10,9 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
+
+/// Small files that a thread hashes before it hands over their results: a wake for each would cost as much as a file does.
+pub const CLAIM: usize = 16;
 
 /// What the benches of all threads share.
 pub struct Shared {

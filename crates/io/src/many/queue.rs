@@ -1,10 +1,10 @@
 //! The jobs that wait, as far as they are known.
 
-use super::length;
 use crate::objects::Objects;
 use crate::{Input, Job, Options};
 use std::cmp::Reverse;
 use std::collections::VecDeque;
+use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -73,4 +73,10 @@ impl<J: Iterator<Item = Job>> Iterator for Queue<'_, J> {
         self.waiting.store(self.window.len(), Ordering::Relaxed);
         Some(first)
     }
+}
+
+/// The length of a file, 0 for whatever else an input is.
+fn length(input: &Input) -> u64 {
+    let metadata = input.file().and_then(|path| fs::metadata(path).ok());
+    metadata.filter(fs::Metadata::is_file).map_or(0, |metadata| metadata.len())
 }

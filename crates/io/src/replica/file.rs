@@ -1,6 +1,6 @@
 //! A replica on this machine.
 
-use super::Replica;
+use super::contract::Replica;
 use crate::Error;
 use crate::platform::{open_at_once, read_exact_at};
 use std::fs::File;

@@ -1,22 +1,13 @@
 //! Replicas: other copies of a file, from which some ranges are fetched.
 
+mod contract;
 mod file;
 mod object;
 
+pub use contract::Replica;
+
 use crate::objects::no_objects;
 use crate::{Error, Input, Options, Refusal};
-
-/// A copy of a file, on this machine or in a store. Its bytes are not trusted: callers check them.
-pub trait Replica {
-    /// Fills `buffer` with the bytes from `start` on.
-    ///
-    /// # Errors
-    /// If they cannot be fetched, or the copy ends before.
-    fn read(&mut self, start: u64, buffer: &mut [u8]) -> Result<(), Error>;
-
-    /// The number of bytes that were fetched so far.
-    fn fetched(&self) -> u64;
-}
 
 /// Opens the replica at a path, or at the URL of an object if the options have [`objects`](Options::objects).
 ///

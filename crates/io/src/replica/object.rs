@@ -1,6 +1,6 @@
 //! A replica in a store.
 
-use super::Replica;
+use super::contract::Replica;
 use crate::{Ahead, Error, Object, Objects, Url};
 use std::io::IoSliceMut;
 use std::sync::Arc;

@@ -12,10 +12,13 @@ use core::marker::PhantomData;
 
 #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
 mod armsha;
+mod constants;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 mod shani;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 mod simd128;
+
+use constants::{K, write};
 
 /// FIPS 180-4, 5.1.1 and 5.3.1.
 pub(crate) static SHA1: Scheme = Scheme::new(
@@ -69,9 +72,6 @@ pub(crate) use simd128::Scheduled as Single;
 
 /// SHA-1 over the lanes `L`.
 pub(crate) struct Sha1<L>(PhantomData<L>);
-
-/// The constants of 20 steps each (FIPS 180-4, 4.2.1).
-const K: [u32; 4] = [0x5a827999, 0x6ed9eba1, 0x8f1bbcdc, 0xca62c1d6];
 
 /// One of 80 steps; each `ROUND` has 20 (FIPS 180-4, 4.1.1). The constant is in `sum`, with the word.
 #[inline(always)]
@@ -133,14 +133,4 @@ impl<L: Lane<Word = u32>> Kernel for Sha1<L> {
         // SAFETY: the same promise.
         unsafe { write(state, out, stride) }
     }
-}
-
-/// Writes 32 bytes for each lane, of which the digest is the first 20.
-///
-/// # Safety
-/// As for [`Kernel::digests`].
-#[inline(always)]
-unsafe fn write<L: Lane<Word = u32>>(&[a, b, c, d, e]: &[L; 5], out: *mut u8, stride: usize) {
-    // SAFETY: 32 bytes, which are 8 words, can be written for each lane, as promised. The words after the digest are never read.
-    unsafe { L::write8::<true>(&[a, b, c, d, e, a, b, c], out, stride) }
 }

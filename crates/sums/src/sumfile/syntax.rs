@@ -1,6 +1,6 @@
 //! The syntaxes of lines: what each tool writes.
 
-use super::Malformed;
+use super::malformed::Malformed;
 use super::source::Source;
 use crate::choice::Choice;
 use crate::range::ByteRange;

@@ -47,33 +47,38 @@ fn is_path(path: &[u8]) -> bool {
     path.split(|&byte| byte == b'/').all(is_name)
 }
 
-/// The bytes of an entry.
-pub(super) fn encode(spec: &DirectorySpec, entry: &Entry<'_>) -> Result<Vec<u8>, EntryError> {
-    if !is_path(entry.path) {
-        return Err(EntryError::Path);
-    }
-    let mut bytes = Vec::with_capacity(entry.path.len() + 128);
-    bytes.push(entry.content.letter());
-    put(&mut bytes, entry.path);
-    match &entry.content {
-        Content::File(root) if root.spec() == spec.file() => {
-            bytes.extend(root.len().to_le_bytes());
-            put(&mut bytes, root.spec().to_string().as_bytes());
-            put(&mut bytes, root.digest().as_bytes());
+impl DirectorySpec {
+    /// The bytes of an entry: what its leaf is the hash of.
+    ///
+    /// # Errors
+    /// If the entry's path is not one, or its file's root is in another format.
+    pub fn encode(&self, entry: &Entry<'_>) -> Result<Vec<u8>, EntryError> {
+        if !is_path(entry.path) {
+            return Err(EntryError::Path);
         }
-        Content::File(_) => return Err(EntryError::Format),
-        Content::Directory => {}
-        Content::Link(text) => put(&mut bytes, text),
+        let mut bytes = Vec::with_capacity(entry.path.len() + 128);
+        bytes.push(entry.content.letter());
+        put(&mut bytes, entry.path);
+        match &entry.content {
+            Content::File(root) if root.spec() == self.file() => {
+                bytes.extend(root.len().to_le_bytes());
+                put(&mut bytes, root.spec().to_string().as_bytes());
+                put(&mut bytes, root.digest().as_bytes());
+            }
+            Content::File(_) => return Err(EntryError::Format),
+            Content::Directory => {}
+            Content::Link(text) => put(&mut bytes, text),
+        }
+        if self.mode {
+            let mode = if matches!(entry.content, Content::Link(_)) { 0 } else { entry.mode & 0o7777 };
+            bytes.extend(mode.to_le_bytes());
+        }
+        if self.mtime {
+            bytes.extend(entry.modified.0.to_le_bytes());
+            bytes.extend(entry.modified.1.to_le_bytes());
+        }
+        Ok(bytes)
     }
-    if spec.mode {
-        let mode = if matches!(entry.content, Content::Link(_)) { 0 } else { entry.mode & 0o7777 };
-        bytes.extend(mode.to_le_bytes());
-    }
-    if spec.mtime {
-        bytes.extend(entry.modified.0.to_le_bytes());
-        bytes.extend(entry.modified.1.to_le_bytes());
-    }
-    Ok(bytes)
 }
 
 /// Appends a part of variable length, and its length before it.
@@ -112,7 +117,7 @@ impl<'a> Entry<'a> {
         let modified = if spec.mtime { (rest.number()? as i64, four(rest.take(4)?)) } else { (0, 0) };
         let entry = Entry { path, content, mode, modified };
         // One entry has one form.
-        match encode(spec, &entry)? == bytes {
+        match spec.encode(&entry)? == bytes {
             true => Ok(entry),
             false => Err(EntryError::Malformed),
         }

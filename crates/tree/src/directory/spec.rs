@@ -1,11 +1,9 @@
 //! The format of a directory's root by name: `dir[+mode][+mtime][:FORMAT]`.
 
-use super::entry::{Entry, EntryError, encode};
 use crate::formats::Family;
 use crate::{Algorithm, Digest, Role, Spec, SpecError};
 use alloc::format;
 use alloc::string::String;
-use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
 
@@ -74,14 +72,6 @@ impl DirectorySpec {
     /// The names of the attributes that count, in their order.
     pub fn attributes(&self) -> impl Iterator<Item = &'static str> {
         [(self.mode, "mode"), (self.mtime, "mtime")].into_iter().filter_map(|(counts, name)| counts.then_some(name))
-    }
-
-    /// The bytes of an entry: what its leaf is the hash of.
-    ///
-    /// # Errors
-    /// If the entry's path is not one, or its file's root is in another format.
-    pub fn encode(&self, entry: &Entry<'_>) -> Result<Vec<u8>, EntryError> {
-        encode(self, entry)
     }
 
     /// The leaf of an entry with these bytes.

@@ -12,14 +12,12 @@ pub use aligned::Aligned;
 #[cfg(feature = "std")]
 pub use cpu::{CpuLanes, StoreTimes};
 pub use tiles::Tile;
-pub use timeline::{Span, Step, Timeline};
+pub use timeline::{Span, Step, Timeline, Timings};
 
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
-use core::ops::AddAssign;
-use core::time::Duration;
 use mksum_lanes::Hash;
 
 /// A perfect binary tree over 2^k digests, k ≥ 1: a node is the hash of its two children's digests, without a prefix.
@@ -197,27 +195,6 @@ pub trait Merklize: Send + Sync {
     /// # Errors
     /// If the hash has no node trees, or the device fails.
     fn limits(&self, hash: Hash) -> Result<Limits, NodeTreeError>;
-}
-
-/// The parts of the time that one tree took: of each, the time during which at least one such command ran. They may overlap, so their
-/// sum may be more than the time that passed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Timings {
-    /// Hashing: kernels.
-    pub kernel: Duration,
-    /// Moving leaves to the device.
-    pub to_device: Duration,
-    /// Moving nodes from the device.
-    pub from_device: Duration,
-}
-
-impl AddAssign for Timings {
-    fn add_assign(&mut self, other: Timings) {
-        self.kernel += other.kernel;
-        self.to_device += other.to_device;
-        self.from_device += other.from_device;
-    }
 }
 
 /// The limits of the speed of a tree where it is computed.

@@ -1,9 +1,8 @@
 //! When the commands of a device ran, how long each kind of them ran, and how much of the transfers ran beside kernels.
 
-use super::Timings;
 use crate::ranges::union;
 use alloc::vec::Vec;
-use core::ops::Range;
+use core::ops::{AddAssign, Range};
 use core::time::Duration;
 
 /// The kinds of commands that compute a tree.
@@ -33,6 +32,27 @@ pub struct Span {
     pub step: Step,
     /// Its begin and its end by the device's clock, after the begin of the tree's first command.
     pub time: Range<Duration>,
+}
+
+/// The parts of the time that one tree took: of each, the time during which at least one such command ran. They may overlap, so their
+/// sum may be more than the time that passed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Timings {
+    /// Hashing: kernels.
+    pub kernel: Duration,
+    /// Moving leaves to the device.
+    pub to_device: Duration,
+    /// Moving nodes from the device.
+    pub from_device: Duration,
+}
+
+impl AddAssign for Timings {
+    fn add_assign(&mut self, other: Timings) {
+        self.kernel += other.kernel;
+        self.to_device += other.to_device;
+        self.from_device += other.from_device;
+    }
 }
 
 /// The commands of one tree. Commands of different queues may run at the same time.

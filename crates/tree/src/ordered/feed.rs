@@ -1,7 +1,8 @@
 //! The jobs and results of one worker.
 
-use alloc::collections::BTreeSet;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
+use core::iter;
 
 /// The number of a job: whoever has it owes a result.
 #[derive(Debug)]
@@ -71,4 +72,39 @@ impl<'a, J, R> Feed<'a, J, R> {
         self.desk.held.remove(&number);
         self.desk.ready.push((number, result));
     }
+}
+
+/// [`ordered_turns`](super::ordered_turns) on the calling thread; `ahead` is at least 1.
+pub(super) fn in_turn<J, S, R, T>(
+    ahead: usize,
+    mut jobs: impl Iterator<Item = J>,
+    start: impl Fn() -> S,
+    turn: impl Fn(&mut S, &mut Feed<'_, J, R>),
+    consume: impl FnOnce(&mut dyn Iterator<Item = R>) -> T,
+) -> T {
+    let (mut begun, mut taken) = (0, 0);
+    let (mut desk, mut state) = (Desk::new(), None);
+    let mut waiting = BTreeMap::new();
+    let mut results = iter::from_fn(|| {
+        loop {
+            if let Some(result) = waiting.remove(&taken) {
+                taken += 1;
+                return Some(result);
+            }
+            if desk.is_done() {
+                return None;
+            }
+            let mut begin = |_: bool, most: usize, each: &mut dyn FnMut(usize, J)| {
+                for _ in 0..most.min(taken + ahead - begun) {
+                    let Some(job) = jobs.next() else { return true };
+                    begun += 1;
+                    each(begun - 1, job);
+                }
+                false
+            };
+            turn(state.get_or_insert_with(&start), &mut Feed::new(&mut desk, &mut begin));
+            waiting.extend(desk.ready.drain(..));
+        }
+    });
+    consume(&mut results)
 }

@@ -6,9 +6,7 @@ mod threads;
 
 pub use feed::{Feed, Ticket};
 
-use alloc::collections::BTreeMap;
-use core::iter;
-use feed::Desk;
+use feed::in_turn;
 
 /// Calls `work` for each of `jobs` on up to `threads` threads, and `consume` with the results in the order of the jobs.
 ///
@@ -74,39 +72,4 @@ where
     }
     let _ = threads;
     in_turn(ahead, jobs, start, turn, consume)
-}
-
-/// The same on the calling thread.
-fn in_turn<J, S, R, T>(
-    ahead: usize,
-    mut jobs: impl Iterator<Item = J>,
-    start: impl Fn() -> S,
-    turn: impl Fn(&mut S, &mut Feed<'_, J, R>),
-    consume: impl FnOnce(&mut dyn Iterator<Item = R>) -> T,
-) -> T {
-    let (mut begun, mut taken) = (0, 0);
-    let (mut desk, mut state) = (Desk::new(), None);
-    let mut waiting = BTreeMap::new();
-    let mut results = iter::from_fn(|| {
-        loop {
-            if let Some(result) = waiting.remove(&taken) {
-                taken += 1;
-                return Some(result);
-            }
-            if desk.is_done() {
-                return None;
-            }
-            let mut begin = |_: bool, most: usize, each: &mut dyn FnMut(usize, J)| {
-                for _ in 0..most.min(taken + ahead - begun) {
-                    let Some(job) = jobs.next() else { return true };
-                    begun += 1;
-                    each(begun - 1, job);
-                }
-                false
-            };
-            turn(state.get_or_insert_with(&start), &mut Feed::new(&mut desk, &mut begin));
-            waiting.extend(desk.ready.drain(..));
-        }
-    });
-    consume(&mut results)
 }

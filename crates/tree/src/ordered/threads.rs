@@ -1,6 +1,6 @@
 //! The map on threads: workers take jobs under one lock and deliver results under another.
 
-use super::feed::{Desk, Feed};
+use super::feed::{Desk, Feed, in_turn};
 use crate::sync::{Condvar, Mutex, MutexGuard, scope, spawn};
 use std::any::Any;
 use std::boxed::Box;
@@ -126,7 +126,7 @@ where
     });
     done.unwrap_or_else(|consume| {
         let jobs = shared.jobs.into_inner().unwrap_or_else(PoisonError::into_inner);
-        super::in_turn(ahead, jobs.iterator, start, turn, consume)
+        in_turn(ahead, jobs.iterator, start, turn, consume)
     })
 }
 

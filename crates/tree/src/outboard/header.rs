@@ -1,6 +1,7 @@
 //! The bytes before an outboard's digests: `spec/outboard.md`.
 
-use super::{KeptLayout, OutboardError};
+use super::error::{OutboardError, VERSION};
+use super::layout::KeptLayout;
 #[cfg(feature = "crc")]
 use crate::Algorithm;
 use crate::{Hash, Spec};
@@ -12,7 +13,6 @@ pub const HEADER: u64 = 1024;
 
 /// The first bytes of an outboard, finished or not.
 pub const MAGIC: [u8; 8] = *b"\x89MKT\r\n\x1a\n";
-pub(super) const VERSION: u32 = 1;
 /// Where the format string begins, after its length in two bytes, and where it must have ended.
 const TEXT: core::ops::Range<usize> = 66..736;
 /// Where the facts end and their checksum is.

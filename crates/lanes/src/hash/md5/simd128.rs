@@ -3,7 +3,7 @@
 //! The steps of one message are a chain, whose latency limits MD5. The compiler moves a constant to the end of a sum, which is on the
 //! chain; what it reads from volatile memory stays where it is.
 
-use super::K;
+use super::constants::{K, write};
 use crate::{
     kernel::{Block, Kernel, lanes_state},
     lane::Lane,
@@ -101,6 +101,6 @@ impl Kernel for Added {
     #[inline(always)]
     unsafe fn digests(state: &[u32; 4], out: *mut u8, stride: usize) {
         // SAFETY: as for `Md5`.
-        unsafe { super::write(state, out, stride) }
+        unsafe { write(state, out, stride) }
     }
 }

@@ -4,7 +4,7 @@
 //! the additions and rotations of the chain, so that it is the number of instructions that limits SHA-1. In vectors, four words of the
 //! schedule take nine of them.
 
-use super::K;
+use super::constants::{K, write};
 use crate::{
     kernel::{Block, Kernel, lanes_state},
     lane::Lane,
@@ -129,6 +129,6 @@ impl Kernel for Scheduled {
     #[inline(always)]
     unsafe fn digests(state: &[u32; 5], out: *mut u8, stride: usize) {
         // SAFETY: as for `Sha1`.
-        unsafe { super::write(state, out, stride) }
+        unsafe { write(state, out, stride) }
     }
 }

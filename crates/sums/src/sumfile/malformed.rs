@@ -1,0 +1,51 @@
+//! Why a line of a sum file is not an entry.
+
+use crate::name;
+use mksum::RootError;
+use std::fmt;
+
+/// The longest line that is read, in bytes without its end: many times the longest path of any system, escaped.
+pub const LONGEST: usize = 1 << 16;
+
+/// Why a line has no entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Malformed {
+    /// It is of no known form.
+    NoLine,
+    /// It has no format, and none was given.
+    NoFormat,
+    /// It names a format that does not exist, or another tool's: its first letters.
+    Tag(String),
+    /// Its root is none of its format.
+    Root(RootError),
+    /// Its path has an escape that does not exist.
+    Escape,
+    /// No file can have its path as a name.
+    Name,
+    /// None of the hashes in its columns is known.
+    Columns,
+    /// Its sum is the CRC of `cksum`, which is no format.
+    Crc,
+    /// It is longer than [`LONGEST`].
+    TooLong,
+}
+
+impl fmt::Display for Malformed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Malformed::NoLine => f.write_str("neither 'FORMAT (PATH) = ROOT' nor 'ROOT  PATH'"),
+            Malformed::NoFormat => f.write_str("it does not name its format: give it with -f"),
+            Malformed::Tag(tag) => write!(f, "'{}' is not a known format", name::printable(tag)),
+            Malformed::Root(error) => f.write_str(&name::printable(&error.to_string())),
+            Malformed::Escape => f.write_str("an escape other than \\n, \\r and \\\\ in its path"),
+            Malformed::Name => f.write_str("its path cannot be a file's name"),
+            Malformed::Columns => f.write_str("no column has a sum of a known hash"),
+            Malformed::Crc => {
+                f.write_str("a CRC of cksum: mksum has crc32, crc32c and crc64nvme, and the sums of cksum -a")
+            }
+            Malformed::TooLong => write!(f, "longer than {LONGEST} bytes"),
+        }
+    }
+}
+
+impl std::error::Error for Malformed {}

@@ -1,0 +1,113 @@
+//! Leaves whose bytes come slice by slice.
+
+#[cfg(feature = "crc")]
+use crate::crc::{Crc, Running};
+use crate::hashing::{Framed, NodeHash};
+use crate::{Digest, Digests, Messages, Role, Spec};
+#[cfg(feature = "crc")]
+use alloc::vec;
+use alloc::vec::Vec;
+use mksum_lanes::Streams;
+
+impl Spec {
+    /// Begins a leaf at each of these byte offsets, to be hashed side by side as their bytes come.
+    pub fn leaf_hasher(&self, starts: &[u64]) -> LeafHasher {
+        let state = match self.nodes() {
+            NodeHash::Framed(Framed { hash, leaf: Some(prefix), .. }) => {
+                Slices::Streamed(Streams::new(*hash, prefix, starts.len()), 0)
+            }
+            #[cfg(feature = "crc")]
+            NodeHash::Crc { crc, .. } => Slices::Summed(*crc, vec![crc.begin(); starts.len()]),
+            _ => Slices::Held(starts.iter().map(|&start| (start, Vec::new())).collect()),
+        };
+        LeafHasher { spec: self.clone(), state }
+    }
+}
+
+/// Hashes leaves side by side whose bytes come slice by slice: for leaves that are too long to be held in memory.
+#[derive(Clone, Debug)]
+pub struct LeafHasher {
+    spec: Spec,
+    state: Slices,
+}
+
+#[derive(Clone, Debug)]
+enum Slices {
+    /// The leaves, and the length of each so far.
+    Streamed(Streams, usize),
+    /// The offset and the bytes so far of each leaf: at most 1 KiB in BLAKE3, and a digest where those are the leaves.
+    Held(Vec<(u64, Vec<u8>)>),
+    /// The sum of each leaf so far.
+    #[cfg(feature = "crc")]
+    Summed(Crc, Vec<Running>),
+}
+
+impl LeafHasher {
+    /// Appends to each leaf its next slice.
+    ///
+    /// # Panics
+    /// If there are not as many slices as leaves.
+    pub fn update(&mut self, slices: Messages<'_>) {
+        match &mut self.state {
+            Slices::Streamed(streams, len) => {
+                streams.update(slices);
+                *len += slices.len();
+            }
+            Slices::Held(leaves) => {
+                assert_eq!(slices.count(), leaves.len(), "a slice for each leaf");
+                leaves.iter_mut().zip(slices.iter()).for_each(|((_, bytes), slice)| bytes.extend_from_slice(slice));
+            }
+            #[cfg(feature = "crc")]
+            Slices::Summed(_, sums) => {
+                assert_eq!(slices.count(), sums.len(), "a slice for each leaf");
+                sums.iter_mut().zip(slices.iter()).for_each(|(sum, slice)| sum.update(slice));
+            }
+        }
+    }
+
+    /// Appends the digests of the leaves; `ends` are the last bytes of each, and may differ in length.
+    ///
+    /// # Panics
+    /// If there are not as many ends as leaves.
+    pub fn finish(self, ends: &[&[u8]], role: Role, out: &mut Digests) {
+        match (self.state, self.spec.nodes()) {
+            (Slices::Held(leaves), nodes) => {
+                assert_eq!(ends.len(), leaves.len(), "an end for each leaf");
+                out.extend(leaves.into_iter().zip(ends).map(|((start, mut bytes), end)| {
+                    bytes.extend_from_slice(end);
+                    nodes.leaf(start, &bytes, role)
+                }));
+            }
+            (Slices::Streamed(streams, len), NodeHash::Framed(framed)) => {
+                assert_eq!(ends.len(), streams.count(), "an end for each leaf");
+                if len >= framed.fill && ends.iter().all(|end| end.is_empty()) {
+                    return streams.finish(out.grow(ends.len()));
+                }
+                for (mut stream, end) in streams.split().zip(ends) {
+                    stream.append(end);
+                    stream.append(&framed.filling(len + end.len()));
+                    stream.finish(out.grow(1));
+                }
+            }
+            #[cfg(feature = "crc")]
+            (Slices::Summed(crc, sums), _) => {
+                assert_eq!(ends.len(), sums.len(), "an end for each leaf");
+                out.extend(sums.into_iter().zip(ends).map(|(mut sum, end)| {
+                    sum.update(end);
+                    crc.bytes(sum.value())
+                }));
+            }
+            (Slices::Streamed(..), _) => unreachable!("other leaves are held or summed"),
+        }
+    }
+
+    /// The digest of the only leaf.
+    ///
+    /// # Panics
+    /// If there is not exactly one.
+    pub fn finish_one(self, role: Role) -> Digest {
+        let mut out = Digests::new(self.spec.nodes().size());
+        self.finish(&[&[]], role, &mut out);
+        out.get(0).expect("the digest of one leaf")
+    }
+}
