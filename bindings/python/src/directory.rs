@@ -7,7 +7,7 @@ use crate::spec::{DirectoryFormat, Wanted};
 use crate::work::{Call, Stop};
 use mksum::ClaimedRoot;
 use mksum::directory::{Content, DirectorySpec, EntryProof, EntryProofError};
-use mksum_io::{Error, Options, Refusal, hash_directory, path_from_bytes};
+use mksum_io::{Error, Input, Options, Refusal, hash_directory, path_from_bytes};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
 use std::ffi::OsString;

@@ -93,7 +93,7 @@ pub fn send(
 }
 
 /// Fails if lines of a list were not used.
-pub fn all_used(list: &Path, unused: u64) -> Result<(), Error> {
+pub fn all_used(list: &Input, unused: u64) -> Result<(), Error> {
     if unused == 0 {
         return Ok(());
     }

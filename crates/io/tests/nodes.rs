@@ -76,12 +76,11 @@ fn a_device_can_use_leaves_and_nodes_without_copies() {
     fs::write(&file, &input).unwrap();
     let root = nodes(Hash::Blake3, &input)[32..64].to_vec();
     let run = |leaves| merklize(leaves, Hash::Blake3, &InPlace, None, &Options::new()).unwrap().root;
-    let file = Input::from(&file);
+    let (file, named) = (Input::from(&file), Input::from(&pipe));
     assert_eq!(run(Leaves::At(&file)), root);
     thread::scope(|scope| {
         scope.spawn(|| fs::write(&pipe, &input).unwrap());
-        let pipe = Input::from(&pipe);
-        assert_eq!(run(Leaves::At(&pipe)), root);
+        assert_eq!(run(Leaves::At(&named)), root);
     });
     run(random);
 }
