@@ -7,6 +7,7 @@ Run it with a Python that has mksum, pyspark, distributed, ray and boto3. Worker
 the middle of a job, servers fail, drivers are killed: each root is the tool's, or there is an error. Stores listen on 127.0.0.1
 alone.
 """
+
 import argparse
 import collections
 import contextlib
@@ -198,11 +199,11 @@ class Spark:
         frame = mksum.spark.hash(self.session, source, str(ledger), fmt, part=PART, task=TASK, **options)
         return [row.asDict() for row in frame.collect()]
 
-    def verify(self, kept, ledger):
+    def verify(self, kept, ledger, **options):
         import mksum.spark
 
         frame = self.session.createDataFrame(kept, mksum.spark.RESULTS)
-        found = mksum.spark.verify(self.session, frame, str(ledger), FORMAT, part=PART, task=TASK)
+        found = mksum.spark.verify(self.session, frame, str(ledger), part=PART, task=TASK, **options)
         return [row.asDict() for row in found.collect()]
 
     def kill(self):
@@ -227,10 +228,10 @@ class Dask:
 
         return mksum.dask.hash(self.client, source, str(ledger), fmt, part=PART, task=TASK, **options)
 
-    def verify(self, kept, ledger):
+    def verify(self, kept, ledger, **options):
         import mksum.dask
 
-        return mksum.dask.verify(self.client, kept, str(ledger), FORMAT, part=PART, task=TASK)
+        return mksum.dask.verify(self.client, kept, str(ledger), part=PART, task=TASK, **options)
 
     def kill(self):
         os.kill(next(iter(self.pids)), signal.SIGKILL)
@@ -259,10 +260,10 @@ class Ray:
 
         return mksum.ray.hash(source, str(ledger), fmt, part=PART, task=TASK, **options)
 
-    def verify(self, kept, ledger):
+    def verify(self, kept, ledger, **options):
         import mksum.ray
 
-        return mksum.ray.verify(kept, str(ledger), FORMAT, part=PART, task=TASK)
+        return mksum.ray.verify(kept, str(ledger), part=PART, task=TASK, **options)
 
     def kill(self):
         os.kill(processes("ray::_call")[0], signal.SIGKILL)
@@ -312,7 +313,8 @@ class Engine:
         told = []
         results = self.engine.hash("s3://bucket/", self.ledger, on_progress=told.append)
         self.right(results)
-        self.assertEqual(set(results[0]), {"object", "etag", "size", "root", "status", "error"})
+        columns = {"object", "etag", "size", "format", "root", "status", "error", "run", "verified_at"}
+        self.assertEqual(set(results[0]), columns)
         total = sum(row["size"] for row in results)
         self.assertEqual(sum(told), total)
         # Speculation may read a task twice.
@@ -436,13 +438,20 @@ class Engine:
         kept = self.engine.hash("s3://bucket/", self.ledger)
         self.right(kept)
         self.store.reset()
-        results = self.engine.verify(kept, self.folder / f"{self.ledger.name}-verified")
+        # A verification reads everything, although the ledger has it all.
+        results = self.engine.verify(kept, self.ledger)
         self.right(results)
         self.assertGreaterEqual(self.store.between.bytes, sum(row["size"] for row in kept))
         # The store answers with other bytes under the same ETag.
         self.store.reset(lambda key, _: {"flip": True} if key == "big" else {})
-        results = self.engine.verify(kept, self.folder / f"{self.ledger.name}-decayed")
+        results = self.engine.verify(kept, self.ledger, run="decayed")
         self.only_wrong(results, "damaged", "its root was [0-9a-f]{64} and is")
+        self.assertEqual({row["run"] for row in results}, {"decayed"})
+        self.store.reset()
+        with self.assertRaisesRegex(ValueError, "'decayed' has ended"):
+            self.engine.verify(kept, self.ledger, run="decayed")
+        self.assertEqual(self.store.between.bytes, 0)
+        self.right(self.engine.verify(kept, self.ledger))
 
 
 class WithSpark(Engine, unittest.TestCase):
@@ -460,8 +469,20 @@ class WithSpark(Engine, unittest.TestCase):
         # As S3 Inventory has them, with quotes, and one that is long gone.
         gone = session.createDataFrame([("s3://bucket/none", 5, '"abc"')], "path string, size long, etag string")
         quoted = listed.selectExpr("path", "size", "concat('\"', version, '\"') etag").union(gone)
+        # Rows that cannot be hashed are errors of their objects alone: no ETag, two versions, a scheme that is unknown.
+        odd = [
+            ("s3://bucket/null", 5, None),
+            ("s3a://bucket/two", 5, "a"),
+            ("s3://bucket/two", 5, "b"),
+            ("wasbs://c@h/k", 5, "a"),
+        ]
+        quoted = quoted.union(session.createDataFrame(odd, "path string, size long, etag string"))
         results = {row["object"]: row for row in self.engine.hash(quoted, self.ledger, "s3:md5:5MiB")}
         self.assertEqual(results.pop("s3://bucket/none")["status"], "gone")
+        for url, words in {"s3://bucket/null": "without a size", "s3://bucket/two": "twice", "wasbs://c@h/k": "'wasbs'"}.items():
+            row = results.pop(url)
+            self.assertEqual(row["status"], "failed")
+            self.assertIn(words, row["error"])
         self.assertEqual({url: row["root"] for url, row in results.items()}, expected)
         parts = session.read.format("mksum").options(fmt=FORMAT, part=PART, task=TASK).load("s3://bucket/")
         # A partition is a list of parts.

@@ -5,43 +5,19 @@ use crate::inputs::{self, path_of};
 use crate::options::{Call, CallOptions};
 use crate::roots::spec;
 use mksum_catalogue::{
-    Access, Catalogue, DAMAGE, Difference, Effort, Error, Event, Mended, State, Verdict, diff_catalogues, place,
-    repair, status as compare, update, verify,
+    Access, Catalogue, Effort, Error, Finding, diff_catalogues, place, repair, status as compare, update, verify,
 };
 use mksum_io::{Input, Options, Stop, path_from_bytes};
 use std::ffi::{CString, c_char, c_double, c_int, c_void};
-use std::fmt::Display;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::ptr;
 use std::time::Duration;
 
-/// `mksum_state`.
-#[repr(C)]
-#[derive(Clone, Copy)]
-enum Kind {
-    New = 0,
-    Incomplete = 1,
-    Changed = 2,
-    Touched = 3,
-    Moved = 4,
-    Gone = 5,
-    Intact = 6,
-    Damaged = 7,
-    DamagedTree = 8,
-    Busy = 9,
-    Unreadable = 10,
-    Repaired = 11,
-    NotRepaired = 12,
-    Added = 13,
-    Removed = 14,
-    Incomparable = 15,
-}
-
 /// `mksum_entry`.
 #[repr(C)]
 pub struct Entry {
-    state: Kind,
+    /// `mksum_state`.
+    state: c_int,
     path: *const c_char,
     path_len: usize,
     from: *const c_char,
@@ -54,48 +30,6 @@ pub struct Entry {
 
 /// `mksum_each_entry`.
 pub type EachEntry = unsafe extern "C" fn(*mut c_void, *const Entry) -> c_int;
-
-/// What is found about an entry, on its way to the calling thread.
-struct Found {
-    state: Kind,
-    path: CString,
-    from: Option<CString>,
-    reason: Option<CString>,
-    bytes: u64,
-    ranges: Vec<u64>,
-}
-
-impl Found {
-    fn new(state: Kind, path: &[u8]) -> Self {
-        let path = CString::new(path).unwrap_or_default();
-        Found { state, path, from: None, reason: None, bytes: 0, ranges: Vec::new() }
-    }
-
-    fn moved(path: &[u8], from: &[u8]) -> Self {
-        Found { from: Some(CString::new(from).unwrap_or_default()), ..Found::new(Kind::Moved, path) }
-    }
-
-    fn failed(state: Kind, path: &[u8], reason: impl Display) -> Self {
-        Found { reason: Some(text_of(reason.to_string())), ..Found::new(state, path) }
-    }
-
-    fn of_event(path: &[u8], event: Event<'_>) -> Self {
-        match event {
-            Event::New(_) => Found::new(Kind::New, path),
-            Event::Changed(_) => Found::new(Kind::Changed, path),
-            Event::Touched(_) => Found::new(Kind::Touched, path),
-            Event::Moved(from, _) => Found::moved(path, from),
-            Event::Missing => Found::new(Kind::Gone, path),
-            Event::Damaged => Found::failed(Kind::Damaged, path, DAMAGE),
-            Event::Busy(error) => Found::failed(Kind::Busy, path, error),
-            Event::Failed(error) => Found::failed(Kind::Unreadable, path, error),
-        }
-    }
-
-    fn in_ranges(self, ranges: &[Range<u64>]) -> Self {
-        Found { ranges: ranges.iter().flat_map(|range| [range.start, range.end]).collect(), ..self }
-    }
-}
 
 /// The caller's function, which is not called any more once it has asked for the end.
 struct Caller {
@@ -113,21 +47,25 @@ impl Caller {
         Ok(Caller { each, context, stop: options.stop.clone(), ended: false })
     }
 
-    fn tell(&mut self, found: Found) {
+    fn tell(&mut self, finding: Finding) {
         if self.stop.is_stopped() {
             return;
         }
         let start = |text: &Option<CString>| text.as_ref().map_or(ptr::null(), |text| text.as_ptr());
+        let reason = finding.reason().map(text_of);
+        let path = CString::new(finding.path).unwrap_or_default();
+        let from = finding.from.map(|from| CString::new(from).unwrap_or_default());
+        let ranges: Vec<_> = finding.ranges.iter().flat_map(|range| [range.start, range.end]).collect();
         let entry = Entry {
-            state: found.state,
-            path: found.path.as_ptr(),
-            path_len: found.path.count_bytes(),
-            from: start(&found.from),
-            from_len: found.from.as_ref().map_or(0, |from| from.count_bytes()),
-            reason: start(&found.reason),
-            bytes: found.bytes,
-            ranges: if found.ranges.is_empty() { ptr::null() } else { found.ranges.as_ptr() },
-            ranges_len: found.ranges.len() / 2,
+            state: finding.state as c_int,
+            path: path.as_ptr(),
+            path_len: path.count_bytes(),
+            from: start(&from),
+            from_len: from.as_ref().map_or(0, |from| from.count_bytes()),
+            reason: start(&reason),
+            bytes: finding.bytes.unwrap_or(0),
+            ranges: if ranges.is_empty() { ptr::null() } else { ranges.as_ptr() },
+            ranges_len: ranges.len() / 2,
         };
         // SAFETY: `mksum.h` requires a function that takes these arguments and returns; the entry lives until then.
         if unsafe { (self.each)(self.context, &raw const entry) } != 0 {
@@ -181,10 +119,10 @@ impl OfDirectory {
     fn on(
         &mut self,
         open: impl FnOnce(&Path) -> Result<Catalogue, Error> + Send,
-        work: impl FnOnce(&mut Catalogue, &Path, &Options, &mut dyn FnMut(Found)) -> Result<(), Error> + Send,
+        work: impl FnOnce(&mut Catalogue, &Path, &Options, &mut dyn FnMut(Finding)) -> Result<(), Error> + Send,
     ) -> Result<(), Failure> {
         let OfDirectory { directory, catalogue, call, caller } = self;
-        let done = call.run_with(&mut |found| caller.tell(found), |options, tell| {
+        let done = call.run_with(&mut |finding| caller.tell(finding), |options, tell| {
             open(catalogue).and_then(|mut opened| work(&mut opened, directory, options, tell))
         })?;
         caller.end(catalogue, done)
@@ -238,7 +176,7 @@ pub unsafe extern "C" fn mksum_catalogue_keep(
                 specs.push(mksum::Spec::default());
             }
             opened.add_formats(&specs)?;
-            update(opened, directory, options, &mut |path, event| tell(Found::of_event(path, event)))
+            update(opened, directory, options, tell)
         })
     };
     status(keep())
@@ -259,16 +197,7 @@ pub unsafe extern "C" fn mksum_catalogue_status(
         // SAFETY: `mksum.h` requires valid pointers of the caller.
         let mut call = unsafe { OfDirectory::new(directory, catalogue, ptr::null(), each, context)? };
         call.on(to_read, |opened, directory, options, tell| {
-            for (path, state) in &compare(opened, directory, options)?.differ {
-                tell(match state {
-                    State::New(_) => Found::new(Kind::New, path),
-                    State::Incomplete => Found::new(Kind::Incomplete, path),
-                    State::Changed => Found::new(Kind::Changed, path),
-                    State::Missing(_) => Found::new(Kind::Gone, path),
-                    State::Moved(from) => Found::moved(path, from),
-                    State::Unreadable(error) => Found::failed(Kind::Unreadable, path, error),
-                });
-            }
+            compare(opened, directory, options)?.differ.into_iter().for_each(tell);
             Ok(())
         })
     };
@@ -290,9 +219,7 @@ pub unsafe extern "C" fn mksum_catalogue_update(
     let bring = || {
         // SAFETY: `mksum.h` requires valid pointers of the caller.
         let mut call = unsafe { OfDirectory::new(directory, catalogue, options, each, context)? };
-        call.on(to_write, |opened, directory, options, tell| {
-            update(opened, directory, options, &mut |path, event| tell(Found::of_event(path, event)))
-        })
+        call.on(to_write, |opened, directory, options, tell| update(opened, directory, options, tell))
     };
     status(bring())
 }
@@ -315,20 +242,7 @@ pub unsafe extern "C" fn mksum_catalogue_verify(
         let effort = effort(seconds, share)?;
         // SAFETY: `mksum.h` requires valid pointers of the caller.
         let mut call = unsafe { OfDirectory::new(directory, catalogue, options, each, context)? };
-        call.on(to_write, |opened, directory, options, tell| {
-            verify(opened, directory, options, effort, &mut |path, verdict| {
-                tell(match verdict {
-                    Verdict::Good(verified, _) => Found { bytes: verified, ..Found::new(Kind::Intact, path) },
-                    Verdict::Damaged(ranges, _) => Found::failed(Kind::Damaged, path, DAMAGE).in_ranges(ranges),
-                    Verdict::DamagedTree => Found::new(Kind::DamagedTree, path),
-                    Verdict::Changed => Found::new(Kind::Changed, path),
-                    Verdict::New => Found::new(Kind::New, path),
-                    Verdict::Missing => Found::new(Kind::Gone, path),
-                    Verdict::Busy(error) => Found::failed(Kind::Busy, path, error),
-                    Verdict::Failed(error) => Found::failed(Kind::Unreadable, path, error),
-                });
-            })
-        })
+        call.on(to_write, |opened, directory, options, tell| verify(opened, directory, options, effort, tell))
     };
     status(check())
 }
@@ -368,19 +282,7 @@ pub unsafe extern "C" fn mksum_catalogue_repair(
             (OfDirectory::new(directory, catalogue, options, each, context)?, Input::place(path_of(copy)?))
         };
         let copy_of = |path: &[u8]| copy.join(&path_from_bytes(path).unwrap_or_default());
-        call.on(to_write, |opened, directory, options, tell| {
-            repair(opened, directory, options, &copy_of, &mut |path, mended| {
-                tell(match mended {
-                    Mended::Intact => Found::new(Kind::Intact, path),
-                    Mended::Done(ranges, fetched) => {
-                        Found { bytes: fetched, ..Found::new(Kind::Repaired, path) }.in_ranges(&ranges)
-                    }
-                    Mended::Failed(why) => Found::failed(Kind::NotRepaired, path, why),
-                    Mended::Changed => Found::new(Kind::Changed, path),
-                    Mended::Missing => Found::new(Kind::Gone, path),
-                });
-            })
-        })
+        call.on(to_write, |opened, directory, options, tell| repair(opened, directory, options, &copy_of, tell))
     };
     status(mend())
 }
@@ -405,17 +307,8 @@ pub unsafe extern "C" fn mksum_catalogue_diff(
         let own = |path: PathBuf| if path.is_dir() { place(&path) } else { path };
         let (left, right) = (own(left), own(right));
         let stop = caller.stop.clone();
-        let mut each = |difference: Difference| {
-            caller.tell(match difference {
-                Difference::Added(known) => Found::new(Kind::Added, &known.path),
-                Difference::Removed(known) => Found::new(Kind::Removed, &known.path),
-                Difference::Changed(_, known) => Found::new(Kind::Changed, &known.path),
-                Difference::Moved(before, known) => Found::moved(&known.path, &before.path),
-                Difference::Incomparable(_, known) => Found::new(Kind::Incomparable, &known.path),
-            });
-        };
         let open = |path: &Path| to_read(path).map_err(|error| failed(path, &error));
-        let done = diff_catalogues(open(&left)?, open(&right)?, &stop, &mut each);
+        let done = diff_catalogues(open(&left)?, open(&right)?, &stop, &mut |finding| caller.tell(finding));
         caller.end(&left, done.map(drop))
     };
     status(differ())

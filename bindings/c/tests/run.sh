@@ -27,7 +27,7 @@ same() {
     diff <(constants "$1" "$2") <(variants "$3") || fail "mksum.h and $3 have different constants"
 }
 same mksum_status "" src/failure.rs
-same mksum_state ENTRY_ src/catalogue.rs
+same mksum_state ENTRY_ ../../crates/catalogue/src/finding.rs
 same mksum_range RANGE_ src/outboards.rs
 
 c=(cc -std=c11 -Wall -Wextra -Werror -pedantic -O1 -g "-DVERSION=\"$version\"")

@@ -6,12 +6,12 @@ use crate::ending;
 use crate::errors;
 use crate::files::{input_of, path_of};
 use crate::lists;
-use crate::records::{Entry, Record, Records, pairs};
+use crate::records::{Record, Records, rows};
 use crate::spec::{Format, Wanted};
 use crate::work::{Call, Stop};
 use mksum_catalogue::{
-    Access, Catalogue as Opened, DAMAGE, Difference, Effort, Error, Event, Manifest, Mended, Side, State, Unlisted,
-    Verdict, place, repair, status, update, verify,
+    Access, Catalogue as Opened, Effort, Error, Finding, Manifest, Side, State, Unlisted, place, repair, status,
+    update, verify,
 };
 use mksum_io::{EntryKind, KEPT_FOLDER, Options, path_from_bytes};
 use mksum_sums::choice::Choice;
@@ -127,21 +127,20 @@ impl Catalogue {
                 None => {}
             }
             let mut failed = Vec::new();
-            update(&mut opened, &directory, options, &mut |path, event| {
-                let failure = match event {
-                    Event::Damaged => Failure::Damaged(place_of(&directory, path)),
-                    Event::Busy(error) | Event::Failed(error) => Failure::File(error),
-                    Event::New(_) | Event::Changed(_) | Event::Touched(_) | Event::Moved(..) | Event::Missing => return,
-                };
-                if failed.len() < MOST {
-                    failed.push(failure);
+            update(&mut opened, &directory, options, &mut |finding| {
+                let bad = matches!(finding.state, State::Damaged | State::Busy | State::Unreadable);
+                if bad && failed.len() < MOST {
+                    failed.push(finding);
                 }
             })?;
             Ok(failed)
         })?;
         match result.map_err(|error| errors::catalogue(py, error))? {
             failed if failed.is_empty() => Ok(kept),
-            failed => Err(errors::several(py, failed.into_iter().map(|failure| failure.raised(py)))),
+            failed => {
+                let directory = kept.directory(py)?;
+                Err(errors::several(py, failed.into_iter().map(|finding| raised(py, &directory, finding))))
+            }
         }
     }
 
@@ -246,18 +245,8 @@ impl Catalogue {
     fn status(&self, py: Python<'_>, stop: Option<&Bound<'_, Stop>>) -> PyResult<Records> {
         let directory = self.directory(py)?;
         self.records(stop, move |opened, options, sender| {
-            let found = status(&opened, &directory, options)?;
-            for (path, state) in found.differ {
-                let entry = Entry { path, ..Entry::default() };
-                let entry = match state {
-                    State::New(_) => Entry { state: "new", ..entry },
-                    State::Incomplete => Entry { state: "incomplete", ..entry },
-                    State::Changed => Entry { state: "changed", ..entry },
-                    State::Missing(_) => Entry { state: "gone", ..entry },
-                    State::Moved(from) => Entry { state: "moved", from: Some(from), ..entry },
-                    State::Unreadable(error) => Entry { state: "unreadable", error: Some(error.to_string()), ..entry },
-                };
-                if sender.send(Ok(Record::Entry(entry))).is_err() {
+            for finding in status(&opened, &directory, options)?.differ {
+                if sender.send(Ok(Record::Entry(finding))).is_err() {
                     break;
                 }
             }
@@ -290,22 +279,12 @@ impl Catalogue {
     ) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let found = self.run(py, Call::new(threads, on_progress, stop), |opened, directory, options| {
             let mut found = Vec::new();
-            update(opened, directory, options, &mut |path, event| {
-                let entry = Entry { path: path.into(), ..Entry::default() };
-                found.push(match event {
-                    Event::New(_) => Entry { state: "new", ..entry },
-                    Event::Changed(_) => Entry { state: "changed", ..entry },
-                    Event::Touched(_) => Entry { state: "touched", ..entry },
-                    Event::Moved(from, _) => Entry { state: "moved", from: Some(from.into()), ..entry },
-                    Event::Missing => Entry { state: "gone", ..entry },
-                    Event::Damaged => Entry { state: "damaged", error: Some(DAMAGE.into()), ..entry },
-                    Event::Busy(error) => Entry { state: "busy", error: Some(error.to_string()), ..entry },
-                    Event::Failed(error) => Entry { state: "unreadable", error: Some(error.to_string()), ..entry },
-                });
+            update(opened, directory, options, &mut |finding| {
+                found.push(Finding { roots: Vec::new(), ..finding });
             })?;
             Ok(found)
         })?;
-        found.into_iter().map(|entry| entry.row(py)).collect()
+        rows(py, &found)
     }
 
     /// Compares the content of files with their roots, and returns what is not intact. What was not verified for longest is first.
@@ -350,34 +329,19 @@ impl Catalogue {
         let (intact, verified, found) =
             self.run(py, Call::new(threads, on_progress, stop), move |opened, directory, options| {
                 let (mut intact, mut bytes, mut found) = (0_u64, 0_u64, Vec::new());
-                verify(opened, directory, options, effort, &mut |path, verdict| {
-                    let entry = Entry { path: path.into(), ..Entry::default() };
-                    found.push(match verdict {
-                        Verdict::Good(verified, _) => {
-                            intact += 1;
-                            bytes += verified;
-                            return;
-                        }
-                        Verdict::Damaged(ranges, row) => {
-                            let (length, ranges) = (Some(row.facts.size), Some(pairs(ranges)));
-                            Entry { state: "damaged", length, ranges, error: Some(DAMAGE.into()), ..entry }
-                        }
-                        Verdict::DamagedTree => Entry { state: "damaged tree", ..entry },
-                        Verdict::Changed => Entry { state: "changed", ..entry },
-                        Verdict::New => Entry { state: "new", ..entry },
-                        Verdict::Missing => Entry { state: "gone", ..entry },
-                        Verdict::Busy(error) => Entry { state: "busy", error: Some(error.to_string()), ..entry },
-                        Verdict::Failed(error) => {
-                            Entry { state: "unreadable", error: Some(error.to_string()), ..entry }
-                        }
-                    });
+                verify(opened, directory, options, effort, &mut |finding| match finding.state {
+                    State::Intact => {
+                        intact += 1;
+                        bytes += finding.bytes.unwrap_or(0);
+                    }
+                    _ => found.push(finding),
                 })?;
                 Ok((intact, bytes, found))
             })?;
         let row = PyDict::new(py);
         row.set_item("intact", intact)?;
         row.set_item("verified", verified)?;
-        row.set_item("found", found.into_iter().map(|entry| entry.row(py)).collect::<PyResult<Vec<_>>>()?)?;
+        row.set_item("found", rows(py, &found)?)?;
         Ok(row)
     }
 
@@ -410,22 +374,14 @@ impl Catalogue {
         let found = self.run(py, Call::new(threads, on_progress, stop), move |opened, directory, options| {
             let mut found = Vec::new();
             let copy_of = |path: &[u8]| source.join(&path_from_bytes(path).unwrap_or_default());
-            repair(opened, directory, options, &copy_of, &mut |path, mended| {
-                let entry = Entry { path: path.into(), ..Entry::default() };
-                found.push(match mended {
-                    Mended::Intact => return,
-                    Mended::Done(ranges, fetched) => {
-                        let (ranges, fetched) = (Some(pairs(&ranges)), Some(fetched));
-                        Entry { state: "repaired", ranges, fetched, ..entry }
-                    }
-                    Mended::Failed(why) => Entry { state: "failed", error: Some(why), ..entry },
-                    Mended::Changed => Entry { state: "changed", ..entry },
-                    Mended::Missing => Entry { state: "gone", ..entry },
-                });
+            repair(opened, directory, options, &copy_of, &mut |finding| {
+                if finding.state != State::Intact {
+                    found.push(finding);
+                }
             })?;
             Ok(found)
         })?;
-        found.into_iter().map(|entry| entry.row(py)).collect()
+        rows(py, &found)
     }
 
     /// Takes the roots of a list into the catalogue, with the sizes and times that the files have now. No content is read: `verify`
@@ -542,17 +498,9 @@ impl Catalogue {
         self.records(stop, move |opened, options, sender| {
             let theirs = Side::open(&other, None, options)?;
             let unused = theirs.unused();
-            Side::Catalogue(opened.into(), None).diff(theirs, &options.stop, &mut |difference| {
-                let (state, path, from) = match difference {
-                    Difference::Added(known) => ("added", &known.path, None),
-                    Difference::Removed(known) => ("removed", &known.path, None),
-                    Difference::Changed(_, known) => ("changed", &known.path, None),
-                    Difference::Moved(before, known) => ("moved", &known.path, Some(before.path.clone())),
-                    Difference::Incomparable(_, known) => ("incomparable", &known.path, None),
-                };
-                let entry = Entry { path: path.clone(), state, from, ..Entry::default() };
+            Side::Catalogue(opened.into(), None).diff(theirs, &options.stop, &mut |finding| {
                 // The iterator may be gone: then the next entry ends this.
-                let _ = sender.send(Ok(Record::Entry(entry)));
+                let _ = sender.send(Ok(Record::Entry(finding)));
             })?;
             lists::all_used(&other, unused)
         })
@@ -608,27 +556,15 @@ impl Catalogue {
 }
 
 /// Why a file has no row that is up to date.
-enum Failure {
-    File(mksum_io::Error),
-    Damaged(PathBuf),
-}
-
-impl Failure {
-    fn raised(self, py: Python<'_>) -> PyErr {
-        match self {
-            Failure::File(error) => errors::io(py, error),
-            Failure::Damaged(path) => errors::damaged(py, &path, format!("{}: {DAMAGE}", path.display()), Vec::new()),
-        }
-    }
+fn raised(py: Python<'_>, directory: &Path, finding: Finding) -> PyErr {
+    let (reason, path) = (finding.reason(), directory.join(name_of(&finding.path)));
+    let damaged =
+        || errors::damaged(py, &path, format!("{}: {}", path.display(), reason.unwrap_or_default()), Vec::new());
+    finding.error.map_or_else(damaged, |error| errors::catalogue(py, error))
 }
 
 /// The failures that are reported.
 const MOST: usize = 20;
-
-/// The place of an entry.
-fn place_of(directory: &Path, path: &[u8]) -> PathBuf {
-    directory.join(name_of(path))
-}
 
 /// Refuses what is no directory, before a catalogue is made for it.
 fn listable(directory: &Path) -> Result<(), Error> {

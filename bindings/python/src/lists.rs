@@ -1,9 +1,9 @@
 //! Lists of roots, such as sum files: taken into a catalogue, and made from one.
 
 use crate::directory::name_of;
-use crate::records::{Entry, Record};
+use crate::records::{Record, rows};
 use mksum::Spec;
-use mksum_catalogue::{Catalogue, Error, Exported, Imported, Manifest, Side, export, import};
+use mksum_catalogue::{Catalogue, Error, Exported, Finding, Manifest, Side, State, export, import};
 use mksum_io::{Input, Options};
 use mksum_sums::choice::Choice;
 use pyo3::prelude::*;
@@ -17,7 +17,7 @@ pub struct Taken {
     imported: u64,
     known: u64,
     unused: u64,
-    found: Vec<Entry>,
+    found: Vec<Finding>,
 }
 
 impl Taken {
@@ -26,7 +26,7 @@ impl Taken {
         row.set_item("imported", self.imported)?;
         row.set_item("known", self.known)?;
         row.set_item("unused", self.unused)?;
-        row.set_item("found", self.found.into_iter().map(|entry| entry.row(py)).collect::<PyResult<Vec<_>>>()?)?;
+        row.set_item("found", rows(py, &self.found)?)?;
         Ok(row)
     }
 }
@@ -40,18 +40,10 @@ pub fn taken(
 ) -> Result<Taken, Error> {
     let list = Side::open(source, format, options)?;
     let mut taken = Taken { unused: list.unused(), ..Taken::default() };
-    import(opened, directory, list.into_entries(), options, &mut |path, imported| {
-        let (state, error) = match imported {
-            Imported::Taken(_) => return taken.imported += 1,
-            Imported::Known => return taken.known += 1,
-            Imported::Missing => ("gone", "no such file: paths of a list are those below the directory".into()),
-            Imported::Length(listed, found) => ("refused", format!("it has {found} bytes, and {listed} in the list")),
-            Imported::Contradiction(kept, listed) => {
-                ("refused", format!("the catalogue has {kept} in {}, the list {listed}", kept.spec()))
-            }
-            Imported::Failed(error) => ("unreadable", error.to_string()),
-        };
-        taken.found.push(Entry { path: path.into(), state, error: Some(error), ..Entry::default() });
+    import(opened, directory, list.into_entries(), options, &mut |finding| match finding.state {
+        State::Imported => taken.imported += 1,
+        State::Known => taken.known += 1,
+        _ => taken.found.push(finding),
     })?;
     Ok(taken)
 }

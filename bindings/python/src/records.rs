@@ -4,7 +4,7 @@ use crate::ahead::Results;
 use crate::directory::name_of;
 use crate::ending;
 use crate::errors;
-use mksum_catalogue::{Error, Row};
+use mksum_catalogue::{Error, Finding, Row, State};
 use mksum_io::EntryKind;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -34,7 +34,7 @@ impl Records {
 /// What the iterators of a catalogue yield.
 pub enum Record {
     /// How an entry differs.
-    Entry(Entry),
+    Entry(Finding),
     /// An entry.
     Row { row: Row, roots: Vec<(String, String)>, verified: Option<i64>, link: Option<Vec<u8>> },
     /// A line of a list.
@@ -45,7 +45,7 @@ impl Record {
     fn value(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
         let (row, roots, verified, link) = match self {
             Record::Line(line) => return Ok(PyBytes::new(py, &line).into_any()),
-            Record::Entry(entry) => return entry.row(py).map(Bound::into_any),
+            Record::Entry(finding) => return row(py, &finding).map(Bound::into_any),
             Record::Row { row, roots, verified, link } => (row, roots, verified, link),
         };
         let dict = PyDict::new(py);
@@ -69,31 +69,29 @@ impl Record {
     }
 }
 
-/// How an entry differs, or what was done with it.
-#[derive(Default)]
-pub struct Entry {
-    pub path: Vec<u8>,
-    pub state: &'static str,
-    pub from: Option<Vec<u8>>,
-    pub length: Option<u64>,
-    pub fetched: Option<u64>,
-    pub ranges: Option<Vec<(u64, u64)>>,
-    pub error: Option<String>,
+/// A finding as a dict.
+pub fn row<'py>(py: Python<'py>, finding: &Finding) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("path", name_of(&finding.path))?;
+    dict.set_item("kind", "entry")?;
+    dict.set_item("state", finding.state.as_str())?;
+    finding.from.as_ref().map(|from| dict.set_item("from", name_of(from))).transpose()?;
+    finding.length.map(|length| dict.set_item("length", length)).transpose()?;
+    match finding.state {
+        State::Repaired => {
+            dict.set_item("ranges", pairs(&finding.ranges))?;
+            dict.set_item("fetched", finding.bytes)?;
+        }
+        State::Damaged => dict.set_item("ranges", pairs(&finding.ranges))?,
+        _ => {}
+    }
+    finding.reason().map(|reason| dict.set_item("error", reason)).transpose()?;
+    Ok(dict)
 }
 
-impl Entry {
-    pub fn row(self, py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
-        let dict = PyDict::new(py);
-        dict.set_item("path", name_of(&self.path))?;
-        dict.set_item("kind", "entry")?;
-        dict.set_item("state", self.state)?;
-        self.from.map(|from| dict.set_item("from", name_of(&from))).transpose()?;
-        self.length.map(|length| dict.set_item("length", length)).transpose()?;
-        self.fetched.map(|fetched| dict.set_item("fetched", fetched)).transpose()?;
-        self.ranges.map(|ranges| dict.set_item("ranges", ranges)).transpose()?;
-        self.error.map(|error| dict.set_item("error", error)).transpose()?;
-        Ok(dict)
-    }
+/// Findings as a list of dicts.
+pub fn rows<'py>(py: Python<'py>, findings: &[Finding]) -> PyResult<Vec<Bound<'py, PyDict>>> {
+    findings.iter().map(|finding| row(py, finding)).collect()
 }
 
 /// Ranges as Python has them: the first byte and the one after the last.

@@ -1,6 +1,7 @@
 """Ledgers in folders, hashing with a map of this process, and whole objects."""
 
 import json
+import os
 import pathlib
 
 import mksum
@@ -25,7 +26,8 @@ def test_a_ledger_is_read_again_and_continued(tmp_path: pathlib.Path, big: pathl
     (folder / "rows=digests" / "_SUCCESS").write_bytes(lines)
     hashed.clear()
     # As a URL, percent signs stand for bytes.
-    assert cluster.hash(big, folder.as_uri(), "blake3", **options) == [result]
+    [again] = cluster.hash(big, folder.as_uri(), "blake3", **options)
+    assert {**again, "run": "", "verified_at": ""} == {**result, "run": "", "verified_at": ""}
     assert hashed == [json.loads(lines)["length"]]
 
 
@@ -60,3 +62,150 @@ def test_whole_objects_need_urls_of_stores(tmp_path: pathlib.Path) -> None:
             mksum.put_object(url, b"abc")
     with pytest.raises(mksum.RefusedError):
         list(mksum.get_objects(["s3://bucket/a//b"]))
+
+
+def kept_files(folder: pathlib.Path) -> pathlib.Path:
+    """Returns a folder with files, each of several parts."""
+    for name in ("a", "sub/b", "sub/c"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(name.encode() * 1_000_000)
+    return folder
+
+
+def damage(path: pathlib.Path) -> None:
+    """Changes a byte of a file, and neither its size nor its times."""
+    before = path.stat()
+    with open(path, "r+b") as file:
+        file.seek(before.st_size - 1)
+        file.write(b"!")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def statuses(results: list[cluster.Result]) -> dict[str, str]:
+    return {pathlib.Path(result["object"]).name: result["status"] for result in results}
+
+
+@pytest.mark.parametrize("fmt", ["blake3", "sha256"])
+def test_a_verification_reads_whatever_ledgers_there_are(tmp_path: pathlib.Path, fmt: str) -> None:
+    files, ledger = kept_files(tmp_path / "files"), str(tmp_path / "ledger")
+    kept = cluster.hash(files, ledger, fmt, part=1 << 20)
+    assert [(result["status"], result["format"]) for result in kept] == [("ok", fmt)] * 3
+    read: list[int] = []
+    first = cluster.verify(kept, ledger, part=1 << 20, on_progress=read.append)
+    assert statuses(first) == dict.fromkeys("abc", "ok")
+    assert sum(read) == sum(result["size"] for result in kept)
+    assert {result["run"] for result in first} & {result["run"] for result in kept} == set()
+    assert all(result["verified_at"] for result in first)
+    damage(files / "sub" / "b")
+    again = cluster.verify(kept, ledger, part=1 << 20)
+    assert statuses(again) == {"a": "ok", "b": "damaged", "c": "ok"}
+    # What verifications read is no evidence of `hash` either.
+    assert [row["root"] for row in cluster.hash(files, ledger, fmt, part=1 << 20)] == [row["root"] for row in kept]
+
+
+def test_an_interrupted_verification_goes_on_and_an_ended_one_does_not(tmp_path: pathlib.Path) -> None:
+    files, ledger = kept_files(tmp_path / "files"), str(tmp_path / "ledger")
+    kept = cluster.hash(files, ledger, "blake3", part=1 << 20)
+    read: list[int] = []
+
+    def stop(count: int) -> None:
+        read.append(count)
+        if len(read) == 2:
+            raise KeyboardInterrupt
+
+    options = {"part": 1 << 20, "task": 1 << 20, "run": "2026-03-01"}
+    with pytest.raises(KeyboardInterrupt):
+        cluster.verify(kept, ledger, on_progress=stop, **options)
+    results = cluster.verify(kept, ledger, on_progress=read.append, **options)
+    assert statuses(results) == dict.fromkeys("abc", "ok")
+    assert sum(read) == sum(result["size"] for result in kept)
+    assert {result["run"] for result in results} == {"2026-03-01"}
+    with pytest.raises(mksum.RefusedError, match="'2026-03-01' has ended"):
+        cluster.verify(kept, ledger, **options)
+
+
+def test_roots_in_other_formats_are_not_comparable(tmp_path: pathlib.Path) -> None:
+    files, ledger = kept_files(tmp_path / "files"), str(tmp_path / "ledger")
+    kept = [*cluster.hash(files / "sub", ledger, "sha256"), *cluster.hash(files / "a", ledger, "md5")]
+    assert statuses(cluster.verify(kept, ledger)) == dict.fromkeys("abc", "ok")
+    results = {pathlib.Path(result["object"]).name: result for result in cluster.verify(kept, ledger, "sha256")}
+    assert {name: result["status"] for name, result in results.items()} == {"a": "not comparable", "b": "ok", "c": "ok"}
+    assert results["a"]["error"] == f"{files / 'a'}: its root was kept in md5, and sha256 was asked for"
+    # Results of earlier versions do not say their format.
+    old = [{name: value for name, value in row.items() if name != "format"} for row in kept[:2]]
+    assert statuses(cluster.verify(old, ledger, "sha256")) == {"b": "ok", "c": "ok"}  # type: ignore[arg-type]
+    [first, _] = cluster.verify(old, ledger)  # type: ignore[arg-type]
+    assert (first["status"], first["root"]) == ("failed", None)
+    assert first["error"] is not None
+    assert first["error"].endswith("pass fmt")
+
+
+def test_what_cannot_be_listed_has_a_result(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = kept_files(tmp_path / "files")
+    (files / "locked").mkdir()
+    (files / "link").symlink_to(files / "a")
+    (files / "up").symlink_to(files)
+    (files / "dangling").symlink_to(files / "nothing")
+    scandir = os.scandir
+
+    def refusing(path: str) -> object:
+        if path.endswith("locked"):
+            raise PermissionError(13, "Permission denied", path)
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refusing)
+    results = {pathlib.Path(result["object"]).name: result for result in cluster.hash(files, str(tmp_path / "one"), "sha256")}
+    expected = {"a": "ok", "b": "ok", "c": "ok", "link": "skipped", "up": "skipped", "dangling": "skipped", "locked": "failed"}
+    assert {name: result["status"] for name, result in results.items()} == expected
+    assert results["locked"]["error"] == f"{files / 'locked'}: the folder cannot be listed: Permission denied"
+    assert results["link"]["error"] == f"{files / 'link'}: a symbolic link: symlinks='follow' hashes what it leads to"
+    followed = cluster.hash(files, str(tmp_path / "two"), "sha256", symlinks="follow")
+    expected = {"a": "ok", "b": "ok", "c": "ok", "link": "ok", "dangling": "gone", "locked": "failed"}
+    assert statuses(followed) == expected
+    roots = {pathlib.Path(result["object"]).name: result["root"] for result in followed}
+    assert roots["link"] == roots["a"]
+
+
+def test_listings_of_others_are_judged_object_by_object(tmp_path: pathlib.Path) -> None:
+    file = kept_files(tmp_path / "files") / "a"
+    [own] = cluster.inputs(file)
+    rows = [
+        own,
+        {**own, "path": file.as_uri()},
+        {**own, "path": "wasbs://container@host/key"},
+        {**own, "path": "s3a://bucket/key", "version": None},
+        {**own, "path": "twice"},
+        {**own, "path": "twice", "version": "other"},
+    ]
+    results = cluster.hash(rows, str(tmp_path / "ledger"), "sha256")  # type: ignore[arg-type]
+    found = {result["object"]: (result["status"], result["error"]) for result in results}
+    assert found.pop(str(file)) == ("ok", None)
+    expected = {
+        "wasbs://container@host/key": "mksum does not read 'wasbs': it reads s3, ",
+        "s3://bucket/key": "it is listed without a size or an ETag",
+        "twice": "it is listed twice, with 1000000 bytes of version ",
+    }
+    assert set(found) == set(expected)
+    for path, words in expected.items():
+        assert found[path][0] == "failed"
+        assert words in str(found[path][1])
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("/a/b", "/a/b"),
+        ("a:/b", "a:/b"),
+        ("a/b:/c", "a/b:/c"),
+        ("s3a://bucket/a:b", "s3://bucket/a:b"),
+        ("s3n://bucket/key", "s3://bucket/key"),
+        ("abfs://c@host/key", "abfss://c@host/key"),
+        ("file:/a%20b", "/a b"),
+        ("file:///a%20b", "/a b"),
+        ("dbfs:/a/b", "/dbfs/a/b"),
+        ("dbfs:///a/b", "/dbfs/a/b"),
+        ("https://host/a", "https://host/a"),
+    ],
+)
+def test_names_of_hadoop_and_spark(path: str, expected: str) -> None:
+    assert cluster.located(path) == expected

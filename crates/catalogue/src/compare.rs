@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// The entries that a catalogue is about.
 #[derive(Clone, Debug)]
-pub struct Scope {
+pub(crate) struct Scope {
     /// The directory.
     pub directory: PathBuf,
     /// The path of the catalogue, if it lies in the directory.
@@ -59,7 +59,7 @@ fn name(path: &[u8]) -> &[u8] {
 
 /// An entry of the directory or of its catalogue, or of both.
 #[derive(Debug)]
-pub enum Found {
+pub(crate) enum Found {
     /// It has the size, time and inode of its row.
     Same(ListedEntry, Row),
     /// It has others than its row.
@@ -68,8 +68,8 @@ pub enum Found {
     New(ListedEntry),
     /// Its row is all there is.
     Missing(Row),
-    /// Its directory could not be listed, so nothing is known.
-    Unknown(Row),
+    /// The directory of a row could not be listed, so nothing is known of it.
+    Unknown,
     /// This directory could not be listed.
     Unlisted(Unlisted),
 }
@@ -80,7 +80,7 @@ pub enum Found {
 ///
 /// # Errors
 /// If the directory or the catalogue cannot be read, `each` fails, or the work is stopped.
-pub fn compare(
+pub(crate) fn compare(
     catalogue: &Catalogue,
     scope: &Scope,
     options: &Options,
@@ -128,7 +128,7 @@ pub fn compare(
             (_, listed) => {
                 let known = row.take().expect("compared with it");
                 let hidden = unlisted.iter().any(|prefix| known.path.starts_with(prefix));
-                each(if hidden { Found::Unknown(known) } else { Found::Missing(known) })?;
+                each(if hidden { Found::Unknown } else { Found::Missing(known) })?;
                 entry = listed.map(Ok);
                 row = rows.next().transpose()?;
             }

@@ -1,6 +1,7 @@
 //! Two lists of entries compared, without reading any file.
 
 use crate::error::Error;
+use crate::finding::{Finding, State};
 use crate::paths::{Paths, after};
 use crate::row::root;
 use crate::spans::differing;
@@ -30,39 +31,8 @@ pub struct Known {
 /// Entries by the bytes of their paths.
 pub type Sorted<'a> = Box<dyn Iterator<Item = Result<Known, Error>> + 'a>;
 
-/// A difference of two lists.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Difference<'a> {
-    /// Only the second list has it.
-    Added(&'a Known),
-    /// Only the first list has it.
-    Removed(&'a Known),
-    /// Both have it, with different contents.
-    Changed(&'a Known, &'a Known),
-    /// The second list has it at another path.
-    Moved(&'a Known, &'a Known),
-    /// Both have it, but no root of it in the same format.
-    Incomparable(&'a Known, &'a Known),
-}
-
-/// The number of entries that are in both lists and equal, and of each kind of difference.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Differences {
-    /// Equal by a root, or a link's text.
-    pub equal: u64,
-    /// Only in the second list.
-    pub added: u64,
-    /// Only in the first list.
-    pub removed: u64,
-    /// With different contents.
-    pub changed: u64,
-    /// At another path.
-    pub moved: u64,
-    /// Without roots in the same format.
-    pub incomparable: u64,
-}
-
-/// Compares two lists, and tells `each` every difference: first what is in both, by path; then what is in one.
+/// Compares two lists, and hands `each` what differs: first what is in both, by path: changed or incomparable; then what is in one:
+/// added, moved, removed. Returns the number of entries that are in both and equal, by a root or a link's text.
 ///
 /// Memory holds what is in one list alone.
 ///
@@ -72,9 +42,9 @@ pub fn diff(
     mut left: Sorted<'_>,
     mut right: Sorted<'_>,
     stop: &Stop,
-    each: &mut dyn FnMut(Difference<'_>),
-) -> Result<Differences, Error> {
-    let (mut removed, mut added, mut count) = (Vec::new(), Vec::new(), Differences::default());
+    each: &mut dyn FnMut(Finding),
+) -> Result<u64, Error> {
+    let (mut removed, mut added, mut equal) = (Vec::new(), Vec::new(), 0);
     let (mut one, mut other) = (left.next().transpose()?, right.next().transpose()?);
     loop {
         if stop.is_stopped() {
@@ -97,15 +67,9 @@ pub fn diff(
         }
         match (before, after) {
             (Some(before), Some(after)) => match same(&before, &after) {
-                Some(true) => count.equal += 1,
-                Some(false) => {
-                    count.changed += 1;
-                    each(Difference::Changed(&before, &after));
-                }
-                None => {
-                    count.incomparable += 1;
-                    each(Difference::Incomparable(&before, &after));
-                }
+                Some(true) => equal += 1,
+                Some(false) => each(Finding::new(State::Changed, after.path)),
+                None => each(Finding::new(State::Incomparable, after.path)),
             },
             (before, after) => {
                 removed.extend(before);
@@ -113,8 +77,8 @@ pub fn diff(
             }
         }
     }
-    alone(removed, added, &mut count, each);
-    Ok(count)
+    alone(removed, added, each);
+    Ok(equal)
 }
 
 /// Compares two catalogues as [`diff`] compares lists, but reads only the entries of spans that differ (`spec/catalogue.md`): what is
@@ -126,8 +90,8 @@ pub fn diff_catalogues(
     left: Catalogue,
     right: Catalogue,
     stop: &Stop,
-    each: &mut dyn FnMut(Difference<'_>),
-) -> Result<Differences, Error> {
+    each: &mut dyn FnMut(Finding),
+) -> Result<u64, Error> {
     // Spans and entries of one moment, while another process writes.
     left.begin_reading()?;
     right.begin_reading()?;
@@ -136,13 +100,11 @@ pub fn diff_catalogues(
         Err(Error::Row { .. }) => (0, vec![Paths::all()]),
         found => found?,
     };
-    let mut count = diff(left.into_known_of(parts.clone()), right.into_known_of(parts), stop, each)?;
-    count.equal += equal;
-    Ok(count)
+    Ok(equal + diff(left.into_known_of(parts.clone()), right.into_known_of(parts), stop, each)?)
 }
 
 /// Reports what is in one list only, but for the files that are in the other at another path.
-fn alone(removed: Vec<Known>, added: Vec<Known>, count: &mut Differences, each: &mut dyn FnMut(Difference<'_>)) {
+fn alone(removed: Vec<Known>, added: Vec<Known>, each: &mut dyn FnMut(Finding)) {
     let mut places: HashMap<(String, Digest), Vec<usize>> = HashMap::new();
     for (index, known) in removed.iter().enumerate().rev() {
         // All empty files are alike: none is another one moved.
@@ -153,7 +115,7 @@ fn alone(removed: Vec<Known>, added: Vec<Known>, count: &mut Differences, each: 
         }
     }
     let mut found = vec![false; removed.len()];
-    for known in &added {
+    for known in added {
         let from = known.roots.iter().find_map(|(spec, digest)| {
             let waiting = places.get_mut(&(spec.to_string(), *digest))?;
             std::iter::from_fn(|| waiting.pop()).find(|&index| !found[index] && removed[index].path != known.path)
@@ -161,18 +123,14 @@ fn alone(removed: Vec<Known>, added: Vec<Known>, count: &mut Differences, each: 
         match from {
             Some(index) => {
                 found[index] = true;
-                count.moved += 1;
-                each(Difference::Moved(&removed[index], known));
+                let from = Some(removed[index].path.clone());
+                each(Finding { from, ..Finding::new(State::Moved, known.path) });
             }
-            None => {
-                count.added += 1;
-                each(Difference::Added(known));
-            }
+            None => each(Finding::new(State::Added, known.path)),
         }
     }
-    for (known, _) in removed.iter().zip(found).filter(|(_, found)| !found) {
-        count.removed += 1;
-        each(Difference::Removed(known));
+    for (known, _) in removed.into_iter().zip(found).filter(|(_, found)| !found) {
+        each(Finding::new(State::Removed, known.path));
     }
 }
 
@@ -203,13 +161,14 @@ impl Catalogue {
     fn into_known_of(self, parts: Vec<Paths>) -> Sorted<'static> {
         const AHEAD: usize = 4;
         let (send, receive) = sync_channel(AHEAD);
-        thread::spawn(move || {
+        let path = self.path().to_path_buf();
+        let read = move || {
             for mut paths in parts {
                 loop {
                     let page = self.known(&paths);
                     let next = page.as_ref().map(|page| page.last().map(|last| after(&last.path)));
                     let next = next.map_err(|_| ());
-                    // Nobody wants more if it fails.
+                    // No more is wanted if it fails.
                     if send.send(page).is_err() {
                         return;
                     }
@@ -220,8 +179,10 @@ impl Catalogue {
                     }
                 }
             }
-        });
-        Box::new(receive.into_iter().flat_map(|page| {
+        };
+        let failed = thread::Builder::new().name("rows".into()).spawn(read).err();
+        let failed = failed.map(|error| Err(mksum_io::Error::Open { path: path.into(), error }.into()));
+        Box::new(receive.into_iter().chain(failed).flat_map(|page| {
             let (page, error) = match page {
                 Ok(page) => (page, None),
                 Err(error) => (Vec::new(), Some(Err(error))),

@@ -3,32 +3,16 @@
 use crate::compare::Scope;
 use crate::diff::Sorted;
 use crate::error::Error;
+use crate::finding::{Finding, State};
 use crate::row::Kept;
 use crate::store::Catalogue;
-use mksum::{Root, Spec};
+use mksum::Spec;
 use mksum_io::{EntryKind, Facts, Options};
 use std::io::ErrorKind;
 use std::path::Path;
 
-/// What became of an entry of a list.
-#[derive(Debug)]
-pub enum Imported<'a> {
-    /// The catalogue has these roots now. Nobody has verified them.
-    Taken(&'a [Kept]),
-    /// The catalogue had all its roots.
-    Known,
-    /// The directory has no such file.
-    Missing,
-    /// The list gives this length in bytes; the file has the other.
-    Length(u64, u64),
-    /// The file has not changed since the catalogue got this root, and the list has the other: nothing was taken.
-    Contradiction(&'a Root, &'a Root),
-    /// The file's size and times could not be read.
-    Failed(mksum_io::Error),
-}
-
-/// Takes the roots of files in a list into a catalogue, with the sizes and times that the files have now, and tells `each` the path of
-/// every file of the list and what became of it.
+/// Takes the roots of files in a list into a catalogue, with the sizes and times that the files have now, and hands `each` a finding
+/// about every file of the list: imported, known, gone, refused, unreadable.
 ///
 /// No content is read: [`verify`](crate::verify) compares it with the roots. Entries that are no files are passed over. Formats that
 /// the catalogue does not have yet are added to it.
@@ -40,7 +24,7 @@ pub fn import(
     directory: &Path,
     list: Sorted<'_>,
     options: &Options,
-    each: &mut dyn FnMut(&[u8], Imported<'_>),
+    each: &mut dyn FnMut(Finding),
 ) -> Result<(), Error> {
     /// The entries of a transaction.
     const PAGE: usize = 1024;
@@ -59,16 +43,18 @@ pub fn import(
             let facts = match facts(&scope, &known.path) {
                 Ok(Some(facts)) => facts,
                 Ok(None) => {
-                    each(&known.path, Imported::Missing);
+                    let why = "no such file: paths of a list are those below the directory";
+                    each(Finding::failed(State::Gone, known.path, Error::refused(directory, why)));
                     continue;
                 }
                 Err(error) => {
-                    each(&known.path, Imported::Failed(error));
+                    each(Finding::failed(State::Unreadable, known.path, error));
                     continue;
                 }
             };
             if let Some(len) = known.size.filter(|&len| len != facts.size) {
-                each(&known.path, Imported::Length(len, facts.size));
+                let why = format!("it has {} bytes, and {len} in the list: its root was not imported", facts.size);
+                each(Finding::failed(State::Refused, known.path, Error::refused(directory, why)));
                 continue;
             }
             let row = catalogue.row(&known.path)?.filter(|row| row.is_of(&facts));
@@ -79,14 +65,16 @@ pub fn import(
                 match kept.iter().find(|kept| kept.root.spec() == spec) {
                     Some(kept) if kept.root == root => {}
                     Some(kept) => {
-                        each(&known.path, Imported::Contradiction(&kept.root, &root));
+                        let (own, why) = (&kept.root, "nothing was imported for it");
+                        let why = format!("the catalogue has {own} in {spec}, the list {root}: {why}");
+                        each(Finding::failed(State::Refused, known.path, Error::refused(directory, why)));
                         continue 'files;
                     }
                     None => kept.push(Kept { verified: 0, ..Kept::new(root, "import", None) }),
                 }
             }
             match kept.len() == before {
-                true => each(&known.path, Imported::Known),
+                true => each(Finding::new(State::Known, known.path)),
                 false => taken.push((known.path, facts, kept, before)),
             }
         }
@@ -95,8 +83,8 @@ pub fn import(
             catalogue.put((path, facts), None, kept)?;
         }
         catalogue.commit()?;
-        for (path, _, kept, before) in &taken {
-            each(path, Imported::Taken(&kept[*before..]));
+        for (path, _, mut kept, before) in taken {
+            each(Finding { roots: kept.split_off(before), ..Finding::new(State::Imported, path) });
         }
     }
     catalogue.make_spans(options)

@@ -10,11 +10,11 @@
 //! let mut catalogue = Catalogue::create(&place, &mut || {})?;
 //! catalogue.add_formats(&["sha256".parse()?])?;
 //! let options = Options::new();
-//! update(&mut catalogue, folder.path(), &options, &mut |_, _| {})?;
+//! update(&mut catalogue, folder.path(), &options, &mut |_| {})?;
 //!
 //! std::fs::write(folder.path().join("file"), "other content")?;
 //! let found = status(&catalogue, folder.path(), &options)?;
-//! assert!(matches!(found.differ[&b"file"[..]], State::Changed));
+//! assert_eq!((&found.differ[0].path[..], found.differ[0].state), (&b"file"[..], State::Changed));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 #![forbid(unsafe_code)]
@@ -23,6 +23,7 @@ mod compare;
 mod diff;
 mod error;
 mod export;
+mod finding;
 mod import;
 mod leaves;
 mod listing;
@@ -39,23 +40,19 @@ mod store;
 mod update;
 mod verify;
 
-/// What damage is: a change of the content that nothing else shows.
-pub const DAMAGE: &str =
-    "its size, mtime and inode show no change since its root was kept or imported, but its content has another root";
-
-pub use compare::{Found, Scope, compare};
-pub use diff::{Difference, Differences, Known, Sorted, diff, diff_catalogues};
+pub use diff::{Known, Sorted, diff, diff_catalogues};
 pub use error::Error;
 pub use export::{Exported, Manifest, Unlisted, export};
-pub use import::{Imported, import};
+pub use finding::{Finding, State};
+pub use import::import;
 pub use leaves::joined_leaves;
-pub use repair::{Mended, repair};
+pub use repair::repair;
 pub use row::{Kept, Row};
 pub use side::Side;
-pub use status::{State, Status, status};
+pub use status::{Status, status};
 pub use store::{Access, Catalogue, is_catalogue, is_kept_folder, place};
-pub use update::{Event, update};
-pub use verify::{Effort, Verdict, verify};
+pub use update::update;
+pub use verify::{Effort, verify};
 
 /// The README's example.
 #[cfg(doctest)]

@@ -2,6 +2,7 @@
 
 use crate::compare::{Found, Scope, compare};
 use crate::error::Error;
+use crate::finding::{Finding, State};
 use crate::long::{damage, is_long, long_roots, outboard, roots_of};
 use crate::reading::{Wanted, read_all};
 use crate::row::{Kept, Row};
@@ -14,24 +15,9 @@ use std::ops::{ControlFlow, Range};
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
-/// What a repair did with a file.
-#[derive(Debug)]
-pub enum Mended {
-    /// It was intact.
-    Intact,
-    /// These ranges were written, of so many bytes fetched, and it is intact now.
-    Done(Vec<Range<u64>>, u64),
-    /// It is still damaged: the reason.
-    Failed(String),
-    /// It has another size, time or inode than its row: it was changed, and is left alone.
-    Changed,
-    /// It is gone.
-    Missing,
-}
-
 /// Repairs the damaged files of a directory from copies, of which `copy_of` tells the place by the path of the entry: only
 /// damaged ranges are fetched where a file has an outboard, else the file; nothing is written that has another root than the
-/// catalogue's. `each` is told the path of every file, and what was done.
+/// catalogue's. `each` receives a finding about every file: intact, repaired, not repaired; and what is left alone: changed, gone.
 ///
 /// # Errors
 /// If the directory or the catalogue cannot be read or written, or the work is stopped.
@@ -40,7 +26,7 @@ pub fn repair(
     directory: &Path,
     options: &Options,
     copy_of: &dyn Fn(&[u8]) -> Input,
-    each: &mut dyn FnMut(&[u8], Mended),
+    each: &mut dyn FnMut(Finding),
 ) -> Result<(), Error> {
     catalogue.check()?;
     let scope = Scope::new(directory, catalogue.path());
@@ -50,10 +36,10 @@ pub fn repair(
             Found::Same(listed, row) if listed.facts.kind == EntryKind::File && row.roots > 0 => {
                 same.push((row.path, listed.facts.size));
             }
-            Found::Changed(listed, _) => each(&listed.path, Mended::Changed),
-            Found::Missing(row) => each(&row.path, Mended::Missing),
-            Found::Unlisted(unlisted) => each(&unlisted.prefix, Mended::Failed(unlisted.error.to_string())),
-            Found::Same(..) | Found::New(_) | Found::Unknown(_) => {}
+            Found::Changed(listed, _) => each(Finding::new(State::Changed, listed.path)),
+            Found::Missing(row) => each(Finding::new(State::Gone, row.path)),
+            Found::Unlisted(unlisted) => each(Finding::failed(State::NotRepaired, unlisted.prefix, unlisted.error)),
+            Found::Same(..) | Found::New(_) | Found::Unknown => {}
         }
         Ok(())
     })?;
@@ -80,24 +66,26 @@ pub fn repair(
             };
             let mended = match &read {
                 Err(error @ (mksum_io::Error::Changed { .. } | mksum_io::Error::Open { .. })) => {
-                    Mended::Failed(error.to_string())
+                    Finding::failed(State::NotRepaired, &path[..], Error::refused(&place, error))
                 }
-                Ok((facts, _)) if !row.is_of(facts) => Mended::Changed,
-                Ok((_, roots)) if kept.iter().all(|kept| roots.contains(&kept.root)) => Mended::Intact,
+                Ok((facts, _)) if !row.is_of(facts) => Finding::new(State::Changed, &path[..]),
+                Ok((_, roots)) if kept.iter().all(|kept| roots.contains(&kept.root)) => {
+                    Finding::new(State::Intact, &path[..])
+                }
                 _ => match (&read, outboard(catalogue, &kept)) {
                     // Whether a long file is damaged is known only by its outboard.
                     (Ok(_), Some((outboard, stored)))
                         if damage(&place, (&outboard, &stored), 0..row.facts.size, options)?.0.is_empty() =>
                     {
-                        Mended::Intact
+                        Finding::new(State::Intact, &path[..])
                     }
                     _ => mend(catalogue, (&row, &kept), &place, &copy_of(&path), options)?,
                 },
             };
-            if matches!(mended, Mended::Failed(_)) && options.stop.is_stopped() {
+            if mended.state == State::NotRepaired && options.stop.is_stopped() {
                 return stopped();
             }
-            if matches!(mended, Mended::Done(..)) || (row.repair && matches!(mended, Mended::Intact)) {
+            if mended.state == State::Repaired || (row.repair && mended.state == State::Intact) {
                 let facts = Facts::of(&place).unwrap_or(row.facts);
                 let roots: Vec<_> =
                     kept.into_iter().map(|kept| Kept::new(kept.root, "repair", kept.outboard)).collect();
@@ -105,7 +93,7 @@ pub fn repair(
                 catalogue.put((&path, &facts), None, &roots)?;
                 catalogue.commit()?;
             }
-            each(&path, mended);
+            each(mended);
             Ok(())
         };
         match one() {
@@ -126,7 +114,7 @@ fn mend(
     place: &Path,
     from: &Input,
     options: &Options,
-) -> Result<Mended, Error> {
+) -> Result<Finding, Error> {
     // If the run is killed, nobody takes what it wrote for a change.
     catalogue.begin_repair(&row.path)?;
     let done = match outboard(catalogue, kept) {
@@ -160,8 +148,13 @@ fn mend(
         let _ = File::options().write(true).open(place).and_then(|file| file.set_modified(time));
     }
     Ok(match done {
-        Ok((ranges, fetched)) => Mended::Done(ranges, fetched),
-        Err(why) => Mended::Failed(format!("{why}: try another copy than {from}")),
+        Ok((ranges, fetched)) => {
+            Finding { ranges, bytes: Some(fetched), ..Finding::new(State::Repaired, &row.path[..]) }
+        }
+        Err(why) => {
+            let why = format!("{why}: try another copy than {from}");
+            Finding::failed(State::NotRepaired, &row.path[..], Error::refused(place, why))
+        }
     })
 }
 

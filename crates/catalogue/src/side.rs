@@ -1,8 +1,9 @@
 //! What can be compared with a catalogue and imported: catalogues, directories that have one, sum files, lines of JSON, and URLs of
 //! catalogues.
 
-use crate::diff::{Difference, Differences, Known, Sorted, diff, diff_catalogues};
+use crate::diff::{Known, Sorted, diff, diff_catalogues};
 use crate::error::Error;
+use crate::finding::Finding;
 use crate::listing;
 use crate::store::{Access, Catalogue, is_catalogue, place};
 use mksum_io::{EntryKind, File, Input, Options, Stop, Url};
@@ -87,12 +88,12 @@ impl Side {
         }
     }
 
-    /// Compares it with another one, and tells `each` every difference, as [`diff`] does. Of two catalogues, only what differs is read. A
+    /// Compares it with another one, as [`diff`] does. Of two catalogues, only what differs is read. A
     /// list has no directories and links, so that they are no difference from one.
     ///
     /// # Errors
     /// If a side cannot be read, or the work is stopped.
-    pub fn diff(self, other: Side, stop: &Stop, each: &mut dyn FnMut(Difference<'_>)) -> Result<Differences, Error> {
+    pub fn diff(self, other: Side, stop: &Stop, each: &mut dyn FnMut(Finding)) -> Result<u64, Error> {
         let (left, right) = match (self, other) {
             // What was fetched is removed at the end.
             (Side::Catalogue(left, _left), Side::Catalogue(right, _right)) => {

@@ -2,34 +2,17 @@
 
 use crate::compare::{Found, Scope, compare, identity};
 use crate::error::Error;
-use crate::row::Row;
+use crate::finding::{Finding, State};
 use crate::store::Catalogue;
 use mksum_io::{EntryKind, Facts, Options};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::path::Path;
-
-/// How an entry differs from its row.
-#[derive(Debug)]
-pub enum State {
-    /// It has no row.
-    New(Facts),
-    /// It shows no change, but lacks a root in a format of the catalogue.
-    Incomplete,
-    /// It has another size, time or inode than its row.
-    Changed,
-    /// It is gone.
-    Missing(Row),
-    /// It was at this path before.
-    Moved(Vec<u8>),
-    /// This file may not be read; or this directory could not be listed, and nothing is known of what is in it.
-    Unreadable(mksum_io::Error),
-}
 
 /// What differs, by the bytes of the paths, and the number of the other entries.
 #[derive(Debug, Default)]
 pub struct Status {
     /// Files and links that differ, files that may not be read, and directories that could not be listed.
-    pub differ: BTreeMap<Vec<u8>, State>,
+    pub differ: Vec<Finding>,
     /// Files and links that show no change.
     pub same: u64,
     /// Rows below directories that could not be listed.
@@ -41,63 +24,68 @@ pub struct Status {
 /// # Errors
 /// If the directory or the catalogue cannot be read, or the work is stopped.
 pub fn status(catalogue: &Catalogue, directory: &Path, options: &Options) -> Result<Status, Error> {
-    let mut status = Status::default();
+    let (mut status, mut differ) = (Status::default(), Vec::new());
     let formats = catalogue.formats().len() as u64;
     compare(catalogue, &Scope::new(directory, catalogue.path()), options, &mut |entry| {
-        let listed = match &entry {
-            Found::Same(listed, _) | Found::Changed(listed, _) | Found::New(listed) => Some(listed),
-            _ => None,
-        };
-        if let Some(listed) = listed.filter(|listed| listed.facts.kind == EntryKind::File)
+        if let Found::Same(listed, _) | Found::Changed(listed, _) | Found::New(listed) = &entry
+            && listed.facts.kind == EntryKind::File
             && let Err(error) = listed.check_access()
         {
-            status.differ.insert(listed.path.clone(), State::Unreadable(error));
+            differ.push((Finding::failed(State::Unreadable, &listed.path[..], error), None));
             return Ok(());
         }
-        let (path, state) = match entry {
+        let (state, path, facts) = match entry {
             Found::Same(listed, row) if listed.facts.kind == EntryKind::File && row.roots < formats => {
-                (listed.path, State::Incomplete)
+                (State::Incomplete, listed.path, None)
             }
             Found::Same(listed, _) => {
                 status.same += u64::from(listed.facts.kind != EntryKind::Directory);
                 return Ok(());
             }
-            Found::Unknown(_) => {
+            Found::Unknown => {
                 status.unknown += 1;
                 return Ok(());
             }
             Found::New(listed) if listed.facts.kind == EntryKind::Directory => return Ok(()),
-            Found::New(listed) => (listed.path, State::New(listed.facts)),
-            Found::Changed(listed, _) => (listed.path, State::Changed),
+            Found::New(listed) => (State::New, listed.path, Some(listed.facts)),
+            Found::Changed(listed, _) => (State::Changed, listed.path, None),
             Found::Missing(row) if row.facts.kind == EntryKind::Directory => return Ok(()),
-            Found::Missing(row) => (row.path.clone(), State::Missing(row)),
-            Found::Unlisted(unlisted) => (unlisted.prefix, State::Unreadable(unlisted.error)),
+            Found::Missing(row) => (State::Gone, row.path, Some(row.facts)),
+            Found::Unlisted(unlisted) => {
+                differ.push((Finding::failed(State::Unreadable, unlisted.prefix, unlisted.error), None));
+                return Ok(());
+            }
         };
-        status.differ.insert(path, state);
+        differ.push((Finding::new(state, path), facts));
         Ok(())
     })?;
-    find_moves(&mut status.differ);
+    // A directory that cannot be listed is found before what comes before it.
+    differ.sort_by(|(one, _), (other, _)| one.path.cmp(&other.path));
+    status.differ = with_moves(differ);
     Ok(status)
 }
 
-/// Makes one of a new file and a missing one that have the same device, inode, size and time.
-fn find_moves(differ: &mut BTreeMap<Vec<u8>, State>) {
-    let mut missing: HashMap<_, Vec<Vec<u8>>> = HashMap::new();
-    for (path, state) in differ.iter().rev() {
-        if let State::Missing(row) = state
-            && let Some(identity) = identity(&row.facts)
+/// The findings, of which a new file and a missing one are one if they have the same device, inode, size and time.
+fn with_moves(mut differ: Vec<(Finding, Option<Facts>)>) -> Vec<Finding> {
+    let mut missing: HashMap<_, Vec<usize>> = HashMap::new();
+    for (index, (finding, facts)) in differ.iter().enumerate().rev() {
+        if finding.state == State::Gone
+            && let Some(identity) = facts.as_ref().and_then(identity)
         {
-            missing.entry(identity).or_default().push(path.clone());
+            missing.entry(identity).or_default().push(index);
         }
     }
-    let mut gone = Vec::new();
-    for state in differ.values_mut() {
-        if let State::New(facts) = state
-            && let Some(from) = identity(facts).and_then(|identity| missing.get_mut(&identity)?.pop())
+    let mut found = vec![false; differ.len()];
+    for index in 0..differ.len() {
+        let (finding, facts) = &differ[index];
+        if finding.state == State::New
+            && let Some(gone) = facts.as_ref().and_then(|facts| missing.get_mut(&identity(facts)?)?.pop())
         {
-            gone.push(from.clone());
-            *state = State::Moved(from);
+            found[gone] = true;
+            let from = Some(differ[gone].0.path.clone());
+            let moved = &mut differ[index].0;
+            (moved.state, moved.from) = (State::Moved, from);
         }
     }
-    gone.iter().for_each(|path| drop(differ.remove(path)));
+    differ.into_iter().zip(found).filter(|(_, found)| !found).map(|((finding, _), _)| finding).collect()
 }

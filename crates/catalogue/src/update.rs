@@ -2,6 +2,7 @@
 
 use crate::compare::{Found, Scope, compare};
 use crate::error::Error;
+use crate::finding::{Finding, State};
 use crate::long::{is_long, keep_long, outboard, remove_unused};
 use crate::moves::Missing;
 use crate::reading::{Read, Wanted, read_all};
@@ -14,28 +15,8 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// What an update found about an entry.
-#[derive(Debug)]
-pub enum Event<'a> {
-    /// It is new, and was read; of a link, which has no roots, its text.
-    New(&'a [Kept]),
-    /// It changed, and was read.
-    Changed(&'a [Kept]),
-    /// It was read, and has the content that it had.
-    Touched(&'a [Kept]),
-    /// It was at this path before, and has the same content.
-    Moved(&'a [u8], &'a [Kept]),
-    /// It is gone, and so is its row.
-    Missing,
-    /// Its size, time and inode show no change, but its content differs: nothing was written.
-    Damaged,
-    /// It changed while it was read: nothing was written.
-    Busy(mksum_io::Error),
-    /// It could not be read: nothing was written.
-    Failed(mksum_io::Error),
-}
-
-/// Brings a catalogue up to date with its directory, and tells `each` the path and the event of all that differs.
+/// Brings a catalogue up to date with its directory, and hands `each` all that differs: new, changed, touched, moved, gone, and what
+/// has no new row: damaged, busy, unreadable.
 ///
 /// Files that have the size, time and inode of their rows are not read, unless they lack a root in a format of the catalogue; one
 /// whose content then differs from its other roots is damaged. A file that was renamed keeps its row, by device and inode. One
@@ -48,7 +29,7 @@ pub fn update(
     catalogue: &mut Catalogue,
     directory: &std::path::Path,
     options: &Options,
-    each: &mut dyn FnMut(&[u8], Event<'_>),
+    each: &mut dyn FnMut(Finding),
 ) -> Result<(), Error> {
     let scope = Scope::new(directory, catalogue.path());
     let specs: Vec<Spec> = catalogue.formats().cloned().collect();
@@ -73,7 +54,7 @@ enum Why {
 }
 
 /// What is done before each result of a file.
-type Between<'b, W> = &'b mut dyn FnMut(&mut W, &mut dyn FnMut(&[u8], Event<'_>)) -> Result<(), Error>;
+type Between<'b, W> = &'b mut dyn FnMut(&mut W, &mut dyn FnMut(Finding)) -> Result<(), Error>;
 
 struct Writer<'a> {
     catalogue: &'a Catalogue,
@@ -131,25 +112,23 @@ impl Writer<'_> {
     fn put_other(
         &mut self,
         (listed, changed): (&ListedEntry, bool),
-        each: &mut dyn FnMut(&[u8], Event<'_>),
+        each: &mut dyn FnMut(Finding),
     ) -> Result<(), Error> {
         let link = match listed.facts.kind {
             EntryKind::Link => match fs::read_link(&listed.place) {
                 Ok(text) => Some(text.as_os_str().as_encoded_bytes().to_vec()),
                 Err(error) => {
                     let error = mksum_io::Error::Open { path: listed.place.clone().into(), error };
-                    each(&listed.path, Event::Failed(error));
+                    each(Finding::unread(&listed.path[..], error));
                     return Ok(());
                 }
             },
             _ => None,
         };
         self.put(&listed.path, &listed.facts, link.as_deref(), &[])?;
-        match listed.facts.kind {
-            _ if changed => each(&listed.path, Event::Changed(&[])),
-            EntryKind::Link => each(&listed.path, Event::New(&[])),
-            // A directory is known by what is in it.
-            _ => {}
+        // A new directory is known by what is in it.
+        if changed || listed.facts.kind == EntryKind::Link {
+            each(Finding::new(if changed { State::Changed } else { State::New }, &listed.path[..]));
         }
         Ok(())
     }
@@ -160,7 +139,7 @@ impl Writer<'_> {
     }
 
     /// Fills an empty catalogue, as the walk goes on.
-    fn first(&mut self, scope: &Scope, each: &mut dyn FnMut(&[u8], Event<'_>)) -> Result<(), Error> {
+    fn first(&mut self, scope: &Scope, each: &mut dyn FnMut(Finding)) -> Result<(), Error> {
         let (send, others) = std::sync::mpsc::channel();
         let specs = self.specs;
         let files = scope.entries()?.filter_map(move |entry| match entry {
@@ -185,29 +164,29 @@ impl Writer<'_> {
     fn other(
         &mut self,
         entry: Result<ListedEntry, mksum_io::Unlisted>,
-        each: &mut dyn FnMut(&[u8], Event<'_>),
+        each: &mut dyn FnMut(Finding),
     ) -> Result<(), Error> {
         match entry {
             Ok(listed) => self.put_other((&listed, false), each),
             Err(unlisted) => {
-                each(&unlisted.prefix, Event::Failed(unlisted.error));
+                each(Finding::failed(State::Unreadable, unlisted.prefix, unlisted.error));
                 Ok(())
             }
         }
     }
 
     /// Finds all that differs, and then reads it.
-    fn changes(&mut self, scope: &Scope, each: &mut dyn FnMut(&[u8], Event<'_>)) -> Result<(), Error> {
+    fn changes(&mut self, scope: &Scope, each: &mut dyn FnMut(Finding)) -> Result<(), Error> {
         let (mut new, mut known, mut missing) = (Vec::new(), Vec::new(), Vec::new());
         let (mut others, mut any) = (Vec::new(), false);
         let formats = self.specs.len() as u64;
         let is_file = |facts: &Facts| facts.kind == EntryKind::File;
         compare(self.catalogue, scope, self.options, &mut |found| {
-            any |= !matches!(found, Found::Missing(_) | Found::Unknown(_));
+            any |= !matches!(found, Found::Missing(_) | Found::Unknown);
             match found {
                 Found::Same(listed, row) if is_file(&listed.facts) && row.roots != formats => known.push((listed, row)),
                 Found::Same(listed, row) if self.has_lost_tree(&listed.facts, &row)? => known.push((listed, row)),
-                Found::Same(..) | Found::Unknown(_) => {}
+                Found::Same(..) | Found::Unknown => {}
                 Found::Changed(listed, row) if is_file(&listed.facts) && is_file(&row.facts) => {
                     known.push((listed, row));
                 }
@@ -216,7 +195,9 @@ impl Writer<'_> {
                 Found::New(listed) => others.push((listed, false)),
                 Found::Changed(listed, _) => others.push((listed, true)),
                 Found::Missing(row) => missing.push(row),
-                Found::Unlisted(unlisted) => each(&unlisted.prefix, Event::Failed(unlisted.error)),
+                Found::Unlisted(unlisted) => {
+                    each(Finding::failed(State::Unreadable, unlisted.prefix, unlisted.error));
+                }
             }
             Ok(())
         })?;
@@ -234,7 +215,7 @@ impl Writer<'_> {
                     let roots = self.catalogue.roots(&row)?;
                     self.remove(&row.path)?;
                     self.put(&path, &facts, None, &roots)?;
-                    each(&path, Event::Moved(&row.path, &roots));
+                    each(Finding { from: Some(row.path), roots, ..Finding::new(State::Moved, path) });
                 }
                 // It is read where it is now.
                 _ => unread.push((path, facts.size, Why::New)),
@@ -253,7 +234,7 @@ impl Writer<'_> {
             self.remove(&row.path)?;
             // As of a new one, nobody is told of a directory: its files tell.
             if row.facts.kind != EntryKind::Directory {
-                each(&row.path, Event::Missing);
+                each(Finding::new(State::Gone, row.path));
             }
         }
         Ok(())
@@ -264,13 +245,13 @@ impl Writer<'_> {
         &mut self,
         files: impl Iterator<Item = Wanted<(Vec<u8>, Why)>> + Send,
         missing: &mut Missing,
-        each: &mut dyn FnMut(&[u8], Event<'_>),
+        each: &mut dyn FnMut(Finding),
         between: Between<'_, Self>,
     ) -> Result<(), Error> {
         let mut result = Ok(());
         let options = self.options;
         read_all(files, options, &is_long, |Wanted { about: (path, why), place, specs, .. }, read| {
-            let done = between(self, each).and_then(|()| self.one((&path, why, place), &specs, read, missing, each));
+            let done = between(self, each).and_then(|()| self.one((path, why, place), &specs, read, missing, each));
             match done {
                 Ok(()) => ControlFlow::Continue(()),
                 Err(error) => {
@@ -284,17 +265,17 @@ impl Writer<'_> {
 
     fn one(
         &mut self,
-        (path, why, place): (&[u8], Why, PathBuf),
+        (path, why, place): (Vec<u8>, Why, PathBuf),
         specs: &[Spec],
         read: Read,
         missing: &mut Missing,
-        each: &mut dyn FnMut(&[u8], Event<'_>),
+        each: &mut dyn FnMut(Finding),
     ) -> Result<(), Error> {
         let kept = match read {
             Ok((facts, roots)) if roots.is_empty() => {
                 // It takes long: what is there is safe before.
                 self.commit()?;
-                match keep_long(self.catalogue, &place, (path, &facts, specs), self.options) {
+                match keep_long(self.catalogue, &place, (&path, &facts, specs), self.options) {
                     Ok(kept) => Ok((facts, kept)),
                     Err(Error::Io(error)) => Err(error),
                     Err(error) => return Err(error),
@@ -305,41 +286,35 @@ impl Writer<'_> {
         };
         let (facts, kept) = match kept {
             Ok(kept) => kept,
-            Err(error @ mksum_io::Error::Changed { .. }) => {
-                each(path, Event::Busy(error));
-                return Ok(());
-            }
             Err(error @ (mksum_io::Error::Write { .. } | mksum_io::Error::Stopped { .. })) => return Err(error.into()),
             Err(error) => {
-                each(path, Event::Failed(error));
+                each(Finding::unread(path, error));
                 return Ok(());
             }
         };
-        let event = match why {
+        let (state, from) = match why {
             Why::New => match kept.first().and_then(|kept| missing.with_root(&kept.root)) {
                 Some(row) => {
                     self.remove(&row.path)?;
-                    self.put(path, &facts, None, &kept)?;
-                    each(path, Event::Moved(&row.path, &kept));
-                    return Ok(());
+                    (State::Moved, Some(row.path))
                 }
-                None => Event::New(&kept),
+                None => (State::New, None),
             },
             Why::Known(row) => {
                 let old = self.catalogue.roots(&row)?;
                 let same = old.iter().all(|old| kept.iter().any(|kept| kept.root == old.root));
                 match (same, row.is_of(&facts)) {
                     (false, true) => {
-                        each(path, Event::Damaged);
+                        each(Finding { length: Some(facts.size), ..Finding::new(State::Damaged, path) });
                         return Ok(());
                     }
-                    (true, _) if !old.is_empty() => Event::Touched(&kept),
-                    _ => Event::Changed(&kept),
+                    (true, _) if !old.is_empty() => (State::Touched, None),
+                    _ => (State::Changed, None),
                 }
             }
         };
-        self.put(path, &facts, None, &kept)?;
-        each(path, event);
+        self.put(&path, &facts, None, &kept)?;
+        each(Finding { from, roots: kept, ..Finding::new(state, path) });
         Ok(())
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::compare::{Found, Scope, compare};
 use crate::error::Error;
+use crate::finding::{Finding, State};
 use crate::long::{Stored, damage, is_long, long_roots, outboard};
 use crate::reading::{Read, Wanted, read_all};
 use crate::row::{Kept, Row};
@@ -9,7 +10,7 @@ use crate::store::{Catalogue, now};
 use mksum_io::{EntryKind, Facts, Options};
 use std::collections::HashMap;
 use std::iter;
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -24,29 +25,8 @@ pub enum Effort {
     Share(f64),
 }
 
-/// What a verification found about an entry.
-#[derive(Debug)]
-pub enum Verdict<'a> {
-    /// All of it, or as many bytes as are given, is as it was; of its size in all.
-    Good(u64, &'a Row),
-    /// Its size, time and inode show no change, but these bytes differ; or all, where it has no outboard.
-    Damaged(&'a [Range<u64>], &'a Row),
-    /// Its kept tree is damaged or gone: the next update makes it again. Another verdict says how the file is.
-    DamagedTree,
-    /// It has another size, time or inode than its row, so it was changed, and not read.
-    Changed,
-    /// It has no row.
-    New,
-    /// It is gone.
-    Missing,
-    /// It changed while it was read.
-    Busy(&'a mksum_io::Error),
-    /// It could not be read.
-    Failed(&'a mksum_io::Error),
-}
-
-/// Compares the content of the files in a directory with the roots in its catalogue, and tells `each` the path and the verdict
-/// of every file that was looked at. The bytes that were not verified since they were kept, or for longest, come first.
+/// Compares the content of the files in a directory with the roots in its catalogue, and hands `each` a finding about every
+/// file that was looked at, and about what is not verified: changed, new, gone. The bytes that were not verified since they were kept, or for longest, come first.
 ///
 /// The catalogue is checked first, page by page: a row that is lost would be a file that is not verified. It remembers what was
 /// found good, and when.
@@ -58,7 +38,7 @@ pub fn verify(
     directory: &std::path::Path,
     options: &Options,
     effort: Effort,
-    each: &mut dyn FnMut(&[u8], Verdict<'_>),
+    each: &mut dyn FnMut(Finding),
 ) -> Result<(), Error> {
     catalogue.check()?;
     let begin = Instant::now();
@@ -68,20 +48,20 @@ pub fn verify(
         match found {
             Found::Same(listed, row) if listed.facts.kind == EntryKind::File => {
                 if row.roots == 0 {
-                    each(&row.path, Verdict::New);
+                    each(Finding::new(State::New, row.path));
                 } else {
                     total = total.saturating_add(row.facts.size);
                     same.insert(row.path, row.facts);
                 }
             }
-            Found::Same(..) | Found::Unknown(_) => {}
-            Found::Changed(listed, _) => each(&listed.path, Verdict::Changed),
+            Found::Same(..) | Found::Unknown => {}
+            Found::Changed(listed, _) => each(Finding::new(State::Changed, listed.path)),
             Found::New(listed) if listed.facts.kind == EntryKind::Directory => {}
-            Found::New(listed) => each(&listed.path, Verdict::New),
+            Found::New(listed) => each(Finding::new(State::New, listed.path)),
             // As of a new one: its files are reported.
             Found::Missing(row) if row.facts.kind == EntryKind::Directory => {}
-            Found::Missing(row) => each(&row.path, Verdict::Missing),
-            Found::Unlisted(unlisted) => each(&unlisted.prefix, Verdict::Failed(&unlisted.error)),
+            Found::Missing(row) => each(Finding::new(State::Gone, row.path)),
+            Found::Unlisted(unlisted) => each(Finding::unread(unlisted.prefix, unlisted.error)),
         }
         Ok(())
     })?;
@@ -135,11 +115,7 @@ impl Verifying<'_> {
     /// The time after which what was found is written down.
     const WAIT: Duration = Duration::from_secs(1);
 
-    fn run(
-        &mut self,
-        files: Vec<(PathBuf, Vec<u8>, Facts)>,
-        each: &mut dyn FnMut(&[u8], Verdict<'_>),
-    ) -> Result<(), Error> {
+    fn run(&mut self, files: Vec<(PathBuf, Vec<u8>, Facts)>, each: &mut dyn FnMut(Finding)) -> Result<(), Error> {
         let mut result = Ok(());
         let (catalogue, options) = (self.catalogue, self.options);
         let specs: Vec<_> = catalogue.formats().cloned().collect();
@@ -175,25 +151,19 @@ impl Verifying<'_> {
         result
     }
 
-    fn one(
-        &mut self,
-        path: &[u8],
-        place: PathBuf,
-        read: Read,
-        each: &mut dyn FnMut(&[u8], Verdict<'_>),
-    ) -> Result<(), Error> {
+    fn one(&mut self, path: &[u8], place: PathBuf, read: Read, each: &mut dyn FnMut(Finding)) -> Result<(), Error> {
         let Some(row) = self.catalogue.row(path)? else { return Ok(()) };
         let kept = self.catalogue.roots(&row)?;
         let compared = match read {
             Err(error) => Err(error.into()),
             Ok((facts, _)) if !row.is_of(&facts) => {
-                each(path, Verdict::Changed);
+                each(Finding::new(State::Changed, path));
                 return Ok(());
             }
             Ok((facts, roots)) if roots.is_empty() => match outboard(self.catalogue, &kept) {
                 Some(stored) => return self.parts(&row, &place, &stored, &kept, each),
                 None if kept.iter().any(|kept| kept.outboard.is_some()) => {
-                    each(path, Verdict::DamagedTree);
+                    each(Finding::new(State::DamagedTree, path));
                     long_roots(&place, &facts, &kept, self.options).map_err(Error::from)
                 }
                 None => long_roots(&place, &facts, &kept, self.options).map_err(Error::from),
@@ -206,9 +176,10 @@ impl Verifying<'_> {
                 self.left.bytes = self.left.bytes.saturating_sub(row.facts.size);
                 self.remember(path, None)?;
                 self.end_repair(&row, &place, &kept)?;
-                each(path, Verdict::Good(row.facts.size, &row));
+                let (length, bytes) = (Some(row.facts.size), Some(row.facts.size));
+                each(Finding { length, bytes, ..Finding::new(State::Intact, path) });
             }
-            Ok(_) => each(path, Verdict::Damaged(&[], &row)),
+            Ok(_) => each(Finding { length: Some(row.facts.size), ..Finding::new(State::Damaged, path) }),
             Err(error) => report(path, error, each)?,
         }
         Ok(())
@@ -221,7 +192,7 @@ impl Verifying<'_> {
         place: &std::path::Path,
         (outboard, stored): &(Stored, PathBuf),
         kept: &[Kept],
-        each: &mut dyn FnMut(&[u8], Verdict<'_>),
+        each: &mut dyn FnMut(Finding),
     ) -> Result<(), Error> {
         let (path, len) = (&row.path[..], row.facts.size);
         let limited = self.left.deadline.is_some() || self.left.bytes < u64::MAX;
@@ -244,15 +215,15 @@ impl Verifying<'_> {
             }
         }
         if !Facts::of(place).is_ok_and(|facts| row.is_of(&facts)) {
-            each(path, Verdict::Changed);
+            each(Finding::new(State::Changed, path));
             return Ok(());
         }
         if tree {
-            each(path, Verdict::DamagedTree);
+            each(Finding::new(State::DamagedTree, path));
         }
         if !ranges.is_empty() {
             self.left.bytes = before;
-            each(path, Verdict::Damaged(&ranges, row));
+            each(Finding { length: Some(len), ranges, ..Finding::new(State::Damaged, path) });
             return Ok(());
         }
         if tree {
@@ -264,7 +235,7 @@ impl Verifying<'_> {
         if first == 0 && done == len {
             self.end_repair(row, place, kept)?;
         }
-        each(path, Verdict::Good(done - first, row));
+        each(Finding { length: Some(len), bytes: Some(done - first), ..Finding::new(State::Intact, path) });
         Ok(())
     }
 
@@ -301,15 +272,13 @@ impl Verifying<'_> {
 }
 
 /// Reports why a file could not be verified; fails if it is not about the file.
-fn report(path: &[u8], error: Error, each: &mut dyn FnMut(&[u8], Verdict<'_>)) -> Result<(), Error> {
+fn report(path: &[u8], error: Error, each: &mut dyn FnMut(Finding)) -> Result<(), Error> {
     let Error::Io(error) = error else { return Err(error) };
-    match &error {
+    let gone = |error: &std::io::Error| error.kind() == std::io::ErrorKind::NotFound;
+    each(match error {
         mksum_io::Error::Stopped { .. } => return Err(error.into()),
-        mksum_io::Error::Changed { .. } => each(path, Verdict::Busy(&error)),
-        mksum_io::Error::Open { error: system, .. } if system.kind() == std::io::ErrorKind::NotFound => {
-            each(path, Verdict::Missing);
-        }
-        error => each(path, Verdict::Failed(error)),
-    }
+        mksum_io::Error::Open { error, .. } if gone(&error) => Finding::new(State::Gone, path),
+        error => Finding::unread(path, error),
+    });
     Ok(())
 }

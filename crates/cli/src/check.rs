@@ -10,6 +10,7 @@ use crate::json;
 use crate::print::{report_read_error, window, within};
 use crate::tool::Tool;
 use crate::walk::{self, length};
+use mksum::directory::DirectorySpec;
 use mksum::{ClaimedRoot, Root, Spec, format_size};
 use mksum_cli::choice::Choice;
 use mksum_cli::name::{self, Named, Shown};
@@ -108,6 +109,14 @@ impl Tally {
         self.listed > 0 && verified && well_formed && self.differing == 0 && self.unreadable == 0 && !self.broken
     }
 
+    fn add(&mut self, status: Status) {
+        match status {
+            Status::Ok => self.matched += 1,
+            Status::Failed => self.differing += 1,
+            Status::Missing | Status::Error => self.unreadable += 1,
+        }
+    }
+
     /// In the words of coreutils, which scripts may know.
     fn report(&self, console: &Console, args: &Run, sum_file: &Path) {
         let sum_file = shown(sum_file);
@@ -160,10 +169,14 @@ impl Summary {
     /// The failures that are listed by name.
     const MOST: usize = 20;
 
-    fn add(&mut self, path: impl Into<Input>, how: &'static str) {
+    fn add(&mut self, checked: &Checked<'_>) {
+        self.checked += 1;
+        if checked.status == Status::Ok {
+            return;
+        }
         self.failed += 1;
         if self.first.len() < Self::MOST {
-            self.first.push((path.into(), how));
+            self.first.push((checked.path.clone(), checked.status.names().1));
         }
     }
 
@@ -217,149 +230,141 @@ fn check(
     };
     let tally = Mutex::new(Tally::default());
     let listing = Listing { tool, args, sum_file, lines, from_stdin, limits, listed, tally: &tally };
-    let refused = |Entry { path, choice, claimed, range, .. }: Entry, why: &str, summary: &mut Summary| {
-        let path = &*name::path(&path).expect("the line was read as one with a name");
-        console.error(path, &why);
-        lock(&tally).unreadable += 1;
-        summary.checked += 1;
-        summary.add(path, "FAILED open or read");
-        if !args.status && !args.json {
-            print(tool, path, "FAILED open or read");
-        } else if !args.status {
-            console.print_json(path, Record::new("error", (choice.spec(), range.map(window)), &claimed, None));
-        }
-    };
     hash_items(listing, &tool.options, |next, hashed| {
-        let awaited = match next {
-            Next::Result(awaited) => awaited,
+        let checked = match &next {
+            Next::Result(awaited) => file(tool, args, awaited, hashed.expect("a job for each result")),
+            Next::Directory(entry) => directory(tool, args, entry),
             Next::Refused(entry, why) => {
-                refused(entry, &why, summary);
-                return ControlFlow::Continue(());
-            }
-            Next::Directory(entry) => {
-                directory(tool, args, &entry, &tally, summary);
-                return ControlFlow::Continue(());
+                console.error(&input(entry), why);
+                Some(Checked::new(entry, Status::Error, None))
             }
         };
-        let Hashed { job, result, .. } = hashed.expect("a job for each result");
-        let path = &job.input;
-        tool.options.meter.finish_file();
-        let mut tally = lock(&tally);
-        let result = match result {
-            Ok(roots) => matching(roots, &awaited.claimed),
-            Err(error) => Err(error),
-        };
-        match result {
-            Err(Error::Open { error, .. }) if args.ignore_missing && error.kind() == ErrorKind::NotFound => {
-                return ControlFlow::Continue(());
-            }
-            Err(error) => {
-                match &error {
-                    Error::Open { error, .. } if error.kind() == ErrorKind::IsADirectory => {
-                        console.error(path, &"Is a directory");
-                    }
-                    error => report_read_error(tool, args, error),
-                }
-                tally.unreadable += 1;
-                summary.add(path, "FAILED open or read");
-                let missing = matches!(&error, Error::Open { error, .. } if error.kind() == ErrorKind::NotFound);
-                let status = if missing { "missing" } else { "error" };
-                if !args.json {
-                    if !args.status {
-                        print(tool, path, "FAILED open or read");
-                    }
-                } else if !args.status {
-                    let file = (&job.specs[0], job.window);
-                    console.print_json(path, Record::new(status, file, &awaited.claimed, None));
-                }
-            }
-            Ok(found) => {
-                let (good, root) = match &found {
-                    Found::Match(root) => (true, Some(root)),
-                    Found::Others(root) => (false, root.as_ref()),
-                };
-                let text = if good { ok(root.expect("one that matches"), &awaited) } else { "FAILED".into() };
-                tally.matched += u64::from(good);
-                tally.differing += u64::from(!good);
-                if !good {
-                    summary.add(path, "FAILED");
-                }
-                let silent = args.status || (good && args.quiet);
-                match (silent, args.json) {
-                    (true, _) => {}
-                    (false, false) => print(tool, path, &text),
-                    (false, true) => {
-                        let (status, file) = (if good { "ok" } else { "failed" }, (&job.specs[0], job.window));
-                        console.print_json(path, Record::new(status, file, &awaited.claimed, root));
-                    }
-                }
-            }
+        if let Some(checked) = checked {
+            summary.add(&checked);
+            lock(&tally).add(checked.status);
+            report(tool, args, &checked);
         }
-        summary.checked += 1;
         ControlFlow::Continue(())
     });
     tally.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Checks a directory.
-fn directory(tool: &Tool, args: &Run, entry: &Entry, tally: &Mutex<Tally>, summary: &mut Summary) {
-    let input = &input(entry);
-    let path = Path::new(input.as_os_str());
-    let spec = entry.choice.directory().expect("an entry about a directory");
-    let result = match path.try_exists() {
-        Ok(false) if args.ignore_missing => return,
-        _ if entry.range.is_some() => {
-            tool.console.error(input, &"a directory has no ranges of bytes");
-            None
-        }
-        _ => root_of(tool, input, spec),
-    };
-    summary.checked += 1;
-    let (status, text) = match &result {
-        Some(root) if root.matches(&entry.claimed) => ("ok", "OK"),
-        Some(_) => ("failed", "FAILED"),
-        None => ("error", "FAILED open or read"),
-    };
-    let mut tally = lock(tally);
-    match status {
-        "ok" => tally.matched += 1,
-        "failed" => tally.differing += 1,
-        _ => tally.unreadable += 1,
-    }
-    if status != "ok" {
-        summary.add(input, text);
-    }
-    if args.status || (status == "ok" && args.quiet) {
-        return;
-    }
-    match args.json {
-        false => print(tool, input, text),
-        true => {
-            let record = Record::new(status, (entry.choice.spec(), None), &entry.claimed, result.as_ref());
-            tool.console.print_json(input, Record { format: spec.to_string(), ..record });
+/// What became of a file or directory that a sum file lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Status {
+    Ok,
+    /// It has another root.
+    Failed,
+    Missing,
+    /// It could not be read.
+    Error,
+}
+
+impl Status {
+    /// Its name in JSON, and the words of coreutils.
+    fn names(self) -> (&'static str, &'static str) {
+        match self {
+            Status::Ok => ("ok", "OK"),
+            Status::Failed => ("failed", "FAILED"),
+            Status::Missing => ("missing", "FAILED open or read"),
+            Status::Error => ("error", "FAILED open or read"),
         }
     }
 }
 
-/// The computed roots compared with a claimed one.
-enum Found {
-    /// This one matches.
-    Match(Root),
-    /// None matches; the first of them.
-    Others(Option<Root>),
+/// A file or directory that a sum file lists, and what became of it.
+struct Checked<'a> {
+    path: Input,
+    status: Status,
+    /// The root that was computed.
+    found: Option<Root>,
+    claimed: &'a ClaimedRoot,
+    spec: Spec,
+    part: Option<Window>,
+    /// The format of a directory.
+    directory: Option<&'a DirectorySpec>,
+    /// Whether several formats were possible.
+    guessed: bool,
+}
+
+impl<'a> Checked<'a> {
+    fn new(entry: &'a Entry, status: Status, found: Option<Root>) -> Self {
+        let (path, spec, part) = (input(entry), entry.choice.spec().clone(), entry.range.map(window));
+        Checked { path, status, found, claimed: &entry.claimed, spec, part, directory: None, guessed: false }
+    }
+}
+
+/// Decides about a file that was read; `None` if it is passed over. Reports why it could not be read.
+fn file<'a>(tool: &Tool, args: &Run, awaited: &'a Awaited, hashed: Hashed<'_>) -> Option<Checked<'a>> {
+    let Hashed { job, result, .. } = hashed;
+    tool.options.meter.finish_file();
+    let path = job.input.clone();
+    let (status, found) = match result.and_then(|roots| matching(roots, &awaited.claimed)) {
+        Ok(decided) => decided,
+        Err(error) => {
+            let kind = if let Error::Open { error, .. } = &error { Some(error.kind()) } else { None };
+            match kind {
+                Some(ErrorKind::NotFound) if args.ignore_missing => return None,
+                Some(ErrorKind::IsADirectory) => tool.console.error(&path, &"Is a directory"),
+                _ => report_read_error(tool, args, &error),
+            }
+            (if kind == Some(ErrorKind::NotFound) { Status::Missing } else { Status::Error }, None)
+        }
+    };
+    let (spec, part, Awaited { claimed, guessed }) = (job.specs[0].clone(), job.window, awaited);
+    Some(Checked { path, status, found, claimed, spec, part, directory: None, guessed: *guessed })
 }
 
 /// Compares the computed roots with the claimed one; an error only if that may be why none matches.
-fn matching(roots: Roots, claimed: &ClaimedRoot) -> Result<Found, Error> {
+fn matching(roots: Roots, claimed: &ClaimedRoot) -> Result<(Status, Option<Root>), Error> {
     let (mut failure, mut other) = (None, None);
     for root in roots {
         match root {
-            Ok(root) if root.matches(claimed) => return Ok(Found::Match(root)),
+            Ok(root) if root.matches(claimed) => return Ok((Status::Ok, Some(root))),
             Ok(root) => other = other.or(Some(root)),
             Err(error) => failure = failure.or(Some(error)),
         }
     }
-    failure.map_or(Ok(Found::Others(other)), Err)
+    failure.map_or(Ok((Status::Failed, other)), Err)
+}
+
+/// Hashes a directory and decides about it; `None` if it is passed over.
+fn directory<'a>(tool: &Tool, args: &Run, entry: &'a Entry) -> Option<Checked<'a>> {
+    let (path, spec) = (input(entry), entry.choice.directory().expect("an entry about a directory"));
+    let root = match Path::new(path.as_os_str()).try_exists() {
+        Ok(false) if args.ignore_missing => return None,
+        _ if entry.range.is_some() => {
+            tool.console.error(&path, &"a directory has no ranges of bytes");
+            None
+        }
+        _ => root_of(tool, &path, spec),
+    };
+    let status = match &root {
+        Some(root) if root.matches(&entry.claimed) => Status::Ok,
+        Some(_) => Status::Failed,
+        None => Status::Error,
+    };
+    Some(Checked { part: None, directory: Some(spec), ..Checked::new(entry, status, root) })
+}
+
+/// Prints what became of a file or directory.
+fn report(tool: &Tool, args: &Run, checked: &Checked<'_>) {
+    let Checked { path, status, found, claimed, spec, part, directory, guessed } = checked;
+    let (name, words) = status.names();
+    match (args.json, found) {
+        _ if args.status || (*status == Status::Ok && args.quiet) => {}
+        (false, Some(root)) if *guessed && *status == Status::Ok => {
+            print(tool, path, &format!("OK (part size {})", format_size(root.spec().leaf())));
+        }
+        (false, _) => print(tool, path, words),
+        (true, found) => {
+            let mut record = Record::new(name, (spec, *part), claimed, found.as_ref());
+            if let Some(spec) = directory {
+                record.format = spec.to_string();
+            }
+            tool.console.print_json(path, record);
+        }
+    }
 }
 
 /// A checked file, as JSON.
@@ -395,13 +400,6 @@ impl Record {
             expected: claimed.text(spec),
             found: found.map(ToString::to_string),
         }
-    }
-}
-
-fn ok(root: &Root, awaited: &Awaited) -> String {
-    match awaited.guessed {
-        true => format!("OK (part size {})", format_size(root.spec().leaf())),
-        false => "OK".into(),
     }
 }
 

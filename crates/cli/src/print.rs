@@ -10,7 +10,7 @@ use crate::tool::Tool;
 use crate::walk::{Rules, length};
 use crate::{json, report};
 use mksum::Root;
-use mksum_cli::name::{self, Shown};
+use mksum_cli::name::{self, Named, Shown};
 use mksum_cli::range::ByteRange;
 use mksum_cli::sum::{self, Style};
 use mksum_io::{Error, Input, Job, Options, Roots, Unreadable, Window, hash_all, reason, unreadable};
@@ -112,6 +112,17 @@ pub fn print(tool: &Tool, args: &Run, path: &Input, root: &Root, seconds: f64) {
         _ => sum::line(Style::Tagged, tool.end, &tag, &name::listed(path), &text),
     };
     tool.console.print(&line);
+}
+
+/// Prints the root of a file as an object with these fields, or as a line.
+pub fn print_root<T: Named + ?Sized>(tool: &Tool, json: bool, path: &T, root: &Root, record: json::Root<'_>) {
+    match json {
+        true => tool.console.print_json(path, record),
+        false => {
+            let (tag, path) = (root.spec().tag(), name::listed(path));
+            tool.console.print(&sum::line(Style::Tagged, tool.end, &tag, &path, &record.root));
+        }
+    }
 }
 
 /// A range as the part of an input that is hashed.

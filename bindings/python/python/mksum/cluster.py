@@ -4,16 +4,19 @@ Inputs are planned in parts, and parts are packed into tasks of about the same c
 to the ledger before it reports. The join reads the ledger alone: after a failure, whatever is in it is not read again. A ledger
 is a folder of rows as `spec/plan.md` has them, so `mksum join --plan` reads it too, and it may hold what `mksum map` wrote:
 
-    LEDGER/rows=digests/   rows of parts that were hashed, in any number of files
-    LEDGER/rows=errors/    parts that could not be hashed: the same rows, with `run`, `status` and `error`
+    LEDGER/rows=digests/   rows of parts that were hashed, in any number of files, with `run` and `read_at`
+    LEDGER/rows=verified/  the same of parts that a verification has read
+    LEDGER/rows=errors/    parts that could not be hashed: the same rows, with `status` and `error` too
+    LEDGER/rows=runs/      verifications that have ended: `run` and `ended_at`
 
 An object that is replaced or deleted has a result with an error, never a wrong root: digests count only for the version that was
-planned.
+planned. A verification takes only digests of its own run as evidence, so whatever a ledger holds, its bytes are read.
 """
 
 # pyarrow has no types.
 # pyright: basic, reportMissingImports=false
 
+import datetime
 import functools
 import itertools
 import json
@@ -22,7 +25,7 @@ import posixpath
 import stat
 import uuid
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, TypeAlias, TypedDict, cast
+from typing import Any, Literal, NotRequired, TypeAlias, TypedDict, cast
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
@@ -38,11 +41,22 @@ REQUEST = 4 << 20
 """What an input costs beside its bytes: a request takes about as long as these."""
 STORES = ("s3", "gs", "az", "abfss", "hdfs")
 """The schemes of the stores that can have a ledger, written and read with the credentials of the environment."""
+SAME = {"s3a": "s3", "s3n": "s3", "abfs": "abfss"}
+"""Hadoop's schemes for stores that have another one here."""
 
 Source: TypeAlias = AnyPath | Iterable[Input]
 """A URL, a path, a folder; or the inputs themselves."""
+Links: TypeAlias = Literal["skip", "follow"]
+"""What becomes of symbolic links in a folder: a result with the status `skipped`, or what they lead to."""
 Bounds: TypeAlias = tuple[int, int, int]
 """A part of an input: its offset and length in bytes, its levels above the leaves."""
+
+
+class Listed(Input):
+    """An input of a source, or with `status` and `error` why it cannot be hashed."""
+
+    status: NotRequired[str | None]
+    error: NotRequired[str | None]
 
 
 class Span(TypedDict):
@@ -63,47 +77,135 @@ class Result(TypedDict):
     """Its version when it was planned."""
     size: int
     """Its length in bytes."""
+    format: str
+    """The canonical text of the root's format."""
     root: str | None
     """The root as `mksum` prints it; None after an error."""
     status: str
     """`ok`; `changed`: it has another version now; `gone`: it is not there any more; `damaged`: it has another root than was
-    kept; `unfinished`: parts of it were not hashed; `failed`."""
+    kept; `not comparable`: its root was kept in another format; `skipped`: a symbolic link; `unfinished`: parts of it were not
+    hashed; `failed`."""
     error: str | None
     """What happened, and where."""
+    run: str
+    """The run that this result is of."""
+    verified_at: str | None
+    """When the first of its bytes were read for this root: UTC, as `2026-03-01T12:00:00Z`. None if it has no root, or the ledger
+    does not say, as of rows of `mksum map`."""
 
 
-def inputs(source: Source, files: Any = None) -> Iterator[Input]:
-    """Yields the inputs of a source.
+def inputs(source: Source, files: Any = None, symlinks: Links = "skip") -> Iterator[Listed]:
+    """Yields the inputs of a source. What cannot be listed is one with an error.
 
     Args:
         source: The URL of an object, a bucket or a prefix; the path of a file or folder; or an iterable of inputs. ETags may
-            be in quotes.
+            be in quotes. `s3a://`, `s3n://` and `abfs://` are read as `s3://` and `abfss://`, and `dbfs:/` below `/dbfs`.
         files: A `pyarrow.fs.FileSystem` that has them; of fsspec, `PyFileSystem(FSSpecHandler(…))`.
+        symlinks: What becomes of the symbolic links in a folder.
+
+    Raises:
+        RefusedError: The scheme of the URL is unknown.
+        FileError: The source is not there, or cannot be opened.
     """
     if not isinstance(source, str | bytes | os.PathLike):
         for item in source:
-            yield {"path": item["path"], "size": item["size"], "version": item["version"].strip('"')}
+            yield listed(item["path"], item["size"], item["version"], files)
         return
     path = os.fsdecode(source)
     if files is not None:
         yield from _listed_by(files, path)
-    elif "://" in path and not path.startswith(("http://", "https://", "file://")):
-        listed = iter(mksum.list_objects(path))
-        first = next(listed, None)
-        yield from [_opened(path)] if first is None else itertools.chain([first], listed)
+        return
+    path = located(path)
+    if "://" in path and not path.startswith(("http://", "https://")):
+        found = iter(mksum.list_objects(path))
+        first = next(found, None)
+        yield from [_opened(path)] if first is None else itertools.chain([first], found)
     elif os.path.isdir(path):
-        for folder, folders, names in os.walk(path):
-            folders.sort()
-            for name in sorted(names):
-                found = os.path.join(folder, name)
-                facts = os.lstat(found)
-                if stat.S_ISREG(facts.st_mode):
-                    yield {"path": _text(found), "size": facts.st_size, "version": _mtime(facts.st_mtime_ns)}
+        yield from _walked(path, symlinks)
     else:
         yield _opened(path)
 
 
-def _opened(path: str) -> Input:
+def listed(path: str, size: int | None, version: str | None, files: Any = None) -> Listed:
+    """Returns an input of a list that others made, such as S3 Inventory."""
+    try:
+        path = path if files is not None else located(path)
+        if size is None or version is None:
+            raise mksum.RefusedError(f"{path}: it is listed without a size or an ETag")
+    except MksumError as error:
+        return _unlisted(path, "failed", str(error))
+    return {"path": path, "size": size, "version": version.strip('"')}
+
+
+def located(path: str) -> str:
+    """Returns a path or URL as mksum has it, of one as Hadoop, Spark or Databricks write it.
+
+    Raises:
+        RefusedError: The scheme is unknown.
+    """
+    scheme, colon, rest = path.partition(":")
+    if not colon or not rest.startswith("/") or len(scheme) < 2 or "/" in scheme:
+        return path
+    if scheme == "file":
+        return url2pathname(urlsplit(path).path)
+    if scheme == "dbfs":
+        return f"/dbfs/{rest.lstrip('/')}"
+    if not rest.startswith("//"):
+        return path
+    if scheme in SAME:
+        return f"{SAME[scheme]}:{rest}"
+    if scheme not in (*STORES, "http", "https"):
+        known = ", ".join((*STORES, *SAME, "http", "https", "file", "dbfs"))
+        words = f"mksum does not read '{scheme}': it reads {known}; pass files= for what pyarrow or fsspec reads"
+        raise mksum.RefusedError(f"{path}: {words}")
+    return path
+
+
+def one_of(first: Listed, other: Listed) -> Listed:
+    """Returns the one input of a path that is listed twice."""
+    if (first["version"], first["size"]) == (other["version"], other["size"]):
+        return first
+    versions = " and ".join(f"{item['size']} bytes of version {item['version']!r}" for item in (first, other))
+    return _unlisted(first["path"], "failed", f"{first['path']}: it is listed twice, with {versions}")
+
+
+def _unlisted(path: str, status: str, error: str) -> Listed:
+    return {"path": path, "size": 0, "version": "", "status": status, "error": error}
+
+
+def _walked(folder: str, symlinks: Links) -> Iterator[Listed]:
+    """Yields the regular files below a folder, and why others are not read."""
+    follow, errors, seen = symlinks == "follow", list[OSError](), set[str]()
+    for place, folders, names in os.walk(folder, onerror=errors.append, followlinks=follow):
+        if follow:
+            # A link to a folder above it would never end.
+            real = os.path.realpath(place)
+            if real in seen:
+                folders.clear()
+                continue
+            seen.add(real)
+        folders.sort()
+        links = [] if follow else [name for name in folders if os.path.islink(os.path.join(place, name))]
+        for name in sorted([*names, *links]):
+            yield from _found(os.path.join(place, name), follow)
+    for error in errors:
+        yield _unlisted(_text(error.filename), "failed", f"{error.filename}: the folder cannot be listed: {error.strerror}")
+
+
+def _found(path: str, follow: bool) -> Iterator[Listed]:
+    """Yields the file at a path, if it is one."""
+    try:
+        facts = os.stat(path, follow_symlinks=follow)
+    except OSError as error:
+        yield _unlisted(_text(path), "gone" if isinstance(error, FileNotFoundError) else "failed", f"{path}: {error.strerror}")
+        return
+    if stat.S_ISLNK(facts.st_mode):
+        yield _unlisted(_text(path), "skipped", f"{path}: a symbolic link: symlinks='follow' hashes what it leads to")
+    elif stat.S_ISREG(facts.st_mode):
+        yield {"path": _text(path), "size": facts.st_size, "version": _mtime(facts.st_mtime_ns)}
+
+
+def _opened(path: str) -> Listed:
     """Returns the facts of one input, which is opened for them."""
     row = mksum.plan(path, "sha256")[0]
     return {"path": _text(path), "size": row["size"], "version": row["version"]}
@@ -125,7 +227,7 @@ def _mtime(nanoseconds: int) -> str:
     return f"mtime:{seconds}.{rest:09}"
 
 
-def _listed_by(files: Any, path: str) -> Iterator[Input]:
+def _listed_by(files: Any, path: str) -> Iterator[Listed]:
     """Yields the files at or below a path of a `pyarrow.fs.FileSystem`."""
     from pyarrow.fs import FileSelector, FileType
 
@@ -235,10 +337,16 @@ def _status(error: MksumError, path: str) -> str:
     return "gone" if isinstance(error, NotFoundError) else "failed"
 
 
-def missing(item: Input, fmt: str, part: int, rows: Iterable[dict[str, Any]]) -> list[Bounds]:
-    """Returns the parts of an input that are not among the rows of a ledger."""
+def missing(item: Listed, fmt: str, part: int, rows: Iterable[dict[str, Any]]) -> list[Bounds]:
+    """Returns the parts of an input that are not among the rows of a ledger; none of one that cannot be hashed."""
+    if item.get("error") is not None:
+        return []
     known = {bounds(row) for row in rows if is_of(row, item, fmt)}
-    return [part for part in planned(item, fmt, part) if part not in known]
+    try:
+        return [part for part in planned(item, fmt, part) if part not in known]
+    except mksum.LengthError:
+        # It has no root in this format: the join says so.
+        return []
 
 
 def bounds(row: dict[str, Any]) -> Bounds:
@@ -252,7 +360,7 @@ def is_of(row: dict[str, Any], item: Input, fmt: str) -> bool:
 
 
 def joined(
-    item: Input, fmt: str, part: int, rows: Iterable[dict[str, Any]], errors: Iterable[dict[str, Any]] = ()
+    item: Listed, fmt: str, part: int, run: str, rows: Iterable[dict[str, Any]], errors: Iterable[dict[str, Any]] = ()
 ) -> Result:
     """Returns the root of an input from its rows in a ledger, or why it has none.
 
@@ -260,6 +368,7 @@ def joined(
         item: The input as it was planned.
         fmt: The canonical text of the format.
         part: The longest part, in bytes.
+        run: The run that the result is of.
         rows: Rows of the ledger, in any order, also of other versions and formats, and twice.
         errors: Rows of `rows=errors` from the same run.
     """
@@ -267,13 +376,19 @@ def joined(
         "object": item["path"],
         "etag": item["version"],
         "size": item["size"],
+        "format": fmt,
         "root": None,
-        "status": "failed",
-        "error": None,
+        "status": item.get("status") or "failed",
+        "error": item.get("error"),
+        "run": run,
+        "verified_at": None,
     }
+    if result["error"] is not None:
+        return result
     digests: dict[Bounds, str] = {}
-    for row in rows:
-        if is_of(row, item, fmt) and digests.setdefault(bounds(row), row["digest"]) != row["digest"]:
+    known = [row for row in rows if is_of(row, item, fmt)]
+    for row in known:
+        if digests.setdefault(bounds(row), row["digest"]) != row["digest"]:
             place = f"bytes {row['offset']}..{row['offset'] + row['length']}"
             result["error"] = f"{item['path']}: {place} have two digests in the ledger: hash them again with a new one"
             return result
@@ -287,17 +402,47 @@ def joined(
             result["status"] = failure["status"] if failure else "unfinished"
             result["error"] = failure["error"] if failure else words
             return result
-        span: Span = {**item, "parts": wanted}
+        span: Span = {"path": item["path"], "version": item["version"], "size": item["size"], "parts": wanted}
         parts = ({**row, "kind": "digest", "digest": digests[bounds(dict(row))]} for row in rows_of([span], fmt))
         result["root"], result["status"] = mksum.join(cast("Iterable[HashedPart]", parts)).text, "ok"
+        times = [row.get("read_at") for row in known]
+        result["verified_at"] = min(cast("list[str]", times)) if all(times) else None
     except MksumError as error:
         result["error"] = str(error)
     return result
 
 
-def compared(result: Result, kept: str | None) -> Result:
+def to_compare(kept: Result, wanted: str | None, run: str, files: Any = None) -> Result:
+    """Returns a kept result as a verification takes it; with `status` and `error` if its root cannot be compared.
+
+    Args:
+        kept: The result, which may be of an earlier version and lack fields.
+        wanted: The canonical text of the only format to be compared; None is that of each root.
+        run: The run of the verification.
+        files: A `pyarrow.fs.FileSystem` that has the inputs.
+    """
+    item, spec = listed(kept["object"], kept["size"], kept["etag"], files), kept.get("format") or wanted
+    status, error = item.get("status") or "ok", item.get("error")
+    if error is None and spec is None:
+        status, error = "failed", f"{item['path']}: the kept result does not say the format of its root: pass fmt"
+    elif error is None and wanted not in (None, spec):
+        status, error = "not comparable", f"{item['path']}: its root was kept in {spec}, and {wanted} was asked for"
+    return {
+        "object": item["path"],
+        "etag": item["version"],
+        "size": item["size"],
+        "format": spec or "",
+        "root": kept["root"] if error is None else None,
+        "status": status,
+        "error": error,
+        "run": run,
+        "verified_at": None,
+    }
+
+
+def compared(result: Result, kept: str) -> Result:
     """Returns a result after its root was compared with one that was kept."""
-    if result["status"] == "ok" and kept is not None and result["root"] != kept:
+    if result["status"] == "ok" and result["root"] != kept:
         words = f"{result['object']}: its root was {kept} and is {result['root']}, with the same ETag and size"
         return {**result, "root": None, "status": "damaged", "error": words}
     return result
@@ -368,16 +513,34 @@ def _read(line: bytes) -> dict[str, Any] | None:
         row = json.loads(line)
     except ValueError:
         return None
-    is_row = isinstance(row, dict) and row.get("schema") == 1 and row.get("kind") in ("digest", "range")
+    is_row = isinstance(row, dict) and row.get("schema") == 1 and row.get("kind") in ("digest", "range", "run")
     return {"digest": None, **row} if is_row else None
 
 
-def work(task: list[Span], ledger: Ledger, run: str, fmt: str, threads: int | None = 1, files: Any = None) -> int:
+def work(task: list[Span], ledger: Ledger, run: str, kind: str, fmt: str, threads: int | None = 1, files: Any = None) -> int:
     """Hashes a task and writes its rows to the ledger: what a worker does. Returns the number of bytes hashed."""
-    rows = list(hashed(task, fmt, threads=threads, files=files))
-    ledger.write([row for row in rows if "error" not in row])
-    ledger.write([{**row, "run": run} for row in rows if "error" in row], "errors")
+    rows = list(read_in(run, hashed(task, fmt, threads=threads, files=files)))
+    ledger.write([row for row in rows if "error" not in row], kind)
+    ledger.write([row for row in rows if "error" in row], "errors")
     return sum(row["length"] for row in rows if "error" not in row)
+
+
+def read_in(run: str, rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yields rows that are hashed now, with their run, and for each a time before its bytes were read."""
+    time = now()
+    for row in rows:
+        yield {**row, "run": run, "read_at": time}
+        time = now()
+
+
+def now() -> str:
+    """Returns the time in UTC, as `2026-03-01T12:00:00Z`."""
+    return datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def new_run() -> str:
+    """Returns the name of a run that nobody named."""
+    return uuid.uuid4().hex
 
 
 Each: TypeAlias = Callable[[Callable[[list[Span]], int], Iterable[list[Span]]], Iterable[int]]
@@ -394,6 +557,7 @@ def hash(
     task: int = TASK,
     threads: int | None = 1,
     files: Any = None,
+    symlinks: Links = "skip",
     on_progress: Callable[[int], object] | None = None,
 ) -> list[Result]:
     """Returns the roots of all inputs of a source, hashed by workers; what is in the ledger is not read again.
@@ -409,22 +573,51 @@ def hash(
         task: The cost of a task, in bytes: its bytes, and 4 MiB for each input. A worker that dies loses the tasks in its hands.
         threads: The threads of a task; None is as many as the machine has cores.
         files: A `pyarrow.fs.FileSystem` that has the inputs.
+        symlinks: What becomes of the symbolic links in a folder.
         on_progress: Called with the bytes of each task when it is done.
 
     Returns:
         A result for each input, in their order.
     """
-    spec, place, run = str(mksum.Spec(fmt) if isinstance(fmt, str) else fmt), Ledger(ledger), uuid.uuid4().hex
-    items = list({item["path"]: item for item in inputs(source, files)}.values())
-    known = _by_path(place.rows())
-    wanted = ((item, missing(item, spec, part, known.get(item["path"], ()))) for item in items)
-    call = functools.partial(work, ledger=place, run=run, fmt=spec, threads=threads, files=files)
+    options = {"each": each, "part": part, "task": task, "threads": threads, "files": files, "on_progress": on_progress}
+    found = inputs(source, files, symlinks)
+    return _hashed_in(new_run(), "digests", found, Ledger(ledger), fmt, **options)
+
+
+def _hashed_in(
+    run: str,
+    kind: str,
+    source: Iterable[Listed],
+    place: Ledger,
+    fmt: Format,
+    *,
+    each: Each = map,
+    part: int = PART,
+    task: int = TASK,
+    threads: int | None = 1,
+    files: Any = None,
+    on_progress: Callable[[int], object] | None = None,
+) -> list[Result]:
+    """Returns the roots of inputs from a ledger's rows of a kind, after a run has hashed what these lack.
+
+    Rows of verifications are taken from their own run alone.
+    """
+
+    def known() -> dict[str, list[dict[str, Any]]]:
+        return _by_path(row for row in place.rows(kind) if kind != "verified" or row.get("run") == run)
+
+    spec, items = cast("str", canonical(fmt)), dict[str, Listed]()
+    for item in source:
+        items[item["path"]] = one_of(items.get(item["path"], item), item)
+    rows = known()
+    wanted = ((item, missing(item, spec, part, rows.get(path, ()))) for path, item in items.items())
+    call = functools.partial(work, ledger=place, run=run, kind=kind, fmt=spec, threads=threads, files=files)
     for count in each(call, packed(wanted, task)):
         if on_progress is not None:
             on_progress(count)
-    known = _by_path(place.rows())
+    rows = known()
     errors = _by_path(row for row in place.rows("errors") if row.get("run") == run)
-    return [joined(item, spec, part, known.get(item["path"], ()), errors.get(item["path"], ())) for item in items]
+    return [joined(item, spec, part, run, rows.get(path, ()), errors.get(path, ())) for path, item in items.items()]
 
 
 def _by_path(rows: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
@@ -434,23 +627,51 @@ def _by_path(rows: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
     return found
 
 
-def verify(kept: Iterable[Result], ledger: str, fmt: Format = "rfc6962", **options: Any) -> list[Result]:
-    """Reads objects again and compares their roots with those that were kept, with a new ledger.
+def verify(
+    kept: Iterable[Result], ledger: str, fmt: Format | None = None, *, run: str | None = None, **options: Any
+) -> list[Result]:
+    """Reads objects again and compares their roots with those that were kept.
+
+    Digests of other runs are no evidence: whatever the ledger holds, every byte is read.
 
     Args:
         kept: Results of an earlier `hash`; those without a root are left out. A random sample of them finds decay
             at a part of the cost.
-        ledger: An empty folder; after a failure the same again.
-        fmt: The format of the roots.
+        ledger: A folder that all workers can write to; that of `hash` or an earlier `verify` will do.
+        fmt: The format of the roots, if they do not have it; roots in another one are `not comparable`.
+        run: A name for this verification. With the same name, one that was interrupted goes on and reads what is missing.
         options: Those of `hash`.
 
     Returns:
         A result for each: `damaged` if its bytes have another root now, `changed` if it was replaced, `gone` if it was deleted.
+
+    Raises:
+        RefusedError: The run has ended, so it would read nothing.
     """
-    rows = [row for row in kept if row["root"] is not None]
-    source: list[Input] = [{"path": row["object"], "size": row["size"], "version": row["etag"]} for row in rows]
-    roots = {row["object"]: row["root"] for row in rows}
-    return [compared(result, roots[result["object"]]) for result in hash(source, ledger, fmt, **options)]
+    place = Ledger(ledger)
+    if any(row["run"] == run for row in place.rows("runs")):
+        raise mksum.RefusedError(ended(ledger, run))
+    run, wanted, files = run or new_run(), canonical(fmt), options.get("files")
+    rows = [to_compare(row, wanted, run, files) for row in kept if row["root"] is not None]
+    results = [row for row in rows if row["status"] != "ok"]
+    for spec in sorted({row["format"] for row in rows if row["status"] == "ok"}):
+        roots = {row["object"]: row for row in rows if (row["status"], row["format"]) == ("ok", spec)}
+        source = (listed(row["object"], row["size"], row["etag"], files) for row in roots.values())
+        found = _hashed_in(run, "verified", source, place, spec, **options)
+        results += [compared(result, cast("str", roots[result["object"]]["root"])) for result in found]
+    if not any(result["status"] in ("failed", "unfinished") for result in results):
+        place.write([{"kind": "run", "schema": 1, "run": run, "ended_at": now()}], "runs")
+    return results
 
 
-__all__ = ["Ledger", "Result", "hash", "inputs", "verify"]
+def canonical(fmt: Format | None) -> str | None:
+    """Returns the canonical text of a format."""
+    return None if fmt is None else str(mksum.Spec(fmt) if isinstance(fmt, str) else fmt)
+
+
+def ended(ledger: str, run: str | None) -> str:
+    """Why a verification is refused whose run has ended."""
+    return f"{ledger}: the verification '{run}' has ended, so it would read nothing: give this one another run, or none"
+
+
+__all__ = ["Ledger", "Result", "hash", "inputs", "listed", "verify"]

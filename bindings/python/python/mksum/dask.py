@@ -33,7 +33,7 @@ def hash(client: distributed.Client, source: Source, ledger: str, fmt: Format = 
 
 
 def verify(
-    client: distributed.Client, kept: Iterable[Result], ledger: str, fmt: Format = "rfc6962", **options: Any
+    client: distributed.Client, kept: Iterable[Result], ledger: str, fmt: Format | None = None, **options: Any
 ) -> list[Result]:
     """Reads objects again and compares their roots: see `mksum.cluster.verify`."""
     return cluster.verify(kept, ledger, fmt, each=each(client), **options)

@@ -41,7 +41,7 @@ def hash(source: Source, ledger: str, fmt: Format = "rfc6962", **options: Any) -
     return cluster.hash(source, ledger, fmt, each=each, **options)
 
 
-def verify(kept: Iterable[Result], ledger: str, fmt: Format = "rfc6962", **options: Any) -> list[Result]:
+def verify(kept: Iterable[Result], ledger: str, fmt: Format | None = None, **options: Any) -> list[Result]:
     """Reads objects again and compares their roots: see `mksum.cluster.verify`."""
     return cluster.verify(kept, ledger, fmt, each=each, **options)
 

@@ -35,20 +35,24 @@ from pyspark.sql.types import StructType
 
 import mksum
 from mksum import cluster
-from mksum.cluster import PART, STORES, TASK, Ledger, Result, Span
-from mksum.types import AnyPath, Format, Input
+from mksum.cluster import PART, STORES, TASK, Ledger, Listed, Result, Span
+from mksum.types import AnyPath, Format
 
 Batches: TypeAlias = "Iterator[pa.RecordBatch]"
 Source: TypeAlias = AnyPath | DataFrame
 """A URL, a path, a folder; or a frame of inputs with the columns `path`, `size` and `etag`."""
 
-INPUTS = "path string, size bigint, version string"
+INPUTS = "path string, size bigint, version string, status string, error string"
 ROWS = (
     "kind string, schema int, path string, version string, size bigint, format string, offset bigint, length bigint, level int, "
     "digest string"
 )
-ERRORS = "run string, status string, error string"
-RESULTS = "object string, etag string, size bigint, root string, status string, error string"
+ERRORS = "run string, read_at string, status string, error string"
+RUNS = "kind string, schema int, run string, ended_at string"
+RESULTS = (
+    "object string, etag string, size bigint, format string, root string, status string, error string, run string, "
+    "verified_at string"
+)
 BOUND = ("offset", "length", "level")
 BOUNDS = "struct<offset: bigint, length: bigint, level: int>"
 TASKS = f"spans array<struct<path: string, version: string, size: bigint, parts: array<{BOUNDS}>>>"
@@ -69,6 +73,7 @@ def hash(
     task: int = TASK,
     threads: int | None = 1,
     files: Any = None,
+    symlinks: cluster.Links = "skip",
     on_progress: Callable[[int], object] | None = None,
 ) -> DataFrame:
     """Hashes what is not in the ledger, and returns a frame with the root of each input.
@@ -76,7 +81,8 @@ def hash(
     Args:
         spark: The session.
         source: A URL, a path or a folder, listed by a worker; or a frame with the columns `path`, `size` and `etag`, as of
-            S3 Inventory or of the metadata of a table. Each path is there once.
+            S3 Inventory or of the metadata of a table. A path that is there with two versions, or without a size or etag, is an
+            error of that object alone.
         ledger: The URI of a folder that Spark reads: new, or that of an earlier run, which is continued. Two jobs at the same
             time need two.
         fmt: The format.
@@ -85,32 +91,58 @@ def hash(
             hands.
         threads: The threads of a task: as many as `spark.task.cpus`.
         files: A `pyarrow.fs.FileSystem` that has the inputs.
+        symlinks: What becomes of the symbolic links in a folder.
         on_progress: Called with the bytes that were hashed since the last call, about once a second, in another thread; not
             with Connect, whose sessions have `addProgressHandler`.
 
     Returns:
-        A frame with the columns of `mksum.cluster.Result`: object, etag, size, root, status, error. It is computed from the
-        ledger.
+        A frame with the columns of `mksum.cluster.Result`: object, etag, size, format, root, status, error, run, verified_at. It
+        is computed from the ledger.
 
     Raises:
         FormatError: The format is unknown.
         PySparkException: The job failed: run it again with the same ledger.
     """
-    spec, run = str(mksum.Spec(fmt) if isinstance(fmt, str) else fmt), uuid.uuid4().hex
+    options = {"part": part, "task": task, "threads": threads, "files": files, "symlinks": symlinks, "on_progress": on_progress}
+    return _hashed_in(cluster.new_run(), "digests", spark, source, ledger, fmt, **options)  # type: ignore[arg-type]
+
+
+def _hashed_in(
+    run: str,
+    kind: str,
+    spark: SparkSession,
+    source: Source,
+    ledger: str,
+    fmt: Format,
+    *,
+    part: int = PART,
+    task: int = TASK,
+    threads: int | None = 1,
+    files: Any = None,
+    symlinks: cluster.Links = "skip",
+    on_progress: Callable[[int], object] | None = None,
+) -> DataFrame:
+    """The roots of inputs from a ledger's rows of a kind, after a run has hashed what these lack.
+
+    Rows of verifications are taken from their own run alone.
+    """
+    evidence, of_run = F.col("rows") == kind, F.col("run") == run
+    evidence = evidence & of_run if kind == "verified" else evidence
+    spec, listing = cluster.canonical(fmt), uuid.uuid4().hex
     progress = _Progress(spark, on_progress)
     # What was listed is written down first, so that all later steps are about the same versions.
-    listed = f"{ledger.rstrip('/')}/inputs/run={run}"
-    _inputs(spark, source, files).write.json(listed)
+    listed = f"{ledger.rstrip('/')}/inputs/run={listing}"
+    _inputs(spark, source, files, symlinks).write.json(listed)
     inputs = spark.read.schema(INPUTS).json(listed)
     rows = _rows(spark, ledger)
-    known = _grouped(inputs, rows and rows.where("rows = 'digests'"))
+    known = _grouped(inputs, rows and rows.where(evidence))
     tasks = known.mapInArrow(functools.partial(_missing, fmt=spec, part=part, task=task), TASKS).persist()
     try:
         count = tasks.count()
         if count:
             with progress:
-                options = {"fmt": spec, "run": run, "threads": threads, "files": files, "done": progress.done}
-                spread, place = tasks.repartition(min(count, PARTITIONS)), _place(inputs, run)
+                options = {"fmt": spec, "run": run, "kind": kind, "threads": threads, "files": files, "done": progress.done}
+                spread, place = tasks.repartition(min(count, PARTITIONS)), _place(inputs, listing)
                 if place is not None:
                     spread.mapInArrow(functools.partial(_worked, ledger=place, **options), "none string").collect()
                 else:
@@ -121,31 +153,53 @@ def hash(
     finally:
         tasks.unpersist()
     rows = _rows(spark, ledger)
-    joined = _grouped(inputs, rows and rows.where((F.col("rows") == "digests") | (F.col("run") == run)))
-    return joined.mapInArrow(functools.partial(_joined, fmt=spec, part=part), RESULTS)
+    joined = _grouped(inputs, rows and rows.where(evidence | ((F.col("rows") == "errors") & of_run)))
+    return joined.mapInArrow(functools.partial(_joined, fmt=spec, part=part, run=run), RESULTS)
 
 
-def verify(spark: SparkSession, kept: DataFrame, ledger: str, fmt: Format = "rfc6962", **options: Any) -> DataFrame:
+def verify(
+    spark: SparkSession, kept: DataFrame, ledger: str, fmt: Format | None = None, *, run: str | None = None, **options: Any
+) -> DataFrame:
     """Reads objects again and compares their roots with those that were kept.
+
+    Digests of other runs are no evidence: whatever the ledger holds, every byte is read.
 
     Args:
         spark: The session.
         kept: The frame of an earlier `hash`; rows without a root are left out. `kept.sample(0.01)` finds decay at a part of
             the cost.
-        ledger: The URI of a new folder; after a failure the same again.
-        fmt: The format of the roots.
+        ledger: The URI of a folder that Spark reads; that of `hash` or an earlier `verify` will do.
+        fmt: The format of the roots, if they do not have it; roots in another one are `not comparable`.
+        run: A name for this verification. With the same name, one that was interrupted goes on and reads what is missing.
         options: Those of `hash`.
 
     Returns:
         A frame as that of `hash`. The status is `damaged` if the bytes have another root now, `changed` if the object was
         replaced, `gone` if it was deleted.
+
+    Raises:
+        RefusedError: The run has ended, so it would read nothing.
     """
-    kept = kept.where(F.col("root").isNotNull())
-    source = kept.select(F.col("object").alias("path"), "size", "etag")
-    found = hash(spark, source, ledger, fmt, **options)
-    roots = kept.select("object", F.col("root").alias("kept"))
-    call = functools.partial(_each, call=_compared)
-    return found.join(roots, "object").select(*found.columns, "kept").mapInArrow(call, RESULTS)
+    folder = ledger.rstrip("/")
+    ran = _read(spark, f"{folder}/rows=runs", RUNS)
+    if run is not None and ran is not None and not ran.where(F.col("run") == run).isEmpty():
+        raise mksum.RefusedError(cluster.ended(ledger, run))
+    run, wanted = run or cluster.new_run(), cluster.canonical(fmt)
+    call = functools.partial(cluster.to_compare, wanted=wanted, run=run, files=options.get("files"))
+    rows = kept.where(F.col("root").isNotNull()).mapInArrow(functools.partial(_each, call=call), RESULTS).persist()
+    results = rows.where("status <> 'ok'")
+    for row in rows.where("status = 'ok'").select("format").distinct().collect():
+        several = rows.where((F.col("status") == "ok") & (F.col("format") == row["format"]))
+        source = several.select(F.col("object").alias("path"), "size", "etag")
+        found = _hashed_in(run, "verified", spark, source, ledger, row["format"], **options)
+        roots = several.select("object", F.col("root").alias("kept"))
+        several = found.join(roots, "object").select(*found.columns, "kept")
+        results = results.union(several.mapInArrow(functools.partial(_each, call=_compared), RESULTS))
+    written = _rows(spark, ledger)
+    if written is None or written.where((F.col("run") == run) & (F.col("status") == "failed")).isEmpty():
+        end = spark.createDataFrame([("run", 1, run, cluster.now())], RUNS)
+        end.coalesce(1).write.mode("append").json(f"{folder}/rows=runs")
+    return results
 
 
 def register(spark: SparkSession) -> None:
@@ -210,24 +264,30 @@ class _Reader(DataSourceReader):
         return _batches(rows, f"{ROWS}, status string, error string")
 
 
-def _inputs(spark: SparkSession, source: Any, files: Any) -> DataFrame:
+def _inputs(spark: SparkSession, source: Any, files: Any, symlinks: cluster.Links) -> DataFrame:
     """The inputs of a source, as a frame."""
     if hasattr(source, "mapInArrow"):
-        etag = F.regexp_replace(F.col("etag"), '"', "").alias("version")
-        return source.select("path", F.col("size").cast("bigint"), etag)
+        found = source.select("path", F.col("size").cast("bigint"), "etag")
+        return found.mapInArrow(functools.partial(_listed, files=files), INPUTS)
     # As a task, so that the driver needs no access and holds no listing. The data source would plan it in two processes more.
-    return spark.range(1, numPartitions=1).mapInArrow(functools.partial(_list, source=source, files=files), INPUTS)
+    call = functools.partial(_list, source=source, files=files, symlinks=symlinks)
+    return spark.range(1, numPartitions=1).mapInArrow(call, INPUTS)
 
 
-def _list(batches: Batches, source: AnyPath, files: Any) -> Batches:
+def _list(batches: Batches, source: AnyPath, files: Any, symlinks: cluster.Links) -> Batches:
     for _ in batches:
-        yield from _batches(cluster.inputs(source, files), INPUTS)
+        yield from _batches(cluster.inputs(source, files, symlinks), INPUTS)
 
 
-def _place(inputs: DataFrame, run: str) -> Ledger | None:
+def _listed(batches: Batches, files: Any) -> Batches:
+    rows = (row for batch in batches for row in batch.to_pylist())
+    yield from _batches((cluster.listed(row["path"], row["size"], row["etag"], files) for row in rows), INPUTS)
+
+
+def _place(inputs: DataFrame, listing: str) -> Ledger | None:
     """The ledger as tasks write to it, by the full name that Spark gives to the listing in it; None if Spark alone knows it."""
     for file in inputs.inputFiles():
-        folder, below, _ = file.partition(f"/inputs/run={run}/")
+        folder, below, _ = file.partition(f"/inputs/run={listing}/")
         if below and folder.startswith(("file:", *(f"{scheme}://" for scheme in STORES))):
             return Ledger(folder if folder.startswith("file:") else unquote(folder))
     return None
@@ -238,9 +298,14 @@ def _rows(spark: SparkSession, ledger: str) -> DataFrame | None:
     missing.
     """
     whole = "schema = 1 and path is not null and offset is not null and length is not null and level is not null"
+    found = _read(spark, f"{ledger.rstrip('/')}/rows=*", f"{ROWS}, {ERRORS}, rows string", basePath=ledger)
+    return found and found.where(whole)
+
+
+def _read(spark: SparkSession, paths: str, schema: str, **options: str) -> DataFrame | None:
+    """Rows in files of JSON lines; None if there is no file."""
     try:
-        reader = spark.read.schema(f"{ROWS}, {ERRORS}, rows string").option("basePath", ledger)
-        found = reader.json(f"{ledger.rstrip('/')}/rows=*").where(whole)
+        found = spark.read.schema(schema).options(**options).json(paths)
         # A Connect session looks for the folder only now.
         return found if found.columns else None
     except AnalysisException as error:
@@ -251,7 +316,7 @@ def _rows(spark: SparkSession, ledger: str) -> DataFrame | None:
 
 def _grouped(inputs: DataFrame, rows: DataFrame | None) -> DataFrame:
     """Inputs and rows of a ledger, those of one input beside each other in a partition: the input first, then its rows."""
-    found = inputs.select("path", "size", "version")
+    found = inputs.select("path", "size", "version", "status", "error")
     if rows is None:
         names = [field.split()[0] for field in f"{ROWS}, {ERRORS}".split(", ")]
         return found.select(*found.columns, *(F.lit(None).alias(name) for name in names if name not in found.columns))
@@ -261,34 +326,20 @@ def _grouped(inputs: DataFrame, rows: DataFrame | None) -> DataFrame:
     return found.repartition("path").sortWithinPartitions("path", F.col("offset").asc_nulls_first())
 
 
-def _each_input(batches: Batches) -> Iterator[tuple[Input, list[dict[str, Any]]]]:
-    """Yields each input and its rows; an input that is there twice must be the same."""
+def _each_input(batches: Batches) -> Iterator[tuple[Listed, list[dict[str, Any]]]]:
+    """Yields each input and its rows."""
     rows = (row for batch in batches for row in batch.to_pylist())
     for _, group in itertools.groupby(rows, lambda row: row["path"]):
         several = list(group)
-        heads = [row for row in several if row["offset"] is None]
-        if not heads:
-            continue
-        if any((head["version"], head["size"]) != (heads[0]["version"], heads[0]["size"]) for head in heads):
-            raise mksum.RowError(f"{heads[0]['path']}: it is among the inputs in two versions")
-        if heads[0]["version"] is None or heads[0]["size"] is None:
-            raise mksum.RowError(f"{heads[0]['path']}: it is among the inputs without size or etag")
-        item: Input = {name: heads[0][name] for name in ("path", "size", "version")}  # type: ignore[assignment]
-        yield item, [row for row in several if row["offset"] is not None]
+        heads: list[Any] = [row for row in several if row["offset"] is None]
+        if heads:
+            yield functools.reduce(cluster.one_of, heads), [row for row in several if row["offset"] is not None]
 
 
 def _missing(batches: Batches, fmt: str, part: int, task: int) -> Batches:
     """The tasks for what the ledger lacks."""
-
-    def wanted() -> Iterator[tuple[Input, list[cluster.Bounds]]]:
-        for item, rows in _each_input(batches):
-            try:
-                yield item, cluster.missing(item, fmt, part, rows)
-            except mksum.LengthError:
-                # It has no root in this format: the join says so.
-                continue
-
-    for spans in cluster.packed(wanted(), task):
+    wanted = ((item, cluster.missing(item, fmt, part, rows)) for item, rows in _each_input(batches))
+    for spans in cluster.packed(wanted, task):
         plain = [{**span, "parts": [dict(zip(BOUND, one, strict=True)) for one in span["parts"]]} for span in spans]
         yield from _batches([{"spans": plain}], TASKS)
 
@@ -301,12 +352,19 @@ def _tasks(batches: Batches) -> Iterator[list[Span]]:
 
 
 def _worked(
-    batches: Batches, ledger: Ledger, fmt: str, run: str, threads: int | None, files: Any, done: Callable[[int], object] | None
+    batches: Batches,
+    ledger: Ledger,
+    fmt: str,
+    run: str,
+    kind: str,
+    threads: int | None,
+    files: Any,
+    done: Callable[[int], object] | None,
 ) -> Batches:
     """Hashes tasks and writes each one's rows to the ledger. Yields nothing."""
     _spare_modules()
     for spans in _tasks(batches):
-        count = cluster.work(spans, ledger, run, fmt, threads, files)
+        count = cluster.work(spans, ledger, run, kind, fmt, threads, files)
         if done is not None:
             done(count)
     yield from ()
@@ -322,27 +380,24 @@ def _spare_modules() -> None:
 
 
 def _hashed(
-    batches: Batches, fmt: str, run: str, threads: int | None, files: Any, done: Callable[[int], object] | None
+    batches: Batches, fmt: str, run: str, kind: str, threads: int | None, files: Any, done: Callable[[int], object] | None
 ) -> Batches:
     """The rows of the ledger for tasks, which Spark writes."""
     for spans in _tasks(batches):
 
         def rows(spans: list[Span] = spans) -> Iterator[dict[str, Any]]:
-            for found in cluster.hashed(spans, fmt, threads=threads, files=files):
-                if "error" in found:
-                    yield {**found, "run": run, "rows": "errors"}
-                    continue
-                if done is not None:
+            for found in cluster.read_in(run, cluster.hashed(spans, fmt, threads=threads, files=files)):
+                if done is not None and "error" not in found:
                     done(found["length"])
-                yield {**found, "rows": "digests"}
+                yield {**found, "rows": "errors" if "error" in found else kind}
 
         yield from _batches(rows(), f"{ROWS}, {ERRORS}, rows string")
 
 
-def _joined(batches: Batches, fmt: str, part: int) -> Batches:
+def _joined(batches: Batches, fmt: str, part: int, run: str) -> Batches:
     """The result of each input."""
     results = (
-        cluster.joined(item, fmt, part, [row for row in rows if row["error"] is None], [row for row in rows if row["error"]])
+        cluster.joined(item, fmt, part, run, [row for row in rows if row["error"] is None], [row for row in rows if row["error"]])
         for item, rows in _each_input(batches)
     )
     return _batches(results, RESULTS)

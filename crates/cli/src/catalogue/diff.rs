@@ -1,12 +1,13 @@
 //! `mksum diff` of catalogues, directories and sum files.
 
-use super::{State, path_of, print, report, side, summary};
+use super::findings::Findings;
+use super::{report, side, summary};
 use crate::args::Diff;
 use crate::exit::Exit;
 use crate::tool::Tool;
-use mksum_catalogue::{Difference, Differences, Error, Side};
-use mksum_cli::name::Shown;
+use mksum_catalogue::{Error, Side, State};
 use mksum_io::Input;
+use std::path::Path;
 
 /// Whether an input is one that this compares, and not a file with an outboard.
 pub fn is_side(input: &Input) -> bool {
@@ -16,19 +17,13 @@ pub fn is_side(input: &Input) -> bool {
 /// Prints each entry that differs; fails if there is one.
 pub fn run(tool: &Tool, args: &Diff) -> Exit {
     tool.console.use_json(args.json);
-    match compare(tool, args) {
-        Ok(count) => {
-            if count != (Differences { equal: count.equal, ..Differences::default() }) {
+    let mut found = Findings::new(tool, args.json, Path::new("."));
+    match compare(tool, args, &mut found) {
+        Ok(equal) => {
+            if found.has_others(&[]) {
                 tool.console.fail();
             }
-            let counts = [
-                (count.added, "added"),
-                (count.removed, "removed"),
-                (count.changed, "changed"),
-                (count.moved, "moved"),
-                (count.incomparable, "without a root in a common format"),
-                (count.equal, "equal"),
-            ];
+            let counts = [found.counts(&[State::Added, State::Removed]), vec![(equal, "equal")]].concat();
             tool.console.flush();
             tool.console.note(&summary(&counts, "no entries"));
         }
@@ -37,22 +32,11 @@ pub fn run(tool: &Tool, args: &Diff) -> Exit {
     tool.console.exit()
 }
 
-fn compare(tool: &Tool, args: &Diff) -> Result<Differences, Error> {
+/// Returns the number of entries that are equal.
+fn compare(tool: &Tool, args: &Diff, found: &mut Findings<'_>) -> Result<u64, Error> {
     let (left, right) = (side(tool, &args.left, None)?, side(tool, &args.right, None)?);
-    left.diff(right, &tool.options.stop, &mut |difference| {
-        let line = |known, state: State<'_>, text: &str| print(tool, args.json, &path_of(known), state, &text);
-        match difference {
-            Difference::Added(known) => line(known, State::of("added"), "ADDED"),
-            Difference::Removed(known) => line(known, State::of("removed"), "REMOVED"),
-            Difference::Changed(_, known) => line(known, State::of("changed"), "CHANGED"),
-            Difference::Moved(before, known) => {
-                let from = path_of(before);
-                let text = format!("MOVED from {}", Shown(&from));
-                line(known, State::moved(&from), &text);
-            }
-            Difference::Incomparable(_, known) => {
-                line(known, State::of("incomparable"), "NOT COMPARED (no root in a common format)");
-            }
-        }
+    left.diff(right, &tool.options.stop, &mut |finding| {
+        found.count(&finding);
+        found.print(finding, None);
     })
 }

@@ -1,10 +1,11 @@
 //! `mksum import`: the roots of a list become rows of a catalogue, to be verified later.
 
-use super::{State, print, report, shown_path, side, summary, wait};
+use super::findings::Findings;
+use super::{report, side, summary, wait};
 use crate::args::Import;
 use crate::exit::Exit;
 use crate::tool::Tool;
-use mksum_catalogue::{Catalogue, Imported, Side, import, place};
+use mksum_catalogue::{Catalogue, Side, State, import, place};
 use mksum_cli::name::Shown;
 use mksum_io::Input;
 
@@ -35,48 +36,23 @@ pub fn run(tool: &Tool, args: &Import) -> Exit {
 }
 
 fn one(tool: &Tool, args: &Import, (name, list): (&Input, Side), catalogue: &mut Catalogue) {
-    let [mut taken, mut known, mut missing, mut others] = [0_u64; 4];
-    let imported = import(catalogue, &args.directory, list.into_entries(), &tool.options, &mut |path, imported| {
-        let path = &*shown_path(&args.directory, path);
-        match imported {
-            Imported::Taken(_) => {
-                taken += 1;
-                if args.json {
-                    print(tool, true, path, State::of("imported"), &"");
-                }
-            }
-            Imported::Known => known += 1,
-            Imported::Missing => {
-                missing += 1;
-                tool.console.error(path, &"no such file: paths of a list are those below the directory");
-            }
-            Imported::Length(expected, found) => {
-                others += 1;
-                let text = format_args!("it has {found} bytes, and {expected} in the list: its root was not imported");
-                tool.console.error(path, &text);
-            }
-            Imported::Contradiction(kept, listed) => {
-                others += 1;
-                let text = format_args!(
-                    "the catalogue has {kept} in {}, the list {listed}: nothing was imported for it",
-                    kept.spec()
-                );
-                tool.console.error(path, &text);
-            }
-            Imported::Failed(error) => {
-                others += 1;
-                tool.console.error(path, &error);
-            }
+    let mut found = Findings::new(tool, args.json, &args.directory);
+    let imported = import(catalogue, &args.directory, list.into_entries(), &tool.options, &mut |finding| {
+        found.count(&finding);
+        if finding.error.is_some() || (args.json && finding.state == State::Imported) {
+            found.print(finding, None);
         }
     });
     tool.console.flush();
     if let Err(error) = imported {
         return report(tool, &error);
     }
-    if taken + known + missing + others == 0 {
+    if !found.has_others(&[]) {
         return tool.console.error(name, &"there is nothing in it: expected lines with a path and a root");
     }
-    let counts = [(taken, "imported"), (known, "known already"), (missing, "missing"), (others, "refused")];
+    let [taken, known, missing] = [State::Imported, State::Known, State::Gone].map(|state| found.number(state));
+    let refused = found.number(State::Refused) + found.number(State::Unreadable);
+    let counts = [(taken, "imported"), (known, "known already"), (missing, "missing"), (refused, "refused")];
     let how = match taken {
         0 => String::new(),
         _ => format!(". Nothing was read: 'mksum verify -r {}' compares the files", Shown(&args.directory)),

@@ -1,13 +1,14 @@
 //! `mksum keep -r` and `mksum update`: a catalogue is made, and brought up to date.
 
-use super::{State, open, print, report, shown_path, summary, wait};
+use super::findings::Findings;
+use super::{on_each, report, shown_path, wait};
 use crate::args::{Catalogued, Keep, Symlinks};
 use crate::exit::{Exit, usage};
 use crate::json;
+use crate::print::print_root;
 use crate::tool::Tool;
-use mksum_catalogue::{Access, Catalogue, DAMAGE, Event, Kept, place, update};
-use mksum_cli::name::{self, Shown};
-use mksum_cli::sum::{self, End, Style};
+use mksum_catalogue::{Catalogue, Kept, State, place, update};
+use mksum_cli::name;
 use mksum_io::Input;
 use std::path::Path;
 
@@ -58,13 +59,11 @@ pub fn run(tool: &Tool, args: &Keep) -> Exit {
 
 /// Brings a catalogue up to date.
 pub fn run_update(tool: &Tool, args: &Catalogued) -> Exit {
-    tool.console.use_json(args.json);
-    tool.console.flush_regularly();
-    let _progress = tool.progress(|| [None].into_iter());
-    if let Some(mut catalogue) = open(tool, &args.directory, args.catalogue.as_ref(), Access::Write) {
-        bring(tool, args.json, Lines::States, &args.directory, &mut catalogue);
-    }
-    tool.console.exit()
+    let directory = [Input::from(&args.directory)];
+    on_each(tool, args.json, (&directory, args.catalogue.as_ref()), &mut |directory, catalogue| {
+        bring(tool, args.json, Lines::States, directory, catalogue);
+        Ok(())
+    })
 }
 
 /// What is printed of a file that was read.
@@ -77,92 +76,37 @@ enum Lines {
 }
 
 fn bring(tool: &Tool, json: bool, lines: Lines, directory: &Path, catalogue: &mut Catalogue) {
-    let [mut new, mut changed, mut moved, mut gone, mut damaged, mut busy, mut failed, mut read] = [0_u64; 8];
+    let mut found = Findings::new(tool, json, directory);
     let trees = catalogue.outboards();
-    let mut each = |path: &[u8], event: Event<'_>| {
-        let path = &*shown_path(directory, path);
-        let roots = |kept: &[Kept]| {
-            if lines == Lines::Roots {
-                kept.iter().for_each(|kept| print_root(tool, json, path, (kept, &trees)));
+    let done = update(catalogue, directory, &tool.options, &mut |finding| {
+        found.count(&finding);
+        match finding.state {
+            State::Damaged => {
+                let how = "Its row is kept: repair it (mksum repair -r), or touch it if the content is right";
+                let reason = finding.reason().unwrap_or_default();
+                let path = shown_path(directory, &finding.path);
+                tool.console.error(&path, &format_args!("damaged: {reason}. {how}"));
             }
-        };
-        let state = |state: State<'_>, text: &str| {
-            if lines == Lines::States {
-                print(tool, json, path, state, &text);
+            State::Busy => {
+                let reason = finding.reason().unwrap_or_default();
+                let words = format!("it is being written, so it has no root yet ({reason})");
+                found.print(finding, Some(&words));
             }
-        };
-        match event {
-            Event::New(kept) => {
-                new += 1;
-                roots(kept);
-                state(State::of("new"), "NEW");
+            State::New | State::Changed | State::Touched | State::Moved if lines == Lines::Roots => {
+                let path = shown_path(directory, &finding.path);
+                for Kept { root, outboard, .. } in &finding.roots {
+                    let outboard = outboard.as_ref().map(|outboard| trees.join(outboard));
+                    let outboard = outboard.as_deref().map(name::lossy);
+                    let record = json::Root { outboard: outboard.as_deref(), ..json::Root::new(root) };
+                    print_root(tool, json, &path, root, record);
+                }
             }
-            Event::Changed(kept) => {
-                changed += 1;
-                roots(kept);
-                state(State::of("changed"), "CHANGED");
-            }
-            Event::Touched(kept) => {
-                read += 1;
-                roots(kept);
-            }
-            Event::Moved(from, kept) => {
-                moved += 1;
-                let from = shown_path(directory, from);
-                roots(kept);
-                let text = format!("MOVED from {}", Shown(&from));
-                state(State::moved(&from), &text);
-            }
-            Event::Missing => {
-                gone += 1;
-                print(tool, json, path, State::of("gone"), &"GONE");
-            }
-            Event::Damaged => {
-                damaged += 1;
-                let text = format!(
-                    "damaged: {DAMAGE}. Its row is kept: repair it (mksum repair -r), or touch it if the content is right"
-                );
-                tool.console.error(path, &text);
-            }
-            Event::Busy(error) => {
-                busy += 1;
-                tool.console.error(path, &format_args!("it is being written, so it has no root yet ({error})"));
-            }
-            Event::Failed(error) => {
-                failed += 1;
-                tool.console.error(path, &error);
-            }
+            State::Touched => {}
+            _ => found.print(finding, None),
         }
-    };
-    if let Err(error) = update(catalogue, directory, &tool.options, &mut each) {
+    });
+    if let Err(error) = done {
         report(tool, &error);
     }
-    let counts = [
-        (new, "new"),
-        (changed, "changed"),
-        (read, "read again, with the same content"),
-        (moved, "moved"),
-        (gone, "gone"),
-        (damaged, "damaged"),
-        (busy, "being written"),
-        (failed, "unreadable"),
-    ];
-    tool.console.flush();
-    tool.console.note(&format_args!("{}: {}", Shown(catalogue.path()), summary(&counts, "nothing has changed")));
-}
-
-fn print_root(tool: &Tool, json: bool, path: &Path, (kept, trees): (&Kept, &Path)) {
-    let root = &kept.root;
-    match json {
-        true => {
-            let outboard = kept.outboard.as_ref().map(|outboard| trees.join(outboard));
-            let outboard = outboard.as_deref().map(name::lossy);
-            tool.console.print_json(path, json::Root { outboard: outboard.as_deref(), ..json::Root::new(root) });
-        }
-        false => {
-            let line =
-                sum::line(Style::Tagged, End::Newline, &root.spec().tag(), &name::listed(path), &root.to_string());
-            tool.console.print(&line);
-        }
-    }
+    found.end(catalogue, &[], &[], "nothing has changed");
 }

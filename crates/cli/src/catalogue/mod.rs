@@ -2,6 +2,7 @@
 
 pub mod diff;
 pub mod export;
+mod findings;
 pub mod import;
 pub mod keep;
 pub mod leaves;
@@ -10,15 +11,12 @@ pub mod status;
 pub mod verify;
 
 use crate::exit::{Exit, usage};
-use crate::json;
 use crate::ranges::line;
 use crate::tool::Tool;
 use mksum_catalogue::{Access, Catalogue, Error, Known, Side, place};
 use mksum_cli::choice::Choice;
 use mksum_cli::name::{self, Shown};
 use mksum_io::Input;
-use serde::Serialize;
-use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 /// Whether `paths` are directories that have catalogues; a refusal if only some have.
@@ -57,6 +55,26 @@ pub fn open(tool: &Tool, directory: &Path, given: Option<&PathBuf>, access: Acce
             None
         }
     }
+}
+
+/// Works on the catalogue of each directory, and reports its errors.
+fn on_each(
+    tool: &Tool,
+    json: bool,
+    (inputs, given): (&[Input], Option<&PathBuf>),
+    work: &mut dyn FnMut(&Path, &mut Catalogue) -> Result<(), Error>,
+) -> Exit {
+    tool.console.use_json(json);
+    tool.console.flush_regularly();
+    let _progress = tool.progress(|| [None].into_iter());
+    for directory in directories(tool, inputs) {
+        if let Some(mut catalogue) = open(tool, directory, given, Access::Write)
+            && let Err(error) = work(directory, &mut catalogue)
+        {
+            report(tool, &error);
+        }
+    }
+    tool.console.exit()
 }
 
 /// Why the catalogue at `path` cannot be opened: if there is none, with what to do.
@@ -115,52 +133,6 @@ pub fn report(tool: &Tool, error: &Error) {
 pub fn shown_path(directory: &Path, path: &[u8]) -> PathBuf {
     let below = name::path(path).unwrap_or_else(|| name::lossy_path(path));
     if directory == Path::new(".") { below } else { directory.join(below) }
-}
-
-/// The state of an entry, as JSON.
-#[derive(Debug, Default, Serialize)]
-pub struct State<'a> {
-    kind: &'static str,
-    /// `new`, `changed`, `moved`, ...
-    pub state: &'a str,
-    /// Of an entry that was moved: its path before that.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    from: Option<String>,
-    /// Its exact bytes, if they are not UTF-8.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    from_base64: Option<String>,
-    /// The length, in bytes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub length: Option<u64>,
-    /// The bytes that were verified.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub verified: Option<u64>,
-    /// The bytes that were fetched.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fetched: Option<u64>,
-    /// The first byte and the one after the last of each range.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ranges: Option<Vec<[u64; 2]>>,
-}
-
-impl<'a> State<'a> {
-    /// The state alone.
-    pub fn of(state: &'a str) -> Self {
-        State { kind: "entry", state, ..State::default() }
-    }
-
-    /// `moved`, with the path before that.
-    pub fn moved(from: &Path) -> Self {
-        State { from: Some(name::lossy(from).into_owned()), from_base64: json::base64(from), ..State::of("moved") }
-    }
-}
-
-/// Prints the state of an entry as a line or as JSON.
-pub fn print(tool: &Tool, json: bool, path: &Path, state: State<'_>, text: &dyn Display) {
-    match json {
-        true => tool.console.print_json(path, state),
-        false => line(tool, path, text),
-    }
 }
 
 /// Counts, in words: `2 new, 1 gone`; `otherwise` if all are 0.

@@ -1,15 +1,16 @@
 //! `mksum verify -r` of directories that have catalogues.
 
-use super::{State, directories, open, print, report, shown_path, summary};
+use super::findings::Findings;
+use super::{on_each, shown_path, summary};
 use crate::args::{Symlinks, Verify};
 use crate::exit::{Exit, usage};
 use crate::ranges::RangeLine;
-use crate::report::{bytes, grouped};
+use crate::report::bytes;
 use crate::tool::Tool;
 use mksum::Spec;
-use mksum_catalogue::{Access, Catalogue, DAMAGE, Effort, Row, Verdict, verify};
+use mksum_catalogue::{Catalogue, Effort, Error, Finding, State, verify};
 use mksum_cli::name::Shown;
-use std::ops::Range;
+use std::fmt::Display;
 use std::path::Path;
 
 /// Verifies the files of each directory.
@@ -35,112 +36,55 @@ pub fn run(tool: &Tool, args: &Verify) -> Exit {
     if args.files.len() > 1 && matches!(effort, Effort::Time(_)) {
         return usage(&"--budget is for one directory that has a catalogue");
     }
-    tool.console.use_json(args.json);
-    tool.console.flush_regularly();
-    let _progress = tool.progress(|| [None].into_iter());
-    for directory in directories(tool, &args.files) {
-        if let Some(mut catalogue) = open(tool, directory, args.catalogue.as_ref(), Access::Write) {
-            one(tool, args, directory, &mut catalogue, effort);
-        }
-    }
-    tool.console.exit()
+    let directories = (&args.files[..], args.catalogue.as_ref());
+    on_each(tool, args.json, directories, &mut |directory, catalogue| one(tool, args, directory, catalogue, effort))
 }
 
-fn one(tool: &Tool, args: &Verify, directory: &Path, catalogue: &mut Catalogue, effort: Effort) {
-    let json = args.json;
+fn one(tool: &Tool, args: &Verify, directory: &Path, catalogue: &mut Catalogue, effort: Effort) -> Result<(), Error> {
     let specs: Vec<Spec> = catalogue.formats().cloned().collect();
-    let [mut good, mut read, mut damaged, mut trees, mut changed, mut new, mut gone, mut busy, mut failed] = [0_u64; 9];
-    let mut each = |path: &[u8], verdict: Verdict<'_>| {
-        let path = &*shown_path(directory, path);
-        let bad = |state: State<'_>, text: &str| {
-            tool.console.fail();
-            print(tool, json, path, state, &text);
-        };
-        match verdict {
-            Verdict::Good(verified, row) => {
-                good += 1;
-                read += verified;
-                let len = row.facts.size;
-                let text = match verified == len {
-                    true => format!("OK ({})", bytes(len)),
-                    false => format!("OK ({} of {})", grouped(verified), bytes(len)),
-                };
-                let state = State { length: Some(len), verified: Some(verified), ..State::of("ok") };
+    let (mut found, mut read) = (Findings::new(tool, args.json, directory), 0);
+    verify(catalogue, directory, &tool.options, effort, &mut |finding| {
+        found.count(&finding);
+        let words: &dyn Display = match finding.state {
+            State::Intact => {
+                read += finding.bytes.unwrap_or(0);
                 if !args.quiet {
-                    print(tool, json, path, state, &text);
+                    found.print(finding, None);
                 }
+                return;
             }
-            Verdict::Damaged(ranges, row) => {
-                damaged += 1;
-                tool.console.fail();
-                print_damage(tool, json, path, (ranges, row), &specs);
+            State::New => &"NEW (it is not in the catalogue)",
+            State::Changed => &"CHANGED since it was kept, so it is not verified ('mksum update' reads it)",
+            State::Busy => {
+                let reason = finding.reason().unwrap_or_default();
+                &format!("it is being written, so it is not verified ({reason})")
             }
-            Verdict::DamagedTree => {
-                trees += 1;
-                let text = "its kept tree is damaged or gone: 'mksum update' reads the file and keeps it again";
-                bad(State::of("damaged tree"), text);
+            _ => {
+                if !args.json {
+                    print_ranges(tool, &shown_path(directory, &finding.path), &finding, &specs);
+                }
+                return found.print(finding, None);
             }
-            Verdict::Changed => {
-                changed += 1;
-                bad(State::of("changed"), "CHANGED since it was kept, so it is not verified ('mksum update' reads it)");
-            }
-            Verdict::New => {
-                new += 1;
-                print(tool, json, path, State::of("new"), &"NEW (it is not in the catalogue)");
-            }
-            Verdict::Missing => {
-                gone += 1;
-                bad(State::of("gone"), "GONE");
-            }
-            Verdict::Busy(error) => {
-                busy += 1;
-                tool.console.error(path, &format_args!("it is being written, so it is not verified ({error})"));
-            }
-            Verdict::Failed(error) => {
-                failed += 1;
-                tool.console.error(path, error);
-            }
-        }
-    };
-    if let Err(error) = verify(catalogue, directory, &tool.options, effort, &mut each) {
-        report(tool, &error);
-        return;
+        };
+        found.print(finding, Some(words));
+    })?;
+    if found.has_others(&[State::Intact, State::New]) {
+        tool.console.fail();
     }
-    let counts = [
-        (good, "intact"),
-        (damaged, "damaged"),
-        (trees, "with a damaged tree"),
-        (changed, "changed"),
-        (new, "new"),
-        (gone, "gone"),
-        (busy, "being written"),
-        (failed, "unreadable"),
-    ];
-    let summary = summary(&counts, "no files");
     tool.console.flush();
-    if args.quiet && damaged + trees + changed + new + gone + busy + failed == 0 {
-        return;
+    if !args.quiet || found.has_others(&[State::Intact]) {
+        let first = [State::Intact, State::Damaged, State::DamagedTree, State::Changed];
+        let summary = summary(&found.counts(&first), "no files");
+        tool.console.note(&format_args!("{}: {summary} ({} verified)", Shown(catalogue.path()), bytes(read)));
     }
-    tool.console.note(&format_args!("{}: {summary} ({} verified)", Shown(catalogue.path()), bytes(read)));
+    Ok(())
 }
 
-fn print_damage(tool: &Tool, json: bool, path: &Path, (ranges, row): (&[Range<u64>], &Row), specs: &[Spec]) {
-    let len = row.facts.size;
-    if json {
-        let ranges = (!ranges.is_empty()).then(|| ranges.iter().map(|range| [range.start, range.end]).collect());
-        return print(tool, json, path, State { length: Some(len), ranges, ..State::of("damaged") }, &"");
+/// Prints a line for each damaged range.
+fn print_ranges(tool: &Tool, path: &Path, finding: &Finding, specs: &[Spec]) {
+    let len = finding.length.unwrap_or(0);
+    let Some(spec) = specs.iter().find(|spec| spec.leaf() < len).or(specs.first()) else { return };
+    for range in &finding.ranges {
+        RangeLine::new("damaged", range.clone(), spec.shape(), len.max(range.end)).print(tool, false, path);
     }
-    let shape = specs.iter().find(|spec| spec.leaf() < len).or(specs.first()).map(Spec::shape);
-    for range in ranges {
-        if let Some(shape) = shape {
-            RangeLine::new("damaged", range.clone(), shape, len.max(range.end)).print(tool, json, path);
-        }
-    }
-    let count: u64 = ranges.iter().map(|range| range.end - range.start).sum();
-    let text = match ranges.len() {
-        0 => format!("FAILED: {DAMAGE}"),
-        1 => format!("FAILED: {} of {} are damaged (1 range)", grouped(count), bytes(len)),
-        several => format!("FAILED: {} of {} are damaged ({several} ranges)", grouped(count), bytes(len)),
-    };
-    print(tool, json, path, State::of("damaged"), &text);
 }

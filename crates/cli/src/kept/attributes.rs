@@ -6,13 +6,12 @@ use crate::check::Record;
 use crate::exit::{Exit, usage};
 use crate::failure::Failure;
 use crate::json;
-use crate::print::report;
+use crate::print::{print_root, report};
 use crate::ranges::line;
 use crate::tool::Tool;
 use crate::walk::Rules;
 use mksum::{Root, Spec};
-use mksum_cli::name::{self, Shown};
-use mksum_cli::sum::{self, End, Style};
+use mksum_cli::name::Shown;
 use mksum_io::{Attribute, EntryKind, Error, Facts, Hashed, Input, Job, hash_items};
 use std::fs;
 use std::io::ErrorKind;
@@ -161,16 +160,8 @@ fn write(path: &Path, facts: &Facts, old: Option<&Attribute>, roots: &[Root]) ->
 }
 
 fn print(tool: &Tool, json: bool, path: &Path, root: &Root, seconds: f64) {
-    match json {
-        true => {
-            let seconds = Some(crate::report::micros(seconds));
-            tool.console.print_json(path, json::Root { seconds, ..json::Root::new(root) });
-        }
-        false => {
-            let tag = root.spec().tag();
-            tool.console.print(&sum::line(Style::Tagged, End::Newline, &tag, &name::listed(path), &root.to_string()));
-        }
-    }
+    let seconds = Some(crate::report::micros(seconds));
+    print_root(tool, json, path, root, json::Root { seconds, ..json::Root::new(root) });
 }
 
 /// Compares each file with the roots in its attribute.

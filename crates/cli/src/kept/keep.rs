@@ -8,7 +8,7 @@ use crate::args::Keep;
 use crate::catalogue;
 use crate::exit::{Exit, usage};
 use crate::failure::Failure;
-use crate::print::report;
+use crate::print::{print_root, report};
 use crate::ranges::RangeLine;
 use crate::tool::Tool;
 use crate::walk::Rules;
@@ -17,7 +17,6 @@ use mksum::outboard::{ForeignLayout, KeptLayout, Outboard, OutboardError};
 use mksum::{Algorithm, Root, Spec};
 use mksum_cli::name::{self, Shown};
 use mksum_cli::range::merged;
-use mksum_cli::sum::{self, End, Style};
 use mksum_io::outboard::{
     Changes, EXTENSION, How, Keeping, Kept, Stored, Updated, is_unchanged, keep_foreign, open, open_with, prepare,
     update,
@@ -198,19 +197,14 @@ struct Printed {
 impl Printed {
     /// Prints the root; `url` is the outboard's, if it is in a store.
     fn root(&self, tool: &Tool, args: &Keep, url: Option<&Url>, root: &Root, resumed: u64) {
-        if args.json {
-            let seconds = Some(figures::micros(self.begin.elapsed().as_secs_f64()));
-            let outboard = url.map_or_else(|| name::lossy(&self.target), name::lossy);
-            let (outboard, resumed) = (Some(&*outboard), Some(resumed));
-            let record = json::Root { outboard, resumed, seconds, ..json::Root::new(root) };
-            return tool.console.print_json(&self.path, record);
-        }
-        if resumed > 0 {
+        if resumed > 0 && !args.json {
             tool.console.note(&format_args!("{}: resumed at byte {resumed}", Shown(&self.path)));
         }
-        let tag = root.spec().tag();
-        let line = sum::line(Style::Tagged, End::Newline, &tag, &name::listed(&self.path), &root.to_string());
-        tool.console.print(&line);
+        let seconds = Some(figures::micros(self.begin.elapsed().as_secs_f64()));
+        let outboard = url.map_or_else(|| name::lossy(&self.target), name::lossy);
+        let (outboard, resumed) = (Some(&*outboard), Some(resumed));
+        let record = json::Root { outboard, resumed, seconds, ..json::Root::new(root) };
+        print_root(tool, args.json, &self.path, root, record);
     }
 
     fn changes(&self, tool: &Tool, args: &Keep, how: &How, old: &Outboard<Stored>, updated: &Updated, len: u64) {
