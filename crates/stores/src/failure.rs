@@ -35,7 +35,6 @@ impl Fault {
             Some(StatusCode::PRECONDITION_FAILED) => {
                 return Fault::Changed("the store has another version of it now (412 Precondition Failed)".into());
             }
-            Some(StatusCode::OK) if error.to_string().contains("ange") => return Fault::NotPartial,
             Some(StatusCode::MOVED_PERMANENTLY) => {
                 return Fault::Fetch(
                     "the server answered 301 Moved Permanently: of S3, the region is another one: set AWS_REGION"

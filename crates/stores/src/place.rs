@@ -28,6 +28,10 @@ pub enum Store {
     Web(String),
 }
 
+/// The longest URL of an object in a store, in bytes: the client panics with one that does not fit into the head of a request, where
+/// each byte may take three. The longest names that stores have are those of HDFS, of 8000 bytes.
+pub const LONGEST: usize = 16 << 10;
+
 impl Place {
     /// Reads a URL: `s3://BUCKET/KEY[?versionId=ID]`, `gs://BUCKET/KEY[?generation=N]`, `az://CONTAINER/KEY[?versionId=ID]`,
     /// `abfss://CONTAINER@ACCOUNT.dfs.core.windows.net/KEY`, `hdfs://HOST:PORT/PATH`, `https://HOST/PATH`.
@@ -43,6 +47,9 @@ impl Place {
             }
             let url = url::Url::from_str(text).map_err(|error| format!("not a URL: {error}"))?;
             return Ok(Place { store: Store::Web(url.into()), key: "object".into(), version: None });
+        }
+        if url.as_str().len() > LONGEST {
+            return Err(format!("its name is longer than {LONGEST} bytes, which no store has"));
         }
         let (root, key) = rest.split_once('/').unwrap_or((rest, ""));
         if scheme == "hdfs" {
@@ -110,6 +117,21 @@ mod tests {
         for wrong in ["s3:///key", "https://", "s3://", "s3://a b/key", "gs://a?/b", "az:///c", "s3://é/key"] {
             assert!(Url::parse(wrong).is_none_or(|url| Place::read(&url).is_err()), "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_name_that_fits_into_no_request_is_refused() {
+        let long = "a".repeat(64 << 10);
+        for text in [format!("s3://b/{long}"), format!("az://{long}/k"), format!("gs://b/k?generation={long}")] {
+            assert!(Place::read(&Url::parse(&text).unwrap()).unwrap_err().contains("longer than"));
+        }
+    }
+
+    #[test]
+    fn a_key_of_a_listing_is_read_back() {
+        let bucket = Url::parse("s3://b").unwrap();
+        let read = Place::read(&bucket.with_key("q?versionId=null")).unwrap();
+        assert_eq!((&*read.key, read.version), ("q?versionId=null", None));
     }
 
     #[test]
