@@ -1,11 +1,15 @@
 # Two commands do everything: `make demo FILE=path` and `make test`. Each installs what it needs first.
-FILE ?= target/demo/random.bin
+FILE ?= target/random.bin
 
-.PHONY: demo test build install install-c spirv cubins lab-gpu python-docs lint fuzz lab lab-js lab-js-figures languages site site-serve
+.PHONY: demo check test build install install-c spirv cubins lab-gpu python-docs lint fuzz lab lab-js lab-js-figures languages site site-serve
 
 # Builds the tool and hashes a real file beside the tools people use today, with both speeds.
 demo:
 	@scripts/demo.sh "$(FILE)"
+
+# Before each commit: format, lints, and the tests of the crates that differ from main.
+check:
+	@scripts/check.sh
 
 # Every test there is; `make test ONLY="rust spec"` runs some of its stages, `scripts/test.sh --list` names them.
 test:

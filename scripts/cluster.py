@@ -27,6 +27,7 @@ import threading
 import time
 import unittest
 import warnings
+import zlib
 
 import boto3
 from stores import CLEAN, KEYS, free_port, serving
@@ -398,7 +399,13 @@ class Engine:
         self.assertEqual(self.store.between.bytes, 0)
         lines = [json.loads(line) for path in rows for line in path.read_text().splitlines()]
         line = next(line for line in lines if line["path"] == "s3://bucket/big")
-        line["digest"] = line["digest"][::-1]
+        changed = {**line, "digest": line["digest"][::-1]}
+        (self.ledger / "rows=digests" / "part-changed.json").write_text(json.dumps(changed, separators=(",", ":")) + "\n")
+        # By the check of the row it is not one that was written.
+        self.right(self.engine.hash("s3://bucket/", self.ledger))
+        names = "kind schema path path_base64 version size format offset length level unit digest units".split()
+        text = "".join(f"{changed.get(name, '')}\n" for name in names)
+        line = {**changed, "crc32": f"{zlib.crc32(text.encode()):08x}"}
         (self.ledger / "rows=digests" / "part-wrong.json").write_text(json.dumps(line, separators=(",", ":")) + "\n")
         self.only_wrong(self.engine.hash("s3://bucket/", self.ledger), "failed", "have two digests")
 

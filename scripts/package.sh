@@ -1,15 +1,18 @@
 #!/usr/bin/env bash
-# package.sh: packs every crate that is published, and installs the tool from the packed files alone.
+# package.sh: packs every crate that is published, and installs the tool from the packed files alone. With --publish: publishes them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 target=${CARGO_TARGET_DIR:-$PWD/target}
-crates=(mksum-lanes mksum-stdio mksum-cache mksum mksum-gpu mksum-io mksum-stores mksum-sums mksum-catalogue mksum-cli)
+crates=(mksum-lanes mksum-stdio mksum-cache mksum mksum-gpu mksum-io mksum-stores mksum-sums mksum-catalogue mksum-plan mksum-cli)
 
 # --allow-dirty: changes that are not committed yet are tested, too.
 options=() patches=()
 for crate in "${crates[@]}"; do
     options+=(--package "$crate")
 done
+if [ "${1:-}" = --publish ]; then
+    exec cargo publish --locked "${options[@]}"
+fi
 cargo package --quiet --no-verify --allow-dirty "${options[@]}"
 version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)
 # Outside of the workspace, so that nothing of it can be found.

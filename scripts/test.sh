@@ -11,6 +11,7 @@ export CARGO_PROFILE_RELEASE_LTO=off
 
 # Formatting, lints, documentation, who depends on whom, packages; the other workspaces' locked versions.
 lint() {
+    scripts/house.py
     scripts/lint.sh
     cargo fmt --check
     for lock in $(git ls-files '*Cargo.lock'); do
@@ -19,6 +20,7 @@ lint() {
     cargo clippy --workspace --all-targets --quiet -- -D warnings
     RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
     scripts/modules_test.py
+    scripts/names.py --check
     scripts/layers.py
     scripts/package.sh
 }
@@ -60,6 +62,7 @@ languages() {
 tool() {
     scripts/need.sh python dot rsvg losetup vfat fsverity veritysetup bao openssl shasum hashdeep rhash bagit cargo:b3sum@1.8.2
     build
+    scripts/house.py flags "$target/release/mksum"
     scripts/tool.py "$target/release/mksum"
     PATH="$PATH:/usr/sbin" scripts/kept.py "$target/release/mksum"
     scripts/repair.py "$target/release/mksum"
@@ -79,11 +82,17 @@ stores() {
 cluster() {
     scripts/need.sh python python-package versitygw cluster hdfs
     build
+    # The tool with HDFS, under a name of its own: other stages build the one without.
+    (
+        flock 9
+        cargo build --release --quiet --package mksum-cli --features hdfs
+        cp "$target/release/mksum" "$target/mksum-hdfs"
+    ) 9>"$target/building"
     local wheel
     wheel=$(bindings/python/wheel.sh)
     "$target/cluster/bin/pip" install --quiet --disable-pip-version-check --force-reinstall --no-deps "$wheel"
     "$target/cluster/bin/python" scripts/cluster.py "$target/release/mksum" --versitygw "$target/stores/versitygw"
-    "$target/cluster/bin/python" scripts/hdfs.py "$target/release/mksum" --jars "$target/hdfs"
+    "$target/cluster/bin/python" scripts/hdfs.py "$target/mksum-hdfs" --jars "$target/hdfs"
 }
 
 # Trees on OpenCL devices: each runtime for CPUs alone, then with a gigabyte of memory, then in the shapes of GPUs; on CUDA without a
@@ -204,8 +213,9 @@ fuzz() {
     cargo +nightly fuzz list | xargs -P "$(nproc)" -n 1 scripts/fuzz.sh "$target/fuzz" "${FUZZ_SECONDS:-20}"
 }
 
+# The tool, in target/release; `flock`, because the stage `cluster` takes one with other features from there.
 build() {
-    cargo build --release --quiet --package mksum-cli
+    flock "$target/building" cargo build --release --quiet --package mksum-cli
 }
 
 # All stages run in two lines side by side: while one downloads, links or waits, the other has both processors. Stages that change the

@@ -3,7 +3,7 @@
 
     told.py SUITE NOTE COMMAND…
 
-SUITE is `lanes` or `sha-unit`. Figures are of samples of processor time; `least` and `most` are quartiles: a neighbour's cache
+SUITE is `lanes`. Figures are of samples of processor time; `least` and `most` are quartiles: a neighbour's cache
 still counts.
 """
 
@@ -15,7 +15,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import results
 
-SAMPLES = {"lanes": 15, "sha-unit": 101}  # ROUNDS in src/timing.rs and src/bin/sha_unit.rs
+SAMPLES = {"lanes": 15}  # ROUNDS in src/timing.rs
 FIGURES = re.compile(r"    (\S.*?)\s+([\d.]+) (GB/s|M/s|ms|cycles)\s+([\d.]+)\s+([\d.]+)\s+[\d.]+$")
 COMPARED = re.compile(r"(\S.*?)\s+([\d.]+) ns\s+([\d.]+) ns\s+([\d.]+)")
 

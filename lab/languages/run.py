@@ -202,14 +202,14 @@ def draw(results, path):
 
 def render(found):
     """Writes the tables of each machine, one machine after the other, and the plot of the newest results."""
-    draw(found[0], LANGUAGES / "throughput.png")
+    draw(found[0], LANGUAGES / "throughput.svg")
     readme = LANGUAGES / "README.md"
     begin, end = "<!-- table: written by lab/languages/run.py -->\n", "<!-- /table -->"
     text = readme.read_text()
     if begin not in text or end not in text:
         sys.exit(f"run.py: {readme}: expected {begin.strip()} and {end}")
     before, rest = text.split(begin)
-    figures = ["\n\n![Throughput by segment size](throughput.png)", *[""] * (len(found) - 1)]
+    figures = ["\n\n![Throughput by segment size](throughput.svg)", *[""] * (len(found) - 1)]
     tables = "\n\n".join(markdown(*pair) for pair in zip(found, figures, strict=True))
     readme.write_text(before + begin + "\n" + tables + "\n\n" + end + rest.split(end)[1])
 

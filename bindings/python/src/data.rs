@@ -1,5 +1,7 @@
 //! Bytes that Python objects lend.
 
+#![allow(unsafe_code)]
+
 use crate::ending;
 use pyo3::buffer::PyUntypedBuffer;
 use pyo3::exceptions::{PyBufferError, PyTypeError};

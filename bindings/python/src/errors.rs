@@ -20,7 +20,7 @@ struct Raised<'py> {
 }
 
 /// The class of this name in `mksum.errors`.
-fn class<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+pub fn class<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
     static MODULE: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
     MODULE.get_or_try_init(py, || PyModule::import(py, "mksum.errors").map(Bound::unbind))?.bind(py).getattr(name)
 }

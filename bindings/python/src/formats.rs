@@ -35,7 +35,7 @@ fn row<'py>(py: Python<'py>, family: &'static Family) -> PyResult<Bound<'py, PyD
     row.set_item("default", Spec::new(family).to_string())?;
     row.set_item("hashes", family.hashes.iter().map(|hash| hash.name()).collect::<Vec<_>>())?;
     row.set_item("leaf", leaf)?;
-    row.set_item("salt_bytes_max", family.salt)?;
+    row.set_item("salt_bytes_max", family.longest_salt())?;
     row.set_item("streams", family.streams())?;
     Ok(row)
 }

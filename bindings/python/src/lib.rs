@@ -2,6 +2,7 @@
 //!
 //! Every class is frozen, and what changes is behind a lock of its own, so the module needs no GIL. Whatever takes long runs
 //! detached from the interpreter; nothing here hashes or walks a tree by itself.
+#![deny(unsafe_code)] // data.rs alone allows it.
 
 mod ahead;
 mod catalogue;
@@ -52,7 +53,7 @@ mod _mksum {
         many::{Files, hash_files},
         objects::{Contents, get_objects, put_object},
         outboard::Outboard,
-        parts::{join, map_range, plan},
+        parts::{is_intact, join, map_range, plan},
         proof::{check_consistency, check_proof, prove, prove_consistency},
         ranges::{Ranges, map_ranges},
         records::Records,

@@ -5,15 +5,16 @@ use crate::errors;
 use crate::files::input_of;
 use crate::growing;
 use crate::root::Root;
-use crate::rows::{Head, Planned, Row, field, hashed, planned, wrong};
+use crate::rows::{self, refused, wrong};
 use crate::spec::Format;
 use crate::work::{Call, Stop};
-use mksum::{Digest, Error, Plan, Role, Spec, Subtree, Subtrees};
-use mksum_io::{File, Input, Job, Options, hash};
+use mksum::Spec;
+use mksum_io::{Error, Input, Options};
+use mksum_plan::{Hashed, NoRoot, Part, Row, facts, hash_inputs, hash_parts, join_rows};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use std::collections::BTreeMap;
 use std::num::NonZero;
+use std::ops::ControlFlow;
 
 /// The length of a part if none is given, in bytes.
 const PART: u64 = 64 << 20;
@@ -55,17 +56,14 @@ pub fn plan<'py>(
         _ => return Err(pyo3::exceptions::PyTypeError::new_err("size and version belong together, and to a path")),
     };
     let spec = fmt.0;
-    let pieces = spec.plan(size, part.max(1)).map_err(|reason| errors::join(py, &spec, reason.into()))?;
-    let empty = (size == 0).then_some(Subtree { start: 0, len: 0, level: 0 });
-    let head = Head::new(py, &path, version, size, &spec)?;
-    empty.into_iter().chain(pieces).map(|node| head.part(node)).collect()
+    let parts = mksum_plan::parts(&spec, size, part.max(1)).map_err(|error| errors::join(py, &spec, error.into()))?;
+    parts.map(|node| rows::dict(py, &Row::new(&path, (&version, size), &spec, node))).collect()
 }
 
 /// The version and length of an input, which is opened for them.
 fn opened(py: Python<'_>, path: Input) -> PyResult<(Input, String, u64)> {
     let mut call = Call::new(NonZero::new(1), None, None);
-    let work =
-        move |options: &Options| File::open_part(&path, 0..1, options).map(|file| (path, file.version(), file.len()));
+    let work = move |options: &Options| facts(&path, options).map(|(size, version)| (path, version, size));
     call.run(py, work)?.map_err(|error| errors::io(py, error))
 }
 
@@ -79,8 +77,8 @@ fn opened(py: Python<'_>, path: Input) -> PyResult<(Input, String, u64)> {
 ///     stop: Ends the call from another thread.
 ///
 /// Returns:
-///     The row as one of a ledger (`spec/plan.md`): its `kind` is `digest`, and it has `digest` in lower-case hex. If the part is
-///     the whole input, this is the digest of its root.
+///     The row as one of a ledger (`spec/plan.md`): its `kind` is `digest`, it has `digest` in lower-case hex, and `crc32`, the
+///     check of its fields. If the part is the whole input, the digest is that of its root.
 ///
 /// Raises:
 ///     RowError: The row is not one of `plan`, or `data` has another length.
@@ -96,47 +94,54 @@ pub fn map_range<'py>(
     stop: Option<&Bound<'py, Stop>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let py = row.py();
-    let part = Row::of(row)?;
-    part.check(py)?;
-    let digest = match data {
-        Some(data) if data.bytes().len() as u64 != part.node.len => {
-            return Err(part.wrong(py, &format!("the data has {} bytes", data.bytes().len())));
+    let mut row = rows::read(row)?;
+    let part = part(py, &row)?;
+    let (digest, units) = match data {
+        Some(data) if data.bytes().len() as u64 != row.length => {
+            let reason =
+                format!("bytes {}..{}: the data has {} bytes", row.offset, part.node.end(), data.bytes().len());
+            return Err(wrong(py, row.range(), &reason));
         }
-        Some(data) => data
-            .with(py, |bytes| match part.is_whole() {
+        Some(data) => {
+            // Without the digests of its units.
+            row.unit = None;
+            let digest = data.with(py, |bytes| match part.is_whole() {
                 true => growing::root(&part.spec, bytes).map(|root| root.digest()),
-                false => growing::subtree(&part.spec, part.size, part.node, bytes),
-            })
-            .map_err(|error| errors::join(py, &part.spec, error))?,
+                false => growing::subtree(&part.spec, row.size, part.node, bytes),
+            });
+            (digest.map_err(|error| errors::join(py, &part.spec, error))?, Vec::new())
+        }
+        None if row.path.is_empty() => return Err(no_path(py)),
         None => {
-            let input = planned(row)?;
-            let digest = Call::new(threads, on_progress, stop).run(py, move |options| digest(&part, input, options))?;
-            digest.map_err(|error| errors::io(py, error))?
+            let hashed = Call::new(threads, on_progress, stop).run(py, move |options| hashed(part, options))?;
+            hashed.map_err(|error| errors::io(py, error))?
         }
     };
-    hashed(row, &digest)
+    rows::dict(py, &row.hashed(&digest, &units))
+}
+
+/// What is hashed for a row.
+pub fn part(py: Python<'_>, row: &Row<'_>) -> PyResult<Part> {
+    Part::new(row).map_err(refused(row, py))
+}
+
+/// The error of a row that was planned by its length alone.
+pub fn no_path(py: Python<'_>) -> PyErr {
+    errors::error(py, "RowError", "the row has no path: pass its bytes")
 }
 
 /// The digest of a part, from its input.
-fn digest(part: &Row, input: Planned, options: &Options) -> Result<Digest, mksum_io::Error> {
-    if part.is_whole() {
-        let mut job = Job::new(input.path, vec![part.spec.clone()]);
-        job.version = Some((input.version, input.size));
-        return Ok(hash(&job, options)?.remove(0)?.digest());
+fn hashed(part: Part, options: &Options) -> Result<Hashed, Error> {
+    let mut result = None;
+    let mut each = |hashed| {
+        result = Some(hashed);
+        ControlFlow::Continue(())
+    };
+    match part.is_input() {
+        true => hash_inputs([part].into_iter(), options, &mut each),
+        false => drop(hash_parts(&[part], options, &mut each)),
     }
-    let file = File::open_part(&input.path, part.node.start..part.node.end(), options)?;
-    file.check_version(&(input.version, input.size))?;
-    let digest = subtree(&file, part)?;
-    file.finish().map(|()| digest)
-}
-
-/// The digest of a part of an open input.
-pub fn subtree(file: &File, part: &Row) -> Result<Digest, mksum_io::Error> {
-    let whole = file.plan(&part.spec);
-    let threads = usize::try_from(part.node.len.div_ceil(whole.piece.max(1))).unwrap_or(usize::MAX);
-    let plan = Plan { threads: whole.threads.min(threads).max(1), ..whole };
-    let digest = part.spec.join_parallel(file, part.node, Role::Inner, &plan);
-    digest.map_err(|error| mksum_io::Error::from_join(error, file.input(), &part.spec))
+    result.expect("one part has one result")
 }
 
 /// Returns the root of an input from the digests of its parts.
@@ -146,71 +151,28 @@ pub fn subtree(file: &File, part: &Row) -> Result<Digest, mksum_io::Error> {
 ///
 /// Raises:
 ///     RowError: There are no rows; they are not of one input; one is missing, twice there or not a subtree; `offset` is that of
-///         the wrong row.
+///         the wrong row. Or one has no `crc32`, or another one than its fields: it was changed.
 #[pyfunction]
 pub fn join(py: Python<'_>, rows: &Bound<'_, PyAny>) -> PyResult<Root> {
-    let mut known: BTreeMap<u64, (Row, Digest)> = BTreeMap::new();
-    let mut input: Option<(Spec, u64, String, String)> = None;
-    for row in rows.try_iter()? {
-        let row = row?.cast_into::<PyDict>()?;
-        let part = Row::of(&row)?;
-        let (path, version): (String, String) = (field(&row, "path")?, field(&row, "version")?);
-        let text: String = field(&row, "digest")?;
-        let digest = decode(&text).filter(|digest| digest.len() == part.spec.hash().size());
-        let Some(digest) = digest else {
-            return Err(part.wrong(py, &format!("'{text}' is not a digest of {}", part.spec.hash().name())));
-        };
-        match &input {
-            None => input = Some((part.spec.clone(), part.size, path, version)),
-            Some((spec, size, ..)) if *spec != part.spec || *size != part.size => {
-                let reason = format!("it is of {} bytes in {}, others of {size} bytes in {spec}", part.size, part.spec);
-                return Err(part.wrong(py, &reason));
-            }
-            Some((_, _, other, before)) if *other != path || *before != version => {
-                let reason = format!("it is of {path} of version '{version}', others of {other} of '{before}'");
-                return Err(part.wrong(py, &reason));
-            }
-            Some(_) => {}
-        }
-        if let Some((part, _)) = known.insert(part.node.start, (part, Digest::new(&digest))) {
-            return Err(part.wrong(py, "there are two rows of this offset"));
-        }
-    }
-    let Some((spec, size, ..)) = input else { return Err(errors::error(py, "RowError", "there are no rows")) };
-    let mut end = 0;
-    for (part, _) in known.values() {
-        if part.node.start != end {
-            let after = part.node.start > end;
-            return Err(part
-                .wrong(py, if after { "the bytes before it are missing" } else { "it overlaps the part before it" }));
-        }
-        part.check(py)?;
-        end = part.node.end();
-    }
-    if end != size {
-        return Err(wrong(py, end, size, "there is no row of them"));
-    }
-    let root = match known.first_key_value() {
-        Some((_, (part, digest))) if part.is_whole() => spec.root_with_digest(*digest, size),
-        _ => {
-            let known = Known(known.into_values().map(|(part, digest)| (part.node, digest)).collect());
-            spec.root_from(&known, size).map_err(|reason| errors::join(py, &spec, reason))?
-        }
-    };
+    let rows = rows.try_iter()?.map(|row| rows::read(row?.cast::<PyDict>()?)).collect::<PyResult<Vec<_>>>()?;
+    let spec = rows.first().and_then(|row| row.spec().ok()).unwrap_or_default();
+    let root = join_rows(rows).map_err(|error| match error.why {
+        NoRoot::Tree(reason) => errors::join(py, &spec, reason),
+        _ => wrong(py, error.range.clone(), &error),
+    })?;
     Ok(Root::from(&root))
 }
 
-fn decode(hex: &str) -> Option<Vec<u8>> {
-    let digit = |byte: u8| (byte as char).to_digit(16).map(|digit| digit as u8);
-    let pair = |pair: &[u8]| Some(digit(pair[0])? << 4 | digit(*pair.get(1)?)?);
-    hex.as_bytes().chunks(2).map(pair).collect()
-}
-
-/// Digests that were computed elsewhere.
-struct Known(BTreeMap<Subtree, Digest>);
-
-impl Subtrees for Known {
-    fn digest(&self, _: &Spec, node: Subtree, _: Role) -> Result<Option<Digest>, Error> {
-        Ok(self.0.get(&node).copied())
+/// Returns whether a row of a ledger is as it was written: whether its `crc32` is that of its fields. One that is not counts as
+/// missing.
+///
+/// Args:
+///     row: A row of a ledger, as a dict. Fields that rows do not have are ignored.
+#[pyfunction]
+pub fn is_intact(py: Python<'_>, row: &Bound<'_, PyDict>) -> PyResult<bool> {
+    match rows::read(row) {
+        Ok(row) => Ok(row.digest.is_some()),
+        Err(error) if error.is_instance(py, &errors::class(py, "RowError")?) => Ok(false),
+        Err(error) => Err(error),
     }
 }

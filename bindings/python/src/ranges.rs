@@ -3,11 +3,11 @@
 use crate::ahead::Ahead;
 use crate::ending;
 use crate::errors;
-use crate::parts::subtree;
-use crate::rows::{Planned, Row, hashed, planned};
+use crate::parts::{no_path, part};
+use crate::rows;
 use crate::work::{Call, Stop};
-use mksum::Digest;
-use mksum_io::{Error, File, Input, Job, Options, hash_all};
+use mksum_io::{Error, Options};
+use mksum_plan::{Hashed, Part, hash_inputs, hash_parts};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::num::NonZero;
@@ -25,16 +25,13 @@ pub struct Ranges {
 }
 
 struct State {
-    ahead: Ahead<Work, Option<Digest>>,
+    ahead: Ahead<Part, Option<Hashed>>,
     /// The error of the row before.
     last: Option<Py<PyAny>>,
 }
 
-/// A row and its input.
-type Work = (Row, Planned);
-
 /// The digest of a part, or its error; no digest if it has the error of the row before, with which it was read.
-type Outcome = Result<Option<Digest>, Error>;
+type Outcome = Result<Option<Hashed>, Error>;
 
 /// Hashes many rows of `plan` and yields a pair for each, in their order: a worker's task.
 ///
@@ -70,24 +67,24 @@ pub fn map_ranges(
 
 /// The thread that hashes.
 struct Worker {
-    taken: Receiver<Work>,
-    /// A row that was taken, and belongs to what comes next.
-    next: Option<Work>,
+    taken: Receiver<Part>,
+    /// A part that was taken, and belongs to what comes next.
+    next: Option<Part>,
     sender: Sender<Outcome>,
     options: Options,
 }
 
 impl Worker {
-    fn take(&mut self) -> Option<Work> {
+    fn take(&mut self) -> Option<Part> {
         self.next.take().or_else(|| self.taken.recv().ok())
     }
 
     /// Hashes until there are no more rows, or nobody waits for the results.
     fn run(mut self) {
-        while let Some((row, input)) = self.take() {
-            let done = match row.is_whole() {
-                true => self.inputs((row, input)),
-                false => self.parts(row, input),
+        while let Some(part) = self.take() {
+            let done = match part.is_input() {
+                true => self.inputs(part),
+                false => self.parts(part),
             };
             if done.is_break() {
                 return;
@@ -95,83 +92,53 @@ impl Worker {
         }
     }
 
-    fn send(&self, outcome: Outcome) -> ControlFlow<()> {
-        match self.sender.send(outcome) {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(_) => ControlFlow::Break(()),
-        }
-    }
-
     /// Hashes whole inputs side by side, as long as they come.
-    fn inputs(&mut self, first: Work) -> ControlFlow<()> {
+    fn inputs(&mut self, first: Part) -> ControlFlow<()> {
         let mut ended = ControlFlow::Continue(());
         let (sender, options) = (self.sender.clone(), self.options.clone());
         let mut first = Some(first);
-        let jobs = std::iter::from_fn(|| {
-            let (row, input) = first.take().or_else(|| self.take())?;
-            if !row.is_whole() {
-                self.next = Some((row, input));
-                return None;
+        let parts = std::iter::from_fn(|| {
+            let part = first.take().or_else(|| self.take())?;
+            match part.is_input() {
+                true => Some(part),
+                false => {
+                    self.next = Some(part);
+                    None
+                }
             }
-            let mut job = Job::new(input.path, vec![row.spec]);
-            job.version = Some((input.version, input.size));
-            Some(job)
         });
-        hash_all(jobs.fuse(), &options, |_, roots, _| {
-            let digest = roots.and_then(|mut roots| roots.remove(0)).map(|root| root.digest());
-            ended = match sender.send(digest.map(Some)) {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(_) => ControlFlow::Break(()),
-            };
+        hash_inputs(parts.fuse(), &options, &mut |hashed| {
+            ended = send(&sender, hashed.map(Some));
             ended
         });
         ended
     }
 
     /// Hashes a part, and those that follow it in its input.
-    fn parts(&mut self, first: Row, input: Planned) -> ControlFlow<()> {
+    fn parts(&mut self, first: Part) -> ControlFlow<()> {
         let mut run = vec![first];
         while run.len() < RUN
-            && let Some((row, other)) = self.take()
+            && let Some(part) = self.take()
         {
-            let last = &run[run.len() - 1];
-            let follows = !row.is_whole()
-                && row.node.start == last.node.end()
-                && (&row.spec, row.size) == (&last.spec, last.size)
-                && (&other.path, &other.version) == (&input.path, &input.version);
-            if !follows {
-                self.next = Some((row, other));
+            if !part.follows(&run[run.len() - 1]) {
+                self.next = Some(part);
                 break;
             }
-            run.push(row);
+            run.push(part);
         }
-        let range = run[0].node.start..run[run.len() - 1].node.end();
-        let opened = || {
-            let file = File::open_part(&input.path, range.clone(), &self.options)?;
-            file.check_version(&(input.version.clone(), input.size)).map(|()| file)
-        };
-        let is_object = input.path.url().is_some();
-        let mut file = None;
-        for (index, row) in run.iter().enumerate() {
-            // A file of this machine is compared with itself after each part; the bytes of an object have their version.
-            let digest = file.take().map_or_else(opened, Ok).and_then(|open| {
-                let digest = subtree(&open, row)?;
-                match is_object {
-                    true => file = Some(open),
-                    false => open.finish()?,
-                }
-                Ok(digest)
-            });
-            let failed = digest.is_err();
-            self.send(digest.map(Some))?;
-            if failed {
-                for _ in index + 1..run.len() {
-                    self.send(Ok(None))?;
-                }
-                break;
-            }
-        }
-        ControlFlow::Continue(())
+        let mut sent = 0;
+        hash_parts(&run, &self.options, &mut |hashed| {
+            sent += 1;
+            send(&self.sender, hashed.map(Some))
+        })?;
+        (sent..run.len()).try_for_each(|_| send(&self.sender, Ok(None)))
+    }
+}
+
+fn send(sender: &Sender<Outcome>, outcome: Outcome) -> ControlFlow<()> {
+    match sender.send(outcome) {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(_) => ControlFlow::Break(()),
     }
 }
 
@@ -186,7 +153,10 @@ impl Ranges {
         let Some((row, result)) = state.ahead.next(py, read)? else { return Ok(None) };
         let result = match result {
             Err(error) => error.into_value(py).into_bound(py).into_any(),
-            Ok(Ok(Some(digest))) => hashed(row.bind(py).cast::<PyDict>()?, &digest)?.into_any(),
+            Ok(Ok(Some((digest, units)))) => {
+                let row = rows::read(row.bind(py).cast::<PyDict>()?)?;
+                rows::dict(py, &row.hashed(&digest, &units))?.into_any()
+            }
             Ok(Ok(None)) => {
                 let last = state.last.as_ref().map(|error| error.clone_ref(py));
                 last.unwrap_or_else(|| py.None()).into_bound(py)
@@ -201,10 +171,11 @@ impl Ranges {
     }
 }
 
-/// The part and the input of a row.
-fn read(row: &Bound<'_, PyAny>) -> PyResult<Work> {
-    let row = row.cast::<PyDict>()?;
-    let part = Row::of(row)?;
-    part.check(row.py())?;
-    Ok((part, planned(row)?))
+/// What is hashed for a row.
+fn read(row: &Bound<'_, PyAny>) -> PyResult<Part> {
+    let read = rows::read(row.cast::<PyDict>()?)?;
+    if read.path.is_empty() {
+        return Err(no_path(row.py()));
+    }
+    part(row.py(), &read)
 }

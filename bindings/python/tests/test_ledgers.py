@@ -31,6 +31,30 @@ def test_a_ledger_is_read_again_and_continued(tmp_path: pathlib.Path, big: pathl
     assert hashed == [json.loads(lines)["length"]]
 
 
+def test_a_changed_row_is_hashed_again(tmp_path: pathlib.Path, big: pathlib.Path) -> None:
+    hashed: list[int] = []
+    options = {"part": 1 << 20, "on_progress": hashed.append}
+    [result] = cluster.hash(big, str(tmp_path / "ledger"), "blake3", **options)
+    [file] = (tmp_path / "ledger" / "rows=digests").iterdir()
+    line, *others = file.read_text().splitlines(keepends=True)
+    row = json.loads(line)
+    assert mksum._mksum.is_intact(row)
+    other = {"a": "b", "b": "a"}.get(row["digest"][0], "a")
+    old = {name: value for name, value in row.items() if name != "crc32"}
+    for changed in (row | {"digest": other + row["digest"][1:]}, row | {"crc32": "00000000"}, old):
+        assert not mksum._mksum.is_intact(changed)
+        with pytest.raises(mksum.RowError):
+            mksum.join([changed, *map(json.loads, others)])
+        # Fields of others say nothing.
+        file.write_text("".join([json.dumps(changed | {"run": 7}) + "\n", *others]))
+        hashed.clear()
+        assert cluster.hash(big, str(tmp_path / "ledger"), "blake3", **options) == [result]
+        assert sum(hashed) == row["length"]
+        for path in (tmp_path / "ledger" / "rows=digests").iterdir():
+            if path != file:
+                path.unlink()
+
+
 def test_rows_of_a_ledger_are_whole_lines(tmp_path: pathlib.Path) -> None:
     ledger = cluster.Ledger(str(tmp_path / "ledger"))
     assert [list(ledger.rows(kind)) for kind in KINDS] == [[], []]

@@ -16,8 +16,8 @@ pub fn table() -> String {
         let [first, second, third] = widths;
         text += &format!("{name:first$}  {leaf:second$}  {hashes:third$}  {same_as}\n");
     }
-    text + "\n-f NAME[:HASH][:LEAF][:salt=HEX] chooses; the first format, hash and leaf is the default.\n\
-            any hash: "
+    text + &format!("\n-f {} chooses; the first format, hash and leaf is the default.\n", Spec::grammar())
+        + "any hash: "
         + &names(&FAMILIES[0]).join(" ")
         + "\n\
             leaf: one size; any from 1 byte to 1TiB (default); or a power of two in a range (default)\n"
@@ -84,7 +84,7 @@ fn record(family: &'static Family) -> Record {
         default: Spec::new(family).to_string(),
         hashes: names(family),
         leaf: Leaf { default: family.leaf.default(), min, max, power_of_two },
-        salt_bytes_max: family.salt,
+        salt_bytes_max: family.longest_salt(),
         streams: family.streams(),
     }
 }

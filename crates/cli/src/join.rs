@@ -139,8 +139,8 @@ fn read(path: &Input, spec: &Spec) -> Result<Vec<Entry>, Refusal> {
         if line.trim_ascii().is_empty() {
             continue;
         }
-        let Line { offset, length, digest, level } =
-            serde_json::from_slice(&line).map_err(|error| (Some(number), json::refusal(&line, WANTED, &error)))?;
+        let Line { offset, length, digest, level } = serde_json::from_slice(&line)
+            .map_err(|error| (Some(number), mksum_plan::refusal(&line, WANTED, &error)))?;
         let size = spec.hash().size();
         // S3 writes digests in base64.
         let decoded = match digest.len() {

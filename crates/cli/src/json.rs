@@ -25,19 +25,6 @@ pub fn base64<T: Named + ?Sized>(path: &T) -> Option<String> {
     str::from_utf8(&bytes).is_err().then(|| Base64::encode_string(&bytes))
 }
 
-/// Why a line is not the object that `what` says: with its beginning, or what is wrong with the object.
-pub fn refusal(line: &[u8], what: &str, error: &serde_json::Error) -> String {
-    /// The bytes of a line that are repeated at most.
-    const MOST: usize = 32;
-    let line = line.trim_ascii();
-    if line.starts_with(b"{") {
-        let text = error.to_string();
-        return format!("not {what}: {}", text.split(" at line ").next().unwrap_or_default());
-    }
-    let more = if line.len() > MOST { "..." } else { "" };
-    format!("not {what}: it begins with '{}{more}'", line[..line.len().min(MOST)].escape_ascii())
-}
-
 /// An object, and a newline.
 pub fn object(fields: impl Serialize) -> Vec<u8> {
     let mut line = serde_json::to_vec(&fields).expect("strings and numbers");

@@ -110,8 +110,5 @@ fn changed(mut choice: Choice, args: &Choices) -> Result<Choice, SpecError> {
     if let Some(leaf) = args.leaf {
         choice = choice.with_leaf(leaf)?;
     }
-    match &args.salt {
-        Some(salt) => choice.with_salt(&salt.0),
-        None => Ok(choice),
-    }
+    args.options.iter().try_fold(choice, |choice, (option, value)| choice.with_option(option, value.clone()))
 }

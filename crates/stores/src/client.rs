@@ -184,7 +184,8 @@ impl Clients {
             }
             #[cfg(not(feature = "hdfs"))]
             Store::Hdfs(_) => {
-                return Err(Fault::Refused("this build of mksum has no client of HDFS (feature hdfs)".into()));
+                let what = "this mksum was built without HDFS: cargo install mksum-cli --features hdfs, or the Python package, has it";
+                return Err(Fault::Refused(what.into()));
             }
         })
     }

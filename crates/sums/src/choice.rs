@@ -1,7 +1,7 @@
 //! A format as a user chose it, perhaps without a part size.
 
 use mksum::directory::DirectorySpec;
-use mksum::{Algorithm, ClaimedRoot, Spec, SpecError, parse_size};
+use mksum::{Algorithm, ClaimedRoot, FormatOption, OptionValue, Spec, SpecError, parse_size};
 use std::fmt;
 use std::str::FromStr;
 
@@ -59,12 +59,12 @@ impl Choice {
         Ok(Choice { leaf: Leaf::Given, ..self.with(|spec| spec.with_leaf(leaf))? })
     }
 
-    /// The same with a salt.
+    /// The same with another value of an option.
     ///
     /// # Errors
-    /// If the format has none, or only a shorter one.
-    pub fn with_salt(self, salt: &[u8]) -> Result<Self, SpecError> {
-        self.with(|spec| spec.with_salt(salt))
+    /// If the format does not have the option, or not with this value.
+    pub fn with_option(self, option: FormatOption, value: OptionValue) -> Result<Self, SpecError> {
+        self.with(|spec| spec.with_option(option, value))
     }
 
     /// Whether the part size has to be found from the number of parts that S3 writes after a root.

@@ -5,7 +5,8 @@ use crate::Crc;
 #[cfg(feature = "crc")]
 use crate::hashing::CrcParent;
 use crate::hashing::{Descriptor, Empty, Framed, NodeHash, Prefix};
-use crate::{Algorithm, Edge, Hash, MAX_LEN, Shape, Tail};
+use crate::options::Chosen;
+use crate::{Algorithm, Edge, FormatOption, Hash, MAX_LEN, OptionRule, Shape, Tail};
 use alloc::vec::Vec;
 
 /// A row of the table of formats: a format whose choices are still open.
@@ -22,8 +23,8 @@ pub struct Family {
     pub hashes: &'static [Algorithm],
     /// The leaf lengths that it allows.
     pub leaf: LeafRule,
-    /// The longest salt, in bytes; 0 where there is none.
-    pub salt: usize,
+    /// The options that it has, with the values that it allows.
+    pub options: &'static [(FormatOption, OptionRule)],
     /// The name on tagged lines of sum files, if it is not the text of the [`Spec`](crate::Spec) but the one that other programs
     /// print: `SHA256`.
     pub tag: Option<&'static str>,
@@ -174,7 +175,7 @@ pub static FAMILIES: &[Family] = &[
         same_as: "golang.org/x/mod/sumdb/tlog, transparency-dev/merkle",
         hashes: ANY_HASH,
         leaf: LeafRule::Any(64 * KIB),
-        salt: 0,
+        options: &[],
         tag: None,
         nodes: Nodes::Prefixed { leaf: &[0], node: &[1], root: &[1], edge: Edge::Promote, empty: Empty::Hash },
         text: Text::Hex,
@@ -186,7 +187,7 @@ pub static FAMILIES: &[Family] = &[
         same_as: "the seven-language Merkle root; sha256sum where the leaf is at least the file",
         hashes: ANY_HASH,
         leaf: LeafRule::Any(64 * KIB),
-        salt: 0,
+        options: &[],
         tag: None,
         nodes: PLAIN,
         text: Text::Hex,
@@ -198,7 +199,7 @@ pub static FAMILIES: &[Family] = &[
         same_as: "botocore's calculate_tree_hash",
         hashes: &[Algorithm::Hash(Hash::Sha256)],
         leaf: LeafRule::Fixed(MIB),
-        salt: 0,
+        options: &[],
         tag: None,
         nodes: PLAIN,
         text: Text::Hex,
@@ -218,7 +219,7 @@ pub static FAMILIES: &[Family] = &[
             Algorithm::Hash(Hash::Sha512),
         ],
         leaf: LeafRule::Any(128 * MIB),
-        salt: 0,
+        options: &[],
         tag: None,
         nodes: Nodes::Halved { leaf: &[0], node: &[1], root: &[2] },
         text: Text::Hex,
@@ -230,7 +231,7 @@ pub static FAMILIES: &[Family] = &[
         same_as: "b3sum",
         hashes: &[Algorithm::Hash(Hash::Blake3)],
         leaf: LeafRule::Fixed(KIB),
-        salt: 0,
+        options: &[],
         tag: None,
         nodes: Nodes::Blake3,
         text: Text::Hex,
@@ -242,7 +243,7 @@ pub static FAMILIES: &[Family] = &[
         same_as: "merklize-blake3",
         hashes: &[Algorithm::Hash(Hash::Blake3)],
         leaf: LeafRule::Fixed(32),
-        salt: 0,
+        options: &[],
         tag: None,
         nodes: Nodes::Pairs,
         text: Text::Hex,
@@ -254,7 +255,7 @@ pub static FAMILIES: &[Family] = &[
         same_as: "libtorrent",
         hashes: &[Algorithm::Hash(Hash::Sha256)],
         leaf: LeafRule::Fixed(16 * KIB),
-        salt: 0,
+        options: &[],
         tag: None,
         nodes: Nodes::Prefixed { leaf: b"", node: b"", root: b"", edge: Edge::PadSubtree, empty: Empty::Undefined },
         text: Text::Hex,
@@ -266,7 +267,7 @@ pub static FAMILIES: &[Family] = &[
         same_as: "fsverity digest",
         hashes: &[Algorithm::Hash(Hash::Sha256), Algorithm::Hash(Hash::Sha512)],
         leaf: LeafRule::PowerOfTwo(KIB, 64 * KIB, 4 * KIB),
-        salt: 32,
+        options: &[(FormatOption::Salt, OptionRule::Bytes(32))],
         tag: None,
         nodes: Nodes::Verity(Verity::File),
         text: Text::Hex,
@@ -285,7 +286,7 @@ pub static FAMILIES: &[Family] = &[
             Algorithm::Hash(Hash::Sha512),
         ],
         leaf: LeafRule::PowerOfTwo(512, 64 * KIB, 4 * KIB),
-        salt: 256,
+        options: &[(FormatOption::Salt, OptionRule::Bytes(256))],
         tag: None,
         nodes: Nodes::Verity(Verity::Device),
         text: Text::Hex,
@@ -308,7 +309,7 @@ pub static FAMILIES: &[Family] = &[
             Algorithm::Crc(Crc::Crc32c),
         ],
         leaf: LeafRule::Any(8 * MIB),
-        salt: 0,
+        options: &[],
         tag: None,
         nodes: Nodes::Flat { empty: Empty::Leaf },
         text: Text::Parts,
@@ -320,7 +321,7 @@ pub static FAMILIES: &[Family] = &[
         same_as: "rclone hashsum dropbox",
         hashes: &[Algorithm::Hash(Hash::Sha256)],
         leaf: LeafRule::Fixed(4 * MIB),
-        salt: 0,
+        options: &[],
         tag: None,
         nodes: Nodes::Flat { empty: Empty::Hash },
         text: Text::Hex,
@@ -365,7 +366,7 @@ const fn sum(name: &'static str, tag: &'static str, same_as: &'static str, hashe
         same_as,
         hashes,
         leaf: LeafRule::Whole,
-        salt: 0,
+        options: &[],
         tag: Some(tag),
         nodes: Nodes::Sum,
         text: Text::Hex,
@@ -390,6 +391,16 @@ impl Family {
         FAMILIES.iter().find(|family| family.name == name)
     }
 
+    /// The values that it allows for an option, if it has that.
+    pub fn rule(&self, option: FormatOption) -> Option<OptionRule> {
+        self.options.iter().find(|(allowed, _)| *allowed == option).map(|&(_, rule)| rule)
+    }
+
+    /// The longest salt, in bytes; 0 where there is none.
+    pub fn longest_salt(&self) -> usize {
+        self.rule(FormatOption::Salt).map_or(0, |OptionRule::Bytes(most)| most)
+    }
+
     /// Whether streams of unknown length have roots: whether the splits do not depend on the final length.
     pub fn streams(&self) -> bool {
         !matches!(self.nodes, Nodes::Halved { .. })
@@ -408,7 +419,8 @@ impl Family {
 
 impl Family {
     /// Where trees with these choices split, and what they hash for a node.
-    pub(crate) fn tree(&self, algorithm: Algorithm, leaf: u64, salt: &[u8]) -> (Shape, NodeHash) {
+    pub(crate) fn tree(&self, algorithm: Algorithm, leaf: u64, options: &Chosen) -> (Shape, NodeHash) {
+        let salt = options.bytes(FormatOption::Salt);
         let even = |leaf, arity, edge, tail| Shape::Even { leaf, arity, edge, tail };
         let hash = match (algorithm, self.nodes) {
             (Algorithm::Hash(hash), _) => hash,

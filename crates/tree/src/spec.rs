@@ -2,12 +2,12 @@
 
 use crate::formats::{FAMILIES, Family, LeafRule};
 use crate::hashing::NodeHash;
-use crate::{Algorithm, MAX_LEN, Shape, format_size, parse_size};
+use crate::options::Chosen;
+use crate::{Algorithm, FormatOption, MAX_LEN, OptionValue, Shape, format_size, parse_size};
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use base16ct::{lower, mixed};
 use core::fmt;
 use core::str::FromStr;
 
@@ -32,7 +32,7 @@ struct Choices {
     family: &'static Family,
     algorithm: Algorithm,
     leaf: u64,
-    salt: Vec<u8>,
+    options: Chosen,
     shape: Shape,
     nodes: NodeHash,
 }
@@ -43,19 +43,20 @@ impl Spec {
 
     /// `family` with its defaults.
     pub fn new(family: &'static Family) -> Self {
-        Self::of(family, family.hashes[0], family.leaf.default(), Vec::new())
+        Self::of(family, family.hashes[0], family.leaf.default(), Chosen::default())
     }
 
-    fn of(family: &'static Family, algorithm: Algorithm, leaf: u64, salt: Vec<u8>) -> Self {
-        let (shape, nodes) = family.tree(algorithm, leaf, &salt);
-        Spec(Arc::new(Choices { family, algorithm, leaf, salt, shape, nodes }))
+    fn of(family: &'static Family, algorithm: Algorithm, leaf: u64, options: Chosen) -> Self {
+        let (shape, nodes) = family.tree(algorithm, leaf, &options);
+        Spec(Arc::new(Choices { family, algorithm, leaf, options, shape, nodes }))
     }
 
     /// A format of any shape and node hash, which has no name of its own.
     #[cfg(test)]
     pub(crate) fn unnamed(shape: Shape, nodes: NodeHash) -> Self {
         let (family, algorithm) = (&FAMILIES[0], nodes.algorithm());
-        Spec(Arc::new(Choices { family, algorithm, leaf: shape.leaf(), salt: Vec::new(), shape, nodes }))
+        let options = Chosen::default();
+        Spec(Arc::new(Choices { family, algorithm, leaf: shape.leaf(), options, shape, nodes }))
     }
 
     /// The same with another hash.
@@ -73,7 +74,7 @@ impl Spec {
                 hash.name()
             )));
         }
-        Ok(Self::of(self.0.family, hash, self.0.leaf, self.0.salt.clone()))
+        Ok(Self::of(self.0.family, hash, self.0.leaf, self.0.options.clone()))
     }
 
     /// The same with another leaf length, in bytes.
@@ -88,9 +89,25 @@ impl Spec {
             }
             LeafRule::Fixed(only) if leaf != only => format!("always {}", format_size(only)),
             LeafRule::Whole if leaf != MAX_LEN => "always the whole input".into(),
-            _ => return Ok(Self::of(self.0.family, self.0.algorithm, leaf, self.0.salt.clone())),
+            _ => return Ok(Self::of(self.0.family, self.0.algorithm, leaf, self.0.options.clone())),
         };
         Err(SpecError(format!("{} cannot have leaves of {}: they are {rule}", self.0.family.name, format_size(leaf))))
+    }
+
+    /// The same with another value of an option.
+    ///
+    /// # Errors
+    /// If the format does not have the option, or not with this value.
+    pub fn with_option(self, option: FormatOption, value: OptionValue) -> Result<Self, SpecError> {
+        let Choices { family, algorithm, leaf, options, .. } = &*self.0;
+        match family.rule(option) {
+            None if value.is_default() => return Ok(self),
+            None => return Err(SpecError(format!("{} has no {}", family.name, option.name()))),
+            Some(rule) => {
+                rule.check(option, &value).map_err(|allowed| SpecError(format!("{} has {allowed}", family.name)))?;
+            }
+        }
+        Ok(Self::of(family, *algorithm, *leaf, options.with(option, value)))
     }
 
     /// The same with a salt.
@@ -98,13 +115,7 @@ impl Spec {
     /// # Errors
     /// If the format has none, or only a shorter one.
     pub fn with_salt(self, salt: &[u8]) -> Result<Self, SpecError> {
-        match (self.0.family.salt, salt.len()) {
-            (0, 1..) => Err(SpecError(format!("{} has no salt", self.0.family.name))),
-            (most, len) if len > most => {
-                Err(SpecError(format!("{} has a salt of at most {most} bytes, not {len}", self.0.family.name)))
-            }
-            _ => Ok(Self::of(self.0.family, self.0.algorithm, self.0.leaf, salt.into())),
-        }
+        self.with_option(FormatOption::Salt, OptionValue::Bytes(salt.into()))
     }
 
     /// The format's family: its row in the table.
@@ -124,7 +135,7 @@ impl Spec {
 
     /// The salt; mostly empty.
     pub fn salt(&self) -> &[u8] {
-        &self.0.salt
+        self.0.options.bytes(FormatOption::Salt)
     }
 
     /// The name on a tagged line of a sum file: the format's text, or for a plain sum the name that other programs print, `SHA256`
@@ -137,6 +148,12 @@ impl Spec {
     /// ```
     pub fn tag(&self) -> String {
         self.0.family.tag.map_or_else(|| format!("{self}"), String::from)
+    }
+
+    /// The form of a format's text: `NAME[:HASH][:LEAF]`, and the options.
+    pub fn grammar() -> String {
+        let options = FormatOption::ALL.iter().map(|option| format!("[:{}={}]", option.name(), option.placeholder()));
+        ["NAME[:HASH][:LEAF]".into()].into_iter().chain(options).collect()
     }
 
     /// Where the tree splits.
@@ -166,7 +183,7 @@ impl fmt::Debug for Spec {
 impl PartialEq for Spec {
     fn eq(&self, other: &Self) -> bool {
         let key = |spec: &Self| (spec.0.family.name, spec.0.algorithm, spec.0.leaf, spec.0.shape);
-        key(self) == key(other) && self.salt() == other.salt()
+        key(self) == key(other) && self.0.options == other.0.options
     }
 }
 
@@ -183,10 +200,7 @@ impl fmt::Display for Spec {
         if !implied && !matches!(self.0.family.leaf, LeafRule::Fixed(_) | LeafRule::Whole) {
             write!(f, ":{}", format_size(self.leaf()))?;
         }
-        if !self.salt().is_empty() {
-            write!(f, ":salt={}", lower::encode_string(self.salt()))?;
-        }
-        Ok(())
+        self.0.options.iter().try_for_each(|(option, value)| write!(f, ":{}={value}", option.name()))
     }
 }
 
@@ -201,36 +215,44 @@ impl FromStr for Spec {
             SpecError(format!("unknown format '{}': expected one of {}", shown(name), names.join(", ")))
         })?;
         let mut spec = Spec::new(family);
-        let mut last = 0;
+        let mut last = Part::Name;
         for part in parts {
-            let (order, next) = match (part.strip_prefix("salt="), Algorithm::from_name(&part.to_ascii_lowercase())) {
-                (Some(salt), _) => {
-                    let salt = mixed::decode_vec(salt)
-                        .map_err(|_| SpecError(format!("the salt '{}' is not hex", shown(salt))))?;
-                    (3, spec.with_salt(&salt)?)
+            let option = part.split_once('=').and_then(|(name, value)| Some((FormatOption::from_name(name)?, value)));
+            let (order, next) = match (option, Algorithm::from_name(&part.to_ascii_lowercase())) {
+                (Some((option, text)), _) => {
+                    let name = option.name();
+                    let value = option.parse(text);
+                    let value = value.ok_or_else(|| SpecError(format!("the {name} '{}' is not hex", shown(text))))?;
+                    (Part::Option(option), spec.with_option(option, value)?)
                 }
-                (_, Some(hash)) => (1, spec.with_hash(hash)?),
+                (_, Some(hash)) => (Part::Hash, spec.with_hash(hash)?),
                 _ => {
                     let leaf = parse_size(part).map_err(|_| {
                         SpecError(format!(
-                            "'{}' is neither a hash nor a leaf size: a format is NAME[:HASH][:LEAF][:salt=HEX], as in \
-                             rfc6962:sha256:64KiB",
-                            shown(part)
+                            "'{}' is neither a hash nor a leaf size: a format is {}, as in rfc6962:sha256:64KiB",
+                            shown(part),
+                            Spec::grammar()
                         ))
                     })?;
-                    (2, spec.with_leaf(leaf)?)
+                    (Part::Leaf, spec.with_leaf(leaf)?)
                 }
             };
             if order <= last {
-                return Err(SpecError(format!(
-                    "'{}' is out of place: a format is NAME[:HASH][:LEAF][:salt=HEX]",
-                    shown(part)
-                )));
+                return Err(SpecError(format!("'{}' is out of place: a format is {}", shown(part), Spec::grammar())));
             }
             (last, spec) = (order, next);
         }
         Ok(spec)
     }
+}
+
+/// The parts of a format's text, in their order.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Part {
+    Name,
+    Hash,
+    Leaf,
+    Option(FormatOption),
 }
 
 /// The beginning of a text that may be long, for a message.

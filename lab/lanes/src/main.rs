@@ -3,8 +3,6 @@
 //! `lab-lanes [WORD…]` measures the cases whose name contains a word. Each contender's answer is compared before it is
 //! timed; contenders take turns, so that a noisy moment hits all of them; printed are the median and the quartiles.
 
-#[cfg(feature = "fearless_simd")]
-mod fearless;
 #[cfg(peer_isal)]
 mod isal;
 mod peers;

@@ -65,22 +65,6 @@ pub fn batch<'a>(hash: Hash, prefix: &'a [u8], messages: Messages<'a>) -> Vec<Co
             hashtree_rs::hash(out, &messages.bytes()[..64 * messages.count()], messages.count());
         }));
     }
-    #[cfg(feature = "fearless_simd")]
-    if hash == Hash::Blake3 && prefix.is_empty() && messages.len() == 64 && messages.stride() == 64 {
-        use fearless_simd::Level;
-        let best = Level::new();
-        let levels = [
-            ("AVX-512", best.as_avx512().map(|_| best)),
-            ("AVX2", best.as_avx2().map(Level::Avx2)),
-            ("SSE4.2", best.as_sse4_2().map(Level::Sse4_2)),
-        ];
-        for (name, level) in levels {
-            let Some(level) = level else { continue };
-            all.push(Contender::new(format!("lanes by fearless_simd, {name}"), move |out: &mut [u8]| {
-                crate::fearless::blake3_pairs(level, &messages.bytes()[..64 * messages.count()], out);
-            }));
-        }
-    }
     #[cfg(peer_isal)]
     if prefix.is_empty() {
         all.extend(crate::isal::contender(hash, messages));

@@ -30,6 +30,7 @@ from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 import mksum
+from mksum._mksum import is_intact
 from mksum.errors import ChangedError, MksumError, NotFoundError
 from mksum.types import AnyPath, Format, HashedPart, Input, Part
 
@@ -355,8 +356,8 @@ def bounds(row: dict[str, Any]) -> Bounds:
 
 
 def is_of(row: dict[str, Any], item: Input, fmt: str) -> bool:
-    """Whether a row of a ledger is of this version of an input, in this format."""
-    return (row["version"], row["size"], row["format"]) == (item["version"], item["size"], fmt) and row["digest"] is not None
+    """Whether a row of a ledger is of this version of an input, in this format, and as it was written: otherwise it is missing."""
+    return (row["version"], row["size"], row["format"]) == (item["version"], item["size"], fmt) and is_intact(row)
 
 
 def joined(
@@ -385,16 +386,16 @@ def joined(
     }
     if result["error"] is not None:
         return result
-    digests: dict[Bounds, str] = {}
+    intact: dict[Bounds, dict[str, Any]] = {}
     known = [row for row in rows if is_of(row, item, fmt)]
     for row in known:
-        if digests.setdefault(bounds(row), row["digest"]) != row["digest"]:
+        if intact.setdefault(bounds(row), row)["digest"] != row["digest"]:
             place = f"bytes {row['offset']}..{row['offset'] + row['length']}"
             result["error"] = f"{item['path']}: {place} have two digests in the ledger: hash them again with a new one"
             return result
     try:
         wanted = planned(item, fmt, part)
-        lacking = [part for part in wanted if part not in digests]
+        lacking = [part for part in wanted if part not in intact]
         if lacking:
             failure = min(errors, key=lambda row: cast("int", row["offset"]), default=None)
             start, length, _ = lacking[0]
@@ -402,9 +403,8 @@ def joined(
             result["status"] = failure["status"] if failure else "unfinished"
             result["error"] = failure["error"] if failure else words
             return result
-        span: Span = {"path": item["path"], "version": item["version"], "size": item["size"], "parts": wanted}
-        parts = ({**row, "kind": "digest", "digest": digests[bounds(dict(row))]} for row in rows_of([span], fmt))
-        result["root"], result["status"] = mksum.join(cast("Iterable[HashedPart]", parts)).text, "ok"
+        parts = cast("list[HashedPart]", [intact[part] for part in wanted])
+        result["root"], result["status"] = mksum.join(parts).text, "ok"
         times = [row.get("read_at") for row in known]
         result["verified_at"] = min(cast("list[str]", times)) if all(times) else None
     except MksumError as error:

@@ -45,8 +45,10 @@ Source: TypeAlias = AnyPath | DataFrame
 INPUTS = "path string, size bigint, version string, status string, error string"
 ROWS = (
     "kind string, schema int, path string, version string, size bigint, format string, offset bigint, length bigint, level int, "
-    "digest string"
+    "digest string, crc32 string"
 )
+KNOWN = f"{ROWS}, path_base64 string, unit bigint, units string"
+"""What is read of a row in a ledger: also what `mksum map` writes, and the check covers."""
 ERRORS = "run string, read_at string, status string, error string"
 RUNS = "kind string, schema int, run string, ended_at string"
 RESULTS = (
@@ -298,7 +300,7 @@ def _rows(spark: SparkSession, ledger: str) -> DataFrame | None:
     missing.
     """
     whole = "schema = 1 and path is not null and offset is not null and length is not null and level is not null"
-    found = _read(spark, f"{ledger.rstrip('/')}/rows=*", f"{ROWS}, {ERRORS}, rows string", basePath=ledger)
+    found = _read(spark, f"{ledger.rstrip('/')}/rows=*", f"{KNOWN}, {ERRORS}, rows string", basePath=ledger)
     return found and found.where(whole)
 
 
@@ -318,7 +320,7 @@ def _grouped(inputs: DataFrame, rows: DataFrame | None) -> DataFrame:
     """Inputs and rows of a ledger, those of one input beside each other in a partition: the input first, then its rows."""
     found = inputs.select("path", "size", "version", "status", "error")
     if rows is None:
-        names = [field.split()[0] for field in f"{ROWS}, {ERRORS}".split(", ")]
+        names = [field.split()[0] for field in f"{KNOWN}, {ERRORS}".split(", ")]
         return found.select(*found.columns, *(F.lit(None).alias(name) for name in names if name not in found.columns))
     # Of inputs that are asked for; digests of others would only be moved.
     wanted = rows.join(inputs.select("path"), "path", "left_semi")

@@ -71,6 +71,12 @@ class HashedPart(Part):
 
     digest: str
     """The digest in lower-case hex."""
+    crc32: str
+    """The check of the row: the CRC-32 of its other fields in lower-case hex (`spec/plan.md`)."""
+    unit: NotRequired[int]
+    """If it was planned for an outboard: the longest that a kept subtree is."""
+    units: NotRequired[str]
+    """The digests of the kept subtrees in the part, in base64."""
 
 
 class Entry(TypedDict):

@@ -1,6 +1,7 @@
 //! Flags that several commands share.
 
 use super::numbers::number;
+use super::options::Options;
 use clap::{ArgAction, ValueEnum};
 use mksum::formats::FAMILIES;
 use mksum::{Algorithm, parse_size};
@@ -22,15 +23,14 @@ pub struct Choices {
     /// For s3 the part size; for mtsum the longest leaf.
     #[arg(short, long, value_name = "SIZE", value_parser = parse_size, help_heading = "Formats")]
     pub leaf: Option<u64>,
-    /// Salt of the formats, in hex (fsverity, dmverity)
-    #[arg(long, value_name = "HEX", value_parser = salt, help_heading = "Formats")]
-    pub salt: Option<Salt>,
+    #[command(flatten)]
+    pub options: Options,
 }
 
 impl Choices {
     /// Whether any was given.
     pub fn any(&self) -> bool {
-        !self.formats.is_empty() || self.algorithm.is_some() || self.leaf.is_some() || self.salt.is_some()
+        !self.formats.is_empty() || self.algorithm.is_some() || self.leaf.is_some() || !self.options.0.is_empty()
     }
 }
 
@@ -123,21 +123,12 @@ impl Io {
     }
 }
 
-/// Bytes that were given in hex.
-#[derive(Clone, Debug)]
-pub struct Salt(pub Vec<u8>);
-
 fn hash(text: &str) -> Result<Algorithm, String> {
     let known = |hash: &Algorithm| FAMILIES.iter().any(|family| family.hashes.contains(hash));
     Algorithm::from_name(&text.to_ascii_lowercase()).filter(known).ok_or_else(|| {
         let names: Vec<_> = Algorithm::all().filter(known).map(Algorithm::name).collect();
         format!("unknown hash: expected one of {}", names.join(", "))
     })
-}
-
-fn salt(text: &str) -> Result<Salt, String> {
-    let hex = base16ct::mixed::decode_vec(text);
-    hex.map(Salt).map_err(|_| "not hex: expected an even number of digits 0-9 and a-f".into())
 }
 
 fn rate(text: &str) -> Result<u64, String> {

@@ -5,6 +5,7 @@ mod groups;
 mod kept;
 mod merklize;
 mod numbers;
+mod options;
 mod paths;
 mod plans;
 mod proofs;

@@ -1,35 +1,38 @@
 //! Ledgers: the digests of parts, by what they are of.
 
-use super::rows::{Before, INCOMPLETE, Keys, Line, Lines, Row, RowKeys, row};
-use crate::tool::Tool;
-use crate::walk;
+use crate::error::{Bytes, Fault, RowError, Unusable};
+use crate::keys::{Before, Keys, RowKeys};
+use crate::lines::{Line, Lines, row};
 use mksum::Digest;
-use mksum_cli::name::Shown;
-use mksum_io::{Input, reason};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::hash::{BuildHasherDefault, Hasher};
-use std::io::{BufReader, Read as ReadBytes};
-use std::path::{Path, PathBuf};
+use std::io::BufRead;
 
 /// The rows of ledgers in memory: their digests one after the other, and for each part its place.
 #[derive(Debug, Default)]
 pub struct Ledger {
-    pub keys: Keys,
+    pub(crate) keys: Keys,
     parts: HashMap<u128, Place, BuildHasherDefault<OfKey>>,
     digests: Vec<u8>,
     /// What is held of the units of parts.
     units: Units,
     /// For each part with units the length of one, and where in `digests` they are.
     kept: HashMap<u128, Kept, BuildHasherDefault<OfKey>>,
-    /// Lines that could not be read: how many, and the first of them.
-    wrong: u64,
-    first_wrong: Option<(PathBuf, u64, String)>,
+}
+
+/// The lines of a ledger that cannot be used: what is in them is missing.
+#[derive(Debug, Default)]
+pub struct Ignored {
+    /// The number of them.
+    pub lines: u64,
+    /// The number of the first one, from 1, and what is wrong with it. An incomplete line gives way to one that is damaged.
+    pub first: Option<(u64, RowError)>,
 }
 
 /// The hash of a key: its own bits, since keys are hashes already.
 #[derive(Debug, Default)]
-pub struct OfKey(u64);
+struct OfKey(u64);
 
 impl Hasher for OfKey {
     fn write(&mut self, bytes: &[u8]) {
@@ -79,7 +82,8 @@ struct Kept {
 const ALIGNED: usize = 4;
 
 /// What a ledger says of a planned part.
-pub enum Found<'a> {
+#[derive(Clone, Copy)]
+pub(crate) enum Found<'a> {
     /// Its digest.
     Digest(&'a [u8]),
     /// A digest of another version of the input.
@@ -87,38 +91,17 @@ pub enum Found<'a> {
     Nothing,
 }
 
-/// Opens a file of rows; `-` is standard input.
-pub fn open(path: &Path) -> Result<Lines<BufReader<Box<dyn ReadBytes + Send>>>, String> {
-    let reader = walk::open(&Input::parse(path)).map_err(|error| reason(&error))?;
-    Ok(Lines::new(BufReader::with_capacity(1 << 16, reader)))
-}
-
 impl Ledger {
-    /// Reads ledgers, and reports lines that cannot be read; none if one cannot be used, which is reported as an error.
-    pub fn of(tool: &Tool, paths: &[PathBuf], units: Units) -> Option<Ledger> {
-        let mut ledger = Ledger { units, ..Ledger::default() };
-        for path in paths {
-            if let Err(reason) = ledger.read(path, tool.options.threads) {
-                tool.console.error(path, &reason);
-                return None;
-            }
-        }
-        if let Some((path, number, why)) = &ledger.first_wrong {
-            let ignored = match ledger.wrong {
-                1 => "1 line is ignored, and what is in it".into(),
-                lines => format!("{lines} lines are ignored, and what is in them"),
-            };
-            let text = format_args!("{}: {number}: {why}; {ignored} counts as missing", Shown(path));
-            tool.console.note(&text);
-        }
-        Some(ledger)
+    /// A ledger without rows, which holds this of the units of parts.
+    pub fn new(units: Units) -> Ledger {
+        Ledger { units, ..Ledger::default() }
     }
 
-    /// Reads a ledger.
+    /// Reads a file of rows on so many threads; returns the lines that cannot be used.
     ///
     /// # Errors
-    /// If it cannot be read, has no rows but other lines, or has two digests of one part: as words.
-    fn read(&mut self, path: &Path, threads: usize) -> Result<(), String> {
+    /// If it cannot be read, has no rows but other lines, or has two digests of one part. Then nothing that was read counts.
+    pub fn read(&mut self, rows: Lines<impl BufRead + Send>, threads: usize) -> Result<Ignored, Unusable> {
         let (keys, units) = (self.keys.clone(), self.units);
         let read = |before: &mut Before, line: Line<'_>| match line {
             Line::Row(row) if row.digest.is_some() => {
@@ -127,42 +110,38 @@ impl Ledger {
                     (Some(unit), Units::Noted) => Ok(Some((unit, Vec::new()))),
                     (Some(unit), Units::Held) => row.units().map(|units| Some((unit, units))),
                 };
-                let read = digest(&row).and_then(|digest| Ok((digest, kept?)));
+                let read = row.digest().and_then(|digest| Ok((digest, kept?)));
                 Read::Row(keys.row(before, &row), read)
             }
             Line::Row(_) | Line::End(_) => Read::OfPlan,
             Line::Wrong(why) => Read::Wrong(why),
         };
-        let (mut rows, mut other) = (0_u64, None);
-        open(path)?.each(threads, read, |number, text, read| {
+        let (mut count, mut ignored) = (0_u64, Ignored::default());
+        rows.each(threads, read, |number, text, read| {
             match read {
                 Read::Row(keys, read) => {
-                    rows += 1;
-                    let added = read.and_then(|(digest, kept)| {
+                    count += 1;
+                    let added = read.map_err(Fault::Row).and_then(|(digest, kept)| {
                         self.add(keys, &digest, text)?;
                         kept.map_or(Ok(()), |(unit, units)| self.keep(keys, unit, &units, text))
                     });
-                    added.map_err(|why| format!("{number}: {why}"))?;
+                    added.map_err(|fault| Unusable::Line(number, fault))?;
                 }
-                Read::OfPlan => return Err(format!("{number}: a row of a plan: a ledger has rows with digests")),
-                Read::Wrong(why) => {
-                    if why != INCOMPLETE {
-                        other.get_or_insert_with(|| format!("{number}: {why}"));
-                    }
-                    self.wrong += 1;
-                    self.first_wrong.get_or_insert((path.into(), number, why));
-                }
+                Read::OfPlan => return Err(Unusable::Line(number, RowError::OfPlan.into())),
+                Read::Wrong(why) => ignored.add(number, why),
             }
             Ok(())
         })?;
-        match other.filter(|_| rows == 0) {
-            Some(why) => Err(format!("{why}; no line is a row of a ledger")),
-            None => Ok(()),
+        match ignored.first {
+            Some((number, why)) if count == 0 && !matches!(why, RowError::Incomplete) => {
+                Err(Unusable::NoLedger(number, why))
+            }
+            first => Ok(Ignored { first, ..ignored }),
         }
     }
 
     /// Adds the digest of a row, whose line is there for messages.
-    fn add(&mut self, keys: RowKeys, digest: &Digest, text: &[u8]) -> Result<(), String> {
+    fn add(&mut self, keys: RowKeys, digest: &Digest, text: &[u8]) -> Result<(), Fault> {
         let (digest, at) = (digest.as_bytes(), self.end()?);
         let place = Place { version: keys.input.version, at, size: digest.len() as u8 };
         match self.parts.entry(keys.part) {
@@ -175,27 +154,27 @@ impl Ledger {
                 let known = known.get();
                 let before = &self.digests[known.at as usize * ALIGNED..][..known.size.into()];
                 if known.version != place.version {
-                    return Err(format!("{} are there in two versions: start a new ledger", named(text)));
+                    return Err(Fault::TwoVersions(named(text)));
                 }
                 // The same part may be hashed twice.
                 match before == digest {
                     true => Ok(()),
-                    false => Err(format!("{} have two digests: hash them again into a new ledger", named(text))),
+                    false => Err(Fault::TwoDigests(named(text))),
                 }
             }
         }
     }
 
     /// Adds the units of a row, each of so many bytes. The last plan counts, if units of two lengths are there.
-    fn keep(&mut self, keys: RowKeys, unit: u64, units: &[u8], text: &[u8]) -> Result<(), String> {
+    fn keep(&mut self, keys: RowKeys, unit: u64, units: &[u8], text: &[u8]) -> Result<(), Fault> {
         match self.kept.get(&keys.part) {
             Some(known) if known.unit == unit => match self.held(known) == units {
                 true => Ok(()),
-                false => Err(format!("{} have units with two digests: hash them again into a new ledger", named(text))),
+                false => Err(Fault::TwoUnits(named(text))),
             },
             _ => {
                 let at = self.end()?;
-                let len = u32::try_from(units.len()).map_err(|_| "its units are too many")?;
+                let len = u32::try_from(units.len()).map_err(|_| Fault::TooMany)?;
                 self.hold(units);
                 self.kept.insert(keys.part, Kept { unit, at, len });
                 Ok(())
@@ -204,9 +183,8 @@ impl Ledger {
     }
 
     /// Where the next digest begins, as in [`Place`].
-    fn end(&self) -> Result<u32, String> {
-        u32::try_from(self.digests.len() / ALIGNED)
-            .map_err(|_| "there are too many digests to be held in memory".into())
+    fn end(&self) -> Result<u32, Fault> {
+        u32::try_from(self.digests.len() / ALIGNED).map_err(|_| Fault::TooMany)
     }
 
     fn hold(&mut self, digests: &[u8]) {
@@ -219,16 +197,29 @@ impl Ledger {
     }
 
     /// The digests of the units of a part, by its keys; none of a part that was hashed without units of this length.
-    pub fn units(&self, keys: RowKeys, unit: u64) -> Option<&[u8]> {
+    pub(crate) fn units(&self, keys: RowKeys, unit: u64) -> Option<&[u8]> {
         self.kept.get(&keys.part).filter(|kept| kept.unit == unit).map(|kept| self.held(kept))
     }
 
     /// The digest of a planned part, by its keys.
-    pub fn find(&self, keys: RowKeys) -> Found<'_> {
+    pub(crate) fn find(&self, keys: RowKeys) -> Found<'_> {
         match self.parts.get(&keys.part) {
             None => Found::Nothing,
             Some(place) if place.version != keys.input.version => Found::OtherVersion,
             Some(place) => Found::Digest(&self.digests[place.at as usize * ALIGNED..][..place.size.into()]),
+        }
+    }
+}
+
+impl Ignored {
+    fn add(&mut self, number: u64, why: RowError) {
+        self.lines += 1;
+        let is_new = match &self.first {
+            None => true,
+            Some((_, first)) => matches!(first, RowError::Incomplete) && !matches!(why, RowError::Incomplete),
+        };
+        if is_new {
+            self.first = Some((number, why));
         }
     }
 }
@@ -239,25 +230,12 @@ type OfUnits = (u64, Vec<u8>);
 /// A line of a ledger.
 enum Read {
     /// A row: its keys, its digest and its units if these are wanted, or what is wrong with them.
-    Row(RowKeys, Result<(Digest, Option<OfUnits>), String>),
+    Row(RowKeys, Result<(Digest, Option<OfUnits>), RowError>),
     OfPlan,
-    Wrong(String),
+    Wrong(RowError),
 }
 
 /// The part of a row, for messages.
 fn named(text: &[u8]) -> String {
-    row(text).map_or_else(String::new, |row| format!("{} of {}", row.range(), name(&row)))
-}
-
-/// The digest of a row.
-fn digest(row: &Row<'_>) -> Result<Digest, String> {
-    let mut bytes = [0; 64];
-    let hex = row.digest.as_ref().map_or("", |digest| digest.as_str());
-    let digest = base16ct::lower::decode(hex, &mut bytes).ok().filter(|digest| !digest.is_empty());
-    digest.map(Digest::new).ok_or_else(|| "its digest is not 1 to 64 bytes in hex".to_string())
-}
-
-/// The input of a row, for messages.
-pub fn name(row: &Row<'_>) -> String {
-    row.input().map_or_else(|| "?".into(), |input| input.to_string())
+    row(text).map_or_else(String::new, |row| format!("{} of {}", Bytes(&row.range()), row.name()))
 }

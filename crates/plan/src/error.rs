@@ -1,0 +1,328 @@
+//! Why a row, a ledger or a plan cannot be used, and why an input has no root.
+
+use mksum::outboard::OutboardError;
+use mksum::{LengthError, Spec, SpecError};
+use mksum_io::reason;
+use std::fmt::{self, Display, Formatter};
+use std::io;
+use std::ops::Range;
+
+/// The version of the schema of rows.
+pub const SCHEMA: u32 = 1;
+
+/// Why a line or a row cannot be used.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum RowError {
+    /// It is something else: the reason, as words.
+    Other(String),
+    /// Its end is missing: its writer was stopped.
+    Incomplete,
+    /// It has another schema than [`SCHEMA`].
+    Schema(u32),
+    /// These bytes are not within an input of `size` bytes.
+    Outside {
+        /// The bytes of the row.
+        range: Range<u64>,
+        /// The length of its input, in bytes.
+        size: u64,
+    },
+    /// The row of a ledger about these bytes has no check.
+    Unchecked(Range<u64>),
+    /// The fields of a row have another check than it says.
+    Damaged {
+        /// The bytes of the row.
+        range: Range<u64>,
+        /// The check that the row has.
+        found: String,
+        /// The check of its fields.
+        expected: String,
+    },
+    /// It is a row of a ledger, where one of a plan is expected.
+    OfLedger,
+    /// It is a row of a plan, where one of a ledger is expected.
+    OfPlan,
+    /// No file can have its path.
+    Path,
+    /// Its format is unknown.
+    Format(SpecError),
+    /// Its digest is not 1 to 64 bytes in hex.
+    Digest,
+    /// Its units are not in base64.
+    Units,
+    /// The tree has no such part.
+    Part {
+        /// The bytes of the row.
+        range: Range<u64>,
+        /// The length of its input, in bytes.
+        size: u64,
+        /// The format of the tree.
+        spec: Spec,
+    },
+    /// The tree has no subtrees of this length, in bytes, to be kept.
+    Unit(u64),
+    /// The part has more digests for an outboard than a row may have.
+    TooManyKept {
+        /// The bytes of the row.
+        range: Range<u64>,
+        /// The number of its kept digests.
+        kept: u64,
+        /// The length of a unit, in bytes.
+        unit: u64,
+    },
+}
+
+/// The bytes of a row, for messages.
+pub(crate) struct Bytes<'a>(pub &'a Range<u64>);
+
+impl Display for Bytes<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "bytes {}..{}", self.0.start, self.0.end)
+    }
+}
+
+impl Display for RowError {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            RowError::Other(why) => f.write_str(why),
+            RowError::Incomplete => f.write_str("the line is incomplete: its writer was stopped"),
+            RowError::Schema(found) => {
+                write!(f, "a row of schema {found}: this program knows schema {SCHEMA}")
+            }
+            RowError::Outside { range, size } => {
+                write!(f, "{} of {size} bytes: not within the input", Bytes(range))
+            }
+            RowError::Unchecked(range) => {
+                write!(f, "the row of {} has no crc32, as those of earlier versions: hash them again", Bytes(range))
+            }
+            RowError::Damaged { range, found, expected } => {
+                let range = Bytes(range);
+                write!(f, "the row of {range} is damaged: its crc32 is {found}, that of its fields {expected}")
+            }
+            RowError::OfLedger => f.write_str("a row of a ledger: a plan has rows without digests"),
+            RowError::OfPlan => f.write_str("a row of a plan: a ledger has rows with digests"),
+            RowError::Path => f.write_str("a row whose path no file can have"),
+            RowError::Format(error) => error.fmt(f),
+            RowError::Digest => f.write_str("its digest is not 1 to 64 bytes in hex"),
+            RowError::Units => f.write_str("its units are not base64"),
+            RowError::Part { range, size, spec } => {
+                write!(f, "{} are not a subtree of {size} bytes in {spec}", Bytes(range))
+            }
+            RowError::Unit(unit) => OutboardError::Unit(*unit).fmt(f),
+            RowError::TooManyKept { range, kept, unit } => {
+                let what = "kept digests of units of";
+                write!(f, "{} would have {kept} {what} {unit} bytes: ", Bytes(range))?;
+                f.write_str("choose a shorter --range or a longer --keep-leaf")
+            }
+        }
+    }
+}
+
+impl std::error::Error for RowError {}
+
+impl From<SpecError> for RowError {
+    fn from(error: SpecError) -> Self {
+        RowError::Format(error)
+    }
+}
+
+/// Why an input cannot be planned.
+#[derive(Debug)]
+pub enum PlanError {
+    /// The format has no root for its length.
+    Length(LengthError),
+    /// It has no such parts.
+    Row(RowError),
+}
+
+/// Why a plan or a ledger cannot be used as a whole.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Unusable {
+    /// It cannot be read.
+    Read(io::Error),
+    /// Because of the line with this number, from 1.
+    Line(u64, Fault),
+    /// No line is a row of a ledger; the first one is something else.
+    NoLedger(u64, RowError),
+    /// The end of the plan is missing.
+    NoEnd,
+    /// The plan had another number of rows.
+    Rows {
+        /// The number in its end.
+        planned: u64,
+        /// The number of rows that can be read.
+        found: u64,
+    },
+}
+
+/// What is wrong with a line, so that all others do not count.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Fault {
+    /// It is longer than this many bytes.
+    TooLong(u64),
+    /// It cannot be used.
+    Row(RowError),
+    /// It comes after the end of the plan.
+    AfterEnd,
+    /// The part, which is named, has two digests.
+    TwoDigests(String),
+    /// The part, which is named, has units with two digests.
+    TwoUnits(String),
+    /// The part, which is named, is there in two versions.
+    TwoVersions(String),
+    /// The digests are more than are held in memory.
+    TooMany,
+}
+
+impl Display for Unusable {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Unusable::Read(error) => f.write_str(&reason(error)),
+            Unusable::Line(number, fault) => write!(f, "{number}: {fault}"),
+            Unusable::NoLedger(number, why) => write!(f, "{number}: {why}; no line is a row of a ledger"),
+            Unusable::NoEnd => f.write_str("the plan is incomplete: its last row, of the kind \"end\", is missing"),
+            Unusable::Rows { planned, found } => {
+                write!(f, "the plan is incomplete: it had {planned} rows and has {found}")
+            }
+        }
+    }
+}
+
+impl Display for Fault {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        const AGAIN: &str = "hash them again into a new ledger";
+        match self {
+            Fault::TooLong(most) => write!(f, "the line is longer than {most} bytes"),
+            Fault::Row(error) => error.fmt(f),
+            Fault::AfterEnd => f.write_str("a row after the end of the plan: join one plan at a time"),
+            Fault::TwoDigests(part) => write!(f, "{part} have two digests: {AGAIN}"),
+            Fault::TwoUnits(part) => write!(f, "{part} have units with two digests: {AGAIN}"),
+            Fault::TwoVersions(part) => write!(f, "{part} are there in two versions: start a new ledger"),
+            Fault::TooMany => f.write_str("there are too many digests to be held in memory"),
+        }
+    }
+}
+
+impl std::error::Error for Unusable {}
+
+impl From<io::Error> for Unusable {
+    fn from(error: io::Error) -> Self {
+        Unusable::Read(error)
+    }
+}
+
+impl From<RowError> for Fault {
+    fn from(error: RowError) -> Self {
+        Fault::Row(error)
+    }
+}
+
+/// Why an input has no root.
+#[derive(Debug)]
+pub struct InputError {
+    /// The bytes that this is about, of the input.
+    pub range: Range<u64>,
+    /// The number of the line of the plan, from 1, if that is to blame.
+    pub line: Option<u64>,
+    /// What is wrong.
+    pub why: NoRoot,
+}
+
+/// What is wrong with the rows of an input.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum NoRoot {
+    /// There are no rows.
+    Empty,
+    /// A row on its own.
+    Row(RowError),
+    /// A row is of another input: its path and the others'.
+    Path(String, String),
+    /// A row is in another format: its own and the others'.
+    Format(String, String),
+    /// A row is of another version or size: its own and the others'.
+    Version((String, u64), (String, u64)),
+    /// The bytes before a row are missing.
+    Gap,
+    /// A row overlaps the one before it.
+    Overlap,
+    /// The digest of a row has this many bytes.
+    DigestSize(usize, Spec),
+    /// The ledger has these bytes of another version than this one, which was planned.
+    OtherVersion(String),
+    /// The ledger lacks these bytes of this version.
+    Missing(String, Spec),
+    /// The plan has no rows of the last bytes of the input, which is named.
+    NoRows(String),
+    /// The input is in the plan twice.
+    Twice,
+    /// The plan has no units for an outboard.
+    NoUnits,
+    /// A row has units of another length than others.
+    UnitLength,
+    /// The ledger lacks the units of a part.
+    MissingUnits,
+    /// The units of a part do not make its digest.
+    WrongUnits,
+    /// The digests do not make a tree.
+    Tree(mksum::Error),
+}
+
+impl From<RowError> for NoRoot {
+    fn from(error: RowError) -> Self {
+        NoRoot::Row(error)
+    }
+}
+
+impl Display for InputError {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        const LIST: &str = "'mksum missing' lists what is to be hashed";
+        let InputError { range, line, why } = self;
+        let bytes = Bytes(range);
+        if let Some(number) = line {
+            write!(f, "line {number} of the plan: ")?;
+        }
+        match why {
+            NoRoot::Empty => f.write_str("there are no rows"),
+            NoRoot::Row(error) => error.fmt(f),
+            NoRoot::Path(found, others) => write!(f, "{bytes} are of {found}, others of {others}"),
+            NoRoot::Format(found, others) => write!(f, "{bytes} are in {found}, others in {others}"),
+            NoRoot::Version((version, size), (others, length)) => {
+                write!(
+                    f,
+                    "{bytes} are of version {version} with {size} bytes, others of version {others} with {length}"
+                )
+            }
+            NoRoot::Gap => write!(f, "{bytes}: the bytes before it are missing"),
+            NoRoot::Overlap => write!(f, "{bytes}: it overlaps the part before it"),
+            NoRoot::DigestSize(size, spec) => {
+                write!(f, "the digest of {bytes} has {size} bytes: {spec} has others")
+            }
+            NoRoot::OtherVersion(version) => {
+                let planned = format_args!("another version than {version}, which was planned: plan it again");
+                write!(f, "the ledger has {bytes} of {planned}")
+            }
+            NoRoot::Missing(version, spec) => {
+                write!(f, "the ledger lacks {bytes} of version {version} in {spec}: {LIST}")
+            }
+            NoRoot::NoRows(name) => write!(f, "the plan of {name} has no {bytes}"),
+            NoRoot::Twice => f.write_str("it is in the plan twice"),
+            NoRoot::NoUnits => {
+                f.write_str("there are no units for an outboard: plan it again with 'mksum plan --outboards'")
+            }
+            NoRoot::UnitLength => write!(f, "{bytes} have units of another length than others"),
+            NoRoot::MissingUnits => write!(f, "the ledger lacks the units of {bytes}: {LIST}"),
+            NoRoot::WrongUnits => {
+                write!(
+                    f,
+                    "the units of {bytes} do not make the digest of these bytes: hash them again into a new ledger"
+                )
+            }
+            NoRoot::Tree(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for InputError {}
