@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Catalogues of directories where it goes wrong: kills, full disks, several processes, mutated catalogues, directories that
-change, odd file systems. directories.py MKSUM."""
+change, odd file systems. directories.py MKSUM. KILLS and FAULTS: how many runs of each of four commands are killed, and in how many
+a system call fails (10 if not told)."""
 import fcntl
 import hashlib
 import os
@@ -17,7 +18,8 @@ import time
 import unittest
 
 TOOL = os.path.abspath(sys.argv.pop(1))
-KILLS = 50  # of each of four commands
+KILLS = int(os.environ.get("KILLS", "10"))
+FAULTS = int(os.environ.get("FAULTS", "10"))
 LONG = 9 << 20
 
 
@@ -64,6 +66,31 @@ def check_spans(db):
     return len(found)
 
 
+def digest_of(db):
+    """Returns the number of rows in a catalogue, what has read its directory, and the digest of both (spec/catalogue.md)."""
+    (walk,) = db.execute("SELECT walk FROM state").fetchone()
+    count, total = 0, walk
+    for table in "format", "entry", "root":
+        for row in db.execute(f"SELECT * FROM {table}"):
+            framed = b"t" + part(table.encode())
+            for value in row:
+                if value is None:
+                    framed += b"n"
+                elif isinstance(value, int):
+                    framed += b"i" + (value % 2**64).to_bytes(8, "little")
+                else:
+                    framed += b"t" + part(value.encode()) if isinstance(value, str) else b"b" + part(value)
+            total += int.from_bytes(hashlib.sha256(framed).digest()[:16], "little")
+            count += 1
+    return walk, count, (total % 2**128).to_bytes(16, "little")
+
+
+def sign(db):
+    """Takes the rows that a test has changed for those that mksum wrote."""
+    db.execute("UPDATE state SET walk = ?, rows = ?, digest = ?", digest_of(db))
+    db.commit()
+
+
 def rows(catalogue, more=""):
     """Yields the path, size, digest and format of each root, after checking the file."""
     with tempfile.TemporaryDirectory() as folder:
@@ -76,6 +103,8 @@ def rows(catalogue, more=""):
             raise AssertionError(ok)
         if db.execute("SELECT count(*) FROM root WHERE path NOT IN (SELECT path FROM entry)").fetchone() != (0,):
             raise AssertionError("roots without entries")
+        if db.execute("SELECT * FROM state").fetchall() != [digest_of(db)]:
+            raise AssertionError("its digest is not that of its rows")
         check_spans(db)
         more = f", e.{more}" if more else ""
         tables = "entry e JOIN root r USING (path) JOIN format f ON f.id = r.format"
@@ -315,7 +344,8 @@ class Directories(unittest.TestCase):
             ("UPDATE format SET name = 'md6'", "not the canonical name"),
             ("CREATE VIEW x AS SELECT 1", "its tables are not"),
             ("PRAGMA user_version = 1", "version 1"),
-            ("PRAGMA user_version = 3", "version 3"),
+            ("PRAGMA user_version = 2", "its tables are not"),
+            ("PRAGMA user_version = 4", "version 4"),
         ]:
             self.catalogue.write_bytes(whole)
             db = sqlite3.connect(self.catalogue)
@@ -325,16 +355,53 @@ class Directories(unittest.TestCase):
             self.bad("verify", "-r", self.tree, word=word)
 
     def test_full_disk(self):
-        with self.mounted("-t", "tmpfs", "-o", "size=256k", "none") as disk:
-            self.make(3000, long=False)
-            place = disk / "catalogue"
-            done = run("keep", "-r", "-f", "sha256", "-o", place, self.tree)
-            self.assertEqual(done.returncode, 1, done.stderr)
-            self.assertIn("full", done.stderr)
-            if place.exists():
-                for path, size, root, _ in rows(place):
+        self.make(3000, long=False)
+        for pages in 1, 4, 8, 9, 10, 12, 16, 20, 64:
+            with self.mounted("-t", "tmpfs", "-o", f"size={4 * pages}k", "none") as disk:
+                place = disk / "catalogue"
+                keep = ["keep", "-r", "-f", "sha256", "-o", place, self.tree]
+                done = run(*keep)
+                self.assertEqual(done.returncode, 1, done.stderr)
+                self.assertNotIn("new\n", done.stderr)
+                self.assertIn(place.exists(), [place.exists() and place.read_bytes().startswith(b"SQLite format 3"), False])
+                for path, size, root, _ in rows(place) if place.exists() else []:
                     data = (self.tree / os.fsdecode(path)).read_bytes()
                     self.assertEqual((len(data), hashlib.sha256(data).digest()), (size, root))
+                # Nothing takes it for the whole.
+                self.assertEqual(run("-f", "dir:sha256", place).returncode, 1)
+                self.assertEqual(run("export", place).returncode, 1)
+                subprocess.run(["mount", "-o", "remount,size=16m", disk], check=True)
+                self.good(*keep)
+                self.assertEqual(self.good("-f", "dir:sha256", place).split()[-1], self.good("-f", "dir:sha256", self.tree).split()[-1])
+
+    def test_system_calls_that_fail(self):
+        if shutil.which("strace") is None:
+            print(f"NOT RUN: {self.id()}: no strace", file=sys.stderr)
+            self.skipTest("strace")
+        self.make(40)
+        copy = self.folder / "copy"
+        shutil.copytree(self.tree, copy)
+        keep = ["keep", "-r", "-f", "sha256", "-f", "rfc6962", self.tree]
+        calls = [("fsync", "EIO"), ("fdatasync", "EIO"), ("pwrite64", "ENOSPC"), ("write", "ENOSPC"), ("rename,renameat", "EACCES")]
+        calls += [("ftruncate", "ENOSPC"), ("pwrite64", "EIO"), ("openat", "EMFILE"), ("pread64", "EIO"), ("unlink,unlinkat", "EROFS")]
+        numbers = random.Random(5)
+        for command in keep, ["update", self.tree], ["verify", "-r", self.tree], ["repair", "-r", self.tree, "--from", copy]:
+            for turn in range(FAULTS):
+                if command == keep:
+                    shutil.rmtree(self.catalogue.parent, ignore_errors=True)
+                else:
+                    self.good(*keep)
+                    place = self.tree / f"d{turn % 7}/changed {turn}"
+                    place.write_bytes(b"changed")
+                    os.utime(place, (10**9, 10**9))
+                call, error = calls[turn % len(calls)]
+                inject = ["-e", f"trace={call}", "-e", f"inject={call}:error={error}:when={numbers.randrange(1, 9)}+"]
+                done = subprocess.run(["strace", "-fqq", "-o", "/dev/null", *inject, TOOL, *map(str, command)], check=False, capture_output=True)
+                self.assertIn(done.returncode, (0, 1, 2), f"{command} {call} {error}: {done.stderr}")
+                self.check_rows()
+        self.good(*keep)
+        self.assertEqual(self.check_rows(), 41 + len(list(self.tree.glob("d*/changed *"))))
+        self.good("verify", "-r", self.tree)
 
     def mounted(self, *arguments):
         """Mounts a file system."""
@@ -373,6 +440,8 @@ class Directories(unittest.TestCase):
             self.good("status", disk)
             self.good("keep", "-r", "-o", self.folder / "elsewhere", disk)
             self.good("verify", "-r", "--catalogue", self.folder / "elsewhere", disk)
+            done = run("verify", "-r", disk)
+            self.assertEqual((done.returncode, done.stderr.count("times of this verification are not noted")), (0, 1), done.stderr)
             self.good("diff", disk, self.folder / "elsewhere")
 
     def test_directories_that_change(self):
@@ -427,7 +496,7 @@ class Directories(unittest.TestCase):
         db.execute("UPDATE root SET verified = 1000")
         # As of a clock that was ahead.
         db.execute("UPDATE root SET verified = 99999999999 WHERE path = CAST('d1/e1/1' AS BLOB)")
-        db.commit()
+        sign(db)
         db.close()
         os.utime(self.tree / "d3/e0/3", (2**33, 2**33))
         self.good("update", self.tree)
@@ -438,7 +507,7 @@ class Directories(unittest.TestCase):
         self.good("update", self.tree)
         db = sqlite3.connect(self.catalogue)
         db.execute("UPDATE root SET verified = 5 WHERE path = CAST('very long' AS BLOB)")
-        db.commit()
+        sign(db)
         db.close()
         seen = "".join(self.good("verify", "-r", "--sample", "20%", self.tree) for _ in range(5))
         self.assertIn("very long: OK (67,108,864 of 209,715,200 bytes)", seen)

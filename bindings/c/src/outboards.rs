@@ -7,7 +7,7 @@ use crate::roots::{FORMAT_MAX, spec};
 use mksum::Spec;
 use mksum::outboard::{KeptLayout, Outboard};
 use mksum_io::outboard::{self, Changes, Finding, How, Keeping, Repair, Stored, beside, is_unchanged, open};
-use mksum_io::{Error, File, Input, Options, Stop, open_replica};
+use mksum_io::{Error, File, HeldFile, Input, Options, Stop, open_replica};
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::ops::Range;
 use std::path::PathBuf;
@@ -348,7 +348,8 @@ pub unsafe extern "C" fn mksum_outboard_repair(
         };
         let repaired = call.run_with(&mut tell, |options, tell| {
             let mut replica = open_replica(&copy, options)?;
-            outboard::repair(&pair.path, (&opened, &pair.place), &mut *replica, options, &mut |repair| {
+            let mut file = HeldFile::open(&pair.path)?;
+            outboard::repair(&mut file, (&opened, &pair.place), &mut *replica, options, &mut |repair| {
                 let (Repair::Done(range) | Repair::Failed(range, _)) = &repair;
                 let range = range.clone();
                 tell((repair, range));

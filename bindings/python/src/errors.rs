@@ -162,6 +162,9 @@ pub fn io(py: Python<'_>, reason: Error) -> PyErr {
             let raised = Raised::new(py, "ChangedError", message)?.path(&path)?;
             raised.set("expected", planned)?.set("found", found)
         }),
+        Error::Refused { refusal: Refusal::Overtaken(how), .. } => {
+            raise(py, |py| Raised::new(py, "ChangedError", message)?.path(&path)?.set("found", how))
+        }
         Error::Refused { refusal, .. } => raise(py, |py| {
             let raised = Raised::new(py, "RefusedError", message)?.path(&path)?;
             match refusal {

@@ -11,7 +11,7 @@ use mksum::Spec;
 use mksum::outboard::KeptLayout;
 use mksum::proof::Claim;
 use mksum_io::outboard::{self, Changes, Keeping, Repair, Stored, append, beside, is_unchanged};
-use mksum_io::{Error, File, Options, Prover, Unproven, open_replica};
+use mksum_io::{Error, File, HeldFile, Options, Prover, Unproven, open_replica};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::ffi::OsStr;
@@ -282,7 +282,8 @@ impl Outboard {
                 Repair::Done(range) => append(&mut done, range),
                 Repair::Failed(range, _) => append(&mut failed, range),
             };
-            let repaired = outboard::repair(&path, (&opened, &place), &mut *replica, options, &mut report)?;
+            let mut file = HeldFile::open(&path)?;
+            let repaired = outboard::repair(&mut file, (&opened, &place), &mut *replica, options, &mut report)?;
             Ok((repaired, done, failed))
         })?;
         let (repaired, done, failed) = result.map_err(|error| errors::io(py, error))?;

@@ -81,6 +81,7 @@ pub fn export(
     specs: &[Spec],
     each: &mut dyn FnMut(Exported<'_>) -> bool,
 ) -> Result<u64, Error> {
+    catalogue.check_list()?;
     let mut count = 0;
     for known in catalogue.into_known() {
         let known = known?;

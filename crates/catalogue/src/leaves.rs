@@ -38,6 +38,7 @@ impl<'a> Growing<'a> {
 
     /// Adds all entries of a catalogue, which lie below `folder`.
     fn push_all(&mut self, catalogue: &Catalogue, folder: Option<&[u8]>) -> Result<(), Error> {
+        catalogue.check_whole()?;
         for row in catalogue.rows() {
             let row = row?;
             let refuse = |why| Error::Row { path: catalogue.input().clone(), row: row.path.clone(), why };

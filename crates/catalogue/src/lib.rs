@@ -19,11 +19,14 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod checks;
 mod compare;
 mod diff;
+mod digest;
 mod error;
 mod export;
 mod finding;
+mod folder;
 mod import;
 mod leaves;
 mod listing;
@@ -41,16 +44,18 @@ mod update;
 mod verify;
 
 pub use diff::{Known, Sorted, diff, diff_catalogues};
+pub use digest::Walk;
 pub use error::Error;
 pub use export::{Exported, Manifest, Unlisted, export};
 pub use finding::{Finding, State};
+pub use folder::Access;
 pub use import::import;
 pub use leaves::joined_leaves;
 pub use repair::repair;
 pub use row::{Kept, Row};
 pub use side::Side;
 pub use status::{Status, status};
-pub use store::{Access, Catalogue, is_catalogue, is_kept_folder, place};
+pub use store::{Catalogue, is_catalogue, is_kept_folder, place};
 pub use update::update;
 pub use verify::{Effort, verify};
 

@@ -1,14 +1,14 @@
 //! Long files, whose trees are kept in outboards: damage is located in them.
 
 use crate::error::Error;
+use crate::folder::Kind;
 use crate::row::Kept;
 use crate::store::Catalogue;
 use mksum::outboard::KeptLayout;
 use mksum::{Hash, Root, Spec};
-use mksum_io::outboard::{Changes, Finding, Keeping, append, keep, open, verify};
+use mksum_io::outboard::{Changes, Finding, Keeping, PART, append, keep, open, verify};
 use mksum_io::{Facts, File, Job, Options, hash};
 use std::fs;
-use std::io::ErrorKind;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -32,18 +32,18 @@ pub(crate) fn keep_long(
     (path, facts, specs): (&[u8], &Facts, &[Spec]),
     options: &Options,
 ) -> Result<Vec<Kept>, Error> {
-    let folder = catalogue.outboards();
-    let failed = |error| Error::Io(mksum_io::Error::Write { path: folder.clone().into(), error });
-    match fs::create_dir(&folder) {
-        Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(failed(error)),
-        _ => {}
-    }
+    let (opened, folder) = (catalogue.open_outboards()?, catalogue.outboards());
+    let failed = |error| Error::Io(mksum_io::Error::Write { path: (&folder).into(), error });
     let index = tree(specs).expect("a long file has a format with a tree");
     let spec = &specs[index];
     // An interrupted run is resumed by the path; the finished outboard has the name of the root, wherever the file moves.
     let sha256: Spec = "sha256".parse().expect("a format");
     let name = sha256.root(path).map_err(|error| mksum_io::Error::from_join(error, place, &sha256))?;
-    let draft = folder.join(format!("{name}.mkt"));
+    let draft = format!("{name}.mkt");
+    for name in [&draft, &format!("{draft}.{PART}")] {
+        opened.expect(name.as_ref(), Kind::File)?;
+    }
+    let draft = folder.join(draft);
     let mut keeping = Keeping::new(KeptLayout::unit_of(spec, None), &draft);
     keeping.changes = Changes::Accept;
     let root = keep(File::open(place, options)?, spec, &keeping)?.root;
@@ -110,14 +110,14 @@ pub(crate) fn roots_of(place: &Path, specs: Vec<Spec>, options: &Options) -> Res
 
 /// Removes the outboards that no root has.
 pub(crate) fn remove_unused(catalogue: &Catalogue) -> Result<(), Error> {
-    let folder = catalogue.outboards();
-    let Ok(entries) = fs::read_dir(&folder) else { return Ok(()) };
+    let Ok(entries) = fs::read_dir(catalogue.outboards()) else { return Ok(()) };
+    let folder = catalogue.open_outboards()?;
     for entry in entries.flatten() {
         let name = entry.file_name();
-        let Some(name) = name.to_str().filter(|name| crate::row::is_outboard(name)) else { continue };
-        if !catalogue.has_outboard(name)? {
+        let Some(text) = name.to_str().filter(|name| crate::row::is_outboard(name)) else { continue };
+        if !catalogue.has_outboard(text)? && folder.kind(&name).is_ok_and(|kind| kind == Kind::File) {
             // The next run tries again.
-            let _ = fs::remove_file(entry.path());
+            let _ = folder.remove(&name);
         }
     }
     Ok(())

@@ -3,14 +3,12 @@
 use crate::compare::{Found, Scope, compare};
 use crate::error::Error;
 use crate::finding::{Finding, State};
-use crate::long::{damage, is_long, long_roots, outboard, roots_of};
-use crate::reading::{Wanted, read_all};
+use crate::long::{damage, is_long, long_roots, outboard};
+use crate::reading::{Read, Wanted, read_all};
 use crate::row::{Kept, Row};
 use crate::store::Catalogue;
-use mksum_io::outboard::{Repair, repair as repair_long};
-use mksum_io::{EntryKind, Facts, Input, Options, Refusal, open_replica};
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use mksum_io::outboard::{Repair, append, repair as repair_long, repair_whole};
+use mksum_io::{EntryKind, Facts, HeldDirectory, HeldFile, Input, Options, Refusal, open_replica, path_from_bytes};
 use std::ops::{ControlFlow, Range};
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
@@ -43,6 +41,7 @@ pub fn repair(
         }
         Ok(())
     })?;
+    let held_directory = HeldDirectory::open(directory)?;
     let specs: Vec<_> = catalogue.formats().cloned().collect();
     let files = same.into_iter().filter_map(|(path, size)| {
         let place = scope.place(&path)?;
@@ -55,7 +54,8 @@ pub fn repair(
             if options.stop.is_stopped() {
                 return stopped();
             }
-            let Some(row) = catalogue.row(&path)? else { return Ok(()) };
+            let lost = || Error::Row { path: catalogue.path().into(), row: path.clone(), why: "it is lost".into() };
+            let row = catalogue.row(&path)?.ok_or_else(lost)?;
             let kept = catalogue.roots(&row)?;
             let read = match read {
                 // A long file without an outboard is read whole.
@@ -64,6 +64,7 @@ pub fn repair(
                 }
                 read => read,
             };
+            let mut facts = read.as_ref().map_or(row.facts, |(facts, _)| *facts);
             let mended = match &read {
                 Err(error @ (mksum_io::Error::Changed { .. } | mksum_io::Error::Open { .. })) => {
                     Finding::failed(State::NotRepaired, &path[..], Error::refused(&place, error))
@@ -79,14 +80,24 @@ pub fn repair(
                     {
                         Finding::new(State::Intact, &path[..])
                     }
-                    _ => mend(catalogue, (&row, &kept), &place, &copy_of(&path), options)?,
+                    _ => {
+                        let below = path_from_bytes(&path).expect("the path of a place");
+                        match HeldFile::open_below(&held_directory, &below) {
+                            Ok(mut file) if is_judged(&row, &read, &file.facts()) => {
+                                let mended = mend(catalogue, (&row, &kept), &mut file, &copy_of(&path), options)?;
+                                facts = file.facts();
+                                mended
+                            }
+                            Ok(_) => Finding::new(State::Changed, &path[..]),
+                            Err(error) => Finding::failed(State::NotRepaired, &path[..], error),
+                        }
+                    }
                 },
             };
             if mended.state == State::NotRepaired && options.stop.is_stopped() {
                 return stopped();
             }
             if mended.state == State::Repaired || (row.repair && mended.state == State::Intact) {
-                let facts = Facts::of(&place).unwrap_or(row.facts);
                 let roots: Vec<_> =
                     kept.into_iter().map(|kept| Kept::new(kept.root, "repair", kept.outboard)).collect();
                 catalogue.begin()?;
@@ -108,107 +119,78 @@ pub fn repair(
     catalogue.make_spans(options)
 }
 
+/// Whether an open file is the one that was found damaged.
+fn is_judged(row: &Row, read: &Read, facts: &Facts) -> bool {
+    row.is_of(facts) && read.as_ref().map_or(true, |(read, _)| read == facts)
+}
+
 fn mend(
     catalogue: &Catalogue,
     (row, kept): (&Row, &[Kept]),
-    place: &Path,
+    file: &mut HeldFile<'_>,
     from: &Input,
     options: &Options,
 ) -> Result<Finding, Error> {
     // If the run is killed, nobody takes what it wrote for a change.
     catalogue.begin_repair(&row.path)?;
-    let done = match outboard(catalogue, kept) {
-        Some((outboard, stored)) => {
-            let (mut ranges, mut failed) = (Vec::new(), None);
-            let repaired = open_replica(from, options).and_then(|mut replica| {
-                repair_long(place, (&outboard, &stored), &mut *replica, options, &mut |repair| match repair {
-                    Repair::Done(range) => mksum_io::outboard::append(&mut ranges, range),
-                    Repair::Failed(range, why) => {
-                        failed = Some(format!("bytes {}..{} are not repaired: {why}", range.start, range.end));
-                    }
-                })
-            });
-            match (repaired, failed) {
-                (Ok(repaired), None) if repaired.whole => Ok((ranges, repaired.fetched)),
-                (Ok(_), why) => Err(why.unwrap_or_else(|| "it is still damaged".into())),
-                // The catalogue has the root of the file all the same.
-                (Err(mksum_io::Error::Refused { refusal: Refusal::DamagedOutboard { .. }, .. }), _) => {
-                    mend_whole((row, kept), place, from, options)
-                }
-                (Err(error), _) => Err(words(error, from)),
-            }
-        }
-        None => mend_whole((row, kept), place, from, options),
-    };
+    let written = write_good(catalogue, kept, file, from, options);
     let (seconds, nanoseconds) = row.facts.modified;
     let time =
         u64::try_from(seconds).ok().and_then(|seconds| UNIX_EPOCH.checked_add(Duration::new(seconds, nanoseconds)));
-    if let Some(time) = time {
-        // With another time, the row gets that.
-        let _ = File::options().write(true).open(place).and_then(|file| file.set_modified(time));
+    // With another time, the row gets that.
+    let timed = time.map_or(Ok(()), |time| file.set_modified(time));
+    let why = match (written, timed) {
+        (Err(error @ mksum_io::Error::Refused { refusal: Refusal::Overtaken(_), .. }), _)
+        | (_, Err(error @ mksum_io::Error::Refused { .. })) => error.to_string(),
+        (Err(error), _) => format!("{}: try another copy than {}", words(error, from), from),
+        (Ok(Err(why)), _) => format!("{why}: try another copy than {}", from),
+        (Ok(Ok((ranges, fetched))), _) => {
+            return Ok(Finding { ranges, bytes: Some(fetched), ..Finding::new(State::Repaired, &row.path[..]) });
+        }
+    };
+    // A file that has the time of its row again, or was changed by others, is not one that is being repaired.
+    let is_same = |own, other| Row { facts: own, repair: false, ..row.clone() }.is_of(&other);
+    let there = Facts::of(file.path());
+    if is_same(row.facts, file.facts()) || !there.is_ok_and(|there| is_same(file.facts(), there)) {
+        catalogue.end_repair(&row.path)?;
     }
-    Ok(match done {
-        Ok((ranges, fetched)) => {
-            Finding { ranges, bytes: Some(fetched), ..Finding::new(State::Repaired, &row.path[..]) }
+    Ok(Finding::failed(State::NotRepaired, &row.path[..], Error::refused(file.path(), why)))
+}
+
+/// The ranges of a file that were written and the bytes that were fetched; or why some bytes are not repaired.
+type Written = Result<(Vec<Range<u64>>, u64), String>;
+
+fn write_good(
+    catalogue: &Catalogue,
+    kept: &[Kept],
+    file: &mut HeldFile<'_>,
+    from: &Input,
+    options: &Options,
+) -> Result<Written, mksum_io::Error> {
+    let mut replica = open_replica(from, options)?;
+    if let Some((outboard, stored)) = outboard(catalogue, kept) {
+        let (mut ranges, mut failed) = (Vec::new(), None);
+        let repaired = repair_long(file, (&outboard, &stored), &mut *replica, options, &mut |repair| match repair {
+            Repair::Done(range) => append(&mut ranges, range),
+            Repair::Failed(range, why) => {
+                failed = Some(format!("bytes {}..{} are not repaired: {why}", range.start, range.end));
+            }
+        });
+        match (repaired, failed) {
+            (Ok(repaired), None) if repaired.whole => return Ok(Ok((ranges, repaired.fetched))),
+            (Ok(_), why) => return Ok(Err(why.unwrap_or_else(|| "it is still damaged".into()))),
+            // The catalogue has the root of the file all the same.
+            (Err(mksum_io::Error::Refused { refusal: Refusal::DamagedOutboard { .. }, .. }), _) => {}
+            (Err(error), _) => return Err(error),
         }
-        Err(why) => {
-            let why = format!("{why}: try another copy than {from}");
-            Finding::failed(State::NotRepaired, &row.path[..], Error::refused(place, why))
-        }
-    })
+    }
+    let roots: Vec<_> = kept.iter().map(|kept| kept.root.clone()).collect();
+    let folder = catalogue.path().parent().filter(|folder| !folder.as_os_str().is_empty());
+    let ranges = repair_whole(file, &roots, &mut *replica, folder.unwrap_or(Path::new(".")), options)?;
+    Ok(Ok((ranges, replica.fetched())))
 }
 
 /// Why a file is not repaired: with what the reason is about, if that is the copy.
 fn words(error: mksum_io::Error, from: &Input) -> String {
     if error.input() == from { format!("the copy cannot be read: {error}") } else { error.to_string() }
-}
-
-/// Fetches a whole copy, compares its roots, and writes where the file differs.
-fn mend_whole(
-    (row, kept): (&Row, &[Kept]),
-    place: &Path,
-    from: &Input,
-    options: &Options,
-) -> Result<(Vec<Range<u64>>, u64), String> {
-    let len = row.facts.size;
-    let words = |error| words(error, from);
-    // The file on this disk has this length, or it would have changed.
-    let mut copy = Vec::new();
-    let size = usize::try_from(len).map_err(|_| "the file is too long for this machine's memory".to_string())?;
-    copy.try_reserve_exact(size).map_err(|_| format!("there is no memory for its {len} bytes"))?;
-    copy.resize(size, 0);
-    open_replica(from, options).and_then(|mut replica| replica.read(0, &mut copy)).map_err(words)?;
-    for kept in kept {
-        match kept.root.spec().root(&copy) {
-            Ok(root) if root == kept.root => {}
-            _ => return Err(format!("the copy has another root in {}", kept.root.spec())),
-        }
-    }
-    let ranges = write_differences(place, &copy).map_err(|error| mksum_io::reason(&error))?;
-    let specs = kept.iter().map(|kept| kept.root.spec().clone()).collect();
-    let roots = roots_of(place, specs, options).map_err(words)?;
-    match kept.iter().all(|kept| roots.contains(&kept.root)) {
-        true => Ok((ranges, len)),
-        false => Err("bytes that were repaired are damaged again when they are read back".into()),
-    }
-}
-
-/// Writes the blocks of a file that differ from `copy`, or cannot be read.
-fn write_differences(place: &Path, copy: &[u8]) -> io::Result<Vec<Range<u64>>> {
-    const BLOCK: usize = 4096;
-    let (mut file, mut ranges) = (File::options().read(true).write(true).open(place)?, Vec::new());
-    let mut there = vec![0; BLOCK];
-    for (index, block) in copy.chunks(BLOCK).enumerate() {
-        let start = (index * BLOCK) as u64;
-        file.seek(SeekFrom::Start(start))?;
-        let there = &mut there[..block.len()];
-        if file.read_exact(there).is_ok() && there == block {
-            continue;
-        }
-        file.seek(SeekFrom::Start(start))?;
-        file.write_all(block)?;
-        mksum_io::outboard::append(&mut ranges, start..start + block.len() as u64);
-    }
-    file.sync_all()?;
-    Ok(ranges)
 }

@@ -4,8 +4,9 @@
 use crate::diff::{Known, Sorted, diff, diff_catalogues};
 use crate::error::Error;
 use crate::finding::Finding;
+use crate::folder::Access;
 use crate::listing;
-use crate::store::{Access, Catalogue, is_catalogue, place};
+use crate::store::{Catalogue, is_catalogue, place};
 use mksum_io::{EntryKind, File, Input, Options, Stop, Url};
 use mksum_sums::choice::Choice;
 use mksum_sums::sum::End;

@@ -1,5 +1,6 @@
 //! Digests over spans of entries, so that two catalogues are compared by what differs (`spec/catalogue.md`).
 
+use crate::digest::Walk;
 use crate::error::Error;
 use crate::paths::Paths;
 use crate::store::Catalogue;
@@ -50,11 +51,6 @@ pub(crate) fn differing(left: &Catalogue, right: &Catalogue) -> Result<(u64, Vec
 }
 
 impl Catalogue {
-    /// Has all that is read from now on be of one moment.
-    pub(crate) fn begin_reading(&self) -> Result<(), Error> {
-        self.db.execute_batch("BEGIN").map_err(|error| self.fail(error))
-    }
-
     /// Removes the spans that have a path, before its entry is written or removed: also the span that ends with it, which does not end
     /// there without it.
     pub(crate) fn lose_spans(&self, path: &[u8]) -> Result<(), Error> {
@@ -84,6 +80,20 @@ impl Catalogue {
         };
         *unspanned = Some(lose().map_err(|error| self.fail(error))?);
         Ok(())
+    }
+
+    /// Checks the rows by their spans, for a catalogue that has nothing else to tell whether they are all there. Without spans, the last
+    /// command that wrote them did not end.
+    pub(crate) fn check_spans(&self) -> Result<Walk, Error> {
+        let (made, kept) = (Hasher::new(self, &Options::new()).spans(&Paths::all())?, self.spans(1, &Paths::all())?);
+        let is_made = |span: &Span| {
+            let found = made.binary_search_by(|made| made.paths.start.cmp(&span.paths.start));
+            found.is_ok_and(|index| made[index] == *span)
+        };
+        match kept.iter().all(is_made) {
+            true => Ok(if kept.len() == made.len() { Walk::Ended } else { Walk::Begun }),
+            false => Err(self.damaged("its rows are not those of its spans")),
+        }
     }
 
     /// Makes the spans that are missing. Only entries of these are read.
@@ -474,7 +484,9 @@ mod tests {
         // What changed nothing that is compared leaves the digests as they are.
         apply(&catalogues[1], &[Act::Put(100, 1), Act::Spans]);
         assert_eq!(differing(&catalogues[0], &catalogues[1]).unwrap(), (total, Vec::new()));
+        catalogues[1].begin().unwrap();
         catalogues[1].verified(&path(7), None, 9).unwrap();
+        catalogues[1].commit().unwrap();
         assert_eq!(differing(&catalogues[0], &catalogues[1]).unwrap(), (total, Vec::new()));
     }
 

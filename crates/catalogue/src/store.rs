@@ -1,14 +1,18 @@
 //! A catalogue's file: opened, read in pages, and written in transactions.
 
+use crate::digest::{Change, Own, STATE, Table};
 use crate::error::Error;
+use crate::folder::{Access, Folder, Kind};
 use crate::paths::{Paths, after};
 use crate::row;
 use crate::row::{Columns, Kept, Row, is_outboard, letter, root, time};
 use mksum::Spec;
 use mksum_io::outboard::with_extension;
 use mksum_io::{Input, KEPT_FOLDER};
-use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags, OptionalExtension, ToSql, params};
 use std::cell::RefCell;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, TryLockError};
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -16,11 +20,13 @@ use std::time::Duration;
 
 /// "mksc", in SQLite's header: a catalogue of this program.
 const APPLICATION: i32 = 0x6d6b_7363;
-/// The version of the schema that is written, and the only one that is read.
-const VERSION: i32 = 2;
+/// The version of the schema that is written.
+const VERSION: i32 = 3;
+/// The one before it, which has no digest of itself.
+const OLD: i32 = 2;
 
 /// The tables, as SQLite keeps their text: a file with others is no catalogue.
-const SCHEMA: [&str; 5] = [
+const SCHEMA: [&str; 6] = [
     "CREATE TABLE format (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT",
     "CREATE TABLE entry (path BLOB NOT NULL PRIMARY KEY, type TEXT NOT NULL, size INTEGER NOT NULL, mtime INTEGER NOT NULL, \
      inode INTEGER NOT NULL, device INTEGER NOT NULL, mode INTEGER NOT NULL, link BLOB, roots INTEGER NOT NULL, \
@@ -30,6 +36,7 @@ const SCHEMA: [&str; 5] = [
     "CREATE INDEX outboards ON root (outboard) WHERE outboard IS NOT NULL",
     "CREATE TABLE span (level INTEGER NOT NULL, start BLOB NOT NULL, \"end\" BLOB, entries INTEGER NOT NULL, \
      digest BLOB NOT NULL, PRIMARY KEY (level, start)) STRICT, WITHOUT ROWID",
+    STATE,
 ];
 
 /// The usual place of a directory's catalogue.
@@ -63,6 +70,10 @@ fn head<const N: usize>(path: &Path) -> Option<[u8; N]> {
 const LOCK: &str = "lock";
 const TREES: &str = "trees";
 const NEW: &str = "new";
+/// The ends of the names of files that SQLite keeps beside a database.
+const SQLITE: [&str; 3] = ["-wal", "-shm", "-journal"];
+/// Those that become part of the database when it is opened, and how they begin.
+const LOGS: [(&str, &[u8]); 2] = [("-wal", &[0x37, 0x7f, 0x06]), ("-journal", &[0xd9, 0xd5, 0x05, 0xf9])];
 
 /// Whether a path is that of a catalogue, or of what this crate and SQLite keep beside it.
 pub(crate) fn belongs_to(path: &[u8], catalogue: &[u8]) -> bool {
@@ -71,21 +82,13 @@ pub(crate) fn belongs_to(path: &[u8], catalogue: &[u8]) -> bool {
     let database = beside(NEW).unwrap_or(rest);
     beside(LOCK).is_some_and(<[u8]>::is_empty)
         || beside(TREES).is_some_and(<[u8]>::is_empty)
-        || matches!(database, b"" | b"-wal" | b"-shm" | b"-journal")
+        || database.is_empty()
+        || SQLITE.iter().any(|end| end.as_bytes() == database)
 }
 
 /// Whether a directory is one in which a catalogue is kept, by its name and what is in it.
 pub fn is_kept_folder(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == KEPT_FOLDER) && is_catalogue(&path.join("catalogue"))
-}
-
-/// What a catalogue is opened for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
-    /// To be read: also from a file system that cannot be written.
-    Read,
-    /// To be written, by one process at a time.
-    Write,
 }
 
 /// A catalogue: the entries of a directory, and their roots.
@@ -99,8 +102,14 @@ pub struct Catalogue {
     pub(crate) formats: Vec<(i64, Spec)>,
     /// What this transaction has written lies in a part of the paths that has no spans any more.
     pub(crate) unspanned: RefCell<Option<Paths>>,
+    pub(crate) own: Own,
+    /// Whether it has version 2.
+    pub(crate) is_old: bool,
+    folder: Folder,
+    /// Its name in the folder.
+    name: OsString,
     /// Held by the process that writes.
-    _lock: Option<File>,
+    lock: Option<File>,
 }
 
 impl Catalogue {
@@ -109,33 +118,46 @@ impl Catalogue {
     /// # Errors
     /// If it is none, is damaged, or cannot be opened.
     pub fn open(path: &Path, access: Access, waiting: &mut dyn FnMut()) -> Result<Catalogue, Error> {
-        // SQLite would say only that it cannot open it.
         let failed = |error| Error::Io(mksum_io::Error::Open { path: path.into(), error });
-        if fs::metadata(path).map_err(failed)?.is_file() {
-            drop(File::open(path).map_err(failed)?);
+        let (folder, name) = Folder::of(path, access)?;
+        let real = folder.path.join(&name);
+        match folder.kind(&name).map_err(failed)? {
+            Kind::Nothing => return Err(failed(fs::metadata(&real).err().unwrap_or(ErrorKind::NotFound.into()))),
+            Kind::Link => drop(folder.expect(&name, Kind::File)?),
+            // SQLite would say only that it cannot open it.
+            Kind::File => drop(File::open(&real).map_err(failed)?),
+            Kind::Folder | Kind::Special => {}
         }
-        if !is_catalogue(path) {
+        if !is_catalogue(&real) {
             return Err(Error::refused(path, "this file is not a catalogue of mksum"));
         }
-        let lock = if access == Access::Write { Some(lock(path, waiting)?) } else { None };
-        let db = match access {
-            Access::Write => connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE),
-            Access::Read => connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY).or_else(|_| {
-                // Without a log beside it, which this file system does not let be written, the file is all there is.
-                let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
-                connect(Path::new(&immutable(path)), flags)
-            }),
-        };
+        for end in SQLITE {
+            folder.expect(&beside(&name, end), Kind::File)?;
+        }
+        folder.expect(&extended(&name, TREES), Kind::Folder)?;
+        let lock = if access == Access::Write { Some(lock(&folder, (path, &name), waiting)?) } else { None };
+        let db = connect(&folder, &name, access).map_err(|error| fail(path, error))?;
+        if access == Access::Write && db.is_readonly("main").is_ok_and(|is_readonly| is_readonly) {
+            let error = ErrorKind::PermissionDenied.into();
+            return Err(mksum_io::Error::Write { path: path.into(), error }.into());
+        }
         let mut catalogue = Catalogue {
-            db: db.map_err(|error| fail(path, error))?,
+            db,
             path: path.into(),
             named: path.into(),
             formats: Vec::new(),
             unspanned: RefCell::default(),
-            _lock: lock,
+            own: Own::new(),
+            is_old: false,
+            folder,
+            name,
+            lock,
         };
-        catalogue.check_schema()?;
+        catalogue.is_old = catalogue.check_schema()? == OLD;
         catalogue.read_formats()?;
+        if catalogue.is_old && access == Access::Write {
+            catalogue.upgrade()?;
+        }
         Ok(catalogue)
     }
 
@@ -151,24 +173,16 @@ impl Catalogue {
         {
             return Err(failed(error));
         }
-        if path.exists() && !is_catalogue(path) {
-            // Refused, before a lock is made beside it.
-            Catalogue::open(path, Access::Read, waiting)?;
-        }
-        let lock = lock(path, waiting)?;
-        if !path.exists() {
-            // What a run leaves that is killed has another name.
-            let new = with_extension(path, NEW);
-            if new.exists() {
-                if !is_unfinished(&new) {
-                    return Err(Error::refused(&new, "it is in the way of a new catalogue: move it away"));
-                }
-                fs::remove_file(&new).map_err(failed)?;
+        let (folder, name) = Folder::of(path, Access::Write)?;
+        let is_there = || Ok::<_, Error>(folder.kind(&name).map_err(failed)? != Kind::Nothing);
+        if !is_there()? {
+            let lock = lock(&folder, (path, &name), waiting)?;
+            // Another process may have made it meanwhile.
+            if !is_there()? {
+                make(&folder, (path, &name))?;
             }
-            make(&new).map_err(|error| fail(path, error))?;
-            fs::rename(&new, path).map_err(failed)?;
+            drop(lock);
         }
-        drop(lock);
         Catalogue::open(path, Access::Write, waiting)
     }
 
@@ -197,6 +211,16 @@ impl Catalogue {
         with_extension(&self.path, TREES)
     }
 
+    /// The same, opened, and made if there is none.
+    pub(crate) fn open_outboards(&self) -> Result<Folder, Error> {
+        self.folder.inner(&extended(&self.name, TREES))
+    }
+
+    /// Whether it was opened to be written.
+    pub fn is_writable(&self) -> bool {
+        self.lock.is_some()
+    }
+
     /// Adds formats: entries get roots in them by the next update.
     ///
     /// # Errors
@@ -204,8 +228,11 @@ impl Catalogue {
     pub fn add_formats(&mut self, formats: &[Spec]) -> Result<(), Error> {
         for spec in formats {
             if !self.formats().any(|own| own == spec) {
-                let added = self.db.execute("INSERT INTO format (name) VALUES (?1)", params![spec.to_string()]);
-                added.map_err(|error| self.fail(error))?;
+                self.begin()?;
+                let text = "INSERT INTO format (name) VALUES (?1) RETURNING *";
+                let added = self.change(Table::Format, Change::Added, text, params![spec.to_string()]);
+                let written = self.commit();
+                added.and(written)?;
                 self.read_formats()?;
             }
         }
@@ -221,28 +248,21 @@ impl Catalogue {
         Ok(found.optional().map_err(|error| self.fail(error))?.is_none())
     }
 
-    /// Checks every page of the file, the order of its rows, and that no row has roots that it does not count: its file would seem new.
+    /// Checks every page of the file, the order of its rows, and that they are those that were written.
     ///
     /// # Errors
     /// If something is wrong.
     pub fn check(&self) -> Result<(), Error> {
+        self.check_pages()?;
+        self.check_rows().map(drop)
+    }
+
+    pub(crate) fn check_pages(&self) -> Result<(), Error> {
         let found = self.db.query_row("PRAGMA integrity_check(1)", [], |row| row.get::<_, String>(0));
         match found.map_err(|error| self.fail(error))? {
-            text if text == "ok" => {}
-            text => {
-                return Err(Error::refused(
-                    &self.named,
-                    format_args!(
-                        "the catalogue is damaged: {text}: restore it from a copy, or move it away and keep the directory again"
-                    ),
-                ));
-            }
+            text if text == "ok" => Ok(()),
+            text => Err(self.damaged(&text)),
         }
-        let text = "SELECT path FROM entry WHERE roots = 0 AND EXISTS (SELECT 1 FROM root WHERE root.path = entry.path) LIMIT 1";
-        let uncounted = self.db.query_row(text, [], |row| row.get::<_, Vec<u8>>(0)).optional();
-        let Some(path) = uncounted.map_err(|error| self.fail(error))? else { return Ok(()) };
-        // The roots of such a row are an error, which says how many there are.
-        self.row(&path)?.map_or(Ok(()), |row| self.roots(&row).map(drop))
     }
 
     /// The rows in the order of their paths, from the first after `after` on; all if that is `None`.
@@ -335,29 +355,22 @@ impl Catalogue {
             if let Some(name) = outboard.as_deref().filter(|name| !is_outboard(name)) {
                 return Err(refuse(format!("'{name}' is not the name of an outboard")));
             }
-            let progress: i64 = columns.get(5).map_err(fail)?;
+            let progress = u64::try_from(columns.get::<_, i64>(5).map_err(fail)?).unwrap_or(u64::MAX);
+            if progress > 0 && progress >= row.facts.size {
+                return Err(refuse("a verification that did not end has not found all of it intact".into()));
+            }
             kept.push(Kept {
                 root: root(spec, row.facts.size, &digest).map_err(refuse)?,
                 verified: columns.get(2).map_err(fail)?,
                 by: columns.get(3).map_err(fail)?,
                 outboard,
-                progress: u64::try_from(progress).unwrap_or(0).min(row.facts.size),
+                progress,
             });
         }
         match kept.len() as u64 == row.roots {
             true => Ok(kept),
             false => Err(refuse(format!("it has {} roots: expected {}", kept.len(), row.roots))),
         }
-    }
-
-    /// Does some work as one transaction: all of it is written, or nothing.
-    pub(crate) fn begin(&self) -> Result<(), Error> {
-        self.unspanned.take();
-        self.db.execute_batch("BEGIN IMMEDIATE").map_err(|error| self.fail(error))
-    }
-
-    pub(crate) fn commit(&self) -> Result<(), Error> {
-        self.db.execute_batch("COMMIT").map_err(|error| self.fail(error))
     }
 
     /// Writes an entry and its roots in the place of what was there.
@@ -367,73 +380,76 @@ impl Catalogue {
         link: Option<&[u8]>,
         roots: &[Kept],
     ) -> Result<(), Error> {
-        self.lose_spans(path)?;
-        let write = || {
-            self.remove_row(path)?;
-            let entry = "INSERT INTO entry VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 0)";
-            let (inode, device) = (facts.inode as i64, facts.device as i64);
-            let (kind, modified, count) = (letter(facts.kind), time(facts.modified), roots.len() as i64);
-            let size = i64::try_from(facts.size).unwrap_or(i64::MAX);
-            let values = params![path, kind, size, modified, inode, device, facts.mode, link, count];
-            self.db.prepare_cached(entry)?.execute(values)?;
-            for kept in roots {
-                let (format, _) =
-                    self.formats.iter().find(|(_, spec)| spec == kept.root.spec()).expect("a format of the catalogue");
-                let digest = kept.root.digest();
-                let text = "INSERT INTO root VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-                let values = params![
-                    path,
-                    format,
-                    digest.as_bytes(),
-                    kept.verified,
-                    kept.by,
-                    kept.outboard,
-                    kept.progress as i64
-                ];
-                self.db.prepare_cached(text)?.execute(values)?;
-            }
-            Ok(())
-        };
-        write().map_err(|error| self.fail(error))
+        self.remove(path)?;
+        let entry = "INSERT INTO entry VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 0) RETURNING *";
+        let (inode, device) = (facts.inode as i64, facts.device as i64);
+        let (kind, modified, count) = (letter(facts.kind), time(facts.modified), roots.len() as i64);
+        let size = i64::try_from(facts.size).unwrap_or(i64::MAX);
+        let values = params![path, kind, size, modified, inode, device, facts.mode, link, count];
+        self.change(Table::Entry, Change::Added, entry, values)?;
+        for kept in roots {
+            let (format, _) =
+                self.formats.iter().find(|(_, spec)| spec == kept.root.spec()).expect("a format of the catalogue");
+            let digest = kept.root.digest();
+            let text = "INSERT INTO root VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) RETURNING *";
+            let (digest, progress) = (digest.as_bytes(), kept.progress as i64);
+            let values = params![path, format, digest, kept.verified, kept.by, kept.outboard, progress];
+            self.change(Table::Root, Change::Added, text, values)?;
+        }
+        Ok(())
     }
 
     /// Removes an entry.
     pub(crate) fn remove(&self, path: &[u8]) -> Result<(), Error> {
         self.lose_spans(path)?;
-        self.remove_row(path).map_err(|error| self.fail(error))
-    }
-
-    fn remove_row(&self, path: &[u8]) -> rusqlite::Result<()> {
-        self.db.prepare_cached("DELETE FROM root WHERE path = ?1")?.execute(params![path])?;
-        self.db.prepare_cached("DELETE FROM entry WHERE path = ?1")?.execute(params![path])?;
-        Ok(())
+        let (entry, root) =
+            ("DELETE FROM entry WHERE path = ?1 RETURNING *", "DELETE FROM root WHERE path = ?1 RETURNING *");
+        self.change(Table::Root, Change::Removed, root, params![path])?;
+        self.change(Table::Entry, Change::Removed, entry, params![path])
     }
 
     /// Remembers that a file is being repaired: until that is finished, its time says nothing.
     pub(crate) fn begin_repair(&self, path: &[u8]) -> Result<(), Error> {
-        let done = self.db.execute("UPDATE entry SET repair = 1 WHERE path = ?1", params![path]);
-        done.map(drop).map_err(|error| self.fail(error))
+        self.set_repair(path, true)
+    }
+
+    /// Forgets that a file is being repaired.
+    pub(crate) fn end_repair(&self, path: &[u8]) -> Result<(), Error> {
+        self.set_repair(path, false)
+    }
+
+    fn set_repair(&self, path: &[u8], repair: bool) -> Result<(), Error> {
+        self.begin()?;
+        let old = "SELECT * FROM entry WHERE path = ?1";
+        let done = self.change(Table::Entry, Change::Removed, old, params![path]).and_then(|()| {
+            let text = "UPDATE entry SET repair = ?2 WHERE path = ?1 RETURNING *";
+            self.change(Table::Entry, Change::Added, text, params![path, repair])
+        });
+        let written = self.commit();
+        done.and(written)
     }
 
     /// Forgets the outboard of a file.
     pub(crate) fn lose_outboard(&self, path: &[u8]) -> Result<(), Error> {
-        let done = self.db.execute("UPDATE root SET outboard = NULL WHERE path = ?1", params![path]);
-        done.map(drop).map_err(|error| self.fail(error))
+        self.change_roots("UPDATE root SET outboard = NULL WHERE path = ?1 RETURNING *", path, params![path])
     }
 
     /// Remembers how far the verification of a file is: `progress` bytes, or all if that is `None`, at the time `now`.
     pub(crate) fn verified(&self, path: &[u8], progress: Option<u64>, now: i64) -> Result<(), Error> {
-        let done = match progress {
-            Some(bytes) => self
-                .db
-                .prepare_cached("UPDATE root SET progress = ?2 WHERE path = ?1")
-                .and_then(|mut update| update.execute(params![path, bytes as i64])),
-            None => self
-                .db
-                .prepare_cached("UPDATE root SET verified = ?2, \"by\" = 'verify', progress = 0 WHERE path = ?1")
-                .and_then(|mut update| update.execute(params![path, now])),
+        let (text, value) = match progress {
+            Some(bytes) => ("UPDATE root SET progress = ?2 WHERE path = ?1 RETURNING *", bytes as i64),
+            None => {
+                let text = "UPDATE root SET verified = ?2, \"by\" = 'verify', progress = 0 WHERE path = ?1 RETURNING *";
+                (text, now)
+            }
         };
-        done.map(drop).map_err(|error| self.fail(error))
+        self.change_roots(text, path, params![path, value])
+    }
+
+    /// Runs an update of the roots of a path.
+    fn change_roots(&self, text: &str, path: &[u8], values: &[&dyn ToSql]) -> Result<(), Error> {
+        self.change(Table::Root, Change::Removed, "SELECT * FROM root WHERE path = ?1", params![path])?;
+        self.change(Table::Root, Change::Added, text, values)
     }
 
     /// The least recent time at which a root of each file was verified, and the path of each, oldest first; times in the future,
@@ -453,19 +469,21 @@ impl Catalogue {
         Ok(found.optional().map_err(|error| self.fail(error))?.is_some())
     }
 
-    fn check_schema(&self) -> Result<(), Error> {
+    /// The version, if the tables are exactly those of a catalogue.
+    fn check_schema(&self) -> Result<i32, Error> {
         let fail = |error| self.fail(error);
         let version: i32 = self.db.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(fail)?;
-        if version != VERSION {
+        if version != VERSION && version != OLD {
             let how = "move it away and run 'mksum keep -r' again, or use the mksum that wrote it";
-            let why = format!("the catalogue has version {version}, and this program reads version {VERSION}: {how}");
+            let why = format!(
+                "the catalogue has version {version}, and this program reads versions {OLD} and {VERSION}: {how}"
+            );
             return Err(Error::refused(&self.named, why));
         }
-        let text = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'";
-        let mut statement = self.db.prepare(text).map_err(fail)?;
-        let found = statement.query_map([], |row| row.get(0)).map_err(fail)?.collect::<Result<Vec<String>, _>>();
-        match found.map_err(fail)? == SCHEMA {
-            true => Ok(()),
+        let mut expected = schema(&empty().map_err(fail)?).map_err(fail)?;
+        expected.retain(|(_, name, ..)| version != OLD || name != "state");
+        match schema(&self.db).map_err(fail)? == expected {
+            true => Ok(version),
             false => Err(Error::refused(&self.named, "its tables are not those of a catalogue")),
         }
     }
@@ -499,24 +517,67 @@ fn fail(path: impl Into<Input>, error: rusqlite::Error) -> Error {
     Error::Database { path: path.into(), error }
 }
 
-/// Writes an empty catalogue.
-fn make(path: &Path) -> rusqlite::Result<()> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let db = Connection::open_with_flags(path, flags)?;
-    let text = format!(
-        "PRAGMA journal_mode = WAL; BEGIN; PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}; {}; COMMIT;",
-        SCHEMA.join("; ")
-    );
-    db.execute_batch(&text)?;
-    // The log becomes part of the file, which is whole then.
-    db.close().map_err(|(_, error)| error)
+/// An empty catalogue in memory.
+fn empty() -> rusqlite::Result<Connection> {
+    let db = Connection::open_in_memory()?;
+    let tables = SCHEMA.join("; ");
+    db.execute_batch(&format!(
+        "PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}; {tables}; INSERT INTO state VALUES (0, 0, zeroblob(16))"
+    ))?;
+    Ok(db)
+}
+
+/// The type, name, table and text of all that is in a database, by name.
+type Schema = Vec<(String, String, String, Option<String>)>;
+
+fn schema(db: &Connection) -> rusqlite::Result<Schema> {
+    let mut statement = db.prepare("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY name")?;
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
+    rows.collect()
+}
+
+/// Writes an empty catalogue, whole or not at all.
+fn make(folder: &Folder, (path, name): (&Path, &OsStr)) -> Result<(), Error> {
+    let failed = |error| Error::Io(mksum_io::Error::Write { path: path.into(), error });
+    let new = extended(name, NEW);
+    // What a run leaves that is killed has another name.
+    if folder.expect(&new, Kind::File)? && !is_unfinished(&folder.path.join(&new)) {
+        return Err(Error::refused(&with_extension(path, NEW), "it is in the way of a new catalogue: move it away"));
+    }
+    folder.remove(&new).map_err(failed)?;
+    // The log of a catalogue that is gone would become part of the new one.
+    for (end, magic) in LOGS {
+        let stale = beside(name, end);
+        if folder.expect(&stale, Kind::File)? {
+            let bytes = fs::read(folder.path.join(&stale)).map_err(failed)?;
+            if !bytes.is_empty() && !bytes.starts_with(magic) {
+                let why = "it is in the way of the log of a new catalogue: move it away";
+                return Err(Error::refused(&path.with_file_name(&stale), why));
+            }
+            folder.remove(&stale).map_err(failed)?;
+        }
+    }
+    let mut db = empty().map_err(|error| fail(path, error))?;
+    let bytes = db.serialize("main").map_err(|error| fail(path, error))?;
+    folder.write_whole(name, &new, &bytes).map_err(failed)
+}
+
+/// The name of what belongs to a file, by the end of its name.
+fn beside(name: &OsStr, end: &str) -> OsString {
+    let mut name = name.to_os_string();
+    name.push(end);
+    name
+}
+
+/// The same with a dot before the end.
+fn extended(name: &OsStr, end: &str) -> OsString {
+    with_extension(Path::new(name), end).into()
 }
 
 /// Waits for the right to write.
-fn lock(path: &Path, waiting: &mut dyn FnMut()) -> Result<File, Error> {
-    let place = with_extension(path, LOCK);
-    let failed = |error| Error::Io(mksum_io::Error::Write { path: place.clone().into(), error });
-    let file = File::options().create(true).write(true).truncate(false).open(&place).map_err(failed)?;
+fn lock(folder: &Folder, (path, name): (&Path, &OsStr), waiting: &mut dyn FnMut()) -> Result<File, Error> {
+    let failed = |error| Error::Io(mksum_io::Error::Write { path: with_extension(path, LOCK).into(), error });
+    let file = folder.open_file(&extended(name, LOCK))?;
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => {
             waiting();
@@ -537,14 +598,43 @@ fn immutable(path: &Path) -> String {
     format!("file:{path}?immutable=1")
 }
 
-fn connect(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
-    let db = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-    db.busy_timeout(Duration::from_secs(60))?;
-    db.set_prepared_statement_cache_capacity(32);
-    // With a log, the system may lose the last transactions in a crash, and never a part of one: no file waits for the disk.
-    db.execute_batch("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -16384;")?;
-    db.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, i64>(0))?;
-    Ok(db)
+/// Opens the database. What is read of one that is opened to be read is of one moment.
+fn connect(folder: &Folder, name: &OsStr, access: Access) -> rusqlite::Result<Connection> {
+    let path = folder.path.join(name);
+    let open = |path: &Path, flags: OpenFlags| {
+        let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+        let db = Connection::open_with_flags(path, flags)?;
+        if !folder.is_at_its_path() {
+            return Err(rusqlite::Error::InvalidPath(path.into()));
+        }
+        // What another program may have put into the file is not run.
+        db.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+        db.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+        db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
+        db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
+        db.busy_timeout(Duration::from_secs(60))?;
+        db.set_prepared_statement_cache_capacity(32);
+        db.execute_batch("PRAGMA cell_size_check = ON; PRAGMA cache_size = -16384")?;
+        match access {
+            // With a log, the system may lose the last transactions in a crash, and never a part of one: no file waits for the disk.
+            Access::Write => db.execute_batch("PRAGMA synchronous = NORMAL; PRAGMA journal_mode = WAL")?,
+            Access::Read => db.execute_batch("PRAGMA query_only = ON; BEGIN")?,
+        }
+        db.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, i64>(0))?;
+        Ok(db)
+    };
+    // Whoever may write removes the log and its index at the end, also after reading.
+    open(&path, OpenFlags::SQLITE_OPEN_READ_WRITE).or_else(|error| {
+        // Without a log beside it, which this file system does not let be written, the file is all there is.
+        let log = fs::symlink_metadata(folder.path.join(beside(name, "-wal"))).map_or(0, |metadata| metadata.len());
+        match access == Access::Read && log == 0 {
+            true => {
+                let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+                open(Path::new(&immutable(&path)), flags)
+            }
+            false => Err(error),
+        }
+    })
 }
 
 pub(crate) fn columns(row: &rusqlite::Row<'_>) -> rusqlite::Result<Columns> {

@@ -1,6 +1,7 @@
 //! A catalogue brought up to date: only new and changed files are read.
 
 use crate::compare::{Found, Scope, compare};
+use crate::digest::Walk;
 use crate::error::Error;
 use crate::finding::{Finding, State};
 use crate::long::{is_long, keep_long, outboard, remove_unused};
@@ -31,6 +32,11 @@ pub fn update(
     options: &Options,
     each: &mut dyn FnMut(Finding),
 ) -> Result<(), Error> {
+    // Rows that are lost would be new files.
+    let walk = catalogue.check_rows()?;
+    if walk == Walk::None {
+        catalogue.set_walk(Walk::Begun)?;
+    }
     let scope = Scope::new(directory, catalogue.path());
     let specs: Vec<Spec> = catalogue.formats().cloned().collect();
     let mut writer = Writer { catalogue, options, begun: None, count: 0, specs: &specs };
@@ -42,6 +48,9 @@ pub fn update(
     };
     let written = writer.commit();
     done.and(written)?;
+    if walk != Walk::Ended {
+        catalogue.set_walk(Walk::Ended)?;
+    }
     remove_unused(catalogue)?;
     catalogue.make_spans(options)
 }

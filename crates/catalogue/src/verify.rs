@@ -26,10 +26,11 @@ pub enum Effort {
 }
 
 /// Compares the content of the files in a directory with the roots in its catalogue, and hands `each` a finding about every
-/// file that was looked at, and about what is not verified: changed, new, gone. The bytes that were not verified since they were kept, or for longest, come first.
+/// file that was looked at, and about what is not verified: changed, new, gone. The bytes that were not verified since they were kept,
+/// or for longest, come first.
 ///
-/// The catalogue is checked first, page by page: a row that is lost would be a file that is not verified. It remembers what was
-/// found good, and when.
+/// The catalogue is checked first, page by page and row by row: a row that is lost would be a file that is not verified. It
+/// remembers what was found good, and when, unless it was opened only to be read.
 ///
 /// # Errors
 /// If the directory or the catalogue cannot be read or written, or the work is stopped. What was found until then is remembered.
@@ -147,12 +148,13 @@ impl Verifying<'_> {
                 break;
             }
         }
-        self.commit()?;
-        result
+        let written = self.commit();
+        result.and(written)
     }
 
     fn one(&mut self, path: &[u8], place: PathBuf, read: Read, each: &mut dyn FnMut(Finding)) -> Result<(), Error> {
-        let Some(row) = self.catalogue.row(path)? else { return Ok(()) };
+        let lost = || Error::Row { path: self.catalogue.path().into(), row: path.into(), why: "it is lost".into() };
+        let row = self.catalogue.row(path)?.ok_or_else(lost)?;
         let kept = self.catalogue.roots(&row)?;
         let compared = match read {
             Err(error) => Err(error.into()),
@@ -226,7 +228,7 @@ impl Verifying<'_> {
             each(Finding { length: Some(len), ranges, ..Finding::new(State::Damaged, path) });
             return Ok(());
         }
-        if tree {
+        if tree && self.catalogue.is_writable() {
             // What is left of it is of no more use: the next update makes it again.
             self.begin()?;
             self.catalogue.lose_outboard(path)?;
@@ -242,7 +244,7 @@ impl Verifying<'_> {
     /// Takes the time of a file that is intact for that of its row, if a repair of it was not finished.
     fn end_repair(&mut self, row: &Row, place: &std::path::Path, kept: &[Kept]) -> Result<(), Error> {
         match Facts::of(place) {
-            Ok(facts) if row.repair && row.is_of(&facts) => {
+            Ok(facts) if row.repair && row.is_of(&facts) && self.catalogue.is_writable() => {
                 self.begin()?;
                 let kept: Vec<_> =
                     kept.iter().map(|kept| Kept::new(kept.root.clone(), "verify", kept.outboard.clone())).collect();
@@ -261,6 +263,9 @@ impl Verifying<'_> {
     }
 
     fn remember(&mut self, path: &[u8], progress: Option<u64>) -> Result<(), Error> {
+        if !self.catalogue.is_writable() {
+            return Ok(());
+        }
         self.begin()?;
         self.catalogue.verified(path, progress, now())?;
         if self.last.elapsed() >= Self::WAIT { self.commit() } else { Ok(()) }

@@ -1,8 +1,8 @@
 //! Standard output.
 
 use crate::exit::Exit;
+use crate::streams::{Stream, is_open};
 use mksum_io::reason;
-use mksum_stdio::{Stream, is_open};
 use std::io::{self, ErrorKind, Write};
 
 /// Prints text to standard output.

@@ -2,10 +2,10 @@
 
 use crate::args::{Directories, NOT_HERE, Symlinks};
 use crate::own::is_kept_folder;
+use crate::streams::{Stream, is_open};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use mksum_io::outboard::is_part_of_outboard;
 use mksum_io::{Input, Listed as Facts, Listing, Objects, Url, reason};
-use mksum_stdio::{Stream, is_open};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

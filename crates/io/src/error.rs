@@ -139,6 +139,10 @@ pub enum Refusal {
     AttributeRoom(usize, usize),
     /// Another process is writing or repairing the file.
     Busy,
+    /// The file was changed, or another one took its place, while it was being repaired: the difference, as words.
+    Overtaken(String),
+    /// A copy from which a file was to be repaired has another root in this format.
+    OtherCopy(String),
     /// There are more bytes after the last one that was expected, at this offset.
     Longer(u64),
     /// The file has grown since its outboard was written.
@@ -280,6 +284,12 @@ impl fmt::Display for Refusal {
             Refusal::NotTree => f.write_str("not a tree of this file in this format: it is not replaced; move it away"),
             Refusal::Special => f.write_str("a pipe, a socket or a device: a directory that has one has no root"),
             Refusal::Busy => f.write_str("another process is writing to it: wait until that ends"),
+            Refusal::OtherCopy(format) => write!(f, "the copy has another root in {format}"),
+            Refusal::Overtaken(how) => write!(
+                f,
+                "changed while it was being repaired: {how}. Nothing more was written: if the change is wanted, run 'mksum keep' \
+                 again; if not, run 'mksum repair' again"
+            ),
             Refusal::Longer(offset) => write!(f, "there are more bytes than expected, from byte {offset} on"),
             Refusal::Grown { more, len } => write!(
                 f,

@@ -206,7 +206,6 @@ impl File {
         // Each response of a store was of the version that the first one had.
         let (Some(file), Some(stamp)) = (self.reader.medium.disk(), &self.stamp) else { return Ok(()) };
         let input = &self.reader.input;
-        let changed = |how: String| Err(Error::Changed { path: input.clone(), how });
         let fail = |error| Error::Open { path: input.clone(), error };
         let named = input.file().filter(|path| self.ending == Ending::Path && !is_descriptor(path));
         // The file that is there now: if it is this one, one question to the system answers all.
@@ -218,23 +217,12 @@ impl File {
         if !metadata.is_file() {
             return Ok(());
         }
-        let now = Stamp::of(&metadata);
-        if now.len != stamp.len {
-            return changed(format!("it had {} bytes and has {} now", stamp.len, now.len));
+        let there =
+            there.map_or(Ok(stamp.id), |there| there.map(|there| Stamp::of(&there).id).map_err(|error| reason(&error)));
+        match stamp.difference(&metadata, there) {
+            Some(how) => Err(Error::Changed { path: input.clone(), how }),
+            None => Ok(()),
         }
-        let there = match there {
-            Some(Ok(there)) => Stamp::of(&there).id,
-            Some(Err(error)) => return changed(format!("it is gone: {}", reason(&error))),
-            None => now.id,
-        };
-        if there != stamp.id {
-            return changed("another file has taken its place".into());
-        }
-        // A writer can set the mtime back, but not the ctime.
-        if now.times != stamp.times {
-            return changed("it was written to, or its owner, mode or links were changed".into());
-        }
-        Ok(())
     }
 
     /// Reads leaves that follow one another, of one length or a byte more, and appends their digests.

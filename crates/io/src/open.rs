@@ -141,7 +141,7 @@ fn refusal(input: &Input, error: io::Error) -> Error {
 }
 
 /// A part of an open file with this `metadata`, or all of it.
-fn described(
+pub(crate) fn described(
     mut file: fs::File,
     metadata: &fs::Metadata,
     input: &Input,

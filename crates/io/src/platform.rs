@@ -41,13 +41,129 @@ pub(crate) fn open_entry(path: &Path) -> io::Result<File> {
 
 #[cfg(unix)]
 fn open_with_flags(path: &Path, flags: rustix::fs::OFlags) -> io::Result<File> {
-    use rustix::fs::OFlags;
+    unleased(flags, |flags| open_for(path, Access::Read, flags))
+}
+
+#[cfg(unix)]
+fn open_for(path: &Path, access: Access, flags: rustix::fs::OFlags) -> io::Result<File> {
     use std::os::unix::fs::OpenOptionsExt;
-    let open = |flags: OFlags| std::fs::OpenOptions::new().read(true).custom_flags(flags.bits() as i32).open(path);
-    match open(flags | OFlags::NONBLOCK) {
-        // A regular file on which another process has a lease: it is given up only for those who wait.
+    let mut options = std::fs::OpenOptions::new();
+    options.read(true).write(access == Access::Write).custom_flags(flags.bits() as i32).open(path)
+}
+
+/// Opens without waiting; a regular file on which another process has a lease with waiting, since it is given up only for that.
+#[cfg(unix)]
+fn unleased(flags: rustix::fs::OFlags, open: impl Fn(rustix::fs::OFlags) -> io::Result<File>) -> io::Result<File> {
+    match open(flags | rustix::fs::OFlags::NONBLOCK) {
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => open(flags),
         opened => opened,
+    }
+}
+
+/// What a file is opened for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    Read,
+    /// For reading too. Windows lets no one else write to the file or take its name or those of its directories then.
+    Write,
+}
+
+/// Opens a file that will be held open, without waiting for anything.
+pub(crate) fn open_held(path: &Path, access: Access) -> io::Result<File> {
+    #[cfg(unix)]
+    {
+        unleased(rustix::fs::OFlags::empty(), |flags| open_for(path, access, flags))
+    }
+    #[cfg(windows)]
+    {
+        held(access).open(path)
+    }
+}
+
+#[cfg(windows)]
+fn held(access: Access) -> std::fs::OpenOptions {
+    use std::os::windows::fs::OpenOptionsExt;
+    const FILE_SHARE_READ: u32 = 1;
+    let mut options = std::fs::OpenOptions::new();
+    options.read(true);
+    if access == Access::Write {
+        options.write(true).share_mode(FILE_SHARE_READ);
+    }
+    options
+}
+
+/// A directory that is held open.
+#[cfg(unix)]
+#[derive(Debug)]
+pub(crate) struct Directory(File);
+
+#[cfg(unix)]
+impl Directory {
+    pub fn open(path: &Path) -> io::Result<Self> {
+        open_with_flags(path, rustix::fs::OFlags::DIRECTORY).map(Directory)
+    }
+
+    /// Opens a file below it; a symbolic link on the way is an error.
+    pub fn open_below(&self, below: &Path, access: Access) -> io::Result<File> {
+        use rustix::fs::{Mode, OFlags, openat};
+        let (folder, name) = self.folder_of(below)?;
+        let access = if access == Access::Write { OFlags::RDWR } else { OFlags::RDONLY };
+        let flags = access | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        unleased(flags, |flags| Ok(openat(&folder, name, flags, Mode::empty())?.into()))
+    }
+
+    /// The device and inode of the entry below it, which is not followed if it is a link.
+    #[allow(clippy::unnecessary_cast)] // The types differ between systems.
+    pub fn id_below(&self, below: &Path, _: &File) -> io::Result<(u64, u64)> {
+        let (folder, name) = self.folder_of(below)?;
+        let found = rustix::fs::statat(&folder, name, rustix::fs::AtFlags::SYMLINK_NOFOLLOW)?;
+        Ok((found.st_dev as u64, found.st_ino as u64))
+    }
+
+    /// The folder of a path below it, opened name by name, and the last name.
+    fn folder_of<'a>(&self, below: &'a Path) -> io::Result<(std::os::fd::OwnedFd, &'a std::ffi::OsStr)> {
+        use rustix::fs::{Mode, OFlags, openat};
+        let name = below.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+        let mut folder = self.0.try_clone()?.into();
+        for part in below.parent().into_iter().flat_map(Path::components) {
+            let std::path::Component::Normal(part) = part else { return Err(io::ErrorKind::InvalidInput.into()) };
+            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            folder = openat(&folder, part, flags, Mode::empty())?;
+        }
+        Ok((folder, name))
+    }
+}
+
+/// A directory by its path: a file in it that is open for writing keeps the names of its directories.
+#[cfg(windows)]
+#[derive(Debug)]
+pub(crate) struct Directory(std::path::PathBuf);
+
+#[cfg(windows)]
+impl Directory {
+    pub fn open(path: &Path) -> io::Result<Self> {
+        match std::fs::metadata(path)?.is_dir() {
+            true => Ok(Directory(path.into())),
+            false => Err(io::ErrorKind::NotADirectory.into()),
+        }
+    }
+
+    /// Opens a file below it; a symbolic link or a junction on the way is an error.
+    pub fn open_below(&self, below: &Path, access: Access) -> io::Result<File> {
+        use std::os::windows::fs::OpenOptionsExt;
+        const FILE_FLAG_OPEN_REPARSE_POINT: u32 = 0x0020_0000;
+        let file = held(access).custom_flags(FILE_FLAG_OPEN_REPARSE_POINT).open(self.0.join(below))?;
+        for part in below.ancestors().filter(|part| !part.as_os_str().is_empty()) {
+            if std::fs::symlink_metadata(self.0.join(part))?.is_symlink() {
+                return Err(io::Error::other("a link is on the way to it"));
+            }
+        }
+        Ok(file)
+    }
+
+    /// The number of the file itself: Windows has none that can be asked for by a path.
+    pub fn id_below(&self, _: &Path, file: &File) -> io::Result<(u64, u64)> {
+        Ok(Stamp::of(&file.metadata()?).id)
     }
 }
 
@@ -267,6 +383,25 @@ pub(crate) struct Stamp {
 }
 
 impl Stamp {
+    /// How a file differs from what it was when it had this stamp, if it does: by what the system says about the open file `now`, and
+    /// by the device and number of the file that is at its path, or why there is none.
+    pub fn difference(&self, now: &Metadata, there: Result<(u64, u64), String>) -> Option<String> {
+        let (is_file, now) = (now.is_file(), Stamp::of(now));
+        if is_file && now.len != self.len {
+            return Some(format!("it had {} bytes and has {} now", self.len, now.len));
+        }
+        match there {
+            Err(error) => return Some(format!("it is gone: {error}")),
+            Ok(there) if there != self.id || now.id != self.id => {
+                return Some("another file has taken its place".into());
+            }
+            Ok(_) => {}
+        }
+        // A writer can set the mtime back, but not the ctime.
+        let written = "it was written to, or its owner, mode or links were changed";
+        (is_file && now.times != self.times).then(|| written.into())
+    }
+
     #[cfg(unix)]
     pub fn of(metadata: &Metadata) -> Self {
         use std::os::unix::fs::MetadataExt;

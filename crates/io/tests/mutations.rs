@@ -4,7 +4,7 @@
 use mksum::Spec;
 use mksum::proof::{Proof, Trusted};
 use mksum_io::outboard::{Changes, Finding, How, Keeping, Repair, keep, open, repair, update, verify};
-use mksum_io::{Error, File, Options, open_replica};
+use mksum_io::{Error, File, HeldFile, Options, open_replica};
 use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -109,7 +109,8 @@ fn no_outboard_makes_repair_write_a_wrong_byte() {
         fs::write(&files.bad, &bad).unwrap();
         let Ok(found) = open(&files.place) else { continue };
         let mut replica = open_replica(&(&files.good).into(), &Options::new()).unwrap();
-        let done = repair(&files.bad, (&found, &files.place), &mut *replica, &options(), &mut |_| {});
+        let mut held = HeldFile::open(&files.bad).unwrap();
+        let done = repair(&mut held, (&found, &files.place), &mut *replica, &options(), &mut |_| {});
         let after = fs::read(&files.bad).unwrap();
         assert!(after == bad || after == files.bytes, "{name}");
         if done.is_ok_and(|done| done.whole) {
@@ -130,7 +131,8 @@ fn no_journal_makes_repair_leave_damage_or_write_a_wrong_byte() {
     fs::write(&copy, &bad).unwrap();
     let mut replica = open_replica(&(&copy).into(), &Options::new()).unwrap();
     let mut failed = 0;
-    let done = repair(&files.bad, (&outboard, &files.place), &mut *replica, &options(), &mut |repair| {
+    let mut held = HeldFile::open(&files.bad).unwrap();
+    let done = repair(&mut held, (&outboard, &files.place), &mut *replica, &options(), &mut |repair| {
         failed += usize::from(matches!(repair, Repair::Failed(..)));
     });
     assert!(!done.unwrap().whole && failed == 1);
@@ -139,7 +141,8 @@ fn no_journal_makes_repair_leave_damage_or_write_a_wrong_byte() {
         fs::write(&journal, &changed).unwrap();
         fs::write(&files.bad, &bad).unwrap();
         let mut replica = open_replica(&(&files.good).into(), &Options::new()).unwrap();
-        match repair(&files.bad, (&outboard, &files.place), &mut *replica, &options(), &mut |_| {}) {
+        let mut held = HeldFile::open(&files.bad).unwrap();
+        match repair(&mut held, (&outboard, &files.place), &mut *replica, &options(), &mut |_| {}) {
             Ok(done) => assert!(done.whole && fs::read(&files.bad).unwrap() == files.bytes, "{name}"),
             // One that does not begin as ours is somebody's file, and stays.
             Err(error) => {

@@ -58,7 +58,7 @@ fn lines(
             Exported::Line(line) => tool.console.print(&line),
             Exported::Lacks(known, spec) => {
                 let how = format_args!("it has no root in {spec}, so it is not in the list: run 'mksum update' first");
-                tool.console.error(&path_of(known), &how);
+                tool.console.error(&path_of(&known.path), &how);
             }
         }
         true
@@ -81,9 +81,10 @@ struct Entry {
 }
 
 fn objects(tool: &Tool, catalogue: Catalogue, specs: &[Spec]) -> Result<(), Error> {
+    catalogue.check_list()?;
     catalogue.into_known().try_for_each(|known| {
         let known = known?;
-        tool.console.print(&json::line(&path_of(&known), entry(specs, &known)));
+        tool.console.print(&json::line(&path_of(&known.path), entry(specs, &known)));
         Ok(())
     })
 }

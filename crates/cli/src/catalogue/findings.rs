@@ -1,6 +1,6 @@
 //! Findings about the entries of a directory, printed and counted.
 
-use super::{line, shown_path, summary};
+use super::{line, path_of, shown_path, summary};
 use crate::report::{bytes, grouped};
 use crate::tool::Tool;
 use mksum_catalogue::{Catalogue, Finding, State};
@@ -85,10 +85,7 @@ fn text(finding: &Finding) -> String {
         State::Incomplete => {
             "INCOMPLETE: it has no root yet in some formats of the catalogue ('mksum update' reads it)".into()
         }
-        State::Moved => {
-            let from = from.as_deref().unwrap_or_default();
-            format!("MOVED from {}", Shown(&name::path(from).unwrap_or_else(|| name::lossy_path(from))))
-        }
+        State::Moved => format!("MOVED from {}", Shown(&path_of(from.as_deref().unwrap_or_default()))),
         State::Intact if done == len => format!("OK ({})", bytes(len)),
         State::Intact => format!("OK ({} of {})", grouped(done), bytes(len)),
         State::Damaged => match ranges.len() {

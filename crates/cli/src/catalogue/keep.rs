@@ -1,14 +1,14 @@
 //! `mksum keep -r` and `mksum update`: a catalogue is made, and brought up to date.
 
 use super::findings::Findings;
-use super::{on_each, report, shown_path, wait};
+use super::{on_each, open_to_write, report, shown_path, wait};
 use crate::args::{Catalogued, Keep, Symlinks};
 use crate::exit::{Exit, usage};
 use crate::json;
 use crate::print::print_root;
 use crate::tool::Tool;
-use mksum_catalogue::{Catalogue, Kept, State, place, update};
-use mksum_cli::name;
+use mksum_catalogue::{Catalogue, Error, Kept, State, place, update};
+use mksum_cli::name::{self, Shown};
 use mksum_io::Input;
 use std::path::Path;
 
@@ -60,7 +60,7 @@ pub fn run(tool: &Tool, args: &Keep) -> Exit {
 /// Brings a catalogue up to date.
 pub fn run_update(tool: &Tool, args: &Catalogued) -> Exit {
     let directory = [Input::from(&args.directory)];
-    on_each(tool, args.json, (&directory, args.catalogue.as_ref()), &mut |directory, catalogue| {
+    on_each(tool, args.json, (&directory, args.catalogue.as_ref()), open_to_write, &mut |directory, catalogue| {
         bring(tool, args.json, Lines::States, directory, catalogue);
         Ok(())
     })
@@ -105,8 +105,18 @@ fn bring(tool: &Tool, json: bool, lines: Lines, directory: &Path, catalogue: &mu
             _ => found.print(finding, None),
         }
     });
-    if let Err(error) = done {
-        report(tool, &error);
+    match done {
+        // What was to be written last is not there.
+        Err(error @ Error::Database { .. }) => {
+            report(tool, &error);
+            tool.console.flush();
+            tool.console.note(&format_args!("{}: not finished: run it again", Shown(catalogue.path())));
+        }
+        done => {
+            if let Err(error) = done {
+                report(tool, &error);
+            }
+            found.end(catalogue, &[], &[], "nothing has changed");
+        }
     }
-    found.end(catalogue, &[], &[], "nothing has changed");
 }

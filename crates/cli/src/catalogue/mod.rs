@@ -13,10 +13,11 @@ pub mod verify;
 use crate::exit::{Exit, usage};
 use crate::ranges::line;
 use crate::tool::Tool;
-use mksum_catalogue::{Access, Catalogue, Error, Known, Side, place};
+use mksum_catalogue::{Access, Catalogue, Error, Side, place};
 use mksum_cli::choice::Choice;
 use mksum_cli::name::{self, Shown};
 use mksum_io::Input;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// Whether `paths` are directories that have catalogues; a refusal if only some have.
@@ -48,12 +49,31 @@ fn directories<'a>(tool: &Tool, inputs: &'a [Input]) -> impl Iterator<Item = &'a
 /// The catalogue of a directory; reports why it cannot be opened.
 pub fn open(tool: &Tool, directory: &Path, given: Option<&PathBuf>, access: Access) -> Option<Catalogue> {
     let path = given.cloned().unwrap_or_else(|| place(directory));
-    match Catalogue::open(&path, access, &mut || wait(tool, &path)) {
-        Ok(catalogue) => Some(catalogue),
-        Err(error) => {
-            report(tool, &explained(error, directory, &path));
-            None
+    let opened = Catalogue::open(&path, access, &mut || wait(tool, &path));
+    opened.map_err(|error| report(tool, &explained(error, directory, &path))).ok()
+}
+
+/// The same, to be written.
+fn open_to_write(tool: &Tool, directory: &Path, given: Option<&PathBuf>) -> Option<Catalogue> {
+    open(tool, directory, given, Access::Write)
+}
+
+/// The catalogue of a directory, in which the times of a verification are noted; or not, after a warning, if it cannot be written.
+fn open_to_verify(tool: &Tool, directory: &Path, given: Option<&PathBuf>) -> Option<Catalogue> {
+    let path = given.cloned().unwrap_or_else(|| place(directory));
+    match Catalogue::open(&path, Access::Write, &mut || wait(tool, &path)) {
+        Err(Error::Io(mksum_io::Error::Write { error, .. }))
+            if matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem) =>
+        {
+            let why = mksum_io::reason(&error);
+            let text = format_args!(
+                "{}: it cannot be written ({why}): the times of this verification are not noted",
+                Shown(&path)
+            );
+            tool.console.note(&text);
+            open(tool, directory, given, Access::Read)
         }
+        opened => opened.map_err(|error| report(tool, &explained(error, directory, &path))).ok(),
     }
 }
 
@@ -62,13 +82,14 @@ fn on_each(
     tool: &Tool,
     json: bool,
     (inputs, given): (&[Input], Option<&PathBuf>),
+    open: fn(&Tool, &Path, Option<&PathBuf>) -> Option<Catalogue>,
     work: &mut dyn FnMut(&Path, &mut Catalogue) -> Result<(), Error>,
 ) -> Exit {
     tool.console.use_json(json);
     tool.console.flush_regularly();
     let _progress = tool.progress(|| [None].into_iter());
     for directory in directories(tool, inputs) {
-        if let Some(mut catalogue) = open(tool, directory, given, Access::Write)
+        if let Some(mut catalogue) = open(tool, directory, given)
             && let Err(error) = work(directory, &mut catalogue)
         {
             report(tool, &error);
@@ -112,8 +133,8 @@ fn side(tool: &Tool, input: &Input, format: Option<&Choice>) -> Result<Side, Err
 }
 
 /// The path of an entry.
-fn path_of(known: &Known) -> PathBuf {
-    name::path(&known.path).unwrap_or_else(|| name::lossy_path(&known.path))
+fn path_of(path: &[u8]) -> PathBuf {
+    name::path(path).unwrap_or_else(|| name::lossy_path(path))
 }
 
 /// Says that another process is waited for.
@@ -131,8 +152,7 @@ pub fn report(tool: &Tool, error: &Error) {
 
 /// The path of an entry, as it is printed: below the directory as that was given.
 pub fn shown_path(directory: &Path, path: &[u8]) -> PathBuf {
-    let below = name::path(path).unwrap_or_else(|| name::lossy_path(path));
-    if directory == Path::new(".") { below } else { directory.join(below) }
+    if directory == Path::new(".") { path_of(path) } else { directory.join(path_of(path)) }
 }
 
 /// Counts, in words: `2 new, 1 gone`; `otherwise` if all are 0.

@@ -1,7 +1,7 @@
 //! `mksum repair -r` of directories that have catalogues.
 
 use super::findings::Findings;
-use super::on_each;
+use super::{on_each, open_to_write};
 use crate::args::Repair;
 use crate::exit::{Exit, usage};
 use crate::tool::Tool;
@@ -14,7 +14,9 @@ pub fn run(tool: &Tool, args: &Repair) -> Exit {
         return usage(&"--outboard and --root are not for directories that have a catalogue");
     }
     let directories = (&args.files[..], args.catalogue.as_ref());
-    on_each(tool, args.json, directories, &mut |directory, catalogue| one(tool, args, directory, catalogue))
+    on_each(tool, args.json, directories, open_to_write, &mut |directory, catalogue| {
+        one(tool, args, directory, catalogue)
+    })
 }
 
 fn one(tool: &Tool, args: &Repair, directory: &Path, catalogue: &mut Catalogue) -> Result<(), Error> {

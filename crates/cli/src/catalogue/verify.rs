@@ -1,7 +1,7 @@
 //! `mksum verify -r` of directories that have catalogues.
 
 use super::findings::Findings;
-use super::{on_each, shown_path, summary};
+use super::{on_each, open_to_verify, shown_path, summary};
 use crate::args::{Symlinks, Verify};
 use crate::exit::{Exit, usage};
 use crate::ranges::RangeLine;
@@ -37,7 +37,9 @@ pub fn run(tool: &Tool, args: &Verify) -> Exit {
         return usage(&"--budget is for one directory that has a catalogue");
     }
     let directories = (&args.files[..], args.catalogue.as_ref());
-    on_each(tool, args.json, directories, &mut |directory, catalogue| one(tool, args, directory, catalogue, effort))
+    on_each(tool, args.json, directories, open_to_verify, &mut |directory, catalogue| {
+        one(tool, args, directory, catalogue, effort)
+    })
 }
 
 fn one(tool: &Tool, args: &Verify, directory: &Path, catalogue: &mut Catalogue, effort: Effort) -> Result<(), Error> {

@@ -3,7 +3,7 @@
 use super::opened::trusted;
 use super::report::describe;
 use super::{Did, is_missing, needs_outboard, outboard_of, report_gone, report_new, report_none_kept};
-use crate::args::Repair as Args;
+use crate::args::{Repair as Args, Symlinks};
 use crate::catalogue;
 use crate::exit::{Exit, usage};
 use crate::failure::Failure;
@@ -14,7 +14,7 @@ use crate::tool::Tool;
 use crate::walk::Rules;
 use mksum_cli::name::Shown;
 use mksum_io::outboard::{EXTENSION, Repair, Repaired, open_with, repair};
-use mksum_io::{Error, Input, open_replica};
+use mksum_io::{Error, HeldDirectory, HeldFile, Input, open_replica};
 use serde::Serialize;
 use std::fs;
 use std::ops::Range;
@@ -46,12 +46,17 @@ pub fn run(tool: &Tool, args: &Args) -> Exit {
     let _progress = tool.progress(move || counted.walk(&files).map(|_| Some(0)));
     let [mut new, mut others] = [0_u64; 2];
     for argument in &args.files {
+        let held = match args.directories.recursive && args.directories.symlinks != Symlinks::Follow {
+            true => argument.file().and_then(|path| HeldDirectory::open(path).ok()),
+            false => None,
+        };
         for input in rules.walk(std::slice::from_ref(argument)) {
             let repaired = match input {
                 Ok(Input::File(path)) => {
                     let argument = Path::new(argument.as_os_str());
                     let from = if several { replica_of(&args.from, argument, &path) } else { args.from.clone() };
-                    one(tool, args, &path, &from)
+                    let below = path.strip_prefix(argument).ok().filter(|below| !below.as_os_str().is_empty());
+                    one(tool, args, &path, held.as_ref().zip(below), &from)
                 }
                 Ok(Input::Stdin) => Err(Failure::refused(Input::Stdin, "a stream cannot be repaired")),
                 Ok(input @ Input::Url(_)) => Err(Failure::refused(
@@ -80,7 +85,14 @@ pub fn run(tool: &Tool, args: &Args) -> Exit {
     tool.console.exit()
 }
 
-fn one(tool: &Tool, args: &Args, path: &Path, from: &Input) -> Result<Did, Failure> {
+/// Repairs the file at a path; one below a directory without following links.
+fn one(
+    tool: &Tool,
+    args: &Args,
+    path: &Path,
+    below: Option<(&HeldDirectory, &Path)>,
+    from: &Input,
+) -> Result<Did, Failure> {
     let input = &Input::from(path);
     let place = outboard_of(input, args.outboard.as_ref(), EXTENSION);
     let outboard = match open_with(&place, &tool.options) {
@@ -102,6 +114,7 @@ fn one(tool: &Tool, args: &Args, path: &Path, from: &Input) -> Result<Did, Failu
     };
     let trust = trusted(args.root.as_deref(), &outboard, &place)?;
     let mut replica = open_replica(from, &tool.options)?;
+    let mut file = below.map_or_else(|| HeldFile::open(path), |(held, below)| HeldFile::open_below(held, below))?;
     let len = outboard.len();
     let (mut done, mut count) = (None::<Range<u64>>, 0);
     let mut report_done = |range: Range<u64>| {
@@ -109,7 +122,7 @@ fn one(tool: &Tool, args: &Args, path: &Path, from: &Input) -> Result<Did, Failu
         RangeLine::new("repaired", range, outboard.spec().shape(), len).print(tool, args.json, path);
     };
     let mut failed = 0_u64;
-    let result = repair(path, (&outboard, &place), &mut *replica, &tool.options, &mut |repair| match repair {
+    let result = repair(&mut file, (&outboard, &place), &mut *replica, &tool.options, &mut |repair| match repair {
         Repair::Done(range) => match &mut done {
             // A range that was fetched in several requests is one range.
             Some(before) if before.end == range.start => before.end = range.end,

@@ -5,13 +5,13 @@ mod timeline;
 
 use crate::args::Merklize;
 use crate::exit::{Exit, usage};
+use crate::streams::{Stream, is_open};
 use crate::tool::Tool;
 use crate::{gpu, report, walk};
 use base16ct::lower::encode_string;
 use mksum_cli::name;
 use mksum_cli::sum::{self, Style};
 use mksum_io::{Input, Leaves, Merklized, merklize};
-use mksum_stdio::{Stream, is_open};
 use serde::Serialize;
 use std::path::Path;
 use std::time::Instant;

@@ -37,6 +37,7 @@ mod prove;
 mod repair;
 mod update;
 mod verify;
+mod whole;
 
 pub use crate::paths::with_extension;
 pub use foreign::keep_foreign;
@@ -45,6 +46,7 @@ pub use prove::prove;
 pub use repair::{Repair, Repaired, repair};
 pub use update::{How, Updated, update};
 pub use verify::{Finding, verify};
+pub use whole::repair_whole;
 
 use crate::platform::{open_at_once, read_exact_at};
 use crate::{Error, Input, Options, Refusal};

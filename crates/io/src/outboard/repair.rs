@@ -3,11 +3,9 @@
 use super::journal::Journal;
 use super::{EXTENSION, Finding, append, verify, with_extension};
 use crate::file::zeros;
-use crate::platform::{evict, write_at};
-use crate::{Error, File, Input, Job, Options, Refusal, Replica, hash};
+use crate::{Error, File, HeldFile, Input, Options, Refusal, Replica};
 use mksum::Subtree;
 use mksum::outboard::{Checked, Header, Outboard, ReadAt};
-use std::fs::{self, OpenOptions, TryLockError};
 use std::mem;
 use std::ops::Range;
 use std::path::Path;
@@ -36,83 +34,77 @@ pub struct Repaired {
     pub resumed: bool,
 }
 
-/// Repairs the file at `path`: fetches the ranges that its outboard, read from `place`, finds damaged, and nothing else.
+/// Repairs a file: fetches the ranges that its outboard, read from `place`, finds damaged, and nothing else.
 ///
 /// Each unit is checked against the outboard before it is written, so no byte gets worse, even if the process is killed at
 /// any moment. Units that the disk cannot read are written too: most disks put another sector in the place of a bad one then.
-/// The damaged ranges are first written down beside the outboard, so that another run need not look for them.
+/// Nothing is written once the file has changed, or another one has its path. The damaged ranges are first written down beside the
+/// outboard, so that another run need not look for them.
 /// At the end the whole file is read once more and compared with the outboard's root; then it gets back the mtime in the
 /// outboard. `report` is called for each range, left to right.
 ///
 /// # Errors
-/// If the file or its outboard cannot be read, the file cannot be written, is longer than it was, or changes meanwhile. A
-/// range that cannot be fetched is reported as failed.
+/// If the file or its outboard cannot be read, the file cannot be written, is longer than it was, or changes meanwhile
+/// ([`Refusal::Overtaken`]). A range that cannot be fetched is reported as failed.
 pub fn repair<R: ReadAt>(
-    path: &Path,
+    file: &mut HeldFile<'_>,
     (outboard, place): (&Outboard<R>, impl Into<Input>),
     replica: &mut dyn Replica,
     options: &Options,
     report: &mut dyn FnMut(Repair),
 ) -> Result<Repaired, Error> {
-    let place = &place.into();
+    let (path, place) = (file.path().to_path_buf(), &place.into());
     // An outboard in a store has no place beside it: that of the file's own is taken.
-    let beside = place.file().map_or_else(|| with_extension(path, EXTENSION), Path::to_path_buf);
+    let beside = place.file().map_or_else(|| with_extension(&path, EXTENSION), Path::to_path_buf);
     let journal = Journal::new(&beside, &outboard.root());
     let mut repaired = Repaired::default();
     let written_down = journal.read();
     repaired.resumed = written_down.is_some();
     let mut damaged = match written_down {
         Some(ranges) => ranges,
-        None => damage(path, (outboard, place), options)?,
+        None => damage(file, (outboard, place), options)?,
     };
+    if let Some(more @ 1..) = file.facts().size.checked_sub(outboard.len()) {
+        return Err(Error::refused(&path, Refusal::Grown { more, len: outboard.len() }));
+    }
     // New damage during a repair is possible; the same twice more means a failing disk.
     for _ in 0..3 {
+        file.check()?;
         if damaged.is_empty() {
             repaired.whole = true;
             break;
         }
         journal.write(&damaged)?;
-        let write = |error| Error::Write { path: path.into(), error };
-        let file = OpenOptions::new().write(true).open(path).map_err(write)?;
-        // Elsewhere a lock would keep this very process from reading.
-        if cfg!(unix) && matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
-            return Err(Error::refused(path, Refusal::Busy));
-        }
-        let len = file.metadata().map_err(write)?.len();
-        if len < outboard.len() && file.metadata().map_err(write)?.is_file() {
-            file.set_len(outboard.len()).map_err(write)?;
-        }
+        file.begin_writing()?;
+        file.extend(outboard.len())?;
         let mut failed = false;
         let mut note = |repair: Repair| {
             failed |= matches!(repair, Repair::Failed(..));
             report(repair);
         };
-        let source = File::open(path, options)?;
+        let source = file.reader(options)?;
         let batch = Vec::new();
-        let mending =
-            Mending { file: &file, source: &source, outboard, ranges: &damaged, batch, replica, report: &mut note };
+        let mending = Mending { file, source: &source, outboard, ranges: &damaged, batch, replica, report: &mut note };
         let result = mending.run();
         repaired.fetched = replica.fetched();
         repaired.written += result.map_err(|error| super::verify::of_either(error, &source, outboard.spec(), place))?;
-        file.sync_all().map_err(write)?;
+        file.sync()?;
         if failed {
             return Ok(repaired);
         }
-        // What was written is to be read from the disk, not from memory.
-        evict(&file);
         options.meter.expect(outboard.len());
-        let job = Job::new(path.into(), vec![outboard.spec().clone()]);
-        match hash(&job, options).and_then(|mut roots| roots.remove(0)) {
+        let specs = [outboard.spec().clone()];
+        match file.roots(&specs, options).and_then(|mut roots| roots.remove(0)) {
             Ok(root) if root == outboard.root() => {
                 repaired.whole = true;
-                restore_time(&file, outboard.header());
+                restore_time(file, outboard.header())?;
                 break;
             }
             // Also where it was written, the disk cannot read it.
             Err(error) if error.is_of_media() => {}
             root => drop(root?),
         }
-        damaged = damage(path, (outboard, place), options)?;
+        damaged = damage(file, (outboard, place), options)?;
     }
     if !repaired.whole {
         return Err(Error::Failing { path: path.into() });
@@ -123,14 +115,14 @@ pub fn repair<R: ReadAt>(
 
 /// The damaged ranges, as whole units.
 fn damage<R: ReadAt>(
-    path: &Path,
+    file: &HeldFile<'_>,
     (outboard, place): (&Outboard<R>, &Input),
     options: &Options,
 ) -> Result<Vec<Range<u64>>, Error> {
-    let file = File::open(path, options)?;
+    let reader = file.reader(options)?;
     let (mut ranges, mut grown, mut nodes) = (Vec::new(), 0, 0_u64);
     options.meter.expect(outboard.len());
-    verify(file, (outboard, place), 0..outboard.len(), &mut |finding| {
+    verify(reader, (outboard, place), 0..outboard.len(), &mut |finding| {
         match finding {
             Finding::Damaged(range) | Finding::Missing(range) | Finding::Unreadable { unit: range, .. } => {
                 append(&mut ranges, range);
@@ -141,25 +133,31 @@ fn damage<R: ReadAt>(
         Ok(())
     })?;
     if grown > 0 {
-        return Err(Error::refused(path, Refusal::Grown { more: grown, len: outboard.len() }));
+        return Err(Error::refused(file.path(), Refusal::Grown { more: grown, len: outboard.len() }));
     }
     if nodes > 0 && !ranges.is_empty() {
-        return Err(Error::refused(path, Refusal::DamagedOutboard { outboard: place.into(), nodes }));
+        return Err(Error::refused(file.path(), Refusal::DamagedOutboard { outboard: place.into(), nodes }));
     }
     Ok(ranges)
 }
 
 /// Sets the file's mtime to the one in the outboard: its content is the same again.
-fn restore_time(file: &fs::File, header: &Header) {
-    let Some(identity) = header.identity else { return };
+///
+/// # Errors
+/// If the file has changed meanwhile.
+fn restore_time(file: &mut HeldFile<'_>, header: &Header) -> Result<(), Error> {
+    let Some(identity) = header.identity else { return Ok(()) };
     let since = Duration::new(identity.seconds.unsigned_abs(), identity.nanoseconds);
     let time = if identity.seconds < 0 { None } else { UNIX_EPOCH.checked_add(since) };
-    // If it cannot be set, the content is right all the same.
-    let _ = time.map(|time: SystemTime| file.set_modified(time));
+    match time.map(|time: SystemTime| file.set_modified(time)) {
+        // If it cannot be set, the content is right all the same.
+        None | Some(Err(Error::Write { .. })) => Ok(()),
+        Some(set) => set,
+    }
 }
 
-struct Mending<'a, R> {
-    file: &'a fs::File,
+struct Mending<'a, 'd, R> {
+    file: &'a mut HeldFile<'d>,
     source: &'a File,
     outboard: &'a Outboard<R>,
     ranges: &'a [Range<u64>],
@@ -172,7 +170,7 @@ struct Mending<'a, R> {
 /// The bytes that are fetched at once, unless one unit has more.
 const BATCH: u64 = 8 << 20;
 
-impl<R: ReadAt> Mending<'_, R> {
+impl<R: ReadAt> Mending<'_, '_, R> {
     /// Repairs the units in the ranges that are damaged; the number of bytes that were written.
     fn run(mut self) -> Result<u64, mksum::Error> {
         let judge = Judge { checked: Checked::new(self.outboard), outboard: self.outboard };
@@ -252,8 +250,7 @@ impl<R: ReadAt> Mending<'_, R> {
         let mut written = 0;
         for Range { start, end } in done.iter().cloned() {
             let bytes = &bytes[(start - range.start) as usize..(end - range.start) as usize];
-            write_at(self.file, bytes, start)
-                .map_err(|error| Error::Write { path: self.source.input().clone(), error })?;
+            self.file.write(bytes, start)?;
             written += end - start;
         }
         let damaged = |range| Repair::Failed(range, "the copy is damaged there too".into());

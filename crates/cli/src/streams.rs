@@ -1,17 +1,14 @@
-//! Which of its standard streams a process was started without.
+//! The standard streams that the process was started without.
 //!
-//! The standard library opens `/dev/null` in their places before `main`, so later it is too late to ask.
-#![deny(unsafe_code)] // The attribute that runs a function before main allows it for its own expansion.
+//! The standard library opens `/dev/null` in their places before `main`, where it is too late to ask.
 
-/// A standard stream.
+/// A standard stream whose absence would lose data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
     /// The standard input.
     Input,
     /// The standard output.
     Output,
-    /// The standard error.
-    Error,
 }
 
 /// Whether the process was started with this stream.
@@ -23,7 +20,7 @@ pub fn is_open(stream: Stream) -> bool {
 mod system {
     use super::Stream;
     use rustix::io::fcntl_getfd;
-    use rustix::stdio::{stderr, stdin, stdout};
+    use rustix::stdio::{stdin, stdout};
     use std::sync::atomic::{AtomicU8, Ordering};
 
     /// A bit for each closed stream, by its descriptor.
@@ -32,7 +29,7 @@ mod system {
     // It calls the system and stores a number: nothing that needs the standard library's own start.
     #[ctor::ctor(unsafe)]
     fn look() {
-        let closed = [fcntl_getfd(stdin()), fcntl_getfd(stdout()), fcntl_getfd(stderr())].map(|flags| flags.is_err());
+        let closed = [fcntl_getfd(stdin()), fcntl_getfd(stdout())].map(|flags| flags.is_err());
         let bits = closed.iter().zip(0..).fold(0, |bits, (&closed, at)| bits | u8::from(closed) << at);
         CLOSED.store(bits, Ordering::Relaxed);
     }
@@ -53,7 +50,6 @@ mod system {
         let handle = match stream {
             Stream::Input => io::stdin().as_raw_handle(),
             Stream::Output => io::stdout().as_raw_handle(),
-            Stream::Error => io::stderr().as_raw_handle(),
         };
         !handle.is_null()
     }
