@@ -490,6 +490,28 @@ class Moto(Place):
                 line = self.good(run("-f", "sha256", "--untagged", f"s3://bucket/key{query}", environment=there))
                 self.assertEqual(line.split()[0], hashlib.sha256(body).hexdigest(), query)
 
+    def test_a_key_of_a_listing_is_no_version(self):
+        with moto() as there:
+            keys = ["q", "q?versionId=null", "q?versionId=null?versionId="]
+            boto(
+                there,
+                "s3.create_bucket(Bucket='bucket')\n"
+                f"for key in {keys}:\n"
+                "    s3.put_object(Bucket='bucket', Key=key, Body=key.encode())\n",
+            )
+            lines = self.good(run("-f", "sha256", "--untagged", "-r", "s3://bucket", environment=there))
+            sums = [line.split()[0] for line in lines.splitlines()]
+            self.assertEqual(sorted(sums), sorted(hashlib.sha256(key.encode()).hexdigest() for key in keys))
+            self.good(run("-f", "sha256", "-c", "-", environment=there, input=lines))
+            plan = self.good(run("plan", "-r", "-f", "sha256", "s3://bucket", environment=there))
+            ledger = self.good(run("map", "-", environment=there, input=plan))
+            self.assertEqual([json.loads(row)["digest"] for row in ledger.splitlines()], sums)
+
+    def test_a_name_that_no_store_has_is_an_error(self):
+        found = run(f"s3://bucket/{'a' * (64 << 10)}", environment={**ANONYMOUS, "AWS_ENDPOINT_URL": "http://127.0.0.1:1"})
+        self.assertEqual(found.returncode, 1)
+        self.assertIn("longer than", found.stderr)
+
     def test_markers_of_folders_are_no_objects(self):
         with moto() as there:
             boto(

@@ -7,7 +7,7 @@ use crate::roots::spec;
 use mksum_catalogue::{
     Access, Catalogue, Effort, Error, Finding, diff_catalogues, place, repair, status as compare, update, verify,
 };
-use mksum_io::{Options, Stop, path_from_bytes, replica_below};
+use mksum_io::{Input, Options, Stop, path_from_bytes};
 use std::ffi::{CString, c_char, c_double, c_int, c_void};
 use std::path::{Path, PathBuf};
 use std::ptr;
@@ -139,9 +139,9 @@ fn to_write(catalogue: &Path) -> Result<Catalogue, Error> {
 
 /// The failure of a call, which is about the catalogue or about a file or folder that is read.
 fn failed(catalogue: &Path, error: &Error) -> Failure {
-    let read = matches!(error, Error::Io(_)) && !error.path().starts_with(catalogue);
+    let read = matches!(error, Error::Io(_)) && !error.input().file().is_some_and(|path| path.starts_with(catalogue));
     let status = if read { Status::ReadFailed } else { Status::CatalogueFailed };
-    Failure::new(status, format_args!("{}: {error}", error.path().display()))
+    Failure::new(status, format_args!("{}: {error}", error.input()))
 }
 
 /// `mksum_catalogue_keep`.
@@ -279,9 +279,9 @@ pub unsafe extern "C" fn mksum_catalogue_repair(
         // SAFETY: `mksum.h` requires valid pointers of the caller.
         let (mut call, copy) = unsafe {
             let copy = inputs::bytes_of(copy, "copy")?;
-            (OfDirectory::new(directory, catalogue, options, each, context)?, path_of(copy)?)
+            (OfDirectory::new(directory, catalogue, options, each, context)?, Input::place(path_of(copy)?))
         };
-        let copy_of = |path: &[u8]| replica_below(&copy, &path_from_bytes(path).unwrap_or_default());
+        let copy_of = |path: &[u8]| copy.join(&path_from_bytes(path).unwrap_or_default());
         call.on(to_write, |opened, directory, options, tell| repair(opened, directory, options, &copy_of, tell))
     };
     status(mend())

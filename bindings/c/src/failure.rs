@@ -62,7 +62,7 @@ pub fn of_io(error: mksum_io::Error) -> Failure {
         Error::Refused { .. } => Status::Refused,
         _ => Status::ReadFailed,
     };
-    Failure::new(status, format_args!("{}: {error}", error.path().display()))
+    Failure::new(status, format_args!("{}: {error}", error.input()))
 }
 
 thread_local! {

@@ -34,7 +34,7 @@ pub unsafe extern "C" fn mksum_root_of_file(
         let (mut call, text) = unsafe { (Call::new(options)?, inputs::room(text.cast(), room, path, "text")?) };
         let path = path_of(path)?;
         call.expect_files([path.as_path()]);
-        let job = Job::new(Input::Path(path), vec![spec]);
+        let job = Job::new(Input::place(path), vec![spec]);
         let root = call.run(|options| hash(&job, options).and_then(|mut roots| roots.remove(0)))?;
         write(&root.map_err(of_io)?, text)
     };
@@ -70,7 +70,7 @@ pub unsafe extern "C" fn mksum_root_of_stream(
         };
         let root = call.run_apart(&mut fill, |options, send| {
             let mut reader = Lending { send, spare: Vec::new() };
-            let roots = hash_reader(&mut reader, Path::new("stream"), slice::from_ref(&spec), options);
+            let roots = hash_reader(&mut reader, &Input::place("stream"), slice::from_ref(&spec), options);
             roots.and_then(|mut roots| roots.remove(0))
         })?;
         write(&root.map_err(of_io)?, text)
@@ -213,7 +213,7 @@ pub unsafe extern "C" fn mksum_hash_files(
             }
         };
         call.run_with(&mut tell, |options, tell| {
-            let jobs = paths.iter().map(|path| Job::new(Input::Path(path.clone()), specs.clone()));
+            let jobs = paths.iter().map(|path| Job::new(Input::place(path), specs.clone()));
             hash_all(jobs, options, |_, result, _| {
                 let fail = |error| of_io(error).into_parts();
                 tell(match result {

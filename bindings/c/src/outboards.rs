@@ -7,7 +7,7 @@ use crate::roots::{FORMAT_MAX, spec};
 use mksum::Spec;
 use mksum::outboard::{KeptLayout, Outboard};
 use mksum_io::outboard::{self, Changes, Finding, How, Keeping, Repair, Stored, beside, is_unchanged, open};
-use mksum_io::{Error, File, HeldFile, Options, Stop, open_replica};
+use mksum_io::{Error, File, HeldFile, Input, Options, Stop, open_replica};
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::ops::Range;
 use std::path::PathBuf;
@@ -332,7 +332,7 @@ pub unsafe extern "C" fn mksum_outboard_repair(
         // SAFETY: `mksum.h` requires valid pointers of the caller.
         let (pair, mut call) = unsafe { (Pair::new(path, outboard)?, Call::new(options)?) };
         // SAFETY: as above.
-        let copy = path_of(unsafe { inputs::bytes_of(copy, "copy")? })?;
+        let copy = Input::place(path_of(unsafe { inputs::bytes_of(copy, "copy")? })?);
         let opened = pair.open()?;
         call.expect(0);
         let mut caller = Caller::new(each, context, &call.options);
@@ -386,7 +386,7 @@ pub unsafe extern "C" fn mksum_outboard_diff(
             caller.push(Kind::Changed, range);
             Ok(())
         });
-        caller.end(differ.map_err(|error| Error::from_outboard(error, left.bytes().path()))).map(drop)
+        caller.end(differ.map_err(|error| Error::from_outboard(error, left.bytes().place()))).map(drop)
     };
     status(diff())
 }

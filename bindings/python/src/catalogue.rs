@@ -4,7 +4,7 @@ use crate::ahead::Results;
 use crate::directory::name_of;
 use crate::ending;
 use crate::errors;
-use crate::files::path_of;
+use crate::files::{input_of, path_of};
 use crate::lists;
 use crate::records::{Record, Records, rows};
 use crate::spec::{Format, Wanted};
@@ -13,7 +13,7 @@ use mksum_catalogue::{
     Access, Catalogue as Opened, Effort, Error, Finding, Manifest, Side, State, Unlisted, place, repair, status,
     update, verify,
 };
-use mksum_io::{EntryKind, KEPT_FOLDER, Options, path_from_bytes, replica_below};
+use mksum_io::{EntryKind, KEPT_FOLDER, Options, path_from_bytes};
 use mksum_sums::choice::Choice;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -370,10 +370,10 @@ impl Catalogue {
         on_progress: Option<Py<PyAny>>,
         stop: Option<&Bound<'py, Stop>>,
     ) -> PyResult<Vec<Bound<'py, PyDict>>> {
-        let source = path_of(source)?;
+        let source = input_of(source)?;
         let found = self.run(py, Call::new(threads, on_progress, stop), move |opened, directory, options| {
             let mut found = Vec::new();
-            let copy_of = |path: &[u8]| replica_below(&source, &path_from_bytes(path).unwrap_or_default());
+            let copy_of = |path: &[u8]| source.join(&path_from_bytes(path).unwrap_or_default());
             repair(opened, directory, options, &copy_of, &mut |finding| {
                 if finding.state != State::Intact {
                     found.push(finding);
@@ -411,7 +411,7 @@ impl Catalogue {
         fmt: Option<Format>,
         stop: Option<&Bound<'py, Stop>>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let (source, format) = (path_of(source)?, fmt.map(|fmt| Choice::from(fmt.0)));
+        let (source, format) = (input_of(source)?, fmt.map(|fmt| Choice::from(fmt.0)));
         let taken = self.run(py, Call::new(None, None, stop), move |opened, directory, options| {
             lists::taken(opened, directory, options, (&source, format.as_ref()))
         })?;
@@ -492,8 +492,8 @@ impl Catalogue {
     #[pyo3(signature = (other, *, stop = None))]
     fn diff(&self, other: &Bound<'_, PyAny>, stop: Option<&Bound<'_, Stop>>) -> PyResult<Records> {
         let other = match other.cast::<Catalogue>() {
-            Ok(other) => other.get().path.clone(),
-            Err(_) => path_of(other)?,
+            Ok(other) => (&other.get().path).into(),
+            Err(_) => input_of(other)?,
         };
         self.records(stop, move |opened, options, sender| {
             let theirs = Side::open(&other, None, options)?;

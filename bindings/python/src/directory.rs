@@ -2,12 +2,12 @@
 
 use crate::data::Data;
 use crate::errors;
-use crate::files::path_of;
+use crate::files::{input_of, path_of};
 use crate::spec::{DirectoryFormat, Wanted};
 use crate::work::{Call, Stop};
 use mksum::ClaimedRoot;
 use mksum::directory::{Content, DirectorySpec, EntryProof, EntryProofError};
-use mksum_io::{Error, Options, Refusal, hash_directory, is_url, path_from_bytes};
+use mksum_io::{Error, Input, Options, Refusal, hash_directory, path_from_bytes};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
 use std::ffi::OsString;
@@ -235,11 +235,10 @@ fn hashed<T: Send + 'static>(
     mut call: Call,
     work: impl FnOnce(&Path, &Options) -> Result<T, Vec<Error>> + Send + 'static,
 ) -> PyResult<T> {
-    let directory = path_of(directory)?;
-    if is_url(&directory) {
+    let Input::File(directory) = input_of(directory)? else {
         let refusal = Refusal::Url("objects in stores are in no directory: fetch them first".into());
-        return Err(errors::io(py, Error::refused(&directory, refusal)));
-    }
+        return Err(errors::io(py, Error::refused(input_of(directory)?, refusal)));
+    };
     let result = call.run(py, move |options| work(&directory, options))?;
     result.map_err(|reasons| errors::several(py, reasons.into_iter().map(|reason| errors::io(py, reason))))
 }

@@ -123,7 +123,7 @@ pub fn proof(py: Python<'_>, reason: ProofError) -> PyErr {
 
 /// An error of a file.
 pub fn io(py: Python<'_>, reason: Error) -> PyErr {
-    let path = reason.path().to_path_buf();
+    let path = reason.input().shown_path();
     let message = format!("{}: {reason}", path.display());
     match reason {
         Error::Open { error, .. } => raise(py, |py| Raised::system(py, kind(&error), &path, &error)?.path(&path)),
@@ -198,7 +198,10 @@ pub fn at(py: Python<'_>, name: &str, message: String, path: &Path) -> PyErr {
 pub fn catalogue(py: Python<'_>, reason: mksum_catalogue::Error) -> PyErr {
     match reason {
         mksum_catalogue::Error::Io(error) => io(py, error),
-        reason => at(py, "CatalogueError", format!("{}: {reason}", reason.path().display()), reason.path()),
+        reason => {
+            let path = reason.input().shown_path();
+            at(py, "CatalogueError", format!("{}: {reason}", path.display()), &path)
+        }
     }
 }
 

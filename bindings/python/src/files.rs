@@ -29,6 +29,11 @@ pub fn path_of(object: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
     })
 }
 
+/// The input that an object stands for: a path, or the URL of an object.
+pub fn input_of(object: &Bound<'_, PyAny>) -> PyResult<Input> {
+    path_of(object).map(Input::place)
+}
+
 /// Returns the root of a file, read in parallel and hashed on all cores.
 ///
 /// Args:
@@ -67,7 +72,7 @@ pub fn file_root<'py>(
         match ending::call(py, || Descriptor::of(&source))? {
             Some(open) => {
                 let window = Window { start: open.position, end: None };
-                let roots = file(py, &mut call, open.path, Some(window), specs);
+                let roots = file(py, &mut call, open.path.into(), Some(window), specs);
                 let roots = roots.inspect_err(|error| python_file::name_in(error, &source))?;
                 ending::call(py, || python_file::leave(&source))?;
                 roots
@@ -75,7 +80,7 @@ pub fn file_root<'py>(
             None => python_file::roots(&source, &mut call, specs)?,
         }
     } else {
-        file(py, &mut call, path_of(&source)?, None, specs)?
+        file(py, &mut call, input_of(&source)?, None, specs)?
     };
     fmt.answer(py, roots)
 }
@@ -84,17 +89,17 @@ pub fn file_root<'py>(
 fn file(
     py: Python<'_>,
     call: &mut Call,
-    path: PathBuf,
+    input: Input,
     window: Option<Window>,
     specs: Vec<Spec>,
 ) -> PyResult<Vec<Root>> {
-    let metadata = fs::metadata(&path).ok();
+    let metadata = input.file().and_then(|path| fs::metadata(path).ok());
     let is_short = metadata.as_ref().is_some_and(|found| found.is_file() && found.len() <= SHORT);
     let is_pipe = metadata.is_some_and(|found| is_pipe(&found));
-    let mut job = Job::new(Input::Path(path), specs);
+    let mut job = Job::new(input, specs);
     job.window = window;
     let work = move |options: &Options| match &job.input {
-        Input::Path(path) if is_pipe => pipe(path, &job.specs, options),
+        Input::File(path) if is_pipe => pipe(path, &job.specs, options),
         _ => hash(&job, options),
     };
     let roots = if is_short && call.is_unwatched() {
@@ -109,7 +114,7 @@ fn file(
 /// The roots of what a named pipe has. Unlike other files it is read as a reader, which can be stopped between reads.
 fn pipe(path: &Path, specs: &[Spec], options: &Options) -> Result<Roots, Error> {
     let mut pipe = fs::File::open(path).map_err(|error| Error::Open { path: path.into(), error })?;
-    hash_reader(&mut pipe, path, specs, options)
+    hash_reader(&mut pipe, &path.into(), specs, options)
 }
 
 #[cfg(unix)]

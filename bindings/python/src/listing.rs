@@ -3,10 +3,10 @@
 use crate::ahead::Results;
 use crate::ending;
 use crate::errors;
-use crate::files::path_of;
+use crate::files::input_of;
 use crate::objects::{client, refused};
 use crate::work::Call;
-use mksum_io::{Error, Listed, is_url};
+use mksum_io::{Error, Input, Listed};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Mutex;
@@ -35,11 +35,9 @@ pub struct Objects {
 ///     KeyboardInterrupt: Within 100 ms.
 #[pyfunction]
 pub fn list_objects(py: Python<'_>, url: &Bound<'_, PyAny>) -> PyResult<Objects> {
-    let url = path_of(url)?;
+    let input = input_of(url)?;
     let call = Call::new(None, None, None);
-    if !is_url(&url) {
-        return Err(refused(py, &url, "not the URL of objects"));
-    }
+    let Input::Url(url) = input else { return Err(refused(py, &input, "not the URL of objects")) };
     let stores = client(py, &call, &url)?;
     let (sender, results) = mpsc::sync_channel(AHEAD);
     let listed = Results::of(call, results, move |_| match stores.list(&url) {
@@ -60,7 +58,7 @@ impl Objects {
         let mut listed = ending::lock(py, &self.listed);
         let Some(found) = listed.next_value(py, errors::io)? else { return Ok(None) };
         let row = PyDict::new(py);
-        row.set_item("path", found.url.as_os_str())?;
+        row.set_item("path", found.url.as_str())?;
         row.set_item("size", found.len)?;
         row.set_item("version", found.version)?;
         Ok(Some(row))

@@ -4,7 +4,7 @@ use crate::directory::name_of;
 use crate::records::{Record, rows};
 use mksum::Spec;
 use mksum_catalogue::{Catalogue, Error, Exported, Finding, Manifest, Side, State, export, import};
-use mksum_io::Options;
+use mksum_io::{Input, Options};
 use mksum_sums::choice::Choice;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -36,7 +36,7 @@ pub fn taken(
     opened: &mut Catalogue,
     directory: &Path,
     options: &Options,
-    (source, format): (&Path, Option<&Choice>),
+    (source, format): (&Input, Option<&Choice>),
 ) -> Result<Taken, Error> {
     let list = Side::open(source, format, options)?;
     let mut taken = Taken { unused: list.unused(), ..Taken::default() };
@@ -69,7 +69,7 @@ pub fn send(
         wanted && !options.stop.is_stopped()
     })?;
     if options.stop.is_stopped() {
-        return Err(mksum_io::Error::Stopped { path: own }.into());
+        return Err(mksum_io::Error::Stopped { path: own.into() }.into());
     }
     match first {
         Some((path, spec)) => {
@@ -85,7 +85,7 @@ pub fn send(
 }
 
 /// Fails if lines of a list were not used.
-pub fn all_used(list: &Path, unused: u64) -> Result<(), Error> {
+pub fn all_used(list: &Input, unused: u64) -> Result<(), Error> {
     if unused == 0 {
         return Ok(());
     }

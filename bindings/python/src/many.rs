@@ -3,7 +3,7 @@
 use crate::ahead::Ahead;
 use crate::ending;
 use crate::errors;
-use crate::files::path_of;
+use crate::files::input_of;
 use crate::root;
 use crate::spec::{Format, Wanted};
 use crate::work::{Call, Stop};
@@ -65,7 +65,7 @@ impl Files {
     }
 
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<(Py<PyAny>, Bound<'py, PyAny>)>> {
-        let job = |path: &Bound<'_, PyAny>| Ok(Job::new(Input::Path(path_of(path)?), self.wanted.specs()));
+        let job = |path: &Bound<'_, PyAny>| Ok(Job::new(input_of(path)?, self.wanted.specs()));
         let Some((path, result)) = ending::lock(py, &self.ahead).next(py, job)? else { return Ok(None) };
         let result = result.and_then(|roots| root::all(py, roots.map_err(|error| errors::io(py, error))?));
         let result = match result {

@@ -4,13 +4,12 @@ use crate::ahead::Results;
 use crate::data::Data;
 use crate::ending;
 use crate::errors;
-use crate::files::path_of;
+use crate::files::input_of;
 use crate::work::Call;
-use mksum_io::{Error, File, Objects, Options, Refusal, is_url};
+use mksum_io::{Error, File, Input, Objects, Options, Refusal, Url};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::num::NonZero;
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, mpsc};
 
 /// Objects that are opened before they are read, and those whose bytes wait.
@@ -54,7 +53,7 @@ pub fn get_objects(py: Python<'_>, urls: &Bound<'_, PyAny>) -> PyResult<Contents
     Ok(Contents { read: Mutex::new(read) })
 }
 
-fn content(url: &Path, options: &Options) -> Result<Vec<u8>, Error> {
+fn content(url: &Url, options: &Options) -> Result<Vec<u8>, Error> {
     let file = File::open(url, options)?;
     let bytes = file.bytes(0..file.len())?;
     file.finish().map(|()| bytes)
@@ -93,18 +92,20 @@ pub fn put_object(py: Python<'_>, url: &Bound<'_, PyAny>, data: Data<'_>) -> PyR
     call.run(py, put)?.map_err(|error| errors::io(py, error))
 }
 
-fn of_object(py: Python<'_>, url: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
-    let url = path_of(url)?;
-    if is_url(&url) { Ok(url) } else { Err(refused(py, &url, "not the URL of an object")) }
+fn of_object(py: Python<'_>, url: &Bound<'_, PyAny>) -> PyResult<Url> {
+    match input_of(url)? {
+        Input::Url(url) => Ok(url),
+        input => Err(refused(py, &input, "not the URL of an object")),
+    }
 }
 
 /// The client of the stores, for what is at a URL.
-pub fn client(py: Python<'_>, call: &Call, url: &Path) -> PyResult<Arc<dyn Objects>> {
+pub fn client(py: Python<'_>, call: &Call, url: &Url) -> PyResult<Arc<dyn Objects>> {
     let words = "this build of mksum has no network client: install one with the feature 'stores'";
-    call.options.objects.clone().ok_or_else(|| refused(py, url, words))
+    call.options.objects.clone().ok_or_else(|| refused(py, &url.into(), words))
 }
 
 /// The error that something cannot be done with what is at a URL.
-pub fn refused(py: Python<'_>, url: &Path, words: &str) -> PyErr {
+pub fn refused(py: Python<'_>, url: &Input, words: &str) -> PyErr {
     errors::io(py, Error::refused(url, Refusal::Url(words.into())))
 }

@@ -2,7 +2,7 @@
 
 use crate::ending;
 use crate::errors;
-use crate::files::path_of;
+use crate::files::{input_of, path_of};
 use crate::records::pairs;
 use crate::root::Root;
 use crate::spec::Format;
@@ -274,7 +274,7 @@ impl Outboard {
         stop: Option<&Bound<'py, Stop>>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let (source, path, place, opened) =
-            (path_of(source)?, self.file.clone(), self.place.clone(), self.opened.clone());
+            (input_of(source)?, self.file.clone(), self.place.clone(), self.opened.clone());
         let result = Call::new(threads, on_progress, stop).run(py, move |options| {
             let mut replica = open_replica(&source, options)?;
             let (mut done, mut failed) = (Vec::new(), Vec::new());

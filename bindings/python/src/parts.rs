@@ -2,20 +2,19 @@
 
 use crate::data::Data;
 use crate::errors;
-use crate::files::path_of;
+use crate::files::input_of;
 use crate::growing;
 use crate::root::Root;
 use crate::rows::{self, refused, wrong};
 use crate::spec::Format;
 use crate::work::{Call, Stop};
 use mksum::Spec;
-use mksum_io::{Error, Options};
+use mksum_io::{Error, Input, Options};
 use mksum_plan::{Hashed, NoRoot, Part, Row, facts, hash_inputs, hash_parts, join_rows};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::num::NonZero;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
 
 /// The length of a part if none is given, in bytes.
 const PART: u64 = 64 << 20;
@@ -51,9 +50,9 @@ pub fn plan<'py>(
     version: Option<String>,
 ) -> PyResult<Vec<Bound<'py, PyDict>>> {
     let (path, version, size) = match (source.extract::<u64>(), size, version) {
-        (Ok(size), None, None) => (PathBuf::new(), String::new(), size),
-        (Err(_), Some(size), Some(version)) => (path_of(source)?, version, size),
-        (Err(_), None, None) => opened(py, path_of(source)?)?,
+        (Ok(size), None, None) => (Input::place(""), String::new(), size),
+        (Err(_), Some(size), Some(version)) => (input_of(source)?, version, size),
+        (Err(_), None, None) => opened(py, input_of(source)?)?,
         _ => return Err(pyo3::exceptions::PyTypeError::new_err("size and version belong together, and to a path")),
     };
     let spec = fmt.0;
@@ -62,7 +61,7 @@ pub fn plan<'py>(
 }
 
 /// The version and length of an input, which is opened for them.
-fn opened(py: Python<'_>, path: PathBuf) -> PyResult<(PathBuf, String, u64)> {
+fn opened(py: Python<'_>, path: Input) -> PyResult<(Input, String, u64)> {
     let mut call = Call::new(NonZero::new(1), None, None);
     let work = move |options: &Options| facts(&path, options).map(|(size, version)| (path, version, size));
     call.run(py, work)?.map_err(|error| errors::io(py, error))

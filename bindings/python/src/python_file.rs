@@ -91,7 +91,7 @@ pub fn roots(object: &Bound<'_, PyAny>, call: &mut Call, specs: Vec<Spec>) -> Py
     let (sender, chunks) = mpsc::sync_channel(WAITING);
     let outcome = call.spawn(move |options| {
         let mut reader = Chunks { chunks, current: None };
-        hash_reader(&mut reader, &name, &specs, options)
+        hash_reader(&mut reader, &(&name).into(), &specs, options)
     })?;
     let mut feed = || -> PyResult<()> {
         while let Some(chunk) = read(object)? {

@@ -22,7 +22,7 @@ impl Catalogue {
     pub(crate) fn commit(&self) -> Result<(), Error> {
         // SQLite itself ends a transaction that the disk has no room for.
         let done = if self.own.failed.get() || self.db.is_autocommit() {
-            Err(Error::refused(self.path(), "a transaction failed: nothing of it was written"))
+            Err(Error::refused(self.input(), "a transaction failed: nothing of it was written"))
         } else {
             self.write_state().and_then(|()| self.db.execute_batch("COMMIT")).map_err(|error| self.fail(error))
         };
@@ -121,7 +121,7 @@ impl Catalogue {
             }
         };
         match self.formats.is_empty() {
-            true => Err(Error::refused(self.path(), "it has no formats yet: run 'mksum keep -r' to finish it")),
+            true => Err(Error::refused(self.input(), "it has no formats yet: run 'mksum keep -r' to finish it")),
             false => Ok(walk),
         }
     }
@@ -151,7 +151,7 @@ impl Catalogue {
 
     fn unfinished(&self) -> Error {
         let why = "the directory was not read to its end, so that files may be missing: run 'mksum update' of it first";
-        Error::refused(self.path(), why)
+        Error::refused(self.input(), why)
     }
 
     /// Checks each row by itself.
@@ -179,6 +179,6 @@ impl Catalogue {
 
     pub(crate) fn damaged(&self, why: &str) -> Error {
         let how = "restore it from a copy, or move it away and keep the directory again";
-        Error::refused(self.path(), format_args!("the catalogue is damaged: {why}: {how}"))
+        Error::refused(self.input(), format_args!("the catalogue is damaged: {why}: {how}"))
     }
 }

@@ -92,7 +92,7 @@ pub(crate) fn compare(
     let mut entry = entries.next();
     loop {
         if options.stop.is_stopped() {
-            return Err(mksum_io::Error::Stopped { path: scope.directory.clone() }.into());
+            return Err(mksum_io::Error::Stopped { path: scope.directory.clone().into() }.into());
         }
         let listed = match entry.take() {
             Some(Err(error)) => {

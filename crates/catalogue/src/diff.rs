@@ -50,7 +50,7 @@ pub fn diff(
         if stop.is_stopped() {
             let path = one.as_ref().or(other.as_ref()).map(|known| known.path.as_slice()).unwrap_or_default();
             let path = mksum_io::path_from_bytes(path).unwrap_or_default();
-            return Err(mksum_io::Error::Stopped { path }.into());
+            return Err(mksum_io::Error::Stopped { path: path.into() }.into());
         }
         let order = match (&one, &other) {
             (None, None) => break,
@@ -178,7 +178,7 @@ impl Catalogue {
             }
         };
         let failed = thread::Builder::new().name("rows".into()).spawn(read).err();
-        let failed = failed.map(|error| Err(mksum_io::Error::Open { path, error }.into()));
+        let failed = failed.map(|error| Err(mksum_io::Error::Open { path: path.into(), error }.into()));
         Box::new(receive.into_iter().chain(failed).flat_map(|page| {
             let (page, error) = match page {
                 Ok(page) => (page, None),
@@ -213,7 +213,7 @@ impl Catalogue {
         })?;
         match refusal {
             None => Ok(page),
-            Some((row, why)) => Err(Error::Row { path: self.path().into(), row, why }),
+            Some((row, why)) => Err(Error::Row { path: self.input().clone(), row, why }),
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Errors of catalogues.
 
+use mksum_io::Input;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Why a catalogue could not be used.
 #[derive(Debug)]
@@ -12,14 +13,14 @@ pub enum Error {
     /// SQLite failed: the catalogue is damaged, locked, or the disk is full.
     Database {
         /// The catalogue.
-        path: PathBuf,
+        path: Input,
         /// SQLite's error.
         error: rusqlite::Error,
     },
     /// A row holds what no row can.
     Row {
         /// The catalogue.
-        path: PathBuf,
+        path: Input,
         /// The path in the row.
         row: Vec<u8>,
         /// The reason.
@@ -28,7 +29,7 @@ pub enum Error {
     /// The file is no catalogue, or not one that this version reads.
     NotCatalogue {
         /// The file.
-        path: PathBuf,
+        path: Input,
         /// The reason.
         why: String,
     },
@@ -36,24 +37,24 @@ pub enum Error {
 
 impl Error {
     /// With a path and a reason.
-    pub fn refused(path: &Path, why: impl fmt::Display) -> Self {
+    pub fn refused(path: impl Into<Input>, why: impl fmt::Display) -> Self {
         Error::NotCatalogue { path: path.into(), why: why.to_string() }
     }
 
     /// The same about the file that `copied` is a copy of.
-    pub(crate) fn of_original(mut self, copied: &Path, original: &Path) -> Self {
+    pub(crate) fn of_original(mut self, copied: &Path, original: &Input) -> Self {
         if let Error::Database { path, .. } | Error::Row { path, .. } | Error::NotCatalogue { path, .. } = &mut self
-            && path == copied
+            && *path == *copied
         {
-            *path = original.into();
+            *path = original.clone();
         }
         self
     }
 
     /// The file or directory that it is about.
-    pub fn path(&self) -> &Path {
+    pub fn input(&self) -> &Input {
         match self {
-            Error::Io(error) => error.path(),
+            Error::Io(error) => error.input(),
             Error::Database { path, .. } | Error::Row { path, .. } | Error::NotCatalogue { path, .. } => path,
         }
     }

@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::row::Kept;
 use base64ct::{Base64, Encoding};
-use mksum_sums::name::masked;
+use mksum_sums::url::masked;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use std::ops::Range;
 

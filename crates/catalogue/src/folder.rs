@@ -65,7 +65,7 @@ impl Folder {
     /// A folder in it, which is made if there is none.
     pub fn inner(&self, name: &OsStr) -> Result<Folder, Error> {
         let (path, given) = (self.path.join(name), self.given.join(name));
-        let failed = |error| Error::Io(mksum_io::Error::Write { path: given.clone(), error });
+        let failed = |error| Error::Io(mksum_io::Error::Write { path: given.clone().into(), error });
         match system::make_folder(&self.open, &path) {
             Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(failed(error)),
             _ => {}
@@ -86,7 +86,7 @@ impl Folder {
     /// Whether a name leads to what is expected, or to nothing; refuses what else has it.
     pub fn expect(&self, name: &OsStr, expected: Kind) -> Result<bool, Error> {
         let path = self.given.join(name);
-        match self.kind(name).map_err(|error| mksum_io::Error::Open { path: path.clone(), error })? {
+        match self.kind(name).map_err(|error| mksum_io::Error::Open { path: path.clone().into(), error })? {
             Kind::Nothing => Ok(false),
             kind if kind == expected => Ok(true),
             kind => Err(refused(&path, kind)),
@@ -96,7 +96,7 @@ impl Folder {
     /// Opens a file to be written, which is made if there is none.
     pub fn open_file(&self, name: &OsStr) -> Result<File, Error> {
         let path = self.given.join(name);
-        let failed = |error| Error::Io(mksum_io::Error::Write { path: path.clone(), error });
+        let failed = |error| Error::Io(mksum_io::Error::Write { path: path.clone().into(), error });
         self.expect(name, Kind::File)?;
         let file = system::open_file(&self.open, &self.path.join(name)).map_err(failed)?;
         match file.metadata().map_err(failed)?.is_file() {

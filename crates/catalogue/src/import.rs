@@ -96,7 +96,7 @@ fn facts(scope: &Scope, path: &[u8]) -> Result<Option<Facts>, mksum_io::Error> {
     let facts = || match Facts::of(&place) {
         Ok(facts) => Ok(Some(facts).filter(|facts| facts.kind == EntryKind::File)),
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
-        Err(error) => Err(mksum_io::Error::Open { path: place.clone(), error }),
+        Err(error) => Err(mksum_io::Error::Open { path: place.clone().into(), error }),
     };
     let found = facts()?;
     if found.as_ref().is_some_and(Facts::wait_until_past) { facts() } else { Ok(found) }

@@ -41,7 +41,7 @@ impl<'a> Growing<'a> {
         catalogue.check_whole()?;
         for row in catalogue.rows() {
             let row = row?;
-            let refuse = |why| Error::Row { path: catalogue.path().into(), row: row.path.clone(), why };
+            let refuse = |why| Error::Row { path: catalogue.input().clone(), row: row.path.clone(), why };
             let link = match row.facts.kind {
                 EntryKind::Link => {
                     catalogue.link(&row.path)?.ok_or_else(|| refuse("the text of the link is lost".into()))?
@@ -57,7 +57,7 @@ impl<'a> Growing<'a> {
                     let lacks = || {
                         let (path, spec) = (row.path.escape_ascii(), spec.file());
                         let why = format!("{path} has no root in {spec}: 'mksum keep -r -f {spec} DIR' adds it");
-                        Error::refused(catalogue.path(), why)
+                        Error::refused(catalogue.input(), why)
                     };
                     Ok(Content::File(root.ok_or_else(lacks)?.clone()))
                 }
@@ -103,7 +103,7 @@ pub fn joined_leaves(
     let mut items = BTreeMap::new();
     for (place, catalogue) in parts {
         let shown = place.escape_ascii();
-        let refuse = |why: String| Error::refused(catalogue.path(), why);
+        let refuse = |why: String| Error::refused(catalogue.input(), why);
         if let Some(spec) = specs.iter().find(|spec| spec.attributes().next().is_some()) {
             let how = "join without +mode and +mtime, or keep a catalogue of the whole directory";
             return Err(refuse(format!(
@@ -128,13 +128,13 @@ pub fn joined_leaves(
             let (inner, outer) = (path.strip_suffix(b"/").unwrap_or(path).escape_ascii(), part.escape_ascii());
             let (_, catalogue) = parts.iter().find(|(place, _)| place == part).expect("one of them");
             return Err(Error::refused(
-                catalogue.path(),
+                catalogue.input(),
                 format!("'{inner}' lies in '{outer}', which is a part itself"),
             ));
         }
         match item {
             Item::Folder => {
-                let refuse = |why| Error::refused(parts[0].1.path(), why);
+                let refuse = |why| Error::refused(parts[0].1.input(), why);
                 growing.push((path, 0, (0, 0)), &|_| Ok(Content::Directory), &refuse)?;
             }
             Item::Part(place, catalogue) => {

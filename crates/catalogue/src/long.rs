@@ -7,7 +7,7 @@ use crate::store::Catalogue;
 use mksum::outboard::KeptLayout;
 use mksum::{Hash, Root, Spec};
 use mksum_io::outboard::{Changes, Finding, Keeping, PART, append, keep, open, verify};
-use mksum_io::{Facts, File, Input, Job, Options, hash};
+use mksum_io::{Facts, File, Job, Options, hash};
 use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ pub(crate) fn keep_long(
     options: &Options,
 ) -> Result<Vec<Kept>, Error> {
     let (opened, folder) = (catalogue.open_outboards()?, catalogue.outboards());
-    let failed = |error| Error::Io(mksum_io::Error::Write { path: folder.clone(), error });
+    let failed = |error| Error::Io(mksum_io::Error::Write { path: (&folder).into(), error });
     let index = tree(specs).expect("a long file has a format with a tree");
     let spec = &specs[index];
     // An interrupted run is resumed by the path; the finished outboard has the name of the root, wherever the file moves.
@@ -105,7 +105,7 @@ pub(crate) fn long_roots(
 
 /// The roots of a file in some formats, all of it read.
 pub(crate) fn roots_of(place: &Path, specs: Vec<Spec>, options: &Options) -> Result<Vec<Root>, mksum_io::Error> {
-    hash(&Job::new(Input::Path(place.into()), specs), options)?.into_iter().collect()
+    hash(&Job::new(place.into(), specs), options)?.into_iter().collect()
 }
 
 /// Removes the outboards that no root has.

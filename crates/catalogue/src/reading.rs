@@ -1,7 +1,7 @@
 //! Files read side by side, each as it is at one moment.
 
 use mksum::{Root, Spec};
-use mksum_io::{Error, Facts, Hashed, Input, Job, Options, hash_items};
+use mksum_io::{Error, Facts, Hashed, Job, Options, hash_items};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
@@ -35,12 +35,12 @@ pub(crate) fn read_all<T: Send>(
             let job = Job::short_entry(wanted.place.clone(), wanted.specs.clone());
             return (Some(job), (wanted, None));
         }
-        let facts = Facts::of(&wanted.place).map_err(|error| Error::Open { path: wanted.place.clone(), error });
+        let facts = Facts::of(&wanted.place).map_err(|error| Error::Open { path: wanted.place.clone().into(), error });
         let hashed = facts.as_ref().is_ok_and(|facts| {
             facts.wait_until_past();
             !alone(facts, &wanted.specs)
         });
-        let job = hashed.then(|| Job::new(Input::Path(wanted.place.clone()), wanted.specs.clone()));
+        let job = hashed.then(|| Job::new((&wanted.place).into(), wanted.specs.clone()));
         (job, (wanted, Some(facts)))
     });
     hash_items(items, options, |(wanted, facts), hashed| {

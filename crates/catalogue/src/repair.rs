@@ -8,9 +8,9 @@ use crate::reading::{Read, Wanted, read_all};
 use crate::row::{Kept, Row};
 use crate::store::Catalogue;
 use mksum_io::outboard::{Repair, append, repair as repair_long, repair_whole};
-use mksum_io::{EntryKind, Facts, HeldDirectory, HeldFile, Options, Refusal, open_replica, path_from_bytes};
+use mksum_io::{EntryKind, Facts, HeldDirectory, HeldFile, Input, Options, Refusal, open_replica, path_from_bytes};
 use std::ops::{ControlFlow, Range};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
 /// Repairs the damaged files of a directory from copies, of which `copy_of` tells the place by the path of the entry: only
@@ -23,7 +23,7 @@ pub fn repair(
     catalogue: &mut Catalogue,
     directory: &Path,
     options: &Options,
-    copy_of: &dyn Fn(&[u8]) -> PathBuf,
+    copy_of: &dyn Fn(&[u8]) -> Input,
     each: &mut dyn FnMut(Finding),
 ) -> Result<(), Error> {
     catalogue.check()?;
@@ -50,7 +50,7 @@ pub fn repair(
     let mut result: Result<(), Error> = Ok(());
     read_all(files, options, &is_long, |Wanted { about: path, place, .. }, read| {
         let one = || {
-            let stopped = || Err(mksum_io::Error::Stopped { path: place.clone() }.into());
+            let stopped = || Err(mksum_io::Error::Stopped { path: place.clone().into() }.into());
             if options.stop.is_stopped() {
                 return stopped();
             }
@@ -128,7 +128,7 @@ fn mend(
     catalogue: &Catalogue,
     (row, kept): (&Row, &[Kept]),
     file: &mut HeldFile<'_>,
-    from: &Path,
+    from: &Input,
     options: &Options,
 ) -> Result<Finding, Error> {
     // If the run is killed, nobody takes what it wrote for a change.
@@ -142,8 +142,8 @@ fn mend(
     let why = match (written, timed) {
         (Err(error @ mksum_io::Error::Refused { refusal: Refusal::Overtaken(_), .. }), _)
         | (_, Err(error @ mksum_io::Error::Refused { .. })) => error.to_string(),
-        (Err(error), _) => format!("{}: try another copy than {}", words(error, from), from.display()),
-        (Ok(Err(why)), _) => format!("{why}: try another copy than {}", from.display()),
+        (Err(error), _) => format!("{}: try another copy than {}", words(error, from), from),
+        (Ok(Err(why)), _) => format!("{why}: try another copy than {}", from),
         (Ok(Ok((ranges, fetched))), _) => {
             return Ok(Finding { ranges, bytes: Some(fetched), ..Finding::new(State::Repaired, &row.path[..]) });
         }
@@ -164,7 +164,7 @@ fn write_good(
     catalogue: &Catalogue,
     kept: &[Kept],
     file: &mut HeldFile<'_>,
-    from: &Path,
+    from: &Input,
     options: &Options,
 ) -> Result<Written, mksum_io::Error> {
     let mut replica = open_replica(from, options)?;
@@ -191,6 +191,6 @@ fn write_good(
 }
 
 /// Why a file is not repaired: with what the reason is about, if that is the copy.
-fn words(error: mksum_io::Error, from: &Path) -> String {
-    if error.path() == from { format!("the copy cannot be read: {error}") } else { error.to_string() }
+fn words(error: mksum_io::Error, from: &Input) -> String {
+    if error.input() == from { format!("the copy cannot be read: {error}") } else { error.to_string() }
 }

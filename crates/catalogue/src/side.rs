@@ -7,7 +7,7 @@ use crate::finding::Finding;
 use crate::folder::Access;
 use crate::listing;
 use crate::store::{Catalogue, is_catalogue, place};
-use mksum_io::{EntryKind, File, Options, Stop, is_url};
+use mksum_io::{EntryKind, File, Input, Options, Stop, Url};
 use mksum_sums::choice::Choice;
 use mksum_sums::sum::End;
 use mksum_sums::sumfile::{LONGEST, Lines, Source};
@@ -26,9 +26,10 @@ pub enum Side {
 }
 
 impl Side {
-    /// Whether `path` is one that [`Side::open`] opens, rather than a file with an outboard.
-    pub fn is_one(path: &Path) -> bool {
-        path.is_dir() || is_catalogue(path) || is_url(path) || is_list(path)
+    /// Whether an input is one that [`Side::open`] opens, rather than a file with an outboard.
+    pub fn is_one(input: &Input) -> bool {
+        let is_one = |path: &Path| path.is_dir() || is_catalogue(path) || is_list(path);
+        input.url().is_some() || input.file().is_some_and(is_one)
     }
 
     /// Opens the catalogue of a directory, a catalogue, its URL, or a list of roots.
@@ -37,27 +38,30 @@ impl Side {
     ///
     /// # Errors
     /// If it cannot be read, or the file is neither a catalogue nor a list.
-    pub fn open(path: &Path, format: Option<&Choice>, options: &Options) -> Result<Side, Error> {
-        if is_url(path) || path.is_dir() || is_catalogue(path) {
-            let (catalogue, fetched) = Side::catalogue(path, options)?;
-            return Ok(Side::Catalogue(catalogue.into(), fetched));
+    pub fn open(input: &Input, format: Option<&Choice>, options: &Options) -> Result<Side, Error> {
+        match input.file().filter(|path| !path.is_dir() && !is_catalogue(path)) {
+            Some(path) => list(path, format),
+            None => Side::catalogue(input, options).map(|(opened, copy)| Side::Catalogue(opened.into(), copy)),
         }
-        list(path, format)
     }
 
     /// Opens the catalogue at a path, that of a directory, or a copy of the one at a URL, which is removed at the end.
     ///
     /// # Errors
     /// If there is none.
-    pub fn catalogue(path: &Path, options: &Options) -> Result<(Catalogue, Option<TempPath>), Error> {
+    pub fn catalogue(input: &Input, options: &Options) -> Result<(Catalogue, Option<TempPath>), Error> {
         let read = |path: &Path| Catalogue::open(path, Access::Read, &mut || {});
-        if is_url(path) {
-            let fetched = fetch(path, options)?;
-            // Whoever reads an error has never seen the copy.
-            let catalogue = read(&fetched).map_err(|error| error.of_original(&fetched, path))?;
-            return Ok((catalogue.of_original(path), Some(fetched)));
+        match input {
+            Input::Url(url) => {
+                let fetched = fetch(url, options)?;
+                // Whoever reads an error has never seen the copy.
+                let catalogue = read(&fetched).map_err(|error| error.of_original(&fetched, input))?;
+                Ok((catalogue.of_original(input), Some(fetched)))
+            }
+            Input::File(path) if path.is_dir() => Ok((read(&place(path))?, None)),
+            Input::File(path) => Ok((read(path)?, None)),
+            Input::Stdin => Err(Error::refused(input, "a stream is no catalogue: write it to a file first")),
         }
-        Ok((if path.is_dir() { read(&place(path))? } else { read(path)? }, None))
     }
 
     /// Whether it has files only.
@@ -174,11 +178,11 @@ fn list(path: &Path, format: Option<&Choice>) -> Result<Side, Error> {
 }
 
 /// A copy of the catalogue at a URL.
-fn fetch(url: &Path, options: &Options) -> Result<TempPath, Error> {
+fn fetch(url: &Url, options: &Options) -> Result<TempPath, Error> {
     const PART: u64 = 8 << 20;
     let file = File::open(url, options)?;
     let folder = std::env::temp_dir();
-    let failed = |error| Error::Io(mksum_io::Error::Write { path: folder.clone(), error });
+    let failed = |error| Error::Io(mksum_io::Error::Write { path: (&folder).into(), error });
     let mut copy = NamedTempFile::with_prefix_in("mksum-", &folder).map_err(failed)?;
     let mut done = 0;
     while done < file.len() {

@@ -173,7 +173,7 @@ impl Catalogue {
             let (start, end) = (&span.paths.start, &span.paths.end);
             let order = spans.last().is_none_or(|last| last.paths.end.as_ref().is_some_and(|end| end <= start));
             if !order || end.as_ref().is_some_and(|end| end <= start) {
-                let (path, row) = (self.path().into(), span.paths.start);
+                let (path, row) = (self.input().clone(), span.paths.start);
                 return Err(Error::Row { path, row, why: "its span is out of order".into() });
             }
             spans.push(span);
@@ -233,11 +233,11 @@ impl<'a> Hasher<'a> {
             let path = entry.get_ref(0).map_err(fail)?.as_blob().map_err(odd)?;
             if &last[..] >= path {
                 let why = "it is out of order".into();
-                return Err(Error::Row { path: self.catalogue.path().into(), row: path.into(), why });
+                return Err(Error::Row { path: self.catalogue.input().clone(), row: path.into(), why });
             }
             if path != open.start && self.level(path) >= 1 {
                 if self.options.stop.is_stopped() {
-                    return Err(mksum_io::Error::Stopped { path: self.catalogue.path().into() }.into());
+                    return Err(mksum_io::Error::Stopped { path: self.catalogue.input().clone() }.into());
                 }
                 made.push(open.close(Some(path), self));
             }

@@ -7,8 +7,8 @@ use crate::paths::{Paths, after};
 use crate::row;
 use crate::row::{Columns, Kept, Row, is_outboard, letter, root, time};
 use mksum::Spec;
-use mksum_io::KEPT_FOLDER;
 use mksum_io::outboard::with_extension;
+use mksum_io::{Input, KEPT_FOLDER};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, ToSql, params};
 use std::cell::RefCell;
@@ -96,6 +96,8 @@ pub fn is_kept_folder(path: &Path) -> bool {
 pub struct Catalogue {
     pub(crate) db: Connection,
     path: PathBuf,
+    /// What errors name: the URL that it is a copy of, or its path.
+    named: Input,
     /// In the order in which they were added.
     pub(crate) formats: Vec<(i64, Spec)>,
     /// What this transaction has written lies in a part of the paths that has no spans any more.
@@ -142,6 +144,7 @@ impl Catalogue {
         let mut catalogue = Catalogue {
             db,
             path: path.into(),
+            named: path.into(),
             formats: Vec::new(),
             unspanned: RefCell::default(),
             own: Own::new(),
@@ -184,13 +187,18 @@ impl Catalogue {
     }
 
     /// The same, which errors name as the copy's original.
-    pub(crate) fn of_original(self, original: &Path) -> Self {
-        Catalogue { path: original.into(), ..self }
+    pub(crate) fn of_original(self, original: &Input) -> Self {
+        Catalogue { named: original.clone(), ..self }
     }
 
     /// The path of its file.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// What it is for the user: the URL that it is a copy of, or its path.
+    pub fn input(&self) -> &Input {
+        &self.named
     }
 
     /// The formats of its roots, in the order in which they were added.
@@ -275,7 +283,7 @@ impl Catalogue {
             let row = self.checked(columns.map_err(fail)?)?;
             // A damaged file can have them in any order, and again and again.
             if row.path < paths.start || page.last().is_some_and(|last| last.path >= row.path) {
-                let (path, why) = (self.path.clone(), "it is out of order".into());
+                let (path, why) = (self.named.clone(), "it is out of order".into());
                 return Err(Error::Row { path, row: row.path, why });
             }
             page.push(row);
@@ -313,7 +321,7 @@ impl Catalogue {
     }
 
     fn checked(&self, columns: Columns) -> Result<Row, Error> {
-        columns.row().map_err(|(row, why)| Error::Row { path: self.path.clone(), row, why })
+        columns.row().map_err(|(row, why)| Error::Row { path: self.named.clone(), row, why })
     }
 
     /// The text of a link, as it was.
@@ -331,7 +339,7 @@ impl Catalogue {
     /// If one is damaged.
     pub fn roots(&self, row: &Row) -> Result<Vec<Kept>, Error> {
         let fail = |error| self.fail(error);
-        let refuse = |why: String| Error::Row { path: self.path.clone(), row: row.path.clone(), why };
+        let refuse = |why: String| Error::Row { path: self.named.clone(), row: row.path.clone(), why };
         let text =
             "SELECT format, root, verified, \"by\", outboard, progress FROM root WHERE path = ?1 ORDER BY format";
         let mut statement = self.db.prepare_cached(text).map_err(fail)?;
@@ -470,13 +478,13 @@ impl Catalogue {
             let why = format!(
                 "the catalogue has version {version}, and this program reads versions {OLD} and {VERSION}: {how}"
             );
-            return Err(Error::refused(&self.path, why));
+            return Err(Error::refused(&self.named, why));
         }
         let mut expected = schema(&empty().map_err(fail)?).map_err(fail)?;
         expected.retain(|(_, name, ..)| version != OLD || name != "state");
         match schema(&self.db).map_err(fail)? == expected {
             true => Ok(version),
-            false => Err(Error::refused(&self.path, "its tables are not those of a catalogue")),
+            false => Err(Error::refused(&self.named, "its tables are not those of a catalogue")),
         }
     }
 
@@ -491,7 +499,7 @@ impl Catalogue {
                 Ok(spec) if spec.to_string() == name => formats.push((id, spec)),
                 _ => {
                     let why = format!("'{}' is not the canonical name of a format", name.escape_default());
-                    return Err(Error::refused(&self.path, why));
+                    return Err(Error::refused(&self.named, why));
                 }
             }
         }
@@ -501,11 +509,11 @@ impl Catalogue {
     }
 
     pub(crate) fn fail(&self, error: rusqlite::Error) -> Error {
-        fail(&self.path, error)
+        fail(&self.named, error)
     }
 }
 
-fn fail(path: &Path, error: rusqlite::Error) -> Error {
+fn fail(path: impl Into<Input>, error: rusqlite::Error) -> Error {
     Error::Database { path: path.into(), error }
 }
 
@@ -568,7 +576,7 @@ fn extended(name: &OsStr, end: &str) -> OsString {
 
 /// Waits for the right to write.
 fn lock(folder: &Folder, (path, name): (&Path, &OsStr), waiting: &mut dyn FnMut()) -> Result<File, Error> {
-    let failed = |error| Error::Io(mksum_io::Error::Write { path: with_extension(path, LOCK), error });
+    let failed = |error| Error::Io(mksum_io::Error::Write { path: with_extension(path, LOCK).into(), error });
     let file = folder.open_file(&extended(name, LOCK))?;
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => {

@@ -127,7 +127,7 @@ impl Writer<'_> {
             EntryKind::Link => match fs::read_link(&listed.place) {
                 Ok(text) => Some(text.as_os_str().as_encoded_bytes().to_vec()),
                 Err(error) => {
-                    let error = mksum_io::Error::Open { path: listed.place.clone(), error };
+                    let error = mksum_io::Error::Open { path: listed.place.clone().into(), error };
                     each(Finding::unread(&listed.path[..], error));
                     return Ok(());
                 }

@@ -84,7 +84,7 @@ pub fn verify(
     }
     if let Some((row, _)) = same.into_iter().next() {
         let why = "its roots are lost".into();
-        return Err(Error::Row { path: catalogue.path().into(), row, why });
+        return Err(Error::Row { path: catalogue.input().clone(), row, why });
     }
     Verifying { catalogue, options, left, begun: false, last: Instant::now() }.run(files, each)
 }

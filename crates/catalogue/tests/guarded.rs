@@ -260,7 +260,7 @@ mod links {
                 if !(is_kept && name == "catalogue.new") {
                     let error = kept.unwrap_err();
                     assert!(error.to_string().contains("symbolic link"), "{name}: {error}");
-                    assert_eq!(error.path(), folder.join(name));
+                    assert_eq!(*error.input(), *folder.join(name));
                 }
                 let _ = (tree.update(), tree.verify(Access::Write), tree.repair(), tree.export());
                 assert_eq!(content(outside.path()), before, "{name} to {target}");

@@ -5,7 +5,8 @@ use mksum::outboard::Identity;
 use mksum_catalogue::{Catalogue, Finding, State, place, update};
 use mksum_io::outboard::{Keeping, Repaired, beside, keep, open, repair};
 use mksum_io::{
-    Ahead, Error, File, HeldDirectory, HeldFile, Listing, Object, Objects, Options, StoredSums, open_replica,
+    Ahead, Error, File, HeldDirectory, HeldFile, Input, Listing, Object, Objects, Options, StoredSums, Url,
+    open_replica,
 };
 use std::fs::{self, OpenOptions};
 use std::io::{IoSliceMut, Read, Write};
@@ -61,17 +62,17 @@ impl Object for Opened {
 struct Store(Arc<Copy>);
 
 impl Objects for Store {
-    fn open(&self, _: &Path, _: Range<u64>, _: Ahead) -> Result<Arc<dyn Object>, Error> {
+    fn open(&self, _: &Url, _: Range<u64>, _: Ahead) -> Result<Arc<dyn Object>, Error> {
         Ok(Arc::new(Opened(self.0.clone())))
     }
-    fn expect(&self, _: &Path) {}
-    fn list(&self, _: &Path) -> Result<Listing, Error> {
+    fn expect(&self, _: &Url) {}
+    fn list(&self, _: &Url) -> Result<Listing, Error> {
         unimplemented!("not of a replica")
     }
-    fn stored(&self, _: &Path) -> Result<StoredSums, Error> {
+    fn stored(&self, _: &Url) -> Result<StoredSums, Error> {
         unimplemented!("not of a replica")
     }
-    fn put(&self, _: &Path, _: &mut dyn Read, _: u64) -> Result<(), Error> {
+    fn put(&self, _: &Url, _: &mut dyn Read, _: u64) -> Result<(), Error> {
         unimplemented!("not of a replica")
     }
     fn traffic(&self) -> (u64, u64) {
@@ -194,7 +195,7 @@ fn during<T>(files: &Files, case: Meanwhile, repair: impl FnOnce(&Options) -> T)
 
 fn repair_file(files: &Files, options: &Options) -> Result<Repaired, Error> {
     let place = beside(&files.file);
-    let (outboard, mut replica) = (open(&place)?, open_replica(URL.as_ref(), options)?);
+    let (outboard, mut replica) = (open(&place)?, open_replica(&Input::place(URL), options)?);
     repair(&mut HeldFile::open(&files.file)?, (&outboard, &place), &mut *replica, options, &mut |_| {})
 }
 
@@ -218,7 +219,7 @@ fn a_file_that_changes_is_left_alone() {
         let held = HeldDirectory::open(&files.directory).unwrap();
         let error = during(&files, case, |options| {
             let place = beside(&files.file);
-            let (outboard, mut replica) = (open(&place)?, open_replica(URL.as_ref(), options)?);
+            let (outboard, mut replica) = (open(&place)?, open_replica(&Input::place(URL), options)?);
             let mut file = HeldFile::open_below(&held, "folder/file".as_ref())?;
             repair(&mut file, (&outboard, &place), &mut *replica, options, &mut |_| {})
         });
@@ -231,7 +232,7 @@ fn a_file_that_changes_is_left_alone() {
 fn repair_directory(files: &Files, options: &Options) -> Finding {
     let mut catalogue = Catalogue::open(&place(&files.directory), mksum_catalogue::Access::Write, &mut || {}).unwrap();
     let mut done = Vec::new();
-    let copy_of = |_: &[u8]| PathBuf::from(URL);
+    let copy_of = |_: &[u8]| Input::place(URL);
     mksum_catalogue::repair(&mut catalogue, &files.directory, options, &copy_of, &mut |found| {
         if found.path == b"folder/file" {
             done.push(found);

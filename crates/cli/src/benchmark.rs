@@ -2,7 +2,7 @@
 
 use crate::args::Run;
 use crate::exit::{Exit, usage};
-use crate::print::{path, report_read_error, reported_roots, window};
+use crate::print::{report_read_error, reported_roots, window};
 use crate::report;
 use crate::tool::Tool;
 use crate::walk::Rules;
@@ -43,7 +43,7 @@ fn time(tool: &Tool, args: &Run, input: &Input, times: u32) {
         }
     }
     seconds.sort_by(f64::total_cmp);
-    let mut text = report::facts(path(input), &roots, tool, args.reading.io);
+    let mut text = report::facts(input, &roots, tool, args.reading.io);
     for root in &roots {
         text += &format!("  root      {root}\n");
     }

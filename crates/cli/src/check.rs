@@ -1,6 +1,6 @@
 //! --check: compares files with the roots in sum files.
 
-use crate::args::{Run, local};
+use crate::args::{Run, read_input};
 use crate::below::Below;
 use crate::console::Console;
 use crate::directory::root_of;
@@ -13,7 +13,7 @@ use crate::walk::{self, length};
 use mksum::directory::DirectorySpec;
 use mksum::{ClaimedRoot, Root, Spec, format_size};
 use mksum_cli::choice::Choice;
-use mksum_cli::name::{self, Shown};
+use mksum_cli::name::{self, Named, Shown};
 use mksum_cli::sum::End;
 use mksum_cli::sumfile::{Entry, Lines, Malformed, Source, alternatives};
 use mksum_cli::utf16::Text;
@@ -29,7 +29,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Checks every file that is listed, sum file by sum file.
 pub fn run(tool: &Tool, args: &Run) -> Exit {
-    let sum_files = if args.files.is_empty() { vec![PathBuf::from("-")] } else { args.files.clone() };
+    // URLs were refused.
+    let sum_files: Vec<PathBuf> = args.files.iter().map(|file| file.as_os_str().into()).collect();
+    let sum_files = if sum_files.is_empty() { vec!["-".into()] } else { sum_files };
     tool.console.use_json(args.json);
     let _progress = tool.progress(lengths(tool, args, &sum_files));
     tool.console.flush_regularly();
@@ -160,7 +162,7 @@ impl Tally {
 struct Summary {
     checked: u64,
     failed: u64,
-    first: Vec<(PathBuf, &'static str)>,
+    first: Vec<(Input, &'static str)>,
 }
 
 impl Summary {
@@ -233,7 +235,7 @@ fn check(
             Next::Result(awaited) => file(tool, args, awaited, hashed.expect("a job for each result")),
             Next::Directory(entry) => directory(tool, args, entry),
             Next::Refused(entry, why) => {
-                console.error(&path_of(entry), why);
+                console.error(&input(entry), why);
                 Some(Checked::new(entry, Status::Error, None))
             }
         };
@@ -272,7 +274,7 @@ impl Status {
 
 /// A file or directory that a sum file lists, and what became of it.
 struct Checked<'a> {
-    path: PathBuf,
+    path: Input,
     status: Status,
     /// The root that was computed.
     found: Option<Root>,
@@ -287,7 +289,7 @@ struct Checked<'a> {
 
 impl<'a> Checked<'a> {
     fn new(entry: &'a Entry, status: Status, found: Option<Root>) -> Self {
-        let (path, spec, part) = (path_of(entry), entry.choice.spec().clone(), entry.range.map(window));
+        let (path, spec, part) = (input(entry), entry.choice.spec().clone(), entry.range.map(window));
         Checked { path, status, found, claimed: &entry.claimed, spec, part, directory: None, guessed: false }
     }
 }
@@ -296,7 +298,7 @@ impl<'a> Checked<'a> {
 fn file<'a>(tool: &Tool, args: &Run, awaited: &'a Awaited, hashed: Hashed<'_>) -> Option<Checked<'a>> {
     let Hashed { job, result, .. } = hashed;
     tool.options.meter.finish_file();
-    let path = crate::print::path(&job.input).to_path_buf();
+    let path = job.input.clone();
     let (status, found) = match result.and_then(|roots| matching(roots, &awaited.claimed)) {
         Ok(decided) => decided,
         Err(error) => {
@@ -328,8 +330,8 @@ fn matching(roots: Roots, claimed: &ClaimedRoot) -> Result<(Status, Option<Root>
 
 /// Hashes a directory and decides about it; `None` if it is passed over.
 fn directory<'a>(tool: &Tool, args: &Run, entry: &'a Entry) -> Option<Checked<'a>> {
-    let (path, spec) = (path_of(entry), entry.choice.directory().expect("an entry about a directory"));
-    let root = match path.try_exists() {
+    let (path, spec) = (input(entry), entry.choice.directory().expect("an entry about a directory"));
+    let root = match Path::new(path.as_os_str()).try_exists() {
         Ok(false) if args.ignore_missing => return None,
         _ if entry.range.is_some() => {
             tool.console.error(&path, &"a directory has no ranges of bytes");
@@ -402,7 +404,7 @@ impl Record {
 }
 
 /// Prints the result for a file as a line.
-fn print(tool: &Tool, path: &Path, result: &str) {
+fn print<T: Named + ?Sized>(tool: &Tool, path: &T, result: &str) {
     let path = &*name::listed(path);
     let line = match name::escaped(path) {
         Some(escaped) => [b"\\", &*escaped, b": ", result.as_bytes(), b"\n"].concat(),
@@ -414,7 +416,7 @@ fn print(tool: &Tool, path: &Path, result: &str) {
 type Reader = BufReader<Text<BufReader<Box<dyn Read + Send>>>>;
 
 fn open(sum_file: &Path) -> io::Result<Reader> {
-    let reader = walk::open(sum_file)?;
+    let reader = walk::open(&Input::parse(sum_file))?;
     Ok(BufReader::with_capacity(64 << 10, Text::new(BufReader::with_capacity(64 << 10, reader))))
 }
 
@@ -506,7 +508,7 @@ impl Listing<'_> {
         }
         drop(tally);
         let input = input(&entry);
-        if let Input::Path(path) = &input {
+        if let Input::File(path) = &input {
             let refused =
                 self.limits.iter().find_map(|below| below.refuses(path)).or_else(|| mode_of_shasum(&entry, path));
             if let Some(why) = refused {
@@ -548,17 +550,10 @@ fn given_format<'a>(tool: &'a Tool, args: &Run) -> Option<&'a Choice> {
     tool.formats.first().filter(|_| args.choices.any())
 }
 
-fn path_of(entry: &Entry) -> PathBuf {
-    name::path(&entry.path).expect("the line was read as one with a name")
-}
-
 fn input(entry: &Entry) -> Input {
-    if entry.path == b"-" {
-        return Input::Stdin;
-    }
-    let path = path_of(entry);
+    let path = name::path(&entry.path).expect("the line was read as one with a name");
     // Another name is one that no file has.
-    Input::Path(local(path.clone()).unwrap_or(path))
+    read_input(path.clone()).unwrap_or_else(|_| path.into())
 }
 
 /// The lengths of the files that are listed, for progress; unknown where a sum file can be read only once.

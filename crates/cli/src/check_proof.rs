@@ -10,7 +10,7 @@ use mksum::directory::EntryProof;
 use mksum::formats::Binding;
 use mksum::proof::{Claim, Proof, ProofError, Trusted};
 use mksum_cli::name::Shown;
-use mksum_io::{Sequence, reason};
+use mksum_io::{Input, Sequence, reason};
 use serde::Serialize;
 use std::fs;
 use std::io::{self, Read};
@@ -71,20 +71,20 @@ pub fn run(tool: &Tool, args: &CheckProof) -> Exit {
 }
 
 /// The proof, if it is valid; else the path of the wrong file, and the reason.
-fn checked(tool: &Tool, args: &CheckProof, root: &Trusted, old: Option<&Trusted>) -> Result<Proof, (PathBuf, String)> {
+fn checked(tool: &Tool, args: &CheckProof, root: &Trusted, old: Option<&Trusted>) -> Result<Proof, (Input, String)> {
     let fail = |error: ProofError| match error {
         ProofError::Join(error) => {
             let error = mksum_io::Error::from_join(error, &args.proof, &root.spec);
             let why =
                 wrong_bytes(&error).map_or_else(|| error.to_string(), |error| format!("{error}{}", advice(error)));
-            (error.path().into(), why)
+            (error.input().clone(), why)
         }
-        error => (args.proof.clone(), format!("{error}{}", advice(&error))),
+        error => ((&args.proof).into(), format!("{error}{}", advice(&error))),
     };
-    let bytes = fs::read(&args.proof).map_err(|error| (args.proof.clone(), reason(&error)))?;
+    let bytes = fs::read(&args.proof).map_err(|error| ((&args.proof).into(), reason(&error)))?;
     if bytes.starts_with(&EntryProof::MAGIC) {
         let why = "it is a proof about a directory: give the format of its root with -f dir";
-        return Err((args.proof.clone(), why.into()));
+        return Err(((&args.proof).into(), why.into()));
     }
     let proof = Proof::parse(&bytes).map_err(fail)?;
     match (proof.claim(), old) {
@@ -102,12 +102,9 @@ fn checked(tool: &Tool, args: &CheckProof, root: &Trusted, old: Option<&Trusted>
 
 /// Checks a range with its `len` bytes, as they come.
 fn range_holds(tool: &Tool, args: &CheckProof, proof: &Proof, len: u64, root: &Trusted) -> Result<(), ProofError> {
-    let path = args.bytes.as_deref().unwrap_or(Path::new("-"));
+    let path = args.bytes.as_ref().unwrap_or(&Input::Stdin);
     let join = |error: mksum_io::Error| ProofError::Join(error.into());
-    let reader: Box<dyn Read + Send> = match &args.bytes {
-        Some(path) => walk::open(path).map_err(|error| join(mksum_io::Error::Open { path: path.clone(), error }))?,
-        None => walk::stdin().map_err(|error| join(mksum_io::Error::Open { path: path.into(), error }))?,
-    };
+    let reader = walk::open(path).map_err(|error| join(mksum_io::Error::Open { path: path.clone(), error }))?;
     let _progress = tool.progress(move || [Some(len)].into_iter());
     let (before, after) = proof.edges();
     let start = match proof.claim() {
@@ -115,7 +112,7 @@ fn range_holds(tool: &Tool, args: &CheckProof, proof: &Proof, len: u64, root: &T
         Claim::Consistency(_) => 0,
     };
     let bytes = before.chain(Exactly { reader, len, done: 0 }).chain(after);
-    let sequence = Sequence::new(path.into(), start, bytes, &tool.options);
+    let sequence = Sequence::new(path.clone(), start, bytes, &tool.options);
     proof.verify_from(root, &sequence)?;
     sequence.finish().map_err(join)
 }

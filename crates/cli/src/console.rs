@@ -4,13 +4,13 @@ use crate::exit::{Exit, usage};
 use crate::json;
 use crate::output::write_output;
 use console::Term;
-use mksum_cli::name::{Shown, masked, visible};
+use mksum_cli::name::{Named, Shown, visible};
+use mksum_cli::url::masked;
 use mksum_io::reason;
 use serde::Serialize;
 use std::fmt::Display;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::mem;
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread;
@@ -90,7 +90,7 @@ impl Console {
     }
 
     /// Prints a JSON object about a file.
-    pub fn print_json(&self, path: &Path, fields: impl Serialize) {
+    pub fn print_json<T: Named + ?Sized>(&self, path: &T, fields: impl Serialize) {
         self.print(&json::line(path, fields));
     }
 
@@ -115,7 +115,7 @@ impl Console {
     }
 
     /// Reports on standard error why something failed, and remembers it.
-    pub fn error(&self, path: &Path, reason: &dyn Display) {
+    pub fn error<T: Named + ?Sized>(&self, path: &T, reason: &dyn Display) {
         self.fail();
         self.note(&format_args!("{}: {reason}", Shown(path)));
         if self.json.load(Ordering::Relaxed) {

@@ -10,7 +10,7 @@ use mksum::directory::{Content, DirectorySpec, Entry, EntryProof, Leaves};
 use mksum::{ClaimedRoot, Root};
 use mksum_cli::name::{self, Shown};
 use mksum_cli::sum::{self, Style};
-use mksum_io::{Input, Job, hash, hash_directory, is_url, reason};
+use mksum_io::{Input, Job, hash, hash_directory, reason};
 use serde::Serialize;
 use std::fs;
 use std::path::Path;
@@ -49,7 +49,7 @@ pub fn run(tool: &Tool, args: &Run) -> Exit {
 /// Prints the roots of a directory: as lines, or as JSON if there is no style of lines.
 fn print(
     tool: &Tool,
-    path: &Path,
+    path: &Input,
     (specs, leaves): (&[DirectorySpec], &[Leaves]),
     style: Option<Style>,
     begin: Option<Instant>,
@@ -77,7 +77,7 @@ pub fn join(tool: &Tool, args: &Join) -> Exit {
     match catalogue::leaves::of_parts(tool, &args.files, &specs) {
         Ok(leaves) => {
             let style = (!args.json).then_some(Style::Tagged);
-            print(tool, Path::new("-"), (&specs, &leaves), style, None);
+            print(tool, &Input::Stdin, (&specs, &leaves), style, None);
             tool.console.exit()
         }
         Err(exit) => exit,
@@ -96,23 +96,26 @@ struct Record {
 }
 
 /// The root of a directory; none if it has none, which was reported.
-pub fn root_of(tool: &Tool, path: &Path, spec: &DirectorySpec) -> Option<Root> {
+pub fn root_of(tool: &Tool, path: &Input, spec: &DirectorySpec) -> Option<Root> {
     leaves_of(tool, path, std::slice::from_ref(spec), &mut |_| {}).map(|leaves| root(&leaves[0]))
 }
 
 /// The leaves of a directory, or of one that a catalogue stands for; none if it has no root, which was reported.
 fn leaves_of(
     tool: &Tool,
-    path: &Path,
+    input: &Input,
     specs: &[DirectorySpec],
     each: &mut dyn FnMut(&Entry<'_>),
 ) -> Option<Vec<Leaves>> {
+    let path = match input {
+        Input::Url(_) => {
+            tool.console.error(input, &"objects in stores are in no directory: fetch them first");
+            return None;
+        }
+        Input::File(_) | Input::Stdin => Path::new(input.as_os_str()),
+    };
     if let Some(leaves) = catalogue::leaves::of(tool, path, specs, each) {
         return leaves;
-    }
-    if is_url(path) {
-        tool.console.error(path, &"objects in stores are in no directory: fetch them first");
-        return None;
     }
     if let Ok(metadata) = fs::metadata(path)
         && !metadata.is_dir()
@@ -184,25 +187,26 @@ pub fn check_proof(tool: &Tool, args: &CheckProof, spec: &DirectorySpec, claimed
     if args.old_root.is_some() || args.length.is_some() {
         return usage(&"--old-root and --length are for proofs about files");
     }
-    let fail = |path: &Path, why: &dyn std::fmt::Display| {
+    let fail = |path: &Input, why: &dyn std::fmt::Display| {
         tool.console.error(path, why);
         tool.console.exit()
     };
+    let proof_file = Input::from(&args.proof);
     let read = match fs::read(&args.proof) {
         Ok(read) => read,
-        Err(error) => return fail(&args.proof, &reason(&error)),
+        Err(error) => return fail(&proof_file, &reason(&error)),
     };
     let proof = match EntryProof::parse(&read) {
         Ok(proof) => proof,
-        Err(error) => return fail(&args.proof, &error),
+        Err(error) => return fail(&proof_file, &error),
     };
     let entry = match proof.verify(spec, claimed) {
         Ok(entry) => entry,
-        Err(error) => return fail(&args.proof, &error),
+        Err(error) => return fail(&proof_file, &error),
     };
     if let Some(path) = &args.bytes {
         let Content::File(expected) = &entry.content else { return fail(path, &"the entry is not a file") };
-        let job = Job::new(Input::Path(path.clone()), vec![spec.file().clone()]);
+        let job = Job::new(path.clone(), vec![spec.file().clone()]);
         match hash(&job, &tool.options).and_then(|mut roots| roots.remove(0)) {
             Ok(root) if root == *expected => {}
             Ok(root) => {
@@ -215,7 +219,7 @@ pub fn check_proof(tool: &Tool, args: &CheckProof, spec: &DirectorySpec, claimed
                     ),
                 );
             }
-            Err(error) => return fail(error.path(), &error),
+            Err(error) => return fail(error.input(), &error),
         }
     }
     let (index, entries) = proof.place();

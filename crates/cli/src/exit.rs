@@ -1,6 +1,7 @@
 //! Exit codes.
 
-use mksum_cli::name::{masked, printable};
+use mksum_cli::name::printable;
+use mksum_cli::url::masked;
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::process::ExitCode;

@@ -2,7 +2,7 @@
 
 use crate::args::Run;
 use crate::exit::{Exit, usage};
-use crate::print::{path, print, report_read_error, reported_roots, window, within};
+use crate::print::{print, report_read_error, reported_roots, window, within};
 use crate::report;
 use crate::tool::Tool;
 use crate::walk::{Rules, length};
@@ -48,7 +48,7 @@ pub fn run(tool: &Tool, args: &Run, expected: &str) -> Exit {
             return tool.console.exit();
         }
     };
-    let path = path(&job.input);
+    let path = &job.input;
     match roots.iter().find(|root| root.matches(&claimed)) {
         Some(root) => {
             print(tool, args, path, root, start.elapsed().as_secs_f64());

@@ -44,10 +44,10 @@ impl Listed {
             if place.ancestors().skip(1).any(|above| self.folders.contains_key(above)) {
                 continue;
             }
-            for file in rules.walk(std::slice::from_ref(folder)) {
+            for file in rules.walk(&[folder.into()]) {
                 let path = match file {
-                    Ok(Input::Path(path)) => path,
-                    Ok(Input::Stdin) => continue,
+                    Ok(Input::File(path)) => path,
+                    Ok(Input::Stdin | Input::Url(_)) => continue,
                     Err((path, reason)) => {
                         tool.console.error(&path, &reason);
                         continue;

@@ -1,8 +1,7 @@
 //! Failures of commands: an error of the engine, or a reason of the command's own.
 
-use mksum_io::Error;
+use mksum_io::{Error, Input};
 use std::fmt::{self, Display};
-use std::path::{Path, PathBuf};
 
 /// Why a command could not do its work for a file.
 #[derive(Debug)]
@@ -10,14 +9,14 @@ pub enum Failure {
     /// An error of the engine.
     Io(Error),
     /// The request makes no sense for this file.
-    Refused(PathBuf, String),
+    Refused(Input, String),
     /// The command line makes no sense, which only the file shows.
     Usage(String),
 }
 
 impl Failure {
     /// The request makes no sense for the file at `path`.
-    pub fn refused(path: &Path, reason: impl Display) -> Self {
+    pub fn refused(path: impl Into<Input>, reason: impl Display) -> Self {
         Failure::Refused(path.into(), reason.to_string())
     }
 }

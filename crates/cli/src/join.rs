@@ -10,11 +10,10 @@ use crate::walk;
 use base64ct::{Base64, Encoding};
 use mksum::{Digest, Role, Root, Shape, Spec, Subtree, Subtrees};
 use mksum_cli::sum::{self, Style};
-use mksum_io::reason;
+use mksum_io::{Input, reason};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
 
 /// Prints the root.
 pub fn run(tool: &Tool, args: &Join) -> Exit {
@@ -29,7 +28,7 @@ pub fn run(tool: &Tool, args: &Join) -> Exit {
         return usage(&"without --plan, one FILE has all digests; -f dir joins catalogues of directories");
     }
     let [choice] = &tool.formats[..] else { return usage(&"digests are joined in one --format") };
-    let path = args.files.first().map(PathBuf::as_path).unwrap_or(Path::new("-"));
+    let path = args.files.first().unwrap_or(&Input::Stdin);
     match joined(path, choice.spec()) {
         Ok((root, count)) if args.json => {
             tool.console.print_json(path, json::Root { subtrees: Some(count), ..json::Root::new(&root) });
@@ -74,7 +73,7 @@ const LONGEST: u64 = 4096;
 /// What a line is.
 const WANTED: &str = "an object with \"offset\", \"length\" and \"digest\"";
 
-fn joined(path: &Path, spec: &Spec) -> Result<(Root, u64), Refusal> {
+fn joined(path: &Input, spec: &Spec) -> Result<(Root, u64), Refusal> {
     let mut entries = read(path, spec)?;
     if entries.is_empty() {
         return Err((None, "there are no subtrees in it".into()));
@@ -123,7 +122,7 @@ fn borders(shape: Shape) -> String {
     }
 }
 
-fn read(path: &Path, spec: &Spec) -> Result<Vec<Entry>, Refusal> {
+fn read(path: &Input, spec: &Spec) -> Result<Vec<Entry>, Refusal> {
     let fail = |error: io::Error| (None, reason(&error));
     let reader = walk::open(path).map_err(fail)?;
     let (mut reader, mut entries, mut number, mut line) = (BufReader::new(reader), Vec::new(), 0, Vec::new());

@@ -1,14 +1,13 @@
 //! Lines of `--json`: spec/json.md describes every object.
 
 use base64ct::{Base64, Encoding};
-use mksum_cli::name;
+use mksum_cli::name::{self, Named};
 use serde::Serialize;
 use std::fmt::Display;
 use std::ops::Range;
-use std::path::Path;
 
-/// An object about the file at `path` with these fields, and a newline.
-pub fn line(path: &Path, fields: impl Serialize) -> Vec<u8> {
+/// An object about the input `path` with these fields, and a newline.
+pub fn line<T: Named + ?Sized>(path: &T, fields: impl Serialize) -> Vec<u8> {
     #[derive(Serialize)]
     struct Object<'a, T> {
         path: &'a str,
@@ -21,8 +20,9 @@ pub fn line(path: &Path, fields: impl Serialize) -> Vec<u8> {
 }
 
 /// The exact bytes of a path, if they are not UTF-8.
-pub fn base64(path: &Path) -> Option<String> {
-    path.to_str().is_none().then(|| Base64::encode_string(name::bytes(path)))
+pub fn base64<T: Named + ?Sized>(path: &T) -> Option<String> {
+    let bytes = path.shown();
+    str::from_utf8(&bytes).is_err().then(|| Base64::encode_string(&bytes))
 }
 
 /// An object, and a newline.
@@ -79,7 +79,7 @@ pub struct Error {
 impl Error {
     /// With this reason.
     pub fn new(reason: &dyn Display) -> Self {
-        Error { kind: "error", error: name::masked(&reason.to_string()).into_owned() }
+        Error { kind: "error", error: mksum_cli::url::masked(&reason.to_string()).into_owned() }
     }
 }
 

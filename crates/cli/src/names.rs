@@ -1,18 +1,17 @@
 //! `--files-from` and `--files0-from`: the names of files, read from a file as they are needed.
 
-use crate::args::local;
+use crate::args::read_input;
 use crate::walk::{Unreachable, open};
 use mksum_cli::name;
 use mksum_cli::sum::End;
-use mksum_io::reason;
+use mksum_io::{Input, reason};
 use std::io::{self, BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The names in a list, or for each that cannot be one the reason.
 pub struct Names {
     reader: Box<dyn BufRead + Send>,
-    /// The path of the list; `-` is standard input.
-    list: PathBuf,
+    list: Input,
     end: End,
     number: u64,
 }
@@ -26,8 +25,8 @@ impl Names {
     /// # Errors
     /// If it cannot be opened.
     pub fn open(list: &Path, end: End) -> io::Result<Names> {
-        let reader = open(list)?;
-        Ok(Names { reader: Box::new(BufReader::new(reader)), list: list.into(), end, number: 0 })
+        let list = Input::parse(list);
+        Ok(Names { reader: Box::new(BufReader::new(open(&list)?)), list, end, number: 0 })
     }
 
     /// The next name and whether all of it is there; `None` at the end.
@@ -56,7 +55,7 @@ impl Names {
 }
 
 impl Iterator for Names {
-    type Item = Result<PathBuf, Unreachable>;
+    type Item = Result<Input, Unreachable>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let name = match self.read() {
@@ -73,7 +72,7 @@ impl Iterator for Names {
         match &name[..] {
             b"" => refuse("an empty file name"),
             _ if !whole => refuse(&format!("a file name longer than {} bytes", Self::LONGEST)),
-            b"-" if self.list.as_os_str() == "-" => {
+            b"-" if self.list == Input::Stdin => {
                 refuse("'-' is standard input, from which the names are read: a file of that name is ./-")
             }
             name if self.end == End::Newline && name.contains(&0) => {
@@ -83,7 +82,7 @@ impl Iterator for Names {
                 refuse(&format!("a file name with a NUL byte, so nothing more is read from the list: {how}"))
             }
             bytes => {
-                let path = name::path(bytes).ok_or("no file can have this name".to_string()).and_then(local);
+                let path = name::path(bytes).ok_or("no file can have this name".to_string()).and_then(read_input);
                 path.map_or_else(|why| refuse(&why), |path| Some(Ok(path)))
             }
         }

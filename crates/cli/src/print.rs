@@ -10,13 +10,12 @@ use crate::tool::Tool;
 use crate::walk::{Rules, length};
 use crate::{json, report};
 use mksum::Root;
-use mksum_cli::name::{self, Shown};
+use mksum_cli::name::{self, Named, Shown};
 use mksum_cli::range::ByteRange;
 use mksum_cli::sum::{self, Style};
 use mksum_io::{Error, Input, Job, Options, Roots, Unreadable, Window, hash_all, reason, unreadable};
 use std::io::ErrorKind;
 use std::ops::ControlFlow;
-use std::path::Path;
 
 /// Prints a line for each file and format.
 pub fn run(tool: &Tool, args: &Run) -> Exit {
@@ -56,9 +55,9 @@ pub fn run(tool: &Tool, args: &Run) -> Exit {
         match result {
             Ok(roots) => {
                 let roots = reported_roots(&tool.console, roots);
-                roots.iter().for_each(|root| print(tool, args, path(&job.input), root, seconds));
+                roots.iter().for_each(|root| print(tool, args, &job.input, root, seconds));
                 if args.verbose && !roots.is_empty() {
-                    tool.console.note(&report::verbose(path(&job.input), &roots, seconds, tool, args.reading.io));
+                    tool.console.note(&report::verbose(&job.input, &roots, seconds, tool, args.reading.io));
                 }
             }
             Err(error) => report_read_error(tool, args, &error),
@@ -94,7 +93,7 @@ fn lengths(
 }
 
 /// Prints the root of a file as a line.
-pub fn print(tool: &Tool, args: &Run, path: &Path, root: &Root, seconds: f64) {
+pub fn print(tool: &Tool, args: &Run, path: &Input, root: &Root, seconds: f64) {
     let (tag, text) = (root.spec().tag(), root.to_string());
     let line = match args {
         Run { json: true, .. } => {
@@ -116,7 +115,7 @@ pub fn print(tool: &Tool, args: &Run, path: &Path, root: &Root, seconds: f64) {
 }
 
 /// Prints the root of a file as an object with these fields, or as a line.
-pub fn print_root(tool: &Tool, json: bool, path: &Path, root: &Root, record: json::Root<'_>) {
+pub fn print_root<T: Named + ?Sized>(tool: &Tool, json: bool, path: &T, root: &Root, record: json::Root<'_>) {
     match json {
         true => tool.console.print_json(path, record),
         false => {
@@ -137,21 +136,13 @@ pub fn within(window: Option<Window>, len: u64) -> u64 {
     end.unwrap_or(len).min(len).saturating_sub(start)
 }
 
-/// The path that stands for an input in lines and messages.
-pub fn path(input: &Input) -> &Path {
-    match input {
-        Input::Stdin => Path::new("-"),
-        Input::Path(path) => path,
-    }
-}
-
 /// Reports why an input that was named on the command line could not be processed.
 pub fn report_error(console: &Console, error: &Error) {
     match error {
         Error::Open { path, error } if error.kind() == ErrorKind::IsADirectory => {
             console.error(path, &"Is a directory (-r processes the files in it)");
         }
-        _ => console.error(error.path(), error),
+        _ => console.error(error.input(), error),
     }
 }
 
@@ -162,18 +153,19 @@ pub fn report_read_error(tool: &Tool, args: &Run, error: &Error) {
         return report_error(console, error);
     }
     if !args.list_unreadable {
-        return console.error(error.path(), &format_args!("{error} (--list-unreadable reports all unreadable ranges)"));
+        return console
+            .error(error.input(), &format_args!("{error} (--list-unreadable reports all unreadable ranges)"));
     }
     let (mut count, mut bytes) = (0_u64, 0);
     let options = Options { threads: 1, ..tool.options.clone() };
-    let scanned = unreadable(error.path(), &options, &mut |part: Unreadable| {
+    let scanned = unreadable(error.input(), &options, &mut |part: Unreadable| {
         let (range, why) = (part.range.clone(), mksum_io::reason(&part.error()));
         (count, bytes) = (count + 1, bytes + range.end - range.start);
         let len = range.end - range.start;
         if args.json {
-            console.print_json(error.path(), json::Unreadable::new(&part));
+            console.print_json(error.input(), json::Unreadable::new(&part));
         }
-        let path = Shown(error.path());
+        let path = Shown(error.input());
         console.note(&format_args!(
             "{path}: unreadable {}..{} ({} bytes): {why}",
             range.start,
@@ -185,10 +177,10 @@ pub fn report_read_error(tool: &Tool, args: &Run, error: &Error) {
         Ok(len) if count > 0 => {
             let ranges = if count == 1 { "1 range".into() } else { format!("{count} ranges") };
             let (bytes, len) = (grouped(bytes), grouped(len));
-            console.error(error.path(), &format_args!("{bytes} of {len} bytes are unreadable ({ranges}): no root"));
+            console.error(error.input(), &format_args!("{bytes} of {len} bytes are unreadable ({ranges}): no root"));
         }
         // Every byte could be read now.
-        Ok(_) => console.error(error.path(), &format_args!("{error}; a second read succeeded: try again")),
+        Ok(_) => console.error(error.input(), &format_args!("{error}; a second read succeeded: try again")),
         // A stream, which cannot be read again.
         Err(_) => report_error(console, error),
     }

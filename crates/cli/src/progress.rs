@@ -2,11 +2,9 @@
 
 use crate::console::Console;
 use console::{measure_text_width, truncate_str};
-use mksum_cli::name::Shown;
-use mksum_io::Meter;
+use mksum_io::{Input, Meter};
 use std::collections::VecDeque;
 use std::io::{self, IsTerminal};
-use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Arc, OnceLock};
@@ -73,7 +71,7 @@ impl Progress {
                 let state = pace.state(&meter, counted == Some(&true), deadline);
                 let files = work.files.load(Ordering::Relaxed);
                 let files = counted.map(|_| (meter.files().min(files), files)).filter(|(_, files)| *files > 1);
-                console.show(|columns| line(&State { files, ..state }, &meter.name(), columns));
+                console.show(|columns| line(&State { files, ..state }, meter.name().as_ref(), columns));
             }
             console.clear();
         };
@@ -142,7 +140,7 @@ impl Pace {
 }
 
 /// The line, in at most `columns` columns: where they do not suffice for everything, the less important parts are left out.
-fn line(state: &State, name: &Path, columns: usize) -> String {
+fn line(state: &State, name: Option<&Input>, columns: usize) -> String {
     /// The columns of the bar.
     const BAR: usize = 20;
     /// A shorter name says nothing.
@@ -169,7 +167,7 @@ fn line(state: &State, name: &Path, columns: usize) -> String {
     }
     let room = columns.saturating_sub(width(&parts) + 2);
     let line: String = parts.into_iter().filter_map(|(text, _)| text).collect();
-    let name = if name.as_os_str().is_empty() { String::new() } else { Shown(name).to_string() };
+    let name = name.map(Input::to_string).unwrap_or_default();
     match measure_text_width(&name) {
         long if long > 0 && long <= room => format!("{line}  {name}"),
         long if long > 0 && room >= NAME => format!("{line}  {}", end(&name, room)),
@@ -218,8 +216,8 @@ mod tests {
             speed: 512e6,
             left: Some(2.9),
         };
-        let name = Path::new("photos/2024/summer/IMG_20240731_180532.jpg");
-        let at = |columns| line(&state, name, columns);
+        let name = Input::place("photos/2024/summer/IMG_20240731_180532.jpg");
+        let at = |columns| line(&state, Some(&name), columns);
         assert_eq!(
             at(199),
             "[=========           ] 45% 1.23 GB of 2.70 GB, 12 of 40 files, 512.00 MB/s, 3 s left  \
@@ -231,7 +229,7 @@ mod tests {
             assert!(measure_text_width(&at(columns)) <= columns, "{columns}: {}", at(columns));
         }
         let unknown = State { total: None, files: None, left: None, ..state };
-        assert_eq!(line(&unknown, Path::new("-"), 79), "1.23 GB, 512.00 MB/s  -");
+        assert_eq!(line(&unknown, Some(&Input::Stdin), 79), "1.23 GB, 512.00 MB/s  -");
     }
 
     #[test]

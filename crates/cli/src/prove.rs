@@ -13,7 +13,7 @@ use mksum::proof::{Claim, Proof, ProofError};
 use mksum::{Algorithm, Root};
 use mksum_cli::name::Shown;
 use mksum_io::outboard::{self, EXTENSION, Stored, is_unchanged};
-use mksum_io::{Error, File, Prover, Unproven};
+use mksum_io::{Error, File, Input, Prover, Unproven};
 use serde::Serialize;
 use std::fmt::Display;
 use std::io::{self, IsTerminal};
@@ -96,7 +96,7 @@ fn proof(tool: &Tool, args: &Prove) -> Result<(Root, Proof), Failure> {
 /// The outboard to prove from, if there is one of this file in the requested format.
 fn kept(tool: &Tool, args: &Prove, file: &File) -> Result<Option<Outboard<Stored>>, Failure> {
     let path = outboard_of(&args.file, args.outboard.as_ref(), EXTENSION);
-    if args.outboard.is_none() && !path.exists() {
+    if args.outboard.is_none() && !path.file().is_some_and(Path::exists) {
         return Ok(None);
     }
     let unfit = match outboard::open_with(&path, &tool.options) {
@@ -131,7 +131,7 @@ struct Record<'a> {
     after_base64: String,
 }
 
-fn json(path: &Path, root: &Root, proof: &Proof) -> Vec<u8> {
+fn json(path: &Input, root: &Root, proof: &Proof) -> Vec<u8> {
     let (claim, Range { start, end }) = (proof.claim().kind(), proof.claim().bytes());
     let (before, after) = proof.edges();
     let record = Record {

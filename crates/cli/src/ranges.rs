@@ -4,16 +4,15 @@ use crate::extent::{leaf_at, leaves};
 use crate::report::grouped;
 use crate::tool::Tool;
 use mksum::{Shape, Subtree};
-use mksum_cli::name::Shown;
+use mksum_cli::name::{Named, Shown};
 use mksum_io::outboard::append;
 use mksum_io::{Unreadable, reason};
 use serde::Serialize;
 use std::fmt::Display;
 use std::ops::Range;
-use std::path::Path;
 
 /// Prints `PATH: TEXT`.
-pub fn line(tool: &Tool, path: &Path, text: &dyn Display) {
+pub fn line<T: Named + ?Sized>(tool: &Tool, path: &T, text: &dyn Display) {
     tool.console.print(format!("{}: {text}\n", Shown(path)).as_bytes());
 }
 
@@ -62,7 +61,7 @@ impl RangeLine {
     }
 
     /// Prints it as text or as JSON.
-    pub fn print(&self, tool: &Tool, json: bool, path: &Path) {
+    pub fn print<T: Named + ?Sized>(&self, tool: &Tool, json: bool, path: &T) {
         match json {
             true => tool.console.print_json(path, self),
             false => line(tool, path, &self.text()),

@@ -1,16 +1,16 @@
 //! The places of copies of files in directories.
 
-use mksum_io::replica_below;
-use std::path::{Path, PathBuf};
+use mksum_io::Input;
+use std::path::Path;
 
 /// The replica of the file at `path`, which was found in `argument` or is it: below `base`, a directory or a URL.
-pub fn replica_of(base: &Path, argument: &Path, path: &Path) -> PathBuf {
+pub fn replica_of(base: &Input, argument: &Path, path: &Path) -> Input {
     let below = match path.strip_prefix(argument) {
         Ok(below) if below.as_os_str().is_empty() => path.file_name().map_or(path, Path::new),
         Ok(below) => below,
         Err(_) => path,
     };
-    replica_below(base, below)
+    base.join(below)
 }
 
 #[cfg(test)]
@@ -20,7 +20,11 @@ mod tests {
     #[test]
     fn replicas_of_files_in_a_directory_lie_below_the_base() {
         let of = |base: &str, argument: &str, path: &str| {
-            replica_of(Path::new(base), Path::new(argument), Path::new(path)).to_str().unwrap().to_string()
+            replica_of(&Input::place(base), Path::new(argument), Path::new(path))
+                .as_os_str()
+                .to_str()
+                .unwrap()
+                .to_string()
         };
         assert_eq!(of("/copy", "dir", "dir/a/b c"), Path::new("/copy").join("a/b c").to_str().unwrap());
         assert_eq!(of("/copy", "dir/file", "dir/file"), Path::new("/copy").join("file").to_str().unwrap());

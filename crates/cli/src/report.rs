@@ -5,8 +5,8 @@ use crate::extent::{depth, leaves};
 use crate::tool::Tool;
 use mksum::Root;
 use mksum_cli::name::Shown;
+use mksum_io::Input;
 use std::fmt::Write;
-use std::path::Path;
 
 /// `4096000` as `4,096,000`.
 pub fn grouped(number: u64) -> String {
@@ -63,7 +63,7 @@ pub fn traffic(tool: &Tool) {
 }
 
 /// The facts about a file and its trees.
-pub fn facts(path: &Path, roots: &[Root], tool: &Tool, io: Io) -> String {
+pub fn facts(path: &Input, roots: &[Root], tool: &Tool, io: Io) -> String {
     let mut text = format!("{}\n", Shown(path));
     let len = roots.first().map_or(0, Root::len);
     let threads = tool.options.threads;
@@ -76,7 +76,7 @@ pub fn facts(path: &Path, roots: &[Root], tool: &Tool, io: Io) -> String {
 }
 
 /// The facts about a file that was hashed once, and the time that it took.
-pub fn verbose(path: &Path, roots: &[Root], seconds: f64, tool: &Tool, io: Io) -> String {
+pub fn verbose(path: &Input, roots: &[Root], seconds: f64, tool: &Tool, io: Io) -> String {
     let len = roots.first().map_or(0, Root::len);
     format!("{}  time      {}, {}", facts(path, roots, tool, io), time(seconds), speed(len, seconds))
 }

@@ -2,7 +2,7 @@
 
 use crate::args::Run;
 use crate::exit::{Exit, usage};
-use crate::print::{path, print, report_error};
+use crate::print::{print, report_error};
 use crate::report;
 use crate::tool::Tool;
 use crate::walk::Rules;
@@ -11,10 +11,9 @@ use mksum::ordered::ordered;
 use mksum::{ClaimedRoot, Root, Spec};
 use mksum_cli::choice::Choice;
 use mksum_cli::name::Shown;
-use mksum_io::{Hashed, Input, Job, StoredSums, hash_items, is_url};
+use mksum_io::{Hashed, Input, Job, StoredSums, Url, hash_items};
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
 
 /// A sum that a store has of an object.
 struct Claim {
@@ -50,9 +49,9 @@ pub fn run(tool: &Tool, args: &Run) -> Exit {
     let wanted: Vec<_> =
         if args.choices.any() { tool.formats.iter().map(|choice| choice.spec().clone()).collect() } else { Vec::new() };
     let mut walk = rules.walk(&args.files).filter_map(|input| match input {
-        Ok(Input::Path(path)) if is_url(&path) => Some(path),
+        Ok(Input::Url(url)) => Some(url),
         Ok(input) => {
-            tool.console.error(path(&input), &"--stored compares objects in stores, by their URLs");
+            tool.console.error(&input, &"--stored compares objects in stores, by their URLs");
             None
         }
         Err((path, reason)) => {
@@ -65,7 +64,7 @@ pub fn run(tool: &Tool, args: &Run) -> Exit {
     let answers = std::iter::from_fn(|| {
         if asked.is_empty() {
             let urls: Vec<_> = walk.by_ref().take(ASKED).collect();
-            let ask = |(): &mut (), url: PathBuf| (objects.stored(&url), url);
+            let ask = |(): &mut (), url: Url| (objects.stored(&url), url);
             asked = ordered(urls.len().min(ASKING), ASKED, urls.into_iter(), || (), ask, |answers| answers.collect());
         }
         asked.pop_front()
@@ -92,7 +91,7 @@ pub fn run(tool: &Tool, args: &Run) -> Exit {
                 specs.push(spec.clone());
             }
         }
-        let mut job = Job::new(Input::Path(url), specs);
+        let mut job = Job::new(url.into(), specs);
         job.version = Some((stored.version, stored.len));
         Some((Some(job), claims))
     });
@@ -115,7 +114,7 @@ pub fn run(tool: &Tool, args: &Run) -> Exit {
 }
 
 fn compare(tool: &Tool, args: &Run, job: &Job, (roots, wanted): (&[Root], &[Spec]), claims: &[Claim], seconds: f64) {
-    let url = path(&job.input);
+    let url = &job.input;
     for root in roots.iter().filter(|root| wanted.contains(root.spec())) {
         print(tool, args, url, root, seconds);
     }

@@ -5,7 +5,7 @@ use crate::own::is_kept_folder;
 use crate::streams::{Stream, is_open};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use mksum_io::outboard::is_part_of_outboard;
-use mksum_io::{Input, Listed as Facts, Listing, Objects, is_url, reason};
+use mksum_io::{Input, Listed as Facts, Listing, Objects, Url, reason};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -33,7 +33,7 @@ struct Exclude {
 }
 
 /// A file that cannot be hashed, and why.
-pub type Unreachable = (PathBuf, String);
+pub type Unreachable = (Input, String);
 
 impl Rules {
     /// The choice that the flags ask for, with these stores.
@@ -47,18 +47,18 @@ impl Rules {
 
     /// The inputs that `arguments` name; the standard input if there are none. Files in directories that belong to outboards
     /// are skipped.
-    pub fn walk(&self, arguments: &[PathBuf]) -> Walk {
+    pub fn walk(&self, arguments: &[Input]) -> Walk {
         self.walk_with(arguments, is_part_of_outboard)
     }
 
     /// The same, but in directories those files are skipped for which `skips` is true.
-    pub fn walk_with(&self, arguments: &[PathBuf], skips: fn(&Path) -> bool) -> Walk {
-        let arguments = if arguments.is_empty() { vec!["-".into()] } else { arguments.to_vec() };
+    pub fn walk_with(&self, arguments: &[Input], skips: fn(&Path) -> bool) -> Walk {
+        let arguments = if arguments.is_empty() { vec![Input::Stdin] } else { arguments.to_vec() };
         self.walk_through(Box::new(arguments.into_iter().map(Ok)), skips)
     }
 
     /// The inputs that these names lead to, as [`walk`](Rules::walk) has them; none if there are no names.
-    pub fn walk_names(&self, names: impl Iterator<Item = Result<PathBuf, Unreachable>> + Send + 'static) -> Walk {
+    pub fn walk_names(&self, names: impl Iterator<Item = Result<Input, Unreachable>> + Send + 'static) -> Walk {
         self.walk_through(Box::new(names), is_part_of_outboard)
     }
 
@@ -91,8 +91,8 @@ impl Exclude {
     }
 
     /// Whether an object is skipped that was listed below `prefix`.
-    fn covers_object(&self, url: &Path, prefix: &Path) -> bool {
-        let below = url.strip_prefix(prefix).unwrap_or(url);
+    fn covers_object(&self, url: &Url, prefix: &Url) -> bool {
+        let below = Path::new(url.below(prefix));
         let folders = || below.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty());
         let name = |path: &Path| path.file_name().map(PathBuf::from).unwrap_or_default();
         let any = |path: &Path| self.names.is_match(name(path)) || self.paths.is_match(path);
@@ -122,11 +122,11 @@ pub struct Walk {
     facts: Option<(u64, String)>,
 }
 
-type Arguments = Box<dyn Iterator<Item = Result<PathBuf, Unreachable>> + Send>;
+type Arguments = Box<dyn Iterator<Item = Result<Input, Unreachable>> + Send>;
 
 /// Objects below a URL.
 struct Listed {
-    url: PathBuf,
+    url: Url,
     objects: Listing,
     /// Whether there was one.
     any: bool,
@@ -147,14 +147,14 @@ impl Walk {
                 Ok(object) if self.rules.exclude.covers_object(&object.url, url) => {}
                 Ok(Facts { url, len, version }) => {
                     self.facts = Some((len, version));
-                    return Some(Ok(Input::Path(url)));
+                    return Some(Ok(url.into()));
                 }
-                Err(error) => return Some(Err((error.path().into(), error.to_string()))),
+                Err(error) => return Some(Err((error.input().clone(), error.to_string()))),
             }
         }
         // Without objects below it, it is the name of one.
         let Listed { url, any, .. } = self.listed.take()?;
-        (!any).then_some(Ok(Input::Path(url)))
+        (!any).then_some(Ok(url.into()))
     }
 }
 
@@ -169,7 +169,7 @@ impl Iterator for Walk {
             match &mut self.inside {
                 Some((directory, entries)) => match next_file(&self.rules, directory, entries) {
                     Some(Ok(path)) if (self.skips)(&path) => {}
-                    Some(Ok(path)) => return Some(Ok(Input::Path(path))),
+                    Some(Ok(path)) => return Some(Ok(path.into())),
                     Some(Err(unreachable)) => return Some(Err(unreachable)),
                     None => self.inside = None,
                 },
@@ -178,32 +178,30 @@ impl Iterator for Walk {
                         Ok(argument) => argument,
                         Err(unreachable) => return Some(Err(unreachable)),
                     };
-                    if is_url(&argument) {
-                        let Some(stores) = self.rules.objects.as_ref().filter(|_| self.rules.recursive) else {
-                            return Some(Ok(Input::Path(argument)));
-                        };
-                        match stores.list(&argument) {
-                            Ok(objects) => self.listed = Some(Listed { url: argument, objects, any: false }),
-                            Err(error) => return Some(Err((argument, error.to_string()))),
+                    let path = match (argument, &self.rules.objects) {
+                        (Input::Url(url), Some(stores)) if self.rules.recursive => {
+                            match stores.list(&url) {
+                                Ok(objects) => self.listed = Some(Listed { url, objects, any: false }),
+                                Err(error) => return Some(Err((url.into(), error.to_string()))),
+                            }
+                            continue;
                         }
-                        continue;
-                    }
-                    if argument.as_os_str() == "-" {
-                        return Some(match is_open(Stream::Input) {
-                            true => Ok(Input::Stdin),
-                            false => Err((argument, "standard input is closed".into())),
-                        });
-                    }
-                    if self.rules.recursive && is_pipe(&argument) {
+                        (Input::Stdin, _) if !is_open(Stream::Input) => {
+                            return Some(Err((Input::Stdin, "standard input is closed".into())));
+                        }
+                        (Input::File(path), _) if self.rules.recursive => path,
+                        (argument, _) => return Some(Ok(argument)),
+                    };
+                    if is_pipe(&path) {
                         let why = "a named pipe: --recursive does not wait for a writer; name it without that flag";
-                        return Some(Err((argument, why.into())));
+                        return Some(Err((path.into(), why.into())));
                     }
-                    if !(self.rules.recursive && fs::metadata(&argument).is_ok_and(|metadata| metadata.is_dir())) {
-                        return Some(Ok(Input::Path(argument)));
+                    if !path.is_dir() {
+                        return Some(Ok(path.into()));
                     }
                     let follow = self.rules.symlinks == Symlinks::Follow;
-                    let entries = WalkDir::new(&argument).follow_links(follow).sort_by_file_name();
-                    self.inside = Some((argument, entries.into_iter()));
+                    let entries = WalkDir::new(&path).follow_links(follow).sort_by_file_name();
+                    self.inside = Some((path, entries.into_iter()));
                 }
             }
         }
@@ -221,15 +219,15 @@ pub fn stdin() -> io::Result<Box<dyn Read + Send>> {
     }
 }
 
-/// Opens a list to be read; `-` is standard input.
+/// Opens a list to be read.
 ///
 /// # Errors
 /// If it cannot be opened.
-pub fn open(list: &Path) -> io::Result<Box<dyn Read + Send>> {
+pub fn open(list: &Input) -> io::Result<Box<dyn Read + Send>> {
     match list {
-        list if list.as_os_str() == "-" => stdin(),
-        url if is_url(url) => Err(io::Error::other(NOT_HERE)),
-        list => Ok(Box::new(fs::File::open(list)?)),
+        Input::Stdin => stdin(),
+        Input::Url(_) => Err(io::Error::other(NOT_HERE)),
+        Input::File(path) => Ok(Box::new(fs::File::open(path)?)),
     }
 }
 
@@ -260,7 +258,7 @@ fn unreachable(directory: &Path, error: &walkdir::Error) -> Unreachable {
         (None, Some(error)) => reason(error),
         (None, None) => error.to_string(),
     };
-    (path, why)
+    (path.into(), why)
 }
 
 /// Whether `path` leads to a named pipe.
@@ -280,11 +278,10 @@ fn is_pipe(path: &Path) -> bool {
 /// The length of an input if it is a regular file; `None` where it is not known beforehand.
 pub fn length(input: &Input) -> Option<u64> {
     match input {
-        Input::Stdin => None,
-        // Only a request would show it.
-        Input::Path(path) if is_url(path) => None,
+        // Of an object, only a request would show it.
+        Input::Stdin | Input::Url(_) => None,
         // A file that cannot be found adds nothing to the work.
-        Input::Path(path) => match fs::metadata(path) {
+        Input::File(path) => match fs::metadata(path) {
             Ok(metadata) if metadata.is_file() => Some(metadata.len()),
             Ok(metadata) if metadata.is_dir() => Some(0),
             Ok(_) => None,

@@ -1,10 +1,11 @@
 //! The commands for catalogues in a build that has none.
 
 use crate::exit::{Exit, usage};
+use mksum_io::Input;
 use std::path::PathBuf;
 
 /// Whether `paths` are directories that have catalogues.
-pub fn have_catalogues(_: &[PathBuf], given: Option<&PathBuf>) -> Result<bool, Exit> {
+pub fn have_catalogues(_: &[Input], given: Option<&PathBuf>) -> Result<bool, Exit> {
     if given.is_some() { Err(refuse()) } else { Ok(false) }
 }
 
@@ -41,7 +42,8 @@ pub mod leaves {
     use crate::exit::Exit;
     use crate::tool::Tool;
     use mksum::directory::{DirectorySpec, Entry, Leaves};
-    use std::path::{Path, PathBuf};
+    use mksum_io::Input;
+    use std::path::Path;
 
     /// No file is a catalogue.
     pub fn of(_: &Tool, _: &Path, _: &[DirectorySpec], _: &mut dyn FnMut(&Entry<'_>)) -> Option<Option<Vec<Leaves>>> {
@@ -49,17 +51,17 @@ pub mod leaves {
     }
 
     /// Refuses the command.
-    pub fn of_parts(_: &Tool, _: &[PathBuf], _: &[DirectorySpec]) -> Result<Vec<Leaves>, Exit> {
+    pub fn of_parts(_: &Tool, _: &[Input], _: &[DirectorySpec]) -> Result<Vec<Leaves>, Exit> {
         Err(super::refuse())
     }
 }
 
 pub mod diff {
     use crate::{args, exit::Exit, tool::Tool};
-    use std::path::Path;
+    use mksum_io::Input;
 
-    /// Whether a path is one that this compares.
-    pub fn is_side(_: &Path) -> bool {
+    /// Whether an input is one that this compares.
+    pub fn is_side(_: &Input) -> bool {
         false
     }
 

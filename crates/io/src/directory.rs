@@ -1,7 +1,7 @@
 //! The root of a directory, whose files are hashed side by side.
 
 use crate::entries::{Entries, EntryKind, Listed, Skip, Unlisted};
-use crate::{Error, Hashed, Input, Job, Options, Refusal, hash_items};
+use crate::{Error, Hashed, Job, Options, Refusal, hash_items};
 use mksum::directory::{Content, DirectorySpec, Entry, Leaves};
 use std::fs;
 use std::iter;
@@ -50,7 +50,7 @@ pub fn hash_directory(
         };
         Some(match entry {
             Ok(listed) if listed.facts.kind == EntryKind::File => {
-                (Some(Job::new(Input::Path(listed.place.clone()), files.clone())), Next::File(listed))
+                (Some(Job::new((&listed.place).into(), files.clone())), Next::File(listed))
             }
             Ok(listed) => (None, other(listed)),
             Err(Unlisted { error, .. }) => (None, Next::Failed(error)),
@@ -99,7 +99,7 @@ fn other(listed: Listed) -> Next {
         EntryKind::Directory => Next::Directory(listed),
         EntryKind::Link => match fs::read_link(&listed.place) {
             Ok(text) => Next::Link(listed, text),
-            Err(error) => Next::Failed(Error::Open { path: listed.place, error }),
+            Err(error) => Next::Failed(Error::Open { path: listed.place.into(), error }),
         },
         EntryKind::File | EntryKind::Special => Next::Failed(Error::refused(&listed.place, Refusal::Special)),
     }
@@ -129,7 +129,7 @@ impl Growing {
                 self.push(&listed, &mut iter::repeat(Content::Link(text)), each);
             }
             Next::Failed(error) => self.fail(error),
-            Next::File(listed) => self.fail(Error::Stopped { path: listed.place }),
+            Next::File(listed) => self.fail(Error::Stopped { path: listed.place.into() }),
         }
     }
 
@@ -153,7 +153,7 @@ impl Growing {
             }
         }
         if let Some(error) = failed {
-            self.fail(Error::Changed { path: listed.place.clone(), how: error.to_string() });
+            self.fail(Error::Changed { path: listed.place.clone().into(), how: error.to_string() });
         }
     }
 }

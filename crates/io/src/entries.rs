@@ -124,7 +124,7 @@ impl Listed {
     /// # Errors
     /// If it may not.
     pub fn check_access(&self) -> Result<(), Error> {
-        platform::check_access(&self.place).map_err(|error| Error::Open { path: self.place.clone(), error })
+        platform::check_access(&self.place).map_err(|error| Error::Open { path: self.place.clone().into(), error })
     }
 }
 
@@ -154,7 +154,7 @@ impl Stamps {
             let now = fs::metadata(path).map(|metadata| Stamp::of(&metadata));
             if !now.is_ok_and(|now| now == *stamp) {
                 let how = "entries were added or removed meanwhile".into();
-                return Err(Error::Changed { path: path.clone(), how });
+                return Err(Error::Changed { path: path.clone().into(), how });
             }
         }
         Ok(())
@@ -204,7 +204,7 @@ impl Entries {
     }
 
     fn enter(&mut self, prefix: Vec<u8>, place: PathBuf) -> Result<(), Error> {
-        let fail = |error| Error::Open { path: place.clone(), error };
+        let fail = |error| Error::Open { path: place.clone().into(), error };
         if let Some(stamps) = &mut self.stamps {
             stamps.0.push((place.clone(), Stamp::of(&fs::metadata(&place).map_err(fail)?)));
         }
@@ -216,7 +216,7 @@ impl Entries {
                 Ok(metadata) => Facts::from(&metadata),
                 // It was removed since it was listed.
                 Err(error) if error.kind() == ErrorKind::NotFound => continue,
-                Err(error) => return Err(Error::Open { path: entry.path(), error }),
+                Err(error) => return Err(Error::Open { path: entry.path().into(), error }),
             };
             let name = entry.file_name();
             let name = name.as_encoded_bytes();

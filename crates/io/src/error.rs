@@ -1,13 +1,12 @@
 //! Errors of inputs and outputs, always with their path.
 
-use crate::Window;
 use crate::platform::is_media_error;
+use crate::{Input, Window};
 use mksum::Spec;
 use mksum::node_tree::NodeTreeError;
 use std::fmt;
 use std::io;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
 
 /// Why a file has no root, or could not be kept, verified or repaired.
 #[derive(Debug)]
@@ -16,14 +15,14 @@ pub enum Error {
     /// The system could not open a file or tell anything about it.
     Open {
         /// The file.
-        path: PathBuf,
+        path: Input,
         /// The system's error.
         error: io::Error,
     },
     /// A read failed.
     Read {
         /// The file.
-        path: PathBuf,
+        path: Input,
         /// The offset of the first byte that was not read.
         offset: u64,
         /// The system's error.
@@ -32,33 +31,33 @@ pub enum Error {
     /// A write failed.
     Write {
         /// The file.
-        path: PathBuf,
+        path: Input,
         /// The system's error.
         error: io::Error,
     },
     /// The input is not as it was when it was opened.
     Changed {
         /// The input.
-        path: PathBuf,
+        path: Input,
         /// The difference: expected and found.
         how: String,
     },
     /// The work was ended early: see [`Stop`](crate::Stop).
     Stopped {
         /// The input.
-        path: PathBuf,
+        path: Input,
     },
     /// Nothing was done, because the request makes no sense for this file or would lose something.
     Refused {
         /// The file.
-        path: PathBuf,
+        path: Input,
         /// The reason.
         refusal: Refusal,
     },
     /// A replica did not send the bytes that were asked for.
     Fetch {
         /// The replica.
-        path: PathBuf,
+        path: Input,
         /// The offset of the first of these bytes.
         offset: u64,
         /// The reason, in the server's or the client's words.
@@ -68,35 +67,35 @@ pub enum Error {
     /// damaged. The outboard is unchanged.
     Damaged {
         /// The file.
-        path: PathBuf,
+        path: Input,
         /// The outboard.
-        outboard: PathBuf,
+        outboard: Input,
         /// The damaged ranges, in bytes; none if they are not known.
         ranges: Vec<Range<u64>>,
     },
     /// Bytes that were repaired are damaged again when they are read back.
     Failing {
         /// The file.
-        path: PathBuf,
+        path: Input,
     },
     /// A file is not an outboard, or is a damaged one.
     Outboard {
         /// The outboard.
-        path: PathBuf,
+        path: Input,
         /// The reason: an [`OutboardError`](mksum::outboard::OutboardError) as its source, mostly.
         error: mksum::Error,
     },
     /// There is no node tree over these leaves, or the device failed.
     Nodes {
         /// The leaves.
-        path: PathBuf,
+        path: Input,
         /// The reason.
         error: NodeTreeError,
     },
     /// The format has no root for the input.
     Format {
         /// The input.
-        path: PathBuf,
+        path: Input,
         /// The format.
         spec: Spec,
         /// The reason.
@@ -156,7 +155,7 @@ pub enum Refusal {
     /// Both the file and this many digests of its outboard are damaged.
     DamagedOutboard {
         /// The outboard.
-        outboard: PathBuf,
+        outboard: Input,
         /// The number of damaged digests.
         nodes: u64,
     },
@@ -180,12 +179,12 @@ pub enum Refusal {
 
 impl Error {
     /// An error of a join over the input at `path`: a failed read inside it, or else the reason why there is no root.
-    pub fn from_join(error: mksum::Error, path: &Path, spec: &Spec) -> Self {
+    pub fn from_join(error: mksum::Error, path: impl Into<Input>, spec: &Spec) -> Self {
         Error::within(error).unwrap_or_else(|error| Error::Format { path: path.into(), spec: spec.clone(), error })
     }
 
     /// An error of the outboard at `path`: a failed read inside it, or else the reason why it cannot be used.
-    pub fn from_outboard(error: impl Into<mksum::Error>, path: &Path) -> Self {
+    pub fn from_outboard(error: impl Into<mksum::Error>, path: impl Into<Input>) -> Self {
         Error::within(error.into()).unwrap_or_else(|error| Error::Outboard { path: path.into(), error })
     }
 
@@ -203,12 +202,12 @@ impl Error {
     }
 
     /// Nothing was done to `path`.
-    pub fn refused(path: &Path, refusal: Refusal) -> Self {
+    pub fn refused(path: impl Into<Input>, refusal: Refusal) -> Self {
         Error::Refused { path: path.into(), refusal }
     }
 
-    /// The path of the file that it is about.
-    pub fn path(&self) -> &Path {
+    /// The input or other file that it is about.
+    pub fn input(&self) -> &Input {
         match self {
             Error::Open { path, .. } | Error::Read { path, .. } | Error::Write { path, .. } => path,
             Error::Changed { path, .. } | Error::Refused { path, .. } | Error::Fetch { path, .. } => path,
@@ -233,10 +232,8 @@ impl fmt::Display for Error {
             Error::Fetch { offset, why, .. } => write!(f, "bytes from {offset} on could not be fetched: {why}"),
             Error::Damaged { path, outboard, .. } => write!(
                 f,
-                "damaged: its mtime shows no change since {} was written, but its content differs. The outboard is kept: \
+                "damaged: its mtime shows no change since {outboard} was written, but its content differs. The outboard is kept: \
                  repair the file (mksum repair {path} --from COPY), or accept its content (mksum keep --accept-changes {path})",
-                outboard.display(),
-                path = path.display(),
             ),
             Error::Failing { .. } => {
                 f.write_str("bytes that were repaired are damaged again when they are read: the disk may be failing")
@@ -301,8 +298,7 @@ impl fmt::Display for Refusal {
             ),
             Refusal::DamagedOutboard { outboard, nodes } => write!(
                 f,
-                "{nodes} digests of its outboard {} are damaged too, so it is not certain which bytes are right",
-                outboard.display()
+                "{nodes} digests of its outboard {outboard} are damaged too, so it is not certain which bytes are right"
             ),
             Refusal::Url(why) => f.write_str(why),
             Refusal::Version { planned: (version, len), found } => write!(

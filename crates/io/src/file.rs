@@ -5,16 +5,12 @@ use crate::error::reason;
 use crate::permits::Permits;
 use crate::platform::{Stamp, is_descriptor, is_rotating, is_sparse};
 use crate::reader::{Medium, Reader};
-use crate::{Error, Object, Options, Refusal};
+use crate::{Error, Input, Object, Options, Refusal};
 use mksum::outboard::Identity;
 use mksum::{Digest, Digests, Found, Layout, Part, PartScan, Plan, Role, Shape, Spec, Subtree, Subtrees, Wanted};
 use std::fs::{self, Metadata};
 use std::ops::Range;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// The path that stands for the standard input.
-pub(crate) const STDIN: &str = "-";
 
 /// What is asked when a file has been read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,20 +65,20 @@ impl File {
         let found = (self.version(), self.len());
         match found == *planned {
             true => Ok(()),
-            false => Err(Error::refused(self.path(), Refusal::Version { planned: planned.clone(), found })),
+            false => Err(Error::refused(self.input(), Refusal::Version { planned: planned.clone(), found })),
         }
     }
 
     /// The `len` bytes from offset `base` on of an open file.
     pub(crate) fn new(
-        path: PathBuf,
+        input: Input,
         file: fs::File,
         metadata: &Metadata,
         (base, len): (u64, u64),
         ending: Ending,
         options: &Options,
     ) -> File {
-        let reader = Reader::new(path, Medium::Disk(file), (base, len), options);
+        let reader = Reader::new(input, Medium::Disk(file), (base, len), options);
         let cold = reader.is_cold();
         File {
             stamp: Some(Stamp::of(metadata)),
@@ -96,13 +92,8 @@ impl File {
     }
 
     /// The `len` bytes from offset `base` on of an object.
-    pub(crate) fn of_object(
-        path: PathBuf,
-        object: Arc<dyn Object>,
-        (base, len): (u64, u64),
-        options: &Options,
-    ) -> File {
-        let reader = Reader::new(path, Medium::Object(object), (base, len), options);
+    pub(crate) fn of_object(input: Input, object: Arc<dyn Object>, (base, len): (u64, u64), options: &Options) -> File {
+        let reader = Reader::new(input, Medium::Object(object), (base, len), options);
         let permits = Permits::new(options.threads);
         File { stamp: None, rotating: false, sparse: false, permits, cold: true, ending: Ending::OpenFile, reader }
     }
@@ -114,9 +105,9 @@ impl File {
         self
     }
 
-    /// The path it was opened by.
-    pub fn path(&self) -> &Path {
-        &self.reader.path
+    /// What was opened.
+    pub fn input(&self) -> &Input {
+        &self.reader.input
     }
 
     /// The length when it was opened, in bytes: of the file, or of the part of it that is read.
@@ -191,7 +182,7 @@ impl File {
     /// # Errors
     /// If they cannot be read, or are more than fit into memory.
     pub fn bytes(&self, range: Range<u64>) -> Result<Vec<u8>, Error> {
-        let mut bytes = zeros(range.end.saturating_sub(range.start), self.path())?;
+        let mut bytes = zeros(range.end.saturating_sub(range.start), self.input())?;
         self.fill(range.start, &mut bytes)?;
         Ok(bytes)
     }
@@ -217,11 +208,11 @@ impl File {
     pub fn finish(self) -> Result<(), Error> {
         // Each response of a store was of the version that the first one had.
         let (Some(file), Some(stamp)) = (self.reader.medium.disk(), &self.stamp) else { return Ok(()) };
-        let path = &self.reader.path;
-        let fail = |error| Error::Open { path: path.clone(), error };
-        let is_named = !is_descriptor(path) && path != Path::new(STDIN);
+        let input = &self.reader.input;
+        let fail = |error| Error::Open { path: input.clone(), error };
+        let named = input.file().filter(|path| self.ending == Ending::Path && !is_descriptor(path));
         // The file that is there now: if it is this one, one question to the system answers all.
-        let there = (is_named && self.ending == Ending::Path).then(|| fs::metadata(path));
+        let there = named.map(fs::metadata);
         let metadata = match &there {
             Some(Ok(there)) if Stamp::of(there).id == stamp.id => there.clone(),
             _ => file.metadata().map_err(fail)?,
@@ -232,7 +223,7 @@ impl File {
         let there =
             there.map_or(Ok(stamp.id), |there| there.map(|there| Stamp::of(&there).id).map_err(|error| reason(&error)));
         match stamp.difference(&metadata, there) {
-            Some(how) => Err(Error::Changed { path: path.clone(), how }),
+            Some(how) => Err(Error::Changed { path: input.clone(), how }),
             None => Ok(()),
         }
     }
@@ -358,8 +349,8 @@ impl File {
 ///
 /// # Errors
 /// If memory has no room for them.
-pub(crate) fn zeros(len: u64, path: &Path) -> Result<Vec<u8>, Error> {
-    let refuse = || Error::refused(path, Refusal::Memory(len));
+pub(crate) fn zeros(len: u64, input: &Input) -> Result<Vec<u8>, Error> {
+    let refuse = || Error::refused(input, Refusal::Memory(len));
     let len = usize::try_from(len).map_err(|_| refuse())?;
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(len).map_err(|_| refuse())?;

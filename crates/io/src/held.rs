@@ -62,7 +62,7 @@ impl<'a> HeldFile<'a> {
         let opened = open(&path, below.as_ref(), Access::Read).and_then(|file| Ok((file.metadata()?, file)));
         match opened {
             Ok((metadata, file)) => Ok(HeldFile { path, below, file, metadata, access: Access::Read }),
-            Err(error) => Err(Error::Open { path, error }),
+            Err(error) => Err(Error::Open { path: path.into(), error }),
         }
     }
 
@@ -82,7 +82,7 @@ impl<'a> HeldFile<'a> {
     /// If it has no fixed length.
     pub fn reader(&self, options: &Options) -> Result<File, Error> {
         let file = self.file.try_clone().map_err(|error| self.unopened(error))?;
-        match described(file, &self.metadata, &self.path, None, Ending::OpenFile, options)? {
+        match described(file, &self.metadata, &(&self.path).into(), None, Ending::OpenFile, options)? {
             Opened::File(file) => Ok(*file),
             Opened::Stream(_) => Err(Error::refused(&self.path, Refusal::NoLength)),
         }
@@ -95,7 +95,7 @@ impl<'a> HeldFile<'a> {
     pub fn roots(&self, specs: &[Spec], options: &Options) -> Result<Roots, Error> {
         // What was written is to be read from the disk, not from memory.
         platform::evict(&self.file);
-        let roots = jobs::hash_file(self.reader(options)?, &self.path, specs)?;
+        let roots = jobs::hash_file(self.reader(options)?, specs)?;
         self.check()?;
         Ok(roots)
     }
@@ -134,7 +134,7 @@ impl<'a> HeldFile<'a> {
         }
         // A link in its place is reported as such.
         self.check()?;
-        let write = |error| Error::Write { path: self.path.clone(), error };
+        let write = |error| Error::Write { path: self.path.clone().into(), error };
         let file = open(&self.path, self.below.as_ref(), Access::Write).map_err(write)?;
         self.compare(&file.metadata().map_err(write)?)?;
         // Elsewhere a lock would keep this very process from reading.
@@ -204,11 +204,11 @@ impl<'a> HeldFile<'a> {
     }
 
     fn unopened(&self, error: io::Error) -> Error {
-        Error::Open { path: self.path.clone(), error }
+        Error::Open { path: self.path.clone().into(), error }
     }
 
     fn unwritten(&self, error: io::Error) -> Error {
-        Error::Write { path: self.path.clone(), error }
+        Error::Write { path: self.path.clone().into(), error }
     }
 }
 

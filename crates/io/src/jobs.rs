@@ -1,25 +1,15 @@
 //! Inputs to be hashed, one at a time.
 
 use crate::buffer::Buffer;
-use crate::file::STDIN;
 use crate::holes::Sparse;
-use crate::open::{Opened, SHORT, Waiting, open_with, opened};
+use crate::open::{Opened, SHORT, Waiting, open_with};
 use crate::platform::{uninterrupted, widen_pipe};
 use crate::stream::{Bytes, Roots, hash_stream};
-use crate::{Error, Facts, File, Options, Refusal, Window};
+use crate::{Error, Facts, File, Input, Options, Refusal, Window};
 use mksum::accelerator::Accelerated;
 use mksum::{Plan, Root, Spec};
-use std::io::{self, Read};
-use std::path::{Path, PathBuf};
-
-/// An input to be hashed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Input {
-    /// The standard input.
-    Stdin,
-    /// A file, a block device, a named pipe; or an object, by its URL, if the options have [`objects`](Options::objects).
-    Path(PathBuf),
-}
+use std::io::Read;
+use std::path::PathBuf;
 
 /// An input and the formats wanted of it, which share one read.
 #[derive(Clone, Debug)]
@@ -57,7 +47,7 @@ impl Job {
     ///
     /// A file that is longer or of another kind when it is opened is an error.
     pub fn short_entry(path: PathBuf, specs: Vec<Spec>) -> Self {
-        Job { entry: Entry::Wanted, ..Job::new(Input::Path(path), specs) }
+        Job { entry: Entry::Wanted, ..Job::new(path.into(), specs) }
     }
 
     /// Files of up to this many bytes are read in one go: every question to the system takes as long as hashing some of that.
@@ -77,20 +67,12 @@ impl Job {
 /// # Errors
 /// If the input cannot be read, or changes while it is read: then there is no root in any format.
 pub fn hash(job: &Job, options: &Options) -> Result<Roots, Error> {
-    let opened = match &job.input {
-        Input::Path(path) => open_job(path, job, options)?,
-        Input::Stdin => {
-            let path = Path::new(STDIN);
-            let stdin = stdin().map_err(|error| Error::Open { path: path.into(), error })?;
-            opened(stdin, path, job.window, options)?
-        }
-    };
-    hash_opened(opened, job, options)
+    hash_opened(open_job(job, options)?, job, options)
 }
 
 /// Opens what a job is about, if it has the version that the job wants.
-pub(crate) fn open_job(path: &Path, job: &Job, options: &Options) -> Result<Opened, Error> {
-    let opened = open_with(path, job.window, Waiting::ForWriter, options)?;
+pub(crate) fn open_job(job: &Job, options: &Options) -> Result<Opened, Error> {
+    let opened = open_with(&job.input, job.window, Waiting::ForWriter, options)?;
     if let (Opened::File(file), Some(planned)) = (&opened, &job.version) {
         file.check_version(planned)?;
     }
@@ -98,31 +80,28 @@ pub(crate) fn open_job(path: &Path, job: &Job, options: &Options) -> Result<Open
 }
 
 pub(crate) fn hash_opened(opened: Opened, job: &Job, options: &Options) -> Result<Roots, Error> {
-    let path = match &job.input {
-        Input::Path(path) => path,
-        Input::Stdin => Path::new(STDIN),
-    };
+    let input = &job.input;
     match opened {
-        Opened::File(file) => hash_file(*file, path, &job.specs),
+        Opened::File(file) => hash_file(*file, &job.specs),
         Opened::Stream(mut stream) => {
             widen_pipe(&stream);
-            let mut stream = Stream::new(&mut stream, path, options);
+            let mut stream = Stream::new(&mut stream, input, options);
             let len = job.window.map_or(Ok(None), |window| stream.enter(window))?;
-            let roots = hash_stream(&mut stream, None, path, &job.specs, options)?;
+            let roots = hash_stream(&mut stream, None, input, &job.specs, options)?;
             stream.check(len)?;
             Ok(roots.expect("a stream is read once"))
         }
     }
 }
 
-/// The roots of all bytes that `reader` has, read once by the calling thread and hashed by those of the options; `path` is for
+/// The roots of all bytes that `reader` has, read once by the calling thread and hashed by those of the options; `name` is for
 /// errors.
 ///
 /// ```
-/// use mksum_io::{Options, hash_reader};
+/// use mksum_io::{Input, Options, hash_reader};
 ///
 /// let spec: mksum::Spec = "blake3".parse()?;
-/// let roots = hash_reader(&mut &b"some bytes"[..], "memory".as_ref(), &[spec.clone()], &Options::new())?;
+/// let roots = hash_reader(&mut &b"some bytes"[..], &Input::place("memory"), &[spec.clone()], &Options::new())?;
 /// assert_eq!(*roots[0].as_ref().unwrap(), spec.root(b"some bytes")?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -131,31 +110,21 @@ pub(crate) fn hash_opened(opened: Opened, job: &Job, options: &Options) -> Resul
 /// If a read fails, or the work is [stopped](crate::Stop): then there is no root in any format.
 pub fn hash_reader(
     reader: &mut (dyn Read + Send),
-    path: &Path,
+    name: &Input,
     specs: &[Spec],
     options: &Options,
 ) -> Result<Roots, Error> {
-    let roots = hash_stream(&mut Stream::new(reader, path, options), None, path, specs, options)?;
+    let roots = hash_stream(&mut Stream::new(reader, name, options), None, name, specs, options)?;
     Ok(roots.expect("a stream is read once"))
 }
 
-#[cfg(unix)]
-pub(crate) fn stdin() -> io::Result<std::fs::File> {
-    std::os::fd::AsFd::as_fd(&io::stdin()).try_clone_to_owned().map(Into::into)
-}
-
-#[cfg(windows)]
-pub(crate) fn stdin() -> io::Result<std::fs::File> {
-    std::os::windows::io::AsHandle::as_handle(&io::stdin()).try_clone_to_owned().map(Into::into)
-}
-
-pub(crate) fn hash_file(file: File, path: &Path, specs: &[Spec]) -> Result<Roots, Error> {
+pub(crate) fn hash_file(file: File, specs: &[Spec]) -> Result<Roots, Error> {
     let roots = match specs {
         [_] if !file.is_rotating() && !file.is_object() => None,
         _ => {
             let options = file.options().clone();
             let mut bytes = InOrder { file: &file, done: 0, buffer: Buffer::default() };
-            hash_stream(&mut bytes, Some(file.len()), path, specs, &options)?
+            hash_stream(&mut bytes, Some(file.len()), file.input(), specs, &options)?
         }
     };
     let roots = match roots {
@@ -163,7 +132,7 @@ pub(crate) fn hash_file(file: File, path: &Path, specs: &[Spec]) -> Result<Roots
         None => {
             // Without threads for all formats at once, the file is read once for each.
             file.options().meter.expect(file.len() * (specs.len() as u64 - 1));
-            specs.iter().map(|spec| hash_pieces(&file, path, spec)).collect::<Result<_, _>>()?
+            specs.iter().map(|spec| hash_pieces(&file, spec)).collect::<Result<_, _>>()?
         }
     };
     file.finish()?;
@@ -171,7 +140,7 @@ pub(crate) fn hash_file(file: File, path: &Path, specs: &[Spec]) -> Result<Roots
 }
 
 /// The root of a file in one format, or why that format has none: its pieces are read by many threads.
-fn hash_pieces(file: &File, path: &Path, spec: &Spec) -> Result<Result<Root, Error>, Error> {
+fn hash_pieces(file: &File, spec: &Spec) -> Result<Result<Root, Error>, Error> {
     let sparse = Sparse::of(file, spec);
     let read = |offset, buffer: &mut [u8]| Ok(file.fill(offset, buffer)?);
     let device = file.options().accelerator.as_deref();
@@ -182,7 +151,7 @@ fn hash_pieces(file: &File, path: &Path, spec: &Spec) -> Result<Result<Root, Err
             spec.root_parallel(&(large, sparse), file.len(), &plan)
         }
     };
-    match root.map_err(|error| Error::from_join(error, path, spec)) {
+    match root.map_err(|error| Error::from_join(error, file.input(), spec)) {
         Err(error) if !matches!(error, Error::Format { .. }) => Err(error),
         root => Ok(root),
     }
@@ -191,7 +160,7 @@ fn hash_pieces(file: &File, path: &Path, spec: &Spec) -> Result<Result<Root, Err
 /// A stream with its path, for errors.
 pub(crate) struct Stream<'a> {
     stream: &'a mut (dyn Read + Send),
-    path: &'a Path,
+    input: &'a Input,
     /// The bytes read so far.
     done: u64,
     /// The offset at which it is left.
@@ -201,8 +170,8 @@ pub(crate) struct Stream<'a> {
 
 impl<'a> Stream<'a> {
     /// All of a stream.
-    pub fn new(stream: &'a mut (dyn Read + Send), path: &'a Path, options: &'a Options) -> Self {
-        Stream { stream, path, done: 0, end: u64::MAX, options }
+    pub fn new(stream: &'a mut (dyn Read + Send), input: &'a Input, options: &'a Options) -> Self {
+        Stream { stream, input, done: 0, end: u64::MAX, options }
     }
 
     /// Reads up to the beginning of a part of it, at whose end it is left: the length of the part, if it has one.
@@ -211,7 +180,7 @@ impl<'a> Stream<'a> {
         while self.done < window.start {
             let most = (window.start - self.done).min(skipped.len() as u64) as usize;
             if self.fill(&mut skipped[..most])? < most {
-                return Err(Error::refused(self.path, Refusal::Range { window, len: self.done }));
+                return Err(Error::refused(self.input, Refusal::Range { window, len: self.done }));
             }
         }
         self.end = window.end.unwrap_or(u64::MAX);
@@ -223,7 +192,7 @@ impl<'a> Stream<'a> {
         match end {
             Some(end) if self.done < end => {
                 let window = Window { start: 0, end: Some(end) };
-                Err(Error::refused(self.path, Refusal::Range { window, len: self.done }))
+                Err(Error::refused(self.input, Refusal::Range { window, len: self.done }))
             }
             _ => Ok(()),
         }
@@ -235,7 +204,7 @@ impl Bytes for Stream<'_> {
         let most = (self.end - self.done).min(buffer.len() as u64) as usize;
         let (buffer, mut len) = (&mut buffer[..most], 0);
         while len < buffer.len() {
-            self.options.stop.check(self.path)?;
+            self.options.stop.check(self.input)?;
             match uninterrupted(|| self.stream.read(&mut buffer[len..])) {
                 Ok(0) => break,
                 Ok(more) => {
@@ -246,7 +215,7 @@ impl Bytes for Stream<'_> {
                     }
                 }
                 Err(error) => {
-                    return Err(Error::Read { path: self.path.into(), offset: self.done + len as u64, error });
+                    return Err(Error::Read { path: self.input.clone(), offset: self.done + len as u64, error });
                 }
             }
         }

@@ -1,12 +1,11 @@
 //! Node trees from files to files, a subtree in memory at a time.
 
-use crate::file::STDIN;
-use crate::jobs::{Stream, stdin};
-use crate::open::{Opened, Waiting, open_with, opened};
+use crate::jobs::Stream;
+use crate::open::{Opened, Waiting, open_with};
 use crate::platform::widen_pipe;
 use crate::replacement::Replacement;
 use crate::stream::Bytes;
-use crate::{Error, File, Options, Refusal};
+use crate::{Error, File, Input, Options, Refusal};
 use mksum::Hash;
 use mksum::node_tree::{Aligned, Merklize, NodeTree, NodeTreeError, Timings};
 use std::fs;
@@ -15,8 +14,8 @@ use std::path::Path;
 /// Where leaves come from.
 #[derive(Clone, Copy, Debug)]
 pub enum Leaves<'a> {
-    /// A file; or the standard input (`-`) or a pipe, whose bytes are held in memory.
-    At(&'a Path),
+    /// A file; or the standard input or a pipe, whose bytes are held in memory.
+    At(&'a Input),
     /// [Random](random) ones.
     Random {
         /// The seed of the sequence.
@@ -68,22 +67,18 @@ pub fn merklize(
     output: Option<&Path>,
     options: &Options,
 ) -> Result<Merklized, Error> {
-    let path = match leaves {
-        Leaves::At(path) => path,
-        Leaves::Random { .. } => Path::new("random leaves"),
-    };
-    let source = match leaves {
-        Leaves::Random { seed, len } => Held::Random { seed, len },
-        Leaves::At(path) => held(path, options)?,
+    let (input, source) = match leaves {
+        Leaves::Random { seed, len } => (Input::place("random leaves"), Held::Random { seed, len }),
+        Leaves::At(input) => (input.clone(), held(input, options)?),
     };
     if let (Held::File(file), Some(output)) = (&source, output) {
         // A file that is named twice is not meant to be overwritten.
         let same = |path| fs::canonicalize(path).ok();
-        if same(file.path()).is_some_and(|leaves| same(output) == Some(leaves)) {
+        if file.input().file().and_then(same).is_some_and(|leaves| same(output) == Some(leaves)) {
             return Err(Error::refused(output, Refusal::Input));
         }
     }
-    let tiled = Tiled { source: &source, path, hash, device, options };
+    let tiled = Tiled { source: &source, input: &input, hash, device, options };
     let output = output.map(Replacement::create).transpose()?;
     let done = tiled.run(output.as_ref())?;
     if let Held::File(file) = source {
@@ -111,28 +106,21 @@ impl Held {
     }
 }
 
-fn held(path: &Path, options: &Options) -> Result<Held, Error> {
-    let found = match path == Path::new(STDIN) {
-        true => {
-            let stdin = stdin().map_err(|error| Error::Open { path: path.into(), error })?;
-            opened(stdin, path, None, options)?
-        }
-        false => open_with(path, None, Waiting::ForWriter, options)?,
-    };
-    match found {
+fn held(input: &Input, options: &Options) -> Result<Held, Error> {
+    match open_with(input, None, Waiting::ForWriter, options)? {
         Opened::File(file) => Ok(Held::File(file)),
-        Opened::Stream(stream) => Ok(Held::Memory(read_all(stream, path, options)?)),
+        Opened::Stream(stream) => Ok(Held::Memory(read_all(stream, input, options)?)),
     }
 }
 
 /// All bytes of a stream: only its end shows how many leaves there are.
-fn read_all(mut stream: fs::File, path: &Path, options: &Options) -> Result<Aligned, Error> {
+fn read_all(mut stream: fs::File, input: &Input, options: &Options) -> Result<Aligned, Error> {
     widen_pipe(&stream);
-    let (mut stream, mut bytes) = (Stream::new(&mut stream, path, options), Aligned::default());
+    let (mut stream, mut bytes) = (Stream::new(&mut stream, input, options), Aligned::default());
     loop {
         // Twice as much as there is: memory is asked for as bytes come.
         let (filled, more) = (bytes.len(), bytes.len().max(1 << 20));
-        let refuse = |_| Error::refused(path, Refusal::Memory((filled + more) as u64));
+        let refuse = |_| Error::refused(input, Refusal::Memory((filled + more) as u64));
         bytes.try_resize(filled + more).map_err(refuse)?;
         let got = stream.fill(&mut bytes[filled..])?;
         if got < more {
@@ -145,7 +133,7 @@ fn read_all(mut stream: fs::File, path: &Path, options: &Options) -> Result<Alig
 /// A tree that is cut into equal subtrees.
 struct Tiled<'a> {
     source: &'a Held,
-    path: &'a Path,
+    input: &'a Input,
     hash: Hash,
     device: &'a dyn Merklize,
     options: &'a Options,
@@ -154,7 +142,7 @@ struct Tiled<'a> {
 impl Tiled<'_> {
     fn run(&self, output: Option<&Replacement>) -> Result<Merklized, Error> {
         let (size, bytes) = (self.hash.size() as u64, self.source.len());
-        let whole = usize::try_from(bytes).map_err(|_| Error::refused(self.path, Refusal::Memory(bytes)))?;
+        let whole = usize::try_from(bytes).map_err(|_| Error::refused(self.input, Refusal::Memory(bytes)))?;
         let tree = NodeTree::over(self.hash, whole).map_err(|error| self.fail(error))?;
         let leaves = (tree.leaves() as u64).min(1 << (TILE / size).ilog2());
         let (tile, tiles) = ((leaves * size) as usize, tree.leaves() / leaves as usize);
@@ -196,10 +184,10 @@ impl Tiled<'_> {
 
     /// `len` zero bytes.
     fn zeros(&self, len: usize) -> Result<Aligned, Error> {
-        Aligned::zeroed(len).map_err(|_| Error::refused(self.path, Refusal::Memory(len as u64)))
+        Aligned::zeroed(len).map_err(|_| Error::refused(self.input, Refusal::Memory(len as u64)))
     }
 
     fn fail(&self, error: NodeTreeError) -> Error {
-        Error::Nodes { path: self.path.into(), error }
+        Error::Nodes { path: self.input.clone(), error }
     }
 }

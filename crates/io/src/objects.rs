@@ -1,11 +1,10 @@
 //! Objects in stores as inputs: what a client of stores answers. `mksum-stores` is one.
 
-use crate::{Error, Refusal};
+use crate::{Error, Refusal, Url};
 use mksum::outboard::Identity;
 use std::fmt;
 use std::io::{IoSliceMut, Read};
 use std::ops::Range;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Whether bytes are fetched before they are asked for.
@@ -24,28 +23,28 @@ pub trait Objects: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// If it cannot be reached or is not there.
-    fn open(&self, url: &Path, part: Range<u64>, ahead: Ahead) -> Result<Arc<dyn Object>, Error>;
+    fn open(&self, url: &Url, part: Range<u64>, ahead: Ahead) -> Result<Arc<dyn Object>, Error>;
 
     /// Notes that the object at a URL will be opened from its beginning: a client may begin to fetch it.
-    fn expect(&self, url: &Path);
+    fn expect(&self, url: &Url);
 
     /// The objects whose names begin with that of a URL and a slash, as they are listed.
     ///
     /// # Errors
     /// If they cannot be listed.
-    fn list(&self, url: &Path) -> Result<Listing, Error>;
+    fn list(&self, url: &Url) -> Result<Listing, Error>;
 
     /// The sums that the store has of an object.
     ///
     /// # Errors
     /// If it cannot be reached or is not there.
-    fn stored(&self, url: &Path) -> Result<StoredSums, Error>;
+    fn stored(&self, url: &Url) -> Result<StoredSums, Error>;
 
     /// Writes the next `len` bytes of `content` to the object at a URL: all of them, or the object is as it was.
     ///
     /// # Errors
     /// If they cannot be read, or the store does not take them.
-    fn put(&self, url: &Path, content: &mut dyn Read, len: u64) -> Result<(), Error>;
+    fn put(&self, url: &Url, content: &mut dyn Read, len: u64) -> Result<(), Error>;
 
     /// The requests made so far, and the bytes that came.
     fn traffic(&self) -> (u64, u64);
@@ -69,8 +68,8 @@ pub type Listing = Box<dyn Iterator<Item = Result<Listed, Error>> + Send>;
 /// An object in a listing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed {
-    /// Its URL.
-    pub url: PathBuf,
+    /// Its URL: the whole key is the object's.
+    pub url: Url,
     /// Its length, in bytes.
     pub len: u64,
     /// Its [version](Object::version).
@@ -96,21 +95,7 @@ pub trait Object: fmt::Debug + Send + Sync {
     fn read(&self, start: u64, slices: &mut [IoSliceMut<'_>]) -> Result<(), Error>;
 }
 
-/// The schemes of URLs that are inputs.
-const SCHEMES: [&str; 7] = ["s3", "gs", "az", "abfss", "hdfs", "http", "https"];
-
-/// Whether a path is the URL of an object: it begins with `s3://`, `gs://`, `az://`, `abfss://`, `hdfs://`, `http://` or `https://`.
-///
-/// ```
-/// assert!(mksum_io::is_url("s3://bucket/key".as_ref()));
-/// assert!(!mksum_io::is_url("s3:/bucket/key".as_ref()));
-/// ```
-pub fn is_url(path: &Path) -> bool {
-    let scheme = path.to_str().and_then(|text| text.split_once("://"));
-    scheme.is_some_and(|(scheme, _)| SCHEMES.contains(&scheme))
-}
-
 /// Why a URL is no input.
-pub(crate) fn no_objects(url: &Path) -> Error {
+pub(crate) fn no_objects(url: &Url) -> Error {
     Error::refused(url, Refusal::Url("this build of mksum has no network client: download the object first".into()))
 }

@@ -1,9 +1,9 @@
 //! Opens a path: a file that is read at any offset, a stream, or nothing that can be hashed.
 
-use crate::file::{Ending, STDIN};
+use crate::file::Ending;
 use crate::objects::{Ahead, no_objects};
 use crate::platform::{self, Kind, is_unstored, kind, open_at_once, read_at};
-use crate::{Error, Facts, File, Options, Refusal, Window, is_url};
+use crate::{Error, Facts, File, Input, Options, Refusal, Window};
 use std::fs;
 use std::io::{self, ErrorKind, Seek, SeekFrom};
 use std::ops::Range;
@@ -32,10 +32,11 @@ impl File {
     ///
     /// # Errors
     /// If it cannot be opened, or has no fixed length: see [`crate::hash`] for streams.
-    pub fn open(path: &Path, options: &Options) -> Result<File, Error> {
-        match open_with(path, None, Waiting::Never, options)? {
+    pub fn open(input: impl Into<Input>, options: &Options) -> Result<File, Error> {
+        let input = input.into();
+        match open_with(&input, None, Waiting::Never, options)? {
             Opened::File(file) => Ok(*file),
-            Opened::Stream(_) => Err(Error::refused(path, Refusal::NoLength)),
+            Opened::Stream(_) => Err(Error::refused(input, Refusal::NoLength)),
         }
     }
 
@@ -44,37 +45,57 @@ impl File {
     ///
     /// # Errors
     /// As [`File::open`].
-    pub fn open_part(path: &Path, part: Range<u64>, options: &Options) -> Result<File, Error> {
-        let Some(objects) = options.objects.as_deref().filter(|_| is_url(path)) else {
-            return File::open(path, options);
-        };
-        options.meter.begin(path);
-        let object = objects.open(path, part, Ahead::Yes)?;
+    pub fn open_part(input: impl Into<Input>, part: Range<u64>, options: &Options) -> Result<File, Error> {
+        let input = input.into();
+        let Input::Url(url) = &input else { return File::open(input, options) };
+        options.meter.begin(&input);
+        let objects = options.objects.as_deref().ok_or_else(|| no_objects(url))?;
+        let object = objects.open(url, part, Ahead::Yes)?;
         let len = object.len();
-        Ok(File::of_object(path.into(), object, (0, len), options))
+        Ok(File::of_object(input, object, (0, len), options))
     }
 }
 
-/// Opens a part of what `path` leads to, or all of it, for reading.
+/// Opens a part of an input, or all of it, for reading.
 pub(crate) fn open_with(
-    path: &Path,
+    input: &Input,
     window: Option<Window>,
     waiting: Waiting,
     options: &Options,
 ) -> Result<Opened, Error> {
-    if is_url(path) {
-        options.meter.begin(path);
-        let objects = options.objects.as_deref().ok_or_else(|| no_objects(path))?;
-        let wanted = window.map_or(0..u64::MAX, |window| window.start..window.end.unwrap_or(u64::MAX));
-        let object = objects.open(path, wanted, Ahead::Yes)?;
-        let part = part(path, window, object.len())?;
-        return Ok(Opened::File(Box::new(File::of_object(path.into(), object, part, options))));
-    }
-    let opened_file = match waiting {
-        Waiting::ForWriter => fs::File::open(path),
-        Waiting::Never => open_at_once(path),
+    let file = match (input, waiting) {
+        (Input::Url(url), _) => {
+            options.meter.begin(input);
+            let objects = options.objects.as_deref().ok_or_else(|| no_objects(url))?;
+            let wanted = window.map_or(0..u64::MAX, |window| window.start..window.end.unwrap_or(u64::MAX));
+            let object = objects.open(url, wanted, Ahead::Yes)?;
+            let part = part(input, window, object.len())?;
+            return Ok(Opened::File(Box::new(File::of_object(input.clone(), object, part, options))));
+        }
+        (Input::Stdin, _) => stdin(),
+        (Input::File(path), Waiting::ForWriter) => fs::File::open(path),
+        (Input::File(path), Waiting::Never) => open_at_once(path),
     };
-    opened(opened_file.map_err(|error| refusal(path, error))?, path, window, options)
+    let file = file.map_err(|error| refusal(input, error))?;
+    match file.metadata() {
+        Ok(metadata) => described(file, &metadata, input, window, Ending::Path, options),
+        // Windows has none of pipes and devices such as NUL.
+        Err(_) if cfg!(windows) => {
+            options.meter.begin(input);
+            Ok(Opened::Stream(file))
+        }
+        Err(error) => Err(Error::Open { path: input.clone(), error }),
+    }
+}
+
+#[cfg(unix)]
+fn stdin() -> io::Result<fs::File> {
+    std::os::fd::AsFd::as_fd(&io::stdin()).try_clone_to_owned().map(Into::into)
+}
+
+#[cfg(windows)]
+fn stdin() -> io::Result<fs::File> {
+    std::os::windows::io::AsHandle::as_handle(&io::stdin()).try_clone_to_owned().map(Into::into)
 }
 
 /// Opens a short regular file that `metadata` was just asked of.
@@ -86,8 +107,9 @@ pub(crate) fn open_short(
     window: Option<Window>,
     options: &Options,
 ) -> Result<Opened, Error> {
-    let file = fs::File::open(path).map_err(|error| refusal(path, error))?;
-    described(file, metadata, path, window, Ending::OpenFile, options)
+    let input = Input::from(path);
+    let file = fs::File::open(path).map_err(|error| refusal(&input, error))?;
+    described(file, metadata, &input, window, Ending::OpenFile, options)
 }
 
 /// Opens a short entry of a directory, which is not followed if it is a link, with what the system says about it.
@@ -97,64 +119,52 @@ pub(crate) fn open_short(
 /// # Errors
 /// If it cannot be opened, or is not a short regular file.
 pub(crate) fn open_entry(path: &Path, options: &Options) -> Result<(Opened, Facts), Error> {
-    let fail = |error| refusal(path, error);
+    let input = Input::from(path);
+    let fail = |error| refusal(&input, error);
     let file = platform::open_entry(path).map_err(fail)?;
     let metadata = file.metadata().map_err(fail)?;
     if !metadata.is_file() || metadata.len() > SHORT {
         let how = "it was a short file when its directory was listed".into();
-        return Err(Error::Changed { path: path.into(), how });
+        return Err(Error::Changed { path: input, how });
     }
     let facts = Facts::from(&metadata);
     facts.wait_until_past();
-    Ok((described(file, &metadata, path, None, Ending::OpenFile, options)?, facts))
+    Ok((described(file, &metadata, &input, None, Ending::OpenFile, options)?, facts))
 }
 
-/// Why a path was not opened.
-fn refusal(path: &Path, error: io::Error) -> Error {
+/// Why an input was not opened.
+fn refusal(input: &Input, error: io::Error) -> Error {
     // Windows says of a directory that access is denied.
-    let is_folder = cfg!(windows) && path.is_dir();
+    let is_folder = cfg!(windows) && input.file().is_some_and(Path::is_dir);
     let error = if is_folder { ErrorKind::IsADirectory.into() } else { error };
-    Error::Open { path: path.into(), error }
+    Error::Open { path: input.clone(), error }
 }
 
-/// A part of the input `file`, or all of it, which was opened as `path`.
-pub(crate) fn opened(file: fs::File, path: &Path, window: Option<Window>, options: &Options) -> Result<Opened, Error> {
-    match file.metadata() {
-        Ok(metadata) => described(file, &metadata, path, window, Ending::Path, options),
-        // Windows has none of pipes and devices such as NUL.
-        Err(_) if cfg!(windows) => {
-            options.meter.begin(path);
-            Ok(Opened::Stream(file))
-        }
-        Err(error) => Err(Error::Open { path: path.into(), error }),
-    }
-}
-
-/// The same of a file with this `metadata`.
+/// A part of an open file with this `metadata`, or all of it.
 pub(crate) fn described(
     mut file: fs::File,
     metadata: &fs::Metadata,
-    path: &Path,
+    input: &Input,
     window: Option<Window>,
     ending: Ending,
     options: &Options,
 ) -> Result<Opened, Error> {
-    options.meter.begin(path);
-    let fail = |error| Error::Open { path: path.into(), error };
+    options.meter.begin(input);
+    let fail = |error| Error::Open { path: input.clone(), error };
     let mut len = metadata.len();
     match kind(&file, metadata) {
         Kind::Directory => return Err(fail(io::Error::from(ErrorKind::IsADirectory))),
         // A part of a device that never ends does.
         Kind::Endless if window.is_none_or(|window| window.end.is_none()) => {
-            return Err(Error::refused(path, Refusal::Endless));
+            return Err(Error::refused(input, Refusal::Endless));
         }
         Kind::Stream | Kind::Endless => return Ok(Opened::Stream(file)),
         Kind::Device => len = file.seek(SeekFrom::End(0)).map_err(fail)?,
         Kind::Regular => {
             // Another process may have read from a standard input before.
-            let whole = path != Path::new(STDIN) || file.stream_position().map_err(fail)? == 0;
+            let whole = *input != Input::Stdin || file.stream_position().map_err(fail)? == 0;
             let unstored = is_generated(&file, metadata).map_err(|(offset, error)| Error::Read {
-                path: path.into(),
+                path: input.clone(),
                 offset,
                 error,
             })?;
@@ -163,19 +173,19 @@ pub(crate) fn described(
             }
         }
     }
-    let part = part(path, window, len)?;
-    Ok(Opened::File(Box::new(File::new(path.into(), file, metadata, part, ending, options))))
+    let part = part(input, window, len)?;
+    Ok(Opened::File(Box::new(File::new(input.clone(), file, metadata, part, ending, options))))
 }
 
 /// The offset and length of a part, or of all, of an input of `len` bytes.
-fn part(path: &Path, window: Option<Window>, len: u64) -> Result<(u64, u64), Error> {
+fn part(input: &Input, window: Option<Window>, len: u64) -> Result<(u64, u64), Error> {
     if len > mksum::MAX_LEN {
-        return Err(Error::refused(path, Refusal::TooLong));
+        return Err(Error::refused(input, Refusal::TooLong));
     }
     let Some(window) = window else { return Ok((0, len)) };
     let end = window.end.unwrap_or(len);
     if window.start > end || end > len {
-        return Err(Error::refused(path, Refusal::Range { window, len }));
+        return Err(Error::refused(input, Refusal::Range { window, len }));
     }
     Ok((window.start, end - window.start))
 }

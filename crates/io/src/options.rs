@@ -1,10 +1,9 @@
 //! Options for reading, and the progress.
 
-use crate::Error;
 use crate::objects::Objects;
+use crate::{Error, Input};
 use mksum::accelerator::Accelerator;
 use std::fmt;
-use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
@@ -68,9 +67,9 @@ impl Stop {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// An error about the input at `path` if the work is to end.
-    pub(crate) fn check(&self, path: &Path) -> Result<(), Error> {
-        if self.is_stopped() { Err(Error::Stopped { path: path.into() }) } else { Ok(()) }
+    /// An error about the input if the work is to end.
+    pub(crate) fn check(&self, input: &Input) -> Result<(), Error> {
+        if self.is_stopped() { Err(Error::Stopped { path: input.clone() }) } else { Ok(()) }
     }
 }
 
@@ -93,7 +92,7 @@ pub struct Meter {
     skipped: AtomicU64,
     expected: AtomicU64,
     files: AtomicU64,
-    name: Mutex<PathBuf>,
+    name: Mutex<Option<Input>>,
     mark: OnceLock<Mark>,
 }
 
@@ -131,7 +130,7 @@ impl Meter {
     }
 
     /// The input that was opened last.
-    pub fn name(&self) -> PathBuf {
+    pub fn name(&self) -> Option<Input> {
         self.lock().clone()
     }
 
@@ -173,12 +172,11 @@ impl Meter {
     }
 
     /// Notes that an input is begun.
-    pub(crate) fn begin(&self, path: &Path) {
-        self.lock().as_mut_os_string().clear();
-        self.lock().push(path);
+    pub(crate) fn begin(&self, input: &Input) {
+        *self.lock() = Some(input.clone());
     }
 
-    fn lock(&self) -> MutexGuard<'_, PathBuf> {
+    fn lock(&self) -> MutexGuard<'_, Option<Input>> {
         self.name.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

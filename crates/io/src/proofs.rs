@@ -56,7 +56,7 @@ impl Prover<'_> {
             && !is_unchanged(&file, outboard.header())
         {
             let how = "its size, mtime or inode differs from those in its outboard".into();
-            return Err(Error::Changed { path: file.path().into(), how }.into());
+            return Err(Error::Changed { path: file.input().clone(), how }.into());
         }
         let cut = claim.cut(spec, len)?;
         let edges = claim.edges(spec, len)?.into_iter().map(|edge| file.bytes(edge));
@@ -64,7 +64,7 @@ impl Prover<'_> {
         let (root, digests) = match self {
             Prover::Whole(spec) => {
                 let made = spec.prove(&file, cut, &file.plan(spec));
-                made.map_err(|error| Error::from_join(error, file.path(), spec))?
+                made.map_err(|error| Error::from_join(error, file.input(), spec))?
             }
             Prover::Kept(outboard) => prove(&file, outboard, cut)?,
         };

@@ -5,11 +5,10 @@ use crate::platform::{
     DIRECT_ALIGN, advise_random, is_not_direct, next_data, open_direct, read_at, read_cached, read_vectored_at,
     uninterrupted,
 };
-use crate::{Error, Mode, Object, Options};
+use crate::{Error, Input, Mode, Object, Options};
 use mksum::Messages;
 use std::fs::File;
 use std::io::{self, IoSliceMut};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
@@ -35,7 +34,7 @@ impl Medium {
 /// Reads one file, from many threads at once.
 #[derive(Debug)]
 pub(crate) struct Reader {
-    pub path: PathBuf,
+    pub input: Input,
     pub medium: Medium,
     /// The offset in the file of the first byte that is read: offsets in calls count from there, those in errors from the
     /// file's first byte.
@@ -65,7 +64,7 @@ impl Reader {
     /// The most slices that one system call fills (`IOV_MAX`).
     const SLICES: usize = 1024;
 
-    pub fn new(path: PathBuf, medium: Medium, (base, len): (u64, u64), options: &Options) -> Self {
+    pub fn new(input: Input, medium: Medium, (base, len): (u64, u64), options: &Options) -> Self {
         let around = match options.mode {
             Mode::Auto => len >= Self::LARGE,
             Mode::Buffered => false,
@@ -77,7 +76,7 @@ impl Reader {
             advise_random(file);
         }
         Reader {
-            path,
+            input,
             medium,
             base,
             len,
@@ -114,7 +113,7 @@ impl Reader {
 
     /// Fills `out` with the bytes from `start` on, through the page cache.
     pub fn read_through(&self, start: u64, out: &mut [u8]) -> Result<(), Error> {
-        self.options.stop.check(&self.path)?;
+        self.options.stop.check(&self.input)?;
         if let Some(throttle) = &self.options.throttle {
             throttle.wait(out.len() as u64);
         }
@@ -136,7 +135,7 @@ impl Reader {
     /// Reads `len` bytes at `start` as messages of `message` bytes.
     pub fn read<'a>(&self, start: u64, len: usize, message: usize, buffer: &'a mut Buffer) -> Result<Read<'a>, Error> {
         let start = self.base + start;
-        self.options.stop.check(&self.path)?;
+        self.options.stop.check(&self.input)?;
         if let Some(throttle) = &self.options.throttle {
             throttle.wait(len as u64);
         }
@@ -178,7 +177,7 @@ impl Reader {
         spare: &mut Buffer,
     ) -> Result<Messages<'a>, Error> {
         let (count, stride) = (offsets.len(), len + Self::SKEW);
-        self.options.stop.check(&self.path)?;
+        self.options.stop.check(&self.input)?;
         if let Some(throttle) = &self.options.throttle {
             throttle.wait((count * len) as u64);
         }
@@ -256,7 +255,7 @@ impl Reader {
                     let now = self.medium.disk().and_then(|file| file.metadata().ok()).map_or(end, |now| now.len());
                     let then = self.base + self.len;
                     let how = format!("nothing to read at byte {end}: it had {then} bytes and has {now} now");
-                    return Err(Error::Changed { path: self.path.clone(), how });
+                    return Err(Error::Changed { path: self.input.clone(), how });
                 }
                 more => done += more,
             }
@@ -265,7 +264,7 @@ impl Reader {
     }
 
     fn retry<R>(&self, offset: u64, read: impl FnMut() -> io::Result<R>) -> Result<R, Error> {
-        uninterrupted(read).map_err(|error| Error::Read { path: self.path.clone(), offset, error })
+        uninterrupted(read).map_err(|error| Error::Read { path: self.input.clone(), offset, error })
     }
 
     /// The places of messages `stride` bytes apart, without the first `done` bytes of the messages.

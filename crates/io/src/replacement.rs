@@ -71,7 +71,7 @@ impl Replacement {
             let forget = || unfinished().retain(|other| *other != path);
             let file = created.map_err(|error| {
                 forget();
-                Error::Write { path: target.clone(), error }
+                Error::Write { path: target.clone().into(), error }
             })?;
             // Without locks on this file system, what a killed run leaves is not removed.
             let _ = file.try_lock();
@@ -110,7 +110,7 @@ impl Replacement {
         self.file.sync_all().map_err(|error| self.fail(error))?;
         let target = self.target.clone();
         self.place()?;
-        sync_folder(&target).map_err(|error| Error::Write { path: target, error })
+        sync_folder(&target).map_err(|error| Error::Write { path: target.into(), error })
     }
 
     /// Puts it in its place: after a crash of the system the old file or an incomplete one may be there.
@@ -148,7 +148,7 @@ impl Replacement {
     }
 
     fn fail(&self, error: io::Error) -> Error {
-        Error::Write { path: self.target.clone(), error }
+        Error::Write { path: self.target.clone().into(), error }
     }
 }
 

@@ -1,10 +1,9 @@
 //! Bytes that come in order and only once, as a source of subtrees.
 
 use crate::platform::uninterrupted;
-use crate::{Error, Options, Refusal};
+use crate::{Error, Input, Options, Refusal};
 use mksum::{Digest, Memory, Messages, Role, Shape, Spec, Subtree, Subtrees};
 use std::io::{ErrorKind, Read};
-use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 /// The bytes of an input from some offset on, read once and in order: for a join that asks for nothing before them.
@@ -12,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 /// Holds at most [`Sequence::BATCH`] bytes, however long the leaves are.
 #[derive(Debug)]
 pub struct Sequence<R> {
-    path: PathBuf,
+    path: Input,
     options: Options,
     state: Mutex<State<R>>,
 }
@@ -30,7 +29,7 @@ impl<R: Read + Send> Sequence<R> {
     pub const BATCH: u64 = 1 << 20;
 
     /// The bytes of an input from offset `start` on; `path` names them in errors.
-    pub fn new(path: PathBuf, start: u64, reader: R, options: &Options) -> Self {
+    pub fn new(path: Input, start: u64, reader: R, options: &Options) -> Self {
         let state = State { reader, position: start, buffer: Vec::new() };
         Sequence { path, options: options.clone(), state: Mutex::new(state) }
     }
@@ -110,10 +109,10 @@ mod tests {
             let (before, after) = proof.edges();
             let start = range.start - before.len() as u64;
             let bytes = before.chain(&input[range.start as usize..range.end as usize]).chain(after);
-            let sequence = Sequence::new("-".into(), start, bytes, &Options::new());
+            let sequence = Sequence::new(Input::Stdin, start, bytes, &Options::new());
             proof.verify_from(&trusted, &sequence).unwrap_or_else(|error| panic!("{format}: {error}"));
             let short = before.chain(&input[range.start as usize..range.end as usize - 1]);
-            let sequence = Sequence::new("-".into(), start, short, &Options::new());
+            let sequence = Sequence::new(Input::Stdin, start, short, &Options::new());
             assert!(proof.verify_from(&trusted, &sequence).is_err(), "{format}");
         }
     }

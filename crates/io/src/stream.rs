@@ -1,14 +1,13 @@
 //! Bytes that come in order, once: hashed on all threads, in several formats at a time, as they come.
 
 use crate::permits::Permits;
-use crate::{Error, Options};
+use crate::{Error, Input, Options};
 use mksum::ordered::ordered;
 use mksum::{
     Cuts, Digest, Digests, Frontier, Layout, Memory, Messages, NeedsLength, Part, PartScan, Role, Root, Scanned, Shape,
     Spec, Subtree, Subtrees, Wanted,
 };
 use std::cell::RefCell;
-use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::{mem, thread};
 
@@ -41,11 +40,11 @@ pub(crate) trait Bytes {
 pub(crate) fn hash_stream(
     bytes: &mut (dyn Bytes + Send),
     len: Option<u64>,
-    path: &Path,
+    input: &Input,
     specs: &[Spec],
     options: &Options,
 ) -> Result<Option<Roots>, Error> {
-    let failed = |spec: &Spec, error: mksum::Error| Error::from_join(error, path, spec);
+    let failed = |spec: &Spec, error: mksum::Error| Error::from_join(error, input, spec);
     let possible = |spec: &Spec| len.is_some() || spec.family().streams();
     if !specs.iter().any(possible) {
         return Ok(Some(specs.iter().map(|spec| Err(failed(spec, NeedsLength.into()))).collect()));

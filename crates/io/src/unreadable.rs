@@ -2,7 +2,7 @@
 
 use crate::buffer::with_buffer;
 use crate::platform::{DIRECT_ALIGN, is_media_error, open_direct, read_at, read_exact_at, uninterrupted};
-use crate::{Error, File, Options};
+use crate::{Error, File, Input, Options};
 use mksum::outboard::KeptLayout;
 use mksum::{Digest, Digests, Hash, Memory, Role, Spec, Subtree, Subtrees};
 use std::collections::BTreeMap;
@@ -10,7 +10,6 @@ use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::mem;
 use std::ops::Range;
-use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Bytes that the disk cannot read.
@@ -42,13 +41,13 @@ impl Unreadable {
 /// and a sector.
 const STEPS: [u64; 4] = [1 << 20, 64 << 10, DIRECT_ALIGN as u64, 512];
 
-/// Reports to `found` each range of the file at `path` that the disk cannot read, left to right; the number of bytes of the
+/// Reports to `found` each range of an input that the disk cannot read, left to right; the number of bytes of the
 /// file.
 ///
 /// # Errors
 /// If the file cannot be opened, has no fixed length, or a read fails for another reason than the disk's.
-pub fn unreadable(path: &Path, options: &Options, found: &mut dyn FnMut(Unreadable)) -> Result<u64, Error> {
-    let file = File::open(path, options)?;
+pub fn unreadable(input: &Input, options: &Options, found: &mut dyn FnMut(Unreadable)) -> Result<u64, Error> {
+    let file = File::open(input, options)?;
     file.options().meter.expect(file.len());
     let mut pending: Option<Unreadable> = None;
     for start in (0..file.len()).step_by(STEPS[0] as usize) {
@@ -101,7 +100,7 @@ impl File {
             // An error of the disk has a number: that is how it is known.
             match error.raw_os_error().filter(|_| is_media_error(&error)) {
                 Some(code) => Ok(Some(code)),
-                None => Err(Error::Read { path: self.path().into(), offset: start, error }),
+                None => Err(Error::Read { path: self.input().clone(), offset: start, error }),
             }
         };
         let sector = STEPS[STEPS.len() - 1];

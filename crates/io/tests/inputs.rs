@@ -13,7 +13,7 @@ use std::sync::Arc;
 const MIB: u64 = 1 << 20;
 
 fn job(path: &Path, formats: &[&str]) -> Job {
-    Job::new(Input::Path(path.into()), formats.iter().map(|text| text.parse().unwrap()).collect())
+    Job::new(path.into(), formats.iter().map(|text| text.parse().unwrap()).collect())
 }
 
 fn file_of(len: u64) -> (tempfile::TempDir, PathBuf, Vec<u8>) {
@@ -58,7 +58,7 @@ fn a_file_that_changes_while_it_is_read_has_no_root() {
         let changed = |command, told: &str| match while_hashed(formats, threads, mode, command) {
             Err(error @ Error::Changed { .. }) => {
                 assert!(error.to_string().contains(told), "{formats:?} after {command}: {error}");
-                assert!(error.path().ends_with("file"));
+                assert!(error.input().file().is_some_and(|path| path.ends_with("file")));
             }
             other => panic!("{formats:?} after {command}: {other:?}"),
         };
@@ -238,7 +238,7 @@ fn work_that_is_stopped_ends_soon_and_has_no_root() {
             stop.stop();
         });
         let result = roots(&path, formats, &options);
-        assert!(matches!(&result, Err(Error::Stopped { path: at }) if *at == path), "{formats:?}: {result:?}");
+        assert!(matches!(&result, Err(Error::Stopped { path: at }) if *at == *path), "{formats:?}: {result:?}");
         assert!(options.meter.bytes() < bytes.len() as u64, "{formats:?}");
         later.join().unwrap();
     }
@@ -251,13 +251,13 @@ fn a_reader_has_the_roots_of_its_bytes_or_none() {
     let specs: Vec<Spec> = formats.iter().map(|text| text.parse().unwrap()).collect();
     for threads in [1, 3] {
         let options = Options { threads, ..Options::new() };
-        let found = hash_reader(&mut &bytes[..], "reader".as_ref(), &specs, &options).unwrap();
+        let found = hash_reader(&mut &bytes[..], &Input::place("reader"), &specs, &options).unwrap();
         for (format, found) in formats.iter().zip(found) {
             assert_eq!(found.unwrap().to_string(), root(format, &bytes), "{format}");
         }
         assert_eq!(options.meter.bytes(), bytes.len() as u64);
         options.stop.stop();
-        let stopped = hash_reader(&mut &bytes[..], "reader".as_ref(), &specs, &options);
+        let stopped = hash_reader(&mut &bytes[..], &Input::place("reader"), &specs, &options);
         assert!(matches!(stopped, Err(Error::Stopped { .. })));
     }
 }

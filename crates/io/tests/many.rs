@@ -42,7 +42,7 @@ fn with_threads(threads: usize) -> Options {
 fn results(jobs: impl Iterator<Item = Job> + Send, options: &Options) -> Vec<(PathBuf, Result<Roots, Error>)> {
     let mut all = Vec::new();
     hash_all(jobs, options, |job, result, _| {
-        let Input::Path(path) = &job.input else { unreachable!() };
+        let Input::File(path) = &job.input else { unreachable!() };
         all.push((path.clone(), result));
         ControlFlow::Continue(())
     });
@@ -91,7 +91,7 @@ proptest! {
         let sets: Vec<Vec<Spec>> = formats.iter().map(|formats| specs(formats)).collect();
         let set = |number: usize| &sets[number % sets.len()];
         let jobs = paths.iter().enumerate().map(|(number, path)| {
-            Job::new(Input::Path(path.clone()), set(number).clone())
+            Job::new(path.into(), set(number).clone())
         });
         let results = results(jobs, &with_threads(threads));
         prop_assert_eq!(results.len(), lens.len());
@@ -106,7 +106,7 @@ proptest! {
 fn two_formats_of_one_hash_share_a_read() {
     let (_folder, paths) = folder(&[100, 5000, 64, 0, 31_000]);
     let specs = specs(&["sha256", "rfc6962:sha256:64KiB", "plain:sha256:1MiB", "md5"]);
-    let jobs = paths.iter().map(|path| Job::new(Input::Path(path.clone()), specs.clone()));
+    let jobs = paths.iter().map(|path| Job::new(path.into(), specs.clone()));
     for (number, (_, roots)) in results(jobs, &with_threads(2)).into_iter().enumerate() {
         assert_roots(roots.unwrap(), &specs, &bytes(number, [100, 5000, 64, 0, 31_000][number]));
     }
@@ -118,7 +118,7 @@ fn parts_of_files() {
     let specs = specs(&["sha256"]);
     let window = Window { start: 1000, end: Some(70_001) };
     let jobs = paths.iter().map(|path| {
-        let mut job = Job::new(Input::Path(path.clone()), specs.clone());
+        let mut job = Job::new(path.into(), specs.clone());
         job.window = Some(window);
         job
     });
@@ -136,7 +136,7 @@ fn a_long_file_among_short_ones() {
     File::create(&long).unwrap().set_len(len).unwrap();
     paths.insert(7, long.clone());
     let specs = specs(&["sha1", "sha512"]);
-    let jobs = paths.iter().map(|path| Job::new(Input::Path(path.clone()), specs.clone()));
+    let jobs = paths.iter().map(|path| Job::new(path.into(), specs.clone()));
     let mut results = results(jobs, &with_threads(2));
     let (path, roots) = results.remove(7);
     assert_eq!(path, long);
@@ -163,7 +163,7 @@ fn a_file_that_fails_spoils_no_other() {
         let specs = specs(&["md5", "rfc6962:sha256:64KiB"]);
         // Slow enough for the change to come in the middle.
         let options = Options { throttle: Some(Arc::new(Throttle::new(4 << 20))), ..with_threads(threads) };
-        let jobs = paths.iter().map(|path| Job::new(Input::Path(path.clone()), specs.clone()));
+        let jobs = paths.iter().map(|path| Job::new(path.into(), specs.clone()));
         let change = |path: &Path| {
             let (len, path) = (paths.len(), path.to_path_buf());
             std::thread::spawn(move || {
@@ -195,7 +195,7 @@ fn it_ends_when_no_more_results_are_wanted() {
     let (_folder, paths) = folder(&[20_000; 500]);
     let specs = specs(&["sha256"]);
     for threads in [1, 2, 4] {
-        let jobs = paths.iter().map(|path| Job::new(Input::Path(path.clone()), specs.clone()));
+        let jobs = paths.iter().map(|path| Job::new(path.into(), specs.clone()));
         let mut taken = 0;
         hash_all(jobs, &with_threads(threads), |_, result, _| {
             result.unwrap();

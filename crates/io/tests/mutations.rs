@@ -108,7 +108,7 @@ fn no_outboard_makes_repair_write_a_wrong_byte() {
         fs::write(&files.place, changed).unwrap();
         fs::write(&files.bad, &bad).unwrap();
         let Ok(found) = open(&files.place) else { continue };
-        let mut replica = open_replica(&files.good, &Options::new()).unwrap();
+        let mut replica = open_replica(&(&files.good).into(), &Options::new()).unwrap();
         let mut held = HeldFile::open(&files.bad).unwrap();
         let done = repair(&mut held, (&found, &files.place), &mut *replica, &options(), &mut |_| {});
         let after = fs::read(&files.bad).unwrap();
@@ -129,7 +129,7 @@ fn no_journal_makes_repair_leave_damage_or_write_a_wrong_byte() {
     let journal = mksum_io::outboard::with_extension(&files.place, "repair");
     let copy = files.bad.with_extension("copy");
     fs::write(&copy, &bad).unwrap();
-    let mut replica = open_replica(&copy, &Options::new()).unwrap();
+    let mut replica = open_replica(&(&copy).into(), &Options::new()).unwrap();
     let mut failed = 0;
     let mut held = HeldFile::open(&files.bad).unwrap();
     let done = repair(&mut held, (&outboard, &files.place), &mut *replica, &options(), &mut |repair| {
@@ -140,7 +140,7 @@ fn no_journal_makes_repair_leave_damage_or_write_a_wrong_byte() {
     for (name, changed) in mutations(&text) {
         fs::write(&journal, &changed).unwrap();
         fs::write(&files.bad, &bad).unwrap();
-        let mut replica = open_replica(&files.good, &Options::new()).unwrap();
+        let mut replica = open_replica(&(&files.good).into(), &Options::new()).unwrap();
         let mut held = HeldFile::open(&files.bad).unwrap();
         match repair(&mut held, (&outboard, &files.place), &mut *replica, &options(), &mut |_| {}) {
             Ok(done) => assert!(done.whole && fs::read(&files.bad).unwrap() == files.bytes, "{name}"),

@@ -2,7 +2,7 @@
 
 use mksum::Hash;
 use mksum::node_tree::{Aligned, CpuLanes, Limits, Merklize, NodeTreeError, Timeline};
-use mksum_io::{Error, Leaves, Options, Refusal, merklize, random};
+use mksum_io::{Error, Input, Leaves, Options, Refusal, merklize, random};
 use mksum_vectors::{bytes, nodes};
 use std::fs;
 use std::process::Command;
@@ -17,7 +17,7 @@ fn a_file_of_leaves_becomes_a_file_of_nodes() {
     for (hash, levels) in [(Hash::Blake3, 1), (Hash::Sha1, 3), (Hash::Sha3_224, 10), (Hash::Sha512, 15)] {
         let input = bytes(hash.size() << levels);
         fs::write(&leaves, &input).unwrap();
-        let done = merklize(Leaves::At(&leaves), hash, &CPU, Some(&output), &Options::new()).unwrap();
+        let done = merklize(Leaves::At(&(&leaves).into()), hash, &CPU, Some(&output), &Options::new()).unwrap();
         let slow = nodes(hash, &input);
         assert!(fs::read(&output).unwrap() == slow, "{} over 2^{levels}", hash.name());
         assert_eq!((done.leaves, &done.root[..]), (1 << levels, &slow[hash.size()..2 * hash.size()]));
@@ -76,10 +76,11 @@ fn a_device_can_use_leaves_and_nodes_without_copies() {
     fs::write(&file, &input).unwrap();
     let root = nodes(Hash::Blake3, &input)[32..64].to_vec();
     let run = |leaves| merklize(leaves, Hash::Blake3, &InPlace, None, &Options::new()).unwrap().root;
+    let (file, named) = (Input::from(&file), Input::from(&pipe));
     assert_eq!(run(Leaves::At(&file)), root);
     thread::scope(|scope| {
         scope.spawn(|| fs::write(&pipe, &input).unwrap());
-        assert_eq!(run(Leaves::At(&pipe)), root);
+        assert_eq!(run(Leaves::At(&named)), root);
     });
     run(random);
 }
@@ -106,15 +107,17 @@ fn a_failure_leaves_what_was_there() {
         [(0, "at least 64 bytes"), (96, "the nearest lengths are 64 and 128 bytes"), (63, "at least 64 bytes")]
     {
         fs::write(&leaves, vec![1; len]).unwrap();
-        let error = merklize(Leaves::At(&leaves), Hash::Blake3, &CPU, Some(&output), &Options::new()).unwrap_err();
-        assert!(matches!(&error, Error::Nodes { path, .. } if *path == leaves));
+        let error =
+            merklize(Leaves::At(&(&leaves).into()), Hash::Blake3, &CPU, Some(&output), &Options::new()).unwrap_err();
+        assert!(matches!(&error, Error::Nodes { path, .. } if *path == *leaves));
         assert!(error.to_string().starts_with(&format!("{len} bytes of leaves")), "{error}");
         assert!(error.to_string().ends_with(end), "{error}");
     }
     fs::write(&leaves, [1; 64]).unwrap();
-    let error = merklize(Leaves::At(&leaves), Hash::Blake3, &CPU, Some(&leaves), &Options::new()).unwrap_err();
+    let error =
+        merklize(Leaves::At(&(&leaves).into()), Hash::Blake3, &CPU, Some(&leaves), &Options::new()).unwrap_err();
     assert!(matches!(error, Error::Refused { refusal: Refusal::Input, .. }), "{error}");
-    let error = merklize(Leaves::At(&leaves), Hash::Md5, &CPU, Some(&output), &Options::new()).unwrap_err();
+    let error = merklize(Leaves::At(&(&leaves).into()), Hash::Md5, &CPU, Some(&output), &Options::new()).unwrap_err();
     assert!(error.to_string().starts_with("there are no node trees with md5"), "{error}");
     assert_eq!((fs::read(&output).unwrap(), fs::read(&leaves).unwrap()), (b"old".into(), vec![1; 64]));
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);

@@ -24,14 +24,14 @@ fn inputs(rows: &[Row]) -> (TempDir, BTreeMap<(Pattern, u64), PathBuf>) {
 }
 
 fn job(path: &Path, rows: &[Row]) -> Job {
-    Job::new(Input::Path(path.into()), rows.iter().map(|row| row.format.parse().unwrap()).collect())
+    Job::new(path.into(), rows.iter().map(|row| row.format.parse().unwrap()).collect())
 }
 
 fn text(row: &Row, result: Result<Roots, Error>) -> String {
     match result.and_then(|mut roots| roots.remove(0)) {
         Ok(root) => root.to_string(),
         Err(Error::Format { error: mksum::Error::Length(_), .. }) => "-".into(),
-        Err(error) => panic!("{}: {}: {error}", row.at, error.path().display()),
+        Err(error) => panic!("{}: {}: {error}", row.at, error.input()),
     }
 }
 

@@ -8,10 +8,10 @@ use crate::outboards::{KeptDigests, Part};
 use crate::rows::{End, Row};
 use mksum::outboard::KeptLayout;
 use mksum::{Digest, Frontier, Root, Spec, Subtree};
+use mksum_io::Input;
 use std::collections::HashSet;
 use std::io::BufRead;
 use std::mem;
-use std::path::PathBuf;
 
 /// What became of an input, or of a line of the plan.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub enum Outcome<'a> {
     /// An input has a root.
     Joined(Joined<'a>),
     /// The input at this path has none.
-    Refused(PathBuf, InputError),
+    Refused(Input, InputError),
     /// The line with this number, from 1, cannot be used.
     Wrong(u64, RowError),
 }
@@ -28,7 +28,7 @@ pub enum Outcome<'a> {
 #[derive(Debug)]
 pub struct Joined<'a> {
     /// Where the input is.
-    pub path: PathBuf,
+    pub path: Input,
     /// Its root.
     pub root: Root,
     /// The number of its parts.
@@ -221,13 +221,13 @@ impl<'a> Joining<'a, '_> {
     }
 
     fn refuse(&mut self, row: &Row<'_>, why: InputError) {
-        (self.each)(Outcome::Refused(row.path().unwrap_or_else(|| "?".into()), why));
+        (self.each)(Outcome::Refused(row.path().unwrap_or_else(|| Input::place("?")), why));
     }
 
     /// Ends the input whose rows were read.
     fn input(&mut self) {
         let Some(mut current) = self.current.take().filter(|current| current.rows < u64::MAX) else { return };
-        let path = current.first.path().unwrap_or_else(|| "?".into());
+        let path = current.first.path().unwrap_or_else(|| Input::place("?"));
         let (rows, parts) = (current.rows, mem::take(&mut current.kept));
         let kept = current.layout.map(|layout| KeptDigests { layout, parts });
         (self.each)(match current.root() {

@@ -234,12 +234,12 @@ pub fn refusal(line: &[u8], what: &str, error: &serde_json::Error) -> String {
 mod tests {
     use super::*;
     use mksum::{Digest, Spec, Subtree};
-    use std::path::Path;
+    use mksum_io::Input;
 
     fn row() -> Row<'static> {
         let spec: Spec = "blake3".parse().unwrap();
         let node = Subtree { start: 2, len: 8, level: 3 };
-        Row { task: Some(7), ..Row::new(Path::new("a\nb"), ("v", 10), &spec, node) }
+        Row { task: Some(7), ..Row::new(&Input::place("a\nb"), ("v", 10), &spec, node).into_owned() }
     }
 
     #[test]

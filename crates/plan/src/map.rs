@@ -4,15 +4,14 @@ use crate::error::RowError;
 use crate::rows::Row;
 use mksum::outboard::{KeptLayout, Observed};
 use mksum::{Digest, Plan, Role, Spec, Subtree};
-use mksum_io::{Error, File, Input, Job, Options, hash_all, is_url};
+use mksum_io::{Error, File, Input, Job, Options, hash_all};
 use std::ops::ControlFlow;
-use std::path::PathBuf;
 
 /// What is hashed for a row.
 #[derive(Clone, Debug)]
 pub struct Part {
     /// Where the input is.
-    pub path: PathBuf,
+    pub path: Input,
     /// The version and the length in bytes that the input had when it was planned.
     pub planned: (String, u64),
     /// The format.
@@ -96,7 +95,7 @@ pub fn hash_parts(
 ) -> ControlFlow<()> {
     let (Some(first), Some(last)) = (parts.first(), parts.last()) else { return ControlFlow::Continue(()) };
     let opened = || File::open_part(&first.path, first.node.start..last.node.end(), options);
-    let (is_object, mut file) = (is_url(&first.path), None);
+    let (is_object, mut file) = (first.path.url().is_some(), None);
     for part in parts {
         // A file of this machine is compared with itself after each part; the bytes of an object have their version.
         let hashed = file.take().map_or_else(opened, Ok).and_then(|open| {
@@ -123,7 +122,7 @@ pub fn hash_inputs(
     each: &mut dyn FnMut(Result<Hashed, Error>) -> ControlFlow<()>,
 ) {
     let jobs = parts.map(|part| {
-        let mut job = Job::new(Input::Path(part.path), vec![part.spec]);
+        let mut job = Job::new(part.path, vec![part.spec]);
         job.version = Some(part.planned);
         job
     });

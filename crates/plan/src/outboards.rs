@@ -5,7 +5,7 @@ use crate::rows::Row;
 use mksum::outboard::{Header, KeptLayout, Sequence};
 use mksum::{Digest, Role, Root, Spec, Subtree};
 use mksum_io::outboard::{Changes, EXTENSION, Pending, assemble, with_extension};
-use mksum_io::{Error, is_url};
+use mksum_io::{Error, Input};
 use std::path::{Component, Path, PathBuf};
 
 /// The digests that the outboard of an input is made of.
@@ -33,17 +33,14 @@ impl KeptDigests<'_> {
 /// The path of the outboard of an input: beside it, or below a directory or URL for all.
 ///
 /// `None` if the path of the input leads upwards, so that it has no place below another directory.
-pub fn outboard_path(input: &Path, place: Option<&Path>) -> Option<PathBuf> {
-    let Some(place) = place else { return Some(with_extension(input, EXTENSION)) };
-    let below = below(input)?;
-    let path = if is_url(place) { joined_url(place, &below) } else { place.join(below) };
-    Some(with_extension(&path, EXTENSION))
+pub fn outboard_path(input: &Input, place: Option<&Input>) -> Option<Input> {
+    let Some(place) = place else { return Some(input.with_extension(EXTENSION)) };
+    Some(place.join(&with_extension(&below(input)?, EXTENSION)))
 }
 
 /// The path of an input below a directory for all: of an object with its bucket, of a file without the root.
-fn below(input: &Path) -> Option<PathBuf> {
-    let text = input.to_str().filter(|_| is_url(input)).and_then(|url| url.split_once("://"));
-    let path = text.map_or(input, |(_, path)| Path::new(without_password(path)));
+fn below(input: &Input) -> Option<PathBuf> {
+    let path = input.url().map_or_else(|| input.as_os_str().into(), |url| PathBuf::from(url.file_path()));
     let mut below = PathBuf::new();
     for component in path.components() {
         match component {
@@ -53,25 +50,6 @@ fn below(input: &Path) -> Option<PathBuf> {
         }
     }
     Some(below)
-}
-
-/// A URL after its scheme, without the user if it has a password: that is no name for a file.
-fn without_password(rest: &str) -> &str {
-    let host = rest.split('/').next().unwrap_or_default();
-    match host.rsplit_once('@') {
-        Some((user, _)) if user.contains(':') => &rest[user.len() + 1..],
-        _ => rest,
-    }
-}
-
-/// The URL of something below another.
-fn joined_url(url: &Path, below: &Path) -> PathBuf {
-    let mut text = url.as_os_str().to_os_string();
-    if !text.to_string_lossy().ends_with('/') {
-        text.push("/");
-    }
-    text.push(below.as_os_str());
-    text.into()
 }
 
 /// The digests of a part that an outboard is made of.
@@ -126,7 +104,7 @@ mod tests {
 
     #[test]
     fn outboards_have_places_below_a_directory() {
-        let of = |input: &str| below(Path::new(input));
+        let of = |input: &str| below(&Input::place(input));
         for (input, place) in [
             ("a/b", "a/b"),
             ("/a/./b", "a/b"),

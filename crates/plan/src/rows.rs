@@ -5,11 +5,11 @@ use base64ct::{Base64, Encoding};
 use crc_fast::CrcAlgorithm;
 use mksum::outboard::KeptLayout;
 use mksum::{Digest, Hash, Spec, Subtree};
+use mksum_io::Input;
 use mksum_sums::name::{self, Shown};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
 
 /// The kept digests of one part at most, in bytes.
 const MOST_KEPT: u64 = 4 << 20;
@@ -105,12 +105,13 @@ pub enum Kind {
 
 impl<'a> Row<'a> {
     /// A part of the input at `path`, to be hashed.
-    pub fn new(path: &'a Path, (version, size): (&'a str, u64), spec: &Spec, node: Subtree) -> Row<'a> {
-        let base64 = || Base64::encode_string(name::bytes(path)).into();
+    pub fn new(path: &'a Input, (version, size): (&'a str, u64), spec: &Spec, node: Subtree) -> Row<'a> {
+        let path = path.as_os_str();
+        let base64 = || Base64::encode_string(path.as_encoded_bytes()).into();
         Row {
             kind: Kind::Range,
             schema: SCHEMA,
-            // With its password, if it is a URL that has one: the maps must open it.
+            // With its secrets, if it is a URL that has some: the maps must open it.
             path: path.to_string_lossy(),
             path_base64: path.to_str().is_none().then(base64),
             version: version.into(),
@@ -194,10 +195,10 @@ impl<'a> Row<'a> {
     }
 
     /// Where its input is; `None` if no file of this system can have this path.
-    pub fn path(&self) -> Option<PathBuf> {
+    pub fn path(&self) -> Option<Input> {
         match &self.path_base64 {
-            None => Some(PathBuf::from(&*self.path)),
-            Some(text) => name::path(&Base64::decode_vec(&text.0).ok()?),
+            None => Some(Input::place(&*self.path)),
+            Some(text) => name::path(&Base64::decode_vec(&text.0).ok()?).map(Input::place),
         }
     }
 

@@ -5,11 +5,10 @@ use crate::keys::Keys;
 use crate::rows::{End, Kind, Row};
 use mksum::outboard::{KeptLayout, OutboardError};
 use mksum::{Algorithm, LengthError, Spec, Subtree};
-use mksum_io::{Error, File, Options, is_url};
+use mksum_io::{Error, File, Input, Options};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashSet};
 use std::mem;
-use std::path::Path;
 
 /// What an input costs beside its bytes, as bytes: a request takes about as long as these.
 const REQUEST: u64 = 4 << 20;
@@ -27,9 +26,8 @@ pub fn parts(spec: &Spec, size: u64, range: u64) -> Result<impl Iterator<Item = 
 ///
 /// # Errors
 /// If it cannot be opened.
-pub fn facts(path: &Path, options: &Options) -> Result<(u64, String), Error> {
-    let first = if is_url(path) { 0..1 } else { 0..u64::MAX };
-    let file = File::open_part(path, first, options)?;
+pub fn facts(path: &Input, options: &Options) -> Result<(u64, String), Error> {
+    let file = File::open_part(path, 0..1, options)?;
     Ok((file.len(), file.version()))
 }
 
@@ -71,7 +69,7 @@ impl Planner {
     }
 
     /// Whether an input is asked about for the first time: a plan has each once.
-    pub fn is_new(&mut self, path: &Path) -> bool {
+    pub fn is_new(&mut self, path: &Input) -> bool {
         self.seen.insert(self.keys.of(&path.as_os_str()))
     }
 
@@ -81,7 +79,7 @@ impl Planner {
     /// If the format has no root for its length, or a part has too many units for an outboard.
     pub fn add(
         &mut self,
-        path: &Path,
+        path: &Input,
         (size, version): (u64, &str),
         each: &mut dyn FnMut(&Row<'_>),
     ) -> Result<(), PlanError> {

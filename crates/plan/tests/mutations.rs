@@ -1,15 +1,14 @@
 //! A plan or ledger with any bit flipped gives the right roots, or says what is wrong.
 
 use mksum::Spec;
-use mksum_io::Options;
+use mksum_io::{Input, Options};
 use mksum_plan::*;
 use std::collections::BTreeMap;
 use std::fs;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
 
 /// The roots of inputs by their paths.
-type Roots = BTreeMap<PathBuf, String>;
+type Roots = BTreeMap<Input, String>;
 
 /// A plan of three files in a folder, its ledger, and their roots.
 fn planned(folder: &std::path::Path, outboards: bool) -> (Vec<u8>, Vec<u8>, Roots) {
@@ -22,9 +21,10 @@ fn planned(folder: &std::path::Path, outboards: bool) -> (Vec<u8>, Vec<u8>, Root
     for (name, len) in [("big", 5000), ("empty", 0), ("small", 3)] {
         let (path, bytes) = (folder.join(name), vec![7; len]);
         fs::write(&path, &bytes).unwrap();
-        let (size, version) = facts(&path, &options).unwrap();
+        let input = Input::from(&path);
+        let (size, version) = facts(&input, &options).unwrap();
         planner
-            .add(&path, (size, &version), &mut |row| {
+            .add(&input, (size, &version), &mut |row| {
                 plan.extend(row.line());
                 let part = Part::new(row).unwrap();
                 let mut each = |hashed: Result<Hashed, _>| {
@@ -38,7 +38,7 @@ fn planned(folder: &std::path::Path, outboards: bool) -> (Vec<u8>, Vec<u8>, Root
                 }
             })
             .unwrap();
-        roots.insert(path, spec.root(&bytes).unwrap().to_string());
+        roots.insert(input, spec.root(&bytes).unwrap().to_string());
     }
     plan.extend(planner.end().line());
     (plan, ledger, roots)

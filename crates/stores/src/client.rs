@@ -276,7 +276,7 @@ mod tests {
             String::from_utf8(request).unwrap()
         });
         let url = format!("http://me:a%20secret@{address}/x");
-        assert!(Stores::new().open(url.as_ref(), 0..u64::MAX, Ahead::Yes).is_err());
+        assert!(Stores::new().open(&mksum_io::Url::parse(&url).unwrap(), 0..u64::MAX, Ahead::Yes).is_err());
         let request = server.join().unwrap();
         assert!(request.starts_with("GET /x HTTP/1.1\r\n"), "{request}");
         // base64("me:a secret")

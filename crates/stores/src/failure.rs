@@ -1,10 +1,9 @@
 //! Why an object could not be read, and how that is said.
 
 use http::StatusCode;
-use mksum_io::Refusal;
+use mksum_io::{Refusal, Url};
 use std::error::Error;
 use std::io::{self, ErrorKind};
-use std::path::Path;
 
 /// Why an object could not be opened or read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,7 +35,6 @@ impl Fault {
             Some(StatusCode::PRECONDITION_FAILED) => {
                 return Fault::Changed("the store has another version of it now (412 Precondition Failed)".into());
             }
-            Some(StatusCode::OK) if error.to_string().contains("ange") => return Fault::NotPartial,
             Some(StatusCode::MOVED_PERMANENTLY) => {
                 return Fault::Fetch(
                     "the server answered 301 Moved Permanently: of S3, the region is another one: set AWS_REGION"
@@ -93,7 +91,7 @@ impl Fault {
     }
 
     /// The same as the error of an input that could not be opened or listed.
-    pub fn opening(self, url: &Path) -> mksum_io::Error {
+    pub fn opening(self, url: &Url) -> mksum_io::Error {
         let open = |error| mksum_io::Error::Open { path: url.into(), error };
         match self {
             Fault::Missing => open(io::Error::new(ErrorKind::NotFound, "there is no such object")),
@@ -103,8 +101,8 @@ impl Fault {
     }
 
     /// The same as the error of an input, at the byte `offset`.
-    pub fn at(self, url: &Path, offset: u64) -> mksum_io::Error {
-        let path = url.to_path_buf();
+    pub fn at(self, url: &Url, offset: u64) -> mksum_io::Error {
+        let path = url.into();
         match self {
             Fault::Refused(why) => mksum_io::Error::refused(url, Refusal::Url(why)),
             Fault::Missing => {

@@ -2,6 +2,7 @@
 
 use crate::failure::Fault;
 use crate::object::Version;
+use crate::place::LONGEST;
 use futures_util::StreamExt;
 use object_store::path::Path;
 use object_store::{Error, ObjectMeta, ObjectStore, ObjectStoreExt};
@@ -45,5 +46,7 @@ pub fn list(store: Arc<dyn ObjectStore>, prefix: Path, runtime: &Handle) -> Rece
 /// Whether an entry stands for a folder, as consoles make them: an empty object whose name ends in a slash, which the client drops
 /// from the name. So no object has the name that is left.
 async fn is_folder(store: &dyn ObjectStore, meta: &ObjectMeta) -> bool {
-    meta.size == 0 && matches!(store.head(&meta.location).await, Err(Error::NotFound { .. }))
+    meta.size == 0
+        && meta.location.as_ref().len() <= LONGEST
+        && matches!(store.head(&meta.location).await, Err(Error::NotFound { .. }))
 }

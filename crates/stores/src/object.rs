@@ -6,7 +6,7 @@ use crate::failure::Fault;
 use crate::part::Part;
 use crate::retries::LIMIT;
 use futures_util::StreamExt;
-use http::HeaderMap;
+use http::{HeaderMap, StatusCode};
 use object_store::path::Path;
 use object_store::{GetOptions, GetRange, GetResult, ObjectMeta, ObjectStore};
 use std::ops::Range;
@@ -121,7 +121,7 @@ impl Source {
     }
 
     async fn ask(&self, options: GetOptions) -> Result<GetResult, Fault> {
-        let last = LastStatus::default();
+        let (last, is_part) = (LastStatus::default(), options.range.is_some());
         let mut options = GetOptions { version: self.version.clone(), ..options };
         options.extensions.insert(last.clone());
         let asked = self.store.get_opts(&self.location, options);
@@ -133,7 +133,11 @@ impl Source {
                 timeout(LIMIT, asked).await.map_err(|_| Fault::Fetch("no answer".into()))?
             }
         };
-        response.map_err(|error| Fault::of(&error, last.get()))
+        response.map_err(|error| match last.get() {
+            // The client refuses a whole object in the place of a part before it looks at anything else.
+            Some(StatusCode::OK) if is_part => Fault::NotPartial,
+            status => Fault::of(&error, status),
+        })
     }
 
     async fn get(&self, range: Range<u64>, version: Option<&Version>) -> Result<GetResult, Fault> {

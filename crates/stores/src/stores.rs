@@ -8,14 +8,13 @@ use crate::part::Part;
 use crate::place::{Place, Store};
 use crate::upload::upload;
 use crate::window::{Budget, RANGE, Window};
-use mksum_io::{Ahead, Error, Listed, Listing, Object, Objects, StoredSums};
+use mksum_io::{Ahead, Error, Listed, Listing, Object, Objects, StoredSums, Url};
 use object_store::path::Path as Location;
 use std::collections::HashMap;
 use std::fmt;
 use std::hint;
 use std::io::{self, Read};
 use std::ops::Range;
-use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::available_parallelism;
@@ -43,7 +42,7 @@ pub struct Stores {
     runtime: OnceLock<Result<Runtime, Fault>>,
     clients: OnceLock<Result<Clients, Fault>>,
     known: Mutex<HashMap<Store, Client>>,
-    expected: Mutex<HashMap<PathBuf, JoinHandle<Opened>>>,
+    expected: Mutex<HashMap<Url, JoinHandle<Opened>>>,
     budget: Arc<Budget>,
     traffic: Arc<Traffic>,
     requests: usize,
@@ -107,8 +106,8 @@ impl Stores {
         Ok(client)
     }
 
-    fn source(&self, url: &Path) -> Result<Arc<Source>, Fault> {
-        let place = url.to_str().ok_or("not UTF-8".to_string()).and_then(Place::read).map_err(Fault::Refused)?;
+    fn source(&self, url: &Url) -> Result<Arc<Source>, Fault> {
+        let place = Place::read(url).map_err(Fault::Refused)?;
         let location = Location::parse(place.object().map_err(Fault::Refused)?);
         let location = location.map_err(|error| Fault::Refused(error.to_string()))?;
         let client = self.client(&place.store)?;
@@ -117,7 +116,7 @@ impl Stores {
     }
 
     /// Opens an object on the threads of the runtime.
-    fn begin(&self, url: &Path, first: Range<u64>) -> Result<JoinHandle<Opened>, Fault> {
+    fn begin(&self, url: &Url, first: Range<u64>) -> Result<JoinHandle<Opened>, Fault> {
         let source = self.source(url)?;
         let runtime = self.runtime()?.handle().clone();
         Ok(self.runtime()?.spawn(async move {
@@ -130,7 +129,7 @@ impl Stores {
         }))
     }
 
-    fn opened(&self, url: &Path, wanted: Range<u64>, ahead: Ahead) -> Result<Window, Fault> {
+    fn opened(&self, url: &Url, wanted: Range<u64>, ahead: Ahead) -> Result<Window, Fault> {
         // A small object takes one request.
         let first = wanted.start..wanted.end.min(wanted.start.saturating_add(RANGE));
         let expected = match first.start {
@@ -145,11 +144,11 @@ impl Stores {
         let opened = runtime.block_on(opening).map_err(|error| Fault::Fetch(error.to_string()))?;
         let (source, version, part) = opened?;
         let place = (runtime.handle().clone(), self.budget.clone());
-        Ok(Window::new(url.into(), (source, version), part, (ahead, self.requests, wanted.end), place))
+        Ok(Window::new(url.clone(), (source, version), part, (ahead, self.requests, wanted.end), place))
     }
 }
 
-fn put_failed(url: &Path, why: &str) -> Error {
+fn put_failed(url: &Url, why: &str) -> Error {
     Error::Write { path: url.into(), error: io::Error::other(why.to_string()) }
 }
 
@@ -166,50 +165,43 @@ impl fmt::Debug for Stores {
 }
 
 impl Objects for Stores {
-    fn open(&self, url: &Path, part: Range<u64>, ahead: Ahead) -> Result<Arc<dyn Object>, Error> {
+    fn open(&self, url: &Url, part: Range<u64>, ahead: Ahead) -> Result<Arc<dyn Object>, Error> {
         let window = self.opened(url, part, ahead).map_err(|fault| fault.opening(url))?;
         Ok(Arc::new(window))
     }
 
-    fn expect(&self, url: &Path) {
+    fn expect(&self, url: &Url) {
         let mut expected = lock(&self.expected);
         if expected.len() < Self::EXPECTED
             && !expected.contains_key(url)
             && let Ok(opening) = self.begin(url, 0..Self::EXPECTED_BYTES)
         {
-            expected.insert(url.into(), opening);
+            expected.insert(url.clone(), opening);
         }
     }
 
-    fn list(&self, url: &Path) -> Result<Listing, Error> {
+    fn list(&self, url: &Url) -> Result<Listing, Error> {
         let begun = || -> Result<_, Fault> {
-            let text = url.to_str().ok_or(Fault::Refused("not UTF-8".into()))?;
-            let place = Place::read(text).map_err(Fault::Refused)?;
+            let place = Place::read(url).map_err(Fault::Refused)?;
             if let Store::Web(_) = place.store {
                 return Err(Fault::Refused("a web server has no listing of its files: name them".into()));
             }
             let prefix = Location::parse(&place.key).map_err(|error| Fault::Refused(error.to_string()))?;
-            let root = text[..text.len()
-                - text
-                    .split_once("://")
-                    .and_then(|(_, rest)| rest.split_once('/'))
-                    .map_or(0, |(_, key)| key.len() + 1)]
-                .to_string();
-            Ok((root, listing::list(self.client(&place.store)?.store, prefix, self.runtime()?.handle())))
+            Ok(listing::list(self.client(&place.store)?.store, prefix, self.runtime()?.handle()))
         };
-        let (root, mut found) = begun().map_err(|fault| fault.opening(url))?;
-        let url = url.to_path_buf();
+        let mut found = begun().map_err(|fault| fault.opening(url))?;
+        let url = url.clone();
         Ok(Box::new(std::iter::from_fn(move || {
             Some(match found.blocking_recv()? {
-                Ok((key, len, version)) => Ok(Listed { url: format!("{root}/{key}").into(), len, version }),
+                Ok((key, len, version)) => Ok(Listed { url: url.with_key(&key), len, version }),
                 Err(fault) => Err(fault.opening(&url)),
             })
         })))
     }
 
-    fn stored(&self, url: &Path) -> Result<StoredSums, Error> {
+    fn stored(&self, url: &Url) -> Result<StoredSums, Error> {
         let asked = || {
-            let place = url.to_str().ok_or("not UTF-8".to_string()).and_then(Place::read).map_err(Fault::Refused)?;
+            let place = Place::read(url).map_err(Fault::Refused)?;
             // S3 is asked for the checksums that it has, by a header that is signed.
             let source =
                 Source { store: self.clients()?.of(&place.store, true)?.store, ..(*self.source(url)?).clone() };
@@ -230,12 +222,10 @@ impl Objects for Stores {
         Ok(StoredSums { len: version.len, version: version.text(), sums })
     }
 
-    fn put(&self, url: &Path, content: &mut dyn Read, len: u64) -> Result<(), Error> {
+    fn put(&self, url: &Url, content: &mut dyn Read, len: u64) -> Result<(), Error> {
         let mut uploaded = || {
             let source = self.source(url)?;
-            if source.version.is_some()
-                || matches!(Place::read(&url.to_string_lossy()), Ok(Place { store: Store::Web(_), .. }))
-            {
+            if source.version.is_some() || matches!(Place::read(url), Ok(Place { store: Store::Web(_), .. })) {
                 return Err(Fault::Refused(
                     "only objects in S3, Google Cloud Storage, Azure and HDFS are written".into(),
                 ));

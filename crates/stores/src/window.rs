@@ -5,9 +5,8 @@ use crate::object::{Source, Version};
 use crate::part::Part;
 use mksum::Spec;
 use mksum::outboard::Identity;
-use mksum_io::{Ahead, Error, Object};
+use mksum_io::{Ahead, Error, Object, Url};
 use std::io::IoSliceMut;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::runtime::Handle;
@@ -57,7 +56,7 @@ impl Drop for Entry {
 /// An open object.
 #[derive(Debug)]
 pub struct Window {
-    url: PathBuf,
+    url: Url,
     source: Arc<Source>,
     version: Arc<Version>,
     named: String,
@@ -86,7 +85,7 @@ struct State {
 impl Window {
     /// The object of this version, whose first part is coming.
     pub fn new(
-        url: PathBuf,
+        url: Url,
         (source, version): (Arc<Source>, Version),
         first: Option<(Arc<Part>, AbortHandle)>,
         (ahead, requests, end): (Ahead, usize, u64),

@@ -17,6 +17,7 @@ pub mod name;
 pub mod range;
 pub mod sum;
 pub mod sumfile;
+pub mod url;
 pub mod utf16;
 
 /// The README's example.

@@ -4,6 +4,7 @@
 use super::paths::{path, place};
 use super::{Choices, Help, Reading};
 use clap::{ValueEnum, ValueHint};
+use mksum_io::Input;
 use std::path::PathBuf;
 
 /// `mksum status` and `mksum update`.
@@ -34,7 +35,7 @@ pub struct Import {
     pub directory: PathBuf,
     /// Sum files, manifests, lines of --json, or other catalogues; their paths are those below DIR
     #[arg(value_name = "LIST", required = true, value_parser = place(), value_hint = ValueHint::AnyPath)]
-    pub lists: Vec<PathBuf>,
+    pub lists: Vec<Input>,
     /// The format of lines that do not name one.
     #[command(flatten)]
     pub choices: Choices,

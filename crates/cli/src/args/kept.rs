@@ -1,10 +1,11 @@
 //! The commands for kept trees.
 
-use super::paths::{path, place};
+use super::paths::{input, path, place};
 use super::{Choices, Directories, Help, Reading};
 use clap::ValueHint;
 use mksum::{Spec, parse_size};
 use mksum_cli::range::ByteRange;
+use mksum_io::Input;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -12,14 +13,14 @@ use std::time::Duration;
 #[derive(Debug, clap::Args)]
 pub struct Keep {
     /// Files whose trees are kept; with --recursive, directories whose catalogues are
-    #[arg(value_name = "FILE", required = true, value_parser = place(), value_hint = ValueHint::AnyPath)]
-    pub files: Vec<PathBuf>,
+    #[arg(value_name = "FILE", required = true, value_parser = input(), value_hint = ValueHint::AnyPath)]
+    pub files: Vec<Input>,
     /// Path of the outboard [default: FILE.mkt], or with --recursive of the catalogue [default: DIR/.mksum/catalogue]
     ///
     /// Required for a device. A file that is there is replaced only if it is an outboard. The URL of an object in S3, Google Cloud
     /// Storage or Azure is written when the tree is finished.
     #[arg(short, long, value_name = "PATH", value_parser = place(), value_hint = ValueHint::FilePath)]
-    pub output: Option<PathBuf>,
+    pub output: Option<Input>,
     /// With --recursive: keep an outboard beside each file, and no catalogue
     #[arg(long, requires = "recursive")]
     pub beside: bool,
@@ -88,11 +89,11 @@ pub struct Keep {
 #[derive(Debug, clap::Args)]
 pub struct Verify {
     /// Files that have an outboard; with --recursive, directories that have a catalogue
-    #[arg(value_name = "FILE", required = true, value_parser = place(), value_hint = ValueHint::AnyPath)]
-    pub files: Vec<PathBuf>,
+    #[arg(value_name = "FILE", required = true, value_parser = input(), value_hint = ValueHint::AnyPath)]
+    pub files: Vec<Input>,
     /// Path of the outboard [default: FILE.mkt]
     #[arg(short = 'o', long, value_name = "PATH", value_parser = place(), value_hint = ValueHint::FilePath)]
-    pub outboard: Option<PathBuf>,
+    pub outboard: Option<Input>,
     /// With --recursive: path of the directory's catalogue [default: DIR/.mksum/catalogue, if it exists]
     #[arg(short, long, value_name = "PATH", requires = "recursive", value_parser = path(), value_hint = ValueHint::FilePath)]
     pub catalogue: Option<PathBuf>,
@@ -143,10 +144,10 @@ pub struct Verify {
 pub struct Diff {
     /// An outboard, or a file that has one; or a catalogue (also its URL), a directory that has one, or a sum file
     #[arg(value_name = "A", value_parser = place(), value_hint = ValueHint::FilePath)]
-    pub left: PathBuf,
+    pub left: Input,
     /// Another one; of two files, one may be without an outboard, and is then read
     #[arg(value_name = "B", value_parser = place(), value_hint = ValueHint::FilePath)]
-    pub right: PathBuf,
+    pub right: Input,
     /// Print one JSON object per line (spec/json.md)
     #[arg(long, help_heading = "Output")]
     pub json: bool,

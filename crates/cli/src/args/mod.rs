@@ -17,7 +17,7 @@ pub use catalogue::{Catalogued, Export, Import};
 pub use groups::{Choices, Directories, Help, Io, Reading, Symlinks};
 pub use kept::{Diff, Keep, Verify};
 pub use merklize::Merklize;
-pub use paths::{NOT_HERE, local};
+pub use paths::{NOT_HERE, read_input, read_place};
 pub use plans::{Map, Missing, Plan};
 pub use proofs::{CheckProof, Join, Prove};
 pub use repair::Repair;
@@ -29,9 +29,9 @@ use clap_complete::Shell;
 use mksum_cli::name::Shown;
 use mksum_cli::range::ByteRange;
 use mksum_cli::sum::End;
-use mksum_io::is_url;
+use mksum_io::Input;
 use numbers::number;
-use paths::{path, place};
+use paths::{input, path};
 use std::path::{Path, PathBuf};
 
 /// Examples and exit codes: the end of `--help`, and a part of the man page.
@@ -248,8 +248,8 @@ pub enum Command {
 #[derive(Debug, clap::Args)]
 pub struct Run {
     /// Files, or URLs of objects; with --check, sum files; none or '-' is standard input
-    #[arg(value_name = "FILE", value_parser = place(), value_hint = ValueHint::AnyPath)]
-    pub files: Vec<PathBuf>,
+    #[arg(value_name = "FILE", value_parser = input(), value_hint = ValueHint::AnyPath)]
+    pub files: Vec<Input>,
     /// The formats.
     #[command(flatten)]
     pub choices: Choices,
@@ -463,7 +463,7 @@ impl Run {
         if let Some((flag, _)) = only_printing.iter().find(|(_, given)| *given && self.check) {
             return Some(format!("the {flag} option is meaningless with --check"));
         }
-        if let Some(url) = self.files.iter().find(|file| self.check && is_url(file)) {
+        if let Some(url) = self.files.iter().find(|file| self.check && file.url().is_some()) {
             return Some(format!("{}: {NOT_HERE}", Shown(url)));
         }
         if self.check && self.choices.formats.len() > 1 {

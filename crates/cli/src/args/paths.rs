@@ -2,40 +2,54 @@
 
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use mksum_cli::name;
-use mksum_io::is_url;
+use mksum_io::Input;
 use std::path::{Path, PathBuf};
 
 /// Reads a path of this machine, also as a `file://` URL.
 pub fn path() -> impl TypedValueParser<Value = PathBuf> {
-    PathBufValueParser::new().try_map(|given| match is_url(&given) {
-        true => Err(NOT_HERE.to_string()),
-        false => local(given),
+    PathBufValueParser::new().try_map(|given| match read_place(given)? {
+        Input::File(path) => Ok(path),
+        Input::Url(_) | Input::Stdin => Err(NOT_HERE.to_string()),
     })
 }
 
 /// Reads a path of this machine, also as a `file://` URL, or the URL of an object.
-pub fn place() -> impl TypedValueParser<Value = PathBuf> {
-    PathBufValueParser::new().try_map(local)
+pub fn place() -> impl TypedValueParser<Value = Input> {
+    PathBufValueParser::new().try_map(read_place)
+}
+
+/// Reads the same, or `-`, the standard input.
+pub fn input() -> impl TypedValueParser<Value = Input> {
+    PathBufValueParser::new().try_map(read_input)
 }
 
 /// What is said of the URL of an object where only files are read or written.
 pub const NOT_HERE: &str = "the URL of an object is not taken here: download it first, and give the path of the file";
 
-/// The path that a `file://` URL names (RFC 8089); any other path as it is.
+/// What a path, a URL or `-` names: see [`read_place`].
+///
+/// # Errors
+/// As that.
+pub fn read_input(given: PathBuf) -> Result<Input, String> {
+    if given.as_os_str() == "-" { Ok(Input::Stdin) } else { read_place(given) }
+}
+
+/// What a path or URL names: of a `file://` URL its path (RFC 8089).
 ///
 /// # Errors
 /// If it is a URL that names no file of this machine and no object in a store: as words.
-pub fn local(given: PathBuf) -> Result<PathBuf, String> {
-    let Some((scheme, rest)) = given.to_str().and_then(|text| text.split_once("://")) else { return Ok(given) };
+pub fn read_place(given: PathBuf) -> Result<Input, String> {
+    let Some((scheme, rest)) = given.to_str().and_then(|text| text.split_once("://")) else { return Ok(given.into()) };
     if scheme.eq_ignore_ascii_case("file") {
         let rest = rest.strip_prefix("localhost").unwrap_or(rest);
         let path = rest.starts_with('/').then(|| decoded(rest)).flatten();
-        return path.ok_or_else(|| "not a file of this machine: expected file:///PATH".into());
+        return path.map(Input::File).ok_or_else(|| "not a file of this machine: expected file:///PATH".into());
     }
     let is_scheme = scheme.starts_with(|letter: char| letter.is_ascii_alphabetic())
         && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
-    if !is_scheme || is_url(&given) || exists(&given) {
-        return Ok(given);
+    let place = Input::place(&given);
+    if !is_scheme || place.url().is_some() || exists(&given) {
+        return Ok(place);
     }
     let known = "expected s3://, gs://, az://, abfss://, hdfs://, http://, https:// or file://";
     Err(format!("there is no client for URLs of {scheme}://: {known}"))
@@ -68,13 +82,13 @@ mod tests {
 
     #[test]
     fn urls_of_files_are_paths() {
-        let of = |text: &str| local(text.into());
+        let of = |text: &str| read_input(text.into());
         let root = if cfg!(windows) { "" } else { "/" };
         for (url, path) in [("file:///a/b", "a/b"), ("file://localhost/a%20b%2", "a b%2"), ("FILE:///%41", "A")] {
-            assert_eq!(of(url), Ok(PathBuf::from(format!("{root}{path}"))), "{url}");
+            assert_eq!(of(url), Ok(Input::File(format!("{root}{path}").into())), "{url}");
         }
         for path in ["-", "a", "a/b://c", "file:a", "s3://bucket/key", "https://host/x", "://", "1://x"] {
-            assert_eq!(of(path), Ok(PathBuf::from(path)));
+            assert_eq!(of(path), Ok(Input::parse(path)));
         }
         for wrong in ["file://", "file://host/a", "file://a", "file:///%00", "ftp://host/a", "S3://bucket/key"] {
             assert!(of(wrong).is_err(), "{wrong}");

@@ -1,18 +1,19 @@
 //! The commands for trees in parts.
 
 use super::numbers::number;
-use super::paths::{path, place};
+use super::paths::{input, path};
 use super::{Choices, Directories, Help, Reading};
 use clap::ValueHint;
 use mksum::parse_size;
+use mksum_io::Input;
 use std::path::PathBuf;
 
 /// `mksum plan`.
 #[derive(Debug, clap::Args)]
 pub struct Plan {
     /// Files, or URLs of objects; with --recursive directories, or URLs of prefixes
-    #[arg(value_name = "FILE", required = true, value_parser = place(), value_hint = ValueHint::AnyPath)]
-    pub files: Vec<PathBuf>,
+    #[arg(value_name = "FILE", required = true, value_parser = input(), value_hint = ValueHint::AnyPath)]
+    pub files: Vec<Input>,
     /// Maximum length of a part. A leaf that is longer is one part
     #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = part)]
     pub range: u64,

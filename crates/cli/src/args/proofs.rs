@@ -1,18 +1,19 @@
 //! The commands for proofs.
 
-use super::paths::{path, place};
+use super::paths::{input, path, place};
 use super::{Choices, Help, Reading};
 use clap::ValueHint;
 use mksum::parse_size;
 use mksum_cli::range::ByteRange;
+use mksum_io::Input;
 use std::path::PathBuf;
 
 /// `mksum prove`.
 #[derive(Debug, clap::Args)]
 pub struct Prove {
     /// The file, or with --path the directory
-    #[arg(value_name = "FILE", value_parser = place(), value_hint = ValueHint::AnyPath)]
-    pub file: PathBuf,
+    #[arg(value_name = "FILE", value_parser = input(), value_hint = ValueHint::AnyPath)]
+    pub file: Input,
     /// Prove that the file contains these bytes: A..B, A.. or ..B
     #[arg(long, value_name = "A..B", conflicts_with = "consistency")]
     pub range: Option<ByteRange>,
@@ -26,7 +27,7 @@ pub struct Prove {
     pub consistency: Option<u64>,
     /// Path of the outboard [default: FILE.mkt, if it exists and fits]
     #[arg(long, value_name = "PATH", value_parser = place(), value_hint = ValueHint::FilePath)]
-    pub outboard: Option<PathBuf>,
+    pub outboard: Option<Input>,
     /// Print the proof as one JSON object, with the root (spec/json.md)
     #[arg(long, help_heading = "Output")]
     pub json: bool,
@@ -51,8 +52,8 @@ pub struct CheckProof {
     #[arg(value_name = "PROOF", value_parser = path(), value_hint = ValueHint::FilePath)]
     pub proof: PathBuf,
     /// The bytes of the range [default: standard input]; for a directory, the file to be compared with its entry
-    #[arg(value_name = "BYTES", value_parser = place(), value_hint = ValueHint::FilePath, conflicts_with = "old_root")]
-    pub bytes: Option<PathBuf>,
+    #[arg(value_name = "BYTES", value_parser = input(), value_hint = ValueHint::FilePath, conflicts_with = "old_root")]
+    pub bytes: Option<Input>,
     /// Length of the whole input, from the source of the trusted root
     ///
     /// Formats that hash leaves and nodes alike (plain, glacier, btv2, ...) prove nothing without it.
@@ -86,14 +87,14 @@ pub struct Join {
     /// With --plan, ledgers. With -f dir, PLACE=CATALOGUE for each part of a directory: the path of a folder below the directory, and
     /// its catalogue, a URL of that, or a directory that has one. The directory has these folders, those above them, and nothing else;
     /// no file is read.
-    #[arg(value_name = "FILE", value_parser = place(), value_hint = ValueHint::AnyPath)]
-    pub files: Vec<PathBuf>,
+    #[arg(value_name = "FILE", value_parser = input(), value_hint = ValueHint::AnyPath)]
+    pub files: Vec<Input>,
     /// Print the root of each input of this plan, from the digests of its parts in ledgers (spec/plan.md)
     #[arg(long, value_name = "PLAN", value_parser = path(), value_hint = ValueHint::FilePath)]
     pub plan: Option<PathBuf>,
     /// Write an outboard of each input too: beside it as NAME.mkt, or below DIR, a directory or the URL of a prefix
     #[arg(long, value_name = "DIR", num_args = 0..=1, require_equals = true, requires = "plan", value_parser = place(), value_hint = ValueHint::AnyPath)]
-    pub outboards: Option<Option<PathBuf>>,
+    pub outboards: Option<Option<Input>>,
     /// Replace outboards of another root too
     #[arg(long, requires = "outboards")]
     pub accept_changes: bool,

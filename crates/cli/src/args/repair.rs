@@ -1,16 +1,17 @@
 //! The flags of `mksum repair`.
 
-use super::paths::{path, place};
+use super::paths::{input, path, place};
 use super::{Directories, Help, Reading};
 use clap::ValueHint;
+use mksum_io::Input;
 use std::path::PathBuf;
 
 /// `mksum repair`.
 #[derive(Debug, clap::Args)]
 pub struct Repair {
     /// Files that have an outboard, or with --recursive directories of such files
-    #[arg(value_name = "FILE", required = true, value_parser = place(), value_hint = ValueHint::AnyPath)]
-    pub files: Vec<PathBuf>,
+    #[arg(value_name = "FILE", required = true, value_parser = input(), value_hint = ValueHint::AnyPath)]
+    pub files: Vec<Input>,
     /// An intact copy: a file, or the URL of an object (https://..., s3://BUCKET/KEY); with --recursive a directory of copies
     ///
     /// Only damaged ranges are fetched, with range requests, and each is checked against the outboard before it is
@@ -18,13 +19,13 @@ pub struct Repair {
     /// environment: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION, AWS_ENDPOINT_URL, or a profile: AWS_PROFILE. For
     /// https, certificates are those that the system trusts, or those in SSL_CERT_FILE.
     #[arg(long, value_name = "COPY", value_parser = place(), value_hint = ValueHint::AnyPath)]
-    pub from: PathBuf,
+    pub from: Input,
     /// With --recursive: path of the directory's catalogue [default: DIR/.mksum/catalogue, if it exists]
     #[arg(short, long, value_name = "PATH", requires = "recursive", value_parser = path(), value_hint = ValueHint::FilePath)]
     pub catalogue: Option<PathBuf>,
     /// Path of the outboard [default: FILE.mkt]
     #[arg(short = 'o', long, value_name = "PATH", value_parser = place(), value_hint = ValueHint::FilePath)]
-    pub outboard: Option<PathBuf>,
+    pub outboard: Option<Input>,
     /// Compare with this root instead of trusting the outboard's
     #[arg(long, value_name = "ROOT")]
     pub root: Option<String>,

@@ -6,11 +6,12 @@ use crate::args::Diff;
 use crate::exit::Exit;
 use crate::tool::Tool;
 use mksum_catalogue::{Error, Side, State};
+use mksum_io::Input;
 use std::path::Path;
 
-/// Whether a path is one that this compares, and not a file with an outboard.
-pub fn is_side(path: &Path) -> bool {
-    Side::is_one(path)
+/// Whether an input is one that this compares, and not a file with an outboard.
+pub fn is_side(input: &Input) -> bool {
+    Side::is_one(input)
 }
 
 /// Prints each entry that differs; fails if there is one.

@@ -7,7 +7,7 @@ use crate::exit::Exit;
 use crate::tool::Tool;
 use mksum_catalogue::{Catalogue, Side, State, import, place};
 use mksum_cli::name::Shown;
-use std::path::Path;
+use mksum_io::Input;
 
 /// Takes the roots of each list.
 pub fn run(tool: &Tool, args: &Import) -> Exit {
@@ -35,7 +35,7 @@ pub fn run(tool: &Tool, args: &Import) -> Exit {
     tool.console.exit()
 }
 
-fn one(tool: &Tool, args: &Import, (name, list): (&Path, Side), catalogue: &mut Catalogue) {
+fn one(tool: &Tool, args: &Import, (name, list): (&Input, Side), catalogue: &mut Catalogue) {
     let mut found = Findings::new(tool, args.json, &args.directory);
     let imported = import(catalogue, &args.directory, list.into_entries(), &tool.options, &mut |finding| {
         found.count(&finding);

@@ -9,7 +9,7 @@ use crate::print::print_root;
 use crate::tool::Tool;
 use mksum_catalogue::{Catalogue, Error, Kept, State, place, update};
 use mksum_cli::name::{self, Shown};
-use mksum_io::is_url;
+use mksum_io::Input;
 use std::path::Path;
 
 /// Keeps a catalogue of each directory.
@@ -26,7 +26,7 @@ pub fn run(tool: &Tool, args: &Keep) -> Exit {
         let how = "omit it, or add --beside for an outboard beside each file";
         return usage(&format_args!("{flag} is not for a catalogue, which covers all of a directory: {how}"));
     }
-    if args.output.as_deref().is_some_and(is_url) {
+    if args.output.as_ref().and_then(Input::url).is_some() {
         return usage(&"a catalogue is written to a file: give --output a path");
     }
     if args.output.is_some() && args.files.len() > 1 {
@@ -35,12 +35,12 @@ pub fn run(tool: &Tool, args: &Keep) -> Exit {
     tool.console.use_json(args.json);
     tool.console.flush_regularly();
     let _progress = tool.progress(|| [None].into_iter());
-    for directory in &args.files {
-        if !directory.is_dir() {
-            tool.console.error(directory, &"not a directory: omit --recursive to keep the tree of a file");
+    for input in &args.files {
+        let Some(directory) = input.file().filter(|path| path.is_dir()) else {
+            tool.console.error(input, &"not a directory: omit --recursive to keep the tree of a file");
             continue;
-        }
-        let path = args.output.clone().unwrap_or_else(|| place(directory));
+        };
+        let path = args.output.as_ref().map_or_else(|| place(directory), |output| output.as_os_str().into());
         let made = Catalogue::create(&path, &mut || wait(tool, &path)).and_then(|mut catalogue| {
             let specs: Vec<_> = tool.formats.iter().map(|choice| choice.spec().clone()).collect();
             // Without -f, a catalogue that is there keeps its formats.
@@ -59,8 +59,8 @@ pub fn run(tool: &Tool, args: &Keep) -> Exit {
 
 /// Brings a catalogue up to date.
 pub fn run_update(tool: &Tool, args: &Catalogued) -> Exit {
-    let directory = (std::slice::from_ref(&args.directory), args.catalogue.as_ref());
-    on_each(tool, args.json, directory, open_to_write, &mut |directory, catalogue| {
+    let directory = [Input::from(&args.directory)];
+    on_each(tool, args.json, (&directory, args.catalogue.as_ref()), open_to_write, &mut |directory, catalogue| {
         bring(tool, args.json, Lines::States, directory, catalogue);
         Ok(())
     })

@@ -1,14 +1,14 @@
 //! A catalogue in the place of its directory, for roots and proofs; catalogues of parts in the place of the whole.
 
 use super::{explained, report};
-use crate::args::local;
+use crate::args::read_place;
 use crate::exit::{Exit, usage};
 use crate::tool::Tool;
 use mksum::directory::{DirectorySpec, Entry, Leaves};
 use mksum_catalogue::{Access, Catalogue, Side, is_catalogue, joined_leaves, place as place_of};
 use mksum_cli::name::{self, Shown};
-use mksum_io::is_url;
-use std::path::{Path, PathBuf};
+use mksum_io::Input;
+use std::path::Path;
 
 /// The leaves of the tree of the directory whose catalogue is at `path`, if one is; no leaves if it has none, which was reported.
 pub fn of(
@@ -26,10 +26,10 @@ pub fn of(
 
 /// The leaves of the tree of a directory that has only these parts, each `PLACE=CATALOGUE`; the exit if it has none, after the reason was
 /// reported.
-pub fn of_parts(tool: &Tool, parts: &[PathBuf], specs: &[DirectorySpec]) -> Result<Vec<Leaves>, Exit> {
+pub fn of_parts(tool: &Tool, parts: &[Input], specs: &[DirectorySpec]) -> Result<Vec<Leaves>, Exit> {
     let (mut opened, mut fetched) = (Vec::new(), Vec::new());
     for text in parts {
-        let Some((place, from)) = part(text) else {
+        let Some((place, from)) = part(Path::new(text.as_os_str())) else {
             return Err(usage(&format_args!("'{}' is not PLACE=CATALOGUE", Shown(text))));
         };
         match Side::catalogue(&from, &tool.options) {
@@ -38,8 +38,10 @@ pub fn of_parts(tool: &Tool, parts: &[PathBuf], specs: &[DirectorySpec]) -> Resu
                 // It is removed when all were read.
                 fetched.extend(copy);
             }
-            Err(error) if from.is_dir() => report(tool, &explained(error, &from, &place_of(&from))),
-            Err(error) => report(tool, &error),
+            Err(error) => match from.file().filter(|path| path.is_dir()) {
+                Some(path) => report(tool, &explained(error, path, &place_of(path))),
+                None => report(tool, &error),
+            },
         }
     }
     if opened.len() < parts.len() {
@@ -52,12 +54,12 @@ pub fn of_parts(tool: &Tool, parts: &[PathBuf], specs: &[DirectorySpec]) -> Resu
 }
 
 /// The place and the catalogue in `PLACE=CATALOGUE`. Both may have a '=': the place ends at the first one after which something exists.
-fn part(text: &Path) -> Option<(Vec<u8>, PathBuf)> {
+fn part(text: &Path) -> Option<(Vec<u8>, Input)> {
     let bytes = name::listed(text);
     let ends = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'=').map(|(at, _)| at);
-    let parts = ends.filter_map(|at| Some((&bytes[..at], local(name::path(&bytes[at + 1..])?).ok()?)));
+    let parts = ends.filter_map(|at| Some((&bytes[..at], read_place(name::path(&bytes[at + 1..])?).ok()?)));
     let parts: Vec<_> = parts.collect();
-    let found = parts.iter().find(|(_, from)| is_url(from) || from.exists()).or(parts.first());
+    let found = parts.iter().find(|(_, from)| from.file().is_none_or(Path::exists)).or(parts.first());
     found.map(|(place, from)| (place.strip_suffix(b"/").unwrap_or(place).to_vec(), from.clone()))
 }
 
@@ -70,10 +72,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let there = folder.path().join("x=y");
         std::fs::write(&there, "").unwrap();
-        let text = PathBuf::from(format!("a=b/c={}", there.display()));
-        assert_eq!(part(&text), Some((b"a=b/c".to_vec(), there)));
-        assert_eq!(part(Path::new("a/=b=c")), Some((b"a".to_vec(), "b=c".into())));
-        assert_eq!(part(Path::new("a=s3://x/y=z")), Some((b"a".to_vec(), "s3://x/y=z".into())));
+        let text = format!("a=b/c={}", there.display());
+        assert_eq!(part(Path::new(&text)), Some((b"a=b/c".to_vec(), Input::File(there))));
+        assert_eq!(part(Path::new("a/=b=c")), Some((b"a".to_vec(), Input::place("b=c"))));
+        assert_eq!(part(Path::new("a=s3://x/y=z")), Some((b"a".to_vec(), Input::place("s3://x/y=z"))));
         assert_eq!((part(Path::new("a=")), part(Path::new("a"))), (None, None));
     }
 }

@@ -16,23 +16,34 @@ use crate::tool::Tool;
 use mksum_catalogue::{Access, Catalogue, Error, Side, place};
 use mksum_cli::choice::Choice;
 use mksum_cli::name::{self, Shown};
+use mksum_io::Input;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// Whether `paths` are directories that have catalogues; a refusal if only some have.
-pub fn have_catalogues(paths: &[PathBuf], given: Option<&PathBuf>) -> Result<bool, Exit> {
+pub fn have_catalogues(paths: &[Input], given: Option<&PathBuf>) -> Result<bool, Exit> {
     if given.is_some() {
         return match paths {
             [_] => Ok(true),
             _ => Err(usage(&"--catalogue can be used with one directory only")),
         };
     }
-    let count = paths.iter().filter(|path| place(path).exists()).count();
+    let count = paths.iter().filter_map(Input::file).filter(|path| place(path).exists()).count();
     match count {
         0 => Ok(false),
         count if count == paths.len() => Ok(true),
         _ => Err(usage(&"some of these directories have a catalogue, and some do not: run the command for each kind")),
     }
+}
+
+/// The directories among inputs; reports the others.
+fn directories<'a>(tool: &Tool, inputs: &'a [Input]) -> impl Iterator<Item = &'a Path> {
+    inputs.iter().filter_map(|input| {
+        if input.file().is_none() {
+            tool.console.error(input, &"not a directory");
+        }
+        input.file()
+    })
 }
 
 /// The catalogue of a directory; reports why it cannot be opened.
@@ -70,14 +81,14 @@ fn open_to_verify(tool: &Tool, directory: &Path, given: Option<&PathBuf>) -> Opt
 fn on_each(
     tool: &Tool,
     json: bool,
-    (directories, given): (&[PathBuf], Option<&PathBuf>),
+    (inputs, given): (&[Input], Option<&PathBuf>),
     open: fn(&Tool, &Path, Option<&PathBuf>) -> Option<Catalogue>,
     work: &mut dyn FnMut(&Path, &mut Catalogue) -> Result<(), Error>,
 ) -> Exit {
     tool.console.use_json(json);
     tool.console.flush_regularly();
     let _progress = tool.progress(|| [None].into_iter());
-    for directory in directories {
+    for directory in directories(tool, inputs) {
         if let Some(mut catalogue) = open(tool, directory, given)
             && let Err(error) = work(directory, &mut catalogue)
         {
@@ -105,16 +116,17 @@ fn explained(error: Error, directory: &Path, path: &Path) -> Error {
 }
 
 /// Opens a side of a comparison, or a list; reports the lines of it that are not used.
-fn side(tool: &Tool, path: &Path, format: Option<&Choice>) -> Result<Side, Error> {
-    let side = Side::open(path, format, &tool.options).map_err(|error| match path.is_dir() {
-        true => explained(error, path, &place(path)),
-        false => error,
-    })?;
+fn side(tool: &Tool, input: &Input, format: Option<&Choice>) -> Result<Side, Error> {
+    let side =
+        Side::open(input, format, &tool.options).map_err(|error| match input.file().filter(|path| path.is_dir()) {
+            Some(path) => explained(error, path, &place(path)),
+            None => error,
+        })?;
     match side.unused() {
         0 => {}
         count => {
             let plural = if count == 1 { "line is" } else { "lines are" };
-            tool.console.error(path, &format_args!("{count} {plural} malformed or not about a whole file: not used"));
+            tool.console.error(input, &format_args!("{count} {plural} malformed or not about a whole file: not used"));
         }
     }
     Ok(side)
@@ -134,7 +146,7 @@ pub fn wait(tool: &Tool, path: &Path) {
 pub fn report(tool: &Tool, error: &Error) {
     match error {
         Error::Io(error) => crate::print::report_error(&tool.console, error),
-        error => tool.console.error(error.path(), error),
+        error => tool.console.error(error.input(), error),
     }
 }
 

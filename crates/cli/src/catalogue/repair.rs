@@ -6,7 +6,6 @@ use crate::args::Repair;
 use crate::exit::{Exit, usage};
 use crate::tool::Tool;
 use mksum_catalogue::{Catalogue, Error, State, repair};
-use mksum_io::replica_below;
 use std::path::Path;
 
 /// Repairs the damaged files of each directory.
@@ -23,7 +22,7 @@ pub fn run(tool: &Tool, args: &Repair) -> Exit {
 fn one(tool: &Tool, args: &Repair, directory: &Path, catalogue: &mut Catalogue) -> Result<(), Error> {
     let copy_of = |path: &[u8]| {
         let below = mksum_cli::name::path(path).unwrap_or_default();
-        replica_below(&args.from, &below)
+        args.from.join(&below)
     };
     let mut found = Findings::new(tool, args.json, directory);
     repair(catalogue, directory, &tool.options, &copy_of, &mut |finding| {

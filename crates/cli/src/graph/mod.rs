@@ -8,13 +8,12 @@ mod watched;
 
 use crate::args::{GraphStyle, Run};
 use crate::exit::{Exit, usage};
-use crate::print::{path, report_read_error};
+use crate::print::report_read_error;
 use crate::tool::Tool;
 use crate::walk::{Rules, length};
 use mksum::Spec;
 use mksum_io::{Error, File, Input};
 use picture::{Picture, TooLarge};
-use std::path::Path;
 
 /// Draws the tree of each file in each format.
 pub fn run(tool: &Tool, args: &Run, style: GraphStyle) -> Exit {
@@ -44,7 +43,7 @@ pub fn run(tool: &Tool, args: &Run, style: GraphStyle) -> Exit {
 fn draw(tool: &Tool, args: &Run, style: GraphStyle, input: &Input, spec: &Spec) {
     let known = length(input);
     let _progress = tool.progress(move || [known].into_iter());
-    match picture(tool, args, path(input), spec) {
+    match picture(tool, args, input, spec) {
         Ok(picture) => {
             let text = match style {
                 GraphStyle::Dot => dot::text(&picture),
@@ -55,7 +54,7 @@ fn draw(tool: &Tool, args: &Run, style: GraphStyle, input: &Input, spec: &Spec) 
             tool.console.flush();
         }
         Err(Failure::Input(error)) => report_read_error(tool, args, &error),
-        Err(Failure::TooLarge(error)) => tool.console.error(path(input), &error),
+        Err(Failure::TooLarge(error)) => tool.console.error(input, &error),
     }
 }
 
@@ -65,7 +64,7 @@ enum Failure {
     TooLarge(TooLarge),
 }
 
-fn picture(tool: &Tool, args: &Run, path: &Path, spec: &Spec) -> Result<Picture, Failure> {
+fn picture(tool: &Tool, args: &Run, path: &Input, spec: &Spec) -> Result<Picture, Failure> {
     let file = File::open(path, &tool.options).map_err(Failure::Input)?;
     let mut picture = Picture::plan(path, spec, file.len(), args.graph_depth).map_err(Failure::TooLarge)?;
     let root = watched::root(&file, spec, &mut picture.tree).map_err(Failure::Input)?;

@@ -4,14 +4,14 @@ use crate::extent::leaves;
 use crate::report::grouped;
 use base16ct::lower::encode_string;
 use mksum::{Root, Shape, Spec, Subtree, format_size};
+use mksum_io::Input;
 use std::fmt;
-use std::path::{Path, PathBuf};
 
 /// The part of a file's tree that is shown.
 #[derive(Debug)]
 pub struct Picture {
     /// The file.
-    pub path: PathBuf,
+    pub path: Input,
     root: Option<Root>,
     /// The tree from its top.
     pub tree: Node,
@@ -82,7 +82,7 @@ impl Picture {
     ///
     /// # Errors
     /// If `depth` asks for too many nodes.
-    pub fn plan(path: &Path, spec: &Spec, len: u64, depth: Option<u32>) -> Result<Picture, TooLarge> {
+    pub fn plan(path: &Input, spec: &Spec, len: u64, depth: Option<u32>) -> Result<Picture, TooLarge> {
         let shape = spec.shape();
         let top = if len == 0 { Subtree { start: 0, len: 0, level: 0 } } else { shape.root(len) };
         let plan = |depth| Planner { shape, room: MOST }.node(top, depth, Kind::Root);

@@ -12,7 +12,7 @@ use crate::tool::Tool;
 use crate::walk::Rules;
 use mksum::{Root, Spec};
 use mksum_cli::name::Shown;
-use mksum_io::{Attribute, EntryKind, Error, Facts, Hashed, Input, Job, hash_items, is_url};
+use mksum_io::{Attribute, EntryKind, Error, Facts, Hashed, Input, Job, hash_items};
 use std::fs;
 use std::io::ErrorKind;
 use std::ops::ControlFlow;
@@ -40,12 +40,6 @@ fn facts(path: &Path) -> Result<Facts, Failure> {
 
 /// The facts of a file and its attribute.
 fn look(path: &Path) -> Result<(Facts, Option<Attribute>), Failure> {
-    if is_url(path) {
-        return Err(Failure::refused(
-            path,
-            "an object has no extended attributes: a store has sums of its own (mksum --stored)",
-        ));
-    }
     let facts = facts(path)?;
     if facts.kind == EntryKind::Directory {
         return Err(Error::Open { path: path.into(), error: ErrorKind::IsADirectory.into() }.into());
@@ -91,7 +85,7 @@ pub fn keep(tool: &Tool, args: &Keep) -> Exit {
         // In the formats that it has already too: so a damaged file gets no root of its new content.
         let old = attribute.iter().flat_map(|attribute| &attribute.roots).map(|(spec, _)| spec);
         let all = specs.iter().chain(old.filter(|spec| !specs.contains(spec))).cloned().collect();
-        Ok((Some(Job::new(Input::Path(path.clone()), all)), Next::File(path, facts, attribute)))
+        Ok((Some(Job::new((&path).into(), all)), Next::File(path, facts, attribute)))
     };
     run(tool, (args.json, &args.directories, &args.files), next, |next, roots, took| {
         let Next::File(path, facts, old) = next else { return Ok(()) };
@@ -105,7 +99,7 @@ pub fn keep(tool: &Tool, args: &Keep) -> Exit {
 /// Processes each file: `next` says what is to be done with it, and `done` takes what is not unchanged, with the roots of its job.
 fn run(
     tool: &Tool,
-    (json, directories, arguments): (bool, &Directories, &[PathBuf]),
+    (json, directories, arguments): (bool, &Directories, &[Input]),
     next: impl Fn(PathBuf) -> Result<(Option<Job>, Next), Failure> + Sync,
     mut done: impl FnMut(Next, &[Root], Duration) -> Result<(), Failure>,
 ) -> Exit {
@@ -117,7 +111,14 @@ fn run(
     };
     let _progress = tool.progress(lengths(&rules, arguments));
     let items = files(&rules, arguments).map(|path| {
-        let path = path.map_err(|(path, reason)| Failure::Refused(path, reason));
+        let path = match path {
+            Ok(Input::File(path)) => Ok(path),
+            Ok(input) => Err(Failure::refused(
+                input,
+                "an object has no extended attributes: a store has sums of its own (mksum --stored)",
+            )),
+            Err((path, reason)) => Err(Failure::Refused(path, reason)),
+        };
         path.and_then(&next).unwrap_or_else(|failure| (None, Next::Failed(failure)))
     });
     let mut skipped = 0;
@@ -127,7 +128,7 @@ fn run(
             (Next::Unchanged(path, facts), _) => {
                 skipped += 1;
                 tool.options.meter.skip(facts.size);
-                report_unchanged(tool, json, &path);
+                report_unchanged(tool, json, &path.into());
                 Ok(())
             }
             (next, None) => done(next, &[], Duration::ZERO),
@@ -172,7 +173,7 @@ pub fn verify(tool: &Tool, args: &Verify) -> Exit {
             (facts, Some(_)) if args.quick => (None, Next::Unchanged(path, facts)),
             (facts, Some(attribute)) => {
                 let specs = attribute.roots.iter().map(|(spec, _)| spec.clone()).collect();
-                (Some(Job::new(Input::Path(path.clone()), specs)), Next::File(path, facts, Some(attribute)))
+                (Some(Job::new((&path).into(), specs)), Next::File(path, facts, Some(attribute)))
             }
         })
     };
@@ -189,10 +190,10 @@ pub fn verify(tool: &Tool, args: &Verify) -> Exit {
                     line(tool, &path, &how);
                 }
             }
-            Next::New(path) if args.directories.recursive => report_new(tool, args.json, &path, "sums"),
+            Next::New(path) if args.directories.recursive => report_new(tool, args.json, &path.into(), "sums"),
             Next::New(path) => {
                 let how = format!("there is no sum in its attributes: run 'mksum keep --xattr {}' first", Shown(&path));
-                return Err(Failure::Refused(path, how));
+                return Err(Failure::refused(&path, how));
             }
             Next::File(..) | Next::Unchanged(..) | Next::Failed(_) => {}
         }

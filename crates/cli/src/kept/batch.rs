@@ -3,9 +3,9 @@
 use super::remote::Remote;
 use crate::print::report;
 use crate::tool::Tool;
+use mksum_io::Url;
 use mksum_io::outboard::{Kept, Pending, commit};
 use std::mem;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// An outboard for the batch: its path is that of a file.
@@ -23,7 +23,7 @@ pub struct Batch<'a, T> {
     waiting: Vec<Waiting<T>>,
     /// The time of the first of them.
     since: Instant,
-    placed: &'a dyn Fn(T, Option<&Path>, &Kept),
+    placed: &'a dyn Fn(T, Option<&Url>, &Kept),
 }
 
 impl<'a, T> Batch<'a, T> {
@@ -33,7 +33,7 @@ impl<'a, T> Batch<'a, T> {
     const WAIT: Duration = Duration::from_millis(500);
 
     /// `placed` receives each outboard that is at its place, in their order, with its URL if it has one; a failure is reported.
-    pub fn new(tool: &'a Tool, placed: &'a dyn Fn(T, Option<&Path>, &Kept)) -> Self {
+    pub fn new(tool: &'a Tool, placed: &'a dyn Fn(T, Option<&Url>, &Kept)) -> Self {
         Batch { tool, waiting: Vec::new(), since: Instant::now(), placed }
     }
 

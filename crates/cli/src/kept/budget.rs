@@ -9,10 +9,10 @@ use crate::failure::Failure;
 use crate::print::report;
 use crate::tool::Tool;
 use crate::walk::Rules;
+use mksum_io::Input;
 use mksum_io::outboard::is_unchanged;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashSet};
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// Verifies parts of files until the time is over; at least one.
@@ -67,7 +67,7 @@ struct Plan {
 }
 
 struct Planned {
-    path: PathBuf,
+    path: Input,
     /// The bytes that are not verified yet.
     never: u64,
     /// The age of the least recently verified part, if all are verified.
@@ -86,7 +86,7 @@ enum Added {
 
 impl Plan {
     /// Looks up when the parts of a file were verified.
-    fn add(&mut self, tool: &Tool, args: &Verify, path: PathBuf) -> Result<Added, Failure> {
+    fn add(&mut self, tool: &Tool, args: &Verify, path: Input) -> Result<Added, Failure> {
         let (file, place, outboard) = match opened(tool, args, &path)? {
             Opened::Outboard(file, place, outboard) => (file, place, outboard),
             Opened::New => return Ok(Added::New),

@@ -11,17 +11,17 @@ use crate::tool::Tool;
 use mksum::Shape;
 use mksum::outboard::{Outboard, OutboardError};
 use mksum_cli::name::Shown;
-use mksum_io::outboard::{EXTENSION, Finding, Stored, append, beside, is_unchanged, open, open_with, verify};
-use mksum_io::{Error, File, Unreadable, is_url};
+use mksum_io::outboard::{EXTENSION, Finding, Stored, append, is_unchanged, open_with, verify};
+use mksum_io::{Error, File, Input, Unreadable};
 use std::io::ErrorKind;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Prints each range that differs; fails if there is one.
 pub fn run(tool: &Tool, args: &Diff) -> Exit {
     let (left, right) = (catalogue::diff::is_side(&args.left), catalogue::diff::is_side(&args.right));
     // A directory can be compared only with another one or a list.
-    if (left && right) || args.left.is_dir() || args.right.is_dir() {
+    if (left && right) || [&args.left, &args.right].iter().any(|side| side.file().is_some_and(Path::is_dir)) {
         return catalogue::diff::run(tool, args);
     }
     tool.console.use_json(args.json);
@@ -55,7 +55,7 @@ enum Side {
 struct Differences {
     ranges: Vec<Range<u64>>,
     /// The units that the disk cannot read, each with its path and the parts that cannot be read.
-    unreadable: Vec<(PathBuf, Range<u64>, Vec<Unreadable>)>,
+    unreadable: Vec<(Input, Range<u64>, Vec<Unreadable>)>,
     shape: Shape,
     /// The length of the longer one, in bytes.
     longest: u64,
@@ -74,11 +74,11 @@ fn compare(tool: &Tool, args: &Diff) -> Result<Differences, Failure> {
             Ok(Differences { ranges, unreadable: Vec::new(), shape: left.spec().shape(), longest })
         }
         (Side::Outboard(outboard), Side::File(file)) | (Side::File(file), Side::Outboard(outboard)) => {
-            let (longest, path) = (outboard.len().max(file.len()), file.path().to_path_buf());
-            let mut unreadable: Vec<(PathBuf, Range<u64>, Vec<Unreadable>)> = Vec::new();
+            let (longest, path) = (outboard.len().max(file.len()), file.input().clone());
+            let mut unreadable: Vec<(Input, Range<u64>, Vec<Unreadable>)> = Vec::new();
             tool.options.meter.expect(file.len());
             let _progress = tool.progress(|| [].into_iter());
-            verify(*file, (&outboard, outboard.bytes().path()), 0..outboard.len(), &mut |finding| match finding {
+            verify(*file, (&outboard, outboard.bytes().place()), 0..outboard.len(), &mut |finding| match finding {
                 Finding::Damaged(range) | Finding::Missing(range) | Finding::Grown(range) => {
                     append(&mut ranges, range);
                     Ok(())
@@ -93,7 +93,7 @@ fn compare(tool: &Tool, args: &Diff) -> Result<Differences, Failure> {
                     }
                     Ok(())
                 }
-                Finding::Node(node) => Err(Error::from_outboard(OutboardError::Node(node), outboard.bytes().path())),
+                Finding::Node(node) => Err(Error::from_outboard(OutboardError::Node(node), outboard.bytes().place())),
             })?;
             Ok(Differences { ranges, unreadable, shape: outboard.spec().shape(), longest })
         }
@@ -103,7 +103,7 @@ fn compare(tool: &Tool, args: &Diff) -> Result<Differences, Failure> {
     }
 }
 
-fn side(tool: &Tool, path: &Path) -> Result<Side, Failure> {
+fn side(tool: &Tool, path: &Input) -> Result<Side, Failure> {
     let boxed = |outboard| Ok(Side::Outboard(Box::new(outboard)));
     match open_with(path, &tool.options) {
         Ok(outboard) => return boxed(outboard),
@@ -111,9 +111,11 @@ fn side(tool: &Tool, path: &Path) -> Result<Side, Failure> {
         Err(error) => return Err(error.into()),
     }
     let (file, place) = (File::open(path, &tool.options)?, outboard_of(path, None, EXTENSION));
-    let kept = match open(&place) {
+    let kept = match open_with(&place, &tool.options) {
         // The tree of an object may lie beside it.
-        Err(error) if is_url(path) && is_missing(&error, &place) => open_with(&beside(path), &tool.options),
+        Err(error) if path.url().is_some() && is_missing(&error, &place) => {
+            open_with(&path.with_extension(EXTENSION), &tool.options)
+        }
         kept => kept,
     };
     match kept {

@@ -18,9 +18,10 @@ use mksum::{Algorithm, Root, Spec};
 use mksum_cli::name::{self, Shown};
 use mksum_cli::range::merged;
 use mksum_io::outboard::{
-    Changes, EXTENSION, How, Keeping, Kept, Stored, Updated, is_unchanged, keep_foreign, open, prepare, update,
+    Changes, EXTENSION, How, Keeping, Kept, Stored, Updated, is_unchanged, keep_foreign, open, open_with, prepare,
+    update,
 };
-use mksum_io::{Error, File, is_url};
+use mksum_io::{Error, File, Input, Url};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -55,7 +56,7 @@ pub fn run(tool: &Tool, args: &Keep) -> Exit {
     if several {
         tool.console.flush_regularly();
     }
-    let placed = |printed: Printed, url: Option<&Path>, kept: &Kept| {
+    let placed = |printed: Printed, url: Option<&Url>, kept: &Kept| {
         printed.root(tool, args, url, &kept.root, kept.resumed);
     };
     let mut batch = Batch::new(tool, &placed);
@@ -77,7 +78,7 @@ pub fn run(tool: &Tool, args: &Keep) -> Exit {
 /// Reports why the tree of a file was not kept; of a damaged file the ranges.
 fn report_failure(tool: &Tool, args: &Keep, failure: &Failure) {
     if let Failure::Io(Error::Damaged { path, outboard, ranges }) = failure
-        && let Ok(old) = open(outboard)
+        && let Ok(old) = open_with(outboard, &tool.options)
     {
         for range in ranges {
             let line = RangeLine::new("damaged", range.clone(), old.spec().shape(), old.len().max(range.end));
@@ -87,26 +88,19 @@ fn report_failure(tool: &Tool, args: &Keep, failure: &Failure) {
     report(&tool.console, failure);
 }
 
-fn one(tool: &Tool, args: &Keep, spec: &Spec, path: PathBuf, batch: &mut Batch<'_, Printed>) -> Result<Did, Failure> {
+fn one(tool: &Tool, args: &Keep, spec: &Spec, path: Input, batch: &mut Batch<'_, Printed>) -> Result<Did, Failure> {
     let begin = Instant::now();
     let file = File::open(&path, &tool.options)?;
-    if args.output.is_none() && is_device(&path) {
+    if args.output.is_none() && path.file().is_some_and(is_device) {
         return Err(Failure::refused(&path, "a device: choose the path of its outboard with --output"));
     }
     let changes = if args.accept_changes { Changes::Accept } else { Changes::Refuse };
     if args.foreign {
-        if args.output.as_deref().is_some_and(is_url) {
-            return Err(Failure::refused(
-                &path,
-                "a tree of another program is written to a file: give --output a path",
-            ));
-        }
         return foreign(tool, args, spec, path, file, changes);
     }
     let target = outboard_of(&path, args.output.as_ref(), EXTENSION);
     let remote = Remote::of(tool, &target)?;
-    let copy = remote.as_ref().map(Remote::copy);
-    let target = copy.as_ref().unwrap_or(&target);
+    let target = &remote.as_ref().map_or_else(|| PathBuf::from(target.as_os_str()), Remote::copy);
     let old = if args.update || args.quick { existing(target)? } else { None };
     let printed = Printed { path, target: target.clone(), begin };
     let url = remote.as_ref().map(Remote::url);
@@ -147,10 +141,12 @@ fn one(tool: &Tool, args: &Keep, spec: &Spec, path: PathBuf, batch: &mut Batch<'
 }
 
 /// Writes the tree as another program would.
-fn foreign(tool: &Tool, args: &Keep, spec: &Spec, path: PathBuf, file: File, changes: Changes) -> Result<Did, Failure> {
+fn foreign(tool: &Tool, args: &Keep, spec: &Spec, path: Input, file: File, changes: Changes) -> Result<Did, Failure> {
     let begin = Instant::now();
     let layout = ForeignLayout::new(spec, file.len()).map_err(|error| Error::from_join(error, &path, spec))?;
-    let target = outboard_of(&path, args.output.as_ref(), layout.extension());
+    let Input::File(target) = outboard_of(&path, args.output.as_ref(), layout.extension()) else {
+        return Err(Failure::refused(&path, "a tree of another program is written to a file: give --output a path"));
+    };
     let mut options = Keeping::new(spec.leaf(), &target);
     (options.checkpoint, options.changes) = (args.checkpoint, changes);
     let Kept { root, resumed, .. } = keep_foreign(file, spec, args.uuid.unwrap_or_default().0, &options)?;
@@ -176,7 +172,7 @@ fn is_device(path: &Path) -> bool {
 fn existing(target: &Path) -> Result<Option<Outboard<Stored>>, Error> {
     match open(target) {
         Ok(old) => Ok(Some(old)),
-        Err(error) if is_missing(&error, target) => Ok(None),
+        Err(error) if is_missing(&error, &target.into()) => Ok(None),
         Err(error) => Err(error),
     }
 }
@@ -184,7 +180,7 @@ fn existing(target: &Path) -> Result<Option<Outboard<Stored>>, Error> {
 /// The changes that are possible, given the arguments.
 fn how(args: &Keep, file: &File, old: &Outboard<Stored>) -> Result<How, Failure> {
     if !args.range.is_empty() {
-        let within = |reason| Failure::Refused(file.path().into(), reason);
+        let within = |reason| Failure::Refused(file.input().clone(), reason);
         return Ok(How::Ranges(merged(&args.range, file.len()).map_err(within)?));
     }
     Ok(if file.len() != old.len() && !args.all { How::Length } else { How::Unknown })
@@ -192,7 +188,7 @@ fn how(args: &Keep, file: &File, old: &Outboard<Stored>) -> Result<How, Failure>
 
 /// A file whose tree is kept, for the output.
 struct Printed {
-    path: PathBuf,
+    path: Input,
     /// The path of the outboard, or of its copy.
     target: PathBuf,
     begin: Instant,
@@ -200,12 +196,13 @@ struct Printed {
 
 impl Printed {
     /// Prints the root; `url` is the outboard's, if it is in a store.
-    fn root(&self, tool: &Tool, args: &Keep, url: Option<&Path>, root: &Root, resumed: u64) {
+    fn root(&self, tool: &Tool, args: &Keep, url: Option<&Url>, root: &Root, resumed: u64) {
         if resumed > 0 && !args.json {
             tool.console.note(&format_args!("{}: resumed at byte {resumed}", Shown(&self.path)));
         }
         let seconds = Some(figures::micros(self.begin.elapsed().as_secs_f64()));
-        let (outboard, resumed) = (Some(&*name::lossy(url.unwrap_or(&self.target))), Some(resumed));
+        let outboard = url.map_or_else(|| name::lossy(&self.target), name::lossy);
+        let (outboard, resumed) = (Some(&*outboard), Some(resumed));
         let record = json::Root { outboard, resumed, seconds, ..json::Root::new(root) };
         print_root(tool, args.json, &self.path, root, record);
     }
@@ -217,7 +214,7 @@ impl Printed {
             Ok(ranges) => ranges,
             Err(error) => {
                 let text = "so the changed ranges are not known";
-                return tool.console.note(&format_args!("{}: {error}, {text}", Shown(error.path())));
+                return tool.console.note(&format_args!("{}: {error}, {text}", error.input()));
             }
         };
         let print = |kind, range, len| RangeLine::new(kind, range, shape, len).print(tool, args.json, &self.path);

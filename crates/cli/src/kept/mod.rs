@@ -18,34 +18,37 @@ use crate::tool::Tool;
 use crate::walk::{Rules, Unreachable, length};
 use mksum_cli::name::Shown;
 use mksum_io::outboard::{EXTENSION, is_part_of_outboard};
-use mksum_io::{Error, Input, is_url};
+use mksum_io::{Error, Input, Url};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// The path of a file's outboard: the given one, or beside the file. That of an object is in the current directory, under the
 /// last part of its name.
-pub fn outboard_of(file: &Path, given: Option<&PathBuf>, extension: &str) -> PathBuf {
-    let file = if is_url(file) { Path::new(file.file_name().unwrap_or(file.as_os_str())) } else { file };
-    given.cloned().unwrap_or_else(|| mksum_io::outboard::with_extension(file, extension))
+pub fn outboard_of(file: &Input, given: Option<&Input>, extension: &str) -> Input {
+    if let Some(given) = given {
+        return given.clone();
+    }
+    let named = |url: &Url| Path::new(&url.file_path()).file_name().map(PathBuf::from).unwrap_or_default();
+    file.url().map_or_else(|| file.clone(), |url| named(url).into()).with_extension(extension)
 }
 
 /// The files that arguments name, without those in directories that belong to outboards.
-fn files(rules: &Rules, arguments: &[PathBuf]) -> impl Iterator<Item = Result<PathBuf, Unreachable>> + use<> {
+fn files(rules: &Rules, arguments: &[Input]) -> impl Iterator<Item = Result<Input, Unreachable>> + use<> {
     rules.walk(arguments).map(|input| match input? {
-        Input::Stdin => Err(("-".into(), "a stream cannot be kept: write it to a file first".into())),
-        Input::Path(path) => Ok(path),
+        Input::Stdin => Err((Input::Stdin, "a stream cannot be kept: write it to a file first".into())),
+        input => Ok(input),
     })
 }
 
 /// The lengths of those files, for progress.
 fn lengths(
     rules: &Rules,
-    arguments: &[PathBuf],
+    arguments: &[Input],
 ) -> impl FnOnce() -> Box<dyn Iterator<Item = Option<u64>>> + Send + 'static {
     let (rules, arguments) = (rules.clone(), arguments.to_vec());
     move || {
         let length = |file| match file {
-            Ok(path) => length(&Input::Path(path)),
+            Ok(input) => length(&input),
             Err(_) => Some(0),
         };
         Box::new(files(&rules, &arguments).map(length))
@@ -53,17 +56,17 @@ fn lengths(
 }
 
 /// Whether an error says that there is no file at `path`.
-fn is_missing(error: &Error, path: &Path) -> bool {
+fn is_missing(error: &Error, path: &Input) -> bool {
     matches!(error, Error::Open { path: other, error } if other == path && error.kind() == ErrorKind::NotFound)
 }
 
 /// Why a file without an outboard cannot be processed.
-fn needs_outboard(file: &Path, outboard: &Path) -> String {
+fn needs_outboard(file: &Input, outboard: &Input) -> String {
     format!("there is no outboard {}: run 'mksum keep {}' first", Shown(outboard), Shown(file))
 }
 
 /// Reports a file in a directory that has no outboard.
-fn report_new(tool: &Tool, json: bool, path: &Path, what: &str) {
+fn report_new(tool: &Tool, json: bool, path: &Input, what: &str) {
     match json {
         true => tool.console.print_json(path, json::State { kind: "new" }),
         false => ranges::line(tool, path, &format_args!("NEW (it has no {what})")),
@@ -71,20 +74,21 @@ fn report_new(tool: &Tool, json: bool, path: &Path, what: &str) {
 }
 
 /// Reports that no file in these directories has an outboard.
-fn report_none_kept(tool: &Tool, first: &Path, done: &str) {
+fn report_none_kept(tool: &Tool, first: &Input, done: &str) {
     let how = format_args!("nothing was {done}, since no tree is kept: run 'mksum keep -r {}' first", Shown(first));
     tool.console.error(first, &how);
 }
 
 /// Reports the outboards in directories whose file is gone.
-fn report_gone(tool: &Tool, json: bool, rules: &Rules, arguments: &[PathBuf]) {
+fn report_gone(tool: &Tool, json: bool, rules: &Rules, arguments: &[Input]) {
     let outboards = rules.walk_with(arguments, |_| false).filter_map(|input| match input {
-        Ok(Input::Path(path)) if path.extension().is_some_and(|end| end == EXTENSION) => Some(path),
+        Ok(Input::File(path)) if path.extension().is_some_and(|end| end == EXTENSION) => Some(path),
         _ => None,
     });
     for outboard in outboards {
         let file = outboard.with_extension("");
-        if !file.exists() && !arguments.contains(&outboard) && is_part_of_outboard(&outboard) {
+        if !file.exists() && !arguments.iter().any(|argument| *argument == *outboard) && is_part_of_outboard(&outboard)
+        {
             tool.console.fail();
             match json {
                 true => tool.console.print_json(&file, json::State { kind: "gone" }),
@@ -95,7 +99,7 @@ fn report_gone(tool: &Tool, json: bool, rules: &Rules, arguments: &[PathBuf]) {
 }
 
 /// Reports a file that was not read: only JSON has a line for each.
-fn report_unchanged(tool: &Tool, json: bool, path: &Path) {
+fn report_unchanged(tool: &Tool, json: bool, path: &Input) {
     if json {
         tool.console.print_json(path, json::State { kind: "unchanged" });
     }

@@ -10,8 +10,7 @@ use crate::tool::Tool;
 use mksum::outboard::{Foreign, ForeignLayout, Outboard, OutboardError, ReadAt};
 use mksum::{Root, Spec};
 use mksum_io::outboard::{self, EXTENSION, Stored, verify};
-use mksum_io::{Error, File};
-use std::path::{Path, PathBuf};
+use mksum_io::{Error, File, Input};
 
 /// An outboard of this project or another.
 pub type Any = Outboard<Box<dyn ReadAt>>;
@@ -19,15 +18,15 @@ pub type Any = Outboard<Box<dyn ReadAt>>;
 /// A file and what it is compared with.
 pub enum Opened {
     /// Its outboard, and the path of that.
-    Outboard(File, PathBuf, Any),
+    Outboard(File, Input, Any),
     /// A file in a directory that has no outboard: it was reported.
     New,
     /// Another program's tree without digests, at this path: of a file that is a single leaf.
-    SingleLeaf(File, PathBuf, Spec),
+    SingleLeaf(File, Input, Spec),
 }
 
 /// Opens a file and its outboard.
-pub fn opened(tool: &Tool, args: &Verify, path: &Path) -> Result<Opened, Failure> {
+pub fn opened(tool: &Tool, args: &Verify, path: &Input) -> Result<Opened, Failure> {
     let file = File::open(path, &tool.options)?;
     let layout = match &args.foreign {
         None => None,
@@ -72,8 +71,8 @@ pub fn refuse_foreign(spec: &Spec) -> Option<Exit> {
 /// Verifies a part of a file, and remembers it if it is good.
 pub fn verify_part(
     tool: &Tool,
-    path: &Path,
-    (outboard, place): (&Any, &Path),
+    path: &Input,
+    (outboard, place): (&Any, &Input),
     part: usize,
     rounds: &mut Rounds,
     report: &mut Report<'_>,
@@ -98,7 +97,7 @@ pub fn claimed(given: &str, spec: &Spec) -> Result<mksum::ClaimedRoot, Failure> 
 ///
 /// # Errors
 /// If the given root is not that of the outboard.
-pub fn trusted(given: Option<&str>, outboard: &Outboard<impl ReadAt>, place: &Path) -> Result<Trust, Failure> {
+pub fn trusted(given: Option<&str>, outboard: &Outboard<impl ReadAt>, place: &Input) -> Result<Trust, Failure> {
     let root: Root = outboard.root();
     let Some(given) = given else { return Ok(Trust::Outboard) };
     match root.matches(&claimed(given, outboard.spec())?) {

@@ -3,14 +3,14 @@
 use crate::failure::Failure;
 use crate::tool::Tool;
 use mksum_io::outboard::Stored;
-use mksum_io::{Error, is_url};
+use mksum_io::{Error, Input, Url};
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use tempfile::TempDir;
 
 /// The outboard at a URL, and its copy in a folder of its own.
 pub struct Remote {
-    url: PathBuf,
+    url: Url,
     folder: TempDir,
 }
 
@@ -19,12 +19,10 @@ impl Remote {
     ///
     /// # Errors
     /// If another object is there, it cannot be fetched, or the copy cannot be written.
-    pub fn of(tool: &Tool, target: &Path) -> Result<Option<Remote>, Failure> {
-        if !is_url(target) {
-            return Ok(None);
-        }
-        let write = |error| Error::Write { path: target.into(), error };
-        let remote = Remote { url: target.into(), folder: TempDir::new().map_err(write)? };
+    pub fn of(tool: &Tool, target: &Input) -> Result<Option<Remote>, Failure> {
+        let Input::Url(url) = target else { return Ok(None) };
+        let write = |error| Error::Write { path: target.clone(), error };
+        let remote = Remote { url: url.clone(), folder: TempDir::new().map_err(write)? };
         match Stored::open_with(target, &tool.options) {
             Ok(stored) => stored.copy_whole(&remote.copy())?,
             Err(Error::Open { error, .. }) if error.kind() == ErrorKind::NotFound => {}
@@ -34,7 +32,7 @@ impl Remote {
     }
 
     /// Where it is.
-    pub fn url(&self) -> &Path {
+    pub fn url(&self) -> &Url {
         &self.url
     }
 
@@ -49,7 +47,7 @@ impl Remote {
     /// If it cannot be read, or the store does not take it.
     pub fn put(&self, tool: &Tool) -> Result<(), Error> {
         let Some(objects) = &tool.options.objects else { return Ok(()) };
-        let unread = |error| Error::Open { path: self.copy(), error };
+        let unread = |error| Error::Open { path: self.copy().into(), error };
         let mut copy = std::fs::File::open(self.copy()).map_err(unread)?;
         let len = copy.metadata().map_err(unread)?.len();
         objects.put(&self.url, &mut copy, len)

@@ -14,7 +14,7 @@ use crate::tool::Tool;
 use crate::walk::Rules;
 use mksum_cli::name::Shown;
 use mksum_io::outboard::{EXTENSION, Repair, Repaired, open_with, repair};
-use mksum_io::{Error, HeldDirectory, HeldFile, Input, is_url, open_replica};
+use mksum_io::{Error, HeldDirectory, HeldFile, Input, open_replica};
 use serde::Serialize;
 use std::fs;
 use std::ops::Range;
@@ -47,17 +47,22 @@ pub fn run(tool: &Tool, args: &Args) -> Exit {
     let [mut new, mut others] = [0_u64; 2];
     for argument in &args.files {
         let held = match args.directories.recursive && args.directories.symlinks != Symlinks::Follow {
-            true => HeldDirectory::open(argument).ok(),
+            true => argument.file().and_then(|path| HeldDirectory::open(path).ok()),
             false => None,
         };
         for input in rules.walk(std::slice::from_ref(argument)) {
             let repaired = match input {
-                Ok(Input::Stdin) => Err(Failure::refused(Path::new("-"), "a stream cannot be repaired")),
-                Ok(Input::Path(path)) => {
+                Ok(Input::File(path)) => {
+                    let argument = Path::new(argument.as_os_str());
                     let from = if several { replica_of(&args.from, argument, &path) } else { args.from.clone() };
                     let below = path.strip_prefix(argument).ok().filter(|below| !below.as_os_str().is_empty());
                     one(tool, args, &path, held.as_ref().zip(below), &from)
                 }
+                Ok(Input::Stdin) => Err(Failure::refused(Input::Stdin, "a stream cannot be repaired")),
+                Ok(input @ Input::Url(_)) => Err(Failure::refused(
+                    input,
+                    "objects are not written: fetch it, repair the file and put that in its place",
+                )),
                 Err((path, reason)) => Err(Failure::Refused(path, reason)),
             };
             match repaired {
@@ -86,15 +91,10 @@ fn one(
     args: &Args,
     path: &Path,
     below: Option<(&HeldDirectory, &Path)>,
-    from: &Path,
+    from: &Input,
 ) -> Result<Did, Failure> {
-    if is_url(path) {
-        return Err(Failure::refused(
-            path,
-            "objects are not written: fetch it, repair the file and put that in its place",
-        ));
-    }
-    let place = outboard_of(path, args.outboard.as_ref(), EXTENSION);
+    let input = &Input::from(path);
+    let place = outboard_of(input, args.outboard.as_ref(), EXTENSION);
     let outboard = match open_with(&place, &tool.options) {
         Err(error) if is_missing(&error, &place) => {
             let facts = fs::metadata(path).and_then(|facts| match facts.is_dir() {
@@ -105,10 +105,10 @@ fn one(
                 return Err(Error::Open { path: path.into(), error }.into());
             }
             if args.directories.recursive {
-                report_new(tool, args.json, path, "outboard");
+                report_new(tool, args.json, input, "outboard");
                 return Ok(Did::New);
             }
-            return Err(Failure::Refused(path.into(), needs_outboard(path, &place)));
+            return Err(Failure::refused(input, needs_outboard(input, &place)));
         }
         outboard => outboard?,
     };

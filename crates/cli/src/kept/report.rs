@@ -6,12 +6,11 @@ use crate::report::{bytes, grouped};
 use crate::tool::Tool;
 use mksum::{Root, Spec};
 use mksum_cli::name::Shown;
-use mksum_io::Unreadable;
 use mksum_io::outboard::Finding;
+use mksum_io::{Input, Unreadable};
 use serde::Serialize;
 use std::fmt::Display;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
 
 /// The root that a file is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,9 +42,9 @@ impl From<Root> for Expected {
 pub struct Report<'a> {
     tool: &'a Tool,
     args: &'a Verify,
-    path: PathBuf,
-    /// The path of the outboard.
-    place: PathBuf,
+    path: Input,
+    /// The outboard.
+    place: Input,
     expected: Expected,
     trust: Trust,
     /// The longer of the file's length and its outboard's.
@@ -75,13 +74,13 @@ impl<'a> Report<'a> {
     /// Nothing is found yet; the file has `len` bytes, and its outboard is at `place`.
     pub fn new(
         (tool, args): (&'a Tool, &'a Verify),
-        path: &Path,
-        (expected, place): (Expected, &Path),
+        path: &Input,
+        (expected, place): (Expected, &Input),
         trust: Trust,
         len: u64,
     ) -> Self {
         let longest = len.max(expected.len);
-        let (path, place) = (path.into(), place.into());
+        let (path, place) = (path.clone(), place.clone());
         let (open, verified, damaged, appended, ranges, nodes) = (None, 0, 0, 0, 0, 0);
         Report { tool, args, path, place, expected, trust, longest, open, verified, damaged, appended, ranges, nodes }
     }

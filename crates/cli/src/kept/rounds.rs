@@ -5,7 +5,7 @@ use crate::report::grouped;
 use mksum::outboard::{Outboard, ReadAt};
 use mksum::{Root, Shape};
 use mksum_io::outboard::{CHECKED, CHECKED_HEAD, with_extension};
-use mksum_io::{Error, Refusal, Replacement};
+use mksum_io::{Error, Input, Refusal, Replacement};
 use std::fs::File;
 use std::io::{self, Read};
 use std::ops::Range;
@@ -35,8 +35,8 @@ impl Rounds {
     const INTERVAL: Duration = Duration::from_secs(5);
 
     /// The rounds of the file whose outboard is at `place`.
-    pub fn of<R: ReadAt>(outboard: &Outboard<R>, place: &Path) -> Result<Rounds, Error> {
-        Rounds::open(with_extension(place, CHECKED), &outboard.root(), outboard.layout().unit())
+    pub fn of<R: ReadAt>(outboard: &Outboard<R>, place: &Input) -> Result<Rounds, Error> {
+        Rounds::open(with_extension(Path::new(place.as_os_str()), CHECKED), &outboard.root(), outboard.layout().unit())
     }
 
     /// The rounds in the file at `path`, of a file with this root, whose outboard has units of `unit` bytes.
@@ -60,7 +60,7 @@ impl Rounds {
                 text.and_then(|text| Self::times(text.strip_prefix(&head)?, count))
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) => return Err(Error::Open { path, error }),
+            Err(error) => return Err(Error::Open { path: path.into(), error }),
         };
         let verified = remembered.unwrap_or_else(|| vec![0; count]);
         Ok(Rounds { path, head, len, part, verified, written: Instant::now() })

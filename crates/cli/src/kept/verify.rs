@@ -15,8 +15,7 @@ use mksum::Spec;
 use mksum_cli::name::Shown;
 use mksum_cli::range::{ByteRange, merged};
 use mksum_io::outboard::{Finding, is_unchanged, verify};
-use mksum_io::{File, Input, Job, hash, is_url};
-use std::path::Path;
+use mksum_io::{File, Input, Job, hash};
 
 /// Verifies each file.
 pub fn run(tool: &Tool, args: &Verify) -> Exit {
@@ -42,7 +41,7 @@ pub fn run(tool: &Tool, args: &Verify) -> Exit {
     if several && (args.outboard.is_some() || args.root.is_some() || !args.range.is_empty()) {
         return usage(&"--outboard, --root and --range can be used with one file only");
     }
-    if args.outboard.as_deref().is_some_and(is_url) && (args.sample.is_some() || args.budget.is_some()) {
+    if args.outboard.as_ref().and_then(Input::url).is_some() && (args.sample.is_some() || args.budget.is_some()) {
         return usage(&"--sample and --budget write a record beside the outboard: fetch the outboard first");
     }
     if several {
@@ -78,7 +77,7 @@ pub fn run(tool: &Tool, args: &Verify) -> Exit {
     tool.console.exit()
 }
 
-fn one(tool: &Tool, args: &Verify, path: &Path) -> Result<Did, Failure> {
+fn one(tool: &Tool, args: &Verify, path: &Input) -> Result<Did, Failure> {
     let (file, place, outboard) = match opened(tool, args, path)? {
         Opened::Outboard(file, place, outboard) => (file, place, outboard),
         Opened::New => return Ok(Did::New),
@@ -118,8 +117,8 @@ fn one(tool: &Tool, args: &Verify, path: &Path) -> Result<Did, Failure> {
 fn sample(
     tool: &Tool,
     percent: f64,
-    path: &Path,
-    (outboard, place): (&Any, &Path),
+    path: &Input,
+    (outboard, place): (&Any, &Input),
     report: &mut Report<'_>,
 ) -> Result<(), Failure> {
     let mut rounds = Rounds::of(outboard, place)?;
@@ -139,8 +138,8 @@ fn sample(
 fn single_leaf(
     tool: &Tool,
     args: &Verify,
-    (file, path): (File, &Path),
-    place: &Path,
+    (file, path): (File, &Input),
+    place: &Input,
     spec: &Spec,
 ) -> Result<Did, Failure> {
     let Some(given) = args.root.as_deref() else {
@@ -150,7 +149,7 @@ fn single_leaf(
     let claimed = claimed(given, spec)?;
     let len = file.len();
     drop(file);
-    let job = Job::new(Input::Path(path.into()), vec![spec.clone()]);
+    let job = Job::new(path.clone(), vec![spec.clone()]);
     let root = hash(&job, &tool.options)?.remove(0)?;
     let expected = Expected { spec: spec.clone(), root: claimed.text(spec), len };
     let mut report = Report::new((tool, args), path, (expected, place), Trust::Given, len);

@@ -7,13 +7,12 @@ use crate::args::Merklize;
 use crate::exit::{Exit, usage};
 use crate::streams::{Stream, is_open};
 use crate::tool::Tool;
-use crate::{gpu, report};
+use crate::{gpu, report, walk};
 use base16ct::lower::encode_string;
 use mksum_cli::name;
 use mksum_cli::sum::{self, Style};
-use mksum_io::{Leaves, Merklized, merklize};
+use mksum_io::{Input, Leaves, Merklized, merklize};
 use serde::Serialize;
-use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
@@ -33,35 +32,30 @@ pub fn run(tool: &Tool, args: &Merklize) -> Exit {
         return usage(&"--verbose is meaningful only with --bench");
     }
     tool.console.use_json(args.json);
-    let is_stdin = args.file.as_deref().is_none_or(|file| file == Path::new("-"));
-    if args.bench.is_none() && args.random.is_none() && is_stdin && !is_open(Stream::Input) {
-        tool.console.error(Path::new("-"), &"standard input is closed");
+    let input = args.file.as_ref().map_or(Input::Stdin, Input::parse);
+    if args.bench.is_none() && args.random.is_none() && input == Input::Stdin && !is_open(Stream::Input) {
+        tool.console.error(&input, &"standard input is closed");
         return tool.console.exit();
     }
     match args.bench {
         Some(runs) => bench::run(tool, args, &*device, runs),
         None => {
             let begin = Instant::now();
-            let (path, leaves) = match (args.random, &args.file) {
-                (Some(count), _) => {
-                    let len = count * args.hash.size() as u64;
-                    (Path::new("random"), Leaves::Random { seed: args.seed, len })
-                }
-                (None, file) => {
-                    let path = file.as_deref().unwrap_or(Path::new("-"));
-                    (path, Leaves::At(path))
-                }
+            let leaves = match args.random {
+                Some(count) => Leaves::Random { seed: args.seed, len: count * args.hash.size() as u64 },
+                None => Leaves::At(&input),
             };
+            let path = if args.random.is_some() { &Input::place("random") } else { &input };
             let len = match leaves {
                 Leaves::Random { len, .. } => Some(len),
-                Leaves::At(path) => fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|found| found.len()),
+                Leaves::At(input) => walk::length(input),
             };
             let progress = tool.progress(move || [len].into_iter());
             let done = merklize(leaves, args.hash, &*device, args.output.as_deref(), &tool.options);
             drop(progress);
             match done {
                 Ok(done) => print_root(tool, args, path, &done, &device.name(), begin.elapsed().as_secs_f64()),
-                Err(error) => tool.console.error(error.path(), &error),
+                Err(error) => tool.console.error(error.input(), &error),
             }
         }
     }
@@ -80,7 +74,7 @@ struct Record<'a> {
     seconds: f64,
 }
 
-fn print_root(tool: &Tool, args: &Merklize, path: &Path, done: &Merklized, device: &str, seconds: f64) {
+fn print_root(tool: &Tool, args: &Merklize, path: &Input, done: &Merklized, device: &str, seconds: f64) {
     let root = encode_string(&done.root);
     if args.json {
         let nodes = args.output.as_deref().map(name::lossy);

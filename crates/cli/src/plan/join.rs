@@ -12,8 +12,8 @@ use crate::print::report;
 use crate::tool::Tool;
 use mksum_cli::name::{self as names, Shown};
 use mksum_cli::sum::{self, Style};
-use mksum_io::Error;
 use mksum_io::outboard::{Changes, Kept};
+use mksum_io::{Error, Input, Url};
 use mksum_plan::{Joined, Outcome, Units, Wanted, join, outboard_path};
 use std::collections::HashSet;
 use std::fs;
@@ -21,19 +21,20 @@ use std::path::{Path, PathBuf};
 
 /// Prints a line for each input.
 pub fn run(tool: &Tool, args: &Args, plan: &Path) -> Exit {
-    let ledgers = if args.files.is_empty() { vec![PathBuf::from("-")] } else { args.files.clone() };
+    let ledgers: Vec<PathBuf> = args.files.iter().map(|ledger| ledger.as_os_str().into()).collect();
+    let ledgers = if ledgers.is_empty() { vec!["-".into()] } else { ledgers };
     let (units, wanted) = match args.outboards {
         Some(_) => (Units::Held, Wanted::Outboards),
         None => (Units::Ignored, Wanted::Roots),
     };
     let Some(ledger) = ledger(tool, &ledgers, units) else { return tool.console.exit() };
     let Some(lines) = lines(tool, plan) else { return tool.console.exit() };
-    let printed = |(joined, target): Waits<'_>, url: Option<&Path>, _: &Kept| {
-        print(tool, args, &joined, url.or(Some(&target)));
+    let printed = |(joined, target): Waits<'_>, url: Option<&Url>, _: &Kept| {
+        print(tool, args, &joined, Some(&url.map_or(target, Input::from)));
     };
     let mut outboards = args.outboards.as_ref().map(|place| Outboards {
         tool,
-        place: place.as_deref(),
+        place: place.as_ref(),
         changes: if args.accept_changes { Changes::Accept } else { Changes::Refuse },
         batch: Batch::new(tool, &printed),
         taken: HashSet::new(),
@@ -62,7 +63,7 @@ pub fn run(tool: &Tool, args: &Args, plan: &Path) -> Exit {
 }
 
 /// Prints a root, and the path or URL of its outboard.
-fn print(tool: &Tool, args: &Args, joined: &Joined<'_>, outboard: Option<&Path>) {
+fn print(tool: &Tool, args: &Args, joined: &Joined<'_>, outboard: Option<&Input>) {
     let Joined { path, root, rows, .. } = joined;
     if args.json {
         let outboard = outboard.map(names::lossy);
@@ -74,23 +75,23 @@ fn print(tool: &Tool, args: &Args, joined: &Joined<'_>, outboard: Option<&Path>)
 }
 
 /// An input, and the path of its outboard.
-type Waits<'a> = (Joined<'a>, PathBuf);
+type Waits<'a> = (Joined<'a>, Input);
 
 /// Where the outboards of a join are written.
 struct Outboards<'a> {
     tool: &'a Tool,
     /// The directory or URL that they are below; otherwise each is beside its input.
-    place: Option<&'a Path>,
+    place: Option<&'a Input>,
     changes: Changes,
     batch: Batch<'a, Waits<'a>>,
     /// The paths of those below `place`, where two inputs may have the same.
-    taken: HashSet<PathBuf>,
+    taken: HashSet<Input>,
 }
 
 impl<'a> Outboards<'a> {
     /// Writes the outboard of an input; its root is printed when the outboard is at its place.
     fn add(&mut self, mut joined: Joined<'a>) -> Result<(), Failure> {
-        let refuse = |path: &Path, why: &str| Failure::refused(path, why);
+        let refuse = |path: &Input, why: &str| Failure::refused(path, why);
         let target = outboard_path(&joined.path, self.place).ok_or_else(|| {
             let why = "its path leads upwards (..), so it has no place below another directory: leave DIR out";
             refuse(&joined.path, why)
@@ -101,12 +102,12 @@ impl<'a> Outboards<'a> {
             return Err(refuse(&joined.path, &why));
         }
         let remote = Remote::of(self.tool, &target)?;
-        let copy = remote.as_ref().map(Remote::copy);
-        if let (None, Some(folder)) = (&remote, target.parent().filter(|_| self.place.is_some())) {
+        let path = remote.as_ref().map_or_else(|| PathBuf::from(target.as_os_str()), Remote::copy);
+        if let (None, Some(_), Some(folder)) = (&remote, self.place, path.parent()) {
             fs::create_dir_all(folder).map_err(|error| Error::Write { path: folder.into(), error })?;
         }
         let Some(kept) = joined.kept.take() else { return Ok(()) };
-        let written = kept.write(&joined.root, copy.as_ref().unwrap_or(&target), self.changes);
+        let written = kept.write(&joined.root, &path, self.changes);
         let pending = written.map_err(|error| match error {
             // The copy of an object has a path that nobody knows.
             Error::Refused { refusal, .. } => Error::refused(&target, refusal),

@@ -2,16 +2,16 @@
 
 use super::lines;
 use super::wrong::WrongLines;
-use crate::args::{Map as Args, local};
+use crate::args::{Map as Args, read_place};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::print::report;
 use crate::tool::Tool;
-use mksum_io::Error;
+use mksum_io::{Error, Input};
 use mksum_plan::{Hashed, Line, Part, Row, RowError, hash_inputs, hash_parts};
 use std::mem;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Whole inputs that are hashed side by side at a time.
 const MANY: usize = 4096;
@@ -128,8 +128,8 @@ impl Work<'_> {
 
 /// What is hashed for a row.
 fn part(row: &Row<'_>) -> Result<Part, Failure> {
-    let input = row.path().unwrap_or_else(|| PathBuf::from("-"));
+    let input = row.path().unwrap_or(Input::Stdin);
     let mut part = Part::new(row).map_err(|why| Failure::refused(&input, why))?;
-    part.path = local(part.path).map_err(|why| Failure::Refused(input, why))?;
+    part.path = read_place(part.path.as_os_str().into()).map_err(|why| Failure::Refused(input, why))?;
     Ok(part)
 }

@@ -9,13 +9,14 @@ mod wrong;
 use crate::tool::Tool;
 use crate::walk;
 use mksum_cli::name::Shown;
+use mksum_io::Input;
 use mksum_plan::{Ignored, Ledger, Lines, Units, Unusable};
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
 /// The lines of a file, or its error, which is reported; `-` is standard input.
 fn lines(tool: &Tool, path: &Path) -> Option<Lines<BufReader<Box<dyn Read + Send>>>> {
-    match walk::open(path) {
+    match walk::open(&Input::parse(path)) {
         Ok(reader) => Some(Lines::new(BufReader::with_capacity(1 << 16, reader))),
         Err(error) => {
             tool.console.error(path, &Unusable::Read(error));

@@ -9,7 +9,6 @@ use crate::tool::Tool;
 use crate::walk::Rules;
 use mksum_io::{Error, Input};
 use mksum_plan::{PlanError, Planner, facts};
-use std::path::Path;
 
 /// Prints the rows.
 pub fn run(tool: &Tool, args: &Args) -> Exit {
@@ -29,14 +28,12 @@ pub fn run(tool: &Tool, args: &Args) -> Exit {
     while let Some(input) = walk.next() {
         let planned = match input {
             // One argument leads to each input once.
-            Ok(Input::Path(path)) if args.files.len() > 1 && !planner.is_new(&path) => {
+            Ok(Input::Stdin) => Err(Failure::refused(Input::Stdin, "a stream has no parts: write it to a file first")),
+            Ok(input) if args.files.len() > 1 && !planner.is_new(&input) => {
                 again += 1;
                 Ok(())
             }
-            Ok(Input::Path(path)) => plan(tool, &mut planner, &path, walk.facts()),
-            Ok(Input::Stdin) => {
-                Err(Failure::refused(Path::new("-"), "a stream has no parts: write it to a file first"))
-            }
+            Ok(input) => plan(tool, &mut planner, &input, walk.facts()),
             Err((path, reason)) => Err(Failure::Refused(path, reason)),
         };
         if let Err(failure) = planned {
@@ -55,7 +52,7 @@ pub fn run(tool: &Tool, args: &Args) -> Exit {
 }
 
 /// Prints the rows of an input, whose length and version are those of the listing, if that has them.
-fn plan(tool: &Tool, planner: &mut Planner, path: &Path, listed: Option<(u64, String)>) -> Result<(), Failure> {
+fn plan(tool: &Tool, planner: &mut Planner, path: &Input, listed: Option<(u64, String)>) -> Result<(), Failure> {
     let (size, version) = listed.map_or_else(|| facts(path, &tool.options), Ok)?;
     let planned = planner.add(path, (size, &version), &mut |row| tool.console.print(&row.line()));
     planned.map_err(|error| match error {

@@ -4,7 +4,7 @@ use super::queue::Numbered;
 use crate::jobs::{Entry, hash_file, open_job};
 use crate::open::{Opened, open_entry, open_short};
 use crate::platform::is_too_many;
-use crate::{Error, File, Input, Job, Mode, Options, Roots, is_url};
+use crate::{Error, File, Input, Job, Mode, Options, Roots};
 use std::fs;
 use std::time::{Duration, Instant};
 
@@ -37,27 +37,26 @@ pub enum Begun {
 
 /// Opens a job; does it if it is small.
 pub fn begin(job: &mut Job, options: &Options) -> Begun {
-    let Input::Path(path) = &job.input else { return Begun::Ended(Outcome::ForAllThreads) };
     // Only regular files are opened here: a pipe may keep whoever opens it waiting, and the other files in the lanes with it.
-    let mut short = None;
-    if !is_url(path) && job.entry == Entry::No {
-        let Some(metadata) = fs::metadata(path).ok().filter(fs::Metadata::is_file) else {
-            return Begun::Ended(Outcome::ForAllThreads);
-        };
-        short = Some(metadata).filter(|metadata| metadata.len() <= Job::SHORT && job.version.is_none());
-    }
     let begin = Instant::now();
-    let opened = match (job.entry, short) {
-        (Entry::No, Some(metadata)) => open_short(path, &metadata, job.window, options),
-        (Entry::No, None) => open_job(path, job, options),
-        (Entry::Wanted | Entry::Opened(_), _) => open_entry(path, options).map(|(opened, facts)| {
+    let opened = match (&job.input, job.entry) {
+        (Input::Stdin, _) => return Begun::Ended(Outcome::ForAllThreads),
+        (Input::Url(_), _) => open_job(job, options),
+        (Input::File(path), Entry::No) => match fs::metadata(path).ok().filter(fs::Metadata::is_file) {
+            None => return Begun::Ended(Outcome::ForAllThreads),
+            Some(metadata) if metadata.len() <= Job::SHORT && job.version.is_none() => {
+                open_short(path, &metadata, job.window, options)
+            }
+            Some(_) => open_job(job, options),
+        },
+        (Input::File(path), Entry::Wanted | Entry::Opened(_)) => open_entry(path, options).map(|(opened, facts)| {
             job.entry = Entry::Opened(facts);
             opened
         }),
     };
     let result = match opened {
         Ok(Opened::File(file)) if is_chain(&file, job) => return Begun::Chain(file),
-        Ok(Opened::File(file)) if file.len() <= SMALL => hash_file(*file, path, &job.specs),
+        Ok(Opened::File(file)) if file.len() <= SMALL => hash_file(*file, &job.specs),
         Ok(Opened::File(file)) if file.is_object() => return Begun::Ended(Outcome::Object(file)),
         Ok(Opened::File(_)) => return Begun::Ended(Outcome::ForAllThreads),
         Ok(Opened::Stream(stream)) => return Begun::Ended(Outcome::Stream(stream)),

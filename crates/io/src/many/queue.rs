@@ -1,11 +1,10 @@
 //! The jobs that wait, as far as they are known.
 
 use crate::objects::Objects;
-use crate::{Input, Job, Options, is_url};
+use crate::{Input, Job, Options};
 use std::cmp::Reverse;
 use std::collections::VecDeque;
 use std::fs;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -57,10 +56,8 @@ impl<J: Iterator<Item = Job>> Iterator for Queue<'_, J> {
         {
             match jobs.next() {
                 Some(job) => {
-                    if let (Some(objects), Input::Path(path), None) = (&self.objects, &job.input, job.window)
-                        && is_url(path)
-                    {
-                        objects.expect(path);
+                    if let (Some(objects), Input::Url(url), None) = (&self.objects, &job.input, job.window) {
+                        objects.expect(url);
                     }
                     self.window.push_back(Numbered { number: self.next, job });
                     self.next += 1;
@@ -80,9 +77,6 @@ impl<J: Iterator<Item = Job>> Iterator for Queue<'_, J> {
 
 /// The length of a file, 0 for whatever else an input is.
 fn length(input: &Input) -> u64 {
-    let regular = |path: &Path| fs::metadata(path).ok().filter(fs::Metadata::is_file);
-    match input {
-        Input::Path(path) => regular(path).map_or(0, |metadata| metadata.len()),
-        Input::Stdin => 0,
-    }
+    let metadata = input.file().and_then(|path| fs::metadata(path).ok());
+    metadata.filter(fs::Metadata::is_file).map_or(0, |metadata| metadata.len())
 }

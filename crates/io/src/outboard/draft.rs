@@ -33,7 +33,7 @@ impl Paper {
     /// The file at this name, which may hold a part already: no other process writes to it.
     fn part(target: &Path) -> Result<Paper, Error> {
         let path = with_extension(target, PART);
-        let fail = |error| Error::Write { path: path.clone(), error };
+        let fail = |error| Error::Write { path: path.clone().into(), error };
         loop {
             let file =
                 OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(fail)?;
@@ -80,7 +80,7 @@ impl Paper {
     fn place(self) -> Result<(), Error> {
         match self {
             Paper::Part { target, path, .. } => {
-                fs::rename(&path, &target).map_err(|error| Error::Write { path: target, error })
+                fs::rename(&path, &target).map_err(|error| Error::Write { path: target.into(), error })
             }
             Paper::Fresh(replacement) => replacement.place(),
         }
@@ -148,7 +148,7 @@ impl Draft {
         let copied = old.bytes().copy_to(HEADER, bytes, draft.paper.file()).map_err(|error| draft.fail(error))?;
         if copied != bytes {
             let how = format!("it ended after {copied} of {bytes} bytes of digests");
-            return Err(Error::Changed { path: old.bytes().path().into(), how });
+            return Err(Error::Changed { path: old.bytes().place().clone(), how });
         }
         Ok(draft)
     }
@@ -362,7 +362,7 @@ impl Finished {
         const MANY: usize = 4;
         let fail = |paper: &Paper| {
             let path = paper.path().to_path_buf();
-            move |error| Error::Write { path, error }
+            move |error| Error::Write { path: path.into(), error }
         };
         // One file of each file system stands for all on it.
         let systems: BTreeSet<u64> = all.iter().filter_map(|one| device(one.paper.file())).collect();
@@ -382,7 +382,7 @@ impl Finished {
         let mut keep_name = |target: PathBuf| match safe.contains(folder(&target)) {
             true => Ok(()),
             false => {
-                sync_folder(&target).map_err(|error| Error::Write { path: target.clone(), error })?;
+                sync_folder(&target).map_err(|error| Error::Write { path: target.clone().into(), error })?;
                 safe.insert(folder(&target).to_path_buf());
                 Ok(())
             }

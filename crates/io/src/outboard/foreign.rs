@@ -5,7 +5,7 @@ use super::keep::keep_nodes;
 use super::{Changes, Keeping, Kept, Stored};
 use crate::holes::Sparse;
 use crate::replacement::Replacement;
-use crate::{Error, File, Refusal};
+use crate::{Error, File, Input, Refusal};
 use mksum::outboard::{Foreign, ForeignLayout, Header, KeptLayout, Outboard};
 use mksum::{Digest, Role, Root, Spec, Subtree, Subtrees};
 use std::cell::RefCell;
@@ -24,7 +24,7 @@ use std::path::Path;
 /// [damaged](Error::Damaged): it was not modified since the tree that is there was written, but has another root; if the target
 /// is not such a tree, or the tree cannot be written.
 pub fn keep_foreign(file: File, spec: &Spec, uuid: [u8; 16], options: &Keeping<'_>) -> Result<Kept, Error> {
-    let (path, len, target) = (file.path().to_path_buf(), file.len(), options.target);
+    let (path, len, target) = (file.input().clone(), file.len(), options.target);
     spec.shape().check(len).map_err(|error| Error::from_join(error.into(), &path, spec))?;
     let layout = ForeignLayout::new(spec, len).map_err(|error| Error::from_outboard(error, target))?;
     let kept = KeptLayout::new(spec.shape(), len, spec.leaf()).expect("a leaf is a unit");
@@ -56,7 +56,12 @@ pub fn keep_foreign(file: File, spec: &Spec, uuid: [u8; 16], options: &Keeping<'
 
 /// Refuses to replace a file that is not such a tree. The root of one that was written after the file's last change: the file
 /// should still have it.
-fn replaceable(path: &Path, layout: &ForeignLayout, spec: &Spec, options: &Keeping<'_>) -> Result<Option<Root>, Error> {
+fn replaceable(
+    path: &Input,
+    layout: &ForeignLayout,
+    spec: &Spec,
+    options: &Keeping<'_>,
+) -> Result<Option<Root>, Error> {
     let target = options.target;
     let stored = match Stored::open(target) {
         Ok(stored) => stored,
@@ -72,8 +77,8 @@ fn replaceable(path: &Path, layout: &ForeignLayout, spec: &Spec, options: &Keepi
             false => Err(Error::refused(target, Refusal::NotTree)),
         };
     }
-    let modified = |path: &Path| fs::metadata(path).and_then(|metadata| metadata.modified());
-    let unchanged = modified(path).ok().zip(modified(target).ok()).is_some_and(|(file, tree)| file < tree);
+    let modified = |path: &Path| fs::metadata(path).and_then(|metadata| metadata.modified()).ok();
+    let unchanged = path.file().and_then(modified).zip(modified(target)).is_some_and(|(file, tree)| file < tree);
     let root = Foreign::open(stored, layout.clone()).and_then(Outboard::open).map(|old| old.root());
     Ok(root.ok().filter(|_| unchanged))
 }

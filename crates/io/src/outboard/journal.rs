@@ -79,7 +79,7 @@ impl Journal {
                 }
             }
             Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Err(error) => return Err(Error::Open { path: self.path.clone(), error }),
+            Err(error) => return Err(Error::Open { path: self.path.clone().into(), error }),
         }
         let new = Replacement::create(&self.path)?;
         new.write_at(text.as_bytes(), 0)?;
@@ -89,7 +89,9 @@ impl Journal {
     /// Ends the repair.
     pub fn remove(&self) -> Result<(), Error> {
         match fs::remove_file(&self.path) {
-            Err(error) if error.kind() != ErrorKind::NotFound => Err(Error::Write { path: self.path.clone(), error }),
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                Err(Error::Write { path: self.path.clone().into(), error })
+            }
             _ => Ok(()),
         }
     }

@@ -3,7 +3,7 @@
 use super::draft::{Draft, Finished};
 use super::{Finding, Stored, is_unchanged, open, verify};
 use crate::holes::Sparse;
-use crate::{Error, File, Refusal};
+use crate::{Error, File, Input, Refusal};
 use mksum::outboard::{Header, Observed, Outboard, OutboardError, Sequence};
 use mksum::{Digest, Root, Spec, Subtree};
 use std::io::ErrorKind;
@@ -82,7 +82,7 @@ pub fn keep(file: File, spec: &Spec, options: &Keeping<'_>) -> Result<Kept, Erro
 /// # Errors
 /// As [`keep`].
 pub fn prepare(file: File, spec: &Spec, options: &Keeping<'_>) -> Result<Pending, Error> {
-    let (path, len) = (file.path().to_path_buf(), file.len());
+    let (path, len) = (file.input().clone(), file.len());
     // A format that refuses the length says so as it does without an outboard.
     spec.shape().check(len).map_err(|error| Error::from_join(error.into(), &path, spec))?;
     let old = replaceable(options.target, options.changes)?;
@@ -157,9 +157,9 @@ fn replaceable(target: &Path, changes: Changes) -> Result<Option<Outboard<Stored
 
 /// The file, if it is as its outboard has it.
 fn verified(file: File, old: &Outboard<Stored>) -> Result<File, Error> {
-    let (path, options, mut ranges) = (file.path().to_path_buf(), file.options().clone(), Vec::new());
+    let (path, options, mut ranges) = (file.input().clone(), file.options().clone(), Vec::new());
     options.meter.expect(file.len());
-    verify(file, (old, old.bytes().path()), 0..old.len(), &mut |finding| {
+    verify(file, (old, old.bytes().place()), 0..old.len(), &mut |finding| {
         match finding {
             Finding::Damaged(range) | Finding::Missing(range) | Finding::Grown(range) => {
                 super::append(&mut ranges, range);
@@ -170,7 +170,7 @@ fn verified(file: File, old: &Outboard<Stored>) -> Result<File, Error> {
         Ok(())
     })?;
     if !ranges.is_empty() {
-        return Err(Error::Damaged { path, outboard: old.bytes().path().into(), ranges });
+        return Err(Error::Damaged { path, outboard: old.bytes().place().clone(), ranges });
     }
     File::open(&path, &options)
 }
@@ -180,10 +180,10 @@ pub(super) fn guard(
     finished: Finished,
     root: &Root,
     evidence: Option<&Outboard<Stored>>,
-    path: &Path,
+    path: &Input,
 ) -> Result<Finished, Error> {
     let Some(old) = evidence.filter(|old| old.root() != *root) else { return Ok(finished) };
-    let outboard = old.bytes().path().to_path_buf();
+    let outboard = old.bytes().place().clone();
     let ranges = finished.outboard().map(|new| differences(old, &new)).unwrap_or_default();
     finished.discard();
     Err(Error::Damaged { path: path.into(), outboard, ranges })

@@ -49,7 +49,7 @@ pub use verify::{Finding, verify};
 pub use whole::repair_whole;
 
 use crate::platform::{open_at_once, read_exact_at};
-use crate::{Error, Options, Refusal, is_url};
+use crate::{Error, Input, Options, Refusal};
 use mksum::outboard::{Header, MAGIC, Outboard, OutboardError, ReadAt};
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
@@ -106,7 +106,7 @@ pub fn is_unchanged(file: &crate::File, header: &Header) -> bool {
 /// The bytes of an outboard, in a file.
 #[derive(Debug)]
 pub struct Stored {
-    path: PathBuf,
+    place: Input,
     file: File,
     size: u64,
 }
@@ -123,24 +123,24 @@ impl Stored {
         if metadata.is_dir() {
             return Err(fail(io::Error::from(ErrorKind::IsADirectory)));
         }
-        Ok(Stored { path: path.into(), file, size: metadata.len() })
+        Ok(Stored { place: path.into(), file, size: metadata.len() })
     }
 
-    /// Opens the file at a path, or the object at a URL for one of these options: that is copied to this machine first, because each
-    /// digest would be a request of its own.
+    /// Opens a file, or an object for one of these options: that is copied to this machine first, because each digest would be a request
+    /// of its own.
     ///
     /// # Errors
     /// As [`Stored::open`]; if the object cannot be fetched, is no outboard, or the copy cannot be written.
-    pub fn open_with(path: &Path, options: &Options) -> Result<Stored, Error> {
-        if !is_url(path) {
+    pub fn open_with(place: &Input, options: &Options) -> Result<Stored, Error> {
+        if let Input::File(path) = place {
             return Stored::open(path);
         }
-        let write = |error| Error::Write { path: path.into(), error };
-        let (object, mut copy) = (crate::File::open(path, options)?, tempfile::tempfile().map_err(write)?);
+        let write = |error| Error::Write { path: place.clone(), error };
+        let (object, mut copy) = (crate::File::open(place, options)?, tempfile::tempfile().map_err(write)?);
         let size = object.len();
         let head = object.bytes(0..size.min(MAGIC.len() as u64))?;
         if head != MAGIC {
-            return Err(Error::from_outboard(OutboardError::Magic, path));
+            return Err(Error::from_outboard(OutboardError::Magic, place));
         }
         let mut done = 0;
         while done < size {
@@ -149,7 +149,7 @@ impl Stored {
             done = end;
         }
         object.finish()?;
-        Ok(Stored { path: path.into(), file: copy, size })
+        Ok(Stored { place: place.clone(), file: copy, size })
     }
 
     /// The bytes that are copied at a time.
@@ -168,7 +168,7 @@ impl Stored {
         let fail = |error| Error::Open { path: path.into(), error };
         let file = file.try_clone().map_err(fail)?;
         let size = file.metadata().map_err(fail)?.len();
-        Ok(Stored { path: path.into(), file, size })
+        Ok(Stored { place: path.into(), file, size })
     }
 
     /// Appends the `bytes` bytes from `offset` on to a file; how many there were.
@@ -179,9 +179,9 @@ impl Stored {
         io::copy(&mut from.take(bytes), &mut to)
     }
 
-    /// The path that it was opened by.
-    pub fn path(&self) -> &Path {
-        &self.path
+    /// What was opened.
+    pub fn place(&self) -> &Input {
+        &self.place
     }
 }
 
@@ -189,7 +189,7 @@ impl ReadAt for Stored {
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), mksum::Error> {
         read_exact_at(&self.file, buffer, offset).map_err(|(done, error)| {
             let offset = offset + done as u64;
-            Error::Read { path: self.path.clone(), offset, error }.into()
+            Error::Read { path: self.place.clone(), offset, error }.into()
         })
     }
 
@@ -218,17 +218,18 @@ pub fn open(path: &Path) -> Result<Outboard<Stored>, Error> {
 ///
 /// # Errors
 /// As [`open`] and [`Stored::open_with`].
-pub fn open_with(path: &Path, options: &Options) -> Result<Outboard<Stored>, Error> {
-    opened(Stored::open_with(path, options)?, path)
+pub fn open_with(place: &Input, options: &Options) -> Result<Outboard<Stored>, Error> {
+    opened(Stored::open_with(place, options)?, place)
 }
 
-/// The outboard in `bytes`, which were read from `path`.
+/// The outboard in `bytes`, which were read from `place`.
 ///
 /// # Errors
 /// As [`open`].
-pub fn opened<R: ReadAt>(bytes: R, path: &Path) -> Result<Outboard<R>, Error> {
-    Outboard::open(bytes).map_err(|error| match Error::from_outboard(error, path) {
-        error if error.is_of_media() => Error::refused(path, Refusal::Header(error.to_string())),
+pub fn opened<R: ReadAt>(bytes: R, place: impl Into<Input>) -> Result<Outboard<R>, Error> {
+    let place = place.into();
+    Outboard::open(bytes).map_err(|error| match Error::from_outboard(error, &place) {
+        error if error.is_of_media() => Error::refused(place, Refusal::Header(error.to_string())),
         error => error,
     })
 }

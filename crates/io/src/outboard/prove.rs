@@ -17,7 +17,7 @@ pub fn prove(file: &File, outboard: &Outboard<Stored>, cut: Cut) -> Result<(Root
     // One piece: only the nodes that the proof needs are asked for.
     let plan = Plan { threads: 1, piece: u64::MAX, group: 1 };
     let made = outboard.spec().prove(&(inner, file), cut, &plan);
-    made.map_err(|error| Error::from_join(error, file.path(), outboard.spec()))
+    made.map_err(|error| Error::from_join(error, file.input(), outboard.spec()))
 }
 
 /// An outboard without the leaves at the edges: their bytes are in the proof, so the file has to answer for them.

@@ -3,7 +3,7 @@
 use super::journal::Journal;
 use super::{EXTENSION, Finding, append, verify, with_extension};
 use crate::file::zeros;
-use crate::{Error, File, HeldFile, Options, Refusal, Replica, is_url};
+use crate::{Error, File, HeldFile, Input, Options, Refusal, Replica};
 use mksum::Subtree;
 use mksum::outboard::{Checked, Header, Outboard, ReadAt};
 use std::mem;
@@ -48,14 +48,14 @@ pub struct Repaired {
 /// ([`Refusal::Overtaken`]). A range that cannot be fetched is reported as failed.
 pub fn repair<R: ReadAt>(
     file: &mut HeldFile<'_>,
-    (outboard, place): (&Outboard<R>, &Path),
+    (outboard, place): (&Outboard<R>, impl Into<Input>),
     replica: &mut dyn Replica,
     options: &Options,
     report: &mut dyn FnMut(Repair),
 ) -> Result<Repaired, Error> {
-    let path = file.path().to_path_buf();
+    let (path, place) = (file.path().to_path_buf(), &place.into());
     // An outboard in a store has no place beside it: that of the file's own is taken.
-    let beside = if is_url(place) { with_extension(&path, EXTENSION) } else { place.into() };
+    let beside = place.file().map_or_else(|| with_extension(&path, EXTENSION), Path::to_path_buf);
     let journal = Journal::new(&beside, &outboard.root());
     let mut repaired = Repaired::default();
     let written_down = journal.read();
@@ -107,7 +107,7 @@ pub fn repair<R: ReadAt>(
         damaged = damage(file, (outboard, place), options)?;
     }
     if !repaired.whole {
-        return Err(Error::Failing { path });
+        return Err(Error::Failing { path: path.into() });
     }
     journal.remove()?;
     Ok(repaired)
@@ -116,7 +116,7 @@ pub fn repair<R: ReadAt>(
 /// The damaged ranges, as whole units.
 fn damage<R: ReadAt>(
     file: &HeldFile<'_>,
-    (outboard, place): (&Outboard<R>, &Path),
+    (outboard, place): (&Outboard<R>, &Input),
     options: &Options,
 ) -> Result<Vec<Range<u64>>, Error> {
     let reader = file.reader(options)?;
@@ -229,7 +229,7 @@ impl<R: ReadAt> Mending<'_, '_, R> {
     fn mend(&mut self, judge: &Judge<'_, R>, units: Vec<Subtree>) -> Result<u64, mksum::Error> {
         let (Some(first), Some(last)) = (units.first(), units.last()) else { return Ok(0) };
         let range = first.start..last.end();
-        let mut bytes = zeros(range.end - range.start, self.source.path())?;
+        let mut bytes = zeros(range.end - range.start, self.source.input())?;
         match self.replica.read(range.start, &mut bytes) {
             Ok(()) => {}
             // The copy's disk may have bad sectors too, but seldom in the same units.
@@ -237,7 +237,7 @@ impl<R: ReadAt> Mending<'_, '_, R> {
                 return units.into_iter().try_fold(0, |written, unit| Ok(written + self.mend(judge, vec![unit])?));
             }
             Err(error) => {
-                (self.report)(Repair::Failed(range, format!("{}: {error}", error.path().display())));
+                (self.report)(Repair::Failed(range, format!("{}: {error}", error.input())));
                 return Ok(0);
             }
         }

@@ -51,12 +51,12 @@ pub fn update(
     target: &Path,
     changes: Changes,
 ) -> Result<Updated, Error> {
-    let (path, len, spec) = (file.path().to_path_buf(), file.len(), old.spec().clone());
+    let (path, len, spec) = (file.input().clone(), file.len(), old.spec().clone());
     spec.shape().check(len).map_err(|error| Error::from_join(error.into(), &path, &spec))?;
     let identity = file.identity();
     let evidence = Some(old).filter(|old| changes == Changes::Refuse && is_unchanged(&file, old.header()));
     let header = Header { spec: spec.clone(), len, unit: old.layout().unit(), identity };
-    let of_old = |error| Error::from_outboard(error, old.bytes().path());
+    let of_old = |error| Error::from_outboard(error, old.bytes().place());
     let (draft, root) = match how {
         How::Unknown => {
             let mut draft = Draft::open(target, header)?;
@@ -85,7 +85,7 @@ pub fn update(
             (draft, root)
         }
     };
-    let root = root.map_err(|error| super::verify::of_either(error, &file, &spec, old.bytes().path()))?;
+    let root = root.map_err(|error| super::verify::of_either(error, &file, &spec, old.bytes().place()))?;
     if let Err(error) = file.finish() {
         draft.discard();
         return Err(error);

@@ -2,11 +2,10 @@
 
 use crate::holes::Sparse;
 use crate::unreadable::{Tolerant, Unreadable};
-use crate::{Error, File};
+use crate::{Error, File, Input};
 use mksum::outboard::{Damage, Outboard, OutboardError, ReadAt};
 use mksum::{Spec, Subtree};
 use std::ops::Range;
-use std::path::Path;
 
 /// A difference between a file and its outboard; ranges are half-open, in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,11 +61,11 @@ impl Finding {
 #[doc(alias = "verify_range")]
 pub fn verify<R: ReadAt>(
     file: File,
-    (outboard, place): (&Outboard<R>, &Path),
+    (outboard, place): (&Outboard<R>, impl Into<Input>),
     range: Range<u64>,
     found: &mut (dyn FnMut(Finding) -> Result<(), Error> + Send),
 ) -> Result<(), Error> {
-    let (kept, there) = (outboard.layout(), file.len());
+    let (place, kept, there) = (place.into(), outboard.layout(), file.len());
     let range = range.start..range.end.min(kept.len());
     let whole = range == (0..kept.len());
     // The bytes of a truncated unit cannot be verified.
@@ -74,7 +73,7 @@ pub fn verify<R: ReadAt>(
     let end = cut.unwrap_or(range.end).min(range.end);
     if range.start < end || kept.len() == 0 {
         compare(&file, outboard, range.start..end, found)
-            .map_err(|error| of_either(error, &file, outboard.spec(), place))?;
+            .map_err(|error| of_either(error, &file, outboard.spec(), &place))?;
     }
     let mut report = |from: u64, to: u64, finding: fn(Range<u64>) -> Finding| {
         let part = from.max(range.start)..to.min(range.end);
@@ -91,12 +90,12 @@ pub fn verify<R: ReadAt>(
 }
 
 /// An error of either the file or its outboard at `place`, with the path of that one.
-pub(super) fn of_either(error: mksum::Error, file: &File, spec: &Spec, place: &Path) -> Error {
+pub(super) fn of_either(error: mksum::Error, file: &File, spec: &Spec, place: &Input) -> Error {
     match error {
         mksum::Error::Source(error) if error.is::<OutboardError>() => {
             Error::from_outboard(mksum::Error::Source(error), place)
         }
-        error => Error::from_join(error, file.path(), spec),
+        error => Error::from_join(error, file.input(), spec),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::append;
 use crate::file::zeros;
 use crate::jobs::hash_reader;
-use crate::{Error, HeldFile, Options, Refusal, Replica};
+use crate::{Error, HeldFile, Input, Options, Refusal, Replica};
 use mksum::Root;
 use std::io::{Read, Seek, Write};
 use std::ops::Range;
@@ -31,10 +31,11 @@ pub fn repair_whole(
     let len = roots.first().map_or(0, Root::len);
     let spare = |error| Error::Write { path: folder.into(), error };
     let mut copy = tempfile::spooled_tempfile_in(PIECE, folder);
-    let mut buffer = zeros(len.min(PIECE as u64), &path)?;
+    let input = Input::from(&path);
+    let mut buffer = zeros(len.min(PIECE as u64), &input)?;
     options.meter.expect(3 * len);
     for start in (0..len).step_by(PIECE) {
-        options.stop.check(&path)?;
+        options.stop.check(&input)?;
         let part = &mut buffer[..(len - start).min(PIECE as u64) as usize];
         replica.read(start, part)?;
         copy.write_all(part).map_err(spare)?;
@@ -42,7 +43,7 @@ pub fn repair_whole(
     }
     copy.rewind().map_err(spare)?;
     let specs: Vec<_> = roots.iter().map(|root| root.spec().clone()).collect();
-    for (root, found) in roots.iter().zip(hash_reader(&mut copy, folder, &specs, options)?) {
+    for (root, found) in roots.iter().zip(hash_reader(&mut copy, &folder.into(), &specs, options)?) {
         if !found.is_ok_and(|found| found == *root) {
             return Err(Error::refused(&path, Refusal::OtherCopy(root.spec().to_string())));
         }
@@ -73,5 +74,5 @@ pub fn repair_whole(
     }
     file.sync()?;
     let found: Vec<_> = file.roots(&specs, options)?.into_iter().collect::<Result<_, _>>()?;
-    if found != roots { Err(Error::Failing { path }) } else { Ok(written) }
+    if found != roots { Err(Error::Failing { path: path.into() }) } else { Ok(written) }
 }

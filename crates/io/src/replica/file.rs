@@ -28,7 +28,11 @@ impl Replica for Local {
     fn read(&mut self, start: u64, buffer: &mut [u8]) -> Result<(), Error> {
         let result = read_exact_at(&self.file, buffer, start);
         self.fetched += result.as_ref().map_or_else(|(done, _)| *done, |()| buffer.len()) as u64;
-        result.map_err(|(done, error)| Error::Read { path: self.path.clone(), offset: start + done as u64, error })
+        result.map_err(|(done, error)| Error::Read {
+            path: self.path.clone().into(),
+            offset: start + done as u64,
+            error,
+        })
     }
 
     fn fetched(&self) -> u64 {

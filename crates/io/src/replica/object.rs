@@ -1,13 +1,12 @@
 //! A replica in a store.
 
 use super::contract::Replica;
-use crate::{Ahead, Error, Object, Objects};
+use crate::{Ahead, Error, Object, Objects, Url};
 use std::io::IoSliceMut;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 pub(super) struct Remote {
-    url: PathBuf,
+    url: Url,
     objects: Arc<dyn Objects>,
     object: Option<Arc<dyn Object>>,
     /// Why it could not be opened.
@@ -16,7 +15,7 @@ pub(super) struct Remote {
 }
 
 impl Remote {
-    pub fn new(url: PathBuf, objects: Arc<dyn Objects>) -> Self {
+    pub fn new(url: Url, objects: Arc<dyn Objects>) -> Self {
         Remote { url, objects, object: None, failure: None, fetched: 0 }
     }
 }
@@ -26,7 +25,7 @@ impl Replica for Remote {
         if buffer.is_empty() {
             return Ok(());
         }
-        let fail = |why| Error::Fetch { path: self.url.clone(), offset: start, why };
+        let fail = |why| Error::Fetch { path: self.url.clone().into(), offset: start, why };
         // Of a server that is gone, the other ranges are not waited for.
         if let Some(why) = &self.failure {
             return Err(fail(why.clone()));
