@@ -4,8 +4,10 @@ use crate::blocks::Blocks;
 use crate::failure::Fault;
 #[cfg(feature = "hdfs")]
 use crate::hdfs;
+use crate::limits::{PATIENCE, Pages, limited, refused};
 use crate::place::Store;
 use crate::profile;
+use crate::redirects::{self, Asked, Rule};
 use crate::retries::retries;
 use crate::settings;
 use async_trait::async_trait;
@@ -24,7 +26,6 @@ use object_store::{ClientOptions, ObjectStore};
 use std::error::Error;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
-use std::time::Duration;
 use tokio::runtime::Handle;
 
 /// What went over the network.
@@ -49,9 +50,6 @@ impl LastStatus {
         StatusCode::from_u16(self.0.load(Ordering::Relaxed)).ok()
     }
 }
-
-/// The time without any byte after which a request has failed.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Makes clients of stores over the same connections.
 #[derive(Clone, Debug)]
@@ -112,6 +110,9 @@ impl Clients {
             .http1_only()
             .connect_timeout(PATIENCE)
             .read_timeout(PATIENCE)
+            // They are followed here, where it is known which headers are secrets.
+            .redirect(reqwest::redirect::Policy::none())
+            .referer(false)
             .user_agent(concat!("mksum/", env!("CARGO_PKG_VERSION")))
             .build()
             .map_err(|error| failed(&error))?;
@@ -123,8 +124,11 @@ impl Clients {
     /// # Errors
     /// If its configuration in the environment or in a profile makes no sense.
     pub fn of(&self, store: &Store, sums: bool) -> Result<Client, Fault> {
-        let connector =
-            |exact| Connector(Service { client: self.client.clone(), traffic: Arc::clone(&self.traffic), exact });
+        let rule = redirects::rule().map_err(Fault::Refused)?;
+        let connector = |exact| {
+            let (client, traffic) = (self.client.clone(), Arc::clone(&self.traffic));
+            Connector(Service { client, traffic, exact, rule, pages: Pages::default() })
+        };
         let environment = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         settings::check(&environment).map_err(Fault::Refused)?;
         let refused = |error: object_store::Error| Fault::Refused(settings::refusal(&error, std::env::vars_os()));
@@ -206,6 +210,28 @@ struct Service {
     traffic: Arc<Traffic>,
     /// What every request asks for, where paths of the client are no URLs: it has names without empty parts and queries.
     exact: Option<Exact>,
+    rule: Rule,
+    pages: Pages,
+}
+
+impl Service {
+    /// Sends a request, and those that its responses ask for instead.
+    async fn send(&self, mut request: HttpRequest) -> Result<HttpResponse, HttpError> {
+        for _ in 0..=redirects::MOST {
+            self.traffic.requests.fetch_add(1, Ordering::Relaxed);
+            let (asked, method, url) = (Asked::of(&request), request.method().clone(), request.uri().clone());
+            let response = HttpService::call(&self.client, request).await.map_err(lasting)?;
+            let next = match asked {
+                Some(asked) => asked.redirected(&response, self.rule).await.map_err(refused)?,
+                None => None,
+            };
+            match next {
+                Some(next) => request = next,
+                None => return limited(response, (&method, &url), &self.pages),
+            }
+        }
+        Err(refused(format!("the server redirects more than {} times", redirects::MOST)))
+    }
 }
 
 /// A file of a web server.
@@ -219,14 +245,13 @@ struct Exact {
 #[async_trait]
 impl HttpService for Service {
     async fn call(&self, mut request: HttpRequest) -> Result<HttpResponse, HttpError> {
-        self.traffic.requests.fetch_add(1, Ordering::Relaxed);
         if let Some(Exact { url, authorization }) = &self.exact {
             *request.uri_mut() = url.clone();
             authorization.clone().map(|value| request.headers_mut().insert(header::AUTHORIZATION, value));
             request.headers_mut().insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         }
         let last = request.extensions().get::<LastStatus>().cloned();
-        let mut response = HttpService::call(&self.client, request).await.map_err(lasting)?;
+        let mut response = self.send(request).await?;
         if let Some(last) = last {
             last.0.store(response.status().as_u16(), Ordering::Relaxed);
         }

@@ -12,11 +12,13 @@ mod client;
 mod failure;
 #[cfg(feature = "hdfs")]
 mod hdfs;
+mod limits;
 mod listing;
 mod object;
 mod part;
 mod place;
 mod profile;
+mod redirects;
 mod retries;
 mod settings;
 mod stores;
