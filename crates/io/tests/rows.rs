@@ -1,6 +1,6 @@
 //! Every row of `vectors/rows` from files and from pipes.
 
-use mksum_io::{Error, Input, Job, Mode, Options, Roots, hash, hash_all};
+use mksum_io::{Error, Job, Mode, Options, Roots, hash, hash_all};
 use mksum_vectors::{Pattern, Row, rows};
 use std::collections::BTreeMap;
 use std::fs;
