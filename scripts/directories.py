@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Catalogues of directories where it goes wrong: kills, full disks, several processes, mutated catalogues, directories that
-change, odd file systems. directories.py MKSUM. KILLS and FAULTS: how many runs of each of four commands are killed, and in how many
-a system call fails (10 if not told)."""
+change, odd file systems. directories.py MKSUM. KILLS and FAULTS: how many runs of each of four commands are killed, and in how
+many a system call fails (10 by default)."""
 import fcntl
 import hashlib
 import os
@@ -372,7 +372,8 @@ class Directories(unittest.TestCase):
                 self.assertEqual(run("export", place).returncode, 1)
                 subprocess.run(["mount", "-o", "remount,size=16m", disk], check=True)
                 self.good(*keep)
-                self.assertEqual(self.good("-f", "dir:sha256", place).split()[-1], self.good("-f", "dir:sha256", self.tree).split()[-1])
+                roots = [self.good("-f", "dir:sha256", path).split()[-1] for path in (place, self.tree)]
+                self.assertEqual(*roots)
 
     def test_system_calls_that_fail(self):
         if shutil.which("strace") is None:
@@ -382,8 +383,9 @@ class Directories(unittest.TestCase):
         copy = self.folder / "copy"
         shutil.copytree(self.tree, copy)
         keep = ["keep", "-r", "-f", "sha256", "-f", "rfc6962", self.tree]
-        calls = [("fsync", "EIO"), ("fdatasync", "EIO"), ("pwrite64", "ENOSPC"), ("write", "ENOSPC"), ("rename,renameat", "EACCES")]
-        calls += [("ftruncate", "ENOSPC"), ("pwrite64", "EIO"), ("openat", "EMFILE"), ("pread64", "EIO"), ("unlink,unlinkat", "EROFS")]
+        calls = [("fsync", "EIO"), ("fdatasync", "EIO"), ("pwrite64", "ENOSPC"), ("write", "ENOSPC")]
+        calls += [("rename,renameat", "EACCES"), ("ftruncate", "ENOSPC"), ("pwrite64", "EIO")]
+        calls += [("openat", "EMFILE"), ("pread64", "EIO"), ("unlink,unlinkat", "EROFS")]
         numbers = random.Random(5)
         for command in keep, ["update", self.tree], ["verify", "-r", self.tree], ["repair", "-r", self.tree, "--from", copy]:
             for turn in range(FAULTS):
@@ -396,7 +398,8 @@ class Directories(unittest.TestCase):
                     os.utime(place, (10**9, 10**9))
                 call, error = calls[turn % len(calls)]
                 inject = ["-e", f"trace={call}", "-e", f"inject={call}:error={error}:when={numbers.randrange(1, 9)}+"]
-                done = subprocess.run(["strace", "-fqq", "-o", "/dev/null", *inject, TOOL, *map(str, command)], check=False, capture_output=True)
+                traced = ["strace", "-fqq", "-o", "/dev/null", *inject, TOOL, *map(str, command)]
+                done = subprocess.run(traced, check=False, capture_output=True)
                 # 127: the tool was not loaded.
                 self.assertIn(done.returncode, (0, 1, 2, 127), f"{command} {call} {error}: {done.stderr}")
                 self.check_rows()
@@ -442,7 +445,8 @@ class Directories(unittest.TestCase):
             self.good("keep", "-r", "-o", self.folder / "elsewhere", disk)
             self.good("verify", "-r", "--catalogue", self.folder / "elsewhere", disk)
             done = run("verify", "-r", disk)
-            self.assertEqual((done.returncode, done.stderr.count("times of this verification are not noted")), (0, 1), done.stderr)
+            noted = done.stderr.count("times of this verification are not noted")
+            self.assertEqual((done.returncode, noted), (0, 1), done.stderr)
             self.good("diff", disk, self.folder / "elsewhere")
 
     def test_directories_that_change(self):

@@ -138,7 +138,7 @@ def recorded_cases():
 
 
 def cut_cases():
-    """Yields the (format, length) of every noise row: one byte before, at and after the ends of its leaves, which the content sets."""
+    """Yields the (format, length) of every noise row: a byte before, at and after the ends of its leaves."""
     ends = list(itertools.accumulate(map(len, reference.xet_leaves(reference.input_bytes("noise", 600 * KiB)))))
     yield from (("xet", end + step) for end in ends[:-1] for step in (-1, 0, 1))
 

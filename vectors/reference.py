@@ -260,7 +260,7 @@ def xet_written(digest):
 
 
 def xet_leaves(data):
-    """Splits data after each byte at which the gear hash of the 64 bytes before is below 2^48, or a leaf is as long as it may be."""
+    """Splits data after each byte at which the gear hash of the last 64 bytes is below 2^48, or a leaf is full."""
     leaves, start, state = [], 0, 0
     for end, byte in enumerate(data, 1):
         state = (state * 2 + GEAR[byte]) % 2**64  # 64 bytes later, a word is shifted out
@@ -271,7 +271,7 @@ def xet_leaves(data):
 
 
 def xet_groups(level):
-    """Splits the nodes of a level: a group ends after a digest whose last word is a multiple of 4, from the third on, or nine nodes."""
+    """Splits a level: a group ends, from its third node on, after a last word that is a multiple of 4, or has nine."""
     groups = [[]]
     for digest, length in level:
         if groups[-1] and (len(groups[-1]) == 9 or (len(groups[-1]) > 2 and groups[-1][-1][0][24] % 4 == 0)):

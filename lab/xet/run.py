@@ -3,8 +3,8 @@
 
     run.py MKSUM [--python PYTHON] [--size BYTES] [--rounds N]
 
-PYTHON is an interpreter that has hf_xet (vectors/check.py installs one in target/vector-tools/venv). Its start is a part of its time: a long
-file makes it small. Processor time is of all threads: a busy machine changes it less than time on the clock.
+PYTHON is an interpreter that has hf_xet (vectors/check.py installs one in target/vector-tools/venv). Its start is a part of its
+time: a long file makes it small. Processor time is of all threads: a busy machine changes it less than time on the clock.
 """
 
 import argparse
@@ -30,7 +30,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         path = f"{folder}/input"
         subprocess.run(f"head -c {chosen.size} /dev/urandom > {path}", shell=True, check=True)
-        ours = {f"mksum, {count} threads": [chosen.mksum, "-f", "xet", f"--threads={count}", path] for count in (os.cpu_count(), 1)}
+        own = [chosen.mksum, "-f", "xet", path]
+        ours = {f"mksum, {count} threads": [*own, f"--threads={count}"] for count in (os.cpu_count(), 1)}
         commands = {**ours, "hf_xet": [chosen.python, "-c", PROGRAM, path]}
         roots = {output(command).split()[-1] for command in commands.values()}
         if len(roots) > 1:

@@ -356,7 +356,7 @@ def bounds(row: dict[str, Any]) -> Bounds:
 
 
 def is_of(row: dict[str, Any], item: Input, fmt: str) -> bool:
-    """Whether a row of a ledger is of this version of an input, in this format, and as it was written: otherwise it is missing."""
+    """Whether a row of a ledger is of this version of an input, in this format, and as it was written."""
     return (row["version"], row["size"], row["format"]) == (item["version"], item["size"], fmt) and is_intact(row)
 
 
