@@ -10,7 +10,7 @@ use std::ffi::{c_char, c_int, c_void};
 use std::io::{self, Read};
 use std::mem;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::slice;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::time::Instant;

@@ -15,7 +15,7 @@ use serde::Serialize;
 use std::fs;
 use std::io::{self, Read};
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Prints OK if the proof is valid, and fails if not.
 pub fn run(tool: &Tool, args: &CheckProof) -> Exit {
