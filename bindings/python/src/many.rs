@@ -8,7 +8,7 @@ use crate::root;
 use crate::spec::{Format, Wanted};
 use crate::work::{Call, Stop};
 use mksum::Spec;
-use mksum_io::{Input, Job, Roots, hash_all};
+use mksum_io::{Job, Roots, hash_all};
 use pyo3::prelude::*;
 use std::num::NonZero;
 use std::ops::ControlFlow;

@@ -542,7 +542,7 @@ fn make(folder: &Folder, (path, name): (&Path, &OsStr)) -> Result<(), Error> {
     let new = extended(name, NEW);
     // What a run leaves that is killed has another name.
     if folder.expect(&new, Kind::File)? && !is_unfinished(&folder.path.join(&new)) {
-        return Err(Error::refused(&with_extension(path, NEW), "it is in the way of a new catalogue: move it away"));
+        return Err(Error::refused(with_extension(path, NEW), "it is in the way of a new catalogue: move it away"));
     }
     folder.remove(&new).map_err(failed)?;
     // The log of a catalogue that is gone would become part of the new one.
@@ -552,7 +552,7 @@ fn make(folder: &Folder, (path, name): (&Path, &OsStr)) -> Result<(), Error> {
             let bytes = fs::read(folder.path.join(&stale)).map_err(failed)?;
             if !bytes.is_empty() && !bytes.starts_with(magic) {
                 let why = "it is in the way of the log of a new catalogue: move it away";
-                return Err(Error::refused(&path.with_file_name(&stale), why));
+                return Err(Error::refused(path.with_file_name(&stale), why));
             }
             folder.remove(&stale).map_err(failed)?;
         }
