@@ -238,7 +238,7 @@ impl Driver<'_> {
     /// Threads scan runs of bytes, and the leaves that they find are joined in order.
     fn scans(&self, cuts: Cuts, chunks: impl Iterator<Item = Chunk> + Send) -> Root {
         let threads = self.options.threads;
-        let ahead = (2 * threads as u64).min(WAITING / SCAN).max(2);
+        let ahead = (2 * threads as u64).clamp(2, WAITING / SCAN);
         let rest = Mutex::new(None);
         let runs = Runs { chunks, current: None, pending: Run::at(0), len: SCAN, rest: &rest };
         let scan = |(): &mut (), run: Run| {
