@@ -167,7 +167,7 @@ fn content(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
         match entry.file_type().unwrap() {
             kind if kind.is_dir() && entry.file_name() != ".mksum" => found.extend(content(&entry.path())),
-            kind if kind.is_file() && !entry.path().extension().is_some_and(|end| end == "repair") => {
+            kind if kind.is_file() && entry.path().extension().is_none_or(|end| end != "repair") => {
                 found.push((entry.path(), fs::read(entry.path()).unwrap()));
             }
             _ => {}
