@@ -174,7 +174,7 @@ impl<'a> HeldFile<'a> {
     /// Sets the time of the last change of a file that was written to here.
     ///
     /// # Errors
-    /// As [`HeldFile::write`].
+    /// If the path no longer leads to the file that is held, or the system refuses the new time.
     pub fn set_modified(&mut self, time: SystemTime) -> Result<(), Error> {
         match self.access {
             Access::Read => Ok(()),

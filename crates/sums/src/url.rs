@@ -21,7 +21,7 @@ const SECRETS: [&str; 9] =
 
 /// The URL of an object: `s3://`, `gs://`, `az://`, `abfss://`, `hdfs://`, `http://` or `https://`, and the rest.
 ///
-/// Its text has its secrets; whatever prints it has [masked](masked) ones.
+/// Its text has its secrets; whatever prints it has [masked] ones.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Url(String);
 
