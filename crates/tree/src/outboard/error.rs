@@ -1,6 +1,6 @@
 //! Errors of outboards.
 
-use crate::{Error, LengthError, Spec, SpecError, Subtree};
+use crate::{Error, LengthError, SpecError, Subtree};
 use alloc::string::String;
 use core::fmt;
 
@@ -32,7 +32,7 @@ pub enum OutboardError {
     Length(LengthError),
     /// The format's digests are CRCs, which do not tell damage of the file from damage of the outboard.
     #[cfg(feature = "crc")]
-    Crc(Spec),
+    Crc(crate::Spec),
     /// No subtree of this format has this length, in bytes.
     Unit(u64),
     /// There would be more digests than a file can hold.
