@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# check.sh: what to run before each commit: format, lints, and the tests of the crates that differ from main. Three minutes, once all is built.
+# check.sh: what to run before each commit: format, lints, and the tests of the crates that differ from main.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export PATH="$PATH:$HOME/.cargo/bin"
