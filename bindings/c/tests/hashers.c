@@ -62,6 +62,16 @@ static void root(const char *format, const uint8_t *bytes, size_t len, char *tex
     }
 }
 
+/* The pattern `noise` of spec/README.md. */
+static void noise(uint8_t *bytes, size_t len)
+{
+    uint64_t state = 0;
+    for (size_t i = 0; i < len; i++) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        bytes[i] = (uint8_t)(state >> 56);
+    }
+}
+
 static void rows(void)
 {
     char line[1024], text[MKSUM_TEXT_MAX];
@@ -71,13 +81,15 @@ static void rows(void)
         char *format = strtok(line, "\t"), *input = strtok(NULL, "\t"), *number = strtok(NULL, "\t");
         char *source = strtok(NULL, "\t") ? strtok(NULL, "\n") : NULL;
         size_t len = source ? (size_t)strtoull(number, NULL, 10) : room + 1;
-        if (len > room || (strcmp(input, "pat") && strcmp(input, "mod251"))) {
+        if (len > room || (strcmp(input, "pat") && strcmp(input, "mod251") && strcmp(input, "noise"))) {
             fprintf(stderr, "hashers: an unknown row\n");
             failures++;
             break;
         }
         if (!strcmp(input, "pat"))
             pattern(bytes, len);
+        else if (!strcmp(input, "noise"))
+            noise(bytes, len);
         else
             for (size_t i = 0; i < len; i++)
                 bytes[i] = (uint8_t)(i % 251);
