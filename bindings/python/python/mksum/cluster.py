@@ -118,7 +118,7 @@ def inputs(source: Source, files: Any = None, symlinks: Links = "skip") -> Itera
         return
     path = located(path)
     if "://" in path and not path.startswith(("http://", "https://")):
-        found = iter(mksum.list_objects(path))
+        found = (listed(row["path"], row["size"], row["version"]) for row in mksum.list_objects(path))
         first = next(found, None)
         yield from [_opened(path)] if first is None else itertools.chain([first], found)
     elif os.path.isdir(path):
@@ -606,7 +606,7 @@ def _hashed_in(
     def known() -> dict[str, list[dict[str, Any]]]:
         return _by_path(row for row in place.rows(kind) if kind != "verified" or row.get("run") == run)
 
-    spec, items = cast("str", canonical(fmt)), dict[str, Listed]()
+    spec, items = canonical(fmt), dict[str, Listed]()
     for item in source:
         items[item["path"]] = one_of(items.get(item["path"], item), item)
     rows = known()
@@ -651,7 +651,7 @@ def verify(
     place = Ledger(ledger)
     if any(row["run"] == run for row in place.rows("runs")):
         raise mksum.RefusedError(ended(ledger, run))
-    run, wanted, files = run or new_run(), canonical(fmt), options.get("files")
+    run, wanted, files = run or new_run(), None if fmt is None else canonical(fmt), options.get("files")
     rows = [to_compare(row, wanted, run, files) for row in kept if row["root"] is not None]
     results = [row for row in rows if row["status"] != "ok"]
     for spec in sorted({row["format"] for row in rows if row["status"] == "ok"}):
@@ -664,9 +664,9 @@ def verify(
     return results
 
 
-def canonical(fmt: Format | None) -> str | None:
+def canonical(fmt: Format) -> str:
     """Returns the canonical text of a format."""
-    return None if fmt is None else str(mksum.Spec(fmt) if isinstance(fmt, str) else fmt)
+    return str(mksum.Spec(fmt) if isinstance(fmt, str) else fmt)
 
 
 def ended(ledger: str, run: str | None) -> str:

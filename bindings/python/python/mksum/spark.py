@@ -105,8 +105,8 @@ def hash(
         FormatError: The format is unknown.
         PySparkException: The job failed: run it again with the same ledger.
     """
-    options = {"part": part, "task": task, "threads": threads, "files": files, "symlinks": symlinks, "on_progress": on_progress}
-    return _hashed_in(cluster.new_run(), "digests", spark, source, ledger, fmt, **options)  # type: ignore[arg-type]
+    how: Any = {"part": part, "task": task, "threads": threads, "files": files, "symlinks": symlinks, "on_progress": on_progress}
+    return _hashed_in(cluster.new_run(), "digests", spark, source, ledger, fmt, **how)
 
 
 def _hashed_in(
@@ -186,8 +186,8 @@ def verify(
     ran = _read(spark, f"{folder}/rows=runs", RUNS)
     if run is not None and ran is not None and not ran.where(F.col("run") == run).isEmpty():
         raise mksum.RefusedError(cluster.ended(ledger, run))
-    run, wanted = run or cluster.new_run(), cluster.canonical(fmt)
-    call = functools.partial(cluster.to_compare, wanted=wanted, run=run, files=options.get("files"))
+    run, wanted = run or cluster.new_run(), None if fmt is None else cluster.canonical(fmt)
+    call: Any = functools.partial(cluster.to_compare, wanted=wanted, run=run, files=options.get("files"))
     rows = kept.where(F.col("root").isNotNull()).mapInArrow(functools.partial(_each, call=call), RESULTS).persist()
     results = rows.where("status <> 'ok'")
     for row in rows.where("status = 'ok'").select("format").distinct().collect():
