@@ -58,6 +58,7 @@ __all__ = [
     "get_objects",
     "glacier",
     "hash_files",
+    "is_intact",
     "join",
     "list_objects",
     "map_range",

@@ -25,7 +25,7 @@ import posixpath
 import stat
 import uuid
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Literal, NotRequired, TypeAlias, TypedDict, cast
+from typing import Any, NotRequired, TypeAlias, TypedDict, cast
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
@@ -47,8 +47,8 @@ SAME = {"s3a": "s3", "s3n": "s3", "abfs": "abfss"}
 
 Source: TypeAlias = AnyPath | Iterable[Input]
 """A URL, a path, a folder; or the inputs themselves."""
-Links: TypeAlias = Literal["skip", "follow"]
-"""What becomes of symbolic links in a folder: a result with the status `skipped`, or what they lead to."""
+Links: TypeAlias = str
+"""What becomes of symbolic links in a folder: `skip`, a result with the status `skipped`; `follow`, what they lead to."""
 Bounds: TypeAlias = tuple[int, int, int]
 """A part of an input: its offset and length in bytes, its levels above the leaves."""
 
@@ -112,6 +112,8 @@ def inputs(source: Source, files: Any = None, symlinks: Links = "skip") -> Itera
         for item in source:
             yield listed(item["path"], item["size"], item["version"], files)
         return
+    if symlinks not in ("skip", "follow"):
+        raise mksum.RefusedError(f"symlinks is {symlinks!r}: expected 'skip' or 'follow'")
     path = os.fsdecode(source)
     if files is not None:
         yield from _listed_by(files, path)
