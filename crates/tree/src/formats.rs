@@ -168,6 +168,8 @@ const ANY_HASH: &[Algorithm] = &[
     Algorithm::Hash(Hash::Blake3),
     #[cfg(feature = "sm3")]
     Algorithm::Hash(Hash::Sm3),
+    #[cfg(feature = "ripemd160")]
+    Algorithm::Hash(Hash::Ripemd160),
 ];
 
 /// Nodes without prefixes.
@@ -369,6 +371,8 @@ pub static FAMILIES: &[Family] = &[
     sum("blake2s", "BLAKE2s", "openssl dgst -blake2s256", &[Algorithm::Hash(Hash::Blake2s)]),
     #[cfg(feature = "sm3")]
     sum("sm3", "SM3", "cksum -a sm3", &[Algorithm::Hash(Hash::Sm3)]),
+    #[cfg(feature = "ripemd160")]
+    sum("ripemd160", "RIPEMD160", "openssl dgst -ripemd160", &[Algorithm::Hash(Hash::Ripemd160)]),
     #[cfg(feature = "checksums")]
     crc("crc32", "CRC32", "rhash --crc32, gzip, SFV files", &[Algorithm::Checksum(Checksum::Crc32)]),
     #[cfg(feature = "checksums")]

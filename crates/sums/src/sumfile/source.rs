@@ -184,6 +184,7 @@ mod tests {
             ("md5-and-sha256.txt", 64, "sha256"),
             ("x.sm3", 64, "sm3"),
             ("x.sha1", 40, "sha1"),
+            ("RIPEMD160SUMS", 40, "ripemd160"),
         ] {
             assert_eq!(chosen(name, digits), sure(hash), "{name}");
         }
