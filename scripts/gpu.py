@@ -3,7 +3,6 @@
 
     gpu.py MKSUM RUNTIMES EMULATOR
 """
-import json
 import os
 import pathlib
 import random
@@ -60,41 +59,9 @@ def on_runtime(vendors):
             device = run(mksum, "-f", format, "--device", "0", file, vendors=vendors)
             same = device.returncode == 0 and device.stdout == cpu.stdout and not device.stderr
             check(f"{vendors.name}: {format} is the same on the device and on the CPU", same, (cpu, device))
-        timelines(vendors.name, {}, vendors, "0", 1)
         unknown = run(mksum, "--device", "nonesuch", file, vendors=vendors)
         reported = "no device 'nonesuch'" in unknown.stderr and not unknown.stdout
         check(f"{vendors.name}: an unknown device is an error", unknown.returncode == 2 and reported, unknown)
-
-
-def timelines(name, environment, vendors, device, expected):
-    """The device's own times: exact ones, and as drawn. A device that shares the host's memory has one tile and no transfers."""
-    command = (mksum, "merklize", "--device", device, "--bench=2", "--random", "2^18", "--verbose")
-    printed = run(*command, "--json", vendors=vendors, environment=environment)
-    lines = [json.loads(line) for line in printed.stdout.splitlines()]
-    check(f"{name}: a timeline follows its row", [line["kind"] for line in lines] == ["benchmark", "timeline"], printed)
-    timeline = lines[-1]
-    steps = ("to_device_ms", "kernel_ms", "from_device_ms")
-    tiles, kernels, queues = timeline["tiles"], 0, {}
-    for tile in tiles:
-        times = [moment for step in steps for moment in tile.get(step, [])]
-        # A queue's commands run one after the other.
-        before = queues.get(tile["queue"], 0)
-        if sorted(times) != times or times[0] < before:
-            check(f"{name}: the commands of a queue are in order", False, timeline)
-        queues[tile["queue"]] = times[-1]
-        kernels += tile["kernel_ms"][1] - tile["kernel_ms"][0]
-    # The device's clock may differ from the host's by a per cent.
-    wall = timeline["wall_ms"]
-    within = max(queues.values()) <= wall * 1.01 and timeline["kernel_ms"] <= min(kernels, wall) * 1.01
-    in_place = not any("to_device_ms" in tile for tile in tiles)
-    # Whichever queue is free takes the next tile, so one queue may take them all on a busy machine.
-    passed = len(tiles) == expected and in_place == (expected == 1) and within and 0 <= timeline["overlap_percent"] <= 100
-    check(f"{name}: the timeline has the tiles of such a device ({expected}), within the time that passed", passed, timeline)
-    drawn = run(*command, vendors=vendors, environment=environment)
-    rows = [line for line in drawn.stderr.splitlines() if line.startswith("queue ")]
-    letters = {letter for row in rows for letter in row[9:-1]}
-    passed = rows and all(len(row) == 100 for row in rows) and "#" in letters and letters <= set(" >#<")
-    check(f"{name}: the timeline is drawn", drawn.returncode == 0 and passed and "overlap: " in drawn.stderr, drawn)
 
 
 def on_cuda(empty):
@@ -116,7 +83,6 @@ def on_cuda(empty):
         check("cuda: all nodes are those of the CPU", not any(each.returncode for each in done) and len(nodes) == 1, done)
         cached = list((folder / "cache/mksum/gpu").iterdir())
         check("cuda: the program and its shape are cached", len(cached) == 2, cached)
-        timelines("cuda", cuda, empty, "cuda", 8)
         missing = merklized("x", "--device", "cuda", MKSUM_CUBINS=name)
         reported = "make cubins ARCHITECTURES=90" in missing.stderr and not (folder / "x").exists()
         check("cuda: a missing program is an error that says what to run", missing.returncode == 1 and reported, missing)

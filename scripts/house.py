@@ -22,7 +22,6 @@ ROOT = set("""
 LARGEST = 256 * 1024
 LARGE = {
     "languages/haskell/sha256/test/data/SHA256LongMsg.rsp": "NIST's file, as published",
-    "lab/results/lanes-intel-6-207-2-cores.json": "measurements",
     "vectors/wycheproof/hkdf.tsv": "rows of Project Wycheproof",
     "vectors/wycheproof/hmac.tsv": "rows of Project Wycheproof",
 }

@@ -39,21 +39,15 @@ def rows(lines, samples):
             units[case] = unit
         elif compared := COMPARED.match(line):
             # One message of ours and of the crate's: only medians are printed.
-            for subject, figure in ("mksum", compared[2]), ("crate", compared[3]):
-                found.append(
-                    {
-                        "case": compared[1],
-                        "subject": subject,
-                        "median": float(figure),
-                        "least": float(figure),
-                        "most": float(figure),
-                        "trials": samples,
-                    }
-                )
-            units[compared[1]] = "ns"
+            name, length = compared[1].split(" of ")
+            for subject, figure in ("mksum", float(compared[2])), ("crate", float(compared[3])):
+                row = {"case": name, "subject": subject, "x": int(length)}
+                found.append(row | dict.fromkeys(("median", "least", "most"), figure) | {"trials": samples})
+            units[name] = "ns"
         elif line.strip() and not line.startswith((" ", "#")):
             case = line.strip()
-    return found, {case: {"unit": unit} for case, unit in units.items()}
+    meaning = {case: {"unit": unit} for case, unit in units.items()}
+    return found, {case: {"x": "bytes of a message", **own} if own["unit"] == "ns" else own for case, own in meaning.items()}
 
 
 def main():

@@ -36,8 +36,8 @@ function figures([result]) {
 /** A line for mksum and one for the hash's own crate, for each length of the messages. */
 function few(result) {
     const measured = result.rows.flatMap((row) => {
-        const [, hash, messages, length] = row.case.match(/^(\S+) few: (\d+) of (\d+)$/) ?? [];
-        return hash ? { hash, messages, name: `${row.subject}, ${length} bytes`, median: row.median } : [];
+        const [, hash, messages] = row.case.match(/^(\S+) few: (\d+)$/) ?? [];
+        return hash ? { hash, messages, name: `${row.subject}, ${row.x} bytes`, median: row.median } : [];
     });
     return [...grouped(measured, ({ hash }) => hash)].map(([hash, rows]) => ({
         kind: "lines",

@@ -1,18 +1,14 @@
-//! The costs of kernels and the stores of node trees: as measured on this machine, and kept in the user's cache.
+//! The costs of kernels: as measured on this machine, and kept in the user's cache.
 //!
 //! `MKSUM_CALIBRATION` chooses: without it, work that turns out to be long takes what is in the cache, or measures; `table` never does; the
 //! path of a file has what `mksum devices --verbose` prints of another run. None of it changes a root.
 
 use mksum::Hash;
-use mksum::node_tree::{CpuLanes, Limits, Merklize, NodeTreeError, StoreTimes, Timeline};
 use mksum_cache::{Cache, Cached};
 use mksum_io::Meter;
 use mksum_lanes::calibration::{Calibration, set_source};
 use mksum_lanes::cpu::{Chip, Cpu};
-use mksum_lanes::{Stores, set_stores};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 use std::{env, fs};
 
 /// The environment variable.
@@ -20,9 +16,6 @@ pub const VARIABLE: &str = "MKSUM_CALIBRATION";
 
 /// The bytes after which work is known to be long: hashing them takes some 20 times as long as measuring a hash.
 const LONG: u64 = 256 << 20;
-
-/// The begin of the line that says which stores are used.
-const STORES: &str = "stores\t";
 
 /// What the environment variable asks for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -60,9 +53,8 @@ pub fn prepare(meter: &Meter) -> Result<(), String> {
         Some(path) => {
             let wrong = |reason: String| format!("{VARIABLE}: {}: {reason}", path.display());
             let text = fs::read_to_string(&path).map_err(|error| wrong(mksum_io::reason(&error)))?;
-            let (calibrations, stores) = parse(&text).map_err(wrong)?;
+            let calibrations = Calibration::parse(&text).map_err(|error| wrong(error.to_string()))?;
             calibrations.iter().for_each(Calibration::install);
-            set_stores(stores);
             Wanted::File
         }
     };
@@ -76,22 +68,6 @@ pub fn prepare(meter: &Meter) -> Result<(), String> {
 /// What is wanted: see [`Wanted`].
 pub fn wanted() -> Wanted {
     WANTED.get().copied().unwrap_or(Wanted::Table)
-}
-
-/// Reads a file of calibrations, which may have a line about stores.
-fn parse(text: &str) -> Result<(Vec<Calibration>, Option<Stores>), String> {
-    let (mut stores, mut others) = (None, String::new());
-    for (line, number) in text.lines().zip(1..) {
-        match line.strip_prefix(STORES) {
-            Some(name) => {
-                let name = name.split('\t').next().unwrap_or(name);
-                stores = Some(Stores::from_name(name).ok_or(format!("line {number}: no stores have the name {name}"))?);
-            }
-            None => others += line,
-        }
-        others += "\n";
-    }
-    Ok((Calibration::parse(&others).map_err(|error| error.to_string())?, stores))
 }
 
 /// Has each hash that is used from now on calibrated.
@@ -110,28 +86,6 @@ pub fn cached_or_measured(hash: Hash) -> Calibration {
         store(hash.name(), &measured.to_string());
         measured
     })
-}
-
-/// The times of both kinds of stores from the cache; or else those of a tree of this size.
-pub fn cached_or_measured_stores() -> Option<StoreTimes> {
-    cached_stores().or_else(|| {
-        let leaves = vec![1; 2 * CpuLanes::COMPARED];
-        let mut nodes = vec![1; leaves.len()];
-        let (_, times) = CpuLanes { threads: 1 }.compare_stores(Hash::Blake3, &leaves, &mut nodes).ok()?;
-        keep_stores(times?);
-        times
-    })
-}
-
-fn cached_stores() -> Option<StoreTimes> {
-    let text = load("stores")?;
-    let (plain, streaming) = text.trim_end().split_once('\t')?;
-    let time = |text: &str| text.parse().ok().map(Duration::from_nanos);
-    Some(StoreTimes { plain: time(plain)?, streaming: time(streaming)? })
-}
-
-fn keep_stores(times: StoreTimes) {
-    store("stores", &format!("{}\t{}\n", times.plain.as_nanos(), times.streaming.as_nanos()));
 }
 
 /// Everything that measured times depend on: this program, the chip and its instruction sets.
@@ -155,64 +109,4 @@ fn store(name: &str, content: &str) {
     let [version, chip, sets] = key();
     let name = [&version, &chip, &sets, name].map(str::as_bytes);
     let _ = Cache::of_user("calibration").map(|cache| cache.store(&name, content.as_bytes()));
-}
-
-/// The CPU, whose first large tree shows which stores are faster.
-#[derive(Debug)]
-pub struct Calibrated {
-    lanes: CpuLanes,
-    /// Whether the faster stores are in use already, or none are wanted.
-    settled: AtomicBool,
-}
-
-impl Calibrated {
-    /// So many threads.
-    pub fn new(threads: usize) -> Self {
-        Calibrated { lanes: CpuLanes { threads }, settled: AtomicBool::new(wanted() != Wanted::Measured) }
-    }
-}
-
-impl Merklize for Calibrated {
-    fn name(&self) -> String {
-        self.lanes.name()
-    }
-
-    fn merklize_timed(&self, hash: Hash, leaves: &[u8], nodes: &mut [u8]) -> Result<Timeline, NodeTreeError> {
-        if leaves.len() < CpuLanes::COMPARED || self.settled.swap(true, Ordering::Relaxed) {
-            return self.lanes.merklize_timed(hash, leaves, nodes);
-        }
-        if leaves.len() as u64 >= LONG {
-            measure_from_now_on();
-        }
-        if let Some(times) = cached_stores() {
-            set_stores(Some(times.faster()));
-            return self.lanes.merklize_timed(hash, leaves, nodes);
-        }
-        let (timeline, times) = self.lanes.compare_stores(hash, leaves, nodes)?;
-        if let Some(times) = times {
-            set_stores(Some(times.faster()));
-            keep_stores(times);
-        }
-        Ok(timeline)
-    }
-
-    fn limits(&self, hash: Hash) -> Result<Limits, NodeTreeError> {
-        self.lanes.limits(hash)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_file_of_calibrations() {
-        let all = Calibration::in_use(Hash::Sha256);
-        let (read, stores) = parse(&format!("# costs\nstores\tplain\n{all}")).unwrap();
-        assert_eq!((read, stores), (vec![all.clone()], Some(Stores::Plain)));
-        assert_eq!(parse(""), Ok((vec![], None)));
-        // A wrong line is found in its place, after others that are about stores.
-        assert!(parse("\nstores\tfast\n").unwrap_err().starts_with("line 2: no stores"));
-        assert!(parse(&format!("stores\tplain\t9\n{all}sha256\tno kernel\t1\t1\n")).unwrap_err().starts_with("line "));
-    }
 }

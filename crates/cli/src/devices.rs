@@ -4,14 +4,12 @@ use crate::calibration::{self, Wanted};
 use crate::json;
 use mksum::Hash;
 use mksum::formats::FAMILIES;
-use mksum::node_tree::StoreTimes;
 use mksum_io::{Meter, Options};
 use mksum_lanes::calibration::Calibration;
 use mksum_lanes::cpu::{self, Chip, Cpu, Kernel};
 use mksum_lanes::stores;
 use serde::Serialize;
 use serde_json::{Value, json};
-use std::time::Duration;
 
 /// The numbers of messages whose kernels are shown.
 const COUNTS: [usize; 4] = [1, 4, 16, 64];
@@ -26,13 +24,10 @@ pub fn list(verbose: bool, json: bool) -> Result<Vec<u8>, String> {
     calibration::prepare(&Meter::default())?;
     let used = |hash: &Hash| FAMILIES.iter().any(|family| family.hashes.contains(&(*hash).into()));
     let hashes: Vec<Hash> = Hash::ALL.iter().copied().filter(used).collect();
-    let mut times = None;
     if verbose && calibration::wanted() == Wanted::Measured {
         hashes.iter().for_each(|&hash| calibration::cached_or_measured(hash).install());
-        times = calibration::cached_or_measured_stores();
-        mksum_lanes::set_stores(times.map(StoreTimes::faster));
     }
-    let host = Host::new(cpu, verbose.then_some(times));
+    let host = Host::new(cpu, verbose);
     let first = |at: usize| {
         hashes[..at].iter().all(|&one| Calibration::first_alike(one) != Calibration::first_alike(hashes[at]))
     };
@@ -65,22 +60,14 @@ struct HostMeasured {
     chip: Option<String>,
     costs: &'static str,
     stores: &'static str,
-    plain_us: Option<f64>,
-    streaming_us: Option<f64>,
-}
-
-fn micros(time: Duration) -> f64 {
-    time.as_nanos() as f64 / 1e3
 }
 
 impl Host {
-    fn new(cpu: Cpu, verbose: Option<Option<StoreTimes>>) -> Self {
-        let measured = verbose.map(|times| HostMeasured {
+    fn new(cpu: Cpu, verbose: bool) -> Self {
+        let measured = verbose.then(|| HostMeasured {
             chip: Chip::of_this_machine().map(|chip| chip.to_string()),
             costs: calibration::wanted().name(),
             stores: stores().name(),
-            plain_us: times.map(|times| micros(times.plain)),
-            streaming_us: times.map(|times| micros(times.streaming)),
         });
         let instruction_sets = Cpu::available().map(Cpu::name).collect();
         let threads = Options::new().threads;
@@ -95,15 +82,11 @@ impl Host {
             text += &format!(" ({}=NAME selects another: {})", cpu::VARIABLE, others.join(", "));
         }
         text += "\n";
-        if let Some(HostMeasured { chip, costs, stores, plain_us, streaming_us }) = &self.measured {
+        if let Some(HostMeasured { chip, costs, stores }) = &self.measured {
             let chip = chip.as_deref().unwrap_or("unknown chip");
             text += &format!("     {chip}; costs: {costs} ({}=table or FILE chooses)\n", calibration::VARIABLE);
-            if let Some((plain, streaming)) = plain_us.zip(*streaming_us) {
-                text +=
-                    &format!("     node trees, time of a block: {plain:.1} µs plain, {streaming:.1} µs streaming\n");
-            }
+            text += &format!("     stores of node trees: {stores}\n");
             text += "# # hash, kernel, picoseconds a block where messages lie apart, and where they conflict in the cache\n";
-            text += &format!("# stores\t{stores}\n");
         }
         text
     }

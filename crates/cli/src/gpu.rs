@@ -1,8 +1,7 @@
 //! `--device`: the device that hashes.
 
-use crate::calibration::Calibrated;
 use crate::console::Console;
-use mksum::node_tree::Merklize;
+use mksum::node_tree::{CpuLanes, Merklize};
 use std::sync::Arc;
 
 /// The device that was asked for, whose notices go to the console; `None` is the CPU.
@@ -35,7 +34,7 @@ pub fn merklizer(wanted: &str, threads: usize, console: &Arc<Console>) -> Result
     }
     #[cfg(not(feature = "gpu"))]
     open(wanted, console)?;
-    Ok(Arc::new(Calibrated::new(threads)))
+    Ok(Arc::new(CpuLanes { threads }))
 }
 
 /// The CPU: this build has no other device.

@@ -4,7 +4,6 @@
 mod about;
 mod args;
 mod below;
-mod benchmark;
 mod calibration;
 #[cfg(feature = "catalogue")]
 mod catalogue;
@@ -147,6 +146,5 @@ fn files(tool: &Tool, args: &Run) -> Exit {
         Action::Expect(root) => expect::run(tool, args, root),
         Action::Stored => stored::run(tool, args),
         Action::Graph(style) => graph::run(tool, args, style),
-        Action::Benchmark(times) => benchmark::run(tool, args, times),
     }
 }

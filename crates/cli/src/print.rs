@@ -64,6 +64,7 @@ pub fn run(tool: &Tool, args: &Run) -> Exit {
         }
         ControlFlow::Continue(())
     });
+    rules.report_skipped(&tool.console);
     if args.verbose {
         report::traffic(tool);
     }
@@ -75,7 +76,7 @@ fn lengths(
     rules: &Rules,
     args: &Run,
 ) -> impl FnOnce() -> Box<dyn Iterator<Item = Option<u64>>> + Send + 'static + use<> {
-    let (rules, files, window) = (rules.clone(), args.files.clone(), args.range.map(window));
+    let (rules, files, window) = (rules.uncounted(), args.files.clone(), args.range.map(window));
     let list = args.list().map(|(list, end)| (list.to_path_buf(), end));
     move || {
         let inputs = match list {

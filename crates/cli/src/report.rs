@@ -1,4 +1,4 @@
-//! The output of --verbose and --benchmark, and figures as words.
+//! The output of --verbose, and figures as words.
 
 use crate::args::Io;
 use crate::extent::{depth, leaves};

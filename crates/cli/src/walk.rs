@@ -1,7 +1,9 @@
 //! From arguments to the files to be hashed, in a stable order.
 
 use crate::args::{Directories, NOT_HERE, Symlinks};
+use crate::console::Console;
 use crate::own::is_kept_folder;
+use crate::report::grouped;
 use crate::streams::{Stream, is_open};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use mksum_io::outboard::is_part_of_outboard;
@@ -9,6 +11,7 @@ use mksum_io::{Input, Listed as Facts, Listing, Objects, Url, reason};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::{array, fs};
 use walkdir::{DirEntry, WalkDir};
 
@@ -20,6 +23,8 @@ pub struct Rules {
     exclude: Arc<Exclude>,
     /// The stores whose objects are listed.
     objects: Option<Arc<dyn Objects>>,
+    /// Symbolic links that walks have skipped in directories that hold files, too.
+    skipped: Arc<AtomicU64>,
 }
 
 /// The globs of what is skipped in directories.
@@ -42,7 +47,20 @@ impl Rules {
     /// If a glob is not valid.
     pub fn new(args: &Directories, objects: Option<Arc<dyn Objects>>) -> Result<Rules, String> {
         let exclude = Arc::new(if args.exclude.is_empty() { Exclude::default() } else { Exclude::new(&args.exclude)? });
-        Ok(Rules { recursive: args.recursive, symlinks: args.symlinks, exclude, objects })
+        Ok(Rules { recursive: args.recursive, symlinks: args.symlinks, exclude, objects, skipped: Arc::default() })
+    }
+
+    /// The same choice, whose walks count what they skip for themselves: for progress, which walks first.
+    pub fn uncounted(&self) -> Rules {
+        Rules { skipped: Arc::default(), ..self.clone() }
+    }
+
+    /// Reports how many symbolic links were skipped in directories, if any were.
+    pub fn report_skipped(&self, console: &Console) {
+        match self.skipped.load(Ordering::Relaxed) {
+            0 => {}
+            count => console.note(&format_args!("{}", skipped(count))),
+        }
     }
 
     /// The inputs that `arguments` name; the standard input if there are none. Files in directories that belong to outboards
@@ -116,10 +134,19 @@ pub struct Walk {
     rules: Rules,
     skips: fn(&Path) -> bool,
     arguments: Arguments,
-    inside: Option<(PathBuf, walkdir::IntoIter)>,
+    inside: Option<Inside>,
     listed: Option<Listed>,
     /// The length and version of the last input, if it was listed.
     facts: Option<(u64, String)>,
+}
+
+/// A directory that is walked through.
+struct Inside {
+    directory: PathBuf,
+    entries: walkdir::IntoIter,
+    files: u64,
+    /// Symbolic links that were skipped.
+    links: u64,
 }
 
 type Arguments = Box<dyn Iterator<Item = Result<Input, Unreachable>> + Send>;
@@ -167,11 +194,20 @@ impl Iterator for Walk {
                 return Some(object);
             }
             match &mut self.inside {
-                Some((directory, entries)) => match next_file(&self.rules, directory, entries) {
-                    Some(Ok(path)) if (self.skips)(&path) => {}
-                    Some(Ok(path)) => return Some(Ok(path.into())),
+                Some(inside) => match inside.next_file(&self.rules) {
+                    Some(Ok(path)) if (self.skips)(&path) => inside.files += 1,
+                    Some(Ok(path)) => {
+                        inside.files += 1;
+                        return Some(Ok(path.into()));
+                    }
                     Some(Err(unreachable)) => return Some(Err(unreachable)),
-                    None => self.inside = None,
+                    None => {
+                        let Inside { directory, files, links, .. } = self.inside.take()?;
+                        if files == 0 && links > 0 {
+                            return Some(Err((directory.into(), format!("no files: {}", skipped(links)))));
+                        }
+                        self.rules.skipped.fetch_add(links, Ordering::Relaxed);
+                    }
                 },
                 None => {
                     let argument = match self.arguments.next()? {
@@ -201,7 +237,7 @@ impl Iterator for Walk {
                     }
                     let follow = self.rules.symlinks == Symlinks::Follow;
                     let entries = WalkDir::new(&path).follow_links(follow).sort_by_file_name();
-                    self.inside = Some((path, entries.into_iter()));
+                    self.inside = Some(Inside { directory: path, entries: entries.into_iter(), files: 0, links: 0 });
                 }
             }
         }
@@ -231,24 +267,35 @@ pub fn open(list: &Input) -> io::Result<Box<dyn Read + Send>> {
     }
 }
 
-fn next_file(rules: &Rules, directory: &Path, entries: &mut walkdir::IntoIter) -> Option<Result<PathBuf, Unreachable>> {
-    loop {
-        let entry = match entries.next()? {
-            Ok(entry) => entry,
-            Err(error) => return Some(Err(unreachable(directory, &error))),
-        };
-        if entry.depth() > 0 && rules.exclude.covers(&entry, directory) {
-            if entry.file_type().is_dir() {
-                entries.skip_current_dir();
-            }
-        } else if entry.depth() > 0 && entry.file_type().is_dir() && is_kept_folder(entry.path()) {
+impl Inside {
+    fn next_file(&mut self, rules: &Rules) -> Option<Result<PathBuf, Unreachable>> {
+        loop {
+            let entry = match self.entries.next()? {
+                Ok(entry) => entry,
+                Err(error) => return Some(Err(unreachable(&self.directory, &error))),
+            };
+            let (kind, below) = (entry.file_type(), entry.depth() > 0);
             // A catalogue changes whenever it is used.
-            entries.skip_current_dir();
-        } else if entry.file_type().is_file() {
-            // Pipes, sockets and devices in directories are skipped.
-            return Some(Ok(entry.into_path()));
+            let excluded =
+                rules.exclude.covers(&entry, &self.directory) || (kind.is_dir() && is_kept_folder(entry.path()));
+            if below && excluded {
+                if kind.is_dir() {
+                    self.entries.skip_current_dir();
+                }
+            } else if kind.is_file() {
+                // Pipes, sockets and devices in directories are skipped.
+                return Some(Ok(entry.into_path()));
+            } else if below && kind.is_symlink() {
+                self.links += 1;
+            }
         }
     }
+}
+
+/// How many symbolic links were skipped, and what reads them.
+fn skipped(links: u64) -> String {
+    let plural = if links == 1 { "symbolic link" } else { "symbolic links" };
+    format!("{} {plural} skipped (--symlinks follow reads what they point to)", grouped(links))
 }
 
 fn unreachable(directory: &Path, error: &walkdir::Error) -> Unreachable {

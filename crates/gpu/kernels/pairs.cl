@@ -30,25 +30,6 @@ FN void hash_pairs(const V *pair, U *digest) {
     digest_words(s, digest);
 }
 
-#ifdef RATE
-/* Repeats a hash without memory access, to measure the limit of its speed. */
-__kernel void rate(__global uchar *nodes, uint times) {
-    ulong at = get_global_id(0) * W;
-    V pair[PAIR_WORDS];
-    U digest[STATE < 16 ? 16 : 50];
-    /* Other words for each work-item: a GPU would compute equal ones once for all. */
-    UNROLL for (int word = 0; word < PAIR_WORDS; word++) pair[word] = SPLAT(at + word);
-    for (uint time = 0; time < times; time++) {
-        hash_pairs(pair, digest);
-#if WORD == 32
-        pair[0] = digest[0];
-#else
-        pair[0] = UL_OF(digest[0]);
-#endif
-    }
-    store_global(digest, nodes + at * DIGEST, DIGEST);
-}
-#else
 /* Computes `height` levels above the `2 * count` nodes at `children`. `nodes` is in heap order: a level of n nodes begins at
  * slot n.
  *
@@ -78,4 +59,3 @@ __kernel void pairs(__global const uchar *children, ulong children_at, __global 
         barrier(CLK_LOCAL_MEM_FENCE);
     }
 }
-#endif

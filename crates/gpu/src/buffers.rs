@@ -4,7 +4,7 @@ use crate::call::{Buffer, Queue, Recorder};
 use crate::source::{Kind, Mode};
 use crate::{Device, Error};
 use mksum::Hash;
-use mksum::node_tree::{CpuLanes, Merklize, NodeTree, NodeTreeError, Timeline};
+use mksum::node_tree::{CpuLanes, Merklize, NodeTree, NodeTreeError, Timings};
 use std::sync::Arc;
 
 /// Memory of an open device, allocated by [`Device::buffer`]. It is released when it is dropped, which may be after its device.
@@ -76,7 +76,7 @@ impl Device {
         hash: Hash,
         leaves: &DeviceBuffer,
         nodes: &mut DeviceBuffer,
-    ) -> Result<Timeline, NodeTreeError> {
+    ) -> Result<Timings, NodeTreeError> {
         let tree = NodeTree::over(hash, leaves.len())?;
         if nodes.len() != leaves.len() {
             return Err(NodeTreeError::Nodes { found: nodes.len(), expected: leaves.len() });
@@ -92,13 +92,13 @@ impl Device {
         tree: NodeTree,
         leaves: &DeviceBuffer,
         nodes: &mut DeviceBuffer,
-    ) -> Result<Timeline, Error> {
+    ) -> Result<Timings, Error> {
         let (hash, size, queue) = (tree.hash(), tree.hash().size(), &nodes.queue);
         let levels = self.levels(queue, hash, Kind::Pairs(Mode::Message))?;
         let (parents, least) = (tree.leaves() / 2, levels.least());
         let mut recorder = Recorder::default();
         let ((), ran) = queue.submit(|batch| levels.run(batch, (&leaves.buffer, 0), &nodes.buffer, parents))?;
-        recorder.add(0, 0, ran)?;
+        recorder.add(ran)?;
         // The host computes what is above this level: the device's highest, or the leaves if there are too few for the device.
         let (buffer, at, count) = match parents >= least {
             true => (&nodes.buffer, least * size, least),
@@ -109,12 +109,12 @@ impl Device {
         if count > 1 {
             let mut level = vec![0; count * size];
             let ((), ran) = queue.submit(|batch| batch.read(buffer, at, &mut level))?;
-            recorder.add(0, 0, ran)?;
+            recorder.add(ran)?;
             let done = CpuLanes { threads: 1 }.merklize(hash, &level, &mut above);
             done.expect("2^k digests of a hash with node trees");
         }
         let ((), ran) = queue.submit(|batch| batch.write(&nodes.buffer, 0, &above))?;
-        recorder.add(0, 0, ran)?;
-        Ok(recorder.timeline())
+        recorder.add(ran)?;
+        Ok(recorder.timings())
     }
 }

@@ -5,7 +5,8 @@
 #![allow(unsafe_code)]
 
 use crate::Error;
-use mksum::node_tree::{Span, Step, Timeline};
+use mksum::node_tree::Timings;
+use mksum::ranges::union;
 use std::cell::RefCell;
 use std::fmt::Debug;
 use std::marker::PhantomData;
@@ -32,6 +33,17 @@ pub enum Object {
     Kernel,
     /// A command in a queue, with the times of its execution.
     Event,
+}
+
+/// The kinds of commands that compute a tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// A transfer of leaves to the device.
+    ToDevice,
+    /// A kernel, which hashes.
+    Kernel,
+    /// A transfer of nodes from the device.
+    FromDevice,
 }
 
 /// What kernels do with memory of the host.
@@ -141,12 +153,6 @@ pub unsafe trait Calls: Debug + Send + Sync {
     /// As described above; the bytes stay, and nobody uses them, until the command has ended.
     unsafe fn read(&self, queue: Handle, memory: Handle, at: usize, bytes: *mut [u8]) -> Result<Handle, Error>;
 
-    /// Copies the first `len` bytes of one memory to another.
-    ///
-    /// # Safety
-    /// As described above; the memories differ, and live until the copy is done.
-    unsafe fn copy(&self, queue: Handle, from: Handle, to: Handle, len: usize) -> Result<Handle, Error>;
-
     /// Launches `global` work-items, in groups of `local`, in each dimension; a multiple of a group in each.
     ///
     /// # Safety
@@ -251,8 +257,8 @@ impl Ran {
     /// The time during which kernels ran.
     pub fn kernel(self) -> Result<Duration, Error> {
         let mut recorder = Recorder::default();
-        recorder.add(0, 0, self)?;
-        Ok(recorder.timeline().timings().kernel)
+        recorder.add(self)?;
+        Ok(recorder.timings().kernel)
     }
 }
 
@@ -261,33 +267,31 @@ impl Ran {
 pub struct Recorder {
     /// The command after whose begin the others are timed.
     first: Option<Owned>,
-    spans: Vec<(usize, usize, Step, Range<i64>)>,
+    spans: Vec<(Step, Range<i64>)>,
 }
 
 impl Recorder {
-    /// Adds the commands of a tile, which ran on this queue of the same device.
-    pub fn add(&mut self, queue: usize, tile: usize, ran: Ran) -> Result<(), Error> {
+    /// Adds commands, which ran on a queue of the same device.
+    pub fn add(&mut self, ran: Ran) -> Result<(), Error> {
         for (step, event) in ran.0 {
             let first = self.first.as_ref().unwrap_or(&event);
             // SAFETY: the handles are events' of one device.
             let time = unsafe { event.calls.times(first.handle, event.handle) }?;
-            self.spans.push((queue, tile, step, time));
+            // The clocks of two queues may differ a little; no command ends before it begins.
+            self.spans.push((step, time.start..time.end.max(time.start)));
             self.first.get_or_insert(event);
         }
         Ok(())
     }
 
-    /// The timeline of all commands that were added.
-    pub fn timeline(self) -> Timeline {
-        let start = self.spans.iter().map(|(.., time)| time.start).min().unwrap_or(0);
-        let after = |at: i64| Duration::from_nanos(at.saturating_sub(start).try_into().unwrap_or(0));
-        let spans = self.spans.into_iter();
-        let spans = spans.map(|(queue, tile, step, time)| {
-            // The clocks of two queues may differ a little; no command ends before it begins.
-            let time = after(time.start)..after(time.end.max(time.start));
-            Span { queue, tile, step, time }
-        });
-        Timeline::new(spans.collect())
+    /// The time during which at least one command of each kind ran: the length of the union of their intervals.
+    pub fn timings(&self) -> Timings {
+        let busy = |step| {
+            let spans = self.spans.iter().filter(|(own, _)| *own == step);
+            let intervals = union(spans.map(|(_, time)| time.clone()).collect());
+            Duration::from_nanos(intervals.iter().map(|time| time.end.abs_diff(time.start)).sum())
+        };
+        Timings::new(busy(Step::Kernel), busy(Step::ToDevice), busy(Step::FromDevice))
     }
 }
 
@@ -356,15 +360,6 @@ impl<'a> Batch<'a> {
         // SAFETY: the memory is of the host, and as long as that; it is borrowed until the command has ended.
         let shown = unsafe { queue.calls.show(queue.handle, nodes.buffer.raw.handle, nodes.buffer.len) };
         self.push(Step::FromDevice, shown)
-    }
-
-    /// Copies all bytes of one buffer to another of at least its length. Its time counts as a kernel's.
-    pub fn copy(&self, from: &'a Buffer, to: &'a Buffer) -> Result<(), Error> {
-        to.check(0, from.len)?;
-        let queue = &self.queue.raw;
-        // SAFETY: both buffers have at least `from.len` bytes, and are borrowed until the command has ended.
-        let copy = unsafe { queue.calls.copy(queue.handle, from.raw.handle, to.raw.handle, from.len) };
-        self.push(Step::Kernel, copy)
     }
 
     /// Launches `global` work-items, in groups of `local`, in each dimension.

@@ -313,13 +313,6 @@ unsafe impl Calls for Cuda {
         })
     }
 
-    unsafe fn copy(&self, queue: Handle, from: Handle, to: Handle, len: usize) -> Result<Handle, Error> {
-        self.timed(queue, "cuMemcpyDtoDAsync", |queue| {
-            // SAFETY: both memories have at least `len` bytes, and live until the copy is done.
-            unsafe { sys::cuMemcpyDtoDAsync_v2(to, from, len, queue) }
-        })
-    }
-
     unsafe fn launch(
         &self,
         queue: Handle,

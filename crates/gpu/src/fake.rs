@@ -440,10 +440,6 @@ unsafe impl Calls for Fake {
         self.state().enqueue(queue, Command::Read { memory, at, to, len })
     }
 
-    unsafe fn copy(&self, _: Handle, _: Handle, _: Handle, _: usize) -> Result<Handle, Error> {
-        unimplemented!("the tests below copy nothing")
-    }
-
     unsafe fn launch(
         &self,
         queue: Handle,
@@ -503,7 +499,7 @@ mod tests {
     use crate::messages::{DeviceMessages, GUARD, Hashing, Part};
     use crate::source::{Kind, Mode};
     use crate::{Device, DeviceBuffer, LaunchShape, Options, Transfer};
-    use mksum::node_tree::{CpuLanes, Merklize, NodeTreeError, Step};
+    use mksum::node_tree::{CpuLanes, Merklize, NodeTreeError};
     use proptest::prelude::*;
     use std::sync::Arc;
     use std::time::Duration;
@@ -682,13 +678,13 @@ mod tests {
             below[from_place..][..len].copy_from_slice(&leaves);
             let mut nodes = vec![0xa5; len + 2 * 4096];
             let to_place = place(&nodes, to);
-            let timeline =
-                device.merklize_timed(Hash::Sha256, &below[from_place..][..len], &mut nodes[to_place..][..len]).unwrap();
+            let timings =
+                device.merklize(Hash::Sha256, &below[from_place..][..len], &mut nodes[to_place..][..len]).unwrap();
             prop_assert!(nodes[to_place..][..len] == expected);
             prop_assert!(nodes[..to_place].iter().chain(&nodes[to_place + len..]).all(|&byte| byte == 0xa5), "bytes beside the nodes");
             let (aligned, by_device) = (from % 4096 == 0 && to % 4096 == 0, (1 << levels) / 2 >= lanes);
-            let copies = timeline.timings().to_device.as_nanos() > 0;
-            prop_assert!(copies == (!aligned && by_device), "{timeline:?}");
+            let copies = timings.to_device.as_nanos() > 0;
+            prop_assert!(copies == (!aligned && by_device), "{timings:?}");
             drop(device);
             prop_assert_eq!(fake.left(), 0, "objects are left");
         }
@@ -715,10 +711,10 @@ mod tests {
                 }
                 fake.fail_after(usize::MAX);
             }
-            let timeline = device.merklize_buffer(Hash::Sha256, &leaves, &mut nodes).unwrap();
+            let timings = device.merklize_buffer(Hash::Sha256, &leaves, &mut nodes).unwrap();
             // What crosses to the host does not depend on the length.
-            let transfers = timeline.timings().to_device + timeline.timings().from_device;
-            prop_assert!(transfers.as_nanos() == if lanes == 1 { 10 } else { 15 }, "{timeline:?}");
+            let transfers = timings.to_device + timings.from_device;
+            prop_assert!(transfers.as_nanos() == if lanes == 1 { 10 } else { 15 }, "{timings:?}");
             let mut found = vec![0xa5; bytes.len()];
             let (first, second) = found.split_at_mut(half);
             nodes.read(0, first).unwrap();
@@ -791,45 +787,19 @@ mod tests {
         let (leaves, nodes) = (Buffer::new(&device.context, 64).unwrap(), Buffer::new(&device.context, 64).unwrap());
         let mut recorder = Recorder::default();
         // The later one is recorded first.
-        for (tile, queue) in [(1, 1), (0, 0)] {
+        for queue in [1, 0] {
             let (bytes, mut root) = ([7; 64], [0; 32]);
             let ran = queues[queue].submit(|batch| {
                 batch.write(&leaves, 0, &bytes)?;
                 levels.run(batch, (&leaves, 0), &nodes, 1)?;
                 batch.read(&nodes, 32, &mut root)
             });
-            recorder.add(queue, tile, ran.unwrap().1).unwrap();
+            recorder.add(ran.unwrap().1).unwrap();
         }
-        let timeline = recorder.timeline();
-        let nanos = |range: &Range<Duration>| range.start.as_nanos()..range.end.as_nanos();
-        let found: Vec<_> = timeline.spans().iter().map(|span| (span.tile, span.step, nanos(&span.time))).collect();
-        let (write, kernel, read) = (Step::ToDevice, Step::Kernel, Step::FromDevice);
-        let first = [(0, write, 0..10), (0, kernel, 10..30), (0, read, 30..35)];
-        let second = [(1, write, 10..20), (1, kernel, 20..40), (1, read, 40..45)];
-        assert_eq!(found, [second, first].concat());
-        assert_eq!(timeline.timings().kernel, Duration::from_nanos(30), "10..30 and 20..40");
-        assert_eq!(timeline.overlap(), Some(0.5), "10..20 and 30..35 of 30 ns");
-    }
-
-    #[test]
-    fn a_trees_timeline_has_every_tile_on_one_queue_in_order() {
-        for transfer in [Transfer::Pinned, Transfer::Copied] {
-            let (device, _fake) = tiled(1, 1 << 17, transfer);
-            let (leaves, mut nodes) = (tree(13, 3).0, vec![0; 32 << 13]);
-            let timeline = device.merklize_timed(Hash::Sha256, &leaves, &mut nodes).unwrap();
-            assert!(timeline.tiles() > 8, "{} tiles", timeline.tiles());
-            let mut ends = vec![Duration::ZERO; timeline.queues()];
-            for tile in 0..timeline.tiles() {
-                let spans: Vec<_> = timeline.spans().iter().filter(|span| span.tile == tile).collect();
-                assert_eq!(spans[0].step, Step::ToDevice);
-                assert_eq!(spans[1].step, Step::Kernel);
-                assert_eq!(spans[spans.len() - 1].step, Step::FromDevice);
-                for span in spans {
-                    assert!(span.time.start >= ends[span.queue], "a queue's commands one after the other");
-                    ends[span.queue] = span.time.end;
-                }
-            }
-        }
+        // 0..10 and 10..20, 10..30 and 20..40, 30..35 and 40..45.
+        let expected = [30, 20, 10].map(Duration::from_nanos);
+        let timings = recorder.timings();
+        assert_eq!([timings.kernel, timings.to_device, timings.from_device], expected);
     }
 
     #[test]

@@ -1,17 +1,16 @@
 //! Node trees: tiles of leaves stream through the device, and the CPU's lanes compute the levels too small for it.
 
-use crate::call::{Arg, Buffer, HostBuffer, Pinned, Ran, Recorder};
+use crate::call::{Buffer, HostBuffer, Pinned, Recorder};
 use crate::launch::Levels;
 use crate::slot::{LONGEST, Slot};
 use crate::source::{self, Kind, Mode};
 use crate::{Device, Error, Fallback, Transfer};
 use mksum::Hash;
-use mksum::node_tree::{Aligned, CpuLanes, Limits, Merklize, NodeTree, NodeTreeError, Timeline};
+use mksum::node_tree::{Aligned, CpuLanes, Merklize, NodeTree, NodeTreeError, Timings};
 use mksum::ordered::ordered;
 use std::ops::RangeInclusive;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
-use std::time::Duration;
 
 /// The number of threads that compute tiles, each with a slot: a tree of few tiles needs fewer. With three, one tile goes to the device
 /// and one comes from it while the kernels run over another. The host's copies to and from pinned memory may be slower than the bus: more
@@ -29,21 +28,16 @@ impl Merklize for Device {
         self.info.name.clone()
     }
 
-    fn merklize_timed(&self, hash: Hash, leaves: &[u8], nodes: &mut [u8]) -> Result<Timeline, NodeTreeError> {
+    fn merklize(&self, hash: Hash, leaves: &[u8], nodes: &mut [u8]) -> Result<Timings, NodeTreeError> {
         let tree = NodeTree::between(hash, leaves, nodes)?;
         match self.node_tree(tree, leaves, nodes) {
             Err(error) if self.options.fallback == Fallback::Cpu && error.is_of_device() => {
                 (self.options.notice)(&format!("{}: {error}; the CPU hashes instead", self.info.name));
                 let threads = thread::available_parallelism().map_or(1, |threads| threads.get());
-                CpuLanes { threads }.merklize_timed(hash, leaves, nodes)
+                CpuLanes { threads }.merklize(hash, leaves, nodes)
             }
-            timeline => Ok(timeline?),
+            timings => Ok(timings?),
         }
-    }
-
-    fn limits(&self, hash: Hash) -> Result<Limits, NodeTreeError> {
-        NodeTree::over(hash, 2 * hash.size())?;
-        Ok(Limits { copy: self.copy_rate()?, nodes: self.node_rate(hash)? })
     }
 }
 
@@ -55,10 +49,10 @@ impl Device {
         (memory / buffers).min(self.info.allocation)
     }
 
-    fn node_tree(&self, tree: NodeTree, leaves: &[u8], nodes: &mut [u8]) -> Result<Timeline, Error> {
+    fn node_tree(&self, tree: NodeTree, leaves: &[u8], nodes: &mut [u8]) -> Result<Timings, Error> {
         let (hash, size, count) = (tree.hash(), tree.hash().size(), tree.leaves());
-        if let Some(timeline) = self.in_place(tree, leaves, nodes)? {
-            return Ok(timeline);
+        if let Some(timings) = self.in_place(tree, leaves, nodes)? {
+            return Ok(timings);
         }
         let slots = self.slots_of_tree();
         // Leaves and nodes, and both again on the host if they are pinned there: not if it shares its memory with the device.
@@ -72,16 +66,16 @@ impl Device {
         let per_tile = count.min(1 << most.ilog2());
         if per_tile < smallest {
             on_cpu(hash, leaves, nodes);
-            return Ok(Timeline::default());
+            return Ok(Timings::default());
         }
-        let timeline = self.tiles(tree, leaves, nodes, per_tile)?;
+        let timings = self.tiles(tree, leaves, nodes, per_tile)?;
         above(hash, leaves.len() / per_tile, nodes);
-        Ok(timeline)
+        Ok(timings)
     }
 
     /// Has kernels read the leaves and write the nodes where they lie, if the device shares the host's memory: nothing is copied. `None`
     /// if they cannot.
-    fn in_place(&self, tree: NodeTree, leaves: &[u8], nodes: &mut [u8]) -> Result<Option<Timeline>, Error> {
+    fn in_place(&self, tree: NodeTree, leaves: &[u8], nodes: &mut [u8]) -> Result<Option<Timings>, Error> {
         let (hash, parents) = (tree.hash(), tree.leaves() / 2);
         let least = source::side_by_side(hash, self.info.lanes);
         let aligned = [leaves.as_ptr(), nodes.as_ptr()].iter().all(|bytes| bytes.addr().is_multiple_of(Aligned::TO));
@@ -99,8 +93,8 @@ impl Device {
         drop((below, wrapped));
         above(hash, least * hash.size(), nodes);
         let mut recorder = Recorder::default();
-        recorder.add(0, 0, ran)?;
-        Ok(Some(recorder.timeline()))
+        recorder.add(ran)?;
+        Ok(Some(recorder.timings()))
     }
 
     /// The largest number of slots for one tree.
@@ -110,31 +104,29 @@ impl Device {
     }
 
     /// Computes the nodes of every tile of `per_tile` leaves.
-    fn tiles(&self, tree: NodeTree, leaves: &[u8], nodes: &mut [u8], per_tile: usize) -> Result<Timeline, Error> {
+    fn tiles(&self, tree: NodeTree, leaves: &[u8], nodes: &mut [u8], per_tile: usize) -> Result<Timings, Error> {
         let tiles = tree.leaves() / per_tile;
         let mut slots = self.take_slots(self.slots_of_tree().min(tiles), per_tile * tree.hash().size())?;
         let threads = slots.len();
         let levels = (0..threads)
             .map(|_| self.levels(&slots[0].queue, tree.hash(), Kind::Pairs(Mode::Message)))
             .collect::<Result<Vec<_>, Error>>()?;
-        let unused = Mutex::new(slots.iter_mut().zip(&levels).enumerate());
+        let unused = Mutex::new(slots.iter_mut().zip(&levels));
         let open = || unused.lock().unwrap_or_else(PoisonError::into_inner).next().expect("a slot for each thread");
-        let run =
-            |(queue, (slot, levels)): &mut (usize, (&mut Slot, &Levels)), tile| Ok((*queue, slot.run(levels, tile)?));
+        let run = |(slot, levels): &mut (&mut Slot, &Levels), tile| slot.run(levels, tile);
         let tiles = tree.tiles(leaves, nodes, tiles, per_tile.ilog2());
-        let timeline = ordered(threads, 2 * threads, tiles, open, run, |results| {
+        let timings = ordered(threads, 2 * threads, tiles, open, run, |results| {
             let mut recorder = Recorder::default();
-            for (tile, result) in results.enumerate() {
-                let (queue, ran): (usize, Ran) = result?;
-                recorder.add(queue, tile, ran)?;
+            for ran in results {
+                recorder.add(ran?)?;
             }
-            Ok(recorder.timeline())
+            Ok(recorder.timings())
         });
         // After a failure, the slots are released: the device may have lost their memory.
-        if timeline.is_ok() {
+        if timings.is_ok() {
             self.keep_slots(slots);
         }
-        timeline
+        timings
     }
 
     /// Returns kept slots for tiles of `bytes` bytes of leaves, and makes the rest of `count`; fewer if there is no memory for more.
@@ -164,39 +156,6 @@ impl Device {
         drop(kept);
         // Releases memory while nobody waits for the lock.
         drop(surplus);
-    }
-
-    /// Measures how many bytes the device copies within its memory per second.
-    fn copy_rate(&self) -> Result<f64, Error> {
-        let len = self.share(4).clamp(1, 256 << 20) as usize;
-        let queue = self.queue()?;
-        let (from, to) = (Buffer::new(&self.context, len)?, Buffer::new(&self.context, len)?);
-        let bytes = vec![1; len];
-        queue.submit(|batch| batch.write(&from, 0, &bytes))?;
-        let mut least = Duration::MAX;
-        for _ in 0..5 {
-            least = least.min(queue.submit(|batch| batch.copy(&from, &to))?.1.kernel()?);
-        }
-        Ok(len as f64 / least.as_secs_f64().max(1e-9))
-    }
-
-    /// Measures how many nodes the device hashes per second without memory access.
-    fn node_rate(&self, hash: Hash) -> Result<f64, Error> {
-        const TIMES: u32 = 512;
-        let queue = self.queue()?;
-        let kernel = self.kernel(hash, Kind::Rate, "rate")?;
-        let lanes = source::side_by_side(hash, self.info.lanes);
-        let group = if lanes > 1 { 1 } else { kernel.max_group()?.clamp(1, 64) };
-        // The same number of groups for every compute unit.
-        let items = self.info.units as usize * group * if lanes > 1 { 8 } else { 64 };
-        let nodes = Buffer::new(&self.context, items * lanes * hash.size())?;
-        let mut least = Duration::MAX;
-        for _ in 0..3 {
-            let args = [Arg::Buffer(&nodes), Arg::U32(TIMES)];
-            let ((), ran) = queue.submit(|batch| batch.run(&kernel, &args, [items, 1], [group, 1]))?;
-            least = least.min(ran.kernel()?);
-        }
-        Ok((items * lanes) as f64 * f64::from(TIMES) / least.as_secs_f64().max(1e-9))
     }
 }
 

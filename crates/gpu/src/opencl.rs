@@ -277,14 +277,6 @@ unsafe impl Calls for OpenCl {
         })
     }
 
-    unsafe fn copy(&self, queue: Handle, from: Handle, to: Handle, len: usize) -> Result<Handle, Error> {
-        let none = ptr::null();
-        // SAFETY: both memories have at least `len` bytes; the runtime keeps them until the copy is done.
-        enqueued("clEnqueueCopyBuffer", unsafe {
-            command_queue::enqueue_copy_buffer(queue as _, from as _, to as _, 0, 0, len, 0, none)
-        })
-    }
-
     unsafe fn launch(
         &self,
         queue: Handle,

@@ -10,8 +10,6 @@ pub enum Kind {
     Pairs(Mode),
     /// Messages of equal length.
     Messages,
-    /// Pairs that are not read from memory, to measure the rate of hashing.
-    Rate,
 }
 
 /// BLAKE3's mode for a pair. Other hashes have only one.
@@ -84,7 +82,7 @@ pub fn of(language: Language, hash: Hash, kind: Kind, lanes: Lanes) -> Option<(S
     let family = family(hash)?;
     let (kernels, flags) = match kind {
         Kind::Pairs(Mode::Parent) => (include_str!("../kernels/pairs.cl"), PARENT),
-        Kind::Pairs(Mode::Message) | Kind::Rate => (include_str!("../kernels/pairs.cl"), MESSAGE),
+        Kind::Pairs(Mode::Message) => (include_str!("../kernels/pairs.cl"), MESSAGE),
         Kind::Messages => (include_str!("../kernels/messages.cl"), 0),
     };
     // Kernels do not use every function of lanes.cl (warning 177).
@@ -102,12 +100,11 @@ pub fn of(language: Language, hash: Hash, kind: Kind, lanes: Lanes) -> Option<(S
     let width = side_by_side(hash, lanes);
     let options = format!(
         "{first} -DW={width} -DWORD={} -DBLOCK={} -DDIGEST={} -DALIGN={align} -DFLAGS={flags} -DCHUNK_START={CHUNK_START} \
-         -DCHUNK_END={CHUNK_END} {}{}",
+         -DCHUNK_END={CHUNK_END} {}",
         family.word,
         hash.block_size(),
         hash.size(),
-        family.more,
-        if kind == Kind::Rate { " -DRATE" } else { "" }
+        family.more
     );
     Some((source, options))
 }
@@ -133,7 +130,7 @@ pub fn cuda_programs() -> impl Iterator<Item = (String, String, String)> {
 }
 
 fn all(language: Language, lanes: Lanes) -> impl Iterator<Item = (Hash, Kind, String, String)> {
-    let kinds = [Kind::Pairs(Mode::Message), Kind::Pairs(Mode::Parent), Kind::Messages, Kind::Rate];
+    let kinds = [Kind::Pairs(Mode::Message), Kind::Pairs(Mode::Parent), Kind::Messages];
     let each = move |hash: Hash| kinds.map(move |kind| (hash, kind));
     Hash::ALL.iter().copied().flat_map(each).filter_map(move |(hash, kind)| {
         // Only BLAKE3 has a separate mode for parents.
@@ -148,7 +145,6 @@ fn stem(hash: Hash, kind: Kind) -> String {
         Kind::Pairs(Mode::Message) => "pairs",
         Kind::Pairs(Mode::Parent) => "parents",
         Kind::Messages => "messages",
-        Kind::Rate => "rate",
     };
     format!("{}-{kind}", hash.name())
 }

@@ -5,13 +5,13 @@ mod common;
 use base16ct::lower::encode_string;
 use common::{device, forced};
 use mksum::Hash;
-use mksum::node_tree::{CpuLanes, Merklize, NodeTree, NodeTreeError, Span, Step};
+use mksum::node_tree::{CpuLanes, Merklize, NodeTree, NodeTreeError};
 use mksum_gpu::{Cache, Device, Error, Fallback, Interface, Notice, Options, Transfer};
 use mksum_vectors::{Pattern, bytes, node_rows, nodes, reference, same_nodes};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Returns an empty directory for one test's cache.
 fn folder(test: &str) -> PathBuf {
@@ -131,7 +131,7 @@ fn nodes_that_stay_on_the_device_are_leaves_there() {
         one.write(at * 1_000_003, part).unwrap();
     }
     device.merklize_buffer(Hash::Blake3, one, other).unwrap();
-    let timeline = device.merklize_buffer(Hash::Sha256, other, third).unwrap();
+    let timings = device.merklize_buffer(Hash::Sha256, other, third).unwrap();
     let cpu = |hash, leaves: &[u8]| {
         let mut nodes = vec![0; leaves.len()];
         CpuLanes { threads: 2 }.merklize(hash, leaves, &mut nodes).unwrap();
@@ -144,36 +144,24 @@ fn nodes_that_stay_on_the_device_are_leaves_there() {
     let mut part = vec![0; 12_345];
     third.read(54_321, &mut part).unwrap();
     assert!(part == expected[54_321..][..12_345]);
-    let timings = timeline.timings();
     assert!(timings.kernel > timings.to_device + timings.from_device, "{timings:?}");
     let error = third.read(leaves.len() - 5, &mut part).unwrap_err();
     assert!(matches!(error, Error::Range { len: 12_345, .. }), "{error}");
 }
 
 #[test]
-fn the_timeline_is_the_devices() {
+fn the_times_are_the_devices() {
     let shared = device(Options::default()).info().unified;
     let device = device(Options { transfer: shared.then_some(Transfer::Copied), ..Options::default() });
     let leaves = bytes(32 << 18);
     let mut nodes = vec![0; leaves.len()];
     device.merklize(Hash::Blake3, &leaves, &mut nodes).unwrap();
     let begin = Instant::now();
-    let timeline = device.merklize_timed(Hash::Blake3, &leaves, &mut nodes).unwrap();
-    let wall = begin.elapsed();
-    assert_eq!(timeline.tiles(), 8, "8 MiB in tiles of 1 MiB");
+    let timings = device.merklize(Hash::Blake3, &leaves, &mut nodes).unwrap();
     // Both clocks may differ by a per cent.
-    assert!(timeline.end() <= wall + wall / 100, "{:?} of {wall:?}", timeline.end());
-    let timings = timeline.timings();
-    assert!(!timings.kernel.is_zero() && timings.kernel <= timeline.end(), "{timings:?}");
-    assert!(timeline.overlap().is_none_or(|share| (0.0..=1.0).contains(&share)));
-    for tile in 0..timeline.tiles() {
-        let spans: Vec<_> = timeline.spans().iter().filter(|span| span.tile == tile).collect();
-        // CUDA rounds times to 32 bits.
-        let rounding = Duration::from_micros(1);
-        let in_order = |one: &Span, next: &Span| one.queue == next.queue && one.time.end <= next.time.start + rounding;
-        assert!(spans.windows(2).all(|pair| in_order(pair[0], pair[1])), "{spans:?}");
-        assert_eq!(spans[0].step, Step::ToDevice);
-        assert_eq!(spans[spans.len() - 1].step, Step::FromDevice);
+    let most = begin.elapsed() * 101 / 100;
+    for time in [timings.kernel, timings.to_device, timings.from_device] {
+        assert!(!time.is_zero() && time <= most, "{timings:?} of {most:?}");
     }
 }
 
@@ -191,9 +179,9 @@ fn a_device_that_shares_the_hosts_memory_copies_nothing() {
         let (from, to) = (page(&shifted) + at, page(&found));
         shifted[from..][..leaves.len()].copy_from_slice(&leaves);
         let (below, found) = (&shifted[from..][..leaves.len()], &mut found[to..][..leaves.len()]);
-        let timeline = device.merklize_timed(Hash::Blake3, below, found).unwrap();
+        let timings = device.merklize(Hash::Blake3, below, found).unwrap();
         assert!(found == slow);
-        assert_eq!(timeline.timings().to_device.is_zero(), at == 0, "{:?}", timeline.timings());
+        assert_eq!(timings.to_device.is_zero(), at == 0, "{timings:?}");
     }
 }
 
@@ -290,14 +278,6 @@ fn spirv_is_used_if_the_device_supports_it_and_else_source_with_a_notice() {
     }
     let notices = notices.lock().unwrap();
     assert_eq!(notices.iter().any(|text| text.contains("does not support SPIR-V")), expected, "{notices:?}");
-}
-
-#[test]
-fn limits_are_plausible() {
-    let device = device(Options::default());
-    let limits = device.limits(Hash::Blake3).unwrap();
-    assert!(limits.copy > 1e6 && limits.nodes > 1e3, "{limits:?}");
-    assert!(matches!(device.limits(Hash::Md5), Err(NodeTreeError::Hash(_))));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use crate::replacement::Replacement;
 use crate::stream::Bytes;
 use crate::{Error, File, Input, Options, Refusal};
 use mksum::Hash;
-use mksum::node_tree::{Aligned, Merklize, NodeTree, NodeTreeError, Timings};
+use mksum::node_tree::{Aligned, Merklize, NodeTree, NodeTreeError};
 use std::fs;
 use std::path::Path;
 
@@ -32,8 +32,6 @@ pub struct Merklized {
     pub leaves: u64,
     /// The root: a digest of the hash.
     pub root: Vec<u8>,
-    /// The parts of the time that it took, without reading and writing.
-    pub timings: Timings,
 }
 
 /// Fills `out` with the bytes from `offset` on of an endless sequence: the numbers of SplitMix64 with this seed, the least
@@ -148,10 +146,9 @@ impl Tiled<'_> {
         let (tile, tiles) = ((leaves * size) as usize, tree.leaves() / leaves as usize);
         let (mut below, mut nodes) = (self.zeros(tile)?, self.zeros(tile)?);
         let mut roots = self.zeros(tiles * size as usize)?;
-        let mut timings = Timings::default();
         for (at, root) in (0..tiles).zip(roots.chunks_exact_mut(size as usize)) {
             let leaves = self.leaves((at * tile) as u64, &mut below)?;
-            timings += self.device.merklize(self.hash, leaves, &mut nodes).map_err(|error| self.fail(error))?;
+            self.device.merklize(self.hash, leaves, &mut nodes).map_err(|error| self.fail(error))?;
             root.copy_from_slice(&nodes[size as usize..2 * size as usize]);
             if let Some(output) = output.filter(|_| tiles > 1) {
                 for (own, place) in tree.tile_places(tiles, at) {
@@ -161,12 +158,12 @@ impl Tiled<'_> {
         }
         if tiles == 1 {
             output.map_or(Ok(()), |output| output.write_at(&nodes, 0))?;
-            return Ok(Merklized { leaves: tree.leaves() as u64, root: roots.to_vec(), timings });
+            return Ok(Merklized { leaves: tree.leaves() as u64, root: roots.to_vec() });
         }
         let mut top = self.zeros(roots.len())?;
-        timings += self.device.merklize(self.hash, &roots, &mut top).map_err(|error| self.fail(error))?;
+        self.device.merklize(self.hash, &roots, &mut top).map_err(|error| self.fail(error))?;
         output.map_or(Ok(()), |output| output.write_at(&top, 0))?;
-        Ok(Merklized { leaves: tree.leaves() as u64, root: top[size as usize..2 * size as usize].into(), timings })
+        Ok(Merklized { leaves: tree.leaves() as u64, root: top[size as usize..2 * size as usize].into() })
     }
 
     /// The leaves of the tile that begins at byte `start`, in `memory` or where they are.

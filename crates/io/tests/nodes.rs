@@ -1,7 +1,7 @@
 //! Node trees from files and to files.
 
 use mksum::Hash;
-use mksum::node_tree::{Aligned, CpuLanes, Limits, Merklize, NodeTreeError, Timeline};
+use mksum::node_tree::{Aligned, CpuLanes, Merklize, NodeTreeError, Timings};
 use mksum_io::{Error, Input, Leaves, Options, Refusal, merklize, random};
 use mksum_vectors::{bytes, nodes};
 use std::fs;
@@ -55,13 +55,9 @@ impl Merklize for InPlace {
         "in place".into()
     }
 
-    fn merklize_timed(&self, hash: Hash, leaves: &[u8], nodes: &mut [u8]) -> Result<Timeline, NodeTreeError> {
+    fn merklize(&self, hash: Hash, leaves: &[u8], nodes: &mut [u8]) -> Result<Timings, NodeTreeError> {
         assert!([leaves.as_ptr(), nodes.as_ptr()].iter().all(|bytes| bytes.addr().is_multiple_of(Aligned::TO)));
-        CPU.merklize_timed(hash, leaves, nodes)
-    }
-
-    fn limits(&self, hash: Hash) -> Result<Limits, NodeTreeError> {
-        CPU.limits(hash)
+        CPU.merklize(hash, leaves, nodes)
     }
 }
 

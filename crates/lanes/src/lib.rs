@@ -60,7 +60,7 @@ pub use hash::sha256::{sha256_pairs, sha256_pairs_on};
 pub use iterate::{Keyed, iterate, iterates};
 pub use messages::Messages;
 pub use slots::{Piece, Slots};
-pub use streaming::{Stores, copy_streaming, set_stores, stores};
+pub use streaming::{Stores, copy_streaming, stores};
 pub use streams::Streams;
 
 /// The README's example.

@@ -1,13 +1,12 @@
 //! Copies that leave the caches to what is read again, and whether they are worth while on this machine.
 
 use crate::cpu::Chip;
-use core::sync::atomic::{AtomicU8, Ordering};
 
 /// The way to store what is written once, not read soon, and larger than the caches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stores {
     /// As everything else.
-    Plain = 1,
+    Plain,
     /// By [`copy_streaming`].
     Streaming,
 }
@@ -20,31 +19,14 @@ impl Stores {
             Stores::Streaming => "streaming",
         }
     }
-
-    /// The stores with this [`name`](Stores::name).
-    pub fn from_name(name: &str) -> Option<Stores> {
-        [Stores::Plain, Stores::Streaming].into_iter().find(|stores| stores.name() == name)
-    }
 }
 
-/// What [`set_stores`] was called with; else 0.
-static SET: AtomicU8 = AtomicU8::new(0);
-
-/// The faster stores of this machine: as [set](set_stores), or else those that were faster on chips of its family.
+/// The stores that were faster on chips of this machine's family.
 ///
 /// 2^25 leaves of 32 bytes, all nodes over them: on Zen 4, plain stores take 7 % less processor time; on Zen 5 and on Intel's chips,
 /// streaming ones take less.
 pub fn stores() -> Stores {
-    match SET.load(Ordering::Relaxed) {
-        0 if Chip::of_this_machine().is_some_and(Chip::is_zen) => Stores::Plain,
-        1 => Stores::Plain,
-        _ => Stores::Streaming,
-    }
-}
-
-/// Sets what [`stores`] returns from now on: of `None`, what it does by itself.
-pub fn set_stores(stores: Option<Stores>) {
-    SET.store(stores.map_or(0, |stores| stores as u8), Ordering::Relaxed);
+    if Chip::of_this_machine().is_some_and(Chip::is_zen) { Stores::Plain } else { Stores::Streaming }
 }
 
 /// Copies `from` to `to` past the caches, where the processor can: for what is written once and not read soon.

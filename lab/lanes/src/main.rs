@@ -6,8 +6,6 @@
 #[cfg(peer_isal)]
 mod isal;
 mod peers;
-#[cfg(peer_prototype)]
-mod prototype;
 mod timing;
 
 use mksum_lanes::{Hash, Messages, Streams, cpu::Cpu, digests_on};

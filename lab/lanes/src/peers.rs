@@ -69,10 +69,6 @@ pub fn batch<'a>(hash: Hash, prefix: &'a [u8], messages: Messages<'a>) -> Vec<Co
     if prefix.is_empty() {
         all.extend(crate::isal::contender(hash, messages));
     }
-    #[cfg(peer_prototype)]
-    if prefix.is_empty() {
-        all.extend(crate::prototype::contenders(hash, messages));
-    }
     all
 }
 

@@ -31,29 +31,9 @@ pub struct Merklize {
     /// Hash on this device: cpu, auto (a GPU if there is one), or a number or name listed by 'mksum devices'
     #[arg(long, value_name = "DEVICE", default_value = "cpu")]
     pub device: String,
-    /// Measure trees over random leaves in memory, each RUNS times [default RUNS: 9]
-    ///
-    /// Over 2^20, 2^21 ... 2^25 leaves, or over those of --random. Prints medians. Every node of the first run is checked
-    /// with one hash at a time, and the root of every other run is compared with that run's.
-    #[arg(
-        long,
-        value_name = "RUNS",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "9",
-        value_parser = number::<u32>(1..=1000),
-        conflicts_with_all = ["file", "output"]
-    )]
-    pub bench: Option<u32>,
     /// Print one JSON object per line (spec/json.md)
-    #[arg(long, help_heading = "Output", conflicts_with = "csv")]
-    pub json: bool,
-    /// With --bench: print comma-separated values, names first
     #[arg(long, help_heading = "Output")]
-    pub csv: bool,
-    /// With --bench: draw on standard error when the device transferred leaves and nodes and when its kernels ran; in JSON with --json
-    #[arg(short, long, help_heading = "Output")]
-    pub verbose: bool,
+    pub json: bool,
     /// Options for reading.
     #[command(flatten)]
     pub reading: Reading,

@@ -193,7 +193,7 @@ pub enum Command {
     /// List CPU and GPU backends
     #[command(after_long_help = exits("the list was printed", "the output failed"))]
     Devices {
-        /// Measure the kernels, and print their costs, which of them are chosen, and the stores of node trees
+        /// Measure the kernels, and print their costs and which of them are chosen
         ///
         /// A run that has read 256 MiB measures its kernels, too. Measurements are kept in $XDG_CACHE_HOME/mksum/calibration.
         /// MKSUM_CALIBRATION=table uses the costs that mksum was built with instead, MKSUM_CALIBRATION=FILE those of a file:
@@ -298,17 +298,6 @@ pub struct Run {
     /// MKSUM_CUBINS (CUDA). 'cuda:' or 'opencl:' before a number or name chooses among the devices of that interface alone.
     #[arg(long, value_name = "DEVICE", default_value = "cpu", help_heading = "Reading")]
     pub device: String,
-    /// Hash each file N times and print the times [default N: 5]
-    #[arg(
-        long,
-        value_name = "N",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "5",
-        value_parser = number::<u32>(1..=1000),
-        help_heading = "Output"
-    )]
-    pub benchmark: Option<u32>,
     /// Hash only these bytes of each file: A..B, A.. or ..B
     ///
     /// Printed as FORMAT@A..B (PATH) = ROOT, which --check understands. For the beginning of a device or a large file.
@@ -401,8 +390,6 @@ pub enum Action<'a> {
     Stored,
     /// Draw their trees.
     Graph(GraphStyle),
-    /// Hash them again and again.
-    Benchmark(u32),
 }
 
 impl Run {
@@ -413,7 +400,6 @@ impl Run {
             Run { expect: Some(root), .. } => Action::Expect(root),
             Run { stored: true, .. } => Action::Stored,
             Run { graph: Some(style), .. } => Action::Graph(*style),
-            Run { benchmark: Some(times), .. } => Action::Benchmark(*times),
             _ => Action::Print,
         }
     }
@@ -436,7 +422,6 @@ impl Run {
             ("--expect", self.expect.is_some()),
             ("--stored", self.stored),
             ("--graph", self.graph.is_some()),
-            ("--benchmark", self.benchmark.is_some()),
         ];
         let given: Vec<_> = actions.iter().filter(|(_, given)| *given).map(|(flag, _)| *flag).collect();
         if let [one, other, ..] = given[..] {

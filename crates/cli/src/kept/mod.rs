@@ -45,7 +45,7 @@ fn lengths(
     rules: &Rules,
     arguments: &[Input],
 ) -> impl FnOnce() -> Box<dyn Iterator<Item = Option<u64>>> + Send + 'static {
-    let (rules, arguments) = (rules.clone(), arguments.to_vec());
+    let (rules, arguments) = (rules.uncounted(), arguments.to_vec());
     move || {
         let length = |file| match file {
             Ok(input) => length(&input),

@@ -40,6 +40,7 @@ pub fn run(tool: &Tool, args: &Args) -> Exit {
             report(&tool.console, &failure);
         }
     }
+    rules.report_skipped(&tool.console);
     if again > 0 {
         let plural = if again == 1 { "input was" } else { "inputs were" };
         tool.console.note(&format_args!("{} {plural} named again: each is planned once", grouped(again)));

@@ -281,15 +281,6 @@ CUresult cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t len, CUstream stre
     return CUDA_SUCCESS;
 }
 
-CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t len, CUstream stream) {
-    CALL
-    known(streams, stream, "a stream");
-    within(from, len);
-    within(to, len);
-    stream->pending.push_back([=] { memcpy((void *)to, (void *)from, len); });
-    return CUDA_SUCCESS;
-}
-
 CUresult cuModuleLoadData(CUmodule *module, const void *image) {
     CALL
     auto header = (const Elf64_Ehdr *)image;

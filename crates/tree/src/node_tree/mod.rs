@@ -3,21 +3,18 @@
 mod aligned;
 #[cfg(feature = "std")]
 mod cpu;
-#[cfg(feature = "std")]
-mod limits;
 mod tiles;
-mod timeline;
 
 pub use aligned::Aligned;
 #[cfg(feature = "std")]
-pub use cpu::{CpuLanes, StoreTimes};
+pub use cpu::CpuLanes;
 pub use tiles::Tile;
-pub use timeline::{Span, Step, Timeline, Timings};
 
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
+use core::time::Duration;
 use mksum_lanes::Hash;
 
 /// A perfect binary tree over 2^k digests, k ≥ 1: a node is the hash of its two children's digests, without a prefix.
@@ -175,34 +172,29 @@ pub trait Merklize: Send + Sync {
     /// The name, for people.
     fn name(&self) -> String;
 
-    /// Writes the nodes over `leaves` to `nodes`, every byte of it, as [`NodeTree`] says. Returns when its commands ran: those of a
-    /// device by the device's clock. What the CPU does besides is not among them.
+    /// Writes the nodes over `leaves` to `nodes`, every byte of it, as [`NodeTree`] says.
     ///
     /// # Errors
     /// If [`NodeTree::between`] refuses the lengths, or the device fails: then the content of `nodes` is not specified.
-    fn merklize_timed(&self, hash: Hash, leaves: &[u8], nodes: &mut [u8]) -> Result<Timeline, NodeTreeError>;
-
-    /// The same, with the time that each kind of commands took.
-    ///
-    /// # Errors
-    /// As [`Merklize::merklize_timed`].
-    fn merklize(&self, hash: Hash, leaves: &[u8], nodes: &mut [u8]) -> Result<Timings, NodeTreeError> {
-        self.merklize_timed(hash, leaves, nodes).map(|timeline| timeline.timings())
-    }
-
-    /// The limits of the speed of a tree, measured now: takes a few seconds at most.
-    ///
-    /// # Errors
-    /// If the hash has no node trees, or the device fails.
-    fn limits(&self, hash: Hash) -> Result<Limits, NodeTreeError>;
+    fn merklize(&self, hash: Hash, leaves: &[u8], nodes: &mut [u8]) -> Result<Timings, NodeTreeError>;
 }
 
-/// The limits of the speed of a tree where it is computed.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Limits {
-    /// Bytes that can be copied from memory to memory in a second, where each counts once. A tree moves 2 × 2^k digests: as
-    /// much as the copy of 2^k.
-    pub copy: f64,
-    /// Nodes that could be hashed in a second if all leaves were in registers or the nearest cache already.
-    pub nodes: f64,
+/// The parts of the time that one tree took: of each, the time during which at least one such command of the device ran. They may
+/// overlap, so their sum may be more than the time that passed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Timings {
+    /// Hashing: kernels by the device's clock; on the CPU, everything.
+    pub kernel: Duration,
+    /// Moving leaves to the device.
+    pub to_device: Duration,
+    /// Moving nodes from the device.
+    pub from_device: Duration,
+}
+
+impl Timings {
+    /// The times of kernels, of transfers to the device and of transfers from it.
+    pub fn new(kernel: Duration, to_device: Duration, from_device: Duration) -> Self {
+        Timings { kernel, to_device, from_device }
+    }
 }

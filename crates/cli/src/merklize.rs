@@ -1,8 +1,5 @@
 //! `mksum merklize`: every node of a tree over digests.
 
-mod bench;
-mod timeline;
-
 use crate::args::Merklize;
 use crate::exit::{Exit, usage};
 use crate::streams::{Stream, is_open};
@@ -16,7 +13,7 @@ use serde::Serialize;
 use std::path::Path;
 use std::time::Instant;
 
-/// Writes the nodes and prints the root, or measures.
+/// Writes the nodes and prints the root.
 pub fn run(tool: &Tool, args: &Merklize) -> Exit {
     let device = match gpu::merklizer(&args.device, tool.options.threads, &tool.console) {
         Ok(device) => device,
@@ -25,39 +22,28 @@ pub fn run(tool: &Tool, args: &Merklize) -> Exit {
     if args.output.as_deref() == Some(Path::new("-")) {
         return usage(&"nodes are binary: name a file for --output, or ./- for a file of that name");
     }
-    if args.csv && args.bench.is_none() {
-        return usage(&"--csv is meaningful only with --bench");
-    }
-    if args.verbose && args.bench.is_none() {
-        return usage(&"--verbose is meaningful only with --bench");
-    }
     tool.console.use_json(args.json);
     let input = args.file.as_ref().map_or(Input::Stdin, Input::parse);
-    if args.bench.is_none() && args.random.is_none() && input == Input::Stdin && !is_open(Stream::Input) {
+    if args.random.is_none() && input == Input::Stdin && !is_open(Stream::Input) {
         tool.console.error(&input, &"standard input is closed");
         return tool.console.exit();
     }
-    match args.bench {
-        Some(runs) => bench::run(tool, args, &*device, runs),
-        None => {
-            let begin = Instant::now();
-            let leaves = match args.random {
-                Some(count) => Leaves::Random { seed: args.seed, len: count * args.hash.size() as u64 },
-                None => Leaves::At(&input),
-            };
-            let path = if args.random.is_some() { &Input::place("random") } else { &input };
-            let len = match leaves {
-                Leaves::Random { len, .. } => Some(len),
-                Leaves::At(input) => walk::length(input),
-            };
-            let progress = tool.progress(move || [len].into_iter());
-            let done = merklize(leaves, args.hash, &*device, args.output.as_deref(), &tool.options);
-            drop(progress);
-            match done {
-                Ok(done) => print_root(tool, args, path, &done, &device.name(), begin.elapsed().as_secs_f64()),
-                Err(error) => tool.console.error(error.input(), &error),
-            }
-        }
+    let begin = Instant::now();
+    let leaves = match args.random {
+        Some(count) => Leaves::Random { seed: args.seed, len: count * args.hash.size() as u64 },
+        None => Leaves::At(&input),
+    };
+    let path = if args.random.is_some() { &Input::place("random") } else { &input };
+    let len = match leaves {
+        Leaves::Random { len, .. } => Some(len),
+        Leaves::At(input) => walk::length(input),
+    };
+    let progress = tool.progress(move || [len].into_iter());
+    let done = merklize(leaves, args.hash, &*device, args.output.as_deref(), &tool.options);
+    drop(progress);
+    match done {
+        Ok(done) => print_root(tool, args, path, &done, &device.name(), begin.elapsed().as_secs_f64()),
+        Err(error) => tool.console.error(error.input(), &error),
     }
     tool.console.exit()
 }
