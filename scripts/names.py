@@ -2,7 +2,7 @@
 """names.py [--check]: writes the lists of names that follow from the tables of hashes and formats, or checks that they are so.
 
 The tables are those of `crates/lanes/src/hash.rs`, `crates/tree/src/formats.rs` and `crates/sums/src/sumfile/source.rs`; what
-each binding has is in `bindings/python/src/hasher.rs` and `bindings/js/src/table.ts`."""
+the package for JavaScript has is in `bindings/js/src/table.ts`."""
 import pathlib
 import re
 import sys
@@ -43,7 +43,8 @@ ANY_HASH = variants("crates/tree/src/formats.rs", "const ANY_HASH")
 NODE_HASHES = variants("crates/tree/src/node_tree/mod.rs", "const HASHES")
 # The plain sums, the most usual of a length first, with the words in the names of sum files.
 WORDS = re.findall(r'\("([\w-]+)", &\[(.*)\]\)', between("crates/sums/src/sumfile/source.rs", "const HASHES", "];"))
-PYTHON = re.findall(r'^    (\w+), "', between("bindings/python/src/hasher.rs", "\nconstructors! {", "\n}"), re.M)
+# Streams have no mtsum, and the checksums are those of `new`.
+PYTHON = [name.replace("-", "_") for name in sorted(set(FAMILIES) - {"mtsum", *CRCS}, key=lambda name: (name not in SUMS, FAMILIES.index(name)))]
 # name: (number, size, block size in bytes).
 JS = {row[0] or row[1]: tuple(map(int, row[2:])) for row in
       re.findall(r'(?:"([\w-]+)"|(\w+)): \[(\d+), (\d+), (\d+)\]', text("bindings/js/src/table.ts"))}
@@ -83,6 +84,13 @@ def names_of_python(listed, quote):
     return "".join(f"    {quote}{name}{quote},\n" for name in order)
 
 
+def constructors(old):
+    """Returns the constructors of Python: a new one's description is its name, which a person may write out."""
+    described = dict(re.findall(r'^    (\w+), "(.*)";$', old, re.M))
+    labels = {identifier(name): label for name, label in SUMS.items()}
+    return "".join(f'    {name}, "{described.get(name) or labels.get(name, name)}";\n' for name in PYTHON)
+
+
 def labels(names):
     """Returns the entries of an object of JavaScript with the names that people write: SHA-256, SHA3-256."""
     shown = {name: re.sub(r"^SHA(?!3-)", "SHA-", SUMS.get(name, name.upper())) for name in names}
@@ -94,6 +102,9 @@ VECTORS = sorted(ANY_HASH, key=lambda name: list(HASHES).index(name))
 PACKAGE = "bindings/python/python/mksum"
 HEADER = ' * "blake3". Among them are the hashes '
 SIGNATURE = 'data: ReadableBuffer = b"", *, usedforsecurity: bool = True) -> Hasher: ...'
+# The features of the hashes, by the number of the first; and of those that the tree leaves out where programs do.
+ALL_FEATURES = list(dict.fromkeys(feature for _, feature, _ in HASHES.values()))
+LEFT_OUT = [name for name in ALL_FEATURES if name not in ("sha2", "blake3")]
 FEATURES = {}
 for name in JS:
     FEATURES.setdefault(feature(name), []).append(name)
@@ -104,6 +115,13 @@ LISTS = [
     (f"{PACKAGE}/__init__.py", "from mksum._mksum import (\n", ")", lambda old: names_of_python(old, "")),
     (f"{PACKAGE}/_mksum.pyi", f"def new(name: Format, {SIGNATURE}\n", "@overload", lambda _: "".join(
         f"def {name}({SIGNATURE}\n" for name in PYTHON)),
+    ("bindings/python/src/hasher.rs", "\nconstructors! {\n", "}\n", constructors),
+    ("crates/lanes/Cargo.toml", 'default = ["std", ', "]", lambda _: ", ".join(f'"{name}"' for name in ALL_FEATURES)),
+    ("crates/lanes/Cargo.toml", "need not carry all.\n", "# ", lambda _: "".join(f"{name} = []\n" for name in ALL_FEATURES)),
+    ("crates/tree/Cargo.toml", 'default = ["std", ', ', "checksums"', lambda _: ", ".join(f'"{name}"' for name in LEFT_OUT)),
+    ("crates/tree/Cargo.toml", "always there.\n", "# ", lambda _: "".join(
+        f'{name} = ["mksum-lanes/{name}"]\n' for name in LEFT_OUT)),
+    ("bindings/c/Cargo.toml", "hashes = [", "]", lambda _: ", ".join(f'"mksum/{name}"' for name in sorted(LEFT_OUT))),
     ("bindings/python/src/lib.rs", "hasher::{\n", "\n        },", lambda _: wrap(
         sorted(["Hasher", "new", *PYTHON], key=natural), ", ", 117, " " * 12) + ","),
     ("bindings/js/src/hash.ts", "/** One function for each hash. */\n", None, lambda _: "".join(
@@ -140,15 +158,11 @@ LISTS = [
 
 def errors():
     """Yields what is wrong with tables that are written by hand."""
-    missing = set(map(identifier, FAMILIES)) - {"mtsum", *CRCS} ^ set(PYTHON)
-    if missing:
-        yield f"bindings/python/src/hasher.rs: the constructors are not those of the formats: {', '.join(sorted(missing))}"
     for name, (number, length, _) in JS.items():
         if name in HASHES and (number, length) != (HASHES[name][0], HASHES[name][2]):
             yield f"bindings/js/src/table.ts: {name} has the number {HASHES[name][0]} and {HASHES[name][2]} bytes"
-    missing = {*SUMS, *CRCS, "blake3"} ^ {name for name, _ in WORDS}
-    if missing:
-        yield f"crates/sums/src/sumfile/source.rs: the hashes are not those of the plain sums: {', '.join(sorted(missing))}"
+    if wrong := {name for name, _ in WORDS} - {*SUMS, *CRCS, "blake3"}:
+        yield f"crates/sums/src/sumfile/source.rs: not a plain sum: {', '.join(sorted(wrong))}"
 
 
 def main():

@@ -295,7 +295,7 @@ def whole(data, hash_name, leaf, salt):
 
 # ---- Format strings: NAME[:HASH][:LEAF][:salt=HEX] -----------------------------------------------------------------
 
-ANY_HASH = "md5 sha1 sha224 sha256 sha384 sha512 sha512-256 blake2s blake2b blake3 sm3".split()
+ANY_HASH = "md5 sha1 sha224 sha256 sha384 sha512 sha512-256 blake2s blake2b blake3 sm3 ripemd160".split()
 CHOICES = {  # formats with choices: the allowed hashes and the default leaf size in bytes
     "rfc6962": (rfc6962, ANY_HASH, 64 * KiB),
     "plain": (plain, ANY_HASH, 64 * KiB),
@@ -304,7 +304,7 @@ CHOICES = {  # formats with choices: the allowed hashes and the default leaf siz
     "dmverity": (dmverity, ["sha1", "sha224", "sha256", "sha384", "sha512"], 4 * KiB),
     "s3": (s3, ["sha256", "sha1", "md5", "sha512", "crc32", "crc32c"], 8 * MiB),
 }
-SUMS = "md5 sha1 sha224 sha256 sha384 sha512 sha512-256 sha3-224 sha3-256 sha3-384 sha3-512 blake2b blake2s sm3".split()
+SUMS = "md5 sha1 sha224 sha256 sha384 sha512 sha512-256 sha3-224 sha3-256 sha3-384 sha3-512 blake2b blake2s sm3 ripemd160".split()
 FIXED = {  # formats without choices: the hash and the leaf size in bytes
     "glacier": (plain, "sha256", MiB),
     "btv2": (btv2, "sha256", 16 * KiB),

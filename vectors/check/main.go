@@ -23,6 +23,7 @@ import (
 	"github.com/transparency-dev/merkle/rfc6962"
 	_ "golang.org/x/crypto/blake2b"
 	_ "golang.org/x/crypto/blake2s"
+	_ "golang.org/x/crypto/ripemd160"
 	"golang.org/x/mod/sumdb/tlog"
 	"lukechampine.com/blake3"
 )
@@ -31,6 +32,7 @@ import (
 var registered = map[string]crypto.Hash{
 	"md5": crypto.MD5, "sha1": crypto.SHA1, "sha224": crypto.SHA224, "sha256": crypto.SHA256, "sha384": crypto.SHA384,
 	"sha512": crypto.SHA512, "sha512-256": crypto.SHA512_256, "blake2s": crypto.BLAKE2s_256, "blake2b": crypto.BLAKE2b_512,
+	"ripemd160": crypto.RIPEMD160,
 }
 
 func main() {

@@ -238,10 +238,11 @@ constructors! {
     blake2b, "BLAKE2b with 64 bytes, without a key (RFC 7693, 3)";
     blake2s, "BLAKE2s with 32 bytes, without a key (RFC 7693, 3)";
     sm3, "SM3 (GB/T 32905)";
-    blake3, "BLAKE3 with 32 bytes, without a key (the BLAKE3 paper, 2)";
+    ripemd160, "RIPEMD-160 (ISO/IEC 10118-3)";
     rfc6962, "Certificate Transparency's tree (RFC 9162, 2.1; spec/rfc6962.md)";
     plain, "a binary tree without prefixes (spec/plain.md)";
     glacier, "Amazon Glacier's tree hash (spec/glacier.md)";
+    blake3, "BLAKE3 with 32 bytes, without a key (the BLAKE3 paper, 2)";
     blake3_pairs, "BLAKE3 of pairs over 2^k digests (spec/blake3-pairs.md)";
     btv2, "BitTorrent v2's pieces root (BEP 52; spec/btv2.md)";
     fsverity, "Linux fs-verity's file digest (spec/fsverity.md)";

@@ -8,7 +8,7 @@ use crate::root::Root;
 use crate::rows::{self, refused, wrong};
 use crate::spec::Format;
 use crate::work::{Call, Stop};
-use mksum::Spec;
+use mksum::{ByOffset, Spec};
 use mksum_io::{Error, Input, Options};
 use mksum_plan::{Hashed, NoRoot, Part, Row, facts, hash_inputs, hash_parts, join_rows};
 use pyo3::prelude::*;
@@ -34,7 +34,7 @@ const PART: u64 = 64 << 20;
 ///     length is known, path and version are empty. An empty input has one part of no bytes.
 ///
 /// Raises:
-///     FormatError: The format is unknown.
+///     FormatError: The format is unknown, or not hashed in parts (`xet`).
 ///     LengthError: The format has no root for this length.
 ///     FileError: The input cannot be opened.
 ///     TypeError: Of `size` and `version` only one is given.
@@ -56,6 +56,7 @@ pub fn plan<'py>(
         _ => return Err(pyo3::exceptions::PyTypeError::new_err("size and version belong together, and to a path")),
     };
     let spec = fmt.0;
+    spec.supports(ByOffset::Parts).map_err(|reason| errors::error(py, "FormatError", reason.to_string()))?;
     let parts = mksum_plan::parts(&spec, size, part.max(1)).map_err(|error| errors::join(py, &spec, error.into()))?;
     parts.map(|node| rows::dict(py, &Row::new(&path, (&version, size), &spec, node))).collect()
 }

@@ -68,9 +68,13 @@ def test_rows_of_vectors(path, tmp_path) -> None:
 def test_threads_give_the_same_root(name: str, length: int) -> None:
     data = noise(length)
     # Joined from parts that are too small for threads.
-    parts = mksum.plan(length, name, part=400_000)
-    hashed = [mksum.map_range(row, data[row["offset"] : row["offset"] + row["length"]]) for row in parts]
-    assert mksum.join(hashed) == mksum.root(data, name)
+    if name == "xet":
+        with pytest.raises(mksum.FormatError, match="only a scan of the whole input finds its leaves"):
+            mksum.plan(length, name, part=400_000)
+    else:
+        parts = mksum.plan(length, name, part=400_000)
+        hashed = [mksum.map_range(row, data[row["offset"] : row["offset"] + row["length"]]) for row in parts]
+        assert mksum.join(hashed) == mksum.root(data, name)
     assert mksum.root(memoryview(bytearray(data)).cast("H" if length % 2 == 0 else "B"), name) == mksum.root(data, name)
 
 

@@ -8,7 +8,7 @@ use crate::plan;
 use crate::tool::Tool;
 use crate::walk;
 use base64ct::{Base64, Encoding};
-use mksum::{Digest, Role, Root, Shape, Spec, Subtree, Subtrees};
+use mksum::{ByOffset, Digest, Role, Root, Shape, Spec, Subtree, Subtrees};
 use mksum_cli::sum::{self, Style};
 use mksum_io::{Input, reason};
 use serde::Deserialize;
@@ -28,6 +28,9 @@ pub fn run(tool: &Tool, args: &Join) -> Exit {
         return usage(&"without --plan, one FILE has all digests; -f dir joins catalogues of directories");
     }
     let [choice] = &tool.formats[..] else { return usage(&"digests are joined in one --format") };
+    if let Err(reason) = choice.spec().supports(ByOffset::Parts) {
+        return usage(&reason);
+    }
     let path = args.files.first().unwrap_or(&Input::Stdin);
     match joined(path, choice.spec()) {
         Ok((root, count)) if args.json => {

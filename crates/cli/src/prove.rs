@@ -10,7 +10,7 @@ use crate::tool::Tool;
 use base64ct::{Base64, Encoding};
 use mksum::outboard::Outboard;
 use mksum::proof::{Claim, Proof, ProofError};
-use mksum::{Algorithm, Root};
+use mksum::{ByOffset, Root};
 use mksum_cli::name::Shown;
 use mksum_io::outboard::{self, EXTENSION, Stored, is_unchanged};
 use mksum_io::{Error, File, Input, Prover, Unproven};
@@ -39,8 +39,8 @@ pub fn run(tool: &Tool, args: &Prove) -> Exit {
               OLDLEN), or that a directory contains an entry (--path PATH), as in 'mksum prove FILE --range 0..4096 > proof'",
         );
     }
-    if let Algorithm::Crc(_) = tool.formats[0].spec().hash() {
-        return usage(&ProofError::Crc);
+    if let Err(reason) = tool.formats[0].spec().supports(ByOffset::Proof) {
+        return usage(&reason);
     }
     tool.console.use_json(args.json);
     if let Some(path) = &args.path {

@@ -21,6 +21,8 @@ pub(crate) mod keccak;
 pub(crate) mod md5;
 #[cfg(any(feature = "blake2", feature = "blake3"))]
 pub(crate) mod mixing;
+#[cfg(feature = "ripemd160")]
+pub(crate) mod ripemd160;
 #[cfg(any(feature = "sha2", feature = "blake2", feature = "blake3"))]
 pub(crate) mod roots;
 #[cfg(feature = "sha1")]
@@ -97,6 +99,7 @@ hashes! {
     14 "sha3" Sha3_512 "sha3-512" 64 keccak::SHA3_512;
     15 "sha3" Keccak256 "keccak256" 32 keccak::KECCAK256;
     16 "sm3" Sm3 "sm3" 32 sm3::SM3;
+    17 "ripemd160" Ripemd160 "ripemd160" 20 ripemd160::RIPEMD160;
 }
 
 impl Hash {

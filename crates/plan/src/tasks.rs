@@ -3,8 +3,8 @@
 use crate::error::{PlanError, SCHEMA};
 use crate::keys::Keys;
 use crate::rows::{End, Kind, Row};
-use mksum::outboard::{KeptLayout, OutboardError};
-use mksum::{Algorithm, LengthError, Spec, Subtree};
+use mksum::outboard::KeptLayout;
+use mksum::{ByOffset, LengthError, Spec, Subtree, Unsupported};
 use mksum_io::{Error, File, Input, Options};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashSet};
@@ -46,21 +46,23 @@ pub struct Planner {
 
 impl Planner {
     /// Plans parts of at most `range` bytes, in so many tasks.
-    pub fn new(spec: &Spec, range: u64, tasks: u64) -> Planner {
+    ///
+    /// # Errors
+    /// If the format is not hashed in parts.
+    pub fn new(spec: &Spec, range: u64, tasks: u64) -> Result<Planner, Unsupported> {
+        spec.supports(ByOffset::Parts)?;
         let end = End { kind: Kind::End, schema: SCHEMA, rows: 0, objects: 0, bytes: 0, tasks };
         let (spec, tasks) = (spec.clone(), Tasks::new(tasks, range));
-        Planner { spec, range, unit: None, tasks, end, keys: Keys::default(), seen: HashSet::new() }
+        Ok(Planner { spec, range, unit: None, tasks, end, keys: Keys::default(), seen: HashSet::new() })
     }
 
     /// The same for outboards that keep digests of subtrees of at most `leaf` bytes, or of as many as outboards have by default.
     ///
     /// # Errors
     /// If no tree of this format is kept.
-    pub fn with_outboards(self, leaf: Option<u64>) -> Result<Planner, OutboardError> {
-        match self.spec.hash() {
-            Algorithm::Crc(_) => Err(OutboardError::Crc(self.spec)),
-            _ => Ok(Planner { unit: Some(KeptLayout::unit_of(&self.spec, leaf)), ..self }),
-        }
+    pub fn with_outboards(self, leaf: Option<u64>) -> Result<Planner, Unsupported> {
+        self.spec.supports(ByOffset::Outboard)?;
+        Ok(Planner { unit: Some(KeptLayout::unit_of(&self.spec, leaf)), ..self })
     }
 
     /// The format.

@@ -13,7 +13,7 @@ type Roots = BTreeMap<Input, String>;
 /// A plan of three files in a folder, its ledger, and their roots.
 fn planned(folder: &std::path::Path, outboards: bool) -> (Vec<u8>, Vec<u8>, Roots) {
     let (spec, options): (Spec, _) = ("rfc6962:sha256:1KiB".parse().unwrap(), Options::new());
-    let mut planner = Planner::new(&spec, 2048, 2);
+    let mut planner = Planner::new(&spec, 2048, 2).unwrap();
     if outboards {
         planner = planner.with_outboards(Some(1024)).unwrap();
     }

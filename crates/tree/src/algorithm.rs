@@ -1,7 +1,7 @@
-//! What makes a format's digests: a hash function, or a CRC.
+//! What makes a format's digests: a hash function, or a checksum.
 
-#[cfg(feature = "crc")]
-use crate::Crc;
+#[cfg(feature = "checksums")]
+use crate::Checksum;
 use crate::Hash;
 
 /// What makes a format's digests.
@@ -10,17 +10,17 @@ use crate::Hash;
 pub enum Algorithm {
     /// A hash function.
     Hash(Hash),
-    /// A cyclic redundancy check, which detects accidents alone.
-    #[cfg(feature = "crc")]
-    Crc(Crc),
+    /// A checksum, which detects accidents alone.
+    #[cfg(feature = "checksums")]
+    Checksum(Checksum),
 }
 
 impl Algorithm {
     /// Every algorithm, hashes first.
     pub fn all() -> impl Iterator<Item = Algorithm> {
         let hashes = Hash::ALL.iter().copied().map(Algorithm::Hash);
-        #[cfg(feature = "crc")]
-        let hashes = hashes.chain(Crc::ALL.into_iter().map(Algorithm::Crc));
+        #[cfg(feature = "checksums")]
+        let hashes = hashes.chain(Checksum::ALL.iter().copied().map(Algorithm::Checksum));
         hashes
     }
 
@@ -28,16 +28,16 @@ impl Algorithm {
     pub fn name(self) -> &'static str {
         match self {
             Algorithm::Hash(hash) => hash.name(),
-            #[cfg(feature = "crc")]
-            Algorithm::Crc(crc) => crc.name(),
+            #[cfg(feature = "checksums")]
+            Algorithm::Checksum(sum) => sum.name(),
         }
     }
 
     /// The algorithm with this name.
     pub fn from_name(name: &str) -> Option<Algorithm> {
         let hash = Hash::from_name(name).map(Algorithm::Hash);
-        #[cfg(feature = "crc")]
-        let hash = hash.or_else(|| Crc::from_name(name).map(Algorithm::Crc));
+        #[cfg(feature = "checksums")]
+        let hash = hash.or_else(|| Checksum::from_name(name).map(Algorithm::Checksum));
         hash
     }
 
@@ -45,8 +45,8 @@ impl Algorithm {
     pub fn size(self) -> usize {
         match self {
             Algorithm::Hash(hash) => hash.size(),
-            #[cfg(feature = "crc")]
-            Algorithm::Crc(crc) => crc.size(),
+            #[cfg(feature = "checksums")]
+            Algorithm::Checksum(sum) => sum.size(),
         }
     }
 
@@ -54,8 +54,8 @@ impl Algorithm {
     pub fn block_size(self) -> usize {
         match self {
             Algorithm::Hash(hash) => hash.block_size(),
-            #[cfg(feature = "crc")]
-            Algorithm::Crc(_) => 1,
+            #[cfg(feature = "checksums")]
+            Algorithm::Checksum(_) => 1,
         }
     }
 
@@ -63,8 +63,8 @@ impl Algorithm {
     pub fn lanes(self) -> usize {
         match self {
             Algorithm::Hash(hash) => hash.lanes(),
-            #[cfg(feature = "crc")]
-            Algorithm::Crc(_) => 1,
+            #[cfg(feature = "checksums")]
+            Algorithm::Checksum(_) => 1,
         }
     }
 
@@ -72,8 +72,8 @@ impl Algorithm {
     pub fn as_hash(self) -> Option<Hash> {
         match self {
             Algorithm::Hash(hash) => Some(hash),
-            #[cfg(feature = "crc")]
-            Algorithm::Crc(_) => None,
+            #[cfg(feature = "checksums")]
+            Algorithm::Checksum(_) => None,
         }
     }
 }

@@ -1,9 +1,9 @@
 //! The table of formats: a row a format. Adding one is a row here, a page in `spec/` and rows in `vectors/`.
 
-#[cfg(feature = "crc")]
-use crate::Crc;
-#[cfg(feature = "crc")]
-use crate::hashing::CrcParent;
+#[cfg(feature = "checksums")]
+use crate::Checksum;
+#[cfg(feature = "checksums")]
+use crate::hashing::ChecksumParent;
 use crate::hashing::{Descriptor, Empty, Framed, NodeHash, Prefix};
 use crate::options::Chosen;
 #[cfg(feature = "xet")]
@@ -21,7 +21,7 @@ pub struct Family {
     pub about: &'static str,
     /// The program that prints the same root.
     pub same_as: &'static str,
-    /// The hashes and CRCs that it allows, the default first.
+    /// The hashes and checksums that it allows, the default first.
     pub hashes: &'static [Algorithm],
     /// The leaf lengths that it allows.
     pub leaf: LeafRule,
@@ -110,9 +110,9 @@ pub(crate) enum Text {
 pub(crate) enum Nodes {
     /// One leaf: the hash of the input.
     Sum,
-    /// The CRC of the input, whatever the leaves are.
-    #[cfg(feature = "crc")]
-    Crc,
+    /// The checksum of the input, whatever the leaves are.
+    #[cfg(feature = "checksums")]
+    Checksum,
     /// Binary, with the prefixes of a leaf, of a node and of the root.
     Prefixed {
         leaf: &'static [u8],
@@ -168,6 +168,8 @@ const ANY_HASH: &[Algorithm] = &[
     Algorithm::Hash(Hash::Blake3),
     #[cfg(feature = "sm3")]
     Algorithm::Hash(Hash::Sm3),
+    #[cfg(feature = "ripemd160")]
+    Algorithm::Hash(Hash::Ripemd160),
 ];
 
 /// Nodes without prefixes.
@@ -309,10 +311,10 @@ pub static FAMILIES: &[Family] = &[
             #[cfg(feature = "md5")]
             Algorithm::Hash(Hash::Md5),
             Algorithm::Hash(Hash::Sha512),
-            #[cfg(feature = "crc")]
-            Algorithm::Crc(Crc::Crc32),
-            #[cfg(feature = "crc")]
-            Algorithm::Crc(Crc::Crc32c),
+            #[cfg(feature = "checksums")]
+            Algorithm::Checksum(Checksum::Crc32),
+            #[cfg(feature = "checksums")]
+            Algorithm::Checksum(Checksum::Crc32c),
         ],
         leaf: LeafRule::Any(8 * MIB),
         options: &[],
@@ -369,12 +371,14 @@ pub static FAMILIES: &[Family] = &[
     sum("blake2s", "BLAKE2s", "openssl dgst -blake2s256", &[Algorithm::Hash(Hash::Blake2s)]),
     #[cfg(feature = "sm3")]
     sum("sm3", "SM3", "cksum -a sm3", &[Algorithm::Hash(Hash::Sm3)]),
-    #[cfg(feature = "crc")]
-    crc("crc32", "CRC32", "rhash --crc32, gzip, SFV files", &[Algorithm::Crc(Crc::Crc32)]),
-    #[cfg(feature = "crc")]
-    crc("crc32c", "CRC32C", "rhash --crc32c, Google Cloud Storage, S3", &[Algorithm::Crc(Crc::Crc32c)]),
-    #[cfg(feature = "crc")]
-    crc("crc64nvme", "CRC64NVME", "S3", &[Algorithm::Crc(Crc::Crc64Nvme)]),
+    #[cfg(feature = "ripemd160")]
+    sum("ripemd160", "RIPEMD160", "openssl dgst -ripemd160", &[Algorithm::Hash(Hash::Ripemd160)]),
+    #[cfg(feature = "checksums")]
+    crc("crc32", "CRC32", "rhash --crc32, gzip, SFV files", &[Algorithm::Checksum(Checksum::Crc32)]),
+    #[cfg(feature = "checksums")]
+    crc("crc32c", "CRC32C", "rhash --crc32c, Google Cloud Storage, S3", &[Algorithm::Checksum(Checksum::Crc32c)]),
+    #[cfg(feature = "checksums")]
+    crc("crc64nvme", "CRC64NVME", "S3", &[Algorithm::Checksum(Checksum::Crc64Nvme)]),
 ];
 
 /// The plain sum of a whole input.
@@ -394,14 +398,14 @@ const fn sum(name: &'static str, tag: &'static str, same_as: &'static str, hashe
 }
 
 /// The CRC of a whole input.
-#[cfg(feature = "crc")]
+#[cfg(feature = "checksums")]
 const fn crc(name: &'static str, tag: &'static str, same_as: &'static str, hashes: &'static [Algorithm]) -> Family {
     let about = "a cyclic redundancy check of the whole input: detects accidents, not attackers";
-    Family { about, nodes: Nodes::Crc, ..sum(name, tag, same_as, hashes) }
+    Family { about, nodes: Nodes::Checksum, ..sum(name, tag, same_as, hashes) }
 }
 
 /// The length of the parts of which a CRC is joined: what a thread reads and sums at once.
-#[cfg(feature = "crc")]
+#[cfg(feature = "checksums")]
 const CRC_LEAF: u64 = 256 * KIB;
 
 impl Family {
@@ -445,14 +449,14 @@ impl Family {
         let even = |leaf, arity, edge, tail| Shape::Even { leaf, arity, edge, tail };
         let hash = match (algorithm, self.nodes) {
             (Algorithm::Hash(hash), _) => hash,
-            #[cfg(feature = "crc")]
-            (Algorithm::Crc(crc), Nodes::Crc) => {
-                let nodes = NodeHash::Crc { crc, parent: CrcParent::OfBytes };
-                return (even(CRC_LEAF, 2, Edge::Promote, Tail::Short), nodes);
+            #[cfg(feature = "checksums")]
+            (Algorithm::Checksum(sum), Nodes::Checksum) => {
+                let nodes = NodeHash::Checksum { sum, parent: ChecksumParent::OfBytes };
+                return (even(if sum.joins() { CRC_LEAF } else { leaf }, 2, Edge::Promote, Tail::Short), nodes);
             }
-            #[cfg(feature = "crc")]
-            (Algorithm::Crc(crc), _) => {
-                return (Shape::Flat { leaf }, NodeHash::Crc { crc, parent: CrcParent::OfDigests });
+            #[cfg(feature = "checksums")]
+            (Algorithm::Checksum(sum), _) => {
+                return (Shape::Flat { leaf }, NodeHash::Checksum { sum, parent: ChecksumParent::OfDigests });
             }
         };
         // A digest in a block of digests takes a power of two, so that blocks are filled evenly.
@@ -471,8 +475,8 @@ impl Family {
         let plain = |prefix: &'static [u8]| Prefix::from(prefix);
         let salted = |salt: Vec<u8>| [salt.clone(), salt.clone(), salt].map(Prefix::from);
         let (shape, nodes) = match self.nodes {
-            #[cfg(feature = "crc")]
-            Nodes::Crc => unreachable!("its only algorithm is a CRC"),
+            #[cfg(feature = "checksums")]
+            Nodes::Checksum => unreachable!("its only algorithm is a checksum"),
             // A tree without nodes: no input is longer than its leaf.
             Nodes::Sum => {
                 let nodes = framed(Some(plain(b"")), plain(b""), plain(b""), Empty::Hash);

@@ -2,13 +2,13 @@
 
 #[cfg(test)]
 use crate::Algorithm;
-#[cfg(feature = "crc")]
-use crate::crc::{Crc, Running};
+#[cfg(feature = "checksums")]
+use crate::checksum::{Checksum, Running};
 use crate::{Digest, Digests};
 #[cfg(feature = "xet")]
 use crate::{scan::Scanned, xet};
 use alloc::borrow::Cow;
-#[cfg(feature = "crc")]
+#[cfg(feature = "checksums")]
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -50,16 +50,16 @@ pub(crate) enum NodeHash {
     /// Xet's: the tree that a scan finds is within the only leaf.
     #[cfg(feature = "xet")]
     Xet,
-    /// The CRC of a leaf's bytes.
-    #[cfg(feature = "crc")]
-    Crc { crc: Crc, parent: CrcParent },
+    /// The checksum of a leaf's bytes.
+    #[cfg(feature = "checksums")]
+    Checksum { sum: Checksum, parent: ChecksumParent },
 }
 
-/// The CRC of a parent.
-#[cfg(feature = "crc")]
+/// The checksum of a parent.
+#[cfg(feature = "checksums")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum CrcParent {
-    /// That of the bytes below it, combined from its children's.
+pub(crate) enum ChecksumParent {
+    /// That of the bytes below it, combined from its children's: of CRCs alone.
     OfBytes,
     /// That of its children's digests, as S3's composite checksums are.
     OfDigests,
@@ -136,8 +136,8 @@ impl NodeHash {
             NodeHash::Blake3 => Hash::Blake3.into(),
             #[cfg(feature = "xet")]
             NodeHash::Xet => Hash::Blake3.into(),
-            #[cfg(feature = "crc")]
-            NodeHash::Crc { crc, .. } => Algorithm::Crc(*crc),
+            #[cfg(feature = "checksums")]
+            NodeHash::Checksum { sum, .. } => Algorithm::Checksum(*sum),
         }
     }
 
@@ -148,8 +148,8 @@ impl NodeHash {
             NodeHash::Blake3 => Hash::Blake3.size(),
             #[cfg(feature = "xet")]
             NodeHash::Xet => Hash::Blake3.size(),
-            #[cfg(feature = "crc")]
-            NodeHash::Crc { crc, .. } => crc.size(),
+            #[cfg(feature = "checksums")]
+            NodeHash::Checksum { sum, .. } => sum.size(),
         }
     }
 
@@ -165,8 +165,10 @@ impl NodeHash {
             NodeHash::Blake3 => return Some(self.leaf(0, &[], Role::Root)),
             #[cfg(feature = "xet")]
             NodeHash::Xet => return Some(self.leaf(0, &[], Role::Root)),
-            #[cfg(feature = "crc")]
-            NodeHash::Crc { .. } => return Some(self.parent([(self.leaf(0, &[], Role::Inner), 0)], Role::Root)),
+            #[cfg(feature = "checksums")]
+            NodeHash::Checksum { parent: ChecksumParent::OfBytes, .. } => return Some(self.leaf(0, &[], Role::Root)),
+            #[cfg(feature = "checksums")]
+            NodeHash::Checksum { .. } => return Some(self.parent([(self.leaf(0, &[], Role::Inner), 0)], Role::Root)),
         };
         let nothing = || hash(framed.hash, &[]);
         match framed.empty {
@@ -195,8 +197,8 @@ impl NodeHash {
             NodeHash::Blake3 => true,
             #[cfg(feature = "xet")]
             NodeHash::Xet => false,
-            #[cfg(feature = "crc")]
-            NodeHash::Crc { .. } => false,
+            #[cfg(feature = "checksums")]
+            NodeHash::Checksum { .. } => false,
         }
     }
 
@@ -216,8 +218,8 @@ impl NodeHash {
             NodeHash::Blake3 => Some(Recipe::Blake3),
             #[cfg(feature = "xet")]
             NodeHash::Xet => None,
-            #[cfg(feature = "crc")]
-            NodeHash::Crc { .. } => None,
+            #[cfg(feature = "checksums")]
+            NodeHash::Checksum { .. } => None,
         }
     }
 
@@ -254,8 +256,8 @@ impl NodeHash {
                 scanned.update(bytes);
                 scanned.finish()
             }
-            #[cfg(feature = "crc")]
-            (NodeHash::Crc { crc, .. }, _) => sum(*crc, [bytes]),
+            #[cfg(feature = "checksums")]
+            (NodeHash::Checksum { sum, .. }, _) => self::sum(*sum, [bytes]),
         }
     }
 
@@ -278,8 +280,8 @@ impl NodeHash {
             }
             #[cfg(feature = "xet")]
             NodeHash::Xet => out.extend(leaves.iter().map(|bytes| self.leaf(start, bytes, Role::Inner))),
-            #[cfg(feature = "crc")]
-            NodeHash::Crc { crc, .. } => out.extend(leaves.iter().map(|bytes| sum(*crc, [bytes]))),
+            #[cfg(feature = "checksums")]
+            NodeHash::Checksum { sum, .. } => out.extend(leaves.iter().map(|bytes| self::sum(*sum, [bytes]))),
         }
     }
 
@@ -293,11 +295,13 @@ impl NodeHash {
             NodeHash::Blake3 => ParentHasher::Blake3 { children: [[0; 32]; 2], count: 0, role },
             #[cfg(feature = "xet")]
             NodeHash::Xet => unreachable!("an input is one leaf"),
-            #[cfg(feature = "crc")]
-            NodeHash::Crc { crc, parent: CrcParent::OfBytes } => ParentHasher::Combined { crc: *crc, value: 0 },
-            #[cfg(feature = "crc")]
-            NodeHash::Crc { crc, parent: CrcParent::OfDigests } => {
-                ParentHasher::Summed { crc: *crc, sum: Box::new(crc.begin()) }
+            #[cfg(feature = "checksums")]
+            NodeHash::Checksum { sum, parent: ChecksumParent::OfBytes } => {
+                ParentHasher::Combined { sum: *sum, value: 0 }
+            }
+            #[cfg(feature = "checksums")]
+            NodeHash::Checksum { sum, parent: ChecksumParent::OfDigests } => {
+                ParentHasher::Summed { sum: *sum, running: Box::new(sum.begin()) }
             }
         }
     }
@@ -328,8 +332,8 @@ impl NodeHash {
             NodeHash::Blake3 => blake3::parents(children.as_chunks().0, out.grow(count).as_chunks_mut().0),
             #[cfg(feature = "xet")]
             NodeHash::Xet => unreachable!("an input is one leaf"),
-            #[cfg(feature = "crc")]
-            NodeHash::Crc { .. } => unreachable!("the CRC of a subtree is that of its bytes"),
+            #[cfg(feature = "checksums")]
+            NodeHash::Checksum { .. } => unreachable!("the checksum of a subtree is that of its bytes"),
         }
     }
 }
@@ -346,12 +350,12 @@ fn hash(hash: Hash, parts: &[&[u8]]) -> Digest {
     Digest::new(&mksum_lanes::digest(hash, parts)[..hash.size()])
 }
 
-/// The CRC of parts, one after the other.
-#[cfg(feature = "crc")]
-pub(crate) fn sum<'a>(crc: Crc, parts: impl IntoIterator<Item = &'a [u8]>) -> Digest {
-    let mut sum = crc.begin();
-    parts.into_iter().for_each(|part| sum.update(part));
-    crc.bytes(sum.value())
+/// The checksum of parts, one after the other.
+#[cfg(feature = "checksums")]
+pub(crate) fn sum<'a>(sum: Checksum, parts: impl IntoIterator<Item = &'a [u8]>) -> Digest {
+    let mut running = sum.begin();
+    parts.into_iter().for_each(|part| running.update(part));
+    sum.bytes(running.value())
 }
 
 /// Hashes a parent child by child.
@@ -367,15 +371,15 @@ pub(crate) enum ParentHasher {
         role: Role,
     },
     /// The CRC of all children's bytes so far.
-    #[cfg(feature = "crc")]
+    #[cfg(feature = "checksums")]
     Combined {
-        crc: Crc,
+        sum: Checksum,
         value: u64,
     },
-    #[cfg(feature = "crc")]
+    #[cfg(feature = "checksums")]
     Summed {
-        crc: Crc,
-        sum: Box<Running>,
+        sum: Checksum,
+        running: Box<Running>,
     },
 }
 
@@ -394,10 +398,10 @@ impl ParentHasher {
                 children[*count].copy_from_slice(child);
                 *count += 1;
             }
-            #[cfg(feature = "crc")]
-            ParentHasher::Combined { crc, value } => *value = crc.combine(*value, crc.value(digest), len),
-            #[cfg(feature = "crc")]
-            ParentHasher::Summed { sum, .. } => sum.update(child),
+            #[cfg(feature = "checksums")]
+            ParentHasher::Combined { sum, value } => *value = sum.combine(*value, sum.value(digest), len),
+            #[cfg(feature = "checksums")]
+            ParentHasher::Summed { running, .. } => running.update(child),
         }
     }
 
@@ -413,10 +417,10 @@ impl ParentHasher {
                 Role::Root => digest = Digest::new(&blake3::root_parent(&children[0], &children[1])),
                 Role::Inner => blake3::parents(&children, digest.as_mut().as_chunks_mut().0),
             },
-            #[cfg(feature = "crc")]
-            ParentHasher::Combined { crc, value } => digest = crc.bytes(value),
-            #[cfg(feature = "crc")]
-            ParentHasher::Summed { crc, sum } => digest = crc.bytes(sum.value()),
+            #[cfg(feature = "checksums")]
+            ParentHasher::Combined { sum, value } => digest = sum.bytes(value),
+            #[cfg(feature = "checksums")]
+            ParentHasher::Summed { sum, running } => digest = sum.bytes(running.value()),
         }
         digest
     }

@@ -1,12 +1,12 @@
 //! Leaves whose bytes come slice by slice.
 
-#[cfg(feature = "crc")]
-use crate::crc::{Crc, Running};
+#[cfg(feature = "checksums")]
+use crate::checksum::{Checksum, Running};
 use crate::hashing::{Framed, NodeHash};
 use crate::{Digest, Digests, Messages, Role, Spec};
 #[cfg(feature = "xet")]
 use crate::{scan::Scanned, xet};
-#[cfg(any(feature = "crc", feature = "xet"))]
+#[cfg(any(feature = "checksums", feature = "xet"))]
 use alloc::vec;
 use alloc::vec::Vec;
 use mksum_lanes::Streams;
@@ -20,8 +20,8 @@ impl Spec {
             }
             #[cfg(feature = "xet")]
             NodeHash::Xet => Slices::Scanned(vec![Scanned::new(xet::CUTS); starts.len()]),
-            #[cfg(feature = "crc")]
-            NodeHash::Crc { crc, .. } => Slices::Summed(*crc, vec![crc.begin(); starts.len()]),
+            #[cfg(feature = "checksums")]
+            NodeHash::Checksum { sum, .. } => Slices::Summed(*sum, vec![sum.begin(); starts.len()]),
             _ => Slices::Held(starts.iter().map(|&start| (start, Vec::new())).collect()),
         };
         LeafHasher { spec: self.clone(), state }
@@ -45,8 +45,8 @@ enum Slices {
     #[cfg(feature = "xet")]
     Scanned(Vec<Scanned>),
     /// The sum of each leaf so far.
-    #[cfg(feature = "crc")]
-    Summed(Crc, Vec<Running>),
+    #[cfg(feature = "checksums")]
+    Summed(Checksum, Vec<Running>),
 }
 
 impl LeafHasher {
@@ -69,7 +69,7 @@ impl LeafHasher {
                 assert_eq!(slices.count(), leaves.len(), "a slice for each leaf");
                 leaves.iter_mut().zip(slices.iter()).for_each(|(leaf, slice)| leaf.update(slice));
             }
-            #[cfg(feature = "crc")]
+            #[cfg(feature = "checksums")]
             Slices::Summed(_, sums) => {
                 assert_eq!(slices.count(), sums.len(), "a slice for each leaf");
                 sums.iter_mut().zip(slices.iter()).for_each(|(sum, slice)| sum.update(slice));
@@ -109,7 +109,7 @@ impl LeafHasher {
                     leaf.finish()
                 }));
             }
-            #[cfg(feature = "crc")]
+            #[cfg(feature = "checksums")]
             (Slices::Summed(crc, sums), _) => {
                 assert_eq!(ends.len(), sums.len(), "an end for each leaf");
                 out.extend(sums.into_iter().zip(ends).map(|(mut sum, end)| {

@@ -36,9 +36,9 @@ extern crate std;
 
 pub mod accelerator;
 mod algorithm;
+#[cfg(feature = "checksums")]
+mod checksum;
 mod cover;
-#[cfg(feature = "crc")]
-mod crc;
 mod digest;
 pub mod directory;
 #[cfg(test)]
@@ -68,12 +68,13 @@ mod spec;
 mod subtrees;
 #[cfg(feature = "std")]
 mod sync;
+mod unsupported;
 mod xet;
 
 pub use algorithm::Algorithm;
+#[cfg(feature = "checksums")]
+pub use checksum::Checksum;
 pub use cover::{Cover, Pieces};
-#[cfg(feature = "crc")]
-pub use crc::Crc;
 pub use digest::{Digest, Digests};
 pub use error::{Error, NeedsLength, PiecesError, PushError};
 pub use frontier::Frontier;
@@ -91,6 +92,7 @@ pub use single_leaf::LeafMessage;
 pub use size::{SizeError, format_size, parse_size};
 pub use spec::{Spec, SpecError};
 pub use subtrees::Subtrees;
+pub use unsupported::{ByOffset, Unsupported};
 
 use accelerator::Recipe;
 

@@ -1,7 +1,7 @@
 //! Subtrees computed from bytes in memory, level by level, as many nodes at once as a kernel has lanes.
 
-#[cfg(feature = "crc")]
-use crate::hashing::{NodeHash, sum};
+#[cfg(feature = "checksums")]
+use crate::hashing::{self, NodeHash};
 use crate::{
     Cuts, Digest, Digests, Edge, Error, Found, Layout, Messages, Part, PartScan, Plan, Role, Shape, Spec, Subtree,
     Subtrees,
@@ -145,9 +145,9 @@ impl Spec {
             let bytes = if tail.is_empty() { leaves.get(0) } else { tail };
             return nodes.leaf(node.start, bytes, role);
         }
-        #[cfg(feature = "crc")]
-        if let NodeHash::Crc { crc, .. } = nodes {
-            return sum(*crc, leaves.iter().chain([tail]));
+        #[cfg(feature = "checksums")]
+        if let NodeHash::Checksum { sum, .. } = nodes {
+            return hashing::sum(*sum, leaves.iter().chain([tail]));
         }
         let (mut level, mut above) = (Digests::new(nodes.size()), Digests::new(nodes.size()));
         nodes.leaves(node.start, leaves, &mut level);
@@ -186,11 +186,11 @@ impl Spec {
     pub fn subtree_digests(&self, start: u64, height: u32, leaves: Messages<'_>, out: &mut Digests) {
         let Shape::Even { arity, .. } = self.shape() else { panic!("the shape is not even") };
         let (nodes, arity) = (self.nodes(), arity as usize);
-        #[cfg(feature = "crc")]
-        if let NodeHash::Crc { crc, .. } = nodes {
+        #[cfg(feature = "checksums")]
+        if let NodeHash::Checksum { sum, .. } = nodes {
             let (mut bytes, each) = (leaves.iter(), arity.pow(height));
             assert!(leaves.count().is_multiple_of(each), "whole subtrees");
-            return out.extend((0..leaves.count() / each).map(|_| sum(*crc, bytes.by_ref().take(each))));
+            return out.extend((0..leaves.count() / each).map(|_| hashing::sum(*sum, bytes.by_ref().take(each))));
         }
         let (mut level, mut above) = (Digests::new(nodes.size()), Digests::new(nodes.size()));
         nodes.leaves(start, leaves, &mut level);

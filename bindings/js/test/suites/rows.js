@@ -13,7 +13,7 @@ const refused = (code) => (error) => error instanceof MksumError && error.code =
 export default function ({ test, assert, lines }) {
     // The module has no kernels of SM3, which would make it a tenth larger, no CRCs, and no tables of the gear hash.
     test("SM3, CRCs and Xet are refused", () => {
-        for (const format of ["plain:sm3", "crc32c", "s3:crc32", "xet"]) {
+        for (const format of ["plain:sm3", "plain:ripemd160", "crc32c", "s3:crc32", "xet"]) {
             assert.throws(() => Spec.parse(format), refused("argument"));
         }
     });
@@ -22,7 +22,7 @@ export default function ({ test, assert, lines }) {
         // All rows but those of SM3 and CRCs.
         const rows = async () => {
             const all = await lines(`vectors/rows/${name}.tsv`);
-            return all.filter((line) => !/:sm3:|:crc/.test(line)).map((line) => line.split("\t"));
+            return all.filter((line) => !/:sm3:|:ripemd160:|:crc/.test(line)).map((line) => line.split("\t"));
         };
 
         test(`${name}: roots of all rows`, async () => {

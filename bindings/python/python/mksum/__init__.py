@@ -54,6 +54,7 @@ from mksum._mksum import (
     prove_entry,
     put_object,
     rfc6962,
+    ripemd160,
     root,
     s3,
     sha1,

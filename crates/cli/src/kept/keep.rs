@@ -13,8 +13,8 @@ use crate::ranges::RangeLine;
 use crate::tool::Tool;
 use crate::walk::Rules;
 use crate::{json, report as figures};
-use mksum::outboard::{ForeignLayout, KeptLayout, Outboard, OutboardError};
-use mksum::{Algorithm, Root, Spec};
+use mksum::outboard::{ForeignLayout, KeptLayout, Outboard};
+use mksum::{ByOffset, Root, Spec};
 use mksum_cli::name::{self, Shown};
 use mksum_cli::range::merged;
 use mksum_io::outboard::{
@@ -36,8 +36,8 @@ pub fn run(tool: &Tool, args: &Keep) -> Exit {
     tool.console.use_json(args.json);
     let [choice] = &tool.formats[..] else { return usage(&"keep takes one --format: an outboard has one tree") };
     let spec = choice.spec();
-    if let Algorithm::Crc(_) = spec.hash() {
-        return usage(&OutboardError::Crc(spec.clone()));
+    if let Err(reason) = spec.supports(ByOffset::Outboard) {
+        return usage(&reason);
     }
     if args.foreign
         && let Some(exit) = refuse_foreign(spec)

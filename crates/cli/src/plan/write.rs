@@ -13,13 +13,13 @@ use mksum_plan::{PlanError, Planner, facts};
 /// Prints the rows.
 pub fn run(tool: &Tool, args: &Args) -> Exit {
     let [choice] = &tool.formats[..] else { return usage(&"a plan has one --format: make a plan for each") };
-    let mut planner = Planner::new(choice.spec(), args.range, args.tasks);
-    if args.outboards {
-        planner = match planner.with_outboards(args.keep_leaf) {
-            Ok(planner) => planner,
-            Err(reason) => return usage(&reason),
-        };
-    }
+    let planner = Planner::new(choice.spec(), args.range, args.tasks);
+    let planner =
+        if args.outboards { planner.and_then(|planner| planner.with_outboards(args.keep_leaf)) } else { planner };
+    let mut planner = match planner {
+        Ok(planner) => planner,
+        Err(reason) => return usage(&reason),
+    };
     let rules = match Rules::new(&args.directories, tool.options.objects.clone()) {
         Ok(rules) => rules,
         Err(reason) => return usage(&reason),

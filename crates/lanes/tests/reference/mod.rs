@@ -36,6 +36,7 @@ pub fn reference(hash: Hash, parts: &[&[u8]]) -> Vec<u8> {
         Hash::Sha3_512 => by::<sha3::Sha3_512>(parts),
         Hash::Keccak256 => by::<sha3::Keccak256>(parts),
         Hash::Sm3 => by::<sm3::Sm3>(parts),
+        Hash::Ripemd160 => by::<ripemd::Ripemd160>(parts),
         _ => panic!("{} has no reference", hash.name()),
     }
 }

@@ -3,6 +3,7 @@
 use crate::choice::Choice;
 use crate::name;
 use crate::sum::End;
+use mksum::formats::{FAMILIES, Family};
 use mksum::{Algorithm, Spec};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -37,6 +38,12 @@ pub(super) fn fitting(digits: usize) -> impl Iterator<Item = (Spec, &'static [&'
         .iter()
         .map(move |(name, words)| (spec(name), *words))
         .filter(move |(spec, _)| 2 * spec.hash().size() == digits)
+}
+
+/// The plain sums that only a tagged line, or the name of a sum file, names: their sums are taken for more usual ones of the same length.
+fn unusual() -> impl Iterator<Item = &'static Family> {
+    let usual = |name| HASHES.iter().any(|(usual, _)| *usual == name);
+    FAMILIES.iter().filter(move |family| family.tag.is_some() && !usual(family.name))
 }
 
 /// The names of the hashes that a sum of the same length as that of `taken` could be of, too.
@@ -92,7 +99,7 @@ impl Source {
         let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
         let known = |end: &str| {
             let word = end.strip_suffix("sum").unwrap_or(end);
-            HASHES.iter().any(|(_, words)| words.contains(&word))
+            HASHES.iter().any(|(_, words)| words.contains(&word)) || unusual().any(|family| family.name == word)
         };
         let lone = path.extension().is_some_and(|end| known(&end.to_string_lossy().to_lowercase()));
         let lone = lone.then(|| name::bytes(&path.with_extension("")).to_vec());
@@ -136,9 +143,12 @@ fn hashes(name: &str) -> Vec<(usize, Choice, bool)> {
     let lengths: BTreeSet<_> = Algorithm::all().map(|hash| 2 * hash.size()).collect();
     let choose = |digits| {
         let all: Vec<_> = fitting(digits).collect();
-        let of_name: Vec<_> = all.iter().filter(|(_, words)| words.iter().any(|word| has_word(name, word))).collect();
+        let usual = all.iter().filter(|(_, words)| words.iter().any(|word| has_word(name, word)));
+        let others = unusual().filter(|family| has_word(name, family.name)).map(Spec::new);
+        let others = others.filter(|spec| 2 * spec.hash().size() == digits);
+        let of_name: Vec<_> = usual.map(|(spec, _)| spec.clone()).chain(others).collect();
         let several = if of_name.is_empty() { all.len() > 1 } else { of_name.len() > 1 };
-        let (spec, _) = of_name.first().copied().or(all.first())?;
+        let spec = of_name.first().or(all.first().map(|(spec, _)| spec))?;
         Some((digits, spec.clone().into(), several))
     };
     lengths.into_iter().filter_map(choose).collect()
@@ -158,6 +168,7 @@ mod tests {
         for (name, digits, hash) in [
             ("MD5SUMS", 32, "md5"),
             ("what.txt", 32, "md5"),
+            ("what.txt", 40, "sha1"),
             ("SHASUMS256.txt", 64, "sha256"),
             ("dir/SHA256SUMS", 64, "sha256"),
             ("x.iso.sha256sum", 64, "sha256"),
@@ -172,6 +183,8 @@ mod tests {
             ("md5-and-sha256.txt", 32, "md5"),
             ("md5-and-sha256.txt", 64, "sha256"),
             ("x.sm3", 64, "sm3"),
+            ("x.sha1", 40, "sha1"),
+            ("RIPEMD160SUMS", 40, "ripemd160"),
         ] {
             assert_eq!(chosen(name, digits), sure(hash), "{name}");
         }

@@ -1,6 +1,6 @@
 //! Errors of outboards.
 
-use crate::{Error, LengthError, SpecError, Subtree};
+use crate::{Error, LengthError, SpecError, Subtree, Unsupported};
 use alloc::string::String;
 use core::fmt;
 
@@ -30,9 +30,8 @@ pub enum OutboardError {
     Spec(SpecError),
     /// The format has no root for the file's length.
     Length(LengthError),
-    /// The format's digests are CRCs, which do not tell damage of the file from damage of the outboard.
-    #[cfg(feature = "crc")]
-    Crc(crate::Spec),
+    /// No tree of the format is kept.
+    Unsupported(Unsupported),
     /// No subtree of this format has this length, in bytes.
     Unit(u64),
     /// There would be more digests than a file can hold.
@@ -83,10 +82,7 @@ impl fmt::Display for OutboardError {
             OutboardError::Field(field) => write!(f, "the outboard's header is not valid: {field} is wrong"),
             OutboardError::Spec(error) => write!(f, "the outboard's format is not valid: {error}"),
             OutboardError::Length(error) => write!(f, "the outboard's length is not valid: {error}"),
-            #[cfg(feature = "crc")]
-            OutboardError::Crc(spec) => {
-                write!(f, "no tree of {spec} is kept, because its digests are CRCs: choose a format of a hash")
-            }
+            OutboardError::Unsupported(error) => error.fmt(f),
             OutboardError::Unit(unit) => write!(f, "this format has no subtrees of {unit} bytes"),
             OutboardError::TooMany(count) => write!(f, "no file can hold {count} digests"),
             OutboardError::Unfinished { done, count } => {

@@ -2,9 +2,7 @@
 
 use super::error::{OutboardError, VERSION};
 use super::layout::KeptLayout;
-#[cfg(feature = "crc")]
-use crate::Algorithm;
-use crate::{Hash, Spec};
+use crate::{ByOffset, Hash, Spec};
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
@@ -62,10 +60,7 @@ impl Header {
     /// # Errors
     /// If the format has no root for this length, no such unit, or more digests than a file can hold.
     pub fn layout(&self) -> Result<KeptLayout, OutboardError> {
-        #[cfg(feature = "crc")]
-        if let Algorithm::Crc(_) = self.spec.hash() {
-            return Err(OutboardError::Crc(self.spec.clone()));
-        }
+        self.spec.supports(ByOffset::Outboard).map_err(OutboardError::Unsupported)?;
         let shape = self.spec.shape();
         shape.check(self.len).map_err(OutboardError::Length)?;
         let layout = KeptLayout::new(shape, self.len, self.unit).ok_or(OutboardError::Unit(self.unit))?;

@@ -2,7 +2,7 @@
 
 use super::ProofError;
 use crate::cover::Walk;
-use crate::{Algorithm, Shape, Spec, Subtree};
+use crate::{ByOffset, Shape, Spec, Subtree};
 use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -45,7 +45,7 @@ impl Cut {
     /// # Errors
     /// If the format has no root for this length, or the range is empty or not within the tree.
     pub fn range(spec: &Spec, tree: Subtree, range: Range<u64>) -> Result<Cut, ProofError> {
-        refuse_crcs(spec)?;
+        spec.supports(ByOffset::Proof).map_err(ProofError::Unsupported)?;
         let refuse = || ProofError::Range { range: range.clone(), len: tree.len };
         if !is_tree(spec, tree) {
             return Err(refuse());
@@ -66,7 +66,7 @@ impl Cut {
     /// If the format has no root for one of the lengths, the old tree is empty or not within the new one, or the splits
     /// move as the input grows.
     pub fn consistency(spec: &Spec, old: Subtree, len: u64) -> Result<Cut, ProofError> {
-        refuse_crcs(spec)?;
+        spec.supports(ByOffset::Proof).map_err(ProofError::Unsupported)?;
         let shape = spec.shape();
         if matches!(shape, Shape::Halved { .. }) {
             return Err(ProofError::Moves);
@@ -175,15 +175,6 @@ impl Cut {
         }
         // From the lowest node up, as in RFC 9162, 2.1.3.1 and 2.1.4.1.
         Ok(Pieces { sent: sent.concat(), has_old })
-    }
-}
-
-/// Refuses formats whose digests prove nothing.
-fn refuse_crcs(spec: &Spec) -> Result<(), ProofError> {
-    match spec.hash() {
-        #[cfg(feature = "crc")]
-        Algorithm::Crc(_) => Err(ProofError::Crc),
-        Algorithm::Hash(_) => Ok(()),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Errors of proofs.
 
-use crate::{Error, LengthError, Spec};
+use crate::{Error, LengthError, Spec, Unsupported};
 use alloc::string::String;
 use core::fmt;
 use core::ops::Range;
@@ -36,9 +36,8 @@ pub enum ProofError {
     },
     /// The format's splits move as the input grows, so that no node of the older tree is left.
     Moves,
-    /// The format's digests are CRCs, which prove nothing.
-    #[cfg(feature = "crc")]
-    Crc,
+    /// The format has no proofs.
+    Unsupported(Unsupported),
     /// The proof has fewer or more digests than its claim needs.
     Count {
         /// The number needed; `None`: more than there are.
@@ -102,10 +101,7 @@ impl fmt::Display for ProofError {
             ProofError::Moves => {
                 f.write_str("this format has no consistency proofs: all its nodes change as the input grows")
             }
-            #[cfg(feature = "crc")]
-            ProofError::Crc => f.write_str(
-                "this format has no proofs, because anybody can find other bytes with the same CRC: choose a format of a hash",
-            ),
+            ProofError::Unsupported(error) => error.fmt(f),
             ProofError::Count { expected: Some(expected), found } => {
                 write!(f, "the proof must have {expected} digests, but has {found}")
             }

@@ -203,7 +203,7 @@ export function shown(format) {
     const names = /** @type {Record<string, string>} */ ({
         md5: "MD5", sha1: "SHA-1", sha224: "SHA-224", sha256: "SHA-256", sha384: "SHA-384", sha512: "SHA-512", "sha512-256": "SHA-512/256",
         "sha3-224": "SHA3-224", "sha3-256": "SHA3-256", "sha3-384": "SHA3-384", "sha3-512": "SHA3-512", blake2b: "BLAKE2b",
-        blake2s: "BLAKE2s", blake3: "BLAKE3",
+        blake2s: "BLAKE2s", ripemd160: "RIPEMD160", blake3: "BLAKE3",
     });
     const etag = /^s3:md5:(.+)$/.exec(format);
     if (etag) return `S3 ETag with parts of ${etag[1]}`;

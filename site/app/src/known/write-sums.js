@@ -4,6 +4,7 @@
 const TAGS = /** @type {Record<string, string>} */ ({
     md5: "MD5", sha1: "SHA1", sha224: "SHA224", sha256: "SHA256", sha384: "SHA384", sha512: "SHA512", "sha512-256": "SHA512/256",
     "sha3-224": "SHA3-224", "sha3-256": "SHA3-256", "sha3-384": "SHA3-384", "sha3-512": "SHA3-512", blake2b: "BLAKE2b", blake2s: "BLAKE2s",
+    ripemd160: "RIPEMD160",
 });
 
 /**

@@ -1,59 +1,71 @@
-//! Cyclic redundancy checks: `spec/crc.md`. Two of them join into that of both inputs, given the length of the second.
+//! Checksums: `spec/crc.md`. Two CRCs join into that of both inputs, given the length of the second.
 //!
-//! A CRC detects accidents. It is no hash: anybody can find other bytes with the same one.
+//! A checksum detects accidents. It is no hash: anybody can find other bytes with the same one.
 
 use crc_fast::CrcAlgorithm;
 
-/// A cyclic redundancy check.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Crc {
-    /// CRC-32/ISO-HDLC: that of zlib, gzip, PNG and SFV files.
-    Crc32,
-    /// CRC-32/ISCSI (RFC 3720, 12.1), Castagnoli's.
-    Crc32c,
-    /// CRC-64/NVME (NVM Express NVM Command Set Specification 1.0d, 5.2.1.3.4).
-    Crc64Nvme,
+/// One row for each checksum: its variant and name; the size of a sum, in bytes; the polynomial of a CRC without its highest term,
+/// reflected: the highest bit is the coefficient of x^0.
+macro_rules! checksums {
+    ($($(#[$about:meta])* $variant:ident $name:literal $size:literal $polynomial:literal;)*) => {
+        /// A checksum: no hash, but fast.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum Checksum {
+            $($(#[$about])* $variant,)*
+        }
+
+        impl Checksum {
+            /// Every checksum.
+            pub const ALL: &[Checksum] = &[$(Checksum::$variant),*];
+
+            /// The name in format strings.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Checksum::$variant => $name,)*
+                }
+            }
+
+            /// The size of a sum, in bytes.
+            pub const fn size(self) -> usize {
+                match self {
+                    $(Checksum::$variant => $size,)*
+                }
+            }
+
+            /// The polynomial of a CRC; 0 of others.
+            const fn polynomial(self) -> u64 {
+                match self {
+                    $(Checksum::$variant => $polynomial,)*
+                }
+            }
+        }
+    };
 }
 
-impl Crc {
-    /// Every CRC.
-    pub const ALL: [Crc; 3] = [Crc::Crc32, Crc::Crc32c, Crc::Crc64Nvme];
+checksums! {
+    /// CRC-32/ISO-HDLC: that of zlib, gzip, PNG and SFV files.
+    Crc32 "crc32" 4 0xedb8_8320;
+    /// CRC-32/ISCSI (RFC 3720, 12.1), Castagnoli's.
+    Crc32c "crc32c" 4 0x82f6_3b78;
+    /// CRC-64/NVME (NVM Express NVM Command Set Specification 1.0d, 5.2.1.3.4).
+    Crc64Nvme "crc64nvme" 8 0x9a6c_9329_ac4b_c9b5;
+}
 
-    /// The name in format strings.
-    pub fn name(self) -> &'static str {
-        match self {
-            Crc::Crc32 => "crc32",
-            Crc::Crc32c => "crc32c",
-            Crc::Crc64Nvme => "crc64nvme",
-        }
+impl Checksum {
+    /// The checksum with this name.
+    pub fn from_name(name: &str) -> Option<Checksum> {
+        Checksum::ALL.iter().copied().find(|sum| sum.name() == name)
     }
 
-    /// The CRC with this name.
-    pub fn from_name(name: &str) -> Option<Crc> {
-        Crc::ALL.into_iter().find(|crc| crc.name() == name)
-    }
-
-    /// The size of a sum, in bytes.
-    pub const fn size(self) -> usize {
-        match self {
-            Crc::Crc32 | Crc::Crc32c => 4,
-            Crc::Crc64Nvme => 8,
-        }
+    /// Whether the sums of two parts join into that of both: whether it is a CRC.
+    pub(crate) fn joins(self) -> bool {
+        self.polynomial() != 0
     }
 
     /// The degree of the polynomial.
     const fn width(self) -> u32 {
         8 * self.size() as u32
-    }
-
-    /// The polynomial without its highest term, reflected: the highest bit is the coefficient of x^0.
-    const fn polynomial(self) -> u64 {
-        match self {
-            Crc::Crc32 => 0xedb8_8320,
-            Crc::Crc32c => 0x82f6_3b78,
-            Crc::Crc64Nvme => 0x9a6c_9329_ac4b_c9b5,
-        }
     }
 
     /// The product of two polynomials modulo this one's.
@@ -83,7 +95,8 @@ impl Crc {
     ///
     /// One multiplication for each bit that is set in `len`. zlib's `crc32_combine` is the same.
     pub(crate) fn combine(self, left: u64, right: u64, len: u64) -> u64 {
-        static POWERS: [[u64; 64]; 3] = [Crc::Crc32.powers(), Crc::Crc32c.powers(), Crc::Crc64Nvme.powers()];
+        static POWERS: [[u64; 64]; 3] =
+            [Checksum::Crc32.powers(), Checksum::Crc32c.powers(), Checksum::Crc64Nvme.powers()];
         let set = POWERS[self as usize].iter().enumerate().filter(|(k, _)| len >> k & 1 == 1);
         set.fold(left, |shifted, (_, &power)| self.multiply(power, shifted)) ^ right
     }
@@ -91,9 +104,9 @@ impl Crc {
     /// Begins a sum of bytes.
     pub(crate) fn begin(self) -> Running {
         Running(crc_fast::Digest::new(match self {
-            Crc::Crc32 => CrcAlgorithm::Crc32IsoHdlc,
-            Crc::Crc32c => CrcAlgorithm::Crc32Iscsi,
-            Crc::Crc64Nvme => CrcAlgorithm::Crc64Nvme,
+            Checksum::Crc32 => CrcAlgorithm::Crc32IsoHdlc,
+            Checksum::Crc32c => CrcAlgorithm::Crc32Iscsi,
+            Checksum::Crc64Nvme => CrcAlgorithm::Crc64Nvme,
         }))
     }
 
@@ -131,7 +144,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// The definition, bit by bit.
-    fn slow(crc: Crc, bytes: &[u8]) -> u64 {
+    fn slow(crc: Checksum, bytes: &[u8]) -> u64 {
         let ones = u64::MAX >> (64 - crc.width());
         let mut state = ones;
         for byte in bytes {
@@ -143,7 +156,7 @@ mod tests {
         state ^ ones
     }
 
-    fn fast(crc: Crc, bytes: &[u8]) -> u64 {
+    fn fast(crc: Checksum, bytes: &[u8]) -> u64 {
         let mut running = crc.begin();
         running.update(bytes);
         running.value()
@@ -151,9 +164,11 @@ mod tests {
 
     #[test]
     fn the_published_check_values() {
-        for (crc, check) in
-            [(Crc::Crc32, 0xcbf4_3926), (Crc::Crc32c, 0xe306_9283), (Crc::Crc64Nvme, 0xae8b_1486_0a79_9888)]
-        {
+        for (crc, check) in [
+            (Checksum::Crc32, 0xcbf4_3926),
+            (Checksum::Crc32c, 0xe306_9283),
+            (Checksum::Crc64Nvme, 0xae8b_1486_0a79_9888),
+        ] {
             assert_eq!((slow(crc, b"123456789"), fast(crc, b"123456789")), (check, check), "{crc:?}");
             assert_eq!((fast(crc, b""), crc.combine(check, 0, 0)), (0, check), "{crc:?}");
         }
@@ -162,7 +177,7 @@ mod tests {
     #[test]
     fn a_length_of_2_63_is_combined() {
         // Twice 2^62 zero bytes are 2^63.
-        for crc in Crc::ALL {
+        for &crc in Checksum::ALL {
             let once = crc.combine(1, 0, 1 << 62);
             assert_eq!(crc.combine(once, 0, 1 << 62), crc.combine(1, 0, 1 << 63), "{crc:?}");
         }
@@ -174,7 +189,7 @@ mod tests {
             bytes in prop::collection::vec(any::<u8>(), 0..2000),
             cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..5),
         ) {
-            for crc in Crc::ALL {
+            for &crc in Checksum::ALL {
                 let expected = slow(crc, &bytes);
                 prop_assert_eq!(fast(crc, &bytes), expected);
                 let mut cuts: Vec<_> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();

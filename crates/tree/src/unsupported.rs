@@ -1,0 +1,66 @@
+//! What a format cannot do by the offsets of bytes, and why.
+
+use crate::{Algorithm, Layout, Spec};
+use core::fmt;
+
+/// What asks for subtrees by the offsets of their bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ByOffset {
+    /// A proof.
+    Proof,
+    /// A kept tree.
+    Outboard,
+    /// Parts that are hashed apart, and joined.
+    Parts,
+}
+
+/// A format does not do what asks by offsets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unsupported {
+    spec: Spec,
+    what: ByOffset,
+}
+
+impl Spec {
+    /// Whether the format does what asks by offsets. Digests of checksums prove nothing, and do not tell damage of a file from damage of
+    /// its outboard; leaves that a scan finds have no offsets before it.
+    ///
+    /// ```
+    /// use mksum::{ByOffset, Spec};
+    ///
+    /// assert!("rfc6962".parse::<Spec>()?.supports(ByOffset::Proof).is_ok());
+    /// assert!("crc32".parse::<Spec>()?.supports(ByOffset::Proof).is_err());
+    /// assert!("xet".parse::<Spec>()?.supports(ByOffset::Parts).is_err());
+    /// # Ok::<(), mksum::SpecError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If it does not; the error says why.
+    pub fn supports(&self, what: ByOffset) -> Result<(), Unsupported> {
+        let refused = match self.layout() {
+            Layout::Found(_) => true,
+            Layout::Computed(_) => what != ByOffset::Parts && !matches!(self.hash(), Algorithm::Hash(_)),
+        };
+        if refused { Err(Unsupported { spec: self.clone(), what }) } else { Ok(()) }
+    }
+}
+
+impl fmt::Display for Unsupported {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Unsupported { spec, what } = self;
+        match what {
+            ByOffset::Proof => write!(f, "{spec} has no proofs, because ")?,
+            ByOffset::Outboard => write!(f, "no tree of {spec} is kept, because ")?,
+            ByOffset::Parts => write!(f, "{spec} is not hashed in parts, because ")?,
+        }
+        f.write_str(match spec.layout() {
+            Layout::Found(_) => {
+                "only a scan of the whole input finds its leaves: choose a format with leaves of one length"
+            }
+            Layout::Computed(_) => "anybody can find other bytes with the same checksum: choose a format of a hash",
+        })
+    }
+}
+
+impl core::error::Error for Unsupported {}
