@@ -41,6 +41,7 @@ pub use many::{Hashed, hash_all, hash_items, jobs_ahead};
 pub use merklize::{Leaves, Merklized, merklize, random};
 pub use mksum_sums::url::Url;
 pub use objects::{Ahead, Listed, Listing, Object, Objects, StoredSums};
+pub use open::open_regular;
 pub use options::{Meter, Mode, Options, Stop, Throttle};
 pub use paths::from_bytes as path_from_bytes;
 pub use proofs::{Prover, Unproven};

@@ -1,5 +1,6 @@
 //! Files that are written whole or not at all.
 
+use crate::open::open_regular;
 use crate::paths::{folder, with_extension};
 use crate::platform::{Stamp, create_unnamed, give_name, sync_folder, write_at};
 use crate::{Error, Refusal};
@@ -170,7 +171,7 @@ fn own_name(target: &Path) -> PathBuf {
 }
 
 /// The name of the target, if `name` is one that [`own_name`] makes.
-fn target_of(name: &OsStr) -> Option<&[u8]> {
+pub(crate) fn target_of(name: &OsStr) -> Option<&[u8]> {
     let name = name.as_encoded_bytes();
     let (target, numbers) = name.split_at(name.iter().rposition(|&byte| byte == b'.')?);
     let numbers = numbers.strip_prefix(b".")?.strip_prefix(MARK.as_bytes())?;
@@ -180,7 +181,7 @@ fn target_of(name: &OsStr) -> Option<&[u8]> {
 }
 
 /// Removes unfinished files for `target` that no process is writing.
-fn remove_stale(target: &Path) {
+pub(crate) fn remove_stale(target: &Path) {
     /// A folder, and the names of unfinished files that were in it: a run over a folder of many files lists it once.
     static LISTED: Mutex<Option<(PathBuf, Vec<OsString>)>> = Mutex::new(None);
     let Some(name) = target.file_name() else { return };
@@ -196,7 +197,7 @@ fn remove_stale(target: &Path) {
         let ours = target_of(remaining) == Some(name.as_encoded_bytes());
         // One that is being written is locked. Whatever cannot be opened or removed stays.
         if ours
-            && let Ok(file) = File::open(folder.join(remaining))
+            && let Ok(file) = open_regular(&folder.join(remaining))
             && file.try_lock().is_ok()
         {
             let _ = fs::remove_file(folder.join(remaining));

@@ -1,11 +1,11 @@
 //! An outboard while it is written: under another name or none until it is whole.
 
-use super::{PART, Stored, is_ours, with_extension};
+use super::{PART, Stored, begins_with, with_extension};
 use crate::paths::folder;
 use crate::platform::{Stamp, sync_file_system, sync_folder, write_at};
 use crate::replacement::{Replacement, is_at};
 use crate::{Error, Refusal};
-use mksum::outboard::{HEADER, Header, KeptLayout, Outboard, OutboardError, PartialOutboard, SEALS};
+use mksum::outboard::{HEADER, Header, KeptLayout, MAGIC, Outboard, OutboardError, PartialOutboard, SEALS};
 use mksum::{Digest, Subtree};
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -46,7 +46,7 @@ impl Paper {
             // Another process may have finished it, and given it its final name, before it was locked.
             if is_at(&file, &path) {
                 // A crash right after it was created leaves it empty.
-                if file.metadata().map_err(fail)?.len() > 0 && !is_ours(&file) {
+                if file.metadata().map_err(fail)?.len() > 0 && !begins_with(&file, &MAGIC) {
                     return Err(Error::refused(&path, Refusal::NotOutboard));
                 }
                 return Ok(Paper::Part { target: target.into(), path, file });
