@@ -120,7 +120,8 @@ pub(crate) fn open_short(
     options: &Options,
 ) -> Result<Opened, Error> {
     let input = Input::from(path);
-    let file = fs::File::open(path).map_err(|error| refusal(&input, error))?;
+    // It may have become a pipe.
+    let file = open_at_once(path).map_err(|error| refusal(&input, error))?;
     described(file, metadata, &input, window, Ending::OpenFile, options)
 }
 
