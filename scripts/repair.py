@@ -350,8 +350,10 @@ class Repair(unittest.TestCase):
         self.finish()
 
     def test_what_is_saved_during_a_repair_from_a_server_stays(self):
-        """The file is changed while a server answers: before anything of it is written, and after. Nothing of the copy gets into what
-        is there then, nor into a file outside the directory to which a link leads."""
+        """The file is changed while a server answers: before anything of it is written, and after.
+
+        Nothing of the copy gets into what is there then, nor into a file outside the directory to which a link leads.
+        """
         runs = 0
         for keep, command, leaves, requests in (
             (["keep"], [], 20, 3),
