@@ -18,10 +18,9 @@ use mksum_cli::sum::End;
 use mksum_cli::sumfile::{Entry, Lines, Malformed, Source, alternatives};
 use mksum_cli::utf16::Text;
 use mksum_io::reason;
-use mksum_io::{Error, Hashed, Input, Job, Roots, Window, hash_items};
+use mksum_io::{Error, Hashed, Input, Job, Options, Roots, Window, hash_items, open_regular};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{self, BufReader, ErrorKind, Read};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -230,7 +229,9 @@ fn check(
     };
     let tally = Mutex::new(Tally::default());
     let listing = Listing { tool, args, sum_file, lines, from_stdin, limits, listed, tally: &tally };
-    hash_items(listing, &tool.options, |next, hashed| {
+    // Whoever writes a list cannot make its reader wait.
+    let options = Options { pipes: false, ..tool.options.clone() };
+    hash_items(listing, &options, |next, hashed| {
         let checked = match &next {
             Next::Result(awaited) => file(tool, args, awaited, hashed.expect("a job for each result")),
             Next::Directory(entry) => directory(tool, args, entry),
@@ -438,7 +439,7 @@ fn bag_version(sum_file: &Path) -> Option<String> {
     if !Source::is_manifest(sum_file) {
         return None;
     }
-    let (mut text, file) = (Vec::new(), File::open(sum_file.with_file_name("bagit.txt")).ok()?);
+    let (mut text, file) = (Vec::new(), open_regular(&sum_file.with_file_name("bagit.txt")).ok()?);
     file.take(LONGEST).read_to_end(&mut text).ok()?;
     let text = String::from_utf8_lossy(&text);
     let version = text.trim_start_matches('\u{feff}').lines().next()?.strip_prefix("BagIt-Version:")?;

@@ -49,7 +49,10 @@ pub fn run(tool: &Tool, args: &Run) -> Exit {
             None
         }
     });
-    hash_all(jobs, &tool.options, |job, result, took| {
+    // Only what is named on the command line is waited for.
+    let pipes = !args.directories.recursive && args.list().is_none();
+    let options = Options { pipes, ..tool.options.clone() };
+    hash_all(jobs, &options, |job, result, took| {
         let seconds = took.as_secs_f64();
         tool.options.meter.finish_file();
         match result {
