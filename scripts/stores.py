@@ -34,7 +34,7 @@ flags.add_argument("--python", type=os.path.abspath, required=True)
 
 # Nothing of the environment reaches a real store.
 CLEAN = {name: value for name, value in os.environ.items() if not re.match("(AWS|GOOGLE|AZURE)_|MKSUM_RED|.*_PROXY$", name, re.I)}
-CLEAN |= {"AWS_CONFIG_FILE": os.devnull, "AWS_SHARED_CREDENTIALS_FILE": os.devnull}
+CLEAN |= {"AWS_CONFIG_FILE": os.devnull, "AWS_SHARED_CREDENTIALS_FILE": os.devnull, "NETRC": os.devnull}
 KEYS = {"AWS_ACCESS_KEY_ID": "an-id", "AWS_SECRET_ACCESS_KEY": "a-secret", "AWS_REGION": "us-east-1"}
 # A request that fails is made three times.
 ANONYMOUS = {**CLEAN, "AWS_SKIP_SIGNATURE": "true", "AWS_MAX_ATTEMPTS": "3"}
@@ -781,6 +781,10 @@ class Recorded(http.server.BaseHTTPRequestHandler):
             self.send_header("Location", answer)
             self.send_header("Set-Cookie", "session=secret; Path=/")
             body = b""
+        elif answer is None:
+            self.send_response(401)
+            self.send_header("WWW-Authenticate", 'Basic realm="x"')
+            body = b""
         else:
             start, end = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range")).groups()
             body = answer[int(start) : int(end) + 1]
@@ -871,6 +875,35 @@ class Redirects(Place):
             self.refused(self.hashed(url, first, **proxy), "an address of this machine or of a private network: .*any")
             self.assertEqual(second.seen, [])
             self.right(self.hashed(url, first, **proxy, MKSUM_REDIRECTS="any"))
+
+    def test_the_login_of_a_host_is_in_a_netrc_file(self):
+        def answer(path, headers):
+            own = base64.b64encode(b"me:a secret").decode()
+            return None if headers.get("authorization") != f"Basic {own}" else second.url if path == "/moved" else self.BODY
+
+        home = self.folder / "home"
+        home.mkdir()
+        netrc, wrong = home / ".netrc", self.folder / "wrong"
+        netrc.write_text('machine 127.0.0.1 login me password "a secret"\nmachine 127.0.0.2 login me password other\n')
+        wrong.write_text("machine 127.0.0.1\nlogin me password a secret\n")
+        usual, named = {"HOME": str(home), "NETRC": ""}, {"NETRC": str(netrc)}
+        with self.server("127.0.0.2", lambda *_: self.BODY) as second, self.server("127.0.0.1", answer) as first:
+            for environment in (usual, named):
+                done = self.hashed(first.url + "/a", first, **environment)
+                self.right(done)
+                self.assertEqual(done.stdout.split()[1], first.url + "/a")
+            # Another host gets no login, although it has one in the file.
+            self.right(self.hashed(first.url + "/moved", first, **named))
+            self.assertFalse([headers for headers in second.seen if "authorization" in headers])
+            # The user of a URL comes first.
+            self.refused(self.hashed(first.url.replace("//", "//me@") + "/a", first, **named), "401 Unauthorized")
+            self.refused(self.hashed(first.url + "/a", first), "401 Unauthorized")
+            first.seen.clear()
+            done = self.hashed(first.url + "/a", first, NETRC=str(wrong))
+            self.refused(done, f"{wrong}: line 2: expected 'machine'")
+            self.assertNotIn("secret", done.stderr)
+            self.refused(self.hashed(first.url + "/a", first, NETRC="/nowhere"), "the file of logins /nowhere cannot be read")
+            self.assertEqual(first.seen, [])
 
     def test_redirects_end(self):
         with self.server("127.0.0.1", lambda path, _: path + "x") as server:

@@ -5,6 +5,7 @@ use crate::failure::Fault;
 #[cfg(feature = "hdfs")]
 use crate::hdfs;
 use crate::limits::{PATIENCE, Pages, limited, refused};
+use crate::netrc::Netrc;
 use crate::place::Store;
 use crate::profile;
 use crate::redirects::{self, Asked, Rule};
@@ -24,8 +25,8 @@ use object_store::http::HttpBuilder;
 use object_store::path::Path;
 use object_store::{ClientOptions, ObjectStore};
 use std::error::Error;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use tokio::runtime::Handle;
 
 /// What went over the network.
@@ -56,6 +57,8 @@ impl LastStatus {
 pub struct Clients {
     client: reqwest::Client,
     traffic: Arc<Traffic>,
+    /// The logins of web servers; read once, when the first is asked.
+    netrc: OnceLock<Result<Netrc, String>>,
     #[cfg_attr(not(feature = "hdfs"), expect(dead_code))]
     runtime: Handle,
 }
@@ -116,7 +119,7 @@ impl Clients {
             .user_agent(concat!("mksum/", env!("CARGO_PKG_VERSION")))
             .build()
             .map_err(|error| failed(&error))?;
-        Ok(Clients { client, traffic: Arc::clone(traffic), runtime: runtime.clone() })
+        Ok(Clients { client, traffic: Arc::clone(traffic), netrc: OnceLock::new(), runtime: runtime.clone() })
     }
 
     /// A client of this store; with `sums`, S3 is asked for the checksums that it has.
@@ -164,8 +167,18 @@ impl Clients {
                 builder.with_http_connector(connector(None)).build().map_err(refused)?.into()
             }
             Store::Web(url) => {
+                let unusable = |_| Fault::Refused("not a URL".into());
                 // This client knows how the user and password of a URL are sent: apart from it.
-                let request = self.client.get(url).build().map_err(|_| Fault::Refused("not a URL".into()))?;
+                let mut request = self.client.get(url).build().map_err(unusable)?;
+                if !request.headers().contains_key(header::AUTHORIZATION) {
+                    let netrc = self.netrc.get_or_init(|| Netrc::read(&environment));
+                    let netrc = netrc.as_ref().map_err(|why| Fault::Refused(why.clone()))?;
+                    // An address of IPv6 has no brackets there.
+                    let host = request.url().host_str().map(|host| host.trim_matches(['[', ']']));
+                    if let Some((user, password)) = host.and_then(|host| netrc.login(host)) {
+                        request = self.client.get(url).basic_auth(user, password).build().map_err(unusable)?;
+                    }
+                }
                 let authorization = request.headers().get(header::AUTHORIZATION).cloned();
                 let exact = request.url().as_str().parse::<Uri>();
                 let exact = exact.map_err(|error| Fault::Refused(format!("not a URL: {error}")))?;

@@ -14,6 +14,7 @@ mod failure;
 mod hdfs;
 mod limits;
 mod listing;
+mod netrc;
 mod object;
 mod part;
 mod place;
