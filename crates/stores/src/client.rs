@@ -4,7 +4,7 @@ use crate::blocks::Blocks;
 use crate::failure::Fault;
 #[cfg(feature = "hdfs")]
 use crate::hdfs;
-use crate::limits::{PATIENCE, Pages, limited, refused};
+use crate::limits::{PATIENCE, limited, refused};
 use crate::netrc::Netrc;
 use crate::place::Store;
 use crate::profile;
@@ -22,6 +22,7 @@ use object_store::client::{
 };
 use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
 use object_store::http::HttpBuilder;
+use object_store::list::PaginatedListStore;
 use object_store::path::Path;
 use object_store::{ClientOptions, ObjectStore};
 use std::error::Error;
@@ -64,9 +65,11 @@ pub struct Clients {
 }
 
 /// A client of a store.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Client {
     pub store: Arc<dyn ObjectStore>,
+    /// The same for listings page by page, of a store that has them.
+    pub pages: Option<Arc<dyn PaginatedListStore>>,
     /// The same for the bytes of files, in HDFS.
     #[cfg(feature = "hdfs")]
     hdfs: Option<hdfs_native::Client>,
@@ -89,9 +92,17 @@ impl<S: ObjectStore> From<S> for Client {
     fn from(store: S) -> Client {
         Client {
             store: Arc::new(store),
+            pages: None,
             #[cfg(feature = "hdfs")]
             hdfs: None,
         }
+    }
+}
+
+impl Client {
+    /// A client of a store that lists its objects page by page.
+    pub fn paged(store: impl ObjectStore + PaginatedListStore + Clone) -> Client {
+        Client { pages: Some(Arc::new(store.clone())), ..store.into() }
     }
 }
 
@@ -129,8 +140,8 @@ impl Clients {
     pub fn of(&self, store: &Store, sums: bool) -> Result<Client, Fault> {
         let rule = redirects::rule().map_err(Fault::Refused)?;
         let connector = |exact| {
-            let (client, traffic) = (self.client.clone(), Arc::clone(&self.traffic));
-            Connector(Service { client, traffic, exact, rule, pages: Pages::default() })
+            let (client, traffic) = (HttpClient::new(self.client.clone()), Arc::clone(&self.traffic));
+            Connector(Service { client, traffic, exact, rule })
         };
         let environment = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         settings::check(&environment).map_err(Fault::Refused)?;
@@ -154,17 +165,17 @@ impl Clients {
                     let options = ClientOptions::new().with_default_headers(HeaderMap::from_iter([mode]));
                     builder = builder.with_client_options(options);
                 }
-                builder.with_http_connector(connector(None)).build().map_err(refused)?.into()
+                Client::paged(builder.with_http_connector(connector(None)).build().map_err(refused)?)
             }
             Store::Google(bucket) => {
                 let builder = GoogleCloudStorageBuilder::from_env().with_bucket_name(bucket).with_retry(retries);
                 settings::endpoint("GOOGLE_BASE_URL", builder.get_config_value(&GoogleConfigKey::BaseUrl))?;
-                builder.with_http_connector(connector(None)).build().map_err(refused)?.into()
+                Client::paged(builder.with_http_connector(connector(None)).build().map_err(refused)?)
             }
             Store::Azure(url) => {
                 let builder = MicrosoftAzureBuilder::from_env().with_url(url).with_retry(retries);
                 settings::endpoint("AZURE_STORAGE_ENDPOINT", builder.get_config_value(&AzureConfigKey::Endpoint))?;
-                builder.with_http_connector(connector(None)).build().map_err(refused)?.into()
+                Client::paged(builder.with_http_connector(connector(None)).build().map_err(refused)?)
             }
             Store::Web(url) => {
                 let unusable = |_| Fault::Refused("not a URL".into());
@@ -208,8 +219,9 @@ impl Clients {
     }
 }
 
+/// Gives the clients of stores their connections.
 #[derive(Debug)]
-struct Connector(Service);
+pub struct Connector(pub Service);
 
 impl HttpConnector for Connector {
     fn connect(&self, _: &ClientOptions) -> object_store::Result<HttpClient> {
@@ -217,14 +229,14 @@ impl HttpConnector for Connector {
     }
 }
 
+/// Sends requests, within limits, and follows redirects.
 #[derive(Clone, Debug)]
-struct Service {
-    client: reqwest::Client,
-    traffic: Arc<Traffic>,
+pub struct Service {
+    pub client: HttpClient,
+    pub traffic: Arc<Traffic>,
     /// What every request asks for, where paths of the client are no URLs: it has names without empty parts and queries.
-    exact: Option<Exact>,
-    rule: Rule,
-    pages: Pages,
+    pub exact: Option<Exact>,
+    pub rule: Rule,
 }
 
 impl Service {
@@ -233,14 +245,14 @@ impl Service {
         for _ in 0..=redirects::MOST {
             self.traffic.requests.fetch_add(1, Ordering::Relaxed);
             let (asked, method, url) = (Asked::of(&request), request.method().clone(), request.uri().clone());
-            let response = HttpService::call(&self.client, request).await.map_err(lasting)?;
+            let response = self.client.execute(request).await.map_err(lasting)?;
             let next = match asked {
                 Some(asked) => asked.redirected(&response, self.rule).await.map_err(refused)?,
                 None => None,
             };
             match next {
                 Some(next) => request = next,
-                None => return limited(response, (&method, &url), &self.pages),
+                None => return limited(response, (&method, &url)),
             }
         }
         Err(refused(format!("the server redirects more than {} times", redirects::MOST)))
@@ -249,7 +261,7 @@ impl Service {
 
 /// A file of a web server.
 #[derive(Clone, Debug)]
-struct Exact {
+pub struct Exact {
     url: Uri,
     /// The user and password of its URL.
     authorization: Option<HeaderValue>,

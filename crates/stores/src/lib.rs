@@ -21,6 +21,8 @@ mod place;
 mod profile;
 mod redirects;
 mod retries;
+#[cfg(any(test, feature = "fuzzing"))]
+pub mod served;
 mod settings;
 mod stores;
 mod upload;
