@@ -287,13 +287,13 @@ class Directories(unittest.TestCase):
             for command in ["-f", "dir:sha256", self.catalogue], ["join", "-f", "dir:sha256", f"part={self.catalogue}"]:
                 refused = nobody(*command)
                 self.assertEqual((refused.returncode, refused.stdout), (1, ""))
-                self.assertIn("entries of the directory could not be read, and are missing: make them readable", refused.stderr)
+                self.assertIn("could not be read, or changed meanwhile, and are missing", refused.stderr)
             for form in [], ["--to", "json"]:
                 listed = nobody("export", self.tree, *form)
                 self.assertEqual(listed.returncode, 1)
                 self.assertIn("d6/e0/6", listed.stdout)
                 self.assertNotIn("d2/e2/2", listed.stdout)
-                self.assertIn("entries of the directory could not be read, and are missing", listed.stderr)
+                self.assertIn("could not be read, or changed meanwhile, and are missing", listed.stderr)
             self.assertIn("d2/e2/: Permission denied", nobody("status", self.tree).stderr)
 
         lacks("keep", "-r", "-f", "sha256", self.tree, counts="10 new, 2 unreadable")
