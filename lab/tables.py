@@ -220,7 +220,8 @@ def merklize():
     columns = [
         ("total, ms (least–most)", lambda row: f"{row['median']:,.0f} ({row['least']:,.0f}–{row['most']:,.0f})"),
         ("kernels, ms", lambda row: f"{row['kernel_ms']:,.0f}"),
-        ("% of the hashing rate in the nearest cache", lambda row: f"{row['hash_percent']:.0f} %" if "hash_percent" in row else "–"),
+        ("% of the hashing rate in the nearest cache",
+         lambda row: f"{row['hash_percent']:.0f} %" if "hash_percent" in row else "–"),
     ]
     own = only(found, lambda row: row["x"] == LARGEST)
     table = side_by_side(own, "hash, device", lambda row: f"{row['case']}, {short(row['subject'])}", columns)

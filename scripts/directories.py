@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Catalogues of directories where it goes wrong: kills, full disks, several processes, mutated catalogues, directories that
 change, odd file systems. directories.py MKSUM. KILLS and FAULTS: how many runs of each of four commands are killed, and in how
-many a system call fails (10 by default)."""
+many a system call fails (20 by default)."""
+import contextlib
 import fcntl
 import hashlib
+import itertools
 import os
 import pathlib
 import random
@@ -18,8 +20,8 @@ import time
 import unittest
 
 TOOL = os.path.abspath(sys.argv.pop(1))
-KILLS = int(os.environ.get("KILLS", "10"))
-FAULTS = int(os.environ.get("FAULTS", "10"))
+KILLS = int(os.environ.get("KILLS", "20"))
+FAULTS = int(os.environ.get("FAULTS", "20"))
 LONG = 9 << 20
 
 
@@ -119,6 +121,7 @@ class Directories(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
         self.tree = self.folder / "tree"
+        self.numbers = itertools.count(1)
         self.catalogue = self.tree / ".mksum/catalogue"
 
     def make(self, files=300, long=True):
@@ -146,25 +149,68 @@ class Directories(unittest.TestCase):
     def check_rows(self, contents=None):
         """Checks that each root is that of the file's bytes: now, or of those that `contents` has."""
         count = 0
-        for path, size, root, name in rows(self.catalogue) if self.catalogue.exists() else []:
-            if name == "sha256":
+        for path, size, root, name, mtime in rows(self.catalogue, "mtime") if self.catalogue.exists() else []:
+            if name == "sha256" and path.startswith(b"busy/"):
+                self.check_busy(path, size, root, mtime)
+            elif name == "sha256":
                 data = (contents or {}).get(path) or (self.tree / os.fsdecode(path)).read_bytes()
                 self.assertEqual((len(data), hashlib.sha256(data).digest()), (size, root), path)
                 count += 1
         return count
 
+    def check_busy(self, path, size, root, mtime):
+        """Checks the root of a file that may be another one by now; a size never comes again."""
+        with contextlib.suppress(FileNotFoundError):
+            place = self.tree / os.fsdecode(path)
+            facts, data = os.stat(place), place.read_bytes()
+            if (facts.st_size, facts.st_mtime_ns) == (size, mtime):
+                self.assertEqual(hashlib.sha256(data).digest(), root, path)
+
+    @contextlib.contextmanager
+    def changing(self):
+        """In a part of the directory, files come and go, are rewritten and renamed, until the end of the block."""
+        ended, busy = threading.Event(), self.tree / "busy"
+
+        def change():
+            while not ended.wait(0.0005):
+                number = next(self.numbers)
+                busy.mkdir(exist_ok=True)
+                place = busy / f"{number % 5}"
+                place.write_bytes((b"%d," % number * number)[:number])
+                if number % 3 == 0:
+                    place.rename(busy / f"moved {number % 4}")
+                if number % 11 == 0:
+                    shutil.rmtree(busy)
+
+        thread = threading.Thread(target=change)
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            thread.join()
+
+    def settle(self):
+        """Brings the catalogue up to date with what has changed meanwhile."""
+        shutil.rmtree(self.tree / "busy", ignore_errors=True)
+        self.good("update", self.tree)
+
     def kills(self, *arguments):
-        """Runs the tool and kills it at some time, until so many runs did not end before; yields the number of each run."""
+        """Runs the tool while the directory changes, and kills it at some time, until so many runs did not end before; yields the
+        number of each run."""
         killed, most = 0, 0.1
         for number in range(5 * KILLS):
             yield number
-            with subprocess.Popen([TOOL, *map(str, arguments)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+            command = [TOOL, *map(str, arguments)]
+            quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+            with self.changing(), subprocess.Popen(command, **quiet) as process:
                 time.sleep(random.random() * most)
                 process.kill()
             killed += process.returncode == -signal.SIGKILL
             # Short runs are killed sooner.
             most *= 1.1 if process.returncode == -signal.SIGKILL else 0.8
             if killed == KILLS:
+                print(f"{arguments[0]}: {killed} of {number + 1} runs killed", file=sys.stderr)
                 return
         self.fail(f"only {killed} runs were killed before their end")
 
@@ -178,6 +224,7 @@ class Directories(unittest.TestCase):
             if number % 5 == 0:
                 shutil.rmtree(self.catalogue.parent, ignore_errors=True)
         self.good(*keep)
+        self.settle()
         self.assertEqual(self.check_rows(), 301)
         self.good("verify", "-r", self.tree)
         for number in self.kills("update", self.tree):
@@ -186,11 +233,12 @@ class Directories(unittest.TestCase):
                 place.write_bytes(b"changed %d" % number)
                 place.rename(place.with_name(f"moved {number} {place.name[-5:]}"))
             os.utime(self.tree / "long", (10**9 + number, 10**9 + number))
-        self.good("update", self.tree)
+        self.settle()
         self.assertEqual(self.check_rows(), 301)
         self.good("status", self.tree)
         for _ in self.kills("verify", "-r", "--budget", "10s", self.tree):
             self.assertEqual(self.check_rows(), 301)
+        self.settle()
         shutil.rmtree(copy)
         shutil.copytree(self.tree, copy)
         short = next(self.tree.glob("d1/e1/*")).relative_to(self.tree)
@@ -203,6 +251,7 @@ class Directories(unittest.TestCase):
                     file.seek(number * 1000 if path.name == "long" else 1)
                     file.write(b"DAMAGE"[: times.st_size - 1])
                 os.utime(path, ns=(times.st_mtime_ns, times.st_mtime_ns))
+        self.settle()
         self.good("repair", "-r", self.tree, "--from", copy)
         self.good("verify", "-r", self.tree)
         self.check_rows()
@@ -211,9 +260,86 @@ class Directories(unittest.TestCase):
         """Checks the roots of the files that are where their rows say and have the time of these."""
         for path, size, root, name, mtime in rows(self.catalogue, "mtime"):
             place = self.tree / os.fsdecode(path)
-            if name == "sha256" and place.exists() and place.stat().st_mtime_ns == mtime:
+            if name == "sha256" and path.startswith(b"busy/"):
+                self.check_busy(path, size, root, mtime)
+            elif name == "sha256" and place.exists() and place.stat().st_mtime_ns == mtime:
                 data = place.read_bytes()
                 self.assertEqual((len(data), hashlib.sha256(data).digest()), (size, root), path)
+
+    def test_a_first_walk_that_could_not_read_all(self):
+        self.make(12, long=False)
+        (self.tree / "d1/e1/1").chmod(0)
+        (self.tree / "d2/e2").chmod(0)
+        self.folder.chmod(0o755)
+        for path in [self.tree, *self.tree.rglob("*")]:
+            os.chown(path, 65534, 65534, follow_symlinks=False)
+
+        # Root could read everything, and others may not come to where the tool is.
+        tool = shutil.copy(TOOL, self.folder / "mksum")
+        other = {"user": 65534, "group": 65534, "extra_groups": []} if os.getuid() == 0 else {}
+
+        def nobody(*arguments):
+            return subprocess.run([tool, *map(str, arguments)], check=False, capture_output=True, text=True, **other)
+
+        def lacks(*command, counts):
+            walk = nobody(*command)
+            self.assertEqual(walk.returncode, 1, walk.stderr)
+            self.assertIn(counts, walk.stderr)
+            for command in ["-f", "dir:sha256", self.catalogue], ["join", "-f", "dir:sha256", f"part={self.catalogue}"]:
+                refused = nobody(*command)
+                self.assertEqual((refused.returncode, refused.stdout), (1, ""))
+                self.assertIn("could not be read, or changed meanwhile, and are missing", refused.stderr)
+            for form in [], ["--to", "json"]:
+                listed = nobody("export", self.tree, *form)
+                self.assertEqual(listed.returncode, 1)
+                self.assertIn("d6/e0/6", listed.stdout)
+                self.assertNotIn("d2/e2/2", listed.stdout)
+                self.assertIn("could not be read, or changed meanwhile, and are missing", listed.stderr)
+            self.assertIn("d2/e2/: Permission denied", nobody("status", self.tree).stderr)
+
+        lacks("keep", "-r", "-f", "sha256", self.tree, counts="10 new, 2 unreadable")
+        lacks("update", self.tree, counts="2 unreadable")
+        (self.tree / "d1/e1/1").chmod(0o644)
+        self.assertEqual(nobody("update", self.tree).returncode, 1)
+        self.assertEqual(nobody("-f", "dir:sha256", self.catalogue).returncode, 1, "a part of it is still unknown")
+        (self.tree / "d2/e2").chmod(0o755)
+        self.assertEqual(nobody("update", self.tree).returncode, 0)
+        roots = [self.good("-f", "dir:sha256", path).split()[-1] for path in (self.catalogue, self.tree)]
+        self.assertEqual(*roots)
+        self.assertEqual(len(self.good("export", self.tree).splitlines()), 12)
+        # From now on, rows are as true as before.
+        (self.tree / "d1/e1/1").chmod(0)
+        self.assertEqual(nobody("update", self.tree).returncode, 0)
+
+    def test_a_repair_without_a_kept_tree_takes_bounded_memory(self):
+        self.tree.mkdir()
+        size = 256 << 20
+        for place in self.tree / "long", self.folder / "copy":
+            with open(place, "wb") as file:
+                file.truncate(size)
+            os.utime(place, (10**9, 10**9))
+        # A plain sum has no tree.
+        self.good("keep", "-r", "-f", "sha256", self.tree)
+        self.assertFalse(list(self.catalogue.parent.rglob("*.mkt")))
+        with open(self.tree / "long", "r+b") as file:
+            file.seek(200 << 20)
+            file.write(b"damage")
+        os.utime(self.tree / "long", (10**9, 10**9))
+        copy = self.folder / "copies"
+        copy.mkdir()
+        (self.folder / "copy").rename(copy / "long")
+        # In a process with a single child, because RUSAGE_CHILDREN covers the largest child.
+        code = (
+            "import resource, subprocess, sys\n"
+            "done = subprocess.run(sys.argv[1:], stdout=sys.stderr)\n"
+            "print(done.returncode, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024)\n"
+        )
+        command = [sys.executable, "-c", code, TOOL, "repair", "-r", self.tree, "--from", copy]
+        done = subprocess.run(command, check=True, capture_output=True, text=True)
+        status, peak = map(int, done.stdout.split())
+        self.assertEqual(status, 0, done.stderr)
+        self.assertLess(peak, 150 << 20)
+        self.good("verify", "-r", self.tree)
 
     def test_spans_are_those_of_their_entries(self):
         self.make(2000, long=False)
@@ -290,6 +416,23 @@ class Directories(unittest.TestCase):
         several = [subprocess.Popen([TOOL, "keep", "-r", "-f", "sha256", self.tree], stdout=subprocess.DEVNULL) for _ in range(4)]
         self.assertEqual([process.wait() for process in several], [0] * 4)
         self.assertEqual(self.check_rows(), 301)
+        # Each of them waits for the others, whatever they do.
+        copy = self.folder / "copy"
+        shutil.copytree(self.tree, copy)
+        for number in range(3):
+            place = self.tree / f"d1/e1/{number}"
+            place.write_bytes(b"changed")
+            os.utime(place, (10**9, 10**9))
+        commands = [["keep", "-r", "-f", "sha256"], ["update"], ["verify", "-r"], ["repair", "-r", "--from", copy]]
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
+        several = [subprocess.Popen([TOOL, *map(str, command), self.tree], **quiet) for command in commands * 2]
+        for process in several:
+            _, errors = process.communicate()
+            # A verification before the update finds files that have changed.
+            self.assertIn(process.returncode, (0, 1) if process.args[1] in ("verify", "repair") else (0,), errors)
+            self.assertNotIn("database", errors)
+        self.assertEqual(self.check_rows(), 303)
+        self.good("verify", "-r", self.tree)
         with open(f"{self.catalogue}.lock", "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             waiting = subprocess.Popen([TOOL, "update", self.tree], stderr=subprocess.PIPE, text=True)
@@ -386,7 +529,7 @@ class Directories(unittest.TestCase):
         calls = [("fsync", "EIO"), ("fdatasync", "EIO"), ("pwrite64", "ENOSPC"), ("write", "ENOSPC")]
         calls += [("rename,renameat", "EACCES"), ("ftruncate", "ENOSPC"), ("pwrite64", "EIO")]
         calls += [("openat", "EMFILE"), ("pread64", "EIO"), ("unlink,unlinkat", "EROFS")]
-        numbers = random.Random(5)
+        numbers, failed = random.Random(5), 0
         for command in keep, ["update", self.tree], ["verify", "-r", self.tree], ["repair", "-r", self.tree, "--from", copy]:
             for turn in range(FAULTS):
                 if command == keep:
@@ -399,13 +542,17 @@ class Directories(unittest.TestCase):
                 call, error = calls[turn % len(calls)]
                 inject = ["-e", f"trace={call}", "-e", f"inject={call}:error={error}:when={numbers.randrange(1, 9)}+"]
                 traced = ["strace", "-fqq", "-o", "/dev/null", *inject, TOOL, *map(str, command)]
-                done = subprocess.run(traced, check=False, capture_output=True)
+                with self.changing():
+                    done = subprocess.run(traced, check=False, capture_output=True)
                 # 127: the tool was not loaded.
                 self.assertIn(done.returncode, (0, 1, 2, 127), f"{command} {call} {error}: {done.stderr}")
+                failed += done.returncode != 0
                 self.check_rows()
         self.good(*keep)
+        self.settle()
         self.assertEqual(self.check_rows(), 41 + len(list(self.tree.glob("d*/changed *"))))
         self.good("verify", "-r", self.tree)
+        print(f"{4 * FAULTS} runs with faults, {failed} failed", file=sys.stderr)
 
     def mounted(self, *arguments):
         """Mounts a file system."""

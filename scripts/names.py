@@ -44,7 +44,8 @@ NODE_HASHES = variants("crates/tree/src/node_tree/mod.rs", "const HASHES")
 # The plain sums, the most usual of a length first, with the words in the names of sum files.
 WORDS = re.findall(r'\("([\w-]+)", &\[(.*)\]\)', between("crates/sums/src/sumfile/source.rs", "const HASHES", "];"))
 # Streams have no mtsum, and the checksums are those of `new`.
-PYTHON = [name.replace("-", "_") for name in sorted(set(FAMILIES) - {"mtsum", *CRCS}, key=lambda name: (name not in SUMS, FAMILIES.index(name)))]
+PYTHON = [name.replace("-", "_") for name in sorted(
+    set(FAMILIES) - {"mtsum", *CRCS}, key=lambda name: (name not in SUMS, FAMILIES.index(name)))]
 # name: (number, size, block size in bytes).
 JS = {row[0] or row[1]: tuple(map(int, row[2:])) for row in
       re.findall(r'(?:"([\w-]+)"|(\w+)): \[(\d+), (\d+), (\d+)\]', text("bindings/js/src/table.ts"))}
@@ -113,11 +114,13 @@ for name in JS:
 LISTS = [
     (f"{PACKAGE}/_mksum.pyi", "__all__ = [\n", "]", lambda old: names_of_python(old, '"')),
     (f"{PACKAGE}/__init__.py", "from mksum._mksum import (\n", ")", lambda old: names_of_python(old, "")),
+    (f"{PACKAGE}/__init__.py", "__all__ = [\n", "]", lambda old: names_of_python(old, '"')),
     (f"{PACKAGE}/_mksum.pyi", f"def new(name: Format, {SIGNATURE}\n", "@overload", lambda _: "".join(
         f"def {name}({SIGNATURE}\n" for name in PYTHON)),
     ("bindings/python/src/hasher.rs", "\nconstructors! {\n", "}\n", constructors),
     ("crates/lanes/Cargo.toml", 'default = ["std", ', "]", lambda _: ", ".join(f'"{name}"' for name in ALL_FEATURES)),
     ("crates/lanes/Cargo.toml", "need not carry all.\n", "# ", lambda _: "".join(f"{name} = []\n" for name in ALL_FEATURES)),
+    ("crates/lanes/test.sh", "hashes=", "\n", lambda _: ",".join(ALL_FEATURES)),
     ("crates/tree/Cargo.toml", 'default = ["std", ', ', "checksums"', lambda _: ", ".join(f'"{name}"' for name in LEFT_OUT)),
     ("crates/tree/Cargo.toml", "always there.\n", "# ", lambda _: "".join(
         f'{name} = ["mksum-lanes/{name}"]\n' for name in LEFT_OUT)),

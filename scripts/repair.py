@@ -90,6 +90,93 @@ def nginx(folder, certificate=None):
             yield f"{'https' if certificate else 'http'}://127.0.0.1:{port}", sent
 
 
+@contextlib.contextmanager
+def changing(folder, at, change):
+    """Serves the files of a directory in ranges; before it answers range number `at`, from 1 on, `change` is called.
+
+    Yields its address, and a function that returns how many ranges were asked for.
+    """
+    asked = 0
+
+    class Ranges(http.server.BaseHTTPRequestHandler):
+        def log_message(self, *_):
+            pass
+
+        def do_HEAD(self):
+            self.do_GET()
+
+        def do_GET(self):
+            nonlocal asked
+            content = pathlib.Path(folder, self.path.lstrip("/")).read_bytes()
+            start, end = self.headers["Range"].removeprefix("bytes=").split("-")
+            start, end = int(start), min(int(end or len(content)), len(content) - 1)
+            if self.command == "GET":
+                asked += 1
+                if asked == at:
+                    change()
+            self.send_response(206)
+            self.send_header("Content-Length", str(end + 1 - start))
+            self.send_header("Content-Range", f"bytes {start}-{end}/{len(content)}")
+            self.end_headers()
+            if self.command == "GET":
+                self.wfile.write(content[start : end + 1])
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Ranges)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}", lambda: asked
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def save(path, content, mode="wb"):
+    """Writes a file as its user does; a clock has ticked since its last change."""
+    before = path.stat().st_mtime_ns
+    while True:
+        with open(path, mode) as file:
+            file.write(content)
+        if path.stat().st_mtime_ns != before:
+            return
+
+
+def replace(file, _):
+    file.with_name("new").write_bytes(SAVED)
+    file.with_name("new").rename(file)
+
+
+def rewrite(file, _):
+    save(file, bytes(file.stat().st_size), "r+b")
+
+
+def rewrite_longer(file, _):
+    save(file, bytes(file.stat().st_size + LEAF), "r+b")
+
+
+def truncate(file, _):
+    save(file, SAVED)
+
+
+def remove(file, _):
+    file.unlink()
+
+
+def link(file, outside):
+    file.unlink()
+    file.symlink_to(outside / file.name)
+
+
+def link_folder(file, outside):
+    file.parent.rename(file.parent.with_name("moved"))
+    file.parent.symlink_to(outside)
+
+
+SAVED = b"what a user saves meanwhile"
+CHANGES = (replace, rewrite, rewrite_longer, truncate, remove, link, link_folder)
+
+
 def certificates(place):
     """Makes a certificate authority, and a certificate of 127.0.0.1. Returns the authority's, and the other with its key."""
 
@@ -261,6 +348,65 @@ class Repair(unittest.TestCase):
         self.assertIn("does not support range requests", done.stderr)
         self.assertEqual(self.bad.read_bytes(), before)
         self.finish()
+
+    def test_what_is_saved_during_a_repair_from_a_server_stays(self):
+        """The file is changed while a server answers: before anything of it is written, and after.
+
+        Nothing of the copy gets into what is there then, nor into a file outside the directory to which a link leads.
+        """
+        runs = 0
+        for keep, command, leaves, requests in (
+            (["keep"], [], 20, 3),
+            (["keep", "-r", "--beside"], ["-r"], 20, 3),
+            # A short file has no tree in a catalogue: it is fetched whole. A long one has.
+            (["keep", "-r"], ["-r"], 20, 1),
+            (["keep", "-r"], ["-r"], 150, 3),
+        ):
+            good = self.chance.randbytes(leaves * LEAF + 7)
+            damaged = bytearray(good)
+            for leaf in (2, 9, 16):
+                damaged[leaf * LEAF + 5] ^= 1
+            for change in CHANGES:
+                for at in range(1, requests + 1):
+                    with self.subTest(keep=keep, change=change.__name__, at=at), tempfile.TemporaryDirectory() as place:
+                        self.saved_during(pathlib.Path(place), (keep, command), change, at, good, bytes(damaged))
+                        runs += 1
+        self.assertEqual(runs, 10 * len(CHANGES))
+
+    def saved_during(self, place, commands, change, at, good, damaged):
+        keep, command = commands
+        tree, outside, copy = place / "tree", place / "outside", place / "copy"
+        file = tree / "folder/file"
+        for folder in (file.parent, outside, copy / "folder"):
+            folder.mkdir(parents=True)
+        file.write_bytes(good)
+        (copy / "folder/file").write_bytes(good)
+        (outside / "file").write_bytes(damaged)
+        os.utime(file, (10**9, 10**9))
+        target = tree if command else file
+        kept = run(*keep, target)
+        self.assertEqual(kept.returncode, 0, kept.stderr)
+        if change is link_folder and not keep[1:]:
+            # Else its outboard would not be found beside it.
+            shutil.copy(f"{file}.mkt", outside)
+        file.write_bytes(damaged)
+        os.utime(file, (10**9, 10**9))
+        there = None
+
+        def changed():
+            nonlocal there
+            change(file, outside)
+            there = (file.is_symlink(), file.read_bytes() if file.exists() else None)
+
+        with changing(copy, at, changed) as (address, asked):
+            source = f"{address}/" if command else f"{address}/folder/file"
+            done = run("repair", *command, target, "--from", source)
+            self.assertGreaterEqual(asked(), at, done.stderr)
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertNotIn("OK: ", done.stdout)
+        self.assertIn("file: ", done.stderr)
+        self.assertEqual((file.is_symlink(), file.read_bytes() if file.exists() else None), there)
+        self.assertEqual((outside / "file").read_bytes(), damaged)
 
     def test_an_unreachable_server_is_an_error(self):
         self.damage()

@@ -7,9 +7,11 @@ Needs root for a block device and a small file system. If these are not availabl
 """
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 MKSUM = os.path.abspath(sys.argv.pop(1))
@@ -169,6 +171,30 @@ class Tool(unittest.TestCase):
             self.assertEqual((folder / "nodes").read_text(), "old")
         finally:
             subprocess.run(["umount", folder], check=True)
+
+    def test_what_is_unfinished_goes_with_its_process_where_it_needs_a_name(self):
+        folder, leaves = pathlib.Path(self.folder.name, "named"), pathlib.Path(self.folder.name, "leaves")
+        folder.mkdir()
+        leaves.write_bytes(self.big.read_bytes()[: 32 * MIB])
+        merklize = [MKSUM, "merklize", "-o", folder / "nodes", leaves]
+        # As of a file system on which no file can be without a name.
+        inject = ["-P", folder, "-e", "trace=openat", "-e", "inject=openat:error=EOPNOTSUPP"]
+        traced = ["strace", "-D", "-f", "-qq", "-o", "/dev/null", *inject, *merklize, "--throttle", "1MB"]
+
+        def names():
+            return sorted(path.name for path in folder.iterdir())
+
+        for ending, code in ((signal.SIGTERM, 143), (signal.SIGINT, 130), (signal.SIGHUP, 129), (signal.SIGKILL, -9)):
+            process = subprocess.Popen(traced, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            while not names() and process.poll() is None:
+                time.sleep(0.001)
+            self.assertRegex(" ".join(names()), r"^nodes\.mksum-\d+-0$")
+            process.send_signal(ending)
+            self.assertEqual(process.wait(), code)
+            # Killed, it cleans nothing up; the next run does.
+            self.assertEqual(len(names()), ending == signal.SIGKILL)
+        subprocess.run(merklize, check=True, stdout=subprocess.DEVNULL)
+        self.assertEqual(names(), ["nodes"])
 
     def test_a_full_disk_is_an_error(self):
         folder = pathlib.Path(self.folder.name, "full")

@@ -4,7 +4,7 @@
 set -eu
 cd "$(dirname "$0")/../.."
 here=$PWD/crates/lanes
-hashes=md5,sha1,sha2,blake2,blake3,sha3,sm3
+hashes=md5,sha1,sha2,blake2,blake3,sha3,sm3,ripemd160
 
 # A Debian package, if its command is missing.
 package() {

@@ -9,7 +9,6 @@ writes lab/results/merklize-*.json and the table of lab/README.md.
 """
 
 import argparse
-import json
 import os
 import pathlib
 import subprocess

@@ -20,7 +20,7 @@ export const merklize = {
     name: "merklize",
     title: "Node trees",
     about: "All nodes over existing digests in memory, on the CPU and on an OpenCL device.",
-    command: "gpu/run.py MKSUM --write",
+    command: "gpu/run.py --write",
     document: "lab/index.html#node-trees",
     figures,
 };

@@ -57,7 +57,7 @@ impl Catalogue {
             Err(rusqlite::Error::QueryReturnedNoRows) => return Err(self.damaged("it has lost its digest")),
             found => found.map_err(|error| self.fail(error))?,
         };
-        let walk = [Walk::None, Walk::Begun, Walk::Ended].into_iter().find(|&known| known as i64 == walk);
+        let walk = [Walk::None, Walk::Begun, Walk::Ended, Walk::Unread].into_iter().find(|&known| known as i64 == walk);
         match (walk, u64::try_from(rows), <[u8; 16]>::try_from(digest)) {
             (Some(walk), Ok(rows), Ok(digest)) if count == 1 => {
                 let sum = u128::from_le_bytes(digest).wrapping_sub(walk as u128);
@@ -133,20 +133,29 @@ impl Catalogue {
     pub fn check_whole(&self) -> Result<(), Error> {
         match self.check_rows()? {
             Walk::Ended => Ok(()),
+            Walk::Unread => Err(self.unread()),
             Walk::Begun | Walk::None => Err(self.unfinished()),
         }
     }
 
-    /// Checks the rows as [`Catalogue::check_rows`] does, and that they are those of the whole directory or of a list that was imported.
+    /// Checks the rows as [`Catalogue::check_rows`] does, and that they are those of a directory that was read to its end or of a list
+    /// that was imported. Returns what to report after a list of them: that entries which could not be read are missing.
     ///
     /// # Errors
     /// If they are not.
-    pub fn check_list(&self) -> Result<(), Error> {
+    pub fn check_list(&self) -> Result<Option<Error>, Error> {
         match self.check_rows()? {
-            Walk::Ended => Ok(()),
-            Walk::None if !self.is_empty()? => Ok(()),
+            Walk::Ended => Ok(None),
+            Walk::Unread => Ok(Some(self.unread())),
+            Walk::None if !self.is_empty()? => Ok(None),
             Walk::Begun | Walk::None => Err(self.unfinished()),
         }
+    }
+
+    fn unread(&self) -> Error {
+        let why = "entries of the directory could not be read, or changed meanwhile, and are missing ('mksum status' lists them): run \
+                   'mksum update' of it once they can be read";
+        Error::refused(self.input(), why)
     }
 
     fn unfinished(&self) -> Error {

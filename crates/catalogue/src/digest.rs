@@ -22,6 +22,8 @@ pub enum Walk {
     Begun,
     /// A walk that ended.
     Ended,
+    /// First walks that ended, but could not read all entries, of which some may lack rows.
+    Unread,
 }
 
 /// A table whose rows are covered.

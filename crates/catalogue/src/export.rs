@@ -74,14 +74,14 @@ impl Manifest {
 /// number of files.
 ///
 /// # Errors
-/// If the catalogue cannot be read.
+/// If the catalogue cannot be read; after the last line, if it lacks entries that could not be read.
 pub fn export(
     catalogue: Catalogue,
     manifest: Manifest,
     specs: &[Spec],
     each: &mut dyn FnMut(Exported<'_>) -> bool,
 ) -> Result<u64, Error> {
-    catalogue.check_list()?;
+    let unread = catalogue.check_list()?;
     let mut count = 0;
     for known in catalogue.into_known() {
         let known = known?;
@@ -100,7 +100,7 @@ pub fn export(
             return Ok(count);
         }
     }
-    Ok(count)
+    unread.map_or(Ok(count), Err)
 }
 
 /// A path as a line of a manifest can hold it (RFC 8493, 2.1.3).

@@ -7,20 +7,20 @@ use crate::finding::Finding;
 use crate::folder::Access;
 use crate::listing;
 use crate::store::{Catalogue, is_catalogue, place};
-use mksum_io::{EntryKind, File, Input, Options, Stop, Url};
+use mksum_io::{EntryKind, File, Input, Options, Scratch, Stop, Url};
 use mksum_sums::choice::Choice;
 use mksum_sums::sum::End;
 use mksum_sums::sumfile::{LONGEST, Lines, Source};
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
-use tempfile::{NamedTempFile, TempPath};
+use tempfile::NamedTempFile;
 
 /// One side of a comparison, or a list to import.
 #[derive(Debug)]
 pub enum Side {
     /// A catalogue; of a URL, a copy that is removed at the end.
-    Catalogue(Box<Catalogue>, Option<TempPath>),
+    Catalogue(Box<Catalogue>, Option<Scratch>),
     /// The entries of a list, sorted, and the number of its lines that were not used: those that are malformed or not about a whole file.
     List(Vec<Known>, u64),
 }
@@ -49,13 +49,13 @@ impl Side {
     ///
     /// # Errors
     /// If there is none.
-    pub fn catalogue(input: &Input, options: &Options) -> Result<(Catalogue, Option<TempPath>), Error> {
+    pub fn catalogue(input: &Input, options: &Options) -> Result<(Catalogue, Option<Scratch>), Error> {
         let read = |path: &Path| Catalogue::open(path, Access::Read, &mut || {});
         match input {
             Input::Url(url) => {
                 let fetched = fetch(url, options)?;
                 // Whoever reads an error has never seen the copy.
-                let catalogue = read(&fetched).map_err(|error| error.of_original(&fetched, input))?;
+                let catalogue = read(fetched.path()).map_err(|error| error.of_original(fetched.path(), input))?;
                 Ok((catalogue.of_original(input), Some(fetched)))
             }
             Input::File(path) if path.is_dir() => Ok((read(&place(path))?, None)),
@@ -178,12 +178,16 @@ fn list(path: &Path, format: Option<&Choice>) -> Result<Side, Error> {
 }
 
 /// A copy of the catalogue at a URL.
-fn fetch(url: &Url, options: &Options) -> Result<TempPath, Error> {
+fn fetch(url: &Url, options: &Options) -> Result<Scratch, Error> {
     const PART: u64 = 8 << 20;
     let file = File::open(url, options)?;
     let folder = std::env::temp_dir();
     let failed = |error| Error::Io(mksum_io::Error::Write { path: (&folder).into(), error });
-    let mut copy = NamedTempFile::with_prefix_in("mksum-", &folder).map_err(failed)?;
+    let create = || {
+        let (file, path) = NamedTempFile::with_prefix_in("mksum-", &folder)?.keep()?;
+        Ok((path, file))
+    };
+    let (scratch, mut copy) = Scratch::new(create).map_err(failed)?;
     let mut done = 0;
     while done < file.len() {
         let end = file.len().min(done + PART);
@@ -191,5 +195,5 @@ fn fetch(url: &Url, options: &Options) -> Result<TempPath, Error> {
         done = end;
     }
     file.finish()?;
-    Ok(copy.into_temp_path())
+    Ok(scratch)
 }

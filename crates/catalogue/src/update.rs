@@ -39,6 +39,11 @@ pub fn update(
     }
     let scope = Scope::new(directory, catalogue.path());
     let specs: Vec<Spec> = catalogue.formats().cloned().collect();
+    let mut all_read = true;
+    let each = &mut |finding: Finding| {
+        all_read &= !matches!(finding.state, State::Unreadable | State::Busy);
+        each(finding);
+    };
     let mut writer = Writer { catalogue, options, begun: None, count: 0, specs: &specs };
     let done = if writer.catalogue.is_empty()? {
         // Nothing can be missing, so nothing needs to be remembered.
@@ -48,8 +53,9 @@ pub fn update(
     };
     let written = writer.commit();
     done.and(written)?;
+    // Once all was read, the rows of each later walk are as true as those before.
     if walk != Walk::Ended {
-        catalogue.set_walk(Walk::Ended)?;
+        catalogue.set_walk(if all_read { Walk::Ended } else { Walk::Unread })?;
     }
     remove_unused(catalogue)?;
     catalogue.make_spans(options)

@@ -18,10 +18,9 @@ use mksum_cli::sum::End;
 use mksum_cli::sumfile::{Entry, Lines, Malformed, Source, alternatives};
 use mksum_cli::utf16::Text;
 use mksum_io::reason;
-use mksum_io::{Error, Hashed, Input, Job, Roots, Window, hash_items};
+use mksum_io::{Error, Hashed, Input, Job, Roots, Window, hash_items, open_regular};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{self, BufReader, ErrorKind, Read};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -438,7 +437,7 @@ fn bag_version(sum_file: &Path) -> Option<String> {
     if !Source::is_manifest(sum_file) {
         return None;
     }
-    let (mut text, file) = (Vec::new(), File::open(sum_file.with_file_name("bagit.txt")).ok()?);
+    let (mut text, file) = (Vec::new(), open_regular(&sum_file.with_file_name("bagit.txt")).ok()?);
     file.take(LONGEST).read_to_end(&mut text).ok()?;
     let text = String::from_utf8_lossy(&text);
     let version = text.trim_start_matches('\u{feff}').lines().next()?.strip_prefix("BagIt-Version:")?;

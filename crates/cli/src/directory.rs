@@ -207,7 +207,7 @@ pub fn check_proof(tool: &Tool, args: &CheckProof, spec: &DirectorySpec, claimed
     if let Some(path) = &args.bytes {
         let Content::File(expected) = &entry.content else { return fail(path, &"the entry is not a file") };
         let job = Job::new(path.clone(), vec![spec.file().clone()]);
-        match hash(&job, &tool.options).and_then(|mut roots| roots.remove(0)) {
+        match hash(&job, &tool.options_of_named()).and_then(|mut roots| roots.remove(0)) {
             Ok(root) if root == *expected => {}
             Ok(root) => {
                 return fail(

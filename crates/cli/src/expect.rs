@@ -41,7 +41,7 @@ pub fn run(tool: &Tool, args: &Run, expected: &str) -> Exit {
     let guessed = specs.len() > 1;
     let (mut job, start) = (Job::new(input, specs), Instant::now());
     job.window = part;
-    let roots = match hash(&job, &tool.options) {
+    let roots = match hash(&job, &tool.options_of_named()) {
         Ok(roots) => reported_roots(&tool.console, roots),
         Err(error) => {
             report_read_error(tool, args, &error);

@@ -11,18 +11,24 @@ pub fn catch(console: &Arc<Console>) {
     use crate::exit::Exit;
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     use signal_hook::iterator::Signals;
+    use std::sync::mpsc;
     let ignored = ignored();
     let caught: Vec<_> =
         [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|&number| ignored & 1 << (number - 1) == 0).collect();
     let console = Arc::clone(console);
+    let (ready, begun) = mpsc::channel::<()>();
     // They are caught only on this thread: without it the system's own way to end the process remains.
     let wait = move || {
         let Ok(mut signals) = Signals::new(caught) else { return };
+        drop(ready);
         if let Some(number) = signals.forever().next() {
             console.interrupt(Exit::Signal(number as u8));
         }
     };
-    let _ = std::thread::Builder::new().name("signals".into()).spawn(wait);
+    if std::thread::Builder::new().name("signals".into()).spawn(wait).is_ok() {
+        // Until then a signal would end the process as it is, with all that is unfinished.
+        let _ = begun.recv();
+    }
 }
 
 /// The signals that this process was started to ignore, as `nohup` has it: a bit for each number, from 1 on.

@@ -49,7 +49,9 @@ pub fn run(tool: &Tool, args: &Run) -> Exit {
             None
         }
     });
-    hash_all(jobs, &tool.options, |job, result, took| {
+    let named = !args.directories.recursive && args.list().is_none();
+    let options = if named { tool.options_of_named() } else { tool.options.clone() };
+    hash_all(jobs, &options, |job, result, took| {
         let seconds = took.as_secs_f64();
         tool.options.meter.finish_file();
         match result {

@@ -49,13 +49,19 @@ impl Tool {
             Io::Direct => Mode::Direct,
         };
         let throttle = reading.throttle.map(|rate| Arc::new(Throttle::new(rate)));
-        let mut options = Options { mode, throttle, objects: stores(), ..Options::new() };
+        // Whoever writes a list, a plan or a directory cannot make its reader wait.
+        let mut options = Options { mode, throttle, objects: stores(), pipes: false, ..Options::new() };
         if let Some(threads) = reading.threads {
             options.threads = threads.into();
         }
         calibration::prepare(&options.meter)?;
         let formats = formats.map_err(|error: SpecError| error.to_string())?;
         Ok(Tool { formats, options, console: Arc::default(), end, progress: !reading.no_progress })
+    }
+
+    /// Options for reading what the command line itself names, which may be a pipe.
+    pub fn options_of_named(&self) -> Options {
+        Options { pipes: true, ..self.options.clone() }
     }
 
     /// The same on a device: see [`gpu::open`].

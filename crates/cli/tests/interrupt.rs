@@ -114,6 +114,59 @@ fn while_nodes_are_written() {
 }
 
 #[test]
+fn while_a_tree_is_kept() {
+    let folder = std::env::temp_dir().join(format!("mksum-kept-{}", std::process::id()));
+    std::fs::create_dir(&folder).unwrap();
+    let file = folder.join("file");
+    std::fs::write(&file, vec![7; 32 << 20]).unwrap();
+    let names = || {
+        let names = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<_> = names.collect();
+        names.sort();
+        names
+    };
+    for (extension, more) in [("mkt", &[][..]), ("obao", &["--foreign", "-f", "blake3"])] {
+        let (part, whole) = (format!("file.{extension}.part"), format!("file.{extension}"));
+        let keep = |throttle, checkpoint| {
+            let options = ["keep", "--throttle", throttle, "--checkpoint", checkpoint, file.to_str().unwrap()];
+            start(&[&options, more].concat())
+        };
+        let wait_until = |done: &dyn Fn() -> bool| {
+            let begin = Instant::now();
+            while !done() {
+                assert!(begin.elapsed() < Duration::from_secs(60), "{:?}", names());
+                thread::sleep(Duration::from_millis(1));
+            }
+        };
+        for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
+            let child = keep("1MB", "1h");
+            wait_until(&|| folder.join(&part).exists());
+            assert_eq!(end(child, signal), (Some(code), vec![], vec![]), "{signal}");
+            assert_eq!(names(), ["file"], "{signal}: nothing could be resumed from it");
+        }
+        // With a checkpoint, the next run resumes; killed before, it leaves what the next run takes over.
+        let mut child = keep("1MB", "1h");
+        wait_until(&|| folder.join(&part).exists());
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(names(), ["file", &part]);
+        let child = keep("1MB", "1ms");
+        wait_until(&|| {
+            std::fs::read(folder.join(&part))
+                .is_ok_and(|bytes| bytes[768.min(bytes.len())..].iter().take(256).any(|&byte| byte > 0))
+        });
+        assert_eq!(end(child, "TERM").0, Some(143));
+        assert_eq!(names(), ["file", &part]);
+        let done = keep("1GB", "1s").wait_with_output().unwrap();
+        let errors = String::from_utf8(done.stderr).unwrap();
+        assert!(done.status.success() && errors.contains("resumed at byte"), "{errors}");
+        assert_eq!(names(), ["file", &whole]);
+        std::fs::remove_file(folder.join(whole)).unwrap();
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
 fn a_process_that_was_started_to_ignore_a_signal_does() {
     let child = Command::new("env")
         .args(["--ignore-signal=HUP", env!("CARGO_BIN_EXE_mksum"), "--throttle", "1MB"])

@@ -111,6 +111,8 @@ pub enum Refusal {
     Endless,
     /// The input has no fixed length, and the request needs one.
     NoLength,
+    /// The input is a pipe or a terminal, for which nobody waits.
+    Pipe,
     /// The input is longer than 2^63 bytes.
     TooLong,
     /// So many bytes must be held at once, and memory has no room for them.
@@ -250,6 +252,9 @@ impl fmt::Display for Refusal {
         match self {
             Refusal::Endless => f.write_str("this device never ends: choose a part of it (--range ..SIZE)"),
             Refusal::NoLength => f.write_str("it has no fixed length: write it to a file first"),
+            Refusal::Pipe => {
+                f.write_str("a pipe or a terminal: it is waited for only if it is named on the command line")
+            }
             Refusal::TooLong => f.write_str("it is longer than 2^63 bytes"),
             Refusal::Memory(bytes) => write!(f, "{bytes} bytes do not fit into memory"),
             Refusal::NotRegular => f.write_str("not a regular file: only regular files are replaced"),

@@ -3,7 +3,7 @@
 use crate::buffer::Buffer;
 use crate::holes::Sparse;
 use crate::open::{Opened, SHORT, Waiting, open_with};
-use crate::platform::{uninterrupted, widen_pipe};
+use crate::platform::{uninterrupted, waits, widen_pipe};
 use crate::stream::{Bytes, Roots, hash_stream};
 use crate::{Error, Facts, File, Input, Options, Refusal, Window};
 use mksum::accelerator::Accelerated;
@@ -72,9 +72,14 @@ pub fn hash(job: &Job, options: &Options) -> Result<Roots, Error> {
 
 /// Opens what a job is about, if it has the version that the job wants.
 pub(crate) fn open_job(job: &Job, options: &Options) -> Result<Opened, Error> {
-    let opened = open_with(&job.input, job.window, Waiting::ForWriter, options)?;
-    if let (Opened::File(file), Some(planned)) = (&opened, &job.version) {
-        file.check_version(planned)?;
+    let waiting = if options.pipes { Waiting::ForWriter } else { Waiting::Never };
+    let opened = open_with(&job.input, job.window, waiting, options)?;
+    match (&opened, &job.version) {
+        (Opened::File(file), Some(planned)) => file.check_version(planned)?,
+        (Opened::Stream(file), _) if !options.pipes && job.input != Input::Stdin && waits(file) => {
+            return Err(Error::refused(&job.input, Refusal::Pipe));
+        }
+        _ => {}
     }
     Ok(opened)
 }

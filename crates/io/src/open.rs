@@ -27,6 +27,18 @@ pub(crate) enum Waiting {
     Never,
 }
 
+/// Opens a regular file for reading, and nothing else: a pipe in its place is not waited for.
+///
+/// # Errors
+/// If it cannot be opened, or is no regular file.
+pub fn open_regular(path: &Path) -> io::Result<fs::File> {
+    let file = open_at_once(path)?;
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::Error::other("not a regular file")),
+    }
+}
+
 impl File {
     /// Opens a file for reading.
     ///
@@ -108,7 +120,8 @@ pub(crate) fn open_short(
     options: &Options,
 ) -> Result<Opened, Error> {
     let input = Input::from(path);
-    let file = fs::File::open(path).map_err(|error| refusal(&input, error))?;
+    // It may have become a pipe.
+    let file = open_at_once(path).map_err(|error| refusal(&input, error))?;
     described(file, metadata, &input, window, Ending::OpenFile, options)
 }
 

@@ -26,6 +26,9 @@ pub struct Options {
     pub stop: Stop,
     /// The stores whose objects are inputs too, by their URLs; without them, a URL is an error.
     pub objects: Option<Arc<dyn Objects>>,
+    /// Whether an input that is a named pipe or a terminal is read, which waits for whoever writes to it; else it is an error. The
+    /// standard input is always read.
+    pub pipes: bool,
 }
 
 impl Options {
@@ -40,6 +43,7 @@ impl Options {
             accelerator: None,
             stop: Stop::default(),
             objects: None,
+            pipes: true,
         }
     }
 }

@@ -295,6 +295,18 @@ pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(folder(path))?.sync_all() } else { Ok(()) }
 }
 
+/// Whether a read of an open file waits for somebody to write: it is a pipe or a terminal.
+pub(crate) fn waits(file: &File) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        if file.metadata().is_ok_and(|metadata| metadata.file_type().is_fifo()) {
+            return true;
+        }
+    }
+    io::IsTerminal::is_terminal(file)
+}
+
 /// The kind of an open file, for a reader.
 #[cfg_attr(not(unix), allow(dead_code))] // Devices are files of Unix.
 pub(crate) enum Kind {

@@ -1,33 +1,16 @@
 //! Files that are written whole or not at all.
 
+use crate::open::open_regular;
 use crate::paths::{folder, with_extension};
 use crate::platform::{Stamp, create_unnamed, give_name, sync_folder, write_at};
+use crate::scratch::{self, Scratch};
 use crate::{Error, Refusal};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind};
-use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
-/// The names of all that are being written, where the system needs one for that.
-static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
-
-fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
-    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Removes all files that are being written, for a process that is about to end: from now on nothing is finished.
-pub fn remove_unfinished() {
-    let paths = unfinished();
-    for path in paths.iter() {
-        // The process ends: nobody can act on a failure.
-        let _ = fs::remove_file(path);
-    }
-    // A thread that is about to finish one waits for the lock until the process is gone.
-    mem::forget(paths);
-}
+use std::sync::{Mutex, PoisonError};
 
 /// A file that is written beside its target and takes its place at the end; without [`Replacement::finish`] it is removed.
 ///
@@ -39,7 +22,7 @@ pub struct Replacement {
     target: PathBuf,
     file: File,
     /// The name until then, if it has one.
-    path: Option<PathBuf>,
+    scratch: Option<Scratch>,
 }
 
 /// What stands between the target's name and the number of the process in the name of an unfinished file.
@@ -61,25 +44,22 @@ impl Replacement {
         };
         remove_stale(&target);
         if let Some(file) = create_unnamed(folder(&target)) {
-            return Ok(Replacement { target, file, path: None });
+            return Ok(Replacement { target, file, scratch: None });
         }
         loop {
             let path = own_name(&target);
-            // The name is known before the file is there: an interrupt between the two leaves nothing either.
-            unfinished().push(path.clone());
+            let mut all = scratch::hold();
             let created = OpenOptions::new().read(true).write(true).create_new(true).open(&path);
-            let forget = || unfinished().retain(|other| *other != path);
-            let file = created.map_err(|error| {
-                forget();
-                Error::Write { path: target.clone().into(), error }
-            })?;
+            let file = created.map_err(|error| Error::Write { path: target.clone().into(), error })?;
+            let scratch = all.add(path);
+            drop(all);
             // Without locks on this file system, what a killed run leaves is not removed.
             let _ = file.try_lock();
             // Another process that looked for remains may have removed it before it was locked.
-            if is_at(&file, &path) {
-                return Ok(Replacement { target, file, path: Some(path) });
+            if is_at(&file, scratch.path()) {
+                return Ok(Replacement { target, file, scratch: Some(scratch) });
             }
-            forget();
+            scratch::keep(scratch.path());
         }
     }
 
@@ -118,47 +98,25 @@ impl Replacement {
     /// # Errors
     /// If the system cannot.
     pub fn place(mut self) -> Result<(), Error> {
-        let place = |path: &Path| fs::rename(path, &self.target);
-        let placed = match &self.path {
-            Some(path) => {
-                let mut paths = unfinished();
-                let placed = place(path);
-                paths.retain(|other| placed.is_err() || other != path);
-                placed
-            }
+        let placed = match self.scratch.take() {
+            Some(scratch) => scratch.place(&self.target),
             None => match give_name(&self.file, &self.target) {
                 // A name that is there already can only be taken over by one that is there too.
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-                    let path = own_name(&self.target);
-                    let mut paths = unfinished();
-                    paths.push(path.clone());
-                    let placed = give_name(&self.file, &path).and_then(|()| place(&path));
-                    if placed.is_err() {
-                        let _ = fs::remove_file(&path);
-                    }
-                    paths.retain(|other| *other != path);
-                    placed
+                    let named = Scratch::new(|| {
+                        let path = own_name(&self.target);
+                        give_name(&self.file, &path).map(|()| (path, ()))
+                    });
+                    named.and_then(|(scratch, ())| scratch.place(&self.target))
                 }
                 placed => placed,
             },
         };
-        placed.map_err(|error| self.fail(error))?;
-        self.path = None;
-        Ok(())
+        placed.map_err(|error| self.fail(error))
     }
 
     fn fail(&self, error: io::Error) -> Error {
         Error::Write { path: self.target.clone().into(), error }
-    }
-}
-
-impl Drop for Replacement {
-    fn drop(&mut self) {
-        if let Some(path) = self.path.take() {
-            // The failure itself is reported; a second one about the remains would not help.
-            let _ = fs::remove_file(&path);
-            unfinished().retain(|other| *other != path);
-        }
     }
 }
 
@@ -170,7 +128,7 @@ fn own_name(target: &Path) -> PathBuf {
 }
 
 /// The name of the target, if `name` is one that [`own_name`] makes.
-fn target_of(name: &OsStr) -> Option<&[u8]> {
+pub(crate) fn target_of(name: &OsStr) -> Option<&[u8]> {
     let name = name.as_encoded_bytes();
     let (target, numbers) = name.split_at(name.iter().rposition(|&byte| byte == b'.')?);
     let numbers = numbers.strip_prefix(b".")?.strip_prefix(MARK.as_bytes())?;
@@ -180,7 +138,7 @@ fn target_of(name: &OsStr) -> Option<&[u8]> {
 }
 
 /// Removes unfinished files for `target` that no process is writing.
-fn remove_stale(target: &Path) {
+pub(crate) fn remove_stale(target: &Path) {
     /// A folder, and the names of unfinished files that were in it: a run over a folder of many files lists it once.
     static LISTED: Mutex<Option<(PathBuf, Vec<OsString>)>> = Mutex::new(None);
     let Some(name) = target.file_name() else { return };
@@ -196,7 +154,7 @@ fn remove_stale(target: &Path) {
         let ours = target_of(remaining) == Some(name.as_encoded_bytes());
         // One that is being written is locked. Whatever cannot be opened or removed stays.
         if ours
-            && let Ok(file) = File::open(folder.join(remaining))
+            && let Ok(file) = open_regular(&folder.join(remaining))
             && file.try_lock().is_ok()
         {
             let _ = fs::remove_file(folder.join(remaining));

@@ -150,6 +150,7 @@ __all__ = [
     "prove_entry",
     "put_object",
     "rfc6962",
+    "ripemd160",
     "root",
     "s3",
     "sha1",

@@ -81,12 +81,13 @@ struct Entry {
 }
 
 fn objects(tool: &Tool, catalogue: Catalogue, specs: &[Spec]) -> Result<(), Error> {
-    catalogue.check_list()?;
-    catalogue.into_known().try_for_each(|known| {
+    let unread = catalogue.check_list()?;
+    catalogue.into_known().try_for_each(|known| -> Result<(), Error> {
         let known = known?;
         tool.console.print(&json::line(&path_of(&known.path), entry(specs, &known)));
         Ok(())
-    })
+    })?;
+    unread.map_or(Ok(()), Err)
 }
 
 fn entry(specs: &[Spec], known: &Known) -> Entry {

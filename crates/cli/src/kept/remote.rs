@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::tool::Tool;
 use mksum_io::outboard::Stored;
-use mksum_io::{Error, Input, Url};
+use mksum_io::{Error, Input, Scratch, Url};
 use std::io::ErrorKind;
 use std::path::PathBuf;
 use tempfile::TempDir;
@@ -11,7 +11,7 @@ use tempfile::TempDir;
 /// The outboard at a URL, and its copy in a folder of its own.
 pub struct Remote {
     url: Url,
-    folder: TempDir,
+    folder: Scratch,
 }
 
 impl Remote {
@@ -22,7 +22,8 @@ impl Remote {
     pub fn of(tool: &Tool, target: &Input) -> Result<Option<Remote>, Failure> {
         let Input::Url(url) = target else { return Ok(None) };
         let write = |error| Error::Write { path: target.clone(), error };
-        let remote = Remote { url: url.clone(), folder: TempDir::new().map_err(write)? };
+        let (folder, ()) = Scratch::new(|| Ok((TempDir::new()?.keep(), ()))).map_err(write)?;
+        let remote = Remote { url: url.clone(), folder };
         match Stored::open_with(target, &tool.options) {
             Ok(stored) => stored.copy_whole(&remote.copy())?,
             Err(Error::Open { error, .. }) if error.kind() == ErrorKind::NotFound => {}

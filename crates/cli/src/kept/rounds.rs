@@ -5,7 +5,7 @@ use crate::report::grouped;
 use mksum::outboard::{Outboard, ReadAt};
 use mksum::{Root, Shape};
 use mksum_io::outboard::{CHECKED, CHECKED_HEAD, with_extension};
-use mksum_io::{Error, Input, Refusal, Replacement};
+use mksum_io::{Error, Input, Refusal, Replacement, open_regular};
 use std::fs::File;
 use std::io::{self, Read};
 use std::ops::Range;
@@ -50,7 +50,7 @@ impl Rounds {
         };
         let head = format!("{CHECKED_HEAD}1\n{} = {root}\n{len} bytes in parts of {part}\n", root.spec());
         let count = len.div_ceil(part) as usize;
-        let remembered = match File::open(&path).and_then(|file| read(&file)) {
+        let remembered = match open_regular(&path).and_then(|file| read(&file)) {
             Ok(bytes) => {
                 // A crash of the system may leave it empty.
                 if !bytes.is_empty() && !bytes.starts_with(CHECKED_HEAD.as_bytes()) {

@@ -1,11 +1,12 @@
 //! An outboard while it is written: under another name or none until it is whole.
 
-use super::{PART, Stored, is_ours, with_extension};
+use super::{PART, Stored, begins_with, with_extension};
 use crate::paths::folder;
 use crate::platform::{Stamp, sync_file_system, sync_folder, write_at};
 use crate::replacement::{Replacement, is_at};
+use crate::scratch::{self, Scratch};
 use crate::{Error, Refusal};
-use mksum::outboard::{HEADER, Header, KeptLayout, Outboard, OutboardError, PartialOutboard, SEALS};
+use mksum::outboard::{HEADER, Header, KeptLayout, MAGIC, Outboard, OutboardError, PartialOutboard, SEALS};
 use mksum::{Digest, Subtree};
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -24,6 +25,8 @@ enum Paper {
         target: PathBuf,
         path: PathBuf,
         file: File,
+        /// Until there is something to resume.
+        scratch: Option<Scratch>,
     },
     /// To be resumed by no other run.
     Fresh(Replacement),
@@ -35,6 +38,7 @@ impl Paper {
         let path = with_extension(target, PART);
         let fail = |error| Error::Write { path: path.clone().into(), error };
         loop {
+            let mut all = scratch::hold();
             let file =
                 OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(fail)?;
             match file.try_lock() {
@@ -46,10 +50,12 @@ impl Paper {
             // Another process may have finished it, and given it its final name, before it was locked.
             if is_at(&file, &path) {
                 // A crash right after it was created leaves it empty.
-                if file.metadata().map_err(fail)?.len() > 0 && !is_ours(&file) {
+                let is_empty = file.metadata().map_err(fail)?.len() == 0;
+                if !is_empty && !begins_with(&file, &MAGIC) {
                     return Err(Error::refused(&path, Refusal::NotOutboard));
                 }
-                return Ok(Paper::Part { target: target.into(), path, file });
+                let scratch = is_empty.then(|| all.add(path.clone()));
+                return Ok(Paper::Part { target: target.into(), path, file, scratch });
             }
         }
     }
@@ -79,8 +85,9 @@ impl Paper {
     /// Gives it its final name.
     fn place(self) -> Result<(), Error> {
         match self {
-            Paper::Part { target, path, .. } => {
-                fs::rename(&path, &target).map_err(|error| Error::Write { path: target.into(), error })
+            Paper::Part { target, path, scratch, .. } => {
+                let placed = scratch.map_or_else(|| fs::rename(&path, &target), |scratch| scratch.place(&target));
+                placed.map_err(|error| Error::Write { path: target.into(), error })
             }
             Paper::Fresh(replacement) => replacement.place(),
         }
@@ -89,6 +96,7 @@ impl Paper {
     /// Removes it.
     fn discard(self) {
         if let Paper::Part { path, .. } = self {
+            scratch::keep(&path);
             // If it stays, it is not resumed: its header is that of another file, or it is checked again.
             let _ = fs::remove_file(path);
         }
@@ -180,6 +188,9 @@ impl Draft {
 
     /// Writes the header into a file without anything else.
     fn begin(&mut self) -> Result<(), Error> {
+        if let Paper::Part { path, scratch, .. } = &mut self.paper {
+            scratch.get_or_insert_with(|| scratch::hold().add(path.clone()));
+        }
         let header = self.header.encode().map_err(|error| self.refuse(error))?;
         let write = || {
             self.paper.file().set_len(0)?;
@@ -273,7 +284,7 @@ impl Draft {
         self.last = Instant::now();
         if self.syncer.is_none() {
             sync_folder(self.paper.path()).map_err(|error| self.fail(error))?;
-            self.syncer = Syncer::start(self.paper.file(), self.turn).ok();
+            self.syncer = Syncer::start(self.paper.path(), self.paper.file(), self.turn).ok();
         }
         match &self.syncer {
             // The thread has ended, and its error says why.
@@ -282,7 +293,7 @@ impl Draft {
             // The system has no thread for it.
             None => {
                 self.turn += 1;
-                make_safe(self.paper.file(), &seal, self.turn - 1).map_err(|error| self.fail(error))
+                make_safe(self.paper.path(), self.paper.file(), &seal, self.turn - 1).map_err(|error| self.fail(error))
             }
         }
     }
@@ -404,10 +415,10 @@ struct Syncer {
 }
 
 impl Syncer {
-    fn start(file: &File, turn: usize) -> io::Result<Syncer> {
-        let file = file.try_clone()?;
+    fn start(path: &Path, file: &File, turn: usize) -> io::Result<Syncer> {
+        let (path, file) = (path.to_path_buf(), file.try_clone()?);
         let (seals, asked) = mpsc::sync_channel::<Vec<u8>>(1);
-        let work = move || (turn..).zip(asked).try_for_each(|(turn, seal)| make_safe(&file, &seal, turn));
+        let work = move || (turn..).zip(asked).try_for_each(|(turn, seal)| make_safe(&path, &file, &seal, turn));
         let thread = thread::Builder::new().name("checkpoints".into()).spawn(work)?;
         Ok(Syncer { seals, thread })
     }
@@ -423,9 +434,10 @@ impl Syncer {
     }
 }
 
-/// Writes a checkpoint: first the digests that it vouches for, then the seal itself.
-fn make_safe(file: &File, seal: &[u8], turn: usize) -> io::Result<()> {
+/// Writes a checkpoint: first the digests that it vouches for, then the seal itself. From then on there is something to resume.
+fn make_safe(path: &Path, file: &File, seal: &[u8], turn: usize) -> io::Result<()> {
     file.sync_data()?;
+    scratch::keep(path);
     write_at(file, seal, SEALS[turn % SEALS.len()])?;
     file.sync_data()
 }

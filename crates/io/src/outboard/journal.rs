@@ -1,11 +1,12 @@
 //! The ranges of a file that are still to be repaired, written down beside its outboard.
 
 use super::with_extension;
-use crate::replacement::Replacement;
+use crate::open::open_regular;
+use crate::replacement::{Replacement, remove_stale};
 use crate::{Error, Refusal};
 use mksum::Root;
 use std::fmt::Write as _;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{ErrorKind, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -38,10 +39,8 @@ impl Journal {
 
     /// The ranges that were written down, if they were of this outboard, all of them.
     pub fn read(&self) -> Option<Vec<Range<u64>>> {
-        if fs::metadata(&self.path).ok()?.len() > Self::LARGEST {
-            return None;
-        }
-        let text = fs::read_to_string(&self.path).ok()?;
+        let mut text = String::new();
+        open_regular(&self.path).ok()?.take(Self::LARGEST).read_to_string(&mut text).ok()?;
         let mut lines = text.strip_prefix(&self.head)?.lines();
         let (mut ranges, mut end) = (Vec::<Range<u64>>::new(), 0);
         loop {
@@ -69,7 +68,7 @@ impl Journal {
             let _ = writeln!(text, "range {} {}", range.start, range.end);
         }
         let _ = writeln!(text, "end {}", ranges.len());
-        match File::open(&self.path) {
+        match open_regular(&self.path) {
             // A journal of another repair is of no use any more, but any other file is somebody's.
             Ok(mut file) => {
                 let mut head = [0; HEAD.len()];
@@ -89,11 +88,12 @@ impl Journal {
     /// Ends the repair.
     pub fn remove(&self) -> Result<(), Error> {
         match fs::remove_file(&self.path) {
-            Err(error) if error.kind() != ErrorKind::NotFound => {
-                Err(Error::Write { path: self.path.clone().into(), error })
-            }
-            _ => Ok(()),
+            // A run that was killed while it replaced one has left two.
+            Ok(()) => remove_stale(&self.path),
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(Error::Write { path: self.path.clone().into(), error }),
         }
+        Ok(())
     }
 }
 

@@ -49,7 +49,7 @@ pub use verify::{Finding, verify};
 pub use whole::repair_whole;
 
 use crate::platform::{open_at_once, read_exact_at};
-use crate::{Error, Input, Options, Refusal};
+use crate::{Error, Input, Options, Refusal, replacement};
 use mksum::outboard::{Header, MAGIC, Outboard, OutboardError, ReadAt};
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
@@ -65,24 +65,41 @@ pub fn beside(path: &Path) -> PathBuf {
 }
 
 /// Whether the file at `path` belongs to an outboard, by its name and its first bytes: an outboard itself, an unfinished one,
-/// or the record of a verification or a repair. A record may be gone already.
+/// or the record of a verification or a repair; or one of these under the name that it has while it is written, which the end of a
+/// killed run can leave. A record and an unfinished file may be gone already.
 pub fn is_part_of_outboard(path: &Path) -> bool {
-    let starts = |file: &File, head: &[u8]| {
-        let mut found = vec![0; head.len()];
-        read_exact_at(file, &mut found, 0).is_ok() && found == head
+    let Some(name) = path.file_name() else { return false };
+    let target = replacement::target_of(name);
+    let name = target.unwrap_or(name.as_encoded_bytes());
+    let before = |extension: &str| name.strip_suffix(extension.as_bytes())?.strip_suffix(b".");
+    let part = before(PART);
+    let (head, is_record) = if before(EXTENSION).is_some() || part.is_some() {
+        (&MAGIC[..], false)
+    } else if before(CHECKED).is_some() {
+        (CHECKED_HEAD.as_bytes(), true)
+    } else if before(journal::EXTENSION).is_some() {
+        (journal::HEAD.as_bytes(), true)
+    } else {
+        return false;
     };
-    let is_outboard = || open_at_once(path).is_ok_and(|file| starts(&file, &MAGIC));
-    let is_record = |head: &str| match open_at_once(path) {
-        Ok(file) => starts(&file, head.as_bytes()),
+    // The name alone says so: `.part` is also that of others' downloads.
+    let is_unfinished = target.is_some() || part.is_some_and(|whole| whole.ends_with(b".mkt"));
+    match open_at_once(path) {
+        // A kill right after it was created leaves it empty.
+        Ok(file) => begins_with(&file, head) || (is_unfinished && is_empty(&file)),
         // Since its directory was listed, the work that it was about has been finished.
-        Err(error) => error.kind() == ErrorKind::NotFound,
-    };
-    match path.extension().and_then(|extension| extension.to_str()) {
-        Some(EXTENSION | PART) => is_outboard(),
-        Some(CHECKED) => is_record(CHECKED_HEAD),
-        Some(journal::EXTENSION) => is_record(journal::HEAD),
-        _ => false,
+        Err(error) => (is_record || is_unfinished) && error.kind() == ErrorKind::NotFound,
     }
+}
+
+/// Whether the first bytes of a file are these.
+fn begins_with(file: &File, head: &[u8]) -> bool {
+    let mut found = vec![0; head.len()];
+    read_exact_at(file, &mut found, 0).is_ok() && found == head
+}
+
+fn is_empty(file: &File) -> bool {
+    file.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() == 0)
 }
 
 /// The extension of an unfinished outboard, behind its final name.
@@ -91,12 +108,6 @@ pub const PART: &str = "part";
 pub const CHECKED: &str = "checked";
 /// The beginning of that record.
 pub const CHECKED_HEAD: &str = "mksum verified ";
-
-/// Whether the first bytes of a file are those of an outboard.
-fn is_ours(file: &File) -> bool {
-    let mut head = [0; MAGIC.len()];
-    read_exact_at(file, &mut head, 0).is_ok() && head == MAGIC
-}
 
 /// Whether a file has the size, mtime and inode in its outboard.
 pub fn is_unchanged(file: &crate::File, header: &Header) -> bool {
@@ -232,4 +243,35 @@ pub fn opened<R: ReadAt>(bytes: R, place: impl Into<Input>) -> Result<Outboard<R
         error if error.is_of_media() => Error::refused(place, Refusal::Header(error.to_string())),
         error => error,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_belongs_to_an_outboard_is_known_by_its_name_and_first_bytes() {
+        let folder = tempfile::tempdir().unwrap();
+        let (whole, part, repair) = ("a.mkt", "a.mkt.part", "a.mkt.repair");
+        let unfinished = ["a.mkt.mksum-1-0", "a.mkt.repair.mksum-19941-0", "a.obao.part.mksum-1-0"];
+        let others = ["a", "mkt", "part", "a.mksum-1-0", "a.mkt.repair.mksum-1", "a.mkt.mksum-1-x"];
+        // Gone since they were listed.
+        for (name, ours) in [(whole, false), (part, true), ("a.part", false), (repair, true), ("a.mkt.checked", true)] {
+            assert_eq!(is_part_of_outboard(&folder.path().join(name)), ours, "{name}");
+        }
+        unfinished.iter().for_each(|name| assert!(is_part_of_outboard(&folder.path().join(name)), "{name}"));
+        others.iter().for_each(|name| assert!(!is_part_of_outboard(&folder.path().join(name)), "{name}"));
+        let bytes = [&b""[..], &MAGIC, journal::HEAD.as_bytes(), b"a user's"];
+        for (bytes, ours) in
+            bytes.into_iter().zip([[true, true, false], [true, true, false], [false, false, true], [false; 3]])
+        {
+            let is = |name: &str| {
+                let path = folder.path().join(name);
+                std::fs::write(&path, bytes).unwrap();
+                is_part_of_outboard(&path)
+            };
+            assert_eq!(["a.mkt.mksum-7-1", part, repair].map(is), ours, "{bytes:?}");
+            assert!(!others.iter().any(|name| is(name)), "{bytes:?}");
+        }
+    }
 }
