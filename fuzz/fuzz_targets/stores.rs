@@ -4,6 +4,7 @@
 use libfuzzer_sys::fuzz_target;
 use mksum_io::Url;
 use mksum_stores::served::{Kind, Netrc, Served, response};
+use std::sync::{LazyLock, Mutex, MutexGuard};
 
 /// The headers that are read.
 const HEADERS: [&str; 12] = [
@@ -53,13 +54,34 @@ const PARTS: [&str; 24] = [
     "</Code><Message>",
 ];
 
-fuzz_target!(|input: (u8, u16, Vec<(u8, &[u8])>, Vec<(u8, &[u8])>, &str, [&str; 3])| {
-    let (kind, status, headers, parts, text, words) = input;
-    let body: Vec<u8> = parts
-        .iter()
-        .flat_map(|(part, text)| [PARTS.get(usize::from(*part)).unwrap_or(&"").as_bytes(), text].concat())
-        .collect();
-    let headers: Vec<(&str, Vec<u8>)> = headers
+/// A status, headers and a body.
+type Answer = (u16, Vec<(&'static str, Vec<u8>)>, Vec<u8>);
+
+/// What the servers answer now.
+static ANSWER: Mutex<Answer> = Mutex::new((200, Vec::new(), Vec::new()));
+
+fn lock() -> MutexGuard<'static, Answer> {
+    ANSWER.lock().expect("no panic")
+}
+
+static SERVED: LazyLock<[Served; 3]> = LazyLock::new(|| {
+    Kind::ALL.map(|kind| {
+        Served::new(kind, |_| {
+            let (status, headers, body) = &*lock();
+            response(*status, headers, body.clone())
+        })
+    })
+});
+
+fuzz_target!(|input: (u8, u16, Vec<(u8, &[u8])>, [&str; 3], &[u8])| {
+    let (kind, status, headers, words, text) = input;
+    // A byte that is not ASCII stands for a part.
+    let part = |byte: &u8| match byte.checked_sub(128).and_then(|part| PARTS.get(usize::from(part) % 32)) {
+        Some(part) => part.as_bytes().to_vec(),
+        None => vec![*byte],
+    };
+    let body: Vec<u8> = text.iter().flat_map(part).collect();
+    let headers = headers
         .iter()
         .map(|(choice, text)| {
             let (name, value) = (usize::from(*choice) % HEADERS.len(), usize::from(*choice) / HEADERS.len());
@@ -68,8 +90,8 @@ fuzz_target!(|input: (u8, u16, Vec<(u8, &[u8])>, Vec<(u8, &[u8])>, &str, [&str; 
         .collect();
     // Mostly those that are no errors.
     let status = [200, 206, 302, 404, 412, 416].get(usize::from(status)).copied().unwrap_or(status);
-    let served =
-        Served::new(Kind::ALL[usize::from(kind) % Kind::ALL.len()], move |_| response(status, &headers, body.clone()));
+    *lock() = (status, headers, body);
+    let served = &SERVED[usize::from(kind) % SERVED.len()];
     let url = Url::parse("s3://b/p").expect("a URL");
     let listed = served.list("p").into_iter().filter_map(Result::err);
     for fault in listed.chain(served.open().err()) {
@@ -77,7 +99,7 @@ fuzz_target!(|input: (u8, u16, Vec<(u8, &[u8])>, Vec<(u8, &[u8])>, &str, [&str; 
         assert!(message.chars().count() < 1000, "{message}");
     }
 
-    let _ = Netrc::parse(text);
+    let _ = Netrc::parse(&String::from_utf8_lossy(text));
     let quoted = words.map(|word| format!("\"{}\"", word.replace('\\', "\\\\").replace('"', "\\\"")));
     let [host, user, password] = quoted;
     let netrc = Netrc::parse(&format!("machine {host} login {user} password {password}")).expect("as it is written");

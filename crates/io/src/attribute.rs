@@ -78,7 +78,7 @@ impl Attribute {
         set_attribute(&file, NAME, text.as_bytes()).map_err(failed)
     }
 
-    /// Reads the value of an attribute: only what [`Attribute::write`] writes.
+    /// Reads the value of an attribute: only what its `Display` writes.
     ///
     /// # Errors
     /// Why it is not one, as words.
