@@ -201,7 +201,7 @@ class Kept(unittest.TestCase):
                 self.assertEqual((process.returncode, busy), (1, len(lines)) if busy else (0, 0), errors)
                 refused += busy
 
-        for number in range(RUNS // 10):
+        for _ in range(RUNS // 10):
             keep = ["keep", "-r", "--beside", "--checkpoint", "1ms", folder]
             several(keep, [*keep, "--quick"])
             self.assertEqual(run(*keep).returncode, 0)

@@ -8,7 +8,7 @@ use crate::tool::Tool;
 use crate::walk::{Rules, length};
 use mksum::{Root, format_size};
 use mksum_cli::name::Shown;
-use mksum_io::{Job, hash};
+use mksum_io::{Job, Options, hash};
 use std::time::Instant;
 
 /// Prints the file's line if its root is `expected`, and fails if not.
@@ -41,7 +41,8 @@ pub fn run(tool: &Tool, args: &Run, expected: &str) -> Exit {
     let guessed = specs.len() > 1;
     let (mut job, start) = (Job::new(input, specs), Instant::now());
     job.window = part;
-    let roots = match hash(&job, &tool.options_of_named()) {
+    let options = Options { pipes: !args.directories.recursive, ..tool.options.clone() };
+    let roots = match hash(&job, &options) {
         Ok(roots) => reported_roots(&tool.console, roots),
         Err(error) => {
             report_read_error(tool, args, &error);

@@ -49,8 +49,8 @@ pub fn run(tool: &Tool, args: &Run) -> Exit {
             None
         }
     });
-    let named = !args.directories.recursive && args.list().is_none();
-    let options = if named { tool.options_of_named() } else { tool.options.clone() };
+    let pipes = !args.directories.recursive && args.list().is_none();
+    let options = Options { pipes, ..tool.options.clone() };
     hash_all(jobs, &options, |job, result, took| {
         let seconds = took.as_secs_f64();
         tool.options.meter.finish_file();

@@ -49,7 +49,7 @@ impl Tool {
             Io::Direct => Mode::Direct,
         };
         let throttle = reading.throttle.map(|rate| Arc::new(Throttle::new(rate)));
-        // Whoever writes a list, a plan or a directory cannot make its reader wait.
+        // Whoever writes a list, a plan or a directory cannot make its reader wait: only what the command line names is waited for.
         let mut options = Options { mode, throttle, objects: stores(), pipes: false, ..Options::new() };
         if let Some(threads) = reading.threads {
             options.threads = threads.into();
@@ -57,11 +57,6 @@ impl Tool {
         calibration::prepare(&options.meter)?;
         let formats = formats.map_err(|error: SpecError| error.to_string())?;
         Ok(Tool { formats, options, console: Arc::default(), end, progress: !reading.no_progress })
-    }
-
-    /// Options for reading what the command line itself names, which may be a pipe.
-    pub fn options_of_named(&self) -> Options {
-        Options { pipes: true, ..self.options.clone() }
     }
 
     /// The same on a device: see [`gpu::open`].
