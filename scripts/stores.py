@@ -803,7 +803,7 @@ class Redirects(Place):
     # Two parts: the second is asked for by its version.
     BODY = random.Random(21).randbytes(17 * MIB)
     # All that the second server needs; Host is its own.
-    OPEN = {"accept", "accept-encoding", "host", "if-match", "range", "user-agent"}
+    OPEN = frozenset(["accept", "accept-encoding", "host", "if-match", "range", "user-agent"])
 
     @contextlib.contextmanager
     def server(self, host, answer):
