@@ -19,6 +19,7 @@ import unittest
 MKSUM = os.path.abspath(sys.argv.pop(1))
 KIB, MIB = 1 << 10, 1 << 20
 RUNS = 200
+BUSY = ("another process is writing to it", "changed while it was being repaired", "changed while it was read")
 
 
 def run(*arguments, **more):
@@ -181,6 +182,46 @@ class Kept(unittest.TestCase):
         self.assertEqual(sum(1 for _ in folder.rglob("*.mkt")), len(roots))
         self.assertEqual(list(folder.rglob("*.part")), [])
         print(f"{RUNS} runs of keep -r, {ended} ended, {resumed} resumed", file=sys.stderr)
+
+    def test_processes_side_by_side_write_whole_outboards(self):
+        """Several keep or repair a directory at once: one writes a file, and the others say that they do not."""
+        folder, roots = self.tree(30, 300_000)
+        copy, refused = self.folder / "copy", 0
+        program("cp", "-a", folder, copy)
+
+        def several(*commands):
+            nonlocal refused
+            pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
+            processes = [subprocess.Popen([MKSUM, *map(str, command)], **pipes) for command in commands for _ in range(2)]
+            for process in processes:
+                _, errors = process.communicate()
+                # What another one repairs has changed, or is changing, since it was judged.
+                lines = [line for line in errors.splitlines() if "not read (same size" not in line]
+                busy = sum(any(words in line for words in BUSY) for line in lines)
+                self.assertEqual((process.returncode, busy), (1, len(lines)) if busy else (0, 0), errors)
+                refused += busy
+
+        for _ in range(RUNS // 10):
+            keep = ["keep", "-r", "--beside", "--checkpoint", "1ms", folder]
+            several(keep, [*keep, "--quick"])
+            self.assertEqual(run(*keep).returncode, 0)
+            for path, root in roots.items():
+                self.assertEqual(stored_root(path.with_name(f"{path.name}.mkt")), root)
+            for path in random.sample(sorted(path for path in roots if path.stat().st_size), 9):
+                with open(path, "r+b") as file:
+                    first = file.read(1)[0]
+                    file.seek(0)
+                    file.write(bytes([first ^ 1]))
+            repair = ["repair", "-r", folder, "--from", copy]
+            several(repair, repair)
+            again = run(*repair)
+            self.assertEqual(again.returncode, 0, again.stderr)
+            for path in roots:
+                self.assertEqual(path.read_bytes(), (copy / path.relative_to(folder)).read_bytes())
+            self.assertEqual({path.name.split(".", 1)[1] for path in folder.rglob("f*.*")}, {"mkt"})
+            for path in folder.rglob("*.mkt"):
+                path.unlink()
+        print(f"{RUNS // 10 * 8} processes, {refused} files were another one's", file=sys.stderr)
 
     def test_a_killed_verification_forgets_nothing_and_calls_no_damage_verified(self):
         folder, roots = self.tree(8, 4 * MIB)

@@ -33,8 +33,8 @@ flags.add_argument("--versitygw", type=os.path.abspath, required=True)
 flags.add_argument("--python", type=os.path.abspath, required=True)
 
 # Nothing of the environment reaches a real store.
-CLEAN = {name: value for name, value in os.environ.items() if not re.match("(AWS|GOOGLE|AZURE)_", name)}
-CLEAN |= {"AWS_CONFIG_FILE": os.devnull, "AWS_SHARED_CREDENTIALS_FILE": os.devnull}
+CLEAN = {name: value for name, value in os.environ.items() if not re.match("(AWS|GOOGLE|AZURE)_|MKSUM_RED|.*_PROXY$", name, re.I)}
+CLEAN |= {"AWS_CONFIG_FILE": os.devnull, "AWS_SHARED_CREDENTIALS_FILE": os.devnull, "NETRC": os.devnull}
 KEYS = {"AWS_ACCESS_KEY_ID": "an-id", "AWS_SECRET_ACCESS_KEY": "a-secret", "AWS_REGION": "us-east-1"}
 # A request that fails is made three times.
 ANONYMOUS = {**CLEAN, "AWS_SKIP_SIGNATURE": "true", "AWS_MAX_ATTEMPTS": "3"}
@@ -759,6 +759,156 @@ class Faults(Place):
             done = run(url, environment=environment)
             self.assertEqual((done.returncode, done.stdout), (1, ""))
             self.assertIn(url, done.stderr)
+
+
+class Recorded(http.server.BaseHTTPRequestHandler):
+    """A server that notes the headers of each request, and answers what `server.answer` says: a URL to go to, or an object."""
+
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_):
+        pass
+
+    def do_HEAD(self):
+        self.do_GET()
+
+    def do_GET(self):
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        self.server.seen.append(headers)
+        answer = self.server.answer(self.path, headers)
+        if isinstance(answer, str):
+            self.send_response(302)
+            self.send_header("Location", answer)
+            self.send_header("Set-Cookie", "session=secret; Path=/")
+            body = b""
+        elif answer is None:
+            self.send_response(401)
+            self.send_header("WWW-Authenticate", 'Basic realm="x"')
+            body = b""
+        else:
+            start, end = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range")).groups()
+            body = answer[int(start) : int(end) + 1]
+            self.send_response(206)
+            self.send_header("Content-Range", f"bytes {start}-{int(start) + len(body) - 1}/{len(answer)}")
+            self.send_header("ETag", '"one"')
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if self.command == "GET":
+            self.wfile.write(body)
+
+
+class Redirects(Place):
+    """What a second server gets when a first one redirects to it, and where no redirect leads."""
+
+    # Two parts: the second is asked for by its version.
+    BODY = random.Random(21).randbytes(17 * MIB)
+    # All that the second server needs; Host is its own.
+    OPEN = frozenset(["accept", "accept-encoding", "host", "if-match", "range", "user-agent"])
+
+    @contextlib.contextmanager
+    def server(self, host, answer):
+        with http.server.ThreadingHTTPServer((host, 0), Recorded) as server:
+            server.seen, server.answer = [], answer
+            server.url = f"http://{host}:{server.server_address[1]}"
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            yield server
+            server.shutdown()
+
+    def hashed(self, url, first, **more):
+        """Hashes an object of the first server, with all that a request can have of secrets."""
+        secrets = {**KEYS, "AWS_SESSION_TOKEN": "a-token", "AWS_ENDPOINT_URL": first.url, "AWS_MAX_ATTEMPTS": "1"}
+        return run("-f", "sha256", "--untagged", url, environment={**CLEAN, **secrets, **more})
+
+    def right(self, done):
+        self.assertEqual(self.good(done).split()[0], hashlib.sha256(self.BODY).hexdigest())
+
+    def refused(self, done, words):
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertRegex(done.stderr, words)
+
+    def test_another_host_gets_no_secret(self):
+        for host in ("127.0.0.1", "127.0.0.2"):
+            with (
+                self.server(host, lambda *_: self.BODY) as second,
+                self.server("127.0.0.1", lambda *_: second.url.replace("//", "//me:other@") + "/there") as first,
+            ):
+                web = first.url.replace("//", "//me:secret@") + "/a?X-Amz-Signature=secret"
+                for url, secrets in (("s3://bucket/key", {"authorization", "x-amz-security-token"}), (web, {"authorization"})):
+                    first.seen.clear()
+                    second.seen.clear()
+                    self.right(self.hashed(url, first))
+                    self.assertEqual([secrets - set(headers) for headers in first.seen], [set()] * len(first.seen))
+                    self.assertEqual([set(headers) - self.OPEN for headers in second.seen], [set()] * len(second.seen))
+                    self.assertEqual([headers.get("if-match") for headers in second.seen], [None, '"one"'])
+                    self.assertNotIn("secret", repr(second.seen))
+
+    def test_secrets_do_not_come_back_with_a_redirect_to_the_first_host(self):
+        with self.server("127.0.0.2", lambda *_: first.url + "/last") as second:
+            answers = {"/here": "/still", "/still": second.url, "/last": self.BODY}
+            with self.server("127.0.0.1", lambda path, _: answers[path]) as first:
+                self.right(self.hashed(first.url.replace("//", "//me:secret@") + "/here", first))
+                self.assertEqual(["authorization" in headers for headers in first.seen[:3]], [True, True, False])
+                self.assertFalse([headers for headers in first.seen if "cookie" in headers or "referer" in headers])
+
+    def test_another_scheme_is_refused(self):
+        with self.server("127.0.0.2", lambda *_: self.BODY) as second:
+            for to, words in (
+                (second.url.replace("http", "https"), "which has another scheme: .*MKSUM_REDIRECTS=any"),
+                (second.url.replace("http", "ftp"), "no URL"),
+                ("file:///etc/passwd", "no URL"),
+            ):
+                with self.server("127.0.0.1", lambda *_, to=to: to) as first:
+                    for url in (first.url + "/a", "s3://bucket/key"):
+                        self.refused(self.hashed(url, first), words)
+                        self.assertEqual(len(first.seen), 1)
+                        first.seen.clear()
+            self.assertEqual(second.seen, [])
+
+    def test_a_public_server_does_not_lead_inwards(self):
+        # The first server is the proxy for a public address, so nothing leaves this machine.
+        with (
+            self.server("127.0.0.1", lambda *_: self.BODY) as second,
+            self.server("127.0.0.1", lambda *_: second.url + "/there") as first,
+        ):
+            proxy = {"HTTP_PROXY": first.url, "NO_PROXY": "127.0.0.1"}
+            url = "http://93.184.215.14/a"
+            self.refused(self.hashed(url, first, **proxy), "an address of this machine or of a private network: .*any")
+            self.assertEqual(second.seen, [])
+            self.right(self.hashed(url, first, **proxy, MKSUM_REDIRECTS="any"))
+
+    def test_the_login_of_a_host_is_in_a_netrc_file(self):
+        def answer(path, headers):
+            own = base64.b64encode(b"me:a secret").decode()
+            return None if headers.get("authorization") != f"Basic {own}" else second.url if path == "/moved" else self.BODY
+
+        home = self.folder / "home"
+        home.mkdir()
+        netrc, wrong = home / ".netrc", self.folder / "wrong"
+        netrc.write_text('machine 127.0.0.1 login me password "a secret"\nmachine 127.0.0.2 login me password other\n')
+        wrong.write_text("machine 127.0.0.1\nlogin me password a secret\n")
+        usual, named = {"HOME": str(home), "NETRC": ""}, {"NETRC": str(netrc)}
+        with self.server("127.0.0.2", lambda *_: self.BODY) as second, self.server("127.0.0.1", answer) as first:
+            for environment in (usual, named):
+                done = self.hashed(first.url + "/a", first, **environment)
+                self.right(done)
+                self.assertEqual(done.stdout.split()[1], first.url + "/a")
+            # Another host gets no login, although it has one in the file.
+            self.right(self.hashed(first.url + "/moved", first, **named))
+            self.assertFalse([headers for headers in second.seen if "authorization" in headers])
+            # The user of a URL comes first.
+            self.refused(self.hashed(first.url.replace("//", "//me@") + "/a", first, **named), "401 Unauthorized")
+            self.refused(self.hashed(first.url + "/a", first), "401 Unauthorized")
+            first.seen.clear()
+            done = self.hashed(first.url + "/a", first, NETRC=str(wrong))
+            self.refused(done, f"{wrong}: line 2: expected 'machine'")
+            self.assertNotIn("secret", done.stderr)
+            self.refused(self.hashed(first.url + "/a", first, NETRC="/nowhere"), "the file of logins /nowhere cannot be read")
+            self.assertEqual(first.seen, [])
+
+    def test_redirects_end(self):
+        with self.server("127.0.0.1", lambda path, _: path + "x") as server:
+            self.refused(self.hashed(server.url + "/", server), "redirects more than 10 times")
+            self.assertEqual(len(server.seen), 11)
 
 
 if __name__ == "__main__":

@@ -153,8 +153,8 @@ impl Catalogue {
     }
 
     fn unread(&self) -> Error {
-        let why = "entries of the directory could not be read, and are missing: make them readable ('mksum status' lists them), \
-                   and run 'mksum update' of it";
+        let why = "entries of the directory could not be read, or changed meanwhile, and are missing ('mksum status' lists them): run \
+                   'mksum update' of it once they can be read";
         Error::refused(self.input(), why)
     }
 

@@ -18,7 +18,7 @@ use mksum_cli::sum::End;
 use mksum_cli::sumfile::{Entry, Lines, Malformed, Source, alternatives};
 use mksum_cli::utf16::Text;
 use mksum_io::reason;
-use mksum_io::{Error, Hashed, Input, Job, Options, Roots, Window, hash_items, open_regular};
+use mksum_io::{Error, Hashed, Input, Job, Roots, Window, hash_items, open_regular};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::{self, BufReader, ErrorKind, Read};
@@ -229,9 +229,7 @@ fn check(
     };
     let tally = Mutex::new(Tally::default());
     let listing = Listing { tool, args, sum_file, lines, from_stdin, limits, listed, tally: &tally };
-    // Whoever writes a list cannot make its reader wait.
-    let options = Options { pipes: false, ..tool.options.clone() };
-    hash_items(listing, &options, |next, hashed| {
+    hash_items(listing, &tool.options, |next, hashed| {
         let checked = match &next {
             Next::Result(awaited) => file(tool, args, awaited, hashed.expect("a job for each result")),
             Next::Directory(entry) => directory(tool, args, entry),

@@ -10,7 +10,7 @@ use mksum::directory::{Content, DirectorySpec, Entry, EntryProof, Leaves};
 use mksum::{ClaimedRoot, Root};
 use mksum_cli::name::{self, Shown};
 use mksum_cli::sum::{self, Style};
-use mksum_io::{Input, Job, hash, hash_directory, reason};
+use mksum_io::{Input, Job, Options, hash, hash_directory, reason};
 use serde::Serialize;
 use std::fs;
 use std::path::Path;
@@ -207,7 +207,8 @@ pub fn check_proof(tool: &Tool, args: &CheckProof, spec: &DirectorySpec, claimed
     if let Some(path) = &args.bytes {
         let Content::File(expected) = &entry.content else { return fail(path, &"the entry is not a file") };
         let job = Job::new(path.clone(), vec![spec.file().clone()]);
-        match hash(&job, &tool.options).and_then(|mut roots| roots.remove(0)) {
+        let options = Options { pipes: true, ..tool.options.clone() };
+        match hash(&job, &options).and_then(|mut roots| roots.remove(0)) {
             Ok(root) if root == *expected => {}
             Ok(root) => {
                 return fail(

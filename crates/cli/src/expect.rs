@@ -9,7 +9,7 @@ use crate::walk::{Rules, length};
 use mksum::{Root, format_size};
 use mksum_cli::name::Shown;
 use mksum_cli::published::Published;
-use mksum_io::{Job, hash};
+use mksum_io::{Job, Options, hash};
 use std::time::Instant;
 
 /// Prints the file's line if its root is `expected`, and fails if not. Without a format, the root's text and the file decide.
@@ -45,12 +45,13 @@ pub fn run(tool: &Tool, args: &Run, expected: &str) -> Exit {
     let _progress = tool.progress(move || [known].into_iter());
     // A file is read again for the unusual formats; a stream is read once for all.
     let rounds = if known.is_some() { vec![usual, unusual] } else { vec![[usual, unusual].concat()] };
+    let options = Options { pipes: !args.directories.recursive, ..tool.options.clone() };
     let (mut tried, start) = (Vec::new(), Instant::now());
     for choices in rounds.into_iter().filter(|choices| !choices.is_empty()) {
         let specs: Vec<_> = choices.iter().flat_map(|choice| choice.candidates(known.unwrap_or(0), &claimed)).collect();
         let mut job = Job::new(input.clone(), specs);
         job.window = part;
-        let roots = match hash(&job, &tool.options) {
+        let roots = match hash(&job, &options) {
             Ok(roots) => reported_roots(&tool.console, roots),
             Err(error) => {
                 report_read_error(tool, args, &error);

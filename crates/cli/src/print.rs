@@ -49,7 +49,6 @@ pub fn run(tool: &Tool, args: &Run) -> Exit {
             None
         }
     });
-    // Only what is named on the command line is waited for.
     let pipes = !args.directories.recursive && args.list().is_none();
     let options = Options { pipes, ..tool.options.clone() };
     hash_all(jobs, &options, |job, result, took| {

@@ -49,7 +49,8 @@ impl Tool {
             Io::Direct => Mode::Direct,
         };
         let throttle = reading.throttle.map(|rate| Arc::new(Throttle::new(rate)));
-        let mut options = Options { mode, throttle, objects: stores(), ..Options::new() };
+        // Whoever writes a list, a plan or a directory cannot make its reader wait: only what the command line names is waited for.
+        let mut options = Options { mode, throttle, objects: stores(), pipes: false, ..Options::new() };
         if let Some(threads) = reading.threads {
             options.threads = threads.into();
         }

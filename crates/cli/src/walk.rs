@@ -228,10 +228,6 @@ impl Iterator for Walk {
                         (Input::File(path), _) if self.rules.recursive => path,
                         (argument, _) => return Some(Ok(argument)),
                     };
-                    if is_pipe(&path) {
-                        let why = "a named pipe: --recursive does not wait for a writer; name it without that flag";
-                        return Some(Err((path.into(), why.into())));
-                    }
                     if !path.is_dir() {
                         return Some(Ok(path.into()));
                     }
@@ -306,20 +302,6 @@ fn unreachable(directory: &Path, error: &walkdir::Error) -> Unreachable {
         (None, None) => error.to_string(),
     };
     (path.into(), why)
-}
-
-/// Whether `path` leads to a named pipe.
-fn is_pipe(path: &Path) -> bool {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::FileTypeExt;
-        fs::metadata(path).is_ok_and(|metadata| metadata.file_type().is_fifo())
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = path;
-        false
-    }
 }
 
 /// The length of an input if it is a regular file; `None` where it is not known beforehand.

@@ -78,7 +78,11 @@ impl Attribute {
         set_attribute(&file, NAME, text.as_bytes()).map_err(failed)
     }
 
-    fn parse(text: &str) -> Result<Attribute, String> {
+    /// Reads the value of an attribute: only what its `Display` writes.
+    ///
+    /// # Errors
+    /// Why it is not one, as words.
+    pub fn parse(text: &str) -> Result<Attribute, String> {
         let mut lines = text.strip_suffix('\n').ok_or("its last line is not whole")?.split('\n');
         let head =
             lines.next().and_then(|line| line.strip_prefix(MAGIC)).ok_or_else(|| match text.starts_with("mksum ") {

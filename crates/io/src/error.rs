@@ -253,7 +253,7 @@ impl fmt::Display for Refusal {
             Refusal::Endless => f.write_str("this device never ends: choose a part of it (--range ..SIZE)"),
             Refusal::NoLength => f.write_str("it has no fixed length: write it to a file first"),
             Refusal::Pipe => {
-                f.write_str("a pipe or a terminal: it is waited for only if it is named on the command line")
+                f.write_str("a pipe or a terminal: it is read only if the command line names it, without --recursive")
             }
             Refusal::TooLong => f.write_str("it is longer than 2^63 bytes"),
             Refusal::Memory(bytes) => write!(f, "{bytes} bytes do not fit into memory"),

@@ -35,15 +35,19 @@ impl Replacement {
     /// If something other than a regular file is there, or no file can be written beside it.
     pub fn create(target: &Path) -> Result<Self, Error> {
         let fail = |error| Error::Write { path: target.into(), error };
-        let target: PathBuf = match fs::metadata(target) {
-            Ok(found) if found.is_dir() => return Err(fail(ErrorKind::IsADirectory.into())),
-            Ok(found) if !found.is_file() => return Err(Error::refused(target, Refusal::NotRegular)),
-            Ok(_) => fs::canonicalize(target).map_err(fail)?,
+        // Another process may remove it between the two questions.
+        let found = fs::metadata(target).and_then(|found| Ok((found, fs::canonicalize(target)?)));
+        let target: PathBuf = match found {
+            Ok((found, _)) if found.is_dir() => return Err(fail(ErrorKind::IsADirectory.into())),
+            Ok((found, _)) if !found.is_file() => return Err(Error::refused(target, Refusal::NotRegular)),
+            Ok((_, place)) => place,
             Err(error) if error.kind() == ErrorKind::NotFound => target.into(),
             Err(error) => return Err(fail(error)),
         };
         remove_stale(&target);
         if let Some(file) = create_unnamed(folder(&target)) {
+            // It has a name for a moment if it replaces a file: another process must not take it for a remain.
+            let _ = file.try_lock();
             return Ok(Replacement { target, file, scratch: None });
         }
         loop {
@@ -215,6 +219,23 @@ mod tests {
         busy.lock().unwrap();
         Replacement::create(&target).unwrap().finish().unwrap();
         assert_eq!(names(folder.path()), ["file", there[3], there[2], there[1], there[4]].map(str::to_string));
+    }
+
+    #[test]
+    fn what_is_about_to_be_placed_is_no_remain() {
+        let folder = tempfile::tempdir().unwrap();
+        let begun = Replacement::create(&folder.path().join("file")).unwrap();
+        let name = match &begun.scratch {
+            Some(scratch) => scratch.path().into(),
+            // As it has it for a moment when it replaces a file.
+            None => {
+                let name = own_name(&folder.path().join("file"));
+                give_name(begun.file(), &name).unwrap();
+                name
+            }
+        };
+        // As another process looks at it.
+        assert!(File::open(&name).unwrap().try_lock().is_err());
     }
 
     #[test]

@@ -4,7 +4,8 @@ use crate::blocks::Blocks;
 use crate::failure::Fault;
 #[cfg(feature = "hdfs")]
 use crate::hdfs;
-use crate::limits::{PATIENCE, Pages, limited, refused};
+use crate::limits::{PATIENCE, limited, refused};
+use crate::netrc::Netrc;
 use crate::place::Store;
 use crate::profile;
 use crate::redirects::{self, Asked, Rule};
@@ -21,11 +22,12 @@ use object_store::client::{
 };
 use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
 use object_store::http::HttpBuilder;
+use object_store::list::PaginatedListStore;
 use object_store::path::Path;
 use object_store::{ClientOptions, ObjectStore};
 use std::error::Error;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use tokio::runtime::Handle;
 
 /// What went over the network.
@@ -56,14 +58,18 @@ impl LastStatus {
 pub struct Clients {
     client: reqwest::Client,
     traffic: Arc<Traffic>,
+    /// The logins of web servers; read once, when the first is asked.
+    netrc: OnceLock<Result<Netrc, String>>,
     #[cfg_attr(not(feature = "hdfs"), expect(dead_code))]
     runtime: Handle,
 }
 
 /// A client of a store.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Client {
     pub store: Arc<dyn ObjectStore>,
+    /// The same for listings page by page, of a store that has them.
+    pub pages: Option<Arc<dyn PaginatedListStore>>,
     /// The same for the bytes of files, in HDFS.
     #[cfg(feature = "hdfs")]
     hdfs: Option<hdfs_native::Client>,
@@ -86,9 +92,17 @@ impl<S: ObjectStore> From<S> for Client {
     fn from(store: S) -> Client {
         Client {
             store: Arc::new(store),
+            pages: None,
             #[cfg(feature = "hdfs")]
             hdfs: None,
         }
+    }
+}
+
+impl Client {
+    /// A client of a store that lists its objects page by page.
+    pub fn paged(store: impl ObjectStore + PaginatedListStore + Clone) -> Client {
+        Client { pages: Some(Arc::new(store.clone())), ..store.into() }
     }
 }
 
@@ -116,7 +130,7 @@ impl Clients {
             .user_agent(concat!("mksum/", env!("CARGO_PKG_VERSION")))
             .build()
             .map_err(|error| failed(&error))?;
-        Ok(Clients { client, traffic: Arc::clone(traffic), runtime: runtime.clone() })
+        Ok(Clients { client, traffic: Arc::clone(traffic), netrc: OnceLock::new(), runtime: runtime.clone() })
     }
 
     /// A client of this store; with `sums`, S3 is asked for the checksums that it has.
@@ -126,8 +140,8 @@ impl Clients {
     pub fn of(&self, store: &Store, sums: bool) -> Result<Client, Fault> {
         let rule = redirects::rule().map_err(Fault::Refused)?;
         let connector = |exact| {
-            let (client, traffic) = (self.client.clone(), Arc::clone(&self.traffic));
-            Connector(Service { client, traffic, exact, rule, pages: Pages::default() })
+            let (client, traffic) = (HttpClient::new(self.client.clone()), Arc::clone(&self.traffic));
+            Connector(Service { client, traffic, exact, rule })
         };
         let environment = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         settings::check(&environment).map_err(Fault::Refused)?;
@@ -151,21 +165,31 @@ impl Clients {
                     let options = ClientOptions::new().with_default_headers(HeaderMap::from_iter([mode]));
                     builder = builder.with_client_options(options);
                 }
-                builder.with_http_connector(connector(None)).build().map_err(refused)?.into()
+                Client::paged(builder.with_http_connector(connector(None)).build().map_err(refused)?)
             }
             Store::Google(bucket) => {
                 let builder = GoogleCloudStorageBuilder::from_env().with_bucket_name(bucket).with_retry(retries);
                 settings::endpoint("GOOGLE_BASE_URL", builder.get_config_value(&GoogleConfigKey::BaseUrl))?;
-                builder.with_http_connector(connector(None)).build().map_err(refused)?.into()
+                Client::paged(builder.with_http_connector(connector(None)).build().map_err(refused)?)
             }
             Store::Azure(url) => {
                 let builder = MicrosoftAzureBuilder::from_env().with_url(url).with_retry(retries);
                 settings::endpoint("AZURE_STORAGE_ENDPOINT", builder.get_config_value(&AzureConfigKey::Endpoint))?;
-                builder.with_http_connector(connector(None)).build().map_err(refused)?.into()
+                Client::paged(builder.with_http_connector(connector(None)).build().map_err(refused)?)
             }
             Store::Web(url) => {
+                let unusable = |_| Fault::Refused("not a URL".into());
                 // This client knows how the user and password of a URL are sent: apart from it.
-                let request = self.client.get(url).build().map_err(|_| Fault::Refused("not a URL".into()))?;
+                let mut request = self.client.get(url).build().map_err(unusable)?;
+                if !request.headers().contains_key(header::AUTHORIZATION) {
+                    let netrc = self.netrc.get_or_init(|| Netrc::read(&environment));
+                    let netrc = netrc.as_ref().map_err(|why| Fault::Refused(why.clone()))?;
+                    // An address of IPv6 has no brackets there.
+                    let host = request.url().host_str().map(|host| host.trim_matches(['[', ']']));
+                    if let Some((user, password)) = host.and_then(|host| netrc.login(host)) {
+                        request = self.client.get(url).basic_auth(user, password).build().map_err(unusable)?;
+                    }
+                }
                 let authorization = request.headers().get(header::AUTHORIZATION).cloned();
                 let exact = request.url().as_str().parse::<Uri>();
                 let exact = exact.map_err(|error| Fault::Refused(format!("not a URL: {error}")))?;
@@ -195,8 +219,9 @@ impl Clients {
     }
 }
 
+/// Gives the clients of stores their connections.
 #[derive(Debug)]
-struct Connector(Service);
+pub struct Connector(pub Service);
 
 impl HttpConnector for Connector {
     fn connect(&self, _: &ClientOptions) -> object_store::Result<HttpClient> {
@@ -204,14 +229,14 @@ impl HttpConnector for Connector {
     }
 }
 
+/// Sends requests, within limits, and follows redirects.
 #[derive(Clone, Debug)]
-struct Service {
-    client: reqwest::Client,
-    traffic: Arc<Traffic>,
+pub struct Service {
+    pub client: HttpClient,
+    pub traffic: Arc<Traffic>,
     /// What every request asks for, where paths of the client are no URLs: it has names without empty parts and queries.
-    exact: Option<Exact>,
-    rule: Rule,
-    pages: Pages,
+    pub exact: Option<Exact>,
+    pub rule: Rule,
 }
 
 impl Service {
@@ -220,14 +245,14 @@ impl Service {
         for _ in 0..=redirects::MOST {
             self.traffic.requests.fetch_add(1, Ordering::Relaxed);
             let (asked, method, url) = (Asked::of(&request), request.method().clone(), request.uri().clone());
-            let response = HttpService::call(&self.client, request).await.map_err(lasting)?;
+            let response = self.client.execute(request).await.map_err(lasting)?;
             let next = match asked {
                 Some(asked) => asked.redirected(&response, self.rule).await.map_err(refused)?,
                 None => None,
             };
             match next {
                 Some(next) => request = next,
-                None => return limited(response, (&method, &url), &self.pages),
+                None => return limited(response, (&method, &url)),
             }
         }
         Err(refused(format!("the server redirects more than {} times", redirects::MOST)))
@@ -236,7 +261,7 @@ impl Service {
 
 /// A file of a web server.
 #[derive(Clone, Debug)]
-struct Exact {
+pub struct Exact {
     url: Uri,
     /// The user and password of its URL.
     authorization: Option<HeaderValue>,

@@ -29,27 +29,19 @@ impl Fault {
     /// The error of the client while an object is opened, or as part of one that was open.
     /// `status` is that of the last response, if there was one.
     pub fn of(error: &object_store::Error, status: Option<StatusCode>) -> Fault {
-        match status {
-            Some(StatusCode::RANGE_NOT_SATISFIABLE) => return Fault::Empty,
-            Some(StatusCode::NOT_FOUND) => return Fault::Missing,
-            Some(StatusCode::PRECONDITION_FAILED) => {
-                return Fault::Changed("the store has another version of it now (412 Precondition Failed)".into());
+        use object_store::Error::{NotFound, Precondition};
+        match (status, error) {
+            (Some(StatusCode::RANGE_NOT_SATISFIABLE), _) => Fault::Empty,
+            (Some(StatusCode::NOT_FOUND), _) | (_, NotFound { .. }) => Fault::Missing,
+            (Some(StatusCode::PRECONDITION_FAILED), _) | (_, Precondition { .. }) => {
+                Fault::Changed("the store has another version of it now (412 Precondition Failed)".into())
             }
-            Some(StatusCode::MOVED_PERMANENTLY) => {
-                return Fault::Fetch(
-                    "the server answered 301 Moved Permanently: of S3, the region is another one: set AWS_REGION"
-                        .into(),
-                );
+            (Some(StatusCode::MOVED_PERMANENTLY), _) => {
+                let why = "301 Moved Permanently: a bucket of S3 is in another region; set AWS_REGION";
+                Fault::Fetch(format!("the server answered {why}"))
             }
-            _ => {}
+            _ => Fault::Fetch(Fault::words(error)),
         }
-        if let object_store::Error::NotFound { .. } = error {
-            return Fault::Missing;
-        }
-        if let object_store::Error::Precondition { .. } = error {
-            return Fault::Changed("the store has another version of it now".into());
-        }
-        Fault::Fetch(Fault::words(error))
     }
 
     /// What an error of a client says to the user: the innermost message.
@@ -147,6 +139,31 @@ mod tests {
         assert!(words.starts_with("no credentials of S3 were found (this machine's metadata service: the server answered 403 Forbidden): set"), "{words}");
         let words = Fault::words(&io::Error::other(said.replace("/latest/api/token", "/bucket/key")));
         assert_eq!(words, "the server answered 403 Forbidden");
+    }
+
+    #[test]
+    fn a_status_is_one_fault() {
+        let error = || object_store::Error::Generic { store: "S3", source: "as the client says".into() };
+        let url = Url::parse("s3://b/k").unwrap();
+        for (status, opening, reading) in [
+            (404, "there is no such object", "it is gone at byte 9 (404 Not Found)"),
+            (412, "(412 Precondition Failed)", "at byte 9, the store has another version of it now"),
+            (416, "the object ends before these bytes", "the object ends before these bytes"),
+            (301, "is in another region; set AWS_REGION", "is in another region; set AWS_REGION"),
+            (403, "as the client says", "as the client says"),
+            (200, "as the client says", "as the client says"),
+        ] {
+            let fault = Fault::of(&error(), StatusCode::from_u16(status).ok());
+            for (found, words) in [(fault.clone().opening(&url), opening), (fault.at(&url, 9), reading)] {
+                assert!(found.to_string().contains(words), "{status}: {found}");
+            }
+        }
+        // The client's own kinds, where a status is not known.
+        let source = || "x".into();
+        let missing = object_store::Error::NotFound { path: "k".into(), source: source() };
+        let changed = object_store::Error::Precondition { path: "k".into(), source: source() };
+        assert_eq!(Fault::of(&missing, None), Fault::Missing);
+        assert!(matches!(Fault::of(&changed, None), Fault::Changed(_)));
     }
 
     #[test]

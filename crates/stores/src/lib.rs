@@ -14,12 +14,15 @@ mod failure;
 mod hdfs;
 mod limits;
 mod listing;
+mod netrc;
 mod object;
 mod part;
 mod place;
 mod profile;
 mod redirects;
 mod retries;
+#[cfg(any(test, feature = "fuzzing"))]
+pub mod served;
 mod settings;
 mod stores;
 mod upload;

@@ -1,14 +1,11 @@
-//! Limits of what a server sends: bodies that come too slowly, and listings without an end.
+//! Limits of what a server sends: bodies that come too slowly or are too long.
 
 use bytes::Bytes;
 use http::{Method, Uri};
 use http_body::{Body, Frame, SizeHint};
 use object_store::client::{HttpError, HttpErrorKind, HttpResponse, HttpResponseBody};
-use std::collections::HashSet;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
@@ -18,8 +15,6 @@ pub const PATIENCE: Duration = Duration::from_secs(60);
 const SLOWEST: u64 = 1 << 10;
 /// The longest page of a listing, error or credential, in bytes: a page has at most 5000 names.
 const LONGEST: u64 = 64 << 20;
-/// The pages of a listing: a thousand million names of S3.
-const PAGES: usize = 1_000_000;
 
 /// An error that is the same at the next try.
 pub fn refused(why: String) -> HttpError {
@@ -31,43 +26,13 @@ fn is_page(url: &Uri) -> bool {
     url.query().is_some_and(|query| query.split('&').any(|part| part == "list-type=2" || part == "comp=list"))
 }
 
-/// The pages of one listing that were answered.
-#[derive(Clone, Debug, Default)]
-pub struct Pages(Arc<Mutex<HashSet<u64>>>);
-
-impl Pages {
-    /// Notes that a page was answered.
-    ///
-    /// # Errors
-    /// If it was before, or it is one too many.
-    fn add(&self, url: &Uri) -> Result<(), HttpError> {
-        let mut hasher = DefaultHasher::new();
-        url.hash(&mut hasher);
-        let mut pages = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if !pages.insert(hasher.finish()) {
-            return Err(refused("the listing has no end: it leads back to a page that was there before".into()));
-        }
-        match pages.len() > PAGES {
-            true => Err(refused(format!("the listing has more than {PAGES} pages"))),
-            false => Ok(()),
-        }
-    }
-}
-
 /// A response with limits: of its speed, and of its length unless it is an object.
 ///
 /// # Errors
-/// If it is a page that was there before, or is announced to be too long.
-pub fn limited(
-    response: HttpResponse,
-    (method, url): (&Method, &Uri),
-    pages: &Pages,
-) -> Result<HttpResponse, HttpError> {
-    let page = is_page(url);
-    let left = if method == Method::GET && response.status().is_success() && !page { u64::MAX } else { LONGEST };
-    if page && response.status().is_success() {
-        pages.add(url)?;
-    }
+/// If it is announced to be too long.
+pub fn limited(response: HttpResponse, (method, url): (&Method, &Uri)) -> Result<HttpResponse, HttpError> {
+    let is_object = method == Method::GET && response.status().is_success() && !is_page(url);
+    let left = if is_object { u64::MAX } else { LONGEST };
     // The answer to HEAD has the length of what GET would bring.
     if method != Method::HEAD && response.body().size_hint().lower() > left {
         return Err(too_long());
@@ -177,32 +142,13 @@ mod tests {
     }
 
     #[test]
-    fn no_page_comes_twice() {
-        let (pages, get) = (Pages::default(), Method::GET);
-        let page =
-            |token: &str| -> Uri { format!("http://h/b?list-type=2&continuation-token={token}").parse().unwrap() };
-        for token in ["a", "b", "c"] {
-            limited(response(200, b""), (&get, &page(token)), &pages).unwrap();
-        }
-        // A page that failed is asked for again.
-        limited(response(503, b""), (&get, &page("d")), &pages).unwrap();
-        limited(response(200, b""), (&get, &page("d")), &pages).unwrap();
-        let again = limited(response(200, b""), (&get, &page("b")), &pages).unwrap_err();
-        assert!(again.to_string().contains("no end"), "{again}");
-        let object: Uri = "http://h/b/object?list-type".parse().unwrap();
-        for _ in 0..2 {
-            limited(response(206, b"bytes"), (&get, &object), &pages).unwrap();
-        }
-    }
-
-    #[test]
     fn a_page_has_a_greatest_length() {
-        let (pages, get) = (Pages::default(), Method::GET);
+        let get = Method::GET;
         let long = vec![b' '; LONGEST as usize + 1];
         let page: Uri = "http://h/b?list-type=2".parse().unwrap();
-        assert!(limited(response(200, &long), (&get, &page), &pages).is_err(), "announced");
+        assert!(limited(response(200, &long), (&get, &page)).is_err(), "announced");
         let object: Uri = "http://h/b/object".parse().unwrap();
-        assert!(limited(response(200, &long), (&get, &object), &pages).is_ok());
+        assert!(limited(response(200, &long), (&get, &object)).is_ok());
         let (parts, body) = response(200, &long).into_parts();
         let body = Limited { body, left: LONGEST, waiting: None, pace: Pace::default() };
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();

@@ -85,6 +85,15 @@ impl Version {
     }
 }
 
+/// Has readers not wait for a part whose fetching ended, however it did: a client may panic.
+struct Ending<'a>(&'a Part);
+
+impl Drop for Ending<'_> {
+    fn drop(&mut self) {
+        self.0.fail(Fault::Fetch("the client of the store gave up".into()));
+    }
+}
+
 /// The tries to read on in a response that ended too soon.
 const TRIES: u32 = 4;
 
@@ -155,6 +164,7 @@ impl Source {
 
     /// Fetches a part: the rest of a response, or in requests of its own.
     pub async fn fill(&self, part: &Part, version: &Version, mut response: Option<GetResult>) {
+        let _ending = Ending(part);
         if let Some(blocks) = &self.blocks {
             return self.fill_compared(&**blocks, part, version).await;
         }
@@ -216,5 +226,24 @@ impl Source {
             }
             sleep(Duration::from_millis(250) * (TRIES - tries)).await;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::served::{Kind, Served};
+
+    #[test]
+    fn a_client_that_panics_leaves_no_reader_waiting() {
+        let part = Arc::new(Part::new(0, 5));
+        let served = Served::new(Kind::S3, |_| panic!("as a client might"));
+        let (source, filled) = (served.source(), part.clone());
+        let version = Version { len: 5, etag: None, time: None };
+        let ended =
+            served.run(async move { tokio::spawn(async move { source.fill(&filled, &version, None).await }).await });
+        assert!(ended.is_err_and(|error| error.is_panic()));
+        let why = Fault::Fetch("the client of the store gave up".into());
+        assert_eq!(part.read(0, &mut [0; 5]), Err((0, why)));
     }
 }

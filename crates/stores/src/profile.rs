@@ -143,7 +143,8 @@ impl Profile {
     }
 }
 
-fn read(path: &Path) -> io::Result<String> {
+/// Reads a file of settings, of a bounded length.
+pub fn read(path: &Path) -> io::Result<String> {
     let mut text = String::new();
     File::open(path)?.take(LONGEST + 1).read_to_string(&mut text)?;
     match text.len() as u64 > LONGEST {

@@ -187,9 +187,7 @@ impl Objects for Stores {
                 return Err(Fault::Refused("a web server has no listing of its files: name them".into()));
             }
             let prefix = Location::parse(&place.key).map_err(|error| Fault::Refused(error.to_string()))?;
-            // A client of its own, which counts its pages.
-            let client = self.clients()?.of(&place.store, false)?;
-            Ok(listing::list(client.store, prefix, self.runtime()?.handle()))
+            Ok(listing::list(self.client(&place.store)?, prefix, self.runtime()?.handle()))
         };
         let mut found = begun().map_err(|fault| fault.opening(url))?;
         let url = url.clone();

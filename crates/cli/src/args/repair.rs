@@ -17,7 +17,7 @@ pub struct Repair {
     /// Only damaged ranges are fetched, with range requests, and each is checked against the outboard before it is
     /// written. With --recursive, the copy of DIR/a/b is COPY/a/b. For stores, credentials and endpoint come from the
     /// environment: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION, AWS_ENDPOINT_URL, or a profile: AWS_PROFILE. For
-    /// https, certificates are those that the system trusts, or those in SSL_CERT_FILE.
+    /// https, certificates are those that the system trusts, or those in SSL_CERT_FILE; logins are in ~/.netrc.
     #[arg(long, value_name = "COPY", value_parser = place(), value_hint = ValueHint::AnyPath)]
     pub from: Input,
     /// With --recursive: path of the directory's catalogue [default: DIR/.mksum/catalogue, if it exists]
