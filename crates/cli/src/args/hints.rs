@@ -1,15 +1,13 @@
 //! What a mistaken word may have meant.
 
-use super::{Command, Run};
-use clap::Subcommand;
 use mksum::formats::FAMILIES;
 use mksum_cli::choice::Choice;
 use mksum_cli::name::Shown;
 use mksum_cli::published::named;
-use mksum_io::Input;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::ErrorKind;
+use std::path::Path;
 
 /// The name that is most like a word, if one is.
 pub fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
@@ -40,23 +38,20 @@ pub fn format(text: &str) -> Result<Choice, String> {
     })
 }
 
-/// Why the first file cannot be meant as one, if it is not there and reads as a command, or as the value of an option. `first` is the
-/// first word of the command line.
-pub fn misplaced(run: &Run, first: Option<&OsStr>) -> Option<String> {
-    let Some(Input::File(path)) = run.files.first() else { return None };
+/// Why `path`, the first file of a command line, cannot be meant as one, if it is not there and reads as a command, or as the style of
+/// a graph. `first` is the first word of the command line.
+pub fn misplaced(path: &Path, graph: bool, first: Option<&OsStr>, commands: &[&str]) -> Option<String> {
     let word = path.to_str()?;
     if !matches!(fs::symlink_metadata(path), Err(error) if error.kind() == ErrorKind::NotFound) {
         return None;
     }
-    let grammar = Command::augment_subcommands(clap::Command::new(""));
-    let commands = || grammar.get_subcommands().map(clap::Command::get_name);
-    if commands().any(|command| command == word) {
+    if commands.contains(&word) {
         return Some(format!("there is no file '{word}'; as a command, it comes before all options: mksum {word} …"));
     }
-    if run.graph.is_some() && ["dot", "svg", "json"].contains(&word) {
+    if graph && ["dot", "svg", "json"].contains(&word) {
         return Some(format!("there is no file '{word}'; the style of a graph follows '=': --graph={word}"));
     }
-    let similar = nearest(word, commands()).filter(|_| first.is_some_and(|first| first == word))?;
+    let similar = nearest(word, commands.iter().copied()).filter(|_| first.is_some_and(|first| first == word))?;
     Some(format!("there is no file {}, and no such command: did you mean 'mksum {similar}'?", Shown(path)))
 }
 

@@ -417,6 +417,14 @@ impl Run {
         if self.zero { End::Zero } else { End::Newline }
     }
 
+    /// Why the first file cannot be meant as one, if so.
+    fn misplaced(&self) -> Option<String> {
+        let Some(Input::File(path)) = self.files.first() else { return None };
+        let grammar = Command::augment_subcommands(Clap::new(""));
+        let commands: Vec<_> = grammar.get_subcommands().map(Clap::get_name).collect();
+        hints::misplaced(path, self.graph.is_some(), env::args_os().nth(1).as_deref(), &commands)
+    }
+
     /// The reason why the flags cannot be combined, if so.
     fn conflict(&self) -> Option<String> {
         let actions = [
@@ -490,7 +498,7 @@ pub fn read() -> Result<Args, Exit> {
             usage(&text.trim_end())
         }
     })?;
-    let wrong = || args.run.conflict().or_else(|| hints::misplaced(&args.run, env::args_os().nth(1).as_deref()));
+    let wrong = || args.run.conflict().or_else(|| args.run.misplaced());
     match args.command {
         None if let Some(reason) = wrong() => Err(usage(&reason)),
         _ => Ok(args),
