@@ -8,16 +8,21 @@ use crate::tool::Tool;
 use crate::walk::{Rules, length};
 use mksum::{Root, format_size};
 use mksum_cli::name::Shown;
+use mksum_cli::published::Published;
 use mksum_io::{Job, Options, hash};
 use std::time::Instant;
 
-/// Prints the file's line if its root is `expected`, and fails if not.
+/// Prints the file's line if its root is `expected`, and fails if not. Without a format, the root's text and the file decide.
 pub fn run(tool: &Tool, args: &Run, expected: &str) -> Exit {
     tool.console.use_json(args.json);
-    let choice = &tool.formats[0];
-    let claimed = match choice.spec().claimed_root(expected) {
-        Ok(claimed) => claimed,
-        Err(error) => return usage(&format_args!("--expect: {error} ({})", choice.spec())),
+    let given = args.choices.any().then(|| &tool.formats[0]);
+    let published = match given {
+        Some(choice) => Published::of(choice, expected).map_err(|error| format!("{error} ({})", choice.spec())),
+        None => Published::parse(expected).map_err(|error| error.to_string()),
+    };
+    let Published { root: claimed, usual, unusual } = match published {
+        Ok(published) => published,
+        Err(error) => return usage(&format_args!("--expect: {error}")),
     };
     let input =
         match Rules::new(&args.directories, tool.options.objects.clone()).map(|rules| rules.walk(&args.files).next()) {
@@ -29,7 +34,8 @@ pub fn run(tool: &Tool, args: &Run, expected: &str) -> Exit {
             Ok(None) => unreachable!("without arguments, standard input is the input"),
             Err(reason) => return usage(&reason),
         };
-    if choice.guesses(&claimed) && length(&input).is_none() {
+    let guesses = usual.iter().any(|choice| choice.guesses(&claimed));
+    if guesses && length(&input).is_none() {
         return usage(
             &"to find the part size, the file's length must be known: give --leaf, or a file instead of a stream",
         );
@@ -37,45 +43,53 @@ pub fn run(tool: &Tool, args: &Run, expected: &str) -> Exit {
     let part = args.range.map(window);
     let known = length(&input).map(|len| within(part, len));
     let _progress = tool.progress(move || [known].into_iter());
-    let specs = choice.candidates(known.unwrap_or(0), &claimed);
-    let guessed = specs.len() > 1;
-    let (mut job, start) = (Job::new(input, specs), Instant::now());
-    job.window = part;
+    // A file is read again for the unusual formats; a stream is read once for all.
+    let rounds = if known.is_some() { vec![usual, unusual] } else { vec![[usual, unusual].concat()] };
     let options = Options { pipes: !args.directories.recursive, ..tool.options.clone() };
-    let roots = match hash(&job, &options) {
-        Ok(roots) => reported_roots(&tool.console, roots),
-        Err(error) => {
-            report_read_error(tool, args, &error);
-            return tool.console.exit();
-        }
-    };
-    let path = &job.input;
-    match roots.iter().find(|root| root.matches(&claimed)) {
-        Some(root) => {
-            print(tool, args, path, root, start.elapsed().as_secs_f64());
-            if guessed {
-                tool.console.note(&format_args!(
-                    "{}: the part size is {}",
-                    Shown(path),
-                    format_size(root.spec().leaf())
-                ));
+    let (mut tried, start) = (Vec::new(), Instant::now());
+    for choices in rounds.into_iter().filter(|choices| !choices.is_empty()) {
+        let specs: Vec<_> = choices.iter().flat_map(|choice| choice.candidates(known.unwrap_or(0), &claimed)).collect();
+        let mut job = Job::new(input.clone(), specs);
+        job.window = part;
+        let roots = match hash(&job, &options) {
+            Ok(roots) => reported_roots(&tool.console, roots),
+            Err(error) => {
+                report_read_error(tool, args, &error);
+                return tool.console.exit();
+            }
+        };
+        let found = roots.iter().find(|root| root.matches(&claimed));
+        if let Some(root) = found {
+            print(tool, args, &input, root, start.elapsed().as_secs_f64());
+            if guesses {
+                let size = format_size(root.spec().leaf());
+                tool.console.note(&format_args!("{}: the part size is {size}", Shown(&input)));
             }
         }
-        None if roots.is_empty() => {}
-        None => tool.console.error(path, &difference(&roots, expected)),
+        let ended = found.is_some();
+        tried.extend(roots);
+        if ended {
+            break;
+        }
     }
-    if args.verbose && !roots.is_empty() {
-        tool.console.note(&report::verbose(path, &roots, start.elapsed().as_secs_f64(), tool, args.reading.io));
+    if !tried.is_empty() && !tried.iter().any(|root| root.matches(&claimed)) {
+        tool.console.error(&input, &difference(&tried, expected, guesses));
+    }
+    if args.verbose && !tried.is_empty() {
+        tool.console.note(&report::verbose(&input, &tried, start.elapsed().as_secs_f64(), tool, args.reading.io));
     }
     tool.console.exit()
 }
 
-fn difference(roots: &[Root], expected: &str) -> String {
-    match roots {
+fn difference(tried: &[Root], expected: &str, guesses: bool) -> String {
+    let all = |name: fn(&Root) -> String| tried.iter().map(name).collect::<Vec<_>>().join(", ");
+    match tried {
+        _ if guesses => format!(
+            "no usual part size gives {expected} (tried: {}); the file may still be intact: give the size of the upload's \
+             parts with --leaf",
+            all(|root| format_size(root.spec().leaf()))
+        ),
         [root] => format!("the root differs:\n  expected {expected}\n  found    {root} ({})", root.spec()),
-        _ => {
-            let sizes: Vec<_> = roots.iter().map(|root| format_size(root.spec().leaf())).collect();
-            format!("the root differs from {expected} with every part size tried: {}", sizes.join(", "))
-        }
+        _ => format!("the root differs from {expected} in every format tried: {}", all(|root| root.spec().to_string())),
     }
 }

@@ -1,4 +1,4 @@
 //! What the tool `mksum` and its fuzz targets use of sum files: `mksum-sums`, under the tool's name.
 #![forbid(unsafe_code)]
 
-pub use mksum_sums::{choice, name, range, sum, sumfile, url, utf16};
+pub use mksum_sums::{choice, name, published, range, sum, sumfile, url, utf16};

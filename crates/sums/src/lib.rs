@@ -14,6 +14,7 @@
 
 pub mod choice;
 pub mod name;
+pub mod published;
 pub mod range;
 pub mod sum;
 pub mod sumfile;

@@ -135,8 +135,7 @@ impl Spec {
 
     /// This format with each part size that divides an upload of `len` bytes into `parts` parts, the likeliest first.
     ///
-    /// At most 16: whole MiB as the common tools use them come first. Empty where no part size fits or the format has no
-    /// parts.
+    /// At most 16: those of the common tools first, in MiB and in MB. Empty where no part size fits or the format has no parts.
     pub fn part_sizes(&self, len: u64, parts: u64) -> Vec<Spec> {
         const MIB: u64 = 1 << 20;
         /// The defaults of the AWS tools, of s3cmd, rclone, and of the SDKs' transfer managers.
@@ -146,10 +145,11 @@ impl Spec {
         }
         let low = len.div_ceil(parts).max(1);
         let high = if parts == 1 { low } else { (len - 1) / (parts - 1) };
-        let whole = low.div_ceil(MIB)..=high / MIB;
-        let mut sizes: Vec<u64> = COMMON.into_iter().filter(|mib| whole.contains(mib)).map(|mib| mib * MIB).collect();
-        let powers = (0..41).map(|power| 1 << power).filter(|size| (low..=high).contains(size));
-        for size in powers.chain(whole.take(16).map(|mib| mib * MIB)).chain([low]) {
+        let common = [MIB, 1_000_000].into_iter().flat_map(|unit| COMMON.map(|count| count * unit));
+        let powers = (0..41).map(|power| 1 << power);
+        let multiples = |unit: u64| (low.div_ceil(unit)..=high / unit).take(16).map(move |count| count * unit);
+        let mut sizes: Vec<u64> = Vec::new();
+        for size in common.chain(powers).chain(multiples(MIB)).chain(multiples(MIB / 2)).chain([low]) {
             if !sizes.contains(&size) && len.div_ceil(size).max(1) == parts {
                 sizes.push(size);
             }

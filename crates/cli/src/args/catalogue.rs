@@ -11,7 +11,7 @@ use std::path::PathBuf;
 #[derive(Debug, clap::Args)]
 pub struct Catalogued {
     /// A directory that has a catalogue (mksum keep -r DIR)
-    #[arg(value_name = "DIR", value_parser = path(), value_hint = ValueHint::DirPath)]
+    #[arg(value_name = "DIR", default_value = ".", value_parser = path(), value_hint = ValueHint::DirPath)]
     pub directory: PathBuf,
     /// Path of the catalogue [default: DIR/.mksum/catalogue]
     #[arg(short, long, value_name = "PATH", value_parser = path(), value_hint = ValueHint::FilePath)]
@@ -57,7 +57,7 @@ pub struct Import {
 #[derive(Debug, clap::Args)]
 pub struct Export {
     /// A catalogue, or a directory that has one
-    #[arg(value_name = "CATALOGUE", value_parser = path(), value_hint = ValueHint::AnyPath)]
+    #[arg(value_name = "CATALOGUE", default_value = ".", value_parser = path(), value_hint = ValueHint::AnyPath)]
     pub from: PathBuf,
     /// The form: sums (mksum -c checks them in the directory), bagit (a manifest) or json
     ///

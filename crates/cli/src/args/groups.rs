@@ -1,5 +1,6 @@
 //! Flags that several commands share.
 
+use super::hints::{format, nearest};
 use super::numbers::number;
 use super::options::Options;
 use clap::{ArgAction, ValueEnum};
@@ -13,7 +14,7 @@ pub struct Choices {
     /// Format NAME[:HASH][:LEAF][:salt=HEX]; may be repeated: all are computed in one read
     ///
     /// The default is rfc6962:sha256:64KiB. 'mksum formats' lists all formats.
-    #[arg(short, long = "format", value_name = "FORMAT", help_heading = "Formats")]
+    #[arg(short, long = "format", value_name = "FORMAT", value_parser = format, help_heading = "Formats")]
     pub formats: Vec<Choice>,
     /// Hash of the formats: sha256, blake3, ...
     #[arg(short = 'a', long, value_name = "HASH", value_parser = hash, help_heading = "Formats")]
@@ -127,7 +128,10 @@ fn hash(text: &str) -> Result<Algorithm, String> {
     let known = |hash: &Algorithm| FAMILIES.iter().any(|family| family.hashes.contains(hash));
     Algorithm::from_name(&text.to_ascii_lowercase()).filter(known).ok_or_else(|| {
         let names: Vec<_> = Algorithm::all().filter(known).map(Algorithm::name).collect();
-        format!("unknown hash: expected one of {}", names.join(", "))
+        match nearest(&text.to_ascii_lowercase(), names.iter().copied()) {
+            Some(similar) => format!("unknown hash: did you mean {similar}?"),
+            None => format!("unknown hash: expected one of {}", names.join(", ")),
+        }
     })
 }
 

@@ -88,8 +88,8 @@ pub struct Keep {
 /// `mksum verify`.
 #[derive(Debug, clap::Args)]
 pub struct Verify {
-    /// Files that have an outboard; with --recursive, directories that have a catalogue
-    #[arg(value_name = "FILE", required = true, value_parser = input(), value_hint = ValueHint::AnyPath)]
+    /// Files that have an outboard; with --recursive, directories that have a catalogue [default: .]
+    #[arg(value_name = "FILE", required_unless_present = "recursive", default_value_if("recursive", "true", "."), value_parser = input(), value_hint = ValueHint::AnyPath)]
     pub files: Vec<Input>,
     /// Path of the outboard [default: FILE.mkt]
     #[arg(short = 'o', long, value_name = "PATH", value_parser = place(), value_hint = ValueHint::FilePath)]

@@ -2,6 +2,7 @@
 
 mod catalogue;
 mod groups;
+mod hints;
 mod kept;
 mod merklize;
 mod numbers;
@@ -32,6 +33,7 @@ use mksum_cli::sum::End;
 use mksum_io::Input;
 use numbers::number;
 use paths::{input, path};
+use std::env;
 use std::path::{Path, PathBuf};
 
 /// Examples and exit codes: the end of `--help`, and a part of the man page.
@@ -42,8 +44,7 @@ Examples:
   mksum -r photos > SUMS               all files in a directory
   curl -s URL | mksum -f blake3        a pipe; same root as b3sum
   mksum -f btv2 -f s3:md5:8MiB big     several formats in one read
-  mksum --expect ROOT big.iso          compare with a published root
-  mksum -f s3:md5 --expect ETAG big    find the part size of an S3 upload
+  mksum --expect SUM big.iso           compare with a published sum or root
   mksum -c SHA256SUMS                  check sums of sha256sum and its kin
   mksum -c --below . --report-extra SUMS
                                        check a download that you do not trust
@@ -110,7 +111,7 @@ fn exits(good: &str, bad: &str) -> String {
     long_about = "Print, check or draw the Merkle roots of files, in all published tree formats, on all cores.\n\nA line \
                   of output, FORMAT (PATH) = ROOT, is all that 'mksum -c' needs to check the file.",
     override_usage = "mksum [OPTION]... [FILE]...\n       mksum -c [OPTION]... [SUMFILE]...\n       mksum keep | verify \
-                      FILE...\n       mksum keep -r | status | update | verify -r DIR\n       mksum diff A B\n       mksum import DIR LIST...\n       mksum repair FILE... --from COPY\n       mksum prove FILE \
+                      FILE...\n       mksum keep -r DIR\n       mksum status | update | verify -r [DIR]\n       mksum diff A B\n       mksum import DIR LIST...\n       mksum repair FILE... --from COPY\n       mksum prove FILE \
                       --range A..B\n       mksum check-proof ROOT PROOF [BYTES]\n       mksum join [FILE] | -f dir PLACE=CATALOGUE...\n       mksum plan FILE...\n       mksum map [PLAN]\n       mksum missing PLAN LEDGER...\n       mksum join --plan PLAN LEDGER...\n       mksum merklize [LEAVES] [-o \
                       NODES]\n       mksum formats | devices | completions SHELL\n       mksum help | man [COMMAND]",
     after_help = "Examples: 'mksum --help'. A command: 'mksum help COMMAND'. Formats: 'mksum formats'.",
@@ -308,9 +309,10 @@ pub struct Run {
     /// Without this flag, only the first one is reported. Either way, the file has no root.
     #[arg(long, help_heading = "Reading")]
     pub list_unreadable: bool,
-    /// Compare the file's root with this one
+    /// Compare the file with a published root or sum: hex, base64, sha256:..., sha512-..., an ETag
     ///
-    /// For s3 without a part size, all part sizes are tried that give the root's number of parts.
+    /// Without --format, its name and length decide: of the formats that it can be of, the one that matches is printed. For an
+    /// ETag of an upload in parts, the usual part sizes are tried that give its number of parts.
     #[arg(long, value_name = "ROOT", help_heading = "Checking")]
     pub expect: Option<String>,
     /// Compare objects with the sums that their stores have: ETags, checksums, Content-MD5
@@ -415,6 +417,14 @@ impl Run {
         if self.zero { End::Zero } else { End::Newline }
     }
 
+    /// Why the first file cannot be meant as one, if so.
+    fn misplaced(&self) -> Option<String> {
+        let Some(Input::File(path)) = self.files.first() else { return None };
+        let grammar = Command::augment_subcommands(Clap::new(""));
+        let commands: Vec<_> = grammar.get_subcommands().map(Clap::get_name).collect();
+        hints::misplaced(path, self.graph.is_some(), env::args_os().nth(1).as_deref(), &commands)
+    }
+
     /// The reason why the flags cannot be combined, if so.
     fn conflict(&self) -> Option<String> {
         let actions = [
@@ -488,8 +498,9 @@ pub fn read() -> Result<Args, Exit> {
             usage(&text.trim_end())
         }
     })?;
-    match args.run.conflict() {
-        Some(reason) if args.command.is_none() => Err(usage(&reason)),
+    let wrong = || args.run.conflict().or_else(|| args.run.misplaced());
+    match args.command {
+        None if let Some(reason) = wrong() => Err(usage(&reason)),
         _ => Ok(args),
     }
 }
@@ -504,7 +515,10 @@ pub fn grammar_of(command: Option<&str>) -> Result<Clap, String> {
     let Some(name) = command else { return Ok(all) };
     let names: Vec<_> = all.get_subcommands().map(|command| command.get_name().to_string()).collect();
     let found = all.get_subcommands().find(|command| command.get_name() == name).cloned();
-    found.ok_or_else(|| format!("there is no command '{name}': expected one of {}", names.join(", ")))
+    found.ok_or_else(|| match hints::nearest(name, names.iter().map(String::as_str)) {
+        Some(similar) => format!("there is no command '{name}': did you mean '{similar}'?"),
+        None => format!("there is no command '{name}': expected one of {}", names.join(", ")),
+    })
 }
 
 /// The command line's grammar, for completions and the man page.

@@ -1,7 +1,7 @@
 //! Sum files, read: bytes from anywhere, line by line, in bounded memory.
 
 mod malformed;
-mod source;
+pub(crate) mod source;
 mod syntax;
 
 pub use malformed::{LONGEST, Malformed};

@@ -31,13 +31,14 @@ const HASHES: &[(&str, &[&str])] = &[
     ("sha3-512", &["sha3-512", "sha3_512", "sha3"]),
 ];
 
-/// The hashes whose sums have `digits` hex digits, the most usual first.
-pub(super) fn fitting(digits: usize) -> impl Iterator<Item = (Spec, &'static [&'static str])> {
-    let spec = |name: &str| name.parse::<Spec>().expect("a format of the list");
-    HASHES
-        .iter()
-        .map(move |(name, words)| (spec(name), *words))
-        .filter(move |(spec, _)| 2 * spec.hash().size() == digits)
+/// The hashes of untagged sums, with the words that name each.
+pub(crate) fn names() -> impl Iterator<Item = (Spec, &'static [&'static str])> {
+    HASHES.iter().map(|(name, words)| (name.parse().expect("a format of the list"), *words))
+}
+
+/// Those whose sums have `digits` hex digits, the most usual first.
+pub(crate) fn fitting(digits: usize) -> impl Iterator<Item = (Spec, &'static [&'static str])> {
+    names().filter(move |(spec, _)| 2 * spec.hash().size() == digits)
 }
 
 /// The plain sums that only a tagged line, or the name of a sum file, names: their sums are taken for more usual ones of the same length.

@@ -1,0 +1,204 @@
+//! A sum as somebody published it: on a web page, in a lock file, by a registry or a store.
+
+use crate::choice::Choice;
+use crate::sumfile::source::{fitting, names};
+use base16ct::{lower, mixed};
+use base64ct::{Base64, Base64Unpadded, Encoding};
+use mksum::formats::{FAMILIES, Family};
+use mksum::{ClaimedRoot, Spec};
+use std::fmt;
+
+/// A published sum, and the formats that it may be of.
+#[derive(Clone, Debug)]
+pub struct Published {
+    /// The sum.
+    pub root: ClaimedRoot,
+    /// The formats in which a file may have it: the usual ones.
+    pub usual: Vec<Choice>,
+    /// Formats that are seldom seen, to be tried where no usual one has it.
+    pub unusual: Vec<Choice>,
+}
+
+/// Trees with one root for a file, which services print without naming their format.
+const TREES: [&str; 4] = ["dropbox", "glacier", "btv2", "fsverity"];
+
+impl Published {
+    /// Reads a sum of an unknown format, in one of the ways in which sums are published:
+    ///
+    /// - hex in either case, or base64 with or without padding (`Content-MD5`, S3's checksums);
+    /// - behind the name of its hash or format and `:` (image registries, `SHA256:` of ssh) or `-` (subresource integrity);
+    /// - with the number of parts behind it (ETags of uploads to S3);
+    /// - any of these in double quotes, as servers send ETags.
+    ///
+    /// Without a name, the length decides: all formats with digests so long are possible.
+    ///
+    /// # Errors
+    /// If no format has roots that are written so.
+    pub fn parse(text: &str) -> Result<Self, NotPublished> {
+        let refuse = || NotPublished(text.chars().take(80).collect());
+        let bare = unquoted(text);
+        if let Some((name, rest)) = bare.rsplit_once([':', '-']) {
+            let choices = named(name);
+            if !choices.is_empty() {
+                return with_choices(choices, rest).ok_or_else(refuse);
+            }
+        }
+        let mut uploads = FAMILIES.iter().flat_map(all_hashes).filter_map(|spec| with_choices(vec![spec.into()], bare));
+        if let Some(found) = uploads.find(|found| found.root.parts().is_some()) {
+            return Ok(found);
+        }
+        let digest = digest(bare).ok_or_else(refuse)?;
+        let tree = |spec: Spec| (spec.hash().size() == digest.len()).then(|| Choice::from(spec));
+        let plain: Vec<_> = fitting(2 * digest.len()).map(|(spec, _)| Choice::from(spec)).collect();
+        let (first, rest) = plain.split_at(plain.len().min(2));
+        let usual: Vec<_> = tree(Spec::default()).into_iter().chain(first.iter().cloned()).collect();
+        let trees = TREES.iter().filter_map(|name| name.parse().ok()).filter_map(tree);
+        let unusual = trees.chain(rest.iter().cloned()).collect();
+        let spec = usual.first().ok_or_else(refuse)?.spec();
+        let root = spec.claimed_root(&lower::encode_string(&digest)).map_err(|_| refuse())?;
+        Ok(Published { root, usual, unusual })
+    }
+
+    /// Reads a sum of this format, in the same ways.
+    ///
+    /// # Errors
+    /// If no root of the format is written so.
+    pub fn of(choice: &Choice, text: &str) -> Result<Self, mksum::RootError> {
+        let bare = unquoted(text);
+        let rest = bare.rsplit_once([':', '-']).filter(|(name, _)| named(name).contains(choice)).map(|(_, rest)| rest);
+        let found = [Some(bare), rest].into_iter().flatten().find_map(|text| with_choices(vec![choice.clone()], text));
+        found.ok_or_else(|| choice.spec().claimed_root(bare).expect_err("it was tried, and refused"))
+    }
+}
+
+/// The text without spaces around it, and without double quotes.
+fn unquoted(text: &str) -> &str {
+    let text = text.trim();
+    text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text)
+}
+
+/// The formats with this name: that of a hash in any of its spellings (`SHA-256`, `b3`), or a format as mksum writes it.
+pub fn named(name: &str) -> Vec<Choice> {
+    let lowercase = name.to_ascii_lowercase();
+    let word = match lowercase.strip_prefix("sha-") {
+        Some(length) => format!("sha{length}"),
+        None => lowercase.replace('/', "-"),
+    };
+    let hashes: Vec<_> = names().filter(|(_, words)| words.contains(&&*word)).map(|(spec, _)| spec.into()).collect();
+    match name.parse::<Choice>() {
+        Ok(choice) if hashes.is_empty() && choice.directory().is_none() => vec![choice],
+        _ => hashes,
+    }
+}
+
+/// The sum of those of the formats whose roots are written so.
+fn with_choices(choices: Vec<Choice>, text: &str) -> Option<Published> {
+    let root = |choice: &Choice| {
+        let spec = choice.spec();
+        let hex = || digest(text).map(|bytes| lower::encode_string(&bytes));
+        spec.claimed_root(text).ok().or_else(|| spec.claimed_root(&hex()?).ok())
+    };
+    let fitting: Vec<_> = choices.into_iter().filter_map(|choice| Some((root(&choice)?, choice))).collect();
+    let root = fitting.first()?.0.clone();
+    Some(Published { root, usual: fitting.into_iter().map(|(_, choice)| choice).collect(), unusual: Vec::new() })
+}
+
+/// A format with each hash that it allows.
+fn all_hashes(family: &'static Family) -> impl Iterator<Item = Spec> {
+    family.hashes.iter().filter_map(move |&hash| Spec::new(family).with_hash(hash).ok())
+}
+
+/// The bytes of a digest in hex or base64.
+fn digest(text: &str) -> Option<Vec<u8>> {
+    let is_hex = fitting(text.len()).next().is_some();
+    let hex = || mixed::decode_vec(text).ok().filter(|_| is_hex);
+    let base64 = || Base64::decode_vec(text).or_else(|_| Base64Unpadded::decode_vec(text)).ok();
+    hex().or_else(base64).filter(|digest| fitting(2 * digest.len()).next().is_some())
+}
+
+/// A text that is a sum of no format.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotPublished(String);
+
+impl fmt::Display for NotPublished {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let NotPublished(text) = self;
+        write!(
+            f,
+            "'{text}' is no sum of a known format: expected hex or base64, perhaps behind a name as in sha256:… or sha512-…, or \
+             an ETag"
+        )
+    }
+}
+
+impl std::error::Error for NotPublished {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The SHA-256 and the MD5 of nothing.
+    const SHA256: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+    const MD5: &str = "d41d8cd98f00b204e9800998ecf8427e";
+
+    fn formats(choices: &[Choice]) -> Vec<String> {
+        choices.iter().map(|choice| choice.to_string()).collect()
+    }
+
+    #[test]
+    fn sums_are_read_as_they_are_published() {
+        let base64 = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=";
+        for text in [
+            &format!("sha256:{SHA256}"),
+            &format!("SHA-256:{}", SHA256.to_uppercase()),
+            &format!("SHA256:{}", base64.trim_end_matches('=')),
+            &format!("\"sha256-{base64}\""),
+            &format!("  plain:sha256:{SHA256}\n").replace("plain:", ""),
+        ] {
+            let found = Published::parse(text).unwrap();
+            assert_eq!(formats(&found.usual), ["sha256"], "{text}");
+            assert_eq!(lower::encode_string(found.root.digest().as_bytes()), SHA256, "{text}");
+        }
+        for text in [SHA256, base64, &SHA256.to_uppercase(), &format!("\"{SHA256}\"")] {
+            let found = Published::parse(text).unwrap();
+            assert_eq!(formats(&found.usual), ["rfc6962:sha256:64KiB", "sha256", "blake3"], "{text}");
+            assert!(
+                formats(&found.unusual).contains(&"sha3-256".into())
+                    && formats(&found.unusual).contains(&"dropbox".into())
+            );
+        }
+        let found = Published::parse(&format!("rfc6962:sha256:1MiB:{SHA256}")).unwrap();
+        assert_eq!(formats(&found.usual), ["rfc6962:sha256:1MiB"]);
+        assert_eq!(formats(&Published::parse(MD5).unwrap().usual), ["md5"]);
+        assert_eq!(formats(&Published::parse("1B2M2Y8AsgTpgAmY7PhCfg==").unwrap().usual), ["md5"]);
+    }
+
+    #[test]
+    fn a_number_of_parts_is_that_of_an_upload() {
+        let found = Published::parse(&format!("\"{MD5}-3\"")).unwrap();
+        assert_eq!((formats(&found.usual), found.root.parts()), (vec!["s3:md5:8MiB".into()], Some(3)));
+        let found = Published::parse("47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=-2").unwrap();
+        assert_eq!((formats(&found.usual), found.root.parts()), (vec!["s3:sha256:8MiB".into()], Some(2)));
+    }
+
+    #[test]
+    fn anything_else_is_refused() {
+        for text in
+            ["", "\"", "x", "sha256:", "sha256:abcd", "md5-", "dir:blake3:00", "zz", &SHA256[1..], &format!("{MD5}-0")]
+        {
+            assert!(Published::parse(text).is_err(), "{text}");
+        }
+        assert!(Published::parse(&"a".repeat(1 << 20)).is_err());
+    }
+
+    #[test]
+    fn a_given_format_has_its_own_sums_only() {
+        let choice: Choice = "sha256".parse().unwrap();
+        for text in [SHA256, &format!("sha256:{SHA256}"), &format!("\"{SHA256}\"")] {
+            assert_eq!(formats(&Published::of(&choice, text).unwrap().usual), ["sha256"], "{text}");
+        }
+        assert!(Published::of(&choice, &format!("blake3:{SHA256}")).is_err());
+        let error = Published::of(&choice, MD5).unwrap_err().to_string();
+        assert_eq!(error, format!("'{MD5}' is not a root of this format: expected 64 hex digits"));
+    }
+}
