@@ -27,7 +27,7 @@ pub struct Attribute {
 }
 
 impl Attribute {
-    /// That of a file.
+    /// The attribute of a file with these facts and roots.
     pub fn new(facts: &Facts, roots: impl IntoIterator<Item = Root>) -> Attribute {
         let roots = roots.into_iter().map(|root| (root.spec().clone(), (&root).into())).collect();
         Attribute { size: facts.size, modified: facts.modified, roots }

@@ -12,12 +12,12 @@ use std::io::{self, IoSliceMut};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-/// Where the bytes lie.
+/// The place of an input's bytes.
 #[derive(Debug)]
 pub(crate) enum Medium {
-    /// In a file or on a device of this machine.
+    /// A file or device of this machine.
     Disk(File),
-    /// In a store.
+    /// An object in a store.
     Object(Arc<dyn Object>),
 }
 

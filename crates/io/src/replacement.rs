@@ -25,7 +25,7 @@ pub struct Replacement {
     scratch: Option<Scratch>,
 }
 
-/// What stands between the target's name and the number of the process in the name of an unfinished file.
+/// The text between the target's name and the number of the process in the name of an unfinished file.
 const MARK: &str = "mksum-";
 
 impl Replacement {

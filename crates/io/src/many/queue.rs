@@ -34,7 +34,7 @@ impl<'a, J: Iterator<Item = Job>> Queue<'a, J> {
     /// The most jobs that are looked at before they are handed out.
     const WINDOW: usize = 256;
 
-    /// The same for a number of threads.
+    /// The size of the window for a number of threads.
     pub fn window(threads: usize) -> usize {
         Self::WINDOW.max(2 * threads)
     }
