@@ -97,6 +97,8 @@ struct Tally {
     matched: u64,
     differing: u64,
     unreadable: u64,
+    /// Files that are not where the list says, but beside it.
+    beside: u64,
     /// The formats that were taken where several fit, by the number of hex digits of their sums.
     taken: BTreeMap<usize, Spec>,
 }
@@ -141,6 +143,10 @@ impl Tally {
             let taken: Vec<_> = self.taken.iter().map(taken).collect();
             let how = "choose the hash with -f if this is wrong";
             console.note(&format_args!("{sum_file}: its lines do not name their hash: {}; {how}", taken.join("; ")));
+        }
+        if self.beside > 0 {
+            let files = if self.beside == 1 { "1 file was" } else { &format!("{} files were", self.beside) };
+            console.note(&format_args!("{sum_file}: {files} found beside it, and not in the current directory"));
         }
         let warn = |count: u64, one: &str, more: &str| {
             if count > 0 {
@@ -498,9 +504,11 @@ impl Listing<'_> {
     }
 
     /// What an entry asks for, with the job if its file is read.
-    fn job(&mut self, entry: Entry) -> (Option<Job>, Next) {
+    fn job(&mut self, mut entry: Entry) -> (Option<Job>, Next) {
+        let is_beside = look_beside(&mut entry, self.sum_file);
         let mut tally = lock(self.tally);
         tally.listed += 1;
+        tally.beside += u64::from(is_beside);
         if entry.guessed {
             let spec = entry.choice.spec();
             tally.taken.entry(2 * spec.hash().size()).or_insert_with(|| spec.clone());
@@ -549,6 +557,20 @@ fn given_format<'a>(tool: &'a Tool, args: &Run) -> Option<&'a Choice> {
     tool.formats.first().filter(|_| args.choices.any())
 }
 
+/// Has an entry name the file beside the list, if one is there and none where the entry says: the list of a download that is checked from
+/// another directory.
+fn look_beside(entry: &mut Entry, sum_file: &Path) -> bool {
+    let Some(folder) = sum_file.parent().filter(|folder| !folder.as_os_str().is_empty()) else { return false };
+    let Input::File(path) = input(entry) else { return false };
+    let missing = || matches!(path.symlink_metadata(), Err(error) if error.kind() == ErrorKind::NotFound);
+    let there = folder.join(&path);
+    let found = path.is_relative() && missing() && there.symlink_metadata().is_ok();
+    if found {
+        entry.path = name::bytes(&there).to_vec();
+    }
+    found
+}
+
 fn input(entry: &Entry) -> Input {
     let path = name::path(&entry.path).expect("the line was read as one with a name");
     // Another name is one that no file has.
@@ -572,7 +594,8 @@ fn lengths(
                 let lines = lines.as_mut()?;
                 loop {
                     match lines.next_entry().ok()?? {
-                        Ok(entry) => {
+                        Ok(mut entry) => {
+                            look_beside(&mut entry, &sum_file);
                             let len = length(&input(&entry));
                             return Some(len.map(|len| within(entry.range.map(window), len)));
                         }

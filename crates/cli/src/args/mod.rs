@@ -323,7 +323,8 @@ pub struct Run {
     /// Read sum files and check the files listed there
     ///
     /// With --format: the format of lines that do not name one, such as those of sha256sum and b3sum; by default the length of the
-    /// sum and the sum file's name decide.
+    /// sum and the sum file's name decide. Paths are those from the current directory; a file that is not there is looked for beside the
+    /// sum file.
     #[arg(short, long, help_heading = "Checking")]
     pub check: bool,
     /// Don't print OK for files that match
