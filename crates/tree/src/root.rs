@@ -72,7 +72,7 @@ impl fmt::Display for Root {
     }
 }
 
-/// A root as somebody wrote it down, not known to be that of any input.
+/// A root that was supplied as text, not known to be that of any input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClaimedRoot {
     digest: Digest,

@@ -53,7 +53,7 @@ where
 /// while, and delivers the results that are ready, in any order. A turn that neither takes a job nor delivers a result
 /// must have some job under way.
 ///
-/// The consumer is told of results at the end of each turn.
+/// The consumer gets results at the end of each turn.
 pub fn ordered_turns<J, S, R, T>(
     threads: usize,
     ahead: usize,
