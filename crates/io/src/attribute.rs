@@ -61,7 +61,7 @@ impl Attribute {
         self.roots.iter().find(|(other, _)| other == spec).map(|(_, root)| root)
     }
 
-    /// Gives it to the file at a path, if that is as `facts` say.
+    /// Writes the attribute to the file at `path`, if the file's metadata still equals `facts`.
     ///
     /// # Errors
     /// If the file is another by now, or the system cannot write the attribute.

@@ -100,7 +100,7 @@ impl<'a> HeldFile<'a> {
         Ok(roots)
     }
 
-    /// Checks that its path still leads to it, and that nobody else has changed it.
+    /// Checks that the path still leads to this file, and that no other process has changed it.
     ///
     /// # Errors
     /// If not: [`Refusal::Overtaken`].

@@ -26,7 +26,7 @@ pub struct Options {
     pub stop: Stop,
     /// The stores whose objects are inputs too, by their URLs; without them, a URL is an error.
     pub objects: Option<Arc<dyn Objects>>,
-    /// Whether an input that is a named pipe or a terminal is read, which waits for whoever writes to it; else it is an error. The
+    /// Whether an input that is a named pipe or a terminal is read, which waits for its writer; else it is an error. The
     /// standard input is always read.
     pub pipes: bool,
 }
@@ -154,7 +154,7 @@ impl Meter {
         self.done.fetch_sub(bytes, Ordering::Relaxed);
     }
 
-    /// Has `call` called once `bytes` were read in all, by the thread that reads the last of them: by then the work is known to be long. Only
+    /// Calls `call` once `bytes` were read in all, by the thread that reads the last of them: by then the work is known to be long. Only
     /// the first call of this function counts.
     pub fn call_at(&self, bytes: u64, call: impl Fn() + Send + Sync + 'static) {
         let _ = self.mark.set(Mark { at: bytes, call: Box::new(call) });

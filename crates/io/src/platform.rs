@@ -295,7 +295,7 @@ pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(folder(path))?.sync_all() } else { Ok(()) }
 }
 
-/// Whether a read of an open file waits for somebody to write: it is a pipe or a terminal.
+/// Whether a read of an open file waits for a writer: the file is a pipe or a terminal.
 pub(crate) fn waits(file: &File) -> bool {
     #[cfg(unix)]
     {
@@ -508,7 +508,7 @@ mod linux {
         Ok(preadv2(file, slices, offset, ReadWriteFlags::empty())?)
     }
 
-    /// The first byte at or after `offset` that was ever written; `None` if there is none, or nobody knows.
+    /// The first byte at or after `offset` that was ever written; `None` if there is none, or the system does not say.
     pub(crate) fn next_data(file: &File, offset: u64) -> Option<u64> {
         match seek(file, SeekFrom::Data(offset)) {
             Ok(data) => Some(data),

@@ -87,7 +87,7 @@ impl Reader {
         }
     }
 
-    /// The first byte at or after offset `start` that was ever written; `None` if there is none, or nobody knows.
+    /// The first byte at or after offset `start` that was ever written; `None` if there is none, or the system does not say.
     pub fn next_data(&self, start: u64) -> Option<u64> {
         next_data(self.medium.disk()?, self.base + start).map(|data| data - self.base)
     }

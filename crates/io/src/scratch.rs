@@ -55,7 +55,7 @@ impl Scratch {
         &self.path
     }
 
-    /// Gives it its final name, which stays.
+    /// Gives the file or folder its final name, which stays.
     pub(crate) fn place(self, target: &Path) -> io::Result<()> {
         let mut all = hold();
         fs::rename(&self.path, target)?;

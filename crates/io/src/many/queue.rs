@@ -24,7 +24,7 @@ pub struct Queue<'a, J> {
     given: usize,
     /// The threads that take jobs.
     threads: usize,
-    /// Told which objects will be opened.
+    /// The client of stores, notified of the objects that will be opened.
     objects: Option<Arc<dyn Objects>>,
     /// The number of jobs in the window, for all threads.
     waiting: &'a AtomicUsize,

@@ -82,7 +82,7 @@ impl Paper {
         }
     }
 
-    /// Gives it its final name.
+    /// Gives the file its final name.
     fn place(self) -> Result<(), Error> {
         match self {
             Paper::Part { target, path, scratch, .. } => {
