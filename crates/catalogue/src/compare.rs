@@ -60,17 +60,17 @@ fn name(path: &[u8]) -> &[u8] {
 /// An entry of the directory or of its catalogue, or of both.
 #[derive(Debug)]
 pub(crate) enum Found {
-    /// It has the size, time and inode of its row.
+    /// The entry has the size, time and inode of its row.
     Same(ListedEntry, Row),
-    /// It has others than its row.
+    /// The entry's size, time or inode differs from its row.
     Changed(ListedEntry, Row),
-    /// It has no row.
+    /// The entry has no row.
     New(ListedEntry),
-    /// Its row is all there is.
+    /// The row has no entry.
     Missing(Row),
     /// The directory of a row could not be listed, so nothing is known of it.
     Unknown,
-    /// This directory could not be listed.
+    /// The directory could not be listed.
     Unlisted(Unlisted),
 }
 
@@ -136,7 +136,7 @@ pub(crate) fn compare(
     }
 }
 
-/// What tells that two files are one: its device, inode, size and time.
+/// The identity of a file: its device, inode, size and time.
 pub(crate) type Identity = (u64, u64, u64, (i64, u32));
 
 /// The identity of a file, where the system has inodes.

@@ -13,14 +13,14 @@ use std::collections::HashMap;
 use std::sync::mpsc::sync_channel;
 use std::thread;
 
-/// What is known of an entry.
+/// An entry as a catalogue or a list describes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Known {
     /// The bytes of its path, with slashes between names.
     pub path: Vec<u8>,
-    /// What it is.
+    /// The entry's type.
     pub kind: EntryKind,
-    /// Its length in bytes, if it is known.
+    /// The file's length in bytes, if it is known.
     pub size: Option<u64>,
     /// The text of a link.
     pub link: Option<Vec<u8>>,
@@ -149,12 +149,12 @@ fn same(one: &Known, other: &Known) -> Option<bool> {
 }
 
 impl Catalogue {
-    /// What the catalogue knows, by path. It is read ahead by a thread of its own.
+    /// Returns the catalogue's entries, sorted by path. A thread of its own reads them ahead.
     pub fn into_known(self) -> Sorted<'static> {
         self.into_known_of(vec![Paths::all()])
     }
 
-    /// What the catalogue knows of some paths, which ascend.
+    /// Returns the catalogue's entries in `parts`, which ascend.
     fn into_known_of(self, parts: Vec<Paths>) -> Sorted<'static> {
         const AHEAD: usize = 4;
         let (send, receive) = sync_channel(AHEAD);

@@ -12,10 +12,10 @@ pub(crate) const STATE: &str =
 /// The tables whose rows it covers.
 pub(crate) const TABLES: [Table; 3] = [Table::Format, Table::Entry, Table::Root];
 
-/// What had read all of the directory when the catalogue was last written.
+/// The progress of the directory's first walk when the catalogue was last written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Walk {
-    /// Nothing: all roots were imported.
+    /// No walk: all roots were imported.
     #[default]
     None,
     /// A first walk that did not end, so that files may lack rows.
@@ -44,7 +44,7 @@ impl Table {
     }
 }
 
-/// What happens to rows.
+/// A change of the number of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Change {
     Added,
@@ -58,7 +58,7 @@ pub(crate) struct Tally {
     pub sum: u128,
 }
 
-/// What a catalogue says of itself.
+/// The state that a catalogue records about itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct State {
     pub walk: Walk,
@@ -69,7 +69,7 @@ pub(crate) struct State {
 #[derive(Debug)]
 pub(crate) struct Own {
     sha256: Spec,
-    /// As the open transaction has it.
+    /// The state as of the open transaction.
     pub state: Cell<State>,
     /// Whether a statement of the transaction failed: it may have written a part.
     pub failed: Cell<bool>,

@@ -36,12 +36,12 @@ pub enum Error {
 }
 
 impl Error {
-    /// With a path and a reason.
+    /// A [`NotCatalogue`](Error::NotCatalogue) error about `path`, with the reason.
     pub fn refused(path: impl Into<Input>, why: impl fmt::Display) -> Self {
         Error::NotCatalogue { path: path.into(), why: why.to_string() }
     }
 
-    /// The same about the file that `copied` is a copy of.
+    /// Returns this error with the original's name in the place of that of its copy.
     pub(crate) fn of_original(mut self, copied: &Path, original: &Input) -> Self {
         if let Error::Database { path, .. } | Error::Row { path, .. } | Error::NotCatalogue { path, .. } = &mut self
             && *path == *copied

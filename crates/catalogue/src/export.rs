@@ -16,7 +16,7 @@ pub enum Manifest {
     Bagit,
 }
 
-/// What is told of a file.
+/// A result of exporting a file.
 #[derive(Debug)]
 pub enum Exported<'a> {
     /// A line, with its end.
@@ -28,7 +28,7 @@ pub enum Exported<'a> {
 /// Why a catalogue has no such lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unlisted {
-    /// It has no roots in this format.
+    /// The catalogue has no roots in this format.
     Lacks(Spec),
     /// A bag's manifest has plain sums: the catalogue has none, or another format was asked for.
     NoSum,

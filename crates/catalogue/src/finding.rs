@@ -7,43 +7,43 @@ use mksum_sums::url::masked;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use std::ops::Range;
 
-/// What is so about an entry. Those with numbers are the `mksum_state` of C, which imports no lists.
+/// The state of an entry. Those with numbers are the `mksum_state` of C, which imports no lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
-    /// It is in the directory and not in the catalogue. From `update`: it was read, and is in the catalogue now.
+    /// The entry is in the directory and not in the catalogue. From `update`: it was read, and is in the catalogue now.
     New = 0,
-    /// It shows no change, but lacks a root in a format of the catalogue.
+    /// The entry shows no change, but lacks a root in a format of the catalogue.
     Incomplete = 1,
-    /// It has another size, time or inode than its row. From `update`: it was read again, and its row is that of the new
+    /// The entry has another size, time or inode than its row. From `update`: it was read again, and its row is that of the new
     /// content. From `diff`: both have it, with different contents.
     Changed = 2,
-    /// It was read again, and has the content that it had.
+    /// The entry's metadata changed, but its content was read again and is the same.
     Touched = 3,
-    /// It was at the path [`from`](Finding::from) before, and has the same content.
+    /// The entry was at the path [`from`](Finding::from) before, and has the same content.
     Moved = 4,
-    /// It is in the catalogue, or in a list, and not in the directory. From `update`: its row is removed.
+    /// The entry is in the catalogue, or in a list, and not in the directory. From `update`: its row is removed.
     Gone = 5,
-    /// Its content was read, and has the roots of its row.
+    /// The entry's content was read, and has the roots of its row.
     Intact = 6,
-    /// Its size, time and inode show no change, but its content has other roots: its row is left alone.
+    /// The entry's size, time and inode show no change, but its content has other roots: its row is left alone.
     Damaged = 7,
-    /// Its kept tree is damaged or gone: the next update makes it again. Another finding says how the file is.
+    /// The entry's kept tree is damaged or gone: the next update makes it again. Another finding has the state of the file.
     DamagedTree = 8,
-    /// It changed while it was read: its row is left alone.
+    /// The entry changed while it was read: its row is left alone.
     Busy = 9,
     /// The file, or the directory with all in it, could not be read: rows are left alone.
     Unreadable = 10,
-    /// Ranges of it were written, and it is intact now.
+    /// The entry was repaired: ranges of it were written, and it is intact now.
     Repaired = 11,
-    /// It is still damaged after a repair.
+    /// The entry is still damaged after a repair.
     NotRepaired = 12,
     /// Only the second of two lists has it.
     Added = 13,
     /// Only the first of two lists has it.
     Removed = 14,
-    /// Both lists have it, but no root of it in the same format.
+    /// The entry is in both lists, but they have no root of it in the same format.
     Incomparable = 15,
-    /// The catalogue has roots of a list now. Nobody has verified them.
+    /// The catalogue has the list's roots of the entry now; they are not verified.
     Imported,
     /// The catalogue had all its roots in a list.
     Known,
@@ -52,7 +52,7 @@ pub enum State {
 }
 
 impl State {
-    /// Its name in JSON and in Python (`spec/json.md`).
+    /// The state's name in JSON and in Python (`spec/json.md`).
     pub fn as_str(self) -> &'static str {
         match self {
             State::New => "new",
@@ -78,18 +78,18 @@ impl State {
     }
 }
 
-/// What was found about an entry.
+/// A finding about an entry.
 #[derive(Debug)]
 pub struct Finding {
     /// The bytes of its path below the directory, with slashes between names.
     pub path: Vec<u8>,
-    /// What is so.
+    /// The entry's state.
     pub state: State,
-    /// Its path before, if it was moved.
+    /// The entry's path before, if it was moved.
     pub from: Option<Vec<u8>>,
     /// The roots that the catalogue has of it now, of a file that was read, moved or imported.
     pub roots: Vec<Kept>,
-    /// Its length in bytes, if its content was compared with its roots.
+    /// The file's length in bytes, if its content was compared with its roots.
     pub length: Option<u64>,
     /// The bytes that were verified and are intact, or that were fetched to repair it.
     pub bytes: Option<u64>,
@@ -125,12 +125,12 @@ impl Finding {
     }
 }
 
-/// What damage is: a change of the content that nothing else shows.
+/// The explanation of damage: a change of the content that nothing else shows.
 const DAMAGE: &str =
     "its size, mtime and inode show no change since its root was kept or imported, but its content has another root";
 
 impl Serialize for Finding {
-    /// As `spec/json.md` has an `entry`, without its path, which callers may show below another directory, and without its roots.
+    /// Writes an `entry` of `spec/json.md`, without its path, which callers may show below another directory, and without its roots.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut object = serializer.serialize_map(None)?;
         object.serialize_entry("kind", "entry")?;

@@ -7,16 +7,16 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// What a catalogue is opened for.
+/// The access with which a catalogue is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// To be read: also from a file system that cannot be written.
+    /// Reading only, also from a file system that cannot be written.
     Read,
-    /// To be written, by one process at a time.
+    /// Reading and writing, by one process at a time.
     Write,
 }
 
-/// What has a name.
+/// The type of what is at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Nothing,
@@ -30,9 +30,9 @@ pub(crate) enum Kind {
 /// An open folder.
 #[derive(Debug)]
 pub(crate) struct Folder {
-    /// Its path, in which no name is a link on Unix.
+    /// The folder's path, in which no name is a link on Unix.
     pub path: PathBuf,
-    /// Its path as a caller gave it, which errors name.
+    /// The folder's path as a caller gave it, which errors name.
     given: PathBuf,
     open: system::Open,
 }
@@ -75,7 +75,7 @@ impl Folder {
         Ok(Folder { path, given, open })
     }
 
-    /// What has a name.
+    /// Returns the type of what has this name in the folder.
     pub fn kind(&self, name: &OsStr) -> io::Result<Kind> {
         match system::kind(&self.open, &self.path.join(name)) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(Kind::Nothing),

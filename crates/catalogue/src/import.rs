@@ -1,4 +1,4 @@
-//! Roots that somebody else computed, taken into a catalogue without reading the files.
+//! Roots that another program computed, taken into a catalogue without reading the files.
 
 use crate::compare::Scope;
 use crate::diff::Sorted;
@@ -90,7 +90,7 @@ pub fn import(
     catalogue.make_spans(options)
 }
 
-/// What the system says of a file, after the time in which a change would not be seen; `None` if there is none.
+/// Reads a file's metadata, after the time in which a change would not be seen; `None` if there is no file.
 fn facts(scope: &Scope, path: &[u8]) -> Result<Option<Facts>, mksum_io::Error> {
     let Some(place) = scope.place(path).filter(|_| crate::row::is_path(path)) else { return Ok(None) };
     let facts = || match Facts::of(&place) {

@@ -94,7 +94,7 @@ pub fn joined_leaves(
     specs: &[DirectorySpec],
     each: &mut dyn FnMut(&Entry<'_>),
 ) -> Result<Vec<Leaves>, Error> {
-    /// What stands at a path in the order of all paths.
+    /// An item in the order of all paths.
     enum Item<'a> {
         Folder,
         /// All entries of a part, whose paths begin with this one.

@@ -15,7 +15,7 @@ impl Paths {
         Paths { start: Vec::new(), end: None }
     }
 
-    /// Those from one path to another; `None` if there are none.
+    /// The paths from `start` up to but without `end`; `None` if there are none.
     pub fn between(start: &[u8], end: Option<&[u8]>) -> Option<Self> {
         let some = end.is_none_or(|end| start < end);
         some.then(|| Paths { start: start.into(), end: end.map(Into::into) })

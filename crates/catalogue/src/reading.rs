@@ -11,7 +11,7 @@ pub(crate) struct Wanted<T> {
     /// Whatever its result is for.
     pub about: T,
     pub place: PathBuf,
-    /// Its length when its directory was listed, in bytes.
+    /// The file's length when its directory was listed, in bytes.
     pub size: u64,
     pub specs: Vec<Spec>,
 }

@@ -8,7 +8,7 @@ use mksum_io::{EntryKind, Facts};
 pub struct Row {
     /// The bytes of its path below the directory, with slashes between names.
     pub path: Vec<u8>,
-    /// What the system said about it when it was read.
+    /// The entry's metadata when it was read.
     pub facts: Facts,
     /// The number of its roots: one a format of the catalogue, if all were computed.
     pub roots: u64,

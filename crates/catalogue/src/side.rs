@@ -16,7 +16,7 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
 use tempfile::NamedTempFile;
 
-/// One side of a comparison, or a list to import.
+/// A side of a comparison, or a list to import.
 #[derive(Debug)]
 pub enum Side {
     /// A catalogue; of a URL, a copy that is removed at the end.
@@ -64,7 +64,7 @@ impl Side {
         }
     }
 
-    /// Whether it has files only.
+    /// Whether this side is a list, which has files only.
     pub fn has_files_only(&self) -> bool {
         matches!(self, Side::List(..))
     }
@@ -77,7 +77,7 @@ impl Side {
         }
     }
 
-    /// Its entries, by path.
+    /// Returns the entries, sorted by path.
     pub fn into_entries(self) -> Sorted<'static> {
         match self {
             Side::Catalogue(catalogue, None) => catalogue.into_known(),

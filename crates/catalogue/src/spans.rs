@@ -16,11 +16,11 @@ const LEVELS: u32 = 3;
 /// The bits of a path's hash that are zero where a span of level 1 begins, and again for each further level; in tests, spans are small.
 const BITS: u32 = if cfg!(test) { 2 } else { 8 };
 
-/// What is known of the entries of some paths.
+/// A summary of the entries of some paths.
 #[derive(Debug, PartialEq, Eq)]
 struct Span {
     paths: Paths,
-    /// Their number.
+    /// The number of entries.
     entries: u64,
     /// No bytes if they are never equal to others: a file among them has no root.
     digest: Vec<u8>,
@@ -305,7 +305,7 @@ struct Open {
     start: Vec<u8>,
     entries: u64,
     comparable: bool,
-    /// What its digest is of.
+    /// The bytes that the digest covers.
     bytes: Vec<u8>,
 }
 
@@ -348,7 +348,7 @@ mod tests {
         names.collect::<Vec<_>>().join(&b'/')
     }
 
-    /// What is done to a catalogue.
+    /// A change of a catalogue.
     #[derive(Clone, Debug)]
     enum Act {
         /// Writes an entry of a kind.
@@ -425,7 +425,7 @@ mod tests {
     /// The number of equal entries, and what differs.
     type Compared = (u64, Vec<String>);
 
-    /// What a comparison finds by spans, and what it finds without them.
+    /// Returns the results of a comparison by spans, and of one without them.
     fn compared(left: &Path, right: &Path) -> (Compared, Compared) {
         let (mut fast, mut slow) = (Vec::new(), Vec::new());
         let mut tell = |finding: Finding| fast.push(format!("{finding:?}"));

@@ -8,7 +8,7 @@ use mksum_io::{EntryKind, Facts, Options};
 use std::collections::HashMap;
 use std::path::Path;
 
-/// What differs, by the bytes of the paths, and the number of the other entries.
+/// The differences, sorted by the bytes of the paths, and the number of the other entries.
 #[derive(Debug, Default)]
 pub struct Status {
     /// Files and links that differ, files that may not be read, and directories that could not be listed.
@@ -19,7 +19,7 @@ pub struct Status {
     pub unknown: u64,
 }
 
-/// What differs between a directory and its catalogue. Memory holds what differs alone.
+/// Returns the differences between a directory and its catalogue. Memory holds only these.
 ///
 /// # Errors
 /// If the directory or the catalogue cannot be read, or the work is stopped.

@@ -66,13 +66,13 @@ fn head<const N: usize>(path: &Path) -> Option<[u8; N]> {
     Some(head).filter(|head| head.starts_with(b"SQLite format 3\0"))
 }
 
-/// What lies beside a catalogue, by the ends of their names: the lock, the folder of outboards, a catalogue that is being made.
+/// The ends of the names of files beside a catalogue: its lock, its folder of outboards, a catalogue that is being made.
 const LOCK: &str = "lock";
 const TREES: &str = "trees";
 const NEW: &str = "new";
 /// The ends of the names of files that SQLite keeps beside a database.
 const SQLITE: [&str; 3] = ["-wal", "-shm", "-journal"];
-/// Those that become part of the database when it is opened, and how they begin.
+/// The files that become part of the database when it is opened, and their first bytes.
 const LOGS: [(&str, &[u8]); 2] = [("-wal", &[0x37, 0x7f, 0x06]), ("-journal", &[0xd9, 0xd5, 0x05, 0xf9])];
 
 /// Whether a path is that of a catalogue, or of what this crate and SQLite keep beside it.
@@ -96,17 +96,17 @@ pub fn is_kept_folder(path: &Path) -> bool {
 pub struct Catalogue {
     pub(crate) db: Connection,
     path: PathBuf,
-    /// What errors name: the URL that it is a copy of, or its path.
+    /// The name in errors: the URL that this is a copy of, or the path.
     named: Input,
-    /// In the order in which they were added.
+    /// The formats, in the order in which they were added.
     pub(crate) formats: Vec<(i64, Spec)>,
-    /// What this transaction has written lies in a part of the paths that has no spans any more.
+    /// The paths in which this transaction has written and removed the spans.
     pub(crate) unspanned: RefCell<Option<Paths>>,
     pub(crate) own: Own,
-    /// Whether it has version 2.
+    /// Whether the catalogue has version 2.
     pub(crate) is_old: bool,
     folder: Folder,
-    /// Its name in the folder.
+    /// The catalogue's name in the folder.
     name: OsString,
     /// Held by the process that writes.
     lock: Option<File>,
@@ -186,7 +186,7 @@ impl Catalogue {
         Catalogue::open(path, Access::Write, waiting)
     }
 
-    /// The same, which errors name as the copy's original.
+    /// Returns this catalogue with its original's name in errors.
     pub(crate) fn of_original(self, original: &Input) -> Self {
         Catalogue { named: original.clone(), ..self }
     }
@@ -196,7 +196,7 @@ impl Catalogue {
         &self.path
     }
 
-    /// What it is for the user: the URL that it is a copy of, or its path.
+    /// The input that users see: the URL that this is a copy of, or the path.
     pub fn input(&self) -> &Input {
         &self.named
     }
@@ -211,12 +211,12 @@ impl Catalogue {
         with_extension(&self.path, TREES)
     }
 
-    /// The same, opened, and made if there is none.
+    /// Opens the folder of the outboards of long files, and creates it if there is none.
     pub(crate) fn open_outboards(&self) -> Result<Folder, Error> {
         self.folder.inner(&extended(&self.name, TREES))
     }
 
-    /// Whether it was opened to be written.
+    /// Whether the catalogue was opened to be written.
     pub fn is_writable(&self) -> bool {
         self.lock.is_some()
     }
@@ -569,7 +569,7 @@ fn beside(name: &OsStr, end: &str) -> OsString {
     name
 }
 
-/// The same with a dot before the end.
+/// Appends a dot and `end` to a name.
 fn extended(name: &OsStr, end: &str) -> OsString {
     with_extension(Path::new(name), end).into()
 }

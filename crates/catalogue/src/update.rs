@@ -64,11 +64,11 @@ pub fn update(
 /// Why a file is read.
 enum Why {
     New,
-    /// It had this row.
+    /// The file had this row.
     Known(Box<Row>),
 }
 
-/// What is done before each result of a file.
+/// A call before each result of a file.
 type Between<'b, W> = &'b mut dyn FnMut(&mut W, &mut dyn FnMut(Finding)) -> Result<(), Error>;
 
 struct Writer<'a> {

@@ -14,14 +14,14 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// How much is verified: always what was not verified for longest.
+/// The amount that is verified, least recently verified data first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Effort {
     /// All of it.
     All,
-    /// What fits into this time, and a file or part at least.
+    /// As much as fits into this time, and a file or part at least.
     Time(Duration),
-    /// This share of all bytes, 0.0 to 1.0.
+    /// A share of all bytes, 0.0 to 1.0.
     Share(f64),
 }
 
@@ -89,7 +89,7 @@ pub fn verify(
     Verifying { catalogue, options, left, begun: false, last: Instant::now() }.run(files, each)
 }
 
-/// How much may still be read.
+/// The amount that may still be read.
 #[derive(Clone, Copy)]
 struct Left {
     deadline: Option<Instant>,

@@ -27,7 +27,7 @@ pub struct Attribute {
 }
 
 impl Attribute {
-    /// That of a file.
+    /// The attribute of a file with these facts and roots.
     pub fn new(facts: &Facts, roots: impl IntoIterator<Item = Root>) -> Attribute {
         let roots = roots.into_iter().map(|root| (root.spec().clone(), (&root).into())).collect();
         Attribute { size: facts.size, modified: facts.modified, roots }
@@ -61,7 +61,7 @@ impl Attribute {
         self.roots.iter().find(|(other, _)| other == spec).map(|(_, root)| root)
     }
 
-    /// Gives it to the file at a path, if that is as `facts` say.
+    /// Writes the attribute to the file at `path`, if the file's metadata still equals `facts`.
     ///
     /// # Errors
     /// If the file is another by now, or the system cannot write the attribute.

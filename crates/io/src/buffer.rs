@@ -10,7 +10,7 @@ pub(crate) struct Buffer {
 }
 
 impl Buffer {
-    /// At least `len` bytes of whatever was there before.
+    /// At least `len` bytes, aligned for direct reads, with unspecified content.
     pub fn at_least(&mut self, len: usize) -> &mut [u8] {
         if self.memory.len() < len + DIRECT_ALIGN {
             // Not grown in place: nobody wants the old bytes copied.
@@ -23,11 +23,11 @@ impl Buffer {
 }
 
 thread_local! {
-    /// Those of this thread that nobody uses now: kept from file to file, since small files are many.
+    /// This thread's idle buffers, reused from file to file, since small files are many.
     static SPARE: RefCell<Vec<Buffer>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Runs `work` with a buffer that nobody else has, be it within another call's work.
+/// Runs `work` with a buffer of its own; calls may nest.
 pub(crate) fn with_buffer<R>(work: impl FnOnce(&mut Buffer) -> R) -> R {
     let mut buffer = SPARE.with_borrow_mut(Vec::pop).unwrap_or_default();
     let result = work(&mut buffer);

@@ -82,7 +82,7 @@ pub fn hash_directory(
     if growing.errors.is_empty() { Ok(growing.leaves) } else { Err(growing.errors) }
 }
 
-/// What comes next in the order of paths.
+/// The next entry in the order of paths.
 enum Next {
     /// A file, which has a job.
     File(Listed),

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 use std::vec;
 
-/// What an entry of a directory is.
+/// The type of a directory entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EntryKind {
     /// A regular file.
@@ -22,10 +22,10 @@ pub enum EntryKind {
     Special,
 }
 
-/// What the system says about an entry, without reading it.
+/// The metadata of an entry, read without reading its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Facts {
-    /// What it is.
+    /// The entry's type.
     pub kind: EntryKind,
     /// The length of a file, in bytes; 0 for anything else.
     pub size: u64,
@@ -40,7 +40,7 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Those of the entry at a path: of a link, not of what it points to.
+    /// Reads the metadata of the entry at `path`: of a link itself, not of its target.
     ///
     /// # Errors
     /// If the system has none.
@@ -112,9 +112,9 @@ fn mode(_: &Metadata) -> u32 {
 pub struct Listed {
     /// The bytes of its path below the directory, with slashes between names.
     pub path: Vec<u8>,
-    /// Its path for the system.
+    /// The entry's path as the system opens it.
     pub place: PathBuf,
-    /// What the system says about it.
+    /// The entry's metadata.
     pub facts: Facts,
 }
 
@@ -188,7 +188,7 @@ impl Entries {
         Ok(entries)
     }
 
-    /// The same, and it is remembered how the directories were: [`Entries::take_stamps`].
+    /// Lists like [`Entries::of`], and records the directories' stamps for [`Entries::take_stamps`].
     ///
     /// # Errors
     /// As [`Entries::of`].

@@ -47,7 +47,7 @@ pub enum Error {
         /// The input.
         path: Input,
     },
-    /// Nothing was done, because the request makes no sense for this file or would lose something.
+    /// The request was refused, because it makes no sense for this file or would lose something; nothing was changed.
     Refused {
         /// The file.
         path: Input,
@@ -85,7 +85,7 @@ pub enum Error {
         /// The reason: an [`OutboardError`](mksum::outboard::OutboardError) as its source, mostly.
         error: mksum::Error,
     },
-    /// There is no node tree over these leaves, or the device failed.
+    /// The node tree over these leaves does not exist, or the device failed.
     Nodes {
         /// The leaves.
         path: Input,
@@ -98,7 +98,7 @@ pub enum Error {
         path: Input,
         /// The format.
         spec: Spec,
-        /// The reason.
+        /// The reason why a request was refused.
         error: mksum::Error,
     },
 }
@@ -107,7 +107,7 @@ pub enum Error {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// The device never ends.
+    /// The input is a pipe or a terminal, and [`Options::pipes`](crate::Options::pipes) is off.
     Endless,
     /// The input has no fixed length, and the request needs one.
     NoLength,
@@ -115,7 +115,7 @@ pub enum Refusal {
     Pipe,
     /// The input is longer than 2^63 bytes.
     TooLong,
-    /// So many bytes must be held at once, and memory has no room for them.
+    /// Memory has no room for the bytes that must be held at once: their number.
     Memory(u64),
     /// The output would replace something that is not a regular file.
     NotRegular,
@@ -135,17 +135,17 @@ pub enum Refusal {
     Header(String),
     /// No other program's tree can be resumed or replaced at this place: it is not one of this file.
     NotTree,
-    /// Its attribute with roots was not written by this program, or not by this version: the reason, as words.
+    /// The file's attribute with roots was not written by this program, or not by this version: the reason, as words.
     Attribute(String),
-    /// Its roots take so many bytes, and an attribute holds fewer: as many as the second number.
+    /// The file's roots do not fit into an attribute: the bytes needed, and the bytes that an attribute holds.
     AttributeRoom(usize, usize),
-    /// Another process is writing or repairing the file.
+    /// The file is being written or repaired by another process.
     Busy,
     /// The file was changed, or another one took its place, while it was being repaired: the difference, as words.
     Overtaken(String),
     /// A copy from which a file was to be repaired has another root in this format.
     OtherCopy(String),
-    /// There are more bytes after the last one that was expected, at this offset.
+    /// The input has more bytes than expected, from this offset on.
     Longer(u64),
     /// The file has grown since its outboard was written.
     Grown {
@@ -154,7 +154,7 @@ pub enum Refusal {
         /// The length that the outboard was written for, in bytes.
         len: u64,
     },
-    /// Both the file and this many digests of its outboard are damaged.
+    /// The file and its outboard are both damaged.
     DamagedOutboard {
         /// The outboard.
         outboard: Input,
@@ -167,7 +167,7 @@ pub enum Refusal {
     Version {
         /// The version and length when it was planned.
         planned: (String, u64),
-        /// Those that it has now.
+        /// The version and length that it has now.
         found: (String, u64),
     },
     /// A part of the input was asked for that is not within its length.
@@ -203,7 +203,7 @@ impl Error {
         matches!(self, Error::Read { error, .. } if is_media_error(error))
     }
 
-    /// Nothing was done to `path`.
+    /// A [`Refused`](Error::Refused) error about `path`.
     pub fn refused(path: impl Into<Input>, refusal: Refusal) -> Self {
         Error::Refused { path: path.into(), refusal }
     }

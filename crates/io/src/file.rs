@@ -12,10 +12,10 @@ use std::fs::{self, Metadata};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What is asked when a file has been read.
+/// The check at the end of a file's reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// Which file the path leads to now: a long one may have been replaced meanwhile.
+    /// The file at the path is compared: a long one may have been replaced meanwhile.
     Path,
     /// The open file alone, which takes a third of the time: a short one was read at once.
     OpenFile,
@@ -27,7 +27,7 @@ pub(crate) enum Ending {
 #[derive(Debug)]
 pub struct File {
     pub(crate) reader: Reader,
-    /// Of a file of this machine.
+    /// The stamp of a local file; `None` for an object.
     stamp: Option<Stamp>,
     rotating: bool,
     sparse: bool,
@@ -46,7 +46,7 @@ impl File {
     /// The threads that wait for the device, at the least.
     const WAITING: usize = 8;
 
-    /// Its version, as text: of an object [its own](Object::version), of a file its mtime.
+    /// The version, as text: an object's [own](Object::version), or a local file's mtime.
     pub fn version(&self) -> String {
         match (&self.reader.medium, &self.stamp) {
             (Medium::Object(object), _) => object.version().into(),
@@ -98,14 +98,14 @@ impl File {
         File { stamp: None, rotating: false, sparse: false, permits, cold: true, ending: Ending::OpenFile, reader }
     }
 
-    /// The same, read with other options.
+    /// Returns this file, read with other options.
     pub(crate) fn with_options(mut self, options: &Options) -> File {
         self.permits = Permits::new(options.threads);
         self.reader.options = options.clone();
         self
     }
 
-    /// What was opened.
+    /// The input that was opened.
     pub fn input(&self) -> &Input {
         &self.reader.input
     }
@@ -126,7 +126,7 @@ impl File {
         self.rotating
     }
 
-    /// Whether it lies in a store: whoever reads it in order finds its bytes fetched already.
+    /// Whether the bytes lie in a store, where reads in order find them fetched ahead.
     pub(crate) fn is_object(&self) -> bool {
         self.reader.medium.disk().is_none()
     }
@@ -146,7 +146,7 @@ impl File {
         Some(Identity { seconds, nanoseconds: nanoseconds as u32, inode })
     }
 
-    /// How a tree over this file is best cut for the threads of its options.
+    /// Returns the best division of a tree over this file for the threads of its options.
     pub fn plan(&self, spec: &Spec) -> Plan {
         let threads = self.reader.options.threads;
         let (len, shape, lanes) = (self.len(), spec.shape(), spec.hash().lanes() as u64);
@@ -169,7 +169,7 @@ impl File {
         Plan { threads: threads.min(busy).max(1), piece, group: group as usize }
     }
 
-    /// The same, with pieces of `unit` bytes: see [`KeptLayout::unit`](mksum::outboard::KeptLayout::unit).
+    /// Returns a plan with pieces of `unit` bytes: see [`KeptLayout::unit`](mksum::outboard::KeptLayout::unit).
     pub fn plan_of(&self, spec: &Spec, unit: u64) -> Plan {
         let plan = self.plan(spec);
         let group = if unit == plan.piece { plan.group } else { (Self::PIECE / unit).max(1) as usize };
@@ -177,7 +177,7 @@ impl File {
         Plan { threads, piece: unit, group }
     }
 
-    /// Its bytes `start..end`.
+    /// Reads the bytes `start..end` of the file.
     ///
     /// # Errors
     /// If they cannot be read, or are more than fit into memory.

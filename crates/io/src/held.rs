@@ -71,12 +71,12 @@ impl<'a> HeldFile<'a> {
         &self.path
     }
 
-    /// What the system said about it when it was opened or last written to here.
+    /// The file's metadata when it was opened, or last written to through this value.
     pub fn facts(&self) -> Facts {
         Facts::from(&self.metadata)
     }
 
-    /// The same open file, to be read.
+    /// Returns a reader of the same open file.
     ///
     /// # Errors
     /// If it has no fixed length.
@@ -100,7 +100,7 @@ impl<'a> HeldFile<'a> {
         Ok(roots)
     }
 
-    /// Checks that its path still leads to it, and that nobody else has changed it.
+    /// Checks that the path still leads to this file, and that no other process has changed it.
     ///
     /// # Errors
     /// If not: [`Refusal::Overtaken`].
@@ -145,7 +145,7 @@ impl<'a> HeldFile<'a> {
         Ok(())
     }
 
-    /// Whether it has `bytes` at `offset`, and they can be read.
+    /// Whether the file has `bytes` at `offset`, and they can be read.
     pub(crate) fn holds(&self, bytes: &[u8], offset: u64) -> bool {
         let mut found = vec![0; bytes.len()];
         platform::read_exact_at(&self.file, &mut found, offset).is_ok() && found == bytes

@@ -70,7 +70,7 @@ impl Subtrees for Holes<'_> {
     }
 }
 
-/// As many zero bytes as are asked for.
+/// A source of zero bytes, as many as are asked for.
 struct Zeros<'a, 'b>(&'a Holes<'b>);
 
 impl Subtrees for Zeros<'_, '_> {

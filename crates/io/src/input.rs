@@ -19,7 +19,7 @@ pub enum Input {
 }
 
 impl Input {
-    /// What a text names: `-` the standard input, a [URL](Url::parse) an object, and all else a file.
+    /// Parses the name of an input: `-` is the standard input, a [URL](Url::parse) an object, and all else a file.
     ///
     /// ```
     /// use mksum_io::Input;
@@ -35,7 +35,7 @@ impl Input {
         }
     }
 
-    /// The same of a place that is not the standard input: `-` is a file.
+    /// Parses a name like [`Input::parse`], but never as the standard input: `-` is a file.
     pub fn place(text: impl Into<OsString>) -> Input {
         let text = text.into();
         text.to_str().and_then(Url::parse).map_or_else(|| Input::File(text.into()), Input::Url)
@@ -74,7 +74,7 @@ impl Input {
         }
     }
 
-    /// What has the path `below` beneath it: in the directory, or below the URL of one.
+    /// Appends the path `below` to the path of a directory, or to its URL.
     ///
     /// ```
     /// use mksum_io::Input;
@@ -92,7 +92,7 @@ impl Input {
         }
     }
 
-    /// The same with a dot and `extension` behind its name.
+    /// Returns this input with a dot and `extension` appended to its name.
     #[must_use]
     pub fn with_extension(&self, extension: &str) -> Input {
         let mut text = self.as_os_str().to_os_string();

@@ -17,7 +17,7 @@ use std::path::PathBuf;
 pub struct Job {
     /// The input.
     pub input: Input,
-    /// One format or more.
+    /// The formats of the roots: one or more.
     pub specs: Vec<Spec>,
     /// The part of the input that is hashed; all of it if this is `None`.
     pub window: Option<Window>,
@@ -32,7 +32,7 @@ pub(crate) enum Entry {
     #[default]
     No,
     Wanted,
-    /// What the system said when it was open and had not been read.
+    /// The metadata when the file was open and had not been read.
     Opened(Facts),
 }
 
@@ -53,7 +53,7 @@ impl Job {
     /// Files of up to this many bytes are read in one go: every question to the system takes as long as hashing some of that.
     pub const SHORT: u64 = SHORT;
 
-    /// What the system said about a [short entry](Job::short_entry) before it was read; if it has roots, it still said so at the end.
+    /// The metadata of a [short entry](Job::short_entry) before it was read; if the job has roots, it was unchanged at the end.
     pub fn facts(&self) -> Option<Facts> {
         match self.entry {
             Entry::Opened(facts) => Some(facts),

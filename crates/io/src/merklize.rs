@@ -11,7 +11,7 @@ use mksum::node_tree::{Aligned, Merklize, NodeTree, NodeTreeError};
 use std::fs;
 use std::path::Path;
 
-/// Where leaves come from.
+/// The source of a node tree's leaves.
 #[derive(Clone, Copy, Debug)]
 pub enum Leaves<'a> {
     /// A file; or the standard input or a pipe, whose bytes are held in memory.
@@ -20,7 +20,7 @@ pub enum Leaves<'a> {
     Random {
         /// The seed of the sequence.
         seed: u64,
-        /// Their length, in bytes.
+        /// The length of the leaves, in bytes.
         len: u64,
     },
 }
@@ -94,7 +94,7 @@ enum Held {
 }
 
 impl Held {
-    /// Their length, in bytes.
+    /// The length of the leaves, in bytes.
     fn len(&self) -> u64 {
         match self {
             Held::File(file) => file.len(),

@@ -53,9 +53,9 @@ pub trait Objects: fmt::Debug + Send + Sync {
 /// The sums that a store has of an object, and what it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StoredSums {
-    /// Its length, in bytes.
+    /// The object's length, in bytes.
     pub len: u64,
-    /// Its [version](Object::version).
+    /// The object's [version](Object::version).
     pub version: String,
     /// The sums: headers of the store, their names in lower case. The `etag` is without quotes, and is not there where the store
     /// makes it of something else than the bytes.
@@ -68,21 +68,21 @@ pub type Listing = Box<dyn Iterator<Item = Result<Listed, Error>> + Send>;
 /// An object in a listing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed {
-    /// Its URL: the whole key is the object's.
+    /// The object's URL, with the whole key.
     pub url: Url,
-    /// Its length, in bytes.
+    /// The object's length, in bytes.
     pub len: u64,
-    /// Its [version](Object::version).
+    /// The object's [version](Object::version).
     pub version: String,
 }
 
 /// An open object: one version of it.
 #[allow(clippy::len_without_is_empty)]
 pub trait Object: fmt::Debug + Send + Sync {
-    /// Its length, in bytes.
+    /// The object's length, in bytes.
     fn len(&self) -> u64;
 
-    /// Its version: the ETag without quotes, or `time:` and the seconds of its last change, or nothing.
+    /// The object's version: the ETag without quotes, or `time:` and the seconds of its last change, or nothing.
     fn version(&self) -> &str;
 
     /// A number for its version, where there is one.

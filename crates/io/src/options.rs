@@ -26,13 +26,13 @@ pub struct Options {
     pub stop: Stop,
     /// The stores whose objects are inputs too, by their URLs; without them, a URL is an error.
     pub objects: Option<Arc<dyn Objects>>,
-    /// Whether an input that is a named pipe or a terminal is read, which waits for whoever writes to it; else it is an error. The
+    /// Whether an input that is a named pipe or a terminal is read, which waits for its writer; else it is an error. The
     /// standard input is always read.
     pub pipes: bool,
 }
 
 impl Options {
-    /// As many threads as this process may use.
+    /// The default options: as many threads as this process may use.
     pub fn new() -> Self {
         let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
         Options {
@@ -100,7 +100,7 @@ pub struct Meter {
     mark: OnceLock<Mark>,
 }
 
-/// What is called once so many bytes were read.
+/// A call to be made once a number of bytes were read.
 struct Mark {
     at: u64,
     call: Box<dyn Fn() + Send + Sync>,
@@ -154,7 +154,7 @@ impl Meter {
         self.done.fetch_sub(bytes, Ordering::Relaxed);
     }
 
-    /// Has `call` called once `bytes` were read in all, by the thread that reads the last of them: by then the work is known to be long. Only
+    /// Calls `call` once `bytes` were read in all, by the thread that reads the last of them: by then the work is known to be long. Only
     /// the first call of this function counts.
     pub fn call_at(&self, bytes: u64, call: impl Fn() + Send + Sync + 'static) {
         let _ = self.mark.set(Mark { at: bytes, call: Box::new(call) });
@@ -188,7 +188,7 @@ impl Meter {
 /// A limit on the bytes read in a second, shared by all threads.
 #[derive(Debug)]
 pub struct Throttle {
-    /// In bytes a second.
+    /// The limit, in bytes a second.
     rate: u64,
     /// The time at which the bytes read so far are paid for.
     paid: Mutex<Instant>,
@@ -198,7 +198,7 @@ impl Throttle {
     /// The bytes that may be read at once after a pause, as the time they take.
     const BURST: Duration = Duration::from_millis(100);
 
-    /// At most `rate` bytes a second: 1 or more.
+    /// A limit of `rate` bytes a second: 1 or more.
     pub fn new(rate: u64) -> Self {
         Throttle { rate: rate.max(1), paid: Mutex::new(Instant::now()) }
     }

@@ -60,11 +60,11 @@ fn unleased(flags: rustix::fs::OFlags, open: impl Fn(rustix::fs::OFlags) -> io::
     }
 }
 
-/// What a file is opened for.
+/// The access with which a file is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
     Read,
-    /// For reading too. Windows lets no one else write to the file or take its name or those of its directories then.
+    /// Reading and writing. Windows lets no one else write to the file or rename it or its directories then.
     Write,
 }
 
@@ -295,7 +295,7 @@ pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(folder(path))?.sync_all() } else { Ok(()) }
 }
 
-/// Whether a read of an open file waits for somebody to write: it is a pipe or a terminal.
+/// Whether a read of an open file waits for a writer: the file is a pipe or a terminal.
 pub(crate) fn waits(file: &File) -> bool {
     #[cfg(unix)]
     {
@@ -386,7 +386,7 @@ pub(crate) fn is_media_error(error: &io::Error) -> bool {
 /// The facts that show whether a file is unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
-    /// In bytes.
+    /// The file's length, in bytes.
     pub len: u64,
     /// The last changes of the content and of the file's other data, in seconds and nanoseconds.
     pub times: [(i64, i64); 2],
@@ -395,7 +395,7 @@ pub(crate) struct Stamp {
 }
 
 impl Stamp {
-    /// How a file differs from what it was when it had this stamp, if it does: by what the system says about the open file `now`, and
+    /// Describes how a file differs from what it was when it had this stamp, if it does: by the metadata `now` of the open file, and
     /// by the device and number of the file that is at its path, or why there is none.
     pub fn difference(&self, now: &Metadata, there: Result<(u64, u64), String>) -> Option<String> {
         let (is_file, now) = (now.is_file(), Stamp::of(now));
@@ -482,7 +482,7 @@ mod linux {
     /// device allows.
     pub(crate) const DIRECT_ALIGN: usize = 4096;
 
-    /// The same file again, to be read around the page cache; `None` where the file system cannot.
+    /// Opens the same file again, to be read around the page cache; `None` where the file system cannot.
     pub(crate) fn open_direct(file: &File) -> Option<File> {
         // By its descriptor: its path may be another file's by now.
         let path = format!("/proc/self/fd/{}", file.as_raw_fd());
@@ -508,7 +508,7 @@ mod linux {
         Ok(preadv2(file, slices, offset, ReadWriteFlags::empty())?)
     }
 
-    /// The first byte at or after `offset` that was ever written; `None` if there is none, or nobody knows.
+    /// The first byte at or after `offset` that was ever written; `None` if there is none, or the system does not say.
     pub(crate) fn next_data(file: &File, offset: u64) -> Option<u64> {
         match seek(file, SeekFrom::Data(offset)) {
             Ok(data) => Some(data),

@@ -11,7 +11,7 @@ use mksum::{Root, Spec};
 pub enum Prover<'a> {
     /// All bytes of the file, hashed in this format.
     Whole(&'a Spec),
-    /// Its outboard: the file is read at the edges of the range only.
+    /// The file's outboard: the file is read at the edges of the range only.
     Kept(&'a Outboard<Stored>),
 }
 
@@ -20,7 +20,7 @@ pub enum Prover<'a> {
 pub enum Unproven {
     /// The file or its outboard cannot be read, or the file was changed.
     File(Error),
-    /// There is no such proof, or the file differs from its outboard.
+    /// The proof does not exist, or the file differs from its outboard.
     Proof(ProofError),
 }
 

@@ -12,12 +12,12 @@ use std::io::{self, IoSliceMut};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-/// Where the bytes lie.
+/// The place of an input's bytes.
 #[derive(Debug)]
 pub(crate) enum Medium {
-    /// In a file or on a device of this machine.
+    /// A file or device of this machine.
     Disk(File),
-    /// In a store.
+    /// An object in a store.
     Object(Arc<dyn Object>),
 }
 
@@ -87,7 +87,7 @@ impl Reader {
         }
     }
 
-    /// The first byte at or after offset `start` that was ever written; `None` if there is none, or nobody knows.
+    /// The first byte at or after offset `start` that was ever written; `None` if there is none, or the system does not say.
     pub fn next_data(&self, start: u64) -> Option<u64> {
         next_data(self.medium.disk()?, self.base + start).map(|data| data - self.base)
     }

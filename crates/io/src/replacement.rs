@@ -25,7 +25,7 @@ pub struct Replacement {
     scratch: Option<Scratch>,
 }
 
-/// What stands between the target's name and the number of the process in the name of an unfinished file.
+/// The text between the target's name and the number of the process in the name of an unfinished file.
 const MARK: &str = "mksum-";
 
 impl Replacement {
@@ -85,7 +85,7 @@ impl Replacement {
         write_at(&self.file, bytes, offset).map_err(|error| self.fail(error))
     }
 
-    /// Puts it in its place, safe against a crash.
+    /// Moves the file to its target, safe against a crash.
     ///
     /// # Errors
     /// If the system cannot.
@@ -97,7 +97,7 @@ impl Replacement {
         sync_folder(&target).map_err(|error| Error::Write { path: target.into(), error })
     }
 
-    /// Puts it in its place: after a crash of the system the old file or an incomplete one may be there.
+    /// Moves the file to its target: after a crash of the system the old file or an incomplete one may be there.
     ///
     /// # Errors
     /// If the system cannot.

@@ -40,22 +40,22 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// What `make` makes, at the path that it returns with something of its own.
+    /// Calls `make`, which creates a file or folder and returns its path and a value, and owns what is at that path.
     ///
     /// # Errors
-    /// Those of `make`.
+    /// If `make` fails.
     pub fn new<T>(make: impl FnOnce() -> io::Result<(PathBuf, T)>) -> io::Result<(Scratch, T)> {
         let mut all = hold();
         let (path, made) = make()?;
         Ok((all.add(path), made))
     }
 
-    /// Where it is.
+    /// The path of the unfinished file or folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Gives it its final name, which stays.
+    /// Gives the file or folder its final name, which stays.
     pub(crate) fn place(self, target: &Path) -> io::Result<()> {
         let mut all = hold();
         fs::rename(&self.path, target)?;
@@ -72,7 +72,7 @@ impl Drop for Scratch {
     }
 }
 
-/// From now on, what is at this path stays.
+/// Keeps what is at this path when the process ends.
 pub(crate) fn keep(path: &Path) {
     hold().take(path);
 }
@@ -85,7 +85,7 @@ pub(crate) fn hold() -> Held {
 }
 
 impl Held {
-    /// What has just been made there does not stay.
+    /// Registers a path that was just created, so that it is removed unless it gets its final name.
     pub(crate) fn add(&mut self, path: PathBuf) -> Scratch {
         self.0.push(Entry { is_folder: path.is_dir(), path: path.clone() });
         Scratch { path }

@@ -112,7 +112,7 @@ fn several(chunks: &mut Chunks<'_>, specs: &[Spec], len: Option<u64>, options: &
     })
 }
 
-/// The same roots on the calling thread.
+/// Computes the roots of a stream on the calling thread.
 fn in_turn(chunks: &mut Chunks<'_>, specs: &[Spec]) -> Vec<FormatRoot> {
     let mut frontiers: Vec<Result<Frontier, mksum::Error>> = specs.iter().map(|spec| Ok(spec.frontier()?)).collect();
     for chunk in chunks.by_ref() {
@@ -178,7 +178,7 @@ impl Iterator for Chunks<'_> {
     }
 }
 
-/// One format's part of a stream.
+/// A thread that hashes a stream in one format.
 struct Driver<'a> {
     spec: &'a Spec,
     len: Option<u64>,

@@ -30,7 +30,7 @@ use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use tokio::runtime::Handle;
 
-/// What went over the network.
+/// The traffic over the network so far.
 #[derive(Debug, Default)]
 pub struct Traffic {
     /// Requests of any kind, repeated ones too.
@@ -68,9 +68,9 @@ pub struct Clients {
 #[derive(Clone)]
 pub struct Client {
     pub store: Arc<dyn ObjectStore>,
-    /// The same for listings page by page, of a store that has them.
+    /// The client of listings page by page, for a store that has them.
     pub pages: Option<Arc<dyn PaginatedListStore>>,
-    /// The same for the bytes of files, in HDFS.
+    /// The client of the bytes of files, in HDFS.
     #[cfg(feature = "hdfs")]
     hdfs: Option<hdfs_native::Client>,
 }
@@ -234,7 +234,7 @@ impl HttpConnector for Connector {
 pub struct Service {
     pub client: HttpClient,
     pub traffic: Arc<Traffic>,
-    /// What every request asks for, where paths of the client are no URLs: it has names without empty parts and queries.
+    /// The URL of every request, where the client cannot express its path: one with empty parts or a query.
     pub exact: Option<Exact>,
     pub rule: Rule,
 }
@@ -259,7 +259,7 @@ impl Service {
     }
 }
 
-/// A file of a web server.
+/// A file on a web server.
 #[derive(Clone, Debug)]
 pub struct Exact {
     url: Uri,

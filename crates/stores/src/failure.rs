@@ -10,13 +10,13 @@ use std::io::{self, ErrorKind};
 pub enum Fault {
     /// The URL or the configuration makes no sense.
     Refused(String),
-    /// There is no such object.
+    /// The object does not exist.
     Missing,
     /// Requests fail.
     Fetch(String),
     /// The object is not the one that it was.
     Changed(String),
-    /// There are no bytes at this offset: 416.
+    /// The object has no bytes at this offset: status 416.
     Empty,
     /// The whole object came where a range was asked for.
     NotPartial,
@@ -44,7 +44,7 @@ impl Fault {
         }
     }
 
-    /// What an error of a client says to the user: the innermost message.
+    /// Returns the message of a client's error for users: the innermost one.
     pub fn words(error: &dyn Error) -> String {
         // The client asks this machine's metadata service where nothing else has credentials of S3.
         let metadata = ["/latest/api/token", "/latest/meta-data/"];
@@ -82,7 +82,7 @@ impl Fault {
         format!("{}{hint}", shortened(last.lines().next().unwrap_or_default()))
     }
 
-    /// The same as the error of an input that could not be opened or listed.
+    /// Converts this fault to the error of an input that could not be opened or listed.
     pub fn opening(self, url: &Url) -> mksum_io::Error {
         let open = |error| mksum_io::Error::Open { path: url.into(), error };
         match self {
@@ -92,7 +92,7 @@ impl Fault {
         }
     }
 
-    /// The same as the error of an input, at the byte `offset`.
+    /// Converts this fault to the error of an input, at the byte `offset`.
     pub fn at(self, url: &Url, offset: u64) -> mksum_io::Error {
         let path = url.into();
         match self {
@@ -112,7 +112,7 @@ impl Fault {
     }
 }
 
-/// The status of a response, with the code in its body where S3 and its kin have one.
+/// The status of a response, with the code in its body where S3 and compatible stores have one.
 fn answered(said: &str) -> String {
     let (status, body) = said.split_once(": ").unwrap_or((said, ""));
     let within = |open: &str, close: &str| Some(body.split_once(open)?.1.split_once(close)?.0.trim().to_string());

@@ -52,7 +52,7 @@ pub fn client(url: &str, runtime: &Handle) -> Result<Client, Fault> {
 pub struct File {
     client: Client,
     path: String,
-    /// Where its blocks are: asked for once, and again after a failure.
+    /// The locations of the file's blocks: asked for once, and again after a failure.
     reader: Mutex<Option<Arc<FileReader>>>,
 }
 

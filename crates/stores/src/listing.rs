@@ -145,7 +145,7 @@ mod tests {
         )
     }
 
-    /// What is listed of a server with these answers: keys, and why it ends with an error.
+    /// Returns the keys that are listed from a server with these answers, and the error that ends the listing.
     fn listed(
         answer: impl Fn(&HttpRequest) -> String + Send + Sync + Clone + 'static,
     ) -> Vec<(Vec<String>, Option<String>)> {

@@ -203,7 +203,7 @@ impl Source {
         }
     }
 
-    /// Fetches a part, and compares the version of the object afterwards. Nobody sees any of the bytes before that.
+    /// Fetches a part, and compares the version of the object afterwards. No reader sees the bytes before that.
     async fn fill_compared(&self, blocks: &dyn Blocks, part: &Part, version: &Version) {
         for tries in (0..TRIES).rev() {
             self.traffic.requests.fetch_add(1, Ordering::Relaxed);

@@ -16,10 +16,10 @@ pub struct Part {
 #[derive(Debug, Default)]
 struct Arrived {
     chunks: Vec<Bytes>,
-    /// Where each chunk ends, from the part's start.
+    /// The end of each chunk, in bytes from the part's start.
     ends: Vec<u64>,
     failure: Option<Fault>,
-    /// The number of bytes that the first of those who wait needs; none if nobody waits.
+    /// The number of bytes that the first waiting reader needs; none if no reader waits.
     wanted: Option<u64>,
 }
 

@@ -3,7 +3,7 @@
 use mksum_io::Url;
 use std::str::FromStr;
 
-/// Which store has an object, and where in it.
+/// The place of an object: its store, and its key there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     pub store: Store,

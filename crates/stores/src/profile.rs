@@ -80,13 +80,13 @@ impl Profile {
         self.properties.get(name).filter(|value| !value.is_empty())
     }
 
-    /// What is wrong with it, with its name and its files.
+    /// Returns an error about this profile, with its name and files.
     fn refuse<T>(&self, why: &str) -> Result<T, String> {
         let files: Vec<_> = self.files.iter().map(|file| file.display().to_string()).collect();
         Err(format!("the profile '{}' in {} {why}", self.name, files.join(" and ")))
     }
 
-    /// What the client of S3 is told; what the environment has comes first.
+    /// Returns the settings of the S3 client; those in the environment come first.
     fn settings(&self, environment: Environment<'_>) -> Result<Vec<(Key, String)>, String> {
         let is_set = |names: &[&str]| names.iter().any(|name| environment(name).is_some());
         let is_true = |name| environment(name).is_some_and(|value| value.eq_ignore_ascii_case("true"));
@@ -153,7 +153,7 @@ pub fn read(path: &Path) -> io::Result<String> {
     }
 }
 
-/// How the sections of profiles are called.
+/// The form of the headings of profiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Headings {
     /// `[default]`, `[profile NAME]`; others are not profiles.

@@ -21,12 +21,12 @@ const OPEN: [HeaderName; 8] = [
     header::USER_AGENT,
 ];
 
-/// Which redirects are followed.
+/// The redirects that are followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
-    /// To the same scheme, and to addresses that are as public as the server's own.
+    /// Redirects to the same scheme, and to addresses that are as public as the server's own.
     Alike,
-    /// All.
+    /// All redirects.
     Any,
 }
 
@@ -55,7 +55,7 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// What a request asks for; `None` if it writes.
+    /// Copies a request without its body; `None` if it writes.
     pub fn of(request: &HttpRequest) -> Option<Asked> {
         let reads = [Method::GET, Method::HEAD].contains(request.method());
         let (method, url, headers) = (request.method().clone(), request.uri().clone(), request.headers().clone());
@@ -121,12 +121,12 @@ async fn check(from: &Url, to: &Url) -> Result<(), String> {
     Ok(())
 }
 
-/// From where an address can be reached; the last is the most private.
+/// The networks from which an address can be reached; the last is the most private.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Reach {
     Public,
     Private,
-    /// From this machine and its own wire: where its services are that trust it.
+    /// This machine and its own link, where services that trust it are.
     Machine,
 }
 
@@ -210,7 +210,7 @@ mod tests {
         assert!(of("all").is_err());
     }
 
-    /// What comes of a redirect: the headers of the next request, or why there is none.
+    /// Returns the headers of the request after a redirect, or the reason why there is none.
     fn follow(from: &str, to: &str, rule: Rule) -> Result<(String, Vec<String>), String> {
         let mut request = Request::new(HttpRequestBody::empty());
         *request.uri_mut() = from.parse().unwrap();

@@ -10,7 +10,7 @@ pub const PAUSES: [Duration; 2] = [Duration::from_millis(200), Duration::from_se
 /// The time that a request may take with all repetitions.
 pub const LIMIT: Duration = Duration::from_secs(180);
 
-/// How often a request is made: as often as AWS_MAX_ATTEMPTS says to the tools of S3.
+/// Returns the number of times that a request is made at most: AWS_MAX_ATTEMPTS, as for the tools of S3.
 ///
 /// # Errors
 /// If that is not a number, as words.
@@ -26,7 +26,7 @@ fn attempts_of(given: Option<&OsStr>) -> Result<usize, String> {
     }
 }
 
-/// The same for the clients of `object_store`.
+/// Returns the retry rules of the clients of `object_store`.
 ///
 /// # Errors
 /// As [`attempts`].

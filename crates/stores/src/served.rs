@@ -22,11 +22,11 @@ use tokio::runtime::{Builder, Runtime};
 /// A kind of store.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
-    /// Its listings are version 2 of S3's, its requests signed.
+    /// Amazon S3 and compatible stores: listings in version 2, signed requests.
     S3,
-    /// Its listings are those of its XML interface.
+    /// Google Cloud Storage: listings of its XML interface.
     Google,
-    /// Blob storage.
+    /// Azure blob storage.
     Azure,
 }
 

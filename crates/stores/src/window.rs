@@ -1,4 +1,4 @@
-//! An object whose bytes are fetched ahead of whoever reads them.
+//! An object whose bytes are fetched ahead of its readers.
 
 use crate::failure::Fault;
 use crate::object::{Source, Version};
@@ -72,13 +72,13 @@ pub struct Window {
 
 #[derive(Debug)]
 struct State {
-    /// Those that are not read yet, or only in part.
+    /// The parts that are not read yet, or only in part.
     entries: Vec<Entry>,
     /// The offset after the last part.
     next: u64,
     /// The length of the next part.
     size: u64,
-    /// Where the last read ended that no part was fetched for ahead.
+    /// The offset at which the last read ended that no part was fetched ahead for.
     last: u64,
 }
 

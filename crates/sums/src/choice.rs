@@ -10,7 +10,7 @@ use std::str::FromStr;
 pub struct Choice {
     spec: Spec,
     leaf: Leaf,
-    /// Of directories: `spec` is the format of the tree over entries then.
+    /// The format of a directory's root; `spec` is then the format of the tree over its entries.
     directory: Option<DirectorySpec>,
 }
 
@@ -32,7 +32,7 @@ impl Choice {
         self.directory.as_ref()
     }
 
-    /// The same with another format of files, for directories of such.
+    /// Returns this choice with its format changed; for a directory, the format of its files.
     fn with(self, change: impl FnOnce(Spec) -> Result<Spec, SpecError>) -> Result<Self, SpecError> {
         match self.directory {
             None => Ok(Choice { spec: change(self.spec)?, ..self }),
@@ -43,7 +43,7 @@ impl Choice {
         }
     }
 
-    /// The same with another hash.
+    /// Returns this choice with another hash.
     ///
     /// # Errors
     /// If the format does not allow it.
@@ -51,7 +51,7 @@ impl Choice {
         self.with(|spec| spec.with_hash(hash))
     }
 
-    /// The same with another leaf length, in bytes.
+    /// Returns this choice with another leaf length, in bytes.
     ///
     /// # Errors
     /// If the format does not allow it.
@@ -59,7 +59,7 @@ impl Choice {
         Ok(Choice { leaf: Leaf::Given, ..self.with(|spec| spec.with_leaf(leaf))? })
     }
 
-    /// The same with another value of an option.
+    /// Returns this choice with another value of an option.
     ///
     /// # Errors
     /// If the format does not have the option, or not with this value.

@@ -10,7 +10,7 @@ pub fn bytes(path: &Path) -> &[u8] {
     path.as_os_str().as_encoded_bytes()
 }
 
-/// What has a name: a path, or the URL of an object.
+/// A thing with a name: a path, or the URL of an object.
 pub trait Named {
     /// The name's bytes as they are printed: of a URL without its secrets.
     fn shown(&self) -> Cow<'_, [u8]>;

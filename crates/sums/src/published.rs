@@ -1,4 +1,4 @@
-//! A sum as somebody published it: on a web page, in a lock file, by a registry or a store.
+//! A sum as it was published: on a web page, in a lock file, by a registry or a store.
 
 use crate::choice::Choice;
 use crate::sumfile::source::{fitting, names};

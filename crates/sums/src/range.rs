@@ -8,9 +8,9 @@ use std::str::FromStr;
 /// Bytes from `start` up to but without `end`, or to the end of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ByteRange {
-    /// In bytes.
+    /// The first byte, as an offset in bytes.
     pub start: u64,
-    /// In bytes; `None` where it was left out.
+    /// The offset after the last byte, in bytes; `None` if it was left out: up to the end of the file.
     pub end: Option<u64>,
 }
 

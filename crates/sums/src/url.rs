@@ -9,10 +9,10 @@ use std::path::{Component, Path};
 /// The schemes of URLs that are inputs.
 const SCHEMES: [&str; 7] = ["s3", "gs", "az", "abfss", "hdfs", "http", "https"];
 
-/// What stands between the key of an object and its version. A key may have question marks of its own.
+/// The separators between the key of an object and its version. A key may have question marks of its own.
 const VERSIONS: [&str; 3] = ["?versionId=", "?versionid=", "?generation="];
 
-/// What stands in the place of a secret.
+/// The replacement for a secret in a printed URL.
 pub const MASK: &str = "***";
 
 /// The last words of the names of fields that are secrets: `X-Amz-Signature`, `sig`, `access_token`.
@@ -99,7 +99,7 @@ impl Url {
         Url(format!("{scheme}://{root}/{key}")).of_key()
     }
 
-    /// The same if its key is all that follows: the key is ended by an empty version if its end reads as a version.
+    /// Returns this URL with all that follows as its key: an empty version is appended if the end of the key reads as a version.
     fn of_key(mut self) -> Url {
         if self.version().is_some() {
             self.0 += VERSIONS[0];

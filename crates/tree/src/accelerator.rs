@@ -10,7 +10,7 @@ pub trait Accelerator: fmt::Debug + Send + Sync {
     /// The lengths of the subtrees that it computes, in bytes; `None` if it computes none of this format.
     fn lengths(&self, shape: Shape, recipe: Recipe<'_>) -> Option<RangeInclusive<u64>>;
 
-    /// How many threads should ask it at once, so that it reads, moves and hashes at the same time.
+    /// Returns the number of threads that should call it at once, so that it reads, transfers and hashes at the same time.
     fn threads(&self) -> usize;
 
     /// Writes the digest of an inner subtree that is perfect: `read` fills memory with its bytes from some offset on.
@@ -28,7 +28,7 @@ pub type Read<'a> = &'a (dyn Fn(u64, &mut [u8]) -> Result<(), Error> + Sync);
 /// An inner subtree with full leaves only.
 #[derive(Clone, Copy, Debug)]
 pub struct Perfect<'a> {
-    /// Which.
+    /// The subtree.
     pub node: Subtree,
     /// The shape of its tree: [`Shape::Even`].
     pub shape: Shape,

@@ -4,7 +4,7 @@
 use crate::Checksum;
 use crate::Hash;
 
-/// What makes a format's digests.
+/// The hash or checksum of a format's digests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Algorithm {

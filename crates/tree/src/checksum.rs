@@ -4,7 +4,7 @@
 
 use crc_fast::CrcAlgorithm;
 
-/// One row for each checksum: its variant and name; the size of a sum, in bytes; the polynomial of a CRC without its highest term,
+/// A table of checksums, a row each: its variant and name; the size of a sum, in bytes; the polynomial of a CRC without its highest term,
 /// reflected: the highest bit is the coefficient of x^0.
 macro_rules! checksums {
     ($($(#[$about:meta])* $variant:ident $name:literal $size:literal $polynomial:literal;)*) => {
@@ -79,7 +79,7 @@ impl Checksum {
         product
     }
 
-    /// For each k from 0 to 63, x to the power of 8 · 2^k: what 2^k zero bytes multiply by.
+    /// Powers of x: for each k from 0 to 63, x to the power of 8 · 2^k, by which 2^k zero bytes multiply.
     const fn powers(self) -> [u64; 64] {
         let mut powers = [0; 64];
         powers[0] = 1 << (self.width() - 1 - 8);

@@ -22,7 +22,7 @@ impl Walk {
         Walk { shape, first: top, open: Vec::new() }
     }
 
-    /// Where the tree splits.
+    /// The shape of the tree that is walked.
     pub fn shape(&self) -> Shape {
         self.shape
     }

@@ -14,7 +14,7 @@ pub enum Error {
     NeedsLength(NeedsLength),
     /// A subtree was pushed where it does not belong.
     Push(PushError),
-    /// There are fewer or more digests than pieces.
+    /// A tree got fewer or more digests than it has pieces.
     Pieces(PiecesError),
     /// No source has this leaf.
     Missing(Subtree),
@@ -131,12 +131,12 @@ impl fmt::Display for PushError {
 
 impl core::error::Error for PushError {}
 
-/// There are fewer or more digests than a tree has pieces.
+/// The number of digests differs from the number of a tree's pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PiecesError {
     /// The digests end before this piece's.
     Fewer(Subtree),
-    /// There are more digests than pieces.
+    /// More digests than pieces were given.
     More,
 }
 

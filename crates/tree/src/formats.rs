@@ -61,9 +61,9 @@ impl ForeignTree {
 /// The leaf lengths that a format allows, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LeafRule {
-    /// None: the format is the plain sum of the whole input.
+    /// The format has no leaf length: it is the sum of the whole input.
     Whole,
-    /// This one.
+    /// The only leaf length, in bytes.
     Fixed(u64),
     /// 1 to 2^40, and the default.
     Any(u64),
@@ -86,7 +86,7 @@ impl LeafRule {
 /// The facts that a root alone binds, so that a proof shows them even without a trusted length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Binding {
-    /// Nothing: leaves and nodes are hashed alike, so a wrong length can pass one off as the other.
+    /// The root binds nothing: leaves and nodes are hashed alike, so a wrong length can pass one off as the other.
     Nothing,
     /// Leaves and their order, not their offsets.
     Leaves,
@@ -96,19 +96,19 @@ pub enum Binding {
     Length,
 }
 
-/// How a root is written.
+/// The text form of a root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Text {
     /// Lower-case hex.
     Hex,
-    /// As S3 does: `-` and the number of parts after hex for MD5, after base64 for the others.
+    /// S3's form: `-` and the number of parts after hex for MD5, after base64 for the others.
     Parts,
 }
 
 /// The kind of hash of a format's nodes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Nodes {
-    /// One leaf: the hash of the input.
+    /// A single leaf: the hash of the input.
     Sum,
     /// The checksum of the input, whatever the leaves are.
     #[cfg(feature = "checksums")]
@@ -121,7 +121,7 @@ pub(crate) enum Nodes {
         edge: Edge,
         empty: Empty,
     },
-    /// As `Prefixed`, halved by length.
+    /// Binary like `Prefixed`, but split by halving the length.
     Halved {
         leaf: &'static [u8],
         node: &'static [u8],
@@ -133,7 +133,7 @@ pub(crate) enum Nodes {
     Pairs,
     /// Nodes as large as leaves, all hashed after a salt.
     Verity(Verity),
-    /// One node over all leaves.
+    /// A single node over all leaves.
     Flat {
         empty: Empty,
     },
@@ -443,7 +443,7 @@ impl Family {
 }
 
 impl Family {
-    /// Where trees with these choices split, and what they hash for a node.
+    /// Returns the shape and the node hash of trees with these choices.
     pub(crate) fn tree(&self, algorithm: Algorithm, leaf: u64, options: &Chosen) -> (Shape, NodeHash) {
         let salt = options.bytes(FormatOption::Salt);
         let even = |leaf, arity, edge, tail| Shape::Even { leaf, arity, edge, tail };

@@ -109,7 +109,7 @@ impl Frontier {
 
     /// Hashes the next bytes where they lie, and returns those that are left.
     fn hash<'a>(&mut self, bytes: &'a [u8], amount: Amount) -> Result<&'a [u8], Error> {
-        /// So many leaves fill the lanes of every hash.
+        /// The number of leaves that fill the lanes of every hash.
         const LEAVES: u64 = 16;
         let all = amount == Amount::All;
         if self.unit.len > Self::BUFFER {
@@ -255,12 +255,12 @@ impl Frontier {
     }
 }
 
-/// How many of some bytes are hashed at once.
+/// The part of some bytes that is hashed at once.
 #[derive(Clone, Copy, PartialEq)]
 enum Amount {
     /// All: they end where a subtree does or lie in a longer leaf, and more bytes follow.
     All,
-    /// What fills the lanes or ends where a unit does.
+    /// Only bytes that fill the lanes, or end where a unit does.
     Worthwhile,
 }
 

@@ -40,7 +40,7 @@ pub enum Recipe<'a> {
     Blake3,
 }
 
-/// How a format hashes its nodes.
+/// The hash function of a format's leaves and parents.
 #[derive(Clone, Debug)]
 pub(crate) enum NodeHash {
     /// A prefix and a body, hashed: every format of hashes but `blake3`.
@@ -59,9 +59,9 @@ pub(crate) enum NodeHash {
 #[cfg(feature = "checksums")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ChecksumParent {
-    /// That of the bytes below it, combined from its children's: of CRCs alone.
+    /// The CRC of the bytes below the parent, combined from its children's CRCs.
     OfBytes,
-    /// That of its children's digests, as S3's composite checksums are.
+    /// The checksum of the children's digests, as in S3's composite checksums.
     OfDigests,
 }
 
@@ -128,7 +128,7 @@ impl Descriptor {
 }
 
 impl NodeHash {
-    /// What makes the digests.
+    /// The hash or checksum of the digests.
     #[cfg(test)]
     pub fn algorithm(&self) -> Algorithm {
         match self {

@@ -98,7 +98,7 @@ impl Plan {
     /// are (`lab`, *Python*).
     const SHARE: u64 = 2 << 20;
 
-    /// How an input of `len` bytes is cut for scans by `threads` threads.
+    /// Returns the plan that cuts an input of `len` bytes for scans by `threads` threads.
     pub fn scanning(cuts: Cuts, len: u64, threads: usize) -> Plan {
         // One thread scans all in one go: no leaf is hashed twice then.
         let piece = if threads > 1 { cuts.part(len, threads) } else { len };
@@ -106,7 +106,7 @@ impl Plan {
         Plan { threads: threads.min(parts).max(1), piece, group: 1 }
     }
 
-    /// How a tree over `len` bytes in memory is cut for at most `threads` threads, and for the lanes of each.
+    /// Returns the plan that cuts a tree over `len` bytes in memory for at most `threads` threads, and for the lanes of each.
     pub fn in_memory(spec: &Spec, len: u64, threads: usize) -> Plan {
         const PIECE: u64 = Memory::BATCH;
         let worth = usize::try_from(len / Plan::SHARE).unwrap_or(usize::MAX);

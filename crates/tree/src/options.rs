@@ -54,7 +54,7 @@ pub enum OptionValue {
 }
 
 impl OptionValue {
-    /// Whether it is the same as no value.
+    /// Whether the value equals an option that is not given.
     pub(crate) fn is_default(&self) -> bool {
         match self {
             OptionValue::Bytes(bytes) => bytes.is_empty(),
@@ -63,7 +63,7 @@ impl OptionValue {
 }
 
 impl fmt::Display for OptionValue {
-    /// As the text of a format has it: lower-case hex.
+    /// Writes the value as in the text of a format: lower-case hex.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             OptionValue::Bytes(bytes) => f.write_str(&lower::encode_string(bytes)),
@@ -75,7 +75,7 @@ impl fmt::Display for OptionValue {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OptionRule {
-    /// At most so many bytes.
+    /// Up to this many bytes.
     Bytes(usize),
 }
 
@@ -96,7 +96,7 @@ impl OptionRule {
 pub(crate) struct Chosen(Vec<(FormatOption, OptionValue)>);
 
 impl Chosen {
-    /// The same with another value of an option.
+    /// Returns a copy with another value of `option`.
     pub fn with(&self, option: FormatOption, value: OptionValue) -> Chosen {
         let mut values: Vec<_> = self.0.iter().filter(|(other, _)| *other != option).cloned().collect();
         if !value.is_default() {

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use core::cell::RefCell;
 use core::iter::Peekable;
 
-/// How a tree is cut for threads.
+/// A division of a tree into pieces for threads.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
     /// The threads that answer pieces; with 1, the calling thread does.
@@ -23,7 +23,7 @@ pub struct Plan {
 /// Groups that are begun before the first of them is joined, for each thread: enough that none waits for another.
 const AHEAD: usize = 4;
 
-/// Where a join gets its pieces.
+/// The sources that a join takes its pieces from.
 #[derive(Clone, Copy)]
 struct Sources<'a> {
     /// Answers for all that ends at or before byte `from`, at which a piece begins.
@@ -160,7 +160,7 @@ struct Answers<'r> {
     pieces: Peekable<Cover>,
     /// The digests of the group that the join is in.
     group: Digests,
-    /// How many of them the join has asked for.
+    /// The number of pieces that the join has asked for.
     used: usize,
     results: &'r mut dyn Iterator<Item = Result<Digests, Error>>,
 }

@@ -66,13 +66,13 @@ fn text(spec: &Spec, digest: &Digest, parts: Option<u64>) -> String {
 }
 
 impl fmt::Display for Root {
-    /// As the format's own tools print it: lower-case hex, or as S3 does.
+    /// Writes the root as the format's own tools print it: lower-case hex, or S3's form.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&text(&self.spec, &self.digest, parts(&self.spec, self.len)))
     }
 }
 
-/// A root as somebody wrote it down, not known to be that of any input.
+/// A root that was supplied as text, not known to be that of any input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClaimedRoot {
     digest: Digest,
@@ -133,7 +133,7 @@ impl Spec {
         Ok(ClaimedRoot { digest: Digest::new(&digest), parts })
     }
 
-    /// This format with each part size that divides an upload of `len` bytes into `parts` parts, the likeliest first.
+    /// Returns this format with each part size that divides an upload of `len` bytes into `parts` parts, the likeliest first.
     ///
     /// At most 16: those of the common tools first, in MiB and in MB. Empty where no part size fits or the format has no parts.
     pub fn part_sizes(&self, len: u64, parts: u64) -> Vec<Spec> {

@@ -128,7 +128,7 @@ pub struct Part {
 pub enum Wanted {
     /// The one that begins where the part does.
     First,
-    /// Those after the first end that is found. What comes before it is probably the rest of another leaf: a part begins anywhere.
+    /// The leaves after the first end that is found. Bytes before it probably belong to another leaf: a part begins anywhere.
     AfterFirstEnd,
 }
 

@@ -15,7 +15,7 @@ pub const MAX_LEN: u64 = 1 << 63;
 pub struct Subtree {
     /// The offset of its first byte.
     pub start: u64,
-    /// Its length, in bytes; at the right edge shorter than its level allows.
+    /// The subtree's length, in bytes; at the right edge shorter than its level allows.
     pub len: u64,
     /// 0 for a leaf; at most 64.
     pub level: u32,
@@ -57,13 +57,13 @@ pub enum Edge {
 /// The rule for a last leaf that is short.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tail {
-    /// It is a leaf like the others; its node hash may fill it up.
+    /// A short last leaf is a leaf like the others; its node hash may pad it.
     Short,
     /// Only whole leaves have a root.
     Reject,
 }
 
-/// Where a tree splits.
+/// The rule by which a tree splits: leaves, nodes and their bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// Leaves of one length under nodes of one arity.
@@ -77,7 +77,7 @@ pub enum Shape {
         /// The rule for a short last leaf.
         tail: Tail,
     },
-    /// One node over all leaves, be there one or many (S3's composite checksums, Dropbox).
+    /// A single node over all leaves, whatever their number (S3's composite checksums, Dropbox).
     Flat {
         /// The length of a leaf, in bytes: 1 to 2^40.
         leaf: u64,
@@ -153,7 +153,7 @@ impl Shape {
         Children { shape: self, node, step, index: 0, count }
     }
 
-    /// How many children `node` lacks at the right edge, to be filled with padding.
+    /// Returns the number of children that `node` lacks at the right edge, to be filled with padding.
     pub fn missing(self, node: Subtree) -> u64 {
         match self {
             Shape::Even { arity, edge: Edge::PadZero | Edge::PadSubtree, .. } if node.level > 0 => {
@@ -239,18 +239,18 @@ pub struct Children {
 }
 
 impl Children {
-    /// Those that begin at or after byte `start`.
+    /// Keeps only the subtrees that begin at or after byte `start`.
     pub(crate) fn starting_at(self, start: u64) -> Self {
         let index = start.saturating_sub(self.node.start).div_ceil(self.step.max(1)).min(self.count);
         Children { index, ..self }
     }
 
-    /// Whose children they are.
+    /// The node whose children these are.
     pub(crate) fn node(&self) -> Subtree {
         self.node
     }
 
-    /// Passes over those that end at or before byte `end`.
+    /// Skips the children that end at or before byte `end`.
     pub(crate) fn pass(&mut self, end: u64) {
         let passed = if end >= self.node.end() {
             self.count
@@ -261,7 +261,7 @@ impl Children {
         self.index = self.index.max(passed);
     }
 
-    /// How many are left.
+    /// The number of subtrees that are left.
     pub(crate) fn remaining(&self) -> u64 {
         self.count - self.index
     }

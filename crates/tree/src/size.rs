@@ -26,7 +26,7 @@ pub fn parse_size(text: &str) -> Result<u64, SizeError> {
     factor(&unit.to_ascii_lowercase()).and_then(|factor| number.checked_mul(factor)).ok_or_else(refuse)
 }
 
-/// How many bytes a unit is, in lower case.
+/// The number of bytes in a unit, whose name is in lower case.
 fn factor(unit: &str) -> Option<u64> {
     let (letter, rest) = match unit.as_bytes() {
         [] | b"b" => return Some(1),
@@ -40,7 +40,7 @@ fn factor(unit: &str) -> Option<u64> {
     }
 }
 
-/// Not a size: the text, its first characters.
+/// The text is not a size; holds its first characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SizeError(String);
 

@@ -59,7 +59,7 @@ impl Spec {
         Spec(Arc::new(Choices { family, algorithm, leaf: shape.leaf(), options, shape, nodes }))
     }
 
-    /// The same with another hash.
+    /// Returns this format with another hash.
     ///
     /// # Errors
     /// If the format does not allow it.
@@ -77,7 +77,7 @@ impl Spec {
         Ok(Self::of(self.0.family, hash, self.0.leaf, self.0.options.clone()))
     }
 
-    /// The same with another leaf length, in bytes.
+    /// Returns this format with another leaf length, in bytes.
     ///
     /// # Errors
     /// If the format does not allow it.
@@ -95,7 +95,7 @@ impl Spec {
         Err(SpecError(format!("{} cannot have leaves of {}: they are {rule}", self.0.family.name, format_size(leaf))))
     }
 
-    /// The same with another value of an option.
+    /// Returns this format with another value of an option.
     ///
     /// # Errors
     /// If the format does not have the option, or not with this value.
@@ -111,7 +111,7 @@ impl Spec {
         Ok(Self::of(family, *algorithm, *leaf, options.with(option, value)))
     }
 
-    /// The same with a salt.
+    /// Returns this format with a salt.
     ///
     /// # Errors
     /// If the format has none, or only a shorter one.
@@ -124,7 +124,7 @@ impl Spec {
         self.0.family
     }
 
-    /// What makes the digests.
+    /// The hash or checksum of the digests.
     pub fn hash(&self) -> Algorithm {
         self.0.algorithm
     }
@@ -157,7 +157,7 @@ impl Spec {
         ["NAME[:HASH][:LEAF]".into()].into_iter().chain(options).collect()
     }
 
-    /// How the leaves are known.
+    /// The layout: how the leaves are found.
     pub fn layout(&self) -> Layout {
         match self.0.nodes {
             #[cfg(feature = "xet")]
@@ -166,7 +166,7 @@ impl Spec {
         }
     }
 
-    /// Where the tree splits, as far as the length tells: with a layout that a scan finds, an input is one leaf.
+    /// The shape of the tree, as far as the length determines it: with a layout that a scan finds, an input is one leaf.
     pub fn shape(&self) -> Shape {
         self.0.shape
     }

@@ -3,7 +3,7 @@
 use crate::{Algorithm, Layout, Spec};
 use core::fmt;
 
-/// What asks for subtrees by the offsets of their bytes.
+/// A feature that asks for subtrees by the offsets of their bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ByOffset {

@@ -44,7 +44,7 @@ pub(crate) struct Groups(Vec<Level>);
 /// The nodes of a level that are in no group yet.
 #[derive(Clone, Debug, Default)]
 struct Level {
-    /// Their digests and the bytes below each.
+    /// The digests that wait for a parent, and the number of bytes below each.
     waiting: Vec<(Value, u64)>,
     /// Whether there were others before them.
     grouped: bool,
@@ -103,7 +103,7 @@ fn written(digest: &Value) -> Value {
     written
 }
 
-/// What is hashed for a node: a line for each child, `DIGEST : LENGTH`.
+/// Returns the text that is hashed for a node: a line for each child, `DIGEST : LENGTH`.
 fn text(children: &[(Value, u64)]) -> Vec<u8> {
     let mut text = Vec::with_capacity(children.len() * 80);
     for (digest, len) in children {

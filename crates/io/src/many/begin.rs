@@ -19,7 +19,7 @@ pub struct Answer {
 
 pub enum Outcome {
     Done(Result<Roots, Error>, Duration),
-    /// It has been opened, which is done only once: a process that writes to a pipe would notice.
+    /// A stream that has been opened, which is done only once: a process that writes to a pipe would notice.
     Stream(fs::File),
     /// An open object, which is not asked for twice.
     Object(Box<File>),
@@ -28,7 +28,7 @@ pub enum Outcome {
 
 /// A job when it is opened.
 pub enum Begun {
-    /// Its bytes are a chain, to be hashed beside others.
+    /// A file to be hashed in the lanes beside others.
     Chain(Box<File>),
     Ended(Outcome),
     /// Too many files are open.

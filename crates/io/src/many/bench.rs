@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 /// Small files that a thread hashes before it hands over their results: a wake for each would cost as much as a file does.
 pub const CLAIM: usize = 16;
 
-/// What the benches of all threads share.
+/// The data that the benches of all threads share.
 pub struct Shared {
     /// The options for a file that one thread reads.
     options: Options,
@@ -66,7 +66,7 @@ pub struct Bench<'a> {
     sets: Vec<Slots>,
     /// Jobs that were taken and not begun.
     taken: VecDeque<(Ticket, Numbered)>,
-    /// How often the first of them was tried again because too many files were open.
+    /// The number of times that the first of them was tried again because too many files were open.
     tries: u32,
     /// The number of rows with a file.
     busy: usize,
@@ -86,7 +86,7 @@ struct Under {
     begin: Instant,
     /// The message's bytes after its prefix: the file's, then zeros.
     len: u64,
-    /// Those that were read, and how many of them lie in the row.
+    /// The number of bytes that were read, and how many of them lie in the row.
     read: u64,
     filled: usize,
     chains: Vec<Chain>,
@@ -106,7 +106,7 @@ struct Chain {
 enum State {
     /// The row's slot among these.
     Slot(usize),
-    /// Of a hash without slots.
+    /// The state of a hash without slots.
     Alone(LeafHasher),
 }
 
@@ -126,7 +126,7 @@ impl Row {
 impl<'a> Bench<'a> {
     /// The most files at a time.
     const ROWS: usize = 64;
-    /// How often a file is tried to be opened that would be one too many, a millisecond apart.
+    /// The number of tries to open a file when too many are open, a millisecond apart.
     const TRIES: u32 = 1000;
 
     pub fn new(shared: &'a Shared) -> Self {
@@ -144,7 +144,7 @@ impl<'a> Bench<'a> {
         self.finish(feed);
     }
 
-    /// How many files this thread should have: as many as the lanes of its hashes, but no more than its share.
+    /// The number of files that this thread should have: as many as the lanes of its hashes, but no more than its share.
     fn width(&self) -> usize {
         let lanes = self.sets.iter().map(|set| set.hash().lanes()).max().unwrap_or(1);
         let known = self.shared.waiting.load(Ordering::Relaxed) + self.shared.under_way.load(Ordering::Relaxed);

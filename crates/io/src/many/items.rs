@@ -12,7 +12,7 @@ use std::time::Duration;
 pub struct Hashed<'a> {
     /// The job.
     pub job: &'a Job,
-    /// Its roots, or why it has none.
+    /// The roots, or the error that left none.
     pub result: Result<Roots, Error>,
     /// The time it took.
     pub took: Duration,

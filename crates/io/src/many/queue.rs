@@ -24,7 +24,7 @@ pub struct Queue<'a, J> {
     given: usize,
     /// The threads that take jobs.
     threads: usize,
-    /// Told which objects will be opened.
+    /// The client of stores, notified of the objects that will be opened.
     objects: Option<Arc<dyn Objects>>,
     /// The number of jobs in the window, for all threads.
     waiting: &'a AtomicUsize,
@@ -34,7 +34,7 @@ impl<'a, J: Iterator<Item = Job>> Queue<'a, J> {
     /// The most jobs that are looked at before they are handed out.
     const WINDOW: usize = 256;
 
-    /// The same for a number of threads.
+    /// The size of the window for a number of threads.
     pub fn window(threads: usize) -> usize {
         Self::WINDOW.max(2 * threads)
     }

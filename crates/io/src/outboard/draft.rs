@@ -19,16 +19,16 @@ use std::time::{Duration, Instant};
 /// The file that a draft is written to.
 #[derive(Debug)]
 enum Paper {
-    /// With a name, under which another run can resume it.
+    /// A file with a name under which another run can resume it.
     Part {
         /// The path of the finished outboard, and the one until then.
         target: PathBuf,
         path: PathBuf,
         file: File,
-        /// Until there is something to resume.
+        /// The file's removal, until it has something to resume.
         scratch: Option<Scratch>,
     },
-    /// To be resumed by no other run.
+    /// A file that no other run resumes.
     Fresh(Replacement),
 }
 
@@ -82,7 +82,7 @@ impl Paper {
         }
     }
 
-    /// Gives it its final name.
+    /// Gives the file its final name.
     fn place(self) -> Result<(), Error> {
         match self {
             Paper::Part { target, path, scratch, .. } => {
@@ -353,7 +353,7 @@ impl Finished {
         Outboard::open(stored).map_err(|error| Error::from_outboard(error, self.paper.path()))
     }
 
-    /// Its digests, from the first on.
+    /// Returns a reader of the digests, from the first on.
     pub fn digests(&self) -> Result<impl Read, Error> {
         let fail = |error| Error::Read { path: self.paper.path().into(), offset: 0, error };
         let mut file = self.paper.file().try_clone().map_err(fail)?;
@@ -368,7 +368,7 @@ impl Finished {
 
     /// Makes outboards safe against a crash, then gives them their final names: an outcome for each, in their order.
     pub fn commit(all: Vec<Finished>) -> Vec<Result<(), Error>> {
-        /// From this many files on, one request for a whole file system costs less than one for each file: it waits for
+        /// The number of files from which one request for a whole file system costs less than one for each file: it waits for
         /// the disk once.
         const MANY: usize = 4;
         let fail = |paper: &Paper| {

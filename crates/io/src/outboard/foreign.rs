@@ -98,7 +98,7 @@ fn copy(finished: &Finished, kept: KeptLayout, spec: &Spec, tree: &mut Tree) -> 
 struct Tree {
     file: Replacement,
     layout: ForeignLayout,
-    /// By level: the bytes that wait, and the offset of the first.
+    /// The bytes that wait at each level, and the offset of the first.
     waiting: HashMap<u32, (u64, Vec<u8>)>,
 }
 

@@ -42,10 +42,10 @@ impl<'a> Keeping<'a> {
     }
 }
 
-/// What happens where a file has the size, mtime and inode that it had when its outboard was written, but another root.
+/// The rule for a file whose size, mtime and inode match its outboard, but whose root differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Changes {
-    /// It is damaged: an error, and the outboard stays, since it is the evidence.
+    /// The file is damaged: an error, and the outboard stays, since it is the evidence.
     Refuse,
     /// The file was changed on purpose: the outboard is replaced.
     Accept,

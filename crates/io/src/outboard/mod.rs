@@ -190,7 +190,7 @@ impl Stored {
         io::copy(&mut from.take(bytes), &mut to)
     }
 
-    /// What was opened.
+    /// The input that was opened.
     pub fn place(&self) -> &Input {
         &self.place
     }

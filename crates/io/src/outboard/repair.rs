@@ -14,9 +14,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// A damaged range of the file, in bytes, after the repair.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Repair {
-    /// It is repaired.
+    /// The range is repaired.
     Done(Range<u64>),
-    /// It is still damaged: the copy is damaged there too, or could not be read. The reason, as words.
+    /// The range is still damaged: the copy is damaged there too, or could not be read. The reason, as words.
     Failed(Range<u64>, String),
 }
 

@@ -10,11 +10,11 @@ use std::ops::Range;
 /// A difference between a file and its outboard; ranges are half-open, in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Finding {
-    /// These bytes are damaged: a unit, or the part of one that is left where the file is truncated.
+    /// A range is damaged: a unit, or the part of one that is left where the file is truncated.
     Damaged(Range<u64>),
-    /// These bytes are missing at the end of the file.
+    /// A range is missing at the end of the file.
     Missing(Range<u64>),
-    /// These bytes were appended to the file.
+    /// A range was appended to the file.
     Grown(Range<u64>),
     /// The disk cannot read some of the bytes of this unit, so none of them can be verified.
     Unreadable {

@@ -10,23 +10,23 @@ pub const LONGEST: usize = 1 << 16;
 /// Why a line has no entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Malformed {
-    /// It is of no known form.
+    /// The line has no known form.
     NoLine,
-    /// It has no format, and none was given.
+    /// The line names no format, and none was given.
     NoFormat,
-    /// It names a format that does not exist, or another tool's: its first letters.
+    /// The line names a format that does not exist, or another tool's: its first letters.
     Tag(String),
-    /// Its root is none of its format.
+    /// The root is not valid in the line's format.
     Root(RootError),
-    /// Its path has an escape that does not exist.
+    /// The path has an escape that does not exist.
     Escape,
-    /// No file can have its path as a name.
+    /// The path cannot be the name of a file.
     Name,
-    /// None of the hashes in its columns is known.
+    /// The columns name no known hash.
     Columns,
-    /// Its sum is the CRC of `cksum`, which is no format.
+    /// The sum is the CRC of `cksum` without `-a`, which is not a format.
     Crc,
-    /// It is longer than [`LONGEST`].
+    /// The line is longer than [`LONGEST`].
     TooLong,
 }
 

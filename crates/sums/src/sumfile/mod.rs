@@ -52,7 +52,7 @@ impl<R: BufRead> Lines<R> {
         Lines { reader, source, state: State::default(), line: Vec::new(), number: 0 }
     }
 
-    /// What is known of the sum file.
+    /// The facts about the sum file that its lines are read with.
     pub fn source(&self) -> &Source {
         &self.source
     }

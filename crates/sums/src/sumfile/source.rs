@@ -36,7 +36,7 @@ pub(crate) fn names() -> impl Iterator<Item = (Spec, &'static [&'static str])> {
     HASHES.iter().map(|(name, words)| (name.parse().expect("a format of the list"), *words))
 }
 
-/// Those whose sums have `digits` hex digits, the most usual first.
+/// The hashes whose sums have `digits` hex digits, the most usual first.
 pub(crate) fn fitting(digits: usize) -> impl Iterator<Item = (Spec, &'static [&'static str])> {
     names().filter(move |(spec, _)| 2 * spec.hash().size() == digits)
 }
@@ -75,7 +75,7 @@ pub struct Bag {
     pub(super) percent: bool,
 }
 
-/// What is known about a sum file before its lines are read.
+/// The facts about a sum file that are known before its lines are read.
 #[derive(Clone, Debug)]
 pub struct Source {
     pub(super) end: End,
@@ -95,7 +95,7 @@ impl Source {
         Source { end, given: given.cloned(), hashes: hashes(""), sfv: false, lone: None, bag: None }
     }
 
-    /// The same for the file at `path`.
+    /// Returns this source with what the name of the sum file at `path` says about hashes and files.
     pub fn at(self, path: &Path) -> Self {
         let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
         let known = |end: &str| {
@@ -107,7 +107,7 @@ impl Source {
         Source { hashes: hashes(&name), sfv: name.ends_with(".sfv"), lone, ..self }
     }
 
-    /// The same for the manifest of a bag of this version, at `path`.
+    /// Returns this source as the manifest, at `path`, of a bag of this version.
     pub fn in_bag(self, path: &Path, version: &str) -> Self {
         let mut folder = path.parent().map(|folder| name::bytes(folder).to_vec()).unwrap_or_default();
         if !folder.is_empty() {

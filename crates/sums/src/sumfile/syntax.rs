@@ -12,22 +12,22 @@ use std::borrow::Cow;
 /// The parts of a line, or why it has none; `None` if it has another syntax.
 type Taken<'a> = Option<Result<Parts<'a>, Malformed>>;
 
-/// A syntax: how lines are told from others, and taken apart.
+/// A syntax: recognizes lines, and takes them apart.
 pub struct Syntax {
-    /// How names are escaped.
+    /// The escaping of names.
     pub escape: Escape,
     /// Takes a line apart.
     read: for<'a> fn(&'a Source, &State, &'a [u8]) -> Taken<'a>,
 }
 
-/// How names are escaped.
+/// The escaping of names in a syntax.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Escape {
-    /// Not at all.
+    /// Names are not escaped.
     None,
-    /// With backslashes, if the line begins with one.
+    /// Names have backslash escapes if the line begins with a backslash.
     Backslash,
-    /// `%0A`, `%0D` and perhaps `%25`, in bags.
+    /// Names have `%0A`, `%0D` and perhaps `%25` escaped, in bags.
     Percent,
 }
 
@@ -53,7 +53,7 @@ pub static SYNTAXES: &[Syntax] = &[
     Syntax { escape: Escape::None, read: crc },
 ];
 
-/// What the lines before said about those to come.
+/// The facts from earlier lines that later lines are read with.
 #[derive(Debug, Default)]
 pub struct State {
     /// The columns of a hashdeep file.

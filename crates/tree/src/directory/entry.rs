@@ -9,9 +9,9 @@ use core::fmt;
 /// An entry: something at a path below the directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry<'a> {
-    /// Its path below the directory: names of any bytes, with slashes between them.
+    /// The entry's path below the directory: names of any bytes, with slashes between them.
     pub path: &'a [u8],
-    /// What it is.
+    /// The entry's type, with a file's root or a link's text.
     pub content: Content<'a>,
     /// The permission bits, of which 12 count; those of a link never do.
     pub mode: u32,
@@ -19,7 +19,7 @@ pub struct Entry<'a> {
     pub modified: (i64, u32),
 }
 
-/// What an entry is.
+/// The type of an entry, with what its digest covers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Content<'a> {
     /// A regular file with this root.
@@ -147,13 +147,13 @@ impl<'a> Rest<'a> {
 /// Why something is not an entry of a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryError {
-    /// Its path is empty, absolute, or has an empty name, `.`, `..` or a zero byte.
+    /// The entry's path is empty, absolute, or has an empty name, `.`, `..` or a zero byte.
     Path,
-    /// Its path does not follow that of the entry before it.
+    /// The entry's path does not sort after that of the entry before it.
     Order,
-    /// Its file's root is in another format.
+    /// The root of the entry's file is in another format.
     Format,
-    /// Its bytes are no entry.
+    /// The bytes are not a framed entry.
     Malformed,
 }
 

@@ -33,7 +33,7 @@ pub struct Leaves {
 }
 
 impl Leaves {
-    /// None yet.
+    /// An empty list of entries for a directory's tree.
     pub fn new(spec: &DirectorySpec) -> Self {
         Leaves { spec: spec.clone(), digests: Digests::new(spec.tree().hash().size()), last: Vec::new() }
     }

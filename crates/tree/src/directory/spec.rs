@@ -40,7 +40,7 @@ impl DirectorySpec {
         Ok(DirectorySpec { file, tree, mode: false, mtime: false })
     }
 
-    /// The same with other files.
+    /// Returns this format with another format of the files' roots.
     ///
     /// # Errors
     /// As [`DirectorySpec::new`].
@@ -48,7 +48,7 @@ impl DirectorySpec {
         Ok(DirectorySpec { mode: self.mode, mtime: self.mtime, ..DirectorySpec::new(file)? })
     }
 
-    /// Whether a text is the name of such a format, and not that of a file's.
+    /// Whether `text` names a format of directories rather than of files.
     pub fn is_name(text: &str) -> bool {
         let word = text.split(['+', ':']).next().unwrap_or_default();
         word.eq_ignore_ascii_case(Self::NAME)

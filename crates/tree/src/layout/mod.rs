@@ -5,13 +5,13 @@ mod gear;
 use crate::shape::Shape;
 use gear::WORDS;
 
-/// How the leaves of a tree are known.
+/// The rule by which the leaves of a tree are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Layout {
-    /// From the input's length.
+    /// The leaves are computed from the input's length.
     Computed(Shape),
-    /// By a scan of the content. Before it, and for whoever asks by offsets, an input is one leaf.
+    /// The leaves are found by a scan of the content. Before it, and for callers that ask by offset, an input is one leaf.
     Found(Cuts),
 }
 
@@ -32,7 +32,7 @@ pub struct Cuts {
 /// The bytes on which the gear hash depends: older ones are shifted out of its word.
 const WINDOW: usize = 64;
 
-/// How far the end of a leaf was searched for: resumes the search when there are more bytes.
+/// The state of a search for the end of a leaf: resumes the search when there are more bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Search {
     /// The bytes of the leaf that were looked at.

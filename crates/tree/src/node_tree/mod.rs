@@ -67,7 +67,7 @@ impl NodeTree {
         Ok(NodeTree { hash, leaves })
     }
 
-    /// The same, with the place for the nodes checked too.
+    /// The tree over `leaves`, after checking that `nodes` has room for its nodes.
     ///
     /// # Errors
     /// As [`NodeTree::over`], and if `nodes` is not as long as `leaves`.
@@ -118,12 +118,12 @@ pub enum NodeTreeError {
     Leaves {
         /// The hash of the digests.
         hash: Hash,
-        /// Their length, in bytes.
+        /// The length of the leaves, in bytes.
         found: usize,
     },
     /// The place for the nodes has another length than the leaves.
     Nodes {
-        /// Its length, in bytes.
+        /// The length of the nodes' buffer, in bytes.
         found: usize,
         /// The leaves' length, in bytes.
         expected: usize,

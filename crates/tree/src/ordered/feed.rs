@@ -4,11 +4,11 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 use core::iter;
 
-/// The number of a job: whoever has it owes a result.
+/// The number of a job; its holder owes a result.
 #[derive(Debug)]
 pub struct Ticket(usize);
 
-/// Begins jobs for a worker and tells whether none are left.
+/// Begins jobs for a worker and returns whether none are left.
 ///
 /// It is told whether it may wait for room, how many jobs the worker wants, and what to do with each job and its number.
 pub(super) type Begin<'a, J> = dyn FnMut(bool, usize, &mut dyn FnMut(usize, J)) -> bool + 'a;

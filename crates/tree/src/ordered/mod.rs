@@ -44,7 +44,7 @@ where
     consume(&mut jobs.map(|job| work(state.get_or_insert_with(&start), job)))
 }
 
-/// As [`ordered`], for threads that work on several jobs at a time.
+/// A parallel map like [`ordered`], for threads that work on several jobs at a time.
 ///
 /// The calling thread only consumes, so that results go on their way at once however long `jobs` takes to give the next
 /// one; it works itself with fewer than two threads, or if the system has none to give.
@@ -53,7 +53,7 @@ where
 /// while, and delivers the results that are ready, in any order. A turn that neither takes a job nor delivers a result
 /// must have some job under way.
 ///
-/// The consumer is told of results at the end of each turn.
+/// The consumer gets results at the end of each turn.
 pub fn ordered_turns<J, S, R, T>(
     threads: usize,
     ahead: usize,

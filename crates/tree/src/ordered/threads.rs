@@ -22,15 +22,15 @@ struct Jobs<I> {
 struct State<R> {
     /// Results that wait for those before them, by the number of the job.
     waiting: BTreeMap<usize, Outcome<R>>,
-    /// How many results the consumer has taken.
+    /// The number of results that the consumer has taken.
     taken: usize,
-    /// How many jobs there are, once that is known.
+    /// The number of jobs, once it is known.
     count: Option<usize>,
     /// Whether no further job is to be begun.
     ended: bool,
     /// Whether no further result is wanted.
     closed: bool,
-    /// How many workers wait for room: to wake nobody is a call of the system too.
+    /// The number of workers that wait for room: a wake-up that reaches no thread would still cost a system call.
     idle: usize,
 }
 
@@ -53,12 +53,12 @@ fn wait<'a, T>(condvar: &Condvar, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T>
     condvar.wait(guard).unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What a thread waits for when it asks for a job.
+/// The condition for which a thread waits when it asks for a job.
 #[derive(Clone, Copy)]
 enum Wait {
-    /// Nothing: it has jobs under way, and the others may be waiting for their results.
+    /// The thread does not wait: it has jobs under way, and the others may be waiting for their results.
     None,
-    /// Another thread that takes a job.
+    /// The thread waits for another one to finish taking a job.
     Turn,
     /// Room for the result as well.
     Room,
@@ -160,7 +160,7 @@ where
         self.turn(|_| Wait::Turn) != Some(0)
     }
 
-    /// One turn: how many results it had, or `None` if it was the last one.
+    /// Does one turn and returns the number of its results, or `None` if it was the last one.
     fn turn(&mut self, wait: impl Fn(bool) -> Wait) -> Option<usize> {
         let Worker { shared, start, turn, state, desk } = self;
         let mut begin = |may_wait, most, each: &mut dyn FnMut(usize, J)| shared.begin(wait(may_wait), most, each);

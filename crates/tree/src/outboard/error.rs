@@ -22,7 +22,7 @@ pub enum OutboardError {
     },
     /// The header was changed.
     Checksum,
-    /// Both copies of the root were changed.
+    /// The two copies of the root were both changed.
     Seals,
     /// A field has a value that no program writes, although the checksum is right.
     Field(&'static str),
@@ -34,16 +34,16 @@ pub enum OutboardError {
     Unsupported(Unsupported),
     /// No subtree of this format has this length, in bytes.
     Unit(u64),
-    /// There would be more digests than a file can hold.
+    /// The outboard would have more digests than a file can hold.
     TooMany(u64),
-    /// Not all digests are written yet.
+    /// The outboard is unfinished: some digests are not written yet.
     Unfinished {
         /// The digests that are written.
         done: u64,
         /// The digests of the finished outboard.
         count: u64,
     },
-    /// It is shorter or longer than its header says.
+    /// The outboard is shorter or longer than its header says.
     Size {
         /// The size by the header, in bytes.
         expected: u64,
@@ -61,7 +61,7 @@ pub enum OutboardError {
     NoForeign(&'static str),
     /// The bytes before another program's digests are of another length, format or salt.
     Head,
-    /// Another program's tree has no digests, because the only one is the root.
+    /// The other program's tree stores no digests, because the root is its only one.
     NoDigests,
     /// The digests of this node's children do not make this node's.
     Node(Subtree),

@@ -6,7 +6,7 @@ use crate::{Digest, Error, Hash, LengthError, Memory, Role, Root, Shape, Spec, S
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Where a foreign tree has the digest of each node but the root.
+/// The layout of a tree that another program keeps: the offset of the digest of each node but the root.
 #[derive(Clone, Debug)]
 pub struct ForeignLayout {
     spec: Spec,
@@ -27,7 +27,7 @@ enum Kind {
 
 /// The length of dm-verity's superblock, in bytes.
 const SUPERBLOCK: usize = 512;
-/// Its first bytes.
+/// The magic number of a dm-verity superblock.
 const SUPERBLOCK_MAGIC: &[u8; 8] = b"verity\0\0";
 
 impl ForeignLayout {
@@ -67,7 +67,7 @@ impl ForeignLayout {
         }
     }
 
-    /// Where the blocks that are the nodes at `level` begin: behind all higher ones.
+    /// Returns the offset of the blocks that are the nodes at `level`: they follow all higher ones.
     fn level(&self, level: u32) -> u64 {
         let shape = self.spec.shape();
         let Kind::Levels { before } = self.kind else { return 0 };
@@ -75,7 +75,7 @@ impl ForeignLayout {
         before + (level + 1..=levels).map(|above| self.len.div_ceil(shape.span(above))).sum::<u64>() * shape.leaf()
     }
 
-    /// Where the digest of `node` is, in bytes from the beginning; `None` for the root.
+    /// Returns the offset of the digest of `node`, in bytes from the start of the file; `None` for the root.
     pub fn place(&self, node: Subtree) -> Option<u64> {
         let shape = self.spec.shape();
         let root = (self.len > 0).then(|| shape.root(self.len)).filter(|&root| root != node)?;

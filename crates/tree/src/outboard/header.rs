@@ -11,11 +11,11 @@ pub const HEADER: u64 = 1024;
 
 /// The first bytes of an outboard, finished or not.
 pub const MAGIC: [u8; 8] = *b"\x89MKT\r\n\x1a\n";
-/// Where the format string begins, after its length in two bytes, and where it must have ended.
+/// The bytes of the header that may hold the format string; its length is in the two bytes before them.
 const TEXT: core::ops::Range<usize> = 66..736;
-/// Where the facts end and their checksum is.
+/// The offset at which the facts end and their checksum begins.
 const FACTS: usize = 736;
-/// Where the two seals are, and the length of each.
+/// The offset of each of the two seals.
 const SEALS: [usize; 2] = [768, 896];
 const SEAL: usize = 128;
 /// Stands in the place of the nanoseconds where the file's identity is not known.

@@ -87,7 +87,7 @@ impl<R: ReadAt + ?Sized> Subtrees for Units<'_, '_, R> {
 /// The condition that a right digest of a node meets.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Truth {
-    /// It is this one.
+    /// The right digest is known.
     Digest(Digest),
     /// The root is made of it.
     Root,
@@ -177,9 +177,9 @@ impl<R: ReadAt> Outboard<R> {
         children.iter().map(of).collect()
     }
 
-    /// One of the candidates of each child, chosen so that together they make a right digest of `node`.
+    /// Chooses a candidate of each child so that together they make a right digest of `node`.
     pub(super) fn choose(&self, node: Subtree, truth: Truth, candidates: &[Vec<Digest>]) -> Option<Vec<Digest>> {
-        /// Where more than a handful are in doubt, their mixtures are not all tried.
+        /// The most mixtures of candidates that are tried.
         const TRIES: usize = 4096;
         if candidates.is_empty() {
             return None;

@@ -64,7 +64,7 @@ impl KeptLayout {
         core::iter::successors(Some(leaf), next).take(most)
     }
 
-    /// Where the tree splits.
+    /// The shape of the tree.
     pub fn shape(self) -> Shape {
         self.shape
     }
@@ -85,7 +85,7 @@ impl KeptLayout {
         (self.len > 0).then(|| self.shape.root(self.len))
     }
 
-    /// How many nodes are kept, saturating.
+    /// The number of kept nodes, saturating.
     pub fn count(self) -> u64 {
         self.root().map_or(0, |root| self.under(root))
     }
@@ -142,7 +142,7 @@ impl KeptLayout {
         self.halved_pair(len).0
     }
 
-    /// The same for `len` and for `len + 1` bytes: the two lengths that halving meets at each depth.
+    /// The kept nodes under inner nodes of `len` and of `len + 1` bytes: the two lengths that halving meets at each depth.
     fn halved_pair(self, len: u64) -> (u64, u64) {
         // Leaves are never longer than units.
         if len < self.unit {
@@ -153,7 +153,7 @@ impl KeptLayout {
         if len == self.unit { (1, pair.1) } else { pair }
     }
 
-    /// Which of the kept nodes `node` is, in post-order from 0; `None` if it is not kept.
+    /// Returns the index of `node` among the kept nodes, in post-order from 0; `None` if it is not kept.
     pub fn place(self, node: Subtree) -> Option<u64> {
         let (mut at, mut before) = (self.root()?, 0);
         while at != node {
@@ -249,7 +249,7 @@ impl KeptLayout {
         tops
     }
 
-    /// How many children of `node` have all their kept nodes among the next `left`, and how many nodes these are.
+    /// Returns the number of children of `node` whose kept nodes are all among the next `left`, and the number of these nodes.
     fn children_within(self, node: Subtree, left: u64) -> (u64, u64) {
         let (mut done, mut used) = (0, 0);
         let mut children = self.children(node);
@@ -270,8 +270,8 @@ impl KeptLayout {
         (done, used)
     }
 
-    /// How many of the first kept nodes are kept nodes of a tree over `len` bytes too, with the same digests at the same
-    /// places, if the bytes that both have are the same.
+    /// Returns the number of leading kept nodes that a tree over `len` bytes keeps too, with equal digests at the same
+    /// places, if the bytes that both have are equal.
     pub fn shared(self, len: u64) -> u64 {
         if len == self.len {
             return self.count();

@@ -57,7 +57,7 @@ pub trait ReadAt: Sync {
     /// If they cannot be read, or end before.
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), Error>;
 
-    /// How many bytes there are.
+    /// The total number of bytes.
     fn size(&self) -> u64;
 }
 

@@ -7,7 +7,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-/// Where a proof cuts a tree: what its verifier has, and what must be sent.
+/// A cut of a tree by a proof: what its verifier has, and what must be sent.
 ///
 /// The nodes that are partly in a range of bytes are *open*: their digests are to be found. Of all others the largest
 /// are *sent*, except those within the range where the verifier has its bytes.
@@ -81,7 +81,7 @@ impl Cut {
         Ok(Cut { shape, top: shape.root(len), part })
     }
 
-    /// Where the tree splits.
+    /// The shape of the tree that is cut.
     pub fn shape(self) -> Shape {
         self.shape
     }

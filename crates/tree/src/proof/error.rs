@@ -27,7 +27,7 @@ pub enum ProofError {
         /// The input's length.
         len: u64,
     },
-    /// There is no older tree of this length within the newer one.
+    /// The newer tree does not contain an older tree of this length.
     Consistency {
         /// The older length, in bytes.
         old: u64,
@@ -45,7 +45,7 @@ pub enum ProofError {
         /// The number in the proof.
         found: u64,
     },
-    /// There are fewer or more bytes than the range has.
+    /// The number of bytes differs from the length of the range.
     Bytes {
         /// The number needed.
         expected: u64,
@@ -71,7 +71,7 @@ pub enum ProofError {
         /// The proof's length, in bytes.
         found: u64,
     },
-    /// In this format, a proof shows nothing without a trusted length.
+    /// The proof needs a trusted length, without which it shows nothing in this format.
     NeedsLength(Spec),
     /// The proof and the bytes give another root.
     Root {

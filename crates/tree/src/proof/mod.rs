@@ -17,7 +17,7 @@ use core::ops::Range;
 /// The statement that a proof shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Claim {
-    /// These bytes, `start..end` with `start < end`, lie in the input: an inclusion proof.
+    /// An inclusion proof: the bytes `start..end`, with `start < end`, lie in the input.
     Range(Range<u64>),
     /// The input begins with an older one of this length, 1 or more: a consistency proof.
     Consistency(u64),
