@@ -4,7 +4,7 @@ use mksum_io::Input;
 use std::fmt;
 use std::path::Path;
 
-/// Why a catalogue could not be used.
+/// The reason why a catalogue could not be used.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {

@@ -25,7 +25,7 @@ pub enum Exported<'a> {
     Lacks(&'a Known, &'a Spec),
 }
 
-/// Why a catalogue has no such lines.
+/// The reason why a catalogue has no lines of this kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unlisted {
     /// The catalogue has no roots in this format.

@@ -95,7 +95,7 @@ pub struct Finding {
     pub bytes: Option<u64>,
     /// The damaged ranges, or those that were repaired: half-open, in bytes, ascending. None of a damaged file: it is not known where.
     pub ranges: Vec<Range<u64>>,
-    /// Why it is so, where the state does not say all.
+    /// The error behind the state, where the state does not say all.
     pub error: Option<Error>,
 }
 
@@ -115,7 +115,7 @@ impl Finding {
         Finding::failed(if busy { State::Busy } else { State::Unreadable }, path, error)
     }
 
-    /// Why it is so, as one line, where the state does not say all.
+    /// The reason of the state as one line, where the state does not say all.
     pub fn reason(&self) -> Option<String> {
         match (&self.error, self.state) {
             (Some(error), _) => Some(error.to_string()),

@@ -61,7 +61,7 @@ pub fn update(
     catalogue.make_spans(options)
 }
 
-/// Why a file is read.
+/// The reason for which a file is read.
 enum Why {
     New,
     /// The file had this row.

@@ -17,9 +17,9 @@ use std::time::{Duration, Instant};
 /// The amount that is verified, least recently verified data first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Effort {
-    /// All of it.
+    /// All files.
     All,
-    /// As much as fits into this time, and a file or part at least.
+    /// The files and parts that fit into this time, one at least.
     Time(Duration),
     /// A share of all bytes, 0.0 to 1.0.
     Share(f64),

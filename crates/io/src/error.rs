@@ -8,7 +8,7 @@ use std::fmt;
 use std::io;
 use std::ops::Range;
 
-/// Why a file has no root, or could not be kept, verified or repaired.
+/// The reason why an input could not be hashed, kept, verified or repaired.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
@@ -103,7 +103,7 @@ pub enum Error {
     },
 }
 
-/// Why nothing was done.
+/// The reason why a request was refused; nothing was changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refusal {

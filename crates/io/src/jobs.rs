@@ -37,7 +37,7 @@ pub(crate) enum Entry {
 }
 
 impl Job {
-    /// All of an input.
+    /// A job that hashes a whole input in each format of `specs`.
     pub fn new(input: Input, specs: Vec<Spec>) -> Self {
         Job { input, specs, window: None, version: None, entry: Entry::No }
     }
@@ -174,7 +174,7 @@ pub(crate) struct Stream<'a> {
 }
 
 impl<'a> Stream<'a> {
-    /// All of a stream.
+    /// A stream that is hashed to its end.
     pub fn new(stream: &'a mut (dyn Read + Send), input: &'a Input, options: &'a Options) -> Self {
         Stream { stream, input, done: 0, end: u64::MAX, options }
     }

@@ -15,7 +15,7 @@ pub enum Prover<'a> {
     Kept(&'a Outboard<Stored>),
 }
 
-/// Why there is no proof about a file.
+/// The reason why a proof about a file could not be made.
 #[derive(Debug)]
 pub enum Unproven {
     /// The file or its outboard cannot be read, or the file was changed.

@@ -127,7 +127,7 @@ fn in_turn(chunks: &mut Chunks<'_>, specs: &[Spec]) -> Vec<FormatRoot> {
     frontiers.into_iter().map(|frontier| frontier?.root()).collect()
 }
 
-/// Some of the bytes.
+/// A chunk of the stream's bytes.
 type Chunk = Arc<Vec<u8>>;
 
 /// The bytes as chunks of one size, of which only the last is shorter, perhaps empty.
@@ -140,7 +140,7 @@ struct Chunks<'a> {
     /// Chunks that were handed out.
     spent: Vec<Chunk>,
     ended: bool,
-    /// Why the bytes ended too soon.
+    /// The error that ended the bytes too soon.
     failure: Option<Error>,
 }
 

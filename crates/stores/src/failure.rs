@@ -5,7 +5,7 @@ use mksum_io::{Refusal, Url};
 use std::error::Error;
 use std::io::{self, ErrorKind};
 
-/// Why an object could not be opened or read.
+/// The reason why an object could not be opened or read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// The URL or the configuration makes no sense.

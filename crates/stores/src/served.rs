@@ -31,7 +31,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All of them.
+    /// Every kind of store.
     pub const ALL: [Kind; 3] = [Kind::S3, Kind::Google, Kind::Azure];
 }
 

@@ -100,7 +100,7 @@ impl Digests {
         self.bytes.len() / self.size
     }
 
-    /// Whether there are none.
+    /// Whether there are no digests.
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }

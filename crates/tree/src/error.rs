@@ -4,7 +4,7 @@ use crate::{LengthError, Subtree};
 use alloc::boxed::Box;
 use core::fmt;
 
-/// Why there is no digest.
+/// The reason why a digest was not computed.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {

@@ -270,7 +270,7 @@ fn shown(text: &str) -> String {
     text.chars().take(40).collect()
 }
 
-/// Why a text names no format.
+/// The reason why a text does not name a format.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SpecError(String);
 

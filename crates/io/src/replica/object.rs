@@ -9,7 +9,7 @@ pub(super) struct Remote {
     url: Url,
     objects: Arc<dyn Objects>,
     object: Option<Arc<dyn Object>>,
-    /// Why it could not be opened.
+    /// The reason why the object could not be opened.
     failure: Option<String>,
     fetched: u64,
 }

@@ -7,7 +7,7 @@ use std::fmt;
 /// The longest line that is read, in bytes without its end: many times the longest path of any system, escaped.
 pub const LONGEST: usize = 1 << 16;
 
-/// Why a line has no entry.
+/// The reason why a line of a sum file is not an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Malformed {
     /// The line has no known form.

@@ -144,7 +144,7 @@ impl<'a> Rest<'a> {
     }
 }
 
-/// Why something is not an entry of a directory.
+/// The reason why an entry of a directory is not valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryError {
     /// The entry's path is empty, absolute, or has an empty name, `.`, `..` or a zero byte.

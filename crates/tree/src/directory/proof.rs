@@ -82,7 +82,7 @@ impl Subtrees for One {
     }
 }
 
-/// Why there is no proof, or it is not valid.
+/// The reason why a proof of a directory's entry does not exist or is not valid.
 #[derive(Debug)]
 pub enum EntryProofError {
     /// The bytes do not begin as those of a proof.

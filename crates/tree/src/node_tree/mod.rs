@@ -108,7 +108,7 @@ impl NodeTree {
     }
 }
 
-/// Why there is no node tree.
+/// The reason why a node tree was not computed.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum NodeTreeError {

@@ -10,7 +10,7 @@ pub struct Ticket(usize);
 
 /// Begins jobs for a worker and returns whether none are left.
 ///
-/// It is told whether it may wait for room, how many jobs the worker wants, and what to do with each job and its number.
+/// The arguments: whether it may wait for room, the number of jobs wanted, and a function that takes each number and job.
 pub(super) type Begin<'a, J> = dyn FnMut(bool, usize, &mut dyn FnMut(usize, J)) -> bool + 'a;
 
 /// The jobs under way of one worker, and the results that it has not handed over.

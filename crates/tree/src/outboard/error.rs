@@ -7,7 +7,7 @@ use core::fmt;
 /// The version that is written and read.
 pub(super) const VERSION: u32 = 1;
 
-/// Why bytes are not an outboard, or not one to be relied on.
+/// The reason why bytes are not an outboard, or a damaged one.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OutboardError {

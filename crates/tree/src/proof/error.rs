@@ -5,7 +5,7 @@ use alloc::string::String;
 use core::fmt;
 use core::ops::Range;
 
-/// Why there is no proof, or why it is not valid.
+/// The reason why a proof does not exist or is not valid.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ProofError {
