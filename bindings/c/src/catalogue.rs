@@ -242,7 +242,7 @@ pub unsafe extern "C" fn mksum_catalogue_verify(
         let effort = effort(seconds, share)?;
         // SAFETY: `mksum.h` requires valid pointers of the caller.
         let mut call = unsafe { OfDirectory::new(directory, catalogue, options, each, context)? };
-        call.on(to_write, |opened, directory, options, tell| verify(opened, directory, options, effort, tell))
+        call.on(to_write, |opened, directory, options, tell| verify(opened, directory, options, effort, tell).map(drop))
     };
     status(check())
 }

@@ -34,13 +34,15 @@ pub enum Effort {
 ///
 /// # Errors
 /// If the directory or the catalogue cannot be read or written, or the work is stopped. What was found until then is remembered.
+///
+/// Returns the bytes of all files that could be verified: those that show no change and have a root.
 pub fn verify(
     catalogue: &mut Catalogue,
     directory: &std::path::Path,
     options: &Options,
     effort: Effort,
     each: &mut dyn FnMut(Finding),
-) -> Result<(), Error> {
+) -> Result<u64, Error> {
     catalogue.check()?;
     let begin = Instant::now();
     let scope = Scope::new(directory, catalogue.path());
@@ -86,7 +88,9 @@ pub fn verify(
         let why = "its roots are lost".into();
         return Err(Error::Row { path: catalogue.input().clone(), row, why });
     }
-    Verifying { catalogue, options, left, begun: false, last: Instant::now() }.run(files, each)
+    let step = Step { bytes: Step::LEAST };
+    Verifying { catalogue, options, left, step, begun: false, last: Instant::now() }.run(files, each)?;
+    Ok(total)
 }
 
 /// The amount that may still be read.
@@ -102,17 +106,35 @@ impl Left {
     }
 }
 
+/// The bytes that are verified before the time is looked at.
+struct Step {
+    bytes: u64,
+}
+
+impl Step {
+    const LEAST: u64 = 8 << 20;
+    const MOST: u64 = 1 << 30;
+
+    /// Takes as many next time as are verified in about a tenth of a second, for all of them took so long.
+    fn took(&mut self, time: Duration) {
+        self.bytes = match time.as_millis() {
+            0..50 => (self.bytes * 2).min(Self::MOST),
+            50..200 => self.bytes,
+            _ => (self.bytes / 2).max(Self::LEAST),
+        };
+    }
+}
+
 struct Verifying<'a> {
     catalogue: &'a Catalogue,
     options: &'a Options,
     left: Left,
+    step: Step,
     begun: bool,
     last: Instant,
 }
 
 impl Verifying<'_> {
-    /// The bytes of a long file that are verified before the time is looked at.
-    const PART: u64 = 64 << 20;
     /// The time after which what was found is written down.
     const WAIT: Duration = Duration::from_secs(1);
 
@@ -122,12 +144,13 @@ impl Verifying<'_> {
         let specs: Vec<_> = catalogue.formats().cloned().collect();
         let mut files = files.into_iter();
         loop {
-            let limited = self.left;
+            let (limited, begin) = (self.left, Instant::now());
+            let step = if limited.deadline.is_some() { self.step.bytes } else { u64::MAX };
             let mut given = 0_u64;
             let jobs = iter::from_fn(|| {
                 // The last file goes over the limit; what is in the lanes is finished.
                 let left = Left { bytes: limited.bytes.saturating_sub(given), ..limited };
-                if given > 0 && left.is_over() {
+                if given > 0 && (given >= step || left.is_over()) {
                     return None;
                 }
                 let (place, path, facts) = files.next()?;
@@ -143,6 +166,9 @@ impl Verifying<'_> {
                     }
                 }
             });
+            if given >= step {
+                self.step.took(begin.elapsed());
+            }
             // What is damaged or cannot be read does not count: it would be first in every run, and the others never verified.
             if given == 0 || result.is_err() || self.left.is_over() {
                 break;
@@ -202,7 +228,8 @@ impl Verifying<'_> {
         let first = if limited { kept.iter().map(|kept| kept.progress).min().unwrap_or(0) } else { 0 };
         let (mut done, mut ranges, mut tree, before) = (first, Vec::new(), false, self.left.bytes);
         while done < len {
-            let end = if limited { (done + Self::PART).min(len) } else { len };
+            let begin = Instant::now();
+            let end = if limited { (done + self.step.bytes).min(len) } else { len };
             match damage(place, (outboard, stored), done..end, self.options) {
                 Ok((found, damaged)) => {
                     ranges.extend(found);
@@ -212,6 +239,7 @@ impl Verifying<'_> {
             }
             self.left.bytes = self.left.bytes.saturating_sub(end - done);
             done = end;
+            self.step.took(begin.elapsed());
             if self.left.is_over() {
                 break;
             }

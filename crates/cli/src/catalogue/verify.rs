@@ -5,7 +5,7 @@ use super::{on_each, open_to_verify, shown_path, summary};
 use crate::args::{Symlinks, Verify};
 use crate::exit::{Exit, usage};
 use crate::ranges::RangeLine;
-use crate::report::bytes;
+use crate::report::{bytes, grouped};
 use crate::tool::Tool;
 use mksum::Spec;
 use mksum_catalogue::{Catalogue, Effort, Error, Finding, State, verify};
@@ -45,7 +45,7 @@ pub fn run(tool: &Tool, args: &Verify) -> Exit {
 fn one(tool: &Tool, args: &Verify, directory: &Path, catalogue: &mut Catalogue, effort: Effort) -> Result<(), Error> {
     let specs: Vec<Spec> = catalogue.formats().cloned().collect();
     let (mut found, mut read) = (Findings::new(tool, args.json, directory), 0);
-    verify(catalogue, directory, &tool.options, effort, &mut |finding| {
+    let total = verify(catalogue, directory, &tool.options, effort, &mut |finding| {
         found.count(&finding);
         let words: &dyn Display = match finding.state {
             State::Intact => {
@@ -77,9 +77,26 @@ fn one(tool: &Tool, args: &Verify, directory: &Path, catalogue: &mut Catalogue, 
     if !args.quiet || found.has_others(&[State::Intact]) {
         let first = [State::Intact, State::Damaged, State::DamagedTree, State::Changed];
         let summary = summary(&found.counts(&first), "no files");
-        tool.console.note(&format_args!("{}: {summary} ({} verified)", Shown(catalogue.path()), bytes(read)));
+        let verified = match effort {
+            Effort::All => bytes(read),
+            _ => format!("{} of {}", grouped(read), bytes(total)),
+        };
+        let coverage = if matches!(effort, Effort::All) { String::new() } else { coverage(read, total) };
+        tool.console.note(&format_args!("{}: {summary} ({verified} verified{coverage})", Shown(catalogue.path())));
     }
     Ok(())
+}
+
+/// The share of a run that does not verify all, and the number of runs like it that do.
+fn coverage(read: u64, total: u64) -> String {
+    match read {
+        0 => String::new(),
+        read if read >= total => ": all".into(),
+        read => {
+            let percent = 100.0 * read as f64 / total as f64;
+            format!(": {percent:.1} %, all in {} such runs", grouped(total.div_ceil(read)))
+        }
+    }
 }
 
 /// Prints a line for each damaged range.
