@@ -5,23 +5,24 @@ use crate::console::Console;
 use crate::exit::Exit;
 use std::sync::Arc;
 
-/// Ends the process on such a signal, whatever its threads wait for; a process that was started to ignore one still does.
+/// Ends the process on such a signal, whatever its threads wait for; a process that was started to ignore one still does. A file that
+/// grows over the limit of the process is an error of the write, and no longer a signal that ends it.
 #[cfg(unix)]
 pub fn catch(console: &Arc<Console>) {
     use crate::exit::Exit;
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
     use signal_hook::iterator::Signals;
     use std::sync::mpsc;
     let ignored = ignored();
-    let caught: Vec<_> =
-        [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|&number| ignored & 1 << (number - 1) == 0).collect();
+    let numbers = [SIGHUP, SIGINT, SIGTERM, SIGXFSZ];
+    let caught: Vec<_> = numbers.into_iter().filter(|&number| ignored & 1 << (number - 1) == 0).collect();
     let console = Arc::clone(console);
     let (ready, begun) = mpsc::channel::<()>();
     // They are caught only on this thread: without it the system's own way to end the process remains.
     let wait = move || {
         let Ok(mut signals) = Signals::new(caught) else { return };
         drop(ready);
-        if let Some(number) = signals.forever().next() {
+        if let Some(number) = signals.forever().find(|&number| number != SIGXFSZ) {
             console.interrupt(Exit::Signal(number as u8));
         }
     };

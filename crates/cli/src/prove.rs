@@ -6,6 +6,7 @@ use crate::exit::{Exit, usage};
 use crate::failure::Failure;
 use crate::json;
 use crate::kept::outboard_of;
+use crate::report::bytes;
 use crate::tool::Tool;
 use base64ct::{Base64, Encoding};
 use mksum::outboard::Outboard;
@@ -22,6 +23,9 @@ use std::path::Path;
 
 /// The most bytes in a proof, apart from its digests.
 const MOST_EDGES: u64 = 256 << 20;
+
+/// The bytes of leaves around a range that are worth a word.
+const LONG_EDGES: u64 = 4096;
 
 /// Writes the proof to the standard output.
 pub fn run(tool: &Tool, args: &Prove) -> Exit {
@@ -51,10 +55,28 @@ pub fn run(tool: &Tool, args: &Prove) -> Exit {
     }
     match proof(tool, args) {
         Ok((root, proof)) if args.json => tool.console.print(&json(&args.file, &root, &proof)),
-        Ok((_, proof)) => tool.console.print(&proof.to_bytes()),
+        Ok((root, proof)) => {
+            tool.console.print(&proof.to_bytes());
+            explain(tool, &args.file, &root, &proof);
+        }
         Err(failure) => crate::print::report(&tool.console, &failure),
     }
     tool.console.exit()
+}
+
+/// Reports what a verifier has to know beside the proof, and why the proof is much longer than what it proves.
+fn explain(tool: &Tool, file: &Input, root: &Root, proof: &Proof) {
+    let (len, spec) = (bytes(root.len()), root.spec());
+    tool.console.note(&format_args!("{}: the verifier needs the root, {spec} {root} of {len}", Shown(file)));
+    let (before, after) = proof.edges();
+    let (edges, range) = ((before.len() + after.len()) as u64, proof.claim().bytes());
+    if edges > LONG_EDGES.max(range.end - range.start) {
+        tool.console.note(&format_args!(
+            "{}: the proof has {} of the leaves around the range: with shorter leaves (--leaf) it is shorter",
+            Shown(file),
+            bytes(edges)
+        ));
+    }
 }
 
 fn proof(tool: &Tool, args: &Prove) -> Result<(Root, Proof), Failure> {

@@ -43,8 +43,9 @@ impl Published {
                 return with_choices(choices, rest).ok_or_else(refuse);
             }
         }
-        let mut uploads = FAMILIES.iter().flat_map(all_hashes).filter_map(|spec| with_choices(vec![spec.into()], bare));
-        if let Some(found) = uploads.find(|found| found.root.parts().is_some()) {
+        let of_upload = |spec: &Spec| spec.claimed_root(bare).is_ok_and(|root| root.parts().is_some());
+        let uploads = FAMILIES.iter().flat_map(all_hashes).filter(of_upload).map(Choice::from).collect();
+        if let Some(found) = with_choices(uploads, bare) {
             return Ok(found);
         }
         let digest = digest(bare).ok_or_else(refuse)?;
@@ -179,6 +180,8 @@ mod tests {
         assert_eq!((formats(&found.usual), found.root.parts()), (vec!["s3:md5:8MiB".into()], Some(3)));
         let found = Published::parse("47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=-2").unwrap();
         assert_eq!((formats(&found.usual), found.root.parts()), (vec!["s3:sha256:8MiB".into()], Some(2)));
+        let found = Published::parse("AAAAAA==-2").unwrap();
+        assert_eq!(formats(&found.usual), ["s3:crc32:8MiB", "s3:crc32c:8MiB"]);
     }
 
     #[test]

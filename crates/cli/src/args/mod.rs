@@ -480,6 +480,9 @@ impl Run {
         if self.range.is_some() && self.stored {
             return Some("--range and --stored cannot be combined: stores have sums of whole objects".into());
         }
+        if self.json && self.graph.is_some_and(|style| style != GraphStyle::Json) {
+            return Some("--json and --graph cannot be combined: --graph=json prints the tree as JSON".into());
+        }
         if self.range.is_some() && (self.untagged || self.graph.is_some()) {
             return Some("--range cannot be combined with --untagged or --graph: they do not show the range".into());
         }
