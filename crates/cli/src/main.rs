@@ -49,6 +49,7 @@ use args::{Action, Args, Choices, Command, Reading, Run};
 use exit::Exit;
 use kept::{diff, keep, repair, verify};
 use mksum_cli::sum::End;
+use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 use tool::Tool;
 
@@ -138,6 +139,10 @@ fn on_device(tool: &Tool, args: &Run) -> Exit {
 
 /// The work without a command.
 fn files(tool: &Tool, args: &Run) -> Exit {
+    if args.files.is_empty() && args.list().is_none() && io::stdin().is_terminal() {
+        let end = if cfg!(windows) { "Ctrl-Z and Enter" } else { "Ctrl-D" };
+        tool.console.note(&format_args!("reading the standard input: end it with {end}. 'mksum --help' has examples"));
+    }
     match args.action() {
         Action::Print if tool.formats.iter().any(|choice| choice.directory().is_some()) => directory::run(tool, args),
         Action::Print => print::run(tool, args),
