@@ -48,9 +48,14 @@ def test_rows_of_vectors(path, tmp_path) -> None:
         assert (str(root), root.format, root.length) == (expected, text, int(length))
         file.write_bytes(data)
         assert mksum.file_root(file, text) == root
-        parts = mksum.plan(len(data), text, part=max(1, len(data) // 3))
-        hashed = [mksum.map_range(row, data[row["offset"] : row["offset"] + row["length"]]) for row in parts]
-        assert mksum.join(hashed) == root
+        part = max(1, len(data) // 3)
+        if text == "xet":
+            with pytest.raises(mksum.FormatError, match="only a scan of the whole input finds its leaves"):
+                mksum.plan(len(data), text, part=part)
+        else:
+            parts = mksum.plan(len(data), text, part=part)
+            hashed = [mksum.map_range(row, data[row["offset"] : row["offset"] + row["length"]]) for row in parts]
+            assert mksum.join(hashed) == root
         if mksum.Spec(text).streams:
             frontier, hasher = mksum.Frontier(text), mksum.new(text)
             for start in range(0, len(data), 1000):
