@@ -229,7 +229,9 @@ impl Verifying<'_> {
         let (mut done, mut ranges, mut tree, before) = (first, Vec::new(), false, self.left.bytes);
         while done < len {
             let begin = Instant::now();
-            let end = if limited { (done + self.step.bytes).min(len) } else { len };
+            // A share is exceeded by less than a step of the least length, however fast this is.
+            let share = self.left.bytes.div_ceil(Step::LEAST).saturating_mul(Step::LEAST);
+            let end = if limited { (done + self.step.bytes.min(share)).min(len) } else { len };
             match damage(place, (outboard, stored), done..end, self.options) {
                 Ok((found, damaged)) => {
                     ranges.extend(found);
