@@ -544,8 +544,8 @@ class Moto(Place):
             self.assertIn("blake3 (s3://bucket/parts) = ", parts.stdout)
 
 
-class Faulty(http.server.BaseHTTPRequestHandler):
-    """A store with one object, and with the faults that a test asks for."""
+class Quiet(http.server.BaseHTTPRequestHandler):
+    """A server that keeps connections, prints nothing and answers HEAD as GET; `do_GET` sends a body to GET alone."""
 
     protocol_version = "HTTP/1.1"
 
@@ -554,6 +554,10 @@ class Faulty(http.server.BaseHTTPRequestHandler):
 
     def do_HEAD(self):
         self.do_GET()
+
+
+class Faulty(Quiet):
+    """A store with one object, and with the faults that a test asks for."""
 
     def do_GET(self):
         server = self.server
@@ -761,16 +765,8 @@ class Faults(Place):
             self.assertIn(url, done.stderr)
 
 
-class Recorded(http.server.BaseHTTPRequestHandler):
+class Recorded(Quiet):
     """A server that notes the headers of each request, and answers what `server.answer` says: a URL to go to, or an object."""
-
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *_):
-        pass
-
-    def do_HEAD(self):
-        self.do_GET()
 
     def do_GET(self):
         headers = {name.lower(): value for name, value in self.headers.items()}
