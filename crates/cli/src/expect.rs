@@ -46,7 +46,7 @@ pub fn run(tool: &Tool, args: &Run, expected: &str) -> Exit {
     // A file is read again for the unusual formats; a stream is read once for all.
     let rounds = if known.is_some() { vec![usual, unusual] } else { vec![[usual, unusual].concat()] };
     let options = Options { pipes: !args.directories.recursive, ..tool.options.clone() };
-    let (mut tried, start) = (Vec::new(), Instant::now());
+    let (mut tried, mut is_found, start) = (Vec::new(), false, Instant::now());
     for choices in rounds.into_iter().filter(|choices| !choices.is_empty()) {
         let specs: Vec<_> = choices.iter().flat_map(|choice| choice.candidates(known.unwrap_or(0), &claimed)).collect();
         let mut job = Job::new(input.clone(), specs);
@@ -58,21 +58,20 @@ pub fn run(tool: &Tool, args: &Run, expected: &str) -> Exit {
                 return tool.console.exit();
             }
         };
-        let found = roots.iter().find(|root| root.matches(&claimed));
-        if let Some(root) = found {
+        if let Some(root) = roots.iter().find(|root| root.matches(&claimed)) {
+            is_found = true;
             print(tool, args, &input, root, start.elapsed().as_secs_f64());
             if guesses {
                 let size = format_size(root.spec().leaf());
                 tool.console.note(&format_args!("{}: the part size is {size}", Shown(&input)));
             }
         }
-        let ended = found.is_some();
         tried.extend(roots);
-        if ended {
+        if is_found {
             break;
         }
     }
-    if !tried.is_empty() && !tried.iter().any(|root| root.matches(&claimed)) {
+    if !tried.is_empty() && !is_found {
         tool.console.error(&input, &difference(&tried, expected, guesses));
     }
     if args.verbose && !tried.is_empty() {

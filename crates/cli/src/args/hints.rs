@@ -38,9 +38,9 @@ pub fn format(text: &str) -> Result<Choice, String> {
     })
 }
 
-/// Why `path`, the first file of a command line, cannot be meant as one, if it is not there and reads as a command, or as the style of
-/// a graph. `first` is the first word of the command line.
-pub fn misplaced(path: &Path, graph: bool, first: Option<&OsStr>, commands: &[&str]) -> Option<String> {
+/// Why `path`, the first file of a command line, cannot be meant as one, if it is not there and reads as a command, or `is_style`, as
+/// that of a graph. `first` is the first word of the command line.
+pub fn misplaced(path: &Path, is_style: bool, first: Option<&OsStr>, commands: &[&str]) -> Option<String> {
     let word = path.to_str()?;
     if !matches!(fs::symlink_metadata(path), Err(error) if error.kind() == ErrorKind::NotFound) {
         return None;
@@ -48,7 +48,7 @@ pub fn misplaced(path: &Path, graph: bool, first: Option<&OsStr>, commands: &[&s
     if commands.contains(&word) {
         return Some(format!("there is no file '{word}'; as a command, it comes before all options: mksum {word} …"));
     }
-    if graph && ["dot", "svg", "json"].contains(&word) {
+    if is_style {
         return Some(format!("there is no file '{word}'; the style of a graph follows '=': --graph={word}"));
     }
     let similar = nearest(word, commands.iter().copied()).filter(|_| first.is_some_and(|first| first == word))?;

@@ -423,7 +423,9 @@ impl Run {
         let Some(Input::File(path)) = self.files.first() else { return None };
         let grammar = Command::augment_subcommands(Clap::new(""));
         let commands: Vec<_> = grammar.get_subcommands().map(Clap::get_name).collect();
-        hints::misplaced(path, self.graph.is_some(), env::args_os().nth(1).as_deref(), &commands)
+        let is_style =
+            self.graph.is_some() && path.to_str().is_some_and(|word| GraphStyle::from_str(word, false).is_ok());
+        hints::misplaced(path, is_style, env::args_os().nth(1).as_deref(), &commands)
     }
 
     /// The reason why the flags cannot be combined, if so.

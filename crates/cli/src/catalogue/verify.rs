@@ -78,11 +78,10 @@ fn one(tool: &Tool, args: &Verify, directory: &Path, catalogue: &mut Catalogue, 
         let first = [State::Intact, State::Damaged, State::DamagedTree, State::Changed];
         let summary = summary(&found.counts(&first), "no files");
         let verified = match effort {
-            Effort::All => bytes(read),
-            _ => format!("{} of {}", grouped(read), bytes(total)),
+            Effort::All => format!("{} verified", bytes(read)),
+            _ => format!("{} of {} verified{}", grouped(read), bytes(total), coverage(read, total)),
         };
-        let coverage = if matches!(effort, Effort::All) { String::new() } else { coverage(read, total) };
-        tool.console.note(&format_args!("{}: {summary} ({verified} verified{coverage})", Shown(catalogue.path())));
+        tool.console.note(&format_args!("{}: {summary} ({verified})", Shown(catalogue.path())));
     }
     Ok(())
 }
