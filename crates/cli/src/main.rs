@@ -42,6 +42,7 @@ mod replica;
 mod report;
 mod stored;
 mod streams;
+mod summary;
 mod tool;
 mod walk;
 

@@ -1,6 +1,7 @@
 //! The progress line on a terminal: bytes, files, speed, the time left and the current file, for work that takes a while.
 
 use crate::console::Console;
+use crate::report::grouped;
 use console::{measure_text_width, truncate_str};
 use mksum_io::{Input, Meter};
 use std::collections::VecDeque;
@@ -71,7 +72,13 @@ impl Progress {
                 let state = pace.state(&meter, counted == Some(&true), deadline);
                 let files = work.files.load(Ordering::Relaxed);
                 let files = counted.map(|_| (meter.files().min(files), files)).filter(|(_, files)| *files > 1);
-                console.show(|columns| line(&State { files, ..state }, meter.name().as_ref(), columns));
+                let name = meter.name();
+                match meter.listed() {
+                    listed if listed > 0 && state.done == 0 && name.is_none() => {
+                        console.show(|columns| end(&format!("{} entries listed", grouped(listed)), columns + 1));
+                    }
+                    _ => console.show(|columns| line(&State { files, ..state }, name.as_ref(), columns)),
+                }
             }
             console.clear();
         };
@@ -183,7 +190,7 @@ fn end(name: &str, columns: usize) -> String {
 }
 
 /// Bytes in units of 1000, as disks are sold.
-fn size(bytes: u64) -> String {
+pub fn size(bytes: u64) -> String {
     let units = ["kB", "MB", "GB", "TB", "PB", "EB"];
     if bytes < 1000 {
         return format!("{bytes} B");

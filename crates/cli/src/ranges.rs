@@ -13,7 +13,7 @@ use std::ops::Range;
 
 /// Prints `PATH: TEXT`.
 pub fn line<T: Named + ?Sized>(tool: &Tool, path: &T, text: &dyn Display) {
-    tool.console.print(format!("{}: {text}\n", Shown(path)).as_bytes());
+    tool.console.print_verdict(Shown(path).to_string().as_bytes(), &text.to_string());
 }
 
 /// A line about a range of a file.

@@ -9,6 +9,7 @@ use crate::catalogue;
 use crate::exit::{Exit, usage};
 use crate::failure::Failure;
 use crate::print::{print_root, report};
+use crate::progress::size;
 use crate::ranges::RangeLine;
 use crate::tool::Tool;
 use crate::walk::Rules;
@@ -205,6 +206,12 @@ impl Printed {
         let (outboard, resumed) = (Some(&*outboard), Some(resumed));
         let record = json::Root { outboard, resumed, seconds, ..json::Root::new(root) };
         print_root(tool, args.json, &self.path, root, record);
+        let one = args.files.len() == 1 && !args.directories.recursive;
+        if one && tool.console.is_brief() {
+            let length = std::fs::metadata(&self.target).map_or(0, |metadata| metadata.len());
+            let place = outboard.unwrap_or_default();
+            tool.console.note(&format_args!("{}: the tree is in {place} ({})", Shown(&self.path), size(length)));
+        }
     }
 
     fn changes(&self, tool: &Tool, args: &Keep, how: &How, old: &Outboard<Stored>, updated: &Updated, len: u64) {
