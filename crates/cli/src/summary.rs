@@ -83,7 +83,9 @@ mod tests {
     #[test]
     fn a_line_has_the_counts_in_order() {
         let summary = Summary::default();
-        for (verdict, number) in [(Verdict::Missing, 1), (Verdict::Ok, 19_000), (Verdict::Ok, 997), (Verdict::Failed, 2)] {
+        for (verdict, number) in
+            [(Verdict::Missing, 1), (Verdict::Ok, 19_000), (Verdict::Ok, 997), (Verdict::Failed, 2)]
+        {
             summary.add(verdict, number);
         }
         let line = summary.line(4_200_000_000);

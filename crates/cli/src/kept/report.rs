@@ -162,10 +162,14 @@ impl<'a> Report<'a> {
                         };
                         format!("FAILED: {} {was} appended; {before} ({trust})", bytes(self.appended))
                     }
-                    true => format!("FAILED: {} of {len} {are} damaged{appended} ({ranges}, {trust})", grouped(damaged)),
+                    true => {
+                        format!("FAILED: {} of {len} {are} damaged{appended} ({ranges}, {trust})", grouped(damaged))
+                    }
                     false => {
                         let damaged = bytes(damaged);
-                        format!("FAILED: {damaged} {are} damaged{appended} ({ranges}, {verified} of {total} verified, {trust})")
+                        format!(
+                            "FAILED: {damaged} {are} damaged{appended} ({ranges}, {verified} of {total} verified, {trust})"
+                        )
                     }
                 }
             }

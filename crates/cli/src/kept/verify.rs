@@ -3,7 +3,10 @@
 use super::opened::{Any, Opened, claimed, opened, refuse_foreign, trusted, verify_part};
 use super::report::{Expected, Report, Trust};
 use super::rounds::Rounds;
-use super::{Did, attributes, budget, files, is_missing, lengths, report_gone, report_none_kept, report_skipped, report_unchanged};
+use super::{
+    Did, attributes, budget, files, is_missing, lengths, report_gone, report_none_kept, report_skipped,
+    report_unchanged,
+};
 use crate::args::Verify;
 use crate::catalogue;
 use crate::exit::{Exit, usage};
