@@ -20,6 +20,7 @@ mod expect;
 mod extent;
 mod extra;
 mod failure;
+mod figures;
 mod formats;
 mod gpu;
 mod graph;

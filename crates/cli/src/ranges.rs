@@ -1,7 +1,7 @@
 //! A line for each range of a file, as text or as JSON.
 
 use crate::extent::{leaf_at, leaves};
-use crate::report::grouped;
+use crate::figures::grouped;
 use crate::tool::Tool;
 use mksum::{Shape, Subtree};
 use mksum_cli::name::{Named, Shown};

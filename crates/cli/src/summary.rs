@@ -1,7 +1,6 @@
 //! The last line of a run whose reader is a person: what was found how often, the bytes and the time.
 
-use crate::progress::size;
-use crate::report::grouped;
+use crate::figures::{grouped, size};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;

@@ -1,8 +1,7 @@
 //! Findings about the entries of a directory, printed and counted.
 
 use super::{line, path_of, shown_path};
-use crate::progress::size;
-use crate::report::{bytes, grouped};
+use crate::figures::{bytes, grouped, size};
 use crate::summary::counted;
 use crate::tool::Tool;
 use mksum_catalogue::{Catalogue, Finding, State};

@@ -9,11 +9,10 @@ use crate::catalogue;
 use crate::exit::{Exit, usage};
 use crate::failure::Failure;
 use crate::print::{print_root, report};
-use crate::progress::size;
 use crate::ranges::RangeLine;
 use crate::tool::Tool;
 use crate::walk::Rules;
-use crate::{json, report as figures};
+use crate::{figures, json};
 use mksum::outboard::{ForeignLayout, KeptLayout, Outboard};
 use mksum::{ByOffset, Root, Spec};
 use mksum_cli::name::{self, Shown};
@@ -210,7 +209,11 @@ impl Printed {
         if one && tool.console.is_brief() {
             let length = std::fs::metadata(&self.target).map_or(0, |metadata| metadata.len());
             let place = outboard.unwrap_or_default();
-            tool.console.note(&format_args!("{}: the tree is in {place} ({})", Shown(&self.path), size(length)));
+            tool.console.note(&format_args!(
+                "{}: the tree is in {place} ({})",
+                Shown(&self.path),
+                figures::size(length)
+            ));
         }
     }
 

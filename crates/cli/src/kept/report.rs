@@ -1,8 +1,8 @@
 //! The report about one file that is compared with its outboard, range by range.
 
 use crate::args::Verify;
+use crate::figures::{bytes, grouped};
 use crate::ranges::{self, RangeLine};
-use crate::report::{bytes, grouped};
 use crate::summary::Verdict;
 use crate::tool::Tool;
 use mksum::{Root, Spec};
