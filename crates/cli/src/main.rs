@@ -20,6 +20,7 @@ mod expect;
 mod extent;
 mod extra;
 mod failure;
+mod figures;
 mod formats;
 mod gpu;
 mod graph;
@@ -42,6 +43,7 @@ mod replica;
 mod report;
 mod stored;
 mod streams;
+mod summary;
 mod tool;
 mod walk;
 

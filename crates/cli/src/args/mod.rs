@@ -328,6 +328,8 @@ pub struct Run {
     #[arg(short, long, help_heading = "Checking")]
     pub check: bool,
     /// Don't print OK for files that match
+    ///
+    /// A terminal shows only problems and a last line with counts, unless --verbose is given.
     #[arg(long, help_heading = "Checking")]
     pub quiet: bool,
     /// Print nothing: only set the exit code
