@@ -40,6 +40,7 @@ mod prove;
 mod ranges;
 mod replica;
 mod report;
+mod signed;
 mod stored;
 mod streams;
 mod tool;
