@@ -101,7 +101,10 @@ pub(crate) fn compare(
                 entry = entries.next();
                 continue;
             }
-            Some(Ok(listed)) => Some(listed),
+            Some(Ok(listed)) => {
+                options.meter.list();
+                Some(listed)
+            }
             None => None,
         };
         let order = match (&listed, &row) {

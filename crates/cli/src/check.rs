@@ -9,6 +9,7 @@ use crate::extra::Listed;
 use crate::json;
 use crate::print::{report_read_error, window, within};
 use crate::signed;
+use crate::summary::Verdict;
 use crate::tool::Tool;
 use crate::walk::{self, length};
 use mksum::directory::DirectorySpec;
@@ -33,19 +34,20 @@ pub fn run(tool: &Tool, args: &Run) -> Exit {
     let sum_files: Vec<PathBuf> = args.files.iter().map(|file| file.as_os_str().into()).collect();
     let sum_files = if sum_files.is_empty() { vec!["-".into()] } else { sum_files };
     tool.console.use_json(args.json);
+    tool.console.use_verbose(args.verbose);
     // Nothing is believed of a list before its signature is.
     let signed = match signed::read(tool, args, &sum_files[0]) {
         Ok(signed) => signed,
         Err(exit) => return exit,
     };
-    let _progress = tool.progress(lengths(tool, args, &sum_files, signed.clone()));
+    let progress = tool.progress(lengths(tool, args, &sum_files, signed.clone()));
     tool.console.flush_regularly();
     let below = match args.below.as_deref().map(|folder| Below::new(folder).map_err(|error| (folder, error))) {
         None => None,
         Some(Ok(below)) => Some(below),
         Some(Err((folder, error))) => return usage(&format_args!("--below: {}: {}", Shown(folder), reason(&error))),
     };
-    let (mut summary, mut listed) = (Summary::default(), args.report_extra.then(Listed::default));
+    let (mut failures, mut listed) = (Failures::default(), args.report_extra.then(Listed::default));
     for sum_file in &sum_files {
         let folder = sum_file.parent().unwrap_or(sum_file);
         if let Some(listed) = &mut listed {
@@ -62,7 +64,7 @@ pub fn run(tool: &Tool, args: &Run) -> Exit {
             _ => None,
         };
         let limits: Vec<_> = below.iter().chain(&bag).collect();
-        let tally = check(tool, args, (sum_file, signed.clone(), &limits), (&mut summary, &mut listed));
+        let tally = check(tool, args, (sum_file, signed.clone(), &limits), (&mut failures, &mut listed));
         tool.console.flush();
         if !tally.is_good(args) {
             tool.console.fail();
@@ -83,7 +85,9 @@ pub fn run(tool: &Tool, args: &Run) -> Exit {
         if !matches!(count, Ok(0)) {
             tool.console.fail();
         }
+        tool.console.count(Verdict::Extra, *count.as_ref().unwrap_or(&0));
         match count {
+            _ if tool.console.is_brief() => {}
             Ok(1) if !args.status => tool.console.note(&"WARNING: 1 file is not listed"),
             Ok(count) if count > 1 && !args.status => {
                 tool.console.note(&format_args!("WARNING: {count} files are not listed"));
@@ -92,8 +96,12 @@ pub fn run(tool: &Tool, args: &Run) -> Exit {
             Err(reason) => return usage(&reason),
         }
     }
-    if !args.status {
-        summary.report(&tool.console);
+    drop(progress);
+    match tool.console.exit() {
+        _ if args.status => {}
+        Exit::Good if args.quiet => {}
+        _ if tool.console.is_brief() => tool.console.summarize(tool.options.meter.bytes()),
+        _ => failures.report(&tool.console),
     }
     tool.console.exit()
 }
@@ -187,8 +195,11 @@ impl Tally {
             }
         };
         warn(self.malformed, "line is improperly formatted", "lines are improperly formatted");
-        warn(self.unreadable, "listed file could not be read", "listed files could not be read");
-        warn(self.differing, "computed checksum did NOT match", "computed checksums did NOT match");
+        // A person gets these numbers in the last line.
+        if !console.is_brief() {
+            warn(self.unreadable, "listed file could not be read", "listed files could not be read");
+            warn(self.differing, "computed checksum did NOT match", "computed checksums did NOT match");
+        }
         if args.ignore_missing && self.matched == 0 {
             console.note(&format_args!("{sum_file}: no file was verified"));
         }
@@ -197,13 +208,13 @@ impl Tally {
 
 /// The failures of all sum files, repeated at the end, where they have not scrolled away.
 #[derive(Debug, Default)]
-struct Summary {
+struct Failures {
     checked: u64,
     failed: u64,
     first: Vec<(Input, &'static str)>,
 }
 
-impl Summary {
+impl Failures {
     /// The failures that are listed by name.
     const MOST: usize = 20;
 
@@ -255,7 +266,7 @@ fn check(
     tool: &Tool,
     args: &Run,
     (sum_file, signed, limits): (&Path, Option<Arc<[u8]>>, &[&Below]),
-    (summary, listed): (&mut Summary, &mut Option<Listed>),
+    (failures, listed): (&mut Failures, &mut Option<Listed>),
 ) -> Tally {
     let console = &*tool.console;
     let (lines, from_stdin) = match open(sum_file, signed) {
@@ -280,7 +291,8 @@ fn check(
             }
         };
         if let Some(checked) = checked {
-            summary.add(&checked);
+            tool.console.count(checked.status.verdict(), 1);
+            failures.add(&checked);
             let mut tally = lock(&tally);
             tally.add(checked.status);
             if let Next::Result(Awaited { taken: Some(digits), .. }) = &next
@@ -309,6 +321,16 @@ enum Status {
 }
 
 impl Status {
+    /// Its place in the last line.
+    fn verdict(self) -> Verdict {
+        match self {
+            Status::Ok => Verdict::Ok,
+            Status::Failed => Verdict::Failed,
+            Status::Missing => Verdict::Missing,
+            Status::Error => Verdict::Unreadable,
+        }
+    }
+
     /// Its name in JSON, and the words of coreutils.
     fn names(self) -> (&'static str, &'static str) {
         match self {
@@ -401,6 +423,8 @@ fn report(tool: &Tool, args: &Run, checked: &Checked<'_>) {
     let (name, words) = status.names();
     match (args.json, found) {
         _ if args.status || (*status == Status::Ok && args.quiet) => {}
+        // A person has the error of a file that could not be read, and wants no line for one that is right.
+        _ if tool.console.is_brief() && *status != Status::Failed => {}
         (false, Some(root)) if *guessed && *status == Status::Ok => {
             print(tool, path, &format!("OK (part size {})", format_size(root.spec().leaf())));
         }
@@ -454,11 +478,8 @@ impl Record {
 /// Prints the result for a file as a line.
 fn print<T: Named + ?Sized>(tool: &Tool, path: &T, result: &str) {
     let path = &*name::listed(path);
-    let line = match name::escaped(path) {
-        Some(escaped) => [b"\\", &*escaped, b": ", result.as_bytes(), b"\n"].concat(),
-        None => [path, b": ", result.as_bytes(), b"\n"].concat(),
-    };
-    tool.console.print(&line);
+    let name = name::escaped(path).map(|escaped| [b"\\", &*escaped].concat());
+    tool.console.print_verdict(name.as_deref().unwrap_or(path), result);
 }
 
 type Reader = BufReader<Text<BufReader<Box<dyn Read + Send>>>>;

@@ -3,7 +3,8 @@
 use crate::exit::{Exit, usage};
 use crate::json;
 use crate::output::write_output;
-use console::Term;
+use crate::summary::{Summary, Verdict};
+use console::{Term, style};
 use mksum_cli::name::{Named, Shown, visible};
 use mksum_cli::url::masked;
 use mksum_io::reason;
@@ -26,6 +27,9 @@ pub struct Console {
     screen: Mutex<Screen>,
     /// Whether errors are printed as JSON too.
     json: AtomicBool,
+    /// Whether everything is listed on a terminal, too.
+    verbose: AtomicBool,
+    summary: Summary,
     failed: AtomicBool,
     wrong_usage: AtomicBool,
 }
@@ -58,6 +62,8 @@ impl Default for Console {
             terminal: io::stdout().is_terminal(),
             screen: Mutex::new(Screen { terminal: Term::buffered_stderr(), shown: false }),
             json: AtomicBool::new(false),
+            verbose: AtomicBool::new(false),
+            summary: Summary::default(),
             failed: AtomicBool::new(false),
             wrong_usage: AtomicBool::new(false),
         }
@@ -65,6 +71,8 @@ impl Default for Console {
 }
 
 impl Console {
+    /// The verdict that is coloured.
+    const FAILED: &str = "FAILED";
     /// Lines are written when this many bytes are there.
     const FULL: usize = 64 << 10;
     /// The time that a line may wait for others.
@@ -77,13 +85,56 @@ impl Console {
         self.json.store(json, Ordering::Relaxed);
     }
 
+    /// Lists everything from now on, also on a terminal.
+    pub fn use_verbose(&self, verbose: bool) {
+        self.verbose.store(verbose, Ordering::Relaxed);
+    }
+
+    /// Whether a person reads the output, who wants problems and a summary; a program wants a line for each file.
+    pub fn is_brief(&self) -> bool {
+        let listed = self.verbose.load(Ordering::Relaxed) || self.json.load(Ordering::Relaxed);
+        self.terminal && !listed
+    }
+
+    /// Counts the result for a file, for the last line.
+    pub fn count(&self, verdict: Verdict, number: u64) {
+        self.summary.add(verdict, number);
+    }
+
+    /// Prints the last line for a person: the counts, and the bytes that were read.
+    pub fn summarize(&self, read: u64) {
+        if self.is_brief() {
+            self.flush();
+            self.note(&self.summary.line(read));
+        }
+    }
+
+    /// The time of the run for a person, ` in 3.1 s`; nothing otherwise.
+    pub fn took(&self) -> String {
+        if self.is_brief() { self.summary.took() } else { String::new() }
+    }
+
+    /// Prints `NAME: WORDS`, where `name` is as the caller's lines have it; the verdict FAILED is red on a terminal with colours.
+    pub fn print_verdict(&self, name: &[u8], words: &str) {
+        let (verdict, rest) = match words.strip_prefix(Self::FAILED) {
+            Some(rest) if self.terminal => (style(Self::FAILED).red().bold().to_string(), rest),
+            _ => (String::new(), words),
+        };
+        let text = |bytes: &[u8]| if self.terminal { visible(bytes).into_owned() } else { bytes.to_vec() };
+        self.append(&[&text(name)[..], b": ", verdict.as_bytes(), &text(rest.as_bytes()), b"\n"].concat());
+    }
+
     /// Appends to standard output: whole lines. On a terminal, characters that could harm it are escaped.
     pub fn print(&self, lines: &[u8]) {
-        let mut waiting = self.lock();
         match self.terminal {
-            true => waiting.extend_from_slice(&visible(lines)),
-            false => waiting.extend_from_slice(lines),
+            true => self.append(&visible(lines)),
+            false => self.append(lines),
         }
+    }
+
+    fn append(&self, lines: &[u8]) {
+        let mut waiting = self.lock();
+        waiting.extend_from_slice(lines);
         if self.terminal || waiting.len() >= Self::FULL {
             self.write(&mut waiting);
         }

@@ -3,8 +3,8 @@
 use crate::args::{CheckProof, Join, Prove, Run};
 use crate::catalogue;
 use crate::exit::{Exit, usage};
+use crate::figures::{bytes, grouped, micros};
 use crate::json;
-use crate::report::{bytes, grouped, micros};
 use crate::tool::Tool;
 use mksum::directory::{Content, DirectorySpec, Entry, EntryProof, Leaves};
 use mksum::{ClaimedRoot, Root};

@@ -20,6 +20,7 @@ mod expect;
 mod extent;
 mod extra;
 mod failure;
+mod figures;
 mod formats;
 mod gpu;
 mod graph;
@@ -43,6 +44,7 @@ mod report;
 mod signed;
 mod stored;
 mod streams;
+mod summary;
 mod tool;
 mod walk;
 

@@ -4,7 +4,7 @@ use crate::args::Merklize;
 use crate::exit::{Exit, usage};
 use crate::streams::{Stream, is_open};
 use crate::tool::Tool;
-use crate::{gpu, report, walk};
+use crate::{figures, gpu, walk};
 use base16ct::lower::encode_string;
 use mksum_cli::name;
 use mksum_cli::sum::{self, Style};
@@ -64,7 +64,7 @@ fn print_root(tool: &Tool, args: &Merklize, path: &Input, done: &Merklized, devi
     let root = encode_string(&done.root);
     if args.json {
         let nodes = args.output.as_deref().map(name::lossy);
-        let seconds = report::micros(seconds);
+        let seconds = figures::micros(seconds);
         let (hash, nodes) = (args.hash.name(), nodes.as_deref());
         let record = Record { kind: "tree", hash, leaves: done.leaves, root: &root, nodes, device, seconds };
         return tool.console.print_json(path, record);

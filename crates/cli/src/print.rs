@@ -4,11 +4,11 @@ use crate::args::Run;
 use crate::console::Console;
 use crate::exit::{Exit, usage};
 use crate::failure::Failure;
+use crate::figures::grouped;
 use crate::names::Names;
-use crate::report::grouped;
 use crate::tool::Tool;
 use crate::walk::{Rules, length};
-use crate::{json, report};
+use crate::{figures, json, report};
 use mksum::Root;
 use mksum_cli::name::{self, Named, Shown};
 use mksum_cli::range::ByteRange;
@@ -101,7 +101,7 @@ pub fn print(tool: &Tool, args: &Run, path: &Input, root: &Root, seconds: f64) {
     let line = match args {
         Run { json: true, .. } => {
             let start = args.range.map(|range| range.start);
-            let seconds = Some(report::micros(seconds));
+            let seconds = Some(figures::micros(seconds));
             let mut line = json::line(path, json::Root { start, seconds, ..json::Root::new(root) });
             line.pop();
             line.push(tool.end.byte());

@@ -1,6 +1,7 @@
 //! The progress line on a terminal: bytes, files, speed, the time left and the current file, for work that takes a while.
 
 use crate::console::Console;
+use crate::figures::{grouped, size};
 use console::{measure_text_width, truncate_str};
 use mksum_io::{Input, Meter};
 use std::collections::VecDeque;
@@ -71,7 +72,13 @@ impl Progress {
                 let state = pace.state(&meter, counted == Some(&true), deadline);
                 let files = work.files.load(Ordering::Relaxed);
                 let files = counted.map(|_| (meter.files().min(files), files)).filter(|(_, files)| *files > 1);
-                console.show(|columns| line(&State { files, ..state }, meter.name().as_ref(), columns));
+                let name = meter.name();
+                match meter.listed() {
+                    listed if listed > 0 && state.done == 0 && name.is_none() => {
+                        console.show(|columns| end(&format!("{} entries listed", grouped(listed)), columns + 1));
+                    }
+                    _ => console.show(|columns| line(&State { files, ..state }, name.as_ref(), columns)),
+                }
             }
             console.clear();
         };
@@ -182,16 +189,6 @@ fn end(name: &str, columns: usize) -> String {
     from.find(fits).map_or_else(String::new, |at| format!("…{}", &name[at..]))
 }
 
-/// Bytes in units of 1000, as disks are sold.
-fn size(bytes: u64) -> String {
-    let units = ["kB", "MB", "GB", "TB", "PB", "EB"];
-    if bytes < 1000 {
-        return format!("{bytes} B");
-    }
-    let power = (bytes.ilog10() / 3) as usize;
-    format!("{:.2} {}", bytes as f64 / 1000_f64.powi(power as i32), units[power - 1])
-}
-
 /// A duration in seconds, in one or two units.
 pub fn left(seconds: f64) -> String {
     let seconds = seconds.ceil() as u64;
@@ -233,12 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_and_times_are_short() {
-        assert_eq!(
-            [0, 999, 1500, 15_000_000, 5_000_000_000].map(size),
-            ["0 B", "999 B", "1.50 kB", "15.00 MB", "5.00 GB"]
-        );
-        assert_eq!(size(u64::MAX), "18.45 EB");
+    fn times_are_short() {
         let times = [0.2, 59.5, 61.0, 7290.0, 864_000.0];
         assert_eq!(times.map(left), ["1 s", "1 min 00 s", "1 min 01 s", "2 h 01 min", "10 days 0 h"]);
     }

@@ -1,7 +1,7 @@
 //! A line for each range of a file, as text or as JSON.
 
 use crate::extent::{leaf_at, leaves};
-use crate::report::grouped;
+use crate::figures::grouped;
 use crate::tool::Tool;
 use mksum::{Shape, Subtree};
 use mksum_cli::name::{Named, Shown};
@@ -13,7 +13,7 @@ use std::ops::Range;
 
 /// Prints `PATH: TEXT`.
 pub fn line<T: Named + ?Sized>(tool: &Tool, path: &T, text: &dyn Display) {
-    tool.console.print(format!("{}: {text}\n", Shown(path)).as_bytes());
+    tool.console.print_verdict(Shown(path).to_string().as_bytes(), &text.to_string());
 }
 
 /// A line about a range of a file.

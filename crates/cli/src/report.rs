@@ -1,49 +1,13 @@
-//! The output of --verbose, and figures as words.
+//! The output of --verbose.
 
 use crate::args::Io;
 use crate::extent::{depth, leaves};
+use crate::figures::{bytes, grouped, speed, time};
 use crate::tool::Tool;
 use mksum::Root;
 use mksum_cli::name::Shown;
 use mksum_io::Input;
 use std::fmt::Write;
-
-/// `4096000` as `4,096,000`.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
-/// A number of bytes, as words.
-pub fn bytes(number: u64) -> String {
-    format!("{} byte{}", grouped(number), if number == 1 { "" } else { "s" })
-}
-
-/// Bytes a second in units of 10^9, as disks and memory are sold.
-pub fn speed(bytes: u64, seconds: f64) -> String {
-    format!("{:.2} GB/s", bytes as f64 / 1e9 / seconds.max(1e-9))
-}
-
-/// A duration with three or four digits that matter.
-pub fn time(seconds: f64) -> String {
-    match seconds {
-        0.0..1e-3 => format!("{:.0} µs", seconds * 1e6),
-        1e-3..1.0 => format!("{:.1} ms", seconds * 1e3),
-        _ => format!("{seconds:.2} s"),
-    }
-}
-
-/// Seconds without the digits after the millionths.
-pub fn micros(seconds: f64) -> f64 {
-    (seconds * 1e6).round() / 1e6
-}
 
 /// The number of leaves, and their depth.
 fn tree(root: &Root) -> String {
@@ -79,16 +43,4 @@ pub fn facts(path: &Input, roots: &[Root], tool: &Tool, io: Io) -> String {
 pub fn verbose(path: &Input, roots: &[Root], seconds: f64, tool: &Tool, io: Io) -> String {
     let len = roots.first().map_or(0, Root::len);
     format!("{}  time      {}, {}", facts(path, roots, tool, io), time(seconds), speed(len, seconds))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn figures_read_well() {
-        assert_eq!([0, 999, 1000, 4_096_000].map(grouped), ["0", "999", "1,000", "4,096,000"]);
-        assert_eq!([0.000_05, 0.0123, 1.5, 99.994].map(time), ["50 µs", "12.3 ms", "1.50 s", "99.99 s"]);
-        assert_eq!(speed(3_000_000_000, 2.0), "1.50 GB/s");
-    }
 }

@@ -2,8 +2,8 @@
 
 use crate::args::{Directories, NOT_HERE, Symlinks};
 use crate::console::Console;
+use crate::figures::grouped;
 use crate::own::is_kept_folder;
-use crate::report::grouped;
 use crate::streams::{Stream, is_open};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use mksum_io::outboard::is_part_of_outboard;

@@ -96,6 +96,7 @@ pub struct Meter {
     skipped: AtomicU64,
     expected: AtomicU64,
     files: AtomicU64,
+    listed: AtomicU64,
     name: Mutex<Option<Input>>,
     mark: OnceLock<Mark>,
 }
@@ -131,6 +132,11 @@ impl Meter {
     /// The inputs that are done.
     pub fn files(&self) -> u64 {
         self.files.load(Ordering::Relaxed)
+    }
+
+    /// The directory entries that were listed to be compared with a catalogue.
+    pub fn listed(&self) -> u64 {
+        self.listed.load(Ordering::Relaxed)
     }
 
     /// The input that was opened last.
@@ -173,6 +179,11 @@ impl Meter {
     /// Notes that an input is done.
     pub fn finish_file(&self) {
         self.files.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Notes that a directory entry was listed.
+    pub fn list(&self) {
+        self.listed.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Notes that an input is begun.

@@ -338,6 +338,8 @@ pub struct Run {
     #[arg(long, value_name = "KEY", value_parser = path(), value_hint = ValueHint::FilePath, help_heading = "Checking")]
     pub key: Option<PathBuf>,
     /// Don't print OK for files that match
+    ///
+    /// A terminal shows only problems and a last line with counts, unless --verbose is given.
     #[arg(long, help_heading = "Checking")]
     pub quiet: bool,
     /// Print nothing: only set the exit code

@@ -1,9 +1,10 @@
 //! `mksum diff` of catalogues, directories and sum files.
 
 use super::findings::Findings;
-use super::{report, side, summary};
+use super::{report, side};
 use crate::args::Diff;
 use crate::exit::Exit;
+use crate::summary::counted;
 use crate::tool::Tool;
 use mksum_catalogue::{Error, Side, State};
 use mksum_io::Input;
@@ -25,7 +26,7 @@ pub fn run(tool: &Tool, args: &Diff) -> Exit {
             }
             let counts = [found.counts(&[State::Added, State::Removed]), vec![(equal, "equal")]].concat();
             tool.console.flush();
-            tool.console.note(&summary(&counts, "no entries"));
+            tool.console.note(&counted(&counts, "no entries"));
         }
         Err(error) => report(tool, &error),
     }

@@ -1,7 +1,8 @@
 //! Findings about the entries of a directory, printed and counted.
 
-use super::{line, path_of, shown_path, summary};
-use crate::report::{bytes, grouped};
+use super::{line, path_of, shown_path};
+use crate::figures::{bytes, grouped, size};
+use crate::summary::counted;
 use crate::tool::Tool;
 use mksum_catalogue::{Catalogue, Finding, State};
 use mksum_cli::name::{self, Shown};
@@ -56,12 +57,12 @@ impl<'a> Findings<'a> {
     /// How many have which state, with words for a summary: these states first, then the others in their order.
     pub fn counts(&self, first: &[State]) -> Vec<(u64, &'static str)> {
         let words = |state: State| match state {
-            State::Touched => "read again, with the same content",
-            State::Intact => "intact",
+            State::Touched => "touched (same content)",
+            State::Intact => "OK",
             State::DamagedTree => "with a damaged tree",
             State::Busy => "being written",
             State::NotRepaired => "still damaged",
-            State::Incomparable => "without a root in a common format",
+            State::Incomparable => "not compared (no root in a common format)",
             state => state.as_str(),
         };
         let others = self.counts.keys().filter(|state| !first.contains(state));
@@ -71,8 +72,13 @@ impl<'a> Findings<'a> {
     /// Prints the counts after all lines, and `more` after them; or `otherwise`, if all are 0.
     pub fn end(&self, catalogue: &Catalogue, first: &[State], more: &[(u64, &'static str)], otherwise: &str) {
         let counts = [&self.counts(first), more].concat();
+        let read = self.tool.options.meter.bytes();
+        let pace = match self.tool.console.took() {
+            took if read > 0 && !took.is_empty() => format!(", {}{took}", size(read)),
+            _ => String::new(),
+        };
         self.tool.console.flush();
-        self.tool.console.note(&format_args!("{}: {}", Shown(catalogue.path()), summary(&counts, otherwise)));
+        self.tool.console.note(&format_args!("{}: {}{pace}", Shown(catalogue.path()), counted(&counts, otherwise)));
     }
 }
 

@@ -1,9 +1,10 @@
 //! `mksum import`: the roots of a list become rows of a catalogue, to be verified later.
 
 use super::findings::Findings;
-use super::{report, side, summary, wait};
+use super::{report, side, wait};
 use crate::args::Import;
 use crate::exit::Exit;
+use crate::summary::counted;
 use crate::tool::Tool;
 use mksum_catalogue::{Catalogue, Side, State, import, place};
 use mksum_cli::name::Shown;
@@ -57,5 +58,5 @@ fn one(tool: &Tool, args: &Import, (name, list): (&Input, Side), catalogue: &mut
         0 => String::new(),
         _ => format!(". Nothing was read: 'mksum verify -r {}' compares the files", Shown(&args.directory)),
     };
-    tool.console.note(&format_args!("{}: {}{how}", Shown(catalogue.path()), summary(&counts, "")));
+    tool.console.note(&format_args!("{}: {}{how}", Shown(catalogue.path()), counted(&counts, "")));
 }

@@ -93,6 +93,10 @@ fn bring(tool: &Tool, json: bool, lines: Lines, directory: &Path, catalogue: &mu
                 found.print(finding, Some(&words));
             }
             State::New | State::Changed | State::Touched | State::Moved if lines == Lines::Roots => {
+                // A person wants the number of them; 'mksum export' has the lines.
+                if tool.console.is_brief() {
+                    return;
+                }
                 let path = shown_path(directory, &finding.path);
                 for Kept { root, outboard, .. } in &finding.roots {
                     let outboard = outboard.as_ref().map(|outboard| trees.join(outboard));

@@ -154,10 +154,3 @@ pub fn report(tool: &Tool, error: &Error) {
 pub fn shown_path(directory: &Path, path: &[u8]) -> PathBuf {
     if directory == Path::new(".") { path_of(path) } else { directory.join(path_of(path)) }
 }
-
-/// Counts, in words: `2 new, 1 gone`; `otherwise` if all are 0.
-pub fn summary(counts: &[(u64, &str)], otherwise: &str) -> String {
-    let counts = counts.iter().filter(|(count, _)| *count > 0);
-    let words: Vec<_> = counts.map(|(count, word)| format!("{} {word}", crate::report::grouped(*count))).collect();
-    if words.is_empty() { otherwise.into() } else { words.join(", ") }
-}

@@ -11,6 +11,7 @@ use std::path::Path;
 /// Prints a line for each file and link that differs; fails if there is one.
 pub fn run(tool: &Tool, args: &Catalogued) -> Exit {
     tool.console.use_json(args.json);
+    let _progress = tool.progress(|| [None].into_iter());
     if let Some(catalogue) = open(tool, &args.directory, args.catalogue.as_ref(), Access::Read)
         && let Err(error) = show(tool, args.json, &args.directory, &catalogue)
     {

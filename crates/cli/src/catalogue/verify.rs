@@ -1,11 +1,12 @@
 //! `mksum verify -r` of directories that have catalogues.
 
 use super::findings::Findings;
-use super::{on_each, open_to_verify, shown_path, summary};
+use super::{on_each, open_to_verify, shown_path};
 use crate::args::{Symlinks, Verify};
 use crate::exit::{Exit, usage};
+use crate::figures::{bytes, grouped};
 use crate::ranges::RangeLine;
-use crate::report::{bytes, grouped};
+use crate::summary::counted;
 use crate::tool::Tool;
 use mksum::Spec;
 use mksum_catalogue::{Catalogue, Effort, Error, Finding, State, verify};
@@ -50,7 +51,7 @@ fn one(tool: &Tool, args: &Verify, directory: &Path, catalogue: &mut Catalogue, 
         let words: &dyn Display = match finding.state {
             State::Intact => {
                 read += finding.bytes.unwrap_or(0);
-                if !args.quiet {
+                if !args.quiet && !tool.console.is_brief() {
                     found.print(finding, None);
                 }
                 return;
@@ -76,12 +77,12 @@ fn one(tool: &Tool, args: &Verify, directory: &Path, catalogue: &mut Catalogue, 
     tool.console.flush();
     if !args.quiet || found.has_others(&[State::Intact]) {
         let first = [State::Intact, State::Damaged, State::DamagedTree, State::Changed];
-        let summary = summary(&found.counts(&first), "no files");
+        let counts = counted(&found.counts(&first), "no files");
         let verified = match effort {
             Effort::All => format!("{} verified", bytes(read)),
             _ => format!("{} of {} verified{}", grouped(read), bytes(total), coverage(read, total)),
         };
-        tool.console.note(&format_args!("{}: {summary} ({verified})", Shown(catalogue.path())));
+        tool.console.note(&format_args!("{}: {counts} ({verified}{})", Shown(catalogue.path()), tool.console.took()));
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! A tree for Graphviz, left to right: `mksum -g FILE | dot -Tsvg`.
 
 use super::picture::{Child, Kind, Node, Picture};
-use crate::report::grouped;
+use crate::figures::grouped;
 use mksum_cli::name::Shown;
 use std::fmt::Write;
 

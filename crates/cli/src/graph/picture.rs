@@ -1,7 +1,7 @@
 //! What of a tree is shown, and what is left out.
 
 use crate::extent::leaves;
-use crate::report::grouped;
+use crate::figures::grouped;
 use base16ct::lower::encode_string;
 use mksum::{Root, Shape, Spec, Subtree, format_size};
 use mksum_io::Input;

@@ -1,7 +1,7 @@
 //! A tree as a picture, left to right: each node in a column by its depth, in the middle of its children's rows.
 
 use super::picture::{Child, Kind, Node, Picture};
-use crate::report::grouped;
+use crate::figures::grouped;
 use mksum_cli::name::Shown;
 use std::fmt::Write;
 

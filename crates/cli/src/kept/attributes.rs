@@ -160,7 +160,7 @@ fn write(path: &Path, facts: &Facts, old: Option<&Attribute>, roots: &[Root]) ->
 }
 
 fn print(tool: &Tool, json: bool, path: &Path, root: &Root, seconds: f64) {
-    let seconds = Some(crate::report::micros(seconds));
+    let seconds = Some(crate::figures::micros(seconds));
     print_root(tool, json, path, root, json::Root { seconds, ..json::Root::new(root) });
 }
 
@@ -223,7 +223,7 @@ fn compare(tool: &Tool, args: &Verify, (path, before): (&Path, &Facts), attribut
         let why = "its size and mtime show no change since it was kept, but its content differs";
         match wrong.is_empty() {
             true if args.quiet => {}
-            true => line(tool, path, &format_args!("OK ({})", crate::report::bytes(before.size))),
+            true => line(tool, path, &format_args!("OK ({})", crate::figures::bytes(before.size))),
             false => line(tool, path, &format_args!("FAILED: {why} ({})", wrong.join(", "))),
         }
     }

@@ -12,7 +12,7 @@ use crate::print::{print_root, report};
 use crate::ranges::RangeLine;
 use crate::tool::Tool;
 use crate::walk::Rules;
-use crate::{json, report as figures};
+use crate::{figures, json};
 use mksum::outboard::{ForeignLayout, KeptLayout, Outboard};
 use mksum::{ByOffset, Root, Spec};
 use mksum_cli::name::{self, Shown};
@@ -205,6 +205,16 @@ impl Printed {
         let (outboard, resumed) = (Some(&*outboard), Some(resumed));
         let record = json::Root { outboard, resumed, seconds, ..json::Root::new(root) };
         print_root(tool, args.json, &self.path, root, record);
+        let one = args.files.len() == 1 && !args.directories.recursive;
+        if one && tool.console.is_brief() {
+            let length = std::fs::metadata(&self.target).map_or(0, |metadata| metadata.len());
+            let place = outboard.unwrap_or_default();
+            tool.console.note(&format_args!(
+                "{}: the tree is in {place} ({})",
+                Shown(&self.path),
+                figures::size(length)
+            ));
+        }
     }
 
     fn changes(&self, tool: &Tool, args: &Keep, how: &How, old: &Outboard<Stored>, updated: &Updated, len: u64) {

@@ -14,6 +14,7 @@ pub mod verify;
 
 use crate::json;
 use crate::ranges;
+use crate::summary::Verdict;
 use crate::tool::Tool;
 use crate::walk::{Rules, Unreachable, length};
 use mksum_cli::name::Shown;
@@ -90,6 +91,7 @@ fn report_gone(tool: &Tool, json: bool, rules: &Rules, arguments: &[Input]) {
         if !file.exists() && !arguments.iter().any(|argument| *argument == *outboard) && is_part_of_outboard(&outboard)
         {
             tool.console.fail();
+            tool.console.count(Verdict::Gone, 1);
             match json {
                 true => tool.console.print_json(&file, json::State { kind: "gone" }),
                 false => ranges::line(tool, &file, &"GONE (its outboard is there)"),

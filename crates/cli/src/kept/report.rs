@@ -1,8 +1,9 @@
 //! The report about one file that is compared with its outboard, range by range.
 
 use crate::args::Verify;
+use crate::figures::{bytes, grouped};
 use crate::ranges::{self, RangeLine};
-use crate::report::{bytes, grouped};
+use crate::summary::Verdict;
 use crate::tool::Tool;
 use mksum::{Root, Spec};
 use mksum_cli::name::Shown;
@@ -145,32 +146,44 @@ impl<'a> Report<'a> {
             0 => format!("OK ({verified} of {len}, {trust})"),
             count => {
                 let ranges = if count == 1 { "1 range".into() } else { format!("{count} ranges") };
-                let (damaged, total) = (grouped(self.damaged), grouped(self.expected.len));
-                let are = if self.damaged == 1 { "is" } else { "are" };
+                let damaged = self.damaged - self.appended;
+                let total = grouped(self.expected.len);
+                let are = if damaged == 1 { "is" } else { "are" };
+                let was = if self.appended == 1 { "was" } else { "were" };
+                let appended = match self.appended {
+                    0 => String::new(),
+                    count => format!(", and {} {was} appended", bytes(count)),
+                };
                 match whole {
                     true if self.damaged == self.appended => {
-                        let was = if self.appended == 1 { "was" } else { "were" };
                         let before = match self.expected.len {
                             0 => "it was empty before".into(),
                             _ => format!("the {len} before are intact"),
                         };
                         format!("FAILED: {} {was} appended; {before} ({trust})", bytes(self.appended))
                     }
-                    true => format!("FAILED: {damaged} of {len} {are} damaged ({ranges}, {trust})"),
+                    true => {
+                        format!("FAILED: {} of {len} {are} damaged{appended} ({ranges}, {trust})", grouped(damaged))
+                    }
                     false => {
-                        let damaged = bytes(self.damaged);
-                        format!("FAILED: {damaged} {are} damaged ({ranges}, {verified} of {total} verified, {trust})")
+                        let damaged = bytes(damaged);
+                        format!(
+                            "FAILED: {damaged} {are} damaged{appended} ({ranges}, {verified} of {total} verified, {trust})"
+                        )
                     }
                 }
             }
         };
+        let is_ok = self.ranges == 0;
+        self.tool.console.count(if is_ok { Verdict::Ok } else { Verdict::Failed }, 1);
+        let several = self.args.files.len() > 1 || self.args.directories.recursive;
         match self.args.json {
-            _ if self.args.quiet && self.ranges == 0 => {}
+            _ if is_ok && (self.args.quiet || several && self.tool.console.is_brief()) => {}
             true => self.tool.console.print_json(
                 &self.path,
-                Verdict {
+                Compared {
                     kind: "file",
-                    ok: self.ranges == 0,
+                    ok: is_ok,
                     format: self.expected.spec.to_string(),
                     root: self.expected.root.clone(),
                     trusted: self.trust,
@@ -201,7 +214,7 @@ pub fn describe(root: &impl Display, trust: Trust) -> String {
 
 /// The result for a file, as JSON.
 #[derive(Serialize)]
-struct Verdict {
+struct Compared {
     kind: &'static str,
     ok: bool,
     format: String,

@@ -1,7 +1,7 @@
 //! Rounds: a file that is verified a part at a time, the least recently verified part first.
 
+use crate::figures::grouped;
 use crate::progress::left;
-use crate::report::grouped;
 use mksum::outboard::{Outboard, ReadAt};
 use mksum::{Root, Shape};
 use mksum_io::outboard::{CHECKED, CHECKED_HEAD, with_extension};

@@ -3,12 +3,16 @@
 use super::opened::{Any, Opened, claimed, opened, refuse_foreign, trusted, verify_part};
 use super::report::{Expected, Report, Trust};
 use super::rounds::Rounds;
-use super::{Did, attributes, budget, files, lengths, report_gone, report_none_kept, report_skipped, report_unchanged};
+use super::{
+    Did, attributes, budget, files, is_missing, lengths, report_gone, report_none_kept, report_skipped,
+    report_unchanged,
+};
 use crate::args::Verify;
 use crate::catalogue;
 use crate::exit::{Exit, usage};
 use crate::failure::Failure;
 use crate::print::report;
+use crate::summary::Verdict;
 use crate::tool::Tool;
 use crate::walk::Rules;
 use mksum::Spec;
@@ -58,13 +62,24 @@ pub fn run(tool: &Tool, args: &Verify) -> Exit {
         for file in files(&rules, &args.files) {
             match file.map(|path| one(tool, args, &path)) {
                 Ok(Ok(Did::Done)) => others += 1,
-                Ok(Ok(Did::New)) => new += 1,
+                Ok(Ok(Did::New)) => {
+                    tool.console.count(Verdict::New, 1);
+                    new += 1;
+                }
                 Ok(Ok(Did::Skipped)) => skipped += 1,
-                Ok(Err(error)) => report(&tool.console, &error),
-                Err((path, reason)) => tool.console.error(&path, &reason),
+                Ok(Err(error)) => {
+                    let is_gone = matches!(&error, Failure::Io(error) if is_missing(error, error.input()));
+                    tool.console.count(if is_gone { Verdict::Missing } else { Verdict::Unreadable }, 1);
+                    report(&tool.console, &error);
+                }
+                Err((path, reason)) => {
+                    tool.console.count(Verdict::Unreadable, 1);
+                    tool.console.error(&path, &reason);
+                }
             }
             tool.options.meter.finish_file();
         }
+        tool.console.count(Verdict::Unchanged, skipped);
         report_skipped(tool, skipped, "size, mtime and inode");
         new > 0 && others + skipped == 0
     };
@@ -73,6 +88,9 @@ pub fn run(tool: &Tool, args: &Verify) -> Exit {
     }
     if args.directories.recursive {
         report_gone(tool, args.json, &rules, &args.files);
+    }
+    if several && !none_kept && !(args.quiet && matches!(tool.console.exit(), Exit::Good)) {
+        tool.console.summarize(tool.options.meter.bytes());
     }
     tool.console.exit()
 }

@@ -3,8 +3,8 @@
 use crate::args::Plan as Args;
 use crate::exit::{Exit, usage};
 use crate::failure::Failure;
+use crate::figures::grouped;
 use crate::print::report;
-use crate::report::grouped;
 use crate::tool::Tool;
 use crate::walk::Rules;
 use mksum_io::{Error, Input};

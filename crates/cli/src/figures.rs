@@ -1,0 +1,69 @@
+//! Figures as words: counts, bytes, sizes, speeds and times.
+
+/// `4096000` as `4,096,000`.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A number of bytes, as words.
+pub fn bytes(number: u64) -> String {
+    format!("{} byte{}", grouped(number), if number == 1 { "" } else { "s" })
+}
+
+/// Bytes a second in units of 10^9, as disks and memory are sold.
+pub fn speed(bytes: u64, seconds: f64) -> String {
+    format!("{:.2} GB/s", bytes as f64 / 1e9 / seconds.max(1e-9))
+}
+
+/// A duration with three or four digits that matter.
+pub fn time(seconds: f64) -> String {
+    match seconds {
+        0.0..1e-3 => format!("{:.0} µs", seconds * 1e6),
+        1e-3..1.0 => format!("{:.1} ms", seconds * 1e3),
+        _ => format!("{seconds:.2} s"),
+    }
+}
+
+/// Seconds without the digits after the millionths.
+pub fn micros(seconds: f64) -> f64 {
+    (seconds * 1e6).round() / 1e6
+}
+
+/// Bytes in units of 1000, as disks are sold.
+pub fn size(bytes: u64) -> String {
+    let units = ["kB", "MB", "GB", "TB", "PB", "EB"];
+    if bytes < 1000 {
+        return format!("{bytes} B");
+    }
+    let power = (bytes.ilog10() / 3) as usize;
+    format!("{:.2} {}", bytes as f64 / 1000_f64.powi(power as i32), units[power - 1])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_read_well() {
+        assert_eq!([0, 999, 1000, 4_096_000].map(grouped), ["0", "999", "1,000", "4,096,000"]);
+        assert_eq!([0.000_05, 0.0123, 1.5, 99.994].map(time), ["50 µs", "12.3 ms", "1.50 s", "99.99 s"]);
+        assert_eq!(speed(3_000_000_000, 2.0), "1.50 GB/s");
+    }
+
+    #[test]
+    fn sizes_are_short() {
+        assert_eq!(
+            [0, 999, 1500, 15_000_000, 5_000_000_000].map(size),
+            ["0 B", "999 B", "1.50 kB", "15.00 MB", "5.00 GB"]
+        );
+        assert_eq!(size(u64::MAX), "18.45 EB");
+    }
+}
