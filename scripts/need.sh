@@ -180,6 +180,11 @@ for thing in "$@"; do
         hashdeep) apt hashdeep hashdeep ;;
         rhash) apt rhash rhash ;;
         shasum) apt shasum perl ;;
+        # The programs that sign lists.
+        minisign) apt minisign minisign ;;
+        signify) apt signify-openbsd signify-openbsd ;;
+        ssh-keygen) apt ssh-keygen openssh-client ;;
+        gpg) apt gpg gpg && apt gpg-agent gpg-agent ;;
         # The Library of Congress's BagIt program.
         bagit) packages bagit bagit==1.9.0 ;;
         # S3 servers: one over files, and one with checksums and versions, whose client comes with it.

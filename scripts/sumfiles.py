@@ -3,8 +3,8 @@
 
     sumfiles.py MKSUM PYTHON
 
-PYTHON has the package bagit. Needs coreutils, OpenSSL, shasum (Perl), b3sum, hashdeep and RHash in PATH; a tool that is missing
-is a failure. BSD's programs are not there on Linux: crates/cli/tests/scripts has their lines.
+PYTHON has the package bagit. Needs coreutils, OpenSSL, shasum (Perl), b3sum, hashdeep, RHash, minisign, signify (signify-openbsd),
+ssh-keygen and gpg in PATH; a tool that is missing is a failure. BSD's programs are not there on Linux: crates/cli/tests/scripts has their lines.
 """
 import os
 import pathlib
@@ -161,7 +161,7 @@ class SumFiles(unittest.TestCase):
         (self.folder / "sums").write_bytes(self.run_in("cksum", "a").stdout)
         done = self.run_in(MKSUM, "-c", "--warn", "sums")
         self.assertEqual(done.returncode, 1)
-        self.assertIn(b"a CRC of cksum: mksum has crc32, crc32c and crc64nvme", done.stderr)
+        self.assertIn(b"some lines are those of POSIX cksum, whose CRC mksum does not have", done.stderr)
 
     def test_other_tools_check_sum_files_of_mksum(self):
         for format, style, command, odd in READERS:
@@ -176,6 +176,66 @@ class SumFiles(unittest.TestCase):
                 (self.folder / "b c").write_bytes(b"changed")
                 bad = self.run_in(*shlex.split(command), "sums")
                 self.assertNotEqual(bad.returncode, 0, bad.stdout + bad.stderr)
+
+    def sign(self, *command, **more):
+        done = subprocess.run(list(map(str, command)), check=False, cwd=self.folder, capture_output=True, **more)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_signatures_of_other_tools_are_verified(self):
+        self.write({"a": b"one", "b": b"two"})
+        (self.folder / "sums").write_bytes(self.run_in("sha256sum", "a", "b").stdout)
+        self.sign("minisign", "-G", "-W", "-p", "mini.pub", "-s", "mini.key")
+        for name in ("signify", "other"):
+            self.sign("signify-openbsd", "-G", "-n", "-p", f"{name}.pub", "-s", f"{name}.sec")
+        kept = [("mini.pub", "legacy.minisig"), ("mini.pub", "prehashed.minisig"), ("signify.pub", "signify.sig")]
+        self.sign("minisign", "-S", "-l", "-s", "mini.key", "-m", "sums", "-x", "legacy.minisig")
+        self.sign("minisign", "-S", "-H", "-s", "mini.key", "-m", "sums", "-x", "prehashed.minisig", "-t", "a comment")
+        self.sign("signify-openbsd", "-S", "-s", "signify.sec", "-m", "sums", "-x", "signify.sig")
+        for kind, bits in (("ed25519", ()), ("ecdsa", (256,)), ("ecdsa", (384,)), ("rsa", (2048,)), ("rsa", (4096,))):
+            key = "-".join(map(str, ("id", kind, *bits)))
+            self.sign("ssh-keygen", "-q", "-t", kind, *(word for size in bits for word in ("-b", size)), "-N", "", "-f", key)
+            for hash in ("sha256", "sha512"):
+                self.sign("ssh-keygen", "-q", "-Y", "sign", "-O", f"hashalg={hash}", "-f", key, "-n", "file", "sums")
+                (self.folder / "sums.sig").rename(self.folder / f"{key}.{hash}")
+                kept.append((f"{key}.pub", f"{key}.{hash}"))
+        allowed = (self.folder / "id-ed25519.pub").read_text()
+        (self.folder / "signers").write_text(f'a@b namespaces="file" {allowed}')
+        kept.append(("signers", "id-ed25519.sha512"))
+        for key, signature in kept:
+            with self.subTest(signature):
+                good = self.run_in(MKSUM, "-c", "sums", "--sig", signature, "--key", key)
+                self.assertEqual((good.returncode, good.stdout), (0, b"a: OK\nb: OK\n"), good.stderr)
+                self.assertIn(b"sums: good signature of ", good.stderr)
+                before = (self.folder / "sums").read_bytes()
+                (self.folder / "sums").write_bytes(before.replace(b"  a", b"  b"))
+                changed = self.run_in(MKSUM, "-c", "sums", "--sig", signature, "--key", key)
+                (self.folder / "sums").write_bytes(before)
+                other = self.run_in(MKSUM, "-c", "sums", "--sig", signature, "--key", "other.pub")
+                for bad in (changed, other):
+                    self.assertEqual((bad.returncode, bad.stdout), (3, b""), bad.stderr)
+                    self.assertIn(b"no file was checked", bad.stderr)
+        self.sign("signify-openbsd", "-S", "-e", "-s", "signify.sec", "-m", "sums", "-x", "sums.sig")
+        embedded = self.run_in(MKSUM, "-c", "sums.sig", "--key", "signify.pub")
+        self.assertEqual((embedded.returncode, embedded.stdout), (0, b"a: OK\nb: OK\n"), embedded.stderr)
+        self.sign("ssh-keygen", "-q", "-Y", "sign", "-f", "id-ed25519", "-n", "git", "sums", stdin=subprocess.DEVNULL)
+        purpose = self.run_in(MKSUM, "-c", "sums", "--sig", "sums.sig", "--key", "id-ed25519.pub")
+        self.assertEqual(purpose.returncode, 3)
+
+    def test_lists_that_pgp_signed_are_read(self):
+        self.write({"a": b"one"})
+        (self.folder / "sums").write_bytes(self.run_in("sha256sum", "a").stdout)
+        home = self.folder / "home"
+        home.mkdir(mode=0o700)
+        gpg = ("gpg", "--homedir", home, "--batch", "--quiet", "--passphrase", "")
+        self.addCleanup(subprocess.run, ["gpgconf", "--homedir", home, "--kill", "all"], check=False)
+        self.sign(*gpg, "--quick-generate-key", "a@example.org", "ed25519", "sign")
+        self.sign(*gpg, "--clearsign", "--output", "signed", "sums")
+        done = self.run_in(MKSUM, "-c", "--strict", "--warn", "signed")
+        self.assertEqual((done.returncode, done.stdout), (0, b"a: OK\n"), done.stderr)
+        self.assertEqual(done.stderr, b"mksum: signed: its PGP signature was not checked: gpg --verify signed\n")
+        self.sign(*gpg, "--detach-sign", "--output", "sums.sig", "sums")
+        done = self.run_in(MKSUM, "-c", "sums")
+        self.assertEqual(done.stderr, b"mksum: sums: the signature beside it was not checked: gpg --verify sums.sig sums\n")
 
 
 if __name__ == "__main__":

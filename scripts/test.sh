@@ -63,7 +63,8 @@ languages() {
 # The tool as a user meets it: limits of memory, block devices, full disks, repairs from servers, sum files of other tools, and
 # README's commands.
 tool() {
-    scripts/need.sh python dot rsvg losetup strace vfat fsverity veritysetup bao openssl shasum hashdeep rhash bagit cargo:b3sum@1.8.2
+    scripts/need.sh python dot rsvg losetup strace vfat fsverity veritysetup bao openssl shasum hashdeep rhash bagit minisign signify ssh-keygen \
+        gpg cargo:b3sum@1.8.2
     build
     scripts/house.py flags "$target/release/mksum"
     scripts/tool.py "$target/release/mksum"

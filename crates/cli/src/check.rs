@@ -8,6 +8,7 @@ use crate::exit::{Exit, usage};
 use crate::extra::Listed;
 use crate::json;
 use crate::print::{report_read_error, window, within};
+use crate::signed;
 use crate::summary::Verdict;
 use crate::tool::Tool;
 use crate::walk::{self, length};
@@ -16,16 +17,16 @@ use mksum::{ClaimedRoot, Root, Spec, format_size};
 use mksum_cli::choice::Choice;
 use mksum_cli::name::{self, Named, Shown};
 use mksum_cli::sum::End;
-use mksum_cli::sumfile::{Entry, Lines, Malformed, Source, alternatives};
+use mksum_cli::sumfile::{Entry, Holds, Lines, Malformed, Source, alternatives};
 use mksum_cli::utf16::Text;
 use mksum_io::reason;
 use mksum_io::{Error, Hashed, Input, Job, Roots, Window, hash_items, open_regular};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::io::{self, BufReader, ErrorKind, Read};
+use std::io::{self, BufReader, Cursor, ErrorKind, Read};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Checks every file that is listed, sum file by sum file.
 pub fn run(tool: &Tool, args: &Run) -> Exit {
@@ -34,7 +35,12 @@ pub fn run(tool: &Tool, args: &Run) -> Exit {
     let sum_files = if sum_files.is_empty() { vec!["-".into()] } else { sum_files };
     tool.console.use_json(args.json);
     tool.console.use_verbose(args.verbose);
-    let progress = tool.progress(lengths(tool, args, &sum_files));
+    // Nothing is believed of a list before its signature is.
+    let signed = match signed::read(tool, args, &sum_files[0]) {
+        Ok(signed) => signed,
+        Err(exit) => return exit,
+    };
+    let progress = tool.progress(lengths(tool, args, &sum_files, signed.clone()));
     tool.console.flush_regularly();
     let below = match args.below.as_deref().map(|folder| Below::new(folder).map_err(|error| (folder, error))) {
         None => None,
@@ -49,18 +55,25 @@ pub fn run(tool: &Tool, args: &Run) -> Exit {
             if sum_file.as_os_str() != "-" {
                 listed.add(sum_file);
             }
+            if let Some(sig) = &args.sig {
+                listed.add(sig);
+            }
         }
         let bag = match Below::new(folder) {
             Ok(folder) if bag_version(sum_file).is_some() => Some(folder),
             _ => None,
         };
         let limits: Vec<_> = below.iter().chain(&bag).collect();
-        let tally = check(tool, args, (sum_file, &limits), (&mut failures, &mut listed));
+        let tally = check(tool, args, (sum_file, signed.clone(), &limits), (&mut failures, &mut listed));
         tool.console.flush();
         if !tally.is_good(args) {
             tool.console.fail();
         }
         tally.report(&tool.console, args, sum_file);
+        let is_silent = args.status || args.quiet || args.key.is_some();
+        if let Some(hint) = if is_silent { None } else { signed::hint(sum_file, tally.holds) } {
+            tool.console.note(&format_args!("{}: {hint}", shown(sum_file)));
+        }
     }
     if let Some(listed) = listed {
         let mut report = |path: &Path| match (args.status, args.json) {
@@ -107,8 +120,22 @@ struct Tally {
     unreadable: u64,
     /// Files that are not where the list says, but beside it.
     beside: u64,
+    /// The lines of POSIX cksum, whose CRC is not a format.
+    of_cksum: u64,
     /// The formats that were taken where several fit, by the number of hex digits of their sums.
-    taken: BTreeMap<usize, Spec>,
+    taken: BTreeMap<usize, Taken>,
+    /// The program whose signature is within the sum file.
+    holds: Option<Holds>,
+}
+
+/// A format that was taken where several fit.
+#[derive(Debug)]
+struct Taken {
+    spec: Spec,
+    /// Whether a file has the sum that was taken as one of this format: then it was right.
+    proven: bool,
+    /// Whether a file has another one.
+    doubtful: bool,
 }
 
 impl Tally {
@@ -138,17 +165,23 @@ impl Tally {
                  sha256sum, or -f blake3 for b3sum"
             ));
         }
+        if self.of_cksum > 0 && !args.status {
+            console.note(&format_args!(
+                "{sum_file}: some lines are those of POSIX cksum, whose CRC mksum does not have: compare them with the output of \
+                 cksum, or list the files with cksum -a sha256"
+            ));
+        }
         if self.listed == 0 || args.status {
             return;
         }
-        if !self.taken.is_empty() {
-            let taken = |(digits, spec): (&usize, &Spec)| {
-                format!(
-                    "{digits} hex digits were taken as {spec} (other possibilities: {})",
-                    alternatives(spec).join(", ")
-                )
-            };
-            let taken: Vec<_> = self.taken.iter().map(taken).collect();
+        let doubtful = self.taken.iter().filter(|(_, taken)| taken.doubtful && !taken.proven);
+        let taken: Vec<_> = doubtful
+            .map(|(digits, Taken { spec, .. })| {
+                let others = alternatives(spec).join(", ");
+                format!("{digits} hex digits were taken as {spec} (other possibilities: {others})")
+            })
+            .collect();
+        if !taken.is_empty() {
             let how = "choose the hash with -f if this is wrong";
             console.note(&format_args!("{sum_file}: its lines do not name their hash: {}; {how}", taken.join("; ")));
         }
@@ -215,6 +248,8 @@ impl Failures {
 struct Awaited {
     claimed: ClaimedRoot,
     guessed: bool,
+    /// The number of hex digits of the sum, if its hash was taken from several.
+    taken: Option<usize>,
 }
 
 /// What the next line of the output is about.
@@ -230,11 +265,11 @@ enum Next {
 fn check(
     tool: &Tool,
     args: &Run,
-    (sum_file, limits): (&Path, &[&Below]),
+    (sum_file, signed, limits): (&Path, Option<Arc<[u8]>>, &[&Below]),
     (failures, listed): (&mut Failures, &mut Option<Listed>),
 ) -> Tally {
     let console = &*tool.console;
-    let (lines, from_stdin) = match open(sum_file) {
+    let (lines, from_stdin) = match open(sum_file, signed) {
         Ok(reader) => {
             let source = source(tool.end, given_format(tool, args), sum_file);
             (Lines::new(reader, source), sum_file.as_os_str() == "-")
@@ -258,7 +293,15 @@ fn check(
         if let Some(checked) = checked {
             tool.console.count(checked.status.verdict(), 1);
             failures.add(&checked);
-            lock(&tally).add(checked.status);
+            let mut tally = lock(&tally);
+            tally.add(checked.status);
+            if let Next::Result(Awaited { taken: Some(digits), .. }) = &next
+                && let Some(taken) = tally.taken.get_mut(digits)
+            {
+                taken.proven |= checked.status == Status::Ok;
+                taken.doubtful |= checked.status == Status::Failed;
+            }
+            drop(tally);
             report(tool, args, &checked);
         }
         ControlFlow::Continue(())
@@ -338,7 +381,7 @@ fn file<'a>(tool: &Tool, args: &Run, awaited: &'a Awaited, hashed: Hashed<'_>) -
             (if kind == Some(ErrorKind::NotFound) { Status::Missing } else { Status::Error }, None)
         }
     };
-    let (spec, part, Awaited { claimed, guessed }) = (job.specs[0].clone(), job.window, awaited);
+    let (spec, part, Awaited { claimed, guessed, .. }) = (job.specs[0].clone(), job.window, awaited);
     Some(Checked { path, status, found, claimed, spec, part, directory: None, guessed: *guessed })
 }
 
@@ -441,8 +484,12 @@ fn print<T: Named + ?Sized>(tool: &Tool, path: &T, result: &str) {
 
 type Reader = BufReader<Text<BufReader<Box<dyn Read + Send>>>>;
 
-fn open(sum_file: &Path) -> io::Result<Reader> {
-    let reader = walk::open(&Input::parse(sum_file))?;
+/// Opens a sum file, or what was read of it when its signature was verified.
+fn open(sum_file: &Path, signed: Option<Arc<[u8]>>) -> io::Result<Reader> {
+    let reader = match signed {
+        Some(list) => Box::new(Cursor::new(list)),
+        None => walk::open(&Input::parse(sum_file))?,
+    };
     Ok(BufReader::with_capacity(64 << 10, Text::new(BufReader::with_capacity(64 << 10, reader))))
 }
 
@@ -494,7 +541,11 @@ impl Iterator for Listing<'_> {
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             let entry = match self.lines.next_entry() {
-                Ok(entry) => entry?,
+                Ok(Some(entry)) => entry,
+                Ok(None) => {
+                    lock(self.tally).holds = self.lines.holds();
+                    return None;
+                }
                 Err(error) => {
                     self.tool.console.error(self.sum_file, &reason(&error));
                     lock(self.tally).broken = true;
@@ -507,7 +558,10 @@ impl Iterator for Listing<'_> {
                 }
                 Ok(entry) => return Some(self.job(entry)),
                 Err(malformed) => {
-                    lock(self.tally).without_format += u64::from(malformed == Malformed::NoFormat);
+                    let mut tally = lock(self.tally);
+                    tally.without_format += u64::from(malformed == Malformed::NoFormat);
+                    tally.of_cksum += u64::from(malformed == Malformed::Crc);
+                    drop(tally);
                     self.malformed(&malformed);
                 }
             }
@@ -530,9 +584,10 @@ impl Listing<'_> {
         let mut tally = lock(self.tally);
         tally.listed += 1;
         tally.beside += u64::from(is_beside);
-        if entry.guessed {
-            let spec = entry.choice.spec();
-            tally.taken.entry(2 * spec.hash().size()).or_insert_with(|| spec.clone());
+        let taken = entry.guessed.then(|| 2 * entry.choice.spec().hash().size());
+        if let Some(digits) = taken {
+            let new = || Taken { spec: entry.choice.spec().clone(), proven: false, doubtful: false };
+            tally.taken.entry(digits).or_insert_with(new);
         }
         drop(tally);
         let input = input(&entry);
@@ -554,7 +609,7 @@ impl Listing<'_> {
         let guesses = choice.guesses(&claimed);
         let len = if guesses { length(&input).map(|len| within(part, len)) } else { None };
         let specs = choice.candidates(len.unwrap_or(0), &claimed);
-        let next = Next::Result(Awaited { claimed, guessed: specs.len() > 1 });
+        let next = Next::Result(Awaited { claimed, guessed: specs.len() > 1, taken });
         let mut job = Job::new(input, specs);
         job.window = part;
         (Some(job), next)
@@ -603,12 +658,13 @@ fn lengths(
     tool: &Tool,
     args: &Run,
     sum_files: &[PathBuf],
+    signed: Option<Arc<[u8]>>,
 ) -> impl FnOnce() -> Box<dyn Iterator<Item = Option<u64>>> + Send + 'static {
     let (end, given, sum_files) = (tool.end, given_format(tool, args).cloned(), sum_files.to_vec());
     move || {
         Box::new(sum_files.into_iter().flat_map(move |sum_file| {
-            let regular = std::fs::metadata(&sum_file).is_ok_and(|metadata| metadata.is_file());
-            let lines = if regular { open(&sum_file).ok() } else { None };
+            let again = signed.is_some() || std::fs::metadata(&sum_file).is_ok_and(|metadata| metadata.is_file());
+            let lines = if again { open(&sum_file, signed.clone()).ok() } else { None };
             let unknown = lines.is_none().then_some(None);
             let mut lines = lines.map(|reader| Lines::new(reader, source(end, given.as_ref(), &sum_file)));
             let listed = std::iter::from_fn(move || {

@@ -15,6 +15,8 @@ pub enum Exit {
     Failed,
     /// Wrong usage.
     Usage,
+    /// The signature of a sum file is not valid.
+    Unauthenticated,
     /// The reader of the output closed it, as shells number it: 128 + SIGPIPE.
     Unread,
     /// A signal, as shells number it: 128 + its number.
@@ -27,6 +29,7 @@ impl Exit {
             Exit::Good => 0,
             Exit::Failed => 1,
             Exit::Usage => 2,
+            Exit::Unauthenticated => 3,
             Exit::Unread => 141,
             Exit::Signal(number) => 128 + number,
         }

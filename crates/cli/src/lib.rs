@@ -1,4 +1,6 @@
 //! What the tool `mksum` and its fuzz targets use of sum files: `mksum-sums`, under the tool's name.
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "signatures")]
+pub use mksum_sums::signature;
 pub use mksum_sums::{choice, name, published, range, sum, sumfile, url, utf16};

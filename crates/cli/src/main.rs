@@ -41,6 +41,7 @@ mod prove;
 mod ranges;
 mod replica;
 mod report;
+mod signed;
 mod stored;
 mod streams;
 mod summary;

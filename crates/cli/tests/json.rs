@@ -84,7 +84,13 @@ impl Run {
         let bin = Path::new(env!("CARGO_BIN_EXE_mksum")).parent().unwrap();
         let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
         let mut shell = Command::new("sh");
-        shell.args(["-c", command]).current_dir(&self.place).env("PATH", path).stdin(Stdio::null());
+        let signed = concat!(env!("CARGO_MANIFEST_DIR"), "/../sums/tests/signed");
+        shell
+            .args(["-c", command])
+            .current_dir(&self.place)
+            .env("PATH", path)
+            .env("SIGNED", signed)
+            .stdin(Stdio::null());
         let output = shell.output().unwrap();
         let errors = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.code().is_some_and(|code| code < 2), "{command}: {errors}");
@@ -114,6 +120,9 @@ fn objects_are_as_the_page_says() {
         "mksum f g > SUMS; mksum --range 1..9 f >> SUMS; echo 'blake3 (nosuch) = ' | tr -d '\\n' >> SUMS; \
          mksum -f blake3 --untagged f | cut -c1-64 >> SUMS; printf x >> g; mksum -c --json SUMS",
         "mkdir -p below; mksum f > LIST; mksum -c --json --report-extra LIST; mksum -c --json --below below LIST",
+        "mksum -c --json --status $SIGNED/SUMS --sig $SIGNED/git.sshsig --key $SIGNED/ed25519.pub; echo \"a $(cat $SIGNED/p256.pub)\" > KEY; \
+         mksum -c --json $SIGNED/SUMS --sig $SIGNED/p256.sshsig --key KEY; \
+         mksum -c --json $SIGNED/SUMS --sig $SIGNED/hashed.minisig --key $SIGNED/minisign.pub",
         "mksum -g=json f",
         "mksum formats --json; mksum devices --json; MKSUM_CALIBRATION=table mksum devices --json --verbose",
         "mksum keep --json f h; seq 1000 > new; cp h gone; mksum keep gone > line; rm gone",

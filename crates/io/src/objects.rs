@@ -88,6 +88,11 @@ pub trait Object: fmt::Debug + Send + Sync {
     /// A number for its version, where there is one.
     fn identity(&self) -> Option<Identity>;
 
+    /// Whether the bytes come in order alone: those before the ones that are asked for are fetched too.
+    fn is_in_order(&self) -> bool {
+        false
+    }
+
     /// Fills `slices`, one after the other, with the bytes from `start` on.
     ///
     /// # Errors

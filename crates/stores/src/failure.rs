@@ -104,7 +104,8 @@ impl Fault {
             Fault::Fetch(why) => mksum_io::Error::Fetch { path, offset, why },
             Fault::Empty => mksum_io::Error::Fetch { path, offset, why: "the object ends before these bytes".into() },
             Fault::NotPartial => {
-                let why = "the server does not support range requests: download the object first (curl -s URL | mksum)"
+                let why = "the server does not support range requests, and these bytes are not the next ones of its only response: \
+                           download the object first"
                     .into();
                 mksum_io::Error::Fetch { path, offset, why }
             }

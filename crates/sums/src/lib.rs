@@ -16,6 +16,8 @@ pub mod choice;
 pub mod name;
 pub mod published;
 pub mod range;
+#[cfg(feature = "signatures")]
+pub mod signature;
 pub mod sum;
 pub mod sumfile;
 pub mod url;

@@ -71,6 +71,7 @@ Exit status:
   0    every file was hashed, and matches where it was checked
   1    a file could not be read or does not match, or the output failed
   2    wrong usage
+  3    the signature of the sum file is not valid: no file was checked
   129  ended by SIGHUP
   130  ended by Ctrl-C (SIGINT)
   141  the reader of the output closed it
@@ -327,6 +328,15 @@ pub struct Run {
     /// sum file.
     #[arg(short, long, help_heading = "Checking")]
     pub check: bool,
+    /// Verify this signature of the sum file before its lines count
+    ///
+    /// Of minisign, signify or 'ssh-keygen -Y sign -n file'; without --sig, the one that signify -e put into the sum file. One that is
+    /// beside the sum file is never used by itself.
+    #[arg(long, value_name = "FILE", value_parser = path(), value_hint = ValueHint::FilePath, help_heading = "Checking")]
+    pub sig: Option<PathBuf>,
+    /// Public key of the signature, or its file; for ssh-keygen also a file of allowed signers
+    #[arg(long, value_name = "KEY", value_parser = path(), value_hint = ValueHint::FilePath, help_heading = "Checking")]
+    pub key: Option<PathBuf>,
     /// Don't print OK for files that match
     ///
     /// A terminal shows only problems and a last line with counts, unless --verbose is given.
@@ -450,6 +460,8 @@ impl Run {
             ("--ignore-missing", self.ignore_missing),
             ("--below", self.below.is_some()),
             ("--report-extra", self.report_extra),
+            ("--sig", self.sig.is_some()),
+            ("--key", self.key.is_some()),
         ];
         if let Some((flag, _)) = only_checking.iter().find(|(_, given)| *given && !self.check) {
             return Some(format!("the {flag} option is meaningful only with --check"));
@@ -465,6 +477,12 @@ impl Run {
         }
         if let Some(url) = self.files.iter().find(|file| self.check && file.url().is_some()) {
             return Some(format!("{}: {NOT_HERE}", Shown(url)));
+        }
+        if self.sig.is_some() && self.key.is_none() {
+            return Some("--sig needs --key: the public key, or its file".into());
+        }
+        if self.key.is_some() && self.files.len() > 1 {
+            return Some("--key verifies the signature of one sum file".into());
         }
         if self.check && self.choices.formats.len() > 1 {
             return Some("--check takes one --format: the format of lines that do not name one".into());

@@ -12,11 +12,13 @@ pub(super) struct Remote {
     /// The reason why the object could not be opened.
     failure: Option<String>,
     fetched: u64,
+    /// The offset after the bytes that were fetched last.
+    at: u64,
 }
 
 impl Remote {
     pub fn new(url: Url, objects: Arc<dyn Objects>) -> Self {
-        Remote { url, objects, object: None, failure: None, fetched: 0 }
+        Remote { url, objects, object: None, failure: None, fetched: 0, at: 0 }
     }
 }
 
@@ -49,7 +51,13 @@ impl Replica for Remote {
             return Err(fail(format!("the copy ends before these bytes: it has {} bytes", object.len())));
         }
         object.read(start, &mut [IoSliceMut::new(buffer)])?;
-        self.fetched += buffer.len() as u64;
+        // Of a server without range requests, all that comes before was fetched too.
+        let first = match object.is_in_order() {
+            true if self.at <= start => self.at,
+            true => 0,
+            false => start,
+        };
+        (self.fetched, self.at) = (self.fetched + (end - first), end);
         Ok(())
     }
 

@@ -26,6 +26,8 @@ pub enum Malformed {
     Columns,
     /// The sum is the CRC of `cksum` without `-a`, which is not a format.
     Crc,
+    /// The line is outside of what the list's PGP signature is of.
+    Outside,
     /// The line is longer than [`LONGEST`].
     TooLong,
 }
@@ -41,8 +43,9 @@ impl fmt::Display for Malformed {
             Malformed::Name => f.write_str("its path cannot be a file's name"),
             Malformed::Columns => f.write_str("no column has a sum of a known hash"),
             Malformed::Crc => {
-                f.write_str("a CRC of cksum: mksum has crc32, crc32c and crc64nvme, and the sums of cksum -a")
+                f.write_str("a CRC of POSIX cksum, which mksum does not have: compare it with the output of cksum, or list files with cksum -a sha256")
             }
+            Malformed::Outside => f.write_str("outside of the lines that the PGP signature is of"),
             Malformed::TooLong => write!(f, "longer than {LONGEST} bytes"),
         }
     }

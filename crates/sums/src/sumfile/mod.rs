@@ -1,9 +1,11 @@
 //! Sum files, read: bytes from anywhere, line by line, in bounded memory.
 
+mod frame;
 mod malformed;
 pub(crate) mod source;
 mod syntax;
 
+pub use frame::Holds;
 pub use malformed::{LONGEST, Malformed};
 pub use source::{Source, alternatives};
 pub use syntax::State;
@@ -12,6 +14,7 @@ use crate::choice::Choice;
 use crate::name;
 use crate::range::ByteRange;
 use crate::sum::End;
+use frame::Framed;
 use mksum::ClaimedRoot;
 use std::io::{self, BufRead};
 use syntax::{Escape, Parts};
@@ -60,6 +63,11 @@ impl<R: BufRead> Lines<R> {
     /// The number of the line last read, from 1.
     pub fn number(&self) -> u64 {
         self.number
+    }
+
+    /// The program whose signature the lines that were read hold. Nothing here checks it.
+    pub fn holds(&self) -> Option<Holds> {
+        self.state.frame.holds()
     }
 
     /// The next entry; comments and empty lines are skipped. `None` at the end.
@@ -123,9 +131,12 @@ impl<R: BufRead> Lines<R> {
 /// # Errors
 /// If it has no entry that can be checked.
 pub fn parse(line: &[u8], source: &Source, state: &mut State) -> Result<Option<Entry>, Malformed> {
-    if state.skips(source, line) {
-        return Ok(None);
-    }
+    let line = match state.frame.next(line) {
+        Framed::Line(line) if state.skips(source, line) => return Ok(None),
+        Framed::Line(line) => line,
+        Framed::Frame => return Ok(None),
+        Framed::Outside => return Err(Malformed::Outside),
+    };
     let (Parts { format, path, root, one_space }, escape) = syntax::parts(source, state, line)?;
     let (choice, range, guessed) = match format {
         Some((choice, range)) => (choice, range, false),
@@ -318,6 +329,31 @@ mod tests {
         assert_eq!(entries("x.sfv", "a 7A6C86F1\n"), [ok("crc32", "a")]);
         assert_eq!(entries("x", "a 7A6C86F1\n"), [Err(Malformed::NoLine)]);
         assert_eq!(entries("x", "2648632822 3 a\n2648632822 3\n"), [Err(Malformed::Crc), Err(Malformed::NoLine)]);
+    }
+
+    #[test]
+    fn signatures_within_lists_are_no_entries() {
+        let ok = |path: &str| Ok(("sha256".into(), path.into()));
+        let (begin, signature) = ("-----BEGIN PGP SIGNED MESSAGE-----\n", "-----BEGIN PGP SIGNATURE-----");
+        let signed =
+            format!("{begin}Hash: SHA256\n\n{ROOT}  a\n- -----x\n{signature}\n\niQ==\n-----END PGP SIGNATURE-----\n");
+        assert_eq!(entries("x", &signed), [ok("a"), Err(Malformed::NoLine)]);
+        let more = format!("{ROOT}  z\n{signed}\n{ROOT}  b\n");
+        let expected = [ok("z"), Err(Malformed::Outside), ok("a"), Err(Malformed::NoLine), Err(Malformed::Outside)];
+        assert_eq!(entries("x", &more), expected);
+        // Without its end, the frame goes on.
+        assert_eq!(entries("x", &format!("{begin}\n{ROOT}  a\n{signature}\n{ROOT}  b\n")), [ok("a")]);
+        let word = format!("RW{}=", "A".repeat(97));
+        assert_eq!(entries("x", &format!("untrusted comment: x\n{word}\n{ROOT}  a\n")), [ok("a")]);
+        assert_eq!(entries("x", &format!("{ROOT}  a\n{word}\n")), [ok("a"), Err(Malformed::NoLine)]);
+        let holds = |text: &str| {
+            let mut lines = Lines::new(text.as_bytes(), Source::new(End::Newline, None));
+            while lines.next_entry().unwrap().is_some() {}
+            lines.holds()
+        };
+        assert_eq!(holds(&signed), Some(Holds::Pgp));
+        assert_eq!(holds(&format!("untrusted comment: x\n{word}\n")), Some(Holds::Signify));
+        assert_eq!(holds(&format!("{ROOT}  a\n")), None);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The syntaxes of lines: what each tool writes.
 
+use super::frame::Frame;
 use super::malformed::Malformed;
 use super::source::Source;
 use crate::choice::Choice;
@@ -56,6 +57,8 @@ pub static SYNTAXES: &[Syntax] = &[
 /// The facts from earlier lines that later lines are read with.
 #[derive(Debug, Default)]
 pub struct State {
+    /// The place of the line among those of a signature.
+    pub(super) frame: Frame,
     /// The columns of a hashdeep file.
     columns: Option<Columns>,
     /// RHash wrote a comment that its SFV files begin with.

@@ -1,0 +1,139 @@
+//! `--key`: verifies the signature of a sum file before any of its lines counts.
+
+use crate::args::Run;
+use crate::exit::Exit;
+use crate::tool::Tool;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The bytes of a sum file whose signature is valid; `None` if the flags name no key.
+///
+/// # Errors
+/// If it is not signed by that key: the reason was reported.
+#[cfg(feature = "signatures")]
+pub fn read(tool: &Tool, args: &Run, sum_file: &Path) -> Result<Option<Arc<[u8]>>, Exit> {
+    let Some(key) = &args.key else { return Ok(None) };
+    match verified::list(sum_file, args.sig.as_deref(), key) {
+        Ok((list, signed)) => {
+            if args.json && !args.status {
+                tool.console.print_json(sum_file, verified::Record::new(&signed));
+            }
+            if !args.quiet && !args.status {
+                tool.console.note(&format_args!("{}: {signed}", mksum_cli::name::Shown(sum_file)));
+            }
+            Ok(Some(list.into()))
+        }
+        Err(why) => {
+            tool.console.error(sum_file, &format_args!("{why}; no file was checked"));
+            Err(Exit::Unauthenticated)
+        }
+    }
+}
+
+/// Refuses `--key`, since nothing here verifies signatures.
+#[cfg(not(feature = "signatures"))]
+pub fn read(_: &Tool, args: &Run, _: &Path) -> Result<Option<Arc<[u8]>>, Exit> {
+    match args.key {
+        None => Ok(None),
+        Some(_) => Err(crate::exit::usage(&"--key: this build of mksum verifies no signatures")),
+    }
+}
+
+#[cfg(feature = "signatures")]
+mod verified {
+    use crate::walk;
+    use mksum_cli::name::Shown;
+    use mksum_cli::signature::{Keys, LONGEST, Signed, embedded, verify};
+    use mksum_io::{Input, open_regular, reason};
+    use serde::Serialize;
+    use std::fs;
+    use std::io::{self, Read};
+    use std::path::Path;
+
+    /// The longest list that is held in memory, in bytes: a million lines are less than half of it.
+    const LONGEST_LIST: usize = 256 << 20;
+
+    /// A list without its signature, and who signed it.
+    pub fn list(place: &Path, sig: Option<&Path>, key: &Path) -> Result<(Vec<u8>, Signed), String> {
+        let named = |path: &Path, why: &dyn std::fmt::Display| format!("{}: {why}", Shown(path));
+        let keys = match key.to_str().map(|word| Keys::parse(word.as_bytes())) {
+            // The key itself.
+            Some(Ok(keys)) => keys,
+            _ => {
+                let text = file(key).map_err(|error| named(key, &reason(&error)))?;
+                Keys::parse(&text).map_err(|error| named(key, &error))?
+            }
+        };
+        let list = walk::open(&Input::parse(place)).and_then(|reader| bounded(reader, LONGEST_LIST));
+        let list = list.map_err(|error| reason(&error))?;
+        if let Some(sig) = sig {
+            let signature = file(sig).map_err(|error| named(sig, &reason(&error)))?;
+            let signed = verify(&list, &signature, &keys).map_err(|error| named(sig, &error))?;
+            return Ok((list, signed));
+        }
+        let (signature, message) = embedded(&list).ok_or("the list holds no signature: name its file with --sig")?;
+        let signed = verify(message, signature, &keys).map_err(|error| error.to_string())?;
+        Ok((message.to_vec(), signed))
+    }
+
+    /// The bytes of a file of keys or signatures: those that are too long are no such file.
+    fn file(path: &Path) -> io::Result<Vec<u8>> {
+        if fs::metadata(path)?.is_dir() {
+            return Err(io::ErrorKind::IsADirectory.into());
+        }
+        bounded(open_regular(path)?, LONGEST)
+    }
+
+    fn bounded(reader: impl Read, longest: usize) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        reader.take(longest as u64 + 1).read_to_end(&mut bytes)?;
+        match bytes.len() > longest {
+            true => Err(io::Error::other(format!("longer than {longest} bytes"))),
+            false => Ok(bytes),
+        }
+    }
+
+    /// A valid signature, as JSON.
+    #[derive(Serialize)]
+    pub struct Record<'a> {
+        kind: &'static str,
+        program: &'static str,
+        key: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        signer: Option<&'a str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        comment: Option<&'a str>,
+    }
+
+    impl<'a> Record<'a> {
+        pub fn new(signed: &'a Signed) -> Self {
+            let Signed { program, key, signer, comment } = signed;
+            Record { kind: "signature", program, key, signer: signer.as_deref(), comment: comment.as_deref() }
+        }
+    }
+}
+
+/// What is to be done about a signature that lies beside a sum file, or in it, and was not verified.
+pub fn hint(sum_file: &Path, held: Option<mksum_cli::sumfile::Holds>) -> Option<String> {
+    use mksum_cli::name::Shown;
+    use mksum_cli::sumfile::Holds;
+    use std::io::Read;
+    let list = Shown(sum_file);
+    match held {
+        Some(Holds::Pgp) => return Some(format!("its PGP signature was not checked: gpg --verify {list}")),
+        Some(Holds::Signify) => return Some("its signature was not checked: give the public key with --key".into()),
+        None => {}
+    }
+    ["minisig", "sig", "asc", "gpg", "sign"].iter().find_map(|end| {
+        let mut name = sum_file.file_name()?.to_os_string();
+        name.push(format!(".{end}"));
+        let beside = sum_file.with_file_name(name);
+        let mut begin = Vec::new();
+        mksum_io::open_regular(&beside).ok()?.take(18).read_to_end(&mut begin).ok()?;
+        let (known, sig) = (begin == b"untrusted comment:" || begin == b"-----BEGIN SSH SIG", Shown(&beside));
+        Some(match known {
+            true => format!("the signature beside it was not checked: --sig {sig} --key KEY"),
+            false => format!("the signature beside it was not checked: gpg --verify {sig} {list}"),
+        })
+    })
+}

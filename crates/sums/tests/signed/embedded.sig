@@ -1,0 +1,3 @@
+untrusted comment: verify with sg.pub
+RWShUOuLLFPk/p0F1kUX+tn0kLpv5x6XboD+2Z9zIkjzfl3vnUpsdkIzrDquYTvaPSbOauLgv6+1N5CRG/mRHD0YljfzzeB3SgQ=
+SHA256 (a) = ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb

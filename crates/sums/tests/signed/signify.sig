@@ -1,0 +1,2 @@
+untrusted comment: verify with sg.pub
+RWShUOuLLFPk/p0F1kUX+tn0kLpv5x6XboD+2Z9zIkjzfl3vnUpsdkIzrDquYTvaPSbOauLgv6+1N5CRG/mRHD0YljfzzeB3SgQ=
