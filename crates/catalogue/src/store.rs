@@ -492,7 +492,7 @@ impl Catalogue {
     pub(crate) fn each_due(
         &self,
         now: i64,
-        work: &mut dyn FnMut(&mut dyn FnMut() -> Result<Option<Vec<u8>>, Error>) -> Result<(), Error>,
+        work: &mut dyn FnMut(NextPath<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let text =
             "SELECT min(CASE WHEN verified > ?1 THEN 0 ELSE verified END), path FROM root GROUP BY path ORDER BY 1, 2";
@@ -692,6 +692,9 @@ pub(crate) fn columns(row: &rusqlite::Row<'_>) -> rusqlite::Result<Columns> {
 
 /// Is shown the path, format and digest of a root.
 type EachRoot<'a> = &'a mut dyn FnMut(&[u8], Option<&Spec>, &[u8]);
+
+/// Returns the next path, if there is one.
+pub(crate) type NextPath<'a> = &'a mut dyn FnMut() -> Result<Option<Vec<u8>>, Error>;
 
 /// The rows of a catalogue, by the bytes of their paths: read in pages, so that it can be written meanwhile.
 pub struct Rows<'a> {
