@@ -18,7 +18,7 @@ pub fn read(tool: &Tool, args: &Run, sum_file: &Path) -> Result<Option<Arc<[u8]>
             if args.json && !args.status {
                 tool.console.print_json(sum_file, verified::Record::new(&signed));
             }
-            if !args.quiet && !args.status {
+            if !args.common.quiet && !args.status {
                 tool.console.note(&format_args!("{}: {signed}", mksum_cli::name::Shown(sum_file)));
             }
             Ok(Some(list.into()))

@@ -24,6 +24,7 @@ mod proofs;
 mod reader;
 mod replacement;
 mod replica;
+mod route;
 mod scratch;
 mod sequence;
 mod stream;

@@ -17,6 +17,16 @@ pub(crate) enum Opened {
     Stream(fs::File),
 }
 
+impl Opened {
+    /// The same, hashed with other options from now on.
+    pub fn with_options(self, options: &Options) -> Opened {
+        match self {
+            Opened::File(file) => Opened::File(Box::new(file.with_options(options))),
+            stream => stream,
+        }
+    }
+}
+
 /// Files of up to this many bytes are read in one go: every question to the system takes as long as hashing some of that.
 pub(crate) const SHORT: u64 = 32 << 10;
 

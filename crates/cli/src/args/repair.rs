@@ -1,7 +1,7 @@
 //! The flags of `mksum repair`.
 
 use super::paths::{input, path, place};
-use super::{Directories, Help, Reading};
+use super::{Common, Directories, Reading};
 use clap::ValueHint;
 use mksum_io::Input;
 use std::path::PathBuf;
@@ -39,7 +39,7 @@ pub struct Repair {
     /// Options for reading.
     #[command(flatten)]
     pub reading: Reading,
-    /// The command's own help.
+    /// The options of all commands.
     #[command(flatten)]
-    pub help: Help,
+    pub common: Common,
 }
