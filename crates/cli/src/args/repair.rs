@@ -14,12 +14,13 @@ pub struct Repair {
     pub files: Vec<Input>,
     /// An intact copy: a file, or the URL of an object (https://..., s3://BUCKET/KEY); with --recursive a directory of copies
     ///
-    /// Only damaged ranges are fetched, with range requests, and each is checked against the outboard before it is
-    /// written. With --recursive, the copy of DIR/a/b is COPY/a/b. For stores, credentials and endpoint come from the
+    /// May be repeated: each copy is asked for what those before it lack or have damaged too. Only damaged ranges are fetched, with range
+    /// requests if the server has them, and each is checked against the outboard before it is written. A file that is damaged is read twice:
+    /// to find the ranges, and as a whole when they are repaired. With --recursive, the copy of DIR/a/b is COPY/a/b. For stores, credentials and endpoint come from the
     /// environment: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION, AWS_ENDPOINT_URL, or a profile: AWS_PROFILE. For
     /// https, certificates are those that the system trusts, or those in SSL_CERT_FILE; logins are in ~/.netrc.
-    #[arg(long, value_name = "COPY", value_parser = place(), value_hint = ValueHint::AnyPath)]
-    pub from: Input,
+    #[arg(long, value_name = "COPY", required = true, value_parser = place(), value_hint = ValueHint::AnyPath)]
+    pub from: Vec<Input>,
     /// With --recursive: path of the directory's catalogue [default: DIR/.mksum/catalogue, if it exists]
     #[arg(short, long, value_name = "PATH", requires = "recursive", value_parser = path(), value_hint = ValueHint::FilePath)]
     pub catalogue: Option<PathBuf>,

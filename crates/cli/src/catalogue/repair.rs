@@ -1,9 +1,10 @@
 //! `mksum repair -r` of directories that have catalogues.
 
 use super::findings::Findings;
-use super::{on_each, open_to_write};
+use super::{on_each, open_to_write, shown_path};
 use crate::args::Repair;
 use crate::exit::{Exit, usage};
+use crate::replica::passed;
 use crate::tool::Tool;
 use mksum_catalogue::{Catalogue, Error, State, repair};
 use std::path::Path;
@@ -20,13 +21,17 @@ pub fn run(tool: &Tool, args: &Repair) -> Exit {
 }
 
 fn one(tool: &Tool, args: &Repair, directory: &Path, catalogue: &mut Catalogue) -> Result<(), Error> {
-    let copy_of = |path: &[u8]| {
+    let copies_of = |path: &[u8]| {
         let below = mksum_cli::name::path(path).unwrap_or_default();
-        args.from.join(&below)
+        args.from.iter().map(|from| from.join(&below)).collect()
     };
     let mut found = Findings::new(tool, args.json, directory);
-    repair(catalogue, directory, &tool.options, &copy_of, &mut |finding| {
+    repair(catalogue, directory, &tool.options, &copies_of, &mut |finding| {
         found.count(&finding);
+        let path = shown_path(directory, &finding.path);
+        for (copy, why) in &finding.passed {
+            tool.console.note(&passed(&path, copy, why));
+        }
         match finding.state {
             State::Intact => {}
             State::Changed => found.print(finding, Some(&"CHANGED since it was kept, so it is left alone")),
