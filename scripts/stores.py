@@ -588,7 +588,10 @@ class Faulty(Quiet):
     def answer(self, status, body, etag, fault=None, there=None):
         fault = fault or {}
         self.send_response(status)
-        self.send_header("Content-Length", str(len(body)))
+        if fault.get("length", True):
+            self.send_header("Content-Length", str(len(body)))
+        else:
+            self.send_header("Connection", "close")
         if etag:
             self.send_header("ETag", etag)
         if there:
@@ -729,6 +732,13 @@ class Faults(Place):
             self.assertEqual(server.count, 2, "the request of a range, and that of the whole object")
         for server in self.right(ranges=False, etag=None):
             self.assertEqual(server.count, 2, "one response has one version")
+
+    def test_a_server_without_ranges_is_asked_again_before_the_first_byte(self):
+        for server in self.right(ranges=False, fault=lambda number: {"cut": 0} if number == 1 else {}):
+            self.assertLessEqual(server.count, 4, "for an object with an ETag, the client asks for the rest first, in vain")
+
+    def test_a_server_without_ranges_and_lengths_is_an_error(self):
+        list(self.wrong("curl -s URL \\| mksum", ranges=False, fault=lambda _: {"length": False}))
 
     def test_a_server_without_ranges_that_ends_too_soon_is_an_error(self):
         list(self.wrong("bytes from 700001.*nothing goes on from here", ranges=False, fault=lambda number: {"cut": 700_001} if number else {}))

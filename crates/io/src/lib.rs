@@ -48,7 +48,7 @@ pub use options::{Meter, Mode, Options, Stop, Throttle};
 pub use paths::from_bytes as path_from_bytes;
 pub use proofs::{Prover, Unproven};
 pub use replacement::Replacement;
-pub use replica::{Replica, open_replica};
+pub use replica::{Replica, open_replica, open_replicas};
 pub use scratch::{Scratch, remove_unfinished};
 pub use sequence::Sequence;
 pub use stream::Roots;

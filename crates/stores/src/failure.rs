@@ -75,6 +75,8 @@ impl Fault {
         }
         let hint = if last.contains("certificate") {
             " (the system's certificates are trusted, or those in SSL_CERT_FILE)"
+        } else if last.starts_with("Content-Length Header missing") {
+            ": the server does not say how long the object is, so its end could not be known; download it first (curl -s URL | mksum)"
         } else {
             ""
         };

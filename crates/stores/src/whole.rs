@@ -30,6 +30,8 @@ struct State {
     chunk: Bytes,
     /// The offset of the first of them.
     at: u64,
+    /// Whether it was asked for again because no byte came: an object that was opened ahead may have waited too long.
+    repeated: bool,
 }
 
 impl fmt::Debug for Whole {
@@ -47,7 +49,7 @@ impl Whole {
         ahead: Ahead,
         runtime: Handle,
     ) -> Whole {
-        let state = Mutex::new(State { body, chunk: Bytes::new(), at: 0 });
+        let state = Mutex::new(State { body, chunk: Bytes::new(), at: 0, repeated: false });
         Whole { url, source, named: version.text(), version, ahead, runtime, state }
     }
 
@@ -55,7 +57,7 @@ impl Whole {
     fn again(&self, state: &mut State) -> Result<(), Fault> {
         let (version, body) = self.runtime.block_on(self.source.whole(Some(&self.version)))?;
         self.version.check(&version)?;
-        *state = State { body, chunk: Bytes::new(), at: 0 };
+        (state.body, state.chunk, state.at) = (body, Bytes::new(), 0);
         Ok(())
     }
 
@@ -67,12 +69,16 @@ impl Whole {
                 state.chunk = chunk;
                 Ok(())
             }
-            Some(Err(error)) => match Fault::of(&error, None) {
-                Fault::Fetch(why) => Err(Fault::Fetch(format!(
+            Some(Err(_)) if state.at == 0 && !state.repeated => {
+                state.repeated = true;
+                self.again(state)
+            }
+            Some(Err(error)) => Err(match Fault::of(&error, None) {
+                Fault::Fetch(why) => Fault::Fetch(format!(
                     "{why}; the server does not support range requests, so nothing goes on from here"
-                ))),
-                fault => Err(fault),
-            },
+                )),
+                fault => fault,
+            }),
             None => Err(Fault::Fetch("the response ended too soon".into())),
         }
     }

@@ -1,7 +1,7 @@
 //! The commands for kept trees.
 
 use super::paths::{input, path, place};
-use super::{Choices, Directories, Help, Reading};
+use super::{Choices, Common, Directories, Reading};
 use clap::ValueHint;
 use mksum::{Spec, parse_size};
 use mksum_cli::range::ByteRange;
@@ -80,9 +80,9 @@ pub struct Keep {
     /// Options for reading.
     #[command(flatten)]
     pub reading: Reading,
-    /// The command's own help.
+    /// The options of all commands.
     #[command(flatten)]
-    pub help: Help,
+    pub common: Common,
 }
 
 /// `mksum verify`.
@@ -122,9 +122,6 @@ pub struct Verify {
     /// Skip files whose size, mtime and inode match the outboard, or size and mtime the attribute
     #[arg(long)]
     pub quick: bool,
-    /// Don't print OK for files without damage
-    #[arg(long, help_heading = "Output")]
-    pub quiet: bool,
     /// Print one JSON object per line (spec/json.md)
     #[arg(long, help_heading = "Output")]
     pub json: bool,
@@ -134,9 +131,9 @@ pub struct Verify {
     /// Options for reading.
     #[command(flatten)]
     pub reading: Reading,
-    /// The command's own help.
+    /// The options of all commands.
     #[command(flatten)]
-    pub help: Help,
+    pub common: Common,
 }
 
 /// `mksum diff`.
@@ -154,9 +151,9 @@ pub struct Diff {
     /// Options for reading.
     #[command(flatten)]
     pub reading: Reading,
-    /// The command's own help.
+    /// The options of all commands.
     #[command(flatten)]
-    pub help: Help,
+    pub common: Common,
 }
 
 /// A universally unique identifier (RFC 9562).

@@ -1,11 +1,12 @@
 //! A replica in a store.
 
 use super::contract::Replica;
-use crate::{Ahead, Error, Object, Objects, Url};
+use crate::{Ahead, Error, Input, Object, Objects, Url};
 use std::io::IoSliceMut;
 use std::sync::Arc;
 
 pub(super) struct Remote {
+    place: Input,
     url: Url,
     objects: Arc<dyn Objects>,
     object: Option<Arc<dyn Object>>,
@@ -18,11 +19,15 @@ pub(super) struct Remote {
 
 impl Remote {
     pub fn new(url: Url, objects: Arc<dyn Objects>) -> Self {
-        Remote { url, objects, object: None, failure: None, fetched: 0, at: 0 }
+        Remote { place: url.clone().into(), url, objects, object: None, failure: None, fetched: 0, at: 0 }
     }
 }
 
 impl Replica for Remote {
+    fn place(&self) -> &Input {
+        &self.place
+    }
+
     fn read(&mut self, start: u64, buffer: &mut [u8]) -> Result<(), Error> {
         if buffer.is_empty() {
             return Ok(());
