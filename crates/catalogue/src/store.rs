@@ -17,6 +17,7 @@ use std::fs::{self, File, TryLockError};
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use tempfile::TempDir;
 
 /// "mksc", in SQLite's header: a catalogue of this program.
 const APPLICATION: i32 = 0x6d6b_7363;
@@ -184,6 +185,28 @@ impl Catalogue {
             drop(lock);
         }
         Catalogue::open(path, Access::Write, waiting)
+    }
+
+    /// A copy of the catalogue at `path`, or a new one if there is none, to see what a change would do. It is removed with the folder that
+    /// it lies in.
+    ///
+    /// # Errors
+    /// If there is a catalogue that cannot be read, or the temporary folder cannot be written.
+    pub fn trial(path: &Path) -> Result<(TempDir, Catalogue), Error> {
+        let folder = tempfile::Builder::new().prefix("mksum-").tempdir();
+        let folder = folder.map_err(|error| mksum_io::Error::Write { path: std::env::temp_dir().into(), error })?;
+        let copy = folder.path().join("catalogue");
+        if path.symlink_metadata().is_ok() {
+            let original = Catalogue::open(path, Access::Read, &mut || {})?;
+            // A reader is in a transaction, and may not write anything; the copy is another file.
+            let copied = original
+                .db
+                .execute_batch("ROLLBACK; PRAGMA query_only = OFF")
+                .and_then(|()| original.db.execute("VACUUM INTO ?1", [copy.to_string_lossy()]));
+            copied.map_err(|error| fail(path, error))?;
+        }
+        let catalogue = Catalogue::create(&copy, &mut || {})?;
+        Ok((folder, catalogue.of_original(&path.into())))
     }
 
     /// Returns this catalogue with its original's name in errors.

@@ -131,7 +131,7 @@ fn objects_are_as_the_page_says() {
         "cp f good; printf X | dd of=f bs=1 seek=5 conv=notrunc 2> note; mksum verify --json -r .",
         "mksum verify --json --sample 5% f; mksum verify --json --budget 1s f h; mksum verify --json nosuch",
         "cp f other; mksum diff --json f.mkt other; mksum diff --json nosuch f",
-        "mkdir copies; cp h copies; cp good copies/f; cp f wrong; mksum repair --json f --from wrong --from copies/f; \
+        "mkdir copies; cp h copies; cp good copies/f; cp f wrong; mksum repair --dry-run --json f --from copies; mksum repair --json f --from wrong --from copies/f; \
          cp wrong f; mksum repair --json -r f h --from copies; mksum repair --json nosuch --from f",
         "printf more >> f; mksum verify --json f; mksum keep --json --update f; truncate -s 100000 f; mksum verify --json f; \
          printf X | dd of=f bs=1 seek=5 conv=notrunc 2> note; mksum keep --json --update --all f; mksum keep --json --update nosuch",

@@ -30,6 +30,9 @@ pub struct Update {
     /// The directory.
     #[command(flatten)]
     pub catalogued: Catalogued,
+    /// Report what differs and how much would be read; nothing is read or written
+    #[arg(long)]
+    pub dry_run: bool,
     /// Options for reading.
     #[command(flatten)]
     pub reading: Reading,
@@ -50,6 +53,9 @@ pub struct Import {
     /// Path of the catalogue [default: DIR/.mksum/catalogue]
     #[arg(short, long, value_name = "PATH", value_parser = path(), value_hint = ValueHint::FilePath)]
     pub catalogue: Option<PathBuf>,
+    /// Report what would be imported; nothing is written
+    #[arg(long)]
+    pub dry_run: bool,
     /// Print one JSON object per line (spec/json.md)
     #[arg(long, help_heading = "Output")]
     pub json: bool,

@@ -130,7 +130,14 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
             ("mksum merklize --random 2^25 --device auto", "how fast a GPU is"),
         ],
     ),
-    ("formats", &[("mksum formats", "all formats"), ("mksum formats --json", "the same as JSON")]),
+    (
+        "formats",
+        &[
+            ("mksum formats", "all formats"),
+            ("mksum formats blake3", "one of them"),
+            ("mksum formats --json", "the same as JSON"),
+        ],
+    ),
     ("devices", &[("mksum devices", "CPU kernels and GPUs"), ("mksum devices -v", "with their measured costs")]),
     ("help", &[("mksum help verify", "the help of a command")]),
     ("man", &[("mksum man keep | man -l -", "read a page"), ("mksum man --directory man1", "write all pages")]),

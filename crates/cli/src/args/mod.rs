@@ -29,6 +29,7 @@ use crate::exit::{Exit, usage};
 use crate::output::print_text;
 use clap::{ArgAction, Command as Clap, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
+use mksum_cli::choice::Choice;
 use mksum_cli::name::Shown;
 use mksum_cli::range::ByteRange;
 use mksum_cli::sum::End;
@@ -191,9 +192,12 @@ pub enum Command {
     /// Compute all nodes of a tree over digests, on the CPU or another device
     #[command(after_long_help = exits("the tree was computed", "the leaves could not be read, or the nodes not written"))]
     Merklize(Merklize),
-    /// List all formats, and the tools that print the same roots
+    /// List all formats, and the tools that print the same roots; or explain one
     #[command(after_long_help = exits("the list was printed", "the output failed"))]
     Formats {
+        /// Explain this format alone: what it is, what it allows, and what it cannot do
+        #[arg(value_name = "FORMAT", value_parser = hints::format)]
+        format: Option<Choice>,
         /// Print one JSON object per line (spec/json.md)
         #[arg(long)]
         json: bool,

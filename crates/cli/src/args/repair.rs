@@ -27,6 +27,9 @@ pub struct Repair {
     /// Path of the outboard [default: FILE.mkt]
     #[arg(short = 'o', long, value_name = "PATH", value_parser = place(), value_hint = ValueHint::FilePath)]
     pub outboard: Option<Input>,
+    /// Report the damaged ranges and the bytes that would be fetched for them; nothing is fetched or written
+    #[arg(long)]
+    pub dry_run: bool,
     /// Compare with this root instead of trusting the outboard's
     #[arg(long, value_name = "ROOT")]
     pub root: Option<String>,

@@ -58,7 +58,10 @@ pub fn run(tool: &Tool, args: &Keep) -> Exit {
 }
 
 /// Brings a catalogue up to date.
-pub fn run_update(tool: &Tool, Update { catalogued: args, .. }: &Update) -> Exit {
+pub fn run_update(tool: &Tool, Update { catalogued: args, dry_run, .. }: &Update) -> Exit {
+    if *dry_run {
+        return super::status::run_dry(tool, args);
+    }
     let directory = [Input::from(&args.directory)];
     on_each(tool, args.json, (&directory, args.catalogue.as_ref()), open_to_write, &mut |directory, catalogue| {
         bring(tool, args.json, Lines::States, directory, catalogue);

@@ -20,6 +20,9 @@ use mksum_io::Input;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+/// The end of a summary of what was not done.
+pub const DRY: &str = " (dry run: nothing was written)";
+
 /// Whether `paths` are directories that have catalogues; a refusal if only some have.
 pub fn have_catalogues(paths: &[Input], given: Option<&PathBuf>) -> Result<bool, Exit> {
     if given.is_some() {

@@ -7,15 +7,16 @@ use crate::args::{Repair as Args, Symlinks};
 use crate::catalogue;
 use crate::exit::{Exit, usage};
 use crate::failure::Failure;
-use crate::figures::grouped;
+use crate::figures::{bytes, grouped};
 use crate::ranges::{self, RangeLine};
 use crate::replica::{passed, replica_of};
 use crate::tool::Tool;
 use crate::walk::Rules;
+use mksum::outboard::Outboard;
 use mksum_cli::name::Shown;
 use mksum_cli::url::masked;
-use mksum_io::outboard::{EXTENSION, Repair, Repaired, open_with, repair};
-use mksum_io::{Error, HeldDirectory, HeldFile, Input, open_replicas};
+use mksum_io::outboard::{EXTENSION, Finding, Repair, Repaired, Stored, append, open_with, repair, verify};
+use mksum_io::{Error, File, HeldDirectory, HeldFile, Input, open_replicas};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fs;
@@ -121,6 +122,9 @@ fn one(
         outboard => outboard?,
     };
     let trust = trusted(args.root.as_deref(), &outboard, &place)?;
+    if args.dry_run {
+        return look(tool, args, input, (&outboard, &place));
+    }
     let mut replica = open_replicas(from, &tool.options)?;
     let mut file = below.map_or_else(|| HeldFile::open(path), |(held, below)| HeldFile::open_below(held, below))?;
     let len = outboard.len();
@@ -183,6 +187,49 @@ fn one(
         tool.console.note(&format_args!("{path}: {failed} {plural} still damaged: try another copy than {from}"));
     }
     Ok(Did::Done)
+}
+
+/// Reports what a repair would do: the file is read, and no copy is.
+fn look(
+    tool: &Tool,
+    args: &Args,
+    path: &Input,
+    (outboard, place): (&Outboard<Stored>, &Input),
+) -> Result<Did, Failure> {
+    let file = File::open(path, &tool.options)?;
+    let mut ranges = Vec::new();
+    verify(file, (outboard, place), 0..outboard.len(), &mut |finding| {
+        match finding {
+            // They are no bytes that a copy could have.
+            Finding::Node(_) | Finding::Grown(_) => {}
+            finding => append(&mut ranges, finding.range()),
+        }
+        Ok(())
+    })?;
+    let wanted = ranges.iter().map(|range| range.end - range.start).sum();
+    let count = ranges.len();
+    for range in ranges {
+        RangeLine::new("damaged", range, outboard.spec().shape(), outboard.len()).print(tool, args.json, path);
+    }
+    match args.json {
+        true => tool.console.print_json(path, Planned { kind: "dry run", ranges: count, bytes: wanted }),
+        false if count == 0 => ranges::line(tool, path, &"OK: nothing to repair"),
+        false => {
+            let plural = if count == 1 { "range" } else { "ranges" };
+            let words =
+                format!("{} in {count} {plural} would be fetched (dry run: nothing was written)", bytes(wanted));
+            ranges::line(tool, path, &words);
+        }
+    }
+    Ok(Did::Done)
+}
+
+/// What a repair would fetch, as JSON.
+#[derive(Serialize)]
+struct Planned {
+    kind: &'static str,
+    ranges: usize,
+    bytes: u64,
 }
 
 /// The result for a file, as JSON.
