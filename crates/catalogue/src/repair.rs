@@ -38,7 +38,7 @@ pub fn repair(
             Found::Changed(listed, _) => each(Finding::new(State::Changed, listed.path)),
             Found::Missing(row) => each(Finding::new(State::Gone, row.path)),
             Found::Unlisted(unlisted) => each(Finding::failed(State::NotRepaired, unlisted.prefix, unlisted.error)),
-            Found::Same(..) | Found::New(_) | Found::Unknown => {}
+            Found::Same(..) | Found::New(_) | Found::Unknown(_) => {}
         }
         Ok(())
     })?;
