@@ -735,7 +735,7 @@ class Faults(Place):
 
     def test_a_server_without_ranges_is_asked_again_before_the_first_byte(self):
         for server in self.right(ranges=False, fault=lambda number: {"cut": 0} if number == 1 else {}):
-            self.assertLessEqual(server.count, 4, "for an object with an ETag, the client asks for the rest first, in vain")
+            self.assertLessEqual(server.count, 4, "with an ETag, the client asks for the rest first, in vain")
 
     def test_a_server_without_ranges_and_lengths_is_an_error(self):
         list(self.wrong("curl -s URL \\| mksum", ranges=False, fault=lambda _: {"length": False}))
