@@ -48,7 +48,7 @@ mod verified {
     use crate::walk;
     use mksum_cli::name::Shown;
     use mksum_cli::signature::{Keys, LONGEST, Signed, embedded, verify};
-    use mksum_io::{Input, open_regular, reason};
+    use mksum_io::{Input, reason};
     use serde::Serialize;
     use std::fs;
     use std::io::{self, Read};
@@ -91,7 +91,7 @@ mod verified {
         if fs::metadata(path)?.is_dir() {
             return Err(io::ErrorKind::IsADirectory.into());
         }
-        bounded(open_regular(path)?, LONGEST)
+        bounded(fs::File::open(path)?, LONGEST)
     }
 
     fn bounded(reader: impl Read, longest: usize) -> io::Result<Vec<u8>> {
