@@ -100,6 +100,11 @@ impl Console {
         self.json.store(json, Ordering::Relaxed);
     }
 
+    /// Whether more than usual is wanted.
+    pub fn is_verbose(&self) -> bool {
+        self.verbose
+    }
+
     /// Whether a person reads the output, who wants problems and a summary; a program wants a line for each file.
     pub fn is_brief(&self) -> bool {
         let listed = self.verbose || self.json.load(Ordering::Relaxed);

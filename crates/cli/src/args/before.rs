@@ -18,6 +18,19 @@ pub fn after_command(line: Vec<OsString>, commands: &[&str]) -> Vec<OsString> {
     }
 }
 
+/// Why a command has no `--json`, if it was given.
+pub fn without_json(line: &[OsString]) -> Option<String> {
+    let command = line.get(1)?.to_str()?;
+    let why = match command {
+        "plan" | "map" | "missing" => "its rows are JSON already: omit --json",
+        "export" => "give --to json",
+        "man" | "completions" | "help" => "it prints no results",
+        _ => return None,
+    };
+    let given = line.iter().take_while(|word| *word != "--").any(|word| word == "--json");
+    given.then(|| format!("mksum {command} has no --json: {why}"))
+}
+
 /// Whether a command line asks for the short help of the tool itself.
 pub fn asks_for_summary(line: &[OsString], commands: &[&str]) -> bool {
     let words = line.iter().skip(1).map(OsString::as_os_str).take_while(|word| *word != "--");

@@ -139,10 +139,10 @@ pub struct Verify {
 /// `mksum diff`.
 #[derive(Debug, clap::Args)]
 pub struct Diff {
-    /// An outboard, or a file that has one; or a catalogue (also its URL), a directory that has one, or a sum file
+    /// A file, or its outboard; or a directory, a catalogue (also its URL) or a sum file
     #[arg(value_name = "A", value_parser = place(), value_hint = ValueHint::FilePath)]
     pub left: Input,
-    /// Another one; of two files, one may be without an outboard, and is then read
+    /// Another one
     #[arg(value_name = "B", value_parser = place(), value_hint = ValueHint::FilePath)]
     pub right: Input,
     /// Print one JSON object per line (spec/json.md)

@@ -163,7 +163,10 @@ pub enum Command {
     /// Print the entries of a catalogue as a sum file, a BagIt manifest or JSON
     #[command(after_long_help = exits("all entries were printed", "the catalogue could not be read"))]
     Export(Export),
-    /// Report how two files, directories, catalogues or sum files differ, without reading what they list
+    /// Report how two files, directories, catalogues or sum files differ
+    ///
+    /// Kept trees and catalogues are compared without reading any file. A file without a kept tree and a directory without a catalogue are
+    /// read, and nothing is written.
     #[command(after_long_help = exits("they are equal", "they differ or could not be compared"))]
     Diff(Diff),
     /// Repair the damaged ranges of a file from an intact copy
@@ -561,6 +564,9 @@ pub fn read() -> Result<Args, Exit> {
     let names: Vec<_> = grammar().get_subcommands().map(|command| command.get_name().to_string()).collect();
     let names: Vec<_> = names.iter().map(String::as_str).collect();
     let line = before::after_command(env::args_os().collect(), &names);
+    if let Some(reason) = before::without_json(&line) {
+        return Err(usage(&reason));
+    }
     if before::asks_for_summary(&line, &names) {
         return Err(print_text(examples::SUMMARY.as_bytes()));
     }
