@@ -65,6 +65,9 @@ impl Objects for Store {
     fn open(&self, _: &Url, _: Range<u64>, _: Ahead) -> Result<Arc<dyn Object>, Error> {
         Ok(Arc::new(Opened(self.0.clone())))
     }
+    fn stream(&self, _: &Url) -> Result<Box<dyn Read + Send>, Error> {
+        unimplemented!("not of a replica")
+    }
     fn expect(&self, _: &Url) {}
     fn list(&self, _: &Url) -> Result<Listing, Error> {
         unimplemented!("not of a replica")

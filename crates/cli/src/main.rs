@@ -22,6 +22,7 @@ mod extra;
 mod failure;
 mod figures;
 mod formats;
+mod get;
 mod gpu;
 mod graph;
 mod interrupt;
@@ -84,6 +85,7 @@ fn main() -> ExitCode {
             Command::Repair(args) => {
                 with_tool(&Choices::default(), &args.reading, End::Newline, |tool| repair::run(tool, args))
             }
+            Command::Get(args) => with_tool(&args.choices, &args.reading, End::Newline, |tool| get::run(tool, args)),
             Command::Prove(args) => {
                 with_any_tool(&args.choices, &args.reading, End::Newline, |tool| prove::run(tool, args))
             }

@@ -5,7 +5,7 @@ use crate::objects::{Ahead, no_objects};
 use crate::platform::{self, Kind, is_unstored, kind, open_at_once, read_at};
 use crate::{Error, Facts, File, Input, Options, Refusal, Window};
 use std::fs;
-use std::io::{self, ErrorKind, Seek, SeekFrom};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::Path;
 
@@ -25,6 +25,19 @@ pub(crate) const SHORT: u64 = 32 << 10;
 pub(crate) enum Waiting {
     ForWriter,
     Never,
+}
+
+/// Opens a file or an object to be read once, from its beginning to its end.
+///
+/// # Errors
+/// If it cannot be opened.
+pub fn open_bytes(input: &Input, options: &Options) -> Result<Box<dyn Read + Send>, Error> {
+    let fail = |error| Error::Open { path: input.clone(), error };
+    match input {
+        Input::Url(url) => options.objects.as_ref().ok_or_else(|| no_objects(url))?.stream(url),
+        Input::File(path) => Ok(Box::new(open_at_once(path).map_err(fail)?)),
+        Input::Stdin => Ok(Box::new(io::stdin())),
+    }
 }
 
 /// Opens a regular file for reading, and nothing else: a pipe in its place is not waited for.

@@ -1,7 +1,7 @@
 //! Why an object could not be read, and how that is said.
 
 use http::StatusCode;
-use mksum_io::{Refusal, Url};
+use mksum_io::{NO_RANGES, Refusal, Url};
 use std::error::Error;
 use std::io::{self, ErrorKind};
 
@@ -104,8 +104,7 @@ impl Fault {
             Fault::Fetch(why) => mksum_io::Error::Fetch { path, offset, why },
             Fault::Empty => mksum_io::Error::Fetch { path, offset, why: "the object ends before these bytes".into() },
             Fault::NotPartial => {
-                let why = "the server does not support range requests: download the object first (curl -s URL | mksum)"
-                    .into();
+                let why = format!("{NO_RANGES}: download the object first (curl -s URL | mksum)");
                 mksum_io::Error::Fetch { path, offset, why }
             }
         }

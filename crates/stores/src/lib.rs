@@ -26,6 +26,7 @@ pub mod served;
 mod settings;
 mod stores;
 mod upload;
+mod whole;
 mod window;
 
 pub use stores::Stores;

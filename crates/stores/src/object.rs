@@ -5,7 +5,8 @@ use crate::client::{Headers, LastStatus, Traffic};
 use crate::failure::Fault;
 use crate::part::Part;
 use crate::retries::LIMIT;
-use futures_util::StreamExt;
+use bytes::Bytes;
+use futures_util::{Stream, StreamExt};
 use http::{HeaderMap, StatusCode};
 use object_store::path::Path;
 use object_store::{GetOptions, GetRange, GetResult, ObjectMeta, ObjectStore};
@@ -147,6 +148,12 @@ impl Source {
             Some(StatusCode::OK) if is_part => Fault::NotPartial,
             status => Fault::of(&error, status),
         })
+    }
+
+    /// Asks for the whole object: its chunks as they come.
+    pub async fn whole(&self) -> Result<impl Stream<Item = Result<Bytes, Fault>> + use<>, Fault> {
+        let response = self.ask(GetOptions::default()).await?;
+        Ok(response.into_stream().map(|chunk| chunk.map_err(|error| Fault::of(&error, None))))
     }
 
     async fn get(&self, range: Range<u64>, version: Option<&Version>) -> Result<GetResult, Fault> {

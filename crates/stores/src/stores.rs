@@ -7,6 +7,7 @@ use crate::object::{Source, Version};
 use crate::part::Part;
 use crate::place::{Place, Store};
 use crate::upload::upload;
+use crate::whole::Whole;
 use crate::window::{Budget, RANGE, Window};
 use mksum_io::{Ahead, Error, Listed, Listing, Object, Objects, StoredSums, Url};
 use object_store::path::Path as Location;
@@ -168,6 +169,13 @@ impl Objects for Stores {
     fn open(&self, url: &Url, part: Range<u64>, ahead: Ahead) -> Result<Arc<dyn Object>, Error> {
         let window = self.opened(url, part, ahead).map_err(|fault| fault.opening(url))?;
         Ok(Arc::new(window))
+    }
+
+    fn stream(&self, url: &Url) -> Result<Box<dyn Read + Send>, Error> {
+        let begun = || Ok::<_, Fault>(Whole::begin(self.source(url)?, url.clone(), self.runtime()?.handle()));
+        let mut whole = begun().map_err(|fault| fault.opening(url))?;
+        whole.wait().map_err(|fault| fault.opening(url))?;
+        Ok(Box::new(whole))
     }
 
     fn expect(&self, url: &Url) {
