@@ -15,9 +15,14 @@ use std::cell::RefCell;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, TryLockError};
 use std::io::{ErrorKind, Read};
+use std::mem::replace;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
+
+/// The time for which another process that writes is waited for.
+const WAIT: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 10 });
 
 /// "mksc", in SQLite's header: a catalogue of this program.
 const APPLICATION: i32 = 0x6d6b_7363;
@@ -114,10 +119,10 @@ pub struct Catalogue {
 }
 
 impl Catalogue {
-    /// Opens the catalogue at `path`. If another process writes to it, `waiting` is called and its end is waited for.
+    /// Opens the catalogue at `path`. If another process writes to it, `waiting` is called, and it is waited for 10 s.
     ///
     /// # Errors
-    /// If it is none, is damaged, or cannot be opened.
+    /// If it is none, is damaged, or cannot be opened; or if the other process has not ended then.
     pub fn open(path: &Path, access: Access, waiting: &mut dyn FnMut()) -> Result<Catalogue, Error> {
         let failed = |error| Error::Io(mksum_io::Error::Open { path: path.into(), error });
         let (folder, name) = Folder::of(path, access)?;
@@ -385,7 +390,7 @@ impl Catalogue {
             if kept.len() as u64 != row.roots {
                 return Err(refuse(row, format!("it has {} roots: expected {}", kept.len(), row.roots)));
             }
-            roots.push(std::mem::replace(kept, Vec::with_capacity(self.formats.len())));
+            roots.push(replace(kept, Vec::with_capacity(self.formats.len())));
             Ok(())
         };
         while let Some(columns) = found.next().map_err(fail)? {
@@ -636,17 +641,27 @@ fn extended(name: &OsStr, end: &str) -> OsString {
     with_extension(Path::new(name), end).into()
 }
 
-/// Waits for the right to write.
+/// Waits for the right to write, for some seconds.
 fn lock(folder: &Folder, (path, name): (&Path, &OsStr), waiting: &mut dyn FnMut()) -> Result<File, Error> {
-    let failed = |error| Error::Io(mksum_io::Error::Write { path: with_extension(path, LOCK).into(), error });
     let file = folder.open_file(&extended(name, LOCK))?;
-    match file.try_lock() {
-        Err(TryLockError::WouldBlock) => {
-            waiting();
-            file.lock().map_err(failed)?;
+    let begin = Instant::now();
+    let mut told = false;
+    // Without locks on this file system, SQLite's own are left.
+    while matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
+        if begin.elapsed() >= WAIT {
+            let lock = with_extension(path, LOCK);
+            let how = format!(
+                "another process has held this lock for {} s, as it writes to the catalogue: run this again when that has ended \
+                 ('fuser {}' shows which one it is)",
+                WAIT.as_secs(),
+                lock.display()
+            );
+            return Err(Error::refused(&lock, how));
         }
-        // Without locks on this file system, SQLite's own are left, which fail rather than wait.
-        Ok(()) | Err(TryLockError::Error(_)) => {}
+        if !replace(&mut told, true) {
+            waiting();
+        }
+        thread::sleep(Duration::from_millis(50));
     }
     Ok(file)
 }
@@ -674,7 +689,7 @@ fn connect(folder: &Folder, name: &OsStr, access: Access) -> rusqlite::Result<Co
         db.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
         db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
         db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
-        db.busy_timeout(Duration::from_secs(60))?;
+        db.busy_timeout(WAIT)?;
         db.set_prepared_statement_cache_capacity(32);
         db.execute_batch("PRAGMA cell_size_check = ON; PRAGMA cache_size = -8192")?;
         match access {

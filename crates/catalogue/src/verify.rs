@@ -162,7 +162,7 @@ impl Verifying<'_> {
     /// The time after which what was found is written down.
     const WAIT: Duration = Duration::from_secs(1);
     /// The files in a batch at most; in tests, batches are small.
-    const MANY: usize = if cfg!(test) { 3 } else { 4096 };
+    const MANY: usize = if cfg!(test) { 3 } else { 2048 };
 
     /// Verifies all files, by the bytes of their paths. Returns the bytes of all.
     fn all(&mut self, each: &mut dyn FnMut(Finding)) -> Result<u64, Error> {
