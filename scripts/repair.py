@@ -330,7 +330,9 @@ class Repair(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertTrue(self.whole())
 
-    def test_a_server_without_range_requests_is_refused_before_it_sends_everything(self):
+    def test_a_server_without_range_requests_sends_the_copy_once(self):
+        asked = []
+
         class Quiet(http.server.SimpleHTTPRequestHandler):
             def log_message(self, *_):
                 pass
@@ -338,21 +340,44 @@ class Repair(unittest.TestCase):
             def __init__(handler, *arguments):
                 super().__init__(*arguments, directory=self.folder)
 
+            def do_GET(handler):
+                asked.append(handler.headers["Range"])
+                super().do_GET()
+
         class Patient(http.server.ThreadingHTTPServer):
             def handle_error(server, *_):
                 pass  # the tool closes the connection: the test expects that
 
         server = Patient(("127.0.0.1", 0), Quiet)
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        self.damage()
-        before = self.bad.read_bytes()
-        done = run("repair", self.bad, "--from", f"http://127.0.0.1:{server.server_port}/good")
+        damaged = self.damage()
+        done = run("repair", self.bad, "--from", f"http://127.0.0.1:{server.server_port}/good", "--json")
         server.shutdown()
         server.server_close()
-        self.assertEqual(done.returncode, 1)
-        self.assertIn("does not support range requests", done.stderr)
-        self.assertEqual(self.bad.read_bytes(), before)
-        self.finish()
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        last = json.loads(done.stdout.splitlines()[-1])
+        self.assertEqual((last["written"], last["fetched"]), (damaged, self.good.stat().st_size))
+        self.assertEqual([wanted is None for wanted in asked], [False, True], "a range is refused; all of it comes once")
+        self.assertTrue(self.whole())
+
+    def test_servers_are_asked_in_turn(self):
+        """Some are gone or lack the file, one is damaged too, the last is right: no wrong byte is written."""
+        with tempfile.TemporaryDirectory() as place, nginx(place) as (wrong, _), nginx(self.folder) as (right, sent):
+            damaged = self.damage()
+            shutil.copy(self.bad, pathlib.Path(place, "good"))
+            gone = f"http://127.0.0.1:{free_port()}/good"
+            copies = (gone, self.folder / "nosuch", f"{wrong}/nosuch", f"{wrong}/good", f"{right}/good")
+            flags = [word for copy in copies for word in ("--from", copy)]
+            before = sent()
+            done = run("repair", self.bad, *flags, "--json", env={**os.environ, "AWS_MAX_ATTEMPTS": "1"})
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertLessEqual(sent() - before, damaged * 1.01)
+            self.assertEqual(done.stderr.count("the next copy is asked"), 4, "each copy is named once")
+            objects = list(map(json.loads, done.stdout.splitlines()))
+            self.assertEqual({entry["copy"] for entry in objects if entry["kind"] == "repaired"}, {str(copies[-1])})
+            passed = {entry["copy"] for entry in objects if entry["kind"] == "passed"}
+            self.assertEqual(passed, set(map(str, copies[:-1])))
+            self.assertTrue(self.whole())
 
     def test_what_is_saved_during_a_repair_from_a_server_stays(self):
         """The file is changed while a server answers: before anything of it is written, and after.

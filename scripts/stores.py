@@ -575,19 +575,23 @@ class Faulty(Quiet):
             self.answer(412, b"", etag)
             return
         asked = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range") or "")
-        if not asked or not server.ranges:
+        if not asked or not fault.get("ranges", server.ranges):
             self.answer(200, body, etag, fault)
             return
         start, end = int(asked[1]), min(int(asked[2]) + 1, len(body))
         if start >= len(body):
             self.answer(416, b"", etag)
             return
-        self.answer(206, body[start:end], etag, fault, f"bytes {start}-{end - 1}/{len(body)}")
+        named = start + fault.get("shift", 0)
+        self.answer(206, body[start:end], etag, fault, f"bytes {named}-{named + end - start - 1}/{len(body)}")
 
     def answer(self, status, body, etag, fault=None, there=None):
         fault = fault or {}
         self.send_response(status)
-        self.send_header("Content-Length", str(len(body)))
+        if fault.get("length", True):
+            self.send_header("Content-Length", str(len(body)))
+        else:
+            self.send_header("Connection", "close")
         if etag:
             self.send_header("ETag", etag)
         if there:
@@ -723,8 +727,34 @@ class Faults(Place):
     def test_a_slow_server_is_waited_for(self):
         list(self.right(fault=lambda _: {"slow": 0.1}))
 
-    def test_a_server_without_ranges_is_refused(self):
-        list(self.wrong("does not support range requests", ranges=False))
+    def test_a_server_without_ranges_sends_all_in_one_response(self):
+        for server in self.right(ranges=False):
+            self.assertEqual(server.count, 2, "the request of a range, and that of the whole object")
+        for server in self.right(ranges=False, etag=None):
+            self.assertEqual(server.count, 2, "one response has one version")
+
+    def test_a_server_without_ranges_is_asked_again_before_the_first_byte(self):
+        for server in self.right(ranges=False, fault=lambda number: {"cut": 0} if number == 1 else {}):
+            self.assertLessEqual(server.count, 4, "with an ETag, the client asks for the rest first, in vain")
+
+    def test_a_server_without_ranges_and_lengths_is_an_error(self):
+        list(self.wrong("curl -s URL \\| mksum", ranges=False, fault=lambda _: {"length": False}))
+
+    def test_a_server_without_ranges_that_ends_too_soon_is_an_error(self):
+        def cut(number):
+            return {"cut": 700_001} if number else {}
+
+        list(self.wrong("bytes from 700001.*nothing goes on from here", ranges=False, fault=cut))
+
+    def test_a_server_that_loses_its_ranges_is_an_error(self):
+        def without(number):
+            return {"ranges": False} if number else {}
+
+        list(self.wrong("does not support range requests", fault=without))
+
+    def test_a_server_that_sends_another_range_is_an_error(self):
+        for first in (0, 1):
+            list(self.wrong("Requested .*got", fault=lambda number, first=first: {"shift": number >= first}))
 
     def test_a_server_that_names_no_version_is_refused(self):
         list(self.wrong("neither ETag nor Last-Modified", etag=None))

@@ -3,8 +3,9 @@
 
     sumfiles.py MKSUM PYTHON
 
-PYTHON has the package bagit. Needs coreutils, OpenSSL, shasum (Perl), b3sum, hashdeep, RHash, minisign, signify (signify-openbsd),
-ssh-keygen and gpg in PATH; a tool that is missing is a failure. BSD's programs are not there on Linux: crates/cli/tests/scripts has their lines.
+PYTHON has the package bagit. Needs coreutils, OpenSSL, shasum (Perl), b3sum, hashdeep, RHash, minisign, signify-openbsd,
+ssh-keygen and gpg in PATH; a tool that is missing is a failure. BSD's programs are not there on Linux: their lines are in
+crates/cli/tests/scripts.
 """
 import os
 import pathlib

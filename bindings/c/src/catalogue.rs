@@ -281,8 +281,8 @@ pub unsafe extern "C" fn mksum_catalogue_repair(
             let copy = inputs::bytes_of(copy, "copy")?;
             (OfDirectory::new(directory, catalogue, options, each, context)?, Input::place(path_of(copy)?))
         };
-        let copy_of = |path: &[u8]| copy.join(&path_from_bytes(path).unwrap_or_default());
-        call.on(to_write, |opened, directory, options, tell| repair(opened, directory, options, &copy_of, tell))
+        let copies_of = |path: &[u8]| vec![copy.join(&path_from_bytes(path).unwrap_or_default())];
+        call.on(to_write, |opened, directory, options, tell| repair(opened, directory, options, &copies_of, tell))
     };
     status(mend())
 }

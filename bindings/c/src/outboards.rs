@@ -338,7 +338,8 @@ pub unsafe extern "C" fn mksum_outboard_repair(
         let mut caller = Caller::new(each, context, &call.options);
         let mut reason = String::new();
         let mut tell = |(repair, range): (Repair, Range<u64>)| match repair {
-            Repair::Done(_) => caller.push(Kind::Repaired, range),
+            Repair::Done(..) => caller.push(Kind::Repaired, range),
+            Repair::Passed(..) => {}
             Repair::Failed(_, why) => {
                 if reason.is_empty() {
                     reason = format!(": {why}");
@@ -350,7 +351,7 @@ pub unsafe extern "C" fn mksum_outboard_repair(
             let mut replica = open_replica(&copy, options)?;
             let mut file = HeldFile::open(&pair.path)?;
             outboard::repair(&mut file, (&opened, &pair.place), &mut *replica, options, &mut |repair| {
-                let (Repair::Done(range) | Repair::Failed(range, _)) = &repair;
+                let (Repair::Done(range, _) | Repair::Passed(range, ..) | Repair::Failed(range, _)) = &repair;
                 let range = range.clone();
                 tell((repair, range));
             })

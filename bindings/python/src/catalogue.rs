@@ -373,8 +373,8 @@ impl Catalogue {
         let source = input_of(source)?;
         let found = self.run(py, Call::new(threads, on_progress, stop), move |opened, directory, options| {
             let mut found = Vec::new();
-            let copy_of = |path: &[u8]| source.join(&path_from_bytes(path).unwrap_or_default());
-            repair(opened, directory, options, &copy_of, &mut |finding| {
+            let copies_of = |path: &[u8]| vec![source.join(&path_from_bytes(path).unwrap_or_default())];
+            repair(opened, directory, options, &copies_of, &mut |finding| {
                 if finding.state != State::Intact {
                     found.push(finding);
                 }

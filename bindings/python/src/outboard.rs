@@ -279,7 +279,8 @@ impl Outboard {
             let mut replica = open_replica(&source, options)?;
             let (mut done, mut failed) = (Vec::new(), Vec::new());
             let mut report = |repair: Repair| match repair {
-                Repair::Done(range) => append(&mut done, range),
+                Repair::Done(range, _) => append(&mut done, range),
+                Repair::Passed(..) => {}
                 Repair::Failed(range, _) => append(&mut failed, range),
             };
             let mut file = HeldFile::open(&path)?;

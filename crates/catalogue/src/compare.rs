@@ -69,7 +69,7 @@ pub(crate) enum Found {
     /// The row has no entry.
     Missing(Row),
     /// The directory of a row could not be listed, so nothing is known of it.
-    Unknown,
+    Unknown(Row),
     /// The directory could not be listed.
     Unlisted(Unlisted),
 }
@@ -131,7 +131,7 @@ pub(crate) fn compare(
             (_, listed) => {
                 let known = row.take().expect("compared with it");
                 let hidden = unlisted.iter().any(|prefix| known.path.starts_with(prefix));
-                each(if hidden { Found::Unknown } else { Found::Missing(known) })?;
+                each(if hidden { Found::Unknown(known) } else { Found::Missing(known) })?;
                 entry = listed.map(Ok);
                 row = rows.next().transpose()?;
             }

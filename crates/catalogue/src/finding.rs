@@ -3,6 +3,7 @@
 use crate::error::Error;
 use crate::row::Kept;
 use base64ct::{Base64, Encoding};
+use mksum_io::Input;
 use mksum_sums::url::masked;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use std::ops::Range;
@@ -95,14 +96,28 @@ pub struct Finding {
     pub bytes: Option<u64>,
     /// The damaged ranges, or those that were repaired: half-open, in bytes, ascending. None of a damaged file: it is not known where.
     pub ranges: Vec<Range<u64>>,
+    /// The copies that it was repaired from.
+    pub copies: Vec<Input>,
+    /// The copies that were asked before the one that repaired it, or before the last one, each with the reason why it did not.
+    pub passed: Vec<(Input, String)>,
     /// The error behind the state, where the state does not say all.
     pub error: Option<Error>,
 }
 
 impl Finding {
     pub(crate) fn new(state: State, path: impl Into<Vec<u8>>) -> Self {
-        let (path, roots, ranges) = (path.into(), Vec::new(), Vec::new());
-        Finding { path, state, from: None, roots, length: None, bytes: None, ranges, error: None }
+        Finding {
+            path: path.into(),
+            state,
+            from: None,
+            roots: Vec::new(),
+            length: None,
+            bytes: None,
+            ranges: Vec::new(),
+            copies: Vec::new(),
+            passed: Vec::new(),
+            error: None,
+        }
     }
 
     pub(crate) fn failed(state: State, path: impl Into<Vec<u8>>, error: impl Into<Error>) -> Self {
@@ -147,6 +162,14 @@ impl Serialize for Finding {
         if !self.ranges.is_empty() {
             let pairs: Vec<_> = self.ranges.iter().map(|range| [range.start, range.end]).collect();
             object.serialize_entry("ranges", &pairs)?;
+        }
+        let shown = |place: &Input| masked(&place.to_string()).into_owned();
+        if !self.copies.is_empty() {
+            object.serialize_entry("copies", &self.copies.iter().map(shown).collect::<Vec<_>>())?;
+        }
+        if !self.passed.is_empty() {
+            let passed = self.passed.iter().map(|(place, why)| format!("{}: {}", shown(place), masked(why)));
+            object.serialize_entry("passed", &passed.collect::<Vec<_>>())?;
         }
         object.end()
     }

@@ -53,7 +53,7 @@ pub use import::import;
 pub use leaves::joined_leaves;
 pub use repair::repair;
 pub use row::{Kept, Row};
-pub use side::Side;
+pub use side::{Side, Temporary};
 pub use status::{Status, status};
 pub use store::{Catalogue, is_catalogue, is_kept_folder, place};
 pub use update::update;

@@ -8,12 +8,13 @@ use crate::reading::{Read, Wanted, read_all};
 use crate::row::{Kept, Row};
 use crate::store::Catalogue;
 use mksum_io::outboard::{Repair, append, repair as repair_long, repair_whole};
-use mksum_io::{EntryKind, Facts, HeldDirectory, HeldFile, Input, Options, Refusal, open_replica, path_from_bytes};
+use mksum_io::{EntryKind, Facts, HeldDirectory, HeldFile, Input, Options, Refusal, open_replicas, path_from_bytes};
 use std::ops::{ControlFlow, Range};
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
-/// Repairs the damaged files of a directory from copies, of which `copy_of` tells the place by the path of the entry: only
+/// Repairs the damaged files of a directory from copies, whose places `copies_of` returns by the path of the entry, in the order in which they
+/// are asked: only
 /// damaged ranges are fetched where a file has an outboard, else the file; nothing is written that has another root than the
 /// catalogue's. `each` receives a finding about every file: intact, repaired, not repaired; and what is left alone: changed, gone.
 ///
@@ -23,7 +24,7 @@ pub fn repair(
     catalogue: &mut Catalogue,
     directory: &Path,
     options: &Options,
-    copy_of: &dyn Fn(&[u8]) -> Input,
+    copies_of: &dyn Fn(&[u8]) -> Vec<Input>,
     each: &mut dyn FnMut(Finding),
 ) -> Result<(), Error> {
     catalogue.check()?;
@@ -37,7 +38,7 @@ pub fn repair(
             Found::Changed(listed, _) => each(Finding::new(State::Changed, listed.path)),
             Found::Missing(row) => each(Finding::new(State::Gone, row.path)),
             Found::Unlisted(unlisted) => each(Finding::failed(State::NotRepaired, unlisted.prefix, unlisted.error)),
-            Found::Same(..) | Found::New(_) | Found::Unknown => {}
+            Found::Same(..) | Found::New(_) | Found::Unknown(_) => {}
         }
         Ok(())
     })?;
@@ -84,7 +85,7 @@ pub fn repair(
                         let below = path_from_bytes(&path).expect("the path of a place");
                         match HeldFile::open_below(&held_directory, &below) {
                             Ok(mut file) if is_judged(&row, &read, &file.facts()) => {
-                                let mended = mend(catalogue, (&row, &kept), &mut file, &copy_of(&path), options)?;
+                                let mended = mend(catalogue, (&row, &kept), &mut file, &copies_of(&path), options)?;
                                 facts = file.facts();
                                 mended
                             }
@@ -128,12 +129,13 @@ fn mend(
     catalogue: &Catalogue,
     (row, kept): (&Row, &[Kept]),
     file: &mut HeldFile<'_>,
-    from: &Input,
+    from: &[Input],
     options: &Options,
 ) -> Result<Finding, Error> {
     // If the run is killed, nobody takes what it wrote for a change.
     catalogue.begin_repair(&row.path)?;
-    let written = write_good(catalogue, kept, file, from, options);
+    let mut passed = Vec::new();
+    let written = write_good(catalogue, kept, file, from, options, &mut passed);
     let (seconds, nanoseconds) = row.facts.modified;
     let time =
         u64::try_from(seconds).ok().and_then(|seconds| UNIX_EPOCH.checked_add(Duration::new(seconds, nanoseconds)));
@@ -142,10 +144,11 @@ fn mend(
     let why = match (written, timed) {
         (Err(error @ mksum_io::Error::Refused { refusal: Refusal::Overtaken(_), .. }), _)
         | (_, Err(error @ mksum_io::Error::Refused { .. })) => error.to_string(),
-        (Err(error), _) => format!("{}: try another copy than {}", words(error, from), from),
-        (Ok(Err(why)), _) => format!("{why}: try another copy than {}", from),
-        (Ok(Ok((ranges, fetched))), _) => {
-            return Ok(Finding { ranges, bytes: Some(fetched), ..Finding::new(State::Repaired, &row.path[..]) });
+        (Err(error), _) => format!("{}: try another copy than {}", words(error, from), listed(from)),
+        (Ok(Err(why)), _) => format!("{why}: try another copy than {}", listed(from)),
+        (Ok(Ok(Written { ranges, fetched, copies })), _) => {
+            let repaired = Finding::new(State::Repaired, &row.path[..]);
+            return Ok(Finding { ranges, bytes: Some(fetched), copies, passed, ..repaired });
         }
     };
     // A file that has the time of its row again, or was changed by others, is not one that is being repaired.
@@ -154,30 +157,48 @@ fn mend(
     if is_same(row.facts, file.facts()) || !there.is_ok_and(|there| is_same(file.facts(), there)) {
         catalogue.end_repair(&row.path)?;
     }
-    Ok(Finding::failed(State::NotRepaired, &row.path[..], Error::refused(file.path(), why)))
+    Ok(Finding { passed, ..Finding::failed(State::NotRepaired, &row.path[..], Error::refused(file.path(), why)) })
 }
 
-/// The ranges of a file that were written and the bytes that were fetched; or why some bytes are not repaired.
-type Written = Result<(Vec<Range<u64>>, u64), String>;
+/// What was done to repair a file.
+struct Written {
+    ranges: Vec<Range<u64>>,
+    fetched: u64,
+    /// The copies that the ranges are from.
+    copies: Vec<Input>,
+}
 
+/// Writes what is damaged of a file, or says why some bytes are not repaired. `passed` gets the copies that could not help, each once.
 fn write_good(
     catalogue: &Catalogue,
     kept: &[Kept],
     file: &mut HeldFile<'_>,
-    from: &Input,
+    from: &[Input],
     options: &Options,
-) -> Result<Written, mksum_io::Error> {
-    let mut replica = open_replica(from, options)?;
+    passed: &mut Vec<(Input, String)>,
+) -> Result<Result<Written, String>, mksum_io::Error> {
+    let mut replica = open_replicas(from, options)?;
     if let Some((outboard, stored)) = outboard(catalogue, kept) {
-        let (mut ranges, mut failed) = (Vec::new(), None);
+        let (mut ranges, mut copies, mut failed) = (Vec::new(), Vec::new(), None);
         let repaired = repair_long(file, (&outboard, &stored), &mut *replica, options, &mut |repair| match repair {
-            Repair::Done(range) => append(&mut ranges, range),
+            Repair::Done(range, copy) => {
+                append(&mut ranges, range);
+                if !copies.contains(&copy) {
+                    copies.push(copy);
+                }
+            }
+            Repair::Passed(_, copy, _) if passed.iter().any(|(before, _)| *before == copy) => {}
+            Repair::Passed(range, copy, why) => {
+                passed.push((copy, format!("bytes {}..{}: {why}", range.start, range.end)));
+            }
             Repair::Failed(range, why) => {
                 failed = Some(format!("bytes {}..{} are not repaired: {why}", range.start, range.end));
             }
         });
         match (repaired, failed) {
-            (Ok(repaired), None) if repaired.whole => return Ok(Ok((ranges, repaired.fetched))),
+            (Ok(repaired), None) if repaired.whole => {
+                return Ok(Ok(Written { ranges, fetched: repaired.fetched, copies }));
+            }
             (Ok(_), why) => return Ok(Err(why.unwrap_or_else(|| "it is still damaged".into()))),
             // The catalogue has the root of the file all the same.
             (Err(mksum_io::Error::Refused { refusal: Refusal::DamagedOutboard { .. }, .. }), _) => {}
@@ -186,11 +207,17 @@ fn write_good(
     }
     let roots: Vec<_> = kept.iter().map(|kept| kept.root.clone()).collect();
     let folder = catalogue.path().parent().filter(|folder| !folder.as_os_str().is_empty());
-    let ranges = repair_whole(file, &roots, &mut *replica, folder.unwrap_or(Path::new(".")), options)?;
-    Ok(Ok((ranges, replica.fetched())))
+    let mut note = |copy, error: mksum_io::Error| passed.push((copy, error.to_string()));
+    let folder = folder.unwrap_or(Path::new("."));
+    let (ranges, copy) = repair_whole(file, &roots, &mut *replica, folder, options, &mut note)?;
+    Ok(Ok(Written { ranges, fetched: replica.fetched(), copies: vec![copy] }))
 }
 
-/// Why a file is not repaired: with what the reason is about, if that is the copy.
-fn words(error: mksum_io::Error, from: &Input) -> String {
-    if error.input() == from { format!("the copy cannot be read: {error}") } else { error.to_string() }
+/// Why a file is not repaired: with what the reason is about, if that is a copy.
+fn words(error: mksum_io::Error, from: &[Input]) -> String {
+    if from.contains(error.input()) { format!("the copy cannot be read: {error}") } else { error.to_string() }
+}
+
+fn listed(from: &[Input]) -> String {
+    from.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }

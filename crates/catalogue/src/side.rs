@@ -7,6 +7,8 @@ use crate::finding::Finding;
 use crate::folder::Access;
 use crate::listing;
 use crate::store::{Catalogue, is_catalogue, place};
+use crate::update::update;
+use mksum::Spec;
 use mksum_io::{EntryKind, File, Input, Options, Scratch, Stop, Url};
 use mksum_sums::choice::Choice;
 use mksum_sums::sum::End;
@@ -14,13 +16,22 @@ use mksum_sums::sumfile::{LONGEST, Lines, Source};
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
-use tempfile::NamedTempFile;
+use tempfile::{NamedTempFile, TempDir};
+
+/// What is removed when it is dropped.
+#[derive(Debug)]
+pub enum Temporary {
+    /// A file.
+    File(Scratch),
+    /// A folder.
+    Folder(TempDir),
+}
 
 /// A side of a comparison, or a list to import.
 #[derive(Debug)]
 pub enum Side {
-    /// A catalogue; of a URL, a copy that is removed at the end.
-    Catalogue(Box<Catalogue>, Option<Scratch>),
+    /// A catalogue, and what is removed at the end: the copy of one at a URL, or the folder of one that was made for the comparison.
+    Catalogue(Box<Catalogue>, Option<Temporary>),
     /// The entries of a list, sorted, and the number of its lines that were not used: those that are malformed or not about a whole file.
     List(Vec<Known>, u64),
 }
@@ -49,18 +60,50 @@ impl Side {
     ///
     /// # Errors
     /// If there is none.
-    pub fn catalogue(input: &Input, options: &Options) -> Result<(Catalogue, Option<Scratch>), Error> {
+    pub fn catalogue(input: &Input, options: &Options) -> Result<(Catalogue, Option<Temporary>), Error> {
         let read = |path: &Path| Catalogue::open(path, Access::Read, &mut || {});
         match input {
             Input::Url(url) => {
                 let fetched = fetch(url, options)?;
                 // Whoever reads an error has never seen the copy.
                 let catalogue = read(fetched.path()).map_err(|error| error.of_original(fetched.path(), input))?;
-                Ok((catalogue.of_original(input), Some(fetched)))
+                Ok((catalogue.of_original(input), Some(Temporary::File(fetched))))
             }
             Input::File(path) if path.is_dir() => Ok((read(&place(path))?, None)),
             Input::File(path) => Ok((read(path)?, None)),
             Input::Stdin => Err(Error::refused(input, "a stream is no catalogue: write it to a file first")),
+        }
+    }
+
+    /// Reads all files of a directory that has no catalogue, in these formats; `each` receives what could not be read. Nothing is written
+    /// to the directory.
+    ///
+    /// # Errors
+    /// If the directory cannot be listed, a temporary folder cannot be written, or the work is stopped.
+    pub fn hashed(
+        directory: &Path,
+        formats: &[Spec],
+        options: &Options,
+        each: &mut dyn FnMut(Finding),
+    ) -> Result<Side, Error> {
+        let (folder, mut catalogue) = Catalogue::trial(&place(directory))?;
+        catalogue.add_formats(formats)?;
+        update(&mut catalogue, directory, options, &mut |finding| {
+            if finding.error.is_some() {
+                each(finding);
+            }
+        })?;
+        Ok(Side::Catalogue(catalogue.into(), Some(Temporary::Folder(folder))))
+    }
+
+    /// The formats in which it has roots; of a list, those of its first entry.
+    pub fn formats(&self) -> Vec<Spec> {
+        match self {
+            Side::Catalogue(catalogue, _) => catalogue.formats().cloned().collect(),
+            Side::List(entries, _) => entries
+                .first()
+                .map(|known| known.roots.iter().map(|(spec, _)| spec.clone()).collect())
+                .unwrap_or_default(),
         }
     }
 

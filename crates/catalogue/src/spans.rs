@@ -485,7 +485,7 @@ mod tests {
         apply(&catalogues[1], &[Act::Put(100, 1), Act::Spans]);
         assert_eq!(differing(&catalogues[0], &catalogues[1]).unwrap(), (total, Vec::new()));
         catalogues[1].begin().unwrap();
-        catalogues[1].verified(&path(7), None, 9).unwrap();
+        catalogues[1].verified((&path(7), &path(7)), None, 9).unwrap();
         catalogues[1].commit().unwrap();
         assert_eq!(differing(&catalogues[0], &catalogues[1]).unwrap(), (total, Vec::new()));
     }

@@ -42,7 +42,7 @@ pub fn status(catalogue: &Catalogue, directory: &Path, options: &Options) -> Res
                 status.same += u64::from(listed.facts.kind != EntryKind::Directory);
                 return Ok(());
             }
-            Found::Unknown => {
+            Found::Unknown(_) => {
                 status.unknown += 1;
                 return Ok(());
             }

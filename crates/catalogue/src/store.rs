@@ -15,8 +15,14 @@ use std::cell::RefCell;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, TryLockError};
 use std::io::{ErrorKind, Read};
+use std::mem::replace;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// The time for which another process that writes is waited for.
+const WAIT: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 10 });
 
 /// "mksc", in SQLite's header: a catalogue of this program.
 const APPLICATION: i32 = 0x6d6b_7363;
@@ -113,10 +119,10 @@ pub struct Catalogue {
 }
 
 impl Catalogue {
-    /// Opens the catalogue at `path`. If another process writes to it, `waiting` is called and its end is waited for.
+    /// Opens the catalogue at `path`. If another process writes to it, `waiting` is called, and it is waited for 10 s.
     ///
     /// # Errors
-    /// If it is none, is damaged, or cannot be opened.
+    /// If it is none, is damaged, or cannot be opened; or if the other process has not ended then.
     pub fn open(path: &Path, access: Access, waiting: &mut dyn FnMut()) -> Result<Catalogue, Error> {
         let failed = |error| Error::Io(mksum_io::Error::Open { path: path.into(), error });
         let (folder, name) = Folder::of(path, access)?;
@@ -184,6 +190,28 @@ impl Catalogue {
             drop(lock);
         }
         Catalogue::open(path, Access::Write, waiting)
+    }
+
+    /// A copy of the catalogue at `path`, or a new one if there is none, to see what a change would do. It is removed with the folder that
+    /// it lies in.
+    ///
+    /// # Errors
+    /// If there is a catalogue that cannot be read, or the temporary folder cannot be written.
+    pub fn trial(path: &Path) -> Result<(TempDir, Catalogue), Error> {
+        let folder = tempfile::Builder::new().prefix("mksum-").tempdir();
+        let folder = folder.map_err(|error| mksum_io::Error::Write { path: std::env::temp_dir().into(), error })?;
+        let copy = folder.path().join("catalogue");
+        if path.symlink_metadata().is_ok() {
+            let original = Catalogue::open(path, Access::Read, &mut || {})?;
+            // A reader is in a transaction, and may not write anything; the copy is another file.
+            let copied = original
+                .db
+                .execute_batch("ROLLBACK; PRAGMA query_only = OFF")
+                .and_then(|()| original.db.execute("VACUUM INTO ?1", [copy.to_string_lossy()]));
+            copied.map_err(|error| fail(path, error))?;
+        }
+        let catalogue = Catalogue::create(&copy, &mut || {})?;
+        Ok((folder, catalogue.of_original(&path.into())))
     }
 
     /// Returns this catalogue with its original's name in errors.
@@ -338,39 +366,72 @@ impl Catalogue {
     /// # Errors
     /// If one is damaged.
     pub fn roots(&self, row: &Row) -> Result<Vec<Kept>, Error> {
+        let mut roots = Vec::with_capacity(1);
+        self.add_roots([row].into_iter(), &mut roots)?;
+        Ok(roots.remove(0))
+    }
+
+    /// Appends the roots of each of some rows, which ascend, with no other row of a file between them.
+    pub(crate) fn add_roots<'r>(
+        &self,
+        mut rows: impl DoubleEndedIterator<Item = &'r Row> + Clone,
+        roots: &mut Vec<Vec<Kept>>,
+    ) -> Result<(), Error> {
+        let fail = |error| self.fail(error);
+        let refuse = |row: &Row, why: String| Error::Row { path: self.named.clone(), row: row.path.clone(), why };
+        let Some(last) = rows.clone().next_back() else { return Ok(()) };
+        let mut row = rows.next().expect("there is a last one");
+        let text = "SELECT path, format, root, verified, \"by\", outboard, progress FROM root WHERE path BETWEEN ?1 AND ?2 \
+                    ORDER BY path, format";
+        let mut statement = self.db.prepare_cached(text).map_err(fail)?;
+        let mut found = statement.query(params![row.path, last.path]).map_err(fail)?;
+        let mut kept = Vec::with_capacity(self.formats.len());
+        let mut end = |row: &Row, kept: &mut Vec<Kept>| {
+            if kept.len() as u64 != row.roots {
+                return Err(refuse(row, format!("it has {} roots: expected {}", kept.len(), row.roots)));
+            }
+            roots.push(replace(kept, Vec::with_capacity(self.formats.len())));
+            Ok(())
+        };
+        while let Some(columns) = found.next().map_err(fail)? {
+            let path = columns.get_ref(0).map_err(fail)?.as_blob().map_err(|error| fail(error.into()))?;
+            while &row.path[..] < path {
+                end(row, &mut kept)?;
+                row = rows.next().ok_or_else(|| refuse(last, "a root after it is of no entry".into()))?;
+            }
+            if row.path != path {
+                return Err(refuse(row, "a root before it is of no entry".into()));
+            }
+            kept.push(self.kept(row, columns)?);
+        }
+        end(row, &mut kept)?;
+        rows.try_for_each(|row| end(row, &mut kept))
+    }
+
+    /// The root of a row in these columns.
+    fn kept(&self, row: &Row, columns: &rusqlite::Row<'_>) -> Result<Kept, Error> {
         let fail = |error| self.fail(error);
         let refuse = |why: String| Error::Row { path: self.named.clone(), row: row.path.clone(), why };
-        let text =
-            "SELECT format, root, verified, \"by\", outboard, progress FROM root WHERE path = ?1 ORDER BY format";
-        let mut statement = self.db.prepare_cached(text).map_err(fail)?;
-        let mut found = statement.query(params![row.path]).map_err(fail)?;
-        let mut kept = Vec::new();
-        while let Some(columns) = found.next().map_err(fail)? {
-            let format: i64 = columns.get(0).map_err(fail)?;
-            let digest: Vec<u8> = columns.get(1).map_err(fail)?;
-            let Some((_, spec)) = self.formats.iter().find(|(id, _)| *id == format) else {
-                return Err(refuse(format!("it has a root in format {format}, which is not in the catalogue")));
-            };
-            let outboard: Option<String> = columns.get(4).map_err(fail)?;
-            if let Some(name) = outboard.as_deref().filter(|name| !is_outboard(name)) {
-                return Err(refuse(format!("'{name}' is not the name of an outboard")));
-            }
-            let progress = u64::try_from(columns.get::<_, i64>(5).map_err(fail)?).unwrap_or(u64::MAX);
-            if progress > 0 && progress >= row.facts.size {
-                return Err(refuse("a verification that did not end has not found all of it intact".into()));
-            }
-            kept.push(Kept {
-                root: root(spec, row.facts.size, &digest).map_err(refuse)?,
-                verified: columns.get(2).map_err(fail)?,
-                by: columns.get(3).map_err(fail)?,
-                outboard,
-                progress,
-            });
+        let format: i64 = columns.get(1).map_err(fail)?;
+        let digest = columns.get_ref(2).map_err(fail)?.as_blob().map_err(|error| fail(error.into()))?;
+        let Some((_, spec)) = self.formats.iter().find(|(id, _)| *id == format) else {
+            return Err(refuse(format!("it has a root in format {format}, which is not in the catalogue")));
+        };
+        let outboard: Option<String> = columns.get(5).map_err(fail)?;
+        if let Some(name) = outboard.as_deref().filter(|name| !is_outboard(name)) {
+            return Err(refuse(format!("'{name}' is not the name of an outboard")));
         }
-        match kept.len() as u64 == row.roots {
-            true => Ok(kept),
-            false => Err(refuse(format!("it has {} roots: expected {}", kept.len(), row.roots))),
+        let progress = u64::try_from(columns.get::<_, i64>(6).map_err(fail)?).unwrap_or(u64::MAX);
+        if progress > 0 && progress >= row.facts.size {
+            return Err(refuse("a verification that did not end has not found all of it intact".into()));
         }
+        Ok(Kept {
+            root: root(spec, row.facts.size, digest).map_err(refuse)?,
+            verified: columns.get(3).map_err(fail)?,
+            by: columns.get(4).map_err(fail)?,
+            outboard,
+            progress,
+        })
     }
 
     /// Writes an entry and its roots in the place of what was there.
@@ -431,36 +492,42 @@ impl Catalogue {
 
     /// Forgets the outboard of a file.
     pub(crate) fn lose_outboard(&self, path: &[u8]) -> Result<(), Error> {
-        self.change_roots("UPDATE root SET outboard = NULL WHERE path = ?1 RETURNING *", path, params![path])
+        self.change_roots("outboard = NULL", (path, path), &[])
     }
 
-    /// Remembers how far the verification of a file is: `progress` bytes, or all if that is `None`, at the time `now`.
-    pub(crate) fn verified(&self, path: &[u8], progress: Option<u64>, now: i64) -> Result<(), Error> {
-        let (text, value) = match progress {
-            Some(bytes) => ("UPDATE root SET progress = ?2 WHERE path = ?1 RETURNING *", bytes as i64),
-            None => {
-                let text = "UPDATE root SET verified = ?2, \"by\" = 'verify', progress = 0 WHERE path = ?1 RETURNING *";
-                (text, now)
-            }
-        };
-        self.change_roots(text, path, params![path, value])
+    /// Remembers how far the verification of all files from one path to another is: `progress` bytes, or all if that is `None`, at the
+    /// time `now`.
+    pub(crate) fn verified(&self, paths: (&[u8], &[u8]), progress: Option<u64>, now: i64) -> Result<(), Error> {
+        match progress {
+            Some(bytes) => self.change_roots("progress = ?3", paths, &[&(bytes as i64)]),
+            None => self.change_roots("verified = ?3, \"by\" = 'verify', progress = 0", paths, &[&now]),
+        }
     }
 
-    /// Runs an update of the roots of a path.
-    fn change_roots(&self, text: &str, path: &[u8], values: &[&dyn ToSql]) -> Result<(), Error> {
-        self.change(Table::Root, Change::Removed, "SELECT * FROM root WHERE path = ?1", params![path])?;
-        self.change(Table::Root, Change::Added, text, values)
+    /// Updates the roots from one path to another.
+    fn change_roots(&self, text: &str, (first, last): (&[u8], &[u8]), values: &[&dyn ToSql]) -> Result<(), Error> {
+        let these = "WHERE path BETWEEN ?1 AND ?2";
+        let paths: [&dyn ToSql; 2] = [&first, &last];
+        self.change(Table::Root, Change::Removed, &format!("SELECT * FROM root {these}"), &paths[..])?;
+        let all = [&paths[..], values].concat();
+        self.change(Table::Root, Change::Added, &format!("UPDATE root SET {text} {these} RETURNING *"), &all[..])
     }
 
-    /// The least recent time at which a root of each file was verified, and the path of each, oldest first; times in the future,
-    /// which a clock that was set back leaves, count as never.
-    pub(crate) fn due(&self, now: i64) -> Result<Vec<(i64, Vec<u8>)>, Error> {
+    /// Hands `work` a source of the paths of all files with roots: those whose roots were verified least recently first. Times in the
+    /// future, which a clock that was set back leaves, count as never.
+    ///
+    /// It is as of the beginning, whatever is written meanwhile.
+    pub(crate) fn each_due(
+        &self,
+        now: i64,
+        work: &mut dyn FnMut(NextPath<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         let text =
             "SELECT min(CASE WHEN verified > ?1 THEN 0 ELSE verified END), path FROM root GROUP BY path ORDER BY 1, 2";
         let fail = |error| self.fail(error);
         let mut statement = self.db.prepare(text).map_err(fail)?;
-        let rows = statement.query_map(params![now], |row| Ok((row.get(0)?, row.get(1)?))).map_err(fail)?;
-        rows.collect::<Result<_, _>>().map_err(fail)
+        let mut rows = statement.query(params![now]).map_err(fail)?;
+        work(&mut || rows.next().and_then(|row| row.map(|row| row.get(1)).transpose()).map_err(fail))
     }
 
     /// Whether a root has the outboard with this name.
@@ -574,17 +641,27 @@ fn extended(name: &OsStr, end: &str) -> OsString {
     with_extension(Path::new(name), end).into()
 }
 
-/// Waits for the right to write.
+/// Waits for the right to write, for some seconds.
 fn lock(folder: &Folder, (path, name): (&Path, &OsStr), waiting: &mut dyn FnMut()) -> Result<File, Error> {
-    let failed = |error| Error::Io(mksum_io::Error::Write { path: with_extension(path, LOCK).into(), error });
     let file = folder.open_file(&extended(name, LOCK))?;
-    match file.try_lock() {
-        Err(TryLockError::WouldBlock) => {
-            waiting();
-            file.lock().map_err(failed)?;
+    let begin = Instant::now();
+    let mut told = false;
+    // Without locks on this file system, SQLite's own are left.
+    while matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
+        if begin.elapsed() >= WAIT {
+            let lock = with_extension(path, LOCK);
+            let how = format!(
+                "another process has held this lock for {} s, as it writes to the catalogue: run this again when that has ended \
+                 ('fuser {}' shows which one it is)",
+                WAIT.as_secs(),
+                lock.display()
+            );
+            return Err(Error::refused(&lock, how));
         }
-        // Without locks on this file system, SQLite's own are left, which fail rather than wait.
-        Ok(()) | Err(TryLockError::Error(_)) => {}
+        if !replace(&mut told, true) {
+            waiting();
+        }
+        thread::sleep(Duration::from_millis(50));
     }
     Ok(file)
 }
@@ -612,9 +689,9 @@ fn connect(folder: &Folder, name: &OsStr, access: Access) -> rusqlite::Result<Co
         db.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
         db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
         db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
-        db.busy_timeout(Duration::from_secs(60))?;
+        db.busy_timeout(WAIT)?;
         db.set_prepared_statement_cache_capacity(32);
-        db.execute_batch("PRAGMA cell_size_check = ON; PRAGMA cache_size = -16384")?;
+        db.execute_batch("PRAGMA cell_size_check = ON; PRAGMA cache_size = -8192")?;
         match access {
             // With a log, the system may lose the last transactions in a crash, and never a part of one: no file waits for the disk.
             Access::Write => db.execute_batch("PRAGMA synchronous = NORMAL; PRAGMA journal_mode = WAL")?,
@@ -653,6 +730,9 @@ pub(crate) fn columns(row: &rusqlite::Row<'_>) -> rusqlite::Result<Columns> {
 
 /// Is shown the path, format and digest of a root.
 type EachRoot<'a> = &'a mut dyn FnMut(&[u8], Option<&Spec>, &[u8]);
+
+/// Returns the next path, if there is one.
+pub(crate) type NextPath<'a> = &'a mut dyn FnMut() -> Result<Option<Vec<u8>>, Error>;
 
 /// The rows of a catalogue, by the bytes of their paths: read in pages, so that it can be written meanwhile.
 pub struct Rows<'a> {

@@ -197,11 +197,11 @@ impl Writer<'_> {
         let formats = self.specs.len() as u64;
         let is_file = |facts: &Facts| facts.kind == EntryKind::File;
         compare(self.catalogue, scope, self.options, &mut |found| {
-            any |= !matches!(found, Found::Missing(_) | Found::Unknown);
+            any |= !matches!(found, Found::Missing(_) | Found::Unknown(_));
             match found {
                 Found::Same(listed, row) if is_file(&listed.facts) && row.roots != formats => known.push((listed, row)),
                 Found::Same(listed, row) if self.has_lost_tree(&listed.facts, &row)? => known.push((listed, row)),
-                Found::Same(..) | Found::Unknown => {}
+                Found::Same(..) | Found::Unknown(_) => {}
                 Found::Changed(listed, row) if is_file(&listed.facts) && is_file(&row.facts) => {
                     known.push((listed, row));
                 }

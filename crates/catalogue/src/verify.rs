@@ -7,9 +7,11 @@ use crate::long::{Stored, damage, is_long, long_roots, outboard};
 use crate::reading::{Read, Wanted, read_all};
 use crate::row::{Kept, Row};
 use crate::store::{Catalogue, now};
+use mksum::Spec;
 use mksum_io::{EntryKind, Facts, Options};
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::iter;
+use std::mem::{replace, take};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -26,11 +28,13 @@ pub enum Effort {
 }
 
 /// Compares the content of the files in a directory with the roots in its catalogue, and hands `each` a finding about every
-/// file that was looked at, and about what is not verified: changed, new, gone. The bytes that were not verified since they were kept,
-/// or for longest, come first.
+/// file that was looked at, and about what is not verified: changed, new, gone. If not all is verified, the bytes that were not
+/// verified since they were kept, or for longest, come first; a time is that of reading files, after the directory was listed.
 ///
 /// The catalogue is checked first, page by page and row by row: a row that is lost would be a file that is not verified. It
 /// remembers what was found good, and when, unless it was opened only to be read.
+///
+/// Memory holds some thousand rows at a time, and, if not all is verified, the paths of what has changed.
 ///
 /// # Errors
 /// If the directory or the catalogue cannot be read or written, or the work is stopped. What was found until then is remembered.
@@ -44,53 +48,51 @@ pub fn verify(
     each: &mut dyn FnMut(Finding),
 ) -> Result<u64, Error> {
     catalogue.check()?;
-    let begin = Instant::now();
     let scope = Scope::new(directory, catalogue.path());
-    let (mut total, mut same) = (0_u64, HashMap::new());
-    compare(catalogue, &scope, options, &mut |found| {
-        match found {
-            Found::Same(listed, row) if listed.facts.kind == EntryKind::File => {
-                if row.roots == 0 {
-                    each(Finding::new(State::New, row.path));
-                } else {
-                    total = total.saturating_add(row.facts.size);
-                    same.insert(row.path, row.facts);
-                }
+    let specs = catalogue.formats().cloned().collect();
+    let left = Left { deadline: None, bytes: Left::ALL };
+    let (step, last) = (Step { bytes: Step::LEAST }, Instant::now());
+    let mut verifying =
+        Verifying { catalogue, scope: &scope, specs, options, left, step, good: Vec::new(), goes_on: false, last };
+    let done = match effort {
+        Effort::All => verifying.all(each),
+        _ => verifying.least_recent(effort, each),
+    };
+    let written = verifying.write();
+    done.and_then(|total| written.map(|()| total))
+}
+
+/// Tells of an entry that cannot be verified; returns the rows of those that can be, and the other rows.
+fn told(found: Found, each: &mut dyn FnMut(Finding)) -> Result<Row, Option<Row>> {
+    let (state, path, row) = match found {
+        Found::Same(listed, row) if listed.facts.kind == EntryKind::File => {
+            if row.roots > 0 {
+                return Ok(row);
             }
-            Found::Same(..) | Found::Unknown => {}
-            Found::Changed(listed, _) => each(Finding::new(State::Changed, listed.path)),
-            Found::New(listed) if listed.facts.kind == EntryKind::Directory => {}
-            Found::New(listed) => each(Finding::new(State::New, listed.path)),
-            // As of a new one: its files are reported.
-            Found::Missing(row) if row.facts.kind == EntryKind::Directory => {}
-            Found::Missing(row) => each(Finding::new(State::Gone, row.path)),
-            Found::Unlisted(unlisted) => each(Finding::unread(unlisted.prefix, unlisted.error)),
+            (State::New, listed.path, Some(row))
         }
-        Ok(())
-    })?;
-    let share = match effort {
-        Effort::Share(share) => (share * total as f64).ceil() as u64,
-        _ => u64::MAX,
-    };
-    let deadline = match effort {
-        Effort::Time(time) => begin.checked_add(time),
-        _ => None,
-    };
-    let left = Left { deadline, bytes: share };
-    let due = catalogue.due(now())?;
-    let mut files = Vec::new();
-    for (_, path) in due {
-        if let Some(facts) = same.remove(&path) {
-            files.extend(scope.place(&path).map(|place| (place, path, facts)));
+        Found::Same(..) => return Err(None),
+        Found::Unknown(row) => return Err(Some(row)),
+        Found::Changed(listed, row) => (State::Changed, listed.path, Some(row)),
+        Found::New(listed) if listed.facts.kind == EntryKind::Directory => return Err(None),
+        Found::New(listed) => (State::New, listed.path, None),
+        // As of a new one: its files are reported.
+        Found::Missing(row) if row.facts.kind == EntryKind::Directory => return Err(None),
+        Found::Missing(row) => (State::Gone, row.path.clone(), Some(row)),
+        Found::Unlisted(unlisted) => {
+            each(Finding::unread(unlisted.prefix, unlisted.error));
+            return Err(None);
         }
-    }
-    if let Some((row, _)) = same.into_iter().next() {
-        let why = "its roots are lost".into();
-        return Err(Error::Row { path: catalogue.input().clone(), row, why });
-    }
-    let step = Step { bytes: Step::LEAST };
-    Verifying { catalogue, options, left, step, begun: false, last: Instant::now() }.run(files, each)?;
-    Ok(total)
+    };
+    each(Finding::new(state, path));
+    Err(row)
+}
+
+/// A file to be verified.
+struct Due {
+    row: Row,
+    /// Whether no other row of `root` is between it and the one before it in a batch.
+    adjoins: bool,
 }
 
 /// The amount that may still be read.
@@ -101,6 +103,20 @@ struct Left {
 }
 
 impl Left {
+    /// The bytes if all are to be read.
+    const ALL: u64 = u64::MAX;
+
+    fn is_limited(&self) -> bool {
+        self.deadline.is_some() || self.bytes < Self::ALL
+    }
+
+    /// Counts bytes that were found good.
+    fn take(&mut self, bytes: u64) {
+        if self.bytes < Self::ALL {
+            self.bytes = self.bytes.saturating_sub(bytes);
+        }
+    }
+
     fn is_over(&self) -> bool {
         self.bytes == 0 || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
@@ -114,6 +130,8 @@ struct Step {
 impl Step {
     const LEAST: u64 = 8 << 20;
     const MOST: u64 = 1 << 30;
+    /// A file that is shorter takes as long to be opened.
+    const OPENING: u64 = 64 << 10;
 
     /// Takes as many next time as are verified in about a tenth of a second, for all of them took so long.
     fn took(&mut self, time: Duration) {
@@ -127,83 +145,159 @@ impl Step {
 
 struct Verifying<'a> {
     catalogue: &'a Catalogue,
+    scope: &'a Scope,
+    specs: Vec<Spec>,
     options: &'a Options,
     left: Left,
     step: Step,
-    begun: bool,
+    /// The first and last paths of files that were found good, with all between them, and are not written yet.
+    good: Vec<(Vec<u8>, Vec<u8>)>,
+    /// Whether the last of them is the file that was looked at last.
+    goes_on: bool,
+    /// The time at which they were last written.
     last: Instant,
 }
 
 impl Verifying<'_> {
     /// The time after which what was found is written down.
     const WAIT: Duration = Duration::from_secs(1);
+    /// The files in a batch at most; in tests, batches are small.
+    const MANY: usize = if cfg!(test) { 3 } else { 2048 };
 
-    fn run(&mut self, files: Vec<(PathBuf, Vec<u8>, Facts)>, each: &mut dyn FnMut(Finding)) -> Result<(), Error> {
-        let mut result = Ok(());
-        let (catalogue, options) = (self.catalogue, self.options);
-        let specs: Vec<_> = catalogue.formats().cloned().collect();
-        let mut files = files.into_iter();
-        loop {
-            let (limited, begin) = (self.left, Instant::now());
-            let step = if limited.deadline.is_some() { self.step.bytes } else { u64::MAX };
-            let mut given = 0_u64;
-            let jobs = iter::from_fn(|| {
-                // The last file goes over the limit; what is in the lanes is finished.
-                let left = Left { bytes: limited.bytes.saturating_sub(given), ..limited };
-                if given > 0 && (given >= step || left.is_over()) {
-                    return None;
+    /// Verifies all files, by the bytes of their paths. Returns the bytes of all.
+    fn all(&mut self, each: &mut dyn FnMut(Finding)) -> Result<u64, Error> {
+        let (mut total, mut batch, mut adjoins) = (0_u64, Vec::new(), false);
+        let (catalogue, scope, options) = (self.catalogue, self.scope, self.options);
+        compare(catalogue, scope, options, &mut |found| {
+            match told(found, each) {
+                Ok(row) => {
+                    total = total.saturating_add(row.facts.size);
+                    batch.push(Due { row, adjoins: replace(&mut adjoins, true) });
                 }
-                let (place, path, facts) = files.next()?;
-                given = given.saturating_add(facts.size.max(1));
-                Some(Wanted { about: path, place, size: facts.size, specs: specs.clone() })
-            });
-            read_all(jobs, options, &is_long, |Wanted { about: path, place, .. }, read| {
-                match self.one(&path, place, read, each) {
-                    Ok(()) => ControlFlow::Continue(()),
-                    Err(error) => {
-                        result = Err(error);
-                        ControlFlow::Break(())
-                    }
-                }
-            });
-            if given >= step {
-                self.step.took(begin.elapsed());
+                Err(row) => adjoins &= row.is_none(),
             }
-            // What is damaged or cannot be read does not count: it would be first in every run, and the others never verified.
-            if given == 0 || result.is_err() || self.left.is_over() {
-                break;
-            }
-        }
-        let written = self.commit();
-        result.and(written)
+            if batch.len() < Self::MANY { Ok(()) } else { self.verify(take(&mut batch), each).map(drop) }
+        })?;
+        self.verify(batch, each)?;
+        Ok(total)
     }
 
-    fn one(&mut self, path: &[u8], place: PathBuf, read: Read, each: &mut dyn FnMut(Finding)) -> Result<(), Error> {
-        let lost = || Error::Row { path: self.catalogue.path().into(), row: path.into(), why: "it is lost".into() };
-        let row = self.catalogue.row(path)?.ok_or_else(lost)?;
-        let kept = self.catalogue.roots(&row)?;
+    /// Verifies the least recently verified files. Returns the bytes of all.
+    fn least_recent(&mut self, effort: Effort, each: &mut dyn FnMut(Finding)) -> Result<u64, Error> {
+        let (mut total, mut apart) = (0_u64, HashSet::new());
+        let catalogue = self.catalogue;
+        compare(catalogue, self.scope, self.options, &mut |found| {
+            match told(found, each) {
+                Ok(row) => total = total.saturating_add(row.facts.size),
+                Err(row) => apart.extend(row.map(|row| row.path)),
+            }
+            Ok(())
+        })?;
+        match effort {
+            Effort::All => {}
+            Effort::Share(share) => self.left.bytes = (share * total as f64).ceil() as u64,
+            Effort::Time(time) => self.left.deadline = Instant::now().checked_add(time),
+        }
+        catalogue.each_due(now(), &mut |due| {
+            loop {
+                let (step, least) = match self.left.deadline {
+                    Some(_) => (self.step.bytes, Step::OPENING),
+                    None => (self.left.bytes, 1),
+                };
+                let (mut batch, mut given) = (Vec::new(), 0_u64);
+                while batch.len() < Self::MANY && given < step {
+                    let Some(path) = due()? else { break };
+                    if apart.contains(&path) {
+                        continue;
+                    }
+                    let lost =
+                        || Error::Row { path: catalogue.input().clone(), row: path.clone(), why: "it is lost".into() };
+                    let row = catalogue.row(&path)?.ok_or_else(lost)?;
+                    given = given.saturating_add(row.facts.size.max(least));
+                    batch.push(Due { row, adjoins: false });
+                }
+                let begin = Instant::now();
+                // What is damaged or cannot be read does not count: it would be first in every run, and the others never verified.
+                if batch.is_empty() || self.verify(batch, each)? {
+                    return Ok(());
+                }
+                if given >= step {
+                    self.step.took(begin.elapsed());
+                }
+            }
+        })?;
+        Ok(total)
+    }
+
+    /// Verifies files side by side; returns whether no more are to be.
+    fn verify(&mut self, batch: Vec<Due>, each: &mut dyn FnMut(Finding)) -> Result<bool, Error> {
+        let mut result = Ok(());
+        let (options, scope) = (self.options, self.scope);
+        let mut roots = Vec::with_capacity(batch.len());
+        for adjoining in batch.chunk_by(|_, next| next.adjoins) {
+            self.catalogue.add_roots(adjoining.iter().map(|due| &due.row), &mut roots)?;
+        }
+        let mut roots = roots.into_iter();
+        let specs = self.specs.clone();
+        let limited = self.left;
+        let (mut files, mut given) = (batch.into_iter(), 0_u64);
+        let jobs = iter::from_fn(|| {
+            // The last file goes over the limit; what is in the lanes is finished.
+            let left = Left { bytes: limited.bytes.saturating_sub(given), ..limited };
+            if given > 0 && left.is_over() {
+                return None;
+            }
+            let due = files.next()?;
+            // Only where names are other text than bytes, a path may have no place.
+            let place = scope.place(&due.row.path).unwrap_or_default();
+            given = given.saturating_add(due.row.facts.size.max(1));
+            Some(Wanted { place, size: due.row.facts.size, specs: specs.clone(), about: due })
+        });
+        read_all(jobs, options, &is_long, |Wanted { about: due, place, .. }, read| {
+            let kept = roots.next().expect("the roots of each file");
+            match self.one(&due, &kept, place, read, each) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(error) => {
+                    result = Err(error);
+                    ControlFlow::Break(())
+                }
+            }
+        });
+        result.map(|()| self.left.is_over())
+    }
+
+    fn one(
+        &mut self,
+        due: &Due,
+        kept: &[Kept],
+        place: PathBuf,
+        read: Read,
+        each: &mut dyn FnMut(Finding),
+    ) -> Result<(), Error> {
+        let (row, path) = (&due.row, &due.row.path[..]);
+        let goes_on = replace(&mut self.goes_on, false);
         let compared = match read {
             Err(error) => Err(error.into()),
             Ok((facts, _)) if !row.is_of(&facts) => {
                 each(Finding::new(State::Changed, path));
                 return Ok(());
             }
-            Ok((facts, roots)) if roots.is_empty() => match outboard(self.catalogue, &kept) {
-                Some(stored) => return self.parts(&row, &place, &stored, &kept, each),
+            Ok((facts, roots)) if roots.is_empty() => match outboard(self.catalogue, kept) {
+                Some(stored) => return self.parts(row, &place, &stored, kept, each),
                 None if kept.iter().any(|kept| kept.outboard.is_some()) => {
                     each(Finding::new(State::DamagedTree, path));
-                    long_roots(&place, &facts, &kept, self.options).map_err(Error::from)
+                    long_roots(&place, &facts, kept, self.options).map_err(Error::from)
                 }
-                None => long_roots(&place, &facts, &kept, self.options).map_err(Error::from),
+                None => long_roots(&place, &facts, kept, self.options).map_err(Error::from),
             },
             Ok((_, roots)) => Ok(roots),
         };
         match compared {
             // A catalogue with a format that the file has no root in yet has more roots here.
             Ok(roots) if kept.iter().all(|kept| roots.contains(&kept.root)) => {
-                self.left.bytes = self.left.bytes.saturating_sub(row.facts.size);
-                self.remember(path, None)?;
-                self.end_repair(&row, &place, &kept)?;
+                self.left.take(row.facts.size);
+                self.remember(due, goes_on)?;
+                self.end_repair(row, &place, kept)?;
                 let (length, bytes) = (Some(row.facts.size), Some(row.facts.size));
                 each(Finding { length, bytes, ..Finding::new(State::Intact, path) });
             }
@@ -223,7 +317,7 @@ impl Verifying<'_> {
         each: &mut dyn FnMut(Finding),
     ) -> Result<(), Error> {
         let (path, len) = (&row.path[..], row.facts.size);
-        let limited = self.left.deadline.is_some() || self.left.bytes < u64::MAX;
+        let limited = self.left.is_limited();
         // Only a run that cannot do all goes on from where the last one stopped.
         let first = if limited { kept.iter().map(|kept| kept.progress).min().unwrap_or(0) } else { 0 };
         let (mut done, mut ranges, mut tree, before) = (first, Vec::new(), false, self.left.bytes);
@@ -239,7 +333,7 @@ impl Verifying<'_> {
                 }
                 Err(error) => return report(path, error, each),
             }
-            self.left.bytes = self.left.bytes.saturating_sub(end - done);
+            self.left.take(end - done);
             done = end;
             self.step.took(begin.elapsed());
             if self.left.is_over() {
@@ -260,10 +354,12 @@ impl Verifying<'_> {
         }
         if tree && self.catalogue.is_writable() {
             // What is left of it is of no more use: the next update makes it again.
-            self.begin()?;
-            self.catalogue.lose_outboard(path)?;
+            self.in_transaction(|catalogue| catalogue.lose_outboard(path))?;
         }
-        self.remember(path, if done == len { None } else { Some(done) })?;
+        if self.catalogue.is_writable() {
+            let progress = if done == len { None } else { Some(done) };
+            self.in_transaction(|catalogue| catalogue.verified((path, path), progress, now()))?;
+        }
         if first == 0 && done == len {
             self.end_repair(row, place, kept)?;
         }
@@ -273,36 +369,50 @@ impl Verifying<'_> {
 
     /// Takes the time of a file that is intact for that of its row, if a repair of it was not finished.
     fn end_repair(&mut self, row: &Row, place: &std::path::Path, kept: &[Kept]) -> Result<(), Error> {
+        if !row.repair || !self.catalogue.is_writable() {
+            return Ok(());
+        }
         match Facts::of(place) {
-            Ok(facts) if row.repair && row.is_of(&facts) && self.catalogue.is_writable() => {
-                self.begin()?;
+            Ok(facts) if row.is_of(&facts) => {
                 let kept: Vec<_> =
                     kept.iter().map(|kept| Kept::new(kept.root.clone(), "verify", kept.outboard.clone())).collect();
-                self.catalogue.put((&row.path, &facts), None, &kept)
+                self.in_transaction(|catalogue| catalogue.put((&row.path, &facts), None, &kept))
             }
             _ => Ok(()),
         }
     }
 
-    fn begin(&mut self) -> Result<(), Error> {
-        if !self.begun {
-            self.catalogue.begin()?;
-            (self.begun, self.last) = (true, Instant::now());
-        }
-        Ok(())
+    /// Writes what is good, and more.
+    fn in_transaction(&mut self, write: impl FnOnce(&Catalogue) -> Result<(), Error>) -> Result<(), Error> {
+        self.catalogue.begin()?;
+        let (good, now) = (take(&mut self.good), now());
+        let mut done = good.iter().try_for_each(|(first, last)| self.catalogue.verified((first, last), None, now));
+        done = done.and_then(|()| write(self.catalogue));
+        let written = self.catalogue.commit();
+        self.last = Instant::now();
+        done.and(written)
     }
 
-    fn remember(&mut self, path: &[u8], progress: Option<u64>) -> Result<(), Error> {
+    /// Remembers that a file is good.
+    fn remember(&mut self, due: &Due, goes_on: bool) -> Result<(), Error> {
         if !self.catalogue.is_writable() {
             return Ok(());
         }
-        self.begin()?;
-        self.catalogue.verified(path, progress, now())?;
-        if self.last.elapsed() >= Self::WAIT { self.commit() } else { Ok(()) }
+        let path = &due.row.path;
+        match self.good.last_mut() {
+            Some((_, last)) if due.adjoins && goes_on => last.clone_from(path),
+            _ => self.good.push((path.clone(), path.clone())),
+        }
+        self.goes_on = true;
+        self.write_if_due()
     }
 
-    fn commit(&mut self) -> Result<(), Error> {
-        if std::mem::take(&mut self.begun) { self.catalogue.commit() } else { Ok(()) }
+    fn write_if_due(&mut self) -> Result<(), Error> {
+        if self.last.elapsed() >= Self::WAIT { self.write() } else { Ok(()) }
+    }
+
+    fn write(&mut self) -> Result<(), Error> {
+        if self.good.is_empty() { Ok(()) } else { self.in_transaction(|_| Ok(())) }
     }
 }
 
@@ -316,4 +426,65 @@ fn report(path: &[u8], error: Error, each: &mut dyn FnMut(Finding)) -> Result<()
         error => Finding::unread(path, error),
     });
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::folder::Access;
+    use crate::store::place;
+    use crate::update::update;
+    use std::fs;
+
+    /// The states of what was found, and the paths of files whose times of verification are new, each in their order.
+    fn run(folder: &std::path::Path, effort: Effort) -> (Vec<(String, State)>, Vec<String>) {
+        let text = |path: &[u8]| String::from_utf8(path.into()).unwrap();
+        let (mut catalogue, mut found) =
+            (Catalogue::open(&place(folder), Access::Write, &mut || {}).unwrap(), Vec::new());
+        catalogue.begin().unwrap();
+        catalogue.verified((b"", b"\xff"), None, 1).unwrap();
+        catalogue.commit().unwrap();
+        verify(&mut catalogue, folder, &Options::new(), effort, &mut |finding| {
+            found.push((text(&finding.path), finding.state));
+        })
+        .unwrap();
+        // The digest of all rows is that of what was written.
+        catalogue.check().unwrap();
+        let rows: Vec<_> = catalogue.rows().map(Result::unwrap).collect();
+        let is_new = |row: &&Row| catalogue.roots(row).unwrap().iter().any(|kept| kept.verified > 1);
+        found.sort();
+        (found, rows.iter().filter(is_new).map(|row| text(&row.path)).collect())
+    }
+
+    #[test]
+    fn what_is_good_and_nothing_else_is_remembered() {
+        let folder = tempfile::tempdir().unwrap();
+        let place_of = |number: usize| folder.path().join(format!("{number:02}"));
+        for number in 0..20 {
+            fs::write(place_of(number), format!("content {number:02}")).unwrap();
+        }
+        let mut catalogue = Catalogue::create(&place(folder.path()), &mut || {}).unwrap();
+        catalogue.add_formats(&["sha256".parse().unwrap(), "rfc6962".parse().unwrap()]).unwrap();
+        update(&mut catalogue, folder.path(), &Options::new(), &mut |_| {}).unwrap();
+        drop(catalogue);
+        let all: Vec<_> = (0..20).map(|number| format!("{number:02}")).collect();
+        assert_eq!(run(folder.path(), Effort::All).1, all);
+        // At the edges of batches and within them.
+        fs::remove_file(place_of(3)).unwrap();
+        fs::write(place_of(4), "longer content").unwrap();
+        let time = fs::metadata(place_of(10)).unwrap().modified().unwrap();
+        fs::write(place_of(10), "content xx").unwrap();
+        fs::File::options().write(true).open(place_of(10)).unwrap().set_modified(time).unwrap();
+        fs::write(place_of(25), "new").unwrap();
+        let states = [(3, State::Gone), (4, State::Changed), (10, State::Damaged), (25, State::New)];
+        let mut expected: Vec<_> = states.iter().map(|(number, state)| (format!("{number:02}"), *state)).collect();
+        let good: Vec<_> = all.iter().filter(|path| !["03", "04", "10"].contains(&path.as_str())).cloned().collect();
+        expected.extend(good.iter().map(|path| (path.clone(), State::Intact)));
+        expected.sort();
+        assert_eq!(run(folder.path(), Effort::All), (expected.clone(), good.clone()));
+        assert_eq!(run(folder.path(), Effort::Share(1.0)), (expected.clone(), good.clone()));
+        assert_eq!(run(folder.path(), Effort::Time(Duration::from_secs(600))), (expected, good.clone()));
+        // 18 files of 10 bytes are there: a third of them.
+        assert_eq!(run(folder.path(), Effort::Share(0.3)).1, good[..6]);
+    }
 }

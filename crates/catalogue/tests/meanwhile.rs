@@ -65,9 +65,6 @@ impl Objects for Store {
     fn open(&self, _: &Url, _: Range<u64>, _: Ahead) -> Result<Arc<dyn Object>, Error> {
         Ok(Arc::new(Opened(self.0.clone())))
     }
-    fn stream(&self, _: &Url) -> Result<Box<dyn Read + Send>, Error> {
-        unimplemented!("not of a replica")
-    }
     fn expect(&self, _: &Url) {}
     fn list(&self, _: &Url) -> Result<Listing, Error> {
         unimplemented!("not of a replica")
@@ -235,7 +232,7 @@ fn a_file_that_changes_is_left_alone() {
 fn repair_directory(files: &Files, options: &Options) -> Finding {
     let mut catalogue = Catalogue::open(&place(&files.directory), mksum_catalogue::Access::Write, &mut || {}).unwrap();
     let mut done = Vec::new();
-    let copy_of = |_: &[u8]| Input::place(URL);
+    let copy_of = |_: &[u8]| vec![Input::place(URL)];
     mksum_catalogue::repair(&mut catalogue, &files.directory, options, &copy_of, &mut |found| {
         if found.path == b"folder/file" {
             done.push(found);

@@ -34,7 +34,6 @@ pub fn run(tool: &Tool, args: &Run) -> Exit {
     let sum_files: Vec<PathBuf> = args.files.iter().map(|file| file.as_os_str().into()).collect();
     let sum_files = if sum_files.is_empty() { vec!["-".into()] } else { sum_files };
     tool.console.use_json(args.json);
-    tool.console.use_verbose(args.verbose);
     // Nothing is believed of a list before its signature is.
     let signed = match signed::read(tool, args, &sum_files[0]) {
         Ok(signed) => signed,
@@ -70,7 +69,7 @@ pub fn run(tool: &Tool, args: &Run) -> Exit {
             tool.console.fail();
         }
         tally.report(&tool.console, args, sum_file);
-        let is_silent = args.status || args.quiet || args.key.is_some();
+        let is_silent = args.status || args.common.quiet || args.key.is_some();
         if let Some(hint) = if is_silent { None } else { signed::hint(sum_file, tally.holds) } {
             tool.console.note(&format_args!("{}: {hint}", shown(sum_file)));
         }
@@ -99,7 +98,7 @@ pub fn run(tool: &Tool, args: &Run) -> Exit {
     drop(progress);
     match tool.console.exit() {
         _ if args.status => {}
-        Exit::Good if args.quiet => {}
+        Exit::Good if args.common.quiet => {}
         _ if tool.console.is_brief() => tool.console.summarize(tool.options.meter.bytes()),
         _ => failures.report(&tool.console),
     }
@@ -422,7 +421,7 @@ fn report(tool: &Tool, args: &Run, checked: &Checked<'_>) {
     let Checked { path, status, found, claimed, spec, part, directory, guessed } = checked;
     let (name, words) = status.names();
     match (args.json, found) {
-        _ if args.status || (*status == Status::Ok && args.quiet) => {}
+        _ if args.status || (*status == Status::Ok && args.common.quiet) => {}
         // A person has the error of a file that could not be read, and wants no line for one that is right.
         _ if tool.console.is_brief() && *status != Status::Failed => {}
         (false, Some(root)) if *guessed && *status == Status::Ok => {

@@ -1,10 +1,11 @@
 //! Standard output and standard error: whole lines, in order, with the progress line out of their way.
 
+use crate::args::Color;
 use crate::exit::{Exit, usage};
 use crate::json;
 use crate::output::write_output;
 use crate::summary::{Summary, Verdict};
-use console::{Term, style};
+use console::{Term, colors_enabled, style};
 use mksum_cli::name::{Named, Shown, visible};
 use mksum_cli::url::masked;
 use mksum_io::reason;
@@ -28,7 +29,9 @@ pub struct Console {
     /// Whether errors are printed as JSON too.
     json: AtomicBool,
     /// Whether everything is listed on a terminal, too.
-    verbose: AtomicBool,
+    verbose: bool,
+    /// Whether verdicts are coloured.
+    coloured: bool,
     summary: Summary,
     failed: AtomicBool,
     wrong_usage: AtomicBool,
@@ -62,7 +65,8 @@ impl Default for Console {
             terminal: io::stdout().is_terminal(),
             screen: Mutex::new(Screen { terminal: Term::buffered_stderr(), shown: false }),
             json: AtomicBool::new(false),
-            verbose: AtomicBool::new(false),
+            verbose: false,
+            coloured: false,
             summary: Summary::default(),
             failed: AtomicBool::new(false),
             wrong_usage: AtomicBool::new(false),
@@ -80,19 +84,30 @@ impl Console {
     /// The time that an interrupt waits for a line that is being written.
     const PATIENCE: Duration = Duration::from_millis(300);
 
+    /// A console with these colours; a verbose one lists everything, also on a terminal.
+    pub fn new(color: Color, verbose: bool) -> Console {
+        let console = Console { verbose, ..Console::default() };
+        let coloured = match color {
+            Color::Auto => console.terminal && colors_enabled(),
+            Color::Always => true,
+            Color::Never => false,
+        };
+        Console { coloured, ..console }
+    }
+
     /// Prints errors also as JSON objects on standard output from now on.
     pub fn use_json(&self, json: bool) {
         self.json.store(json, Ordering::Relaxed);
     }
 
-    /// Lists everything from now on, also on a terminal.
-    pub fn use_verbose(&self, verbose: bool) {
-        self.verbose.store(verbose, Ordering::Relaxed);
+    /// Whether more than usual is wanted.
+    pub fn is_verbose(&self) -> bool {
+        self.verbose
     }
 
     /// Whether a person reads the output, who wants problems and a summary; a program wants a line for each file.
     pub fn is_brief(&self) -> bool {
-        let listed = self.verbose.load(Ordering::Relaxed) || self.json.load(Ordering::Relaxed);
+        let listed = self.verbose || self.json.load(Ordering::Relaxed);
         self.terminal && !listed
     }
 
@@ -110,14 +125,15 @@ impl Console {
     }
 
     /// The time of the run for a person, ` in 3.1 s`; nothing otherwise.
+    #[cfg(feature = "catalogue")]
     pub fn took(&self) -> String {
         if self.is_brief() { self.summary.took() } else { String::new() }
     }
 
-    /// Prints `NAME: WORDS`, where `name` is as the caller's lines have it; the verdict FAILED is red on a terminal with colours.
+    /// Prints `NAME: WORDS`, where `name` is as the caller's lines have it; the verdict FAILED is coloured.
     pub fn print_verdict(&self, name: &[u8], words: &str) {
         let (verdict, rest) = match words.strip_prefix(Self::FAILED) {
-            Some(rest) if self.terminal => (style(Self::FAILED).red().bold().to_string(), rest),
+            Some(rest) if self.coloured => (style(Self::FAILED).red().bold().force_styling(true).to_string(), rest),
             _ => (String::new(), words),
         };
         let text = |bytes: &[u8]| if self.terminal { visible(bytes).into_owned() } else { bytes.to_vec() };

@@ -74,7 +74,7 @@ pub fn run(tool: &Tool, args: &Run, expected: &str) -> Exit {
     if !tried.is_empty() && !is_found {
         tool.console.error(&input, &difference(&tried, expected, guesses));
     }
-    if args.verbose && !tried.is_empty() {
+    if args.common.verbose && !tried.is_empty() {
         tool.console.note(&report::verbose(&input, &tried, start.elapsed().as_secs_f64(), tool, args.reading.io));
     }
     tool.console.exit()

@@ -2,7 +2,8 @@
 
 use crate::json::object;
 use mksum::formats::{FAMILIES, Family, LeafRule};
-use mksum::{MAX_LEN, Spec, format_size};
+use mksum::{Algorithm, ByOffset, MAX_LEN, Spec, format_size};
+use mksum_cli::choice::Choice;
 use serde::Serialize;
 
 /// A line for each format.
@@ -23,8 +24,9 @@ pub fn table() -> String {
             leaf: one size; any from 1 byte to 1TiB (default); a power of two in a range (default); or where the content says\n"
 }
 
-fn row(family: &'static Family) -> [String; 4] {
-    let leaf = match family.leaf {
+/// The leaf lengths of a format, in a few words.
+fn leaves(family: &Family) -> String {
+    match family.leaf {
         LeafRule::Whole => "whole input".into(),
         LeafRule::Found(_) => "by content".into(),
         LeafRule::Fixed(leaf) => format_size(leaf),
@@ -32,7 +34,58 @@ fn row(family: &'static Family) -> [String; 4] {
         LeafRule::PowerOfTwo(low, high, default) => {
             format!("{}..{} ({})", format_size(low), format_size(high), format_size(default))
         }
+    }
+}
+
+/// What a format is, what it allows, and what it cannot do.
+pub fn explained(choice: &Choice) -> String {
+    let spec = choice.spec();
+    let family = spec.family();
+    let or_why = |what| match spec.supports(what).map_err(|why| why.to_string()) {
+        Ok(()) => "yes".into(),
+        Err(why) => format!("no: {}", why.split_once("because ").map_or(&*why, |(_, reason)| reason)),
     };
+    let options = family.options.iter().map(|(option, _)| format!("{}={}", option.name(), option.placeholder()));
+    let options: Vec<_> = options.collect();
+    let rows = [
+        ("same output", family.same_as.into()),
+        ("default", Spec::new(family).to_string()),
+        ("hashes", names(family).join(" ")),
+        ("leaf", leaves(family)),
+        ("options", if options.is_empty() { "none".into() } else { options.join(" ") }),
+        ("pipes", if family.streams() { "yes".into() } else { "no: the length must be known before".into() }),
+        ("proofs", or_why(ByOffset::Proof)),
+        ("kept trees", or_why(ByOffset::Outboard)),
+        ("in parts", or_why(ByOffset::Parts)),
+        ("example", format!("mksum -f {spec} FILE")),
+        ("definition", page(family)),
+    ];
+    let what = match choice.directory() {
+        None => format!("{}: {}", family.name, family.about),
+        Some(_) => {
+            format!("{choice}: a directory as one tree (spec/directory.md); its entries are leaves of {}", family.name)
+        }
+    };
+    rows.iter().fold(what + "\n", |text, (title, value)| text + &format!("  {title:<12} {value}\n"))
+}
+
+/// The page that defines a format.
+fn page(family: &Family) -> String {
+    let page = match (family.leaf, family.hashes) {
+        (LeafRule::Whole, [Algorithm::Hash(_), ..]) => "sums",
+        (LeafRule::Whole, _) => "crc",
+        _ => family.name,
+    };
+    format!("spec/{page}.md")
+}
+
+/// The object of one format.
+pub fn one_as_json(choice: &Choice) -> String {
+    String::from_utf8(object(record(choice.spec().family()))).expect("JSON is UTF-8")
+}
+
+fn row(family: &'static Family) -> [String; 4] {
+    let leaf = leaves(family);
     let hashes = if family.hashes == FAMILIES[0].hashes { "any".into() } else { names(family).join(" ") };
     [family.name.into(), leaf, hashes, family.same_as.into()]
 }
@@ -87,5 +140,18 @@ fn record(family: &'static Family) -> Record {
         leaf: Leaf { default: family.leaf.default(), min, max, power_of_two },
         salt_bytes_max: family.longest_salt(),
         streams: family.streams(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_format_has_a_page() {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        for family in FAMILIES {
+            assert!(root.join(page(family)).is_file(), "{}", page(family));
+        }
     }
 }

@@ -49,7 +49,7 @@ mod summary;
 mod tool;
 mod walk;
 
-use args::{Action, Args, Choices, Command, Reading, Run};
+use args::{Action, Args, Command, Given, Run};
 use exit::Exit;
 use kept::{diff, keep, repair, verify};
 use mksum_cli::sum::End;
@@ -60,71 +60,47 @@ use tool::Tool;
 fn main() -> ExitCode {
     let exit = match args::read() {
         Ok(Args { command: None, run }) => {
-            with_any_tool(&run.choices, &run.reading, run.end(), |tool| on_device(tool, &run))
+            let given = Given { choices: Some(&run.choices), reading: Some(&run.reading), common: &run.common };
+            with_tool(given, run.end(), |tool| on_device(tool, &run))
         }
-        Ok(Args { command: Some(command), .. }) => match &command {
-            Command::Keep(args) => with_tool(&args.choices, &args.reading, End::Newline, |tool| keep::run(tool, args)),
-            Command::Verify(args) => {
-                with_tool(&Choices::default(), &args.reading, End::Newline, |tool| verify::run(tool, args))
-            }
-            Command::Diff(args) => {
-                with_tool(&Choices::default(), &args.reading, End::Newline, |tool| diff::run(tool, args))
-            }
-            Command::Status(args) => {
-                with_tool(&Choices::default(), &args.reading, End::Newline, |tool| catalogue::status::run(tool, args))
-            }
-            Command::Update(args) => with_tool(&Choices::default(), &args.reading, End::Newline, |tool| {
-                catalogue::keep::run_update(tool, args)
-            }),
-            Command::Import(args) => {
-                with_tool(&args.choices, &args.reading, End::Newline, |tool| catalogue::import::run(tool, args))
-            }
-            Command::Export(args) => {
-                with_tool(&args.choices, &args.reading, End::Newline, |tool| catalogue::export::run(tool, args))
-            }
-            Command::Repair(args) => {
-                with_tool(&Choices::default(), &args.reading, End::Newline, |tool| repair::run(tool, args))
-            }
-            Command::Get(args) => with_tool(&args.choices, &args.reading, End::Newline, |tool| get::run(tool, args)),
-            Command::Prove(args) => {
-                with_any_tool(&args.choices, &args.reading, End::Newline, |tool| prove::run(tool, args))
-            }
-            Command::CheckProof(args) => {
-                with_any_tool(&args.choices, &args.reading, End::Newline, |tool| check_proof::run(tool, args))
-            }
-            Command::Join(args) => {
-                with_any_tool(&args.choices, &args.reading, End::Newline, |tool| join::run(tool, args))
-            }
-            Command::Plan(args) => {
-                with_tool(&args.choices, &args.reading, End::Newline, |tool| plan::write::run(tool, args))
-            }
-            Command::Map(args) => {
-                with_tool(&Choices::default(), &args.reading, End::Newline, |tool| plan::map::run(tool, args))
-            }
-            Command::Missing(args) => {
-                with_tool(&Choices::default(), &args.reading, End::Newline, |tool| plan::missing::run(tool, args))
-            }
-            Command::Merklize(args) => {
-                with_tool(&Choices::default(), &args.reading, End::Newline, |tool| merklize::run(tool, args))
-            }
-            _ => about::run(&command),
+        Ok(Args { command: Some(command), .. }) => match command.given() {
+            Some(given) => with_tool(given, End::Newline, |tool| with_files(tool, &command)),
+            None => about::run(&command),
         },
         Err(exit) => exit,
     };
     exit.into()
 }
 
-/// Runs a command that works with files, and not with directories as such.
-fn with_tool(choices: &Choices, reading: &Reading, end: End, run: impl FnOnce(&Tool) -> Exit) -> Exit {
-    with_any_tool(choices, reading, end, |tool| match directory::refuse(tool) {
-        None => run(tool),
-        Some(exit) => exit,
-    })
+/// Runs a command that works with files.
+fn with_files(tool: &Tool, command: &Command) -> Exit {
+    // They have formats of directories as such.
+    let takes_directories = matches!(command, Command::Prove(_) | Command::CheckProof(_) | Command::Join(_));
+    match command {
+        _ if !takes_directories && let Some(exit) = directory::refuse(tool) => exit,
+        Command::Keep(args) => keep::run(tool, args),
+        Command::Verify(args) => verify::run(tool, args),
+        Command::Diff(args) => diff::run(tool, args),
+        Command::Status(args) => catalogue::status::run(tool, args),
+        Command::Update(args) => catalogue::keep::run_update(tool, args),
+        Command::Import(args) => catalogue::import::run(tool, args),
+        Command::Export(args) => catalogue::export::run(tool, args),
+        Command::Repair(args) => repair::run(tool, args),
+        Command::Get(args) => get::run(tool, args),
+        Command::Prove(args) => prove::run(tool, args),
+        Command::CheckProof(args) => check_proof::run(tool, args),
+        Command::Join(args) => join::run(tool, args),
+        Command::Plan(args) => plan::write::run(tool, args),
+        Command::Map(args) => plan::map::run(tool, args),
+        Command::Missing(args) => plan::missing::run(tool, args),
+        Command::Merklize(args) => merklize::run(tool, args),
+        _ => about::run(command),
+    }
 }
 
-/// Runs a command that works with files.
-fn with_any_tool(choices: &Choices, reading: &Reading, end: End, run: impl FnOnce(&Tool) -> Exit) -> Exit {
-    let tool = match Tool::new(choices, reading, end) {
+/// Runs what works with files in the environment that the options ask for.
+fn with_tool(given: Given<'_>, end: End, run: impl FnOnce(&Tool) -> Exit) -> Exit {
+    let tool = match Tool::new(given, end) {
         Ok(tool) => tool,
         Err(reason) => return exit::usage(&reason),
     };

@@ -58,7 +58,7 @@ pub fn run(tool: &Tool, args: &Run) -> Exit {
             Ok(roots) => {
                 let roots = reported_roots(&tool.console, roots);
                 roots.iter().for_each(|root| print(tool, args, &job.input, root, seconds));
-                if args.verbose && !roots.is_empty() {
+                if args.common.verbose && !roots.is_empty() {
                     tool.console.note(&report::verbose(&job.input, &roots, seconds, tool, args.reading.io));
                 }
             }
@@ -67,7 +67,7 @@ pub fn run(tool: &Tool, args: &Run) -> Exit {
         ControlFlow::Continue(())
     });
     rules.report_skipped(&tool.console);
-    if args.verbose {
+    if args.common.verbose {
         report::traffic(tool);
     }
     tool.console.exit()

@@ -5,8 +5,9 @@ use crate::figures::grouped;
 use crate::tool::Tool;
 use mksum::{Shape, Subtree};
 use mksum_cli::name::{Named, Shown};
+use mksum_cli::url::masked;
 use mksum_io::outboard::append;
-use mksum_io::{Unreadable, reason};
+use mksum_io::{Input, Unreadable, reason};
 use serde::Serialize;
 use std::fmt::Display;
 use std::ops::Range;
@@ -33,6 +34,9 @@ pub struct RangeLine {
     /// The reason, as words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// The copy that the range is from, or that does not have it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub copy: Option<String>,
 }
 
 impl RangeLine {
@@ -48,7 +52,7 @@ impl RangeLine {
         };
         let leaves = [leaf_at(shape, root, range.start), end];
         let bytes = range.end - range.start;
-        RangeLine { kind, start: range.start, end: range.end, bytes, leaves, unreadable: None, error: None }
+        RangeLine { kind, start: range.start, end: range.end, bytes, leaves, unreadable: None, error: None, copy: None }
     }
 
     /// The same with the parts that cannot be read, left to right.
@@ -58,6 +62,11 @@ impl RangeLine {
         let error = parts.first().map(|part| reason(&part.error()));
         let unreadable = joined.into_iter().map(|Range { start, end }| [start, end]).collect();
         RangeLine { unreadable: Some(unreadable), error, ..self }
+    }
+
+    /// The same with the copy that it is about.
+    pub fn with_copy(self, copy: &Input) -> Self {
+        RangeLine { copy: Some(masked(&copy.to_string()).into_owned()), ..self }
     }
 
     /// Prints it as text or as JSON.
@@ -70,7 +79,7 @@ impl RangeLine {
 
     /// `damaged 65536..131072 (65,536 bytes, leaf 1)`.
     pub fn text(&self) -> String {
-        let RangeLine { kind, start, end, bytes, leaves: [first, behind], unreadable, error } = self;
+        let RangeLine { kind, start, end, bytes, leaves: [first, behind], unreadable, error, .. } = self;
         let leaves = match behind.saturating_sub(*first) {
             0 | 1 => format!("leaf {first}"),
             _ => format!("leaves {first}..{behind}"),

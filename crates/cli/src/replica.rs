@@ -1,5 +1,6 @@
 //! The places of copies of files in directories.
 
+use mksum_cli::name::{Named, Shown};
 use mksum_io::Input;
 use std::path::Path;
 
@@ -11,6 +12,11 @@ pub fn replica_of(base: &Input, argument: &Path, path: &Path) -> Input {
         Err(_) => path,
     };
     base.join(below)
+}
+
+/// The message that a copy does not help to repair a file, and the next one is asked.
+pub fn passed<T: Named + ?Sized>(path: &T, copy: &Input, why: &str) -> String {
+    format!("{}: {}: {why}; the next copy is asked", Shown(path), Shown(copy))
 }
 
 #[cfg(test)]

@@ -3,7 +3,11 @@
 use crate::args::Run;
 use crate::exit::Exit;
 use crate::tool::Tool;
-use std::path::Path;
+use mksum_cli::name::Shown;
+use mksum_cli::sumfile::Holds;
+use mksum_io::open_regular;
+use std::io::Read;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The bytes of a sum file whose signature is valid; `None` if the flags name no key.
@@ -18,8 +22,8 @@ pub fn read(tool: &Tool, args: &Run, sum_file: &Path) -> Result<Option<Arc<[u8]>
             if args.json && !args.status {
                 tool.console.print_json(sum_file, verified::Record::new(&signed));
             }
-            if !args.quiet && !args.status {
-                tool.console.note(&format_args!("{}: {signed}", mksum_cli::name::Shown(sum_file)));
+            if !args.common.quiet && !args.status {
+                tool.console.note(&format_args!("{}: {signed}", Shown(sum_file)));
             }
             Ok(Some(list.into()))
         }
@@ -44,7 +48,7 @@ mod verified {
     use crate::walk;
     use mksum_cli::name::Shown;
     use mksum_cli::signature::{Keys, LONGEST, Signed, embedded, verify};
-    use mksum_io::{Input, open_regular, reason};
+    use mksum_io::{Input, reason};
     use serde::Serialize;
     use std::fs;
     use std::io::{self, Read};
@@ -71,7 +75,13 @@ mod verified {
             let signed = verify(&list, &signature, &keys).map_err(|error| named(sig, &error))?;
             return Ok((list, signed));
         }
-        let (signature, message) = embedded(&list).ok_or("the list holds no signature: name its file with --sig")?;
+        let missing = || match super::beside(place) {
+            Some((sig, true)) => {
+                format!("the list holds no signature: is it {}? Name its file with --sig", Shown(&sig))
+            }
+            _ => "the list holds no signature: name its file with --sig".into(),
+        };
+        let (signature, message) = embedded(&list).ok_or_else(missing)?;
         let signed = verify(message, signature, &keys).map_err(|error| error.to_string())?;
         Ok((message.to_vec(), signed))
     }
@@ -81,7 +91,7 @@ mod verified {
         if fs::metadata(path)?.is_dir() {
             return Err(io::ErrorKind::IsADirectory.into());
         }
-        bounded(open_regular(path)?, LONGEST)
+        bounded(fs::File::open(path)?, LONGEST)
     }
 
     fn bounded(reader: impl Read, longest: usize) -> io::Result<Vec<u8>> {
@@ -114,26 +124,27 @@ mod verified {
 }
 
 /// What is to be done about a signature that lies beside a sum file, or in it, and was not verified.
-pub fn hint(sum_file: &Path, held: Option<mksum_cli::sumfile::Holds>) -> Option<String> {
-    use mksum_cli::name::Shown;
-    use mksum_cli::sumfile::Holds;
-    use std::io::Read;
+pub fn hint(sum_file: &Path, held: Option<Holds>) -> Option<String> {
     let list = Shown(sum_file);
     match held {
         Some(Holds::Pgp) => return Some(format!("its PGP signature was not checked: gpg --verify {list}")),
         Some(Holds::Signify) => return Some("its signature was not checked: give the public key with --key".into()),
         None => {}
     }
+    beside(sum_file).map(|(sig, known)| match known {
+        true => format!("the signature beside it was not checked: --sig {} --key KEY", Shown(&sig)),
+        false => format!("the signature beside it was not checked: gpg --verify {} {list}", Shown(&sig)),
+    })
+}
+
+/// The signature that lies beside a sum file, if there is one, and whether it is none of PGP.
+fn beside(sum_file: &Path) -> Option<(PathBuf, bool)> {
     ["minisig", "sig", "asc", "gpg", "sign"].iter().find_map(|end| {
         let mut name = sum_file.file_name()?.to_os_string();
         name.push(format!(".{end}"));
-        let beside = sum_file.with_file_name(name);
-        let mut begin = Vec::new();
-        mksum_io::open_regular(&beside).ok()?.take(18).read_to_end(&mut begin).ok()?;
-        let (known, sig) = (begin == b"untrusted comment:" || begin == b"-----BEGIN SSH SIG", Shown(&beside));
-        Some(match known {
-            true => format!("the signature beside it was not checked: --sig {sig} --key KEY"),
-            false => format!("the signature beside it was not checked: gpg --verify {sig} {list}"),
-        })
+        let (sig, mut begin) = (sum_file.with_file_name(name), Vec::new());
+        open_regular(&sig).ok()?.take(18).read_to_end(&mut begin).ok()?;
+        let known = begin == b"untrusted comment:" || begin == b"-----BEGIN SSH SIG";
+        Some((sig, known))
     })
 }

@@ -107,7 +107,7 @@ pub fn run(tool: &Tool, args: &Run) -> Exit {
         }
         ControlFlow::Continue(())
     });
-    if args.verbose {
+    if args.common.verbose {
         report::traffic(tool);
     }
     tool.console.exit()

@@ -1,6 +1,6 @@
 //! The environment of a run: formats, options for reading, output.
 
-use crate::args::{Choices, Io, Reading};
+use crate::args::{Choices, Given, Io};
 use crate::calibration;
 use crate::console::Console;
 use crate::gpu;
@@ -33,13 +33,16 @@ impl Tool {
     ///
     /// # Errors
     /// If a format does not allow the hash, leaf or salt, or this machine lacks something.
-    pub fn new(choices: &Choices, reading: &Reading, end: End) -> Result<Tool, String> {
+    pub fn new(given: Given<'_>, end: End) -> Result<Tool, String> {
+        let (choices, reading) =
+            (given.choices.cloned().unwrap_or_default(), given.reading.cloned().unwrap_or_default());
+        let common = given.common;
         mksum_lanes::cpu::active().map_err(|error| format!("{}: {error}", mksum_lanes::cpu::VARIABLE))?;
         let formats = match &choices.formats[..] {
             [] => vec![Choice::default()],
             given => given.to_vec(),
         };
-        let formats = formats.into_iter().map(|choice| changed(choice, choices)).collect::<Result<_, _>>();
+        let formats = formats.into_iter().map(|choice| changed(choice, &choices)).collect::<Result<_, _>>();
         if reading.io_nice {
             nice::to_idle()?;
         }
@@ -56,7 +59,8 @@ impl Tool {
         }
         calibration::prepare(&options.meter)?;
         let formats = formats.map_err(|error: SpecError| error.to_string())?;
-        Ok(Tool { formats, options, console: Arc::default(), end, progress: !reading.no_progress })
+        let console = Arc::new(Console::new(common.color, common.verbose));
+        Ok(Tool { formats, options, console, end, progress: !common.no_progress && !common.quiet })
     }
 
     /// The same on a device: see [`gpu::open`].

@@ -30,7 +30,7 @@ macro_rules! refused {
 }
 
 refused! {
-    keep: run(Keep), run_update(Catalogued);
+    keep: run(Keep), run_update(Update);
     status: run(Catalogued);
     verify: run(Verify);
     repair: run(Repair);

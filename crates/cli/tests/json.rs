@@ -131,7 +131,8 @@ fn objects_are_as_the_page_says() {
         "cp f good; printf X | dd of=f bs=1 seek=5 conv=notrunc 2> note; mksum verify --json -r .",
         "mksum verify --json --sample 5% f; mksum verify --json --budget 1s f h; mksum verify --json nosuch",
         "cp f other; mksum diff --json f.mkt other; mksum diff --json nosuch f",
-        "mkdir copies; cp h copies; cp good copies/f; mksum repair --json -r f h --from copies; mksum repair --json nosuch --from f",
+        "mkdir copies; cp h copies; cp good copies/f; cp f wrong; mksum repair --dry-run --json f --from copies; mksum repair --json f --from wrong --from copies/f; \
+         cp wrong f; mksum repair --json -r f h --from copies; mksum repair --json nosuch --from f",
         "printf more >> f; mksum verify --json f; mksum keep --json --update f; truncate -s 100000 f; mksum verify --json f; \
          printf X | dd of=f bs=1 seek=5 conv=notrunc 2> note; mksum keep --json --update --all f; mksum keep --json --update nosuch",
         "cp -p f same; touch -r f stamp; printf Y | dd of=f bs=1 seek=5 conv=notrunc 2> note; touch -r stamp f; mksum keep --json f",
@@ -154,7 +155,7 @@ fn objects_are_as_the_page_says() {
         "cp -r dir dir2; mv dir/1 dir/one; rm dir/2; echo 3 > dir/3; mksum status --json dir; mksum update --json dir; \
          mksum diff --json dir2 dir; mksum export --to json dir; rm dir/3; mksum verify -r --json dir; touch -r dir/long stamp; \
          printf X | dd of=dir/long bs=1 seek=5 conv=notrunc 2> note; touch -r stamp dir/long; mksum verify -r --json dir; \
-         mksum repair -r --json dir --from dir2; mksum keep -r --json dir",
+         mksum repair -r --json dir --from nosuch --from dir2; mksum keep -r --json dir",
         "mv dir/one \"$(printf 'dir/\\377')\"; mksum update --json dir; mv \"$(printf 'dir/\\377')\" dir/one; mksum status --json dir; \
          mksum join --json -f dir a=dir",
         "mksum get --json f --no-outboard --root \"$(mksum -f blake3 f)\" -o got; mksum get --json f --root \"$(mksum -f blake3 f)\" -o got; \

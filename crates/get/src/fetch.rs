@@ -6,7 +6,7 @@ use crate::seed::units;
 use crate::sink::Sink;
 use mksum::outboard::{Checked, Outboard};
 use mksum_io::outboard::{Stored, append};
-use mksum_io::{Error, Input, NO_RANGES, Options, Refusal, Replica, open_bytes, open_replica};
+use mksum_io::{Error, Input, Options, Refusal, Replica, open_bytes, open_replica};
 use std::io::Read;
 use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -157,18 +157,20 @@ impl Shared {
             if let Some(throttle) = &self.options.throttle {
                 throttle.wait(len);
             }
+            let mut before = replicas[mirror].as_ref().map_or(0, |replica| replica.fetched());
             let read = zeros(len, &place).and_then(|mut bytes| {
                 let read = replicas[mirror].as_mut().map(|replica| replica.read(task.range.start, &mut bytes));
                 match read {
                     Some(Ok(())) => Ok(bytes),
                     // Another version of the file may have the same bytes here, and these are judged.
                     Some(Err(_)) | None => {
+                        before = 0;
                         let replica = replicas[mirror].insert(open_replica(&place, &self.options)?);
                         replica.read(task.range.start, &mut bytes).map(|()| bytes)
                     }
                 }
             });
-            let fetched = read.as_ref().map_or(0, |bytes| bytes.len() as u64);
+            let fetched = replicas[mirror].as_ref().map_or(0, |replica| replica.fetched()) - before;
             let (mut good, mut bad) = (Vec::new(), Vec::new());
             let mut fatal = None;
             let (bytes, error) = match read {
@@ -248,11 +250,14 @@ impl State {
         let Some(standing) = self.mirrors.get_mut(mirror) else { return };
         standing.is_on_trial = false;
         standing.report.bytes += fetched;
+        // All before these bytes came, too: such a server is read once at the end, if others do not suffice.
+        if fetched > task.range.end - task.range.start {
+            (standing.sends_all, standing.is_alive) = (true, false);
+        }
         let missing = if error.is_some() { vec![task.range.clone()] } else { bad.clone() };
         match error {
             Some(error) => {
                 standing.strikes += 1;
-                standing.sends_all = matches!(&error, Error::Fetch { why, .. } if why.contains(NO_RANGES));
                 // One that never sent anything is not waited for again.
                 standing.is_alive &= standing.strikes < STRIKES && !(standing.good + standing.bad == 0);
                 standing.report.error = Some(error.to_string());

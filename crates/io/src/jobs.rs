@@ -4,6 +4,7 @@ use crate::buffer::Buffer;
 use crate::holes::Sparse;
 use crate::open::{Opened, SHORT, Waiting, open_with};
 use crate::platform::{uninterrupted, waits, widen_pipe};
+use crate::route::{Order, Traits};
 use crate::stream::{Bytes, Roots, hash_stream};
 use crate::{Error, Facts, File, Input, Options, Refusal, Window};
 use mksum::accelerator::Accelerated;
@@ -123,10 +124,28 @@ pub fn hash_reader(
     Ok(roots.expect("a stream is read once"))
 }
 
+/// What decides about the hashing of a file.
+pub(crate) fn traits(file: &File, specs: &[Spec]) -> Traits {
+    let mut messages = specs.iter().map(|spec| spec.single_leaf(file.len()));
+    // All formats share the bytes that are read, and so the zeros after them.
+    let is_chain = match messages.next().flatten() {
+        None => false,
+        Some(first) => messages.all(|message| message.is_some_and(|message| message.zeros == first.zeros)),
+    };
+    Traits {
+        len: file.len(),
+        is_chain,
+        formats: specs.len(),
+        is_rotating: file.is_rotating(),
+        is_object: file.is_object(),
+        mode: file.options().mode,
+    }
+}
+
 pub(crate) fn hash_file(file: File, specs: &[Spec]) -> Result<Roots, Error> {
-    let roots = match specs {
-        [_] if !file.is_rotating() && !file.is_object() => None,
-        _ => {
+    let roots = match traits(&file, specs).order() {
+        Order::Pieces => None,
+        Order::Once => {
             let options = file.options().clone();
             let mut bytes = InOrder { file: &file, done: 0, buffer: Buffer::default() };
             hash_stream(&mut bytes, Some(file.len()), file.input(), specs, &options)?

@@ -16,9 +16,6 @@ pub enum Ahead {
     No,
 }
 
-/// The words about a server that sends whole objects where parts are asked for, in the errors of a client.
-pub const NO_RANGES: &str = "the server does not support range requests";
-
 /// Stores whose objects are inputs, by their URLs.
 pub trait Objects: fmt::Debug + Send + Sync {
     /// Opens the object at a URL, of which the bytes `part` will be read, or those of them that it has: with a request for the first
@@ -27,13 +24,6 @@ pub trait Objects: fmt::Debug + Send + Sync {
     /// # Errors
     /// If it cannot be reached or is not there.
     fn open(&self, url: &Url, part: Range<u64>, ahead: Ahead) -> Result<Arc<dyn Object>, Error>;
-
-    /// Reads the object at a URL from its beginning to its end, as one request brings it: also from servers that send no parts of
-    /// objects.
-    ///
-    /// # Errors
-    /// If it cannot be reached or is not there. A read fails if the connection ends before the object does.
-    fn stream(&self, url: &Url) -> Result<Box<dyn Read + Send>, Error>;
 
     /// Notes that the object at a URL will be opened from its beginning: a client may begin to fetch it.
     fn expect(&self, url: &Url);
@@ -97,6 +87,11 @@ pub trait Object: fmt::Debug + Send + Sync {
 
     /// A number for its version, where there is one.
     fn identity(&self) -> Option<Identity>;
+
+    /// Whether the bytes come in order alone: those before the ones that are asked for are fetched too.
+    fn is_in_order(&self) -> bool {
+        false
+    }
 
     /// Fills `slices`, one after the other, with the bytes from `start` on.
     ///

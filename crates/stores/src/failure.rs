@@ -1,7 +1,7 @@
 //! Why an object could not be read, and how that is said.
 
 use http::StatusCode;
-use mksum_io::{NO_RANGES, Refusal, Url};
+use mksum_io::{Refusal, Url};
 use std::error::Error;
 use std::io::{self, ErrorKind};
 
@@ -75,6 +75,8 @@ impl Fault {
         }
         let hint = if last.contains("certificate") {
             " (the system's certificates are trusted, or those in SSL_CERT_FILE)"
+        } else if last.starts_with("Content-Length Header missing") {
+            ": the server does not say how long the object is, so its end could not be known; download it first (curl -s URL | mksum)"
         } else {
             ""
         };
@@ -104,7 +106,9 @@ impl Fault {
             Fault::Fetch(why) => mksum_io::Error::Fetch { path, offset, why },
             Fault::Empty => mksum_io::Error::Fetch { path, offset, why: "the object ends before these bytes".into() },
             Fault::NotPartial => {
-                let why = format!("{NO_RANGES}: download the object first (curl -s URL | mksum)");
+                let why = "the server does not support range requests, and these bytes are not the next ones of its only response: \
+                           download the object first"
+                    .into();
                 mksum_io::Error::Fetch { path, offset, why }
             }
         }

@@ -6,8 +6,11 @@ use crate::failure::Fault;
 use crate::part::Part;
 use crate::retries::LIMIT;
 use bytes::Bytes;
-use futures_util::{Stream, StreamExt};
+use futures_util::StreamExt;
+use futures_util::stream::BoxStream;
 use http::{HeaderMap, StatusCode};
+use mksum::Spec;
+use mksum::outboard::Identity;
 use object_store::path::Path;
 use object_store::{GetOptions, GetRange, GetResult, ObjectMeta, ObjectStore};
 use std::ops::Range;
@@ -28,8 +31,18 @@ pub struct Source {
     pub blocks: Option<Arc<dyn Blocks>>,
 }
 
-/// The first bytes of an object that was opened: their range, and the response that has them, if one is there already.
-pub type First = (Range<u64>, Option<GetResult>);
+/// The bytes of a response.
+pub type Body = BoxStream<'static, object_store::Result<Bytes>>;
+
+/// The first bytes of an object that was opened.
+pub enum First {
+    /// It has none that were asked for.
+    None,
+    /// A range, and the response that has it, if one is there already.
+    Part(Range<u64>, Option<GetResult>),
+    /// All bytes, of a server without range requests.
+    Whole(Body),
+}
 
 /// The version that the first response had: each other response must have it too.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,8 +73,17 @@ impl Version {
         self.etag.clone().filter(|etag| !etag.starts_with("W/"))
     }
 
+    /// A number for this version, where there is one.
+    pub fn identity(&self) -> Option<Identity> {
+        self.etag.as_ref()?;
+        let spec: Spec = "sha256".parse().ok()?;
+        let digest = spec.root(self.text().as_bytes()).ok()?.digest();
+        let inode = u64::from_be_bytes(digest.as_bytes()[..8].try_into().ok()?);
+        Some(Identity { seconds: self.time.unwrap_or(0), nanoseconds: 0, inode })
+    }
+
     /// Compares the version of a response.
-    fn check(&self, found: &Version) -> Result<(), Fault> {
+    pub fn check(&self, found: &Version) -> Result<(), Fault> {
         let shown = |text: &Option<String>| text.as_deref().unwrap_or("none").chars().take(80).collect::<String>();
         if found.etag != self.etag {
             return Err(Fault::Changed(format!(
@@ -100,21 +122,29 @@ const TRIES: u32 = 4;
 
 impl Source {
     /// Opens the object with a request for the bytes `first`: its version, and those of the bytes that it has, if any.
-    pub async fn open(&self, first: Range<u64>) -> Result<(Version, Option<First>), Fault> {
+    pub async fn open(&self, first: Range<u64>) -> Result<(Version, First), Fault> {
         if self.blocks.is_some() {
             let version = Version::of(&self.head().await?);
             let range = first.start..first.end.min(version.len);
-            return Ok((version, Some((range, None)).filter(|(range, _)| !range.is_empty())));
+            return Ok((version, if range.is_empty() { First::None } else { First::Part(range, None) }));
         }
         match self.get(first, None).await {
-            Ok(response) => Ok((Version::of(&response.meta), Some((response.range.clone(), Some(response))))),
+            Ok(response) => Ok((Version::of(&response.meta), First::Part(response.range.clone(), Some(response)))),
             // An empty object has no ranges, and one that is shorter than `first` does not reach it.
-            Err(fault @ (Fault::Empty | Fault::NotPartial)) => {
-                let version = Version::of(&self.head().await?);
-                if fault == Fault::Empty || version.len == 0 { Ok((version, None)) } else { Err(fault) }
+            Err(Fault::Empty) => Ok((Version::of(&self.head().await?), First::None)),
+            Err(Fault::NotPartial) => {
+                let (version, body) = self.whole(None).await?;
+                Ok(if version.len == 0 { (version, First::None) } else { (version, First::Whole(body)) })
             }
             Err(fault) => Err(fault),
         }
+    }
+
+    /// Asks for all bytes in one response, of this version if there was an earlier one.
+    pub async fn whole(&self, version: Option<&Version>) -> Result<(Version, Body), Fault> {
+        let if_match = version.and_then(Version::if_match);
+        let response = self.ask(GetOptions { if_match, ..GetOptions::default() }).await?;
+        Ok((Version::of(&response.meta), response.into_stream()))
     }
 
     /// Asks for all but the bytes.
@@ -148,12 +178,6 @@ impl Source {
             Some(StatusCode::OK) if is_part => Fault::NotPartial,
             status => Fault::of(&error, status),
         })
-    }
-
-    /// Asks for the whole object: its chunks as they come.
-    pub async fn whole(&self) -> Result<impl Stream<Item = Result<Bytes, Fault>> + use<>, Fault> {
-        let response = self.ask(GetOptions::default()).await?;
-        Ok(response.into_stream().map(|chunk| chunk.map_err(|error| Fault::of(&error, None))))
     }
 
     async fn get(&self, range: Range<u64>, version: Option<&Version>) -> Result<GetResult, Fault> {

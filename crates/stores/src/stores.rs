@@ -3,7 +3,7 @@
 use crate::client::{Client, Clients, Traffic};
 use crate::failure::Fault;
 use crate::listing;
-use crate::object::{Source, Version};
+use crate::object::{Body, First, Source, Version};
 use crate::part::Part;
 use crate::place::{Place, Store};
 use crate::upload::upload;
@@ -49,8 +49,16 @@ pub struct Stores {
     requests: usize,
 }
 
-/// An object that was opened: its version, and its first part, which is still coming.
-type Opened = Result<(Arc<Source>, Version, Option<(Arc<Part>, AbortHandle)>), Fault>;
+/// An object that was opened: its version, and its first bytes, which are still coming.
+type Opened = Result<(Arc<Source>, Version, Coming), Fault>;
+
+/// The first bytes of an object, which are still coming.
+enum Coming {
+    /// A part, if there is one.
+    Part(Option<(Arc<Part>, AbortHandle)>),
+    /// All of them, in order.
+    Whole(Body),
+}
 
 impl Stores {
     /// The bytes that are held ahead of readers, at most.
@@ -122,15 +130,19 @@ impl Stores {
         let runtime = self.runtime()?.handle().clone();
         Ok(self.runtime()?.spawn(async move {
             let (version, first) = source.open(first).await?;
-            let Some((range, response)) = first else { return Ok((source, version, None)) };
+            let (range, response) = match first {
+                First::None => return Ok((source, version, Coming::Part(None))),
+                First::Part(range, response) => (range, response),
+                First::Whole(body) => return Ok((source, version, Coming::Whole(body))),
+            };
             let part = Arc::new(Part::new(range.start, range.end - range.start));
             let (filling, filled, wanted) = (source.clone(), part.clone(), version.clone());
             let task = runtime.spawn(async move { filling.fill(&filled, &wanted, response).await });
-            Ok((source, version, Some((part, task.abort_handle()))))
+            Ok((source, version, Coming::Part(Some((part, task.abort_handle())))))
         }))
     }
 
-    fn opened(&self, url: &Url, wanted: Range<u64>, ahead: Ahead) -> Result<Window, Fault> {
+    fn opened(&self, url: &Url, wanted: Range<u64>, ahead: Ahead) -> Result<Arc<dyn Object>, Fault> {
         // A small object takes one request.
         let first = wanted.start..wanted.end.min(wanted.start.saturating_add(RANGE));
         let expected = match first.start {
@@ -143,9 +155,15 @@ impl Stores {
         };
         let runtime = self.runtime()?;
         let opened = runtime.block_on(opening).map_err(|error| Fault::Fetch(error.to_string()))?;
-        let (source, version, part) = opened?;
-        let place = (runtime.handle().clone(), self.budget.clone());
-        Ok(Window::new(url.clone(), (source, version), part, (ahead, self.requests, wanted.end), place))
+        let (source, version, first) = opened?;
+        let (of, runtime) = ((source, version), runtime.handle().clone());
+        Ok(match first {
+            Coming::Whole(body) => Arc::new(Whole::new(url.clone(), of, body, ahead, runtime)),
+            Coming::Part(part) => {
+                let (how, place) = ((ahead, self.requests, wanted.end), (runtime, self.budget.clone()));
+                Arc::new(Window::new(url.clone(), of, part, how, place))
+            }
+        })
     }
 }
 
@@ -167,15 +185,7 @@ impl fmt::Debug for Stores {
 
 impl Objects for Stores {
     fn open(&self, url: &Url, part: Range<u64>, ahead: Ahead) -> Result<Arc<dyn Object>, Error> {
-        let window = self.opened(url, part, ahead).map_err(|fault| fault.opening(url))?;
-        Ok(Arc::new(window))
-    }
-
-    fn stream(&self, url: &Url) -> Result<Box<dyn Read + Send>, Error> {
-        let begun = || Ok::<_, Fault>(Whole::begin(self.source(url)?, url.clone(), self.runtime()?.handle()));
-        let mut whole = begun().map_err(|fault| fault.opening(url))?;
-        whole.wait().map_err(|fault| fault.opening(url))?;
-        Ok(Box::new(whole))
+        self.opened(url, part, ahead).map_err(|fault| fault.opening(url))
     }
 
     fn expect(&self, url: &Url) {

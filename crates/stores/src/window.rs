@@ -3,7 +3,6 @@
 use crate::failure::Fault;
 use crate::object::{Source, Version};
 use crate::part::Part;
-use mksum::Spec;
 use mksum::outboard::Identity;
 use mksum_io::{Ahead, Error, Object, Url};
 use std::io::IoSliceMut;
@@ -197,11 +196,7 @@ impl Object for Window {
     }
 
     fn identity(&self) -> Option<Identity> {
-        self.version.etag.as_ref()?;
-        let spec: Spec = "sha256".parse().ok()?;
-        let digest = spec.root(self.named.as_bytes()).ok()?.digest();
-        let inode = u64::from_be_bytes(digest.as_bytes()[..8].try_into().ok()?);
-        Some(Identity { seconds: self.version.time.unwrap_or(0), nanoseconds: 0, inode })
+        self.version.identity()
     }
 
     fn read(&self, mut start: u64, slices: &mut [IoSliceMut<'_>]) -> Result<(), Error> {

@@ -96,7 +96,7 @@ impl Tree {
 
     pub fn repair(&self) -> Result<(), Error> {
         let (mut catalogue, copy) = (self.open(Access::Write)?, self.path().to_path_buf());
-        let copy_of = |path: &[u8]| copy.join(String::from_utf8_lossy(path).as_ref()).into();
+        let copy_of = |path: &[u8]| vec![copy.join(String::from_utf8_lossy(path).as_ref()).into()];
         mksum_catalogue::repair(&mut catalogue, self.path(), &Options::new(), &copy_of, &mut |_| {})
     }
 

@@ -2,12 +2,12 @@
 #![cfg_attr(not(feature = "catalogue"), allow(dead_code))] // They are refused.
 
 use super::paths::{path, place};
-use super::{Choices, Help, Reading};
+use super::{Choices, Common, Reading};
 use clap::{ValueEnum, ValueHint};
 use mksum_io::Input;
 use std::path::PathBuf;
 
-/// `mksum status` and `mksum update`.
+/// A directory that has a catalogue: `mksum status`, and a part of other commands.
 #[derive(Debug, clap::Args)]
 pub struct Catalogued {
     /// A directory that has a catalogue (mksum keep -r DIR)
@@ -19,12 +19,23 @@ pub struct Catalogued {
     /// Print one JSON object per line (spec/json.md)
     #[arg(long, help_heading = "Output")]
     pub json: bool,
+    /// The options of all commands.
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// `mksum update`.
+#[derive(Debug, clap::Args)]
+pub struct Update {
+    /// The directory.
+    #[command(flatten)]
+    pub catalogued: Catalogued,
+    /// Report what differs and how much would be read; nothing is read or written
+    #[arg(long)]
+    pub dry_run: bool,
     /// Options for reading.
     #[command(flatten)]
     pub reading: Reading,
-    /// The command's own help.
-    #[command(flatten)]
-    pub help: Help,
 }
 
 /// `mksum import`.
@@ -42,15 +53,15 @@ pub struct Import {
     /// Path of the catalogue [default: DIR/.mksum/catalogue]
     #[arg(short, long, value_name = "PATH", value_parser = path(), value_hint = ValueHint::FilePath)]
     pub catalogue: Option<PathBuf>,
+    /// Report what would be imported; nothing is written
+    #[arg(long)]
+    pub dry_run: bool,
     /// Print one JSON object per line (spec/json.md)
     #[arg(long, help_heading = "Output")]
     pub json: bool,
-    /// Options for reading.
+    /// The options of all commands.
     #[command(flatten)]
-    pub reading: Reading,
-    /// The command's own help.
-    #[command(flatten)]
-    pub help: Help,
+    pub common: Common,
 }
 
 /// `mksum export`.
@@ -68,12 +79,9 @@ pub struct Export {
     /// The formats.
     #[command(flatten)]
     pub choices: Choices,
-    /// Options for reading.
+    /// The options of all commands.
     #[command(flatten)]
-    pub reading: Reading,
-    /// The command's own help.
-    #[command(flatten)]
-    pub help: Help,
+    pub common: Common,
 }
 
 /// What a catalogue is exported as.

@@ -3,7 +3,7 @@
 use super::groups::rate;
 use super::numbers::number;
 use super::paths::{input, path, place};
-use super::{Choices, Help, Reading};
+use super::{Choices, Common, Reading};
 use clap::ValueHint;
 use mksum::parse_size;
 use mksum_io::Input;
@@ -57,7 +57,7 @@ pub struct Get {
     /// Options for reading.
     #[command(flatten)]
     pub reading: Reading,
-    /// The command's own help.
+    /// The options of all commands.
     #[command(flatten)]
-    pub help: Help,
+    pub common: Common,
 }

@@ -3,10 +3,12 @@
 use super::hints::{format, nearest};
 use super::numbers::number;
 use super::options::Options;
-use clap::{ArgAction, ValueEnum};
+use super::paths::path;
+use clap::{ArgAction, ValueEnum, ValueHint};
 use mksum::formats::FAMILIES;
 use mksum::{Algorithm, parse_size};
 use mksum_cli::choice::Choice;
+use std::path::PathBuf;
 
 /// The formats, and the flags that change each of them.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -55,7 +57,7 @@ pub struct Directories {
 }
 
 /// Options for reading files.
-#[derive(Clone, Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args)]
 pub struct Reading {
     /// Number of threads, also as -p N [default: the cores this process may use]
     ///
@@ -80,9 +82,39 @@ pub struct Reading {
     #[cfg_attr(not(target_os = "linux"), doc = "\n\nThis system has no such class: only Linux has.")]
     #[arg(long, help_heading = "Reading")]
     pub io_nice: bool,
+}
+
+/// Options of all commands that work with files; they may stand before the command, too.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Common {
+    /// Print no OK for what matches, and show no progress
+    #[arg(short, long, help_heading = "Everywhere")]
+    pub quiet: bool,
+    /// Print more: the size, tree, time and speed of each file, and the requests to stores; on a terminal, also each OK
+    #[arg(short, long, help_heading = "Everywhere")]
+    pub verbose: bool,
+    /// Colour FAILED: auto (on a terminal, unless NO_COLOR is set), always or never
+    #[arg(long, value_name = "WHEN", default_value = "auto", hide_possible_values = true, help_heading = "Everywhere")]
+    pub color: Color,
     /// Show no progress (it is only shown on a terminal)
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = "Everywhere")]
     pub no_progress: bool,
+    /// Change to DIR first; of several, each is relative to the one before
+    #[arg(short = 'C', id = "change-to", value_name = "DIR", value_parser = path(), value_hint = ValueHint::DirPath, help_heading = "Everywhere")]
+    pub change_to: Vec<PathBuf>,
+    #[command(flatten)]
+    help: Help,
+}
+
+/// Where a verdict is coloured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    /// Everywhere
+    Always,
+    /// Nowhere
+    Never,
 }
 
 /// A command's own help.
@@ -103,8 +135,9 @@ pub enum Symlinks {
 }
 
 /// How files are read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Io {
+    #[default]
     /// Cached pages from the page cache, the rest of large files around it
     Auto,
     /// Through the page cache

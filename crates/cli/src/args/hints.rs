@@ -46,7 +46,7 @@ pub fn misplaced(path: &Path, is_style: bool, first: Option<&OsStr>, commands: &
         return None;
     }
     if commands.contains(&word) {
-        return Some(format!("there is no file '{word}'; as a command, it comes before all options: mksum {word} …"));
+        return Some(format!("there is no file '{word}'; as a command, it comes before its options: mksum {word} …"));
     }
     if is_style {
         return Some(format!("there is no file '{word}'; the style of a graph follows '=': --graph={word}"));

@@ -1,7 +1,7 @@
 //! The commands for kept trees.
 
 use super::paths::{input, path, place};
-use super::{Choices, Directories, Help, Reading};
+use super::{Choices, Common, Directories, Reading};
 use clap::ValueHint;
 use mksum::{Spec, parse_size};
 use mksum_cli::range::ByteRange;
@@ -80,9 +80,9 @@ pub struct Keep {
     /// Options for reading.
     #[command(flatten)]
     pub reading: Reading,
-    /// The command's own help.
+    /// The options of all commands.
     #[command(flatten)]
-    pub help: Help,
+    pub common: Common,
 }
 
 /// `mksum verify`.
@@ -122,9 +122,6 @@ pub struct Verify {
     /// Skip files whose size, mtime and inode match the outboard, or size and mtime the attribute
     #[arg(long)]
     pub quick: bool,
-    /// Don't print OK for files without damage
-    #[arg(long, help_heading = "Output")]
-    pub quiet: bool,
     /// Print one JSON object per line (spec/json.md)
     #[arg(long, help_heading = "Output")]
     pub json: bool,
@@ -134,18 +131,18 @@ pub struct Verify {
     /// Options for reading.
     #[command(flatten)]
     pub reading: Reading,
-    /// The command's own help.
+    /// The options of all commands.
     #[command(flatten)]
-    pub help: Help,
+    pub common: Common,
 }
 
 /// `mksum diff`.
 #[derive(Debug, clap::Args)]
 pub struct Diff {
-    /// An outboard, or a file that has one; or a catalogue (also its URL), a directory that has one, or a sum file
+    /// A file, or its outboard; or a directory, a catalogue (also its URL) or a sum file
     #[arg(value_name = "A", value_parser = place(), value_hint = ValueHint::FilePath)]
     pub left: Input,
-    /// Another one; of two files, one may be without an outboard, and is then read
+    /// Another one
     #[arg(value_name = "B", value_parser = place(), value_hint = ValueHint::FilePath)]
     pub right: Input,
     /// Print one JSON object per line (spec/json.md)
@@ -154,9 +151,9 @@ pub struct Diff {
     /// Options for reading.
     #[command(flatten)]
     pub reading: Reading,
-    /// The command's own help.
+    /// The options of all commands.
     #[command(flatten)]
-    pub help: Help,
+    pub common: Common,
 }
 
 /// A universally unique identifier (RFC 9562).

@@ -2,7 +2,7 @@
 
 use super::numbers::number;
 use super::paths::path;
-use super::{Help, Reading};
+use super::{Common, Reading};
 use clap::ValueHint;
 use mksum::Hash;
 use mksum::node_tree::NodeTree;
@@ -37,9 +37,9 @@ pub struct Merklize {
     /// Options for reading.
     #[command(flatten)]
     pub reading: Reading,
-    /// The command's own help.
+    /// The options of all commands.
     #[command(flatten)]
-    pub help: Help,
+    pub common: Common,
 }
 
 fn hash(text: &str) -> Result<Hash, String> {

@@ -1,6 +1,8 @@
 //! The command line: all flags, and their help.
 
+mod before;
 mod catalogue;
+mod examples;
 mod get;
 mod groups;
 mod hints;
@@ -15,9 +17,9 @@ mod repair;
 
 #[cfg(feature = "catalogue")]
 pub use catalogue::Form;
-pub use catalogue::{Catalogued, Export, Import};
+pub use catalogue::{Catalogued, Export, Import, Update};
 pub use get::Get;
-pub use groups::{Choices, Directories, Help, Io, Reading, Symlinks};
+pub use groups::{Choices, Color, Common, Directories, Help, Io, Reading, Symlinks};
 pub use kept::{Diff, Keep, Verify};
 pub use merklize::Merklize;
 pub use paths::{NOT_HERE, read_input, read_place};
@@ -29,6 +31,7 @@ use crate::exit::{Exit, usage};
 use crate::output::print_text;
 use clap::{ArgAction, Command as Clap, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
+use mksum_cli::choice::Choice;
 use mksum_cli::name::Shown;
 use mksum_cli::range::ByteRange;
 use mksum_cli::sum::End;
@@ -139,9 +142,14 @@ pub struct Args {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Keep the tree of a file in FILE.mkt, or update it
+    ///
+    /// The tree is kept in an outboard, a file of digests beside the file, of about a thousandth of its size. With --recursive, a
+    /// catalogue is kept: one file with the roots of all files below a directory.
     #[command(after_long_help = exits("every tree was kept", "a file could not be read, is damaged, or its tree could not be written"))]
     Keep(Keep),
     /// Report the damaged ranges of a file
+    ///
+    /// The file is compared with its kept tree, leaf by leaf: leaves are the pieces that the tree hashes, of 64 KiB by default.
     #[command(after_long_help = exits(
         "no damage was found (new files are reported, and do not count)",
         "a file is damaged, gone, changed or could not be verified, or none has an outboard"
@@ -152,14 +160,17 @@ pub enum Command {
     Status(Catalogued),
     /// Bring a directory's catalogue up to date: only new and changed files are read
     #[command(after_long_help = exits("the catalogue is up to date", "a file is damaged, is being written or could not be read"))]
-    Update(Catalogued),
+    Update(Update),
     /// Take the roots of a sum file or manifest into a directory's catalogue, to be verified later
     #[command(after_long_help = exits("every root of the lists is in the catalogue", "a listed file is missing, or has another length or another root in the catalogue"))]
     Import(Import),
     /// Print the entries of a catalogue as a sum file, a BagIt manifest or JSON
     #[command(after_long_help = exits("all entries were printed", "the catalogue could not be read"))]
     Export(Export),
-    /// Report how two files, directories, catalogues or sum files differ, without reading what they list
+    /// Report how two files, directories, catalogues or sum files differ
+    ///
+    /// Kept trees and catalogues are compared without reading any file. A file without a kept tree and a directory without a catalogue are
+    /// read, and nothing is written.
     #[command(after_long_help = exits("they are equal", "they differ or could not be compared"))]
     Diff(Diff),
     /// Repair the damaged ranges of a file from an intact copy
@@ -175,6 +186,8 @@ pub enum Command {
     #[command(after_long_help = exits("the proof is valid", "the proof is not valid or could not be read"))]
     CheckProof(CheckProof),
     /// Split files or objects into parts, and print a row for each
+    ///
+    /// Any machine can hash the parts ('mksum map'). The rows of hashed parts are a ledger, which 'mksum join' makes roots of.
     #[command(after_long_help = exits("the plan was printed", "a file could not be found: then the plan has no end"))]
     Plan(Plan),
     /// Hash the parts of a plan, and print a row of the ledger for each
@@ -189,9 +202,12 @@ pub enum Command {
     /// Compute all nodes of a tree over digests, on the CPU or another device
     #[command(after_long_help = exits("the tree was computed", "the leaves could not be read, or the nodes not written"))]
     Merklize(Merklize),
-    /// List all formats, and the tools that print the same roots
+    /// List all formats, and the tools that print the same roots; or explain one
     #[command(after_long_help = exits("the list was printed", "the output failed"))]
     Formats {
+        /// Explain this format alone: what it is, what it allows, and what it cannot do
+        #[arg(value_name = "FORMAT", value_parser = hints::format)]
+        format: Option<Choice>,
         /// Print one JSON object per line (spec/json.md)
         #[arg(long)]
         json: bool,
@@ -291,9 +307,6 @@ pub struct Run {
     /// Levels that --graph shows below the root [default: as many as fit 64 nodes]
     #[arg(long, value_name = "N", value_parser = number::<u32>(0..=1000), help_heading = "Output")]
     pub graph_depth: Option<u32>,
-    /// Print size, tree, time and speed of each file, and the requests to stores, on standard error
-    #[arg(short, long, help_heading = "Output")]
-    pub verbose: bool,
     /// Hash the files whose names are the lines of LIST; '-' is standard input
     #[arg(long, value_name = "LIST", value_parser = path(), value_hint = ValueHint::FilePath, conflicts_with_all = ["files", "files0_from"], help_heading = "Reading")]
     pub files_from: Option<PathBuf>,
@@ -344,11 +357,6 @@ pub struct Run {
     /// Public key of the signature, or its file; for ssh-keygen also a file of allowed signers
     #[arg(long, value_name = "KEY", value_parser = path(), value_hint = ValueHint::FilePath, help_heading = "Checking")]
     pub key: Option<PathBuf>,
-    /// Don't print OK for files that match
-    ///
-    /// A terminal shows only problems and a last line with counts, unless --verbose is given.
-    #[arg(long, help_heading = "Checking")]
-    pub quiet: bool,
     /// Print nothing: only set the exit code
     #[arg(long, help_heading = "Checking")]
     pub status: bool,
@@ -380,9 +388,9 @@ pub struct Run {
     #[command(flatten)]
     pub reading: Reading,
 
-    /// Print help: -h for a summary, --help with examples and exit codes
-    #[arg(short, long, action = ArgAction::Help)]
-    help: Option<bool>,
+    /// The options of all commands.
+    #[command(flatten)]
+    pub common: Common,
     /// Print the version
     #[arg(short = 'V', long, action = ArgAction::Version)]
     version: Option<bool>,
@@ -460,7 +468,6 @@ impl Run {
             return Some(format!("{one} and {other} cannot be combined"));
         }
         let only_checking = [
-            ("--quiet", self.quiet),
             ("--status", self.status),
             ("--strict", self.strict),
             ("--warn", self.warn),
@@ -519,9 +526,59 @@ impl Run {
     }
 }
 
+/// The options that were given, of those that several commands have.
+#[derive(Clone, Copy, Debug)]
+pub struct Given<'a> {
+    /// The formats, if the command takes them.
+    pub choices: Option<&'a Choices>,
+    /// Options for reading, if the command reads files.
+    pub reading: Option<&'a Reading>,
+    /// Options of all commands that work with files.
+    pub common: &'a Common,
+}
+
+impl Command {
+    /// The options of a command that works with files; `None` of one about the tool itself.
+    pub fn given(&self) -> Option<Given<'_>> {
+        let given = |choices, reading, common| Some(Given { choices, reading, common });
+        match self {
+            Command::Keep(args) => given(Some(&args.choices), Some(&args.reading), &args.common),
+            Command::Verify(args) => given(None, Some(&args.reading), &args.common),
+            Command::Status(args) => given(None, None, &args.common),
+            Command::Update(args) => given(None, Some(&args.reading), &args.catalogued.common),
+            Command::Import(args) => given(Some(&args.choices), None, &args.common),
+            Command::Export(args) => given(Some(&args.choices), None, &args.common),
+            Command::Diff(args) => given(None, Some(&args.reading), &args.common),
+            Command::Repair(args) => given(None, Some(&args.reading), &args.common),
+            Command::Get(args) => given(Some(&args.choices), Some(&args.reading), &args.common),
+            Command::Prove(args) => given(Some(&args.choices), Some(&args.reading), &args.common),
+            Command::CheckProof(args) => given(Some(&args.choices), None, &args.common),
+            Command::Plan(args) => given(Some(&args.choices), Some(&args.reading), &args.common),
+            Command::Map(args) => given(None, Some(&args.reading), &args.common),
+            Command::Missing(args) => given(None, None, &args.common),
+            Command::Join(args) => given(Some(&args.choices), None, &args.common),
+            Command::Merklize(args) => given(None, Some(&args.reading), &args.common),
+            Command::Formats { .. }
+            | Command::Devices { .. }
+            | Command::ShowHelp { .. }
+            | Command::Man { .. }
+            | Command::Completions { .. } => None,
+        }
+    }
+}
+
 /// The command line, or the exit code of a process that has none to run.
 pub fn read() -> Result<Args, Exit> {
-    let parsed = grammar().try_get_matches().and_then(|matches| Args::from_arg_matches(&matches));
+    let names: Vec<_> = grammar().get_subcommands().map(|command| command.get_name().to_string()).collect();
+    let names: Vec<_> = names.iter().map(String::as_str).collect();
+    let line = before::after_command(env::args_os().collect(), &names);
+    if let Some(reason) = before::without_json(&line) {
+        return Err(usage(&reason));
+    }
+    if before::asks_for_summary(&line, &names) {
+        return Err(print_text(examples::SUMMARY.as_bytes()));
+    }
+    let parsed = grammar().try_get_matches_from(line).and_then(|matches| Args::from_arg_matches(&matches));
     let args = parsed.map_err(|error| match error.exit_code() {
         0 => print_text(error.render().to_string().as_bytes()),
         _ => {
@@ -531,6 +588,12 @@ pub fn read() -> Result<Args, Exit> {
             usage(&text.trim_end())
         }
     })?;
+    let given = args.command.as_ref().map_or(Some(&args.run.common), |command| Some(command.given()?.common));
+    for directory in given.iter().flat_map(|common| &common.change_to) {
+        if let Err(error) = env::set_current_dir(directory) {
+            return Err(usage(&format_args!("-C {}: {}", Shown(directory), mksum_io::reason(&error))));
+        }
+    }
     let wrong = || args.run.conflict().or_else(|| args.run.misplaced());
     match args.command {
         None if let Some(reason) = wrong() => Err(usage(&reason)),
@@ -570,10 +633,15 @@ pub fn grammar() -> Clap {
         ("import", "Format of lines that do not name one, such as those of sha256sum and b3sum", of_lines),
         ("export", "Print only roots in this format; may be repeated", "The default is all formats of the catalogue."),
     ];
+    let with_examples = |command: Clap| {
+        let examples = examples::of(command.get_name());
+        let ends = command.get_after_long_help().map(ToString::to_string).unwrap_or_default();
+        command.after_long_help(format!("{examples}\n\n{ends}"))
+    };
     Args::command().mut_subcommands(|command| match helps.iter().find(|(name, ..)| *name == command.get_name()) {
-        None => command,
+        None => with_examples(command),
         Some((_, help, more)) => {
-            command.mut_arg("formats", |flag| flag.help(*help).long_help(format!("{help}\n\n{more}")))
+            with_examples(command).mut_arg("formats", |flag| flag.help(*help).long_help(format!("{help}\n\n{more}")))
         }
     })
 }

@@ -2,7 +2,7 @@
 
 use super::numbers::number;
 use super::paths::{input, path};
-use super::{Choices, Directories, Help, Reading};
+use super::{Choices, Common, Directories, Reading};
 use clap::ValueHint;
 use mksum::parse_size;
 use mksum_io::Input;
@@ -35,9 +35,9 @@ pub struct Plan {
     /// Options for reading.
     #[command(flatten)]
     pub reading: Reading,
-    /// The command's own help.
+    /// The options of all commands.
     #[command(flatten)]
-    pub help: Help,
+    pub common: Common,
 }
 
 /// `mksum map`.
@@ -52,9 +52,9 @@ pub struct Map {
     /// Options for reading.
     #[command(flatten)]
     pub reading: Reading,
-    /// The command's own help.
+    /// The options of all commands.
     #[command(flatten)]
-    pub help: Help,
+    pub common: Common,
 }
 
 /// `mksum missing`.
@@ -66,12 +66,9 @@ pub struct Missing {
     /// The ledgers
     #[arg(value_name = "LEDGER", value_parser = path(), value_hint = ValueHint::FilePath)]
     pub ledgers: Vec<PathBuf>,
-    /// Options for reading.
+    /// The options of all commands.
     #[command(flatten)]
-    pub reading: Reading,
-    /// The command's own help.
-    #[command(flatten)]
-    pub help: Help,
+    pub common: Common,
 }
 
 fn part(text: &str) -> Result<u64, String> {

@@ -1,7 +1,7 @@
 //! The commands for proofs.
 
 use super::paths::{input, path, place};
-use super::{Choices, Help, Reading};
+use super::{Choices, Common, Reading};
 use clap::ValueHint;
 use mksum::parse_size;
 use mksum_cli::range::ByteRange;
@@ -37,9 +37,9 @@ pub struct Prove {
     /// Options for reading.
     #[command(flatten)]
     pub reading: Reading,
-    /// The command's own help.
+    /// The options of all commands.
     #[command(flatten)]
-    pub help: Help,
+    pub common: Common,
 }
 
 /// `mksum check-proof`.
@@ -71,12 +71,9 @@ pub struct CheckProof {
     /// The format.
     #[command(flatten)]
     pub choices: Choices,
-    /// Options for reading.
+    /// The options of all commands.
     #[command(flatten)]
-    pub reading: Reading,
-    /// The command's own help.
-    #[command(flatten)]
-    pub help: Help,
+    pub common: Common,
 }
 
 /// `mksum join`.
@@ -104,10 +101,7 @@ pub struct Join {
     /// The format.
     #[command(flatten)]
     pub choices: Choices,
-    /// Options for reading.
+    /// The options of all commands.
     #[command(flatten)]
-    pub reading: Reading,
-    /// The command's own help.
-    #[command(flatten)]
-    pub help: Help,
+    pub common: Common,
 }

@@ -1,7 +1,7 @@
 //! The flags of `mksum repair`.
 
 use super::paths::{input, path, place};
-use super::{Directories, Help, Reading};
+use super::{Common, Directories, Reading};
 use clap::ValueHint;
 use mksum_io::Input;
 use std::path::PathBuf;
@@ -14,18 +14,22 @@ pub struct Repair {
     pub files: Vec<Input>,
     /// An intact copy: a file, or the URL of an object (https://..., s3://BUCKET/KEY); with --recursive a directory of copies
     ///
-    /// Only damaged ranges are fetched, with range requests, and each is checked against the outboard before it is
-    /// written. With --recursive, the copy of DIR/a/b is COPY/a/b. For stores, credentials and endpoint come from the
+    /// May be repeated: each copy is asked for what those before it lack or have damaged too. Only damaged ranges are fetched, with range
+    /// requests if the server has them, and each is checked against the outboard before it is written. A file that is damaged is read twice:
+    /// to find the ranges, and as a whole when they are repaired. With --recursive, the copy of DIR/a/b is COPY/a/b. For stores, credentials and endpoint come from the
     /// environment: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION, AWS_ENDPOINT_URL, or a profile: AWS_PROFILE. For
     /// https, certificates are those that the system trusts, or those in SSL_CERT_FILE; logins are in ~/.netrc.
-    #[arg(long, value_name = "COPY", value_parser = place(), value_hint = ValueHint::AnyPath)]
-    pub from: Input,
+    #[arg(long, value_name = "COPY", required = true, value_parser = place(), value_hint = ValueHint::AnyPath)]
+    pub from: Vec<Input>,
     /// With --recursive: path of the directory's catalogue [default: DIR/.mksum/catalogue, if it exists]
     #[arg(short, long, value_name = "PATH", requires = "recursive", value_parser = path(), value_hint = ValueHint::FilePath)]
     pub catalogue: Option<PathBuf>,
     /// Path of the outboard [default: FILE.mkt]
     #[arg(short = 'o', long, value_name = "PATH", value_parser = place(), value_hint = ValueHint::FilePath)]
     pub outboard: Option<Input>,
+    /// Report the damaged ranges and the bytes that would be fetched for them; nothing is fetched or written
+    #[arg(long)]
+    pub dry_run: bool,
     /// Compare with this root instead of trusting the outboard's
     #[arg(long, value_name = "ROOT")]
     pub root: Option<String>,
@@ -38,7 +42,7 @@ pub struct Repair {
     /// Options for reading.
     #[command(flatten)]
     pub reading: Reading,
-    /// The command's own help.
+    /// The options of all commands.
     #[command(flatten)]
-    pub help: Help,
+    pub common: Common,
 }

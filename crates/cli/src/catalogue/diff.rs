@@ -1,12 +1,14 @@
 //! `mksum diff` of catalogues, directories and sum files.
 
 use super::findings::Findings;
-use super::{report, side};
+use super::{report, shown_path, side};
 use crate::args::Diff;
 use crate::exit::Exit;
 use crate::summary::counted;
 use crate::tool::Tool;
-use mksum_catalogue::{Error, Side, State};
+use mksum::Spec;
+use mksum_catalogue::{Error, Side, State, place};
+use mksum_cli::name::Shown;
 use mksum_io::Input;
 use std::path::Path;
 
@@ -18,6 +20,7 @@ pub fn is_side(input: &Input) -> bool {
 /// Prints each entry that differs; fails if there is one.
 pub fn run(tool: &Tool, args: &Diff) -> Exit {
     tool.console.use_json(args.json);
+    let _progress = tool.progress(|| [None].into_iter());
     let mut found = Findings::new(tool, args.json, Path::new("."));
     match compare(tool, args, &mut found) {
         Ok(equal) => {
@@ -33,11 +36,55 @@ pub fn run(tool: &Tool, args: &Diff) -> Exit {
     tool.console.exit()
 }
 
+/// The path of a directory that has no catalogue.
+fn bare(input: &Input) -> Option<&Path> {
+    input.file().filter(|path| path.is_dir() && place(path).symlink_metadata().is_err())
+}
+
+/// Whether a path is this one, or one below it.
+fn is_below(path: &[u8], folder: &[u8]) -> bool {
+    path.strip_prefix(folder).is_some_and(|rest| folder.is_empty() || rest.is_empty() || rest.starts_with(b"/"))
+}
+
+/// A directory without a catalogue, whose files are read in these formats, or in the default one.
+fn hashed(tool: &Tool, directory: &Path, formats: &[Spec], unread: &mut Vec<Vec<u8>>) -> Result<Side, Error> {
+    let default = [tool.formats[0].spec().clone()];
+    let formats = if formats.is_empty() { &default[..] } else { formats };
+    let console = &tool.console;
+    let side = Side::hashed(directory, formats, &tool.options, &mut |finding| {
+        let reason = finding.reason().unwrap_or_default();
+        console.error(&shown_path(directory, &finding.path), &reason);
+        unread.push(finding.path);
+    })?;
+    if console.is_verbose() {
+        console
+            .note(&format_args!("{}: it has no catalogue: all files were read, and nothing is kept", Shown(directory)));
+    }
+    Ok(side)
+}
+
 /// Returns the number of entries that are equal.
 fn compare(tool: &Tool, args: &Diff, found: &mut Findings<'_>) -> Result<u64, Error> {
-    let (left, right) = (side(tool, &args.left, None)?, side(tool, &args.right, None)?);
+    let mut unread = Vec::new();
+    let (left, right) = match (bare(&args.left), bare(&args.right)) {
+        (None, None) => (side(tool, &args.left, None)?, side(tool, &args.right, None)?),
+        (None, Some(directory)) => {
+            let left = side(tool, &args.left, None)?;
+            let formats = left.formats();
+            (left, hashed(tool, directory, &formats, &mut unread)?)
+        }
+        (Some(directory), None) => {
+            let right = side(tool, &args.right, None)?;
+            (hashed(tool, directory, &right.formats(), &mut unread)?, right)
+        }
+        (Some(left), Some(right)) => (hashed(tool, left, &[], &mut unread)?, hashed(tool, right, &[], &mut unread)?),
+    };
+    // Of what was not read it is not known whether it differs.
+    let is_known = |path: &[u8]| !unread.iter().any(|unread| is_below(path, unread));
     left.diff(right, &tool.options.stop, &mut |finding| {
-        found.count(&finding);
-        found.print(finding, None);
+        if is_known(&finding.path) {
+            found.count(&finding);
+            found.print(finding, None);
+        }
     })
 }

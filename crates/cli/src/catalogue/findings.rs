@@ -102,7 +102,11 @@ fn text(finding: &Finding) -> String {
         State::DamagedTree => {
             "its kept tree is damaged or gone: 'mksum update' reads the file and keeps it again".into()
         }
-        State::Repaired => format!("OK: {} bytes repaired, {} bytes fetched", touched(), grouped(done)),
+        State::Repaired => {
+            let copies: Vec<_> = finding.copies.iter().map(|copy| Shown(copy).to_string()).collect();
+            let from = if finding.passed.is_empty() { "" } else { &format!(" from {}", copies.join(", ")) };
+            format!("OK: {} bytes repaired, {} bytes fetched{from}", touched(), grouped(done))
+        }
         State::Incomparable => "NOT COMPARED (no root in a common format)".into(),
         state => state.as_str().to_uppercase(),
     }

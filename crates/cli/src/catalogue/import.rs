@@ -1,7 +1,7 @@
 //! `mksum import`: the roots of a list become rows of a catalogue, to be verified later.
 
 use super::findings::Findings;
-use super::{report, side, wait};
+use super::{DRY, report, side, wait};
 use crate::args::Import;
 use crate::exit::Exit;
 use crate::summary::counted;
@@ -9,6 +9,7 @@ use crate::tool::Tool;
 use mksum_catalogue::{Catalogue, Side, State, import, place};
 use mksum_cli::name::Shown;
 use mksum_io::Input;
+use std::path::Path;
 
 /// Takes the roots of each list.
 pub fn run(tool: &Tool, args: &Import) -> Exit {
@@ -28,15 +29,19 @@ pub fn run(tool: &Tool, args: &Import) -> Exit {
             }
         };
         let path = args.catalogue.clone().unwrap_or_else(|| place(&args.directory));
-        match Catalogue::create(&path, &mut || wait(tool, &path)) {
-            Ok(mut catalogue) => one(tool, args, (list, side), &mut catalogue),
+        let opened = match args.dry_run {
+            false => Catalogue::create(&path, &mut || wait(tool, &path)).map(|catalogue| (None, catalogue)),
+            true => Catalogue::trial(&path).map(|(folder, catalogue)| (Some(folder), catalogue)),
+        };
+        match opened {
+            Ok((_folder, mut catalogue)) => one(tool, args, (list, side, &path), &mut catalogue),
             Err(error) => report(tool, &error),
         }
     }
     tool.console.exit()
 }
 
-fn one(tool: &Tool, args: &Import, (name, list): (&Input, Side), catalogue: &mut Catalogue) {
+fn one(tool: &Tool, args: &Import, (name, list, path): (&Input, Side, &Path), catalogue: &mut Catalogue) {
     let mut found = Findings::new(tool, args.json, &args.directory);
     let imported = import(catalogue, &args.directory, list.into_entries(), &tool.options, &mut |finding| {
         found.count(&finding);
@@ -55,8 +60,9 @@ fn one(tool: &Tool, args: &Import, (name, list): (&Input, Side), catalogue: &mut
     let refused = found.number(State::Refused) + found.number(State::Unreadable);
     let counts = [(taken, "imported"), (known, "known already"), (missing, "missing"), (refused, "refused")];
     let how = match taken {
+        _ if args.dry_run => DRY.into(),
         0 => String::new(),
         _ => format!(". Nothing was read: 'mksum verify -r {}' compares the files", Shown(&args.directory)),
     };
-    tool.console.note(&format_args!("{}: {}{how}", Shown(catalogue.path()), counted(&counts, "")));
+    tool.console.note(&format_args!("{}: {}{how}", Shown(path), counted(&counts, "")));
 }

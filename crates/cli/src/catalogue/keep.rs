@@ -2,7 +2,7 @@
 
 use super::findings::Findings;
 use super::{on_each, open_to_write, report, shown_path, wait};
-use crate::args::{Catalogued, Keep, Symlinks};
+use crate::args::{Keep, Symlinks, Update};
 use crate::exit::{Exit, usage};
 use crate::json;
 use crate::print::print_root;
@@ -58,7 +58,10 @@ pub fn run(tool: &Tool, args: &Keep) -> Exit {
 }
 
 /// Brings a catalogue up to date.
-pub fn run_update(tool: &Tool, args: &Catalogued) -> Exit {
+pub fn run_update(tool: &Tool, Update { catalogued: args, dry_run, .. }: &Update) -> Exit {
+    if *dry_run {
+        return super::status::run_dry(tool, args);
+    }
     let directory = [Input::from(&args.directory)];
     on_each(tool, args.json, (&directory, args.catalogue.as_ref()), open_to_write, &mut |directory, catalogue| {
         bring(tool, args.json, Lines::States, directory, catalogue);

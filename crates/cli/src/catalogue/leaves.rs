@@ -8,7 +8,7 @@ use mksum::directory::{DirectorySpec, Entry, Leaves};
 use mksum_catalogue::{Access, Catalogue, Side, is_catalogue, joined_leaves, place as place_of};
 use mksum_cli::name::{self, Shown};
 use mksum_io::Input;
-use std::path::Path;
+use std::path::{Component, Path};
 
 /// The leaves of the tree of the directory whose catalogue is at `path`, if one is; no leaves if it has none, which was reported.
 pub fn of(
@@ -32,6 +32,15 @@ pub fn of_parts(tool: &Tool, parts: &[Input], specs: &[DirectorySpec]) -> Result
         let Some((place, from)) = part(Path::new(text.as_os_str())) else {
             return Err(usage(&format_args!("'{}' is not PLACE=CATALOGUE", Shown(text))));
         };
+        let below = name::path(&place).unwrap_or_default();
+        if place.is_empty() || !below.components().all(|part| matches!(part, Component::Normal(_))) {
+            let how = "give the path of a folder below the directory, as in sub/folder=CATALOGUE";
+            return Err(usage(&format_args!(
+                "'{}': '{}' is not a path below a directory: {how}",
+                Shown(text),
+                place.escape_ascii()
+            )));
+        }
         match Side::catalogue(&from, &tool.options) {
             Ok((catalogue, copy)) => {
                 opened.push((place, catalogue));

@@ -20,6 +20,9 @@ use mksum_io::Input;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+/// The end of a summary of what was not done.
+pub const DRY: &str = " (dry run: nothing was written)";
+
 /// Whether `paths` are directories that have catalogues; a refusal if only some have.
 pub fn have_catalogues(paths: &[Input], given: Option<&PathBuf>) -> Result<bool, Exit> {
     if given.is_some() {
@@ -139,7 +142,7 @@ fn path_of(path: &[u8]) -> PathBuf {
 
 /// Says that another process is waited for.
 pub fn wait(tool: &Tool, path: &Path) {
-    tool.console.note(&format_args!("{}: another process writes to it: waiting for its end", Shown(path)));
+    tool.console.note(&format_args!("{}: another process writes to it: waiting up to 10 s for its end", Shown(path)));
 }
 
 /// Reports why a catalogue could not be used.

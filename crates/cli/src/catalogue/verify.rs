@@ -51,7 +51,7 @@ fn one(tool: &Tool, args: &Verify, directory: &Path, catalogue: &mut Catalogue, 
         let words: &dyn Display = match finding.state {
             State::Intact => {
                 read += finding.bytes.unwrap_or(0);
-                if !args.quiet && !tool.console.is_brief() {
+                if !args.common.quiet && !tool.console.is_brief() {
                     found.print(finding, None);
                 }
                 return;
@@ -75,7 +75,7 @@ fn one(tool: &Tool, args: &Verify, directory: &Path, catalogue: &mut Catalogue, 
         tool.console.fail();
     }
     tool.console.flush();
-    if !args.quiet || found.has_others(&[State::Intact]) {
+    if !args.common.quiet || found.has_others(&[State::Intact]) {
         let first = [State::Intact, State::Damaged, State::DamagedTree, State::Changed];
         let counts = counted(&found.counts(&first), "no files");
         let verified = match effort {

@@ -211,7 +211,7 @@ fn compare(tool: &Tool, args: &Verify, (path, before): (&Path, &Facts), attribut
         if !good {
             wrong.push(spec.to_string());
         }
-        if args.json && !(good && args.quiet) {
+        if args.json && !(good && args.common.quiet) {
             let status = if good { "ok" } else { "failed" };
             tool.console.print_json(path, Record::new(status, (spec, None), kept, Some(root)));
         }
@@ -222,7 +222,7 @@ fn compare(tool: &Tool, args: &Verify, (path, before): (&Path, &Facts), attribut
     if !args.json {
         let why = "its size and mtime show no change since it was kept, but its content differs";
         match wrong.is_empty() {
-            true if args.quiet => {}
+            true if args.common.quiet => {}
             true => line(tool, path, &format_args!("OK ({})", crate::figures::bytes(before.size))),
             false => line(tool, path, &format_args!("FAILED: {why} ({})", wrong.join(", "))),
         }

@@ -8,8 +8,8 @@ use crate::failure::Failure;
 use crate::print::report;
 use crate::ranges::RangeLine;
 use crate::tool::Tool;
-use mksum::Shape;
 use mksum::outboard::{Outboard, OutboardError};
+use mksum::{Shape, Spec};
 use mksum_cli::name::Shown;
 use mksum_io::outboard::{EXTENSION, Finding, Stored, append, is_unchanged, open_with, verify};
 use mksum_io::{Error, File, Input, Unreadable};
@@ -97,10 +97,39 @@ fn compare(tool: &Tool, args: &Diff) -> Result<Differences, Failure> {
             })?;
             Ok(Differences { ranges, unreadable, shape: outboard.spec().shape(), longest })
         }
-        (Side::File(_), Side::File(_)) => {
-            Err(Failure::refused(&args.left, "neither file has an outboard: run 'mksum keep' on one of them first"))
-        }
+        (Side::File(left), Side::File(right)) => both_read(tool, *left, *right),
     }
+}
+
+/// Compares two files without outboards: their bytes are read, leaf by leaf of the default format.
+fn both_read(tool: &Tool, left: File, right: File) -> Result<Differences, Failure> {
+    let shape = Spec::default().shape();
+    let unit = shape.leaf() as usize;
+    let (both, longest) = (left.len().min(right.len()), left.len().max(right.len()));
+    tool.options.meter.expect(2 * both);
+    let _progress = tool.progress(|| [].into_iter());
+    let mut ranges = Vec::new();
+    let (mut one, mut other) = (vec![0; 16 * unit], vec![0; 16 * unit]);
+    let mut done = 0;
+    while done < both {
+        let length = (both - done).min(one.len() as u64) as usize;
+        let (one, other) = (&mut one[..length], &mut other[..length]);
+        left.fill(done, one)?;
+        right.fill(done, other)?;
+        for (index, (one, other)) in one.chunks(unit).zip(other.chunks(unit)).enumerate() {
+            if one != other {
+                let start = done + (index * unit) as u64;
+                append(&mut ranges, start..start + one.len() as u64);
+            }
+        }
+        done += length as u64;
+    }
+    if longest > both {
+        append(&mut ranges, both..longest);
+    }
+    left.finish()?;
+    right.finish()?;
+    Ok(Differences { ranges, unreadable: Vec::new(), shape, longest })
 }
 
 fn side(tool: &Tool, path: &Input) -> Result<Side, Failure> {
@@ -139,5 +168,6 @@ fn side(tool: &Tool, path: &Input) -> Result<Side, Failure> {
 /// Whether a file is simply not an outboard.
 fn is_not_outboard(error: &Error) -> bool {
     let Error::Outboard { error: mksum::Error::Source(error), .. } = error else { return false };
-    matches!(error.downcast_ref(), Some(OutboardError::Magic))
+    // An empty file is more likely one to be compared.
+    matches!(error.downcast_ref(), Some(OutboardError::Magic | OutboardError::Short { size: 0 }))
 }

@@ -7,21 +7,29 @@ use crate::args::{Repair as Args, Symlinks};
 use crate::catalogue;
 use crate::exit::{Exit, usage};
 use crate::failure::Failure;
-use crate::figures::grouped;
+use crate::figures::{bytes, grouped};
 use crate::ranges::{self, RangeLine};
-use crate::replica::replica_of;
+use crate::replica::{passed, replica_of};
 use crate::tool::Tool;
 use crate::walk::Rules;
+use mksum::outboard::Outboard;
 use mksum_cli::name::Shown;
-use mksum_io::outboard::{EXTENSION, Repair, Repaired, open_with, repair};
-use mksum_io::{Error, HeldDirectory, HeldFile, Input, open_replica};
+use mksum_cli::url::masked;
+use mksum_io::outboard::{EXTENSION, Finding, Repair, Repaired, Stored, append, open_with, repair, verify};
+use mksum_io::{Error, File, HeldDirectory, HeldFile, Input, open_replicas};
 use serde::Serialize;
+use std::collections::BTreeSet;
 use std::fs;
 use std::ops::Range;
 use std::path::Path;
 
 /// Repairs the files.
 pub fn run(tool: &Tool, args: &Args) -> Exit {
+    /// The copies that are asked in turn, at most.
+    const COPIES: usize = 64;
+    if args.from.len() > COPIES {
+        return usage(&format_args!("--from can be given {COPIES} times at most"));
+    }
     if args.directories.recursive {
         match catalogue::have_catalogues(&args.files, args.catalogue.as_ref()) {
             Ok(true) => return catalogue::repair::run(tool, args),
@@ -54,7 +62,8 @@ pub fn run(tool: &Tool, args: &Args) -> Exit {
             let repaired = match input {
                 Ok(Input::File(path)) => {
                     let argument = Path::new(argument.as_os_str());
-                    let from = if several { replica_of(&args.from, argument, &path) } else { args.from.clone() };
+                    let copy = |from: &Input| if several { replica_of(from, argument, &path) } else { from.clone() };
+                    let from: Vec<_> = args.from.iter().map(copy).collect();
                     let below = path.strip_prefix(argument).ok().filter(|below| !below.as_os_str().is_empty());
                     one(tool, args, &path, held.as_ref().zip(below), &from)
                 }
@@ -91,7 +100,7 @@ fn one(
     args: &Args,
     path: &Path,
     below: Option<(&HeldDirectory, &Path)>,
-    from: &Input,
+    from: &[Input],
 ) -> Result<Did, Failure> {
     let input = &Input::from(path);
     let place = outboard_of(input, args.outboard.as_ref(), EXTENSION);
@@ -113,25 +122,44 @@ fn one(
         outboard => outboard?,
     };
     let trust = trusted(args.root.as_deref(), &outboard, &place)?;
-    let mut replica = open_replica(from, &tool.options)?;
+    if args.dry_run {
+        return look(tool, args, input, (&outboard, &place));
+    }
+    let mut replica = open_replicas(from, &tool.options)?;
     let mut file = below.map_or_else(|| HeldFile::open(path), |(held, below)| HeldFile::open_below(held, below))?;
     let len = outboard.len();
-    let (mut done, mut count) = (None::<Range<u64>>, 0);
-    let mut report_done = |range: Range<u64>| {
+    let (mut done, mut count) = (None::<(Range<u64>, Input)>, 0);
+    let mut report_done = |(range, copy): (Range<u64>, Input)| {
         count += 1;
-        RangeLine::new("repaired", range, outboard.spec().shape(), len).print(tool, args.json, path);
+        let copied = RangeLine::new("repaired", range, outboard.spec().shape(), len).with_copy(&copy);
+        match args.json || from.len() == 1 {
+            true => copied.print(tool, args.json, path),
+            false => ranges::line(tool, path, &format_args!("{} from {}", copied.text(), Shown(&copy))),
+        }
     };
-    let mut failed = 0_u64;
+    let (mut failed, mut named) = (0_u64, BTreeSet::new());
     let result = repair(&mut file, (&outboard, &place), &mut *replica, &tool.options, &mut |repair| match repair {
-        Repair::Done(range) => match &mut done {
+        Repair::Done(range, copy) => match &mut done {
             // A range that was fetched in several requests is one range.
-            Some(before) if before.end == range.start => before.end = range.end,
+            Some((before, from)) if before.end == range.start && *from == copy => before.end = range.end,
             _ => {
-                if let Some(before) = done.replace(range) {
+                if let Some(before) = done.replace((range, copy)) {
                     report_done(before);
                 }
             }
         },
+        Repair::Passed(range, copy, why) => {
+            if args.json {
+                let mut line = RangeLine::new("passed", range.clone(), outboard.spec().shape(), len).with_copy(&copy);
+                line.error = Some(masked(&why).into_owned());
+                tool.console.print_json(path, line);
+            }
+            // Of a server that is gone, each range would be said.
+            if named.insert(copy.as_os_str().to_os_string()) {
+                let why = format!("bytes {}..{}: {why}", range.start, range.end);
+                tool.console.note(&passed(path, &copy, &why));
+            }
+        }
         Repair::Failed(range, why) => {
             failed += 1;
             tool.console.error(path, &format_args!("bytes {}..{} are not repaired: {why}", range.start, range.end));
@@ -152,12 +180,56 @@ fn one(
         ranges::line(tool, path, &format_args!("{what} ({})", describe(&outboard.root(), trust)));
     }
     if !repaired.whole {
-        let (path, from) = (Shown(path), Shown(from));
+        let from: Vec<_> = from.iter().map(|from| Shown(from).to_string()).collect();
+        let (path, from) = (Shown(path), from.join(", "));
         let plural = if failed == 1 { "range is" } else { "ranges are" };
         tool.console.fail();
         tool.console.note(&format_args!("{path}: {failed} {plural} still damaged: try another copy than {from}"));
     }
     Ok(Did::Done)
+}
+
+/// Reports what a repair would do: the file is read, and no copy is.
+fn look(
+    tool: &Tool,
+    args: &Args,
+    path: &Input,
+    (outboard, place): (&Outboard<Stored>, &Input),
+) -> Result<Did, Failure> {
+    let file = File::open(path, &tool.options)?;
+    let mut ranges = Vec::new();
+    verify(file, (outboard, place), 0..outboard.len(), &mut |finding| {
+        match finding {
+            // They are no bytes that a copy could have.
+            Finding::Node(_) | Finding::Grown(_) => {}
+            finding => append(&mut ranges, finding.range()),
+        }
+        Ok(())
+    })?;
+    let wanted = ranges.iter().map(|range| range.end - range.start).sum();
+    let count = ranges.len();
+    for range in ranges {
+        RangeLine::new("damaged", range, outboard.spec().shape(), outboard.len()).print(tool, args.json, path);
+    }
+    match args.json {
+        true => tool.console.print_json(path, Planned { kind: "dry run", ranges: count, bytes: wanted }),
+        false if count == 0 => ranges::line(tool, path, &"OK: nothing to repair"),
+        false => {
+            let plural = if count == 1 { "range" } else { "ranges" };
+            let words =
+                format!("{} in {count} {plural} would be fetched (dry run: nothing was written)", bytes(wanted));
+            ranges::line(tool, path, &words);
+        }
+    }
+    Ok(Did::Done)
+}
+
+/// What a repair would fetch, as JSON.
+#[derive(Serialize)]
+struct Planned {
+    kind: &'static str,
+    ranges: usize,
+    bytes: u64,
 }
 
 /// The result for a file, as JSON.

@@ -178,7 +178,7 @@ impl<'a> Report<'a> {
         self.tool.console.count(if is_ok { Verdict::Ok } else { Verdict::Failed }, 1);
         let several = self.args.files.len() > 1 || self.args.directories.recursive;
         match self.args.json {
-            _ if is_ok && (self.args.quiet || several && self.tool.console.is_brief()) => {}
+            _ if is_ok && (self.args.common.quiet || several && self.tool.console.is_brief()) => {}
             true => self.tool.console.print_json(
                 &self.path,
                 Compared {

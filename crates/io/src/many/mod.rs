@@ -8,7 +8,6 @@ mod queue;
 pub use items::{Hashed, hash_items};
 
 use crate::jobs::{Entry, hash_opened};
-use crate::open::Opened;
 use crate::{Error, Job, Options, Roots, hash};
 use begin::{Answer, Outcome};
 use bench::{Bench, CLAIM, Shared};
@@ -69,14 +68,10 @@ pub fn hash_all<J: Iterator<Item = Job> + Send>(
                     let begin = Instant::now();
                     let (result, took) = match outcome {
                         Outcome::Done(result, took) => (result, took),
-                        Outcome::Stream(stream) => {
-                            (hash_opened(Opened::Stream(stream), &job, options), begin.elapsed())
+                        Outcome::ForAllThreads(None) => (hash(&job, options), begin.elapsed()),
+                        Outcome::ForAllThreads(Some(opened)) => {
+                            (hash_opened(opened.with_options(options), &job, options), begin.elapsed())
                         }
-                        Outcome::Object(file) => {
-                            let file = Box::new(file.with_options(options));
-                            (hash_opened(Opened::File(file), &job, options), begin.elapsed())
-                        }
-                        Outcome::ForAllThreads => (hash(&job, options), begin.elapsed()),
                     };
                     if each(&job, result, took).is_break() {
                         return;

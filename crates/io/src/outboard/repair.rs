@@ -14,9 +14,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// A damaged range of the file, in bytes, after the repair.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Repair {
-    /// The range is repaired.
-    Done(Range<u64>),
-    /// The range is still damaged: the copy is damaged there too, or could not be read. The reason, as words.
+    /// The range is repaired, from this replica.
+    Done(Range<u64>, Input),
+    /// This replica is damaged in the range, or could not be read there, and the next one is asked. The reason, as words.
+    Passed(Range<u64>, Input, String),
+    /// The range is still damaged: the last replica is damaged there too, or could not be read. The reason, as words.
     Failed(Range<u64>, String),
 }
 
@@ -34,7 +36,8 @@ pub struct Repaired {
     pub resumed: bool,
 }
 
-/// Repairs a file: fetches the ranges that its outboard, read from `place`, finds damaged, and nothing else.
+/// Repairs a file: fetches the ranges that its outboard, read from `place`, finds damaged, and nothing else. What one replica cannot give, the
+/// [next](Replica::next) is asked for.
 ///
 /// Each unit is checked against the outboard before it is written, so no byte gets worse, even if the process is killed at
 /// any moment. Units that the disk cannot read are written too: most disks put another sector in the place of a bad one then.
@@ -167,6 +170,9 @@ struct Mending<'a, 'd, R> {
     report: &'a mut dyn FnMut(Repair),
 }
 
+/// Why a copy does not help.
+const DAMAGED_TOO: &str = "the copy is damaged there too";
+
 /// The bytes that are fetched at once, unless one unit has more.
 const BATCH: u64 = 8 << 20;
 
@@ -227,40 +233,104 @@ impl<R: ReadAt> Mending<'_, '_, R> {
 
     /// Fetches units that follow one another and writes those that are right; the number of bytes that were written.
     fn mend(&mut self, judge: &Checked<'_, R>, units: Vec<Subtree>) -> Result<u64, mksum::Error> {
+        let Mending { file, source, replica, report, .. } = self;
+        let mut fetching = Fetching { file, source, judge, report, repairs: Vec::new() };
+        let written = fetching.fetch(&mut **replica, units)?;
+        let (mut repairs, mut joined) = (fetching.repairs, Vec::<Repair>::new());
+        repairs.sort_by_key(|(start, _)| *start);
+        for (_, repair) in repairs {
+            match (joined.last_mut(), repair) {
+                (Some(Repair::Done(range, from)), Repair::Done(next, place))
+                    if range.end == next.start && *from == place =>
+                {
+                    range.end = next.end;
+                }
+                (Some(Repair::Failed(range, why)), Repair::Failed(next, other))
+                    if range.end == next.start && *why == other =>
+                {
+                    range.end = next.end;
+                }
+                (_, repair) => joined.push(repair),
+            }
+        }
+        joined.into_iter().for_each(&mut *self.report);
+        Ok(written)
+    }
+}
+
+/// Fetches units from replicas, and writes what is right.
+struct Fetching<'a, 'd, R> {
+    file: &'a mut HeldFile<'d>,
+    source: &'a File,
+    judge: &'a Checked<'a, R>,
+    report: &'a mut dyn FnMut(Repair),
+    /// What became of units, each with its start.
+    repairs: Vec<(u64, Repair)>,
+}
+
+impl<R: ReadAt> Fetching<'_, '_, R> {
+    /// Fetches units that follow one another from a replica, and what is wrong from those after it; the number of bytes that were written.
+    fn fetch(&mut self, replica: &mut dyn Replica, units: Vec<Subtree>) -> Result<u64, mksum::Error> {
         let (Some(first), Some(last)) = (units.first(), units.last()) else { return Ok(0) };
         let range = first.start..last.end();
         let mut bytes = zeros(range.end - range.start, self.source.input())?;
-        match self.replica.read(range.start, &mut bytes) {
-            Ok(()) => {}
+        let place = replica.place().clone();
+        let (mut done, mut refused, mut error) = (Vec::new(), Vec::new(), None);
+        match replica.read(range.start, &mut bytes) {
+            Ok(()) => {
+                for unit in units {
+                    let from = (unit.start - range.start) as usize;
+                    let right = self.judge.accepts(unit, &bytes[from..from + unit.len as usize])?;
+                    if right { &mut done } else { &mut refused }.push(unit);
+                }
+            }
             // The copy's disk may have bad sectors too, but seldom in the same units.
             Err(error) if error.is_of_media() && units.len() > 1 => {
-                return units.into_iter().try_fold(0, |written, unit| Ok(written + self.mend(judge, vec![unit])?));
+                let mut written = 0;
+                for unit in units {
+                    written += self.fetch(replica, vec![unit])?;
+                }
+                return Ok(written);
             }
-            Err(error) => {
-                (self.report)(Repair::Failed(range, format!("{}: {error}", error.input())));
-                return Ok(0);
+            Err(failed) => {
+                error = Some(failed);
+                refused = units;
             }
-        }
-        let (mut done, mut refused) = (Vec::new(), Vec::new());
-        for unit in units {
-            let from = (unit.start - range.start) as usize;
-            let right = judge.accepts(unit, &bytes[from..from + unit.len as usize])?;
-            append(if right { &mut done } else { &mut refused }, unit.start..unit.end());
         }
         let mut written = 0;
-        for Range { start, end } in done.iter().cloned() {
+        for Range { start, end } in ranges(&done) {
             let bytes = &bytes[(start - range.start) as usize..(end - range.start) as usize];
             self.file.write(bytes, start)?;
             written += end - start;
+            self.repairs.push((start, Repair::Done(start..end, place.clone())));
         }
-        let damaged = |range| Repair::Failed(range, "the copy is damaged there too".into());
-        let mut all: Vec<_> = done.into_iter().map(Repair::Done).chain(refused.into_iter().map(damaged)).collect();
-        all.sort_by_key(|repair| match repair {
-            Repair::Done(range) | Repair::Failed(range, _) => range.start,
-        });
-        all.into_iter().for_each(&mut *self.report);
+        drop(bytes);
+        for range in ranges(&refused) {
+            match replica.next() {
+                None => {
+                    let why = match &error {
+                        Some(error) => format!("{place}: {error}"),
+                        None => DAMAGED_TOO.into(),
+                    };
+                    self.repairs.push((range.start, Repair::Failed(range, why)));
+                }
+                Some(next) => {
+                    let why = error.as_ref().map_or(DAMAGED_TOO.into(), Error::to_string);
+                    (self.report)(Repair::Passed(range.clone(), place.clone(), why));
+                    let units = refused.iter().filter(|unit| range.contains(&unit.start)).copied().collect();
+                    written += self.fetch(next, units)?;
+                }
+            }
+        }
         Ok(written)
     }
+}
+
+/// The ranges of units, joined where one follows another.
+fn ranges(units: &[Subtree]) -> Vec<Range<u64>> {
+    let mut ranges = Vec::new();
+    units.iter().for_each(|unit| append(&mut ranges, unit.start..unit.end()));
+    ranges
 }
 
 /// Whether `unit` follows the units of a batch, and is fetched with them.
