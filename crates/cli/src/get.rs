@@ -95,9 +95,11 @@ fn report(tool: &Tool, args: &Args, got: &Got) {
         let why = match (&got.outboard, missing) {
             (None, _) => "not fetched: no mirror has a file with this root".into(),
             (Some(_), missing) => format!(
-                "not whole: no mirror has the right bytes of {} in {} ranges; what was verified is kept: try again, or with another mirror",
+                "not whole: no mirror has the right {} bytes ({} range{}); what was verified is kept: try again, or with \
+                 another mirror",
                 grouped(missing),
-                grouped(got.missing.len() as u64)
+                grouped(got.missing.len() as u64),
+                if got.missing.len() == 1 { "" } else { "s" }
             ),
         };
         console.fail();
