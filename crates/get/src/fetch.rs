@@ -259,7 +259,7 @@ impl State {
             Some(error) => {
                 standing.strikes += 1;
                 // One that never sent anything is not waited for again.
-                standing.is_alive &= standing.strikes < STRIKES && !(standing.good + standing.bad == 0);
+                standing.is_alive &= standing.strikes < STRIKES && standing.good + standing.bad > 0;
                 standing.report.error = Some(error.to_string());
             }
             None => {

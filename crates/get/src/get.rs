@@ -74,7 +74,7 @@ fn with_outboard(
         return Err(Error::Refused(place.clone(), why));
     }
     got.root = Some(root);
-    let whole: Vec<Range<u64>> = if len > 0 { vec![0..len] } else { Vec::new() };
+    let whole = Vec::from_iter((len > 0).then_some(0..len));
     let (mut sink, mut missing, seeds): (_, _, Vec<_>) = match &request.target {
         Target::File(path) => {
             let partial = Partial::open(path, len)?;
