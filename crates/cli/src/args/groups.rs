@@ -169,7 +169,7 @@ fn hash(text: &str) -> Result<Algorithm, String> {
     })
 }
 
-fn rate(text: &str) -> Result<u64, String> {
+pub fn rate(text: &str) -> Result<u64, String> {
     match parse_size(text.strip_suffix("/s").unwrap_or(text)) {
         Ok(0) => Err("expected at least 1 byte per second".into()),
         rate => rate.map_err(|error| error.to_string()),
