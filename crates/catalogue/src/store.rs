@@ -1,5 +1,6 @@
 //! A catalogue's file: opened, read in pages, and written in transactions.
 
+use crate::config::Config;
 use crate::digest::{Change, Own, STATE, Table};
 use crate::error::Error;
 use crate::folder::{Access, Folder, Kind};
@@ -8,7 +9,7 @@ use crate::row;
 use crate::row::{Columns, Kept, Row, is_outboard, letter, root, time};
 use mksum::Spec;
 use mksum_io::outboard::with_extension;
-use mksum_io::{Input, KEPT_FOLDER};
+use mksum_io::{Exclude, Input, KEPT_FOLDER};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, ToSql, params};
 use std::cell::RefCell;
@@ -17,6 +18,8 @@ use std::fs::{self, File, TryLockError};
 use std::io::{ErrorKind, Read};
 use std::mem::replace;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -76,6 +79,7 @@ fn head<const N: usize>(path: &Path) -> Option<[u8; N]> {
 const LOCK: &str = "lock";
 const TREES: &str = "trees";
 const NEW: &str = "new";
+const CONFIG: &str = "config";
 /// The ends of the names of files that SQLite keeps beside a database.
 const SQLITE: [&str; 3] = ["-wal", "-shm", "-journal"];
 /// The files that become part of the database when it is opened, and their first bytes.
@@ -87,6 +91,7 @@ pub(crate) fn belongs_to(path: &[u8], catalogue: &[u8]) -> bool {
     let beside = |end: &str| rest.strip_prefix(b".").and_then(|rest| rest.strip_prefix(end.as_bytes()));
     let database = beside(NEW).unwrap_or(rest);
     beside(LOCK).is_some_and(<[u8]>::is_empty)
+        || beside(CONFIG).is_some_and(<[u8]>::is_empty)
         || beside(TREES).is_some_and(<[u8]>::is_empty)
         || database.is_empty()
         || SQLITE.iter().any(|end| end.as_bytes() == database)
@@ -116,6 +121,9 @@ pub struct Catalogue {
     name: OsString,
     /// Held by the process that writes.
     lock: Option<File>,
+    config: Config,
+    /// The entries that the last walk left out.
+    pub(crate) excluded: Arc<AtomicU64>,
 }
 
 impl Catalogue {
@@ -141,6 +149,7 @@ impl Catalogue {
             folder.expect(&beside(&name, end), Kind::File)?;
         }
         folder.expect(&extended(&name, TREES), Kind::Folder)?;
+        let config = Config::read(&folder, &name)?;
         let lock = if access == Access::Write { Some(lock(&folder, (path, &name), waiting)?) } else { None };
         let db = connect(&folder, &name, access).map_err(|error| fail(path, error))?;
         if access == Access::Write && db.is_readonly("main").is_ok_and(|is_readonly| is_readonly) {
@@ -158,6 +167,8 @@ impl Catalogue {
             folder,
             name,
             lock,
+            config,
+            excluded: Arc::default(),
         };
         catalogue.is_old = catalogue.check_schema()? == OLD;
         catalogue.read_formats()?;
@@ -210,13 +221,42 @@ impl Catalogue {
                 .and_then(|()| original.db.execute("VACUUM INTO ?1", [copy.to_string_lossy()]));
             copied.map_err(|error| fail(path, error))?;
         }
-        let catalogue = Catalogue::create(&copy, &mut || {})?;
+        let mut catalogue = Catalogue::create(&copy, &mut || {})?;
+        if let Ok((beside, name)) = Folder::of(path, Access::Read) {
+            catalogue.config = Config::read(&beside, &name)?;
+        }
         Ok((folder, catalogue.of_original(&path.into())))
     }
 
     /// Returns this catalogue with its original's name in errors.
     pub(crate) fn of_original(self, original: &Input) -> Self {
         Catalogue { named: original.clone(), ..self }
+    }
+
+    /// What is left out of the directory: with all rows of it, by the next update.
+    pub fn exclude(&self) -> &Exclude {
+        &self.config.exclude
+    }
+
+    /// The formats of a new catalogue that stand beside it.
+    pub fn default_formats(&self) -> &[Spec] {
+        &self.config.formats
+    }
+
+    /// Remembers more globs of what is left out.
+    ///
+    /// # Errors
+    /// If one is not valid, or they cannot be written.
+    pub fn add_exclude(&mut self, globs: &[String]) -> Result<(), Error> {
+        if !globs.is_empty() {
+            self.config = Config::add(&self.folder, &self.name, globs)?;
+        }
+        Ok(())
+    }
+
+    /// The number of files and directories that the last command left out.
+    pub fn excluded(&self) -> u64 {
+        self.excluded.load(Ordering::Relaxed)
     }
 
     /// The path of its file.

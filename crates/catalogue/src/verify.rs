@@ -48,7 +48,7 @@ pub fn verify(
     each: &mut dyn FnMut(Finding),
 ) -> Result<u64, Error> {
     catalogue.check()?;
-    let scope = Scope::new(directory, catalogue.path());
+    let scope = Scope::new(directory, catalogue);
     let specs = catalogue.formats().cloned().collect();
     let left = Left { deadline: None, bytes: Left::ALL };
     let (step, last) = (Step { bytes: Step::LEAST }, Instant::now());
@@ -72,7 +72,7 @@ fn told(found: Found, each: &mut dyn FnMut(Finding)) -> Result<Row, Option<Row>>
             (State::New, listed.path, Some(row))
         }
         Found::Same(..) => return Err(None),
-        Found::Unknown(row) => return Err(Some(row)),
+        Found::Excluded(row) | Found::Unknown(row) => return Err(Some(row)),
         Found::Changed(listed, row) => (State::Changed, listed.path, Some(row)),
         Found::New(listed) if listed.facts.kind == EntryKind::Directory => return Err(None),
         Found::New(listed) => (State::New, listed.path, None),

@@ -51,7 +51,8 @@ pub struct Directories {
     pub symlinks: Symlinks,
     /// Skip files and directories that match GLOB; may be repeated
     ///
-    /// '*.tmp' matches names at any depth, 'cache/*' paths below the directory, 'build/' only directories.
+    /// '*.tmp' matches names at any depth, 'cache/*' paths below the directory, 'build/' only directories. 'keep -r' remembers it in
+    /// DIR/.mksum/config, for 'status', 'update' and 'verify -r'.
     #[arg(long, value_name = "GLOB", help_heading = "Directories")]
     pub exclude: Vec<String>,
 }
