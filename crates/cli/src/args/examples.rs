@@ -83,11 +83,8 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
     (
         "get",
         &[
-            (
-                "mksum get https://a.example/big.iso https://b.example/big.iso --root sha256:... -o big.iso",
-                "from two mirrors",
-            ),
-            ("mksum get URL --root \"$(cat big.iso.mksum)\" -o - | tar x", "pass on verified bytes only"),
+            ("mksum get https://a.example/f https://b.example/f --root ROOT -o f", "from two mirrors at once"),
+            ("mksum get https://a.example/f.tar --root ROOT -o - | tar x", "pass on verified bytes only"),
         ],
     ),
     (
