@@ -731,7 +731,7 @@ fn connect(folder: &Folder, name: &OsStr, access: Access) -> rusqlite::Result<Co
         db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
         db.busy_timeout(WAIT)?;
         db.set_prepared_statement_cache_capacity(32);
-        db.execute_batch("PRAGMA cell_size_check = ON; PRAGMA cache_size = -8192")?;
+        db.execute_batch("PRAGMA cell_size_check = ON; PRAGMA cache_size = -4096")?;
         match access {
             // With a log, the system may lose the last transactions in a crash, and never a part of one: no file waits for the disk.
             Access::Write => db.execute_batch("PRAGMA synchronous = NORMAL; PRAGMA journal_mode = WAL")?,
