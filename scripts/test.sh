@@ -79,6 +79,7 @@ tool() {
 stores() {
     scripts/need.sh python versitygw moto
     build
+    scripts/get.py "$target/release/mksum"
     scripts/stores.py "$target/release/mksum" --versitygw "$target/stores/versitygw" --python "$target/moto/bin/python"
 }
 

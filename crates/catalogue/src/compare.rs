@@ -4,9 +4,11 @@ use crate::error::Error;
 use crate::row::Row;
 use crate::store::{Catalogue, belongs_to, is_kept_folder};
 use mksum_io::outboard::is_part_of_outboard;
-use mksum_io::{Entries, EntryKind, Facts, KEPT_FOLDER, ListedEntry, Options, Skip, Unlisted};
+use mksum_io::{Entries, EntryKind, Exclude, Facts, KEPT_FOLDER, ListedEntry, Options, Skip, Unlisted};
 use std::cmp::Ordering;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// The entries that a catalogue is about.
 #[derive(Clone, Debug)]
@@ -15,18 +17,23 @@ pub(crate) struct Scope {
     pub directory: PathBuf,
     /// The path of the catalogue, if it lies in the directory.
     own: Option<Vec<u8>>,
+    exclude: Exclude,
+    /// The entries that were left out.
+    excluded: Arc<AtomicU64>,
 }
 
 impl Scope {
-    /// All entries below a directory but mksum's own: its catalogue, which is at `catalogue`, and outboards.
-    pub fn new(directory: &Path, catalogue: &Path) -> Scope {
+    /// All entries below a directory but mksum's own, its catalogue and outboards, and those that the catalogue leaves out.
+    pub fn new(directory: &Path, catalogue: &Catalogue) -> Scope {
+        let (exclude, excluded, catalogue) =
+            (catalogue.exclude().clone(), catalogue.excluded.clone(), catalogue.path());
         let within = || {
             let folder = catalogue.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
             let place = folder.canonicalize().ok()?.join(catalogue.file_name()?);
             let below = place.strip_prefix(directory.canonicalize().ok()?).ok()?.to_path_buf();
             Some(below.as_os_str().as_encoded_bytes().to_vec())
         };
-        Scope { directory: directory.into(), own: within() }
+        Scope { directory: directory.into(), own: within(), exclude, excluded }
     }
 
     /// The entries.
@@ -34,16 +41,29 @@ impl Scope {
     /// # Errors
     /// If the directory cannot be listed.
     pub fn entries(&self) -> Result<Entries, Error> {
-        let own = self.own.clone();
+        let (own, exclude, excluded) = (self.own.clone(), self.exclude.clone(), self.excluded.clone());
+        excluded.store(0, Relaxed);
+        let leave_out = move |path: &[u8], facts: &Facts| {
+            let below = mksum_io::path_from_bytes(path);
+            let out = below.is_some_and(|below| exclude.covers(&below, facts.kind == EntryKind::Directory));
+            excluded.fetch_add(out.into(), Relaxed);
+            out
+        };
         let skip: Skip = Box::new(move |path, place, facts| match facts.kind {
             EntryKind::Special => true,
             EntryKind::Directory if path == KEPT_FOLDER.as_bytes() || is_kept_folder(&place()) => true,
             _ if own.as_ref().is_some_and(|own| belongs_to(path, own)) => true,
             // A path is made only of names with an extension.
-            EntryKind::File => name(path).contains(&b'.') && is_part_of_outboard(&place()),
-            _ => false,
+            EntryKind::File if name(path).contains(&b'.') && is_part_of_outboard(&place()) => true,
+            _ => leave_out(path, facts),
         });
         Ok(Entries::of(&self.directory, skip)?)
+    }
+
+    /// Whether a row is of an entry that is left out.
+    fn leaves_out(&self, row: &Row) -> bool {
+        let below = mksum_io::path_from_bytes(&row.path);
+        below.is_some_and(|below| self.exclude.covers_within(&below, row.facts.kind == EntryKind::Directory))
     }
 
     /// The place of an entry.
@@ -68,6 +88,8 @@ pub(crate) enum Found {
     New(ListedEntry),
     /// The row has no entry.
     Missing(Row),
+    /// The row is of an entry that is left out.
+    Excluded(Row),
     /// The directory of a row could not be listed, so nothing is known of it.
     Unknown(Row),
     /// The directory could not be listed.
@@ -131,7 +153,11 @@ pub(crate) fn compare(
             (_, listed) => {
                 let known = row.take().expect("compared with it");
                 let hidden = unlisted.iter().any(|prefix| known.path.starts_with(prefix));
-                each(if hidden { Found::Unknown(known) } else { Found::Missing(known) })?;
+                each(match () {
+                    () if hidden => Found::Unknown(known),
+                    () if scope.leaves_out(&known) => Found::Excluded(known),
+                    () => Found::Missing(known),
+                })?;
                 entry = listed.map(Ok);
                 row = rows.next().transpose()?;
             }

@@ -129,6 +129,11 @@ impl Folder {
         }
     }
 
+    /// The path of what has a name in it, for errors.
+    pub fn given(&self, name: &OsStr) -> PathBuf {
+        self.given.join(name)
+    }
+
     /// Whether its path still leads to it.
     pub fn is_at_its_path(&self) -> bool {
         system::is_at(&self.open, &self.path)

@@ -28,7 +28,7 @@ pub fn import(
 ) -> Result<(), Error> {
     /// The entries of a transaction.
     const PAGE: usize = 1024;
-    let scope = Scope::new(directory, catalogue.path());
+    let scope = Scope::new(directory, catalogue);
     let mut list = list.filter(|entry| entry.as_ref().map_or(true, |known| known.kind == EntryKind::File)).peekable();
     while list.peek().is_some() {
         if options.stop.is_stopped() {

@@ -21,6 +21,7 @@
 
 mod checks;
 mod compare;
+mod config;
 mod coverage;
 mod diff;
 mod digest;

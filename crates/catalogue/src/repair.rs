@@ -28,7 +28,7 @@ pub fn repair(
     each: &mut dyn FnMut(Finding),
 ) -> Result<(), Error> {
     catalogue.check()?;
-    let scope = Scope::new(directory, catalogue.path());
+    let scope = Scope::new(directory, catalogue);
     let mut same = Vec::new();
     compare(catalogue, &scope, options, &mut |found| {
         match found {
@@ -38,7 +38,7 @@ pub fn repair(
             Found::Changed(listed, _) => each(Finding::new(State::Changed, listed.path)),
             Found::Missing(row) => each(Finding::new(State::Gone, row.path)),
             Found::Unlisted(unlisted) => each(Finding::failed(State::NotRepaired, unlisted.prefix, unlisted.error)),
-            Found::Same(..) | Found::New(_) | Found::Unknown(_) => {}
+            Found::Same(..) | Found::New(_) | Found::Excluded(_) | Found::Unknown(_) => {}
         }
         Ok(())
     })?;

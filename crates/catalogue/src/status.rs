@@ -26,7 +26,7 @@ pub struct Status {
 pub fn status(catalogue: &Catalogue, directory: &Path, options: &Options) -> Result<Status, Error> {
     let (mut status, mut differ) = (Status::default(), Moves::new());
     let formats = catalogue.formats().len() as u64;
-    compare(catalogue, &Scope::new(directory, catalogue.path()), options, &mut |entry| {
+    compare(catalogue, &Scope::new(directory, catalogue), options, &mut |entry| {
         if let Found::Same(listed, _) | Found::Changed(listed, _) | Found::New(listed) = &entry
             && listed.facts.kind == EntryKind::File
             && let Err(error) = listed.check_access()
@@ -42,6 +42,7 @@ pub fn status(catalogue: &Catalogue, directory: &Path, options: &Options) -> Res
                 status.same += u64::from(listed.facts.kind != EntryKind::Directory);
                 return Ok(());
             }
+            Found::Excluded(_) => return Ok(()),
             Found::Unknown(_) => {
                 status.unknown += 1;
                 return Ok(());

@@ -1,5 +1,6 @@
 //! A catalogue's file: opened, read in pages, and written in transactions.
 
+use crate::config::Config;
 use crate::digest::{Change, Own, STATE, Table};
 use crate::error::Error;
 use crate::folder::{Access, Folder, Kind};
@@ -8,16 +9,23 @@ use crate::row;
 use crate::row::{Columns, Kept, Row, is_outboard, letter, root, time};
 use mksum::Spec;
 use mksum_io::outboard::with_extension;
-use mksum_io::{Input, KEPT_FOLDER};
+use mksum_io::{Exclude, Input, KEPT_FOLDER};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, ToSql, params};
 use std::cell::RefCell;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, TryLockError};
 use std::io::{ErrorKind, Read};
+use std::mem::replace;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
+
+/// The time for which another process that writes is waited for.
+const WAIT: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 10 });
 
 /// "mksc", in SQLite's header: a catalogue of this program.
 const APPLICATION: i32 = 0x6d6b_7363;
@@ -71,6 +79,7 @@ fn head<const N: usize>(path: &Path) -> Option<[u8; N]> {
 const LOCK: &str = "lock";
 const TREES: &str = "trees";
 const NEW: &str = "new";
+const CONFIG: &str = "config";
 /// The ends of the names of files that SQLite keeps beside a database.
 const SQLITE: [&str; 3] = ["-wal", "-shm", "-journal"];
 /// The files that become part of the database when it is opened, and their first bytes.
@@ -82,6 +91,7 @@ pub(crate) fn belongs_to(path: &[u8], catalogue: &[u8]) -> bool {
     let beside = |end: &str| rest.strip_prefix(b".").and_then(|rest| rest.strip_prefix(end.as_bytes()));
     let database = beside(NEW).unwrap_or(rest);
     beside(LOCK).is_some_and(<[u8]>::is_empty)
+        || beside(CONFIG).is_some_and(<[u8]>::is_empty)
         || beside(TREES).is_some_and(<[u8]>::is_empty)
         || database.is_empty()
         || SQLITE.iter().any(|end| end.as_bytes() == database)
@@ -111,13 +121,16 @@ pub struct Catalogue {
     name: OsString,
     /// Held by the process that writes.
     lock: Option<File>,
+    config: Config,
+    /// The entries that the last walk left out.
+    pub(crate) excluded: Arc<AtomicU64>,
 }
 
 impl Catalogue {
-    /// Opens the catalogue at `path`. If another process writes to it, `waiting` is called and its end is waited for.
+    /// Opens the catalogue at `path`. If another process writes to it, `waiting` is called, and it is waited for 10 s.
     ///
     /// # Errors
-    /// If it is none, is damaged, or cannot be opened.
+    /// If it is none, is damaged, or cannot be opened; or if the other process has not ended then.
     pub fn open(path: &Path, access: Access, waiting: &mut dyn FnMut()) -> Result<Catalogue, Error> {
         let failed = |error| Error::Io(mksum_io::Error::Open { path: path.into(), error });
         let (folder, name) = Folder::of(path, access)?;
@@ -136,6 +149,7 @@ impl Catalogue {
             folder.expect(&beside(&name, end), Kind::File)?;
         }
         folder.expect(&extended(&name, TREES), Kind::Folder)?;
+        let config = Config::read(&folder, &name)?;
         let lock = if access == Access::Write { Some(lock(&folder, (path, &name), waiting)?) } else { None };
         let db = connect(&folder, &name, access).map_err(|error| fail(path, error))?;
         if access == Access::Write && db.is_readonly("main").is_ok_and(|is_readonly| is_readonly) {
@@ -153,6 +167,8 @@ impl Catalogue {
             folder,
             name,
             lock,
+            config,
+            excluded: Arc::default(),
         };
         catalogue.is_old = catalogue.check_schema()? == OLD;
         catalogue.read_formats()?;
@@ -205,13 +221,42 @@ impl Catalogue {
                 .and_then(|()| original.db.execute("VACUUM INTO ?1", [copy.to_string_lossy()]));
             copied.map_err(|error| fail(path, error))?;
         }
-        let catalogue = Catalogue::create(&copy, &mut || {})?;
+        let mut catalogue = Catalogue::create(&copy, &mut || {})?;
+        if let Ok((beside, name)) = Folder::of(path, Access::Read) {
+            catalogue.config = Config::read(&beside, &name)?;
+        }
         Ok((folder, catalogue.of_original(&path.into())))
     }
 
     /// Returns this catalogue with its original's name in errors.
     pub(crate) fn of_original(self, original: &Input) -> Self {
         Catalogue { named: original.clone(), ..self }
+    }
+
+    /// What is left out of the directory: with all rows of it, by the next update.
+    pub fn exclude(&self) -> &Exclude {
+        &self.config.exclude
+    }
+
+    /// The formats of a new catalogue that stand beside it.
+    pub fn default_formats(&self) -> &[Spec] {
+        &self.config.formats
+    }
+
+    /// Remembers more globs of what is left out.
+    ///
+    /// # Errors
+    /// If one is not valid, or they cannot be written.
+    pub fn add_exclude(&mut self, globs: &[String]) -> Result<(), Error> {
+        if !globs.is_empty() {
+            self.config = Config::add(&self.folder, &self.name, globs)?;
+        }
+        Ok(())
+    }
+
+    /// The number of files and directories that the last command left out.
+    pub fn excluded(&self) -> u64 {
+        self.excluded.load(Ordering::Relaxed)
     }
 
     /// The path of its file.
@@ -385,7 +430,7 @@ impl Catalogue {
             if kept.len() as u64 != row.roots {
                 return Err(refuse(row, format!("it has {} roots: expected {}", kept.len(), row.roots)));
             }
-            roots.push(std::mem::replace(kept, Vec::with_capacity(self.formats.len())));
+            roots.push(replace(kept, Vec::with_capacity(self.formats.len())));
             Ok(())
         };
         while let Some(columns) = found.next().map_err(fail)? {
@@ -636,17 +681,27 @@ fn extended(name: &OsStr, end: &str) -> OsString {
     with_extension(Path::new(name), end).into()
 }
 
-/// Waits for the right to write.
+/// Waits for the right to write, for some seconds.
 fn lock(folder: &Folder, (path, name): (&Path, &OsStr), waiting: &mut dyn FnMut()) -> Result<File, Error> {
-    let failed = |error| Error::Io(mksum_io::Error::Write { path: with_extension(path, LOCK).into(), error });
     let file = folder.open_file(&extended(name, LOCK))?;
-    match file.try_lock() {
-        Err(TryLockError::WouldBlock) => {
-            waiting();
-            file.lock().map_err(failed)?;
+    let begin = Instant::now();
+    let mut told = false;
+    // Without locks on this file system, SQLite's own are left.
+    while matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
+        if begin.elapsed() >= WAIT {
+            let lock = with_extension(path, LOCK);
+            let how = format!(
+                "another process has held this lock for {} s, as it writes to the catalogue: run this again when that has ended \
+                 ('fuser {}' shows which one it is)",
+                WAIT.as_secs(),
+                lock.display()
+            );
+            return Err(Error::refused(&lock, how));
         }
-        // Without locks on this file system, SQLite's own are left, which fail rather than wait.
-        Ok(()) | Err(TryLockError::Error(_)) => {}
+        if !replace(&mut told, true) {
+            waiting();
+        }
+        thread::sleep(Duration::from_millis(50));
     }
     Ok(file)
 }
@@ -674,9 +729,9 @@ fn connect(folder: &Folder, name: &OsStr, access: Access) -> rusqlite::Result<Co
         db.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
         db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
         db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
-        db.busy_timeout(Duration::from_secs(60))?;
+        db.busy_timeout(WAIT)?;
         db.set_prepared_statement_cache_capacity(32);
-        db.execute_batch("PRAGMA cell_size_check = ON; PRAGMA cache_size = -8192")?;
+        db.execute_batch("PRAGMA cell_size_check = ON; PRAGMA cache_size = -4096")?;
         match access {
             // With a log, the system may lose the last transactions in a crash, and never a part of one: no file waits for the disk.
             Access::Write => db.execute_batch("PRAGMA synchronous = NORMAL; PRAGMA journal_mode = WAL")?,

@@ -37,7 +37,7 @@ pub fn update(
     if walk == Walk::None {
         catalogue.set_walk(Walk::Begun)?;
     }
-    let scope = Scope::new(directory, catalogue.path());
+    let scope = Scope::new(directory, catalogue);
     let specs: Vec<Spec> = catalogue.formats().cloned().collect();
     let mut all_read = true;
     let each = &mut |finding: Finding| {
@@ -210,11 +210,11 @@ impl Writer<'_> {
     /// Finds all that differs, and then reads it.
     fn changes(&mut self, scope: &Scope, each: &mut dyn FnMut(Finding)) -> Result<(), Error> {
         let (mut new, mut known, mut missing) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut others, mut any) = (Vec::new(), false);
+        let (mut others, mut any, mut excluded) = (Vec::new(), false, Vec::new());
         let formats = self.specs.len() as u64;
         let is_file = |facts: &Facts| facts.kind == EntryKind::File;
         compare(self.catalogue, scope, self.options, &mut |found| {
-            any |= !matches!(found, Found::Missing(_) | Found::Unknown(_));
+            any |= !matches!(found, Found::Missing(_) | Found::Excluded(_) | Found::Unknown(_));
             match found {
                 Found::Same(listed, row) if is_file(&listed.facts) && row.roots != formats => known.push((listed, row)),
                 Found::Same(listed, row) if self.has_lost_tree(&listed.facts, &row)? => known.push((listed, row)),
@@ -227,6 +227,7 @@ impl Writer<'_> {
                 Found::New(listed) => others.push((listed, false)),
                 Found::Changed(listed, _) => others.push((listed, true)),
                 Found::Missing(row) => missing.push(row),
+                Found::Excluded(row) => excluded.push(row.path),
                 Found::Unlisted(unlisted) => {
                     each(Finding::failed(State::Unreadable, unlisted.prefix, unlisted.error));
                 }
@@ -238,6 +239,8 @@ impl Writer<'_> {
                 "the directory is empty, and the catalogue is not: is the file system mounted? Nothing was changed";
             return Err(Error::refused(&scope.directory, why));
         }
+        // Nobody is told: whoever has written the globs knows.
+        excluded.iter().try_for_each(|path| self.remove(path))?;
         let mut missing = Missing::new(self.catalogue, missing)?;
         others.iter().try_for_each(|(listed, changed)| self.put_other((listed, *changed), each))?;
         let mut unread = Vec::new();

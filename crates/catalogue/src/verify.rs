@@ -49,7 +49,7 @@ pub fn verify(
     each: &mut dyn FnMut(Finding),
 ) -> Result<u64, Error> {
     catalogue.check()?;
-    let scope = Scope::new(directory, catalogue.path());
+    let scope = Scope::new(directory, catalogue);
     let specs = catalogue.formats().cloned().collect();
     let left = Left { deadline: None, bytes: Left::ALL };
     let (step, last) = (Step { bytes: Step::LEAST }, Instant::now());
@@ -74,7 +74,7 @@ fn sort_out(found: Found, moves: &mut Moves, each: &mut dyn FnMut(Finding)) -> R
             (State::New, listed.path, Some(row))
         }
         Found::Same(..) => return Err(None),
-        Found::Unknown(row) => return Err(Some(row)),
+        Found::Excluded(row) | Found::Unknown(row) => return Err(Some(row)),
         Found::Changed(listed, row) => (State::Changed, listed.path, Some(row)),
         Found::New(listed) if listed.facts.kind == EntryKind::Directory => return Err(None),
         Found::New(listed) => {
@@ -170,7 +170,7 @@ impl Verifying<'_> {
     /// The time after which what was found is written down.
     const WAIT: Duration = Duration::from_secs(1);
     /// The files in a batch at most; in tests, batches are small.
-    const MANY: usize = if cfg!(test) { 3 } else { 4096 };
+    const MANY: usize = if cfg!(test) { 3 } else { 2048 };
 
     /// Verifies all files, by the bytes of their paths. Returns the bytes of all.
     fn all(&mut self, each: &mut dyn FnMut(Finding)) -> Result<u64, Error> {

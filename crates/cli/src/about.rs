@@ -38,6 +38,7 @@ pub fn run(command: &Command) -> Exit {
         | Command::Import(_)
         | Command::Export(_)
         | Command::Repair(_)
+        | Command::Get(_)
         | Command::Prove(_)
         | Command::CheckProof(_)
         | Command::Join(_)

@@ -22,6 +22,7 @@ mod extra;
 mod failure;
 mod figures;
 mod formats;
+mod get;
 mod gpu;
 mod graph;
 mod interrupt;
@@ -85,6 +86,7 @@ fn with_files(tool: &Tool, command: &Command) -> Exit {
         Command::Import(args) => catalogue::import::run(tool, args),
         Command::Export(args) => catalogue::export::run(tool, args),
         Command::Repair(args) => repair::run(tool, args),
+        Command::Get(args) => get::run(tool, args),
         Command::Prove(args) => prove::run(tool, args),
         Command::CheckProof(args) => check_proof::run(tool, args),
         Command::Join(args) => join::run(tool, args),

@@ -5,36 +5,25 @@ use crate::console::Console;
 use crate::figures::grouped;
 use crate::own::is_kept_folder;
 use crate::streams::{Stream, is_open};
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use mksum_io::outboard::is_part_of_outboard;
-use mksum_io::{Input, Listed as Facts, Listing, Objects, Url, reason};
+use mksum_io::{Exclude, Input, Listed as Facts, Listing, Objects, Url, reason};
+use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::{array, fs};
-use walkdir::{DirEntry, WalkDir};
+use walkdir::WalkDir;
 
 /// The choice of files in directories.
 #[derive(Clone, Debug)]
 pub struct Rules {
     recursive: bool,
     symlinks: Symlinks,
-    exclude: Arc<Exclude>,
+    exclude: Exclude,
     /// The stores whose objects are listed.
     objects: Option<Arc<dyn Objects>>,
     /// Symbolic links that walks have skipped in directories that hold files, too.
     skipped: Arc<AtomicU64>,
-}
-
-/// The globs of what is skipped in directories.
-#[derive(Debug, Default)]
-struct Exclude {
-    /// Globs without a slash match names at any depth, others the path below the directory that was given.
-    names: GlobSet,
-    paths: GlobSet,
-    directory_names: GlobSet,
-    directory_paths: GlobSet,
 }
 
 /// A file that cannot be hashed, and why.
@@ -46,7 +35,7 @@ impl Rules {
     /// # Errors
     /// If a glob is not valid.
     pub fn new(args: &Directories, objects: Option<Arc<dyn Objects>>) -> Result<Rules, String> {
-        let exclude = Arc::new(if args.exclude.is_empty() { Exclude::default() } else { Exclude::new(&args.exclude)? });
+        let exclude = Exclude::new(args.exclude.iter().cloned()).map_err(|error| format!("--exclude {error}"))?;
         Ok(Rules { recursive: args.recursive, symlinks: args.symlinks, exclude, objects, skipped: Arc::default() })
     }
 
@@ -82,48 +71,6 @@ impl Rules {
 
     fn walk_through(&self, arguments: Arguments, skips: fn(&Path) -> bool) -> Walk {
         Walk { rules: self.clone(), skips, arguments, inside: None, listed: None, facts: None }
-    }
-}
-
-impl Exclude {
-    fn new(globs: &[String]) -> Result<Exclude, String> {
-        let mut sets: [GlobSetBuilder; 4] = array::from_fn(|_| GlobSetBuilder::new());
-        for text in globs {
-            let (pattern, directories) = match text.strip_suffix('/') {
-                Some(pattern) => (pattern, 2),
-                None => (text.as_str(), 0),
-            };
-            let path = usize::from(pattern.contains('/'));
-            let pattern = pattern.strip_prefix('/').unwrap_or(pattern);
-            let glob = GlobBuilder::new(pattern).literal_separator(true).backslash_escape(true).build();
-            sets[directories + path].add(glob.map_err(|error| format!("--exclude '{text}': {}", error.kind()))?);
-        }
-        let [names, paths, directory_names, directory_paths] =
-            sets.map(|set| set.build().map_err(|error| format!("--exclude: {error}")));
-        Ok(Exclude {
-            names: names?,
-            paths: paths?,
-            directory_names: directory_names?,
-            directory_paths: directory_paths?,
-        })
-    }
-
-    /// Whether an object is skipped that was listed below `prefix`.
-    fn covers_object(&self, url: &Url, prefix: &Url) -> bool {
-        let below = Path::new(url.below(prefix));
-        let folders = || below.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty());
-        let name = |path: &Path| path.file_name().map(PathBuf::from).unwrap_or_default();
-        let any = |path: &Path| self.names.is_match(name(path)) || self.paths.is_match(path);
-        let is_folder = |path: &Path| self.directory_names.is_match(name(path)) || self.directory_paths.is_match(path);
-        any(below) || folders().any(|folder| any(folder) || is_folder(folder))
-    }
-
-    fn covers(&self, entry: &DirEntry, directory: &Path) -> bool {
-        let name = Path::new(entry.file_name());
-        let below = entry.path().strip_prefix(directory).unwrap_or(entry.path());
-        let any = self.names.is_match(name) || self.paths.is_match(below);
-        any || (entry.file_type().is_dir()
-            && (self.directory_names.is_match(name) || self.directory_paths.is_match(below)))
     }
 }
 
@@ -171,7 +118,7 @@ impl Walk {
         for object in objects.by_ref() {
             *any = true;
             match object {
-                Ok(object) if self.rules.exclude.covers_object(&object.url, url) => {}
+                Ok(object) if self.rules.exclude.covers_within(Path::new(object.url.below(url)), false) => {}
                 Ok(Facts { url, len, version }) => {
                     self.facts = Some((len, version));
                     return Some(Ok(url.into()));
@@ -271,9 +218,10 @@ impl Inside {
                 Err(error) => return Some(Err(unreachable(&self.directory, &error))),
             };
             let (kind, below) = (entry.file_type(), entry.depth() > 0);
+            let place = entry.path().strip_prefix(&self.directory).unwrap_or(entry.path());
             // A catalogue changes whenever it is used.
             let excluded =
-                rules.exclude.covers(&entry, &self.directory) || (kind.is_dir() && is_kept_folder(entry.path()));
+                rules.exclude.covers(place, kind.is_dir()) || (kind.is_dir() && is_kept_folder(entry.path()));
             if below && excluded {
                 if kind.is_dir() {
                     self.entries.skip_current_dir();

@@ -158,6 +158,9 @@ fn objects_are_as_the_page_says() {
          mksum repair -r --json dir --from nosuch --from dir2; mksum keep -r --json dir",
         "mv dir/one \"$(printf 'dir/\\377')\"; mksum update --json dir; mv \"$(printf 'dir/\\377')\" dir/one; mksum status --json dir; \
          mksum join --json -f dir a=dir",
+        "cp f fresh; mksum keep -f blake3 fresh > line; mksum get --json fresh --root \"$(mksum -f blake3 fresh)\" -o got; rm got; \
+         mksum get --json f --no-outboard --root \"$(mksum -f blake3 f)\" -o got; mksum get --json f --root \"$(mksum -f blake3 f)\" -o got; \
+         mksum get --json nosuch --root sha256:$(printf %064d 0) -o got2",
         "mksum merklize --json --random 2^10 -o nodes; mksum merklize --json nosuch",
     ] {
         run.shell(command);

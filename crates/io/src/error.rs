@@ -141,6 +141,13 @@ pub enum Refusal {
     AttributeRoom(usize, usize),
     /// The file is being written or repaired by another process.
     Busy,
+    /// The disk has less room than the file needs, in bytes.
+    Room {
+        /// The bytes that would be written.
+        needed: u64,
+        /// The bytes that are free.
+        free: u64,
+    },
     /// The file was changed, or another one took its place, while it was being repaired: the difference, as words.
     Overtaken(String),
     /// A copy from which a file was to be repaired has another root in this format.
@@ -289,6 +296,9 @@ impl fmt::Display for Refusal {
             Refusal::NotTree => f.write_str("not a tree of this file in this format: it is not replaced; move it away"),
             Refusal::Special => f.write_str("a pipe, a socket or a device: a directory that has one has no root"),
             Refusal::Busy => f.write_str("another process is writing to it: wait until that ends"),
+            Refusal::Room { needed, free } => {
+                write!(f, "too large for the disk: {needed} bytes are to be written, and {free} are free")
+            }
             Refusal::OtherCopy(format) => write!(f, "the copy has another root in {format}"),
             Refusal::Overtaken(how) => write!(
                 f,

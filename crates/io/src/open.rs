@@ -1,13 +1,14 @@
 //! Opens a path: a file that is read at any offset, a stream, or nothing that can be hashed.
 
 use crate::file::Ending;
-use crate::objects::{Ahead, no_objects};
+use crate::objects::{Ahead, Object, no_objects};
 use crate::platform::{self, Kind, is_unstored, kind, open_at_once, read_at};
 use crate::{Error, Facts, File, Input, Options, Refusal, Window};
 use std::fs;
-use std::io::{self, ErrorKind, Seek, SeekFrom};
+use std::io::{self, ErrorKind, IoSliceMut, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
 /// An open input.
 pub(crate) enum Opened {
@@ -35,6 +36,38 @@ pub(crate) const SHORT: u64 = 32 << 10;
 pub(crate) enum Waiting {
     ForWriter,
     Never,
+}
+
+/// Opens a file or an object to be read once, from its beginning to its end.
+///
+/// # Errors
+/// If it cannot be opened.
+pub fn open_bytes(input: &Input, options: &Options) -> Result<Box<dyn Read + Send>, Error> {
+    let fail = |error| Error::Open { path: input.clone(), error };
+    match input {
+        Input::Url(url) => {
+            let objects = options.objects.as_ref().ok_or_else(|| no_objects(url))?;
+            Ok(Box::new(InOrder { object: objects.open(url, 0..u64::MAX, Ahead::Yes)?, at: 0 }))
+        }
+        Input::File(path) => Ok(Box::new(open_at_once(path).map_err(fail)?)),
+        Input::Stdin => Ok(Box::new(io::stdin())),
+    }
+}
+
+/// The bytes of an object, in order.
+struct InOrder {
+    object: Arc<dyn Object>,
+    at: u64,
+}
+
+impl Read for InOrder {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = self.object.len() - self.at;
+        let len = buffer.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+        self.object.read(self.at, &mut [IoSliceMut::new(&mut buffer[..len])]).map_err(io::Error::other)?;
+        self.at += len as u64;
+        Ok(len)
+    }
 }
 
 /// Opens a regular file for reading, and nothing else: a pipe in its place is not waited for.

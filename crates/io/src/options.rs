@@ -215,7 +215,7 @@ impl Throttle {
     }
 
     /// Waits until `bytes` more may be read.
-    pub(crate) fn wait(&self, bytes: u64) {
+    pub fn wait(&self, bytes: u64) {
         let cost = Duration::from_secs_f64(bytes as f64 / self.rate as f64);
         let now = Instant::now();
         let mut paid = self.paid.lock().unwrap_or_else(PoisonError::into_inner);

@@ -450,6 +450,32 @@ pub(crate) fn is_sparse(metadata: &Metadata) -> bool {
     }
 }
 
+/// The bytes that a file takes on its disk.
+pub(crate) fn stored_bytes(metadata: &Metadata) -> u64 {
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::MetadataExt::blocks(metadata).saturating_mul(512)
+    }
+    #[cfg(not(unix))]
+    {
+        metadata.len()
+    }
+}
+
+/// The bytes that can still be written to the disk of a folder; `None` if the system does not say.
+pub(crate) fn free_bytes(folder: &Path) -> Option<u64> {
+    #[cfg(unix)]
+    {
+        let found = rustix::fs::statvfs(folder).ok()?;
+        Some(found.f_bavail.saturating_mul(found.f_frsize))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = folder;
+        None
+    }
+}
+
 /// The files that this process may have open.
 pub(crate) fn open_files() -> usize {
     #[cfg(unix)]

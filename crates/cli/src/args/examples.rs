@@ -12,6 +12,7 @@ Usage: mksum [-r] [-f FORMAT]... FILE...    print the root of each file
 Look after  keep      keep the tree of a file, or a catalogue of a directory
             verify    report damaged ranges
             repair    fetch only the damaged ranges from a copy
+            get       fetch a file from untrusted mirrors
             status    report what is new, changed, moved or gone
             update    bring a catalogue up to date
             diff      report how files, directories or lists differ
@@ -77,6 +78,13 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
             ("mksum diff photos backup", "two directories that have catalogues"),
             ("mksum diff photos SHA256SUMS", "a directory and a list"),
             ("mksum diff old.img new.img", "the ranges in which two files with kept trees differ"),
+        ],
+    ),
+    (
+        "get",
+        &[
+            ("mksum get https://a.example/f https://b.example/f --root ROOT -o f", "from two mirrors at once"),
+            ("mksum get https://a.example/f.tar --root ROOT -o - | tar x", "pass on verified bytes only"),
         ],
     ),
     (

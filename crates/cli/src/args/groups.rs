@@ -51,7 +51,8 @@ pub struct Directories {
     pub symlinks: Symlinks,
     /// Skip files and directories that match GLOB; may be repeated
     ///
-    /// '*.tmp' matches names at any depth, 'cache/*' paths below the directory, 'build/' only directories.
+    /// '*.tmp' matches names at any depth, 'cache/*' paths below the directory, 'build/' only directories. 'keep -r' remembers it in
+    /// DIR/.mksum/config, for 'status', 'update' and 'verify -r'.
     #[arg(long, value_name = "GLOB", help_heading = "Directories")]
     pub exclude: Vec<String>,
 }
@@ -168,7 +169,7 @@ fn hash(text: &str) -> Result<Algorithm, String> {
     })
 }
 
-fn rate(text: &str) -> Result<u64, String> {
+pub fn rate(text: &str) -> Result<u64, String> {
     match parse_size(text.strip_suffix("/s").unwrap_or(text)) {
         Ok(0) => Err("expected at least 1 byte per second".into()),
         rate => rate.map_err(|error| error.to_string()),

@@ -3,6 +3,7 @@
 mod before;
 mod catalogue;
 mod examples;
+mod get;
 mod groups;
 mod hints;
 mod kept;
@@ -17,6 +18,7 @@ mod repair;
 #[cfg(feature = "catalogue")]
 pub use catalogue::Form;
 pub use catalogue::{Catalogued, Checks, Export, Import, Status, Update};
+pub use get::Get;
 pub use groups::{Choices, Color, Common, Directories, Help, Io, Reading, Symlinks};
 pub use kept::{Diff, Keep, Verify};
 pub use merklize::Merklize;
@@ -60,6 +62,8 @@ Examples:
   mksum keep big.iso                   keep the tree in big.iso.mkt
   mksum verify big.iso                 report damaged ranges
   mksum repair big.iso --from URL      fetch only the damaged ranges
+  mksum get URL... --root ROOT -o big.iso
+                                       fetch it from mirrors that you do not trust
   mksum prove big.iso --range 0..4096 > proof
                                        prove a part of a file
   mksum -f dir photos                  one root for a directory
@@ -115,7 +119,7 @@ fn exits(good: &str, bad: &str) -> String {
     long_about = "Print, check or draw the Merkle roots of files, in all published tree formats, on all cores.\n\nA line \
                   of output, FORMAT (PATH) = ROOT, is all that 'mksum -c' needs to check the file.",
     override_usage = "mksum [OPTION]... [FILE]...\n       mksum -c [OPTION]... [SUMFILE]...\n       mksum keep | verify \
-                      FILE...\n       mksum keep -r DIR\n       mksum status | update | verify -r [DIR]\n       mksum diff A B\n       mksum import DIR LIST...\n       mksum repair FILE... --from COPY\n       mksum prove FILE \
+                      FILE...\n       mksum keep -r DIR\n       mksum status | update | verify -r [DIR]\n       mksum diff A B\n       mksum import DIR LIST...\n       mksum repair FILE... --from COPY\n       mksum get URL... --root ROOT -o FILE\n       mksum prove FILE \
                       --range A..B\n       mksum check-proof ROOT PROOF [BYTES]\n       mksum join [FILE] | -f dir PLACE=CATALOGUE...\n       mksum plan FILE...\n       mksum map [PLAN]\n       mksum missing PLAN LEDGER...\n       mksum join --plan PLAN LEDGER...\n       mksum merklize [LEAVES] [-o \
                       NODES]\n       mksum formats | devices | completions SHELL\n       mksum help | man [COMMAND]",
     after_help = "Examples: 'mksum --help'. A command: 'mksum help COMMAND'. Formats: 'mksum formats'.",
@@ -172,6 +176,9 @@ pub enum Command {
     /// Repair the damaged ranges of a file from an intact copy
     #[command(after_long_help = exits("every file that has an outboard is intact now", "a file is still damaged, could not be read or written, or none has an outboard"))]
     Repair(Repair),
+    /// Fetch a file from untrusted mirrors, and verify it leaf by leaf against a trusted root
+    #[command(after_long_help = exits("the file is whole, and has the root", "no mirror has the right bytes, or the file could not be written; FILE is as it was"))]
+    Get(Get),
     /// Prove that a file contains some bytes, or that it has only grown
     #[command(after_long_help = exits("the proof was written", "the file could not be read, or the proof does not exist"))]
     Prove(Prove),
@@ -543,6 +550,7 @@ impl Command {
             Command::Export(args) => given(Some(&args.choices), None, &args.common),
             Command::Diff(args) => given(None, Some(&args.reading), &args.common),
             Command::Repair(args) => given(None, Some(&args.reading), &args.common),
+            Command::Get(args) => given(Some(&args.choices), Some(&args.reading), &args.common),
             Command::Prove(args) => given(Some(&args.choices), Some(&args.reading), &args.common),
             Command::CheckProof(args) => given(Some(&args.choices), None, &args.common),
             Command::Plan(args) => given(Some(&args.choices), Some(&args.reading), &args.common),

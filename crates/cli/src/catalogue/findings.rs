@@ -78,7 +78,16 @@ impl<'a> Findings<'a> {
             _ => String::new(),
         };
         self.tool.console.flush();
-        self.tool.console.note(&format_args!("{}: {}{pace}", Shown(catalogue.path()), counted(&counts, otherwise)));
+        let (path, counts, excluded) = (Shown(catalogue.path()), counted(&counts, otherwise), excluded(catalogue));
+        self.tool.console.note(&format_args!("{path}: {counts}{excluded}{pace}"));
+    }
+}
+
+/// What a summary says after its counts of what was left out, if anything was.
+pub fn excluded(catalogue: &Catalogue) -> String {
+    match catalogue.excluded() {
+        0 => String::new(),
+        count => format!(", {} excluded", grouped(count)),
     }
 }
 

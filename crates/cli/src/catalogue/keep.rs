@@ -18,7 +18,6 @@ pub fn run(tool: &Tool, args: &Keep) -> Exit {
         (args.update, "--update"),
         (args.quick, "--quick"),
         (args.keep_leaf.is_some(), "--keep-leaf"),
-        (!args.directories.exclude.is_empty(), "--exclude"),
         (args.directories.symlinks == Symlinks::Follow, "--symlinks follow"),
     ];
     if args.accept_changes {
@@ -46,9 +45,13 @@ pub fn run(tool: &Tool, args: &Keep) -> Exit {
         };
         let path = args.output.as_ref().map_or_else(|| place(directory), |output| output.as_os_str().into());
         let made = Catalogue::create(&path, &mut || wait(tool, &path)).and_then(|mut catalogue| {
-            let specs: Vec<_> = tool.formats.iter().map(|choice| choice.spec().clone()).collect();
-            // Without -f, a catalogue that is there keeps its formats.
+            catalogue.add_exclude(&args.directories.exclude)?;
+            // Without -f, a catalogue that is there keeps its formats, and a new one has those that stand beside it.
             if args.choices.any() || catalogue.formats().len() == 0 {
+                let specs = match catalogue.default_formats() {
+                    beside if !args.choices.any() && !beside.is_empty() => beside.to_vec(),
+                    _ => tool.formats.iter().map(|choice| choice.spec().clone()).collect(),
+                };
                 catalogue.add_formats(&specs)?;
             }
             Ok(catalogue)

@@ -18,8 +18,13 @@ pub fn of(
     each: &mut dyn FnMut(&Entry<'_>),
 ) -> Option<Option<Vec<Leaves>>> {
     is_catalogue(path).then(|| {
-        let leaves =
-            Catalogue::open(path, Access::Read, &mut || {}).and_then(|catalogue| catalogue.leaves(specs, each));
+        let leaves = Catalogue::open(path, Access::Read, &mut || {}).and_then(|catalogue| {
+            if !catalogue.exclude().globs().is_empty() {
+                let how = "what its configuration excludes is no part of the root or proof";
+                tool.console.note(&format_args!("{}: {how}", Shown(path)));
+            }
+            catalogue.leaves(specs, each)
+        });
         leaves.map_err(|error| report(tool, &error)).ok()
     })
 }

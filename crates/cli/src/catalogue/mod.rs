@@ -142,7 +142,7 @@ fn path_of(path: &[u8]) -> PathBuf {
 
 /// Says that another process is waited for.
 pub fn wait(tool: &Tool, path: &Path) {
-    tool.console.note(&format_args!("{}: another process writes to it: waiting for its end", Shown(path)));
+    tool.console.note(&format_args!("{}: another process writes to it: waiting up to 10 s for its end", Shown(path)));
 }
 
 /// Reports why a catalogue could not be used.

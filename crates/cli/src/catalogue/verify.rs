@@ -1,6 +1,6 @@
 //! `mksum verify -r` of directories that have catalogues.
 
-use super::findings::Findings;
+use super::findings::{Findings, excluded};
 use super::{on_each, open_to_verify, shown_path};
 use crate::args::{Symlinks, Verify};
 use crate::exit::{Exit, usage};
@@ -22,10 +22,10 @@ pub fn run(tool: &Tool, args: &Verify) -> Exit {
             &"--foreign, --quick, --outboard, --root and --range are not for directories that have a catalogue",
         );
     }
-    let others = [
-        (!args.directories.exclude.is_empty(), "--exclude"),
-        (args.directories.symlinks == Symlinks::Follow, "--symlinks follow"),
-    ];
+    let others = [(args.directories.symlinks == Symlinks::Follow, "--symlinks follow")];
+    if !args.directories.exclude.is_empty() {
+        return usage(&"--exclude is remembered by a catalogue: give it to 'mksum keep -r', or edit DIR/.mksum/config");
+    }
     if let Some((_, flag)) = others.iter().find(|(given, _)| *given) {
         return usage(&format_args!("{flag} is not for a catalogue, which covers all of a directory: omit it"));
     }
@@ -81,7 +81,7 @@ fn one(tool: &Tool, args: &Verify, directory: &Path, catalogue: &mut Catalogue, 
     tool.console.flush();
     if !args.common.quiet || found.has_others(&[State::Intact]) {
         let first = [State::Intact, State::Damaged, State::DamagedTree, State::Changed];
-        let counts = counted(&found.counts(&first), "no files");
+        let counts = counted(&found.counts(&first), "no files") + &excluded(catalogue);
         let verified = match effort {
             Effort::All => format!("{} verified", bytes(read)),
             _ => format!("{} of {} verified{}", grouped(read), bytes(total), coverage(read, total)),

@@ -163,6 +163,24 @@ impl Stored {
         Ok(Stored { place: place.clone(), file: copy, size })
     }
 
+    /// Copies the next `size` bytes of a reader to this machine: those of an outboard at `place`.
+    ///
+    /// # Errors
+    /// If there are fewer, they cannot be read, or the copy cannot be written.
+    pub fn copied(place: &Input, reader: &mut (dyn Read + '_), size: u64) -> Result<Stored, Error> {
+        let write = |error| Error::Write { path: place.clone(), error };
+        let mut copy = tempfile::tempfile().map_err(write)?;
+        let mut buffer = vec![0; size.min(Self::COPIED) as usize];
+        let mut done = 0;
+        while done < size {
+            let next = &mut buffer[..(size - done).min(Self::COPIED) as usize];
+            reader.read_exact(next).map_err(|error| Error::Read { path: place.clone(), offset: done, error })?;
+            copy.write_all(next).map_err(write)?;
+            done += next.len() as u64;
+        }
+        Ok(Stored { place: place.clone(), file: copy, size })
+    }
+
     /// The bytes that are copied at a time.
     const COPIED: u64 = 8 << 20;
 

@@ -179,7 +179,7 @@ const BATCH: u64 = 8 << 20;
 impl<R: ReadAt> Mending<'_, '_, R> {
     /// Repairs the units in the ranges that are damaged; the number of bytes that were written.
     fn run(mut self) -> Result<u64, mksum::Error> {
-        let judge = Judge { checked: Checked::new(self.outboard), outboard: self.outboard };
+        let judge = Checked::new(self.outboard);
         let mut written = 0;
         for range in self.ranges {
             let mut at = range.start;
@@ -187,7 +187,7 @@ impl<R: ReadAt> Mending<'_, '_, R> {
                 at = unit.end();
                 match self.source.bytes(unit.start..unit.end()) {
                     // Some may have been repaired by a run that was interrupted.
-                    Ok(there) if judge.is_right(unit, &there)? => {}
+                    Ok(there) if judge.accepts(unit, &there)? => {}
                     Ok(_) => written += self.add(&judge, unit)?,
                     Err(error) if error.is_of_media() => {
                         for unit in self.around(unit) {
@@ -218,7 +218,7 @@ impl<R: ReadAt> Mending<'_, '_, R> {
 
     /// Adds a unit to the batch, unless it is there already; repairs what was there before if it does not fit. The number of
     /// bytes that were written.
-    fn add(&mut self, judge: &Judge<'_, R>, unit: Subtree) -> Result<u64, mksum::Error> {
+    fn add(&mut self, judge: &Checked<'_, R>, unit: Subtree) -> Result<u64, mksum::Error> {
         if self.batch.last().is_some_and(|last| last.start >= unit.start) {
             return Ok(0);
         }
@@ -232,7 +232,7 @@ impl<R: ReadAt> Mending<'_, '_, R> {
     }
 
     /// Fetches units that follow one another and writes those that are right; the number of bytes that were written.
-    fn mend(&mut self, judge: &Judge<'_, R>, units: Vec<Subtree>) -> Result<u64, mksum::Error> {
+    fn mend(&mut self, judge: &Checked<'_, R>, units: Vec<Subtree>) -> Result<u64, mksum::Error> {
         let Mending { file, source, replica, report, .. } = self;
         let mut fetching = Fetching { file, source, judge, report, repairs: Vec::new() };
         let written = fetching.fetch(&mut **replica, units)?;
@@ -262,7 +262,7 @@ impl<R: ReadAt> Mending<'_, '_, R> {
 struct Fetching<'a, 'd, R> {
     file: &'a mut HeldFile<'d>,
     source: &'a File,
-    judge: &'a Judge<'a, R>,
+    judge: &'a Checked<'a, R>,
     report: &'a mut dyn FnMut(Repair),
     /// What became of units, each with its start.
     repairs: Vec<(u64, Repair)>,
@@ -280,7 +280,7 @@ impl<R: ReadAt> Fetching<'_, '_, R> {
             Ok(()) => {
                 for unit in units {
                     let from = (unit.start - range.start) as usize;
-                    let right = self.judge.is_right(unit, &bytes[from..from + unit.len as usize])?;
+                    let right = self.judge.accepts(unit, &bytes[from..from + unit.len as usize])?;
                     if right { &mut done } else { &mut refused }.push(unit);
                 }
             }
@@ -337,17 +337,4 @@ fn ranges(units: &[Subtree]) -> Vec<Range<u64>> {
 fn fits(batch: &[Subtree], unit: Subtree) -> bool {
     let (Some(first), Some(last)) = (batch.first(), batch.last()) else { return true };
     last.end() == unit.start && unit.end() - first.start <= BATCH
-}
-
-/// Sorts right bytes from wrong ones.
-struct Judge<'a, R> {
-    checked: Checked<'a, R>,
-    outboard: &'a Outboard<R>,
-}
-
-impl<R: ReadAt> Judge<'_, R> {
-    fn is_right(&self, unit: Subtree, bytes: &[u8]) -> Result<bool, mksum::Error> {
-        let digest = self.outboard.spec().map(self.outboard.len(), unit, bytes)?;
-        Ok(self.checked.trusted(unit)? == Some(digest))
-    }
 }

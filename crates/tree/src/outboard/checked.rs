@@ -63,6 +63,15 @@ impl<'a, R: ReadAt> Checked<'a, R> {
         Ok(known.get(&node).copied())
     }
 
+    /// Whether `bytes` are those of the kept unit `unit`.
+    ///
+    /// # Errors
+    /// As [`Checked::trusted`]; if there are not as many bytes as the unit has.
+    pub fn accepts(&self, unit: Subtree, bytes: &[u8]) -> Result<bool, Error> {
+        let digest = self.outboard.spec().map(self.outboard.len(), unit, bytes)?;
+        Ok(self.trusted(unit)? == Some(digest))
+    }
+
     /// The digest that the stored children of `node` make, and those children.
     fn children(&self, node: Subtree, role: Role) -> Result<(Digest, Vec<(Subtree, Digest)>), Error> {
         let children = self.outboard.layout().children(node);

@@ -70,6 +70,14 @@ impl Header {
         }
     }
 
+    /// The size of a whole outboard with this header, in bytes.
+    ///
+    /// # Errors
+    /// As [`Header::layout`].
+    pub fn size(&self) -> Result<u64, OutboardError> {
+        Ok(HEADER + self.layout()?.count() * self.spec.hash().size() as u64)
+    }
+
     /// The first bytes of an outboard without digests.
     ///
     /// # Errors
@@ -98,7 +106,7 @@ impl Header {
     }
 
     /// Reads the bytes that [`Header::encode`] wrote.
-    pub(super) fn decode(bytes: &[u8; HEADER as usize]) -> Result<Header, OutboardError> {
+    pub fn decode(bytes: &[u8; HEADER as usize]) -> Result<Header, OutboardError> {
         if bytes[..8] != MAGIC {
             return Err(OutboardError::Magic);
         }

@@ -127,7 +127,7 @@ impl<R: ReadAt> Outboard<R> {
             return Err(OutboardError::Unfinished { done, count: layout.count() }.into());
         }
         let size = header.spec.hash().size();
-        let expected = HEADER + layout.count() * size as u64;
+        let expected = header.size()?;
         if bytes.size() != expected {
             return Err(OutboardError::Size { expected, found: bytes.size() }.into());
         }

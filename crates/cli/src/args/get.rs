@@ -1,0 +1,63 @@
+//! The flags of `mksum get`.
+
+use super::groups::rate;
+use super::numbers::number;
+use super::paths::{input, path, place};
+use super::{Choices, Common, Reading};
+use clap::ValueHint;
+use mksum::parse_size;
+use mksum_io::Input;
+use std::path::PathBuf;
+
+/// `mksum get`.
+#[derive(Debug, clap::Args)]
+pub struct Get {
+    /// Copies of one file: URLs (https://..., s3://BUCKET/KEY, ...) or paths; none of them is trusted
+    ///
+    /// With an outboard, ranges are fetched from all of them at once, and a range that is wrong is fetched from another one; without,
+    /// one after the other is tried. Credentials are those of 'mksum repair'.
+    #[arg(value_name = "URL", required = true, value_parser = place(), value_hint = ValueHint::Url)]
+    pub mirrors: Vec<Input>,
+    /// Trusted root or sum of the file, in any form that mksum prints or --expect reads, or a line of a sum file
+    ///
+    /// Nothing is fetched without it. One without the name of its format is a root of the default format, a SHA-256 or another usual sum
+    /// of its length; --format decides.
+    #[arg(long, value_name = "ROOT")]
+    pub root: Option<String>,
+    /// File to be written; '-' is standard output, which gets verified bytes only
+    ///
+    /// Until it is whole, the file is FILE.part, which the next run resumes, and FILE is as it was. If FILE is right already, nothing
+    /// is fetched; otherwise its good leaves are used.
+    #[arg(short, long, value_name = "FILE", required = true, value_parser = input(), value_hint = ValueHint::FilePath)]
+    pub output: Input,
+    /// Path or URL of the outboard, which is not trusted; may be repeated [default: URL.mkt of each URL]
+    #[arg(long, value_name = "PLACE", value_parser = place(), value_hint = ValueHint::AnyPath)]
+    pub outboard: Vec<Input>,
+    /// Use no outboard: hash the whole file as it comes
+    #[arg(long, conflicts_with_all = ["outboard", "seed"])]
+    pub no_outboard: bool,
+    /// Use the good leaves of this older file; may be repeated
+    #[arg(long, value_name = "OLD", value_parser = path(), value_hint = ValueHint::FilePath)]
+    pub seed: Vec<PathBuf>,
+    /// Length of the file, from the source of the trusted root
+    #[arg(long, value_name = "N", value_parser = parse_size)]
+    pub length: Option<u64>,
+    /// Number of requests at a time, over all mirrors
+    #[arg(long, value_name = "N", default_value = "8", value_parser = number::<usize>(1..=256))]
+    pub connections: usize,
+    /// Fetch at most this many bytes per second, for example 10MB
+    #[arg(long, value_name = "RATE", value_parser = rate)]
+    pub limit_rate: Option<u64>,
+    /// Print one JSON object (spec/json.md)
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+    /// The format of the root.
+    #[command(flatten)]
+    pub choices: Choices,
+    /// Options for reading.
+    #[command(flatten)]
+    pub reading: Reading,
+    /// The options of all commands.
+    #[command(flatten)]
+    pub common: Common,
+}

@@ -1,0 +1,119 @@
+//! A download, step by step.
+
+use crate::error::Error;
+use crate::fetch;
+use crate::kept::{self, Found};
+use crate::request::{Got, Outcome, Request, Target};
+use crate::seed;
+use crate::sink::{Ordered, Sink};
+use crate::whole;
+use mksum::outboard::Outboard;
+use mksum_io::outboard::Stored;
+use mksum_io::{Input, Options, Partial};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Fetches a file from untrusted mirrors.
+///
+/// If the target is there and has the expected root, nothing is fetched. With an outboard, missing ranges are fetched from all mirrors
+/// at once; each unit is verified before it is written to `TARGET.part`, which a later run resumes. Without one, the whole stream is
+/// hashed. Either way the target gets its name when it is whole and on the disk, and is as it was until then.
+///
+/// # Errors
+/// If the target cannot be written, or no outboard is of the expected root. That mirrors had not the right bytes is no error, but an
+/// [`Outcome`].
+pub fn get(request: &Request, options: &Options) -> Result<Got, Error> {
+    let mut got = Got::new(&request.mirrors);
+    if let Target::File(path) = &request.target
+        && let Some(root) = whole::present(request, path, options)?
+    {
+        return Ok(Got { outcome: Outcome::Present, root: Some(root), ..got });
+    }
+    match outboard(request, &mut got, options)? {
+        Some((place, outboard)) => {
+            got.outboard = Some(place.clone());
+            with_outboard(request, (Arc::new(outboard), &place), got, options)
+        }
+        None => whole::fetch(request, got, options),
+    }
+}
+
+/// The first outboard of the expected root.
+fn outboard(request: &Request, got: &mut Got, options: &Options) -> Result<Option<(Input, Outboard<Stored>)>, Error> {
+    let mut other = None;
+    for place in &request.outboards {
+        match kept::fetch(place, &request.expected, request.len, options) {
+            Ok(Found::Right(outboard)) => return Ok(Some((place.clone(), *outboard))),
+            // Without the name of its format, the root may be of another one.
+            Ok(Found::Other(root)) if request.expected.is_named() => other = other.or(Some((place, root))),
+            Ok(Found::Other(_) | Found::Nothing) => {}
+            Err(error @ Error::Io(mksum_io::Error::Stopped { .. })) => return Err(error),
+            Err(error) => got.notes.push((place.clone(), error.to_string())),
+        }
+    }
+    // The whole file would not have the root either, most likely.
+    match other {
+        Some((place, root)) => {
+            let expected = request.expected.text();
+            let why = format!("this outboard is of another file:\n  expected root {expected}\n  found root    {root}");
+            Err(Error::Refused(place.clone(), why))
+        }
+        None => Ok(None),
+    }
+}
+
+/// Fetches the missing ranges of a file whose tree is known.
+fn with_outboard(
+    request: &Request,
+    (outboard, place): (Arc<Outboard<Stored>>, &Input),
+    mut got: Got,
+    options: &Options,
+) -> Result<Got, Error> {
+    let (root, len) = (outboard.root(), outboard.len());
+    if let Some(why) = request.expected.doubt(&root, None).filter(|_| request.len.is_none()) {
+        return Err(Error::Refused(place.clone(), why));
+    }
+    got.root = Some(root);
+    let whole = Vec::from_iter((len > 0).then_some(0..len));
+    let (mut sink, mut missing, seeds): (_, _, Vec<_>) = match &request.target {
+        Target::File(path) => {
+            let partial = Partial::open(path, len)?;
+            let missing = match partial.is_resumed() {
+                true => seed::missing(partial.path(), (&outboard, place), options)?,
+                false => whole,
+            };
+            got.resumed = len - sum(&missing);
+            let old = partial.target().exists().then(|| partial.target().to_path_buf());
+            (Sink::File(partial), missing, old.into_iter().chain(request.seeds.iter().cloned()).collect())
+        }
+        Target::Writer(out) => (Sink::Ordered(Ordered::new(out.clone())), whole, Vec::new()),
+    };
+    for seed in seeds {
+        let before = sum(&missing);
+        missing = seed::copy(&seed, missing, &outboard, &mut sink, options)?;
+        got.seeded += before - sum(&missing);
+    }
+    let wanted = sum(&missing);
+    if wanted > 0 {
+        let mirrors = std::mem::take(&mut got.mirrors);
+        let fetched = fetch::fetch((outboard, missing), mirrors, request.connections, sink, options)?;
+        (sink, missing, got.mirrors) = (fetched.sink, fetched.missing, fetched.mirrors);
+    }
+    got.fetched = got.mirrors.iter().map(|mirror| mirror.bytes).sum();
+    let is_whole = missing.is_empty();
+    got.missing = missing;
+    if is_whole {
+        got.outcome = Outcome::Fetched;
+    }
+    if let Sink::File(partial) = sink {
+        match is_whole {
+            true => partial.finish()?,
+            false => partial.remove_if(sum(&got.missing) == len),
+        }
+    }
+    Ok(got)
+}
+
+fn sum(ranges: &[Range<u64>]) -> u64 {
+    ranges.iter().map(|range| range.end - range.start).sum()
+}

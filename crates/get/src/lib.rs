@@ -1,0 +1,27 @@
+//! Files from untrusted mirrors, verified leaf by leaf against a trusted root.
+//!
+//! A plan has the leaves that are still missing, mirrors offer bytes, one judge (the outboard up to the trusted root) lets a leaf
+//! through or blames its mirror, and only what it let through is written. Without an outboard, the whole stream is hashed, and gets
+//! its name if its root is the expected one.
+#![forbid(unsafe_code)]
+
+mod error;
+mod expected;
+mod fetch;
+mod get;
+mod kept;
+mod plan;
+mod request;
+mod seed;
+mod sink;
+mod whole;
+
+pub use error::Error;
+pub use expected::Expected;
+pub use get::get;
+pub use request::{Got, Mirror, Outcome, Request, Target};
+
+/// The README's example.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

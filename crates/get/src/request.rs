@@ -1,0 +1,119 @@
+//! What is to be fetched, and what became of it.
+
+use crate::expected::Expected;
+use mksum::Root;
+use mksum_io::Input;
+use std::io::Write;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+/// The place of the verified bytes.
+#[derive(Clone)]
+pub enum Target {
+    /// A file, which has its name only when it is whole.
+    File(PathBuf),
+    /// A writer, which gets verified bytes alone, in order.
+    Writer(Arc<Mutex<dyn Write + Send>>),
+}
+
+/// A file to be fetched.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct Request {
+    /// Copies of the file, as files or URLs: one or more. They are not trusted.
+    pub mirrors: Vec<Input>,
+    /// The trusted root.
+    pub expected: Expected,
+    /// The place of the verified bytes.
+    pub target: Target,
+    /// Places of the file's outboard, which are not trusted: the first that fits is used. None means that the whole file is hashed.
+    pub outboards: Vec<Input>,
+    /// Older files, whose leaves are used where they are right.
+    pub seeds: Vec<PathBuf>,
+    /// The file's length, in bytes, if it is known.
+    pub len: Option<u64>,
+    /// The requests that run at once, over all mirrors: 1 or more.
+    pub connections: usize,
+}
+
+impl Request {
+    /// The requests that run at once, by default.
+    pub const CONNECTIONS: usize = 8;
+
+    /// A request with the outboards beside the mirrors.
+    pub fn new(mirrors: Vec<Input>, expected: Expected, target: Target) -> Request {
+        let outboards = mirrors.iter().map(|mirror| mirror.with_extension(mksum_io::outboard::EXTENSION)).collect();
+        let (seeds, connections) = (Vec::new(), Self::CONNECTIONS);
+        Request { mirrors, expected, target, outboards, seeds, len: None, connections }
+    }
+}
+
+/// How a download ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The file was there, and is right: nothing was fetched.
+    Present,
+    /// The file is whole now.
+    Fetched,
+    /// No mirror had the right bytes of some ranges. What was verified is kept, to be resumed.
+    Incomplete,
+}
+
+/// The result of a download.
+#[derive(Clone, Debug)]
+pub struct Got {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// The file's root: the trusted one; `None` if it is not known in which format.
+    pub root: Option<Root>,
+    /// The outboard that was used.
+    pub outboard: Option<Input>,
+    /// The bytes that were fetched of the file, right and wrong ones.
+    pub fetched: u64,
+    /// The bytes that an interrupted download had left, and were right.
+    pub resumed: u64,
+    /// The bytes that were taken from older files.
+    pub seeded: u64,
+    /// The ranges that are missing, in bytes.
+    pub missing: Vec<Range<u64>>,
+    /// What became of each mirror.
+    pub mirrors: Vec<Mirror>,
+    /// What was wrong with outboards: the place and the reason.
+    pub notes: Vec<(Input, String)>,
+}
+
+/// What became of a mirror.
+#[derive(Clone, Debug)]
+pub struct Mirror {
+    /// Its place.
+    pub place: Input,
+    /// The bytes that came from it.
+    pub bytes: u64,
+    /// The ranges of it that were wrong, in bytes, in the order in which they came.
+    pub bad: Vec<Range<u64>>,
+    /// Why it was given up, or its last error.
+    pub error: Option<String>,
+}
+
+impl Mirror {
+    pub(crate) fn new(place: &Input) -> Mirror {
+        Mirror { place: place.clone(), bytes: 0, bad: Vec::new(), error: None }
+    }
+}
+
+impl Got {
+    pub(crate) fn new(mirrors: &[Input]) -> Got {
+        Got {
+            outcome: Outcome::Incomplete,
+            root: None,
+            outboard: None,
+            fetched: 0,
+            resumed: 0,
+            seeded: 0,
+            missing: Vec::new(),
+            mirrors: mirrors.iter().map(Mirror::new).collect(),
+            notes: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Verified bytes that are on this machine already.
+
+use crate::sink::Sink;
+use mksum::Subtree;
+use mksum::outboard::{Checked, Outboard, ReadAt};
+use mksum_io::outboard::{Finding, append, verify};
+use mksum_io::{Error, File, Input, Options, open_replica};
+use std::ops::Range;
+use std::path::Path;
+
+/// The ranges of the unfinished file at `path` that are not right, as whole units.
+///
+/// # Errors
+/// If it cannot be read.
+pub fn missing<R: ReadAt>(
+    path: &Path,
+    (outboard, place): (&Outboard<R>, &Input),
+    options: &Options,
+) -> Result<Vec<Range<u64>>, Error> {
+    let mut missing = Vec::new();
+    options.meter.expect(outboard.len());
+    verify(File::open(path, options)?, (outboard, place), 0..outboard.len(), &mut |finding| {
+        match finding {
+            Finding::Damaged(range) | Finding::Missing(range) | Finding::Unreadable { unit: range, .. } => {
+                append(&mut missing, range);
+            }
+            Finding::Grown(_) | Finding::Node(_) => {}
+        }
+        Ok(())
+    })?;
+    Ok(missing)
+}
+
+/// Copies the units of an older file that are right where they are missing. Returns what is missing then.
+///
+/// # Errors
+/// If the copy cannot be written, or the outboard not be read. What the older file does not have, or the disk cannot read, is missing.
+pub fn copy<R: ReadAt>(
+    seed: &Path,
+    missing: Vec<Range<u64>>,
+    outboard: &Outboard<R>,
+    sink: &mut Sink,
+    options: &Options,
+) -> Result<Vec<Range<u64>>, Error> {
+    let Ok(mut replica) = open_replica(&seed.into(), options) else { return Ok(missing) };
+    let (judge, mut rest, mut bytes) = (Checked::new(outboard), Vec::new(), Vec::new());
+    for unit in missing.into_iter().flat_map(|range| units(outboard, range)) {
+        bytes.resize(unit.len as usize, 0);
+        let is_right = replica.read(unit.start, &mut bytes).is_ok()
+            && judge.accepts(unit, &bytes).map_err(|error| Error::from_outboard(error, seed))?;
+        match is_right {
+            true => {
+                options.meter.skip(unit.len);
+                sink.put(unit.start, &bytes)?;
+            }
+            false => append(&mut rest, unit.start..unit.end()),
+        }
+    }
+    Ok(rest)
+}
+
+/// The units of a range.
+pub fn units<R: ReadAt>(outboard: &Outboard<R>, range: Range<u64>) -> impl Iterator<Item = Subtree> {
+    let (layout, mut at) = (outboard.layout(), range.start);
+    std::iter::from_fn(move || {
+        let unit = layout.unit_over(at).filter(|_| at < range.end)?;
+        at = unit.end();
+        Some(unit)
+    })
+}

@@ -1,0 +1,426 @@
+#!/usr/bin/env python3
+"""Tests mksum get with servers on this machine: mirrors that are damaged, slow, lying or gone, and downloads that are killed.
+
+    get.py MKSUM [--kills N]
+
+Everything listens on 127.0.0.1 alone. Bytes are counted at the servers.
+"""
+import argparse
+import contextlib
+import hashlib
+import http.server
+import json
+import os
+import pathlib
+import random
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+MIB, LEAF = 1 << 20, 64 << 10
+flags = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+flags.add_argument("mksum", type=os.path.abspath)
+flags.add_argument("--kills", type=int, default=30, metavar="N")
+
+# Nothing of the environment reaches a real store; a request that fails is made twice.
+CLEAN = {name: value for name, value in os.environ.items() if not re.match("(AWS|GOOGLE|AZURE)_|MKSUM_RED|.*_PROXY$", name, re.I)}
+CLEAN |= {"NETRC": os.devnull, "AWS_MAX_ATTEMPTS": "2"}
+
+
+class Mirror:
+    """A web server over a dict of files. A function of the handler, the content and the range may answer in its place."""
+
+    def __init__(self, files, fault=None):
+        self.files, self.fault = files, fault
+        self.sent, self.requests, self.lock = 0, [], threading.Lock()
+
+    def ranges(self, name):
+        return [found for path, found in self.requests if path == f"/{name}" and found]
+
+    def __enter__(self):
+        mirror = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def log_message(self, *_):
+                pass
+
+            def do_HEAD(self):
+                self.do_GET()
+
+            def send(self, status, body, **headers):
+                self.send_response(status)
+                for name, value in {"Content-Length": str(len(body)), **headers}.items():
+                    self.send_header(name.replace("_", "-"), value)
+                self.end_headers()
+                if self.command == "GET":
+                    with mirror.lock:
+                        mirror.sent += len(body)
+                    self.wfile.write(body)
+
+            def part(self, content, start, end):
+                self.send(206, content[start:end], ETag='"one"', Content_Range=f"bytes {start}-{end - 1}/{len(content)}")
+
+            def do_GET(self):
+                content = mirror.files.get(self.path.lstrip("/"))
+                asked = re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range", ""))
+                if content is None:
+                    return self.send(404, b"")
+                if not asked:
+                    with mirror.lock:
+                        mirror.requests.append((self.path, None))
+                    return self.send(200, content, ETag='"one"')
+                start, end = int(asked[1]), min(int(asked[2] or len(content)) + 1, len(content))
+                with mirror.lock:
+                    mirror.requests.append((self.path, (start, end)))
+                if not (mirror.fault and mirror.fault(self, content, start, end)):
+                    self.part(content, start, end)
+
+        class Patient(http.server.ThreadingHTTPServer):
+            daemon_threads = True
+
+            def handle_error(self, *_):
+                pass  # the tool closes connections, and is killed
+
+        self.server = Patient(("127.0.0.1", 0), Handler)
+        self.address = f"http://127.0.0.1:{self.server.server_port}"
+        threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+def flipped(part):
+    return bytes([part[0] ^ 1]) + part[1:]
+
+
+class Get(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.place = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.place.cleanup)
+        folder = pathlib.Path(cls.place.name)
+        cls.chance = random.Random(7)
+        cls.good = cls.chance.randbytes(12 * MIB + 5)
+        (folder / "good").write_bytes(cls.good)
+        kept = subprocess.run([CHOSEN.mksum, "keep", "good"], cwd=folder, check=True, capture_output=True, text=True)
+        cls.line = kept.stdout.strip()
+        cls.root = cls.line.rpartition(" ")[2]
+        cls.tree = (folder / "good.mkt").read_bytes()
+        cls.files = {"good": cls.good, "good.mkt": cls.tree}
+        cls.sha256 = hashlib.sha256(cls.good).hexdigest()
+
+    def setUp(self):
+        place = tempfile.TemporaryDirectory()
+        self.addCleanup(place.cleanup)
+        self.folder = pathlib.Path(place.name)
+        self.out = self.folder / "out"
+
+    def mirror(self, files=None, fault=None):
+        return self.enterContext(Mirror(files or self.files, fault))
+
+    def get(self, *arguments, root=None, out=None, **more):
+        command = [CHOSEN.mksum, "get", *map(str, arguments), "--root", root or self.root, "-o", out or self.out]
+        return subprocess.run(command, check=False, capture_output=True, env=CLEAN, timeout=120, **more)
+
+    def fetched(self, *arguments, **more):
+        done = self.get(*arguments, "--json", **more)
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.assertEqual(self.out.read_bytes(), self.good)
+        self.assertEqual(os.listdir(self.folder), ["out"])
+        return json.loads(done.stdout)
+
+    def refused(self, done, words, code=1):
+        self.assertEqual(done.returncode, code, done.stderr.decode())
+        self.assertIn(words, done.stderr.decode())
+        self.assertFalse(self.out.exists())
+
+    def test_a_root_is_anything_that_mksum_prints(self):
+        one = self.mirror()
+        url = f"{one.address}/good"
+        for root in (self.root, f"rfc6962:sha256:64KiB:{self.root}", self.line, f"{self.root}  some name", self.root.upper()):
+            one.sent = 0
+            found = self.fetched(url, root=root)
+            self.assertEqual((found["state"], found["format"]), ("fetched", "rfc6962:sha256:64KiB"))
+            self.assertEqual(found["length"], len(self.good))
+            self.assertEqual((found["root"], found["fetched"], found["ranges"]), (self.root, len(self.good), []))
+            self.assertEqual(one.sent, len(self.good) + len(self.tree))
+            self.out.unlink()
+        starts = [start for start, _ in one.ranges("good")]
+        self.assertTrue(all(start % LEAF == 0 for start in starts))
+        for root in (self.sha256, f"sha256:{self.sha256}", f"SHA256 (x) = {self.sha256}", f"{self.sha256}  x"):
+            self.assertEqual(self.fetched(url, root=root)["format"], "sha256")
+            self.out.unlink()
+        self.refused(self.get(url, root="nonsense"), "--root", 2)
+        done = subprocess.run([CHOSEN.mksum, "get", url, "-o", self.out], check=False, capture_output=True, env=CLEAN)
+        self.refused(done, "--root is missing", 2)
+
+    def test_bad_ranges_are_fetched_from_another_mirror_and_nothing_else(self):
+        def damage(handler, content, start, end):
+            units = [content[at : at + LEAF] for at in range(start, end, LEAF)]
+            for index in range(len(units)):
+                if (start // LEAF + index) % 10 == 3:
+                    units[index] = flipped(units[index])
+            handler.send(206, b"".join(units), ETag='"one"', Content_Range=f"bytes {start}-{end - 1}/{len(content)}")
+            return True
+
+        bad = self.mirror({"good": self.good}, damage)
+        good = self.mirror()
+        found = self.fetched(f"{bad.address}/good", f"{good.address}/good")
+        wrong = found["mirrors"][0]["bad"]
+        self.assertEqual((found["mirrors"][1]["bad"], found["mirrors"][0]["mirror"]), ([], f"{bad.address}/good"))
+        again = sum(end - start for start, end in wrong)
+        self.assertTrue(wrong and all(start // LEAF % 10 == 3 and end - start == LEAF for start, end in wrong), wrong)
+        self.assertEqual(bad.sent + good.sent, len(self.good) + len(self.tree) + again)
+        for index, mirror in enumerate((bad, good)):
+            self.assertEqual(found["mirrors"][index]["bytes"], sum(end - start for start, end in mirror.ranges("good")))
+        self.out.unlink()
+        done = self.get(f"{bad.address}/good", f"{good.address}/good")
+        self.assertRegex(done.stderr.decode(), rf"{bad.address}/good: bytes \d+\.\.\d+ were wrong, and not written")
+        # Alone, it never has these bytes: what is right is kept.
+        self.out.unlink()
+        done = self.get(f"{bad.address}/good", "--outboard", f"{good.address}/good.mkt")
+        self.refused(done, "no mirror has the right 1,245,184 bytes (19 ranges)")
+        part = (self.folder / "out.part").read_bytes()
+        for at in range(0, len(self.good), LEAF):
+            expected = bytes(LEAF) if at // LEAF % 10 == 3 else self.good[at : at + LEAF]
+            self.assertEqual(part[at : at + LEAF], expected[: len(self.good) - at], at)
+        good.sent = 0
+        found = self.fetched(f"{good.address}/good")
+        self.assertEqual((found["fetched"], good.sent), (19 * LEAF, 19 * LEAF + len(self.tree)))
+
+    def test_a_bad_root_costs_the_outboard_at_most(self):
+        one = self.mirror()
+        done = self.get(f"{one.address}/good", "-f", "rfc6962", root="00" * 32)
+        self.refused(done, "this outboard is of another file")
+        self.assertEqual(one.ranges("good"), [])
+        self.assertLessEqual(one.sent, len(self.tree))
+        # Another file under the right outboard costs a leaf a try.
+        other = self.mirror({"good": self.chance.randbytes(len(self.good)), "good.mkt": self.tree})
+        self.refused(self.get(f"{other.address}/good"), "no mirror has the right ")
+        self.assertLessEqual(other.sent, len(self.tree) + 3 * LEAF * 3)
+
+    def test_killed_at_any_moment(self):
+        whole, extra = 0, 0
+        slow = self.mirror(fault=lambda handler, *_: time.sleep(0.004))
+        url = f"{slow.address}/good"
+        for turn in range(CHOSEN.kills):
+            self.out.unlink(missing_ok=True)
+            command = [CHOSEN.mksum, "get", url, "--root", self.root, "-o", self.out, "--limit-rate", "60MB"]
+            process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=CLEAN)
+            time.sleep(0.25 * (turn + 0.5) / CHOSEN.kills)
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            if self.out.exists():
+                self.assertEqual(self.out.read_bytes(), self.good)
+            part, there = self.folder / "out.part", 0
+            if part.exists():
+                kept = part.read_bytes()
+                units = range(0, len(kept), LEAF)
+                there = sum(len(kept[at : at + LEAF]) for at in units if kept[at : at + LEAF] == self.good[at : at + LEAF])
+                self.assertTrue(all(kept[at] in (0, self.good[at]) for at in range(0, len(kept), 997)))
+            # Another server: requests of the killed process may still be on their way to the first.
+            done, other = self.out.exists(), self.mirror()
+            found = self.fetched(f"{other.address}/good")
+            whole += done
+            if not done:
+                again = sum(end - start for start, end in other.ranges("good"))
+                self.assertEqual((found["resumed"], again), (there, len(self.good) - there))
+                extra += there > 0
+        print(f"{CHOSEN.kills} killed, {extra} resumed with verified bytes, {whole} were whole", flush=True)
+
+    def test_a_file_that_is_there(self):
+        one = self.mirror()
+        url = f"{one.address}/good"
+        self.out.write_bytes(self.good)
+        self.assertEqual(self.fetched(url)["state"], "present")
+        self.assertEqual(one.requests, [])
+        # Its good leaves are used; until the new file is whole, it is as it was.
+        old = bytearray(self.good)
+        old[5 * LEAF] ^= 1
+        self.out.write_bytes(old)
+        self.assertEqual(self.get(url, root="rfc6962:" + "00" * 32).returncode, 1)
+        self.assertEqual(self.out.read_bytes(), old)
+        found = self.fetched(url)
+        self.assertEqual((found["fetched"], found["seeded"]), (LEAF, len(self.good) - LEAF))
+        self.assertEqual(one.ranges("good"), [(5 * LEAF, 6 * LEAF)])
+        self.out.unlink()
+        with tempfile.NamedTemporaryFile() as seed:
+            seed.write(old[: 7 * MIB])
+            seed.flush()
+            found = self.fetched(url, "--seed", seed.name)
+        self.assertEqual((found["seeded"], found["fetched"]), (7 * MIB - LEAF, len(self.good) - 7 * MIB + LEAF))
+
+    def test_without_an_outboard_the_stream_is_hashed(self):
+        one = self.mirror({"good": self.good})
+        url = f"{one.address}/good"
+        self.assertEqual(self.fetched(url)["fetched"], len(self.good))
+        self.assertEqual(self.fetched(url, "--no-outboard")["state"], "present")
+        self.out.unlink()
+        wrong = self.mirror({"good": flipped(self.good)})
+        done = self.get(f"{wrong.address}/good")
+        self.refused(done, f"the root differs:\n  expected {self.root}\n  found    ")
+        self.assertEqual(os.listdir(self.folder), [])
+        found = self.fetched(f"{wrong.address}/good", url)
+        self.assertIn("the root differs", found["mirrors"][0]["error"])
+        self.out.unlink()
+        done = self.get(url, "--length", len(self.good) - 1)
+        self.refused(done, "another length")
+
+    def test_standard_output_has_verified_bytes_only(self):
+        one = self.mirror()
+        for more in ((), ("--no-outboard",), ("--connections", 1)):
+            done = self.get(f"{one.address}/good", *more, out="-")
+            self.assertEqual((done.returncode, done.stdout == self.good), (0, True), done.stderr)
+
+        def late(handler, content, start, end):
+            body = flipped(content[start:end]) if end > 8 * MIB else content[start:end]
+            handler.send(206, body, ETag='"one"', Content_Range=f"bytes {start}-{end - 1}/{len(content)}")
+            return True
+
+        bad = self.mirror(fault=late)
+        done = self.get(f"{bad.address}/good", out="-")
+        self.assertEqual(done.returncode, 1)
+        self.assertTrue(self.good.startswith(done.stdout) and len(done.stdout) < len(self.good))
+        wrong = self.mirror({"good": flipped(self.good)})
+        done = self.get(f"{wrong.address}/good", out="-")
+        self.assertEqual((done.returncode, done.stdout), (1, b""))
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def test_what_does_not_fit_is_refused_before_the_first_byte(self):
+        one = self.mirror()
+
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (8 * MIB, 8 * MIB))
+
+        self.refused(self.get(f"{one.address}/good", preexec_fn=limit), "File too large")
+        self.assertEqual((one.ranges("good"), os.listdir(self.folder)), ([], []))
+
+    def test_servers_as_they_are(self):
+        tries = {}
+
+        def whole(handler, content, start, end):
+            handler.send(200, content, ETag='"one"')
+            return True
+
+        def elsewhere(handler, content, start, end):
+            handler.send(206, content[:LEAF], ETag='"one"', Content_Range=f"bytes 0-{LEAF - 1}/{len(content)}")
+            return True
+
+        def short(handler, content, start, end):
+            if end - start <= LEAF or tries.setdefault(("short", start), 0):
+                return False
+            tries["short", start] = 1
+            handler.send(206, content[start : end - 1000], ETag='"one"', Content_Range=f"bytes {start}-{end - 1}/{len(content)}")
+            return True
+
+        def changing(handler, content, start, end):
+            tag = f'"{len(handler.server.mirror.requests)}"'
+            if "If-Match" in handler.headers and handler.headers["If-Match"] != tag:
+                handler.send(412, b"")
+            else:
+                handler.send(206, content[start:end], ETag=tag, Content_Range=f"bytes {start}-{end - 1}/{len(content)}")
+            return True
+
+        def compressed(handler, content, start, end):
+            import gzip
+
+            body = gzip.compress(content[start:end], 1)
+            place = f"bytes {start}-{end - 1}/{len(content)}"
+            handler.send(206, body, ETag='"one"', Content_Encoding="gzip", Content_Range=place)
+            return True
+
+        def busy(handler, content, start, end):
+            with handler.server.mirror.lock:
+                count = tries["busy"] = tries.get("busy", 0) + 1
+            if count % 7 == 2:
+                handler.send(429 if count % 2 else 503, b"", Retry_After="0")
+                return True
+            return False
+
+        def nameless(handler, content, start, end):
+            handler.send(206, content[start:end], Content_Range=f"bytes {start}-{end - 1}/{len(content)}")
+            return True
+
+        # Alone, a mirror whose every range is a wrong one has nothing; of a busy one, it depends.
+        ends = {whole: {0}, elsewhere: {1}, short: {0}, changing: {0}, compressed: {1}, busy: {0, 1}, nameless: {0}}
+        for fault, codes in ends.items():
+            with self.subTest(fault=fault.__name__), Mirror(self.files, fault) as odd, Mirror(self.files) as good:
+                odd.server.mirror = odd
+                self.fetched(f"{odd.address}/good", f"{good.address}/good")
+                self.out.unlink()
+                alone = self.get(f"{odd.address}/good", "--outboard", f"{good.address}/good.mkt")
+                self.assertIn(alone.returncode, codes, alone.stderr.decode())
+                if alone.returncode == 0:
+                    self.assertEqual(self.out.read_bytes(), self.good)
+                    self.out.unlink()
+                self.assertFalse(self.out.exists())
+                (self.folder / "out.part").unlink(missing_ok=True)
+
+    def test_a_mirror_that_is_gone_or_hangs_is_left_behind(self):
+        good = self.mirror()
+        hanging, ended = {}, threading.Event()
+        self.addCleanup(ended.set)
+
+        def hang(handler, content, start, end):
+            if start == 0 or len(hanging) > 2:
+                return False
+            hanging[start] = True
+            ended.wait(100)
+            return True
+
+        slow = self.mirror(fault=hang)
+        found = self.fetched("http://127.0.0.1:1/good", f"{slow.address}/good", f"{good.address}/good")
+        self.assertEqual(found["mirrors"][0]["bytes"], 0)
+        self.assertIn("error", found["mirrors"][0])
+
+    def test_mutations_never_become_a_file(self):
+        """Of the outboard, the root and the content, a few hundred times: the right file, or none."""
+        small = self.good[: 3 * LEAF + 77]
+        (self.folder / "small").write_bytes(small)
+        kept = subprocess.run([CHOSEN.mksum, "keep", self.folder / "small"], check=True, capture_output=True, text=True)
+        root = kept.stdout.strip().rpartition(" ")[2]
+        tree = (self.folder / "small.mkt").read_bytes()
+        (self.folder / "small").unlink()
+        (self.folder / "small.mkt").unlink()
+        place, ends = self.folder / "mirror", {}
+        place.mkdir()
+        for turn in range(300):
+            content, outboard, claimed = bytearray(small), bytearray(tree), root
+            what = turn % 6
+            mutated = content if what < 2 else outboard
+            at = self.chance.randrange(len(mutated))
+            if what in (0, 2, 3):
+                mutated[at] ^= 1 << self.chance.randrange(8)
+            elif what in (1, 4):
+                del mutated[at : at + self.chance.choice([1, 16, LEAF])]
+            else:
+                claimed = root[: turn % 64] + format((int(root[turn % 64], 16) + 1) % 16, "x") + root[turn % 64 + 1 :]
+            (place / "small").write_bytes(content)
+            (place / "small.mkt").write_bytes(outboard)
+            done = self.get(place / "small", root=f"rfc6962:sha256:64KiB:{claimed}")
+            self.assertIn(done.returncode, (0, 1), done.stderr)
+            self.assertEqual(done.returncode == 0, self.out.exists(), done.stderr)
+            if self.out.exists():
+                self.assertEqual((self.out.read_bytes(), claimed), (small, root))
+                self.out.unlink()
+            ends[what, done.returncode] = ends.get((what, done.returncode), 0) + 1
+            (self.folder / "out.part").unlink(missing_ok=True)
+        shutil.rmtree(place)
+        self.assertEqual(sum(count for (_, code), count in ends.items() if code == 0), 150)
+
+
+if __name__ == "__main__":
+    CHOSEN, rest = flags.parse_known_args()
+    with contextlib.suppress(KeyboardInterrupt):
+        unittest.main(argv=[sys.argv[0], *rest], verbosity=2)
