@@ -22,6 +22,7 @@
 mod checks;
 mod compare;
 mod config;
+mod coverage;
 mod diff;
 mod digest;
 mod error;
@@ -44,6 +45,7 @@ mod store;
 mod update;
 mod verify;
 
+pub use coverage::{Check, Coverage};
 pub use diff::{Known, Sorted, diff, diff_catalogues};
 pub use digest::Walk;
 pub use error::Error;
@@ -57,7 +59,7 @@ pub use row::{Kept, Row};
 pub use side::{Side, Temporary};
 pub use status::{Status, status};
 pub use store::{Catalogue, is_catalogue, is_kept_folder, place};
-pub use update::update;
+pub use update::{accept_changes, update};
 pub use verify::{Effort, verify};
 
 /// The README's example.

@@ -2,6 +2,7 @@
 
 use crate::compare::{Identity, identity};
 use crate::error::Error;
+use crate::finding::{Finding, State};
 use crate::row::Row;
 use crate::store::Catalogue;
 use mksum::Root;
@@ -54,4 +55,32 @@ impl Missing {
 
 fn key(root: &Root) -> (String, u64) {
     (format!("{}:{root}", root.spec()), root.len())
+}
+
+/// Findings about entries, with what may show that a new one is a missing one, moved.
+pub(crate) type Moves = Vec<(Finding, Option<Facts>)>;
+
+/// The findings, of which a new file and a missing one are one if they have the same device, inode, size and time.
+pub(crate) fn with_moves(mut differ: Moves) -> Vec<Finding> {
+    let mut missing: HashMap<_, Vec<usize>> = HashMap::new();
+    for (index, (finding, facts)) in differ.iter().enumerate().rev() {
+        if finding.state == State::Gone
+            && let Some(identity) = facts.as_ref().and_then(identity)
+        {
+            missing.entry(identity).or_default().push(index);
+        }
+    }
+    let mut found = vec![false; differ.len()];
+    for index in 0..differ.len() {
+        let (finding, facts) = &differ[index];
+        if finding.state == State::New
+            && let Some(gone) = facts.as_ref().and_then(|facts| missing.get_mut(&identity(facts)?)?.pop())
+        {
+            found[gone] = true;
+            let from = Some(differ[gone].0.path.clone());
+            let moved = &mut differ[index].0;
+            (moved.state, moved.from) = (State::Moved, from);
+        }
+    }
+    differ.into_iter().zip(found).filter(|(_, found)| !found).map(|((finding, _), _)| finding).collect()
 }

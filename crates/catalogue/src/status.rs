@@ -1,11 +1,11 @@
 //! What differs from a catalogue, without reading any content.
 
-use crate::compare::{Found, Scope, compare, identity};
+use crate::compare::{Found, Scope, compare};
 use crate::error::Error;
 use crate::finding::{Finding, State};
+use crate::moves::{Moves, with_moves};
 use crate::store::Catalogue;
-use mksum_io::{EntryKind, Facts, Options};
-use std::collections::HashMap;
+use mksum_io::{EntryKind, Options};
 use std::path::Path;
 
 /// The differences, sorted by the bytes of the paths, and the number of the other entries.
@@ -24,7 +24,7 @@ pub struct Status {
 /// # Errors
 /// If the directory or the catalogue cannot be read, or the work is stopped.
 pub fn status(catalogue: &Catalogue, directory: &Path, options: &Options) -> Result<Status, Error> {
-    let (mut status, mut differ) = (Status::default(), Vec::new());
+    let (mut status, mut differ) = (Status::default(), Moves::new());
     let formats = catalogue.formats().len() as u64;
     compare(catalogue, &Scope::new(directory, catalogue), options, &mut |entry| {
         if let Found::Same(listed, _) | Found::Changed(listed, _) | Found::New(listed) = &entry
@@ -64,29 +64,4 @@ pub fn status(catalogue: &Catalogue, directory: &Path, options: &Options) -> Res
     differ.sort_by(|(one, _), (other, _)| one.path.cmp(&other.path));
     status.differ = with_moves(differ);
     Ok(status)
-}
-
-/// The findings, of which a new file and a missing one are one if they have the same device, inode, size and time.
-fn with_moves(mut differ: Vec<(Finding, Option<Facts>)>) -> Vec<Finding> {
-    let mut missing: HashMap<_, Vec<usize>> = HashMap::new();
-    for (index, (finding, facts)) in differ.iter().enumerate().rev() {
-        if finding.state == State::Gone
-            && let Some(identity) = facts.as_ref().and_then(identity)
-        {
-            missing.entry(identity).or_default().push(index);
-        }
-    }
-    let mut found = vec![false; differ.len()];
-    for index in 0..differ.len() {
-        let (finding, facts) = &differ[index];
-        if finding.state == State::New
-            && let Some(gone) = facts.as_ref().and_then(|facts| missing.get_mut(&identity(facts)?)?.pop())
-        {
-            found[gone] = true;
-            let from = Some(differ[gone].0.path.clone());
-            let moved = &mut differ[index].0;
-            (moved.state, moved.from) = (State::Moved, from);
-        }
-    }
-    differ.into_iter().zip(found).filter(|(_, found)| !found).map(|((finding, _), _)| finding).collect()
 }

@@ -4,6 +4,7 @@ use crate::compare::{Found, Scope, compare};
 use crate::error::Error;
 use crate::finding::{Finding, State};
 use crate::long::{Stored, damage, is_long, long_roots, outboard};
+use crate::moves::{Moves, with_moves};
 use crate::reading::{Read, Wanted, read_all};
 use crate::row::{Kept, Row};
 use crate::store::{Catalogue, now};
@@ -28,13 +29,13 @@ pub enum Effort {
 }
 
 /// Compares the content of the files in a directory with the roots in its catalogue, and hands `each` a finding about every
-/// file that was looked at, and about what is not verified: changed, new, gone. If not all is verified, the bytes that were not
+/// file that was looked at, and about what is not verified: changed, new, moved, gone. If not all is verified, the bytes that were not
 /// verified since they were kept, or for longest, come first; a time is that of reading files, after the directory was listed.
 ///
 /// The catalogue is checked first, page by page and row by row: a row that is lost would be a file that is not verified. It
 /// remembers what was found good, and when, unless it was opened only to be read.
 ///
-/// Memory holds some thousand rows at a time, and, if not all is verified, the paths of what has changed.
+/// Memory holds some thousand rows at a time, the new and missing entries, and, if not all is verified, the paths of what has changed.
 ///
 /// # Errors
 /// If the directory or the catalogue cannot be read or written, or the work is stopped. What was found until then is remembered.
@@ -62,8 +63,9 @@ pub fn verify(
     done.and_then(|total| written.map(|()| total))
 }
 
-/// Tells of an entry that cannot be verified; returns the rows of those that can be, and the other rows.
-fn told(found: Found, each: &mut dyn FnMut(Finding)) -> Result<Row, Option<Row>> {
+/// Returns the row of a file that can be verified, or else the row of the entry, if it has one. A new entry or one that is gone may be a
+/// move, which is known at the end; anything else is reported.
+fn sort_out(found: Found, moves: &mut Moves, each: &mut dyn FnMut(Finding)) -> Result<Row, Option<Row>> {
     let (state, path, row) = match found {
         Found::Same(listed, row) if listed.facts.kind == EntryKind::File => {
             if row.roots > 0 {
@@ -75,10 +77,16 @@ fn told(found: Found, each: &mut dyn FnMut(Finding)) -> Result<Row, Option<Row>>
         Found::Excluded(row) | Found::Unknown(row) => return Err(Some(row)),
         Found::Changed(listed, row) => (State::Changed, listed.path, Some(row)),
         Found::New(listed) if listed.facts.kind == EntryKind::Directory => return Err(None),
-        Found::New(listed) => (State::New, listed.path, None),
+        Found::New(listed) => {
+            moves.push((Finding::new(State::New, listed.path), Some(listed.facts)));
+            return Err(None);
+        }
         // As of a new one: its files are reported.
         Found::Missing(row) if row.facts.kind == EntryKind::Directory => return Err(None),
-        Found::Missing(row) => (State::Gone, row.path.clone(), Some(row)),
+        Found::Missing(row) => {
+            moves.push((Finding::new(State::Gone, row.path.clone()), Some(row.facts)));
+            return Err(Some(row));
+        }
         Found::Unlisted(unlisted) => {
             each(Finding::unread(unlisted.prefix, unlisted.error));
             return Err(None);
@@ -166,10 +174,10 @@ impl Verifying<'_> {
 
     /// Verifies all files, by the bytes of their paths. Returns the bytes of all.
     fn all(&mut self, each: &mut dyn FnMut(Finding)) -> Result<u64, Error> {
-        let (mut total, mut batch, mut adjoins) = (0_u64, Vec::new(), false);
+        let (mut total, mut batch, mut adjoins, mut moves) = (0_u64, Vec::new(), false, Moves::new());
         let (catalogue, scope, options) = (self.catalogue, self.scope, self.options);
         compare(catalogue, scope, options, &mut |found| {
-            match told(found, each) {
+            match sort_out(found, &mut moves, each) {
                 Ok(row) => {
                     total = total.saturating_add(row.facts.size);
                     batch.push(Due { row, adjoins: replace(&mut adjoins, true) });
@@ -179,20 +187,22 @@ impl Verifying<'_> {
             if batch.len() < Self::MANY { Ok(()) } else { self.verify(take(&mut batch), each).map(drop) }
         })?;
         self.verify(batch, each)?;
+        with_moves(moves).into_iter().for_each(each);
         Ok(total)
     }
 
     /// Verifies the least recently verified files. Returns the bytes of all.
     fn least_recent(&mut self, effort: Effort, each: &mut dyn FnMut(Finding)) -> Result<u64, Error> {
-        let (mut total, mut apart) = (0_u64, HashSet::new());
+        let (mut total, mut apart, mut moves) = (0_u64, HashSet::new(), Moves::new());
         let catalogue = self.catalogue;
         compare(catalogue, self.scope, self.options, &mut |found| {
-            match told(found, each) {
+            match sort_out(found, &mut moves, each) {
                 Ok(row) => total = total.saturating_add(row.facts.size),
                 Err(row) => apart.extend(row.map(|row| row.path)),
             }
             Ok(())
         })?;
+        with_moves(moves).into_iter().for_each(&mut *each);
         match effort {
             Effort::All => {}
             Effort::Share(share) => self.left.bytes = (share * total as f64).ceil() as u64,

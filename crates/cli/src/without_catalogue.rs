@@ -31,7 +31,7 @@ macro_rules! refused {
 
 refused! {
     keep: run(Keep), run_update(Update);
-    status: run(Catalogued);
+    status: run(Status);
     verify: run(Verify);
     repair: run(Repair);
     import: run(Import);

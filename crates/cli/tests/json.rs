@@ -152,7 +152,7 @@ fn objects_are_as_the_page_says() {
         "mkdir dir; seq 2000000 > dir/long; echo 1 > dir/1; echo 2 > dir/2; ln -s 1 dir/l; mksum -f dir --json dir; mksum keep -r --json dir; \
          mksum -f dir --untagged dir | cut -c1-64 > dir.root; mksum prove dir --path 1 2> note > proof; \
          mksum check-proof --json -f dir $(cat dir.root) proof",
-        "cp -r dir dir2; mv dir/1 dir/one; rm dir/2; echo 3 > dir/3; mksum status --json dir; mksum update --json dir; \
+        "cp -r dir dir2; mv dir/1 dir/one; rm dir/2; echo 3 > dir/3; mksum status --json dir; mksum verify -r --json dir; mksum status --checks --json dir; mksum update --json dir; \
          mksum diff --json dir2 dir; mksum export --to json dir; rm dir/3; mksum verify -r --json dir; touch -r dir/long stamp; \
          printf X | dd of=dir/long bs=1 seek=5 conv=notrunc 2> note; touch -r stamp dir/long; mksum verify -r --json dir; \
          mksum repair -r --json dir --from nosuch --from dir2; mksum keep -r --json dir",

@@ -7,7 +7,7 @@ use clap::{ValueEnum, ValueHint};
 use mksum_io::Input;
 use std::path::PathBuf;
 
-/// A directory that has a catalogue: `mksum status`, and a part of other commands.
+/// A directory that has a catalogue.
 #[derive(Debug, clap::Args)]
 pub struct Catalogued {
     /// A directory that has a catalogue (mksum keep -r DIR)
@@ -24,12 +24,40 @@ pub struct Catalogued {
     pub common: Common,
 }
 
+/// `mksum status`.
+#[derive(Debug, clap::Args)]
+pub struct Status {
+    /// The directory.
+    #[command(flatten)]
+    pub catalogued: Catalogued,
+    /// Report how much was verified, and when, instead of what differs: as text, or as metrics for Prometheus
+    ///
+    /// A file counts if it was read again and compared since it was kept. --checks=prometheus is for the textfile collector of
+    /// node_exporter; --json prints an object.
+    #[arg(long, value_name = "FORM", num_args = 0..=1, require_equals = true, default_missing_value = "text")]
+    pub checks: Option<Checks>,
+}
+
+/// The form of a report about verification.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Checks {
+    /// A line
+    Text,
+    /// Metrics in Prometheus's text format
+    Prometheus,
+}
+
 /// `mksum update`.
 #[derive(Debug, clap::Args)]
 pub struct Update {
     /// The directory.
     #[command(flatten)]
     pub catalogued: Catalogued,
+    /// Take the content of this file as it is now, although it seems damaged; may be repeated
+    ///
+    /// PATH is relative to DIR. The file is read even if its size, mtime and inode show no change.
+    #[arg(long, value_name = "PATH", value_parser = path(), conflicts_with = "dry_run")]
+    pub accept_changes: Vec<PathBuf>,
     /// Report what differs and how much would be read; nothing is read or written
     #[arg(long)]
     pub dry_run: bool,

@@ -17,7 +17,7 @@ mod repair;
 
 #[cfg(feature = "catalogue")]
 pub use catalogue::Form;
-pub use catalogue::{Catalogued, Export, Import, Update};
+pub use catalogue::{Catalogued, Checks, Export, Import, Status, Update};
 pub use get::Get;
 pub use groups::{Choices, Color, Common, Directories, Help, Io, Reading, Symlinks};
 pub use kept::{Diff, Keep, Verify};
@@ -157,7 +157,7 @@ pub enum Command {
     Verify(Verify),
     /// Report what in a directory is new, changed, moved or gone, without reading files
     #[command(after_long_help = exits("nothing differs from the catalogue", "something differs, or could not be looked at"))]
-    Status(Catalogued),
+    Status(Status),
     /// Bring a directory's catalogue up to date: only new and changed files are read
     #[command(after_long_help = exits("the catalogue is up to date", "a file is damaged, is being written or could not be read"))]
     Update(Update),
@@ -544,7 +544,7 @@ impl Command {
         match self {
             Command::Keep(args) => given(Some(&args.choices), Some(&args.reading), &args.common),
             Command::Verify(args) => given(None, Some(&args.reading), &args.common),
-            Command::Status(args) => given(None, None, &args.common),
+            Command::Status(args) => given(None, None, &args.catalogued.common),
             Command::Update(args) => given(None, Some(&args.reading), &args.catalogued.common),
             Command::Import(args) => given(Some(&args.choices), None, &args.common),
             Command::Export(args) => given(Some(&args.choices), None, &args.common),

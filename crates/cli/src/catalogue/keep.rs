@@ -7,7 +7,7 @@ use crate::exit::{Exit, usage};
 use crate::json;
 use crate::print::print_root;
 use crate::tool::Tool;
-use mksum_catalogue::{Catalogue, Error, Kept, State, place, update};
+use mksum_catalogue::{Catalogue, Error, Kept, State, accept_changes, place, update};
 use mksum_cli::name::{self, Shown};
 use mksum_io::Input;
 use std::path::Path;
@@ -17,10 +17,14 @@ pub fn run(tool: &Tool, args: &Keep) -> Exit {
     let outboards = [
         (args.update, "--update"),
         (args.quick, "--quick"),
-        (args.accept_changes, "--accept-changes"),
         (args.keep_leaf.is_some(), "--keep-leaf"),
         (args.directories.symlinks == Symlinks::Follow, "--symlinks follow"),
     ];
+    if args.accept_changes {
+        return usage(
+            &"in a directory, changes of files are accepted one by one: mksum update --accept-changes PATH DIR",
+        );
+    }
     if let Some((_, flag)) = outboards.iter().find(|(given, _)| *given) {
         let how = "omit it, or add --beside for an outboard beside each file";
         return usage(&format_args!("{flag} is not for a catalogue, which covers all of a directory: {how}"));
@@ -61,12 +65,17 @@ pub fn run(tool: &Tool, args: &Keep) -> Exit {
 }
 
 /// Brings a catalogue up to date.
-pub fn run_update(tool: &Tool, Update { catalogued: args, dry_run, .. }: &Update) -> Exit {
+pub fn run_update(tool: &Tool, Update { catalogued: args, dry_run, accept_changes: accepted, .. }: &Update) -> Exit {
     if *dry_run {
         return super::status::run_dry(tool, args);
     }
     let directory = [Input::from(&args.directory)];
     on_each(tool, args.json, (&directory, args.catalogue.as_ref()), open_to_write, &mut |directory, catalogue| {
+        for path in accepted {
+            if !accept_changes(catalogue, name::bytes(path).as_ref())? {
+                tool.console.error(path, &format_args!("no such file in the catalogue {}", Shown(catalogue.path())));
+            }
+        }
         bring(tool, args.json, Lines::States, directory, catalogue);
         Ok(())
     })
@@ -88,7 +97,8 @@ fn bring(tool: &Tool, json: bool, lines: Lines, directory: &Path, catalogue: &mu
         found.count(&finding);
         match finding.state {
             State::Damaged => {
-                let how = "Its row is kept: repair it (mksum repair -r), or touch it if the content is right";
+                let how =
+                    "Its row is kept: repair it (mksum repair -r), or take it as it is (mksum update --accept-changes)";
                 let reason = finding.reason().unwrap_or_default();
                 let path = shown_path(directory, &finding.path);
                 tool.console.error(&path, &format_args!("damaged: {reason}. {how}"));

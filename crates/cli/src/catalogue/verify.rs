@@ -57,6 +57,10 @@ fn one(tool: &Tool, args: &Verify, directory: &Path, catalogue: &mut Catalogue, 
                 return;
             }
             State::New => &"NEW (it is not in the catalogue)",
+            State::Moved => {
+                let from = shown_path(directory, finding.from.as_deref().unwrap_or_default());
+                &format!("MOVED from {}, so it is not verified ('mksum update' takes it over)", Shown(&from))
+            }
             State::Changed => &"CHANGED since it was kept, so it is not verified ('mksum update' reads it)",
             State::Busy => {
                 let reason = finding.reason().unwrap_or_default();
