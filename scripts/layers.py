@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Checks who knows whom: a crate depends only on crates below it (lanes ← cache, tree ← sums ← io, gpu ← stores, catalogue, plan, get
-← cli, bindings), and the modules and folders of a crate import each other without circles, whatever names its root re-exports
-(modules.py follows them); a folder of JavaScript imports only folders below it."""
+"""Checks who knows whom: a crate depends only on crates below it (lanes ← cache, tree ← sums ← io, gpu ← stores, catalogue, plan,
+get ← cli, bindings), and the modules and folders of a crate import each other without circles, whatever names its root
+re-exports (modules.py follows them); a folder of JavaScript imports only folders below it."""
 import json
 import os
 import pathlib

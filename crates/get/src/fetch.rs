@@ -221,8 +221,10 @@ impl Shared {
                     continue;
                 }
                 // One unit shows whether a mirror has the file at all.
-                let most = if is_new { 1 } else { self.most };
-                let task = state.plan.take(mirror, most, limit, &alive);
+                let task = match is_new {
+                    true => state.plan.probe(mirror, limit, &alive),
+                    false => state.plan.take(mirror, self.most, limit, &alive),
+                };
                 let since = now.checked_sub(PATIENCE).unwrap_or(now);
                 if let Some(task) = task.or_else(|| state.plan.steal(mirror, since)) {
                     let standing = &mut state.mirrors[mirror];

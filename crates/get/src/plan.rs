@@ -84,6 +84,25 @@ impl Plan {
         Some(self.fly(range.start..first, tries, mirror))
     }
 
+    /// Takes one unit for a mirror that was asked for nothing yet: not the first one of the file, so that a server which sends the whole file
+    /// instead is known by the bytes before it.
+    pub fn probe(&mut self, mirror: usize, limit: u64, alive: &[bool]) -> Option<Task> {
+        let range = self.fresh.front().filter(|range| range.start == 0).cloned();
+        let first = range.as_ref().map_or(0, |range| self.first(range, 1));
+        match range {
+            Some(range) if first < range.end.min(limit) && self.failed(mirror, limit, alive).is_none() => {
+                let second = self.first(&(first..range.end), 1);
+                self.fresh[0] = 0..first;
+                if second < range.end {
+                    self.fresh.insert(1, second..range.end);
+                }
+                let tries = vec![0; self.mirrors];
+                Some(self.fly(first..second, tries, mirror))
+            }
+            _ => self.take(mirror, 1, limit, alive),
+        }
+    }
+
     /// The start of a range that failed, and that a mirror is asked for again.
     fn failed(&self, mirror: usize, limit: u64, alive: &[bool]) -> Option<u64> {
         let least = |tries: &[u8]| tries.iter().zip(alive).filter(|(_, alive)| **alive).map(|(tries, _)| *tries).min();
@@ -169,6 +188,19 @@ mod tests {
         assert_eq!(plan.take(0, 1, LIMIT, &[true]).unwrap().range, 0..LEAF);
         assert_eq!(plan.take(0, 4 * LEAF, LIMIT, &[true]).unwrap().range, LEAF..5 * LEAF);
         assert_eq!(plan.take(0, 4 * LEAF, 5 * LEAF, &[true]), None, "behind the limit");
+    }
+
+    #[test]
+    fn a_new_mirror_is_asked_for_the_second_unit() {
+        let mut plan = plan(4 * LEAF, 2);
+        assert_eq!(plan.probe(0, LIMIT, &[true; 2]).unwrap().range, LEAF..2 * LEAF);
+        assert_eq!(plan.probe(1, LIMIT, &[true; 2]).unwrap().range, 0..LEAF, "of what is left");
+        assert_eq!(plan.take(0, 9 * LEAF, LIMIT, &[true; 2]).unwrap().range, 2 * LEAF..4 * LEAF);
+        assert_eq!(plan.missing(), [0..4 * LEAF]);
+        let mut plan = super::tests::plan(LEAF, 1);
+        assert_eq!(plan.probe(0, LIMIT, &[true]).unwrap().range, 0..LEAF, "the only one");
+        let mut plan = super::tests::plan(2 * LEAF, 1);
+        assert_eq!(plan.probe(0, LEAF, &[true]).unwrap().range, 0..LEAF, "behind the limit");
     }
 
     #[test]
