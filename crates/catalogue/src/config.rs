@@ -4,13 +4,16 @@ use crate::error::Error;
 use crate::folder::{Folder, Kind};
 use mksum::Spec;
 use mksum_io::{Exclude, KEPT_FOLDER};
+use mksum_sums::time::duration;
 use std::ffi::{OsStr, OsString};
 use std::io::{ErrorKind, Read};
+use std::time::Duration;
 
 /// The longest such file, in bytes.
 const LONGEST: u64 = 1 << 20;
 
-const HEAD: &str = "# What mksum keeps of this directory: lines of 'exclude GLOB' and 'format FORMAT'.\n";
+const HEAD: &str =
+    "# What mksum keeps of this directory: lines of 'exclude GLOB', 'format FORMAT' and 'budget TIME'.\n";
 
 /// The lines of a file that say what a catalogue holds.
 #[derive(Clone, Debug, Default)]
@@ -18,6 +21,8 @@ pub(crate) struct Config {
     pub exclude: Exclude,
     /// The formats of a new catalogue.
     pub formats: Vec<Spec>,
+    /// The time that a verification takes, unless it is asked for more or less.
+    pub budget: Option<Duration>,
 }
 
 /// The name of the file that belongs to a catalogue: in the folder `.mksum` a plain one.
@@ -59,7 +64,7 @@ impl Config {
     }
 
     fn parse(text: &str) -> Result<Config, String> {
-        let (mut globs, mut formats) = (Vec::new(), Vec::new());
+        let (mut globs, mut formats, mut budget) = (Vec::new(), Vec::new(), None);
         for (index, line) in text.lines().enumerate() {
             let wrong = |why: &str| Err(format!("line {}: {why}", index + 1));
             let line = line.trim();
@@ -75,15 +80,19 @@ impl Config {
                     Ok(spec) => formats.push(spec),
                     Err(error) => return wrong(&format!("format '{}': {error}", name.escape_debug())),
                 },
+                Some(("budget", time)) => match duration(time) {
+                    Ok(time) => budget = Some(time),
+                    Err(why) => return wrong(&format!("budget '{}': {why}", time.escape_debug())),
+                },
                 _ => {
                     return wrong(&format!(
-                        "'{}': expected 'exclude GLOB', 'format FORMAT' or a comment after #",
+                        "'{}': expected 'exclude GLOB', 'format FORMAT', 'budget TIME' or a comment after #",
                         line.escape_debug()
                     ));
                 }
             }
         }
-        Ok(Config { exclude: Exclude::new(globs)?, formats })
+        Ok(Config { exclude: Exclude::new(globs)?, formats, budget })
     }
 
     /// Adds globs to the file, and leaves its other lines as they are.
@@ -130,14 +139,17 @@ mod tests {
 
     #[test]
     fn lines_say_what_is_kept_and_which_is_wrong() {
-        let config = Config::parse("# a comment\n\n exclude  .git/ \nexclude a b\nformat sha256\r\n").unwrap();
+        let config =
+            Config::parse("# a comment\n\n exclude  .git/ \nexclude a b\nformat sha256\r\nbudget 30m\n").unwrap();
         assert_eq!(config.exclude.globs(), [".git/", "a b"]);
         assert_eq!(config.formats, ["sha256".parse().unwrap()]);
+        assert_eq!(config.budget, Some(Duration::from_secs(1800)));
         for (text, why) in [
             ("exclude x\nexlude y\n", "line 2: 'exlude y': expected 'exclude GLOB'"),
             ("exclude\n", "line 1: 'exclude': expected"),
             ("exclude [\n", "line 1: exclude '[': "),
             ("format none\n", "line 1: format 'none': "),
+            ("budget soon\n", "line 1: budget 'soon': expected a time"),
         ] {
             let error = Config::parse(text).unwrap_err();
             assert!(error.starts_with(why), "{error}");

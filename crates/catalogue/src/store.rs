@@ -243,6 +243,11 @@ impl Catalogue {
         &self.config.formats
     }
 
+    /// The time that a verification takes by its file `config`, unless it is asked for more or less.
+    pub fn budget(&self) -> Option<Duration> {
+        self.config.budget
+    }
+
     /// Remembers more globs of what is left out.
     ///
     /// # Errors

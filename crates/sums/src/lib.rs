@@ -20,6 +20,7 @@ pub mod range;
 pub mod signature;
 pub mod sum;
 pub mod sumfile;
+pub mod time;
 pub mod url;
 pub mod utf16;
 

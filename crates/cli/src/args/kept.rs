@@ -5,6 +5,7 @@ use super::{Choices, Common, Directories, Reading};
 use clap::ValueHint;
 use mksum::{Spec, parse_size};
 use mksum_cli::range::ByteRange;
+use mksum_cli::time::duration;
 use mksum_io::Input;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -174,32 +175,12 @@ fn percent(text: &str) -> Result<f64, String> {
     number.filter(|percent| *percent > 0.0 && *percent <= 100.0).ok_or("expected more than 0% and at most 100%".into())
 }
 
-fn duration(text: &str) -> Result<Duration, String> {
-    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let milliseconds = match &text[digits..] {
-        "ms" => Some(1),
-        "s" | "" => Some(1000),
-        "m" | "min" => Some(60_000),
-        "h" => Some(3_600_000),
-        _ => None,
-    };
-    let number = text[..digits].parse::<u64>().ok();
-    let time = number.zip(milliseconds).and_then(|(number, unit)| number.checked_mul(unit));
-    let time = time.filter(|time| (1..=1 << 42).contains(time));
-    time.map(Duration::from_millis).ok_or("expected a time such as 90s, 30m or 2h".into())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn times_and_shares_are_read() {
-        assert_eq!(duration("90s"), Ok(Duration::from_secs(90)));
-        assert_eq!(duration("5ms"), Ok(Duration::from_millis(5)));
-        assert_eq!(duration("30m"), Ok(Duration::from_secs(1800)));
-        assert_eq!(duration("2h"), Ok(Duration::from_secs(7200)));
-        assert!(["", "m", "0s", "1d", "-1s", "99999999999999999999s"].iter().all(|text| duration(text).is_err()));
+    fn shares_are_read() {
         assert_eq!(percent("5%"), Ok(5.0));
         assert_eq!(percent("0.5"), Ok(0.5));
         assert!(["", "0", "101", "-1", "NaN", "inf"].iter().all(|text| percent(text).is_err()));

@@ -29,16 +29,17 @@ pub fn run(tool: &Tool, args: &Verify) -> Exit {
     if let Some((_, flag)) = others.iter().find(|(given, _)| *given) {
         return usage(&format_args!("{flag} is not for a catalogue, which covers all of a directory: omit it"));
     }
-    let effort = match (args.budget, args.sample) {
-        (Some(time), _) => Effort::Time(time),
-        (_, Some(percent)) => Effort::Share(percent / 100.0),
-        _ => Effort::All,
-    };
-    if args.files.len() > 1 && matches!(effort, Effort::Time(_)) {
+    if args.files.len() > 1 && args.budget.is_some() {
         return usage(&"--budget is for one directory that has a catalogue");
     }
     let directories = (&args.files[..], args.catalogue.as_ref());
     on_each(tool, args.json, directories, open_to_verify, &mut |directory, catalogue| {
+        // A directory may have a budget of its own.
+        let effort = match (args.budget, args.sample, catalogue.budget()) {
+            (_, Some(percent), _) => Effort::Share(percent / 100.0),
+            (Some(time), ..) | (_, _, Some(time)) => Effort::Time(time),
+            (None, None, None) => Effort::All,
+        };
         one(tool, args, directory, catalogue, effort)
     })
 }
