@@ -124,6 +124,8 @@ pub struct Catalogue {
     config: Config,
     /// The entries that the last walk left out.
     pub(crate) excluded: Arc<AtomicU64>,
+    /// The rows that the last update removed since they are left out now.
+    pub(crate) dropped: AtomicU64,
 }
 
 impl Catalogue {
@@ -169,6 +171,7 @@ impl Catalogue {
             lock,
             config,
             excluded: Arc::default(),
+            dropped: AtomicU64::new(0),
         };
         catalogue.is_old = catalogue.check_schema()? == OLD;
         catalogue.read_formats()?;
@@ -262,6 +265,11 @@ impl Catalogue {
     /// The number of files and directories that the last command left out.
     pub fn excluded(&self) -> u64 {
         self.excluded.load(Ordering::Relaxed)
+    }
+
+    /// The number of rows that the last update removed since they are left out now.
+    pub fn dropped(&self) -> u64 {
+        self.dropped.load(Ordering::Relaxed)
     }
 
     /// The path of its file.

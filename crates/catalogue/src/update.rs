@@ -14,6 +14,7 @@ use mksum_io::{EntryKind, Facts, ListedEntry, Options};
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// Brings a catalogue up to date with its directory, and hands `each` all that differs: new, changed, touched, moved, gone, and what
@@ -239,7 +240,7 @@ impl Writer<'_> {
                 "the directory is empty, and the catalogue is not: is the file system mounted? Nothing was changed";
             return Err(Error::refused(&scope.directory, why));
         }
-        // Nobody is told: whoever has written the globs knows.
+        self.catalogue.dropped.store(excluded.len() as u64, Ordering::Relaxed);
         excluded.iter().try_for_each(|path| self.remove(path))?;
         let mut missing = Missing::new(self.catalogue, missing)?;
         others.iter().try_for_each(|(listed, changed)| self.put_other((listed, *changed), each))?;

@@ -98,7 +98,6 @@ pub fn run(tool: &Tool, args: &Run) -> Exit {
     drop(progress);
     match tool.console.exit() {
         _ if args.status => {}
-        Exit::Good if args.common.quiet => {}
         _ if tool.console.is_brief() => tool.console.summarize(tool.options.meter.bytes()),
         _ => failures.report(&tool.console),
     }

@@ -30,6 +30,8 @@ pub struct Console {
     json: AtomicBool,
     /// Whether everything is listed on a terminal, too.
     verbose: bool,
+    /// Whether a good end has no last line.
+    quiet: bool,
     /// Whether verdicts are coloured.
     coloured: bool,
     summary: Summary,
@@ -66,6 +68,7 @@ impl Default for Console {
             screen: Mutex::new(Screen { terminal: Term::buffered_stderr(), shown: false }),
             json: AtomicBool::new(false),
             verbose: false,
+            quiet: false,
             coloured: false,
             summary: Summary::default(),
             failed: AtomicBool::new(false),
@@ -84,9 +87,9 @@ impl Console {
     /// The time that an interrupt waits for a line that is being written.
     const PATIENCE: Duration = Duration::from_millis(300);
 
-    /// A console with these colours; a verbose one lists everything, also on a terminal.
-    pub fn new(color: Color, verbose: bool) -> Console {
-        let console = Console { verbose, ..Console::default() };
+    /// A console with these colours; a verbose one lists everything, also on a terminal; a quiet one has no last line if all is good.
+    pub fn new(color: Color, verbose: bool, quiet: bool) -> Console {
+        let console = Console { verbose, quiet, ..Console::default() };
         let coloured = match color {
             Color::Auto => console.terminal && colors_enabled(),
             Color::Always => true,
@@ -100,7 +103,13 @@ impl Console {
         self.json.store(json, Ordering::Relaxed);
     }
 
+    /// Whether there is no last line, since all is good and the run is quiet.
+    pub fn is_silent(&self) -> bool {
+        self.quiet && self.exit() == Exit::Good
+    }
+
     /// Whether more than usual is wanted.
+    #[cfg(feature = "catalogue")]
     pub fn is_verbose(&self) -> bool {
         self.verbose
     }
@@ -118,7 +127,7 @@ impl Console {
 
     /// Prints the last line for a person: the counts, and the bytes that were read.
     pub fn summarize(&self, read: u64) {
-        if self.is_brief() {
+        if self.is_brief() && !self.is_silent() {
             self.flush();
             self.note(&self.summary.line(read));
         }

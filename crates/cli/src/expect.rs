@@ -89,6 +89,14 @@ fn difference(tried: &[Root], expected: &str, guesses: bool) -> String {
             all(|root| format_size(root.spec().leaf()))
         ),
         [root] => format!("the root differs:\n  expected {expected}\n  found    {root} ({})", root.spec()),
-        _ => format!("the root differs from {expected} in every format tried: {}", all(|root| root.spec().to_string())),
+        [first, ..] => format!(
+            "the root differs from {expected} in every format tried: {}\n  found    {}",
+            all(|root| root.spec().to_string()),
+            tried
+                .iter()
+                .find(|root| root.spec().leaf() >= root.len())
+                .map_or_else(|| format!("{first} ({})", first.spec()), |root| format!("{root} ({})", root.spec()))
+        ),
+        [] => format!("the root differs from {expected}"),
     }
 }

@@ -53,12 +53,27 @@ pub fn explained(choice: &Choice) -> String {
         ("hashes", names(family).join(" ")),
         ("leaf", leaves(family)),
         ("options", if options.is_empty() { "none".into() } else { options.join(" ") }),
-        ("pipes", if family.streams() { "yes".into() } else { "no: the length must be known before".into() }),
+        (
+            "pipes",
+            if choice.directory().is_some() {
+                "no: a directory is listed".into()
+            } else if family.streams() {
+                "yes".into()
+            } else {
+                "no: the length must be known before".into()
+            },
+        ),
         ("proofs", or_why(ByOffset::Proof)),
         ("kept trees", or_why(ByOffset::Outboard)),
         ("in parts", or_why(ByOffset::Parts)),
-        ("example", format!("mksum -f {spec} FILE")),
-        ("definition", page(family)),
+        (
+            "example",
+            match choice.directory() {
+                None => format!("mksum -f {spec} FILE"),
+                Some(_) => format!("mksum -f {choice} DIR"),
+            },
+        ),
+        ("definition", if choice.directory().is_some() { "spec/directory.md".into() } else { page(family) }),
     ];
     let what = match choice.directory() {
         None => format!("{}: {}", family.name, family.about),

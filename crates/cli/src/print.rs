@@ -143,7 +143,7 @@ pub fn within(window: Option<Window>, len: u64) -> u64 {
 pub fn report_error(console: &Console, error: &Error) {
     match error {
         Error::Open { path, error } if error.kind() == ErrorKind::IsADirectory => {
-            console.error(path, &"Is a directory (-r processes the files in it)");
+            console.error(path, &"Is a directory (-r processes the files in it, -f dir hashes it as one tree)");
         }
         _ => console.error(error.input(), error),
     }
@@ -195,6 +195,15 @@ pub fn report(console: &Console, failure: &Failure) {
         Failure::Io(error) => report_error(console, error),
         Failure::Refused(path, reason) => console.error(path, reason),
         Failure::Usage(reason) => console.usage(reason),
+    }
+}
+
+/// Says what to do where no file can be written beside another.
+pub fn suggest_place(tool: &Tool, error: &Error) {
+    if let Error::Write { path, error } = error
+        && matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem)
+    {
+        tool.console.note(&format_args!("{}: --output PATH writes it to another place", Shown(path)));
     }
 }
 

@@ -57,7 +57,7 @@ pub fn run(tool: &Tool, args: &Prove) -> Exit {
         Ok((root, proof)) if args.json => tool.console.print(&json(&args.file, &root, &proof)),
         Ok((root, proof)) => {
             tool.console.print(&proof.to_bytes());
-            explain(tool, &args.file, &root, &proof);
+            explain(tool, args, &root, &proof);
         }
         Err(failure) => crate::print::report(&tool.console, &failure),
     }
@@ -65,9 +65,16 @@ pub fn run(tool: &Tool, args: &Prove) -> Exit {
 }
 
 /// Reports what a verifier has to know beside the proof, and why the proof is much longer than what it proves.
-fn explain(tool: &Tool, file: &Input, root: &Root, proof: &Proof) {
-    let (len, spec) = (bytes(root.len()), root.spec());
-    tool.console.note(&format_args!("{}: the verifier needs the root, {spec} {root} of {len}", Shown(file)));
+fn explain(tool: &Tool, args: &Prove, root: &Root, proof: &Proof) {
+    let file = &args.file;
+    let (spec, length) = (root.spec(), root.len());
+    let (old, range) = match args.consistency {
+        None => (String::new(), " BYTES"),
+        Some(old) => (format!(" --old-root ROOT --old-length {old}"), ""),
+    };
+    // The root and the length are what its checker has to get from a trusted source.
+    let command = format!("mksum check-proof -f {spec} --length {length}{old} {root} PROOF{range}");
+    tool.console.note(&format_args!("{}: to check the proof: {command}", Shown(file)));
     let (before, after) = proof.edges();
     let (edges, range) = ((before.len() + after.len()) as u64, proof.claim().bytes());
     if edges > LONG_EDGES.max(range.end - range.start) {

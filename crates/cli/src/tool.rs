@@ -59,7 +59,7 @@ impl Tool {
         }
         calibration::prepare(&options.meter)?;
         let formats = formats.map_err(|error: SpecError| error.to_string())?;
-        let console = Arc::new(Console::new(common.color, common.verbose));
+        let console = Arc::new(Console::new(common.color, common.verbose, common.quiet));
         Ok(Tool { formats, options, console, end, progress: !common.no_progress && !common.quiet })
     }
 

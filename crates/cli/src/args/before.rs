@@ -5,10 +5,7 @@ use std::ffi::{OsStr, OsString};
 /// The same command line with the options of all commands after the command, where they stand before it: `mksum --json verify f` is
 /// `mksum verify --json f`. Anything else is left as it is: a command is the first word, or it is a file.
 pub fn after_command(line: Vec<OsString>, commands: &[&str]) -> Vec<OsString> {
-    let mut end = 1;
-    while let Some(length) = line.get(end).and_then(|word| common(word)) {
-        end += length;
-    }
+    let end = end_of_common(&line);
     match line.get(end).and_then(|word| word.to_str()) {
         Some(command) if end > 1 && commands.contains(&command) => {
             let (program, rest) = (&line[..1], &line[end + 1..]);
@@ -16,6 +13,20 @@ pub fn after_command(line: Vec<OsString>, commands: &[&str]) -> Vec<OsString> {
         }
         _ => line,
     }
+}
+
+/// The first word that is neither an option of all commands nor its value.
+pub fn first_word(line: &[OsString]) -> Option<&OsStr> {
+    line.get(end_of_common(line)).map(OsString::as_os_str)
+}
+
+/// The place of the first word after the options of all commands.
+fn end_of_common(line: &[OsString]) -> usize {
+    let mut end = 1;
+    while let Some(length) = line.get(end).and_then(|word| common(word)) {
+        end += length;
+    }
+    end
 }
 
 /// Why a command has no `--json`, if it was given.

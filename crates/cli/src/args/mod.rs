@@ -16,8 +16,8 @@ mod proofs;
 mod repair;
 
 #[cfg(feature = "catalogue")]
-pub use catalogue::Form;
-pub use catalogue::{Catalogued, Checks, Export, Import, Status, Update};
+pub use catalogue::{Catalogued, Checks, Form};
+pub use catalogue::{Export, Import, Status, Update};
 pub use get::Get;
 pub use groups::{Choices, Color, Common, Directories, Help, Io, Reading, Symlinks};
 pub use kept::{Diff, Keep, Verify};
@@ -452,7 +452,8 @@ impl Run {
         let commands: Vec<_> = grammar.get_subcommands().map(Clap::get_name).collect();
         let is_style =
             self.graph.is_some() && path.to_str().is_some_and(|word| GraphStyle::from_str(word, false).is_ok());
-        hints::misplaced(path, is_style, env::args_os().nth(1).as_deref(), &commands)
+        let line: Vec<_> = env::args_os().collect();
+        hints::misplaced(path, is_style, before::first_word(&line), &commands)
     }
 
     /// The reason why the flags cannot be combined, if so.
@@ -584,7 +585,9 @@ pub fn read() -> Result<Args, Exit> {
         _ => {
             let text = error.render().to_string();
             let text = text.strip_prefix("error: ").unwrap_or(&text);
-            let text = text.strip_suffix("\n\nFor more information, try '--help'.\n").unwrap_or(text);
+            let tip = |line: &&str| !line.trim_start().starts_with("tip: to pass '");
+            let text = text.lines().filter(tip).collect::<Vec<_>>().join("\n").replace("\n\n\n", "\n\n");
+            let text = text.strip_suffix("\n\nFor more information, try '--help'.").unwrap_or(&text);
             usage(&text.trim_end())
         }
     })?;

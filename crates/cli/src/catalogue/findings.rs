@@ -57,7 +57,7 @@ impl<'a> Findings<'a> {
     /// How many have which state, with words for a summary: these states first, then the others in their order.
     pub fn counts(&self, first: &[State]) -> Vec<(u64, &'static str)> {
         let words = |state: State| match state {
-            State::Touched => "touched (same content)",
+            State::Touched => "read again (same content)",
             State::Intact => "OK",
             State::DamagedTree => "with a damaged tree",
             State::Busy => "being written",
@@ -78,6 +78,9 @@ impl<'a> Findings<'a> {
             _ => String::new(),
         };
         self.tool.console.flush();
+        if self.tool.console.is_silent() {
+            return;
+        }
         let (path, counts, excluded) = (Shown(catalogue.path()), counted(&counts, otherwise), excluded(catalogue));
         self.tool.console.note(&format_args!("{path}: {counts}{excluded}{pace}"));
     }
@@ -85,9 +88,13 @@ impl<'a> Findings<'a> {
 
 /// What a summary says after its counts of what was left out, if anything was.
 pub fn excluded(catalogue: &Catalogue) -> String {
-    match catalogue.excluded() {
+    let dropped = match catalogue.dropped() {
         0 => String::new(),
-        count => format!(", {} excluded", grouped(count)),
+        count => format!(", {} no longer kept", grouped(count)),
+    };
+    match catalogue.excluded() {
+        0 => dropped,
+        count => format!(", {} excluded{dropped}", grouped(count)),
     }
 }
 

@@ -5,7 +5,7 @@ use super::{on_each, open_to_write, report, shown_path, wait};
 use crate::args::{Keep, Symlinks, Update};
 use crate::exit::{Exit, usage};
 use crate::json;
-use crate::print::print_root;
+use crate::print::{print_root, suggest_place};
 use crate::tool::Tool;
 use mksum_catalogue::{Catalogue, Error, Kept, State, accept_changes, place, update};
 use mksum_cli::name::{self, Shown};
@@ -58,7 +58,12 @@ pub fn run(tool: &Tool, args: &Keep) -> Exit {
         });
         match made {
             Ok(mut catalogue) => bring(tool, args.json, Lines::Roots, directory, &mut catalogue),
-            Err(error) => report(tool, &error),
+            Err(error) => {
+                report(tool, &error);
+                if let Error::Io(error) = &error {
+                    suggest_place(tool, error);
+                }
+            }
         }
     }
     tool.console.exit()
@@ -72,7 +77,7 @@ pub fn run_update(tool: &Tool, Update { catalogued: args, dry_run, accept_change
     let directory = [Input::from(&args.directory)];
     on_each(tool, args.json, (&directory, args.catalogue.as_ref()), open_to_write, &mut |directory, catalogue| {
         for path in accepted {
-            if !accept_changes(catalogue, name::bytes(path).as_ref())? {
+            if !accept_changes(catalogue, name::bytes(path))? {
                 tool.console.error(path, &format_args!("no such file in the catalogue {}", Shown(catalogue.path())));
             }
         }

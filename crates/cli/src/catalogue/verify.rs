@@ -46,9 +46,12 @@ pub fn run(tool: &Tool, args: &Verify) -> Exit {
 
 fn one(tool: &Tool, args: &Verify, directory: &Path, catalogue: &mut Catalogue, effort: Effort) -> Result<(), Error> {
     let specs: Vec<Spec> = catalogue.formats().cloned().collect();
-    let (mut found, mut read) = (Findings::new(tool, args.json, directory), 0);
+    let (mut found, mut read, mut damaged) = (Findings::new(tool, args.json, directory), 0, 0);
     let total = verify(catalogue, directory, &tool.options, effort, &mut |finding| {
         found.count(&finding);
+        if finding.state == State::Damaged {
+            damaged += finding.length.unwrap_or(0);
+        }
         let words: &dyn Display = match finding.state {
             State::Intact => {
                 read += finding.bytes.unwrap_or(0);
@@ -85,18 +88,18 @@ fn one(tool: &Tool, args: &Verify, directory: &Path, catalogue: &mut Catalogue, 
         let counts = counted(&found.counts(&first), "no files") + &excluded(catalogue);
         let verified = match effort {
             Effort::All => format!("{} verified", bytes(read)),
-            _ => format!("{} of {} verified{}", grouped(read), bytes(total), coverage(read, total)),
+            _ => format!("{} of {} verified{}", grouped(read), bytes(total), coverage(read, total, damaged)),
         };
         tool.console.note(&format_args!("{}: {counts} ({verified}{})", Shown(catalogue.path()), tool.console.took()));
     }
     Ok(())
 }
 
-/// The share of a run that does not verify all, and the number of runs like it that do.
-fn coverage(read: u64, total: u64) -> String {
+/// The share of a run that does not verify all, and the number of runs like it that do; damaged files were looked at, too.
+fn coverage(read: u64, total: u64, damaged: u64) -> String {
     match read {
         0 => String::new(),
-        read if read >= total => ": all".into(),
+        read if read.saturating_add(damaged) >= total => ": all".into(),
         read => {
             let percent = 100.0 * read as f64 / total as f64;
             format!(": {percent:.1} %, all in {} such runs", grouped(total.div_ceil(read)))

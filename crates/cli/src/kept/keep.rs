@@ -8,7 +8,7 @@ use crate::args::Keep;
 use crate::catalogue;
 use crate::exit::{Exit, usage};
 use crate::failure::Failure;
-use crate::print::{print_root, report};
+use crate::print::{print_root, report, suggest_place};
 use crate::ranges::RangeLine;
 use crate::tool::Tool;
 use crate::walk::Rules;
@@ -86,6 +86,9 @@ fn report_failure(tool: &Tool, args: &Keep, failure: &Failure) {
         }
     }
     report(&tool.console, failure);
+    if let Failure::Io(error) = failure {
+        suggest_place(tool, error);
+    }
 }
 
 fn one(tool: &Tool, args: &Keep, spec: &Spec, path: Input, batch: &mut Batch<'_, Printed>) -> Result<Did, Failure> {
@@ -102,7 +105,8 @@ fn one(tool: &Tool, args: &Keep, spec: &Spec, path: Input, batch: &mut Batch<'_,
     let remote = Remote::of(tool, &target)?;
     let target = &remote.as_ref().map_or_else(|| PathBuf::from(target.as_os_str()), Remote::copy);
     let old = if args.update || args.quick { existing(target)? } else { None };
-    let printed = Printed { path, target: target.clone(), begin };
+    let before = existing(target).ok().flatten().map(|old| old.root());
+    let printed = Printed { path, target: target.clone(), begin, before };
     let url = remote.as_ref().map(Remote::url);
     let path = &printed.path;
     if let Some(old) = old {
@@ -150,7 +154,7 @@ fn foreign(tool: &Tool, args: &Keep, spec: &Spec, path: Input, file: File, chang
     let mut options = Keeping::new(spec.leaf(), &target);
     (options.checkpoint, options.changes) = (args.checkpoint, changes);
     let Kept { root, resumed, .. } = keep_foreign(file, spec, args.uuid.unwrap_or_default().0, &options)?;
-    Printed { path, target, begin }.root(tool, args, None, &root, resumed);
+    Printed { path, target, begin, before: None }.root(tool, args, None, &root, resumed);
     Ok(Did::Done)
 }
 
@@ -192,6 +196,8 @@ struct Printed {
     /// The path of the outboard, or of its copy.
     target: PathBuf,
     begin: Instant,
+    /// The root of the outboard that was there.
+    before: Option<Root>,
 }
 
 impl Printed {
@@ -199,6 +205,11 @@ impl Printed {
     fn root(&self, tool: &Tool, args: &Keep, url: Option<&Url>, root: &Root, resumed: u64) {
         if resumed > 0 && !args.json {
             tool.console.note(&format_args!("{}: resumed at byte {resumed}", Shown(&self.path)));
+        }
+        let changed = self.before.as_ref().filter(|before| before.spec() == root.spec() && *before != root);
+        if let Some(before) = changed.filter(|_| !args.update) {
+            let how = "has changed since its tree was kept, and the new tree has replaced that";
+            tool.console.note(&format_args!("{}: {how}: the root was {before}", Shown(&self.path)));
         }
         let seconds = Some(figures::micros(self.begin.elapsed().as_secs_f64()));
         let outboard = url.map_or_else(|| name::lossy(&self.target), name::lossy);

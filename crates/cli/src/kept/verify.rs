@@ -89,7 +89,7 @@ pub fn run(tool: &Tool, args: &Verify) -> Exit {
     if args.directories.recursive {
         report_gone(tool, args.json, &rules, &args.files);
     }
-    if several && !none_kept && !(args.common.quiet && matches!(tool.console.exit(), Exit::Good)) {
+    if several && !none_kept {
         tool.console.summarize(tool.options.meter.bytes());
     }
     tool.console.exit()
