@@ -196,7 +196,7 @@ mod tests {
         assert_eq!(plan.probe(0, LIMIT, &[true; 2]).unwrap().range, LEAF..2 * LEAF);
         assert_eq!(plan.probe(1, LIMIT, &[true; 2]).unwrap().range, 0..LEAF, "of what is left");
         assert_eq!(plan.take(0, 9 * LEAF, LIMIT, &[true; 2]).unwrap().range, 2 * LEAF..4 * LEAF);
-        assert_eq!(plan.missing(), [0..4 * LEAF]);
+        assert_eq!(plan.missing(), std::slice::from_ref(&(0..4 * LEAF)));
         let mut plan = super::tests::plan(LEAF, 1);
         assert_eq!(plan.probe(0, LIMIT, &[true]).unwrap().range, 0..LEAF, "the only one");
         let mut plan = super::tests::plan(2 * LEAF, 1);
