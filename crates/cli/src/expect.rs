@@ -89,14 +89,15 @@ fn difference(tried: &[Root], expected: &str, guesses: bool) -> String {
             all(|root| format_size(root.spec().leaf()))
         ),
         [root] => format!("the root differs:\n  expected {expected}\n  found    {root} ({})", root.spec()),
-        [first, ..] => format!(
-            "the root differs from {expected} in every format tried: {}\n  found    {}",
-            all(|root| root.spec().to_string()),
-            tried
-                .iter()
-                .find(|root| root.spec().leaf() >= root.len())
-                .map_or_else(|| format!("{first} ({})", first.spec()), |root| format!("{root} ({})", root.spec()))
-        ),
+        [first, ..] => {
+            // The sum of all bytes is what other tools print.
+            let root = tried.iter().find(|root| root.spec().leaf() >= root.len()).unwrap_or(first);
+            let formats = all(|root| root.spec().to_string());
+            format!(
+                "the root differs from {expected} in every format tried: {formats}\n  found    {root} ({})",
+                root.spec()
+            )
+        }
         [] => format!("the root differs from {expected}"),
     }
 }

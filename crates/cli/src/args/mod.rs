@@ -570,8 +570,8 @@ impl Command {
 
 /// The command line, or the exit code of a process that has none to run.
 pub fn read() -> Result<Args, Exit> {
-    let names: Vec<_> = grammar().get_subcommands().map(|command| command.get_name().to_string()).collect();
-    let names: Vec<_> = names.iter().map(String::as_str).collect();
+    let grammar = grammar();
+    let names: Vec<_> = grammar.get_subcommands().map(Clap::get_name).collect();
     let line = before::after_command(env::args_os().collect(), &names);
     if let Some(reason) = before::without_json(&line) {
         return Err(usage(&reason));
@@ -579,7 +579,7 @@ pub fn read() -> Result<Args, Exit> {
     if before::asks_for_summary(&line, &names) {
         return Err(print_text(examples::SUMMARY.as_bytes()));
     }
-    let parsed = grammar().try_get_matches_from(line).and_then(|matches| Args::from_arg_matches(&matches));
+    let parsed = grammar.try_get_matches_from(line).and_then(|matches| Args::from_arg_matches(&matches));
     let args = parsed.map_err(|error| match error.exit_code() {
         0 => print_text(error.render().to_string().as_bytes()),
         _ => {
