@@ -9,8 +9,12 @@
 const SUMS = [
     ["crc32", 8, ["crc32", "sfv"]],
     ["crc32c", 8, ["crc32c"]],
+    ["xxh32", 8, ["xxh32", "xxhash32", "xxh", "xxhash"]],
+    ["xxh64", 16, ["xxh64", "xxhash64", "xxh", "xxhash"]],
     ["crc64nvme", 16, ["crc64nvme"]],
+    ["xxh3", 16, ["xxh3", "xxhash3"]],
     ["md5", 32, ["md5"]],
+    ["xxh128", 32, ["xxh128", "xxhash128", "xxh", "xxhash"]],
     ["sha1", 40, ["sha1"]],
     ["sha224", 56, ["sha224", "sha2"]],
     ["sha3-224", 56, ["sha3-224", "sha3_224", "sha3"]],
@@ -28,7 +32,7 @@ const SUMS = [
 ];
 
 /** The sums of the list that the engine for browsers does not have. */
-export const NOT_HERE = ["crc32", "crc32c", "crc64nvme", "sm3"];
+export const NOT_HERE = ["crc32", "crc32c", "xxh32", "xxh64", "crc64nvme", "xxh3", "xxh128", "sm3"];
 
 /**
  * Returns the plain sums with so many hex digits, the most usual first.
