@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// What is printed about a signature.
+#[cfg_attr(not(feature = "signatures"), expect(dead_code, reason = "no signature is verified"))]
 pub struct Says {
     /// Whether one that is valid gets a JSON object, and a line of words.
     pub json: bool,
