@@ -23,6 +23,7 @@ import tempfile
 import threading
 import time
 import unittest
+import urllib.parse
 
 MIB, LEAF = 1 << 20, 64 << 10
 flags = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -276,6 +277,40 @@ class Get(unittest.TestCase):
         self.out.unlink()
         done = self.get(url, "--length", len(self.good) - 1)
         self.refused(done, "another length")
+
+    def test_files_of_a_list(self):
+        names = ["a", "d/b c", "d/e/\u00e4%"]
+        contents = {name: self.chance.randbytes(200_000 + 7 * index) for index, name in enumerate(names)}
+        encoded = {urllib.parse.quote(name): content for name, content in contents.items()}
+        lines = [f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in contents.items()]
+        text = "".join(lines).encode()
+        good = self.mirror({**encoded, "SHA256SUMS": text})
+        bad = self.mirror({**encoded, "a": flipped(contents["a"])})
+        command = [CHOSEN.mksum, "get", "-c", f"{good.address}/SHA256SUMS"]
+
+        def fetch(*more):
+            return subprocess.run([*command, *more], check=False, capture_output=True, env=CLEAN, cwd=self.folder, timeout=120)
+
+        def there():
+            return {
+                str(path.relative_to(self.folder)): path.read_bytes() for path in self.folder.rglob("*") if path.is_file()
+            }
+
+        done = fetch("--from", f"{bad.address}/")
+        self.assertEqual((done.returncode, set(there())), (1, set(names[1:])), done.stderr)
+        self.assertIn(b"a: not fetched: no mirror has a file with this root", done.stderr)
+        # The list's own folder is the default, and what is there is not fetched again.
+        good.requests.clear()
+        done = fetch()
+        self.assertEqual((done.returncode, there()), (0, contents), done.stderr)
+        self.assertEqual([path for path, _ in good.requests], ["/SHA256SUMS", "/a"])
+        # Without a valid signature, nothing is believed of it.
+        good.requests.clear()
+        key = "RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3"
+        done = fetch("-o", "signed", "--key", key)
+        self.assertEqual((done.returncode, (self.folder / "signed").exists()), (3, False), done.stderr)
+        self.assertIn(b"nothing was fetched", done.stderr)
+        self.assertEqual([path for path, _ in good.requests], ["/SHA256SUMS"])
 
     def test_standard_output_has_verified_bytes_only(self):
         one = self.mirror()

@@ -5,7 +5,7 @@ use mksum::{ClaimedRoot, Root, Shape, Spec};
 use mksum_sums::choice::Choice;
 use mksum_sums::published::Published;
 use mksum_sums::sum::End;
-use mksum_sums::sumfile::{self, Source, State};
+use mksum_sums::sumfile::{self, Entry, Source, State};
 
 /// A trusted root, and the formats that it may be of.
 #[derive(Clone, Debug)]
@@ -23,14 +23,14 @@ impl Expected {
     pub fn parse(text: &str, given: Option<&Choice>) -> Result<Expected, String> {
         let text = text.trim();
         let mut words = text.split_whitespace();
-        let found = match (words.next(), words.next(), given) {
+        let found: Expected = match (words.next(), words.next(), given) {
             (Some(first), Some(_), _) => {
                 let source = Source::new(End::Newline, given);
                 match sumfile::parse(text.as_bytes(), &source, &mut State::default()) {
                     Ok(Some(entry)) if entry.range.is_some() => return Err("it is the root of a part of a file".into()),
                     // Without a name, the digest alone decides.
                     Ok(Some(entry)) if entry.guessed => return Expected::parse(first, given),
-                    Ok(Some(entry)) => Expected { root: entry.claimed, choices: vec![entry.choice] },
+                    Ok(Some(entry)) => return Expected::of_entry(&entry, given),
                     Ok(None) => return Err("expected a root, or the line of a sum file".into()),
                     Err(error) => return Err(error.to_string()),
                 }
@@ -38,9 +38,24 @@ impl Expected {
             (_, _, Some(choice)) => Published::of(choice, text).map_err(|error| format!("{error} ({choice})"))?.into(),
             _ => Published::parse(text).map_err(|error| error.to_string())?.into(),
         };
-        match found.choices.iter().any(|choice| choice.directory().is_some()) {
+        found.of_file()
+    }
+
+    /// The sum of an entry of a sum file. Where its format was guessed, all that are usual are possible.
+    ///
+    /// # Errors
+    /// If it is that of a directory: as words.
+    pub(crate) fn of_entry(entry: &Entry, given: Option<&Choice>) -> Result<Expected, String> {
+        match entry.guessed {
+            true => Expected::parse(&entry.claimed.text(entry.choice.spec()), given),
+            false => Expected { root: entry.claimed.clone(), choices: vec![entry.choice.clone()] }.of_file(),
+        }
+    }
+
+    fn of_file(self) -> Result<Expected, String> {
+        match self.choices.iter().any(|choice| choice.directory().is_some()) {
             true => Err("it is the root of a directory: give that of a file".into()),
-            false => Ok(found),
+            false => Ok(self),
         }
     }
 

@@ -10,6 +10,7 @@ mod expected;
 mod fetch;
 mod get;
 mod kept;
+mod list;
 mod plan;
 mod request;
 mod seed;
@@ -19,6 +20,7 @@ mod whole;
 pub use error::Error;
 pub use expected::Expected;
 pub use get::get;
+pub use list::{List, Listed};
 pub use request::{Got, Mirror, Outcome, Request, Target};
 
 /// The README's example.

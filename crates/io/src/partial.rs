@@ -21,7 +21,12 @@ pub struct Partial {
 
 impl Partial {
     /// The extension of the unfinished file, behind the whole name of its target.
-    pub const EXTENSION: &str = "part";
+    const EXTENSION: &str = "part";
+
+    /// The path of the unfinished file of `target`.
+    pub fn name_of(target: &Path) -> PathBuf {
+        with_extension(target, Self::EXTENSION)
+    }
 
     /// Opens the unfinished file of `target`, or of the file that the link there points to, and makes it `len` bytes long: sparse,
     /// where it is new. It is locked until it is dropped.
@@ -31,7 +36,7 @@ impl Partial {
     /// ([`Refusal::Room`]), or the system cannot write there.
     pub fn open(target: &Path, len: u64) -> Result<Partial, Error> {
         let target = target_of(target)?;
-        let path = with_extension(&target, Self::EXTENSION);
+        let path = Self::name_of(&target);
         let fail = |error| Error::Write { path: path.clone().into(), error };
         loop {
             let found = match fs::symlink_metadata(&path) {

@@ -19,7 +19,7 @@ mod repair;
 pub use catalogue::{Catalogued, Checks, Form};
 pub use catalogue::{Export, Import, Status, Update};
 pub use get::Get;
-pub use groups::{Choices, Color, Common, Directories, Help, Io, Reading, Symlinks};
+pub use groups::{Choices, Color, Common, Directories, Help, Io, Reading, Signature, Symlinks};
 pub use kept::{Diff, Keep, Verify};
 pub use merklize::Merklize;
 pub use paths::{NOT_HERE, read_input, read_place};
@@ -348,15 +348,9 @@ pub struct Run {
     /// sum file.
     #[arg(short, long, help_heading = "Checking")]
     pub check: bool,
-    /// Verify this signature of the sum file before its lines count
-    ///
-    /// Of minisign, signify or 'ssh-keygen -Y sign -n file'; without --sig, the one that signify -e put into the sum file. One that is
-    /// beside the sum file is never used by itself.
-    #[arg(long, value_name = "FILE", value_parser = path(), value_hint = ValueHint::FilePath, help_heading = "Checking")]
-    pub sig: Option<PathBuf>,
-    /// Public key of the signature, or its file; for ssh-keygen also a file of allowed signers
-    #[arg(long, value_name = "KEY", value_parser = path(), value_hint = ValueHint::FilePath, help_heading = "Checking")]
-    pub key: Option<PathBuf>,
+    /// The signature of the sum file.
+    #[command(flatten)]
+    pub signature: Signature,
     /// Print nothing: only set the exit code
     #[arg(long, help_heading = "Checking")]
     pub status: bool,
@@ -475,8 +469,8 @@ impl Run {
             ("--ignore-missing", self.ignore_missing),
             ("--below", self.below.is_some()),
             ("--report-extra", self.report_extra),
-            ("--sig", self.sig.is_some()),
-            ("--key", self.key.is_some()),
+            ("--sig", self.signature.sig.is_some()),
+            ("--key", self.signature.key.is_some()),
         ];
         if let Some((flag, _)) = only_checking.iter().find(|(_, given)| *given && !self.check) {
             return Some(format!("the {flag} option is meaningful only with --check"));
@@ -493,10 +487,10 @@ impl Run {
         if let Some(url) = self.files.iter().find(|file| self.check && file.url().is_some()) {
             return Some(format!("{}: {NOT_HERE}", Shown(url)));
         }
-        if self.sig.is_some() && self.key.is_none() {
-            return Some("--sig needs --key: the public key, or its file".into());
+        if let Some(why) = self.signature.conflict() {
+            return Some(why);
         }
-        if self.key.is_some() && self.files.len() > 1 {
+        if self.signature.key.is_some() && self.files.len() > 1 {
             return Some("--key verifies the signature of one sum file".into());
         }
         if self.check && self.choices.formats.len() > 1 {
