@@ -107,8 +107,8 @@ def cases():
     for name in CRCS:
         yield from ((name, length) for length in [*borders(64, [1, 2, 4]), *borders(256 * KiB, [1, 2, 3, 4]), 2 * MiB + 5])
     lengths = {length for size in (4, 8, 16, 32, 64, 240, KiB) for length in borders(size, [1, 2, 3, 4])}
-    for name in (name for name in CHECKSUMS if name not in CRCS):
-        yield from ((name, length) for length in [*sorted(lengths | {KiB + 63, KiB + 65}), 64 * KiB, 256 * KiB - 1, 256 * KiB + 1])
+    lengths = sorted(lengths | {KiB + 63, KiB + 65, 64 * KiB, 256 * KiB - 1, 256 * KiB + 1})
+    yield from ((name, length) for name in CHECKSUMS if name not in CRCS for length in lengths)
     blocks = [64, 72, 104, 128, 136, 144]
     lengths = {length for block in blocks for length in [*borders(block, [1, 2]), block - 9, block - 8, block - 17, block - 16]}
     yield from ((name, length) for name in SUMS for length in [*sorted(lengths), 1000, 64 * KiB, MiB + 1])

@@ -3,8 +3,8 @@
 
     peers.py MKSUM [SEED]
 
-The formats and their programs are AT_RANDOM of check/programs.py. Each input is hashed in all of them as one of many files, alone on
-several threads, and from a pipe. Run it where the programs are installed (check.py does so in target/vector-tools).
+The formats and their programs are AT_RANDOM of check/programs.py. Each input is hashed in all of them as one of many files, alone
+on several threads, and from a pipe. Run it where the programs are installed (check.py does so in target/vector-tools).
 """
 import pathlib
 import random
@@ -103,8 +103,8 @@ def main():
                 for (format, kind), one, other in zip(programs.AT_RANDOM.items(), *row, strict=True):
                     if one != other:
                         wrong.append(f"{way}: {path}: {format}: {kind.source} printed {one}, mksum {other}")
-    formats = ", ".join(programs.AT_RANDOM)
-    print("\n".join(wrong[:20]) or f"{formats}: {len(right)} inputs, as other programs have them, in {len(ways)} ways (seed {seed})")
+    agreed = f"{', '.join(programs.AT_RANDOM)}: {len(right)} inputs agree with other programs in {len(ways)} ways (seed {seed})"
+    print("\n".join(wrong[:20]) or agreed)
     sys.exit(1 if wrong or len(right) < 300 else 0)
 
 

@@ -232,7 +232,7 @@ def few_bytes(data):
 
 
 def xxh3_accumulated(data):
-    """Returns the eight accumulators of more than 240 bytes: stripes of 64 bytes, scrambled after every sixteen, and the last 64."""
+    """Returns the eight accumulators of more than 240 bytes: stripes of 64 bytes, scrambled after each 16, and the last 64."""
     state = [P32_3, P64_1, P64_2, P64_3, P64_4, P32_2, P64_5, P32_1]
 
     def accumulate(at, secret):

@@ -303,7 +303,8 @@ class Mtsum(Program):
             yield run("mtsum", "-p", "1", "-a", reference.parse(row.format)[1], self.file_of(row)).split()[-1]
 
 
-PROGRAMS = [Tlog, Merkle, Botocore, Libtorrent, Fsverity, Veritysetup, Moto, Rclone, Openssl, Awscrt, GoogleCrc32c, Xxhash, HfXet, B3sum]
+PROGRAMS = [Tlog, Merkle, Botocore, Libtorrent, Fsverity, Veritysetup, Moto, Rclone, Openssl, Awscrt, GoogleCrc32c, Xxhash, HfXet,
+            B3sum]
 if shutil.which("mtsum"):
     PROGRAMS.append(Mtsum)
 # The formats that peers.py compares on inputs of random lengths, and the program of each.
