@@ -2,7 +2,6 @@
 //!
 //! A checksum detects accidents. It is no hash: anybody can find other bytes with the same one.
 
-use alloc::boxed::Box;
 use core::fmt;
 use core::hash::Hasher;
 use crc_fast::CrcAlgorithm;
@@ -66,9 +65,9 @@ checksums! {
     /// XXH64 with the seed 0.
     Xxh64 "xxh64" 8 0 Running::Xxh64(XxHash64::with_seed(0));
     /// XXH3 of 64 bits with the seed 0.
-    Xxh3 "xxh3" 8 0 Running::Xxh3(Box::new(XxHash3_64::new()));
+    Xxh3 "xxh3" 8 0 Running::Xxh3(XxHash3_64::new());
     /// XXH3 of 128 bits with the seed 0.
-    Xxh128 "xxh128" 16 0 Running::Xxh128(Box::new(XxHash3_128::new()));
+    Xxh128 "xxh128" 16 0 Running::Xxh128(XxHash3_128::new());
 }
 
 impl Checksum {
@@ -140,14 +139,14 @@ impl Checksum {
     }
 }
 
-/// A sum of the bytes so far. Large states are on the heap.
+/// A sum of the bytes so far.
 #[derive(Clone)]
 pub(crate) enum Running {
     Crc(crc_fast::Digest),
     Xxh32(XxHash32),
     Xxh64(XxHash64),
-    Xxh3(Box<XxHash3_64>),
-    Xxh128(Box<XxHash3_128>),
+    Xxh3(XxHash3_64),
+    Xxh128(XxHash3_128),
 }
 
 impl Running {
