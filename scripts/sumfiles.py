@@ -110,7 +110,8 @@ class SumFiles(unittest.TestCase):
             self.write(files)
             with self.subTest(command):
                 done = self.run_in(*shlex.split(command), *files)
-                self.assertEqual((done.returncode, done.stderr), (0, b""))
+                # xxhsum wipes its line of progress.
+                self.assertEqual((done.returncode, done.stderr.strip()), (0, b""))
                 (self.folder / sum_file).write_bytes(done.stdout)
                 lines = command.count("--") - 1 if "--bsd" in command else 1
                 self.check(sum_file, files, "b c", lines)
