@@ -271,12 +271,49 @@ class Get(unittest.TestCase):
         wrong = self.mirror({"good": flipped(self.good)})
         done = self.get(f"{wrong.address}/good")
         self.refused(done, f"the root differs:\n  expected {self.root}\n  found    ")
-        self.assertEqual(os.listdir(self.folder), [])
+        # What came is kept: with an outboard, only what is wrong of it is fetched.
+        self.assertEqual(os.listdir(self.folder), ["out.part"])
+        other = self.mirror()
+        found = self.fetched(f"{other.address}/good")
+        self.assertEqual((found["fetched"], other.ranges("good")), (LEAF, [(0, LEAF)]))
+        self.out.unlink()
         found = self.fetched(f"{wrong.address}/good", url)
         self.assertIn("the root differs", found["mirrors"][0]["error"])
         self.out.unlink()
         done = self.get(url, "--length", len(self.good) - 1)
         self.refused(done, "another length")
+
+    def test_without_an_outboard_a_stream_goes_on_where_it_ended(self):
+        slow = self.mirror({"good": self.good})
+        part, resumed = self.folder / "out.part", 0
+        for turn in range(8):
+            command = [CHOSEN.mksum, "get", f"{slow.address}/good", "--root", self.root, "-o", self.out, "--limit-rate", "20MB"]
+            process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=CLEAN)
+            time.sleep(0.05 * (turn + 1))
+            process.kill()
+            process.wait()
+            kept = part.read_bytes() if part.exists() else b""
+            self.assertTrue(self.out.exists() or self.good.startswith(kept))
+            one = self.mirror({"good": self.good})
+            found = self.fetched(f"{one.address}/good")
+            if kept:
+                self.assertEqual((found["resumed"], found["fetched"]), (len(kept), len(self.good) - len(kept)))
+                self.assertEqual([start for start, _ in one.ranges("good")][0], len(kept) - 1)
+                resumed += 1
+            self.out.unlink()
+        print(f"8 killed, {resumed} resumed", flush=True)
+        # The beginning of another file costs its reading: all is fetched again, also where the mirror has less than is there.
+        for kept in (flipped(self.good[: 5 * MIB]), flipped(self.good), self.good + b"more"):
+            part.write_bytes(kept)
+            found = self.fetched(f"{slow.address}/good")
+            self.assertEqual(found["resumed"], 0)
+            self.out.unlink()
+        part.write_bytes(self.good)
+        self.assertEqual(self.fetched(f"{slow.address}/good")["fetched"], 0)
+        self.out.unlink()
+        # A connection that ends is one more beginning; a mirror that is not there leaves nothing.
+        self.refused(self.get(f"{slow.address}/nosuch"), "there is no such object")
+        self.assertEqual(os.listdir(self.folder), [])
 
     def test_files_of_a_list(self):
         names = ["a", "d/b c", "d/e/\u00e4%"]

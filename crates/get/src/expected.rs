@@ -79,6 +79,11 @@ impl Expected {
         self.choices.len() == 1
     }
 
+    /// Whether a file of `len` bytes may have it as the root of several leaves: then an outboard tells which of them are right.
+    pub(crate) fn has_leaves(&self, len: u64) -> bool {
+        self.specs(len).iter().any(|spec| spec.single_leaf(len).is_none())
+    }
+
     /// Whether the formats depend on the file's length: that is the part size of an upload, which is found from it.
     pub fn needs_length(&self) -> bool {
         self.choices.iter().any(|choice| choice.guesses(&self.root))

@@ -108,7 +108,11 @@ fn with_outboard(
     if let Sink::File(partial) = sink {
         match is_whole {
             true => partial.finish()?,
-            false => partial.remove_if(sum(&got.missing) == len),
+            false => {
+                let is_empty = sum(&got.missing) == len;
+                got.left = (!is_empty).then(|| partial.path().to_path_buf());
+                partial.remove_if(is_empty);
+            }
         }
     }
     Ok(got)

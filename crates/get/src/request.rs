@@ -77,6 +77,10 @@ pub struct Got {
     pub seeded: u64,
     /// The ranges that are missing, in bytes.
     pub missing: Vec<Range<u64>>,
+    /// The unfinished file, if there is one: the next run goes on with it.
+    pub left: Option<PathBuf>,
+    /// Whether that is a whole file with another root: an outboard tells which leaves of it are right.
+    pub is_other: bool,
     /// What became of each mirror.
     pub mirrors: Vec<Mirror>,
     /// What was wrong with outboards: the place and the reason.
@@ -112,6 +116,8 @@ impl Got {
             resumed: 0,
             seeded: 0,
             missing: Vec::new(),
+            left: None,
+            is_other: false,
             mirrors: mirrors.iter().map(Mirror::new).collect(),
             notes: Vec::new(),
         }
