@@ -2,7 +2,7 @@
 import { MksumError } from "mksum/fetch";
 import { withPool } from "./engine.js";
 import { Watched } from "./files/watch.js";
-import { hashAll } from "./hashing/hash-all.js";
+import { hashAll, readsOf } from "./hashing/hash-all.js";
 import { Job } from "./hashing/job.js";
 import { isAbort, messageOf } from "./hashing/messages.js";
 import { fileOfOutboard } from "./known/matching.js";
@@ -111,7 +111,7 @@ export class Workspace extends EventTarget {
 
     /** Starts the work that is missing: digests in the formats that are wanted, and comparisons with outboards. */
     refresh() {
-        this.checks = new Checks(this.items, this.known);
+        this.checks = new Checks(this.items, this.known, this.thorough);
         const tasks = this.items.flatMap((item) => {
             if (item.busy || item.error) return [];
             const missing = this.wanted(item).filter((format) => !item.roots.has(format) && !item.refused.has(format));
@@ -129,7 +129,7 @@ export class Workspace extends EventTarget {
 
     /** Returns the formats in which a file is hashed. @param {Item} item */
     wanted(item) {
-        return [...new Set([...this.formats, ...this.checks.formatsOf(item, this.thorough)])];
+        return [...new Set([...this.formats, ...this.checks.formatsOf(item)])];
     }
 
     /**
@@ -137,7 +137,7 @@ export class Workspace extends EventTarget {
      * @param {{ item: Item, file: File, fresh: Item["fresh"], formats: string[] }[]} tasks
      */
     async hash(tasks) {
-        const total = tasks.reduce((sum, { file }) => sum + file.size, 0);
+        const total = tasks.reduce((sum, { file, formats }) => sum + readsOf(formats) * file.size, 0);
         const [first] = tasks;
         const title = tasks.length === 1 && first ? `Hashing ${first.item.path}` : `Hashing ${tasks.length.toLocaleString("en-US")} files`;
         for (const { item } of tasks) item.busy = true;
@@ -152,7 +152,7 @@ export class Workspace extends EventTarget {
                         if (item.file !== file) return;
                         if (result && typeof result === "object" && "roots" in result) {
                             const { roots, refused } = /** @type {import("./hashing/hash-all.js").Hashed} */ (result);
-                            for (const [format, root] of roots) item.roots.set(format, root.text);
+                            for (const [format, root] of roots) item.roots.set(format, root);
                             for (const [format, reason] of refused) item.refused.set(format, reason);
                         } else {
                             this.fail(item, result);

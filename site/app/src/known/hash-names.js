@@ -12,6 +12,7 @@ const SUMS = [
     ["crc64nvme", 16, ["crc64nvme"]],
     ["md5", 32, ["md5"]],
     ["sha1", 40, ["sha1"]],
+    ["ripemd160", 40, ["ripemd160", "rmd160"]],
     ["sha224", 56, ["sha224", "sha2"]],
     ["sha3-224", 56, ["sha3-224", "sha3_224", "sha3"]],
     ["sha256", 64, ["sha256", "sha2", "shasums256", "shasum256"]],
@@ -19,6 +20,7 @@ const SUMS = [
     ["sha3-256", 64, ["sha3-256", "sha3_256", "sha3"]],
     ["blake2s", 64, ["blake2s", "blake2s256", "blake2"]],
     ["sm3", 64, ["sm3"]],
+    ["keccak256", 64, ["keccak256", "keccak-256", "keccak"]],
     ["sha512-256", 64, ["sha512-256", "sha512_256", "sha512256", "sha512t256"]],
     ["sha384", 96, ["sha384", "sha2"]],
     ["sha3-384", 96, ["sha3-384", "sha3_384", "sha3"]],
@@ -26,9 +28,6 @@ const SUMS = [
     ["blake2b", 128, ["blake2b", "blake2b512", "blake2", "b2"]],
     ["sha3-512", 128, ["sha3-512", "sha3_512", "sha3"]],
 ];
-
-/** The sums of the list that the engine for browsers does not have. */
-export const NOT_HERE = ["crc32", "crc32c", "crc64nvme", "sm3"];
 
 /**
  * Returns the plain sums with so many hex digits, the most usual first.
@@ -91,6 +90,19 @@ export function fileOf(name) {
     const at = name.lastIndexOf(".");
     const end = name.slice(at + 1).toLowerCase().replace(/sum$/, "");
     return at > 0 && SUMS.some(([, , words]) => words.includes(end)) ? name.slice(0, at) : undefined;
+}
+
+/**
+ * Returns the plain sum with so many hex digits that a word names: its own name, or that of a program such as `b3sum`.
+ *
+ * @param {string} word
+ * @param {number} digits
+ */
+export function namedBy(word, digits) {
+    const program = word.toLowerCase().replace(/sum$/, "");
+    const own = tagged(word);
+    const found = SUMS.filter((row) => row[1] === digits && (row[0] === own || row[2].includes(program)));
+    return found.length === 1 ? found[0]?.[0] : undefined;
 }
 
 /** @param {string} tag */

@@ -73,14 +73,15 @@ function summary({ items, checks, jobs }) {
     const states = items.map((item) => stateOf(item, checks));
     const count = (/** @type {string} */ state) => states.filter((own) => own === state).length;
     const parts = [`${counted(items.length, "file")}, ${size(items.reduce((sum, item) => sum + item.size, 0))}.`];
-    const [match, wrong, damaged, failed, missing] = [count("match"), count("mismatch"), count("damaged"), count("error"), checks.missing.length];
+    const [match, wrong, damaged, unable, failed, missing] = [count("match"), count("mismatch"), count("damaged"), count("unable"), count("error"), checks.missing.length];
     if (match > 0) parts.push(`${counted(match, "file")} ${match === 1 ? "matches" : "match"}.`);
     if (wrong > 0) parts.push(`${counted(wrong, "file")} ${wrong === 1 ? "does" : "do"} not match.`);
     if (damaged > 0) parts.push(`${counted(damaged, "file")} ${damaged === 1 ? "is" : "are"} damaged.`);
+    if (unable > 0) parts.push(`${counted(unable, "file")} cannot be checked.`);
     if (failed > 0) parts.push(`${counted(failed, "error")}.`);
     if (missing > 0) parts.push(`${counted(missing, "listed file")} ${missing === 1 ? "is" : "are"} missing.`);
     const unlisted = count("none");
-    if (jobs.size === 0 && match + wrong > 0 && unlisted > 0) parts.push(`${counted(unlisted, "file")} ${unlisted === 1 ? "is" : "are"} not listed.`);
+    if (jobs.size === 0 && match + wrong + unable > 0 && unlisted > 0) parts.push(`${counted(unlisted, "file")} ${unlisted === 1 ? "is" : "are"} not listed.`);
     return parts.join(" ");
 }
 
@@ -181,7 +182,7 @@ function table(workspace) {
 
 /** @param {Item} item @param {ReturnType<typeof stateOf>} state @param {string} column @param {import("../known/checks.js").Checks} checks */
 function tableRow(item, state, column, checks) {
-    const wrong = item.error ?? checks.verdictsOf(item).find((verdict) => verdict.state === "mismatch")?.text;
+    const wrong = item.error ?? checks.verdictsOf(item).find(({ state: own }) => own === state && (own === "mismatch" || own === "unable"))?.text;
     return make(
         "tr",
         {},
