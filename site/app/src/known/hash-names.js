@@ -12,7 +12,6 @@ const SUMS = [
     ["crc64nvme", 16, ["crc64nvme"]],
     ["md5", 32, ["md5"]],
     ["sha1", 40, ["sha1"]],
-    ["ripemd160", 40, ["ripemd160", "rmd160"]],
     ["sha224", 56, ["sha224", "sha2"]],
     ["sha3-224", 56, ["sha3-224", "sha3_224", "sha3"]],
     ["sha256", 64, ["sha256", "sha2", "shasums256", "shasum256"]],
@@ -20,7 +19,6 @@ const SUMS = [
     ["sha3-256", 64, ["sha3-256", "sha3_256", "sha3"]],
     ["blake2s", 64, ["blake2s", "blake2s256", "blake2"]],
     ["sm3", 64, ["sm3"]],
-    ["keccak256", 64, ["keccak256", "keccak-256", "keccak"]],
     ["sha512-256", 64, ["sha512-256", "sha512_256", "sha512256", "sha512t256"]],
     ["sha384", 96, ["sha384", "sha2"]],
     ["sha3-384", 96, ["sha3-384", "sha3_384", "sha3"]],
@@ -30,12 +28,24 @@ const SUMS = [
 ];
 
 /**
+ * Those for which nothing is taken that does not name them, unless the file has it.
+ *
+ * @type {typeof SUMS}
+ */
+const RARE = [
+    ["ripemd160", 40, ["ripemd160", "rmd160"]],
+    ["keccak256", 64, ["keccak256", "keccak-256", "keccak"]],
+];
+
+const ALL = [...SUMS, ...RARE];
+
+/**
  * Returns the plain sums with so many hex digits, the most usual first.
  *
  * @param {number} digits
  */
 export function fitting(digits) {
-    return SUMS.filter((row) => row[1] === digits).map(([format]) => format);
+    return ALL.filter((row) => row[1] === digits).map(([format]) => format);
 }
 
 /**
@@ -53,7 +63,7 @@ export function isSum(word) {
  * @param {string} format
  */
 export function digitsOf(format) {
-    return SUMS.find(([own]) => own === format)?.[1];
+    return ALL.find(([own]) => own === format)?.[1];
 }
 
 /** @param {string} name @param {string} word */
@@ -74,7 +84,7 @@ function hasWord(name, word) {
  * @returns {{ format: string, guessed: boolean } | undefined}
  */
 export function chosen(digits, name) {
-    const all = SUMS.filter((row) => row[1] === digits);
+    const all = ALL.filter((row) => row[1] === digits);
     const lower = name.toLowerCase();
     const named = all.filter(([, , words]) => words.some((word) => hasWord(lower, word)));
     const [first] = named.length > 0 ? named : all;
@@ -89,7 +99,7 @@ export function chosen(digits, name) {
 export function fileOf(name) {
     const at = name.lastIndexOf(".");
     const end = name.slice(at + 1).toLowerCase().replace(/sum$/, "");
-    return at > 0 && SUMS.some(([, , words]) => words.includes(end)) ? name.slice(0, at) : undefined;
+    return at > 0 && ALL.some(([, , words]) => words.includes(end)) ? name.slice(0, at) : undefined;
 }
 
 /**
@@ -101,7 +111,7 @@ export function fileOf(name) {
 export function namedBy(word, digits) {
     const program = word.toLowerCase().replace(/sum$/, "");
     const own = tagged(word);
-    const found = SUMS.filter((row) => row[1] === digits && (row[0] === own || row[2].includes(program)));
+    const found = ALL.filter((row) => row[1] === digits && (row[0] === own || row[2].includes(program)));
     return found.length === 1 ? found[0]?.[0] : undefined;
 }
 
@@ -117,7 +127,7 @@ function plainTag(tag) {
  */
 export function tagged(tag) {
     const own = plainTag(tag);
-    const row = SUMS.find(([format, digits]) => {
+    const row = ALL.find(([format, digits]) => {
         const name = plainTag(format);
         return name === own || (name.startsWith("blake2") && `${name}${4 * digits}` === own);
     });
