@@ -29,6 +29,7 @@ import { compare } from "./damage/compare.js";
  * @property {Map<string, string>} refused Formats that have no root for this file, and why.
  * @property {string | undefined} error Why it has no digest.
  * @property {boolean} busy
+ * @property {boolean} cancelled Whether its hashing was cancelled: it begins again only when it is asked for.
  * @property {Comparison | undefined} comparison The comparison with an outboard.
  */
 
@@ -59,7 +60,7 @@ export class Workspace extends EventTarget {
         for (const { path, file, handle, fresh } of chosen) {
             this.items.push({
                 id: this.next++, path, size: file.size, file, handle, fresh,
-                roots: new Map(), refused: new Map(), error: undefined, busy: false, comparison: undefined,
+                roots: new Map(), refused: new Map(), error: undefined, busy: false, cancelled: false, comparison: undefined,
             });
         }
         this.refresh();
@@ -103,9 +104,15 @@ export class Workspace extends EventTarget {
         this.refresh();
     }
 
+    /** Hashes a file whose hashing was cancelled. @param {Item} item */
+    resume(item) {
+        item.cancelled = false;
+        this.refresh();
+    }
+
     /** Hashes again a file that had an error. @param {Item} item @param {File} file */
     again(item, file) {
-        Object.assign(item, { file, size: file.size, error: undefined, comparison: undefined, roots: new Map(), refused: new Map() });
+        Object.assign(item, { file, size: file.size, error: undefined, cancelled: false, comparison: undefined, roots: new Map(), refused: new Map() });
         this.refresh();
     }
 
@@ -113,7 +120,7 @@ export class Workspace extends EventTarget {
     refresh() {
         this.checks = new Checks(this.items, this.known, this.thorough);
         const tasks = this.items.flatMap((item) => {
-            if (item.busy || item.error) return [];
+            if (item.busy || item.error || item.cancelled) return [];
             const missing = this.wanted(item).filter((format) => !item.roots.has(format) && !item.refused.has(format));
             return missing.length > 0 ? [{ item, file: item.file, fresh: item.fresh, formats: missing }] : [];
         });
@@ -164,7 +171,8 @@ export class Workspace extends EventTarget {
             for (const { item } of tasks) {
                 if (!item.busy) continue;
                 item.busy = false;
-                this.fail(item, error);
+                if (isAbort(error)) item.cancelled = true;
+                else this.fail(item, error);
             }
         });
     }
@@ -173,7 +181,7 @@ export class Workspace extends EventTarget {
     fail(item, error) {
         item.roots.clear();
         item.comparison = undefined;
-        item.error = isAbort(error) ? `${item.path}: cancelled. No digest was computed.` : messageOf(item.path, error);
+        item.error = messageOf(item.path, error);
     }
 
     /**

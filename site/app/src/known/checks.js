@@ -14,6 +14,7 @@ import { folderOf, Finder } from "./matching.js";
  * @property {ReadonlyMap<string, string>} roots
  * @property {ReadonlyMap<string, string>} refused
  * @property {string | undefined} error
+ * @property {boolean} cancelled Whether what is missing is not computed.
  */
 
 /**
@@ -202,7 +203,10 @@ export class Checks {
      */
     verdictsOf(subject) {
         if (subject.error) return [];
-        const verdicts = this.wantedOf(subject).map((wanted) => verdictOf(subject, wanted));
+        const verdicts = this.wantedOf(subject).map((wanted) => verdictOf(subject, wanted)).map((verdict) => {
+            if (verdict.state !== "pending" || !subject.cancelled) return verdict;
+            return { ...verdict, state: /** @type {const} */ ("unable"), text: "The comparison was cancelled." };
+        });
         const lines = this.entries.get(subject)?.length ?? 0;
         // Among several files, a digest alone says nothing about those that it is not of.
         return verdicts.filter(({ state }, at) => at < lines || this.subjects.length === 1 || state === "match");

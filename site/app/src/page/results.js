@@ -126,7 +126,7 @@ class Card {
     render() {
         const { item, workspace } = this;
         const verdicts = workspace.checks.verdictsOf(item);
-        const key = JSON.stringify([[...item.roots], [...item.refused], item.error, item.busy, verdicts]);
+        const key = JSON.stringify([[...item.roots], [...item.refused], item.error, item.busy, item.cancelled, verdicts]);
         if (key !== this.shown) {
             this.shown = key;
             this.content.replaceChildren(...content(item, verdicts, workspace));
@@ -157,7 +157,8 @@ function content(item, verdicts, workspace) {
         make("dd", {}, make("code", { class: "digest" }, root), copyButton(root, `${shown(format)} of ${item.path}`)),
     ]);
     for (const [format, reason] of item.refused) if (workspace.formats.includes(format)) rows.push(make("dt", {}, shown(format)), make("dd", { class: "muted" }, `none: ${reason}`));
-    if (item.busy && rows.length === 0) lines.push(make("p", { class: "muted" }, "Hashing …"));
+    if (item.cancelled) lines.push(make("p", { class: "muted" }, "Cancelled. ", button("Hash it", () => workspace.resume(item), { class: "small" })));
+    else if (item.busy && rows.length === 0) lines.push(make("p", { class: "muted" }, "Hashing …"));
     return [...lines, make("dl", { class: "digests" }, ...rows)];
 }
 
@@ -186,7 +187,7 @@ function tableRow(item, state, column, checks) {
     return make(
         "tr",
         {},
-        make("td", {}, state === "none" ? (item.busy ? "…" : "") : badge(state)),
+        make("td", {}, state === "none" ? (item.busy ? "…" : item.cancelled ? "cancelled" : "") : badge(state)),
         make("th", { scope: "row" }, item.path, wrong ? make("small", {}, wrong) : undefined),
         make("td", { class: "number" }, size(item.size)),
         make("td", {}, make("code", {}, item.roots.get(column) ?? "")),
