@@ -39,6 +39,8 @@ TABLE = between("crates/tree/src/formats.rs", "pub static FAMILIES", "\n];")
 FAMILIES = re.findall(r'(?:name: |sum\(\s*)"([\w-]+)"', TABLE)
 SUMS = dict(re.findall(r'\bsum\("([\w-]+)", "([^"]+)"', TABLE))
 CHECKSUMS = dict(re.findall(r'\bchecksum\(\s*"([\w-]+)",\s*"([^"]+)"', TABLE))
+# The checksums that the page computes, too.
+CRCS = {name: tag for name, tag in CHECKSUMS.items() if name.startswith("crc")}
 CHECKSUM_SIZES = {name: int(size) for name, size in re.findall(
     r'^    \w+ "(\w+)" (\d+) ', between("crates/tree/src/checksum.rs", "\nchecksums! {", "\n}"), re.M)}
 ANY_HASH = variants("crates/tree/src/formats.rs", "const ANY_HASH")
@@ -138,13 +140,11 @@ LISTS = [
     ("bindings/js/scripts/build.js", "const FAMILIES = {\n", "};", lambda _: "".join(
         f'    {family}: [{", ".join(chr(34) + name + chr(34) for name in names)}],\n' for family, names in FEATURES.items())),
     ("site/app/src/known/hash-names.js", "const SUMS = [\n", "];", lambda _: "".join(
-        f'    ["{name}", {2 * size(name)}, [{words}]],\n' for name, words in WORDS)),
-    ("site/app/src/known/hash-names.js", "export const NOT_HERE = [", "];", lambda _: ", ".join(
-        f'"{name}"' for name, _ in WORDS if name not in JS)),
+        f'    ["{name}", {2 * size(name)}, [{words}]],\n' for name, words in WORDS if name not in {*CHECKSUMS} - {*CRCS})),
     ("site/app/src/known/write-sums.js", "const TAGS = /** @type {Record<string, string>} */ ({\n", "\n});", lambda _: wrap(
-        [f'{key(name)}: "{SUMS[name]}"' for name in SUMS if name in JS], ", ", 139, "    ") + ","),
+        [f'{key(name)}: "{tag}"' for name, tag in {**SUMS, **CRCS}.items()], ", ", 139, "    ") + ","),
     ("site/app/src/known/checks.js", "const names = /** @type {Record<string, string>} */ ({\n", "\n    });", lambda _: wrap(
-        labels([name for name in [*SUMS, "blake3"] if name in JS]), ", ", 139, "        ") + ","),
+        labels([*SUMS, *CRCS, "blake3"]), ", ", 139, "        ") + ","),
     ("bindings/c/include/mksum.h", HEADER, " */", lambda _: wrap(
         f"{' '.join(SUMS)}, and the checksums {' '.join(CHECKSUMS)}. Hashes for node trees: {' '.join(NODE_HASHES)}.".split(),
         " ", 140, " * ", HEADER)),

@@ -233,9 +233,20 @@ fn report(tool: &Tool, args: &Args, path: &Input, got: Result<Got, Error>) {
     }
     if got.outcome == Outcome::Incomplete {
         let missing: u64 = got.missing.iter().map(|range| range.end - range.start).sum();
-        let why = match (&got.outboard, missing) {
-            (None, _) => "not fetched: no mirror has a file with this root".into(),
-            (Some(_), missing) => format!(
+        let why = match (&got.outboard, &got.left) {
+            (None, None) => "not fetched: no mirror has a file with this root".into(),
+            (None, Some(left)) if got.is_other => format!(
+                "not fetched: no mirror has a file with this root; what came last is kept as {}: with an --outboard of the right file, \
+                 only what is wrong of it is fetched again",
+                Shown(left)
+            ),
+            (None, Some(left)) => {
+                format!(
+                    "not whole: no mirror had all of it; what came is kept as {}: the next run goes on there",
+                    Shown(left)
+                )
+            }
+            (Some(_), _) => format!(
                 "not whole: no mirror has the right {} bytes ({} range{}); what was verified is kept: try again, or with \
                  another mirror",
                 grouped(missing),

@@ -59,6 +59,11 @@ impl Expected {
         }
     }
 
+    /// A root that was computed here.
+    pub(crate) fn of_root(root: &Root) -> Expected {
+        Expected { root: root.into(), choices: vec![root.spec().clone().into()] }
+    }
+
     /// The root.
     pub fn root(&self) -> &ClaimedRoot {
         &self.root
@@ -77,6 +82,11 @@ impl Expected {
     /// Whether its format is known.
     pub(crate) fn is_named(&self) -> bool {
         self.choices.len() == 1
+    }
+
+    /// Whether a file of `len` bytes may have it as the root of several leaves: then an outboard tells which of them are right.
+    pub(crate) fn has_leaves(&self, len: u64) -> bool {
+        self.specs(len).iter().any(|spec| spec.single_leaf(len).is_none())
     }
 
     /// Whether the formats depend on the file's length: that is the part size of an upload, which is found from it.

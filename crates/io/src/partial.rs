@@ -35,6 +35,22 @@ impl Partial {
     /// If something other than a regular file is at either path, another process writes it ([`Refusal::Busy`]), the disk has less room
     /// ([`Refusal::Room`]), or the system cannot write there.
     pub fn open(target: &Path, len: u64) -> Result<Partial, Error> {
+        let partial = Self::resume(target)?;
+        match partial.make_room(len) {
+            Ok(()) => Ok(partial),
+            Err(error) => {
+                let is_new = !partial.resumed;
+                partial.remove_if(is_new);
+                Err(error)
+            }
+        }
+    }
+
+    /// Opens it like [`Partial::open`], as long as it is: empty, where it is new.
+    ///
+    /// # Errors
+    /// As [`Partial::open`], but for the room.
+    pub fn resume(target: &Path) -> Result<Partial, Error> {
         let target = target_of(target)?;
         let path = Self::name_of(&target);
         let fail = |error| Error::Write { path: path.clone().into(), error };
@@ -66,12 +82,7 @@ impl Partial {
             if !is_at(&file, &path) {
                 continue;
             }
-            let partial = Partial { target, path: path.clone(), file, resumed: found };
-            if let Err(error) = partial.make_room(len) {
-                partial.remove_if(!found);
-                return Err(error);
-            }
-            return Ok(partial);
+            return Ok(Partial { target, path: path.clone(), file, resumed: found });
         }
     }
 
@@ -98,6 +109,11 @@ impl Partial {
         &self.target
     }
 
+    /// The file, to be written in order.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
     /// Writes all of `bytes` at `offset`.
     ///
     /// # Errors
@@ -106,12 +122,20 @@ impl Partial {
         write_at(&self.file, bytes, offset).map_err(|error| self.fail(error))
     }
 
+    /// Has the disk have all of it.
+    ///
+    /// # Errors
+    /// If the system cannot write it.
+    pub fn sync(&self) -> Result<(), Error> {
+        self.file.sync_all().map_err(|error| self.fail(error))
+    }
+
     /// Moves it to its target, safe against a crash.
     ///
     /// # Errors
     /// If the system cannot.
     pub fn finish(self) -> Result<(), Error> {
-        self.file.sync_all().map_err(|error| self.fail(error))?;
+        self.sync()?;
         let placed = fs::rename(&self.path, &self.target).and_then(|()| sync_folder(&self.target));
         placed.map_err(|error| Error::Write { path: self.target.clone().into(), error })
     }
