@@ -23,6 +23,7 @@ import tempfile
 import threading
 import time
 import unittest
+import urllib.parse
 
 MIB, LEAF = 1 << 20, 64 << 10
 flags = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -270,12 +271,83 @@ class Get(unittest.TestCase):
         wrong = self.mirror({"good": flipped(self.good)})
         done = self.get(f"{wrong.address}/good")
         self.refused(done, f"the root differs:\n  expected {self.root}\n  found    ")
-        self.assertEqual(os.listdir(self.folder), [])
+        # What came is kept: with an outboard, only what is wrong of it is fetched.
+        self.assertEqual(os.listdir(self.folder), ["out.part"])
+        other = self.mirror()
+        found = self.fetched(f"{other.address}/good")
+        self.assertEqual((found["fetched"], other.ranges("good")), (LEAF, [(0, LEAF)]))
+        self.out.unlink()
         found = self.fetched(f"{wrong.address}/good", url)
         self.assertIn("the root differs", found["mirrors"][0]["error"])
         self.out.unlink()
         done = self.get(url, "--length", len(self.good) - 1)
         self.refused(done, "another length")
+
+    def test_without_an_outboard_a_stream_goes_on_where_it_ended(self):
+        slow = self.mirror({"good": self.good})
+        part, resumed = self.folder / "out.part", 0
+        for turn in range(8):
+            command = [CHOSEN.mksum, "get", f"{slow.address}/good", "--root", self.root, "-o", self.out, "--limit-rate", "20MB"]
+            process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=CLEAN)
+            time.sleep(0.05 * (turn + 1))
+            process.kill()
+            process.wait()
+            kept = part.read_bytes() if part.exists() else b""
+            self.assertTrue(self.out.exists() or self.good.startswith(kept))
+            one = self.mirror({"good": self.good})
+            found = self.fetched(f"{one.address}/good")
+            if kept:
+                self.assertEqual((found["resumed"], found["fetched"]), (len(kept), len(self.good) - len(kept)))
+                self.assertEqual([start for start, _ in one.ranges("good")][0], len(kept) - 1)
+                resumed += 1
+            self.out.unlink()
+        print(f"8 killed, {resumed} resumed", flush=True)
+        # The beginning of another file costs its reading: all is fetched again, also where the mirror has less than is there.
+        for kept in (flipped(self.good[: 5 * MIB]), flipped(self.good), self.good + b"more"):
+            part.write_bytes(kept)
+            found = self.fetched(f"{slow.address}/good")
+            self.assertEqual(found["resumed"], 0)
+            self.out.unlink()
+        part.write_bytes(self.good)
+        self.assertEqual(self.fetched(f"{slow.address}/good")["fetched"], 0)
+        self.out.unlink()
+        # A connection that ends is one more beginning; a mirror that is not there leaves nothing.
+        self.refused(self.get(f"{slow.address}/nosuch"), "there is no such object")
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def test_files_of_a_list(self):
+        names = ["a", "d/b c", "d/e/\u00e4%"]
+        contents = {name: self.chance.randbytes(200_000 + 7 * index) for index, name in enumerate(names)}
+        encoded = {urllib.parse.quote(name): content for name, content in contents.items()}
+        lines = [f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in contents.items()]
+        text = "".join(lines).encode()
+        good = self.mirror({**encoded, "SHA256SUMS": text})
+        bad = self.mirror({**encoded, "a": flipped(contents["a"])})
+        command = [CHOSEN.mksum, "get", "-c", f"{good.address}/SHA256SUMS"]
+
+        def fetch(*more):
+            return subprocess.run([*command, *more], check=False, capture_output=True, env=CLEAN, cwd=self.folder, timeout=120)
+
+        def there():
+            return {
+                str(path.relative_to(self.folder)): path.read_bytes() for path in self.folder.rglob("*") if path.is_file()
+            }
+
+        done = fetch("--from", f"{bad.address}/")
+        self.assertEqual((done.returncode, set(there())), (1, set(names[1:])), done.stderr)
+        self.assertIn(b"a: not fetched: no mirror has a file with this root", done.stderr)
+        # The list's own folder is the default, and what is there is not fetched again.
+        good.requests.clear()
+        done = fetch()
+        self.assertEqual((done.returncode, there()), (0, contents), done.stderr)
+        self.assertEqual([path for path, _ in good.requests], ["/SHA256SUMS", "/a"])
+        # Without a valid signature, nothing is believed of it.
+        good.requests.clear()
+        key = "RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3"
+        done = fetch("-o", "signed", "--key", key)
+        self.assertEqual((done.returncode, (self.folder / "signed").exists()), (3, False), done.stderr)
+        self.assertIn(b"nothing was fetched", done.stderr)
+        self.assertEqual([path for path, _ in good.requests], ["/SHA256SUMS"])
 
     def test_standard_output_has_verified_bytes_only(self):
         one = self.mirror()
@@ -418,6 +490,69 @@ class Get(unittest.TestCase):
             (self.folder / "out.part").unlink(missing_ok=True)
         shutil.rmtree(place)
         self.assertEqual(sum(count for (_, code), count in ends.items() if code == 0), 150)
+
+    def copy(self, *arguments, **more):
+        command = [CHOSEN.mksum, "copy", *map(str, arguments)]
+        return subprocess.run(command, check=False, capture_output=True, env=CLEAN, timeout=120, **more)
+
+    def test_a_copy_that_is_killed_goes_on(self):
+        source, resumed = self.folder / "source", 0
+        source.write_bytes(self.good)
+        for turn in range(8):
+            command = [CHOSEN.mksum, "copy", source, self.out, "--throttle", "60MB"]
+            process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=CLEAN)
+            time.sleep(0.03 * (turn + 1))
+            process.kill()
+            process.wait()
+            part, there = self.folder / "out.part", 0
+            if part.exists():
+                kept = part.read_bytes()
+                units = range(0, len(kept), LEAF)
+                there = sum(len(kept[at : at + LEAF]) for at in units if kept[at : at + LEAF] == self.good[at : at + LEAF])
+            if self.out.exists():
+                self.assertEqual(self.out.read_bytes(), self.good)
+                there = len(self.good)
+            done = self.copy(source, self.out, "--json")
+            self.assertEqual((done.returncode, self.out.read_bytes() == self.good), (0, True), done.stderr)
+            self.assertEqual(json.loads(done.stdout)["copied"], len(self.good) - there)
+            self.assertEqual(set(os.listdir(self.folder)), {"source", "out"})
+            resumed += 0 < there
+            self.out.unlink()
+        print(f"8 killed, {resumed} resumed", flush=True)
+
+    def test_a_source_that_changes_has_no_copy(self):
+        source = self.folder / "source"
+        for keeps in (False, True):
+            source.write_bytes(self.good)
+            command = [CHOSEN.mksum, "copy", source, self.out, "--throttle", "4MB"]
+            with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=CLEAN) as process:
+                while not (self.folder / "out.part").exists():
+                    self.assertIsNone(process.poll())
+                    time.sleep(0.01)
+                with open(source, "r+b") as file:
+                    file.write(b"other" if keeps else b"")
+                    file.truncate(len(self.good) if keeps else len(self.good) - 1)
+                errors = process.communicate()[1].decode()
+            self.assertEqual((process.returncode, self.out.exists()), (1, False), errors)
+            self.assertRegex(errors, "source: .*(changed|shorter|end)")
+            (self.folder / "out.part").unlink(missing_ok=True)
+
+    def test_a_copy_that_does_not_fit(self):
+        source = self.folder / "source"
+        source.write_bytes(self.good)
+
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (8 * MIB, 8 * MIB))
+
+        self.refused(self.copy(source, self.out, preexec_fn=limit), "File too large")
+
+    def test_objects_are_copied(self):
+        one = self.mirror()
+        done = self.copy(f"{one.address}/good", self.folder)
+        self.assertEqual((done.returncode, (self.folder / "good").read_bytes() == self.good), (0, True), done.stderr)
+        self.assertEqual(one.sent, len(self.good))
+        self.assertEqual(self.copy(f"{one.address}/nosuch", self.folder).returncode, 1)
+        self.assertEqual(os.listdir(self.folder), ["good"])
 
 
 if __name__ == "__main__":

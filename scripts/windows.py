@@ -208,7 +208,9 @@ class Windows(unittest.TestCase):
             file.write(b"X")
         os.utime(tree / "a", ns=(before.st_atime_ns, before.st_mtime_ns))
         self.assertIn("accept-changes", self.bad("keep", "tree\\a"))
-        self.good("keep", "--accept-changes", "tree\\a")
+        done = run("keep", "--accept-changes", "tree\\a", cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("the new tree has replaced that", done.stderr)
         self.assertEqual(self.good("-r", "tree").count("rfc6962"), 3)
 
     def test_a_sparse_file(self):

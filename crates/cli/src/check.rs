@@ -35,7 +35,10 @@ pub fn run(tool: &Tool, args: &Run) -> Exit {
     let sum_files = if sum_files.is_empty() { vec!["-".into()] } else { sum_files };
     tool.console.use_json(args.json);
     // Nothing is believed of a list before its signature is.
-    let signed = match signed::read(tool, args, &sum_files[0]) {
+    let first = Input::parse(&sum_files[0]);
+    let (json, words) = (args.json && !args.status, !args.common.quiet && !args.status);
+    let says = signed::Says { json, words, otherwise: "no file was checked" };
+    let signed = match signed::read(tool, &args.signature, (&first, || walk::open(&first)), says) {
         Ok(signed) => signed,
         Err(exit) => return exit,
     };
@@ -54,7 +57,7 @@ pub fn run(tool: &Tool, args: &Run) -> Exit {
             if sum_file.as_os_str() != "-" {
                 listed.add(sum_file);
             }
-            if let Some(sig) = &args.sig {
+            if let Some(sig) = &args.signature.sig {
                 listed.add(sig);
             }
         }
@@ -69,7 +72,7 @@ pub fn run(tool: &Tool, args: &Run) -> Exit {
             tool.console.fail();
         }
         tally.report(&tool.console, args, sum_file);
-        let is_silent = args.status || args.common.quiet || args.key.is_some();
+        let is_silent = args.status || args.common.quiet || args.signature.key.is_some();
         if let Some(hint) = if is_silent { None } else { signed::hint(sum_file, tally.holds) } {
             tool.console.note(&format_args!("{}: {hint}", shown(sum_file)));
         }
@@ -480,7 +483,7 @@ fn print<T: Named + ?Sized>(tool: &Tool, path: &T, result: &str) {
     tool.console.print_verdict(name.as_deref().unwrap_or(path), result);
 }
 
-type Reader = BufReader<Text<BufReader<Box<dyn Read + Send>>>>;
+pub type Reader = BufReader<Text<BufReader<Box<dyn Read + Send>>>>;
 
 /// Opens a sum file, or what was read of it when its signature was verified.
 fn open(sum_file: &Path, signed: Option<Arc<[u8]>>) -> io::Result<Reader> {
@@ -488,7 +491,12 @@ fn open(sum_file: &Path, signed: Option<Arc<[u8]>>) -> io::Result<Reader> {
         Some(list) => Box::new(Cursor::new(list)),
         None => walk::open(&Input::parse(sum_file))?,
     };
-    Ok(BufReader::with_capacity(64 << 10, Text::new(BufReader::with_capacity(64 << 10, reader))))
+    Ok(text(reader))
+}
+
+/// The text of a sum file, in whichever encoding it is.
+pub fn text(reader: Box<dyn Read + Send>) -> Reader {
+    BufReader::with_capacity(64 << 10, Text::new(BufReader::with_capacity(64 << 10, reader)))
 }
 
 /// What the name and place of a sum file say about its lines.

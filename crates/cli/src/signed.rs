@@ -1,34 +1,49 @@
 //! `--key`: verifies the signature of a sum file before any of its lines counts.
 
-use crate::args::Run;
+use crate::args::Signature;
 use crate::exit::Exit;
 use crate::tool::Tool;
 use mksum_cli::name::Shown;
 use mksum_cli::sumfile::Holds;
-use mksum_io::open_regular;
-use std::io::Read;
+use mksum_io::{Input, open_regular};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// What is printed about a signature.
+#[cfg_attr(not(feature = "signatures"), expect(dead_code, reason = "no signature is verified"))]
+pub struct Says {
+    /// Whether one that is valid gets a JSON object, and a line of words.
+    pub json: bool,
+    pub words: bool,
+    /// What another one means.
+    pub otherwise: &'static str,
+}
 
 /// The bytes of a sum file whose signature is valid; `None` if the flags name no key.
 ///
 /// # Errors
 /// If it is not signed by that key: the reason was reported.
 #[cfg(feature = "signatures")]
-pub fn read(tool: &Tool, args: &Run, sum_file: &Path) -> Result<Option<Arc<[u8]>>, Exit> {
-    let Some(key) = &args.key else { return Ok(None) };
-    match verified::list(sum_file, args.sig.as_deref(), key) {
-        Ok((list, signed)) => {
-            if args.json && !args.status {
-                tool.console.print_json(sum_file, verified::Record::new(&signed));
+pub fn read<R: Read>(
+    tool: &Tool,
+    signature: &Signature,
+    (list, open): (&Input, impl FnOnce() -> io::Result<R>),
+    says: Says,
+) -> Result<Option<Arc<[u8]>>, Exit> {
+    let Some(key) = &signature.key else { return Ok(None) };
+    match verified::list((list, open()), signature.sig.as_deref(), key) {
+        Ok((bytes, signed)) => {
+            if says.json {
+                tool.console.print_json(list, verified::Record::new(&signed));
             }
-            if !args.common.quiet && !args.status {
-                tool.console.note(&format_args!("{}: {signed}", Shown(sum_file)));
+            if says.words {
+                tool.console.note(&format_args!("{}: {signed}", Shown(list)));
             }
-            Ok(Some(list.into()))
+            Ok(Some(bytes.into()))
         }
         Err(why) => {
-            tool.console.error(sum_file, &format_args!("{why}; no file was checked"));
+            tool.console.error(list, &format_args!("{why}; {}", says.otherwise));
             Err(Exit::Unauthenticated)
         }
     }
@@ -36,8 +51,13 @@ pub fn read(tool: &Tool, args: &Run, sum_file: &Path) -> Result<Option<Arc<[u8]>
 
 /// Refuses `--key`, since nothing here verifies signatures.
 #[cfg(not(feature = "signatures"))]
-pub fn read(_: &Tool, args: &Run, _: &Path) -> Result<Option<Arc<[u8]>>, Exit> {
-    match args.key {
+pub fn read<R: Read>(
+    _: &Tool,
+    signature: &Signature,
+    _: (&Input, impl FnOnce() -> io::Result<R>),
+    _: Says,
+) -> Result<Option<Arc<[u8]>>, Exit> {
+    match signature.key {
         None => Ok(None),
         Some(_) => Err(crate::exit::usage(&"--key: this build of mksum verifies no signatures")),
     }
@@ -45,7 +65,6 @@ pub fn read(_: &Tool, args: &Run, _: &Path) -> Result<Option<Arc<[u8]>>, Exit> {
 
 #[cfg(feature = "signatures")]
 mod verified {
-    use crate::walk;
     use mksum_cli::name::Shown;
     use mksum_cli::signature::{Keys, LONGEST, Signed, embedded, verify};
     use mksum_io::{Input, reason};
@@ -58,7 +77,11 @@ mod verified {
     const LONGEST_LIST: usize = 256 << 20;
 
     /// A list without its signature, and who signed it.
-    pub fn list(place: &Path, sig: Option<&Path>, key: &Path) -> Result<(Vec<u8>, Signed), String> {
+    pub fn list<R: Read>(
+        (place, reader): (&Input, io::Result<R>),
+        sig: Option<&Path>,
+        key: &Path,
+    ) -> Result<(Vec<u8>, Signed), String> {
         let named = |path: &Path, why: &dyn std::fmt::Display| format!("{}: {why}", Shown(path));
         let keys = match key.to_str().map(|word| Keys::parse(word.as_bytes())) {
             // The key itself.
@@ -68,14 +91,14 @@ mod verified {
                 Keys::parse(&text).map_err(|error| named(key, &error))?
             }
         };
-        let list = walk::open(&Input::parse(place)).and_then(|reader| bounded(reader, LONGEST_LIST));
+        let list = reader.and_then(|reader| bounded(reader, LONGEST_LIST));
         let list = list.map_err(|error| reason(&error))?;
         if let Some(sig) = sig {
             let signature = file(sig).map_err(|error| named(sig, &reason(&error)))?;
             let signed = verify(&list, &signature, &keys).map_err(|error| named(sig, &error))?;
             return Ok((list, signed));
         }
-        let missing = || match super::beside(place) {
+        let missing = || match place.file().and_then(super::beside) {
             Some((sig, true)) => {
                 format!("the list holds no signature: is it {}? Name its file with --sig", Shown(&sig))
             }

@@ -5,7 +5,7 @@ use mksum::{ClaimedRoot, Root, Shape, Spec};
 use mksum_sums::choice::Choice;
 use mksum_sums::published::Published;
 use mksum_sums::sum::End;
-use mksum_sums::sumfile::{self, Source, State};
+use mksum_sums::sumfile::{self, Entry, Source, State};
 
 /// A trusted root, and the formats that it may be of.
 #[derive(Clone, Debug)]
@@ -23,14 +23,14 @@ impl Expected {
     pub fn parse(text: &str, given: Option<&Choice>) -> Result<Expected, String> {
         let text = text.trim();
         let mut words = text.split_whitespace();
-        let found = match (words.next(), words.next(), given) {
+        let found: Expected = match (words.next(), words.next(), given) {
             (Some(first), Some(_), _) => {
                 let source = Source::new(End::Newline, given);
                 match sumfile::parse(text.as_bytes(), &source, &mut State::default()) {
                     Ok(Some(entry)) if entry.range.is_some() => return Err("it is the root of a part of a file".into()),
                     // Without a name, the digest alone decides.
                     Ok(Some(entry)) if entry.guessed => return Expected::parse(first, given),
-                    Ok(Some(entry)) => Expected { root: entry.claimed, choices: vec![entry.choice] },
+                    Ok(Some(entry)) => return Expected::of_entry(&entry, given),
                     Ok(None) => return Err("expected a root, or the line of a sum file".into()),
                     Err(error) => return Err(error.to_string()),
                 }
@@ -38,10 +38,30 @@ impl Expected {
             (_, _, Some(choice)) => Published::of(choice, text).map_err(|error| format!("{error} ({choice})"))?.into(),
             _ => Published::parse(text).map_err(|error| error.to_string())?.into(),
         };
-        match found.choices.iter().any(|choice| choice.directory().is_some()) {
-            true => Err("it is the root of a directory: give that of a file".into()),
-            false => Ok(found),
+        found.of_file()
+    }
+
+    /// The sum of an entry of a sum file. Where its format was guessed, all that are usual are possible.
+    ///
+    /// # Errors
+    /// If it is that of a directory: as words.
+    pub(crate) fn of_entry(entry: &Entry, given: Option<&Choice>) -> Result<Expected, String> {
+        match entry.guessed {
+            true => Expected::parse(&entry.claimed.text(entry.choice.spec()), given),
+            false => Expected { root: entry.claimed.clone(), choices: vec![entry.choice.clone()] }.of_file(),
         }
+    }
+
+    fn of_file(self) -> Result<Expected, String> {
+        match self.choices.iter().any(|choice| choice.directory().is_some()) {
+            true => Err("it is the root of a directory: give that of a file".into()),
+            false => Ok(self),
+        }
+    }
+
+    /// A root that was computed here.
+    pub(crate) fn of_root(root: &Root) -> Expected {
+        Expected { root: root.into(), choices: vec![root.spec().clone().into()] }
     }
 
     /// The root.
@@ -62,6 +82,11 @@ impl Expected {
     /// Whether its format is known.
     pub(crate) fn is_named(&self) -> bool {
         self.choices.len() == 1
+    }
+
+    /// Whether a file of `len` bytes may have it as the root of several leaves: then an outboard tells which of them are right.
+    pub(crate) fn has_leaves(&self, len: u64) -> bool {
+        self.specs(len).iter().any(|spec| spec.single_leaf(len).is_none())
     }
 
     /// Whether the formats depend on the file's length: that is the part size of an upload, which is found from it.

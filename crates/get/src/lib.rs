@@ -5,20 +5,24 @@
 //! its name if its root is the expected one.
 #![forbid(unsafe_code)]
 
+mod copy;
 mod error;
 mod expected;
 mod fetch;
 mod get;
 mod kept;
+mod list;
 mod plan;
 mod request;
 mod seed;
 mod sink;
 mod whole;
 
+pub use copy::{Copied, Copy, copy};
 pub use error::Error;
 pub use expected::Expected;
 pub use get::get;
+pub use list::{List, Listed};
 pub use request::{Got, Mirror, Outcome, Request, Target};
 
 /// The README's example.

@@ -35,6 +35,8 @@ pub struct Request {
     pub len: Option<u64>,
     /// The requests that run at once, over all mirrors: 1 or more.
     pub connections: usize,
+    /// Whether a file with an outboard is read back from the disk before it gets its name.
+    pub read_back: bool,
 }
 
 impl Request {
@@ -45,7 +47,7 @@ impl Request {
     pub fn new(mirrors: Vec<Input>, expected: Expected, target: Target) -> Request {
         let outboards = mirrors.iter().map(|mirror| mirror.with_extension(mksum_io::outboard::EXTENSION)).collect();
         let (seeds, connections) = (Vec::new(), Self::CONNECTIONS);
-        Request { mirrors, expected, target, outboards, seeds, len: None, connections }
+        Request { mirrors, expected, target, outboards, seeds, len: None, connections, read_back: false }
     }
 }
 
@@ -77,6 +79,10 @@ pub struct Got {
     pub seeded: u64,
     /// The ranges that are missing, in bytes.
     pub missing: Vec<Range<u64>>,
+    /// The unfinished file, if there is one: the next run goes on with it.
+    pub left: Option<PathBuf>,
+    /// Whether that is a whole file with another root: an outboard tells which leaves of it are right.
+    pub is_other: bool,
     /// What became of each mirror.
     pub mirrors: Vec<Mirror>,
     /// What was wrong with outboards: the place and the reason.
@@ -112,6 +118,8 @@ impl Got {
             resumed: 0,
             seeded: 0,
             missing: Vec::new(),
+            left: None,
+            is_other: false,
             mirrors: mirrors.iter().map(Mirror::new).collect(),
             notes: Vec::new(),
         }

@@ -3,69 +3,117 @@
 use crate::error::Error;
 use crate::request::{Got, Outcome, Request, Target};
 use mksum::Root;
-use mksum_io::{Input, Options, Replacement, check_room, hash_reader, open_bytes};
+use mksum_io::{Input, Options, Partial, Throttle, check_room, hash_reader, open_bytes_from};
 use std::fs;
 use std::io::{self, Read, Seek, Write};
 use std::path::Path;
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 
 /// The place of bytes that are not verified yet.
 enum Spare {
-    /// A file that gets its name at the end.
-    Named(Replacement),
+    /// A file that gets its name at the end, and is resumed if it ends before.
+    Named(Partial),
     /// A file that is copied to a writer at the end.
     Copied(fs::File),
 }
 
+impl Spare {
+    fn file(&self) -> &fs::File {
+        match self {
+            Spare::Named(partial) => partial.file(),
+            Spare::Copied(file) => file,
+        }
+    }
+
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.file().metadata()?.len())
+    }
+}
+
 /// Fetches the whole file from one mirror after the other, until one has the expected root.
+///
+/// What an interrupted run left is hashed, and only the rest is fetched. If that has another root, all is fetched again.
 ///
 /// # Errors
 /// If it cannot be written.
 pub fn fetch(request: &Request, mut got: Got, options: &Options) -> Result<Got, Error> {
-    for index in 0..request.mirrors.len() {
-        let place = &request.mirrors[index];
-        let mut reader = match open_bytes(place, options) {
-            Ok(reader) => reader,
-            Err(error) => {
-                got.mirrors[index].error = Some(error.to_string());
-                continue;
-            }
-        };
-        let spare = match &request.target {
-            Target::File(path) => {
-                if let Some(len) = request.len {
-                    check_room(path, len)?;
-                }
-                Spare::Named(Replacement::create(path)?)
-            }
-            Target::Writer(_) => Spare::Copied(tempfile::tempfile().map_err(|error| write(place, error))?),
-        };
-        let (found, bytes) = receive(request, &spare, (&mut *reader, place), options);
-        got.mirrors[index].bytes += bytes;
-        got.fetched += bytes;
-        match found {
-            Ok(root) => {
-                finish(request, spare)?;
-                got.root = Some(root);
-                got.outcome = Outcome::Fetched;
-                return Ok(got);
-            }
-            Err(Broken::Mirror(why)) => got.mirrors[index].error = Some(why),
-            Err(Broken::Here(error)) => return Err(error),
+    let (place, spare) = match &request.target {
+        Target::File(path) => (Input::from(path), Spare::Named(Partial::resume(path)?)),
+        Target::Writer(_) => {
+            let file = tempfile::tempfile().map_err(|error| write(&Input::Stdin, error))?;
+            (Input::Stdin, Spare::Copied(file))
         }
+    };
+    let here = |error| write(&place, error);
+    let mut old = spare.len().map_err(here)?;
+    if let (Some(len), Target::File(path)) = (request.len, &request.target) {
+        check_room(path, len.saturating_sub(old))?;
+    }
+    // Whether the bytes that are there are those of a file with another root.
+    let mut is_wrong = false;
+    for index in 0..request.mirrors.len() {
+        loop {
+            if is_wrong {
+                spare.file().set_len(0).map_err(here)?;
+                (old, is_wrong) = (0, false);
+            }
+            let (found, bytes) = match open(&request.mirrors[index], spare.len().map_err(here)?, options) {
+                Ok(mut reader) => receive(request, &spare, (&mut *reader, &request.mirrors[index]), options),
+                Err(broken) => (Err(broken), 0),
+            };
+            let report = &mut got.mirrors[index];
+            report.bytes += bytes;
+            got.fetched += bytes;
+            match found {
+                Ok(root) => {
+                    finish(request, spare)?;
+                    (got.root, got.outcome, got.resumed) = (Some(root), Outcome::Fetched, old);
+                    return Ok(got);
+                }
+                Err(Broken::Here(error)) => return Err(error),
+                Err(Broken::Mirror(why)) => {
+                    report.error = Some(why);
+                    break;
+                }
+                Err(Broken::Other { why, begun }) => {
+                    (report.error, is_wrong) = (Some(why), true);
+                    // It may be that the mirror is right, and what was there is not.
+                    if begun == 0 {
+                        break;
+                    }
+                }
+            }
+        }
+    }
+    if let Spare::Named(partial) = spare {
+        let len = partial.file().metadata().map_err(here)?.len();
+        // Of another file, leaves may be right, and nothing else.
+        let is_useless = len == 0 || (is_wrong && !request.expected.has_leaves(len));
+        (got.left, got.is_other) = ((!is_useless).then(|| partial.path().to_path_buf()), is_wrong);
+        partial.remove_if(is_useless);
     }
     Ok(got)
 }
 
 /// Why a stream did not become the file.
 enum Broken {
-    /// The mirror is to blame: why, as words.
+    /// The mirror is to blame: why, as words. What came is the beginning of a file that may be the right one.
     Mirror(String),
-    /// This machine is.
+    /// It is another file, of which the bytes before `begun` were there before: why, as words.
+    Other { why: String, begun: u64 },
+    /// This machine is to blame.
     Here(Error),
 }
 
-/// Writes and hashes a stream. Returns the expected root, and the number of bytes that came.
+/// Opens a mirror behind the bytes that are there.
+fn open(place: &Input, start: u64, options: &Options) -> Result<Box<dyn Read + Send>, Broken> {
+    open_bytes_from(place, start, options).map_err(|error| match open_bytes_from(place, 0, options) {
+        Ok(_) if start > 0 => Broken::Other { why: error.to_string(), begun: start },
+        _ => Broken::Mirror(error.to_string()),
+    })
+}
+
+/// Hashes the bytes that are there and a stream behind them, which is written. Returns the expected root, and the number of bytes that came.
 fn receive(
     request: &Request,
     spare: &Spare,
@@ -76,14 +124,18 @@ fn receive(
         Target::File(path) => Input::from(path),
         Target::Writer(_) => Input::Stdin,
     };
-    let file = match spare {
-        Spare::Named(replacement) => replacement.file(),
-        Spare::Copied(file) => file,
+    let here = |error| Broken::Here(write(&target, error));
+    let mut file = spare.file();
+    let begun = match file.rewind().and_then(|()| spare.len()) {
+        Ok(begun) => begun,
+        Err(error) => return (Err(here(error)), 0),
     };
     // The part size of an upload is found from the length.
     let needs_length = request.expected.needs_length() && request.len.is_none();
     let specs = if needs_length { Vec::new() } else { request.expected.specs(request.len.unwrap_or(0)) };
-    let mut tee = Tee { reader, file, first: None, done: 0, most: request.len, failed: None };
+    let (throttle, most) = (options.throttle.clone(), request.len);
+    let options = &Options { throttle: None, ..options.clone() };
+    let mut tee = Tee { begun, most, throttle, ..Tee::new(reader, file) };
     let roots = match specs.is_empty() {
         true => io::copy(&mut tee, &mut io::sink()).map(|_| Vec::new()).map_err(|error| mksum_io::Error::Read {
             path: place.clone(),
@@ -93,44 +145,42 @@ fn receive(
         false => hash_reader(&mut tee, place, &specs, options),
     };
     let (done, first, failed) = (tee.done, tee.first, tee.failed.take());
-    let here = |error| Broken::Here(Error::Io(mksum_io::Error::Write { path: target.clone(), error }));
+    let came = done.saturating_sub(begun);
     if let Some(error) = failed {
-        return (Err(here(error)), done);
+        return (Err(here(error)), came);
     }
+    let other = |why| Err(Broken::Other { why, begun });
     let found = || -> Result<Root, Broken> {
         let mut roots = roots.map_err(|error| match error {
             mksum_io::Error::Stopped { .. } => Broken::Here(error.into()),
             error => Broken::Mirror(error.to_string()),
         })?;
         if needs_length {
-            let mut again = file.try_clone().map_err(here)?;
-            again.rewind().map_err(here)?;
+            file.rewind().map_err(here)?;
             let specs = request.expected.specs(done);
-            roots = hash_reader(&mut again, &target, &specs, options).map_err(|error| Broken::Here(error.into()))?;
+            roots = hash_reader(&mut file, &target, &specs, options).map_err(|error| Broken::Here(error.into()))?;
         }
         if let Some(len) = request.len.filter(|&len| len != done) {
-            return Err(Broken::Mirror(format!(
-                "it has another length:\n  expected {len} bytes\n  found    {done} bytes or more"
-            )));
+            return other(format!("it has another length:\n  expected {len} bytes\n  found    {done} bytes or more"));
         }
         let roots: Vec<_> = roots.into_iter().filter_map(Result::ok).collect();
         let Some(root) = roots.iter().find(|root| request.expected.matches(root)) else {
             let all: Vec<_> = roots.iter().map(|root| format!("{root} ({})", root.spec())).collect();
             let (expected, found) = (request.expected.text(), all.join("\n           "));
-            return Err(Broken::Mirror(format!("the root differs:\n  expected {expected}\n  found    {found}")));
+            return other(format!("the root differs:\n  expected {expected}\n  found    {found}"));
         };
         match request.expected.doubt(root, first).filter(|_| request.len.is_none()) {
             Some(why) => Err(Broken::Here(Error::Refused(place.clone(), why))),
             None => Ok(root.clone()),
         }
     };
-    (found(), done)
+    (found(), came)
 }
 
 /// Gives a verified file its name, or copies it.
 fn finish(request: &Request, spare: Spare) -> Result<(), Error> {
     match (spare, &request.target) {
-        (Spare::Named(replacement), _) => Ok(replacement.finish()?),
+        (Spare::Named(partial), _) => Ok(partial.finish()?),
         (Spare::Copied(mut file), Target::Writer(out)) => {
             let mut out = out.lock().unwrap_or_else(PoisonError::into_inner);
             let copied = file.rewind().and_then(|()| io::copy(&mut file, &mut *out)).and_then(|_| out.flush());
@@ -167,31 +217,62 @@ pub fn present(request: &Request, path: &Path, options: &Options) -> Result<Opti
     }
 }
 
-/// A reader whose bytes are written to a file as they are read.
-struct Tee<'a> {
+/// The bytes of a file, and those of a reader behind them, which are written to it as they come.
+pub struct Tee<'a> {
     reader: &'a mut (dyn Read + Send),
     file: &'a fs::File,
+    /// The bytes that the file has at the beginning.
+    begun: u64,
     first: Option<u8>,
     done: u64,
     /// The bytes after which it ends, whatever follows.
     most: Option<u64>,
-    failed: Option<io::Error>,
+    throttle: Option<Arc<Throttle>>,
+    /// Why the file could not be read or written.
+    pub failed: Option<io::Error>,
+}
+
+impl<'a> Tee<'a> {
+    /// All bytes of a reader, for an empty file.
+    pub fn new(reader: &'a mut (dyn Read + Send), file: &'a fs::File) -> Tee<'a> {
+        Tee { reader, file, begun: 0, first: None, done: 0, most: None, throttle: None, failed: None }
+    }
+
+    fn fail(&mut self, error: io::Error) -> io::Error {
+        let words = error.to_string();
+        self.failed = Some(error);
+        io::Error::other(words)
+    }
 }
 
 impl Read for Tee<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let is_old = self.done < self.begun;
         // One byte more shows that the file is longer.
-        let most = self.most.map_or(u64::MAX, |most| most.saturating_add(1) - self.done);
-        let room = buffer.len().min(usize::try_from(most).unwrap_or(usize::MAX));
-        let len = self.reader.read(&mut buffer[..room])?;
+        let most = if is_old { Some(self.begun) } else { self.most.map(|most| most.saturating_add(1)) };
+        let room = most.map_or(u64::MAX, |most| most.saturating_sub(self.done));
+        let buffer_len = buffer.len().min(usize::try_from(room).unwrap_or(usize::MAX));
+        let buffer = &mut buffer[..buffer_len];
+        let mut file = self.file;
+        let len = if is_old {
+            match file.read(buffer) {
+                // It is ours alone: what is gone was cut off by somebody else.
+                Ok(0) => return Err(self.fail(io::ErrorKind::UnexpectedEof.into())),
+                Ok(len) => len,
+                Err(error) => return Err(self.fail(error)),
+            }
+        } else {
+            let len = self.reader.read(buffer)?;
+            if let Some(throttle) = &self.throttle {
+                throttle.wait(len as u64);
+            }
+            if let Err(error) = file.write_all(&buffer[..len]) {
+                return Err(self.fail(error));
+            }
+            len
+        };
         self.first = self.first.or(buffer[..len].first().copied());
         self.done += len as u64;
-        let mut file = self.file;
-        if let Err(error) = file.write_all(&buffer[..len]) {
-            let words = error.to_string();
-            self.failed = Some(error);
-            return Err(io::Error::other(words));
-        }
         Ok(len)
     }
 }

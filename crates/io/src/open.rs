@@ -43,15 +43,42 @@ pub(crate) enum Waiting {
 /// # Errors
 /// If it cannot be opened.
 pub fn open_bytes(input: &Input, options: &Options) -> Result<Box<dyn Read + Send>, Error> {
+    open_bytes_from(input, 0, options)
+}
+
+/// Opens a file or an object to be read once, from the offset `start` to its end.
+///
+/// # Errors
+/// If it cannot be opened, or is shorter.
+pub fn open_bytes_from(input: &Input, start: u64, options: &Options) -> Result<Box<dyn Read + Send>, Error> {
     let fail = |error| Error::Open { path: input.clone(), error };
     match input {
         Input::Url(url) => {
             let objects = options.objects.as_ref().ok_or_else(|| no_objects(url))?;
-            Ok(Box::new(InOrder { object: objects.open(url, 0..u64::MAX, Ahead::Yes)?, at: 0 }))
+            // From the byte before: servers refuse ranges that begin at the end.
+            let object = objects.open(url, start.saturating_sub(1)..u64::MAX, Ahead::Yes)?;
+            match object.len() < start {
+                true => Err(fail(shorter(start, object.len()))),
+                false => Ok(Box::new(InOrder { object, at: start })),
+            }
         }
-        Input::File(path) => Ok(Box::new(open_at_once(path).map_err(fail)?)),
+        Input::File(path) => {
+            let mut file = open_at_once(path).map_err(fail)?;
+            if start > 0 {
+                let len = file.seek(SeekFrom::End(0)).map_err(fail)?;
+                if len < start {
+                    return Err(fail(shorter(start, len)));
+                }
+                file.seek(SeekFrom::Start(start)).map_err(fail)?;
+            }
+            Ok(Box::new(file))
+        }
         Input::Stdin => Ok(Box::new(io::stdin())),
     }
+}
+
+fn shorter(start: u64, len: u64) -> io::Error {
+    io::Error::other(format!("it has {len} bytes: there is nothing at {start}"))
 }
 
 /// The bytes of an object, in order.

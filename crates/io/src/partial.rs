@@ -21,7 +21,12 @@ pub struct Partial {
 
 impl Partial {
     /// The extension of the unfinished file, behind the whole name of its target.
-    pub const EXTENSION: &str = "part";
+    const EXTENSION: &str = "part";
+
+    /// The path of the unfinished file of `target`.
+    pub fn name_of(target: &Path) -> PathBuf {
+        with_extension(target, Self::EXTENSION)
+    }
 
     /// Opens the unfinished file of `target`, or of the file that the link there points to, and makes it `len` bytes long: sparse,
     /// where it is new. It is locked until it is dropped.
@@ -30,8 +35,24 @@ impl Partial {
     /// If something other than a regular file is at either path, another process writes it ([`Refusal::Busy`]), the disk has less room
     /// ([`Refusal::Room`]), or the system cannot write there.
     pub fn open(target: &Path, len: u64) -> Result<Partial, Error> {
+        let partial = Self::resume(target)?;
+        match partial.make_room(len) {
+            Ok(()) => Ok(partial),
+            Err(error) => {
+                let is_new = !partial.resumed;
+                partial.remove_if(is_new);
+                Err(error)
+            }
+        }
+    }
+
+    /// Opens it like [`Partial::open`], as long as it is: empty, where it is new.
+    ///
+    /// # Errors
+    /// As [`Partial::open`], but for the room.
+    pub fn resume(target: &Path) -> Result<Partial, Error> {
         let target = target_of(target)?;
-        let path = with_extension(&target, Self::EXTENSION);
+        let path = Self::name_of(&target);
         let fail = |error| Error::Write { path: path.clone().into(), error };
         loop {
             let found = match fs::symlink_metadata(&path) {
@@ -61,12 +82,7 @@ impl Partial {
             if !is_at(&file, &path) {
                 continue;
             }
-            let partial = Partial { target, path: path.clone(), file, resumed: found };
-            if let Err(error) = partial.make_room(len) {
-                partial.remove_if(!found);
-                return Err(error);
-            }
-            return Ok(partial);
+            return Ok(Partial { target, path: path.clone(), file, resumed: found });
         }
     }
 
@@ -93,6 +109,11 @@ impl Partial {
         &self.target
     }
 
+    /// The file, to be written in order.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
     /// Writes all of `bytes` at `offset`.
     ///
     /// # Errors
@@ -101,12 +122,20 @@ impl Partial {
         write_at(&self.file, bytes, offset).map_err(|error| self.fail(error))
     }
 
+    /// Has the disk have all of it.
+    ///
+    /// # Errors
+    /// If the system cannot write it.
+    pub fn sync(&self) -> Result<(), Error> {
+        self.file.sync_all().map_err(|error| self.fail(error))
+    }
+
     /// Moves it to its target, safe against a crash.
     ///
     /// # Errors
     /// If the system cannot.
     pub fn finish(self) -> Result<(), Error> {
-        self.file.sync_all().map_err(|error| self.fail(error))?;
+        self.sync()?;
         let placed = fs::rename(&self.path, &self.target).and_then(|()| sync_folder(&self.target));
         placed.map_err(|error| Error::Write { path: self.target.clone().into(), error })
     }

@@ -91,6 +91,25 @@ impl Url {
         Url(text).of_key()
     }
 
+    /// The URL of the folder that the object is in, without the object's version and a web server's query.
+    ///
+    /// ```
+    /// use mksum_sums::url::Url;
+    ///
+    /// let folder = |url: &str| Url::parse(url).unwrap().folder().to_string();
+    /// assert_eq!(folder("https://host/a/b?x=/y#z"), "https://host/a");
+    /// assert_eq!(folder("https://host"), "https://host");
+    /// assert_eq!(folder("s3://bucket/a?b/c?versionId=1"), "s3://bucket/a?b");
+    /// ```
+    #[must_use]
+    pub fn folder(&self) -> Url {
+        let text = self.version().map_or(&*self.0, |(before, _)| before);
+        let text = if self.is_web() { text.split(['?', '#']).next().unwrap_or(text) } else { text };
+        let start = self.parts().0.len() + 3;
+        let end = text[start..].rfind('/').map_or(text.len(), |at| start + at);
+        Url(text[..end].into())
+    }
+
     /// The URL of the object that has this whole key in the bucket, container or file system of `self`.
     #[must_use]
     pub fn with_key(&self, key: &str) -> Url {

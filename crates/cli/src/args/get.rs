@@ -3,7 +3,7 @@
 use super::groups::rate;
 use super::numbers::number;
 use super::paths::{input, path, place};
-use super::{Choices, Common, Reading};
+use super::{Choices, Common, Reading, Signature};
 use clap::ValueHint;
 use mksum::parse_size;
 use mksum_io::Input;
@@ -12,35 +12,61 @@ use std::path::PathBuf;
 /// `mksum get`.
 #[derive(Debug, clap::Args)]
 pub struct Get {
-    /// Copies of one file: URLs (https://..., s3://BUCKET/KEY, ...) or paths; none of them is trusted
+    /// Copies of one file: URLs (https://..., s3://BUCKET/KEY, ...) or paths; none of them is trusted. With --check: names in the list
     ///
     /// With an outboard, ranges are fetched from all of them at once, and a range that is wrong is fetched from another one; without,
-    /// one after the other is tried. Credentials are those of 'mksum repair'.
-    #[arg(value_name = "URL", required = true, value_parser = place(), value_hint = ValueHint::Url)]
+    /// one after the other is tried. Credentials are those of 'mksum repair'. With --check, these are the files to be fetched, by their
+    /// paths in the list or the ends of these [default: all].
+    #[arg(value_name = "URL", required_unless_present = "check", value_parser = place(), value_hint = ValueHint::Url)]
     pub mirrors: Vec<Input>,
     /// Trusted root or sum of the file, in any form that mksum prints or --expect reads, or a line of a sum file
     ///
     /// Nothing is fetched without it. One without the name of its format is a root of the default format, a SHA-256 or another usual sum
     /// of its length; --format decides.
-    #[arg(long, value_name = "ROOT")]
+    #[arg(long, value_name = "ROOT", conflicts_with = "check")]
     pub root: Option<String>,
-    /// File to be written; '-' is standard output, which gets verified bytes only
+    /// Fetch the files of this trusted list of sums; a path, a URL, or '-' for standard input
+    ///
+    /// Any list that 'mksum -c' reads. It is trusted as --root is: take it from another server than the files, or verify its signature
+    /// with --key.
+    #[arg(short, long, value_name = "SUMS", value_parser = input(), value_hint = ValueHint::FilePath)]
+    pub check: Option<Input>,
+    /// With --check: URL or path of a folder with the files of the list; may be repeated [default: the folder of SUMS, if that is a URL]
+    #[arg(long, value_name = "URL", value_parser = place(), requires = "check", value_hint = ValueHint::Url)]
+    pub from: Vec<Input>,
+    /// The signature of the list.
+    #[command(flatten)]
+    pub signature: Signature,
+    /// File to be written; '-' is standard output, which gets verified bytes only. With --check: the folder [default: .]
     ///
     /// Until it is whole, the file is FILE.part, which the next run resumes, and FILE is as it was. If FILE is right already, nothing
     /// is fetched; otherwise its good leaves are used.
-    #[arg(short, long, value_name = "FILE", required = true, value_parser = input(), value_hint = ValueHint::FilePath)]
-    pub output: Input,
+    #[arg(
+        short,
+        long,
+        value_name = "FILE",
+        required_unless_present = "check",
+        value_parser = input(),
+        value_hint = ValueHint::FilePath
+    )]
+    pub output: Option<Input>,
     /// Path or URL of the outboard, which is not trusted; may be repeated [default: URL.mkt of each URL]
-    #[arg(long, value_name = "PLACE", value_parser = place(), value_hint = ValueHint::AnyPath)]
+    #[arg(
+        long,
+        value_name = "PLACE",
+        value_parser = place(),
+        value_hint = ValueHint::AnyPath,
+        conflicts_with = "check"
+    )]
     pub outboard: Vec<Input>,
     /// Use no outboard: hash the whole file as it comes
     #[arg(long, conflicts_with_all = ["outboard", "seed"])]
     pub no_outboard: bool,
     /// Use the good leaves of this older file; may be repeated
-    #[arg(long, value_name = "OLD", value_parser = path(), value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "OLD", value_parser = path(), value_hint = ValueHint::FilePath, conflicts_with = "check")]
     pub seed: Vec<PathBuf>,
     /// Length of the file, from the source of the trusted root
-    #[arg(long, value_name = "N", value_parser = parse_size)]
+    #[arg(long, value_name = "N", value_parser = parse_size, conflicts_with = "check")]
     pub length: Option<u64>,
     /// Number of requests at a time, over all mirrors
     #[arg(long, value_name = "N", default_value = "8", value_parser = number::<usize>(1..=256))]
@@ -48,7 +74,7 @@ pub struct Get {
     /// Fetch at most this many bytes per second, for example 10MB
     #[arg(long, value_name = "RATE", value_parser = rate)]
     pub limit_rate: Option<u64>,
-    /// Print one JSON object (spec/json.md)
+    /// Print one JSON object for each file (spec/json.md)
     #[arg(long, help_heading = "Output")]
     pub json: bool,
     /// The format of the root.

@@ -37,6 +37,28 @@ impl Choices {
     }
 }
 
+/// The signature of a list of sums.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct Signature {
+    /// Verify this signature of the sum file before its lines count
+    ///
+    /// Of minisign, signify or 'ssh-keygen -Y sign -n file'; without --sig, the one that signify -e put into the sum file. One that is
+    /// beside the sum file is never used by itself.
+    #[arg(long, value_name = "FILE", value_parser = path(), value_hint = ValueHint::FilePath, help_heading = "Checking")]
+    pub sig: Option<PathBuf>,
+    /// Public key of the signature, or its file; for ssh-keygen also a file of allowed signers
+    #[arg(long, value_name = "KEY", value_parser = path(), value_hint = ValueHint::FilePath, help_heading = "Checking")]
+    pub key: Option<PathBuf>,
+}
+
+impl Signature {
+    /// The reason why the flags cannot be used, if so.
+    pub fn conflict(&self) -> Option<String> {
+        let lacks_key = self.sig.is_some() && self.key.is_none();
+        lacks_key.then(|| "--sig needs --key: the public key, or its file".into())
+    }
+}
+
 /// The choice of files in directories.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Directories {

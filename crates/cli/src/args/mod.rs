@@ -2,6 +2,7 @@
 
 mod before;
 mod catalogue;
+mod copy;
 mod examples;
 mod get;
 mod groups;
@@ -18,8 +19,9 @@ mod repair;
 #[cfg(feature = "catalogue")]
 pub use catalogue::{Catalogued, Checks, Form};
 pub use catalogue::{Export, Import, Status, Update};
+pub use copy::{Copy, ReadBack};
 pub use get::Get;
-pub use groups::{Choices, Color, Common, Directories, Help, Io, Reading, Symlinks};
+pub use groups::{Choices, Color, Common, Directories, Help, Io, Reading, Signature, Symlinks};
 pub use kept::{Diff, Keep, Verify};
 pub use merklize::Merklize;
 pub use paths::{NOT_HERE, read_input, read_place};
@@ -177,8 +179,11 @@ pub enum Command {
     #[command(after_long_help = exits("every file that has an outboard is intact now", "a file is still damaged, could not be read or written, or none has an outboard"))]
     Repair(Repair),
     /// Fetch a file from untrusted mirrors, and verify it leaf by leaf against a trusted root
-    #[command(after_long_help = exits("the file is whole, and has the root", "no mirror has the right bytes, or the file could not be written; FILE is as it was"))]
+    #[command(after_long_help = exits("the file is whole, and has the root", "no mirror has the right bytes, or the file could not be written; FILE is as it was").replace("  129", "  3    the signature of the list is not valid: nothing was fetched\n  129"))]
     Get(Get),
+    /// Copy files and directories, and read the copies back: what was written is what was read
+    #[command(after_long_help = exits("all was copied, and has the same roots", "something could not be copied, or was read back with another root"))]
+    Copy(Copy),
     /// Prove that a file contains some bytes, or that it has only grown
     #[command(after_long_help = exits("the proof was written", "the file could not be read, or the proof does not exist"))]
     Prove(Prove),
@@ -348,15 +353,9 @@ pub struct Run {
     /// sum file.
     #[arg(short, long, help_heading = "Checking")]
     pub check: bool,
-    /// Verify this signature of the sum file before its lines count
-    ///
-    /// Of minisign, signify or 'ssh-keygen -Y sign -n file'; without --sig, the one that signify -e put into the sum file. One that is
-    /// beside the sum file is never used by itself.
-    #[arg(long, value_name = "FILE", value_parser = path(), value_hint = ValueHint::FilePath, help_heading = "Checking")]
-    pub sig: Option<PathBuf>,
-    /// Public key of the signature, or its file; for ssh-keygen also a file of allowed signers
-    #[arg(long, value_name = "KEY", value_parser = path(), value_hint = ValueHint::FilePath, help_heading = "Checking")]
-    pub key: Option<PathBuf>,
+    /// The signature of the sum file.
+    #[command(flatten)]
+    pub signature: Signature,
     /// Print nothing: only set the exit code
     #[arg(long, help_heading = "Checking")]
     pub status: bool,
@@ -475,8 +474,8 @@ impl Run {
             ("--ignore-missing", self.ignore_missing),
             ("--below", self.below.is_some()),
             ("--report-extra", self.report_extra),
-            ("--sig", self.sig.is_some()),
-            ("--key", self.key.is_some()),
+            ("--sig", self.signature.sig.is_some()),
+            ("--key", self.signature.key.is_some()),
         ];
         if let Some((flag, _)) = only_checking.iter().find(|(_, given)| *given && !self.check) {
             return Some(format!("the {flag} option is meaningful only with --check"));
@@ -493,10 +492,10 @@ impl Run {
         if let Some(url) = self.files.iter().find(|file| self.check && file.url().is_some()) {
             return Some(format!("{}: {NOT_HERE}", Shown(url)));
         }
-        if self.sig.is_some() && self.key.is_none() {
-            return Some("--sig needs --key: the public key, or its file".into());
+        if let Some(why) = self.signature.conflict() {
+            return Some(why);
         }
-        if self.key.is_some() && self.files.len() > 1 {
+        if self.signature.key.is_some() && self.files.len() > 1 {
             return Some("--key verifies the signature of one sum file".into());
         }
         if self.check && self.choices.formats.len() > 1 {
@@ -552,6 +551,7 @@ impl Command {
             Command::Diff(args) => given(None, Some(&args.reading), &args.common),
             Command::Repair(args) => given(None, Some(&args.reading), &args.common),
             Command::Get(args) => given(Some(&args.choices), Some(&args.reading), &args.common),
+            Command::Copy(args) => given(Some(&args.choices), Some(&args.reading), &args.common),
             Command::Prove(args) => given(Some(&args.choices), Some(&args.reading), &args.common),
             Command::CheckProof(args) => given(Some(&args.choices), None, &args.common),
             Command::Plan(args) => given(Some(&args.choices), Some(&args.reading), &args.common),
