@@ -26,6 +26,7 @@ import tempfile
 import threading
 import time
 import unittest
+import uuid
 import warnings
 import zlib
 
@@ -55,6 +56,15 @@ class Between(http.server.BaseHTTPRequestHandler):
         pass
 
     def do_GET(self):
+        with self.server.lock:
+            self.server.busy += 1
+        try:
+            self.pass_on()
+        finally:
+            with self.server.lock:
+                self.server.busy -= 1
+
+    def pass_on(self):
         server, (_, bucket, key) = self.server, (self.path.partition("?")[0] + "//").split("/", 2)
         key = key.strip("/") if bucket == "bucket" else ""
         sent = self.rfile.read(int(self.headers.get("Content-Length", 0)))
@@ -98,6 +108,7 @@ class Between(http.server.BaseHTTPRequestHandler):
 class Quiet(http.server.ThreadingHTTPServer):
     daemon_threads = True
     connections = 0
+    busy = 0
 
     def get_request(self):
         self.connections += 1
@@ -162,6 +173,16 @@ def processes(*words):
         with contextlib.suppress(OSError):
             line = pathlib.Path(path).read_bytes().replace(b"\0", b" ").decode(errors="replace")
             if all(word in line for word in words):
+                found.append(int(path.split("/")[2]))
+    return found
+
+
+def marked(mark):
+    """The processes with a mark in the environment that they began with."""
+    found = []
+    for path in glob.glob("/proc/[0-9]*/environ"):
+        with contextlib.suppress(OSError):
+            if f"MKSUM_TEST_JOB={mark}".encode() in pathlib.Path(path).read_bytes():
                 found.append(int(path.split("/")[2]))
     return found
 
@@ -431,8 +452,10 @@ class Engine:
         """Kills a driver in the middle. Returns the bytes of which digests are in its ledger."""
         command = [*JOB, CHOSEN.mksum, "--versitygw", CHOSEN.versitygw, "--job", self.engine.name, self.ledger, *run]
         self.store.reset(lambda *_: {"slow": 0.1})
+        mark = uuid.uuid4().hex
         with open(os.devnull, "wb") as nowhere:
-            job = subprocess.Popen(list(map(str, command)), start_new_session=True, stdout=nowhere, stderr=nowhere)
+            environment, outputs = {**os.environ, "MKSUM_TEST_JOB": mark}, {"stdout": nowhere, "stderr": nowhere}
+            job = subprocess.Popen(list(map(str, command)), start_new_session=True, env=environment, **outputs)
         rows, deadline = self.ledger / f"rows={kind}", time.monotonic() + 300
         while self.in_ledger(rows) < 8 * MIB:
             self.assertIsNone(job.poll(), "it ended too early")
@@ -441,7 +464,14 @@ class Engine:
         # All that the driver started ends with it.
         os.killpg(job.pid, signal.SIGKILL)
         job.wait()
-        time.sleep(0.5)
+        # So does what it started in sessions of their own; their requests are answered before bytes are counted again.
+        while left := marked(mark):
+            for process in left:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGKILL)
+            time.sleep(0.02)
+        while self.store.between.busy:
+            time.sleep(0.02)
         self.store.reset()
         return self.in_ledger(rows)
 
