@@ -9,7 +9,6 @@ mod opened;
 pub mod remote;
 pub mod repair;
 mod report;
-mod rounds;
 pub mod verify;
 
 use crate::json;
