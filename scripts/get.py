@@ -491,6 +491,69 @@ class Get(unittest.TestCase):
         shutil.rmtree(place)
         self.assertEqual(sum(count for (_, code), count in ends.items() if code == 0), 150)
 
+    def copy(self, *arguments, **more):
+        command = [CHOSEN.mksum, "copy", *map(str, arguments)]
+        return subprocess.run(command, check=False, capture_output=True, env=CLEAN, timeout=120, **more)
+
+    def test_a_copy_that_is_killed_goes_on(self):
+        source, resumed = self.folder / "source", 0
+        source.write_bytes(self.good)
+        for turn in range(8):
+            command = [CHOSEN.mksum, "copy", source, self.out, "--throttle", "60MB"]
+            process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=CLEAN)
+            time.sleep(0.03 * (turn + 1))
+            process.kill()
+            process.wait()
+            part, there = self.folder / "out.part", 0
+            if part.exists():
+                kept = part.read_bytes()
+                units = range(0, len(kept), LEAF)
+                there = sum(len(kept[at : at + LEAF]) for at in units if kept[at : at + LEAF] == self.good[at : at + LEAF])
+            if self.out.exists():
+                self.assertEqual(self.out.read_bytes(), self.good)
+                there = len(self.good)
+            done = self.copy(source, self.out, "--json")
+            self.assertEqual((done.returncode, self.out.read_bytes() == self.good), (0, True), done.stderr)
+            self.assertEqual(json.loads(done.stdout)["copied"], len(self.good) - there)
+            self.assertEqual(set(os.listdir(self.folder)), {"source", "out"})
+            resumed += 0 < there
+            self.out.unlink()
+        print(f"8 killed, {resumed} resumed", flush=True)
+
+    def test_a_source_that_changes_has_no_copy(self):
+        source = self.folder / "source"
+        for keeps in (False, True):
+            source.write_bytes(self.good)
+            command = [CHOSEN.mksum, "copy", source, self.out, "--throttle", "4MB"]
+            with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=CLEAN) as process:
+                while not (self.folder / "out.part").exists():
+                    self.assertIsNone(process.poll())
+                    time.sleep(0.01)
+                with open(source, "r+b") as file:
+                    file.write(b"other" if keeps else b"")
+                    file.truncate(len(self.good) if keeps else len(self.good) - 1)
+                errors = process.communicate()[1].decode()
+            self.assertEqual((process.returncode, self.out.exists()), (1, False), errors)
+            self.assertRegex(errors, "source: .*(changed|shorter|end)")
+            (self.folder / "out.part").unlink(missing_ok=True)
+
+    def test_a_copy_that_does_not_fit(self):
+        source = self.folder / "source"
+        source.write_bytes(self.good)
+
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (8 * MIB, 8 * MIB))
+
+        self.refused(self.copy(source, self.out, preexec_fn=limit), "File too large")
+
+    def test_objects_are_copied(self):
+        one = self.mirror()
+        done = self.copy(f"{one.address}/good", self.folder)
+        self.assertEqual((done.returncode, (self.folder / "good").read_bytes() == self.good), (0, True), done.stderr)
+        self.assertEqual(one.sent, len(self.good))
+        self.assertEqual(self.copy(f"{one.address}/nosuch", self.folder).returncode, 1)
+        self.assertEqual(os.listdir(self.folder), ["good"])
+
 
 if __name__ == "__main__":
     CHOSEN, rest = flags.parse_known_args()

@@ -39,6 +39,7 @@ pub fn run(command: &Command) -> Exit {
         | Command::Export(_)
         | Command::Repair(_)
         | Command::Get(_)
+        | Command::Copy(_)
         | Command::Prove(_)
         | Command::CheckProof(_)
         | Command::Join(_)

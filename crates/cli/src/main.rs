@@ -13,6 +13,7 @@ mod catalogue;
 mod check;
 mod check_proof;
 mod console;
+mod copy;
 mod devices;
 mod directory;
 mod exit;
@@ -87,6 +88,7 @@ fn with_files(tool: &Tool, command: &Command) -> Exit {
         Command::Export(args) => catalogue::export::run(tool, args),
         Command::Repair(args) => repair::run(tool, args),
         Command::Get(args) => get::run(tool, args),
+        Command::Copy(args) => copy::run(tool, args),
         Command::Prove(args) => prove::run(tool, args),
         Command::CheckProof(args) => check_proof::run(tool, args),
         Command::Join(args) => join::run(tool, args),

@@ -44,12 +44,13 @@ impl Rules {
         Rules { skipped: Arc::default(), ..self.clone() }
     }
 
-    /// Reports how many symbolic links were skipped in directories, if any were.
-    pub fn report_skipped(&self, console: &Console) {
-        match self.skipped.load(Ordering::Relaxed) {
-            0 => {}
-            count => console.note(&format_args!("{}", skipped(count))),
+    /// Reports how many symbolic links were skipped in directories, if any were. Returns their number.
+    pub fn report_skipped(&self, console: &Console) -> u64 {
+        let count = self.skipped.load(Ordering::Relaxed);
+        if count > 0 {
+            console.note(&format_args!("{}", skipped(count)));
         }
+        count
     }
 
     /// The inputs that `arguments` name; the standard input if there are none. Files in directories that belong to outboards

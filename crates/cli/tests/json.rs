@@ -160,7 +160,7 @@ fn objects_are_as_the_page_says() {
          mksum join --json -f dir a=dir",
         "cp f fresh; mksum keep -f blake3 fresh > line; mksum get --json fresh --root \"$(mksum -f blake3 fresh)\" -o got; rm got; \
          mksum get --json f --no-outboard --root \"$(mksum -f blake3 f)\" -o got; mksum get --json f --root \"$(mksum -f blake3 f)\" -o got; \
-         mksum get --json nosuch --root sha256:$(printf %064d 0) -o got2",
+         mksum get --json nosuch --root sha256:$(printf %064d 0) -o got2; mksum copy --json f copied; mksum copy --json f copied",
         "mksum merklize --json --random 2^10 -o nodes; mksum merklize --json nosuch",
     ] {
         run.shell(command);

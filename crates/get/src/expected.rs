@@ -59,6 +59,11 @@ impl Expected {
         }
     }
 
+    /// A root that was computed here.
+    pub(crate) fn of_root(root: &Root) -> Expected {
+        Expected { root: root.into(), choices: vec![root.spec().clone().into()] }
+    }
+
     /// The root.
     pub fn root(&self) -> &ClaimedRoot {
         &self.root

@@ -9,7 +9,7 @@ use crate::sink::{Ordered, Sink};
 use crate::whole;
 use mksum::outboard::Outboard;
 use mksum_io::outboard::Stored;
-use mksum_io::{Input, Options, Partial};
+use mksum_io::{Input, Mode, Options, Partial};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -96,10 +96,15 @@ fn with_outboard(
     let wanted = sum(&missing);
     if wanted > 0 {
         let mirrors = std::mem::take(&mut got.mirrors);
-        let fetched = fetch::fetch((outboard, missing), mirrors, request.connections, sink, options)?;
+        let fetched = fetch::fetch((outboard.clone(), missing), mirrors, request.connections, sink, options)?;
         (sink, missing, got.mirrors) = (fetched.sink, fetched.missing, fetched.mirrors);
     }
     got.fetched = got.mirrors.iter().map(|mirror| mirror.bytes).sum();
+    if let (Sink::File(partial), true) = (&sink, request.read_back && missing.is_empty()) {
+        partial.sync()?;
+        let options = &Options { mode: Mode::Direct, ..options.clone() };
+        missing = seed::missing(partial.path(), (&outboard, place), options)?;
+    }
     let is_whole = missing.is_empty();
     got.missing = missing;
     if is_whole {

@@ -5,6 +5,7 @@
 //! its name if its root is the expected one.
 #![forbid(unsafe_code)]
 
+mod copy;
 mod error;
 mod expected;
 mod fetch;
@@ -17,6 +18,7 @@ mod seed;
 mod sink;
 mod whole;
 
+pub use copy::{Copied, Copy, copy};
 pub use error::Error;
 pub use expected::Expected;
 pub use get::get;

@@ -35,6 +35,8 @@ pub struct Request {
     pub len: Option<u64>,
     /// The requests that run at once, over all mirrors: 1 or more.
     pub connections: usize,
+    /// Whether a file with an outboard is read back from the disk before it gets its name.
+    pub read_back: bool,
 }
 
 impl Request {
@@ -45,7 +47,7 @@ impl Request {
     pub fn new(mirrors: Vec<Input>, expected: Expected, target: Target) -> Request {
         let outboards = mirrors.iter().map(|mirror| mirror.with_extension(mksum_io::outboard::EXTENSION)).collect();
         let (seeds, connections) = (Vec::new(), Self::CONNECTIONS);
-        Request { mirrors, expected, target, outboards, seeds, len: None, connections }
+        Request { mirrors, expected, target, outboards, seeds, len: None, connections, read_back: false }
     }
 }
 

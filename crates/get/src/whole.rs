@@ -135,7 +135,7 @@ fn receive(
     let specs = if needs_length { Vec::new() } else { request.expected.specs(request.len.unwrap_or(0)) };
     let (throttle, most) = (options.throttle.clone(), request.len);
     let options = &Options { throttle: None, ..options.clone() };
-    let mut tee = Tee { reader, file, begun, first: None, done: 0, most, throttle, failed: None };
+    let mut tee = Tee { begun, most, throttle, ..Tee::new(reader, file) };
     let roots = match specs.is_empty() {
         true => io::copy(&mut tee, &mut io::sink()).map(|_| Vec::new()).map_err(|error| mksum_io::Error::Read {
             path: place.clone(),
@@ -218,7 +218,7 @@ pub fn present(request: &Request, path: &Path, options: &Options) -> Result<Opti
 }
 
 /// The bytes of a file, and those of a reader behind them, which are written to it as they come.
-struct Tee<'a> {
+pub struct Tee<'a> {
     reader: &'a mut (dyn Read + Send),
     file: &'a fs::File,
     /// The bytes that the file has at the beginning.
@@ -229,10 +229,15 @@ struct Tee<'a> {
     most: Option<u64>,
     throttle: Option<Arc<Throttle>>,
     /// Why the file could not be read or written.
-    failed: Option<io::Error>,
+    pub failed: Option<io::Error>,
 }
 
-impl Tee<'_> {
+impl<'a> Tee<'a> {
+    /// All bytes of a reader, for an empty file.
+    pub fn new(reader: &'a mut (dyn Read + Send), file: &'a fs::File) -> Tee<'a> {
+        Tee { reader, file, begun: 0, first: None, done: 0, most: None, throttle: None, failed: None }
+    }
+
     fn fail(&mut self, error: io::Error) -> io::Error {
         let words = error.to_string();
         self.failed = Some(error);

@@ -122,12 +122,20 @@ impl Partial {
         write_at(&self.file, bytes, offset).map_err(|error| self.fail(error))
     }
 
+    /// Has the disk have all of it.
+    ///
+    /// # Errors
+    /// If the system cannot write it.
+    pub fn sync(&self) -> Result<(), Error> {
+        self.file.sync_all().map_err(|error| self.fail(error))
+    }
+
     /// Moves it to its target, safe against a crash.
     ///
     /// # Errors
     /// If the system cannot.
     pub fn finish(self) -> Result<(), Error> {
-        self.file.sync_all().map_err(|error| self.fail(error))?;
+        self.sync()?;
         let placed = fs::rename(&self.path, &self.target).and_then(|()| sync_folder(&self.target));
         placed.map_err(|error| Error::Write { path: self.target.clone().into(), error })
     }

@@ -13,6 +13,7 @@ Look after  keep      keep the tree of a file, or a catalogue of a directory
             verify    report damaged ranges
             repair    fetch only the damaged ranges from a copy
             get       fetch a file from untrusted mirrors
+            copy      copy files, and read the copies back
             status    report what is new, changed, moved or gone
             update    bring a catalogue up to date
             diff      report how files, directories or lists differ
@@ -86,6 +87,13 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
             ("mksum get https://a.example/f https://b.example/f --root ROOT -o f", "from two mirrors at once"),
             ("mksum get https://a.example/f.tar --root ROOT -o - | tar x", "pass on verified bytes only"),
             ("mksum get -c SHA256SUMS --from https://a.example/24.04 desktop.iso", "a file of a trusted list"),
+        ],
+    ),
+    (
+        "copy",
+        &[
+            ("mksum copy big.img /backup/", "hash it while it is copied, and read the copy back"),
+            ("mksum copy -r --keep photos /backup/photos", "a directory, with the tree of each copy beside it"),
         ],
     ),
     (

@@ -2,6 +2,7 @@
 
 mod before;
 mod catalogue;
+mod copy;
 mod examples;
 mod get;
 mod groups;
@@ -18,6 +19,7 @@ mod repair;
 #[cfg(feature = "catalogue")]
 pub use catalogue::{Catalogued, Checks, Form};
 pub use catalogue::{Export, Import, Status, Update};
+pub use copy::{Copy, ReadBack};
 pub use get::Get;
 pub use groups::{Choices, Color, Common, Directories, Help, Io, Reading, Signature, Symlinks};
 pub use kept::{Diff, Keep, Verify};
@@ -177,8 +179,11 @@ pub enum Command {
     #[command(after_long_help = exits("every file that has an outboard is intact now", "a file is still damaged, could not be read or written, or none has an outboard"))]
     Repair(Repair),
     /// Fetch a file from untrusted mirrors, and verify it leaf by leaf against a trusted root
-    #[command(after_long_help = exits("the file is whole, and has the root", "no mirror has the right bytes, or the file could not be written; FILE is as it was"))]
+    #[command(after_long_help = exits("the file is whole, and has the root", "no mirror has the right bytes, or the file could not be written; FILE is as it was").replace("  129", "  3    the signature of the list is not valid: nothing was fetched\n  129"))]
     Get(Get),
+    /// Copy files and directories, and read the copies back: what was written is what was read
+    #[command(after_long_help = exits("all was copied, and has the same roots", "something could not be copied, or was read back with another root"))]
+    Copy(Copy),
     /// Prove that a file contains some bytes, or that it has only grown
     #[command(after_long_help = exits("the proof was written", "the file could not be read, or the proof does not exist"))]
     Prove(Prove),
@@ -546,6 +551,7 @@ impl Command {
             Command::Diff(args) => given(None, Some(&args.reading), &args.common),
             Command::Repair(args) => given(None, Some(&args.reading), &args.common),
             Command::Get(args) => given(Some(&args.choices), Some(&args.reading), &args.common),
+            Command::Copy(args) => given(Some(&args.choices), Some(&args.reading), &args.common),
             Command::Prove(args) => given(Some(&args.choices), Some(&args.reading), &args.common),
             Command::CheckProof(args) => given(Some(&args.choices), None, &args.common),
             Command::Plan(args) => given(Some(&args.choices), Some(&args.reading), &args.common),

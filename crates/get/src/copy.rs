@@ -1,0 +1,276 @@
+//! Copies: hashed while they are written, and read back from the disk before they count.
+
+use crate::error::Error;
+use crate::expected::Expected;
+use crate::get::get;
+use crate::request::{Outcome, Request, Target};
+use crate::whole::Tee;
+use mksum::outboard::KeptLayout;
+use mksum::{ByOffset, Root, Spec};
+use mksum_io::outboard::{Changes, Keeping, commit, keep, prepare};
+use mksum_io::{File, Input, Job, Mode, Options, Partial, check_room, hash, hash_reader};
+use std::fs::{self, FileTimes, Metadata};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// The longest subtrees that are compared with what is there, in bytes, where the format has such.
+const UNIT: u64 = 64 << 10;
+
+/// A file to be copied.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Copy {
+    /// The file or object.
+    pub source: Input,
+    /// The path of the copy.
+    pub target: PathBuf,
+    /// The format of the root.
+    pub spec: Spec,
+    /// Whether the copy is read back from the disk, past the page cache where the system can, before it counts.
+    pub read_back: bool,
+    /// The path of an outboard of the copy, if one is to be kept.
+    pub outboard: Option<PathBuf>,
+}
+
+/// A copied file.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Copied {
+    /// The root of both files.
+    pub root: Root,
+    /// Whether nothing had to be copied: the copy was there, and is right.
+    pub is_present: bool,
+    /// The bytes that were copied.
+    pub copied: u64,
+}
+
+impl Copy {
+    /// A copy that is read back.
+    pub fn new(source: Input, target: PathBuf, spec: Spec) -> Copy {
+        Copy { source, target, spec, read_back: true, outboard: None }
+    }
+}
+
+/// Copies a file, its times and its permissions.
+///
+/// The source is hashed while it is copied to `TARGET.part`, which gets the target's name when it was read back with the same root. If the
+/// target or its unfinished copy is there already, the source's tree is computed first, and only the leaves that differ are copied: of formats
+/// that have no outboards, everything.
+///
+/// # Errors
+/// If the source cannot be read or changes meanwhile, the copy cannot be written, or what was read back differs.
+pub fn copy(copy: &Copy, options: &Options) -> Result<Copied, Error> {
+    let Copy { source, target, spec, .. } = copy;
+    if let Some(path) = source.file()
+        && path.canonicalize().is_ok_and(|path| target.canonicalize().is_ok_and(|target| target == path))
+    {
+        return Err(Error::Refused(target.into(), "it is the source itself".into()));
+    }
+    let file = File::open(source, options)?;
+    let metadata = source.file().map(fs::metadata).transpose().map_err(|error| write(target, error))?;
+    let is_there = [target, &Partial::name_of(target)].iter().any(|path| path.symlink_metadata().is_ok());
+    match is_there && spec.supports(ByOffset::Outboard).is_ok() {
+        true => differing(copy, file, metadata.as_ref(), options),
+        false => whole(copy, file, metadata.as_ref(), options),
+    }
+}
+
+/// Copies all of a file.
+fn whole(copy: &Copy, source: File, metadata: Option<&Metadata>, options: &Options) -> Result<Copied, Error> {
+    let (target, len) = (&copy.target, source.len());
+    let partial = Partial::resume(target)?;
+    let copied = stream(copy, &source, &partial, options).and_then(|root| {
+        source.finish()?;
+        set_attributes(partial.file(), metadata).map_err(|error| write(target, error))?;
+        partial.file().sync_all().map_err(|error| write(target, error))?;
+        Ok(root)
+    });
+    let root = match copied {
+        Ok(root) => root,
+        Err(error) => {
+            let is_empty = partial.file().metadata().is_ok_and(|metadata| metadata.len() == 0);
+            partial.remove_if(is_empty);
+            return Err(error);
+        }
+    };
+    let place = partial.path().to_path_buf();
+    check(copy, &place, &root, options, || Ok(partial.finish()?))?;
+    Ok(Copied { root, is_present: false, copied: len })
+}
+
+/// Writes the bytes of a file, and hashes them.
+fn stream(copy: &Copy, source: &File, partial: &Partial, options: &Options) -> Result<Root, Error> {
+    let target = &copy.target;
+    options.meter.expect(source.len());
+    partial.file().set_len(0).map_err(|error| write(target, error))?;
+    check_room(target, source.len())?;
+    let mut reader = InOrder { file: source, at: 0, failed: None };
+    let mut tee = Tee::new(&mut reader, partial.file());
+    let roots = hash_reader(&mut tee, &copy.source, std::slice::from_ref(&copy.spec), options);
+    if let Some(error) = tee.failed.take() {
+        return Err(write(target, error));
+    }
+    if let Some(error) = reader.failed {
+        return Err(error.into());
+    }
+    Ok(roots?.remove(0)?)
+}
+
+/// Copies the leaves of a file that the target does not have.
+fn differing(copy: &Copy, source: File, metadata: Option<&Metadata>, options: &Options) -> Result<Copied, Error> {
+    let (target, len) = (&copy.target, source.len());
+    let folder = tempfile::tempdir().map_err(|error| write(target, error))?;
+    let tree = folder.path().join("tree");
+    options.meter.expect(len);
+    let root = keep(source, &copy.spec, &Keeping::new(KeptLayout::unit_of(&copy.spec, Some(UNIT)), &tree))?.root;
+    let expected = Expected::of_root(&root);
+    let mut request = Request::new(vec![copy.source.clone()], expected, Target::File(target.clone()));
+    (request.outboards, request.len, request.read_back) = (vec![tree.into()], Some(len), copy.read_back);
+    let got = get(&request, options)?;
+    if got.outcome == Outcome::Incomplete {
+        let why = got.mirrors.into_iter().find_map(|mirror| mirror.error);
+        let why = why.unwrap_or_else(|| "it changed while it was copied: copy it again".into());
+        return Err(Error::Refused(copy.source.clone(), why));
+    }
+    let file = fs::OpenOptions::new().write(true).open(target);
+    file.and_then(|file| set_attributes(&file, metadata)).map_err(|error| write(target, error))?;
+    if copy.outboard.is_some() {
+        check(copy, target, &root, options, || Ok(()))?;
+    }
+    Ok(Copied { root, is_present: got.outcome == Outcome::Present, copied: got.fetched })
+}
+
+/// Reads the copy at `place` back, calls `finish` if it has the root, and keeps its tree.
+fn check(
+    copy: &Copy,
+    place: &Path,
+    root: &Root,
+    options: &Options,
+    finish: impl FnOnce() -> Result<(), Error>,
+) -> Result<(), Error> {
+    let mode = if copy.read_back { Mode::Direct } else { options.mode };
+    let options = &Options { mode, ..options.clone() };
+    let same = |found: &Root| match found == root {
+        true => Ok(()),
+        false => Err(Error::Refused(
+            place.into(),
+            format!(
+                "the disk gave other bytes than were written:\n  expected root {root}\n  found root    {found}\nLook for errors of the \
+                 disk and its memory; the copy did not get its name"
+            ),
+        )),
+    };
+    match &copy.outboard {
+        Some(outboard) => {
+            let mut keeping = Keeping::new(KeptLayout::unit_of(&copy.spec, None), outboard);
+            keeping.changes = Changes::Accept;
+            let pending = prepare(File::open(place, options)?, &copy.spec, &keeping)?;
+            same(pending.root())?;
+            finish()?;
+            commit(vec![pending]).remove(0)?;
+            Ok(())
+        }
+        None => {
+            if copy.read_back {
+                let job = Job::new(place.into(), vec![copy.spec.clone()]);
+                same(&hash(&job, options)?.remove(0)?)?;
+            }
+            finish()
+        }
+    }
+}
+
+/// Has a copy be as old as its source, and readable by the same users.
+fn set_attributes(file: &fs::File, source: Option<&Metadata>) -> io::Result<()> {
+    let Some(source) = source else { return Ok(()) };
+    let times = FileTimes::new().set_modified(source.modified()?);
+    file.set_times(times)?;
+    file.set_permissions(source.permissions())
+}
+
+fn write(target: &Path, error: io::Error) -> Error {
+    Error::Io(mksum_io::Error::Write { path: target.into(), error })
+}
+
+/// The bytes of a file, in order.
+struct InOrder<'a> {
+    file: &'a File,
+    at: u64,
+    failed: Option<mksum_io::Error>,
+}
+
+impl Read for InOrder<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = usize::try_from(self.file.len() - self.at).unwrap_or(usize::MAX);
+        let len = buffer.len().min(left);
+        self.file.fill(self.at, &mut buffer[..len]).map_err(|error| {
+            let words = error.to_string();
+            self.failed = Some(error);
+            io::Error::other(words)
+        })?;
+        self.at += len as u64;
+        Ok(len)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_is_whole_or_mended_in_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let (source, target) = (folder.path().join("a"), folder.path().join("b"));
+        let bytes: Vec<u8> = (0..300_000_u32).map(|at| (at % 251) as u8).collect();
+        fs::write(&source, &bytes).unwrap();
+        for format in ["rfc6962", "sha256", "blake3"] {
+            let mut job = Copy::new(source.clone().into(), target.clone(), format.parse().unwrap());
+            job.outboard = job.spec.supports(ByOffset::Outboard).is_ok().then(|| folder.path().join("b.mkt"));
+            let (options, root) = (Options::new(), job.spec.root(&bytes).unwrap());
+            let done = copy(&job, &options).unwrap();
+            assert_eq!((&done.root, done.is_present, done.copied), (&root, false, 300_000));
+            assert_eq!(fs::read(&target).unwrap(), bytes);
+            let modified = |path| fs::metadata(path).unwrap().modified().unwrap();
+            assert_eq!(modified(&target), modified(&source));
+            if job.outboard.is_some() {
+                assert!(copy(&job, &options).unwrap().is_present);
+                let mut damaged = bytes.clone();
+                damaged[100_000] ^= 1;
+                fs::write(&target, damaged).unwrap();
+                // A chain has one leaf.
+                let leaf = if format == "sha256" { 300_000 } else { 65_536 };
+                assert_eq!(copy(&job, &options).unwrap().copied, leaf);
+                assert_eq!(fs::read(&target).unwrap(), bytes);
+                fs::remove_file(folder.path().join("b.mkt")).unwrap();
+            }
+            fs::remove_file(&target).unwrap();
+            assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        }
+    }
+
+    #[test]
+    fn a_copy_that_the_disk_changed_gets_no_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let (target, part) = (folder.path().join("b"), folder.path().join("b.part"));
+        fs::write(&part, "other bytes").unwrap();
+        for outboard in [None, Some(folder.path().join("b.mkt"))] {
+            let mut job = Copy::new(folder.path().join("a").into(), target.clone(), Spec::default());
+            job.outboard = outboard;
+            let root = job.spec.root(b"bytes").unwrap();
+            let finish = || panic!("it is finished");
+            let error = check(&job, &part, &root, &Options::new(), finish).unwrap_err();
+            assert!(error.to_string().contains("the disk gave other bytes"), "{error}");
+            assert!(!folder.path().join("b.mkt").exists());
+        }
+    }
+
+    #[test]
+    fn a_file_is_not_copied_to_itself() {
+        let folder = tempfile::tempdir().unwrap();
+        let source = folder.path().join("a");
+        fs::write(&source, "a").unwrap();
+        let job = Copy::new(source.clone().into(), folder.path().join("./a"), Spec::default());
+        assert!(copy(&job, &Options::new()).unwrap_err().to_string().contains("itself"));
+        assert_eq!(fs::read(&source).unwrap(), b"a");
+    }
+}
