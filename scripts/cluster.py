@@ -26,6 +26,7 @@ import tempfile
 import threading
 import time
 import unittest
+import uuid
 import warnings
 import zlib
 
@@ -41,8 +42,9 @@ LOCAL = "local-cluster[2,1,1024]"
 flags = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 flags.add_argument("mksum", type=os.path.abspath)
 flags.add_argument("--versitygw", type=os.path.abspath, required=True)
-# A driver of its own, which can be killed: hashes s3://bucket/ with this engine, and prints the results.
-flags.add_argument("--job", nargs=2, metavar=("ENGINE", "LEDGER"), help=argparse.SUPPRESS)
+# A driver of its own, which can be killed: hashes s3://bucket/ with this engine, verifies that in this run if one is named, and
+# prints the results.
+flags.add_argument("--job", nargs="+", metavar=("ENGINE", "LEDGER"), help=argparse.SUPPRESS)
 
 
 class Between(http.server.BaseHTTPRequestHandler):
@@ -54,6 +56,15 @@ class Between(http.server.BaseHTTPRequestHandler):
         pass
 
     def do_GET(self):
+        with self.server.lock:
+            self.server.busy += 1
+        try:
+            self.pass_on()
+        finally:
+            with self.server.lock:
+                self.server.busy -= 1
+
+    def pass_on(self):
         server, (_, bucket, key) = self.server, (self.path.partition("?")[0] + "//").split("/", 2)
         key = key.strip("/") if bucket == "bucket" else ""
         sent = self.rfile.read(int(self.headers.get("Content-Length", 0)))
@@ -96,6 +107,12 @@ class Between(http.server.BaseHTTPRequestHandler):
 
 class Quiet(http.server.ThreadingHTTPServer):
     daemon_threads = True
+    connections = 0
+    busy = 0
+
+    def get_request(self):
+        self.connections += 1
+        return super().get_request()
 
     def handle_error(self, *_):
         pass
@@ -156,6 +173,16 @@ def processes(*words):
         with contextlib.suppress(OSError):
             line = pathlib.Path(path).read_bytes().replace(b"\0", b" ").decode(errors="replace")
             if all(word in line for word in words):
+                found.append(int(path.split("/")[2]))
+    return found
+
+
+def marked(mark):
+    """The processes with a mark in the environment that they began with."""
+    found = []
+    for path in glob.glob("/proc/[0-9]*/environ"):
+        with contextlib.suppress(OSError):
+            if f"MKSUM_TEST_JOB={mark}".encode() in pathlib.Path(path).read_bytes():
                 found.append(int(path.split("/")[2]))
     return found
 
@@ -270,6 +297,7 @@ class Ray:
         os.kill(processes("ray::_call")[0], signal.SIGKILL)
 
 
+RESULT = dict.fromkeys(("object", "etag", "size", "format", "root", "status", "error", "run", "verified_at"))
 ENGINES = {engine.name: engine for engine in (Spark, Dask, Ray)}
 
 
@@ -314,8 +342,7 @@ class Engine:
         told = []
         results = self.engine.hash("s3://bucket/", self.ledger, on_progress=told.append)
         self.right(results)
-        columns = {"object", "etag", "size", "format", "root", "status", "error", "run", "verified_at"}
-        self.assertEqual(set(results[0]), columns)
+        self.assertEqual(set(results[0]), set(RESULT))
         total = sum(row["size"] for row in results)
         self.assertEqual(sum(told), total)
         # Speculation may read a task twice.
@@ -410,11 +437,26 @@ class Engine:
         self.only_wrong(self.engine.hash("s3://bucket/", self.ledger), "failed", "have two digests")
 
     def test_7_the_driver_is_killed(self):
-        command = [*JOB, CHOSEN.mksum, "--versitygw", CHOSEN.versitygw, "--job", self.engine.name, self.ledger]
+        kept = self.killed("digests")
+        results = self.engine.hash("s3://bucket/", self.ledger)
+        self.only_missing_was_read(results, kept)
+
+    def test_7_the_driver_of_a_verification_is_killed(self):
+        hashed = self.engine.hash("s3://bucket/", self.ledger)
+        kept = self.killed("verified", "nightly")
+        results = self.engine.verify(hashed, self.ledger, run="nightly")
+        self.only_missing_was_read(results, kept)
+        self.assertEqual({row["run"] for row in results}, {"nightly"})
+
+    def killed(self, kind, *run):
+        """Kills a driver in the middle. Returns the bytes of which digests are in its ledger."""
+        command = [*JOB, CHOSEN.mksum, "--versitygw", CHOSEN.versitygw, "--job", self.engine.name, self.ledger, *run]
         self.store.reset(lambda *_: {"slow": 0.1})
+        mark = uuid.uuid4().hex
         with open(os.devnull, "wb") as nowhere:
-            job = subprocess.Popen(list(map(str, command)), start_new_session=True, stdout=nowhere, stderr=nowhere)
-        rows, deadline = self.ledger / "rows=digests", time.monotonic() + 300
+            environment, outputs = {**os.environ, "MKSUM_TEST_JOB": mark}, {"stdout": nowhere, "stderr": nowhere}
+            job = subprocess.Popen(list(map(str, command)), start_new_session=True, env=environment, **outputs)
+        rows, deadline = self.ledger / f"rows={kind}", time.monotonic() + 300
         while self.in_ledger(rows) < 8 * MIB:
             self.assertIsNone(job.poll(), "it ended too early")
             self.assertLess(time.monotonic(), deadline)
@@ -422,10 +464,18 @@ class Engine:
         # All that the driver started ends with it.
         os.killpg(job.pid, signal.SIGKILL)
         job.wait()
-        time.sleep(0.5)
-        kept = self.in_ledger(rows)
+        # So does what it started in sessions of their own; their requests are answered before bytes are counted again.
+        while left := marked(mark):
+            for process in left:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGKILL)
+            time.sleep(0.02)
+        while self.store.between.busy:
+            time.sleep(0.02)
         self.store.reset()
-        results = self.engine.hash("s3://bucket/", self.ledger)
+        return self.in_ledger(rows)
+
+    def only_missing_was_read(self, results, kept):
         self.right(results)
         total = sum(row["size"] for row in results)
         print(f"    {kept} of {total} bytes were in the ledger, {self.store.between.bytes} read again", file=sys.stderr)
@@ -460,6 +510,37 @@ class Engine:
         self.assertEqual(self.store.between.bytes, 0)
         self.right(self.engine.verify(kept, self.ledger))
 
+    def test_8_files_that_decay_between_two_verifications_are_found(self):
+        files = self.folder / f"{self.ledger.name}-files"
+        files.mkdir()
+        for name, size in {"a": 3 * MIB + 1, "b": 1, "c": MIB}.items():
+            (files / name).write_bytes(random.Random(name).randbytes(size))
+        kept = self.engine.hash(str(files), self.ledger)
+        first = self.engine.verify(kept, self.ledger)
+        self.assertEqual([row["status"] for row in first], ["ok"] * 3)
+        for path in files.iterdir():
+            before, bytes_ = path.stat(), path.read_bytes()
+            path.write_bytes(bytes_[:-1] + bytes([bytes_[-1] ^ 1]))
+            os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+        second = self.engine.verify(kept, self.ledger)
+        self.assertEqual([row["status"] for row in second], ["damaged"] * 3)
+        runs = [{row["run"] for row in rows} for rows in (kept, first, second)]
+        self.assertEqual([len(run) for run in runs], [1, 1, 1])
+        self.assertEqual(len(set.union(*runs)), 3)
+
+    def test_9_nothing_to_read_is_no_success(self):
+        empty = self.folder / f"{self.ledger.name}-empty"
+        (empty / "folder").mkdir(parents=True)
+        with self.assertRaisesRegex(ValueError, "nothing to hash"):
+            self.engine.hash(str(empty), self.ledger)
+        with self.assertRaisesRegex(ValueError, "nothing to verify"):
+            self.engine.verify([{**RESULT, "object": str(empty / "a"), "status": "gone"}], self.ledger)
+        (empty / "link").symlink_to(__file__)
+        [skipped] = self.engine.hash(str(empty), self.ledger)
+        self.assertEqual((skipped["status"], skipped["root"]), ("skipped", None))
+        [followed] = self.engine.hash(str(empty), self.ledger, symlinks="follow")
+        self.assertEqual(followed["status"], "ok")
+
 
 class WithSpark(Engine, unittest.TestCase):
     kind = Spark
@@ -482,11 +563,15 @@ class WithSpark(Engine, unittest.TestCase):
             ("s3a://bucket/two", 5, "a"),
             ("s3://bucket/two", 5, "b"),
             ("wasbs://c@h/k", 5, "a"),
+            ("s3://bucket/less", -1, "a"),
+            (None, 5, "a"),
         ]
         quoted = quoted.union(session.createDataFrame(odd, "path string, size long, etag string"))
         results = {row["object"]: row for row in self.engine.hash(quoted, self.ledger, "s3:md5:5MiB")}
         self.assertEqual(results.pop("s3://bucket/none")["status"], "gone")
-        for url, words in {"s3://bucket/null": "without a size", "s3://bucket/two": "twice", "wasbs://c@h/k": "'wasbs'"}.items():
+        wrong = {"null": "without a size", "two": "twice", "less": "a size of -1"}
+        wrong = {"": "no path", "wasbs://c@h/k": "'wasbs'", **{f"s3://bucket/{key}": words for key, words in wrong.items()}}
+        for url, words in wrong.items():
             row = results.pop(url)
             self.assertEqual(row["status"], "failed")
             self.assertIn(words, row["error"])
@@ -524,6 +609,38 @@ class WithSpark(Engine, unittest.TestCase):
         names = [path.name for path in (self.folder / name / "rows=digests").glob("part-*")]
         self.assertEqual({len(name.split("-")) > 2 for name in names}, {False, True})
 
+    def test_options_of_the_data_source_are_checked(self):
+        import mksum.spark
+
+        session = self.engine.session
+        mksum.spark.register(session)
+        with self.assertRaisesRegex(Exception, "no option 'format': it has fmt, part"):
+            session.read.format("mksum").option("format", "sha256").load("s3://bucket/").collect()
+        files = self.folder / "links"
+        files.mkdir()
+        (files / "file").write_bytes(b"abc")
+        (files / "link").symlink_to(files / "file")
+
+        def read(**options):
+            frame = session.read.format("mksum").options(fmt="sha256", **options).load(str(files))
+            return {os.path.basename(row.path): row for row in frame.collect()}
+
+        rows = read()
+        self.assertEqual(rows["file"].digest, mksum.sha256(b"abc").hexdigest())
+        self.assertEqual((rows["link"].digest, rows["link"].status), (None, "skipped"))
+        self.assertEqual(read(symlinks="follow")["link"].digest, rows["file"].digest)
+
+    def test_letters_of_patterns_in_the_name_of_a_ledger(self):
+        ledger = self.folder / f"{self.ledger.name} [a-b] {{c}} * ?"
+        kept = self.engine.hash("s3://bucket/", ledger)
+        self.right(kept)
+        self.store.reset()
+        self.right(self.engine.hash("s3://bucket/", ledger))
+        self.assertEqual(self.store.between.bytes, 0)
+        self.right(self.engine.verify(kept, ledger, run="first"))
+        with self.assertRaisesRegex(ValueError, "'first' has ended"):
+            self.engine.verify(kept, ledger, run="first")
+
     def test_connect(self):
         command = [*JOB, CHOSEN.mksum, "--versitygw", CHOSEN.versitygw, "--job", "connect", str(self.ledger)]
         done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=400)
@@ -551,17 +668,63 @@ class WithDask(Engine, unittest.TestCase):
         with self.assertRaises(mksum.RefusedError):
             self.engine.hash("s3://bucket/", "s3a://ledgers/other")
 
+    def test_calls_share_connections(self):
+        import mksum
+
+        def read():
+            return [mksum.file_root(f"s3://bucket/small/{number:02}", FORMAT).text for number in range(20)]
+
+        expected, begun = read(), self.store.between.connections
+        self.assertEqual(set(expected), {root for url, root in self.store.roots().items() if "/small/" in url})
+        self.assertEqual(read(), expected)
+        self.assertLess(self.store.between.connections - begun, 10)
+        # A process that was forked has none of the threads that hold them.
+        child = os.fork()
+        if child == 0:
+            signal.alarm(60)
+            os._exit(read() != expected)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+        # Another environment may name another store.
+        self.store.reset()
+        os.environ["AWS_ENDPOINT_URL"] = self.store.direct["AWS_ENDPOINT_URL"]
+        try:
+            self.assertEqual(read(), expected)
+        finally:
+            os.environ["AWS_ENDPOINT_URL"] = self.store.url
+        self.assertEqual(self.store.between.bytes, 0)
+
+    def test_outboards_of_objects(self):
+        import mksum
+
+        url, place = "s3a://bucket/mid/1", "s3://ledgers/mid/1.mkt"
+        tree = mksum.Outboard.keep(url, FORMAT, outboard=place)
+        self.assertEqual((tree.path, tree.outboard), ("s3://bucket/mid/1", place))
+        self.assertEqual(tree.root.text, self.store.roots()["s3://bucket/mid/1"])
+        again = mksum.Outboard.open(url, outboard=place)
+        again.verify()
+        got = self.store.client.get_object(Bucket="bucket", Key="mid/1", Range="bytes=10-19")["Body"].read()
+        self.assertEqual(mksum.check_proof(again.prove(10, 20), tree.root, got), (10, 20))
+        self.store.reset(lambda key, _: {"flip": True} if key == "mid/1" else {})
+        self.assertEqual({found["kind"] for found in again.damaged()}, {"damaged"})
+        with self.assertRaisesRegex(mksum.RefusedError, "only files are repaired"):
+            again.repair(__file__)
+        # Something else there is not replaced.
+        self.store.client.put_object(Bucket="ledgers", Key="other", Body=b"abc")
+        with self.assertRaisesRegex(mksum.MksumError, "s3://ledgers/other"):
+            mksum.Outboard.keep("s3://bucket/mid/2", outboard="s3://ledgers/other")
+
 
 class WithRay(Engine, unittest.TestCase):
     kind = Ray
 
 
-def job(engine, ledger):
+def job(engine, ledger, run=None):
     """A driver: prints the results as JSON."""
     with contextlib.ExitStack() as stack:
         folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True)))
         started = Spark(folder, stack, remote="local[2]") if engine == "connect" else ENGINES[engine](folder, stack)
-        print(json.dumps(started.hash("s3://bucket/", ledger)))
+        results = started.hash("s3://bucket/", ledger)
+        print(json.dumps(results if run is None else started.verify(results, ledger, run=run)))
 
 
 if __name__ == "__main__":

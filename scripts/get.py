@@ -439,6 +439,20 @@ class Get(unittest.TestCase):
                 self.assertFalse(self.out.exists())
                 (self.folder / "out.part").unlink(missing_ok=True)
 
+    def test_a_busy_server_is_asked_again_when_it_says(self):
+        asked = []
+
+        def busy(handler, content, start, end):
+            asked.append(time.monotonic())
+            if len(asked) > 1:
+                return False
+            handler.send(429, b"", Retry_After="2")
+            return True
+
+        one = self.mirror(fault=busy)
+        self.fetched(f"{one.address}/good", "--connections", 1)
+        self.assertGreaterEqual(asked[1] - asked[0], 2)
+
     def test_a_mirror_that_is_gone_or_hangs_is_left_behind(self):
         good = self.mirror()
         hanging, ended = {}, threading.Event()

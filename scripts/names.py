@@ -137,12 +137,10 @@ LISTS = [
         f'    {family}: [{", ".join(chr(34) + name + chr(34) for name in names)}],\n' for family, names in FEATURES.items())),
     ("site/app/src/known/hash-names.js", "const SUMS = [\n", "];", lambda _: "".join(
         f'    ["{name}", {2 * size(name)}, [{words}]],\n' for name, words in WORDS)),
-    ("site/app/src/known/hash-names.js", "export const NOT_HERE = [", "];", lambda _: ", ".join(
-        f'"{name}"' for name, _ in WORDS if name not in JS)),
     ("site/app/src/known/write-sums.js", "const TAGS = /** @type {Record<string, string>} */ ({\n", "\n});", lambda _: wrap(
-        [f'{key(name)}: "{SUMS[name]}"' for name in SUMS if name in JS], ", ", 139, "    ") + ","),
+        [f'{key(name)}: "{tag}"' for name, tag in {**SUMS, **CRCS}.items()], ", ", 139, "    ") + ","),
     ("site/app/src/known/checks.js", "const names = /** @type {Record<string, string>} */ ({\n", "\n    });", lambda _: wrap(
-        labels([name for name in [*SUMS, "blake3"] if name in JS]), ", ", 139, "        ") + ","),
+        labels([*SUMS, *CRCS, "blake3"]), ", ", 139, "        ") + ","),
     ("bindings/c/include/mksum.h", HEADER, " */", lambda _: wrap(
         f"{' '.join(SUMS)}, and the CRCs {' '.join(CRCS)}. Hashes for node trees: {' '.join(NODE_HASHES)}.".split(),
         " ", 140, " * ", HEADER)),

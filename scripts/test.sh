@@ -188,7 +188,7 @@ js() {
 
 # The site in Chromium and Firefox: links, figures, accessibility, narrow screens, speed, use without a network; and the page that hashes.
 site() {
-    scripts/need.sh chromium firefox
+    scripts/need.sh chromium firefox openssl rhash cargo:b3sum@1.8.2
     build
     scripts/site.sh
     (cd site && npm test --silent)

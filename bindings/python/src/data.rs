@@ -15,6 +15,8 @@ pub enum Data<'py> {
     Bytes(Bound<'py, PyBytes>),
     /// The object keeps this memory in place as long as this lives. Others may write to it.
     Buffer(PyUntypedBuffer),
+    /// None were given.
+    Nothing,
 }
 
 impl Data<'_> {
@@ -25,6 +27,7 @@ impl Data<'_> {
     pub fn bytes(&self) -> &[u8] {
         match self {
             Data::Bytes(bytes) => bytes.as_bytes(),
+            Data::Nothing => &[],
             Data::Buffer(buffer) if buffer.len_bytes() == 0 => &[],
             Data::Buffer(buffer) => {
                 // SAFETY: the exporter guarantees `len_bytes` readable bytes at `buf_ptr` until the buffer is released, which

@@ -2,12 +2,12 @@
 
 use crate::data::Data;
 use crate::errors;
-use crate::files::{input_of, path_of};
+use crate::places::{name_of as name_given, path_of};
 use crate::spec::{DirectoryFormat, Wanted};
 use crate::work::{Call, Stop};
 use mksum::ClaimedRoot;
 use mksum::directory::{Content, DirectorySpec, EntryProof, EntryProofError};
-use mksum_io::{Error, Input, Options, Refusal, hash_directory, path_from_bytes};
+use mksum_io::{Error, Options, hash_directory, path_from_bytes};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
 use std::ffi::OsString;
@@ -163,7 +163,7 @@ pub fn prove_entry<'py>(
     on_progress: Option<Py<PyAny>>,
     stop: Option<&Bound<'py, Stop>>,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let (spec, entry) = (fmt.0, path_of(path)?);
+    let (spec, entry) = (fmt.0, name_given(path)?);
     let wanted = bytes_of(&entry);
     let call = Call::new(threads, on_progress, stop);
     let made = hashed(py, directory, call, move |path, options| {
@@ -235,10 +235,7 @@ fn hashed<T: Send + 'static>(
     mut call: Call,
     work: impl FnOnce(&Path, &Options) -> Result<T, Vec<Error>> + Send + 'static,
 ) -> PyResult<T> {
-    let Input::File(directory) = input_of(directory)? else {
-        let refusal = Refusal::Url("objects in stores are in no directory: fetch them first".into());
-        return Err(errors::io(py, Error::refused(input_of(directory)?, refusal)));
-    };
+    let directory = path_of(directory)?;
     let result = call.run(py, move |options| work(&directory, options))?;
     result.map_err(|reasons| errors::several(py, reasons.into_iter().map(|reason| errors::io(py, reason))))
 }

@@ -25,9 +25,31 @@ pub fn class<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
     MODULE.get_or_try_init(py, || PyModule::import(py, "mksum.errors").map(Bound::unbind))?.bind(py).getattr(name)
 }
 
+/// What the engine's messages advise users of the tool to do, and how it is done in Python.
+const ADVICE: [(&str, &str); 14] = [
+    ("without --accept-changes", "without accept_changes=True"),
+    ("choose a part of it (--range ..SIZE)", "read a part of it, and pass that to mksum.root"),
+    ("update the outboard (mksum keep --update)", "call Outboard.keep again"),
+    ("run 'mksum keep' again", "call Outboard.keep again"),
+    ("run 'mksum repair' again", "call Outboard.repair again"),
+    ("(-r hashes the objects below it)", "(mksum.list_objects yields the objects below it)"),
+    ("run 'mksum keep -r' to finish it", "Catalogue.keep finishes it"),
+    ("run 'mksum keep -r' again", "call Catalogue.keep again"),
+    ("('mksum status' lists them)", "(Catalogue.status yields them)"),
+    ("run 'mksum update' of it", "call Catalogue.update"),
+    ("'mksum keep -r -f ", "Catalogue.keep(DIR, '"),
+    (" DIR' adds it", "') adds it"),
+    ("'mksum missing' lists what is to be hashed", "hash the rows of the plan that it lacks"),
+    ("plan it again with 'mksum plan --outboards'", "the tool plans them with 'mksum plan --outboards'"),
+];
+
 impl<'py> Raised<'py> {
     fn new(py: Python<'py>, name: &str, message: String) -> PyResult<Self> {
-        Ok(Raised { py, value: class(py, name)?.call1((message,))? })
+        let translate = |text: String, (tool, python): &(&str, &str)| match text.contains(tool) {
+            true => text.replace(tool, python),
+            false => text,
+        };
+        Ok(Raised { py, value: class(py, name)?.call1((ADVICE.iter().fold(message, translate),))? })
     }
 
     /// An `OSError` with the system's number, if it has one.
@@ -145,8 +167,13 @@ pub fn io(py: Python<'_>, reason: Error) -> PyErr {
         Error::Fetch { offset, .. } => {
             raise(py, |py| Raised::new(py, "FetchError", message)?.path(&path)?.set("offset", offset))
         }
-        Error::Damaged { ranges, .. } => {
+        Error::Damaged { outboard, ranges, .. } => {
             let ranges: Vec<_> = ranges.iter().map(|range| (range.start, range.end)).collect();
+            let message = format!(
+                "{}: damaged: its mtime shows no change since {outboard} was written, but its content differs. The outboard is kept: \
+                 repair the file (Outboard.repair), or accept its content (Outboard.keep with accept_changes=True)",
+                path.display()
+            );
             damaged(py, &path, message, ranges)
         }
         Error::Failing { .. } => damaged(py, &path, message, Vec::new()),

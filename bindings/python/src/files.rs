@@ -2,6 +2,7 @@
 
 use crate::ending;
 use crate::errors;
+use crate::places::input_of;
 use crate::python_file::{self, Descriptor};
 use crate::root::{self, Root};
 use crate::spec::{Format, Wanted};
@@ -9,30 +10,12 @@ use crate::work::{Call, Stop};
 use mksum::Spec;
 use mksum_io::{Error, Input, Job, Options, Roots, Window, hash, hash_reader};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
 use std::fs;
 use std::num::NonZero;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Files of up to this many bytes are hashed before a signal could matter.
 const SHORT: u64 = 1 << 20;
-
-/// The path that an object stands for: a str, bytes or `os.PathLike`.
-pub fn path_of(object: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
-    ending::call(object.py(), || {
-        let os = object.py().import("os")?;
-        let path = os.call_method1("fspath", (object,))?;
-        match path.is_instance_of::<PyBytes>() {
-            true => os.call_method1("fsdecode", (path,))?.extract(),
-            false => path.extract(),
-        }
-    })
-}
-
-/// The input that an object stands for: a path, or the URL of an object.
-pub fn input_of(object: &Bound<'_, PyAny>) -> PyResult<Input> {
-    path_of(object).map(Input::place)
-}
 
 /// Returns the root of a file, read in parallel and hashed on all cores.
 ///

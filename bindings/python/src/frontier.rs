@@ -63,7 +63,8 @@ impl Frontier {
     fn update(&self, py: Python<'_>, data: Data<'_>) -> PyResult<()> {
         let mut state = self.lock(py);
         let mut growing = state.take().ok_or_else(|| Self::broken(py))?;
-        data.with(py, |bytes| growing.update(bytes)).map_err(|reason| errors::join(py, &self.spec, reason))?;
+        data.watched(py, |bytes, stop| growing.update(bytes, stop))?
+            .map_err(|reason| errors::join(py, &self.spec, reason))?;
         *state = Some(growing);
         Ok(())
     }

@@ -1,30 +1,33 @@
 //! Bytes that are hashed as they come, and all at once.
 
 use crate::spec::is_sum;
+use crate::watched::{CHUNK, Watched, go_on};
 use mksum::ordered::ordered;
 use mksum::{
     Digest, Digests, Error, Frontier, LeafHasher, MAX_LEN, Memory, Messages, NeedsLength, Plan, Role, Root, Spec,
     Subtree, Subtrees,
 };
-use std::sync::LazyLock;
-use std::thread::available_parallelism;
-
-static CORES: LazyLock<usize> = LazyLock::new(|| available_parallelism().map_or(1, |cores| cores.get()));
+use mksum_io::{Stop, available_threads};
 
 /// How a tree over `len` bytes in memory is cut for threads and lanes.
 fn cut(spec: &Spec, len: u64) -> Plan {
-    Plan::in_memory(spec, len, *CORES)
+    Plan::in_memory(spec, len, available_threads())
 }
 
-/// The root of bytes in memory.
-pub fn root(spec: &Spec, bytes: &[u8]) -> Result<Root, Error> {
+/// The root of bytes in memory, or an error after a stop.
+pub fn root(spec: &Spec, bytes: &[u8], stop: &Stop) -> Result<Root, Error> {
     let len = bytes.len() as u64;
-    if is_sum(spec) || len <= spec.leaf() {
+    if is_sum(spec) && bytes.len() > CHUNK {
+        let mut growing = Growing::new(spec)?;
+        growing.update(bytes, stop)?;
+        return growing.root();
+    }
+    if is_sum(spec) || len <= spec.leaf().min(CHUNK as u64) {
         return spec.root(bytes);
     }
     match cut(spec, len) {
-        Plan { threads: 1, group: 1, .. } => spec.root(bytes),
-        plan => spec.root_parallel(&Memory::new(bytes), len, &plan),
+        Plan { threads: 1, group: 1, .. } if bytes.len() <= CHUNK => spec.root(bytes),
+        plan => spec.root_parallel(&Watched { start: 0, bytes, stop }, len, &plan),
     }
 }
 
@@ -33,14 +36,14 @@ pub fn digest(spec: &Spec, bytes: &[u8]) -> Result<Digest, Error> {
     match is_sum(spec) {
         true => Ok(spec.leaf_digest(0, bytes, Role::Root)),
         false if bytes.len() as u64 <= Memory::BATCH => spec.root_digest(bytes),
-        false => Ok(root(spec, bytes)?.digest()),
+        false => Ok(root(spec, bytes, &Stop::default())?.digest()),
     }
 }
 
-/// The digest of `node`, a subtree of a tree over `len` bytes, from its bytes.
-pub fn subtree(spec: &Spec, len: u64, node: Subtree, bytes: &[u8]) -> Result<Digest, Error> {
-    let memory = Memory::from(node.start, bytes);
-    spec.join_parallel(&memory, node, spec.role(len, node), &cut(spec, node.len))
+/// The digest of `node`, a subtree of a tree over `len` bytes, from its bytes; or an error after a stop.
+pub fn subtree(spec: &Spec, len: u64, node: Subtree, bytes: &[u8], stop: &Stop) -> Result<Digest, Error> {
+    let source = Watched { start: node.start, bytes, stop };
+    spec.join_parallel(&source, node, spec.role(len, node), &cut(spec, node.len))
 }
 
 /// The bytes so far, hashed into one state.
@@ -61,17 +64,20 @@ impl Growing {
         }
     }
 
-    /// Appends bytes; those of trees on all cores if they are many.
-    pub fn update(&mut self, bytes: &[u8]) -> Result<(), Error> {
+    /// Appends bytes; those of trees on all cores if they are many. After an error or a stop only some of them may be appended.
+    pub fn update(&mut self, bytes: &[u8], stop: &Stop) -> Result<(), Error> {
         match self {
             Growing::Sum(spec, hasher, len) => {
                 let all = *len + bytes.len() as u64;
                 spec.shape().check(all)?;
-                hasher.update(Messages::one(bytes));
+                for chunk in bytes.chunks(CHUNK) {
+                    go_on(stop)?;
+                    hasher.update(Messages::one(chunk));
+                }
                 *len = all;
                 Ok(())
             }
-            Growing::Tree(frontier) => append(frontier, bytes),
+            Growing::Tree(frontier) => append(frontier, bytes, stop),
         }
     }
 
@@ -93,9 +99,15 @@ impl Growing {
 }
 
 /// Appends bytes to a tree: those under whole subtrees are hashed on all cores and pushed in order.
-fn append(frontier: &mut Frontier, bytes: &[u8]) -> Result<(), Error> {
+fn append(frontier: &mut Frontier, bytes: &[u8], stop: &Stop) -> Result<(), Error> {
+    let in_order = |frontier: &mut Frontier| {
+        bytes.chunks(CHUNK).try_for_each(|chunk| {
+            go_on(stop)?;
+            frontier.update(chunk)
+        })
+    };
     let (spec, position, len) = (frontier.spec().clone(), frontier.position(), bytes.len() as u64);
-    let Some(unit) = spec.shape().unit(Frontier::BUFFER) else { return frontier.update(bytes) };
+    let Some(unit) = spec.shape().unit(Frontier::BUFFER) else { return in_order(frontier) };
     let head = position.next_multiple_of(unit.len).saturating_sub(position);
     // The last unit stays in the frontier: it may end the input.
     let units = len.saturating_sub(head + 1) / unit.len;
@@ -106,14 +118,14 @@ fn append(frontier: &mut Frontier, bytes: &[u8]) -> Result<(), Error> {
         group => group.max(spec.hash().lanes() as u64),
     };
     if position + len > MAX_LEN || units < 2 || (threads == 1 && group == 1) {
-        return frontier.update(bytes);
+        return in_order(frontier);
     }
     frontier.update(&bytes[..head as usize])?;
     let start = position + head;
     let (whole, tail) = bytes[head as usize..].split_at((units * unit.len) as usize);
     let nodes: Vec<_> = (0..units).map(|index| Subtree { start: start + index * unit.len, ..unit }).collect();
     let group = group.min(units.div_ceil(threads as u64)) as usize;
-    let memory = Memory::from(start, whole);
+    let source = Watched { start, bytes: whole, stop };
     ordered(
         threads,
         4 * threads,
@@ -121,7 +133,7 @@ fn append(frontier: &mut Frontier, bytes: &[u8]) -> Result<(), Error> {
         || (),
         |(), nodes| {
             let mut digests = Digests::new(spec.hash().size());
-            memory.digests(&spec, nodes, &mut digests).map(|()| (nodes, digests))
+            source.digests(&spec, nodes, &mut digests).map(|()| (nodes, digests))
         },
         |results| {
             for result in results {

@@ -5,7 +5,9 @@ use crate::ending;
 use crate::errors;
 use crate::growing::{self, Growing};
 use crate::spec::{self, Format};
+use crate::watched::SHORT;
 use mksum::Digest;
+use mksum_io::Stop;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 use std::sync::{Mutex, MutexGuard};
@@ -42,14 +44,12 @@ const HELD: usize = 1 << 20;
 const COPIED: usize = 16 << 10;
 
 impl Hasher {
-    fn begin(py: Python<'_>, spec: mksum::Spec, data: Option<Data<'_>>) -> PyResult<Self> {
+    fn begin(py: Python<'_>, spec: mksum::Spec, data: Data<'_>) -> PyResult<Self> {
         if !spec.family().streams() {
             return Err(errors::join(py, &spec, mksum::NeedsLength.into()));
         }
         let mut state = State { held: Held::Nothing, growing: None, digest: None };
-        if let Some(data) = data {
-            state.append(py, &spec, data)?;
-        }
+        state.append(py, &spec, data)?;
         Ok(Hasher { spec, state: Mutex::new(state) })
     }
 
@@ -107,13 +107,18 @@ impl State {
         match std::mem::replace(&mut self.held, Held::Nothing) {
             Held::Nothing => {}
             Held::Bytes(bytes) => {
-                Data::Bytes(bytes.into_bound(py)).with(py, |bytes| growing.update(bytes)).map_err(fail)?;
+                Data::Bytes(bytes.into_bound(py))
+                    .with(py, |bytes| growing.update(bytes, &Stop::default()))
+                    .map_err(fail)?;
             }
-            Held::Copy(bytes) => growing.update(&bytes).map_err(fail)?,
+            Held::Copy(bytes) => growing.update(&bytes, &Stop::default()).map_err(fail)?,
         }
-        data.with(py, |bytes| growing.update(bytes)).map_err(fail)?;
-        self.growing = Some(growing);
-        Ok(())
+        let before = (len > SHORT).then(|| growing.clone());
+        let updated = data.watched(py, |bytes, stop| growing.update(bytes, stop));
+        let ended = updated.and_then(|updated| updated.map_err(fail));
+        // After a signal the object has none of these bytes.
+        self.growing = if ended.is_ok() { Some(growing) } else { before };
+        ended
     }
 }
 
@@ -198,8 +203,8 @@ impl Hasher {
 ///     FormatError: The format is unknown.
 ///     LengthError: The format needs the input's length first (`mtsum`): use `root` or `file_root`.
 #[pyfunction]
-#[pyo3(signature = (name, data = None, *, usedforsecurity = true), text_signature = "(name, data=b'', *, usedforsecurity=True)")]
-pub fn new(py: Python<'_>, name: Format, data: Option<Data<'_>>, usedforsecurity: bool) -> PyResult<Hasher> {
+#[pyo3(signature = (name, data = Data::Nothing, *, usedforsecurity = true), text_signature = "(name, data=b'', *, usedforsecurity=True)")]
+pub fn new(py: Python<'_>, name: Format, data: Data<'_>, usedforsecurity: bool) -> PyResult<Hasher> {
     let _ = usedforsecurity;
     Hasher::begin(py, name.0, data)
 }
@@ -214,8 +219,8 @@ macro_rules! constructors {
             ///     data: The first bytes: any contiguous object with the buffer protocol.
             ///     usedforsecurity: Accepted as hashlib does, and ignored.
             #[pyfunction]
-            #[pyo3(signature = (data = None, *, usedforsecurity = true), text_signature = "(data=b'', *, usedforsecurity=True)")]
-            pub fn $name(py: Python<'_>, data: Option<Data<'_>>, usedforsecurity: bool) -> PyResult<Hasher> {
+            #[pyo3(signature = (data = Data::Nothing, *, usedforsecurity = true), text_signature = "(data=b'', *, usedforsecurity=True)")]
+            pub fn $name(py: Python<'_>, data: Data<'_>, usedforsecurity: bool) -> PyResult<Hasher> {
                 let _ = usedforsecurity;
                 Hasher::begin(py, spec::named(py, stringify!($name))?, data)
             }

@@ -18,9 +18,12 @@ mod hasher;
 mod listing;
 mod lists;
 mod many;
+#[cfg(feature = "stores")]
+mod network;
 mod objects;
 mod outboard;
 mod parts;
+mod places;
 mod proof;
 mod python_file;
 mod ranges;
@@ -28,6 +31,7 @@ mod records;
 mod root;
 mod rows;
 mod spec;
+mod watched;
 mod work;
 
 use pyo3::prelude::*;

@@ -3,8 +3,8 @@
 use crate::ahead::Results;
 use crate::ending;
 use crate::errors;
-use crate::files::input_of;
-use crate::objects::{client, refused};
+use crate::objects::client;
+use crate::places::{input_of, refused};
 use crate::work::Call;
 use mksum_io::{Error, Input, Listed};
 use pyo3::prelude::*;

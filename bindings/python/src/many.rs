@@ -3,7 +3,7 @@
 use crate::ahead::Ahead;
 use crate::ending;
 use crate::errors;
-use crate::files::input_of;
+use crate::places::input_of;
 use crate::root;
 use crate::spec::{Format, Wanted};
 use crate::work::{Call, Stop};

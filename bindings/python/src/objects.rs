@@ -4,9 +4,9 @@ use crate::ahead::Results;
 use crate::data::Data;
 use crate::ending;
 use crate::errors;
-use crate::files::input_of;
+use crate::places::{input_of, refused};
 use crate::work::Call;
-use mksum_io::{Error, File, Input, Objects, Options, Refusal, Url};
+use mksum_io::{Error, File, Input, Objects, Options, Url};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::num::NonZero;
@@ -103,9 +103,4 @@ fn of_object(py: Python<'_>, url: &Bound<'_, PyAny>) -> PyResult<Url> {
 pub fn client(py: Python<'_>, call: &Call, url: &Url) -> PyResult<Arc<dyn Objects>> {
     let words = "this build of mksum has no network client: install one with the feature 'stores'";
     call.options.objects.clone().ok_or_else(|| refused(py, &url.into(), words))
-}
-
-/// The error that something cannot be done with what is at a URL.
-pub fn refused(py: Python<'_>, url: &Input, words: &str) -> PyErr {
-    errors::io(py, Error::refused(url, Refusal::Url(words.into())))
 }

@@ -2,7 +2,7 @@
 
 use crate::ending;
 use crate::errors;
-use crate::files::{input_of, path_of};
+use crate::places::input_of;
 use crate::records::pairs;
 use crate::root::Root;
 use crate::spec::Format;
@@ -10,14 +10,14 @@ use crate::work::{Call, Stop};
 use mksum::Spec;
 use mksum::outboard::KeptLayout;
 use mksum::proof::Claim;
-use mksum_io::outboard::{self, Changes, Keeping, Repair, Stored, append, beside, is_unchanged};
-use mksum_io::{Error, File, HeldFile, Options, Prover, Unproven, open_replica};
+use mksum_io::outboard::{self, Changes, EXTENSION, Keeping, Remote, Repair, Stored, append, is_unchanged};
+use mksum_io::{Error, File, HeldFile, Input, Prover, Refusal, Unproven, open_replica};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::ffi::OsStr;
 use std::num::NonZero;
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 type Opened = mksum::outboard::Outboard<Stored>;
@@ -27,8 +27,8 @@ type Opened = mksum::outboard::Outboard<Stored>;
 /// It proves as much as its root: compare `root` with one that you trust. Made by `Outboard.keep` and `Outboard.open`.
 #[pyclass(frozen, module = "mksum")]
 pub struct Outboard {
-    file: PathBuf,
-    place: PathBuf,
+    file: Input,
+    place: Input,
     opened: Arc<Opened>,
 }
 
@@ -39,9 +39,24 @@ struct Place {
 }
 
 impl Outboard {
-    fn at(py: Python<'_>, file: PathBuf, place: PathBuf) -> PyResult<Self> {
-        let opened = outboard::open(&place).map_err(|error| errors::io(py, error))?;
-        Ok(Outboard { file, place, opened: Arc::new(opened) })
+    /// The file and the place of its tree, of which the usual one is beside it: for an object, in the working directory.
+    fn places_of(file: &Bound<'_, PyAny>, place: Option<&Bound<'_, PyAny>>) -> PyResult<(Input, Input)> {
+        let file = input_of(file)?;
+        let place = match (place, file.url()) {
+            (Some(place), _) => input_of(place)?,
+            (None, None) => file.with_extension(EXTENSION),
+            (None, Some(url)) => {
+                let name = PathBuf::from(url.file_path()).file_name().map(PathBuf::from).unwrap_or_default();
+                Input::from(name).with_extension(EXTENSION)
+            }
+        };
+        Ok((file, place))
+    }
+
+    fn at(py: Python<'_>, mut call: Call, (file, place): (Input, Input)) -> PyResult<Self> {
+        let tree = place.clone();
+        let opened = call.run(py, move |options| outboard::open_with(&tree, options))?;
+        Ok(Outboard { file, place, opened: Arc::new(opened.map_err(|error| errors::io(py, error))?) })
     }
 
     /// The places in which the file differs, left to right; neighbours of one kind are one.
@@ -69,9 +84,10 @@ impl Outboard {
     /// Hashes a file, writes its tree beside it, and returns it. A run that was ended is resumed.
     ///
     /// Args:
-    ///     path: The file.
+    ///     path: The file, or the URL of an object.
     ///     fmt: The format. Its leaves say how exactly damage can be found later.
-    ///     outboard: The path of the tree: the file's with `.mkt` behind it, if None.
+    ///     outboard: The path of the tree, or its URL in a store: the file's with `.mkt` behind it, if None; for an object, a file of that
+    ///         name in the working directory.
     ///     unit: The longest subtrees whose digests are kept, in bytes, so that damage is found to within one; a leaf at the
     ///         least. If None, so many that the tree takes about 0.1 % of the file or less.
     ///     accept_changes: Whether the file may have other bytes than its old tree says, although its size, mtime and inode are
@@ -98,24 +114,26 @@ impl Outboard {
         on_progress: Option<Py<PyAny>>,
         stop: Option<&Bound<'_, Stop>>,
     ) -> PyResult<Self> {
-        let path = path_of(path)?;
-        let place = outboard.map(path_of).transpose()?.unwrap_or_else(|| beside(&path));
+        let (path, place) = Outboard::places_of(path, outboard)?;
         let (file, target, spec) = (path.clone(), place.clone(), fmt.0);
-        let kept = Call::new(threads, on_progress, stop).run(py, move |options| {
-            let file = File::open(&file, options)?;
-            let mut keeping = Keeping::new(KeptLayout::unit_of(&spec, unit), &target);
+        let mut call = Call::new(threads, on_progress, stop);
+        let kept = call.run(py, move |options| {
+            let (file, remote) = (File::open(&file, options)?, Remote::of(&target, options)?);
+            let copy = remote.as_ref().map_or_else(|| PathBuf::from(target.as_os_str()), Remote::copy);
+            let mut keeping = Keeping::new(KeptLayout::unit_of(&spec, unit), &copy);
             keeping.changes = if accept_changes { Changes::Accept } else { Changes::Refuse };
-            outboard::keep(file, &spec, &keeping)
+            outboard::keep(file, &spec, &keeping).map_err(|error| error_at(error, &copy, &target))?;
+            remote.map_or(Ok(()), |remote| remote.put())
         })?;
         kept.map_err(|error| errors::io(py, error))?;
-        Outboard::at(py, path, place)
+        Outboard::at(py, call, (path, place))
     }
 
     /// Opens the tree of a file.
     ///
     /// Args:
-    ///     path: The file. It is not read.
-    ///     outboard: The path of the tree: the file's with `.mkt` behind it, if None.
+    ///     path: The file, or the URL of an object. It is not read.
+    ///     outboard: The path or URL of the tree: as for `keep`, if None.
     ///
     /// Raises:
     ///     NotFoundError: There is no tree.
@@ -123,9 +141,7 @@ impl Outboard {
     #[staticmethod]
     #[pyo3(signature = (path, *, outboard = None))]
     fn open(py: Python<'_>, path: &Bound<'_, PyAny>, outboard: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
-        let path = path_of(path)?;
-        let place = outboard.map(path_of).transpose()?.unwrap_or_else(|| beside(&path));
-        Outboard::at(py, path, place)
+        Outboard::at(py, Call::new(None, None, None), Outboard::places_of(path, outboard)?)
     }
 
     /// The path of the file.
@@ -169,8 +185,10 @@ impl Outboard {
     /// Raises:
     ///     FileError: The file cannot be opened.
     fn is_unchanged(&self, py: Python<'_>) -> PyResult<bool> {
-        let file = File::open(&self.file, &Options::new()).map_err(|error| errors::io(py, error))?;
-        Ok(is_unchanged(&file, self.opened.header()))
+        let (file, opened) = (self.file.clone(), self.opened.clone());
+        let opening = Call::new(NonZero::new(1), None, None)
+            .run(py, move |options| File::open(&file, options).map(|file| is_unchanged(&file, opened.header())))?;
+        opening.map_err(|error| errors::io(py, error))
     }
 
     /// Verifies bytes of the file, and raises if they are damaged.
@@ -202,17 +220,16 @@ impl Outboard {
         let bytes: u64 = ranges.iter().map(|range| range.end - range.start).sum();
         if let (true, Some(node)) = (ranges.is_empty(), places.first()) {
             let Range { start, end } = node.range;
-            let message =
-                format!("{}: the digest over bytes {start}..{end} of the file is damaged", self.place.display());
+            let message = format!("{}: the digest over bytes {start}..{end} of the file is damaged", self.place);
             return Err(errors::error(py, "OutboardError", message));
         }
         match ranges.is_empty() {
             true => Ok(()),
             false => {
-                let (count, file) = (ranges.len(), self.file.display());
+                let (count, file) = (ranges.len(), &self.file);
                 let message = format!("{file}: {bytes} of {} bytes are damaged ({count} ranges)", self.opened.len());
                 let ranges = ranges.into_iter().map(|range| (range.start, range.end)).collect();
-                Err(errors::damaged(py, &self.file, message, ranges))
+                Err(errors::damaged(py, &self.file.shown_path(), message, ranges))
             }
         }
     }
@@ -283,7 +300,10 @@ impl Outboard {
                 Repair::Passed(..) => {}
                 Repair::Failed(range, _) => append(&mut failed, range),
             };
-            let mut file = HeldFile::open(&path)?;
+            let Input::File(path) = &path else {
+                return Err(Error::refused(&path, Refusal::Url("an object: only files are repaired".into())));
+            };
+            let mut file = HeldFile::open(path)?;
             let repaired = outboard::repair(&mut file, (&opened, &place), &mut *replica, options, &mut report)?;
             Ok((repaired, done, failed))
         })?;
@@ -346,7 +366,7 @@ impl Outboard {
     }
 
     fn __repr__(&self) -> String {
-        format!("<Outboard {} of {}>", self.opened.spec(), self.file.display())
+        format!("<Outboard {} of {}>", self.opened.spec(), self.file)
     }
 }
 
@@ -360,5 +380,13 @@ impl Outboard {
             Unproven::Proof(error) => errors::proof(py, error),
         })?;
         Ok(PyBytes::new(py, &proof.to_bytes()))
+    }
+}
+
+/// An error that is about the copy of a tree in a store, as one about the tree: the copy has a path that nobody knows.
+fn error_at(error: Error, copy: &Path, target: &Input) -> Error {
+    match error {
+        Error::Refused { path, refusal } if path == *copy => Error::refused(target, refusal),
+        error => error,
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::data::Data;
 use crate::errors;
-use crate::files::input_of;
 use crate::growing;
+use crate::places::input_of;
 use crate::root::Root;
 use crate::rows::{self, refused, wrong};
 use crate::spec::Format;
@@ -106,10 +106,10 @@ pub fn map_range<'py>(
         Some(data) => {
             // Without the digests of its units.
             row.unit = None;
-            let digest = data.with(py, |bytes| match part.is_whole() {
-                true => growing::root(&part.spec, bytes).map(|root| root.digest()),
-                false => growing::subtree(&part.spec, row.size, part.node, bytes),
-            });
+            let digest = data.watched(py, |bytes, stop| match part.is_whole() {
+                true => growing::root(&part.spec, bytes, stop).map(|root| root.digest()),
+                false => growing::subtree(&part.spec, row.size, part.node, bytes, stop),
+            })?;
             (digest.map_err(|error| errors::join(py, &part.spec, error))?, Vec::new())
         }
         None if row.path.is_empty() => return Err(no_path(py)),

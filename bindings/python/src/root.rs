@@ -117,8 +117,9 @@ impl Root {
 #[pyo3(signature = (data, fmt = Wanted::One(Format(mksum::Spec::default()))), text_signature = "(data, fmt='rfc6962')")]
 pub fn root<'py>(py: Python<'py>, data: Data<'py>, fmt: Wanted) -> PyResult<Bound<'py, PyAny>> {
     let root = |spec: mksum::Spec| {
-        let root =
-            data.with(py, |bytes| growing::root(&spec, bytes)).map_err(|reason| errors::join(py, &spec, reason))?;
+        let root = data
+            .watched(py, |bytes, stop| growing::root(&spec, bytes, stop))?
+            .map_err(|reason| errors::join(py, &spec, reason))?;
         Ok(Root::from(&root))
     };
     let roots = fmt.specs().into_iter().map(root).collect::<PyResult<Vec<_>>>()?;

@@ -2,13 +2,13 @@
 
 use crate::ending;
 use crate::errors;
-use mksum_io::{Objects, Options};
+use mksum_io::{Objects, Options, available_threads};
 use pyo3::prelude::*;
 use std::num::NonZero;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
-use std::thread::{self, available_parallelism};
+use std::thread;
 use std::time::Duration;
 
 /// Ends work from another thread: pass one to a call, and later call its `stop`.
@@ -42,11 +42,6 @@ impl Stop {
 /// The time between two looks at signals and progress.
 pub const TICK: Duration = Duration::from_millis(25);
 
-/// The number of threads to use: as many as this process may run on, if none is given.
-pub fn threads(asked: Option<NonZero<usize>>) -> usize {
-    asked.or_else(|| available_parallelism().ok()).map_or(1, NonZero::get)
-}
-
 /// A call that reads: its options, and whom it tells how far it is.
 pub struct Call {
     pub options: Options,
@@ -62,7 +57,11 @@ pub type Outcome<T> = Receiver<thread::Result<T>>;
 
 impl Call {
     pub fn new(asked: Option<NonZero<usize>>, on_progress: Option<Py<PyAny>>, stop: Option<&Bound<'_, Stop>>) -> Self {
-        let options = Options { threads: threads(asked), objects: objects(), ..Options::new() };
+        let options = Options {
+            threads: asked.map_or_else(available_threads, NonZero::get),
+            objects: objects(),
+            ..Options::new()
+        };
         Call { options, stop: stop.map(|stop| stop.get().stop.clone()), on_progress, told: 0 }
     }
 
@@ -138,7 +137,7 @@ impl Call {
 /// The stores that this build has clients of.
 fn objects() -> Option<Arc<dyn Objects>> {
     #[cfg(feature = "stores")]
-    return Some(Arc::new(mksum_stores::Stores::new()));
+    return Some(Arc::new(crate::network::stores()));
     #[cfg(not(feature = "stores"))]
     None
 }

@@ -3,10 +3,11 @@
 import json
 import os
 import pathlib
+import sys
 
 import mksum
 import pytest
-from mksum import cluster
+from mksum import _places, cluster
 
 KINDS = ("digests", "errors")
 
@@ -229,8 +230,93 @@ def test_listings_of_others_are_judged_object_by_object(tmp_path: pathlib.Path) 
         ("file:///a%20b", "/a b"),
         ("dbfs:/a/b", "/dbfs/a/b"),
         ("dbfs:///a/b", "/dbfs/a/b"),
+        ("dbfs:/Volumes/a/b", "/Volumes/a/b"),
+        ("file:/a?b#c", "/a?b#c"),
+        ("file://localhost/a", "/a"),
+        ("gcs://bucket/key", "gs://bucket/key"),
+        ("S3A://bucket/Key", "s3://bucket/Key"),
         ("https://host/a", "https://host/a"),
     ],
 )
 def test_names_of_hadoop_and_spark(path: str, expected: str) -> None:
-    assert cluster.located(path) == expected
+    assert _places.located(path) == expected
+
+
+def test_names_that_are_refused_say_what_to_do(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    refused = {
+        "wasbs://c@a.blob.core.windows.net/key": "the same object is abfss://CONTAINER@ACCOUNT",
+        "hf://models/a/b": "does not read 'hf': it reads s3, .*pass an open file of fsspec",
+        "file://host/a": "a file of 'host'",
+        "s3:/bucket/key": "a URL with one slash, as pathlib writes it: pass the str 's3://bucket/key'",
+    }
+    for path, words in refused.items():
+        for name in (path, pathlib.PurePosixPath(path)) if path.startswith("s3") else (path,):
+            with pytest.raises(mksum.RefusedError, match=words):
+                mksum.file_root(name)
+            [(_, error)] = mksum.hash_files([name])
+            assert isinstance(error, mksum.RefusedError)
+        with pytest.raises(mksum.RefusedError, match=words):
+            cluster.hash(path, str(tmp_path / "ledger"))
+    # A file that has such a name.
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "s3:" / "bucket").mkdir(parents=True)
+    (tmp_path / "s3:" / "bucket" / "key").write_bytes(b"abc")
+    assert mksum.file_root("s3:/bucket/key", "sha256") == mksum.root(b"abc", "sha256")
+
+
+def test_urls_of_files_are_paths_everywhere(tmp_path: pathlib.Path) -> None:
+    folder = kept_files(tmp_path / "a folder of 100 %")
+    file, url = folder / "a", (folder / "a").as_uri()
+    root = mksum.file_root(file, "sha256")
+    assert mksum.file_root(url, "sha256") == root
+    assert [result for _, result in mksum.hash_files([url, file], "sha256")] == [root, root]
+    assert mksum.join([mksum.map_range(mksum.plan(url, "sha256")[0])]) == root
+    assert mksum.directory_root(folder.as_uri()) == mksum.directory_root(folder)
+    proof = mksum.prove_entry(folder.as_uri(), "sub/b")
+    assert mksum.check_entry(proof, mksum.directory_root(folder))["path"] == "sub/b"
+    tree = mksum.Outboard.keep(url, outboard=(tmp_path / "tree").as_uri())
+    assert (tree.path, tree.outboard) == (str(file), str(tmp_path / "tree"))
+    assert mksum.Outboard.open(url, outboard=tmp_path / "tree").root == tree.root
+    assert mksum.Catalogue.keep(folder.as_uri(), "sha256").directory == str(folder)
+    # What must be on this machine says so.
+    for call in (mksum.directory_root, mksum.Catalogue.keep, mksum.Catalogue.create, mksum.Catalogue.open):
+        with pytest.raises(mksum.RefusedError, match="s3://bucket/prefix/: a URL, where a path of this machine is needed"):
+            call("s3://bucket/prefix/")
+
+
+def test_listings_with_holes_cost_their_own_rows(tmp_path: pathlib.Path) -> None:
+    [own] = cluster.inputs(kept_files(tmp_path / "files") / "a")
+    nan = float("nan")
+    rows = [own, *({**own, "path": f"/none/{size}", "size": size} for size in (None, nan, -1, 1 << 63, "5"))]
+    rows += [{**own, "path": "/none/version", "version": nan}, {**own, "path": None}, {**own, "path": nan}]
+    results = cluster.hash(rows, str(tmp_path / "ledger"), "sha256")  # type: ignore[arg-type]
+    assert [result["status"] for result in results] == ["ok"] + ["failed"] * 7
+    assert [str(result["error"]).partition(": ")[2] for result in results[3:5]] == [
+        f"it is listed with a size of {size} bytes: expected 0 to 2^63-1" for size in (-1, 1 << 63)
+    ]
+    assert results[-1]["error"] == "a row of the listing has no path, but None"
+
+
+@pytest.mark.skipif(os.name == "nt" or sys.platform == "darwin", reason="names are text there")
+def test_a_name_that_is_no_text_costs_its_own_row(tmp_path: pathlib.Path) -> None:
+    files = kept_files(tmp_path / "files")
+    for name in (b"\xff", b"\xfe"):
+        with open(os.path.join(os.fsencode(files), name), "wb") as file:
+            file.write(b"abc")
+    results = {result["object"]: result for result in cluster.hash(files, str(tmp_path / "ledger"), "sha256")}
+    assert [results[f"{files}/\\x{name}"]["status"] for name in ("ff", "fe")] == ["failed", "failed"]
+    assert "the name is not UTF-8" in str(results[f"{files}/\\xff"]["error"])
+    assert sorted(result["status"] for result in results.values()) == ["failed"] * 2 + ["ok"] * 3
+
+
+def test_nothing_to_read_is_no_success(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "empty" / "folder").mkdir(parents=True)
+    for source in (tmp_path / "empty", []):
+        with pytest.raises(mksum.RefusedError, match="nothing to hash"):
+            cluster.hash(source, str(tmp_path / "ledger"))
+    results = cluster.hash([{"path": "/none", "size": 1, "version": "a"}], str(tmp_path / "ledger"))
+    assert results[0]["status"] == "gone"
+    for kept in (results, []):
+        with pytest.raises(mksum.RefusedError, match="nothing to verify"):
+            cluster.verify(kept, str(tmp_path / "ledger"), run="first")
+    assert not (tmp_path / "ledger" / "rows=runs").exists()

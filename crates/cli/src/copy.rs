@@ -76,18 +76,20 @@ pub fn run(tool: &Tool, args: &Args) -> Exit {
         let made = folder.map_err(|error| Error::Refused(target.as_path().into(), reason(&error)));
         (source, target, made.and_then(|()| copy(&job, &tool.options)))
     };
-    let work = |(), job: Result<_, (Input, String)>| job.map(work);
-    let threads = FILES.min(tool.options.threads.max(1));
+    let (mut bytes, threads) = (0, FILES.min(tool.options.threads.max(1)));
     ordered(
         threads,
         4 * threads,
         jobs,
         || (),
-        |(), job| work((), job),
+        |(), job: Result<_, (Input, String)>| job.map(&work),
         |results| {
             for result in results {
                 match result {
-                    Ok((source, target, Ok(copied))) => report(tool, args, (&source, &target), &copied),
+                    Ok((source, target, Ok(copied))) => {
+                        bytes += copied.copied;
+                        report(tool, args, (&source, &target), &copied);
+                    }
                     Ok((_, _, Err(error))) => {
                         console.count(Verdict::Failed, 1);
                         match error {
@@ -109,7 +111,7 @@ pub fn run(tool: &Tool, args: &Args) -> Exit {
     if rules.report_skipped(console) > 0 {
         console.fail();
     }
-    console.summarize(tool.options.meter.bytes());
+    console.summarize(bytes);
     console.exit()
 }
 

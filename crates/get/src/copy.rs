@@ -12,6 +12,7 @@ use mksum_io::{File, Input, Job, Mode, Options, Partial, check_room, hash, hash_
 use std::fs::{self, FileTimes, Metadata};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The longest subtrees that are compared with what is there, in bytes, where the format has such.
 const UNIT: u64 = 64 << 10;
@@ -106,7 +107,9 @@ fn stream(copy: &Copy, source: &File, partial: &Partial, options: &Options) -> R
     check_room(target, source.len())?;
     let mut reader = InOrder { file: source, at: 0, failed: None };
     let mut tee = Tee::new(&mut reader, partial.file());
-    let roots = hash_reader(&mut tee, &copy.source, std::slice::from_ref(&copy.spec), options);
+    // The reading of the source is counted, and slowed down, once.
+    let uncounted = &Options { throttle: None, meter: Arc::default(), ..options.clone() };
+    let roots = hash_reader(&mut tee, &copy.source, std::slice::from_ref(&copy.spec), uncounted);
     if let Some(error) = tee.failed.take() {
         return Err(write(target, error));
     }
@@ -150,6 +153,9 @@ fn check(
 ) -> Result<(), Error> {
     let mode = if copy.read_back { Mode::Direct } else { options.mode };
     let options = &Options { mode, ..options.clone() };
+    if copy.read_back || copy.outboard.is_some() {
+        options.meter.expect(root.len());
+    }
     let same = |found: &Root| match found == root {
         true => Ok(()),
         false => Err(Error::Refused(

@@ -49,7 +49,7 @@ pub use merklize::{Leaves, Merklized, merklize, random};
 pub use mksum_sums::url::Url;
 pub use objects::{Ahead, Listed, Listing, Object, Objects, StoredSums};
 pub use open::{open_bytes, open_bytes_from, open_regular};
-pub use options::{Meter, Mode, Options, Stop, Throttle};
+pub use options::{Meter, Mode, Options, Stop, Throttle, available_threads};
 pub use partial::{Partial, check_room};
 pub use paths::from_bytes as path_from_bytes;
 pub use proofs::{Prover, Unproven};

@@ -4,9 +4,10 @@ use crate::objects::Objects;
 use crate::{Error, Input};
 use mksum::accelerator::Accelerator;
 use std::fmt;
+use std::num::NonZero;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::thread;
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread::{self, available_parallelism};
 use std::time::{Duration, Instant};
 
 /// Options for reading inputs.
@@ -34,9 +35,8 @@ pub struct Options {
 impl Options {
     /// The default options: as many threads as this process may use.
     pub fn new() -> Self {
-        let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
         Options {
-            threads,
+            threads: available_threads(),
             mode: Mode::Auto,
             throttle: None,
             meter: Arc::default(),
@@ -46,6 +46,12 @@ impl Options {
             pipes: true,
         }
     }
+}
+
+/// The number of threads that this process may use. The system is asked once, since its answer takes as long as a small file.
+pub fn available_threads() -> usize {
+    static THREADS: LazyLock<usize> = LazyLock::new(|| available_parallelism().map_or(1, NonZero::get));
+    *THREADS
 }
 
 impl Default for Options {

@@ -9,7 +9,7 @@ use crate::netrc::Netrc;
 use crate::place::Store;
 use crate::profile;
 use crate::redirects::{self, Asked, Rule};
-use crate::retries::retries;
+use crate::retries::{LONGEST_PAUSE, retries};
 use crate::settings;
 use async_trait::async_trait;
 #[cfg(feature = "hdfs")]
@@ -28,6 +28,7 @@ use object_store::{ClientOptions, ObjectStore};
 use std::error::Error;
 use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 use tokio::runtime::Handle;
 
 /// The traffic over the network so far.
@@ -280,10 +281,21 @@ impl HttpService for Service {
         if let Some(last) = last {
             last.0.store(response.status().as_u16(), Ordering::Relaxed);
         }
+        // The retries know only pauses of their own.
+        if let Some(pause) = pause(response.status(), response.headers()) {
+            tokio::time::sleep(pause).await;
+        }
         let headers = Headers(response.headers().clone());
         response.extensions_mut().insert(headers);
         Ok(response)
     }
+}
+
+/// The pause that a busy server asks for (RFC 9110, section 10.2.3), if it is one in seconds and not too long.
+fn pause(status: StatusCode, headers: &HeaderMap) -> Option<Duration> {
+    let is_busy = [StatusCode::TOO_MANY_REQUESTS, StatusCode::SERVICE_UNAVAILABLE].contains(&status);
+    let seconds = headers.get(header::RETRY_AFTER).filter(|_| is_busy)?.to_str().ok()?.parse().ok()?;
+    Some(Duration::from_secs(seconds)).filter(|pause| *pause <= LONGEST_PAUSE)
 }
 
 /// A server that is not trusted is not trusted at the next try either.

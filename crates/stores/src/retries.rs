@@ -7,6 +7,9 @@ use std::time::Duration;
 /// The first pause between two requests, and the longest; each is twice as long as the one before.
 pub const PAUSES: [Duration; 2] = [Duration::from_millis(200), Duration::from_secs(10)];
 
+/// The longest pause that a busy server may ask for with `Retry-After`: it comes before the one above.
+pub const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+
 /// The time that a request may take with all repetitions.
 pub const LIMIT: Duration = Duration::from_secs(180);
 

@@ -9,7 +9,7 @@ use crate::place::{Place, Store};
 use crate::upload::upload;
 use crate::whole::Whole;
 use crate::window::{Budget, RANGE, Window};
-use mksum_io::{Ahead, Error, Listed, Listing, Object, Objects, StoredSums, Url};
+use mksum_io::{Ahead, Error, Listed, Listing, Object, Objects, StoredSums, Url, available_threads};
 use object_store::path::Path as Location;
 use std::collections::HashMap;
 use std::fmt;
@@ -18,7 +18,6 @@ use std::io::{self, Read};
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::thread::available_parallelism;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::{AbortHandle, JoinHandle};
 
@@ -40,10 +39,15 @@ const SUMS: [&str; 10] = [
 ///
 /// The first use of it starts threads that wait for the network; they end with it.
 pub struct Stores {
+    network: Arc<Network>,
+    expected: Mutex<HashMap<Url, JoinHandle<Opened>>>,
+}
+
+/// What calls share: threads, connections, and the memory for what is fetched ahead.
+struct Network {
     runtime: OnceLock<Result<Runtime, Fault>>,
     clients: OnceLock<Result<Clients, Fault>>,
     known: Mutex<HashMap<Store, Client>>,
-    expected: Mutex<HashMap<Url, JoinHandle<Opened>>>,
     budget: Arc<Budget>,
     traffic: Arc<Traffic>,
     requests: usize,
@@ -69,22 +73,28 @@ impl Stores {
 
     /// Clients with the configuration of the environment.
     pub fn new() -> Stores {
-        let threads = available_parallelism().map_or(1, |threads| threads.get());
-        Stores {
+        let threads = available_threads();
+        let network = Network {
             runtime: OnceLock::new(),
             clients: OnceLock::new(),
             known: Mutex::default(),
-            expected: Mutex::default(),
             budget: Arc::new(Budget::new(Self::AHEAD)),
             traffic: Arc::default(),
             requests: (2 * threads).clamp(8, 32),
-        }
+        };
+        Stores { network: Arc::new(network), expected: Mutex::default() }
+    }
+
+    /// Returns clients for another call, over the same connections: what one call expects, no other gets.
+    #[must_use]
+    pub fn another(&self) -> Stores {
+        Stores { network: self.network.clone(), expected: Mutex::default() }
     }
 
     fn runtime(&self) -> Result<&Runtime, Fault> {
         let begin = || {
             keep_freed_memory();
-            let threads = available_parallelism().map_or(1, |threads| threads.get()).clamp(1, 4);
+            let threads = available_threads().clamp(1, 4);
             Builder::new_multi_thread()
                 .worker_threads(threads)
                 .thread_name("stores")
@@ -92,12 +102,12 @@ impl Stores {
                 .build()
                 .map_err(|error| Fault::Fetch(format!("no threads for connections: {error}")))
         };
-        self.runtime.get_or_init(begin).as_ref().map_err(Clone::clone)
+        self.network.runtime.get_or_init(begin).as_ref().map_err(Clone::clone)
     }
 
     fn clients(&self) -> Result<&Clients, Fault> {
-        let begin = || Clients::new(&self.traffic, self.runtime()?.handle());
-        self.clients.get_or_init(begin).as_ref().map_err(Clone::clone)
+        let begin = || Clients::new(&self.network.traffic, self.runtime()?.handle());
+        self.network.clients.get_or_init(begin).as_ref().map_err(Clone::clone)
     }
 
     fn client(&self, store: &Store) -> Result<Client, Fault> {
@@ -106,7 +116,7 @@ impl Stores {
         if let Store::Web(_) = store {
             return clients.of(store, false);
         }
-        let mut known = lock(&self.known);
+        let mut known = lock(&self.network.known);
         if let Some(client) = known.get(store) {
             return Ok(client.clone());
         }
@@ -120,7 +130,7 @@ impl Stores {
         let location = Location::parse(place.object().map_err(Fault::Refused)?);
         let location = location.map_err(|error| Fault::Refused(error.to_string()))?;
         let client = self.client(&place.store)?;
-        let (blocks, traffic) = (client.blocks(&location), self.traffic.clone());
+        let (blocks, traffic) = (client.blocks(&location), self.network.traffic.clone());
         Ok(Arc::new(Source { store: client.store, location, version: place.version, traffic, blocks }))
     }
 
@@ -160,7 +170,7 @@ impl Stores {
         Ok(match first {
             Coming::Whole(body) => Arc::new(Whole::new(url.clone(), of, body, ahead, runtime)),
             Coming::Part(part) => {
-                let (how, place) = ((ahead, self.requests, wanted.end), (runtime, self.budget.clone()));
+                let (how, place) = ((ahead, self.network.requests, wanted.end), (runtime, self.network.budget.clone()));
                 Arc::new(Window::new(url.clone(), of, part, how, place))
             }
         })
@@ -171,6 +181,13 @@ fn put_failed(url: &Url, why: &str) -> Error {
     Error::Write { path: url.into(), error: io::Error::other(why.to_string()) }
 }
 
+impl Drop for Stores {
+    fn drop(&mut self) {
+        // What was expected in vain.
+        lock(&self.expected).drain().for_each(|(_, opening)| opening.abort());
+    }
+}
+
 impl Default for Stores {
     fn default() -> Self {
         Stores::new()
@@ -179,7 +196,7 @@ impl Default for Stores {
 
 impl fmt::Debug for Stores {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Stores").field("traffic", &self.traffic).finish_non_exhaustive()
+        f.debug_struct("Stores").field("traffic", &self.network.traffic).finish_non_exhaustive()
     }
 }
 
@@ -259,7 +276,7 @@ impl Objects for Stores {
     }
 
     fn traffic(&self) -> (u64, u64) {
-        (self.traffic.requests.load(Ordering::Relaxed), self.traffic.bytes.load(Ordering::Relaxed))
+        (self.network.traffic.requests.load(Ordering::Relaxed), self.network.traffic.bytes.load(Ordering::Relaxed))
     }
 }
 

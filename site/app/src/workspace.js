@@ -2,7 +2,7 @@
 import { MksumError } from "mksum/fetch";
 import { withPool } from "./engine.js";
 import { Watched } from "./files/watch.js";
-import { hashAll } from "./hashing/hash-all.js";
+import { hashAll, readsOf } from "./hashing/hash-all.js";
 import { Job } from "./hashing/job.js";
 import { isAbort, messageOf } from "./hashing/messages.js";
 import { fileOfOutboard } from "./known/matching.js";
@@ -29,6 +29,7 @@ import { compare } from "./damage/compare.js";
  * @property {Map<string, string>} refused Formats that have no root for this file, and why.
  * @property {string | undefined} error Why it has no digest.
  * @property {boolean} busy
+ * @property {boolean} cancelled Whether its hashing was cancelled: it begins again only when it is asked for.
  * @property {Comparison | undefined} comparison The comparison with an outboard.
  */
 
@@ -59,7 +60,7 @@ export class Workspace extends EventTarget {
         for (const { path, file, handle, fresh } of chosen) {
             this.items.push({
                 id: this.next++, path, size: file.size, file, handle, fresh,
-                roots: new Map(), refused: new Map(), error: undefined, busy: false, comparison: undefined,
+                roots: new Map(), refused: new Map(), error: undefined, busy: false, cancelled: false, comparison: undefined,
             });
         }
         this.refresh();
@@ -103,17 +104,23 @@ export class Workspace extends EventTarget {
         this.refresh();
     }
 
+    /** Hashes a file whose hashing was cancelled. @param {Item} item */
+    resume(item) {
+        item.cancelled = false;
+        this.refresh();
+    }
+
     /** Hashes again a file that had an error. @param {Item} item @param {File} file */
     again(item, file) {
-        Object.assign(item, { file, size: file.size, error: undefined, comparison: undefined, roots: new Map(), refused: new Map() });
+        Object.assign(item, { file, size: file.size, error: undefined, cancelled: false, comparison: undefined, roots: new Map(), refused: new Map() });
         this.refresh();
     }
 
     /** Starts the work that is missing: digests in the formats that are wanted, and comparisons with outboards. */
     refresh() {
-        this.checks = new Checks(this.items, this.known);
+        this.checks = new Checks(this.items, this.known, this.thorough);
         const tasks = this.items.flatMap((item) => {
-            if (item.busy || item.error) return [];
+            if (item.busy || item.error || item.cancelled) return [];
             const missing = this.wanted(item).filter((format) => !item.roots.has(format) && !item.refused.has(format));
             return missing.length > 0 ? [{ item, file: item.file, fresh: item.fresh, formats: missing }] : [];
         });
@@ -129,7 +136,7 @@ export class Workspace extends EventTarget {
 
     /** Returns the formats in which a file is hashed. @param {Item} item */
     wanted(item) {
-        return [...new Set([...this.formats, ...this.checks.formatsOf(item, this.thorough)])];
+        return [...new Set([...this.formats, ...this.checks.formatsOf(item)])];
     }
 
     /**
@@ -137,7 +144,7 @@ export class Workspace extends EventTarget {
      * @param {{ item: Item, file: File, fresh: Item["fresh"], formats: string[] }[]} tasks
      */
     async hash(tasks) {
-        const total = tasks.reduce((sum, { file }) => sum + file.size, 0);
+        const total = tasks.reduce((sum, { file, formats }) => sum + readsOf(formats) * file.size, 0);
         const [first] = tasks;
         const title = tasks.length === 1 && first ? `Hashing ${first.item.path}` : `Hashing ${tasks.length.toLocaleString("en-US")} files`;
         for (const { item } of tasks) item.busy = true;
@@ -152,7 +159,7 @@ export class Workspace extends EventTarget {
                         if (item.file !== file) return;
                         if (result && typeof result === "object" && "roots" in result) {
                             const { roots, refused } = /** @type {import("./hashing/hash-all.js").Hashed} */ (result);
-                            for (const [format, root] of roots) item.roots.set(format, root.text);
+                            for (const [format, root] of roots) item.roots.set(format, root);
                             for (const [format, reason] of refused) item.refused.set(format, reason);
                         } else {
                             this.fail(item, result);
@@ -164,7 +171,8 @@ export class Workspace extends EventTarget {
             for (const { item } of tasks) {
                 if (!item.busy) continue;
                 item.busy = false;
-                this.fail(item, error);
+                if (isAbort(error)) item.cancelled = true;
+                else this.fail(item, error);
             }
         });
     }
@@ -173,7 +181,7 @@ export class Workspace extends EventTarget {
     fail(item, error) {
         item.roots.clear();
         item.comparison = undefined;
-        item.error = isAbort(error) ? `${item.path}: cancelled. No digest was computed.` : messageOf(item.path, error);
+        item.error = messageOf(item.path, error);
     }
 
     /**

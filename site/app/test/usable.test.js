@@ -173,3 +173,16 @@ test("a folder is chosen with the picker for folders, where there is one", async
     const found = await page.evaluate(() => window.mksum.workspace.items.map(({ path, roots }) => [path, roots.get("sha256")]));
     assert.deepEqual(found, [["folder/sub/file.txt", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"]]);
 });
+
+test("letters that are invisible or turn a line around are shown as escapes", async (own) => {
+    const { page } = await start(own);
+    const name = "a\u202egpj.exe";
+    await page.locator("#files").setInputFiles([{ name, mimeType: "", buffer: Buffer.from("a") }, { name: "b\u200b\x1b.txt", mimeType: "", buffer: Buffer.from("b") }]);
+    await settled(page);
+    await page.getByLabel("Paste a digest").fill(`${"0".repeat(64)}  gone\u2066.bin`);
+    await page.getByRole("button", { name: "Compare", exact: true }).click();
+    await page.getByText("gone\\u2066.bin").waitFor();
+    assert.deepEqual(await page.locator("article.item h3").allTextContents(), ["a\\u202egpj.exe", "b\\u200b\\u001b.txt"]);
+    assert.equal(await page.getByRole("button", { name: "Remove a\\u202egpj.exe" }).count(), 1);
+    assert.doesNotMatch(await page.locator("#app").innerHTML(), /[\u202e\u200b\u2066\x1b]/u);
+});

@@ -26,11 +26,10 @@ import stat
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NotRequired, TypeAlias, TypedDict, cast
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
 import mksum
 from mksum._mksum import is_intact
+from mksum._places import STORES, located
 from mksum.errors import ChangedError, MksumError, NotFoundError
 from mksum.types import AnyPath, Format, HashedPart, Input, Part
 
@@ -40,11 +39,9 @@ TASK = 1 << 30
 """The cost of a task if none is given, in bytes."""
 REQUEST = 4 << 20
 """What an input costs beside its bytes: a request takes about as long as these."""
-STORES = ("s3", "gs", "az", "abfss", "hdfs")
-"""The schemes of the stores that can have a ledger, written and read with the credentials of the environment."""
-SAME = {"s3a": "s3", "s3n": "s3", "abfs": "abfss"}
-"""Hadoop's schemes for stores that have another one here."""
-
+NOTHING = "nothing to hash: the source has no files or objects"
+NO_ROOTS = "nothing to verify: no kept result has a root"
+"""Why a job is refused whose empty result would look like success."""
 Source: TypeAlias = AnyPath | Iterable[Input]
 """A URL, a path, a folder; or the inputs themselves."""
 Links: TypeAlias = str
@@ -100,7 +97,8 @@ def inputs(source: Source, files: Any = None, symlinks: Links = "skip") -> Itera
 
     Args:
         source: The URL of an object, a bucket or a prefix; the path of a file or folder; or an iterable of inputs. ETags may
-            be in quotes. `s3a://`, `s3n://` and `abfs://` are read as `s3://` and `abfss://`, and `dbfs:/` below `/dbfs`.
+            be in quotes. Other names of the same places are read as mksum's: `s3a://`, `s3n://`, `gcs://`, `abfs://`, `file:/`,
+            and `dbfs:/` as the folders `/dbfs` and `/Volumes`.
         files: A `pyarrow.fs.FileSystem` that has them; of fsspec, `PyFileSystem(FSSpecHandler(…))`.
         symlinks: What becomes of the symbolic links in a folder.
 
@@ -129,39 +127,21 @@ def inputs(source: Source, files: Any = None, symlinks: Links = "skip") -> Itera
         yield _opened(path)
 
 
-def listed(path: str, size: int | None, version: str | None, files: Any = None) -> Listed:
-    """Returns an input of a list that others made, such as S3 Inventory."""
+def listed(path: Any, size: Any, version: Any, files: Any = None) -> Listed:
+    """Returns an input of a list that others made, such as S3 Inventory; with an error if it is none."""
     try:
-        path = path if files is not None else located(path)
-        if size is None or version is None:
-            raise mksum.RefusedError(f"{path}: it is listed without a size or an ETag")
+        name = os.fsdecode(path)
+    except TypeError:
+        return _unlisted("", "failed", f"a row of the listing has no path, but {path!r}")
+    try:
+        name = _text(name if files is not None else located(name))
+        if not isinstance(version, str) or not hasattr(size, "__index__"):
+            raise mksum.RefusedError(f"{name}: it is listed without a size or an ETag")
+        if not 0 <= int(size) < 1 << 63:
+            raise mksum.RefusedError(f"{name}: it is listed with a size of {size} bytes: expected 0 to 2^63-1")
     except MksumError as error:
-        return _unlisted(path, "failed", str(error))
-    return {"path": path, "size": size, "version": version.strip('"')}
-
-
-def located(path: str) -> str:
-    """Returns a path or URL as mksum has it, of one as Hadoop, Spark or Databricks write it.
-
-    Raises:
-        RefusedError: The scheme is unknown.
-    """
-    scheme, colon, rest = path.partition(":")
-    if not colon or not rest.startswith("/") or len(scheme) < 2 or "/" in scheme:
-        return path
-    if scheme == "file":
-        return url2pathname(urlsplit(path).path)
-    if scheme == "dbfs":
-        return f"/dbfs/{rest.lstrip('/')}"
-    if not rest.startswith("//"):
-        return path
-    if scheme in SAME:
-        return f"{SAME[scheme]}:{rest}"
-    if scheme not in (*STORES, "http", "https"):
-        known = ", ".join((*STORES, *SAME, "http", "https", "file", "dbfs"))
-        words = f"mksum does not read '{scheme}': it reads {known}; pass files= for what pyarrow or fsspec reads"
-        raise mksum.RefusedError(f"{path}: {words}")
-    return path
+        return _unlisted(name, "failed", str(error))
+    return {"path": name, "size": int(size), "version": version.strip('"')}
 
 
 def one_of(first: Listed, other: Listed) -> Listed:
@@ -173,7 +153,10 @@ def one_of(first: Listed, other: Listed) -> Listed:
 
 
 def _unlisted(path: str, status: str, error: str) -> Listed:
-    return {"path": path, "size": 0, "version": "", "status": status, "error": error}
+    # A row is text, whatever bytes the name has.
+    shown = os.fsencode(path).decode(errors="backslashreplace")
+    error = error.replace(path, shown) if path else error
+    return {"path": shown, "size": 0, "version": "", "status": status, "error": error}
 
 
 def _walked(folder: str, symlinks: Links) -> Iterator[Listed]:
@@ -192,20 +175,23 @@ def _walked(folder: str, symlinks: Links) -> Iterator[Listed]:
         for name in sorted([*names, *links]):
             yield from _found(os.path.join(place, name), follow)
     for error in errors:
-        yield _unlisted(_text(error.filename), "failed", f"{error.filename}: the folder cannot be listed: {error.strerror}")
+        yield _unlisted(error.filename, "failed", f"{error.filename}: the folder cannot be listed: {error.strerror}")
 
 
 def _found(path: str, follow: bool) -> Iterator[Listed]:
     """Yields the file at a path, if it is one."""
     try:
-        facts = os.stat(path, follow_symlinks=follow)
+        facts = os.stat(_text(path), follow_symlinks=follow)
+    except mksum.RefusedError as error:
+        yield _unlisted(path, "failed", str(error))
+        return
     except OSError as error:
-        yield _unlisted(_text(path), "gone" if isinstance(error, FileNotFoundError) else "failed", f"{path}: {error.strerror}")
+        yield _unlisted(path, "gone" if isinstance(error, FileNotFoundError) else "failed", f"{path}: {error.strerror}")
         return
     if stat.S_ISLNK(facts.st_mode):
-        yield _unlisted(_text(path), "skipped", f"{path}: a symbolic link: symlinks='follow' hashes what it leads to")
+        yield _unlisted(path, "skipped", f"{path}: a symbolic link: symlinks='follow' hashes what it leads to")
     elif stat.S_ISREG(facts.st_mode):
-        yield {"path": _text(path), "size": facts.st_size, "version": _mtime(facts.st_mtime_ns)}
+        yield {"path": path, "size": facts.st_size, "version": _mtime(facts.st_mtime_ns)}
 
 
 def _opened(path: str) -> Listed:
@@ -459,7 +445,7 @@ class Ledger:
         Raises:
             RefusedError: It is the URL of something else.
         """
-        folder = url2pathname(urlsplit(folder).path) if folder.startswith("file:") else folder.rstrip("/")
+        folder = (located(folder) if folder.startswith("file:") else folder).rstrip("/")
         scheme, has_scheme, _ = folder.partition("://")
         if has_scheme and scheme not in STORES:
             words = f"{folder}: a ledger is in a folder, or in a store that mksum writes to ({', '.join(STORES)})"
@@ -580,6 +566,9 @@ def hash(
 
     Returns:
         A result for each input, in their order.
+
+    Raises:
+        RefusedError: There are no inputs: an empty list would look like success.
     """
     options = {"each": each, "part": part, "task": task, "threads": threads, "files": files, "on_progress": on_progress}
     found = inputs(source, files, symlinks)
@@ -611,6 +600,8 @@ def _hashed_in(
     spec, items = canonical(fmt), dict[str, Listed]()
     for item in source:
         items[item["path"]] = one_of(items.get(item["path"], item), item)
+    if not items:
+        raise mksum.RefusedError(NOTHING)
     rows = known()
     wanted = ((item, missing(item, spec, part, rows.get(path, ()))) for path, item in items.items())
     call = functools.partial(work, ledger=place, run=run, kind=kind, fmt=spec, threads=threads, files=files)
@@ -648,13 +639,15 @@ def verify(
         A result for each: `damaged` if its bytes have another root now, `changed` if it was replaced, `gone` if it was deleted.
 
     Raises:
-        RefusedError: The run has ended, so it would read nothing.
+        RefusedError: The run has ended, or no kept result has a root, so it would read nothing.
     """
     place = Ledger(ledger)
     if any(row["run"] == run for row in place.rows("runs")):
         raise mksum.RefusedError(ended(ledger, run))
     run, wanted, files = run or new_run(), None if fmt is None else canonical(fmt), options.get("files")
     rows = [to_compare(row, wanted, run, files) for row in kept if row["root"] is not None]
+    if not rows:
+        raise mksum.RefusedError(NO_ROOTS)
     results = [row for row in rows if row["status"] != "ok"]
     for spec in sorted({row["format"] for row in rows if row["status"] == "ok"}):
         roots = {row["object"]: row for row in rows if (row["status"], row["format"]) == ("ok", spec)}

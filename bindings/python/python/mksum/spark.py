@@ -20,6 +20,7 @@ Spark writes the rows with its own configuration, which takes longer.
 import functools
 import gc
 import itertools
+import re
 import threading
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -35,7 +36,8 @@ from pyspark.sql.types import StructType
 
 import mksum
 from mksum import cluster
-from mksum.cluster import PART, STORES, TASK, Ledger, Listed, Result, Span
+from mksum._places import STORES
+from mksum.cluster import PART, TASK, Ledger, Listed, Result, Span
 from mksum.types import AnyPath, Format
 
 Batches: TypeAlias = "Iterator[pa.RecordBatch]"
@@ -103,6 +105,7 @@ def hash(
 
     Raises:
         FormatError: The format is unknown.
+        RefusedError: There are no inputs: an empty frame would look like success.
         PySparkException: The job failed: run it again with the same ledger.
     """
     how: Any = {"part": part, "task": task, "threads": threads, "files": files, "symlinks": symlinks, "on_progress": on_progress}
@@ -135,12 +138,14 @@ def _hashed_in(
     # What was listed is written down first, so that all later steps are about the same versions.
     listed = f"{ledger.rstrip('/')}/inputs/run={listing}"
     _inputs(spark, source, files, symlinks).write.json(listed)
-    inputs = spark.read.schema(INPUTS).json(listed)
+    inputs = spark.read.schema(INPUTS).json(_literal(listed))
     rows = _rows(spark, ledger)
     known = _grouped(inputs, rows and rows.where(evidence))
     tasks = known.mapInArrow(functools.partial(_missing, fmt=spec, part=part, task=task), TASKS).persist()
     try:
         count = tasks.count()
+        if not count and inputs.isEmpty():
+            raise mksum.RefusedError(cluster.NOTHING)
         if count:
             with progress:
                 options = {"fmt": spec, "run": run, "kind": kind, "threads": threads, "files": files, "done": progress.done}
@@ -180,15 +185,17 @@ def verify(
         replaced, `gone` if it was deleted.
 
     Raises:
-        RefusedError: The run has ended, so it would read nothing.
+        RefusedError: The run has ended, or no kept row has a root, so it would read nothing.
     """
     folder = ledger.rstrip("/")
-    ran = _read(spark, f"{folder}/rows=runs", RUNS)
+    ran = _read(spark, f"{_literal(folder)}/rows=runs", RUNS)
     if run is not None and ran is not None and not ran.where(F.col("run") == run).isEmpty():
         raise mksum.RefusedError(cluster.ended(ledger, run))
     run, wanted = run or cluster.new_run(), None if fmt is None else cluster.canonical(fmt)
     call: Any = functools.partial(cluster.to_compare, wanted=wanted, run=run, files=options.get("files"))
     rows = kept.where(F.col("root").isNotNull()).mapInArrow(functools.partial(_each, call=call), RESULTS).persist()
+    if rows.isEmpty():
+        raise mksum.RefusedError(cluster.NO_ROOTS)
     results = rows.where("status <> 'ok'")
     for row in rows.where("status = 'ok'").select("format").distinct().collect():
         several = rows.where((F.col("status") == "ok") & (F.col("format") == row["format"]))
@@ -217,8 +224,23 @@ class MksumSource(DataSource):
     `error`.
     The driver lists the inputs and holds the plan; a partition is a list of parts.
 
-    Options: `fmt`, `part`, `task` and `threads` as for `hash`; `rows`, which may be `inputs` for the listing alone, by a worker.
+    Options: `fmt`, `part`, `task`, `threads` and `symlinks` as for `hash`; `rows`, which may be `inputs` for the listing alone,
+    by a worker. Others are errors.
     """
+
+    OPTIONS = ("path", "fmt", "part", "task", "threads", "symlinks", "rows")
+
+    def __init__(self, options: dict[str, str]) -> None:
+        """Refuses options that it does not have.
+
+        Raises:
+            RefusedError: An option is unknown.
+        """
+        super().__init__(options)
+        for name in options:
+            if name.lower() not in self.OPTIONS:
+                words = f"the data source 'mksum' has no option '{name}': it has {', '.join(self.OPTIONS[1:])}"
+                raise mksum.RefusedError(words)
 
     @classmethod
     def name(cls) -> str:
@@ -235,10 +257,10 @@ class MksumSource(DataSource):
 
 
 class _Task(InputPartition):
-    """A partition: a list of parts of inputs, or the listing of a source."""
+    """A partition: a list of parts of inputs, and inputs that cannot be hashed; or the listing of a source."""
 
-    def __init__(self, spans: list[Span] | None) -> None:
-        self.spans = spans
+    def __init__(self, spans: list[Span] | None, wrong: Sequence[Listed] = ()) -> None:
+        self.spans, self.wrong = spans, wrong
 
 
 class _Reader(DataSourceReader):
@@ -248,6 +270,7 @@ class _Reader(DataSourceReader):
         if options.get("rows", "digests") not in ("inputs", "digests"):
             raise mksum.RefusedError(f"rows '{options['rows']}': these can be inputs or digests")
         self.path, self.lists = options["path"], options.get("rows") == "inputs"
+        self.symlinks = options.get("symlinks", "skip")
         self.fmt = str(mksum.Spec(options.get("fmt", "rfc6962")))
         self.part, self.task = int(options.get("part", PART)), int(options.get("task", TASK))
         self.threads = int(options.get("threads", 1))
@@ -255,15 +278,29 @@ class _Reader(DataSourceReader):
     def partitions(self) -> Sequence[InputPartition]:
         if self.lists:
             return [_Task(None)]
-        items = ((item, cluster.planned(item, self.fmt, self.part)) for item in cluster.inputs(self.path))
-        return [_Task(spans) for spans in cluster.packed(items, self.task)] or [_Task([])]
+        wrong: list[Listed] = []
+        tasks = [_Task(spans) for spans in cluster.packed(self._planned(wrong), self.task)]
+        return [*tasks, _Task([], wrong)] if wrong or not tasks else tasks
+
+    def _planned(self, wrong: list[Listed]) -> Iterator[tuple[Listed, list[cluster.Bounds]]]:
+        """Yields inputs and their parts; appends those that have none to `wrong`."""
+        for item in cluster.inputs(self.path, symlinks=self.symlinks):
+            if item.get("error") is not None:
+                wrong.append(item)
+                continue
+            try:
+                yield item, cluster.planned(item, self.fmt, self.part)
+            except mksum.LengthError as error:
+                wrong.append({**item, "status": "failed", "error": f"{item['path']}: {error}"})
 
     def read(self, partition: InputPartition) -> Batches:
         assert isinstance(partition, _Task)
         if partition.spans is None:
-            return _batches(cluster.inputs(self.path), INPUTS)
+            yield from _batches(cluster.inputs(self.path, symlinks=self.symlinks), INPUTS)
+            return
         rows = cluster.hashed(partition.spans, self.fmt, threads=self.threads)
-        return _batches(rows, f"{ROWS}, status string, error string")
+        wrong = ({"kind": "range", "schema": 1, "format": self.fmt, **item} for item in partition.wrong)
+        yield from _batches(itertools.chain(rows, wrong), f"{ROWS}, status string, error string")
 
 
 def _inputs(spark: SparkSession, source: Any, files: Any, symlinks: cluster.Links) -> DataFrame:
@@ -300,8 +337,13 @@ def _rows(spark: SparkSession, ledger: str) -> DataFrame | None:
     missing.
     """
     whole = "schema = 1 and path is not null and offset is not null and length is not null and level is not null"
-    found = _read(spark, f"{ledger.rstrip('/')}/rows=*", f"{KNOWN}, {ERRORS}, rows string", basePath=ledger)
+    found = _read(spark, f"{_literal(ledger.rstrip('/'))}/rows=*", f"{KNOWN}, {ERRORS}, rows string", basePath=ledger)
     return found and found.where(whole)
+
+
+def _literal(path: str) -> str:
+    """A path as Spark's readers take it, to which `[`, `{` and others are patterns."""
+    return re.sub(r"[][{}*?\\]", r"\\\g<0>", path)
 
 
 def _read(spark: SparkSession, paths: str, schema: str, **options: str) -> DataFrame | None:

@@ -1,10 +1,9 @@
 //! Outboards that are computed, but not at their places yet: many are made safe against a crash at once.
 
-use super::remote::Remote;
 use crate::print::report;
 use crate::tool::Tool;
 use mksum_io::Url;
-use mksum_io::outboard::{Kept, Pending, commit};
+use mksum_io::outboard::{Kept, Pending, Remote, commit};
 use std::mem;
 use std::time::{Duration, Instant};
 
@@ -55,7 +54,7 @@ impl<'a, T> Batch<'a, T> {
             return;
         }
         for (kept, (remote, about)) in commit(pending).into_iter().zip(owners) {
-            let put = |kept| remote.as_ref().map_or(Ok(()), |remote| remote.put(self.tool)).map(|()| kept);
+            let put = |kept| remote.as_ref().map_or(Ok(()), |remote| remote.put()).map(|()| kept);
             match kept.and_then(put) {
                 Ok(kept) => (self.placed)(about, remote.as_ref().map(Remote::url), &kept),
                 Err(error) => report(&self.tool.console, &error.into()),

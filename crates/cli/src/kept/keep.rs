@@ -2,7 +2,6 @@
 
 use super::batch::{Batch, Waiting};
 use super::opened::refuse_foreign;
-use super::remote::Remote;
 use super::{Did, attributes, files, is_missing, lengths, outboard_of, report_skipped, report_unchanged};
 use crate::args::Keep;
 use crate::catalogue;
@@ -18,8 +17,8 @@ use mksum::{ByOffset, Root, Spec};
 use mksum_cli::name::{self, Shown};
 use mksum_cli::range::merged;
 use mksum_io::outboard::{
-    Changes, EXTENSION, How, Keeping, Kept, Stored, Updated, is_unchanged, keep_foreign, open, open_with, prepare,
-    update,
+    Changes, EXTENSION, How, Keeping, Kept, Remote, Stored, Updated, is_unchanged, keep_foreign, open, open_with,
+    prepare, update,
 };
 use mksum_io::{Error, File, Input, Url};
 use std::path::{Path, PathBuf};
@@ -102,7 +101,7 @@ fn one(tool: &Tool, args: &Keep, spec: &Spec, path: Input, batch: &mut Batch<'_,
         return foreign(tool, args, spec, path, file, changes);
     }
     let target = outboard_of(&path, args.output.as_ref(), EXTENSION);
-    let remote = Remote::of(tool, &target)?;
+    let remote = Remote::of(&target, &tool.options)?;
     let target = &remote.as_ref().map_or_else(|| PathBuf::from(target.as_os_str()), Remote::copy);
     let old = if args.update || args.quick { existing(target)? } else { None };
     let before = existing(target).ok().flatten().map(|old| old.root());
@@ -129,7 +128,7 @@ fn one(tool: &Tool, args: &Keep, spec: &Spec, path: Input, batch: &mut Batch<'_,
         if args.update {
             let (how, len) = (how(args, &file, &old)?, file.len());
             let updated = update(file, &old, &how, target, changes)?;
-            remote.as_ref().map_or(Ok(()), |remote| remote.put(tool))?;
+            remote.as_ref().map_or(Ok(()), |remote| remote.put())?;
             printed.changes(tool, args, &how, &old, &updated, len);
             printed.root(tool, args, url, &updated.root, 0);
             return Ok(Did::Done);

@@ -6,7 +6,6 @@ mod budget;
 pub mod diff;
 pub mod keep;
 mod opened;
-pub mod remote;
 pub mod repair;
 mod report;
 pub mod verify;

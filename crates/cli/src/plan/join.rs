@@ -7,12 +7,11 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json;
 use crate::kept::batch::{Batch, Waiting};
-use crate::kept::remote::Remote;
 use crate::print::report;
 use crate::tool::Tool;
 use mksum_cli::name::{self as names, Shown};
 use mksum_cli::sum::{self, Style};
-use mksum_io::outboard::{Changes, Kept};
+use mksum_io::outboard::{Changes, Kept, Remote};
 use mksum_io::{Error, Input, Url};
 use mksum_plan::{Joined, Outcome, Units, Wanted, join, outboard_path};
 use std::collections::HashSet;
@@ -101,7 +100,7 @@ impl<'a> Outboards<'a> {
                 format!("its outboard would be {}, which is that of another input: leave DIR out", Shown(&target));
             return Err(refuse(&joined.path, &why));
         }
-        let remote = Remote::of(self.tool, &target)?;
+        let remote = Remote::of(&target, &self.tool.options)?;
         let path = remote.as_ref().map_or_else(|| PathBuf::from(target.as_os_str()), Remote::copy);
         if let (None, Some(_), Some(folder)) = (&remote, self.place, path.parent()) {
             fs::create_dir_all(folder).map_err(|error| Error::Write { path: folder.into(), error })?;

@@ -1,15 +1,17 @@
 // <verify-download href root>: a link whose file is verified before it is saved. One script, without other files.
-import { MksumError, Spec, Frontier } from "mksum/fetch";
+import { MksumError, Spec, Frontier, load } from "mksum/fetch";
 import { canonical, shown } from "../known/checks.js";
 import { claimOf, formatsFor } from "../known/claims.js";
 import { sumLines } from "../known/sum-lines.js";
 import { grouped, size } from "../text/sizes.js";
+import { visible } from "../text/visible.js";
 import { Job } from "../hashing/job.js";
 import { progressText } from "../page/jobs.js";
 import { isAbort } from "../hashing/messages.js";
+import { isMore } from "../hashing/more-sums.js";
 import { Sink } from "./sink.js";
 
-/** @typedef {{ format: string, root: string }} Expected */
+/** What a file is compared with: a root in one of several formats, in one if it is named. @typedef {{ formats: string[], root: string }} Expected */
 
 const STYLE = `
 :host { display: inline-block; max-width: 100%; font: inherit; color: inherit; }
@@ -38,20 +40,33 @@ export function expectedOf(root, format) {
     const named = format ?? (entry && !entry.guessed && !claim ? entry.format : claim?.format);
     const text = claim?.text ?? entry?.root;
     if (text === undefined) throw new Error(`the attribute root is not a digest: “${root}”`);
-    const first = named ?? (claim && claim.parts === undefined ? formatsFor(claim, 0).first[0] : undefined);
-    if (first === undefined) throw new Error("the attribute format is missing: this root does not name its format");
-    const found = canonical(first);
-    if ("message" in found) throw new Error(`the attribute format: ${found.message}`);
-    if (!Spec.parse(found.format).streams) throw new Error(`${found.format} needs the length first: it cannot be computed from a download`);
-    return { format: found.format, root: text };
+    const bare = claim ?? { text };
+    const wanted = named !== undefined ? [named] : bare.parts === undefined ? Object.values(formatsFor(bare, 0)).flat().filter((own) => !isMore(own)) : [];
+    if (wanted.length === 0) throw new Error("the attribute format is missing: this root does not name its format");
+    const formats = wanted.map((own) => {
+        const found = canonical(own);
+        if ("message" in found) throw new Error(`the attribute format: ${found.message}`);
+        if (isMore(own)) throw new Error(`${shown(own)} is not computed for downloads`);
+        if (!Spec.parse(found.format).streams) throw new Error(`${found.format} needs the length first: it cannot be computed from a download`);
+        return found.format;
+    });
+    return { formats, root: text };
 }
 
 /** Creates an element. @type {<T extends keyof HTMLElementTagNameMap>(tag: T, properties?: object) => HTMLElementTagNameMap[T]} */
 const make = (tag, properties = {}) => Object.assign(document.createElement(tag), properties);
 
+/** The page may not read the file: a policy, or another site without CORS. */
+class Unreachable extends Error {}
+
 class VerifyDownload extends HTMLElement {
     /** @private @type {Job | undefined} */
     job;
+
+    /** Whether the engine has started, or failed to. @private */
+    ready = false;
+    /** Why nothing is verified, so that the link is a plain link. @private @type {string | undefined} */
+    reason;
 
     connectedCallback() {
         if (this.shadowRoot) return;
@@ -59,24 +74,53 @@ class VerifyDownload extends HTMLElement {
         const sheet = new CSSStyleSheet();
         sheet.replaceSync(STYLE);
         root.adoptedStyleSheets = [sheet];
-        const start = make("button", { type: "button" });
-        const label = make("slot", { textContent: `Download and verify ${this.fileName}` });
-        start.append(label);
+        const start = make("slot");
+        start.append(make("a", { href: this.getAttribute("href") ?? "", download: this.fileName, textContent: visible(`Download and verify ${this.fileName}`) }));
         const cancel = make("button", { type: "button", textContent: "Cancel", hidden: true });
         const bar = make("progress", { max: 1, hidden: true });
-        bar.setAttribute("aria-label", `Download of ${this.fileName}`);
+        bar.setAttribute("aria-label", visible(`Download of ${this.fileName}`));
         const text = make("p", { hidden: true });
         const status = make("p");
         status.setAttribute("role", "status");
         const row = make("div", { className: "row" });
         row.append(start, cancel);
         root.append(row, bar, text, status);
+        const parts = { cancel, bar, text, status };
         start.addEventListener("click", (event) => {
-            // A link inside is for browsers without this script.
-            event.preventDefault();
-            void this.verify({ start, cancel, bar, text, status });
+            // A click that opens a new tab, or anything else than the link, is not for this element.
+            if (event.button !== 0 || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey || event.defaultPrevented) return;
+            const link = event.composedPath().find((own) => own instanceof HTMLAnchorElement);
+            if (!link) return;
+            if (!this.ready) {
+                event.preventDefault();
+                return void starting.then(() => link.click());
+            }
+            const expected = this.expected(parts.status);
+            if (expected) event.preventDefault();
+            if (expected && !this.job) void this.verify(expected, parts);
         });
         cancel.addEventListener("click", () => this.job?.cancel());
+        const starting = load().catch((error) => {
+            this.reason = error instanceof Error ? error.message : String(error);
+        }).then(() => (this.ready = true));
+    }
+
+    /** Returns what the file is compared with, or tells why it is downloaded without that. @private @param {HTMLElement} status */
+    expected(status) {
+        try {
+            if (this.reason !== undefined) throw new Error(this.reason);
+            return expectedOf(this.getAttribute("root") ?? "", this.getAttribute("format"));
+        } catch (error) {
+            this.tell(status, "unable", "? Cannot check", `${this.fileName} is downloaded without being verified: ${error instanceof Error ? error.message : String(error)}`);
+            return undefined;
+        }
+    }
+
+    /** @private @param {HTMLElement} status @param {"match" | "error" | "unable" | "cancelled"} state @param {string} word @param {string} message */
+    tell(status, state, word, message) {
+        status.className = state;
+        status.replaceChildren(make("strong", { textContent: word }), visible(` ${message}`));
+        this.dispatchEvent(new CustomEvent("verified", { detail: { state, message }, bubbles: true }));
     }
 
     /** The name under which the file is saved: the attribute `download`, or the end of the address. */
@@ -85,69 +129,65 @@ class VerifyDownload extends HTMLElement {
         return this.getAttribute("download") || decodeURIComponent(path.slice(path.lastIndexOf("/") + 1)) || "download";
     }
 
-    /** @private @param {{ start: HTMLButtonElement, cancel: HTMLButtonElement, bar: HTMLProgressElement, text: HTMLElement, status: HTMLElement }} parts */
-    async verify({ start, cancel, bar, text, status }) {
-        const tell = (/** @type {string} */ state, /** @type {string} */ word, /** @type {string} */ message) => {
-            const strong = document.createElement("strong");
-            strong.textContent = word;
-            status.className = state;
-            status.replaceChildren(strong, ` ${message}`);
-            this.dispatchEvent(new CustomEvent("verified", { detail: { state, message }, bubbles: true }));
-        };
+    /** @private @param {Expected} expected @param {{ cancel: HTMLButtonElement, bar: HTMLProgressElement, text: HTMLElement, status: HTMLElement }} parts */
+    async verify({ formats, root }, { cancel, bar, text, status }) {
         status.replaceChildren();
-        start.disabled = true;
+        const job = (this.job = new Job(this.fileName, 0));
         /** @type {Sink | undefined} */
         let sink;
         try {
-            const { format, root } = expectedOf(this.getAttribute("root") ?? "", this.getAttribute("format"));
             // The place is asked for at once: later the browser no longer allows it.
             const own = (sink = await Sink.open(this.fileName));
-            const job = (this.job = new Job(this.fileName, 0));
             [cancel.hidden, bar.hidden, text.hidden] = [false, false, false];
-            const found = await this.download(job, format, own, () => {
+            const { roots, len } = await this.download(job, formats, own, () => {
                 if (job.total > 0) bar.value = job.done / job.total;
                 else bar.removeAttribute("value");
                 text.textContent = job.total > 0 ? progressText(job) : size(job.done);
             });
-            if (found.root !== root) {
-                await sink.drop();
-                tell("error", "✗ Mismatch", `The file is not the expected one and was not saved. Expected ${shown(format)} ${root}, found ${found.root} (${grouped(found.len)} bytes).`);
-            } else {
+            const found = formats.find((_, at) => roots[at] === root);
+            if (found !== undefined) {
                 await sink.keep();
-                tell("match", "✓ Verified", `${this.fileName} has the expected ${shown(format)} and was saved (${grouped(found.len)} bytes).`);
+                return this.tell(status, "match", "✓ Verified", `${this.fileName} has the expected ${shown(found)} and was saved (${grouped(len)} bytes).`);
             }
+            await sink.drop();
+            const all = formats.map((format, at) => `${shown(format)} ${roots[at]}`).join(", ");
+            if (formats.length === 1) this.tell(status, "error", "✗ Mismatch", `The file is not the expected one and was not saved. Expected ${shown(formats[0] ?? "")} ${root}, found ${roots[0]} (${grouped(len)} bytes).`);
+            else this.tell(status, "unable", "? Cannot check", `The file was not saved: no format gives the expected ${root}, which does not name one. Found ${all} (${grouped(len)} bytes).`);
         } catch (error) {
             await sink?.drop();
-            const message = isAbort(error) ? "Cancelled. Nothing was saved." : `Nothing was saved: ${error instanceof MksumError || error instanceof Error ? error.message : String(error)}`;
-            tell("error", "✗ Not verified", message);
+            if (isAbort(error)) return this.tell(status, "cancelled", "Cancelled.", "Nothing was saved.");
+            // The next click downloads it as if this element were not there.
+            if (error instanceof Unreachable) this.reason = error.message;
+            const again = this.reason === undefined ? "" : " The link now downloads it without being verified.";
+            this.tell(status, "error", "✗ Not verified", `Nothing was saved: ${error instanceof MksumError || error instanceof Error ? error.message : String(error)}.${again}`);
         } finally {
-            start.disabled = false;
+            this.job = undefined;
             [cancel.hidden, bar.hidden, text.hidden] = [true, true, true];
         }
     }
 
-    /** @private @param {Job} job @param {string} format @param {Sink} sink @param {() => void} show */
-    async download(job, format, sink, show) {
+    /** @private @param {Job} job @param {string[]} formats @param {Sink} sink @param {() => void} show */
+    async download(job, formats, sink, show) {
         const url = new URL(this.getAttribute("href") ?? "", document.baseURI);
         let response;
         try {
             response = await fetch(url, { signal: job.signal });
         } catch (cause) {
             if (isAbort(cause)) throw cause;
-            throw new Error(`${url} cannot be fetched: ${String(cause)}`, { cause });
+            throw new Unreachable(`${url} cannot be fetched: ${String(cause)}`, { cause });
         }
         if (!response.ok || !response.body) throw new Error(`${url}: the server answered with status ${response.status}`);
         // A compressed transfer has another length than the file.
         const stated = response.headers.has("Content-Encoding") ? 0 : Number(response.headers.get("Content-Length") ?? 0);
         job.total = stated;
-        const frontier = new Frontier(format);
+        const frontiers = formats.map((format) => new Frontier(format));
         const reader = response.body.getReader();
         let [len, last] = [0, 0];
         try {
             for (;;) {
                 const { done, value } = await reader.read();
                 if (done) break;
-                frontier.update(value);
+                for (const frontier of frontiers) frontier.update(value);
                 await sink.write(value);
                 len += value.length;
                 job.total = Math.max(job.total, stated && len);
@@ -158,9 +198,9 @@ class VerifyDownload extends HTMLElement {
                 show();
             }
             if (stated && len !== stated) throw new Error(`the download ended after ${grouped(len)} of ${grouped(stated)} bytes`);
-            return { root: frontier.root().text, len };
+            return { roots: frontiers.map((frontier) => frontier.root().text), len };
         } finally {
-            frontier.free();
+            for (const frontier of frontiers) frontier.free();
             void reader.cancel().catch(() => {});
         }
     }

@@ -1,8 +1,9 @@
 // Hashes many files with the workers: long ones piece by piece on all cores, short ones side by side.
-import { MksumError, Spec } from "mksum/fetch";
+import { MksumError, Spec, root } from "mksum/fetch";
 import { Watched } from "../files/watch.js";
 import { cover } from "../internal.js";
 import { isAbort } from "./messages.js";
+import { isMore, moreSums } from "./more-sums.js";
 
 /** @typedef {import("mksum/fetch").Root} Root */
 
@@ -15,10 +16,15 @@ import { isAbort } from "./messages.js";
  * @property {import("../files/watch.js").Fresh | undefined} fresh
  */
 
-/** @typedef {{ roots: Map<string, Root>, refused: Map<string, string> }} Hashed */
+/** @typedef {{ roots: Map<string, string>, refused: Map<string, string> }} Hashed The roots as texts, and why formats have none. */
 
 /** All workers share a file that is at least so long, in bytes. */
 const LONG = 1 << 25;
+
+/** Returns how often a file is read for its formats, as far as progress tells. @param {readonly string[]} formats */
+export function readsOf(formats) {
+    return formats.some(isMore) && !formats.every(isMore) ? 2 : 1;
+}
 
 /**
  * Hashes files. `settle` receives the result of each, `Hashed` or an error, as soon as it is known; `progress` the bytes hashed so far.
@@ -28,14 +34,37 @@ const LONG = 1 << 25;
  * @param {readonly T[]} tasks
  * @param {{ signal: AbortSignal, progress: (done: number) => void, settle: (task: T, result: unknown) => void }} options
  */
-export async function hashAll(pool, tasks, { signal, progress, settle }) {
+export async function hashAll(pool, tasks, { signal, progress, settle: settled }) {
     let done = 0;
+    /** @type {Map<T, Map<string, string>>} */
+    const more = new Map();
+    const settle = (/** @type {T} */ task, /** @type {unknown} */ result) => {
+        if (result && typeof result === "object" && "roots" in result) {
+            for (const [format, root] of more.get(task) ?? []) /** @type {Hashed} */ (result).roots.set(format, root);
+        }
+        settled(task, result);
+    };
     /** @type {Map<string, { formats: readonly string[], refused: Map<string, string>, tasks: T[] }>} */
     const groups = new Map();
     /** @type {{ task: T, formats: string[], refused: Map<string, string> }[]} */
     const long = [];
     for (const task of tasks) {
-        const { formats, refused } = fitting(task.formats, task.file.size);
+        const own = task.formats.filter(isMore);
+        if (own.length > 0) {
+            const before = done;
+            try {
+                const watched = await Watched.begin(task.file, task.fresh);
+                more.set(task, await moreSums(task.file, own, { signal, progress: (now) => progress(before + now) }));
+                await watched.check();
+            } catch (error) {
+                if (isAbort(error)) throw error;
+                settle(task, error);
+                done += readsOf(task.formats) * task.file.size;
+                continue;
+            }
+            if (own.length < task.formats.length) done += task.file.size;
+        }
+        const { formats, refused } = fitting(task.formats.filter((format) => !isMore(format)), task.file.size);
         if (formats.length === 0) {
             settle(task, { roots: new Map(), refused });
             done += task.file.size;
@@ -88,8 +117,9 @@ function fitting(formats, len) {
     const fit = formats.filter((format) => {
         try {
             const spec = Spec.parse(format);
-            // One piece over everything: an error if there is no root.
-            cover(spec, len, Math.max(1, len));
+            // An error if there is no root: over nothing, or of one piece over everything.
+            if (len === 0) root(spec, new Uint8Array());
+            else cover(spec, len, len);
             return true;
         } catch (error) {
             if (!(error instanceof MksumError)) throw error;
@@ -107,7 +137,7 @@ function fitting(formats, len) {
  * @returns {Hashed}
  */
 function hashed(formats, roots, refused) {
-    return { roots: new Map(formats.map((format, at) => [format, roots[at]])), refused };
+    return { roots: new Map(formats.map((format, at) => [format, /** @type {Root} */ (roots[at]).text])), refused };
 }
 
 /** Returns the error of a file that changed, or `undefined`. @param {Watched | undefined} watched */

@@ -1,6 +1,7 @@
 // Compares files with what is known about them.
-import { MksumError, Spec } from "mksum/fetch";
-import { formatsFor } from "./claims.js";
+import { MksumError, Spec, formats as families } from "mksum/fetch";
+import { isMore } from "../hashing/more-sums.js";
+import { claimOf, formatsFor } from "./claims.js";
 import { folderOf, Finder } from "./matching.js";
 
 /**
@@ -13,10 +14,11 @@ import { folderOf, Finder } from "./matching.js";
  * @property {ReadonlyMap<string, string>} roots
  * @property {ReadonlyMap<string, string>} refused
  * @property {string | undefined} error
+ * @property {boolean} cancelled Whether what is missing is not computed.
  */
 
 /**
- * The result of a comparison.
+ * The result of a comparison: `unable` if nothing says that the file is another one, as far as this page can tell.
  *
  * @typedef {object} Verdict
  * @property {"match" | "mismatch" | "pending" | "unable"} state
@@ -24,7 +26,30 @@ import { folderOf, Finder } from "./matching.js";
  * @property {string} [format]
  * @property {string} [expected]
  * @property {string} [found]
+ * @property {[format: string, root: string][]} [computed] The digests that none of is the expected one.
  * @property {boolean} [others] Whether more formats can be tried.
+ */
+
+/**
+ * A digest that a file is compared with.
+ *
+ * @typedef {object} Wanted
+ * @property {string} text
+ * @property {string[]} first The formats that are tried at once.
+ * @property {string[]} others The formats that are tried if none of these matches.
+ * @property {boolean} named Whether the format is known, so that another digest is a mismatch.
+ * @property {boolean} likely Whether the others are tried without being asked for.
+ * @property {string} [place] The line that it stands on.
+ * @property {string} [because] How the format is known, if the text does not name it.
+ * @property {string} [message] Why it cannot be compared.
+ */
+
+/**
+ * The lines of a sum file that do not name their format and have equally long digests: they are of one format.
+ *
+ * @typedef {object} Group
+ * @property {number} size The number of its files.
+ * @property {string | undefined} format The format in which one of its files matches.
  */
 
 /** Unlikely formats are tried without being asked for if the file is no longer than this, in bytes. */
@@ -38,6 +63,7 @@ const parsed = new Map();
 
 /** Returns a format in its canonical form, or an error as text. @param {string} format @returns {{ format: string } | { message: string }} */
 export function canonical(format) {
+    if (isMore(format)) return { format };
     const known = parsed.get(format);
     if (known) return known;
     /** @type {{ format: string } | { message: string }} */
@@ -53,10 +79,27 @@ export function canonical(format) {
     return found;
 }
 
-/** Returns the canonical formats of a claim, without those that the engine for browsers does not have. @param {import("./claims.js").Claim} claim @param {number} len */
+/** Returns the formats that a claim about a file of `len` bytes can be in. @param {import("./claims.js").Claim} claim @param {number} len */
 function canonicalFor(claim, len) {
-    const { first, others } = formatsFor(claim, len);
-    return { first: allCanonical(first), others: allCanonical(others) };
+    const sums = formatsFor(claim, len);
+    const first = allCanonical(sums.first);
+    const isBare = claim.format === undefined && claim.parts === undefined;
+    const others = [...allCanonical(sums.others), ...(isBare ? treesOf(claim.text.length / 2) : [])];
+    return { first, others: [...new Set(others)].filter((format) => !first.includes(format)) };
+}
+
+/** @type {Map<number, string[]>} */
+const trees = new Map();
+
+/** Returns the formats of trees whose roots are digests of `size` bytes. @param {number} size */
+function treesOf(size) {
+    let found = trees.get(size);
+    if (!found) {
+        const all = families().filter(({ name, leaf }) => name !== "s3" && leaf !== Infinity);
+        const specs = all.flatMap(({ name, hashes }) => (hashes.length > 1 ? hashes.map((hash) => `${name}:${hash}`) : [name])).map((text) => Spec.parse(text));
+        trees.set(size, (found = specs.filter((spec) => spec.size === size).map(({ text }) => text)));
+    }
+    return found;
 }
 
 /** @param {string[]} formats */
@@ -64,18 +107,24 @@ function allCanonical(formats) {
     return formats.map(canonical).flatMap((found) => ("format" in found ? [found.format] : []));
 }
 
+/** Formats without a part size, which the number of parts in the root leaves open. */
+const WITHOUT_PARTS = /^s3(:\w+)?$/;
+
 /** What is known, by file. */
 export class Checks {
     /**
      * @param {readonly Subject[]} subjects
      * @param {readonly Known[]} known
+     * @param {boolean} [thorough] Whether unlikely formats are tried for long files too.
      */
-    constructor(subjects, known) {
+    constructor(subjects, known, thorough = false) {
+        /** @private */
+        this.thorough = thorough;
         /** @private @type {readonly Subject[]} */
         this.subjects = subjects;
         /** All roots, once they are needed. @private @type {Set<string> | undefined} */
         this.roots = undefined;
-        /** @private @type {Map<Subject, { entry: Entry, format: string | undefined, message: string, source: string }[]>} */
+        /** @private @type {Map<Subject, { entry: Entry, source: string, group: Group | undefined, at: number }[]>} */
         this.entries = new Map();
         /** Lines of sum files without a file. @type {{ entry: Entry, source: string }[]} */
         this.missing = [];
@@ -84,6 +133,8 @@ export class Checks {
         const finder = new Finder(subjects);
         for (const own of known) {
             if (own.kind !== "sums") continue;
+            /** @type {Map<number, Group>} */
+            const groups = new Map();
             for (const entry of own.entries) {
                 const only = subjects.length === 1 && own.entries.length === 1 && entry.path === "-" ? subjects[0] : undefined;
                 const subject = /** @type {Subject | undefined} */ (finder.find(entry.path, folderOf(own.name))) ?? only;
@@ -91,43 +142,57 @@ export class Checks {
                     this.missing.push({ entry, source: own.name });
                     continue;
                 }
-                const spec = this.formatOf(entry);
+                /** @type {Group | undefined} */
+                let group;
+                if (entry.guessed) {
+                    group = groups.get(entry.root.length) ?? { size: 0, format: undefined };
+                    groups.set(entry.root.length, group);
+                    group.format ??= matching(subject, entry.root)?.[0];
+                }
                 const list = this.entries.get(subject) ?? [];
-                list.push({ entry, ...spec, source: own.name });
+                list.push({ entry, source: own.name, group, at: group ? group.size++ : 0 });
                 this.entries.set(subject, list);
             }
         }
     }
 
-    /** @private @param {Entry} entry @returns {{ format: string | undefined, message: string }} */
-    formatOf(entry) {
-        if (entry.range) return { format: undefined, message: "the line is about a part of the file, which this page does not check: use mksum -c" };
-        if (entry.format.startsWith("dir:") || entry.format === "dir") {
-            return { format: undefined, message: "the line is about a directory, which this page does not check: use mksum -c" };
-        }
-        const found = canonical(entry.format);
-        if ("format" in found) return { format: found.format, message: "" };
-        return { format: undefined, message: `${found.message}. Use mksum -c for formats that browsers do not have.` };
+    /** Returns the digests that a file is compared with. @private @param {Subject} subject @returns {Wanted[]} */
+    wantedOf(subject) {
+        const { thorough } = this;
+        const entries = (this.entries.get(subject) ?? []).map(({ entry, source, group, at }) => {
+            const { root: text, format } = entry;
+            const place = `${source}, line ${entry.line}`;
+            const one = (/** @type {string} */ own) => ({ text, first: [own], others: [], named: true, likely: true, place });
+            const message = refusalOf(entry);
+            if (message !== undefined) return { ...one(format), message };
+            if (group?.format) return { ...one(group.format), because: `The line does not name its format, but another line of ${source} matches in this one.` };
+            const claim = group ? { text } : WITHOUT_PARTS.test(format) ? claimOf(text) : undefined;
+            // A few files tell the format of the others.
+            if (claim) return { text, ...canonicalFor(claim, subject.size), named: false, likely: thorough || (at < FEW && subject.size * Math.min(group?.size ?? 1, FEW) <= SHORT), place };
+            const found = canonical(format);
+            return "format" in found ? one(found.format) : { ...one(format), message: `${found.message}. Use mksum -c for formats that browsers do not have.` };
+        });
+        if (this.claims.length > 0) this.roots ??= new Set(this.subjects.flatMap(({ roots }) => [...roots.values()]));
+        const claims = this.claims.map(({ claim }) => {
+            const formats = canonicalFor(claim, subject.size);
+            const likely = thorough || (subject.size <= SHORT && this.subjects.length <= FEW && !this.roots?.has(claim.text));
+            return { text: claim.text, ...formats, named: claim.format !== undefined, likely, ...unableOf(claim, formats, subject.size) };
+        });
+        return [...entries, ...claims];
     }
 
     /**
      * Returns the formats in which a file must be hashed to be compared.
      *
      * @param {Subject} subject
-     * @param {boolean} thorough Whether unlikely formats are tried for long files too.
      * @returns {string[]}
      */
-    formatsOf(subject, thorough) {
-        const formats = (this.entries.get(subject) ?? []).flatMap(({ format }) => (format ? [format] : []));
-        if (this.claims.length > 0) this.roots ??= new Set(this.subjects.flatMap(({ roots }) => [...roots.values()]));
-        for (const { claim } of this.claims) {
-            const { first, others } = canonicalFor(claim, subject.size);
-            formats.push(...first);
-            const tried = first.every((format) => subject.roots.has(format) || subject.refused.has(format));
-            const isShort = subject.size <= SHORT && this.subjects.length <= FEW;
-            if (tried && !this.roots?.has(claim.text) && (thorough || isShort)) formats.push(...others);
-        }
-        return formats;
+    formatsOf(subject) {
+        return this.wantedOf(subject).flatMap(({ text, first, others, likely, message }) => {
+            if (message !== undefined) return [];
+            const more = likely && first.every((format) => isKnown(subject, format)) && !matching(subject, text);
+            return more ? [...first, ...others] : first;
+        });
     }
 
     /**
@@ -138,36 +203,13 @@ export class Checks {
      */
     verdictsOf(subject) {
         if (subject.error) return [];
-        return [
-            ...(this.entries.get(subject) ?? []).map((own) => entryVerdict(subject, own)),
-            ...this.claims.flatMap((own) => this.claimVerdict(subject, own.claim) ?? []),
-        ];
-    }
-
-    /** @private @param {Subject} subject @param {import("./claims.js").Claim} claim @returns {Verdict | undefined} */
-    claimVerdict(subject, claim) {
-        for (const [format, root] of subject.roots) {
-            if (root === claim.text) return { state: "match", text: `This is the ${shown(format)} of the file.`, format, expected: claim.text, found: root };
-        }
-        // Among several files, a digest says nothing about those that it is not of.
-        if (this.subjects.length > 1) return undefined;
-        const { first, others } = canonicalFor(claim, subject.size);
-        if (claim.parts !== undefined && first.length === 0) {
-            return { state: "mismatch", expected: claim.text, text: `No part size divides a file of ${subject.size} bytes into ${claim.parts} parts. The file has another length than the object.` };
-        }
-        if (claim.format && first.length === 0) return { state: "unable", text: `This page cannot compute ${shown(claim.format)}. Use the command-line tool.`, expected: claim.text };
-        const known = (/** @type {string} */ format) => subject.roots.has(format) || subject.refused.has(format);
-        if (!first.every(known)) return { state: "pending", text: "Comparing …", expected: claim.text };
-        const left = others.filter((format) => !known(format));
-        const tried = [...first, ...others].filter(known).length;
-        if (left.length > 0 && subject.size <= SHORT) return { state: "pending", text: `Not ${first.map(shown).join(" or ")}. Trying ${left.length} other formats …`, expected: claim.text };
-        if (claim.parts !== undefined) return { state: "mismatch", expected: claim.text, text: `None of ${tried} part sizes that fit gives this ETag or checksum.` };
-        const single = first.length === 1 && others.length === 0 ? first[0] : undefined;
-        return {
-            state: "mismatch", expected: claim.text, others: left.length > 0,
-            ...(single && subject.roots.has(single) ? { format: single, found: /** @type {string} */ (subject.roots.get(single)) } : {}),
-            text: single ? `The ${shown(single)} of the file is another one.` : `The file has another digest in each of the ${tried} formats that were tried.`,
-        };
+        const verdicts = this.wantedOf(subject).map((wanted) => verdictOf(subject, wanted)).map((verdict) => {
+            if (verdict.state !== "pending" || !subject.cancelled) return verdict;
+            return { ...verdict, state: /** @type {const} */ ("unable"), text: "The comparison was cancelled." };
+        });
+        const lines = this.entries.get(subject)?.length ?? 0;
+        // Among several files, a digest alone says nothing about those that it is not of.
+        return verdicts.filter(({ state }, at) => at < lines || this.subjects.length === 1 || state === "match");
     }
 
     /**
@@ -182,19 +224,59 @@ export class Checks {
     }
 }
 
-/** @param {Subject} subject @param {{ entry: Entry, format: string | undefined, message: string, source: string }} own @returns {Verdict} */
-function entryVerdict(subject, { entry, format, message, source }) {
-    const place = `${source}, line ${entry.line}`;
-    if (format === undefined) return { state: "unable", text: `${place}: ${message}`, expected: entry.root };
-    const refused = subject.refused.get(format);
-    if (refused) return { state: "mismatch", text: `${place}: ${refused}`, format, expected: entry.root };
-    const found = subject.roots.get(format);
-    if (found === undefined) return { state: "pending", text: `Comparing with ${place} …`, format, expected: entry.root };
-    const same = found === entry.root || (/^[0-9a-fA-F]+$/.test(entry.root) && found === entry.root.toLowerCase());
-    const guess = !same && entry.guessed ? ` The line does not name its format; ${shown(format)} is the most usual one of this length.` : "";
+/** Returns the format in which a file has a digest, and the digest. @param {Subject} subject @param {string} text */
+function matching({ roots }, text) {
+    const lower = /^[0-9a-fA-F]+$/.test(text) ? text.toLowerCase() : text;
+    return [...roots].find(([, root]) => root === lower);
+}
+
+/** @param {Subject} subject @param {string} format */
+function isKnown(subject, format) {
+    return subject.roots.has(format) || subject.refused.has(format);
+}
+
+/** Returns why a line cannot be checked here, whatever its format. @param {Entry} entry */
+function refusalOf({ range, format }) {
+    if (range) return "the line is about a part of the file, which this page does not check: use mksum -c";
+    if (format.startsWith("dir:") || format === "dir") return "the line is about a directory, which this page does not check: use mksum -c";
+    return undefined;
+}
+
+/** Returns why a claim cannot be compared. @param {import("./claims.js").Claim} claim @param {{ first: string[] }} formats @param {number} len */
+function unableOf({ format, parts }, { first }, len) {
+    if (first.length > 0) return {};
+    if (parts !== undefined) return { message: `No part size divides a file of ${len} bytes into ${parts} parts. The file has another length than the object, or its parts had several.` };
+    return format === undefined ? {} : { message: `This page cannot compute ${shown(format)}. Use the command-line tool.` };
+}
+
+/** @param {Subject} subject @param {Wanted} wanted @returns {Verdict} */
+function verdictOf(subject, { text: expected, first, others, named, likely, place, because, message }) {
+    const at = place ? `${place}: ` : "";
+    if (message !== undefined) return { state: "unable", text: at + message, expected };
+    const [format = ""] = first;
+    const found = matching(subject, expected);
+    if (found) {
+        const [own, root] = found;
+        const otherwise = named && own !== format ? ` It is not the ${shown(format)}.` : "";
+        return { state: "match", text: `${place ? `Matches ${place} (${shown(own)}).` : `This is the ${shown(own)} of the file.`}${otherwise}`, format: own, expected, found: root };
+    }
+    if (!first.every((own) => isKnown(subject, own))) return { state: "pending", text: place ? `Comparing with ${place} …` : "Comparing …", expected };
+    if (named) {
+        const root = subject.roots.get(format);
+        if (root === undefined) return { state: "mismatch", text: `${at}${subject.refused.get(format)}`, format, expected };
+        const text = place ? `Does not match ${place} (${shown(format)}).${because ? ` ${because}` : ""}` : `The ${shown(format)} of the file is another one.`;
+        return { state: "mismatch", text, format, expected, found: root };
+    }
+    const left = others.filter((own) => !isKnown(subject, own));
+    if (left.length > 0 && likely) return { state: "pending", text: `${at}Trying ${left.length} other formats …`, expected };
+    const computed = [...first, ...others].flatMap((own) => {
+        const root = subject.roots.get(own);
+        return root === undefined ? [] : [/** @type {[string, string]} */ ([own, root])];
+    });
+    const names = computed.slice(0, 8).map(([own]) => shown(own)).join(", ") + (computed.length > 8 ? " and the others below" : "");
     return {
-        state: same ? "match" : "mismatch", format, expected: entry.root, found,
-        text: same ? `Matches ${place} (${shown(format)}).` : `Does not match ${place} (${shown(format)}).${guess}`,
+        state: "unable", expected, computed, others: left.length > 0,
+        text: `${at}None of these formats gives this value: ${names}. The file is another one, or the value is in another format.`,
     };
 }
 
@@ -203,11 +285,11 @@ export function shown(format) {
     const names = /** @type {Record<string, string>} */ ({
         md5: "MD5", sha1: "SHA-1", sha224: "SHA-224", sha256: "SHA-256", sha384: "SHA-384", sha512: "SHA-512", "sha512-256": "SHA-512/256",
         "sha3-224": "SHA3-224", "sha3-256": "SHA3-256", "sha3-384": "SHA3-384", "sha3-512": "SHA3-512", blake2b: "BLAKE2b",
-        blake2s: "BLAKE2s", ripemd160: "RIPEMD160", blake3: "BLAKE3",
+        blake2s: "BLAKE2s", sm3: "SM3", ripemd160: "RIPEMD160", crc32: "CRC32", crc32c: "CRC32C", crc64nvme: "CRC64NVME", blake3: "BLAKE3",
     });
     const etag = /^s3:md5:(.+)$/.exec(format);
     if (etag) return `S3 ETag with parts of ${etag[1]}`;
     const sum = /^s3:(\w+):(.+)$/.exec(format);
     if (sum?.[1]) return `S3 ${names[sum[1]] ?? sum[1]} checksum with parts of ${sum[2]}`;
-    return names[format] ?? format;
+    return names[format] ?? (format === "keccak256" ? "Keccak-256" : format);
 }

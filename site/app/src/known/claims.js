@@ -1,6 +1,6 @@
 // A claimed digest without a file name: a pasted checksum, an ETag, the value of a header.
 import { fromBase64, hexOf, toBase64 } from "./encodings.js";
-import { NOT_HERE, fitting, tagged } from "./hash-names.js";
+import { fitting, namedBy } from "./hash-names.js";
 import { partSizes } from "./part-sizes.js";
 
 /**
@@ -16,18 +16,8 @@ import { partSizes } from "./part-sizes.js";
 /** The hashes of S3's sums of parts by the bytes of their digests. */
 const OF_PARTS = new Map([[20, "sha1"], [32, "sha256"], [64, "sha512"]]);
 
-/** Other formats that a digest of so many hex digits can be of, the most usual first. */
-const OTHERS = new Map([
-    [32, ["rfc6962:md5", "plain:md5", "mtsum:md5"]],
-    [40, ["rfc6962:sha1", "plain:sha1", "mtsum:sha1"]],
-    [56, ["rfc6962:sha224", "plain:sha224"]],
-    [64, ["rfc6962", "btv2", "dropbox", "glacier", "fsverity", "dmverity", "mtsum", "plain", "rfc6962:blake3"]],
-    [96, ["rfc6962:sha384", "plain:sha384", "mtsum:sha384"]],
-    [128, ["fsverity:sha512", "rfc6962:sha512", "plain:sha512", "mtsum:sha512", "rfc6962:blake2b"]],
-]);
-
 /** Formats that are tried at once; the others follow if none of these matches. */
-const FIRST = ["md5", "sha1", "sha224", "sha256", "blake3", "sha384", "sha512", "blake2b"];
+const FIRST = ["crc32", "crc32c", "crc64nvme", "md5", "sha1", "sha224", "sha256", "blake3", "sha384", "sha512", "blake2b"];
 
 /**
  * Reads a digest with what people copy around it: quotes, a header's name, `sha256:`, `sha256-` (base64).
@@ -43,12 +33,14 @@ export function claimOf(text) {
     if (plain) return plain;
     // A name before it: `ETag: "…"`, `sha256:…`, `SHA-256 = …`, `sha256-…`.
     const named = /^([A-Za-z][A-Za-z0-9/_ -]*?)\s*(?:[:=]|-(?=[A-Za-z0-9+/=]+$))\s*(\S.*)$/s.exec(inner);
-    const claim = named?.[2] && named[2] !== inner ? claimOf(named[2]) : undefined;
-    if (!claim || !named?.[1]) return undefined;
+    if (!named?.[1] || !named[2] || named[2] === inner) return undefined;
+    // A checksum in base64 is so short that only a name before it tells it from a word.
+    const claim = claimOf(named[2]) ?? (/crc/i.test(named[1]) ? base64Claim(named[2]) : undefined);
+    if (!claim) return undefined;
+    if (claim.parts !== undefined || claim.format !== undefined) return claim;
     const words = named[1].trim();
-    const format = tagged(words.replaceAll(" ", "")) ?? tagged(/** @type {string} */ (words.split(/[ -]/).at(-1)));
-    const fits = format !== undefined && claim.parts === undefined && claim.format === undefined && fitting(claim.text.length).includes(format);
-    return fits ? { ...claim, format } : claim;
+    const format = [words.replaceAll(" ", ""), ...words.split(/[ -]/).slice(-1)].map((word) => namedBy(word, claim.text.length)).find(Boolean);
+    return format === undefined ? claim : { ...claim, format };
 }
 
 /** @param {string} text @returns {Claim | undefined} */
@@ -63,12 +55,17 @@ function bareClaim(text) {
     const digest = sum?.[1] && fromBase64(sum[1]);
     const hash = digest && OF_PARTS.get(digest.length);
     if (hash && digest) return { text: `${toBase64(digest)}-${sum[2]}`, hash, parts: Number(sum[2]) };
+    return text.length >= 20 ? base64Claim(text) : undefined;
+}
+
+/** @param {string} text @returns {Claim | undefined} */
+function base64Claim(text) {
     const bytes = fromBase64(text);
-    return bytes && bytes.length >= 16 && fitting(2 * bytes.length).length > 0 ? { text: hexOf(bytes) } : undefined;
+    return bytes && fitting(2 * bytes.length).length > 0 ? { text: hexOf(bytes) } : undefined;
 }
 
 /**
- * Returns the formats that a claim about a file of `len` bytes can be in: those that are tried at once, and the others.
+ * Returns the formats that a claim about a file of `len` bytes can be in, without trees: those that are tried at once, and the others.
  *
  * @param {Claim} claim
  * @param {number} len
@@ -77,8 +74,6 @@ function bareClaim(text) {
 export function formatsFor({ text, format, hash, parts }, len) {
     if (format) return { first: [format], others: [] };
     if (parts !== undefined) return { first: partSizes(len, parts).map((size) => `s3:${hash}:${size}`), others: [] };
-    const sums = fitting(text.length).filter((name) => !NOT_HERE.includes(name));
-    const first = sums.filter((name) => FIRST.includes(name));
-    const others = [...sums.filter((name) => !FIRST.includes(name)), ...(OTHERS.get(text.length) ?? [])];
-    return { first, others };
+    const sums = fitting(text.length);
+    return { first: sums.filter((name) => FIRST.includes(name)), others: sums.filter((name) => !FIRST.includes(name)) };
 }

@@ -27,8 +27,17 @@ const SUMS = [
     ["sha3-512", 128, ["sha3-512", "sha3_512", "sha3"]],
 ];
 
-/** The sums of the list that the engine for browsers does not have. */
-export const NOT_HERE = ["crc32", "crc32c", "crc64nvme", "sm3"];
+/**
+ * Those for which nothing is taken that does not name them, unless the file has it.
+ *
+ * @type {typeof SUMS}
+ */
+const RARE = [
+    ["ripemd160", 40, ["ripemd160", "rmd160"]],
+    ["keccak256", 64, ["keccak256", "keccak-256", "keccak"]],
+];
+
+const ALL = [...SUMS, ...RARE];
 
 /**
  * Returns the plain sums with so many hex digits, the most usual first.
@@ -36,7 +45,7 @@ export const NOT_HERE = ["crc32", "crc32c", "crc64nvme", "sm3"];
  * @param {number} digits
  */
 export function fitting(digits) {
-    return SUMS.filter((row) => row[1] === digits).map(([format]) => format);
+    return ALL.filter((row) => row[1] === digits).map(([format]) => format);
 }
 
 /**
@@ -54,7 +63,7 @@ export function isSum(word) {
  * @param {string} format
  */
 export function digitsOf(format) {
-    return SUMS.find(([own]) => own === format)?.[1];
+    return ALL.find(([own]) => own === format)?.[1];
 }
 
 /** @param {string} name @param {string} word */
@@ -75,7 +84,7 @@ function hasWord(name, word) {
  * @returns {{ format: string, guessed: boolean } | undefined}
  */
 export function chosen(digits, name) {
-    const all = SUMS.filter((row) => row[1] === digits);
+    const all = ALL.filter((row) => row[1] === digits);
     const lower = name.toLowerCase();
     const named = all.filter(([, , words]) => words.some((word) => hasWord(lower, word)));
     const [first] = named.length > 0 ? named : all;
@@ -90,7 +99,20 @@ export function chosen(digits, name) {
 export function fileOf(name) {
     const at = name.lastIndexOf(".");
     const end = name.slice(at + 1).toLowerCase().replace(/sum$/, "");
-    return at > 0 && SUMS.some(([, , words]) => words.includes(end)) ? name.slice(0, at) : undefined;
+    return at > 0 && ALL.some(([, , words]) => words.includes(end)) ? name.slice(0, at) : undefined;
+}
+
+/**
+ * Returns the plain sum with so many hex digits that a word names: its own name, or that of a program such as `b3sum`.
+ *
+ * @param {string} word
+ * @param {number} digits
+ */
+export function namedBy(word, digits) {
+    const program = word.toLowerCase().replace(/sum$/, "");
+    const own = tagged(word);
+    const found = ALL.filter((row) => row[1] === digits && (row[0] === own || row[2].includes(program)));
+    return found.length === 1 ? found[0]?.[0] : undefined;
 }
 
 /** @param {string} tag */
@@ -105,7 +127,7 @@ function plainTag(tag) {
  */
 export function tagged(tag) {
     const own = plainTag(tag);
-    const row = SUMS.find(([format, digits]) => {
+    const row = ALL.find(([format, digits]) => {
         const name = plainTag(format);
         return name === own || (name.startsWith("blake2") && `${name}${4 * digits}` === own);
     });

@@ -1,10 +1,11 @@
 // Elements of the page: made, found, filled.
+import { visible } from "../text/visible.js";
 
 /** @typedef {Node | string | undefined | false} Child */
 
 /**
  * Creates an element. Properties that begin with `on` are listeners, `class` is the class, others are attributes; `false` and
- * `undefined` are left out.
+ * `undefined` are left out. Hidden letters in texts are escaped.
  *
  * @template {keyof HTMLElementTagNameMap} T
  * @param {T} tag
@@ -15,7 +16,7 @@
 export function make(tag, properties = {}, ...children) {
     const element = document.createElement(tag);
     for (const [name, value] of Object.entries(properties)) set(element, name, value);
-    element.append(...children.filter((child) => child !== undefined && child !== false));
+    element.append(...texts(children));
     return element;
 }
 
@@ -30,14 +31,20 @@ export function make(tag, properties = {}, ...children) {
 export function draw(tag, properties = {}, ...children) {
     const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
     for (const [name, value] of Object.entries(properties)) set(element, name, value);
-    element.append(...children.filter((child) => child !== undefined && child !== false));
+    element.append(...texts(children));
     return element;
+}
+
+/** Returns the children that there are, with texts visible. @param {Child[]} children */
+function texts(children) {
+    return children.flatMap((child) => (child === undefined || child === false ? [] : [typeof child === "string" ? visible(child) : child]));
 }
 
 /** @param {Element} element @param {string} name @param {unknown} value */
 function set(element, name, value) {
     if (value === undefined || value === false) return;
     if (typeof value === "function") element.addEventListener(name.slice(2), /** @type {EventListener} */ (value));
+    else if (name === "aria-label") element.setAttribute(name, visible(String(value)));
     else element.setAttribute(name, value === true ? "" : `${/** @type {string | number} */ (value)}`);
 }
 

@@ -2,6 +2,7 @@
 import { fromHandle, fromInput, fromTransfer } from "../files/collect.js";
 import { isKnowledge, LONGEST_TEXT, recogniseBytes, recogniseText } from "../known/recognise.js";
 import { counted } from "../text/sizes.js";
+import { visible } from "../text/visible.js";
 import { announce } from "./announce.js";
 import { byId } from "./dom.js";
 
@@ -51,15 +52,15 @@ export function takeFiles(workspace, ready) {
         problem.textContent = "";
         for (const { path, file } of chosen) {
             if (file.size > LONGEST) {
-                problem.textContent = `${path}: ${file.size} bytes are too long for a sum file, an outboard or a proof. Drop it as a file to hash.`;
+                problem.textContent = visible(`${path}: ${file.size} bytes are too long for a sum file, an outboard or a proof. Drop it as a file to hash.`);
                 continue;
             }
             try {
                 const found = recogniseBytes(new Uint8Array(await file.arrayBuffer()), path);
-                if (found.kind === "unknown") problem.textContent = found.message;
+                if (found.kind === "unknown") problem.textContent = visible(found.message);
                 else workspace.learn([found]);
             } catch (error) {
-                problem.textContent = `${path}: it cannot be read: ${String(error)}`;
+                problem.textContent = visible(`${path}: it cannot be read: ${String(error)}`);
             }
         }
     };
@@ -69,7 +70,7 @@ export function takeFiles(workspace, ready) {
         problem.textContent = "";
         const found = recogniseText(claim.value);
         const usable = found.filter(({ kind }) => kind !== "unknown");
-        for (const one of found) if (one.kind === "unknown") problem.textContent = one.message;
+        for (const one of found) if (one.kind === "unknown") problem.textContent = visible(one.message);
         if (usable.length === 0) return;
         workspace.learn(usable);
         claim.value = "";

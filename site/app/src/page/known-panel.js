@@ -46,12 +46,12 @@ function describe(known) {
     }
 }
 
-/** Returns what became of it, if that is not shown with a file. @param {Known} known @param {Workspace} workspace @returns {{ state: "match" | "mismatch", word: string | undefined, text: string } | undefined} */
+/** Returns what became of it, if that is not shown with a file. @param {Known} known @param {Workspace} workspace @returns {{ state: "match" | "unable", word: string | undefined, text: string } | undefined} */
 function resultOf(known, { checks, items, known: all }) {
     if (known.kind === "claim" && items.length > 0) {
         const found = checks.fileOf(known.claim, (subject) => /** @type {{ busy?: boolean }} */ (subject).busy === true);
         if (found) return { state: "match", word: undefined, text: found.path };
-        if (found === null && items.length > 1) return { state: "mismatch", word: "No match", text: "It is not the digest of any of these files in the formats that were tried." };
+        if (found === null && items.length > 1) return { state: "unable", word: undefined, text: "None of these files has this digest in the formats that were tried." };
     }
     if (known.kind === "outboard") {
         // The root of an outboard, where another source names it too.

@@ -53,7 +53,10 @@ export function repairPart(item, { outboard, ranges }, workspace) {
             const left = await withPool((pool) => compare(whole, outboard, { pool, signal: job.signal, progress: (done) => job.advance(before + done) }));
             const bad = (/** @type {Patch} */ { start, end }) => left.ranges.some((range) => range.start < end && range.end > start);
             offer(name, patches.filter((patch) => !bad(patch)), left.ranges);
-        }, (error) => tell(isAbort(error) ? "The repair was cancelled. Nothing was written." : error instanceof Error ? error.message : String(error)));
+        }, (error) => {
+            if (isAbort(error)) result.replaceChildren(make("p", { class: "muted" }, "The repair was cancelled. Nothing was written."));
+            else tell(error instanceof Error ? error.message : String(error));
+        });
     };
 
     /** @param {string} name @param {Patch[]} patches @param {import("../damage/ranges.js").Range[]} left */

@@ -73,14 +73,15 @@ function summary({ items, checks, jobs }) {
     const states = items.map((item) => stateOf(item, checks));
     const count = (/** @type {string} */ state) => states.filter((own) => own === state).length;
     const parts = [`${counted(items.length, "file")}, ${size(items.reduce((sum, item) => sum + item.size, 0))}.`];
-    const [match, wrong, damaged, failed, missing] = [count("match"), count("mismatch"), count("damaged"), count("error"), checks.missing.length];
+    const [match, wrong, damaged, unable, failed, missing] = [count("match"), count("mismatch"), count("damaged"), count("unable"), count("error"), checks.missing.length];
     if (match > 0) parts.push(`${counted(match, "file")} ${match === 1 ? "matches" : "match"}.`);
     if (wrong > 0) parts.push(`${counted(wrong, "file")} ${wrong === 1 ? "does" : "do"} not match.`);
     if (damaged > 0) parts.push(`${counted(damaged, "file")} ${damaged === 1 ? "is" : "are"} damaged.`);
+    if (unable > 0) parts.push(`${counted(unable, "file")} cannot be checked.`);
     if (failed > 0) parts.push(`${counted(failed, "error")}.`);
     if (missing > 0) parts.push(`${counted(missing, "listed file")} ${missing === 1 ? "is" : "are"} missing.`);
     const unlisted = count("none");
-    if (jobs.size === 0 && match + wrong > 0 && unlisted > 0) parts.push(`${counted(unlisted, "file")} ${unlisted === 1 ? "is" : "are"} not listed.`);
+    if (jobs.size === 0 && match + wrong + unable > 0 && unlisted > 0) parts.push(`${counted(unlisted, "file")} ${unlisted === 1 ? "is" : "are"} not listed.`);
     return parts.join(" ");
 }
 
@@ -125,7 +126,7 @@ class Card {
     render() {
         const { item, workspace } = this;
         const verdicts = workspace.checks.verdictsOf(item);
-        const key = JSON.stringify([[...item.roots], [...item.refused], item.error, item.busy, verdicts]);
+        const key = JSON.stringify([[...item.roots], [...item.refused], item.error, item.busy, item.cancelled, verdicts]);
         if (key !== this.shown) {
             this.shown = key;
             this.content.replaceChildren(...content(item, verdicts, workspace));
@@ -156,7 +157,8 @@ function content(item, verdicts, workspace) {
         make("dd", {}, make("code", { class: "digest" }, root), copyButton(root, `${shown(format)} of ${item.path}`)),
     ]);
     for (const [format, reason] of item.refused) if (workspace.formats.includes(format)) rows.push(make("dt", {}, shown(format)), make("dd", { class: "muted" }, `none: ${reason}`));
-    if (item.busy && rows.length === 0) lines.push(make("p", { class: "muted" }, "Hashing …"));
+    if (item.cancelled) lines.push(make("p", { class: "muted" }, "Cancelled. ", button("Hash it", () => workspace.resume(item), { class: "small" })));
+    else if (item.busy && rows.length === 0) lines.push(make("p", { class: "muted" }, "Hashing …"));
     return [...lines, make("dl", { class: "digests" }, ...rows)];
 }
 
@@ -181,11 +183,11 @@ function table(workspace) {
 
 /** @param {Item} item @param {ReturnType<typeof stateOf>} state @param {string} column @param {import("../known/checks.js").Checks} checks */
 function tableRow(item, state, column, checks) {
-    const wrong = item.error ?? checks.verdictsOf(item).find((verdict) => verdict.state === "mismatch")?.text;
+    const wrong = item.error ?? checks.verdictsOf(item).find(({ state: own }) => own === state && (own === "mismatch" || own === "unable"))?.text;
     return make(
         "tr",
         {},
-        make("td", {}, state === "none" ? (item.busy ? "…" : "") : badge(state)),
+        make("td", {}, state === "none" ? (item.busy ? "…" : item.cancelled ? "cancelled" : "") : badge(state)),
         make("th", { scope: "row" }, item.path, wrong ? make("small", {}, wrong) : undefined),
         make("td", { class: "number" }, size(item.size)),
         make("td", {}, make("code", {}, item.roots.get(column) ?? "")),

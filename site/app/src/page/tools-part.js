@@ -7,8 +7,9 @@ import { isAbort, messageOf } from "../hashing/messages.js";
 import { canonical } from "../known/checks.js";
 import { planPicture } from "../tree/picture.js";
 import { svgText, treeSvg } from "../tree/svg.js";
-import { size } from "../text/sizes.js";
+import { grouped, size } from "../text/sizes.js";
 import { announce } from "./announce.js";
+import { copyButton } from "./copy-button.js";
 import { button, make } from "./dom.js";
 import { baseName, save } from "./save.js";
 
@@ -38,7 +39,7 @@ export function toolsPart(item, workspace) {
             succeeded = true;
         }, (error) => {
             picture.replaceChildren();
-            out.replaceChildren(make("p", { class: "problem" }, isAbort(error) ? "Cancelled." : messageOf(item.path, error)));
+            out.replaceChildren(isAbort(error) ? make("p", { class: "muted" }, "Cancelled.") : make("p", { class: "problem" }, messageOf(item.path, error)));
         });
         return succeeded;
     };
@@ -67,14 +68,19 @@ export function toolsPart(item, workspace) {
         if (typeof span === "string") return out.replaceChildren(make("p", { class: "problem", role: "alert" }, span));
         /** @type {Proof | undefined} */
         let proof;
+        let root = "";
         const succeeded = await run(`Making a proof about ${item.path}`, async (options) => {
-            proof = await Proof.rangeOf(format.value, item.file, span.start, span.end, options);
+            const spec = format.value;
+            const outboard = Outboard.open(await keepOf(spec, unitOf(spec), item.file, options));
+            root = outboard.root;
+            proof = await Proof.rangeOf(outboard, item.file, span.start, span.end, { ...options, progress: () => {} });
         });
         if (!succeeded || !proof) return;
         const bytes = proof.toBytes();
         const name = `${baseName(item.path)}.${span.start}-${span.end}`;
         out.replaceChildren(
-            make("p", {}, `The proof is made: ${bytes.length} bytes, ${proof.digests} digests. Who has a root of the file that they trust can check with it that bytes ${span.start}..${span.end} are in the file.`),
+            make("p", {}, `The proof is made: ${bytes.length} bytes, ${proof.digests} digests. It shows that bytes ${span.start}..${span.end} are in the file to everyone who trusts this root, in `, make("code", {}, proof.spec.text), `, and the length of ${grouped(item.size)} bytes. Give them away by another way than the proof:`),
+            make("p", {}, make("code", { class: "digest" }, root), copyButton(root, `root of ${item.path}`)),
             make("div", { class: "buttons" },
                 button("Save the proof", () => save(new Blob([bytes]), `${name}.proof`)),
                 button("Save the bytes", () => save(item.file.slice(span.start, span.end), `${name}.bytes`))),

@@ -1,0 +1,116 @@
+//! Bytes in memory whose hashing a signal can end.
+
+use crate::data::Data;
+use crate::ending;
+use crate::work::TICK;
+use mksum::{Digest, Digests, Error, Found, Layout, Memory, Messages, Part, PartScan, Role, Spec, Subtree, Subtrees};
+use mksum_io::{Error as IoError, Input, Stop};
+use pyo3::prelude::*;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+
+/// Bytes of at most this number are hashed before a signal could matter.
+pub const SHORT: usize = 16 << 20;
+/// The bytes that one thread hashes between two looks at `stop`: 30 ms of the slowest hash.
+pub const CHUNK: usize = 4 << 20;
+
+impl Data<'_> {
+    /// Calls `work` with the bytes. While it runs with many, the calling thread attends to signals; after one, `stop` is set.
+    ///
+    /// # Errors
+    /// What the handler of a signal raised, when `work` has ended.
+    pub fn watched<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&[u8], &Stop) -> T + Send) -> PyResult<T> {
+        let (bytes, stop) = (self.bytes(), Stop::default());
+        if bytes.len() <= SHORT {
+            return Ok(self.with(py, |bytes| work(bytes, &stop)));
+        }
+        thread::scope(|scope| {
+            let (sender, mut results) = mpsc::sync_channel(1);
+            let send = {
+                let stop = &stop;
+                move || drop(sender.send(work(bytes, stop)))
+            };
+            let worker = thread::Builder::new().name("mksum".into()).spawn_scoped(scope, send)?;
+            let mut raised = None;
+            loop {
+                let received;
+                (results, received) = ending::detach(py, move || {
+                    let received = results.recv_timeout(TICK);
+                    (results, received)
+                });
+                match received {
+                    Ok(result) => return raised.map_or(Ok(result), Err),
+                    Err(RecvTimeoutError::Timeout) if raised.is_none() => {
+                        raised = ending::call(py, || py.check_signals()).err();
+                        if raised.is_some() {
+                            stop.stop();
+                        }
+                    }
+                    Err(RecvTimeoutError::Timeout) => {}
+                    // It panicked: so does this thread.
+                    Err(RecvTimeoutError::Disconnected) => {
+                        let panic = ending::detach(py, || worker.join()).err();
+                        std::panic::resume_unwind(panic.unwrap_or_else(|| Box::new("no result")));
+                    }
+                }
+            }
+        })
+    }
+}
+
+/// Bytes in memory as a source of digests, until it is stopped.
+pub struct Watched<'a> {
+    pub start: u64,
+    pub bytes: &'a [u8],
+    pub stop: &'a Stop,
+}
+
+impl<'a> Watched<'a> {
+    fn memory(&self) -> Memory<'a> {
+        Memory::from(self.start, self.bytes)
+    }
+
+    fn of(&self, start: u64, len: u64) -> Option<&'a [u8]> {
+        let from = usize::try_from(start.checked_sub(self.start)?).ok()?;
+        self.bytes.get(from..)?.get(..usize::try_from(len).ok()?)
+    }
+}
+
+/// An error if the hashing is to end. The exception of the signal takes its place.
+pub fn go_on(stop: &Stop) -> Result<(), Error> {
+    match stop.is_stopped() {
+        true => Err(Error::Source(Box::new(IoError::Stopped { path: Input::place("") }))),
+        false => Ok(()),
+    }
+}
+
+impl Subtrees for Watched<'_> {
+    fn digest(&self, spec: &Spec, node: Subtree, role: Role) -> Result<Option<Digest>, Error> {
+        go_on(self.stop)?;
+        let long = self.of(node.start, node.len).filter(|bytes| node.level == 0 && bytes.len() > CHUNK);
+        let Some(bytes) = long else { return self.memory().digest(spec, node, role) };
+        let mut hasher = spec.leaf_hasher(&[node.start]);
+        for chunk in bytes.chunks(CHUNK) {
+            go_on(self.stop)?;
+            hasher.update(Messages::one(chunk));
+        }
+        Ok(Some(hasher.finish_one(role)))
+    }
+
+    fn digests(&self, spec: &Spec, nodes: &[Subtree], out: &mut Digests) -> Result<(), Error> {
+        go_on(self.stop)?;
+        self.memory().digests(spec, nodes, out)
+    }
+
+    fn scan(&self, spec: &Spec, part: Part) -> Result<Option<Found>, Error> {
+        let (Layout::Found(cuts), Some(bytes)) = (spec.layout(), self.of(part.start, part.end - part.start)) else {
+            return Ok(None);
+        };
+        let mut scan = PartScan::new(cuts, part);
+        for chunk in bytes.chunks(CHUNK) {
+            go_on(self.stop)?;
+            scan.update(chunk);
+        }
+        Ok(Some(scan.finish()))
+    }
+}
