@@ -2,9 +2,13 @@
 
 use crate::error::Error;
 use crate::store::Catalogue;
+use serde::{Serialize, Serializer};
 
 /// The files of a catalogue that were verified since they were kept: read again, and compared with their roots.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+///
+/// As JSON, `checks` of `spec/json.md`, without the directory's path.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename = "checks")]
 pub struct Coverage {
     /// The files that have roots.
     pub files: u64,
@@ -15,8 +19,10 @@ pub struct Coverage {
     /// The bytes that were verified, with the verified parts of long files.
     pub verified_bytes: u64,
     /// The least recent verification of those files.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub oldest: Option<Check>,
     /// The most recent one.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub newest: Option<Check>,
 }
 
@@ -27,6 +33,13 @@ pub struct Check {
     pub seconds: i64,
     /// The day in UTC: `2026-03-01`.
     pub day: String,
+}
+
+impl Serialize for Check {
+    /// Writes the seconds.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_i64(self.seconds)
+    }
 }
 
 impl Catalogue {
@@ -76,12 +89,18 @@ mod tests {
         update(&mut catalogue, folder.path(), &options, &mut |_| {}).unwrap();
         let kept = catalogue.coverage().unwrap();
         assert_eq!(kept, Coverage { files: 3, bytes: 6, ..Coverage::default() });
+        let json = |coverage: &Coverage| serde_json::to_string(coverage).unwrap();
+        assert_eq!(json(&kept), r#"{"kind":"checks","files":3,"bytes":6,"verified_files":0,"verified_bytes":0}"#);
         verify(&mut catalogue, folder.path(), &options, Effort::Share(0.01), &mut |_| {}).unwrap();
         let once = catalogue.coverage().unwrap();
         assert_eq!((once.verified_files, once.verified_bytes), (1, 1));
         verify(&mut catalogue, folder.path(), &options, Effort::All, &mut |_| {}).unwrap();
         let all = catalogue.coverage().unwrap();
         assert_eq!((all.verified_files, all.verified_bytes), (3, 6));
+        let check = Some(Check { seconds: 9, day: "1970-01-01".into() });
+        assert!(
+            json(&Coverage { newest: check, ..Coverage::default() }).ends_with(r#""verified_bytes":0,"newest":9}"#)
+        );
         let (oldest, newest) = (all.oldest.unwrap(), all.newest.unwrap());
         assert!(oldest.seconds <= newest.seconds && oldest.day.len() == 10 && oldest.day <= newest.day);
     }

@@ -54,13 +54,14 @@ pub use finding::{Finding, State};
 pub use folder::Access;
 pub use import::import;
 pub use leaves::joined_leaves;
+pub use mksum_io::Effort;
 pub use repair::repair;
 pub use row::{Kept, Row};
 pub use side::{Side, Temporary};
 pub use status::{Status, status};
 pub use store::{Catalogue, is_catalogue, is_kept_folder, place};
 pub use update::{accept_changes, update};
-pub use verify::{Effort, verify};
+pub use verify::verify;
 
 /// The README's example.
 #[cfg(doctest)]

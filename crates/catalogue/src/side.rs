@@ -23,8 +23,8 @@ use tempfile::{NamedTempFile, TempDir};
 pub enum Temporary {
     /// A file.
     File(Scratch),
-    /// A folder.
-    Folder(TempDir),
+    /// The folder of a catalogue that was made for a comparison, and the paths of what could not be read for it.
+    Folder(TempDir, Vec<Vec<u8>>),
 }
 
 /// A side of a comparison, or a list to import.
@@ -75,8 +75,8 @@ impl Side {
         }
     }
 
-    /// Reads all files of a directory that has no catalogue, in these formats; `each` receives what could not be read. Nothing is written
-    /// to the directory.
+    /// Reads all files of a directory that has no catalogue, in these formats; `each` receives what could not be read, which is no
+    /// difference from anything. Nothing is written to the directory.
     ///
     /// # Errors
     /// If the directory cannot be listed, a temporary folder cannot be written, or the work is stopped.
@@ -88,12 +88,14 @@ impl Side {
     ) -> Result<Side, Error> {
         let (folder, mut catalogue) = Catalogue::trial(&place(directory))?;
         catalogue.add_formats(formats)?;
+        let mut unread = Vec::new();
         update(&mut catalogue, directory, options, &mut |finding| {
             if finding.error.is_some() {
+                unread.push(finding.path.clone());
                 each(finding);
             }
         })?;
-        Ok(Side::Catalogue(catalogue.into(), Some(Temporary::Folder(folder))))
+        Ok(Side::Catalogue(catalogue.into(), Some(Temporary::Folder(folder, unread))))
     }
 
     /// The formats in which it has roots; of a list, those of its first entry.
@@ -120,6 +122,14 @@ impl Side {
         }
     }
 
+    /// The paths of what could not be read.
+    fn unread(&self) -> &[Vec<u8>] {
+        match self {
+            Side::Catalogue(_, Some(Temporary::Folder(_, unread))) => unread,
+            _ => &[],
+        }
+    }
+
     /// Returns the entries, sorted by path.
     pub fn into_entries(self) -> Sorted<'static> {
         match self {
@@ -133,11 +143,17 @@ impl Side {
     }
 
     /// Compares it with another one, as [`diff`] does. Of two catalogues, only what differs is read. A
-    /// list has no directories and links, so that they are no difference from one.
+    /// list has no directories and links, so that they are no difference from one; neither is what could not be read.
     ///
     /// # Errors
     /// If a side cannot be read, or the work is stopped.
     pub fn diff(self, other: Side, stop: &Stop, each: &mut dyn FnMut(Finding)) -> Result<u64, Error> {
+        let unread = [self.unread(), other.unread()].concat();
+        let each = &mut |finding: Finding| {
+            if !unread.iter().any(|unread| is_below(&finding.path, unread)) {
+                each(finding);
+            }
+        };
         let (left, right) = match (self, other) {
             // What was fetched is removed at the end.
             (Side::Catalogue(left, _left), Side::Catalogue(right, _right)) => {
@@ -152,6 +168,11 @@ impl Side {
         };
         diff(only(left), only(right), stop, each)
     }
+}
+
+/// Whether a path is this one, or one below it.
+fn is_below(path: &[u8], folder: &[u8]) -> bool {
+    path.strip_prefix(folder).is_some_and(|rest| folder.is_empty() || rest.is_empty() || rest.starts_with(b"/"))
 }
 
 /// Whether the first line of a file is one of a sum file or of a list in JSON.

@@ -9,24 +9,13 @@ use crate::reading::{Read, Wanted, read_all};
 use crate::row::{Kept, Row};
 use crate::store::{Catalogue, now};
 use mksum::Spec;
-use mksum_io::{EntryKind, Facts, Options};
+use mksum_io::{Effort, EntryKind, Facts, Left, Options};
 use std::collections::HashSet;
 use std::iter;
 use std::mem::{replace, take};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
-
-/// The amount that is verified, least recently verified data first.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Effort {
-    /// All files.
-    All,
-    /// The files and parts that fit into this time, one at least.
-    Time(Duration),
-    /// A share of all bytes, 0.0 to 1.0.
-    Share(f64),
-}
 
 /// Compares the content of the files in a directory with the roots in its catalogue, and hands `each` a finding about every
 /// file that was looked at, and about what is not verified: changed, new, moved, gone. If not all is verified, the bytes that were not
@@ -51,7 +40,7 @@ pub fn verify(
     catalogue.check()?;
     let scope = Scope::new(directory, catalogue);
     let specs = catalogue.formats().cloned().collect();
-    let left = Left { deadline: None, bytes: Left::ALL };
+    let left = Effort::All.start(0);
     let (step, last) = (Step { bytes: Step::LEAST }, Instant::now());
     let mut verifying =
         Verifying { catalogue, scope: &scope, specs, options, left, step, good: Vec::new(), goes_on: false, last };
@@ -101,33 +90,6 @@ struct Due {
     row: Row,
     /// Whether no other row of `root` is between it and the one before it in a batch.
     adjoins: bool,
-}
-
-/// The amount that may still be read.
-#[derive(Clone, Copy)]
-struct Left {
-    deadline: Option<Instant>,
-    bytes: u64,
-}
-
-impl Left {
-    /// The bytes if all are to be read.
-    const ALL: u64 = u64::MAX;
-
-    fn is_limited(&self) -> bool {
-        self.deadline.is_some() || self.bytes < Self::ALL
-    }
-
-    /// Counts bytes that were found good.
-    fn take(&mut self, bytes: u64) {
-        if self.bytes < Self::ALL {
-            self.bytes = self.bytes.saturating_sub(bytes);
-        }
-    }
-
-    fn is_over(&self) -> bool {
-        self.bytes == 0 || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
-    }
 }
 
 /// The bytes that are verified before the time is looked at.
@@ -203,11 +165,7 @@ impl Verifying<'_> {
             Ok(())
         })?;
         with_moves(moves).into_iter().for_each(&mut *each);
-        match effort {
-            Effort::All => {}
-            Effort::Share(share) => self.left.bytes = (share * total as f64).ceil() as u64,
-            Effort::Time(time) => self.left.deadline = Instant::now().checked_add(time),
-        }
+        self.left = effort.start(total);
         catalogue.each_due(now(), &mut |due| {
             loop {
                 let (step, least) = match self.left.deadline {

@@ -4,6 +4,7 @@
 mod attribute;
 mod buffer;
 mod directory;
+mod effort;
 mod entries;
 mod error;
 mod exclude;
@@ -35,6 +36,7 @@ mod window;
 
 pub use attribute::Attribute;
 pub use directory::{KEPT_FOLDER, hash_directory};
+pub use effort::{Effort, Left};
 pub use entries::{Entries, EntryKind, Facts, Listed as ListedEntry, Skip, Stamps, Unlisted};
 pub use error::{Error, Refusal, reason};
 pub use exclude::Exclude;

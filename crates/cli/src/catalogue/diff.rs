@@ -41,20 +41,14 @@ fn bare(input: &Input) -> Option<&Path> {
     input.file().filter(|path| path.is_dir() && place(path).symlink_metadata().is_err())
 }
 
-/// Whether a path is this one, or one below it.
-fn is_below(path: &[u8], folder: &[u8]) -> bool {
-    path.strip_prefix(folder).is_some_and(|rest| folder.is_empty() || rest.is_empty() || rest.starts_with(b"/"))
-}
-
 /// A directory without a catalogue, whose files are read in these formats, or in the default one.
-fn hashed(tool: &Tool, directory: &Path, formats: &[Spec], unread: &mut Vec<Vec<u8>>) -> Result<Side, Error> {
+fn hashed(tool: &Tool, directory: &Path, formats: &[Spec]) -> Result<Side, Error> {
     let default = [tool.formats[0].spec().clone()];
     let formats = if formats.is_empty() { &default[..] } else { formats };
     let console = &tool.console;
     let side = Side::hashed(directory, formats, &tool.options, &mut |finding| {
         let reason = finding.reason().unwrap_or_default();
         console.error(&shown_path(directory, &finding.path), &reason);
-        unread.push(finding.path);
     })?;
     if console.is_verbose() {
         console
@@ -65,26 +59,21 @@ fn hashed(tool: &Tool, directory: &Path, formats: &[Spec], unread: &mut Vec<Vec<
 
 /// Returns the number of entries that are equal.
 fn compare(tool: &Tool, args: &Diff, found: &mut Findings<'_>) -> Result<u64, Error> {
-    let mut unread = Vec::new();
-    let (left, right) = match (bare(&args.left), bare(&args.right)) {
-        (None, None) => (side(tool, &args.left, None)?, side(tool, &args.right, None)?),
-        (None, Some(directory)) => {
-            let left = side(tool, &args.left, None)?;
-            let formats = left.formats();
-            (left, hashed(tool, directory, &formats, &mut unread)?)
-        }
-        (Some(directory), None) => {
-            let right = side(tool, &args.right, None)?;
-            (hashed(tool, directory, &right.formats(), &mut unread)?, right)
-        }
-        (Some(left), Some(right)) => (hashed(tool, left, &[], &mut unread)?, hashed(tool, right, &[], &mut unread)?),
+    let open = |input: &Input, formats: &[Spec]| match bare(input) {
+        Some(directory) => hashed(tool, directory, formats),
+        None => side(tool, input, None),
     };
-    // Of what was not read it is not known whether it differs.
-    let is_known = |path: &[u8]| !unread.iter().any(|unread| is_below(path, unread));
+    // A directory that has no catalogue is read in the formats of the other side.
+    let (left, right) = if bare(&args.left).is_some() && bare(&args.right).is_none() {
+        let right = open(&args.right, &[])?;
+        (open(&args.left, &right.formats())?, right)
+    } else {
+        let left = open(&args.left, &[])?;
+        let formats = left.formats();
+        (left, open(&args.right, &formats)?)
+    };
     left.diff(right, &tool.options.stop, &mut |finding| {
-        if is_known(&finding.path) {
-            found.count(&finding);
-            found.print(finding, None);
-        }
+        found.count(&finding);
+        found.print(finding, None);
     })
 }

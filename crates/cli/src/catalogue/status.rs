@@ -10,7 +10,6 @@ use crate::tool::Tool;
 use mksum_catalogue::{Access, Catalogue, Check, Coverage, Error, State, status};
 use mksum_cli::name::Shown;
 use mksum_io::Facts;
-use serde::Serialize;
 use std::path::Path;
 
 /// `mksum update --dry-run`: what an update would do, as far as it is known without reading any content.
@@ -64,7 +63,7 @@ fn checks(tool: &Tool, args: &Catalogued, form: Checks) -> Exit {
     match coverage {
         None => {}
         Some(Err(error)) => report(tool, &error),
-        Some(Ok(coverage)) if args.json => tool.console.print_json(&args.directory, Covered::new(&coverage)),
+        Some(Ok(coverage)) if args.json => tool.console.print_json(&args.directory, &coverage),
         Some(Ok(coverage)) => tool.console.print(
             match form {
                 Checks::Text => words(&args.directory, &coverage),
@@ -106,35 +105,6 @@ fn metrics(directory: &Path, coverage: &Coverage) -> String {
         Some(format!("# HELP {name} {help}\n# TYPE {name} gauge\n{name}{{directory=\"{directory}\"}} {value}\n"))
     };
     rows.into_iter().filter_map(metric).collect()
-}
-
-/// The same as JSON.
-#[derive(Serialize)]
-struct Covered {
-    kind: &'static str,
-    files: u64,
-    bytes: u64,
-    verified_files: u64,
-    verified_bytes: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    oldest: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    newest: Option<i64>,
-}
-
-impl Covered {
-    fn new(coverage: &Coverage) -> Covered {
-        let seconds = |check: &Option<Check>| check.as_ref().map(|check| check.seconds);
-        Covered {
-            kind: "checks",
-            files: coverage.files,
-            bytes: coverage.bytes,
-            verified_files: coverage.verified_files,
-            verified_bytes: coverage.verified_bytes,
-            oldest: seconds(&coverage.oldest),
-            newest: seconds(&coverage.newest),
-        }
-    }
 }
 
 fn show(tool: &Tool, json: bool, directory: &Path, catalogue: &Catalogue) -> Result<(), Error> {

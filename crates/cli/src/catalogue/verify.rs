@@ -22,12 +22,11 @@ pub fn run(tool: &Tool, args: &Verify) -> Exit {
             &"--foreign, --quick, --outboard, --root and --range are not for directories that have a catalogue",
         );
     }
-    let others = [(args.directories.symlinks == Symlinks::Follow, "--symlinks follow")];
     if !args.directories.exclude.is_empty() {
         return usage(&"--exclude is remembered by a catalogue: give it to 'mksum keep -r', or edit DIR/.mksum/config");
     }
-    if let Some((_, flag)) = others.iter().find(|(given, _)| *given) {
-        return usage(&format_args!("{flag} is not for a catalogue, which covers all of a directory: omit it"));
+    if args.directories.symlinks == Symlinks::Follow {
+        return usage(&"--symlinks follow is not for a catalogue, which covers all of a directory: omit it");
     }
     if args.files.len() > 1 && args.budget.is_some() {
         return usage(&"--budget is for one directory that has a catalogue");

@@ -1,27 +1,26 @@
 //! `mksum verify --budget`: as much as fits into some time, the least recently verified data of all files first.
 
-use super::opened::{Opened, opened, trusted, verify_part};
+use super::opened::{Opened, opened, trusted, verify_part, words};
 use super::report::Report;
-use super::rounds::{Rounds, state};
 use super::{files, lengths, report_skipped, report_unchanged};
 use crate::args::Verify;
 use crate::failure::Failure;
 use crate::print::report;
 use crate::tool::Tool;
 use crate::walk::Rules;
-use mksum_io::Input;
-use mksum_io::outboard::is_unchanged;
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, HashSet};
-use std::time::{Duration, Instant};
+use mksum_cli::name::Shown;
+use mksum_io::outboard::{Rounds, Schedule, is_unchanged};
+use mksum_io::{Effort, Input, Left};
+use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// Verifies parts of files until the time is over; at least one.
 ///
 /// Returns whether there is nothing to verify: files, but no tree of one.
 pub fn run(tool: &Tool, args: &Verify, rules: &Rules, time: Duration) -> bool {
-    let deadline = Instant::now() + time;
+    let mut left = Effort::Time(time).start(0);
     let lengths = lengths(rules, &args.files);
-    let _progress = tool.progress_until(Some(deadline), move || lengths().map(|_| Some(0)));
+    let _progress = tool.progress_until(left.deadline, move || lengths().map(|_| Some(0)));
     let mut plan = Plan::default();
     let (mut skipped, mut new) = (0, 0_u64);
     for file in files(rules, &args.files) {
@@ -38,40 +37,34 @@ pub fn run(tool: &Tool, args: &Verify, rules: &Rules, time: Duration) -> bool {
         }
     }
     let mut reports = BTreeMap::new();
-    while let Some(Reverse((_, index))) = plan.due.pop() {
-        let next = plan.due.peek().map_or(u64::MAX, |Reverse((time, _))| *time);
-        if let Err(error) = plan.verify(tool, args, index, (next, deadline), &mut reports) {
+    while let Some(index) = plan.schedule.next_file() {
+        let goes_on = plan.verify(tool, args, index, &mut left, &mut reports).unwrap_or_else(|error| {
             report(&tool.console, &error);
-        }
-        if !plan.due.iter().any(|Reverse((_, other))| *other == index) {
+            false
+        });
+        if !goes_on {
             tool.options.meter.finish_file();
         }
-        if Instant::now() >= deadline {
+        if left.is_over() {
             break;
         }
     }
     reports.into_values().for_each(Report::end);
     report_skipped(tool, skipped, "size, mtime and inode");
-    plan.report(tool);
-    new > 0 && skipped == 0 && plan.files.is_empty()
+    let of = match &plan.paths[..] {
+        [] => return new > 0 && skipped == 0,
+        [path] => Shown(path).to_string(),
+        paths => format!("{} files", paths.len()),
+    };
+    tool.console.note(&format_args!("{of}: {}", words(plan.schedule.age())));
+    false
 }
 
-/// The files to be verified.
+/// The files to be verified, and what is due when.
 #[derive(Default)]
 struct Plan {
-    files: Vec<Planned>,
-    /// The time at which a part of a file was verified, and the index of the file: the oldest first.
-    due: BinaryHeap<Reverse<(u64, usize)>>,
-    /// Parts that were verified in this run, each with the index of its file: once is enough, also for damaged ones.
-    done: HashSet<(usize, usize)>,
-}
-
-struct Planned {
-    path: Input,
-    /// The bytes that are not verified yet.
-    never: u64,
-    /// The age of the least recently verified part, if all are verified.
-    oldest: Option<Duration>,
+    paths: Vec<Input>,
+    schedule: Schedule,
 }
 
 enum Added {
@@ -97,63 +90,28 @@ impl Plan {
             report_unchanged(tool, args.json, &path);
             return Ok(Added::Skipped);
         }
-        let rounds = Rounds::of(&outboard, &place)?;
-        let first = rounds.due().first().copied();
-        if let Some(part) = first {
-            self.due.push(Reverse((rounds.verified(part), self.files.len())));
-        }
-        self.files.push(Planned { path, never: rounds.never(), oldest: rounds.oldest() });
-        Ok(if first.is_some() { Added::Planned } else { Added::Nothing })
+        let has_parts = self.schedule.add(&Rounds::of(&outboard, &place)?);
+        self.paths.push(path);
+        Ok(if has_parts { Added::Planned } else { Added::Nothing })
     }
 
-    /// Verifies the parts of a file that are due before those of the others, whose first was verified at `next`.
+    /// Verifies the parts of a file that are due before those of the others; returns whether others are due later.
     fn verify<'a>(
         &mut self,
         tool: &'a Tool,
         args: &'a Verify,
         index: usize,
-        (next, deadline): (u64, Instant),
+        left: &mut Left,
         reports: &mut BTreeMap<usize, Report<'a>>,
-    ) -> Result<(), Failure> {
-        let path = self.files[index].path.clone();
-        let Opened::Outboard(file, place, outboard) = opened(tool, args, &path)? else { return Ok(()) };
+    ) -> Result<bool, Failure> {
+        let path = &self.paths[index];
+        let Opened::Outboard(file, place, outboard) = opened(tool, args, path)? else { return Ok(false) };
         let trust = trusted(args.root.as_deref(), &outboard, &place)?;
         let mut rounds = Rounds::of(&outboard, &place)?;
-        let new = || Report::new((tool, args), &path, (outboard.root().into(), &place), trust, file.len());
+        let new = || Report::new((tool, args), path, (outboard.root().into(), &place), trust, file.len());
         let report = reports.entry(index).or_insert_with(new);
         drop(file);
-        let due: Vec<_> = rounds.due().into_iter().filter(|&part| !self.done.contains(&(index, part))).collect();
-        let mut ended = None;
-        for part in due {
-            let time = rounds.verified(part);
-            if time > next {
-                ended = Some(time);
-                break;
-            }
-            verify_part(tool, &path, (&outboard, &place), part, &mut rounds, report)?;
-            self.done.insert((index, part));
-            if Instant::now() >= deadline {
-                break;
-            }
-        }
-        rounds.write()?;
-        if let Some(time) = ended {
-            self.due.push(Reverse((time, index)));
-        }
-        let planned = &mut self.files[index];
-        (planned.never, planned.oldest) = (rounds.never(), rounds.oldest());
-        Ok(())
-    }
-
-    /// Reports how much of all files is verified.
-    fn report(&self, tool: &Tool) {
-        let never: u64 = self.files.iter().map(|file| file.never).sum();
-        let oldest = self.files.iter().filter_map(|file| file.oldest).max();
-        let of = match &self.files[..] {
-            [] => return,
-            [file] => mksum_cli::name::Shown(&file.path).to_string(),
-            files => format!("{} files", files.len()),
-        };
-        tool.console.note(&format_args!("{of}: {}", state(never, oldest)));
+        let mut verify = verify_part(tool, path, (&outboard, &place), report);
+        Ok(self.schedule.run(index, &mut rounds, left, &mut verify)?)
     }
 }

@@ -8,7 +8,6 @@ pub mod keep;
 mod opened;
 pub mod repair;
 mod report;
-mod rounds;
 pub mod verify;
 
 use crate::json;

@@ -1,15 +1,16 @@
 //! Files and the outboards that they are compared with.
 
 use super::report::{Report, Trust};
-use super::rounds::Rounds;
 use super::{is_missing, needs_outboard, outboard_of, report_new};
 use crate::args::Verify;
 use crate::exit::{Exit, usage};
 use crate::failure::Failure;
+use crate::figures::grouped;
+use crate::progress::left;
 use crate::tool::Tool;
 use mksum::outboard::{Foreign, ForeignLayout, Outboard, OutboardError, ReadAt};
 use mksum::{Root, Spec};
-use mksum_io::outboard::{self, EXTENSION, Stored, verify};
+use mksum_io::outboard::{self, Age, EXTENSION, Rounds, Stored};
 use mksum_io::{Error, File, Input};
 
 /// An outboard of this project or another.
@@ -68,24 +69,29 @@ pub fn refuse_foreign(spec: &Spec) -> Option<Exit> {
     }
 }
 
-/// Verifies a part of a file, and remembers it if it is good.
+/// What verifies a part of a file, and adds it to the report.
 pub fn verify_part(
     tool: &Tool,
     path: &Input,
-    (outboard, place): (&Any, &Input),
-    part: usize,
-    rounds: &mut Rounds,
+    outboard: (&Any, &Input),
     report: &mut Report<'_>,
-) -> Result<(), Error> {
-    let (range, before) = (rounds.range(part), report.found());
-    let bytes = range.end - range.start;
-    verify(File::open(path, &tool.options)?, (outboard, place), range, &mut |finding| {
-        report.add(finding);
-        Ok(())
-    })?;
-    report.verified += bytes;
-    // A damaged part stays the first one due.
-    if report.found() == before { rounds.good(part) } else { Ok(()) }
+) -> impl FnMut(&mut Rounds, usize) -> Result<u64, Error> {
+    move |rounds, part| {
+        let bytes =
+            rounds.verify(part, File::open(path, &tool.options)?, outboard, &mut |finding| report.add(finding))?;
+        report.verified += bytes;
+        Ok(bytes)
+    }
+}
+
+/// How much is verified, as words.
+pub fn words(age: Age) -> String {
+    match (age.never, age.oldest) {
+        (0, Some(age)) => format!("all data was verified within the last {}", left(age.as_secs_f64().max(1.0))),
+        (0, None) => "there is no data".into(),
+        (1, _) => "1 byte is not verified yet".into(),
+        (never, _) => format!("{} bytes are not verified yet", grouped(never)),
+    }
 }
 
 /// The root on the command line.

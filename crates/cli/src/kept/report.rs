@@ -115,11 +115,6 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// The amount of damage found so far: it differs when there is more.
-    pub fn found(&self) -> (u64, u64, Option<u64>) {
-        (self.ranges, self.nodes, self.open.as_ref().map(|open| open.range.end))
-    }
-
     /// Reports the open range: the next one does not continue it.
     fn close(&mut self) {
         let Some(Open { kind, range, unreadable }) = self.open.take() else { return };

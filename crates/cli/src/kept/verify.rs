@@ -1,8 +1,7 @@
 //! `mksum verify`: reports the damaged ranges of files.
 
-use super::opened::{Any, Opened, claimed, opened, refuse_foreign, trusted, verify_part};
+use super::opened::{Any, Opened, claimed, opened, refuse_foreign, trusted, verify_part, words};
 use super::report::{Expected, Report, Trust};
-use super::rounds::Rounds;
 use super::{
     Did, attributes, budget, files, is_missing, lengths, report_gone, report_none_kept, report_skipped,
     report_unchanged,
@@ -18,8 +17,8 @@ use crate::walk::Rules;
 use mksum::Spec;
 use mksum_cli::name::Shown;
 use mksum_cli::range::{ByteRange, merged};
-use mksum_io::outboard::{Finding, is_unchanged, verify};
-use mksum_io::{File, Input, Job, hash};
+use mksum_io::outboard::{Finding, Rounds, is_unchanged, verify};
+use mksum_io::{Effort, File, Input, Job, hash};
 
 /// Verifies each file.
 pub fn run(tool: &Tool, args: &Verify) -> Exit {
@@ -140,15 +139,9 @@ fn sample(
     report: &mut Report<'_>,
 ) -> Result<(), Failure> {
     let mut rounds = Rounds::of(outboard, place)?;
-    let share = percent / 100.0 * outboard.len() as f64;
-    for part in rounds.due() {
-        if report.verified as f64 >= share {
-            break;
-        }
-        verify_part(tool, path, (outboard, place), part, &mut rounds, report)?;
-    }
-    rounds.write()?;
-    tool.console.note(&format_args!("{}: {} ({})", Shown(path), rounds.state(), Shown(rounds.path())));
+    let mut left = Effort::Share(percent / 100.0).start(outboard.len());
+    rounds.run(&mut left, &mut verify_part(tool, path, (outboard, place), report))?;
+    tool.console.note(&format_args!("{}: {} ({})", Shown(path), words(rounds.age()), Shown(rounds.path())));
     Ok(())
 }
 

@@ -36,6 +36,7 @@ mod keep;
 mod prove;
 mod remote;
 mod repair;
+mod rounds;
 mod update;
 mod verify;
 mod whole;
@@ -46,6 +47,7 @@ pub use keep::{Changes, Keeping, Kept, Pending, assemble, commit, keep, prepare}
 pub use prove::prove;
 pub use remote::Remote;
 pub use repair::{Repair, Repaired, repair};
+pub use rounds::{Age, Rounds, Schedule};
 pub use update::{How, Updated, update};
 pub use verify::{Finding, verify};
 pub use whole::repair_whole;
@@ -107,9 +109,9 @@ fn is_empty(file: &File) -> bool {
 /// The extension of an unfinished outboard, behind its final name.
 pub const PART: &str = "part";
 /// The extension of the record of the times at which the parts of a file were verified, behind the name of its outboard.
-pub const CHECKED: &str = "checked";
+const CHECKED: &str = "checked";
 /// The beginning of that record.
-pub const CHECKED_HEAD: &str = "mksum verified ";
+const CHECKED_HEAD: &str = "mksum verified ";
 
 /// Whether a file has the size, mtime and inode in its outboard.
 pub fn is_unchanged(file: &crate::File, header: &Header) -> bool {
