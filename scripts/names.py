@@ -36,23 +36,27 @@ HASHES = {row[3]: (int(row[0]), row[1], int(row[4])) for row in
           re.findall(r'^    (\d+) "(\w+)" (\w+) "([\w-]+)" (\d+) ', text("crates/lanes/src/hash.rs"), re.M)}
 VARIANTS = dict(re.findall(r'^    \d+ "\w+" (\w+) "([\w-]+)"', text("crates/lanes/src/hash.rs"), re.M))
 TABLE = between("crates/tree/src/formats.rs", "pub static FAMILIES", "\n];")
-FAMILIES = re.findall(r'(?:name: |sum\(|crc\()"([\w-]+)"', TABLE)
+FAMILIES = re.findall(r'(?:name: |sum\(\s*)"([\w-]+)"', TABLE)
 SUMS = dict(re.findall(r'\bsum\("([\w-]+)", "([^"]+)"', TABLE))
-CRCS = dict(re.findall(r'\bcrc\("([\w-]+)", "([^"]+)"', TABLE))
+CHECKSUMS = dict(re.findall(r'\bchecksum\(\s*"([\w-]+)",\s*"([^"]+)"', TABLE))
+# The checksums that the page computes, too.
+CRCS = {name: tag for name, tag in CHECKSUMS.items() if name.startswith("crc")}
+CHECKSUM_SIZES = {name: int(size) for name, size in re.findall(
+    r'^    \w+ "(\w+)" (\d+) ', between("crates/tree/src/checksum.rs", "\nchecksums! {", "\n}"), re.M)}
 ANY_HASH = variants("crates/tree/src/formats.rs", "const ANY_HASH")
 NODE_HASHES = variants("crates/tree/src/node_tree/mod.rs", "const HASHES")
 # The plain sums, the most usual of a length first, with the words in the names of sum files.
 WORDS = re.findall(r'\("([\w-]+)", &\[(.*)\]\)', between("crates/sums/src/sumfile/source.rs", "const HASHES", "];"))
 # Streams have no mtsum, and the checksums are those of `new`.
 PYTHON = [name.replace("-", "_") for name in sorted(
-    set(FAMILIES) - {"mtsum", *CRCS}, key=lambda name: (name not in SUMS, FAMILIES.index(name)))]
+    set(FAMILIES) - {"mtsum", *CHECKSUMS}, key=lambda name: (name not in SUMS, FAMILIES.index(name)))]
 # name: (number, size, block size in bytes).
 JS = {row[0] or row[1]: tuple(map(int, row[2:])) for row in
       re.findall(r'(?:"([\w-]+)"|(\w+)): \[(\d+), (\d+), (\d+)\]', text("bindings/js/src/table.ts"))}
 
 
 def size(name):
-    return {"crc32": 4, "crc32c": 4, "crc64nvme": 8}.get(name) or HASHES[name][2]
+    return CHECKSUM_SIZES.get(name) or HASHES[name][2]
 
 
 def identifier(name):
@@ -136,20 +140,20 @@ LISTS = [
     ("bindings/js/scripts/build.js", "const FAMILIES = {\n", "};", lambda _: "".join(
         f'    {family}: [{", ".join(chr(34) + name + chr(34) for name in names)}],\n' for family, names in FEATURES.items())),
     ("site/app/src/known/hash-names.js", "const SUMS = [\n", "];", lambda _: "".join(
-        f'    ["{name}", {2 * size(name)}, [{words}]],\n' for name, words in WORDS)),
+        f'    ["{name}", {2 * size(name)}, [{words}]],\n' for name, words in WORDS if name not in {*CHECKSUMS} - {*CRCS})),
     ("site/app/src/known/write-sums.js", "const TAGS = /** @type {Record<string, string>} */ ({\n", "\n});", lambda _: wrap(
         [f'{key(name)}: "{tag}"' for name, tag in {**SUMS, **CRCS}.items()], ", ", 139, "    ") + ","),
     ("site/app/src/known/checks.js", "const names = /** @type {Record<string, string>} */ ({\n", "\n    });", lambda _: wrap(
         labels([*SUMS, *CRCS, "blake3"]), ", ", 139, "        ") + ","),
     ("bindings/c/include/mksum.h", HEADER, " */", lambda _: wrap(
-        f"{' '.join(SUMS)}, and the CRCs {' '.join(CRCS)}. Hashes for node trees: {' '.join(NODE_HASHES)}.".split(),
+        f"{' '.join(SUMS)}, and the checksums {' '.join(CHECKSUMS)}. Hashes for node trees: {' '.join(NODE_HASHES)}.".split(),
         " ", 140, " * ", HEADER)),
     ("vectors/reference.py", 'ANY_HASH = "', '"', lambda _: " ".join(VECTORS)),
     ("vectors/reference.py", 'SUMS = "', '"', lambda _: " ".join(SUMS)),
     ("spec/plain.md", "| hash | ", " |", lambda _: ", ".join(VECTORS)),
     ("spec/rfc6962.md", "| hash | ", " |", lambda _: ", ".join(VECTORS)),
     ("spec/README.md", '             "dmverity" / "s3" / "dropbox" / "xet" /\n', "\n    hash ", lambda _: wrap(
-        [f'"{name}"' for name in [*SUMS, *CRCS]], " / ", 118, " " * 13)),
+        [f'"{name}"' for name in [*SUMS, *CHECKSUMS]], " / ", 118, " " * 13)),
     ("spec/README.md", "    hash   = ", "\n    leaf ", lambda _: wrap(
         [f'"{name}"' for name in [*VECTORS, "crc32", "crc32c"]], " / ", 118, " " * 13).strip()),
     ("README.md", "*Any hash* is one of ", ". `dir:FORMAT`", lambda old: old if " ".join(old.split()) == ", ".join(VECTORS) else
@@ -162,7 +166,7 @@ def errors():
     for name, (number, length, _) in JS.items():
         if name in HASHES and (number, length) != (HASHES[name][0], HASHES[name][2]):
             yield f"bindings/js/src/table.ts: {name} has the number {HASHES[name][0]} and {HASHES[name][2]} bytes"
-    if wrong := {name for name, _ in WORDS} - {*SUMS, *CRCS, "blake3"}:
+    if wrong := {name for name, _ in WORDS} - {*SUMS, *CHECKSUMS, "blake3"}:
         yield f"crates/sums/src/sumfile/source.rs: not a plain sum: {', '.join(sorted(wrong))}"
 
 

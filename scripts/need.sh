@@ -179,6 +179,7 @@ for thing in "$@"; do
         openssl) apt openssl openssl ;;
         hashdeep) apt hashdeep hashdeep ;;
         rhash) apt rhash rhash ;;
+        xxhsum) apt xxhsum xxhash ;;
         shasum) apt shasum perl ;;
         # The programs that sign lists.
         minisign) apt minisign minisign ;;

@@ -3,7 +3,7 @@
 
     sumfiles.py MKSUM PYTHON
 
-PYTHON has the package bagit. Needs coreutils, OpenSSL, shasum (Perl), b3sum, hashdeep, RHash, minisign, signify-openbsd,
+PYTHON has the package bagit. Needs coreutils, OpenSSL, shasum (Perl), b3sum, hashdeep, RHash, xxhsum, minisign, signify-openbsd,
 ssh-keygen and gpg in PATH; a tool that is missing is a failure. BSD's programs are not there on Linux: their lines are in
 crates/cli/tests/scripts.
 """
@@ -49,6 +49,12 @@ WRITERS = [
     *((f"rhash.{hash}", f"rhash --{hash}", {}) for hash in ("md5", "sha1", "sha256", "sha512", "sha3-256", "blake2s", "blake2b")),
     ("rhash-bsd", "rhash --bsd --md5 --sha1 --sha224 --sha512 --sha3-384 --blake2s --blake2b", {}),
     ("rhash.sfv", "rhash --sfv --sha512", {}),
+    ("XXH32SUMS", "xxhsum -H0", {}),
+    ("any name", "xxhsum", {}),
+    ("XXH128SUMS", "xxhsum -H2", {}),
+    # Since version 0.8.2 with the prefix XXH3_, before that tagged.
+    ("of xxhsum -H3", "xxhsum -H3", {}),
+    *((f"tagged by xxhsum -H{variant}", f"xxhsum -H{variant} --tag", {}) for variant in range(4)),
 ]
 
 # The format, the style of the lines, the command that checks them, and the escaped names that it knows.
@@ -63,6 +69,8 @@ READERS = [
     ("sha512-256", "--tag", "shasum -c --strict", ODD),
     *((hash, "--tag", "rhash -c", {}) for hash in ("md5", "sha1", "sha256", "sha512", "sha3-256", "blake2s", "blake2b")),
     *((hash, "--untagged", f"rhash --{hash} -c", {}) for hash in ("md5", "sha1", "sha256", "sha512")),
+    *((name, "--tag", "xxhsum -c --strict", {}) for name in ("xxh32", "xxh64", "xxh3", "xxh128")),
+    *((name, "--untagged", "xxhsum -c --strict", {}) for name in ("xxh32", "xxh64", "xxh128")),
 ]
 
 
@@ -102,7 +110,8 @@ class SumFiles(unittest.TestCase):
             self.write(files)
             with self.subTest(command):
                 done = self.run_in(*shlex.split(command), *files)
-                self.assertEqual((done.returncode, done.stderr), (0, b""))
+                # xxhsum wipes its line of progress.
+                self.assertEqual((done.returncode, done.stderr.strip()), (0, b""))
                 (self.folder / sum_file).write_bytes(done.stdout)
                 lines = command.count("--") - 1 if "--bsd" in command else 1
                 self.check(sum_file, files, "b c", lines)

@@ -46,7 +46,7 @@ vectors() {
     scripts/need.sh python
     python3 vectors/check.py
     build
-    target/vector-tools/venv/bin/python vectors/xet.py "$target/release/mksum"
+    target/vector-tools/venv/bin/python vectors/peers.py "$target/release/mksum"
     target/vector-tools/go/check proofs "$target/release/mksum"
 }
 
@@ -63,7 +63,7 @@ languages() {
 # The tool as a user meets it: limits of memory, block devices, full disks, repairs from servers, sum files of other tools, and
 # README's commands.
 tool() {
-    scripts/need.sh python dot rsvg losetup strace vfat fsverity veritysetup bao openssl shasum hashdeep rhash bagit minisign signify ssh-keygen \
+    scripts/need.sh python dot rsvg losetup strace vfat fsverity veritysetup bao openssl shasum hashdeep rhash xxhsum bagit minisign signify ssh-keygen \
         gpg cargo:b3sum@1.8.2
     build
     scripts/house.py flags "$target/release/mksum"

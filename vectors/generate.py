@@ -9,7 +9,7 @@ import pathlib
 import sys
 
 import reference
-from reference import ANY_HASH, CHOICES, CRCS, SUMS, KiB, MiB
+from reference import ANY_HASH, CHECKSUMS, CHOICES, CRCS, SUMS, KiB, MiB
 
 ROWS = pathlib.Path(__file__).parent / "rows"
 HEADER = """# Roots of `{name}`, written by vectors/generate.py: do not edit. See vectors/README.md.
@@ -30,6 +30,7 @@ MTSUM = "mtsum 1.1.0"
 OPENSSL = "openssl dgst"
 AWSCRT = "awscrt 0.38.1"
 GOOGLE = "google-crc32c 1.9.0"
+XXHASH = "xxhash 4.1.0"
 HF_XET = "hf_xet 1.8.0"
 DEFINITION = "definition"  # no other program computes the root
 
@@ -41,8 +42,8 @@ def source(format, pattern, root):
         return LIBTORRENT if name == "btv2" else DEFINITION
     if name in SUMS or format.startswith("s3:sha512"):
         return OPENSSL
-    if hash_name in CRCS:
-        return GOOGLE if name == "crc32c" else AWSCRT
+    if hash_name in CHECKSUMS:
+        return XXHASH if hash_name not in CRCS else GOOGLE if name == "crc32c" else AWSCRT
     if name == "rfc6962":
         return TLOG if hash_name == "sha256" else MERKLE
     if name == "mtsum":
@@ -105,6 +106,9 @@ def cases():
                     yield f"s3:{hash_name}:{text(part)}", length
     for name in CRCS:
         yield from ((name, length) for length in [*borders(64, [1, 2, 4]), *borders(256 * KiB, [1, 2, 3, 4]), 2 * MiB + 5])
+    lengths = {length for size in (4, 8, 16, 32, 64, 240, KiB) for length in borders(size, [1, 2, 3, 4])}
+    lengths = sorted(lengths | {KiB + 63, KiB + 65, 64 * KiB, 256 * KiB - 1, 256 * KiB + 1})
+    yield from ((name, length) for name in CHECKSUMS if name not in CRCS for length in lengths)
     blocks = [64, 72, 104, 128, 136, 144]
     lengths = {length for block in blocks for length in [*borders(block, [1, 2]), block - 9, block - 8, block - 17, block - 16]}
     yield from ((name, length) for name in SUMS for length in [*sorted(lengths), 1000, 64 * KiB, MiB + 1])

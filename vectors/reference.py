@@ -126,6 +126,224 @@ def crc(name, data):
     return (state ^ (1 << width) - 1).to_bytes(width // 8, "big")
 
 
+# ---- xxHash ----------------------------------------------------------------------------------------------------------
+
+P32_1, P32_2, P32_3, P32_4, P32_5 = 0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D, 0x27D4EB2F, 0x165667B1
+P64_1, P64_2, P64_3, P64_4, P64_5 = (
+    0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5)
+MX1, MX2 = 0x165667919E3779F9, 0x9FB21C651E98DF25
+SECRET = bytes.fromhex(
+    "b8fe6c3923a44bbe7c01812cf721ad1cded46de9839097db7240a4a4b7b3671fcb79e64eccc0e578825ad07dccff7221"
+    "b8084674f743248ee03590e6813a264c3c2852bb91c300cb88d0658b1b532ea371644897a20df94e3819ef46a9deacd8"
+    "a8fa763fe39c343ff9dcbbc7c70b4f1d8a51e04bcdb45931c89f7ec9d9787364eac5ac8334d3ebc3c581a0fffa1363eb"
+    "170ddd51b7f0da49d316552629d4689e2b16be587d47a1fc8ff8b8d17ad031ce45cb3a8f95160428afd7fbcabb4b407e"
+)
+M32, M64 = 2**32 - 1, 2**64 - 1
+
+
+def rotated_left(value, count, bits=64):
+    return (value << count | value >> bits - count) & (1 << bits) - 1
+
+
+def word(data, at, size=8):
+    """Returns the little-endian word at an offset; a negative one counts from the end."""
+    at %= len(data)
+    return int.from_bytes(data[at : at + size], "little")
+
+
+def swapped(value, size=8):
+    return int.from_bytes(value.to_bytes(size, "little"), "big")
+
+
+def key(at, size=8):
+    """Returns the difference of two neighbouring words of the secret."""
+    return word(SECRET, at, size) ^ word(SECRET, at + size, size)
+
+
+def xxh_rounds(data, bits, primes, rotations, start):
+    """Returns the four accumulators after all whole stripes of four words, and the bytes behind these."""
+    size, mask = bits // 8, (1 << bits) - 1
+    stripes = len(data) // (4 * size)
+    for index in range(4 * stripes):
+        value = start[index % 4] + word(data, index * size, size) * primes[1]
+        start[index % 4] = rotated_left(value & mask, rotations, bits) * primes[0] & mask
+    return start, data[4 * size * stripes :]
+
+
+def xxh32(data):
+    state, rest = xxh_rounds(data, 32, (P32_1, P32_2), 13, [P32_1 + P32_2 & M32, P32_2, 0, -P32_1 & M32])
+    total = sum(rotated_left(lane, turn, 32) for lane, turn in zip(state, (1, 7, 12, 18))) if len(data) >= 16 else P32_5
+    total = total + len(data) & M32
+    while len(rest) >= 4:
+        total = rotated_left(total + word(rest, 0, 4) * P32_3 & M32, 17, 32) * P32_4 & M32
+        rest = rest[4:]
+    for byte in rest:
+        total = rotated_left(total + byte * P32_5 & M32, 11, 32) * P32_1 & M32
+    total = (total ^ total >> 15) * P32_2 & M32
+    total = (total ^ total >> 13) * P32_3 & M32
+    return (total ^ total >> 16).to_bytes(4, "big")
+
+
+def xxh64_avalanche(value):
+    value = (value ^ value >> 33) * P64_2 & M64
+    value = (value ^ value >> 29) * P64_3 & M64
+    return value ^ value >> 32
+
+
+def xxh64(data):
+    state, rest = xxh_rounds(data, 64, (P64_1, P64_2), 31, [P64_1 + P64_2 & M64, P64_2, 0, -P64_1 & M64])
+    total = P64_5
+    if len(data) >= 32:
+        total = sum(rotated_left(lane, turn) for lane, turn in zip(state, (1, 7, 12, 18))) & M64
+        for lane in state:
+            total = ((total ^ rotated_left(lane * P64_2 & M64, 31) * P64_1 & M64) * P64_1 + P64_4) & M64
+    total = total + len(data) & M64
+    while len(rest) >= 8:
+        mixed = rotated_left(word(rest, 0) * P64_2 & M64, 31) * P64_1 & M64
+        total = rotated_left(total ^ mixed, 27) * P64_1 + P64_4 & M64
+        rest = rest[8:]
+    if len(rest) >= 4:
+        total = rotated_left(total ^ word(rest, 0, 4) * P64_1 & M64, 23) * P64_2 + P64_3 & M64
+        rest = rest[4:]
+    for byte in rest:
+        total = rotated_left(total ^ byte * P64_5 & M64, 11) * P64_1 & M64
+    return xxh64_avalanche(total).to_bytes(8, "big")
+
+
+def avalanche(value):
+    value = (value ^ value >> 37) * MX1 & M64
+    return value ^ value >> 32
+
+
+def folded(left, right):
+    product = left * right
+    return product & M64 ^ product >> 64
+
+
+def mixed(data, at, secret):
+    """Returns the folded product of 16 bytes, each half changed by a word of the secret."""
+    at %= len(data)
+    return folded(word(data, at) ^ word(SECRET, secret), word(data, at + 8) ^ word(SECRET, secret + 8))
+
+
+def few_bytes(data):
+    """Returns one to three bytes and their number in a word."""
+    return data[len(data) >> 1] << 24 | data[0] << 16 | len(data) << 8 | data[-1]
+
+
+def xxh3_accumulated(data):
+    """Returns the eight accumulators of more than 240 bytes: stripes of 64 bytes, scrambled after each 16, and the last 64."""
+    state = [P32_3, P64_1, P64_2, P64_3, P64_4, P32_2, P64_5, P32_1]
+
+    def accumulate(at, secret):
+        for lane in range(8):
+            value = word(data, at + 8 * lane)
+            changed = value ^ word(SECRET, secret + 8 * lane)
+            state[lane ^ 1] = state[lane ^ 1] + value & M64
+            state[lane] = state[lane] + (changed & M32) * (changed >> 32) & M64
+
+    for stripe in range((len(data) - 1) // 64):
+        accumulate(64 * stripe, 8 * (stripe % 16))
+        if stripe % 16 == 15:
+            for lane in range(8):
+                state[lane] = (state[lane] ^ state[lane] >> 47 ^ word(SECRET, 128 + 8 * lane)) * P32_1 & M64
+    accumulate(len(data) - 64, 121)
+    return state
+
+
+def merged(state, secret, start):
+    pairs = range(0, 8, 2)
+    products = (folded(state[i] ^ word(SECRET, secret + 8 * i), state[i + 1] ^ word(SECRET, secret + 8 * i + 8)) for i in pairs)
+    return avalanche(start + sum(products) & M64)
+
+
+def xxh3(data):
+    return xxh3_value(data).to_bytes(8, "big")
+
+
+def xxh3_value(data):
+    length = len(data)
+    if length == 0:
+        return xxh64_avalanche(key(56))
+    if length <= 3:
+        return xxh64_avalanche(few_bytes(data) ^ key(0, 4))
+    if length <= 8:
+        value = word(data, -4, 4) + (word(data, 0, 4) << 32) ^ key(8)
+        value = (value ^ rotated_left(value, 49) ^ rotated_left(value, 24)) * MX2 & M64
+        value = (value ^ (value >> 35) + length) * MX2 & M64
+        return value ^ value >> 28
+    if length <= 16:
+        low, high = word(data, 0) ^ key(24), word(data, -8) ^ key(40)
+        return avalanche(length + swapped(low) + high + folded(low, high) & M64)
+    if length <= 128:
+        total = length * P64_1
+        for step in range((length - 1) // 32 + 1):
+            total += mixed(data, 16 * step, 32 * step) + mixed(data, -16 * step - 16, 32 * step + 16)
+        return avalanche(total & M64)
+    if length <= 240:
+        total = avalanche(length * P64_1 + sum(mixed(data, 16 * step, 16 * step) for step in range(8)) & M64)
+        total += sum(mixed(data, 16 * step, 16 * step - 125) for step in range(8, length // 16))
+        return avalanche(total + mixed(data, -16, 119) & M64)
+    return merged(xxh3_accumulated(data), 11, length * P64_1)
+
+
+def xxh128(data):
+    low, high = xxh128_halves(data)
+    return high.to_bytes(8, "big") + low.to_bytes(8, "big")
+
+
+def xxh128_halves(data):
+    length = len(data)
+    if length == 0:
+        return xxh64_avalanche(key(64)), xxh64_avalanche(key(80))
+    if length <= 3:
+        value = few_bytes(data)
+        other = rotated_left(swapped(value, 4), 13, 32)
+        return xxh64_avalanche(value ^ key(0, 4)), xxh64_avalanche(other ^ key(8, 4))
+    if length <= 8:
+        product = (word(data, 0, 4) + (word(data, -4, 4) << 32) ^ key(16)) * (P64_1 + 4 * length)
+        high = (product >> 64) + (product << 1) & M64
+        low = product & M64 ^ high >> 3
+        low = (low ^ low >> 35) * MX2 & M64
+        return low ^ low >> 28, avalanche(high)
+    if length <= 16:
+        first, last = word(data, 0), word(data, -8)
+        product = (first ^ last ^ key(32)) * P64_1
+        last ^= key(48)
+        high = (product >> 64) + last + (last & M32) * (P32_2 - 1) & M64
+        product = ((product + (length - 1 << 54) & M64) ^ swapped(high)) * P64_2
+        return avalanche(product & M64), avalanche((product >> 64) + high * P64_2 & M64)
+    if length > 240:
+        state = xxh3_accumulated(data)
+        return merged(state, 11, length * P64_1), merged(state, 117, ~(length * P64_2))
+    low, high = length * P64_1 & M64, 0
+
+    def mix(first, second, secret):
+        nonlocal low, high
+        low = (low + mixed(data, first, secret) & M64) ^ (word(data, second) + word(data, second + 8) & M64)
+        high = (high + mixed(data, second, secret + 16) & M64) ^ (word(data, first) + word(data, first + 8) & M64)
+
+    if length <= 128:
+        for step in reversed(range((length - 1) // 32 + 1)):
+            mix(16 * step, length - 16 * step - 16, 32 * step)
+    else:
+        for step in range(4):
+            mix(32 * step, 32 * step + 16, 32 * step)
+        low, high = avalanche(low), avalanche(high)
+        for step in range(4, length // 32):
+            mix(32 * step, 32 * step + 16, 32 * step - 125)
+        mix(length - 16, length - 32, 103)
+    return avalanche(low + high & M64), -avalanche(low * P64_1 + high * P64_4 + length * P64_2 & M64) & M64
+
+
+CHECKSUMS = {
+    **{name: functools.partial(crc, name) for name in CRCS},
+    "xxh32": xxh32,
+    "xxh64": xxh64,
+    "xxh3": xxh3,
+    "xxh128": xxh128,
+}
+
 # ---- Hashes and trees ------------------------------------------------------------------------------------------------
 
 
@@ -133,8 +351,8 @@ def hasher(name):
     """Returns the function from bytes to their digest."""
     if name == "blake3":
         return blake3_hash
-    if name in CRCS:
-        return lambda data: crc(name, data)
+    if name in CHECKSUMS:
+        return CHECKSUMS[name]
     return lambda data: hashlib.new(name.replace("-", "_"), data).digest()
 
 
@@ -312,7 +530,7 @@ FIXED = {  # formats without choices: the hash and the leaf size in bytes
     "blake3": (blake3, "blake3", KiB),
     "blake3-pairs": (blake3_pairs, "blake3", 32),
     "xet": (xet, "blake3", 1 << 63),
-    **{name: (whole, name, 1 << 63) for name in [*SUMS, *CRCS]},
+    **{name: (whole, name, 1 << 63) for name in [*SUMS, *CHECKSUMS]},
 }
 
 

@@ -195,6 +195,22 @@ class GoogleCrc32c(Program):
             yield f"{google_crc32c.value(self.file_of(row).read_bytes()):08x}"
 
 
+class Xxhash(Program):
+    """The bindings of the reference implementation in C."""
+
+    source = generate.XXHASH
+
+    def version(self):
+        return importlib.metadata.version("xxhash")
+
+    def roots(self, rows):
+        import xxhash
+
+        functions = {"xxh32": xxhash.xxh32, "xxh64": xxhash.xxh64, "xxh3": xxhash.xxh3_64, "xxh128": xxhash.xxh3_128}
+        for row in rows:
+            yield functions[row.format](self.file_of(row).read_bytes()).hexdigest()
+
+
 class HfXet(Program):
     source = generate.HF_XET
 
@@ -287,6 +303,10 @@ class Mtsum(Program):
             yield run("mtsum", "-p", "1", "-a", reference.parse(row.format)[1], self.file_of(row)).split()[-1]
 
 
-PROGRAMS = [Tlog, Merkle, Botocore, Libtorrent, Fsverity, Veritysetup, Moto, Rclone, Openssl, Awscrt, GoogleCrc32c, HfXet, B3sum]
+PROGRAMS = [Tlog, Merkle, Botocore, Libtorrent, Fsverity, Veritysetup, Moto, Rclone, Openssl, Awscrt, GoogleCrc32c, Xxhash, HfXet,
+            B3sum]
 if shutil.which("mtsum"):
     PROGRAMS.append(Mtsum)
+# The formats that peers.py compares on inputs of random lengths, and the program of each.
+AT_RANDOM = {"xet": HfXet, "crc32": Awscrt, "crc32c": GoogleCrc32c, "crc64nvme": Awscrt,
+             "xxh32": Xxhash, "xxh64": Xxhash, "xxh3": Xxhash, "xxh128": Xxhash}

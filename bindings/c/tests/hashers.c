@@ -104,8 +104,8 @@ static void sizes(void)
     static const struct { const char *format; size_t size; } formats[] = {
         {"md5", 16}, {"sha1", 20}, {"sha224", 28}, {"sha256", 32}, {"sha384", 48}, {"sha512", 64}, {"sha512-256", 32},
         {"sha3-224", 28}, {"sha3-256", 32}, {"sha3-384", 48}, {"sha3-512", 64}, {"blake2b", 64}, {"blake2s", 32},
-        {"sm3", 32}, {"crc32", 4}, {"crc32c", 4}, {"crc64nvme", 8}, {"blake3", 32}, {"rfc6962:sha512:4KiB", 64},
-        {"s3:md5:5MiB", 16}, {"keccak256", 32}, {"sha512-224", 28},
+        {"sm3", 32}, {"crc32", 4}, {"crc32c", 4}, {"crc64nvme", 8}, {"xxh32", 4}, {"xxh64", 8}, {"xxh3", 8},
+        {"xxh128", 16}, {"blake3", 32}, {"rfc6962:sha512:4KiB", 64}, {"s3:md5:5MiB", 16}, {"keccak256", 32}, {"sha512-224", 28},
     };
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
         EXPECT(mksum_digest_size(formats[i].format) == formats[i].size);
@@ -125,6 +125,9 @@ static void digests(void)
     EXPECT(mksum_digest("crc32", (const uint8_t *)"123456789", 9, digest, 4) == MKSUM_OK);
     hex(digest, 4, text);
     EXPECT(!strcmp(text, "cbf43926"));
+    EXPECT(mksum_digest("xxh3", (const uint8_t *)"abc", 3, digest, 8) == MKSUM_OK);
+    hex(digest, 8, text);
+    EXPECT(!strcmp(text, "78af5f94892f3950"));
     EXPECT(mksum_digest("sha256", NULL, 0, digest, sizeof digest) == MKSUM_OK);
     hex(digest, 32, text);
     EXPECT(!strcmp(text, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"));

@@ -136,7 +136,7 @@ impl Hasher {
         self.spec.hash().size()
     }
 
-    /// The size of the blocks that the hash consumes, in bytes: 64 to 144, and 1 of a CRC. HMAC needs it (RFC 2104, 2).
+    /// The size of the blocks that the hash consumes, in bytes: 64 to 144, and 1 of a checksum. HMAC needs it (RFC 2104, 2).
     #[getter]
     fn block_size(&self) -> usize {
         self.spec.hash().block_size()

@@ -23,7 +23,7 @@ NAMES = [
     "blake2b", "blake2s", "sm3",
 ]  # fmt: skip
 TREES = ["rfc6962", "plain:sha256:4KiB", "glacier", "blake3", "btv2", "fsverity", "s3:md5:5", "dropbox", "xet",
-         "rfc6962:blake2b:100"]  # fmt: skip
+         "crc32", "xxh32", "xxh64", "xxh3", "xxh128", "rfc6962:blake2b:100"]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -2,7 +2,7 @@
 
 use crate::json::object;
 use mksum::formats::{FAMILIES, Family, LeafRule};
-use mksum::{Algorithm, ByOffset, MAX_LEN, Spec, format_size};
+use mksum::{ByOffset, MAX_LEN, Spec, format_size};
 use mksum_cli::choice::Choice;
 use serde::Serialize;
 
@@ -73,7 +73,14 @@ pub fn explained(choice: &Choice) -> String {
                 Some(_) => format!("mksum -f {choice} DIR"),
             },
         ),
-        ("definition", if choice.directory().is_some() { "spec/directory.md".into() } else { page(family) }),
+        (
+            "definition",
+            if choice.directory().is_some() {
+                "spec/directory.md".into()
+            } else {
+                format!("spec/{}.md", family.page())
+            },
+        ),
     ];
     let what = match choice.directory() {
         None => format!("{}: {}", family.name, family.about),
@@ -82,16 +89,6 @@ pub fn explained(choice: &Choice) -> String {
         }
     };
     rows.iter().fold(what + "\n", |text, (title, value)| text + &format!("  {title:<12} {value}\n"))
-}
-
-/// The page that defines a format.
-fn page(family: &Family) -> String {
-    let page = match (family.leaf, family.hashes) {
-        (LeafRule::Whole, [Algorithm::Hash(_), ..]) => "sums",
-        (LeafRule::Whole, _) => "crc",
-        _ => family.name,
-    };
-    format!("spec/{page}.md")
 }
 
 /// The object of one format.
@@ -166,7 +163,8 @@ mod tests {
     fn every_format_has_a_page() {
         let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         for family in FAMILIES {
-            assert!(root.join(page(family)).is_file(), "{}", page(family));
+            let page = format!("spec/{}.md", family.page());
+            assert!(root.join(&page).is_file(), "{page}");
         }
     }
 }

@@ -165,6 +165,7 @@ fn claims(stored: &StoredSums) -> Vec<Claim> {
             }),
             _ => {
                 let Some(format) = name.strip_prefix("x-amz-checksum-") else { continue };
+                let format = &format.replace("xxhash", "xxh");
                 let full = if text.contains('-') { text.clone() } else { format!("{text}{number}") };
                 let of_parts =
                     composite(&format!("s3:{format}"), &full, stored.len).filter(|_| kind != Some("FULL_OBJECT"));
@@ -224,6 +225,10 @@ mod tests {
             assert_eq!(read(&format!("x-amz-checksum-{crc}"), "AAAAAA==-3"), [format!("s3:{crc}:8MiB")]);
         }
         assert_eq!(read("x-amz-checksum-crc64nvme", "AAAAAAAAAAA="), ["crc64nvme"]);
+        assert_eq!(read("x-amz-checksum-xxhash64", "NjsCpCQIofY="), ["xxh64"]);
+        assert_eq!(read("x-amz-checksum-xxhash3", "kR+rpzIf4aA="), ["xxh3"]);
+        assert_eq!(read("x-amz-checksum-xxhash128", base64), ["xxh128"]);
+        assert!(read("x-amz-checksum-xxhash64", "NjsCpCQIofY=-3").is_empty());
         let sha256 = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=";
         assert_eq!(read("x-amz-checksum-sha256", sha256), ["sha256"]);
         assert_eq!(read("x-amz-checksum-sha256", &format!("{sha256}-3")), ["s3:sha256:8MiB"]);

@@ -22,7 +22,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::task::{AbortHandle, JoinHandle};
 
 /// The headers with sums of objects.
-const SUMS: [&str; 10] = [
+const SUMS: [&str; 13] = [
     "content-md5",
     "x-amz-checksum-crc32",
     "x-amz-checksum-crc32c",
@@ -32,6 +32,9 @@ const SUMS: [&str; 10] = [
     "x-amz-checksum-sha256",
     "x-amz-checksum-sha512",
     "x-amz-checksum-type",
+    "x-amz-checksum-xxhash128",
+    "x-amz-checksum-xxhash3",
+    "x-amz-checksum-xxhash64",
     "x-goog-hash",
 ];
 

@@ -170,8 +170,10 @@ mod tests {
         }
         let found = Published::parse(&format!("rfc6962:sha256:1MiB:{SHA256}")).unwrap();
         assert_eq!(formats(&found.usual), ["rfc6962:sha256:1MiB"]);
-        assert_eq!(formats(&Published::parse(MD5).unwrap().usual), ["md5"]);
-        assert_eq!(formats(&Published::parse("1B2M2Y8AsgTpgAmY7PhCfg==").unwrap().usual), ["md5"]);
+        assert_eq!(formats(&Published::parse(MD5).unwrap().usual), ["md5", "xxh128"]);
+        assert_eq!(formats(&Published::parse("1B2M2Y8AsgTpgAmY7PhCfg==").unwrap().usual), ["md5", "xxh128"]);
+        assert_eq!(formats(&Published::parse("XXH64:363b02a42408a1f6").unwrap().usual), ["xxh64"]);
+        assert_eq!(formats(&Published::parse("xxhash3:kR+rpzIf4aA=").unwrap().usual), ["xxh3"]);
     }
 
     #[test]

@@ -1,13 +1,16 @@
-//! Checksums: `spec/crc.md`. Two CRCs join into that of both inputs, given the length of the second.
+//! Checksums: `spec/crc.md`, `spec/xxhash.md`. Two CRCs join into that of both inputs, given the length of the second.
 //!
 //! A checksum detects accidents. It is no hash: anybody can find other bytes with the same one.
 
+use core::fmt;
+use core::hash::Hasher;
 use crc_fast::CrcAlgorithm;
+use twox_hash::{XxHash3_64, XxHash3_128, XxHash32, XxHash64};
 
 /// A table of checksums, a row each: its variant and name; the size of a sum, in bytes; the polynomial of a CRC without its highest term,
-/// reflected: the highest bit is the coefficient of x^0.
+/// reflected: the highest bit is the coefficient of x^0; the sum of no bytes.
 macro_rules! checksums {
-    ($($(#[$about:meta])* $variant:ident $name:literal $size:literal $polynomial:literal;)*) => {
+    ($($(#[$about:meta])* $variant:ident $name:literal $size:literal $polynomial:literal $begin:expr;)*) => {
         /// A checksum: no hash, but fast.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
@@ -39,17 +42,32 @@ macro_rules! checksums {
                     $(Checksum::$variant => $polynomial,)*
                 }
             }
+
+            /// Begins a sum of bytes.
+            pub(crate) fn begin(self) -> Running {
+                match self {
+                    $(Checksum::$variant => $begin,)*
+                }
+            }
         }
     };
 }
 
 checksums! {
     /// CRC-32/ISO-HDLC: that of zlib, gzip, PNG and SFV files.
-    Crc32 "crc32" 4 0xedb8_8320;
+    Crc32 "crc32" 4 0xedb8_8320 Running::crc(CrcAlgorithm::Crc32IsoHdlc);
     /// CRC-32/ISCSI (RFC 3720, 12.1), Castagnoli's.
-    Crc32c "crc32c" 4 0x82f6_3b78;
+    Crc32c "crc32c" 4 0x82f6_3b78 Running::crc(CrcAlgorithm::Crc32Iscsi);
     /// CRC-64/NVME (NVM Express NVM Command Set Specification 1.0d, 5.2.1.3.4).
-    Crc64Nvme "crc64nvme" 8 0x9a6c_9329_ac4b_c9b5;
+    Crc64Nvme "crc64nvme" 8 0x9a6c_9329_ac4b_c9b5 Running::crc(CrcAlgorithm::Crc64Nvme);
+    /// XXH32 with the seed 0 (the specification of xxHash, 0.2.0).
+    Xxh32 "xxh32" 4 0 Running::Xxh32(XxHash32::with_seed(0));
+    /// XXH64 with the seed 0.
+    Xxh64 "xxh64" 8 0 Running::Xxh64(XxHash64::with_seed(0));
+    /// XXH3 of 64 bits with the seed 0.
+    Xxh3 "xxh3" 8 0 Running::Xxh3(XxHash3_64::new());
+    /// XXH3 of 128 bits with the seed 0.
+    Xxh128 "xxh128" 16 0 Running::Xxh128(XxHash3_128::new());
 }
 
 impl Checksum {
@@ -59,7 +77,7 @@ impl Checksum {
     }
 
     /// Whether the sums of two parts join into that of both: whether it is a CRC.
-    pub(crate) fn joins(self) -> bool {
+    pub(crate) const fn joins(self) -> bool {
         self.polynomial() != 0
     }
 
@@ -79,14 +97,16 @@ impl Checksum {
         product
     }
 
-    /// Powers of x: for each k from 0 to 63, x to the power of 8 · 2^k, by which 2^k zero bytes multiply.
+    /// Powers of x: for each k from 0 to 63, x to the power of 8 · 2^k, by which 2^k zero bytes multiply; zeros for what does not join.
     const fn powers(self) -> [u64; 64] {
         let mut powers = [0; 64];
-        powers[0] = 1 << (self.width() - 1 - 8);
-        let mut k = 1;
-        while k < powers.len() {
-            powers[k] = self.multiply(powers[k - 1], powers[k - 1]);
-            k += 1;
+        if self.joins() {
+            powers[0] = 1 << (self.width() - 1 - 8);
+            let mut k = 1;
+            while k < powers.len() {
+                powers[k] = self.multiply(powers[k - 1], powers[k - 1]);
+                k += 1;
+            }
         }
         powers
     }
@@ -95,24 +115,22 @@ impl Checksum {
     ///
     /// One multiplication for each bit that is set in `len`. zlib's `crc32_combine` is the same.
     pub(crate) fn combine(self, left: u64, right: u64, len: u64) -> u64 {
-        static POWERS: [[u64; 64]; 3] =
-            [Checksum::Crc32.powers(), Checksum::Crc32c.powers(), Checksum::Crc64Nvme.powers()];
+        static POWERS: [[u64; 64]; Checksum::ALL.len()] = {
+            let mut powers = [[0; 64]; Checksum::ALL.len()];
+            let mut row = 0;
+            while row < powers.len() {
+                powers[row] = Checksum::ALL[row].powers();
+                row += 1;
+            }
+            powers
+        };
         let set = POWERS[self as usize].iter().enumerate().filter(|(k, _)| len >> k & 1 == 1);
         set.fold(left, |shifted, (_, &power)| self.multiply(power, shifted)) ^ right
     }
 
-    /// Begins a sum of bytes.
-    pub(crate) fn begin(self) -> Running {
-        Running(crc_fast::Digest::new(match self {
-            Checksum::Crc32 => CrcAlgorithm::Crc32IsoHdlc,
-            Checksum::Crc32c => CrcAlgorithm::Crc32Iscsi,
-            Checksum::Crc64Nvme => CrcAlgorithm::Crc64Nvme,
-        }))
-    }
-
     /// The bytes of a sum, the most significant first.
-    pub(crate) fn bytes(self, value: u64) -> crate::Digest {
-        crate::Digest::new(&value.to_be_bytes()[8 - self.size()..])
+    pub(crate) fn bytes(self, value: u128) -> crate::Digest {
+        crate::Digest::new(&value.to_be_bytes()[16 - self.size()..])
     }
 
     /// The sum with these bytes.
@@ -122,18 +140,46 @@ impl Checksum {
 }
 
 /// A sum of the bytes so far.
-#[derive(Clone, Debug)]
-pub(crate) struct Running(crc_fast::Digest);
+#[derive(Clone)]
+pub(crate) enum Running {
+    Crc(crc_fast::Digest),
+    Xxh32(XxHash32),
+    Xxh64(XxHash64),
+    Xxh3(XxHash3_64),
+    Xxh128(XxHash3_128),
+}
 
 impl Running {
+    fn crc(algorithm: CrcAlgorithm) -> Running {
+        Running::Crc(crc_fast::Digest::new(algorithm))
+    }
+
     /// Appends bytes.
     pub fn update(&mut self, bytes: &[u8]) {
-        self.0.update(bytes);
+        match self {
+            Running::Crc(sum) => sum.update(bytes),
+            Running::Xxh32(sum) => sum.write(bytes),
+            Running::Xxh64(sum) => sum.write(bytes),
+            Running::Xxh3(sum) => sum.write(bytes),
+            Running::Xxh128(sum) => sum.write(bytes),
+        }
     }
 
     /// The sum.
-    pub fn value(&self) -> u64 {
-        self.0.finalize()
+    pub fn value(&self) -> u128 {
+        match self {
+            Running::Crc(sum) => sum.finalize().into(),
+            Running::Xxh32(sum) => sum.finish_32().into(),
+            Running::Xxh64(sum) => sum.finish().into(),
+            Running::Xxh3(sum) => sum.finish().into(),
+            Running::Xxh128(sum) => sum.finish_128(),
+        }
+    }
+}
+
+impl fmt::Debug for Running {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Running({:x})", self.value())
     }
 }
 
@@ -156,10 +202,14 @@ mod tests {
         state ^ ones
     }
 
-    fn fast(crc: Checksum, bytes: &[u8]) -> u64 {
-        let mut running = crc.begin();
+    fn fast(sum: Checksum, bytes: &[u8]) -> u128 {
+        let mut running = sum.begin();
         running.update(bytes);
         running.value()
+    }
+
+    fn crcs() -> impl Iterator<Item = Checksum> {
+        Checksum::ALL.iter().copied().filter(|sum| sum.joins())
     }
 
     #[test]
@@ -169,7 +219,7 @@ mod tests {
             (Checksum::Crc32c, 0xe306_9283),
             (Checksum::Crc64Nvme, 0xae8b_1486_0a79_9888),
         ] {
-            assert_eq!((slow(crc, b"123456789"), fast(crc, b"123456789")), (check, check), "{crc:?}");
+            assert_eq!((slow(crc, b"123456789"), fast(crc, b"123456789")), (check, check.into()), "{crc:?}");
             assert_eq!((fast(crc, b""), crc.combine(check, 0, 0)), (0, check), "{crc:?}");
         }
     }
@@ -177,7 +227,7 @@ mod tests {
     #[test]
     fn a_length_of_2_63_is_combined() {
         // Twice 2^62 zero bytes are 2^63.
-        for &crc in Checksum::ALL {
+        for crc in crcs() {
             let once = crc.combine(1, 0, 1 << 62);
             assert_eq!(crc.combine(once, 0, 1 << 62), crc.combine(1, 0, 1 << 63), "{crc:?}");
         }
@@ -189,21 +239,26 @@ mod tests {
             bytes in prop::collection::vec(any::<u8>(), 0..2000),
             cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..5),
         ) {
-            for &crc in Checksum::ALL {
+            for sum in Checksum::ALL {
+                let mut running = sum.begin();
+                bytes.chunks(cuts.len() + 1).for_each(|part| running.update(part));
+                prop_assert_eq!(running.value(), fast(*sum, &bytes));
+            }
+            for crc in crcs() {
                 let expected = slow(crc, &bytes);
-                prop_assert_eq!(fast(crc, &bytes), expected);
+                prop_assert_eq!(fast(crc, &bytes), expected.into());
                 let mut cuts: Vec<_> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
                 cuts.extend([0, bytes.len()]);
                 cuts.sort_unstable();
                 let (mut joined, mut running) = (0, crc.begin());
                 for cut in cuts.windows(2) {
                     let part = &bytes[cut[0]..cut[1]];
-                    joined = crc.combine(joined, fast(crc, part), part.len() as u64);
+                    joined = crc.combine(joined, slow(crc, part), part.len() as u64);
                     running.update(part);
-                    prop_assert_eq!(running.value(), joined);
+                    prop_assert_eq!(running.value(), joined.into());
                 }
                 prop_assert_eq!(joined, expected);
-                prop_assert_eq!(crc.value(&crc.bytes(joined)), joined);
+                prop_assert_eq!(crc.value(&crc.bytes(joined.into())), joined);
             }
         }
     }

@@ -110,9 +110,11 @@ pub(crate) enum Text {
 pub(crate) enum Nodes {
     /// A single leaf: the hash of the input.
     Sum,
-    /// The checksum of the input, whatever the leaves are.
+    /// The checksum of the input, whatever the leaves are, as a page of `spec/` defines it.
     #[cfg(feature = "checksums")]
-    Checksum,
+    Checksum {
+        page: &'static str,
+    },
     /// Binary, with the prefixes of a leaf, of a node and of the root.
     Prefixed {
         leaf: &'static [u8],
@@ -374,11 +376,25 @@ pub static FAMILIES: &[Family] = &[
     #[cfg(feature = "ripemd160")]
     sum("ripemd160", "RIPEMD160", "openssl dgst -ripemd160", &[Algorithm::Hash(Hash::Ripemd160)]),
     #[cfg(feature = "checksums")]
-    crc("crc32", "CRC32", "rhash --crc32, gzip, SFV files", &[Algorithm::Checksum(Checksum::Crc32)]),
+    checksum("crc32", "CRC32", CRC, "rhash --crc32, gzip, SFV files", &[Algorithm::Checksum(Checksum::Crc32)]),
     #[cfg(feature = "checksums")]
-    crc("crc32c", "CRC32C", "rhash --crc32c, Google Cloud Storage, S3", &[Algorithm::Checksum(Checksum::Crc32c)]),
+    checksum(
+        "crc32c",
+        "CRC32C",
+        CRC,
+        "rhash --crc32c, Google Cloud Storage, S3",
+        &[Algorithm::Checksum(Checksum::Crc32c)],
+    ),
     #[cfg(feature = "checksums")]
-    crc("crc64nvme", "CRC64NVME", "S3", &[Algorithm::Checksum(Checksum::Crc64Nvme)]),
+    checksum("crc64nvme", "CRC64NVME", CRC, "S3", &[Algorithm::Checksum(Checksum::Crc64Nvme)]),
+    #[cfg(feature = "checksums")]
+    checksum("xxh32", "XXH32", XXHASH, "xxhsum -H32", &[Algorithm::Checksum(Checksum::Xxh32)]),
+    #[cfg(feature = "checksums")]
+    checksum("xxh64", "XXH64", XXHASH, "xxhsum, S3", &[Algorithm::Checksum(Checksum::Xxh64)]),
+    #[cfg(feature = "checksums")]
+    checksum("xxh3", "XXH3", XXHASH, "xxhsum -H3, S3", &[Algorithm::Checksum(Checksum::Xxh3)]),
+    #[cfg(feature = "checksums")]
+    checksum("xxh128", "XXH128", XXHASH, "xxhsum -H128, S3", &[Algorithm::Checksum(Checksum::Xxh128)]),
 ];
 
 /// The plain sum of a whole input.
@@ -397,11 +413,27 @@ const fn sum(name: &'static str, tag: &'static str, same_as: &'static str, hashe
     }
 }
 
-/// The CRC of a whole input.
+/// The page of `spec/` about checksums, and the description of each.
 #[cfg(feature = "checksums")]
-const fn crc(name: &'static str, tag: &'static str, same_as: &'static str, hashes: &'static [Algorithm]) -> Family {
-    let about = "a cyclic redundancy check of the whole input: detects accidents, not attackers";
-    Family { about, nodes: Nodes::Checksum, ..sum(name, tag, same_as, hashes) }
+type Kind = (&'static str, &'static str);
+
+#[cfg(feature = "checksums")]
+const CRC: Kind = ("crc", "a cyclic redundancy check of the whole input: detects accidents, not attackers");
+
+#[cfg(feature = "checksums")]
+const XXHASH: Kind =
+    ("xxhash", "a checksum of the whole input at the speed of memory: detects accidents, not attackers");
+
+/// The checksum of a whole input.
+#[cfg(feature = "checksums")]
+const fn checksum(
+    name: &'static str,
+    tag: &'static str,
+    (page, about): Kind,
+    same_as: &'static str,
+    sums: &'static [Algorithm],
+) -> Family {
+    Family { about, nodes: Nodes::Checksum { page }, ..sum(name, tag, same_as, sums) }
 }
 
 /// The length of the parts of which a CRC is joined: what a thread reads and sums at once.
@@ -412,6 +444,16 @@ impl Family {
     /// The format with this name.
     pub fn named(name: &str) -> Option<&'static Family> {
         FAMILIES.iter().find(|family| family.name == name)
+    }
+
+    /// The page of `spec/` that defines it, without its extension.
+    pub fn page(&self) -> &'static str {
+        match self.nodes {
+            Nodes::Sum => "sums",
+            #[cfg(feature = "checksums")]
+            Nodes::Checksum { page } => page,
+            _ => self.name,
+        }
     }
 
     /// The values that it allows for an option, if it has that.
@@ -450,7 +492,7 @@ impl Family {
         let hash = match (algorithm, self.nodes) {
             (Algorithm::Hash(hash), _) => hash,
             #[cfg(feature = "checksums")]
-            (Algorithm::Checksum(sum), Nodes::Checksum) => {
+            (Algorithm::Checksum(sum), Nodes::Checksum { .. }) => {
                 let nodes = NodeHash::Checksum { sum, parent: ChecksumParent::OfBytes };
                 return (even(if sum.joins() { CRC_LEAF } else { leaf }, 2, Edge::Promote, Tail::Short), nodes);
             }
@@ -476,7 +518,7 @@ impl Family {
         let salted = |salt: Vec<u8>| [salt.clone(), salt.clone(), salt].map(Prefix::from);
         let (shape, nodes) = match self.nodes {
             #[cfg(feature = "checksums")]
-            Nodes::Checksum => unreachable!("its only algorithm is a checksum"),
+            Nodes::Checksum { .. } => unreachable!("its only algorithm is a checksum"),
             // A tree without nodes: no input is longer than its leaf.
             Nodes::Sum => {
                 let nodes = framed(Some(plain(b"")), plain(b""), plain(b""), Empty::Hash);

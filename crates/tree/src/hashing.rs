@@ -418,7 +418,7 @@ impl ParentHasher {
                 Role::Inner => blake3::parents(&children, digest.as_mut().as_chunks_mut().0),
             },
             #[cfg(feature = "checksums")]
-            ParentHasher::Combined { sum, value } => digest = sum.bytes(value),
+            ParentHasher::Combined { sum, value } => digest = sum.bytes(value.into()),
             #[cfg(feature = "checksums")]
             ParentHasher::Summed { sum, running } => digest = sum.bytes(running.value()),
         }

@@ -233,7 +233,7 @@ mod tests {
     fn untagged_sums_are_those_of_the_usual_hash_of_their_length() {
         let sum = |digits| "0".repeat(digits);
         for (digits, format, guessed) in
-            [(32, "md5", false), (40, "sha1", false), (64, "sha256", true), (128, "sha512", true)]
+            [(16, "xxh64", true), (32, "md5", true), (40, "sha1", false), (64, "sha256", true), (128, "sha512", true)]
         {
             for line in [format!("{}  a", sum(digits)), format!("{} *a", sum(digits)), format!("{} a", sum(digits))] {
                 let entry = entry(&line, &Source::new(End::Newline, None)).unwrap();
@@ -329,6 +329,25 @@ mod tests {
         assert_eq!(entries("x.sfv", "a 7A6C86F1\n"), [ok("crc32", "a")]);
         assert_eq!(entries("x", "a 7A6C86F1\n"), [Err(Malformed::NoLine)]);
         assert_eq!(entries("x", "2648632822 3 a\n2648632822 3\n"), [Err(Malformed::Crc), Err(Malformed::NoLine)]);
+    }
+
+    #[test]
+    fn sums_of_xxhsum_name_xxh3() {
+        let ok = |format: &str| Ok((format.into(), "a b".into()));
+        let (sum, long) = ("363b02a42408a1f6", "0a1c6d4cf41eb499911faba7321fe1a0");
+        for (line, expected) in [
+            (format!("{sum}  a b"), ok("xxh64")),
+            (format!("XXH3_{sum}  a b"), ok("xxh3")),
+            (format!("XXH3 (a b) = {sum}"), ok("xxh3")),
+            (format!("XXH64 (a b) = {sum}"), ok("xxh64")),
+            (format!("XXH32 (a b) = {}", &sum[..8]), ok("xxh32")),
+            (format!("XXH128 (a b) = {long}"), ok("xxh128")),
+            (format!("XXH64_LE (a b) = {sum}"), Err(Malformed::Tag("XXH64_LE".into()))),
+            (format!("XXH3_{sum} a"), Err(Malformed::NoLine)),
+        ] {
+            assert_eq!(entries("x", &line), [expected], "{line}");
+        }
+        assert!(matches!(entries("x", &format!("XXH3_{long}  a b"))[..], [Err(Malformed::Root(_))]));
     }
 
     #[test]

@@ -13,8 +13,12 @@ use std::path::Path;
 const HASHES: &[(&str, &[&str])] = &[
     ("crc32", &["crc32", "sfv"]),
     ("crc32c", &["crc32c"]),
+    ("xxh32", &["xxh32", "xxhash32", "xxh", "xxhash"]),
+    ("xxh64", &["xxh64", "xxhash64", "xxh", "xxhash"]),
     ("crc64nvme", &["crc64nvme"]),
+    ("xxh3", &["xxh3", "xxhash3"]),
     ("md5", &["md5"]),
+    ("xxh128", &["xxh128", "xxhash128", "xxh", "xxhash"]),
     ("sha1", &["sha1"]),
     ("sha224", &["sha224", "sha2"]),
     ("sha3-224", &["sha3-224", "sha3_224", "sha3"]),
@@ -168,7 +172,6 @@ mod tests {
         let sure = |name: &str| Some((name.to_string(), false));
         for (name, digits, hash) in [
             ("MD5SUMS", 32, "md5"),
-            ("what.txt", 32, "md5"),
             ("what.txt", 40, "sha1"),
             ("SHASUMS256.txt", 64, "sha256"),
             ("dir/SHA256SUMS", 64, "sha256"),
@@ -184,6 +187,11 @@ mod tests {
             ("md5-and-sha256.txt", 32, "md5"),
             ("md5-and-sha256.txt", 64, "sha256"),
             ("x.sm3", 64, "sm3"),
+            ("x.crc64nvme", 16, "crc64nvme"),
+            ("x.xxh3", 16, "xxh3"),
+            ("xxhsums.txt", 8, "xxh32"),
+            ("xxhsums.txt", 16, "xxh64"),
+            ("XXH128SUMS", 32, "xxh128"),
             ("x.sha1", 40, "sha1"),
             ("RIPEMD160SUMS", 40, "ripemd160"),
         ] {
@@ -191,6 +199,8 @@ mod tests {
         }
         let likely = |name: &str| Some((name.to_string(), true));
         for (name, digits, hash) in [
+            ("CHECKSUMS", 16, "xxh64"),
+            ("CHECKSUMS", 32, "md5"),
             ("CHECKSUMS", 64, "sha256"),
             ("CHECKSUMS", 128, "sha512"),
             ("x.md5", 64, "sha256"),

@@ -44,7 +44,9 @@ pub static SYNTAXES: &[Syntax] = &[
     Syntax { escape: Escape::Backslash, read: tagged },
     // OpenSSL before version 3, of standard input: (stdin)= SUM.
     Syntax { escape: Escape::None, read: nameless },
-    // sha256sum, b3sum, shasum, md5deep, RHash: ROOT  PATH or ROOT *PATH.
+    // xxhsum: XXH3_SUM  PATH.
+    Syntax { escape: Escape::Backslash, read: of_xxh3 },
+    // sha256sum, b3sum, shasum, md5deep, RHash, xxhsum: ROOT  PATH or ROOT *PATH.
     Syntax { escape: Escape::Backslash, read: untagged },
     // BSD's md5 -r: SUM PATH.
     Syntax { escape: Escape::Backslash, read: reversed },
@@ -201,6 +203,12 @@ fn tagged<'a>(source: &'a Source, _: &State, line: &'a [u8]) -> Taken<'a> {
 /// The parts of `(stdin)= SUM`.
 fn nameless<'a>(_: &'a Source, _: &State, line: &'a [u8]) -> Taken<'a> {
     Some(Ok(Parts::bare(b"-", line.strip_prefix(b"(stdin)= ")?)))
+}
+
+/// The parts of `XXH3_SUM  PATH`: the prefix tells such sums from those of XXH64, which are as long.
+fn of_xxh3<'a>(source: &'a Source, state: &State, line: &'a [u8]) -> Taken<'a> {
+    let parts = untagged(source, state, line.trim_ascii_start().strip_prefix(b"XXH3_")?)?;
+    Some(parts.map(|parts| Parts { format: plain_sum("xxh3").map(|choice| (choice, None)), ..parts }))
 }
 
 /// The parts of `ROOT  PATH` or `ROOT *PATH`.

@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
-"""Compares `mksum -f xet` with hf_xet on inputs of random lengths and on adversarial content.
+"""Compares the tool with independent programs on inputs of random lengths and on content that is adversarial to xet.
 
-    xet.py MKSUM [SEED]
+    peers.py MKSUM [SEED]
 
-Each input is hashed as one of many files, alone on several threads, and from a pipe. Run it where hf_xet is installed
-(check.py does so in target/vector-tools).
+The formats and their programs are AT_RANDOM of check/programs.py. Each input is hashed in all of them as one of many files, alone
+on several threads, and from a pipe. Run it where the programs are installed (check.py does so in target/vector-tools).
 """
 import pathlib
 import random
 import subprocess
 import sys
 import tempfile
+import types
 
-import hf_xet
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "check"))
+import programs
 import reference
 from reference import KiB, MiB
 
@@ -38,7 +40,7 @@ def with_ends_everywhere():
 
 def inputs(rng):
     """Yields inputs: of random lengths, at the lengths of leaves, and of content that is hard to scan in parts."""
-    for _ in range(200):
+    for _ in range(300):
         yield rng.randbytes(int(2 ** rng.uniform(0, 22)))
     for length in (SHORTEST, LONGEST, 2 * LONGEST, 9 * LONGEST, 10 * LONGEST, MiB):
         for step in (-1, 0, 1):
@@ -63,12 +65,25 @@ def inputs(rng):
 
 
 def roots(command, **options):
+    """Returns the roots that a command prints for each input, a row of formats each."""
     printed = subprocess.run(command, check=True, stdout=subprocess.PIPE, **options).stdout.decode()
-    return [line.rsplit(" = ", 1)[1] for line in printed.splitlines()]
+    found, formats = [line.rsplit(" = ", 1)[1] for line in printed.splitlines()], len(programs.AT_RANDOM)
+    return [tuple(found[at : at + formats]) for at in range(0, len(found), formats)]
+
+
+def expected(paths):
+    """Returns the roots that the independent programs print for each input."""
+
+    def columns():
+        for format, kind in programs.AT_RANDOM.items():
+            rows = [types.SimpleNamespace(format=format, path=pathlib.Path(path)) for path in paths]
+            yield list(kind(None, lambda row: row.path).roots(rows))
+
+    return list(zip(*columns(), strict=True))
 
 
 def main():
-    tool = str(pathlib.Path(sys.argv[1]).resolve())
+    tool = [str(pathlib.Path(sys.argv[1]).resolve()), *(word for format in programs.AT_RANDOM for word in ("-f", format))]
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else 1
     wrong = []
     with tempfile.TemporaryDirectory() as folder:
@@ -76,19 +91,21 @@ def main():
         for number, data in enumerate(inputs(random.Random(seed))):
             paths.append(f"{folder}/{number:04}")
             pathlib.Path(paths[-1]).write_bytes(data)
-        expected = [info.hash for info in hf_xet.hash_files(paths)]
-        ways = {"many files": roots([tool, "-f", "xet", *paths])}
-        ways["three threads"] = [root for path in paths for root in roots([tool, "-f", "xet", "--threads", "3", path])]
+        right = expected(paths)
+        ways = {"many files": roots([*tool, *paths])}
+        ways["three threads"] = [row for path in paths for row in roots([*tool, "--threads", "3", path])]
         ways["a pipe"] = []
         for path in paths:
             with open(path, "rb") as file, subprocess.Popen(["cat"], stdin=file, stdout=subprocess.PIPE) as pipe:
-                ways["a pipe"] += roots([tool, "-f", "xet"], stdin=pipe.stdout)
+                ways["a pipe"] += roots(tool, stdin=pipe.stdout)
         for way, printed in ways.items():
-            for path, one, other in zip(paths, expected, printed, strict=True):
-                if one != other:
-                    wrong.append(f"{way}: {path}: hf_xet printed {one}, mksum {other}")
-    print("\n".join(wrong[:20]) or f"xet: {len(expected)} inputs, as hf_xet has them, in {len(ways)} ways (seed {seed})")
-    sys.exit(1 if wrong or len(expected) < 300 else 0)
+            for path, *row in zip(paths, right, printed, strict=True):
+                for (format, kind), one, other in zip(programs.AT_RANDOM.items(), *row, strict=True):
+                    if one != other:
+                        wrong.append(f"{way}: {path}: {format}: {kind.source} printed {one}, mksum {other}")
+    agreed = f"{', '.join(programs.AT_RANDOM)}: {len(right)} inputs agree with other programs in {len(ways)} ways (seed {seed})"
+    print("\n".join(wrong[:20]) or agreed)
+    sys.exit(1 if wrong or len(right) < 300 else 0)
 
 
 if __name__ == "__main__":
