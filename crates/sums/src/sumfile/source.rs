@@ -64,11 +64,7 @@ fn unusual() -> impl Iterator<Item = &'static Family> {
 
 /// The names of the hashes that a sum of the same length as that of `taken` could be of, too.
 pub fn alternatives(taken: &Spec) -> Vec<String> {
-    unnamed(2 * taken.hash().size())
-        .iter()
-        .map(Spec::to_string)
-        .filter(|name| *name != taken.to_string())
-        .collect()
+    unnamed(2 * taken.hash().size()).iter().map(Spec::to_string).filter(|name| *name != taken.to_string()).collect()
 }
 
 /// Whether a lowercase name has a word, perhaps followed by `sum` or `sums`: `sha256sums.txt`, `x.sha256`.
