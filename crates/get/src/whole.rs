@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::request::{Got, Outcome, Request, Target};
 use mksum::Root;
-use mksum_io::{Input, Options, Partial, Throttle, check_room, hash_reader, open_bytes_from};
+use mksum_io::{File, Input, Options, Partial, Throttle, check_room, hash_reader, open_bytes_from};
 use std::fs;
 use std::io::{self, Read, Seek, Write};
 use std::path::Path;
@@ -107,9 +107,12 @@ enum Broken {
 
 /// Opens a mirror behind the bytes that are there.
 fn open(place: &Input, start: u64, options: &Options) -> Result<Box<dyn Read + Send>, Broken> {
-    open_bytes_from(place, start, options).map_err(|error| match open_bytes_from(place, 0, options) {
-        Ok(_) if start > 0 => Broken::Other { why: error.to_string(), begun: start },
-        _ => Broken::Mirror(error.to_string()),
+    open_bytes_from(place, start, options).map_err(|error| {
+        let (why, is_shorter) = (error.to_string(), || File::open(place, options).is_ok_and(|file| file.len() < start));
+        match start > 0 && is_shorter() {
+            true => Broken::Other { why, begun: start },
+            false => Broken::Mirror(why),
+        }
     })
 }
 

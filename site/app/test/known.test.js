@@ -54,9 +54,13 @@ test("digests are recognised in every usual spelling, and their format is found"
     assert.match(await compare(`md5sum: ${"0".repeat(32)}`), /^✗ Mismatch/);
 });
 
-/** Lines about a file, as programs print them, with the format that matches. */
+/** A line that a program printed, with the format that matches. */
+function from(format, line) {
+    return { format, line: line.trim(), digest: /[0-9a-fA-F]{128}|[0-9a-fA-F]{96}|[0-9a-fA-F]{64}|[0-9a-fA-F]{40}/.exec(line)[0] };
+}
+
+/** Lines about a file, as programs print them. */
 function lines(path, bytes) {
-    const from = (format, line) => ({ format, line: line.trim(), digest: /[0-9a-fA-F]{128}|[0-9a-fA-F]{96}|[0-9a-fA-F]{64}|[0-9a-fA-F]{40}/.exec(line)[0] });
     const openssl = (hash) => printed("openssl", "dgst", `-${hash}`, path);
     return [
         from("SHA-256", printed("sha256sum", path)), from("BLAKE3", printed("b3sum", path)), from("BLAKE3", printed("b3sum", "--tag", path)),

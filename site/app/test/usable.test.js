@@ -184,5 +184,6 @@ test("letters that are invisible or turn a line around are shown as escapes", as
     await page.getByText("gone\\u2066.bin").waitFor();
     assert.deepEqual(await page.locator("article.item h3").allTextContents(), ["a\\u202egpj.exe", "b\\u200b\\u001b.txt"]);
     assert.equal(await page.getByRole("button", { name: "Remove a\\u202egpj.exe" }).count(), 1);
-    assert.doesNotMatch(await page.locator("#app").innerHTML(), /[\u202e\u200b\u2066\x1b]/u);
+    const text = await page.locator("#app").innerHTML();
+    for (const hidden of ["\u202e", "\u200b", "\u2066", "\x1b"]) assert.ok(!text.includes(hidden));
 });

@@ -45,6 +45,17 @@ pub(crate) fn fitting(digits: usize) -> impl Iterator<Item = (Spec, &'static [&'
     names().filter(move |(spec, _)| 2 * spec.hash().size() == digits)
 }
 
+/// The hashes that a sum of `digits` hex digits may be of if nothing names its hash, the most usual first. Where a hash has as many, a
+/// checksum is none of them: a file that has a given checksum can be made.
+pub(crate) fn unnamed(digits: usize) -> Vec<Spec> {
+    let all: Vec<_> = fitting(digits).map(|(spec, _)| spec).collect();
+    let is_hash = |spec: &&Spec| matches!(spec.hash(), Algorithm::Hash(_));
+    match all.iter().any(|spec| is_hash(&spec)) {
+        true => all.iter().filter(is_hash).cloned().collect(),
+        false => all,
+    }
+}
+
 /// The plain sums that only a tagged line, or the name of a sum file, names: their sums are taken for more usual ones of the same length.
 fn unusual() -> impl Iterator<Item = &'static Family> {
     let usual = |name| HASHES.iter().any(|(usual, _)| *usual == name);
@@ -53,10 +64,7 @@ fn unusual() -> impl Iterator<Item = &'static Family> {
 
 /// The names of the hashes that a sum of the same length as that of `taken` could be of, too.
 pub fn alternatives(taken: &Spec) -> Vec<String> {
-    fitting(2 * taken.hash().size())
-        .map(|(spec, _)| spec.to_string())
-        .filter(|name| *name != taken.to_string())
-        .collect()
+    unnamed(2 * taken.hash().size()).iter().map(Spec::to_string).filter(|name| *name != taken.to_string()).collect()
 }
 
 /// Whether a lowercase name has a word, perhaps followed by `sum` or `sums`: `sha256sums.txt`, `x.sha256`.
@@ -152,7 +160,7 @@ fn hashes(name: &str) -> Vec<(usize, Choice, bool)> {
         let others = unusual().filter(|family| has_word(name, family.name)).map(Spec::new);
         let others = others.filter(|spec| 2 * spec.hash().size() == digits);
         let of_name: Vec<_> = usual.map(|(spec, _)| spec.clone()).chain(others).collect();
-        let several = if of_name.is_empty() { all.len() > 1 } else { of_name.len() > 1 };
+        let several = if of_name.is_empty() { unnamed(digits).len() > 1 } else { of_name.len() > 1 };
         let spec = of_name.first().or(all.first().map(|(spec, _)| spec))?;
         Some((digits, spec.clone().into(), several))
     };
@@ -192,6 +200,7 @@ mod tests {
             ("xxhsums.txt", 8, "xxh32"),
             ("xxhsums.txt", 16, "xxh64"),
             ("XXH128SUMS", 32, "xxh128"),
+            ("CHECKSUMS", 32, "md5"),
             ("x.sha1", 40, "sha1"),
             ("RIPEMD160SUMS", 40, "ripemd160"),
         ] {
@@ -200,7 +209,6 @@ mod tests {
         let likely = |name: &str| Some((name.to_string(), true));
         for (name, digits, hash) in [
             ("CHECKSUMS", 16, "xxh64"),
-            ("CHECKSUMS", 32, "md5"),
             ("CHECKSUMS", 64, "sha256"),
             ("CHECKSUMS", 128, "sha512"),
             ("x.md5", 64, "sha256"),

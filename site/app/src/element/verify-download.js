@@ -93,7 +93,8 @@ class VerifyDownload extends HTMLElement {
             if (!link) return;
             if (!this.ready) {
                 event.preventDefault();
-                return void starting.then(() => link.click());
+                void starting.then(() => link.click());
+                return;
             }
             const expected = this.expected(parts.status);
             if (expected) event.preventDefault();

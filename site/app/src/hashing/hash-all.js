@@ -137,7 +137,7 @@ function fitting(formats, len) {
  * @returns {Hashed}
  */
 function hashed(formats, roots, refused) {
-    return { roots: new Map(formats.map((format, at) => [format, /** @type {Root} */ (roots[at]).text])), refused };
+    return { roots: new Map(formats.map((format, at) => [format, roots[at].text])), refused };
 }
 
 /** Returns the error of a file that changed, or `undefined`. @param {Watched | undefined} watched */

@@ -37,8 +37,12 @@ export async function moreSums(file, formats, { signal, progress }) {
         for (const sum of sums) sum.update(bytes);
         progress(Math.min(at + SLICE, file.size));
     }
-    const hex = (/** @type {Sum} */ sum) => Array.from(sum.digest(), (byte) => byte.toString(16).padStart(2, "0")).join("");
-    return new Map(formats.map((format, at) => [format, hex(/** @type {Sum} */ (sums[at]))]));
+    return new Map(formats.map((format, at) => [format, hex(sums[at].digest())]));
+}
+
+/** @param {Iterable<number>} bytes */
+function hex(bytes) {
+    return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 /** A reflected CRC whose register begins with ones and ends inverted (spec/crc.md). */
@@ -68,8 +72,8 @@ class Crc {
         const { lows, highs } = this;
         for (const byte of bytes) {
             const index = (low ^ byte) & 255;
-            low = (low >>> 8) ^ (high << 24) ^ /** @type {number} */ (lows[index]);
-            high = (high >>> 8) ^ /** @type {number} */ (highs[index]);
+            low = (low >>> 8) ^ (high << 24) ^ lows[index];
+            high = (high >>> 8) ^ highs[index];
         }
         this.low = low;
         this.high = high;

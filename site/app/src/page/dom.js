@@ -44,7 +44,7 @@ function texts(children) {
 function set(element, name, value) {
     if (value === undefined || value === false) return;
     if (typeof value === "function") element.addEventListener(name.slice(2), /** @type {EventListener} */ (value));
-    else if (name === "aria-label") element.setAttribute(name, visible(String(value)));
+    else if (name === "aria-label") element.setAttribute(name, visible(/** @type {string} */ (value)));
     else element.setAttribute(name, value === true ? "" : `${/** @type {string | number} */ (value)}`);
 }
 
