@@ -131,8 +131,15 @@ fn differing(copy: &Copy, source: File, metadata: Option<&Metadata>, options: &O
     (request.outboards, request.len, request.read_back) = (vec![tree.into()], Some(len), copy.read_back);
     let got = get(&request, options)?;
     if got.outcome == Outcome::Incomplete {
-        let why = got.mirrors.into_iter().find_map(|mirror| mirror.error);
-        let why = why.unwrap_or_else(|| "it changed while it was copied: copy it again".into());
+        let is_other = got.mirrors.iter().any(|mirror| !mirror.bad.is_empty());
+        let why = match got.mirrors.into_iter().find_map(|mirror| mirror.error) {
+            Some(why) => why,
+            None if is_other => "it changed while it was copied: copy it again".into(),
+            None => {
+                let why = "the disk gave other bytes than were written: look for errors of the disk and its memory";
+                return Err(Error::Refused(Partial::name_of(target).into(), why.into()));
+            }
+        };
         return Err(Error::Refused(copy.source.clone(), why));
     }
     let file = fs::OpenOptions::new().write(true).open(target);
