@@ -29,13 +29,13 @@ impl Below {
         }
     }
 
-    /// The reason why the file at `path` is not read, if it leads out of the folder: by `..`, as an absolute path or through
-    /// symbolic links.
-    pub fn refuses(&self, path: &Path) -> Option<String> {
+    /// The reason why nothing is done with the file at `path`, if it leads out of the folder: by `..`, as an absolute path or through
+    /// symbolic links. `so` says what is not done.
+    pub fn refuses(&self, path: &Path, so: &str) -> Option<String> {
         let shown = Shown(&self.folder);
         match place_of(path) {
             Ok(place) if place.starts_with(&self.place) => None,
-            Ok(place) => Some(format!("leads out of {shown}, to {}: not read", Shown(&place))),
+            Ok(place) => Some(format!("leads out of {shown}, to {}: {so}", Shown(&place))),
             Err(error) => Some(format!("it is not known whether it leads out of {shown}: {}", reason(&error))),
         }
     }

@@ -598,8 +598,11 @@ impl Listing<'_> {
         drop(tally);
         let input = input(&entry);
         if let Input::File(path) = &input {
-            let refused =
-                self.limits.iter().find_map(|below| below.refuses(path)).or_else(|| mode_of_shasum(&entry, path));
+            let refused = self
+                .limits
+                .iter()
+                .find_map(|below| below.refuses(path, "not read"))
+                .or_else(|| mode_of_shasum(&entry, path));
             if let Some(why) = refused {
                 return (None, Next::Refused(entry, why));
             }

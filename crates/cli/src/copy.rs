@@ -1,9 +1,10 @@
 //! `mksum copy`: files hashed while they are copied, and read back.
 
 use crate::args::{Copy as Args, ReadBack};
+use crate::below::Below;
 use crate::exit::{Exit, usage};
 use crate::figures::grouped;
-use crate::print::report_error;
+use crate::print::report_transfer;
 use crate::ranges;
 use crate::summary::Verdict;
 use crate::tool::Tool;
@@ -46,7 +47,7 @@ pub fn run(tool: &Tool, args: &Args) -> Exit {
             _ if !args.directories.recursive => {
                 return usage(&format_args!("{}: a directory: -r copies the files in it", Shown(folder)));
             }
-            folder if is_within(target, folder) => {
+            folder if Below::new(folder).is_ok_and(|below| below.refuses(target, "not copied").is_none()) => {
                 return usage(&format_args!("{}: inside of {}, which is copied", Shown(target), Shown(folder)));
             }
             _ => {}
@@ -92,10 +93,7 @@ pub fn run(tool: &Tool, args: &Args) -> Exit {
                     }
                     Ok((_, _, Err(error))) => {
                         console.count(Verdict::Failed, 1);
-                        match error {
-                            Error::Io(error) => report_error(console, &error),
-                            Error::Refused(place, why) => console.error(&place, &why),
-                        }
+                        report_transfer(console, &error);
                     }
                     Err((path, why)) => {
                         console.count(Verdict::Unreadable, 1);
@@ -144,15 +142,6 @@ fn below(source: &Input, path: &Input) -> PathBuf {
         (Input::File(folder), Input::File(path)) => path.strip_prefix(folder).unwrap_or(Path::new("")).into(),
         _ => PathBuf::new(),
     }
-}
-
-/// Whether a path, or the folder in which it will be, is inside of a folder.
-fn is_within(path: &Path, folder: &Path) -> bool {
-    let there = path.ancestors().find_map(|path| {
-        let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
-        path.canonicalize().ok()
-    });
-    there.zip(folder.canonicalize().ok()).is_some_and(|(path, folder)| path.starts_with(folder))
 }
 
 fn report(tool: &Tool, args: &Args, (source, target): (&Input, &Path), copied: &Copied) {

@@ -6,7 +6,7 @@ use crate::check;
 use crate::exit::{Exit, usage};
 use crate::figures::grouped;
 use crate::output::write_output;
-use crate::print::report_error;
+use crate::print::report_transfer;
 use crate::ranges;
 use crate::signed;
 use crate::summary::Verdict;
@@ -142,8 +142,8 @@ fn list_of(
             request.outboards = Vec::new();
         }
         let path = folder.join(listed.name());
-        let got = match below.refuses(&path) {
-            Some(why) => Err(Error::Refused(path.clone().into(), why.replace("not read", "not written"))),
+        let got = match below.refuses(&path, "not written") {
+            Some(why) => Err(Error::Refused(path.clone().into(), why)),
             None => path
                 .parent()
                 .map_or(Ok(()), fs::create_dir_all)
@@ -213,8 +213,7 @@ fn report(tool: &Tool, args: &Args, path: &Input, got: Result<Got, Error>) {
     let console = &tool.console;
     let got = &match got {
         Ok(got) => got,
-        Err(Error::Io(error)) => return report_error(console, &error),
-        Err(Error::Refused(place, why)) => return console.error(&place, &why),
+        Err(error) => return report_transfer(console, &error),
     };
     for (place, why) in &got.notes {
         console.note(&format_args!("{}: not used: {why}", Shown(place)));

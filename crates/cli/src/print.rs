@@ -149,6 +149,14 @@ pub fn report_error(console: &Console, error: &Error) {
     }
 }
 
+/// Reports why a file could not be fetched or copied.
+pub fn report_transfer(console: &Console, error: &mksum_get::Error) {
+    match error {
+        mksum_get::Error::Io(error) => report_error(console, error),
+        mksum_get::Error::Refused(place, why) => console.error(place, why),
+    }
+}
+
 /// Reports why an input has no root; with --list-unreadable all ranges that the disk cannot read.
 pub fn report_read_error(tool: &Tool, args: &Run, error: &Error) {
     let console = &tool.console;

@@ -1,6 +1,6 @@
 //! Copies: hashed while they are written, and read back from the disk before they count.
 
-use crate::error::Error;
+use crate::error::{Error, write};
 use crate::expected::Expected;
 use crate::get::get;
 use crate::request::{Outcome, Request, Target};
@@ -199,10 +199,6 @@ fn set_attributes(file: &fs::File, source: Option<&Metadata>) -> io::Result<()> 
     let times = FileTimes::new().set_modified(source.modified()?);
     file.set_times(times)?;
     file.set_permissions(source.permissions())
-}
-
-fn write(target: &Path, error: io::Error) -> Error {
-    Error::Io(mksum_io::Error::Write { path: target.into(), error })
 }
 
 /// The bytes of a file, in order.

@@ -2,6 +2,7 @@
 
 use mksum_io::Input;
 use std::fmt;
+use std::io;
 
 /// The reason why nothing could be fetched.
 #[derive(Debug)]
@@ -20,6 +21,11 @@ impl Error {
             Error::Refused(input, _) => input,
         }
     }
+}
+
+/// The error that a place cannot be written.
+pub(crate) fn write(place: impl Into<Input>, error: io::Error) -> Error {
+    Error::Io(mksum_io::Error::Write { path: place.into(), error })
 }
 
 impl From<mksum_io::Error> for Error {

@@ -1,6 +1,6 @@
 //! Files without an outboard: the whole stream is hashed as it comes, and counts only if its root is the expected one.
 
-use crate::error::Error;
+use crate::error::{Error, write};
 use crate::request::{Got, Outcome, Request, Target};
 use mksum::Root;
 use mksum_io::{File, Input, Options, Partial, Throttle, check_room, hash_reader, open_bytes_from};
@@ -40,7 +40,7 @@ pub fn fetch(request: &Request, mut got: Got, options: &Options) -> Result<Got, 
     let (place, spare) = match &request.target {
         Target::File(path) => (Input::from(path), Spare::Named(Partial::resume(path)?)),
         Target::Writer(_) => {
-            let file = tempfile::tempfile().map_err(|error| write(&Input::Stdin, error))?;
+            let file = tempfile::tempfile().map_err(|error| write(Input::Stdin, error))?;
             (Input::Stdin, Spare::Copied(file))
         }
     };
@@ -187,14 +187,10 @@ fn finish(request: &Request, spare: Spare) -> Result<(), Error> {
         (Spare::Copied(mut file), Target::Writer(out)) => {
             let mut out = out.lock().unwrap_or_else(PoisonError::into_inner);
             let copied = file.rewind().and_then(|()| io::copy(&mut file, &mut *out)).and_then(|_| out.flush());
-            copied.map_err(|error| write(&Input::Stdin, error))
+            copied.map_err(|error| write(Input::Stdin, error))
         }
         (Spare::Copied(_), Target::File(_)) => unreachable!("a file has a name"),
     }
-}
-
-fn write(place: &Input, error: io::Error) -> Error {
-    Error::Io(mksum_io::Error::Write { path: place.clone(), error })
 }
 
 /// The roots of a file that is there already: the expected one, if it has it.

@@ -106,8 +106,13 @@ pub fn notes() -> String {
 
 /// The exit codes of a command: the end of its `--help`, and a part of its man page.
 fn exits(good: &str, bad: &str) -> String {
+    exits_or(good, bad, "")
+}
+
+/// The same with a line for another code.
+fn exits_or(good: &str, bad: &str, other: &str) -> String {
     format!(
-        "Exit status:\n  0    {good}\n  1    {bad}\n  2    wrong usage\n  129  ended by SIGHUP\n  130  ended by Ctrl-C \
+        "Exit status:\n  0    {good}\n  1    {bad}\n  2    wrong usage{other}\n  129  ended by SIGHUP\n  130  ended by Ctrl-C \
          (SIGINT)\n  141  the reader of the output closed it\n  143  ended by SIGTERM"
     )
 }
@@ -179,7 +184,7 @@ pub enum Command {
     #[command(after_long_help = exits("every file that has an outboard is intact now", "a file is still damaged, could not be read or written, or none has an outboard"))]
     Repair(Repair),
     /// Fetch a file from untrusted mirrors, and verify it leaf by leaf against a trusted root
-    #[command(after_long_help = exits("the file is whole, and has the root", "no mirror has the right bytes, or the file could not be written; FILE is as it was").replace("  129", "  3    the signature of the list is not valid: nothing was fetched\n  129"))]
+    #[command(after_long_help = exits_or("the file is whole, and has the root", "no mirror has the right bytes, or the file could not be written; FILE is as it was", "\n  3    the signature of the list is not valid: nothing was fetched"))]
     Get(Get),
     /// Copy files and directories, and read the copies back: what was written is what was read
     #[command(after_long_help = exits("all was copied, and has the same roots", "something could not be copied, or was read back with another root"))]
