@@ -7,7 +7,6 @@
 
 mod copy;
 mod error;
-mod expected;
 mod fetch;
 mod get;
 mod kept;
@@ -20,9 +19,9 @@ mod whole;
 
 pub use copy::{Copied, Copy, copy};
 pub use error::Error;
-pub use expected::Expected;
 pub use get::get;
 pub use list::{List, Listed};
+pub use mksum_sums::expected::Expected;
 pub use request::{Got, Mirror, Outcome, Request, Target};
 
 /// The README's example.
