@@ -9,6 +9,7 @@ mod copy;
 mod error;
 mod expected;
 mod fetch;
+mod folder;
 mod get;
 mod kept;
 mod list;
@@ -21,8 +22,9 @@ mod whole;
 pub use copy::{Copied, Copy, copy};
 pub use error::Error;
 pub use expected::Expected;
+pub use folder::{FolderRequest, extra, get_list};
 pub use get::get;
-pub use list::{List, Listed};
+pub use list::{Attributes, List, Listed, Other, OtherKind};
 pub use request::{Got, Mirror, Outcome, Request, Target};
 
 /// The README's example.
