@@ -126,7 +126,7 @@ fn differing(copy: &Copy, source: File, metadata: Option<&Metadata>, options: &O
     let tree = folder.path().join("tree");
     options.meter.expect(len);
     let root = keep(source, &copy.spec, &Keeping::new(KeptLayout::unit_of(&copy.spec, Some(UNIT)), &tree))?.root;
-    let expected = Expected::of_root(&root);
+    let expected = Expected::from(&root);
     let mut request = Request::new(vec![copy.source.clone()], expected, Target::File(target.clone()));
     (request.outboards, request.len, request.read_back) = (vec![tree.into()], Some(len), copy.read_back);
     let got = get(&request, options)?;

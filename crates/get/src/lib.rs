@@ -8,6 +8,7 @@
 mod copy;
 mod error;
 mod fetch;
+mod folder;
 mod get;
 mod kept;
 mod list;
@@ -19,8 +20,9 @@ mod whole;
 
 pub use copy::{Copied, Copy, copy};
 pub use error::Error;
+pub use folder::{FolderRequest, extra, get_list};
 pub use get::get;
-pub use list::{List, Listed};
+pub use list::{Attributes, List, Listed, Other, OtherKind};
 pub use mksum_sums::expected::Expected;
 pub use request::{Got, Mirror, Outcome, Request, Target};
 

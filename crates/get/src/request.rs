@@ -109,6 +109,11 @@ impl Mirror {
 }
 
 impl Got {
+    /// Whether the file is whole and has the root.
+    pub fn is_whole(&self) -> bool {
+        self.outcome != Outcome::Incomplete
+    }
+
     pub(crate) fn new(mirrors: &[Input]) -> Got {
         Got {
             outcome: Outcome::Incomplete,

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod attribute;
+mod below;
 mod buffer;
 mod directory;
 mod effort;
@@ -36,6 +37,7 @@ mod verified;
 mod window;
 
 pub use attribute::Attribute;
+pub use below::Below;
 pub use directory::{KEPT_FOLDER, hash_directory};
 pub use effort::{Effort, Left};
 pub use entries::{Entries, EntryKind, Facts, Listed as ListedEntry, Skip, Stamps, Unlisted};
@@ -53,6 +55,8 @@ pub use open::{open_bytes, open_bytes_from, open_regular};
 pub use options::{Meter, Mode, Options, Stop, Throttle, available_threads};
 pub use partial::{Partial, check_room};
 pub use paths::from_bytes as path_from_bytes;
+#[cfg(unix)]
+pub use platform::set_modified;
 pub use proofs::{Prover, Unproven};
 pub use replacement::Replacement;
 pub use replica::{Replica, open_replica, open_replicas};

@@ -47,7 +47,7 @@ impl Opening {
     /// Returns the same with this trusted root, and its length.
     #[must_use]
     pub fn trusting(mut self, root: &Root) -> Opening {
-        (self.expected, self.len) = (Some(Expected::of_root(root)), Some(root.len()));
+        (self.expected, self.len) = (Some(Expected::from(root)), Some(root.len()));
         self
     }
 }
