@@ -1,8 +1,8 @@
 //! What is to be fetched, and what became of it.
 
-use crate::expected::Expected;
 use mksum::Root;
 use mksum_io::Input;
+use mksum_sums::expected::Expected;
 use std::io::Write;
 use std::ops::Range;
 use std::path::PathBuf;
