@@ -87,7 +87,7 @@ pub fn named(name: &str) -> Vec<Choice> {
     };
     let hashes: Vec<_> = names().filter(|(_, words)| words.contains(&&*word)).map(|(spec, _)| spec.into()).collect();
     match name.parse::<Choice>() {
-        Ok(choice) if hashes.is_empty() && choice.directory().is_none() => vec![choice],
+        Ok(choice) if hashes.is_empty() => vec![choice],
         _ => hashes,
     }
 }

@@ -1,5 +1,6 @@
 //! What a mistaken word may have meant.
 
+use mksum::directory::DirectorySpec;
 use mksum::formats::FAMILIES;
 use mksum_cli::choice::Choice;
 use mksum_cli::name::Shown;
@@ -22,7 +23,7 @@ pub fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<&
 pub fn format(text: &str) -> Result<Choice, String> {
     text.parse().map_err(|error: mksum::SpecError| {
         let name = text.split(':').next().unwrap_or_default();
-        if FAMILIES.iter().any(|family| family.name == name) {
+        if FAMILIES.iter().any(|family| family.name == name) || DirectorySpec::is_name(name) {
             return error.to_string();
         }
         let meant: Vec<_> = named(name).iter().map(Choice::to_string).collect();
