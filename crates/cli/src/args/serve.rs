@@ -21,6 +21,14 @@ pub struct Serve {
     /// Address and port, or a port of 127.0.0.1; port 0 is any that is free
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080", value_parser = address)]
     pub listen: SocketAddr,
+    /// Send only bytes that were verified through the outboard of the file
+    ///
+    /// A damaged leaf is never sent: the status is 500 with the range, or the response ends early. A file without an outboard is not sent.
+    #[arg(long)]
+    pub verify: bool,
+    /// Trusted root of the one file that is served, which need not be trusted; means --verify
+    #[arg(long, value_name = "ROOT")]
+    pub root: Option<String>,
     /// Number of connections at a time: others wait
     #[arg(long, value_name = "N", default_value = "256", value_parser = number::<usize>(1..=65536))]
     pub connections: usize,
