@@ -1,5 +1,6 @@
 //! Exit codes.
 
+use crate::args;
 use mksum_cli::name::printable;
 use mksum_cli::url::masked;
 use std::fmt::Display;
@@ -52,7 +53,8 @@ pub fn usage(reason: &dyn Display) -> Exit {
     // What was typed may hold what harms a terminal, or a password.
     let reason = reason.to_string();
     let reason: Vec<_> = masked(&reason).lines().map(printable).collect();
+    let command = args::typed_command().map(|command| format!("{command} ")).unwrap_or_default();
     // Nothing can be done if this fails too.
-    let _ = writeln!(io::stderr(), "mksum: {}\nTry 'mksum --help' for examples.", reason.join("\n"));
+    let _ = writeln!(io::stderr(), "mksum: {}\nTry 'mksum {command}--help' for examples.", reason.join("\n"));
     Exit::Usage
 }

@@ -4,7 +4,7 @@ use crate::args::Get as Args;
 use crate::below::Below;
 use crate::check;
 use crate::exit::{Exit, usage};
-use crate::figures::grouped;
+use crate::figures::{self, grouped};
 use crate::output::write_output;
 use crate::print::report_transfer;
 use crate::ranges;
@@ -260,10 +260,10 @@ fn report(tool: &Tool, args: &Args, path: &Input, got: Result<Got, Error>) {
     let what = match got.outcome {
         Outcome::Present => "OK: it is right already, nothing was fetched".into(),
         _ => {
-            let part = |bytes: u64, what: &str| (bytes > 0).then(|| format!(", {} bytes {what}", grouped(bytes)));
+            let part = |bytes: u64, what: &str| (bytes > 0).then(|| format!(", {} {what}", figures::bytes(bytes)));
             let resumed = part(got.resumed, "resumed").unwrap_or_default();
             let seeded = part(got.seeded, "from older files").unwrap_or_default();
-            format!("OK: {} bytes fetched{resumed}{seeded}", grouped(got.fetched))
+            format!("OK: {} fetched{resumed}{seeded}", figures::bytes(got.fetched))
         }
     };
     match path {

@@ -25,7 +25,8 @@ pub fn format(text: &str) -> Result<Choice, String> {
         if FAMILIES.iter().any(|family| family.name == name) {
             return error.to_string();
         }
-        let meant: Vec<_> = named(name).iter().map(Choice::to_string).collect();
+        let of_files = |choice: &&Choice| choice.directory().is_none();
+        let meant: Vec<_> = named(name).iter().filter(of_files).map(Choice::to_string).collect();
         let word = name.to_ascii_lowercase().replace("sha-", "sha");
         let similar = || nearest(&word, FAMILIES.iter().map(|family| family.name));
         match (&meant[..], similar()) {

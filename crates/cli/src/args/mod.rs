@@ -340,7 +340,7 @@ pub struct Run {
     /// Without this flag, only the first one is reported. Either way, the file has no root.
     #[arg(long, help_heading = "Reading")]
     pub list_unreadable: bool,
-    /// Compare the file with a published root or sum: hex, base64, sha256:..., sha512-..., an ETag
+    /// Compare the file with a published root or sum: hex, base64, sha256:..., sha512-..., an ETag; or a directory with dir:...
     ///
     /// Without --format, its name and length decide: of the formats that it can be of, the one that matches is printed. For an
     /// ETag of an upload in parts, the usual part sizes are tried that give its number of parts.
@@ -452,8 +452,8 @@ impl Run {
     /// Why the first file cannot be meant as one, if so.
     fn misplaced(&self) -> Option<String> {
         let Some(Input::File(path)) = self.files.first() else { return None };
-        let grammar = Command::augment_subcommands(Clap::new(""));
-        let commands: Vec<_> = grammar.get_subcommands().map(Clap::get_name).collect();
+        let commands = names();
+        let commands: Vec<_> = commands.iter().map(String::as_str).collect();
         let is_style =
             self.graph.is_some() && path.to_str().is_some_and(|word| GraphStyle::from_str(word, false).is_ok());
         let line: Vec<_> = env::args_os().collect();
@@ -473,7 +473,6 @@ impl Run {
             return Some(format!("{one} and {other} cannot be combined"));
         }
         let only_checking = [
-            ("--status", self.status),
             ("--strict", self.strict),
             ("--warn", self.warn),
             ("--ignore-missing", self.ignore_missing),
@@ -484,6 +483,9 @@ impl Run {
         ];
         if let Some((flag, _)) = only_checking.iter().find(|(_, given)| *given && !self.check) {
             return Some(format!("the {flag} option is meaningful only with --check"));
+        }
+        if self.status && (given.is_empty() || self.graph.is_some()) {
+            return Some("the --status option is meaningful only with --check, --expect or --stored".into());
         }
         let only_printing = [
             ("--range", self.range.is_some()),
@@ -571,6 +573,18 @@ impl Command {
             | Command::Completions { .. } => None,
         }
     }
+}
+
+/// The names of all commands.
+fn names() -> Vec<String> {
+    Command::augment_subcommands(Clap::new("")).get_subcommands().map(|command| command.get_name().into()).collect()
+}
+
+/// The command of this process's command line that has a help of its own, if there is one.
+pub fn typed_command() -> Option<String> {
+    let line: Vec<_> = env::args_os().collect();
+    let word = before::first_word(&line)?.to_str()?;
+    names().into_iter().find(|name| name == word && name != "help")
 }
 
 /// The command line, or the exit code of a process that has none to run.
