@@ -349,6 +349,104 @@ class Get(unittest.TestCase):
         self.assertIn(b"nothing was fetched", done.stderr)
         self.assertEqual([path for path, _ in good.requests], ["/SHA256SUMS"])
 
+    def directory(self):
+        """Keeps a catalogue of a directory, and returns its line and its files by what a server calls them."""
+        source = self.folder / "source"
+        for folder in ["d/e", "empty"]:
+            (source / folder).mkdir(parents=True)
+        (source / "big").write_bytes(self.good)
+        (source / "d" / "\u00e4%").write_bytes(b"one")
+        (source / "d" / "e" / "two").write_bytes(b"two")
+        (source / "d" / "link").symlink_to("e/two")
+        subprocess.run([CHOSEN.mksum, "keep", "-q", "-r", source], check=True, stdout=subprocess.DEVNULL)
+        catalogue = source / ".mksum" / "catalogue"
+        line = subprocess.run([CHOSEN.mksum, "-f", "dir", catalogue], check=True, capture_output=True, text=True).stdout
+        files = [path for path in source.rglob("*") if path.is_file() and not path.is_symlink()]
+        names = [urllib.parse.quote(str(path.relative_to(source))) for path in files]
+        files = {name: path.read_bytes() for name, path in zip(names, files, strict=True)}
+        shutil.rmtree(source)
+        return line.strip(), files
+
+    def entries(self, folder):
+        return {str(path.relative_to(folder)): os.readlink(path) if path.is_symlink() else path.is_dir() or path.read_bytes()
+                for path in folder.rglob("*")}
+
+    def test_a_directory_by_its_root(self):
+        line, files = self.directory()
+        good = self.mirror(files)
+        done = self.get(good.address, root=line)
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        whole = self.entries(self.out)
+        self.assertEqual(set(whole), {"big", "d", "d/\u00e4%", "d/e", "d/e/two", "d/link", "empty"})
+        self.assertEqual((whole["big"], whole["d/link"], whole["d/\u00e4%"]), (self.good, "e/two", b"one"))
+        again = subprocess.run([CHOSEN.mksum, "-f", "dir", self.out], check=True, capture_output=True, text=True).stdout
+        self.assertEqual(again.rpartition(" ")[2], line.rpartition(" ")[2] + "\n")
+        # Nothing but the catalogue is fetched again, and of a long file only the damaged leaf.
+        (self.out / "d" / "e" / "two").write_bytes(b"xxx")
+        damaged = bytearray(self.good)
+        damaged[5 * MIB] ^= 1
+        (self.out / "big").write_bytes(damaged)
+        sent = good.sent
+        done = self.get(f"{good.address}/", root=line, out=self.out)
+        self.assertEqual((done.returncode, self.entries(self.out)), (0, whole), done.stderr.decode())
+        trees = sum(len(content) for name, content in files.items() if name.startswith(".mksum/"))
+        self.assertLess(good.sent - sent, trees + 2 * LEAF)
+
+        # One mirror has another directory, one a damaged file: both are named, and the result is right.
+        other = self.mirror({**files, ".mksum/catalogue": flipped(files[".mksum/catalogue"]), "big": bytes(damaged)})
+        done = self.get(other.address, good.address, root=line, out=self.folder / "second")
+        self.assertEqual((done.returncode, self.entries(self.folder / "second")), (0, whole), done.stderr.decode())
+        self.assertIn(b"not used", done.stderr)
+        done = self.get(other.address, root=line, out=self.folder / "third")
+        self.assertEqual((done.returncode, (self.folder / "third").exists()), (1, False), done.stderr.decode())
+
+    def test_a_directory_that_is_killed_goes_on(self):
+        line, files = self.directory()
+        mirror = self.mirror(files)
+        ended = 0
+        for _ in range(CHOSEN.kills):
+            command = [CHOSEN.mksum, "get", mirror.address, "--root", line, "-o", self.out]
+            with subprocess.Popen(command, env=CLEAN, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+                time.sleep(self.chance.random() * 0.06)
+                process.kill()
+            ended += process.returncode == 0
+            if self.out.exists():
+                for path, content in self.entries(self.out).items():
+                    # A name is that of a whole file, or not there.
+                    if isinstance(content, bytes) and not path.endswith(".part"):
+                        self.assertEqual(content, files[urllib.parse.quote(path)])
+        done = self.get(mirror.address, root=line)
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        self.assertFalse([path for path in self.entries(self.out) if path.endswith(".part")])
+
+    def test_mutated_catalogues_never_become_another_directory(self):
+        line, files = self.directory()
+        (mirror := self.folder / "mirror").mkdir()
+        files = {**files, "big": self.good}
+        for name, content in files.items():
+            place = mirror / urllib.parse.unquote(name)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(content)
+        catalogue = mirror / ".mksum" / "catalogue"
+        whole, ends = None, {0: 0, 1: 0}
+        for turn in range(150):
+            mutated = bytearray(files[".mksum/catalogue"])
+            if turn:
+                at = self.chance.randrange(len(mutated))
+                if turn % 3:
+                    mutated[at] ^= 1 << self.chance.randrange(8)
+                else:
+                    del mutated[at : at + self.chance.choice([1, 16, 4096])]
+            catalogue.write_bytes(mutated)
+            done = self.get(mirror, root=line)
+            self.assertIn(done.returncode, ends, done.stderr)
+            ends[done.returncode] += 1
+            if done.returncode == 0:
+                whole = whole or self.entries(self.out)
+                self.assertEqual(self.entries(self.out), whole)
+            shutil.rmtree(self.out, ignore_errors=True)
+        self.assertTrue(ends[0] and ends[1], ends)
+
     def test_standard_output_has_verified_bytes_only(self):
         one = self.mirror()
         for more in ((), ("--no-outboard",), ("--connections", 1)):

@@ -1,7 +1,6 @@
 //! --check: compares files with the roots in sum files.
 
 use crate::args::{Run, read_input};
-use crate::below::Below;
 use crate::console::Console;
 use crate::directory::root_of;
 use crate::exit::{Exit, usage};
@@ -20,7 +19,7 @@ use mksum_cli::sum::End;
 use mksum_cli::sumfile::{Entry, Holds, Lines, Malformed, Source, alternatives};
 use mksum_cli::utf16::Text;
 use mksum_io::reason;
-use mksum_io::{Error, Hashed, Input, Job, Roots, Window, hash_items, open_regular};
+use mksum_io::{Below, Error, Hashed, Input, Job, Roots, Window, hash_items, open_regular};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::{self, BufReader, Cursor, ErrorKind, Read};

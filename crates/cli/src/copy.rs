@@ -1,7 +1,6 @@
 //! `mksum copy`: files hashed while they are copied, and read back.
 
 use crate::args::{Copy as Args, ReadBack};
-use crate::below::Below;
 use crate::exit::{Exit, usage};
 use crate::figures::bytes;
 use crate::print::report_transfer;
@@ -13,7 +12,7 @@ use mksum::ByOffset;
 use mksum::ordered::ordered;
 use mksum_cli::name::Shown;
 use mksum_get::{Copied, Copy, Error, copy};
-use mksum_io::{Input, reason};
+use mksum_io::{Below, Input, reason};
 use serde::Serialize;
 use std::fs;
 use std::path::{Component, Path, PathBuf};

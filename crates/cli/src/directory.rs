@@ -81,12 +81,11 @@ fn print(
     begin: Option<Instant>,
 ) {
     for (spec, root) in specs.iter().zip(leaves.iter().map(root)) {
-        let (format, text) = (spec.to_string(), root.to_string());
         tool.console.print(&match style {
-            Some(style) => sum::line(style, tool.end, &format, &name::listed(path), &text),
+            Some(style) => sum::line(style, tool.end, &spec.to_string(), &name::listed(path), &root.to_string()),
             None => {
                 let seconds = begin.map(|begin| micros(begin.elapsed().as_secs_f64()));
-                json::line(path, Record { kind: "directory", format, entries: root.len(), root: text, seconds })
+                json::line(path, Record { seconds, ..Record::new(spec, &root) })
             }
         });
     }
@@ -112,13 +111,25 @@ pub fn join(tool: &Tool, args: &Join) -> Exit {
 
 /// The root of a directory, as JSON.
 #[derive(Serialize)]
-struct Record {
+pub struct Record {
     kind: &'static str,
     format: String,
     entries: u64,
     root: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     seconds: Option<f64>,
+}
+
+impl Record {
+    pub fn new(spec: &DirectorySpec, root: &Root) -> Record {
+        Record {
+            kind: "directory",
+            format: spec.to_string(),
+            entries: root.len(),
+            root: root.to_string(),
+            seconds: None,
+        }
+    }
 }
 
 /// The root of a directory; none if it has none, which was reported.

@@ -8,6 +8,7 @@ use crate::report;
 use crate::tool::Tool;
 use crate::walk::{Rules, length};
 use mksum::{Root, format_size};
+use mksum_cli::choice::Choice;
 use mksum_cli::name::Shown;
 use mksum_cli::published::Published;
 use mksum_io::{Job, Options, hash};
@@ -21,7 +22,7 @@ pub fn run(tool: &Tool, args: &Run, expected: &str) -> Exit {
         Ok(published) => published,
         Err(error) => return usage(&format_args!("--expect: {error}")),
     };
-    if let Some(spec) = published.directory() {
+    if let Some(spec) = published.usual.iter().find_map(Choice::directory) {
         return directory::expect(tool, args, spec, (&published.root, expected));
     }
     let Published { root: claimed, usual, unusual } = published;

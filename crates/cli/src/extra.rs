@@ -1,7 +1,6 @@
 //! `--report-extra`: the files in a folder that no sum file lists.
 
 use crate::args::Directories;
-use crate::below::entry_at;
 use crate::tool::Tool;
 use crate::walk::Rules;
 use mksum_io::Input;
@@ -62,4 +61,10 @@ impl Listed {
         }
         Ok(count)
     }
+}
+
+/// The place of the directory entry at `path`: its folder is without symbolic links, and it may be one itself.
+fn entry_at(path: &Path) -> Option<PathBuf> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    Some(folder.canonicalize().ok()?.join(path.file_name()?))
 }

@@ -1,10 +1,12 @@
 //! `mksum get`: a file from untrusted mirrors, verified against a trusted root.
 
 use crate::args::Get as Args;
-use crate::below::Below;
+use crate::catalogue::get as catalogue;
 use crate::check;
+use crate::directory;
 use crate::exit::{Exit, usage};
 use crate::figures::{self, grouped};
+use crate::json;
 use crate::output::write_output;
 use crate::print::report_transfer;
 use crate::ranges;
@@ -12,17 +14,17 @@ use crate::signed;
 use crate::summary::Verdict;
 use crate::tool::Tool;
 use crate::walk;
-use mksum::ordered::ordered;
+use mksum::Root;
+use mksum::directory::DirectorySpec;
 use mksum_cli::choice::Choice;
 use mksum_cli::name::Shown;
 use mksum_cli::sumfile::{Lines, Source};
-use mksum_get::{Error, Expected, Got, List, Listed, Mirror, Outcome, Request, Target, get};
-use mksum_io::{Input, Options, Throttle, open_bytes, reason};
+use mksum_get::{Error, Expected, FolderRequest, Got, List, Mirror, Outcome, Request, Target, extra, get, get_list};
+use mksum_io::{Input, Options, Throttle, Url, open_bytes, reason};
 use serde::Serialize;
-use std::fs;
 use std::io::{self, Cursor, ErrorKind, Read, Write};
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 /// Fetches the file, or those of a list.
@@ -55,6 +57,12 @@ fn file(tool: &Tool, args: &Args, given: Option<&Choice>, output: &Input, option
         Ok(expected) => expected,
         Err(why) => return usage(&format_args!("--root: {why}")),
     };
+    if let Some(spec) = expected.directory() {
+        return tree(tool, args, (&expected, spec), output, options);
+    }
+    if !args.catalogue.is_empty() {
+        return usage(&"--catalogue is for the root of a directory: 'mksum -f dir DIR' prints one");
+    }
     let target = match output {
         Input::File(path) => Target::File(path.clone()),
         Input::Url(_) => return usage(&"objects are not written: give the path of a file with -o"),
@@ -75,13 +83,34 @@ fn file(tool: &Tool, args: &Args, given: Option<&Choice>, output: &Input, option
         {
             return Exit::Unread;
         }
-        got => report(tool, args, output, got),
+        got => report(tool, args, output, (got, false)),
     }
     tool.console.exit()
 }
 
-/// The files of a list that are fetched at a time: small ones wait for answers most of their time.
-const FILES: usize = 4;
+/// Fetches the directory that has the trusted root.
+fn tree(
+    tool: &Tool,
+    args: &Args,
+    (expected, spec): (&Expected, &DirectorySpec),
+    output: &Input,
+    options: &Options,
+) -> Exit {
+    let Input::File(folder) = output else {
+        return usage(&"-o: with the root of a directory, the path of a folder");
+    };
+    if !args.outboard.is_empty() || !args.seed.is_empty() || args.length.is_some() {
+        return usage(&"--outboard, --seed and --length are for one file, and the root is that of a directory");
+    }
+    let (root, list) = match catalogue::trusted(tool, (&args.catalogue, &args.mirrors), expected, options) {
+        Ok(found) => found,
+        Err(exit) => return exit,
+    };
+    folder_of(tool, args, (list, Some((spec, root))), &args.mirrors, folder, options)
+}
+
+/// The first bytes of a catalogue: SQLite's.
+const SQLITE: &[u8] = b"SQLite format 3\0";
 
 /// Fetches the files of a list.
 fn list_of(
@@ -101,7 +130,7 @@ fn list_of(
         Some(Input::Stdin | Input::Url(_)) => return usage(&"-o: with --check, the path of a folder"),
     };
     let mirrors = match (&args.from[..], sums) {
-        ([], Input::Url(url)) => vec![url.folder().into()],
+        ([], Input::Url(url)) => vec![folder_of_list(url)],
         ([], _) => return usage(&"--from is missing: the URL or path of the folder that has the files of the list"),
         (from, _) => from.to_vec(),
     };
@@ -110,65 +139,85 @@ fn list_of(
         Err(exit) => return exit,
     };
     let names: Vec<_> = args.mirrors.iter().map(|name| name.as_os_str().into()).collect();
-    let List { files, refused, malformed } = match if names.is_empty() { Ok(list) } else { list.select(&names) } {
+    let list = match if names.is_empty() { Ok(list) } else { list.select(&names) } {
         Ok(list) => list,
         Err(why) => return usage(&format_args!("{}: {why}", Shown(sums))),
     };
-    for (number, why) in &malformed {
-        if args.common.verbose || files.is_empty() {
+    for (number, why) in &list.malformed {
+        if args.common.verbose || list.files.is_empty() {
             console.note(&format_args!("{}: {number}: improperly formatted checksum line: {why}", Shown(sums)));
         }
     }
-    if files.is_empty() && refused.is_empty() {
+    if list.files.is_empty() && list.refused.is_empty() {
         console.error(sums, &"no properly formatted checksum lines found");
     }
-    for (name, why) in &refused {
+    folder_of(tool, args, (list, None), &mirrors, &folder, options)
+}
+
+/// Fetches a list into a folder; all of a directory, if it has a root.
+fn folder_of(
+    tool: &Tool,
+    args: &Args,
+    (list, root): (List, Option<(&DirectorySpec, Root)>),
+    mirrors: &[Input],
+    folder: &Path,
+    options: &Options,
+) -> Exit {
+    let console = &tool.console;
+    for (name, why) in &list.refused {
         console.error(name, &format_args!("not fetched: {why}"));
         console.count(Verdict::Unreadable, 1);
     }
-    let below = match fs::create_dir_all(&folder).and_then(|()| Below::new(&folder)) {
-        Ok(below) => below,
-        Err(error) => {
-            console.error(&folder, &reason(&error));
-            return console.exit();
-        }
-    };
+    let mut request = FolderRequest::new(mirrors.to_vec(), folder.into());
+    (request.connections, request.use_outboards) = (args.connections, !args.no_outboard);
     let progress = tool.progress(|| [Some(0)].into_iter());
-    let at_once = FILES.min(args.connections).min(files.len().max(1));
-    let fetch = |listed: Listed| {
-        let mut request = listed.request(&mirrors, &folder);
-        request.connections = args.connections / at_once;
-        if args.no_outboard {
-            request.outboards = Vec::new();
-        }
-        let path = folder.join(listed.name());
-        let got = match below.refuses(&path, "not written") {
-            Some(why) => Err(Error::Refused(path.clone().into(), why)),
-            None => path
-                .parent()
-                .map_or(Ok(()), fs::create_dir_all)
-                .map_err(|error| mksum_io::Error::Write { path: path.clone().into(), error }.into())
-                .and_then(|()| get(&request, options)),
-        };
-        (Input::from(path), got)
-    };
-    ordered(
-        at_once,
-        4 * at_once,
-        files.into_iter(),
-        || (),
-        |(), listed| fetch(listed),
-        |results| {
-            for (path, got) in results {
-                let is_good = got.as_ref().is_ok_and(|got| got.outcome != Outcome::Incomplete);
-                console.count(if is_good { Verdict::Ok } else { Verdict::Failed }, 1);
-                report(tool, args, &path, got);
-            }
-        },
-    );
+    let mut failed = list.refused.len() as u64;
+    let done = get_list(&list, &request, options, &mut |path, got| {
+        let is_good = got.as_ref().is_ok_and(Got::is_whole);
+        console.count(if is_good { Verdict::Ok } else { Verdict::Failed }, 1);
+        failed += u64::from(!is_good);
+        report(tool, args, &path.into(), (got, args.common.quiet || console.is_brief()));
+    });
     drop(progress);
+    if let Err(error) = done {
+        report_transfer(console, &error);
+        return console.exit();
+    }
+    if let (Some((spec, root)), 0) = (root, failed) {
+        whole(tool, args, &list, (spec, &root), folder);
+    }
     console.summarize(options.meter.bytes());
     console.exit()
+}
+
+/// Reports a directory of which all entries are there.
+fn whole(tool: &Tool, args: &Args, list: &List, (spec, root): (&DirectorySpec, &Root), folder: &Path) {
+    let (first, count) = match extra(list, folder, 1) {
+        Ok((found, count)) => (found.first().cloned(), count),
+        Err(error) => return report_transfer(&tool.console, &error),
+    };
+    if args.json {
+        tool.console.print(&json::line(folder, directory::Record::new(spec, root)));
+    } else if !args.common.quiet {
+        let entries = grouped(root.len());
+        ranges::line(tool, folder, &format_args!("OK: all {entries} entries are there (root {root}, {spec})"));
+    }
+    if let Some(first) = first {
+        let (these, others) = match count {
+            1 => ("1 entry that the directory does not have, which was".into(), ""),
+            count => (format!("{} entries that the directory does not have, which were", grouped(count)), ", …"),
+        };
+        tool.console.note(&format_args!("{}: has {these} left alone: {}{others}", Shown(folder), Shown(&first)));
+    }
+}
+
+/// The folder that has the files of a list, or the directory of a catalogue.
+fn folder_of_list(list: &Url) -> Input {
+    let folder = Input::from(list.folder());
+    match folder.url().map(Url::folder).map(Input::from) {
+        Some(above) if catalogue::place_below(&above) == Input::from(list) => above,
+        _ => folder,
+    }
 }
 
 /// Reads a list, of which nothing is believed before its signature is.
@@ -180,10 +229,18 @@ fn read(tool: &Tool, args: &Args, (sums, given): (&Input, Option<&Choice>), opti
     let says = signed::Says { json: args.json, words: !args.common.quiet, otherwise: "nothing was fetched" };
     let reader: Box<dyn Read + Send> = match signed::read(tool, &args.signature, (sums, open), says)? {
         Some(list) => Box::new(Cursor::new(list)),
-        None => open().map_err(|error| {
-            tool.console.error(sums, &reason(&error));
-            Exit::Failed
-        })?,
+        None => {
+            let fail = |error: io::Error| {
+                tool.console.error(sums, &reason(&error));
+                Exit::Failed
+            };
+            let (mut reader, mut head) = (open().map_err(fail)?, Vec::new());
+            reader.by_ref().take(SQLITE.len() as u64).read_to_end(&mut head).map_err(fail)?;
+            if head == SQLITE {
+                return catalogue::files(tool, sums, options);
+            }
+            Box::new(Cursor::new(head).chain(reader))
+        }
     };
     // Its name tells hashes and files, its folder nothing: the names are those below the mirrors.
     let text = sums.as_os_str().to_string_lossy();
@@ -208,8 +265,8 @@ impl Write for Output {
     }
 }
 
-/// Prints what became of a file.
-fn report(tool: &Tool, args: &Args, path: &Input, got: Result<Got, Error>) {
+/// Prints what became of a file; of one that is right nothing, if `only_problems` are printed.
+fn report(tool: &Tool, args: &Args, path: &Input, (got, only_problems): (Result<Got, Error>, bool)) {
     let console = &tool.console;
     let got = &match got {
         Ok(got) => got,
@@ -267,7 +324,7 @@ fn report(tool: &Tool, args: &Args, path: &Input, got: Result<Got, Error>) {
         }
     };
     match path {
-        _ if args.json || (args.check.is_some() && (args.common.quiet || console.is_brief())) => {}
+        _ if args.json || only_problems => {}
         Input::Stdin => console.note(&format_args!("{what} ({root})")),
         path => ranges::line(tool, path, &format_args!("{what} ({root})")),
     }

@@ -3,7 +3,6 @@
 
 mod about;
 mod args;
-mod below;
 mod calibration;
 #[cfg(feature = "catalogue")]
 mod catalogue;

@@ -70,3 +70,26 @@ pub mod diff {
         super::refuse()
     }
 }
+
+pub mod get {
+    use crate::exit::Exit;
+    use crate::tool::Tool;
+    use mksum::Root;
+    use mksum_get::{Expected, List};
+    use mksum_io::{Input, Options};
+
+    /// No place is one of a catalogue.
+    pub fn place_below(_: &Input) -> Input {
+        Input::Stdin
+    }
+
+    /// Refuses the command.
+    pub fn trusted(_: &Tool, _: (&[Input], &[Input]), _: &Expected, _: &Options) -> Result<(Root, List), Exit> {
+        Err(super::refuse())
+    }
+
+    /// Refuses the command.
+    pub fn files(_: &Tool, _: &Input, _: &Options) -> Result<List, Exit> {
+        Err(super::refuse())
+    }
+}

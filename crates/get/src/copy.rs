@@ -1,7 +1,6 @@
 //! Copies: hashed while they are written, and read back from the disk before they count.
 
 use crate::error::{Error, write};
-use crate::expected::Expected;
 use crate::get::get;
 use crate::request::{Outcome, Request, Target};
 use crate::whole::Tee;
@@ -9,6 +8,7 @@ use mksum::outboard::KeptLayout;
 use mksum::{ByOffset, Root, Spec};
 use mksum_io::outboard::{Changes, Keeping, commit, keep, prepare};
 use mksum_io::{File, Input, Job, Mode, Options, Partial, check_room, hash, hash_reader};
+use mksum_sums::expected::Expected;
 use std::fs::{self, FileTimes, Metadata};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -126,7 +126,7 @@ fn differing(copy: &Copy, source: File, metadata: Option<&Metadata>, options: &O
     let tree = folder.path().join("tree");
     options.meter.expect(len);
     let root = keep(source, &copy.spec, &Keeping::new(KeptLayout::unit_of(&copy.spec, Some(UNIT)), &tree))?.root;
-    let expected = Expected::of_root(&root);
+    let expected = Expected::from(&root);
     let mut request = Request::new(vec![copy.source.clone()], expected, Target::File(target.clone()));
     (request.outboards, request.len, request.read_back) = (vec![tree.into()], Some(len), copy.read_back);
     let got = get(&request, options)?;

@@ -1,20 +1,25 @@
-//! Lists of sums: the files that they name, as downloads into a folder.
+//! Lists of sums, and directories: the files that they have, as downloads into a folder.
 
-use crate::expected::Expected;
 use crate::request::{Request, Target};
 use mksum_io::Input;
 use mksum_sums::choice::Choice;
+use mksum_sums::expected::Expected;
 use mksum_sums::name::{self, Shown};
 use mksum_sums::sumfile::{Entry, Lines, Malformed};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::io::{self, BufRead};
 use std::path::{Component, Path, PathBuf};
 
 /// The files of a list, each once, in the order of their names.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct List {
     /// The files that can be fetched.
     pub files: Vec<Listed>,
+    /// The folders and symbolic links of a directory, in the order of their paths. A sum file has none.
+    pub others: Vec<Other>,
+    /// Whether it is all of a directory, so that nothing else has the path of an entry: no link that of a file.
+    pub is_directory: bool,
     /// The names that cannot be, and why.
     pub refused: Vec<(PathBuf, String)>,
     /// The lines that could not be read: their numbers, and why.
@@ -23,12 +28,53 @@ pub struct List {
 
 /// A file of a list.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Listed {
     name: PathBuf,
     expected: Expected,
+    /// Its length in bytes, if the list has it.
+    pub len: Option<u64>,
+    /// Places of its outboard, if the list has them: else it may lie beside the file.
+    pub outboards: Option<Vec<Input>>,
+    /// Its attributes, as far as they are verified.
+    pub attributes: Attributes,
+}
+
+/// An entry of a directory that is no file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Other {
+    /// Its path below the folder.
+    pub name: PathBuf,
+    /// What it is.
+    pub kind: OtherKind,
+    /// Its attributes, as far as they are verified.
+    pub attributes: Attributes,
+}
+
+/// The kind of an entry that is no file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OtherKind {
+    /// A folder.
+    Folder,
+    /// A symbolic link with this text.
+    Link(PathBuf),
+}
+
+/// The attributes of an entry that its directory's root covers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Attributes {
+    /// The lower 12 bits of the mode.
+    pub mode: Option<u32>,
+    /// The time of the last change, in seconds since 1970 and nanoseconds.
+    pub modified: Option<(i64, u32)>,
 }
 
 impl List {
+    /// All of a directory, of which no entry is known yet.
+    pub fn of_directory() -> List {
+        List { is_directory: true, ..List::default() }
+    }
+
     /// Reads a list to its end. `given` is the format of the lines that name none.
     ///
     /// Names stay below the folder: absolute ones, and those with `..`, are refused, and so are roots of directories and of parts of
@@ -58,16 +104,18 @@ impl List {
                 }
             }
         }
-        // Until it is whole, `NAME` is `NAME.part`: that cannot be another file.
-        let clashes: Vec<_> = files.keys().map(|name| mksum_io::Partial::name_of(name)).collect();
-        for name in clashes {
-            if files.remove(&name).is_some() {
-                let why = "the list has a file of this name without '.part', too: fetch them one by one";
-                list.refused.push((name, why.into()));
-            }
-        }
-        list.files = files.into_iter().map(|(name, (_, expected))| Listed { name, expected }).collect();
+        list.files = files.into_iter().map(|(name, (_, expected))| Listed::new(name, expected)).collect();
+        list.refuse_clashes();
         Ok(list)
+    }
+
+    /// Refuses the files that have the name of another one while that is not whole.
+    pub fn refuse_clashes(&mut self) {
+        let parts: HashSet<_> = self.files.iter().map(|file| mksum_io::Partial::name_of(&file.name)).collect();
+        for file in self.files.extract_if(.., |file| parts.contains(&file.name)) {
+            let why = "the list has a file of this name without '.part', too: fetch them one by one";
+            self.refused.push((file.name, why.into()));
+        }
     }
 
     /// The files with these names: the paths as they are listed, or their last parts where those are unique.
@@ -94,11 +142,20 @@ impl List {
         }
         self.files.retain(|file| chosen.contains(&file.name));
         self.refused = of_chosen;
+        self.others.clear();
+        self.is_directory = false;
         Ok(self)
     }
 }
 
 impl Listed {
+    /// A file of which nothing else is known.
+    ///
+    /// `name` must be a path below the folder, without `..`.
+    pub fn new(name: PathBuf, expected: Expected) -> Listed {
+        Listed { name, expected, len: None, outboards: None, attributes: Attributes::default() }
+    }
+
     /// Its path below the folder.
     pub fn name(&self) -> &Path {
         &self.name
@@ -107,7 +164,9 @@ impl Listed {
     /// The download of the file from mirrors of the folder, to its name below `folder`.
     pub fn request(&self, mirrors: &[Input], folder: &Path) -> Request {
         let mirrors = mirrors.iter().map(|mirror| mirror.join(&self.name)).collect();
-        Request::new(mirrors, self.expected.clone(), Target::File(folder.join(&self.name)))
+        let request = Request::new(mirrors, self.expected.clone(), Target::File(folder.join(&self.name)));
+        let outboards = self.outboards.clone().unwrap_or(request.outboards);
+        Request { len: self.len, outboards, ..request }
     }
 }
 

@@ -1,8 +1,8 @@
 //! What is to be fetched, and what became of it.
 
-use crate::expected::Expected;
 use mksum::Root;
 use mksum_io::Input;
+use mksum_sums::expected::Expected;
 use std::io::Write;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -109,6 +109,11 @@ impl Mirror {
 }
 
 impl Got {
+    /// Whether the file is whole and has the root.
+    pub fn is_whole(&self) -> bool {
+        self.outcome != Outcome::Incomplete
+    }
+
     pub(crate) fn new(mirrors: &[Input]) -> Got {
         Got {
             outcome: Outcome::Incomplete,

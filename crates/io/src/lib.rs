@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod attribute;
+mod below;
 mod buffer;
 mod directory;
 mod effort;
@@ -32,13 +33,15 @@ mod scratch;
 mod sequence;
 mod stream;
 mod unreadable;
+mod verified;
 mod window;
 
 pub use attribute::Attribute;
+pub use below::Below;
 pub use directory::{KEPT_FOLDER, hash_directory};
 pub use effort::{Effort, Left};
 pub use entries::{Entries, EntryKind, Facts, Listed as ListedEntry, Skip, Stamps, Unlisted};
-pub use error::{Error, Refusal, reason};
+pub use error::{DamagedUnit, Error, Refusal, reason};
 pub use exclude::Exclude;
 pub use file::File;
 pub use held::{HeldDirectory, HeldFile};
@@ -52,6 +55,8 @@ pub use open::{open_bytes, open_bytes_from, open_regular};
 pub use options::{Meter, Mode, Options, Stop, Throttle, available_threads};
 pub use partial::{Partial, check_room};
 pub use paths::from_bytes as path_from_bytes;
+#[cfg(unix)]
+pub use platform::set_modified;
 pub use proofs::{Prover, Unproven};
 pub use replacement::Replacement;
 pub use replica::{Replica, open_replica, open_replicas};
@@ -59,6 +64,7 @@ pub use scratch::{Scratch, remove_unfinished};
 pub use sequence::Sequence;
 pub use stream::Roots;
 pub use unreadable::{Unreadable, unreadable};
+pub use verified::{Opening, Verified, VerifiedReader, WriteBack};
 pub use window::Window;
 
 /// The README's example.

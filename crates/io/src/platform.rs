@@ -17,6 +17,20 @@ pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result
     std::os::windows::fs::FileExt::seek_read(file, buffer, offset)
 }
 
+/// Sets the time of the last change of a file, a directory or a symbolic link, which is not followed: seconds since 1970, and nanoseconds.
+///
+/// # Errors
+/// If the system cannot.
+#[cfg(unix)]
+pub fn set_modified(path: &Path, (seconds, nanoseconds): (i64, u32)) -> io::Result<()> {
+    use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, UTIME_OMIT, utimensat};
+    let times = Timestamps {
+        last_access: Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT },
+        last_modification: Timespec { tv_sec: seconds, tv_nsec: nanoseconds.into() },
+    };
+    Ok(utimensat(CWD, path, &times, AtFlags::SYMLINK_NOFOLLOW)?)
+}
+
 /// Opens a file for reading without waiting for anything: a named pipe needs no writer.
 pub(crate) fn open_at_once(path: &Path) -> io::Result<File> {
     #[cfg(unix)]

@@ -6,7 +6,6 @@ use crate::sumfile::source::{fitting, names, unnamed};
 use crate::sumfile::{self, Source, State};
 use base16ct::{lower, mixed};
 use base64ct::{Base64, Base64Unpadded, Encoding};
-use mksum::directory::DirectorySpec;
 use mksum::formats::{FAMILIES, Family};
 use mksum::{ClaimedRoot, Spec};
 use std::fmt;
@@ -50,11 +49,6 @@ impl Published {
             (_, _, Some(choice)) => Published::of(choice, text).map_err(|error| format!("{error} ({choice})")),
             _ => Published::parse(text).map_err(|error| error.to_string()),
         }
-    }
-
-    /// The format of directories whose root it is, if it is one's.
-    pub fn directory(&self) -> Option<&DirectorySpec> {
-        self.usual.iter().find_map(Choice::directory)
     }
 
     /// Reads a sum of an unknown format, in one of the ways in which sums are published:

@@ -87,6 +87,7 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
             ("mksum get https://a.example/f https://b.example/f --root ROOT -o f", "from two mirrors at once"),
             ("mksum get https://a.example/f.tar --root ROOT -o - | tar x", "pass on verified bytes only"),
             ("mksum get -c SHA256SUMS --from https://a.example/24.04 desktop.iso", "a file of a trusted list"),
+            ("mksum get https://a.example/photos --root dir:ROOT -o photos", "a directory that has a catalogue"),
         ],
     ),
     (

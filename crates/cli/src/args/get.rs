@@ -12,14 +12,17 @@ use std::path::PathBuf;
 /// `mksum get`.
 #[derive(Debug, clap::Args)]
 pub struct Get {
-    /// Copies of one file: URLs (https://..., s3://BUCKET/KEY, ...) or paths; none of them is trusted. With --check: names in the list
+    /// Copies of one file or directory: URLs (https://..., s3://BUCKET/KEY, ...) or paths; none is trusted. With --check: names in the list
     ///
     /// With an outboard, ranges are fetched from all of them at once, and a range that is wrong is fetched from another one; without,
     /// one after the other is tried. Credentials are those of 'mksum repair'. With --check, these are the files to be fetched, by their
     /// paths in the list or the ends of these [default: all].
     #[arg(value_name = "URL", required_unless_present = "check", value_parser = place(), value_hint = ValueHint::Url)]
     pub mirrors: Vec<Input>,
-    /// Trusted root or sum of the file, in any form that mksum prints or --expect reads, or a line of a sum file
+    /// Trusted root or sum of the file, in any form that mksum prints or --expect reads, or a line of a sum file; 'dir:...' of a directory
+    ///
+    /// A directory's root ('mksum -f dir DIR') is compared with that of its catalogue on a mirror ('mksum keep -r'), which has the roots
+    /// of all files. Then they are fetched into the folder of --output, and folders and links made.
     ///
     /// Nothing is fetched without it. One without the name of its format is a root of the default format, a SHA-256 or another usual sum
     /// of its length; --format decides.
@@ -27,7 +30,7 @@ pub struct Get {
     pub root: Option<String>,
     /// Fetch the files of this trusted list of sums; a path, a URL, or '-' for standard input
     ///
-    /// Any list that 'mksum -c' reads. It is trusted as --root is: take it from another server than the files, or verify its signature
+    /// Any list that 'mksum -c' reads, or a catalogue. It is trusted as --root is: take it from another server than the files, or verify its signature
     /// with --key.
     #[arg(short, long, value_name = "SUMS", value_parser = input(), value_hint = ValueHint::FilePath)]
     pub check: Option<Input>,
@@ -37,7 +40,7 @@ pub struct Get {
     /// The signature of the list.
     #[command(flatten)]
     pub signature: Signature,
-    /// File to be written; '-' is standard output, which gets verified bytes only. With --check: the folder [default: .]
+    /// File to be written; '-' is standard output, which gets verified bytes only. With --check, or a directory's root: the folder [default with --check: .]
     ///
     /// Until it is whole, the file is FILE.part, which the next run resumes, and FILE is as it was. If FILE is right already, nothing
     /// is fetched; otherwise its good leaves are used.
@@ -59,6 +62,15 @@ pub struct Get {
         conflicts_with = "check"
     )]
     pub outboard: Vec<Input>,
+    /// Path or URL of a directory's catalogue, which is not trusted; may be repeated [default: URL/.mksum/catalogue of each URL]
+    #[arg(
+        long,
+        value_name = "PLACE",
+        value_parser = place(),
+        value_hint = ValueHint::AnyPath,
+        conflicts_with = "check"
+    )]
+    pub catalogue: Vec<Input>,
     /// Use no outboard: hash the whole file as it comes
     #[arg(long, conflicts_with_all = ["outboard", "seed"])]
     pub no_outboard: bool,

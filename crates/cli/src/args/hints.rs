@@ -1,5 +1,6 @@
 //! What a mistaken word may have meant.
 
+use mksum::directory::DirectorySpec;
 use mksum::formats::FAMILIES;
 use mksum_cli::choice::Choice;
 use mksum_cli::name::Shown;
@@ -22,11 +23,10 @@ pub fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<&
 pub fn format(text: &str) -> Result<Choice, String> {
     text.parse().map_err(|error: mksum::SpecError| {
         let name = text.split(':').next().unwrap_or_default();
-        if FAMILIES.iter().any(|family| family.name == name) {
+        if FAMILIES.iter().any(|family| family.name == name) || DirectorySpec::is_name(name) {
             return error.to_string();
         }
-        let of_files = |choice: &&Choice| choice.directory().is_none();
-        let meant: Vec<_> = named(name).iter().filter(of_files).map(Choice::to_string).collect();
+        let meant: Vec<_> = named(name).iter().map(Choice::to_string).collect();
         let word = name.to_ascii_lowercase().replace("sha-", "sha");
         let similar = || nearest(&word, FAMILIES.iter().map(|family| family.name));
         match (&meant[..], similar()) {

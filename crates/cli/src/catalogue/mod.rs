@@ -3,6 +3,7 @@
 pub mod diff;
 pub mod export;
 mod findings;
+pub mod get;
 pub mod import;
 pub mod keep;
 pub mod leaves;

@@ -1,10 +1,11 @@
 //! The trusted root, as a user has it.
 
+use crate::choice::Choice;
+use crate::published::Published;
+use crate::sumfile::Entry;
+use mksum::directory::DirectorySpec;
 use mksum::formats::Binding;
 use mksum::{ClaimedRoot, Root, Shape, Spec};
-use mksum_sums::choice::Choice;
-use mksum_sums::published::Published;
-use mksum_sums::sumfile::Entry;
 
 /// A trusted root, and the formats that it may be of.
 #[derive(Clone, Debug)]
@@ -18,32 +19,36 @@ impl Expected {
     /// `given` is its format, if that is known.
     ///
     /// # Errors
-    /// If it is none, or that of a directory or a part of a file: as words.
+    /// If it is none, or that of a part of a file: as words.
     pub fn parse(text: &str, given: Option<&Choice>) -> Result<Expected, String> {
-        Expected::from(Published::read(text, given)?).of_file()
+        Published::read(text, given).map(Expected::from)
     }
 
     /// The sum of an entry of a sum file. Where its format was guessed, all that are usual are possible.
     ///
     /// # Errors
     /// If it is that of a directory: as words.
-    pub(crate) fn of_entry(entry: &Entry, given: Option<&Choice>) -> Result<Expected, String> {
+    pub fn of_entry(entry: &Entry, given: Option<&Choice>) -> Result<Expected, String> {
         match entry.guessed {
             true => Expected::parse(&entry.claimed.text(entry.choice.spec()), given),
             false => Expected { root: entry.claimed.clone(), choices: vec![entry.choice.clone()] }.of_file(),
         }
     }
 
-    fn of_file(self) -> Result<Expected, String> {
-        match self.choices.iter().any(|choice| choice.directory().is_some()) {
-            true => Err("it is the root of a directory: give that of a file".into()),
-            false => Ok(self),
+    /// Returns this root if it is that of a file.
+    ///
+    /// # Errors
+    /// If it is that of a directory: as words.
+    pub fn of_file(self) -> Result<Expected, String> {
+        match self.directory() {
+            Some(_) => Err("it is the root of a directory: give that of a file".into()),
+            None => Ok(self),
         }
     }
 
-    /// A root that was computed here.
-    pub(crate) fn of_root(root: &Root) -> Expected {
-        Expected { root: root.into(), choices: vec![root.spec().clone().into()] }
+    /// The format, if it is one of directories.
+    pub fn directory(&self) -> Option<&DirectorySpec> {
+        self.choices.iter().find_map(Choice::directory)
     }
 
     /// The root.
@@ -62,12 +67,12 @@ impl Expected {
     }
 
     /// Whether its format is known.
-    pub(crate) fn is_named(&self) -> bool {
+    pub fn is_named(&self) -> bool {
         self.choices.len() == 1
     }
 
     /// Whether a file of `len` bytes may have it as the root of several leaves: then an outboard tells which of them are right.
-    pub(crate) fn has_leaves(&self, len: u64) -> bool {
+    pub fn has_leaves(&self, len: u64) -> bool {
         self.specs(len).iter().any(|spec| spec.single_leaf(len).is_none())
     }
 
@@ -78,7 +83,7 @@ impl Expected {
 
     /// Whether a file with this root could have been made of the nodes of another file that has it too, and why; `first` is the file's
     /// first byte. A file of the expected length could not.
-    pub(crate) fn doubt(&self, root: &Root, first: Option<u8>) -> Option<String> {
+    pub fn doubt(&self, root: &Root, first: Option<u8>) -> Option<String> {
         let (spec, len, default) = (root.spec(), root.len(), Spec::default());
         let size = spec.hash().size() as u64;
         if !self.is_named() && spec.hash() == default.hash() {
@@ -111,8 +116,15 @@ impl Expected {
     }
 
     /// Whether files of `len` bytes may have it in this format.
-    pub(crate) fn is_of(&self, spec: &Spec, len: u64) -> bool {
+    pub fn is_of(&self, spec: &Spec, len: u64) -> bool {
         self.specs(len).contains(spec)
+    }
+}
+
+impl From<&Root> for Expected {
+    /// The root, in its own format.
+    fn from(root: &Root) -> Expected {
+        Expected { root: root.into(), choices: vec![Choice::exact(root.spec().clone())] }
     }
 }
 
@@ -140,10 +152,12 @@ mod tests {
         assert_eq!(formats(&format!("SHA256 (a b) = {SHA256}")).unwrap(), ["sha256"]);
         let bare = ["rfc6962:sha256:64KiB", "sha256", "blake3"];
         assert_eq!(formats(SHA256).unwrap(), bare);
-        for wrong in
-            ["", "x", "a b", &format!("rfc6962:sha256:64KiB@0..7 (a) = {SHA256}"), &format!("dir (a) = {SHA256}")]
-        {
+        for wrong in ["", "x", "a b", &format!("rfc6962:sha256:64KiB@0..7 (a) = {SHA256}"), "dir:00"] {
             assert!(formats(wrong).is_err(), "{wrong}");
+        }
+        for directory in [format!("dir (a) = {SHA256}"), format!("dir:sha256:{SHA256}"), format!("dir:{SHA256}")] {
+            let expected = Expected::parse(&directory, None).unwrap();
+            assert!(expected.directory().is_some() && expected.of_file().is_err(), "{directory}");
         }
         let choice: Choice = "blake3".parse().unwrap();
         assert_eq!(Expected::parse(SHA256, Some(&choice)).unwrap().choices, [choice]);

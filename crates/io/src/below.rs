@@ -1,12 +1,12 @@
-//! Folders that paths must not lead out of, and the places that paths lead to.
+//! Folders that paths must not lead out of.
 
-use mksum_cli::name::Shown;
-use mksum_io::reason;
+use crate::reason;
+use mksum_sums::name::Shown;
 use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-/// A folder: files outside of it are not read.
+/// A folder: files outside of it are neither read nor written.
 #[derive(Clone, Debug)]
 pub struct Below {
     /// As it was given.
@@ -69,10 +69,4 @@ fn place_of(path: &Path) -> io::Result<PathBuf> {
             Err(error) => return Err(error),
         }
     }
-}
-
-/// The place of the directory entry at `path`: its folder is without symbolic links, and it may be one itself.
-pub fn entry_at(path: &Path) -> Option<PathBuf> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    Some(folder.canonicalize().ok()?.join(path.file_name()?))
 }
