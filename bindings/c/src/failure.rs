@@ -56,7 +56,7 @@ pub fn of_io(error: mksum_io::Error) -> Failure {
     let status = match &error {
         Error::Format { .. } => Status::NoRoot,
         Error::Stopped { .. } => Status::Cancelled,
-        Error::Damaged { .. } | Error::Failing { .. } => Status::Damaged,
+        Error::Damaged { .. } | Error::Unit(_) | Error::Failing { .. } => Status::Damaged,
         Error::Outboard { .. } => Status::BadOutboard,
         Error::Write { .. } => Status::WriteFailed,
         Error::Refused { .. } => Status::Refused,

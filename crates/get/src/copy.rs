@@ -1,7 +1,6 @@
 //! Copies: hashed while they are written, and read back from the disk before they count.
 
 use crate::error::{Error, write};
-use crate::expected::Expected;
 use crate::get::get;
 use crate::request::{Outcome, Request, Target};
 use crate::whole::Tee;
@@ -9,6 +8,7 @@ use mksum::outboard::KeptLayout;
 use mksum::{ByOffset, Root, Spec};
 use mksum_io::outboard::{Changes, Keeping, commit, keep, prepare};
 use mksum_io::{File, Input, Job, Mode, Options, Partial, check_room, hash, hash_reader};
+use mksum_sums::expected::Expected;
 use std::fs::{self, FileTimes, Metadata};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};

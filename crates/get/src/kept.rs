@@ -1,15 +1,12 @@
 //! The outboard of the file, from anywhere: nothing of it is used that does not lead up to the trusted root.
 
 use crate::error::Error;
-use crate::expected::Expected;
 use mksum::outboard::{Checked, HEADER, Header, Outboard, OutboardError, ReadAt};
 use mksum_io::outboard::{Stored, opened};
-use mksum_io::{Input, Options, check_room, open_bytes};
+use mksum_io::{Input, Options, Verified, check_room, open_bytes};
+use mksum_sums::expected::Expected;
 use std::env;
 use std::io::{ErrorKind, Read};
-
-/// The longest unit that is held in memory, in bytes.
-const LONGEST: u64 = 64 << 20;
 
 /// What is at the place of an outboard.
 pub enum Found {
@@ -42,7 +39,10 @@ pub fn fetch(place: &Input, expected: &Expected, len: Option<u64>, options: &Opt
     let size = header.size().map_err(wrong)?;
     // The root is in the head: whatever follows is not even fetched if it is another one.
     let root = opened(Head { head, size }, place)?.root();
-    if !expected.is_of(root.spec(), root.len()) || len.is_some_and(|len| len != root.len()) || header.unit > LONGEST {
+    if !expected.is_of(root.spec(), root.len())
+        || len.is_some_and(|len| len != root.len())
+        || header.unit > Verified::LONGEST
+    {
         return Ok(Found::Nothing);
     }
     if !expected.matches(&root) {

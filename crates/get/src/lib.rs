@@ -7,7 +7,6 @@
 
 mod copy;
 mod error;
-mod expected;
 mod fetch;
 mod folder;
 mod get;
@@ -21,10 +20,10 @@ mod whole;
 
 pub use copy::{Copied, Copy, copy};
 pub use error::Error;
-pub use expected::Expected;
 pub use folder::{FolderRequest, extra, get_list};
 pub use get::get;
 pub use list::{Attributes, List, Listed, Other, OtherKind};
+pub use mksum_sums::expected::Expected;
 pub use request::{Got, Mirror, Outcome, Request, Target};
 
 /// The README's example.

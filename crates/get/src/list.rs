@@ -1,9 +1,9 @@
 //! Lists of sums, and directories: the files that they have, as downloads into a folder.
 
-use crate::expected::Expected;
 use crate::request::{Request, Target};
 use mksum_io::Input;
 use mksum_sums::choice::Choice;
+use mksum_sums::expected::Expected;
 use mksum_sums::name::{self, Shown};
 use mksum_sums::sumfile::{Entry, Lines, Malformed};
 use std::collections::{BTreeMap, HashSet};

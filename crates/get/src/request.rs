@@ -1,8 +1,8 @@
 //! What is to be fetched, and what became of it.
 
-use crate::expected::Expected;
 use mksum::Root;
 use mksum_io::Input;
+use mksum_sums::expected::Expected;
 use mksum_sums::figures::grouped;
 use mksum_sums::name::Shown;
 use std::io::Write;

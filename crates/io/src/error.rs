@@ -2,8 +2,8 @@
 
 use crate::platform::is_media_error;
 use crate::{Input, Window};
-use mksum::Spec;
 use mksum::node_tree::NodeTreeError;
+use mksum::{Digest, Spec};
 use std::fmt;
 use std::io;
 use std::ops::Range;
@@ -73,6 +73,8 @@ pub enum Error {
         /// The damaged ranges, in bytes; none if they are not known.
         ranges: Vec<Range<u64>>,
     },
+    /// A unit was read whose digest is not the trusted one.
+    Unit(Box<DamagedUnit>),
     /// Bytes that were repaired are damaged again when they are read back.
     Failing {
         /// The file.
@@ -101,6 +103,22 @@ pub enum Error {
         /// The reason why a request was refused.
         error: mksum::Error,
     },
+}
+
+/// A unit whose digest is not the trusted one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DamagedUnit {
+    /// The file.
+    pub path: Input,
+    /// The bytes of the unit.
+    pub range: Range<u64>,
+    /// The digest by the outboard, which was checked up to the trusted root.
+    pub expected: Digest,
+    /// The digest of the bytes that were read.
+    pub found: Digest,
+    /// The replicas that were asked, and why they did not help.
+    pub refused: Vec<(Input, String)>,
 }
 
 /// The reason why a request was refused; nothing was changed.
@@ -168,6 +186,15 @@ pub enum Refusal {
         /// The number of damaged digests.
         nodes: u64,
     },
+    /// The file has another length than its outboard.
+    Length {
+        /// The length by the outboard, in bytes.
+        expected: u64,
+        /// The file's length, in bytes.
+        found: u64,
+    },
+    /// The outboard is not one that the reads of a file can be verified with: the reason, as words.
+    Unsuitable(String),
     /// The URL cannot be used.
     Url(String),
     /// The input is not of the version that was planned.
@@ -220,6 +247,7 @@ impl Error {
         match self {
             Error::Open { path, .. } | Error::Read { path, .. } | Error::Write { path, .. } => path,
             Error::Changed { path, .. } | Error::Refused { path, .. } | Error::Fetch { path, .. } => path,
+            Error::Unit(unit) => &unit.path,
             Error::Failing { path } | Error::Outboard { path, .. } | Error::Damaged { path, .. } => path,
             Error::Nodes { path, .. } | Error::Format { path, .. } | Error::Stopped { path } => path,
         }
@@ -244,6 +272,11 @@ impl fmt::Display for Error {
                 "damaged: its mtime shows no change since {outboard} was written, but its content differs. The outboard is kept: \
                  repair the file (mksum repair {path} --from COPY), or accept its content (mksum keep --accept-changes {path})",
             ),
+            Error::Unit(unit) => {
+                let DamagedUnit { range, expected, found, refused, .. } = &**unit;
+                write!(f, "bytes {}..{} are damaged: expected {expected}, found {found}", range.start, range.end)?;
+                refused.iter().try_for_each(|(place, why)| write!(f, "; the copy {place} does not help: {why}"))
+            }
             Error::Failing { .. } => {
                 f.write_str("bytes that were repaired are damaged again when they are read: the disk may be failing")
             }
@@ -315,6 +348,11 @@ impl fmt::Display for Refusal {
                 f,
                 "{nodes} digests of its outboard {outboard} are damaged too, so it is not certain which bytes are right"
             ),
+            Refusal::Length { expected, found } => write!(
+                f,
+                "it has {found} bytes, but its outboard is of a file of {expected}: 'mksum verify' reports the difference"
+            ),
+            Refusal::Unsuitable(why) => write!(f, "the file cannot be verified with this outboard: {why}"),
             Refusal::Url(why) => f.write_str(why),
             Refusal::Version { planned: (version, len), found } => write!(
                 f,
@@ -342,6 +380,7 @@ impl std::error::Error for Error {
             | Error::Stopped { .. }
             | Error::Refused { .. }
             | Error::Fetch { .. }
+            | Error::Unit(_)
             | Error::Failing { .. }
             | Error::Damaged { .. } => None,
         }

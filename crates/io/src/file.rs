@@ -21,6 +21,14 @@ pub(crate) enum Ending {
     OpenFile,
 }
 
+/// Whether a file that is compared with what it was must have the same times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Times {
+    Same,
+    /// Its content is judged by its digests.
+    Any,
+}
+
 /// An open file or object of a known length: threads read its subtrees at their offsets, each into memory of its own.
 ///
 /// Its digests are valid only if [`File::finish`] finds the file unchanged.
@@ -201,11 +209,54 @@ impl File {
         })
     }
 
+    /// Checks that the open file still has the length and mtime that it had when it was opened. A file that was renamed or replaced
+    /// passes: the open one is read on.
+    ///
+    /// # Errors
+    /// If it has others: what was read since may be of two versions.
+    pub fn check_content(&self) -> Result<(), Error> {
+        let (Some(file), Some(stamp)) = (self.reader.medium.disk(), &self.stamp) else { return Ok(()) };
+        let path = &self.reader.input;
+        let now = file.metadata().map_err(|error| Error::Open { path: path.clone(), error })?;
+        match stamp.content_difference(&now) {
+            Some(how) => Err(Error::Changed { path: path.clone(), how }),
+            None => Ok(()),
+        }
+    }
+
+    /// Fills `out` with the bytes from offset `start` on, through the page cache.
+    ///
+    /// # Errors
+    /// If a read fails, or the file has another length than when it was opened, or its path leads to another one.
+    pub(crate) fn fill_now(&self, start: u64, out: &mut [u8]) -> Result<(), Error> {
+        self.reader.read_through(start, out)?;
+        self.check(Times::Any)
+    }
+
+    /// Checks that `other` is the same file with the same length, opened later.
+    ///
+    /// # Errors
+    /// If not.
+    pub(crate) fn check_same(&self, other: &File) -> Result<(), Error> {
+        let key = |file: &File| file.stamp.as_ref().map(|stamp| (stamp.id, stamp.len));
+        match key(self) == key(other) {
+            true => Ok(()),
+            false => {
+                let how = "another file has taken its place, or it has another length".into();
+                Err(Error::Changed { path: self.input().clone(), how })
+            }
+        }
+    }
+
     /// Ends the reading.
     ///
     /// # Errors
     /// If the file is not what it was when it was opened: only without an error are its digests true.
     pub fn finish(self) -> Result<(), Error> {
+        self.check(Times::Same)
+    }
+
+    fn check(&self, times: Times) -> Result<(), Error> {
         // Each response of a store was of the version that the first one had.
         let (Some(file), Some(stamp)) = (self.reader.medium.disk(), &self.stamp) else { return Ok(()) };
         let input = &self.reader.input;
@@ -222,6 +273,10 @@ impl File {
         }
         let there =
             there.map_or(Ok(stamp.id), |there| there.map(|there| Stamp::of(&there).id).map_err(|error| reason(&error)));
+        let stamp = match times {
+            Times::Same => *stamp,
+            Times::Any => Stamp { times: Stamp::of(&metadata).times, ..*stamp },
+        };
         match stamp.difference(&metadata, there) {
             Some(how) => Err(Error::Changed { path: input.clone(), how }),
             None => Ok(()),

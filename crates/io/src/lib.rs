@@ -33,6 +33,7 @@ mod scratch;
 mod sequence;
 mod stream;
 mod unreadable;
+mod verified;
 mod window;
 
 pub use attribute::Attribute;
@@ -40,7 +41,7 @@ pub use below::Below;
 pub use directory::{KEPT_FOLDER, hash_directory};
 pub use effort::{Effort, Left};
 pub use entries::{Entries, EntryKind, Facts, Listed as ListedEntry, Skip, Stamps, Unlisted};
-pub use error::{Error, Refusal, reason};
+pub use error::{DamagedUnit, Error, Refusal, reason};
 pub use exclude::Exclude;
 pub use file::File;
 pub use held::{HeldDirectory, HeldFile};
@@ -63,6 +64,7 @@ pub use scratch::{Scratch, remove_unfinished};
 pub use sequence::Sequence;
 pub use stream::Roots;
 pub use unreadable::{Unreadable, unreadable};
+pub use verified::{Opening, Verified, VerifiedReader, WriteBack};
 pub use window::Window;
 
 /// The README's example.

@@ -128,11 +128,22 @@ impl File {
     /// # Errors
     /// As [`File::open`].
     pub fn open_part(input: impl Into<Input>, part: Range<u64>, options: &Options) -> Result<File, Error> {
-        let input = input.into();
+        File::open_ahead(input.into(), part, Ahead::Yes, options)
+    }
+
+    /// Opens a file to be read at any offset: of an object, only the bytes that are asked for are fetched.
+    ///
+    /// # Errors
+    /// As [`File::open`].
+    pub(crate) fn open_at_random(input: Input, options: &Options) -> Result<File, Error> {
+        File::open_ahead(input, 0..1, Ahead::No, options)
+    }
+
+    fn open_ahead(input: Input, part: Range<u64>, ahead: Ahead, options: &Options) -> Result<File, Error> {
         let Input::Url(url) = &input else { return File::open(input, options) };
         options.meter.begin(&input);
         let objects = options.objects.as_deref().ok_or_else(|| no_objects(url))?;
-        let object = objects.open(url, part, Ahead::Yes)?;
+        let object = objects.open(url, part, ahead)?;
         let len = object.len();
         Ok(File::of_object(input, object, (0, len), options))
     }

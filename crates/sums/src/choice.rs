@@ -72,6 +72,11 @@ impl Choice {
         self.leaf == Leaf::Default && claimed.parts().is_some()
     }
 
+    /// Exactly this format: of an S3 upload, no other part size is tried.
+    pub fn exact(spec: Spec) -> Self {
+        Choice { leaf: Leaf::Given, ..spec.into() }
+    }
+
     /// The formats in which a file of `len` bytes may have the claimed root: one, or for an S3 upload of unknown part size
     /// one for each size that fits, the likeliest first.
     pub fn candidates(&self, len: u64, claimed: &ClaimedRoot) -> Vec<Spec> {

@@ -13,6 +13,7 @@
 #![forbid(unsafe_code)]
 
 pub mod choice;
+pub mod expected;
 pub mod figures;
 pub mod name;
 pub mod published;

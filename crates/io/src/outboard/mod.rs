@@ -46,6 +46,7 @@ pub use foreign::keep_foreign;
 pub use keep::{Changes, Keeping, Kept, Pending, assemble, commit, keep, prepare};
 pub use prove::prove;
 pub use remote::Remote;
+pub(crate) use repair::restore_time;
 pub use repair::{Repair, Repaired, repair};
 pub use rounds::{Age, Rounds, Schedule};
 pub use update::{How, Updated, update};

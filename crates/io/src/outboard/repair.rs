@@ -148,7 +148,7 @@ fn damage<R: ReadAt>(
 ///
 /// # Errors
 /// If the file has changed meanwhile.
-fn restore_time(file: &mut HeldFile<'_>, header: &Header) -> Result<(), Error> {
+pub(crate) fn restore_time(file: &mut HeldFile<'_>, header: &Header) -> Result<(), Error> {
     let Some(identity) = header.identity else { return Ok(()) };
     let since = Duration::new(identity.seconds.unsigned_abs(), identity.nanoseconds);
     let time = if identity.seconds < 0 { None } else { UNIX_EPOCH.checked_add(since) };

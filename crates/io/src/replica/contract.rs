@@ -3,7 +3,7 @@
 use crate::{Error, Input};
 
 /// A copy of a file, on this machine or in a store. Its bytes are not trusted: callers check them.
-pub trait Replica {
+pub trait Replica: Send {
     /// The path or URL, for messages.
     fn place(&self) -> &Input;
 

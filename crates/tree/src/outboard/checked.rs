@@ -6,13 +6,20 @@ use crate::{Digest, Error, Role, Spec, Subtree, Subtrees};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
+/// An outboard, or a reference to one.
+#[derive(Debug)]
+enum Held<'a, R> {
+    Owned(Outboard<R>),
+    Borrowed(&'a Outboard<R>),
+}
+
 /// The digests of an outboard, each checked against its parent's on the way down from the root when it is asked for.
 ///
 /// One that was not asked for before costs a read of its siblings and a hash for each level that is new: O(log n), and in
 /// a flat tree O(n) once. It never answers a root: the join is to find it.
 #[derive(Debug)]
 pub struct Checked<'a, R> {
-    outboard: &'a Outboard<R>,
+    outboard: Held<'a, R>,
     /// The digests that were found right.
     known: Lock<BTreeMap<Subtree, Digest>>,
 }
@@ -23,7 +30,20 @@ impl<'a, R: ReadAt> Checked<'a, R> {
 
     /// The source for the format of `outboard`.
     pub fn new(outboard: &'a Outboard<R>) -> Self {
-        Checked { outboard, known: Lock::default() }
+        Checked { outboard: Held::Borrowed(outboard), known: Lock::default() }
+    }
+
+    /// The source for the format of `outboard`, which it keeps.
+    pub fn owning(outboard: Outboard<R>) -> Self {
+        Checked { outboard: Held::Owned(outboard), known: Lock::default() }
+    }
+
+    /// The outboard.
+    pub fn outboard(&self) -> &Outboard<R> {
+        match &self.outboard {
+            Held::Owned(outboard) => outboard,
+            Held::Borrowed(outboard) => outboard,
+        }
     }
 
     /// The digest of a kept node, the root's included; `None` if `node` is not kept.
@@ -31,7 +51,7 @@ impl<'a, R: ReadAt> Checked<'a, R> {
     /// # Errors
     /// If the outboard cannot be read, or is damaged on the way from the root to `node`.
     pub fn trusted(&self, node: Subtree) -> Result<Option<Digest>, Error> {
-        let layout = self.outboard.layout();
+        let layout = self.outboard().layout();
         let (Some(root), Some(_)) = (layout.root(), layout.place(node)) else { return Ok(None) };
         let mut known = self.known.lock();
         if known.len() > Self::REMEMBERED {
@@ -39,10 +59,10 @@ impl<'a, R: ReadAt> Checked<'a, R> {
         }
         if !known.contains_key(&root) {
             let (digest, children) = match layout.is_unit(root) {
-                true => (self.outboard.stored(root)?.expect("the root is kept"), Vec::new()),
+                true => (self.outboard().stored(root)?.expect("the root is kept"), Vec::new()),
                 false => self.children(root, Role::Root)?,
             };
-            if !self.outboard.is_top(digest) {
+            if !self.outboard().is_top(digest) {
                 return Err(OutboardError::Node(root).into());
             }
             known.extend(children);
@@ -68,17 +88,17 @@ impl<'a, R: ReadAt> Checked<'a, R> {
     /// # Errors
     /// As [`Checked::trusted`]; if there are not as many bytes as the unit has.
     pub fn accepts(&self, unit: Subtree, bytes: &[u8]) -> Result<bool, Error> {
-        let digest = self.outboard.spec().map(self.outboard.len(), unit, bytes)?;
+        let digest = self.outboard().spec().map(self.outboard().len(), unit, bytes)?;
         Ok(self.trusted(unit)? == Some(digest))
     }
 
     /// The digest that the stored children of `node` make, and those children.
     fn children(&self, node: Subtree, role: Role) -> Result<(Digest, Vec<(Subtree, Digest)>), Error> {
-        let children = self.outboard.layout().children(node);
-        let stored = children.map(|child| Ok((child, self.outboard.stored(child)?.expect("it is kept"))));
+        let children = self.outboard().layout().children(node);
+        let stored = children.map(|child| Ok((child, self.outboard().stored(child)?.expect("it is kept"))));
         let stored = stored.collect::<Result<Vec<_>, Error>>()?;
         let digests = stored.iter().map(|(_, digest)| *digest);
-        Ok((self.outboard.spec().parent(node, digests, role), stored))
+        Ok((self.outboard().spec().parent(node, digests, role), stored))
     }
 }
 

@@ -1,12 +1,12 @@
 //! The trusted root, as a user has it.
 
+use crate::choice::Choice;
+use crate::published::Published;
+use crate::sum::End;
+use crate::sumfile::{self, Entry, Source, State};
 use mksum::directory::DirectorySpec;
 use mksum::formats::Binding;
 use mksum::{ClaimedRoot, Root, Shape, Spec};
-use mksum_sums::choice::Choice;
-use mksum_sums::published::Published;
-use mksum_sums::sum::End;
-use mksum_sums::sumfile::{self, Entry, Source, State};
 
 /// A trusted root, and the formats that it may be of.
 #[derive(Clone, Debug)]
@@ -45,14 +45,18 @@ impl Expected {
     ///
     /// # Errors
     /// If it is that of a directory: as words.
-    pub(crate) fn of_entry(entry: &Entry, given: Option<&Choice>) -> Result<Expected, String> {
+    pub fn of_entry(entry: &Entry, given: Option<&Choice>) -> Result<Expected, String> {
         match entry.guessed {
             true => Expected::parse(&entry.claimed.text(entry.choice.spec()), given),
             false => Expected { root: entry.claimed.clone(), choices: vec![entry.choice.clone()] }.of_file(),
         }
     }
 
-    pub(crate) fn of_file(self) -> Result<Expected, String> {
+    /// Returns this root if it is that of a file.
+    ///
+    /// # Errors
+    /// If it is that of a directory: as words.
+    pub fn of_file(self) -> Result<Expected, String> {
         match self.directory() {
             Some(_) => Err("it is the root of a directory: give that of a file".into()),
             None => Ok(self),
@@ -80,12 +84,12 @@ impl Expected {
     }
 
     /// Whether its format is known.
-    pub(crate) fn is_named(&self) -> bool {
+    pub fn is_named(&self) -> bool {
         self.choices.len() == 1
     }
 
     /// Whether a file of `len` bytes may have it as the root of several leaves: then an outboard tells which of them are right.
-    pub(crate) fn has_leaves(&self, len: u64) -> bool {
+    pub fn has_leaves(&self, len: u64) -> bool {
         self.specs(len).iter().any(|spec| spec.single_leaf(len).is_none())
     }
 
@@ -96,7 +100,7 @@ impl Expected {
 
     /// Whether a file with this root could have been made of the nodes of another file that has it too, and why; `first` is the file's
     /// first byte. A file of the expected length could not.
-    pub(crate) fn doubt(&self, root: &Root, first: Option<u8>) -> Option<String> {
+    pub fn doubt(&self, root: &Root, first: Option<u8>) -> Option<String> {
         let (spec, len, default) = (root.spec(), root.len(), Spec::default());
         let size = spec.hash().size() as u64;
         if !self.is_named() && spec.hash() == default.hash() {
@@ -129,7 +133,7 @@ impl Expected {
     }
 
     /// Whether files of `len` bytes may have it in this format.
-    pub(crate) fn is_of(&self, spec: &Spec, len: u64) -> bool {
+    pub fn is_of(&self, spec: &Spec, len: u64) -> bool {
         self.specs(len).contains(spec)
     }
 }
@@ -137,7 +141,7 @@ impl Expected {
 impl From<&Root> for Expected {
     /// The root, in its own format.
     fn from(root: &Root) -> Expected {
-        Expected { root: root.into(), choices: vec![root.spec().clone().into()] }
+        Expected { root: root.into(), choices: vec![Choice::exact(root.spec().clone())] }
     }
 }
 

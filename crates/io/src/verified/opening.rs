@@ -1,0 +1,53 @@
+//! What is opened for verified reads.
+
+use crate::Input;
+use mksum::Root;
+use mksum_sums::expected::Expected;
+
+/// A file or object, its outboard, and the root that is trusted.
+#[derive(Clone, Debug)]
+pub struct Opening {
+    /// The file or object that is read.
+    pub file: Input,
+    /// Its outboard, which need not be trusted.
+    pub outboard: Input,
+    /// The trusted root. `None` trusts the outboard's own, which shows damage, but not a replaced outboard.
+    pub expected: Option<Expected>,
+    /// The file's length in bytes, if that is trusted too: some formats have roots that do not tell it.
+    pub len: Option<u64>,
+    /// Copies that are asked, in this order, for bytes that are damaged or cannot be read.
+    pub replicas: Vec<Input>,
+    /// Whether bytes of a replica are written to the file, too.
+    pub write_back: WriteBack,
+}
+
+/// Whether bytes that a replica has replaced are also written to the file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WriteBack {
+    /// The file stays as it is.
+    #[default]
+    No,
+    /// The file is repaired where it was read and found damaged.
+    Yes,
+}
+
+impl Opening {
+    /// A file and its outboard, whose own root is trusted.
+    pub fn new(file: impl Into<Input>, outboard: impl Into<Input>) -> Opening {
+        Opening {
+            file: file.into(),
+            outboard: outboard.into(),
+            expected: None,
+            len: None,
+            replicas: Vec::new(),
+            write_back: WriteBack::No,
+        }
+    }
+
+    /// Returns the same with this trusted root, and its length.
+    #[must_use]
+    pub fn trusting(mut self, root: &Root) -> Opening {
+        (self.expected, self.len) = (Some(Expected::from(root)), Some(root.len()));
+        self
+    }
+}

@@ -1,0 +1,182 @@
+//! The source of verified units: the file, then its replicas.
+
+use super::opening::{Opening, WriteBack};
+use crate::outboard::{Stored, is_unchanged, restore_time};
+use crate::{DamagedUnit, Error, File, HeldFile, Input, Options, Refusal, Replica, open_replicas};
+use mksum::outboard::{Checked, Outboard};
+use mksum::{Digest, Digests, Memory, Subtree, Subtrees};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// A file with its outboard, whose digests are checked up to the trusted root when they are needed.
+pub struct Source {
+    file: File,
+    judge: Checked<'static, Stored>,
+    outboard: Input,
+    replicas: Vec<Input>,
+    /// The replicas, once one was asked.
+    opened: Mutex<Option<Box<dyn Replica>>>,
+    write_back: WriteBack,
+    /// Has one thread write at a time.
+    writing: Mutex<()>,
+    replaced: AtomicU64,
+}
+
+impl Source {
+    /// Opens the file, whose outboard was compared with the trusted root.
+    pub fn open(opening: Opening, outboard: Outboard<Stored>, options: &Options) -> Result<Source, Error> {
+        let Opening { file, outboard: place, replicas, write_back, .. } = opening;
+        let file = File::open_at_random(file, options)?;
+        if file.len() != outboard.len() {
+            let (expected, found) = (outboard.len(), file.len());
+            return Err(Error::refused(file.input(), Refusal::Length { expected, found }));
+        }
+        if let (Input::Url(_), WriteBack::Yes) = (file.input(), write_back) {
+            return Err(Error::refused(file.input(), Refusal::Url("an object: only files are repaired".into())));
+        }
+        Ok(Source {
+            file,
+            judge: Checked::owning(outboard),
+            outboard: place,
+            replicas,
+            opened: Mutex::default(),
+            write_back,
+            writing: Mutex::default(),
+            replaced: AtomicU64::new(0),
+        })
+    }
+
+    pub fn outboard(&self) -> &Outboard<Stored> {
+        self.judge.outboard()
+    }
+
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// The bytes that came from replicas.
+    pub fn replaced(&self) -> u64 {
+        self.replaced.load(Ordering::Relaxed)
+    }
+
+    /// Fills `out` with the bytes of `units`, which follow one another; all of them are verified, or `out` is zero.
+    pub fn fill(&self, units: &[Subtree], out: &mut [u8]) -> Result<(), Error> {
+        let filled = self.try_fill(units, out);
+        if filled.is_err() {
+            out.fill(0);
+        }
+        filled
+    }
+
+    fn try_fill(&self, units: &[Subtree], out: &mut [u8]) -> Result<(), Error> {
+        let Some(first) = units.first() else { return Ok(()) };
+        match self.file.fill_now(first.start, out) {
+            Ok(()) => {
+                let digests = self.digests(units, out)?;
+                let mut rest = out;
+                for (index, &unit) in units.iter().enumerate() {
+                    let bytes;
+                    (bytes, rest) = rest.split_at_mut(unit.len as usize);
+                    let (expected, found) = (self.expected(unit)?, digests.get(index));
+                    if found != Some(expected) {
+                        self.replace(unit, expected, bytes, found.ok_or(None))?;
+                    }
+                }
+                Ok(())
+            }
+            Err(error @ Error::Stopped { .. }) => Err(error),
+            Err(error) => match units {
+                &[unit] => self.replace(unit, self.expected(unit)?, out, Err(Some(error))),
+                // Others than the one that failed may be read.
+                units => {
+                    let mut rest = out;
+                    for unit in units {
+                        let bytes;
+                        (bytes, rest) = rest.split_at_mut(unit.len as usize);
+                        self.try_fill(&[*unit], bytes)?;
+                    }
+                    Ok(())
+                }
+            },
+        }
+    }
+
+    fn digests(&self, units: &[Subtree], bytes: &[u8]) -> Result<Digests, Error> {
+        let (outboard, mut digests) = (self.outboard(), Digests::new(self.outboard().spec().hash().size()));
+        let spec = outboard.spec();
+        let hashed = match units {
+            // It may be the root.
+            &[unit] => spec.map(outboard.len(), unit, bytes).map(|digest| digests.push(digest)),
+            units => Memory::from(units[0].start, bytes).digests(spec, units, &mut digests),
+        };
+        hashed.map_err(|error| Error::from_join(error, self.file.input(), spec))?;
+        Ok(digests)
+    }
+
+    /// The digest that the outboard has of a unit, checked up to the root.
+    fn expected(&self, unit: Subtree) -> Result<Digest, Error> {
+        let trusted = self.judge.trusted(unit).map_err(|error| Error::from_outboard(error, &self.outboard))?;
+        Ok(trusted.expect("the digests of units are kept"))
+    }
+
+    /// Fills `out` with the bytes that replicas have of a unit; else the error tells the digest found in the file, or why that was not read.
+    fn replace(
+        &self,
+        unit: Subtree,
+        expected: Digest,
+        out: &mut [u8],
+        found: Result<Digest, Option<Error>>,
+    ) -> Result<(), Error> {
+        let refused = match self.ask_replicas(unit, expected, out) {
+            Ok(()) => {
+                self.replaced.fetch_add(unit.len, Ordering::Relaxed);
+                return self.write_back(unit, out);
+            }
+            Err(refused) => refused,
+        };
+        let (path, range) = (self.file.input().clone(), unit.start..unit.end());
+        Err(match found {
+            Ok(found) => Error::Unit(Box::new(DamagedUnit { path, range, expected, found, refused })),
+            Err(Some(error)) => error,
+            Err(None) => Error::Outboard { path: self.outboard.clone(), error: mksum::Error::Missing(unit) },
+        })
+    }
+
+    /// Fills `out` with the bytes of a unit from the first replica that has them; else each replica, and why it does not help.
+    fn ask_replicas(&self, unit: Subtree, expected: Digest, out: &mut [u8]) -> Result<(), Vec<(Input, String)>> {
+        let mut refused = Vec::new();
+        if self.replicas.is_empty() {
+            return Err(refused);
+        }
+        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        if opened.is_none() {
+            let replica = open_replicas(&self.replicas, self.file.options());
+            *opened = Some(replica.map_err(|error| vec![(error.input().clone(), error.to_string())])?);
+        }
+        let mut next = opened.as_mut().map(|replica| &mut **replica as &mut dyn Replica);
+        while let Some(replica) = next {
+            let why = match replica.read(unit.start, out).and_then(|()| self.digests(&[unit], out)) {
+                Ok(digests) if digests.get(0) == Some(expected) => return Ok(()),
+                Ok(_) => "it is damaged there too".into(),
+                Err(error) => error.to_string(),
+            };
+            refused.push((replica.place().clone(), why));
+            next = replica.next();
+        }
+        Err(refused)
+    }
+
+    /// Writes verified bytes to the file, if that is wanted. A file whose times showed no change keeps them: its content is what it was.
+    fn write_back(&self, unit: Subtree, bytes: &[u8]) -> Result<(), Error> {
+        let (WriteBack::Yes, Some(path)) = (self.write_back, self.file.input().file()) else { return Ok(()) };
+        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = HeldFile::open(path)?;
+        let now = held.reader(self.file.options())?;
+        self.file.check_same(&now)?;
+        let is_unchanged = is_unchanged(&now, self.outboard().header());
+        held.begin_writing()?;
+        held.write(bytes, unit.start)?;
+        held.sync()?;
+        if is_unchanged { restore_time(&mut held, self.outboard().header()) } else { Ok(()) }
+    }
+}
