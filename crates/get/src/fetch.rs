@@ -6,7 +6,7 @@ use crate::seed::units;
 use crate::sink::Sink;
 use mksum::outboard::{Checked, Outboard};
 use mksum_io::outboard::{Stored, append};
-use mksum_io::{Error, Input, Options, Stop, Refusal, Replica, open_bytes, open_replica};
+use mksum_io::{Error, Input, Options, Refusal, Replica, Stop, open_bytes, open_replica};
 use std::io::Read;
 use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
