@@ -31,7 +31,7 @@ pub use proofs::{CheckProof, Join, Prove};
 pub use repair::Repair;
 pub use serve::Serve;
 
-use crate::exit::{Exit, usage};
+use crate::exit::{Exit, set_command, usage};
 use crate::output::print_text;
 use clap::{ArgAction, Command as Clap, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
@@ -462,8 +462,8 @@ impl Run {
     /// Why the first file cannot be meant as one, if so.
     fn misplaced(&self) -> Option<String> {
         let Some(Input::File(path)) = self.files.first() else { return None };
-        let commands = names();
-        let commands: Vec<_> = commands.iter().map(String::as_str).collect();
+        let grammar = Command::augment_subcommands(Clap::new(""));
+        let commands: Vec<_> = grammar.get_subcommands().map(Clap::get_name).collect();
         let is_style =
             self.graph.is_some() && path.to_str().is_some_and(|word| GraphStyle::from_str(word, false).is_ok());
         let line: Vec<_> = env::args_os().collect();
@@ -586,23 +586,16 @@ impl Command {
     }
 }
 
-/// The names of all commands.
-fn names() -> Vec<String> {
-    Command::augment_subcommands(Clap::new("")).get_subcommands().map(|command| command.get_name().into()).collect()
-}
-
-/// The command of this process's command line that has a help of its own, if there is one.
-pub fn typed_command() -> Option<String> {
-    let line: Vec<_> = env::args_os().collect();
-    let word = before::first_word(&line)?.to_str()?;
-    names().into_iter().find(|name| name == word && name != "help")
-}
-
 /// The command line, or the exit code of a process that has none to run.
 pub fn read() -> Result<Args, Exit> {
     let grammar = grammar();
     let names: Vec<_> = grammar.get_subcommands().map(Clap::get_name).collect();
     let line = before::after_command(env::args_os().collect(), &names);
+    if let Some(command) =
+        line.get(1).and_then(|word| word.to_str()).filter(|word| names.contains(word) && *word != "help")
+    {
+        set_command(command);
+    }
     if let Some(reason) = before::without_json(&line) {
         return Err(usage(&reason));
     }
