@@ -5,7 +5,7 @@ use crate::catalogue::get as catalogue;
 use crate::check;
 use crate::directory;
 use crate::exit::{Exit, usage};
-use crate::figures::grouped;
+use crate::figures::{self, grouped};
 use crate::json;
 use crate::output::write_output;
 use crate::print::report_transfer;
@@ -295,10 +295,10 @@ fn report(tool: &Tool, args: &Args, path: &Input, (got, only_problems): (Result<
     let what = match got.outcome {
         Outcome::Present => "OK: it is right already, nothing was fetched".into(),
         _ => {
-            let part = |bytes: u64, what: &str| (bytes > 0).then(|| format!(", {} bytes {what}", grouped(bytes)));
+            let part = |bytes: u64, what: &str| (bytes > 0).then(|| format!(", {} {what}", figures::bytes(bytes)));
             let resumed = part(got.resumed, "resumed").unwrap_or_default();
             let seeded = part(got.seeded, "from older files").unwrap_or_default();
-            format!("OK: {} bytes fetched{resumed}{seeded}", grouped(got.fetched))
+            format!("OK: {} fetched{resumed}{seeded}", figures::bytes(got.fetched))
         }
     };
     match path {
