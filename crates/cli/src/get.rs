@@ -5,7 +5,7 @@ use crate::catalogue::get as catalogue;
 use crate::check;
 use crate::directory;
 use crate::exit::{Exit, usage};
-use crate::figures::grouped;
+use crate::figures::{self, grouped};
 use crate::json;
 use crate::output::write_output;
 use crate::print::report_transfer;
@@ -72,6 +72,12 @@ fn file(tool: &Tool, args: &Args, given: Option<&Choice>, output: &Input, option
         Input::Stdin => Target::Writer(Arc::new(Mutex::new(Output))),
     };
     let mut request = Request::new(args.mirrors.clone(), expected, target);
+    if let Some(spec) = &args.foreign {
+        request = match request.with_foreign(spec.clone()) {
+            Ok(request) => request,
+            Err(error) => return usage(&format_args!("--foreign: {error}")),
+        };
+    }
     if args.no_outboard || !args.outboard.is_empty() {
         request.outboards = args.outboard.clone();
     }
@@ -99,8 +105,10 @@ fn tree(
     let Input::File(folder) = output else {
         return usage(&"-o: with the root of a directory, the path of a folder");
     };
-    if !args.outboard.is_empty() || !args.seed.is_empty() || args.length.is_some() {
-        return usage(&"--outboard, --seed and --length are for one file, and the root is that of a directory");
+    if !args.outboard.is_empty() || args.foreign.is_some() || !args.seed.is_empty() || args.length.is_some() {
+        return usage(
+            &"--outboard, --foreign, --seed and --length are for one file, and the root is that of a directory",
+        );
     }
     let (root, list) = match catalogue::trusted(tool, (&args.catalogue, &args.mirrors), expected, options) {
         Ok(found) => found,
@@ -287,29 +295,7 @@ fn report(tool: &Tool, args: &Args, path: &Input, (got, only_problems): (Result<
     if args.json {
         console.print_json(path, Record::new(got));
     }
-    if got.outcome == Outcome::Incomplete {
-        let missing: u64 = got.missing.iter().map(|range| range.end - range.start).sum();
-        let why = match (&got.outboard, &got.left) {
-            (None, None) => "not fetched: no mirror has a file with this root".into(),
-            (None, Some(left)) if got.is_other => format!(
-                "not fetched: no mirror has a file with this root; what came last is kept as {}: with an --outboard of the right file, \
-                 only what is wrong of it is fetched again",
-                Shown(left)
-            ),
-            (None, Some(left)) => {
-                format!(
-                    "not whole: no mirror had all of it; what came is kept as {}: the next run goes on there",
-                    Shown(left)
-                )
-            }
-            (Some(_), _) => format!(
-                "not whole: no mirror has the right {} bytes ({} range{}); what was verified is kept: try again, or with \
-                 another mirror",
-                grouped(missing),
-                grouped(got.missing.len() as u64),
-                if got.missing.len() == 1 { "" } else { "s" }
-            ),
-        };
+    if let Some(why) = got.incomplete() {
         console.fail();
         return console.note(&format_args!("{}: {why}", Shown(path)));
     }
@@ -317,10 +303,10 @@ fn report(tool: &Tool, args: &Args, path: &Input, (got, only_problems): (Result<
     let what = match got.outcome {
         Outcome::Present => "OK: it is right already, nothing was fetched".into(),
         _ => {
-            let part = |bytes: u64, what: &str| (bytes > 0).then(|| format!(", {} bytes {what}", grouped(bytes)));
+            let part = |bytes: u64, what: &str| (bytes > 0).then(|| format!(", {} {what}", figures::bytes(bytes)));
             let resumed = part(got.resumed, "resumed").unwrap_or_default();
             let seeded = part(got.seeded, "from older files").unwrap_or_default();
-            format!("OK: {} bytes fetched{resumed}{seeded}", grouped(got.fetched))
+            format!("OK: {} fetched{resumed}{seeded}", figures::bytes(got.fetched))
         }
     };
     match path {

@@ -1,12 +1,13 @@
 //! Missing ranges, fetched from all mirrors at once: each unit is judged before it is written, or its mirror is blamed.
 
+use crate::kept::Tree;
 use crate::plan::{Plan, Task};
 use crate::request::Mirror;
 use crate::seed::units;
 use crate::sink::Sink;
-use mksum::outboard::{Checked, Outboard};
-use mksum_io::outboard::{Stored, append};
-use mksum_io::{Error, Input, Options, Refusal, Replica, open_bytes, open_replica};
+use mksum::outboard::Checked;
+use mksum_io::outboard::append;
+use mksum_io::{Error, Input, Options, Refusal, Replica, Stop, open_bytes, open_replica};
 use std::io::Read;
 use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -23,7 +24,7 @@ const BAD: usize = 8;
 
 /// What is shared by the threads that fetch.
 struct Shared {
-    outboard: Arc<Outboard<Stored>>,
+    outboard: Arc<Tree>,
     options: Options,
     /// The bytes of a request, at most.
     most: u64,
@@ -72,7 +73,7 @@ pub struct Fetched {
 /// # Errors
 /// If the verified bytes cannot be written, or the outboard not be read.
 pub fn fetch(
-    (outboard, missing): (Arc<Outboard<Stored>>, Vec<Range<u64>>),
+    (outboard, missing): (Arc<Tree>, Vec<Range<u64>>),
     mirrors: Vec<Mirror>,
     connections: usize,
     sink: Sink,
@@ -105,6 +106,8 @@ pub fn fetch(
     let mut state = shared.lock();
     while !state.is_over() {
         state = shared.wait(state);
+        // The others may wait for servers.
+        state.check(&shared.options.stop);
     }
     let (plan, mut sink) = (state.plan.missing(), state.sink.take().expect("it is taken once"));
     let mirrors = std::mem::take(&mut state.mirrors);
@@ -125,6 +128,13 @@ pub fn fetch(
 }
 
 impl State {
+    /// Ends the work if it was stopped.
+    fn check(&mut self, stop: &Stop) {
+        if stop.is_stopped() && self.fatal.is_none() && !self.plan.is_done() {
+            self.fatal = Some(Error::Stopped { path: Input::Stdin });
+        }
+    }
+
     /// Whether nothing more can be fetched.
     fn is_over(&self) -> bool {
         self.fatal.is_some() || self.sink.is_none() || self.plan.is_done() || (self.plan.is_idle() && self.is_stuck())
@@ -144,7 +154,7 @@ impl Shared {
     }
 
     fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
-        let waited = self.changed.wait_timeout(state, Duration::from_millis(500));
+        let waited = self.changed.wait_timeout(state, Duration::from_millis(100));
         waited.unwrap_or_else(PoisonError::into_inner).0
     }
 
@@ -204,10 +214,8 @@ impl Shared {
     fn next(&self, own: usize) -> Option<(usize, Task, Input)> {
         let mut state = self.lock();
         loop {
-            if state.is_over() || self.options.stop.is_stopped() {
-                if self.options.stop.is_stopped() && state.fatal.is_none() && !state.plan.is_done() {
-                    state.fatal = Some(Error::Stopped { path: Input::Stdin });
-                }
+            state.check(&self.options.stop);
+            if state.is_over() {
                 return None;
             }
             let limit = state.sink.as_ref()?.limit();
@@ -297,7 +305,7 @@ impl State {
 fn stream(
     mirror: &mut Mirror,
     missing: Vec<Range<u64>>,
-    (outboard, sink): (&Outboard<Stored>, &mut Sink),
+    (outboard, sink): (&Tree, &mut Sink),
     options: &Options,
 ) -> Result<Vec<Range<u64>>, Error> {
     let mut reader = match open_bytes(&mirror.place, options) {

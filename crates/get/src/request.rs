@@ -1,8 +1,11 @@
 //! What is to be fetched, and what became of it.
 
-use mksum::Root;
+use mksum::outboard::ForeignLayout;
+use mksum::{Root, Spec};
 use mksum_io::Input;
 use mksum_sums::expected::Expected;
+use mksum_sums::figures::grouped;
+use mksum_sums::name::Shown;
 use std::io::Write;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -29,6 +32,8 @@ pub struct Request {
     pub target: Target,
     /// Places of the file's outboard, which are not trusted: the first that fits is used. None means that the whole file is hashed.
     pub outboards: Vec<Input>,
+    /// The format in which the outboards are those of another program: Bao, fs-verity, dm-verity; `None` if they are mksum's.
+    pub foreign: Option<Spec>,
     /// Older files, whose leaves are used where they are right.
     pub seeds: Vec<PathBuf>,
     /// The file's length, in bytes, if it is known.
@@ -47,7 +52,20 @@ impl Request {
     pub fn new(mirrors: Vec<Input>, expected: Expected, target: Target) -> Request {
         let outboards = mirrors.iter().map(|mirror| mirror.with_extension(mksum_io::outboard::EXTENSION)).collect();
         let (seeds, connections) = (Vec::new(), Self::CONNECTIONS);
-        Request { mirrors, expected, target, outboards, seeds, len: None, connections, read_back: false }
+        Request { mirrors, expected, target, outboards, foreign: None, seeds, len: None, connections, read_back: false }
+    }
+}
+
+impl Request {
+    /// Returns the request with the outboards of another program beside the mirrors, in this format.
+    ///
+    /// # Errors
+    /// If no program keeps trees of this format.
+    pub fn with_foreign(mut self, spec: Spec) -> Result<Request, mksum::Error> {
+        let extension = ForeignLayout::new(&spec, spec.leaf())?.extension();
+        self.outboards = self.mirrors.iter().map(|mirror| mirror.with_extension(extension)).collect();
+        self.foreign = Some(spec);
+        Ok(self)
     }
 }
 
@@ -112,6 +130,38 @@ impl Got {
     /// Whether the file is whole and has the root.
     pub fn is_whole(&self) -> bool {
         self.outcome != Outcome::Incomplete
+    }
+
+    /// The reason why it is not whole, as words; `None` if it is.
+    pub fn incomplete(&self) -> Option<String> {
+        if self.is_whole() {
+            return None;
+        }
+        let left = self.left.as_deref().map(Shown);
+        Some(match (&self.outboard, left) {
+            (None, None) => "not fetched: no mirror has a file with this root".into(),
+            (None, Some(left)) if self.is_other => format!(
+                "not fetched: no mirror has a file with this root; what came last is kept as {left}: with an outboard of the right file, \
+                 only what is wrong of it is fetched again"
+            ),
+            (None, Some(left)) => {
+                format!("not whole: no mirror had all of it; what came is kept as {left}: the next run goes on there")
+            }
+            (Some(_), _) => {
+                let (missing, count) = (self.missing_bytes(), self.missing.len());
+                format!(
+                    "not whole: no mirror has the right {} bytes ({} range{}); what was verified is kept: try again, or with \
+                     another mirror",
+                    grouped(missing),
+                    grouped(count as u64),
+                    if count == 1 { "" } else { "s" }
+                )
+            }
+        })
+    }
+
+    fn missing_bytes(&self) -> u64 {
+        self.missing.iter().map(|range| range.end - range.start).sum()
     }
 
     pub(crate) fn new(mirrors: &[Input]) -> Got {
