@@ -7,6 +7,7 @@ use hyper::body::Bytes;
 use mksum::Root;
 use mksum_io::{Error, Facts, File, Verified};
 use std::ops::Range;
+use std::slice;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -27,6 +28,7 @@ pub struct Content {
 enum Source {
     Plain(Box<File>),
     Verified(Arc<Verified>, Arc<Opened>),
+    Whole(Bytes),
 }
 
 impl Content {
@@ -66,11 +68,33 @@ impl Content {
         }
     }
 
+    /// A short file, all of it read and compared with its root.
+    ///
+    /// # Errors
+    /// If it cannot be read, or has another root: as words.
+    pub fn whole(file: &File, facts: &Facts, root: &Root) -> Result<Content, String> {
+        if file.len() != root.len() {
+            return Err(format!("it has {} bytes: expected {}", file.len(), root.len()));
+        }
+        let bytes = file.bytes(0..file.len()).map_err(|error| error.to_string())?;
+        let found = root.spec().root(&bytes).map_err(|error| error.to_string())?;
+        if found != *root {
+            return Err(format!("bytes 0..{} are damaged: expected {root}, found {found}", bytes.len()));
+        }
+        Ok(Content {
+            tag: Tag::of_root(root),
+            modified: time(facts.modified.0),
+            digest: Some(digests(slice::from_ref(root))).filter(|digests| !digests.is_empty()),
+            source: Source::Whole(bytes.into()),
+        })
+    }
+
     /// The length, in bytes.
     pub fn len(&self) -> u64 {
         match &self.source {
             Source::Plain(file) => file.len(),
             Source::Verified(verified, _) => verified.len(),
+            Source::Whole(bytes) => bytes.len() as u64,
         }
     }
 
@@ -96,6 +120,7 @@ impl Content {
                 file.check_content()?;
                 Ok(bytes.into())
             }
+            Source::Whole(bytes) => Ok(bytes.slice(range.start as usize..range.end as usize)),
             Source::Verified(verified, opened) => {
                 let mut bytes = vec![0; (range.end - range.start) as usize];
                 match verified.read_at(range.start, &mut bytes) {

@@ -98,10 +98,9 @@ impl Folder {
         match held.facts().kind {
             EntryKind::Directory => self.index(&real),
             EntryKind::File if is_unfinished(&real) => Err(not_found("a file of mksum's own")),
-            EntryKind::File => {
-                let catalogued = self.catalogued(below);
-                read(&held, &real, catalogued, reading).map(Found::Content)
-            }
+            // Clients compare it with its root, and these are digests.
+            EntryKind::File if below.starts_with(KEPT_FOLDER) => plain(&held, &real, None, reading).map(Found::Content),
+            EntryKind::File => read(&held, &real, self.catalogued(below), reading).map(Found::Content),
             EntryKind::Link | EntryKind::Special => Err(not_found("not a regular file")),
         }
     }
@@ -190,8 +189,43 @@ pub fn open_file(path: &Path, reading: &Reading) -> Result<Box<Content>, Missing
     }
 }
 
-/// Opens a file at this path to be sent.
+/// Opens a file at this path to be sent: as it is, or verified.
 fn read(
+    held: &HeldFile<'_>,
+    path: &Path,
+    catalogued: Option<Catalogued>,
+    reading: &Reading,
+) -> Result<Box<Content>, Missing> {
+    let Some(verified) = &reading.verified else { return plain(held, path, catalogued, reading) };
+    // Clients check outboards themselves: they are nothing but digests.
+    if has_extension(path) && is_part_of_outboard(path) {
+        return plain(held, path, None, reading);
+    }
+    let facts = held.facts();
+    let file = held.reader(&reading.options).map_err(|error| unopened(&error))?;
+    let (beside, roots) = (beside(path), catalogued.map(|catalogued| catalogued.roots).unwrap_or_default());
+    let kept = roots.iter().find_map(|(root, place)| Some((root, place.as_ref()?)));
+    let mut opening = match (kept, roots.first()) {
+        _ if beside.exists() => Opening::new(path, beside),
+        (Some((root, place)), _) => Opening::new(path, place).trusting(root),
+        (None, Some((root, _))) if root.len() <= WHOLE => {
+            return Content::whole(&file, &facts, root).map(Box::new).map_err(|why| unverified(&why));
+        }
+        _ => return Err(unverified("not verified: it has no outboard: make one with 'mksum keep'")),
+    };
+    if let Some(root) = &verified.root {
+        opening.expected = Some(root.clone());
+    }
+    let opened = verified.opened.get(Version::of(&opening, Some(facts)), || Verified::of_file(file, opening));
+    let opened = opened.map_err(|error| unverified(&error.to_string()))?;
+    Ok(Box::new(Content::verified(opened, Some(&facts), verified.opened.clone())))
+}
+
+/// The longest file that is verified as a whole, in bytes: a catalogue keeps the trees of longer ones.
+const WHOLE: u64 = 8 << 20;
+
+/// Opens a file at this path to be sent as it is.
+fn plain(
     held: &HeldFile<'_>,
     path: &Path,
     catalogued: Option<Catalogued>,
@@ -199,35 +233,12 @@ fn read(
 ) -> Result<Box<Content>, Missing> {
     let facts = held.facts();
     let file = held.reader(&reading.options).map_err(|error| unopened(&error))?;
-    // Clients check outboards themselves: they are nothing but digests.
-    let is_outboard = || has_extension(path) && is_part_of_outboard(path);
-    let content = match &reading.verified {
-        Some(verified) if !is_outboard() => {
-            let beside = beside(path);
-            let kept = catalogued.into_iter().flat_map(|catalogued| catalogued.roots);
-            let mut opening = match kept.filter_map(|(root, place)| Some((root, place?))).next() {
-                Some((root, place)) if !beside.exists() => Opening::new(path, place).trusting(&root),
-                _ if beside.exists() => Opening::new(path, beside),
-                _ => return Err(unverified("not verified: it has no outboard: make one with 'mksum keep'")),
-            };
-            if let Some(root) = &verified.root {
-                opening.expected = Some(root.clone());
-            }
-            let version = Version::of(&opening, Some(facts));
-            let opened = verified.opened.get(version, || Verified::of_file(file, opening));
-            let opened = opened.map_err(|error| unverified(&error.to_string()))?;
-            Content::verified(opened, Some(&facts), verified.opened.clone())
-        }
-        _ => {
-            let of_catalogue = || {
-                let known = catalogued.filter(|catalogued| catalogued.is_of(&facts));
-                known.into_iter().flat_map(|known| known.roots).map(|(root, _)| root).collect()
-            };
-            let roots = root_beside(path, &file).map_or_else(of_catalogue, |root| vec![root]);
-            Content::of_file(file, &facts, &roots)
-        }
+    let of_catalogue = || {
+        let known = catalogued.filter(|catalogued| catalogued.is_of(&facts));
+        known.into_iter().flat_map(|known| known.roots).map(|(root, _)| root).collect()
     };
-    Ok(Box::new(content))
+    let roots = root_beside(path, &file).map_or_else(of_catalogue, |root| vec![root]);
+    Ok(Box::new(Content::of_file(file, &facts, &roots)))
 }
 
 /// Opens an object to be sent, of which the bytes `part` will be read.

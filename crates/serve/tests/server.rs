@@ -247,7 +247,16 @@ fn a_catalogue_has_roots_too() {
         digest.starts_with("sha-256=:ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=:, sha-512=:3a81oZNherrMQXNJ"),
         "{digest}"
     );
+    // Without an outboard, a short file is verified as a whole.
+    let verifying = Running::verifying(&[folder.path()], Verification::Outboards, Limits::default());
+    let whole = verifying.get("/d/abc", &["Range: bytes=1-"]);
+    assert_eq!((whole.status, &whole.body[..], whole.header("etag")), (206, &b"bc"[..], found.header("etag")));
+    fs::write(folder.path().join("d/abc"), "abd").unwrap();
+    let text = String::from_utf8(verifying.get("/d/abc", &["Range: bytes=0-0"]).body).unwrap();
+    assert!(text.contains(&format!("/d/abc: bytes 0..3 are damaged: expected {hex}, found ")), "{text}");
+    assert_eq!(verifying.get("/.mksum/catalogue", &[]).status, 200);
     fs::write(folder.path().join("d/abc"), "abcd").unwrap();
+    assert_eq!(verifying.get("/d/abc", &[]).status, 500);
     let found = server.get("/d/abc", &[]);
     assert!(found.header("etag").unwrap().starts_with("W/\"4-") && found.header("repr-digest").is_none());
     assert_eq!(server.get("/.mksum/catalogue", &[]).status, 200);
