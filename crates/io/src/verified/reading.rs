@@ -1,10 +1,10 @@
 //! Verified reads at any offset, from many threads at once.
 
 use super::opening::Opening;
+use super::pages::open_outboard;
 use super::source::Source;
 use super::units::{Claim, Lookup, Units};
 use crate::file::zeros;
-use crate::outboard::open_with;
 use crate::{Error, Input, Options, Refusal};
 use mksum::ordered::ordered;
 use mksum::outboard::{KeptLayout, Outboard, OutboardError, ReadAt};
@@ -68,7 +68,7 @@ impl Verified {
     /// If one of them cannot be opened, the outboard is of another root than the trusted one ([`Refusal::Unsuitable`]), or the file has another
     /// length ([`Refusal::Length`]).
     pub fn open(opening: Opening, options: &Options) -> Result<Verified, Error> {
-        let outboard = open_with(&opening.outboard, options)?;
+        let outboard = open_outboard(&opening.outboard, options)?;
         if let Err(why) = check(&outboard, &opening) {
             return Err(Error::refused(&opening.outboard, Refusal::Unsuitable(why)));
         }
@@ -154,7 +154,7 @@ impl Verified {
     }
 
     /// Fills `out` if all its bytes are in one kept unit: most small reads.
-    fn copy_kept(&self, offset: u64, out: &mut [u8]) -> bool {
+    pub(super) fn copy_kept(&self, offset: u64, out: &mut [u8]) -> bool {
         let Some(unit) = self.layout().unit_over(offset) else { return false };
         let from = (offset - unit.start) as usize;
         if unit.len - (from as u64) < out.len() as u64 {
