@@ -31,6 +31,7 @@ mod records;
 mod root;
 mod rows;
 mod spec;
+mod verified;
 mod watched;
 mod work;
 
@@ -63,6 +64,7 @@ mod _mksum {
         records::Records,
         root::{Root, root},
         spec::Spec,
+        verified::VerifiedBytes,
         work::Stop,
     };
 

@@ -9,6 +9,7 @@
 `mksum.aio` has awaitable twins of what takes long, and `mksum.errors` the exceptions.
 """
 
+from mksum._files import VerifiedFile, open
 from mksum._mksum import (
     Catalogue,
     Contents,
@@ -119,6 +120,7 @@ __all__ = [
     "Spec",
     "Stop",
     "StoppedError",
+    "VerifiedFile",
     "__version__",
     "blake2b",
     "blake2s",
@@ -143,6 +145,7 @@ __all__ = [
     "map_ranges",
     "md5",
     "new",
+    "open",
     "plain",
     "plan",
     "prove",
