@@ -80,6 +80,7 @@ stores() {
     scripts/need.sh python versitygw moto
     build
     scripts/get.py "$target/release/mksum"
+    scripts/serve.py "$target/release/mksum"
     scripts/stores.py "$target/release/mksum" --versitygw "$target/stores/versitygw" --python "$target/moto/bin/python"
 }
 

@@ -34,6 +34,13 @@ pub struct DirectoryRoot {
     entries: Option<u64>,
 }
 
+impl DirectoryRoot {
+    /// The format, and the root as text.
+    pub fn parts(&self) -> (DirectorySpec, String) {
+        (self.spec.clone(), self.text())
+    }
+}
+
 #[pymethods]
 impl DirectoryRoot {
     #[new]

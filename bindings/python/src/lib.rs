@@ -13,6 +13,7 @@ mod errors;
 mod files;
 mod formats;
 mod frontier;
+mod get;
 mod growing;
 mod hasher;
 mod listing;
@@ -49,6 +50,7 @@ mod _mksum {
         files::file_root,
         formats::formats,
         frontier::Frontier,
+        get::{get, get_directory},
         hasher::{
             Hasher, blake2b, blake2s, blake3, blake3_pairs, btv2, dmverity, dropbox, fsverity, glacier, md5, new,
             plain, rfc6962, ripemd160, s3, sha1, sha3_224, sha3_256, sha3_384, sha3_512, sha224, sha256, sha384,

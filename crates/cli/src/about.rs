@@ -46,7 +46,8 @@ pub fn run(command: &Command) -> Exit {
         | Command::Plan(_)
         | Command::Map(_)
         | Command::Missing(_)
-        | Command::Merklize(_) => unreachable!("they work with files"),
+        | Command::Merklize(_)
+        | Command::Serve(_) => unreachable!("they work with files"),
     };
     match text {
         Ok(text) => print_text(&text),

@@ -1,17 +1,6 @@
 //! Figures as words: counts, bytes, sizes, speeds and times.
 
-/// `4096000` as `4,096,000`.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
+pub use mksum_cli::figures::grouped;
 
 /// A number of bytes, as words.
 pub fn bytes(number: u64) -> String {

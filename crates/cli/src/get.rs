@@ -287,29 +287,7 @@ fn report(tool: &Tool, args: &Args, path: &Input, (got, only_problems): (Result<
     if args.json {
         console.print_json(path, Record::new(got));
     }
-    if got.outcome == Outcome::Incomplete {
-        let missing: u64 = got.missing.iter().map(|range| range.end - range.start).sum();
-        let why = match (&got.outboard, &got.left) {
-            (None, None) => "not fetched: no mirror has a file with this root".into(),
-            (None, Some(left)) if got.is_other => format!(
-                "not fetched: no mirror has a file with this root; what came last is kept as {}: with an --outboard of the right file, \
-                 only what is wrong of it is fetched again",
-                Shown(left)
-            ),
-            (None, Some(left)) => {
-                format!(
-                    "not whole: no mirror had all of it; what came is kept as {}: the next run goes on there",
-                    Shown(left)
-                )
-            }
-            (Some(_), _) => format!(
-                "not whole: no mirror has the right {} bytes ({} range{}); what was verified is kept: try again, or with \
-                 another mirror",
-                grouped(missing),
-                grouped(got.missing.len() as u64),
-                if got.missing.len() == 1 { "" } else { "s" }
-            ),
-        };
+    if let Some(why) = got.incomplete() {
         console.fail();
         return console.note(&format_args!("{}: {why}", Shown(path)));
     }

@@ -3,7 +3,22 @@
 use crate::console::Console;
 #[cfg(not(unix))]
 use crate::exit::Exit;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What the first signal does in the place of ending the process.
+static FIRST: Mutex<Option<Box<dyn FnOnce() + Send>>> = Mutex::new(None);
+
+/// Has the first signal call `stop`, which is to end the work; a second one ends the process as usual.
+#[cfg(feature = "serve")]
+pub fn on_first(stop: impl FnOnce() + Send + 'static) {
+    *FIRST.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(stop));
+}
+
+/// Whether this signal was the first, and has ended the work.
+fn is_first() -> bool {
+    let first = FIRST.lock().unwrap_or_else(PoisonError::into_inner).take();
+    first.map(|stop| stop()).is_some()
+}
 
 /// Ends the process on such a signal, whatever its threads wait for; a process that was started to ignore one still does. A file that
 /// grows over the limit of the process is an error of the write, and no longer a signal that ends it.
@@ -22,7 +37,7 @@ pub fn catch(console: &Arc<Console>) {
     let wait = move || {
         let Ok(mut signals) = Signals::new(caught) else { return };
         drop(ready);
-        if let Some(number) = signals.forever().find(|&number| number != SIGXFSZ) {
+        if let Some(number) = signals.forever().find(|&number| number != SIGXFSZ && !is_first()) {
             console.interrupt(Exit::Signal(number as u8));
         }
     };
@@ -45,5 +60,9 @@ fn ignored() -> u64 {
 pub fn catch(console: &Arc<Console>) {
     let console = Arc::clone(console);
     // Where it cannot be caught, the system's own way to end the process remains.
-    let _ = ctrlc::try_set_handler(move || console.interrupt(Exit::Signal(2)));
+    let _ = ctrlc::try_set_handler(move || {
+        if !is_first() {
+            console.interrupt(Exit::Signal(2));
+        }
+    });
 }

@@ -42,6 +42,11 @@ mod prove;
 mod ranges;
 mod replica;
 mod report;
+#[cfg(feature = "serve")]
+mod serve;
+#[cfg(not(feature = "serve"))]
+#[path = "without_serve.rs"]
+mod serve;
 mod signed;
 mod stored;
 mod streams;
@@ -88,6 +93,7 @@ fn with_files(tool: &Tool, command: &Command) -> Exit {
         Command::Repair(args) => repair::run(tool, args),
         Command::Get(args) => get::run(tool, args),
         Command::Copy(args) => copy::run(tool, args),
+        Command::Serve(args) => serve::run(tool, args),
         Command::Prove(args) => prove::run(tool, args),
         Command::CheckProof(args) => check_proof::run(tool, args),
         Command::Join(args) => join::run(tool, args),

@@ -6,7 +6,7 @@ use crate::seed::units;
 use crate::sink::Sink;
 use mksum::outboard::{Checked, Outboard};
 use mksum_io::outboard::{Stored, append};
-use mksum_io::{Error, Input, Options, Refusal, Replica, open_bytes, open_replica};
+use mksum_io::{Error, Input, Options, Refusal, Replica, Stop, open_bytes, open_replica};
 use std::io::Read;
 use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -105,6 +105,8 @@ pub fn fetch(
     let mut state = shared.lock();
     while !state.is_over() {
         state = shared.wait(state);
+        // The others may wait for servers.
+        state.check(&shared.options.stop);
     }
     let (plan, mut sink) = (state.plan.missing(), state.sink.take().expect("it is taken once"));
     let mirrors = std::mem::take(&mut state.mirrors);
@@ -125,6 +127,13 @@ pub fn fetch(
 }
 
 impl State {
+    /// Ends the work if it was stopped.
+    fn check(&mut self, stop: &Stop) {
+        if stop.is_stopped() && self.fatal.is_none() && !self.plan.is_done() {
+            self.fatal = Some(Error::Stopped { path: Input::Stdin });
+        }
+    }
+
     /// Whether nothing more can be fetched.
     fn is_over(&self) -> bool {
         self.fatal.is_some() || self.sink.is_none() || self.plan.is_done() || (self.plan.is_idle() && self.is_stuck())
@@ -144,7 +153,7 @@ impl Shared {
     }
 
     fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
-        let waited = self.changed.wait_timeout(state, Duration::from_millis(500));
+        let waited = self.changed.wait_timeout(state, Duration::from_millis(100));
         waited.unwrap_or_else(PoisonError::into_inner).0
     }
 
@@ -204,10 +213,8 @@ impl Shared {
     fn next(&self, own: usize) -> Option<(usize, Task, Input)> {
         let mut state = self.lock();
         loop {
-            if state.is_over() || self.options.stop.is_stopped() {
-                if self.options.stop.is_stopped() && state.fatal.is_none() && !state.plan.is_done() {
-                    state.fatal = Some(Error::Stopped { path: Input::Stdin });
-                }
+            state.check(&self.options.stop);
+            if state.is_over() {
                 return None;
             }
             let limit = state.sink.as_ref()?.limit();

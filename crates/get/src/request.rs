@@ -3,6 +3,8 @@
 use mksum::Root;
 use mksum_io::Input;
 use mksum_sums::expected::Expected;
+use mksum_sums::figures::grouped;
+use mksum_sums::name::Shown;
 use std::io::Write;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -112,6 +114,38 @@ impl Got {
     /// Whether the file is whole and has the root.
     pub fn is_whole(&self) -> bool {
         self.outcome != Outcome::Incomplete
+    }
+
+    /// The reason why it is not whole, as words; `None` if it is.
+    pub fn incomplete(&self) -> Option<String> {
+        if self.is_whole() {
+            return None;
+        }
+        let left = self.left.as_deref().map(Shown);
+        Some(match (&self.outboard, left) {
+            (None, None) => "not fetched: no mirror has a file with this root".into(),
+            (None, Some(left)) if self.is_other => format!(
+                "not fetched: no mirror has a file with this root; what came last is kept as {left}: with an outboard of the right file, \
+                 only what is wrong of it is fetched again"
+            ),
+            (None, Some(left)) => {
+                format!("not whole: no mirror had all of it; what came is kept as {left}: the next run goes on there")
+            }
+            (Some(_), _) => {
+                let (missing, count) = (self.missing_bytes(), self.missing.len());
+                format!(
+                    "not whole: no mirror has the right {} bytes ({} range{}); what was verified is kept: try again, or with \
+                     another mirror",
+                    grouped(missing),
+                    grouped(count as u64),
+                    if count == 1 { "" } else { "s" }
+                )
+            }
+        })
+    }
+
+    fn missing_bytes(&self) -> u64 {
+        self.missing.iter().map(|range| range.end - range.start).sum()
     }
 
     pub(crate) fn new(mirrors: &[Input]) -> Got {

@@ -209,6 +209,21 @@ impl File {
         })
     }
 
+    /// Checks that the open file still has the length and mtime that it had when it was opened. A file that was renamed or replaced
+    /// passes: the open one is read on.
+    ///
+    /// # Errors
+    /// If it has others: what was read since may be of two versions.
+    pub fn check_content(&self) -> Result<(), Error> {
+        let (Some(file), Some(stamp)) = (self.reader.medium.disk(), &self.stamp) else { return Ok(()) };
+        let path = &self.reader.input;
+        let now = file.metadata().map_err(|error| Error::Open { path: path.clone(), error })?;
+        match stamp.content_difference(&now) {
+            Some(how) => Err(Error::Changed { path: path.clone(), how }),
+            None => Ok(()),
+        }
+    }
+
     /// Fills `out` with the bytes from offset `start` on, through the page cache.
     ///
     /// # Errors

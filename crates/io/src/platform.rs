@@ -412,10 +412,10 @@ impl Stamp {
     /// Describes how a file differs from what it was when it had this stamp, if it does: by the metadata `now` of the open file, and
     /// by the device and number of the file that is at its path, or why there is none.
     pub fn difference(&self, now: &Metadata, there: Result<(u64, u64), String>) -> Option<String> {
-        let (is_file, now) = (now.is_file(), Stamp::of(now));
-        if is_file && now.len != self.len {
-            return Some(format!("it had {} bytes and has {} now", self.len, now.len));
+        if let Some(how) = self.length_difference(now) {
+            return Some(how);
         }
+        let (is_file, now) = (now.is_file(), Stamp::of(now));
         match there {
             Err(error) => return Some(format!("it is gone: {error}")),
             Ok(there) if there != self.id || now.id != self.id => {
@@ -426,6 +426,17 @@ impl Stamp {
         // A writer can set the mtime back, but not the ctime.
         let written = "it was written to, or its owner, mode or links were changed";
         (is_file && now.times != self.times).then(|| written.into())
+    }
+
+    /// Describes how the content of an open file differs, by its length and mtime, if it does.
+    pub fn content_difference(&self, now: &Metadata) -> Option<String> {
+        let written =
+            || (now.is_file() && Stamp::of(now).times[0] != self.times[0]).then(|| "it was written to".into());
+        self.length_difference(now).or_else(written)
+    }
+
+    fn length_difference(&self, now: &Metadata) -> Option<String> {
+        (now.is_file() && now.len() != self.len).then(|| format!("it had {} bytes and has {} now", self.len, now.len()))
     }
 
     #[cfg(unix)]

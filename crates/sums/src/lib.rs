@@ -14,6 +14,7 @@
 
 pub mod choice;
 pub mod expected;
+pub mod figures;
 pub mod name;
 pub mod published;
 pub mod range;

@@ -232,7 +232,7 @@ fn authority_len(rest: &str) -> usize {
 }
 
 /// Appends a name as a segment of a URL's path (RFC 3986, 2.1).
-fn percent_encode(name: &[u8], out: &mut String) {
+pub fn percent_encode(name: &[u8], out: &mut String) {
     for &byte in name {
         match byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
             true => out.push(byte.into()),

@@ -10,6 +10,8 @@ from mksum.errors import MksumError
 from mksum.types import (
     AnyPath,
     CatalogueRow,
+    DirectoryDownload,
+    Download,
     Entry,
     EntryState,
     Format,
@@ -56,6 +58,8 @@ __all__ = [
     "file_root",
     "formats",
     "fsverity",
+    "get",
+    "get_directory",
     "get_objects",
     "glacier",
     "hash_files",
@@ -439,6 +443,29 @@ def hash_files(
 ) -> Files[tuple[_Path, list[Root] | Exception]]: ...
 def formats() -> list[FormatRow]: ...
 def list_objects(url: AnyPath) -> Objects: ...
+def get(
+    urls: AnyPath | Iterable[AnyPath],
+    root: Root | str,
+    path: AnyPath,
+    *,
+    fmt: str | None = None,
+    outboards: AnyPath | Iterable[AnyPath] | None = None,
+    seeds: Iterable[AnyPath] | None = None,
+    length: int | None = None,
+    connections: int = 8,
+    on_progress: Progress | None = None,
+    stop: Stop | None = None,
+) -> Download: ...
+def get_directory(
+    urls: AnyPath | Iterable[AnyPath],
+    root: DirectoryRoot | str,
+    path: AnyPath,
+    *,
+    catalogues: AnyPath | Iterable[AnyPath] | None = None,
+    connections: int = 8,
+    on_progress: Progress | None = None,
+    stop: Stop | None = None,
+) -> DirectoryDownload: ...
 def get_objects(urls: Iterable[AnyPath]) -> Contents: ...
 def put_object(url: AnyPath, data: ReadableBuffer) -> None: ...
 def plan(

@@ -14,6 +14,8 @@ import mksum
 from mksum import Catalogue, DirectoryRoot, Outboard, Root, Stop
 from mksum.types import (
     AnyPath,
+    DirectoryDownload,
+    Download,
     EntryState,
     Format,
     Formats,
@@ -249,10 +251,54 @@ async def repair_catalogue(
     return await _run(catalogue.repair, source, threads=threads, on_progress=on_progress)
 
 
+async def get(
+    urls: AnyPath | Iterable[AnyPath],
+    root: Root | str,
+    path: AnyPath,
+    *,
+    fmt: str | None = None,
+    outboards: AnyPath | Iterable[AnyPath] | None = None,
+    seeds: Iterable[AnyPath] | None = None,
+    length: int | None = None,
+    connections: int = 8,
+    on_progress: Progress | None = None,
+) -> Download:
+    """Fetches a file from mirrors that are not trusted: see `mksum.get`."""
+    return await _run(
+        mksum.get,
+        urls,
+        root,
+        path,
+        fmt=fmt,
+        outboards=outboards,
+        seeds=seeds,
+        length=length,
+        connections=connections,
+        on_progress=on_progress,
+    )
+
+
+async def get_directory(
+    urls: AnyPath | Iterable[AnyPath],
+    root: DirectoryRoot | str,
+    path: AnyPath,
+    *,
+    catalogues: AnyPath | Iterable[AnyPath] | None = None,
+    connections: int = 8,
+    on_progress: Progress | None = None,
+) -> DirectoryDownload:
+    """Fetches a directory from mirrors that are not trusted: see `mksum.get_directory`."""
+    return await _run(
+        mksum.get_directory, urls, root, path, catalogues=catalogues, connections=connections, on_progress=on_progress
+    )
+
+
 __all__ = [
     "damaged",
     "directory_root",
     "file_root",
+    "get",
+    "get_directory",
     "hash_files",
     "keep",
     "keep_catalogue",

@@ -173,6 +173,61 @@ class ImportedList(TypedDict):
     """All other files of the list: nothing was taken of them, and `error` has the reason."""
 
 
+class Mirror(TypedDict):
+    """What became of a mirror, from `get`."""
+
+    mirror: str
+    """Its path or URL, without secrets."""
+    bytes: int
+    """The number of bytes that came from it."""
+    bad: list[tuple[int, int]]
+    """The ranges `(start, end)` of it that were wrong, in bytes, half-open."""
+    error: NotRequired[str]
+    """Why it was given up, or its last error."""
+
+
+class Download(TypedDict):
+    """The result of `get`: the fields of `mksum get --json` (`spec/json.md`)."""
+
+    path: str
+    """The file."""
+    state: str
+    """`fetched`, or `present`: the file was right already."""
+    format: str
+    """The canonical text of the root's format."""
+    length: int
+    """The length of the file in bytes."""
+    root: str
+    """The root as text."""
+    outboard: NotRequired[str]
+    """The place of the outboard that was used."""
+    fetched: int
+    """The number of bytes of the file that came from mirrors, right and wrong ones."""
+    resumed: int
+    """The number of bytes that an interrupted call had left."""
+    seeded: int
+    """The number of bytes from the file that was there, and from `seeds`."""
+    mirrors: list[Mirror]
+    """What became of each mirror."""
+
+
+class DirectoryDownload(TypedDict):
+    """The result of `get_directory`."""
+
+    path: str
+    """The directory."""
+    format: str
+    """The canonical text of the root's format."""
+    root: str
+    """The root as text."""
+    entries: int
+    """The number of entries that the root covers."""
+    files: list[Download]
+    """Each file, by path."""
+    extra: list[str]
+    """The paths below the directory of what is only here, and was left alone."""
+
+
 class LeafRule(TypedDict):
     """The leaf lengths that a format allows, in bytes."""
 

@@ -13,7 +13,7 @@ Look after  keep      keep the tree of a file, or a catalogue of a directory
             verify    report damaged ranges
             repair    fetch only the damaged ranges from a copy
             get       fetch a file from untrusted mirrors
-            copy      copy files, and read the copies back
+            copy, serve             read copies back; serve files over HTTP
             status    report what is new, changed, moved or gone
             update    bring a catalogue up to date
             diff      report how files, directories or lists differ
@@ -95,6 +95,13 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         &[
             ("mksum copy big.img /backup/", "hash it while it is copied, and read the copy back"),
             ("mksum copy -r --keep photos /backup/photos", "a directory, with the tree of each copy beside it"),
+        ],
+    ),
+    (
+        "serve",
+        &[
+            ("mksum serve photos", "a directory, at http://127.0.0.1:8080/"),
+            ("mksum serve big.iso --listen 0.0.0.0:80", "a file and its outboard, for the whole network"),
         ],
     ),
     (

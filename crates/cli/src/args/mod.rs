@@ -15,6 +15,7 @@ mod paths;
 mod plans;
 mod proofs;
 mod repair;
+mod serve;
 
 #[cfg(feature = "catalogue")]
 pub use catalogue::{Catalogued, Checks, Form};
@@ -28,6 +29,7 @@ pub use paths::{NOT_HERE, read_input, read_place};
 pub use plans::{Map, Missing, Plan};
 pub use proofs::{CheckProof, Join, Prove};
 pub use repair::Repair;
+pub use serve::Serve;
 
 use crate::exit::{Exit, usage};
 use crate::output::print_text;
@@ -66,6 +68,7 @@ Examples:
   mksum repair big.iso --from URL      fetch only the damaged ranges
   mksum get URL... --root ROOT -o big.iso
                                        fetch it from mirrors that you do not trust
+  mksum serve photos                   serve files over HTTP
   mksum prove big.iso --range 0..4096 > proof
                                        prove a part of a file
   mksum -f dir photos                  one root for a directory
@@ -126,7 +129,7 @@ fn exits_or(good: &str, bad: &str, other: &str) -> String {
     long_about = "Print, check or draw the Merkle roots of files, in all published tree formats, on all cores.\n\nA line \
                   of output, FORMAT (PATH) = ROOT, is all that 'mksum -c' needs to check the file.",
     override_usage = "mksum [OPTION]... [FILE]...\n       mksum -c [OPTION]... [SUMFILE]...\n       mksum keep | verify \
-                      FILE...\n       mksum keep -r DIR\n       mksum status | update | verify -r [DIR]\n       mksum diff A B\n       mksum import DIR LIST...\n       mksum repair FILE... --from COPY\n       mksum get URL... --root ROOT -o FILE\n       mksum prove FILE \
+                      FILE...\n       mksum keep -r DIR\n       mksum status | update | verify -r [DIR]\n       mksum diff A B\n       mksum import DIR LIST...\n       mksum repair FILE... --from COPY\n       mksum get URL... --root ROOT -o FILE\n       mksum serve DIR\n       mksum prove FILE \
                       --range A..B\n       mksum check-proof ROOT PROOF [BYTES]\n       mksum join [FILE] | -f dir PLACE=CATALOGUE...\n       mksum plan FILE...\n       mksum map [PLAN]\n       mksum missing PLAN LEDGER...\n       mksum join --plan PLAN LEDGER...\n       mksum merklize [LEAVES] [-o \
                       NODES]\n       mksum formats | devices | completions SHELL\n       mksum help | man [COMMAND]",
     after_help = "Examples: 'mksum --help'. A command: 'mksum help COMMAND'. Formats: 'mksum formats'.",
@@ -189,6 +192,13 @@ pub enum Command {
     /// Copy files and directories, and read the copies back: what was written is what was read
     #[command(after_long_help = exits("all was copied, and has the same roots", "something could not be copied, or was read back with another root"))]
     Copy(Copy),
+    /// Serve files over HTTP, with ranges, and with roots as ETags
+    #[command(
+        after_long_help = "Exit status:\n  0    stopped by a signal: responses had 5 seconds to end\n  1    the address or an input \
+        cannot be used\n  2    wrong usage\n  129  ended by a second SIGHUP\n  130  ended by a second Ctrl-C (SIGINT)\n  141  the reader of \
+        the output closed it\n  143  ended by a second SIGTERM"
+    )]
+    Serve(Serve),
     /// Prove that a file contains some bytes, or that it has only grown
     #[command(after_long_help = exits("the proof was written", "the file could not be read, or the proof does not exist"))]
     Prove(Prove),
@@ -557,6 +567,7 @@ impl Command {
             Command::Repair(args) => given(None, Some(&args.reading), &args.common),
             Command::Get(args) => given(Some(&args.choices), Some(&args.reading), &args.common),
             Command::Copy(args) => given(Some(&args.choices), Some(&args.reading), &args.common),
+            Command::Serve(args) => given(None, None, &args.common),
             Command::Prove(args) => given(Some(&args.choices), Some(&args.reading), &args.common),
             Command::CheckProof(args) => given(Some(&args.choices), None, &args.common),
             Command::Plan(args) => given(Some(&args.choices), Some(&args.reading), &args.common),

@@ -1,0 +1,68 @@
+//! The flags of `mksum serve`.
+
+use super::Common;
+use super::numbers::number;
+use super::paths::place;
+use clap::ValueHint;
+use mksum_cli::time::duration;
+use mksum_io::Input;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+/// `mksum serve`.
+#[derive(Debug, clap::Args)]
+pub struct Serve {
+    /// Directories, files, or URLs of objects (s3://BUCKET/KEY, ...); one directory is served at /, else each at /NAME
+    ///
+    /// The outboard beside a file is at NAME.mkt. No file outside of a directory is served: not through '..', and not through symbolic
+    /// links. The catalogue in DIR/.mksum is used for ETags, and not served.
+    #[arg(value_name = "DIR", required = true, value_parser = place(), value_hint = ValueHint::AnyPath)]
+    pub inputs: Vec<Input>,
+    /// Address and port, or a port of 127.0.0.1; port 0 is any that is free
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080", value_parser = address)]
+    pub listen: SocketAddr,
+    /// Number of connections at a time: others wait
+    #[arg(long, value_name = "N", default_value = "256", value_parser = number::<usize>(1..=65536))]
+    pub connections: usize,
+    /// Close connections whose client sends no whole request, or takes no byte of a response, for this long
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = duration)]
+    pub timeout: Duration,
+    /// The options of all commands.
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// Reads an address with a port, or a port alone.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let (host, port) = text.rsplit_once(':').unwrap_or(("", text));
+    let local = || {
+        let is_local = host.is_empty() || host == "localhost";
+        Some(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port.parse().ok().filter(|_| is_local)?))
+    };
+    text.parse()
+        .ok()
+        .or_else(local)
+        .ok_or_else(|| "expected an address and a port, as 127.0.0.1:8080 or [::1]:8080".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_alone_is_one_of_this_machine() {
+        for (text, expected) in [
+            ("80", Some("127.0.0.1:80")),
+            (":80", Some("127.0.0.1:80")),
+            ("localhost:80", Some("127.0.0.1:80")),
+            ("0.0.0.0:80", Some("0.0.0.0:80")),
+            ("[::1]:80", Some("[::1]:80")),
+            ("host:80", None),
+            ("::1", None),
+            ("127.0.0.1", None),
+            ("65536", None),
+        ] {
+            assert_eq!(address(text).ok().map(|address| address.to_string()).as_deref(), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! `mksum serve`: files and directories over HTTP.
+
+use crate::args::Serve as Args;
+use crate::exit::Exit;
+use crate::interrupt;
+use crate::tool::Tool;
+use mksum_io::reason;
+use mksum_serve::{Limits, Server, Site};
+use std::sync::Arc;
+
+/// Serves the inputs until a signal stops it.
+pub fn run(tool: &Tool, args: &Args) -> Exit {
+    let console = &tool.console;
+    let site = match Site::new(&args.inputs, &tool.options) {
+        Ok(site) => site,
+        Err((input, why)) => {
+            console.error(&input, &why);
+            return console.exit();
+        }
+    };
+    let limits = Limits { connections: args.connections, patience: args.timeout };
+    let bound = Server::bind(args.listen, limits).and_then(|server| Ok((server.address()?, server)));
+    let (address, server) = match bound {
+        Ok(bound) => bound,
+        Err(error) => {
+            console.fail();
+            console.note(&format_args!("--listen {}: {}", args.listen, reason(&error)));
+            return console.exit();
+        }
+    };
+    if !address.ip().is_loopback() {
+        console.note(&format_args!(
+            "warning: {} is not a loopback address: everyone who reaches this machine can read what is served",
+            address.ip()
+        ));
+    }
+    let stopper = server.stopper();
+    interrupt::on_first(move || stopper.stop());
+    console.print(format!("http://{address}/\n").as_bytes());
+    console.flush();
+    let (log, verbose, quiet) = (Arc::clone(console), args.common.verbose, args.common.quiet);
+    let served = server.run(site, move |event| {
+        if verbose || (event.is_failure && !quiet) {
+            log.note(event);
+        }
+    });
+    if let Err(error) = served {
+        console.fail();
+        console.note(&format_args!("--listen {address}: {}", reason(&error)));
+    }
+    console.exit()
+}

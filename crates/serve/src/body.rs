@@ -1,0 +1,110 @@
+//! The body of a response, read piece by piece as the client takes it.
+
+use crate::content::Content;
+use crate::event::{Event, Log};
+use hyper::body::{Body as HttpBody, Bytes, Frame, SizeHint};
+use mksum_io::Error;
+use std::io;
+use std::ops::Range;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use tokio::task::{JoinHandle, spawn_blocking};
+
+/// The body of a response, which reports about the request when it ends.
+pub struct Body {
+    /// The bytes that are sent next, if they are there.
+    next: Option<Bytes>,
+    reading: Option<JoinHandle<Result<Bytes, Error>>>,
+    /// What the others are read from.
+    content: Option<Arc<Content>>,
+    /// The bytes of it that are not read yet.
+    rest: Range<u64>,
+    /// The bytes that are not sent yet.
+    left: u64,
+    event: Event,
+    log: Log,
+}
+
+impl Body {
+    /// The bytes that are read and held at once, for each client.
+    const PIECE: u64 = 64 << 10;
+
+    /// A body of bytes that are there.
+    pub fn of_bytes(bytes: impl Into<Bytes>, event: Event, log: Log) -> Body {
+        let bytes = bytes.into();
+        let left = bytes.len() as u64;
+        Body { next: Some(bytes), reading: None, content: None, rest: 0..0, left, event, log }
+    }
+
+    /// A body of these bytes of a file, of which the first are there already: those of [`Body::first`].
+    pub fn of_file(content: Content, first: Bytes, range: Range<u64>, event: Event, log: Log) -> Body {
+        let (left, rest) = (range.end - range.start, range.start + first.len() as u64..range.end);
+        Body { next: Some(first), reading: None, content: Some(Arc::new(content)), rest, left, event, log }
+    }
+
+    /// The bytes of a range that are read first: before the status of the response is chosen.
+    pub fn first(range: &Range<u64>) -> Range<u64> {
+        range.start..range.end.min(range.start + Body::PIECE)
+    }
+
+    /// Notes why the response ends before its end; the client sees that bytes are missing.
+    fn end(&mut self, why: &str) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
+        self.event.reason = Some(format!("ended early after {} bytes: {why}", self.event.sent));
+        self.event.is_failure = true;
+        Poll::Ready(Some(Err(io::Error::other("the response ended early"))))
+    }
+}
+
+impl HttpBody for Body {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
+        if self.left == 0 {
+            return Poll::Ready(None);
+        }
+        let bytes = match self.next.take() {
+            Some(bytes) => bytes,
+            None => {
+                if self.reading.is_none() {
+                    let Some(content) = self.content.clone() else { return Poll::Ready(None) };
+                    let range = Body::first(&self.rest);
+                    self.rest.start = range.end;
+                    self.reading = Some(spawn_blocking(move || content.bytes(range)));
+                }
+                let Some(reading) = &mut self.reading else { return Poll::Ready(None) };
+                let read = ready!(Pin::new(reading).poll(context));
+                self.reading = None;
+                match read {
+                    Ok(Ok(bytes)) => bytes,
+                    Ok(Err(error)) => return self.end(&error.to_string()),
+                    Err(error) => return self.end(&error.to_string()),
+                }
+            }
+        };
+        self.left -= bytes.len() as u64;
+        self.event.sent += bytes.len() as u64;
+        Poll::Ready(Some(Ok(Frame::data(bytes))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.left == 0
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.left)
+    }
+}
+
+impl Drop for Body {
+    fn drop(&mut self) {
+        if self.left > 0 && self.event.reason.is_none() {
+            self.event.reason = Some(format!("the client went away after {} bytes", self.event.sent));
+        }
+        (self.log)(&self.event);
+    }
+}

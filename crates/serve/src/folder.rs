@@ -1,0 +1,185 @@
+//! A directory that is served: the files below it, and never one outside.
+
+use crate::content::Content;
+use crate::index::Item;
+use hyper::StatusCode;
+use mksum::Root;
+#[cfg(feature = "catalogue")]
+use mksum_catalogue::{Access, Catalogue};
+use mksum_io::outboard::{self, beside, is_part_of_outboard, is_unchanged};
+use mksum_io::{EntryKind, Error, Facts, File, HeldDirectory, HeldFile, KEPT_FOLDER, Options, path_from_bytes, reason};
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+#[cfg(feature = "catalogue")]
+use std::sync::{Mutex, PoisonError};
+
+/// What a request found.
+#[derive(Debug)]
+pub enum Found {
+    /// A file.
+    Content(Box<Content>),
+    /// A directory, whose entries are listed.
+    Index(Vec<Item>),
+}
+
+/// Why a request finds nothing: the status, and the reason for the log. Clients get the status alone, since they need not learn what
+/// is outside of the directory.
+pub type Missing = (StatusCode, String);
+
+/// The system's reason why a path leads to no file.
+pub fn missing(error: &io::Error) -> Missing {
+    let status = match (error.kind(), error.raw_os_error()) {
+        (ErrorKind::PermissionDenied, _) => StatusCode::FORBIDDEN,
+        // No descriptors are left: EMFILE and ENFILE.
+        (_, Some(23 | 24)) if cfg!(unix) => StatusCode::SERVICE_UNAVAILABLE,
+        _ => StatusCode::NOT_FOUND,
+    };
+    (status, reason(error))
+}
+
+/// The same of a file or an object.
+pub fn unopened(error: &Error) -> Missing {
+    match error {
+        Error::Open { error, .. } => missing(error),
+        Error::Fetch { .. } => (StatusCode::BAD_GATEWAY, error.to_string()),
+        error => (StatusCode::NOT_FOUND, error.to_string()),
+    }
+}
+
+fn not_found(why: &str) -> Missing {
+    (StatusCode::NOT_FOUND, why.into())
+}
+
+/// An open directory.
+#[derive(Debug)]
+pub struct Folder {
+    /// The directory's path without symbolic links.
+    real: PathBuf,
+    held: HeldDirectory,
+    #[cfg(feature = "catalogue")]
+    catalogue: Option<Mutex<Catalogue>>,
+}
+
+impl Folder {
+    /// Opens the directory at a path, and its catalogue, if it has one that can be read.
+    ///
+    /// # Errors
+    /// If it cannot be opened.
+    pub fn open(path: &Path) -> Result<Folder, Error> {
+        let real = path.canonicalize().map_err(|error| Error::Open { path: path.into(), error })?;
+        Ok(Folder {
+            held: HeldDirectory::open(&real)?,
+            #[cfg(feature = "catalogue")]
+            catalogue: Catalogue::open(&mksum_catalogue::place(&real), Access::Read, &mut || {}).ok().map(Mutex::new),
+            real,
+        })
+    }
+
+    /// Finds the file or directory with these names below it. Symbolic links are followed if they lead to something below it.
+    pub fn find(&self, names: &[Vec<u8>], options: &Options) -> Result<Found, Missing> {
+        let mut path = self.real.clone();
+        for name in names {
+            path.push(path_from_bytes(name).ok_or_else(|| not_found("no such name on this system"))?);
+        }
+        let real = path.canonicalize().map_err(|error| missing(&error))?;
+        let below = self.below(&real)?;
+        if below.as_os_str().is_empty() {
+            return self.index(&real);
+        }
+        // By the path without links: if one appears on it now, it is not followed.
+        let held = HeldFile::open_below(&self.held, below).map_err(|error| unopened(&error))?;
+        match held.facts().kind {
+            EntryKind::Directory => self.index(&real),
+            EntryKind::File if is_unfinished(&real) => Err(not_found("a file of mksum's own")),
+            EntryKind::File => {
+                let file = held.reader(options).map_err(|error| unopened(&error))?;
+                let facts = held.facts();
+                let roots = match root_beside(&real, &file) {
+                    Some(root) => vec![root],
+                    None => self.catalogued(below, &facts),
+                };
+                Ok(Found::Content(Box::new(Content::of_file(file, &facts, &roots))))
+            }
+            EntryKind::Link | EntryKind::Special => Err(not_found("not a regular file")),
+        }
+    }
+
+    /// The path below the directory of what is at a path without links, if that is served.
+    fn below<'a>(&self, real: &'a Path) -> Result<&'a Path, Missing> {
+        let below =
+            real.strip_prefix(&self.real).map_err(|_| not_found("a symbolic link leads out of the directory"))?;
+        match below.components().any(|name| name.as_os_str().eq_ignore_ascii_case(KEPT_FOLDER)) {
+            true => Err(not_found("a file of mksum's own")),
+            false => Ok(below),
+        }
+    }
+
+    /// The roots that the catalogue has of a file, if the file has not changed since it was read.
+    #[cfg(feature = "catalogue")]
+    fn catalogued(&self, below: &Path, facts: &Facts) -> Vec<Root> {
+        let Some(catalogue) = &self.catalogue else { return Vec::new() };
+        let names: Vec<_> = below.components().map(|name| name.as_os_str().as_encoded_bytes()).collect();
+        let catalogue = catalogue.lock().unwrap_or_else(PoisonError::into_inner);
+        let Ok(Some(row)) = catalogue.row(&names.join(&b'/')) else { return Vec::new() };
+        if !row.is_of(facts) || row.repair {
+            return Vec::new();
+        }
+        // An imported root that was never verified may be that of other bytes.
+        let kept = catalogue.roots(&row).unwrap_or_default().into_iter();
+        kept.filter(|kept| kept.verified > 0).map(|kept| kept.root).collect()
+    }
+
+    #[cfg(not(feature = "catalogue"))]
+    fn catalogued(&self, _: &Path, _: &Facts) -> Vec<Root> {
+        Vec::new()
+    }
+
+    /// The entries of a directory that are served, by their names; at most [`Item::MOST`].
+    fn index(&self, real: &Path) -> Result<Found, Missing> {
+        let mut items = Vec::new();
+        for entry in fs::read_dir(real).map_err(|error| missing(&error))? {
+            let entry = entry.map_err(|error| missing(&error))?;
+            let path = entry.path();
+            let Ok(target) = path.canonicalize() else { continue };
+            if self.below(&target).is_err() || is_unfinished(&path) {
+                continue;
+            }
+            let Ok(facts) = Facts::of(&target) else { continue };
+            let name = entry.file_name().into_encoded_bytes();
+            match facts.kind {
+                EntryKind::File => items.push(Item { name, len: Some(facts.size) }),
+                EntryKind::Directory => items.push(Item { name, len: None }),
+                EntryKind::Link | EntryKind::Special => {}
+            }
+            if items.len() == Item::MOST {
+                break;
+            }
+        }
+        items.sort_by(|one, other| one.name.cmp(&other.name));
+        Ok(Found::Index(items))
+    }
+}
+
+/// Opens the file at a path that a user has named.
+pub fn open_file(path: &Path, options: &Options) -> Result<Box<Content>, Missing> {
+    let held = HeldFile::open(path).map_err(|error| unopened(&error))?;
+    let facts = held.facts();
+    if facts.kind != EntryKind::File {
+        return Err(not_found("not a regular file"));
+    }
+    let file = held.reader(options).map_err(|error| unopened(&error))?;
+    let roots: Vec<_> = root_beside(path, &file).into_iter().collect();
+    Ok(Box::new(Content::of_file(file, &facts, &roots)))
+}
+
+/// The root in the outboard beside a file, if the file has not changed since that was written.
+fn root_beside(path: &Path, file: &File) -> Option<Root> {
+    let outboard = outboard::open(&beside(path)).ok()?;
+    is_unchanged(file, outboard.header()).then(|| outboard.root())
+}
+
+/// Whether a file belongs to an outboard and is not a finished one.
+fn is_unfinished(path: &Path) -> bool {
+    path.extension().is_none_or(|end| end != outboard::EXTENSION) && is_part_of_outboard(path)
+}

@@ -1,0 +1,29 @@
+//! A static HTTP server with ranges: the ETag of a file is its Merkle root, where a kept tree or a catalogue has it.
+//!
+//! A [`Site`] maps paths of URLs to files, a [`Server`] answers requests for it and reports each as an [`Event`]. Nothing is
+//! ever written, and no file outside of what is served is read.
+#![forbid(unsafe_code)]
+
+mod answer;
+mod body;
+mod conditions;
+mod content;
+mod event;
+mod folder;
+mod index;
+mod media;
+mod names;
+mod patient;
+mod range;
+mod server;
+mod site;
+mod tag;
+
+pub use event::Event;
+pub use server::{Limits, Server, Stopper};
+pub use site::Site;
+
+/// The README's example.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,0 +1,137 @@
+//! What is served, and at which paths.
+
+use crate::content::Content;
+use crate::folder::{Folder, Found, Missing, open_file, unopened};
+use crate::index::Item;
+use hyper::StatusCode;
+use mksum_io::outboard::{EXTENSION, beside, with_extension};
+use mksum_io::{Error, File, Input, Mode, Options, Url};
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+/// Files, directories and objects at the paths of URLs.
+#[derive(Debug)]
+pub struct Site {
+    root: Place,
+    options: Options,
+}
+
+#[derive(Debug)]
+enum Place {
+    Folder(Box<Folder>),
+    File(PathBuf),
+    Object(Url),
+    /// Several, by their names.
+    Several(BTreeMap<Vec<u8>, Place>),
+}
+
+impl Site {
+    /// One directory at `/`; otherwise each input at its name: `/NAME` or `/NAME/`. The outboard beside a file or object is at
+    /// `/NAME.mkt`.
+    ///
+    /// # Errors
+    /// If one cannot be opened, has no name, or two have the same: the input, and the reason.
+    pub fn new(inputs: &[Input], options: &Options) -> Result<Site, (Input, String)> {
+        // The page cache is what makes the next request for the same bytes fast.
+        let options = Options { mode: Mode::Buffered, ..options.clone() };
+        if let [Input::File(path)] = inputs
+            && path.is_dir()
+        {
+            return Ok(Site { root: Place::of(&inputs[0], &options)?, options });
+        }
+        let mut places = BTreeMap::new();
+        for input in inputs {
+            let name =
+                name_of(input).ok_or_else(|| (input.clone(), "it has no name to be served under".to_string()))?;
+            if places.insert(name, Place::of(input, &options)?).is_some() {
+                return Err((input.clone(), "another one has the same name".into()));
+            }
+        }
+        Ok(Site { root: Place::Several(places), options })
+    }
+
+    /// Finds what is at a path. Of an object, the bytes `part` will be read.
+    pub fn find(&self, names: &[Vec<u8>], part: Range<u64>) -> Result<Found, Missing> {
+        self.root.find(names, part, &self.options)
+    }
+}
+
+impl Place {
+    fn of(input: &Input, options: &Options) -> Result<Place, (Input, String)> {
+        let fail = |error: Error| (input.clone(), error.to_string());
+        match input {
+            Input::File(path) if path.is_dir() => Folder::open(path).map(Box::new).map(Place::Folder).map_err(fail),
+            Input::File(path) => match open_file(path, options) {
+                Ok(_) => Ok(Place::File(path.clone())),
+                Err((_, why)) => Err((input.clone(), why)),
+            },
+            // Its store is asked with the first request.
+            Input::Url(url) => Ok(Place::Object(url.clone())),
+            Input::Stdin => Err((input.clone(), "the standard input cannot be served: it is read once".into())),
+        }
+    }
+
+    fn find(&self, names: &[Vec<u8>], part: Range<u64>, options: &Options) -> Result<Found, Missing> {
+        let nothing = || (StatusCode::NOT_FOUND, "there is no such file".into());
+        match (self, names) {
+            (Place::Folder(folder), names) => folder.find(names, options),
+            (Place::File(path), []) => open_file(path, options).map(Found::Content),
+            (Place::Object(url), []) => open_object(url, part, options).map(Found::Content),
+            (Place::File(_) | Place::Object(_), _) => Err(nothing()),
+            (Place::Several(places), []) => {
+                Ok(Found::Index(places.iter().map(|(name, place)| place.item(name)).collect()))
+            }
+            (Place::Several(places), [name, below @ ..]) => match (places.get(name), whole_of(name)) {
+                (Some(place), _) => place.find(below, part, options),
+                (None, Some(whole)) if below.is_empty() => match places.get(whole) {
+                    Some(Place::File(path)) => open_file(&beside(path), options).map(Found::Content),
+                    Some(Place::Object(url)) => {
+                        match Input::place(with_extension(Path::new(url.as_str()), EXTENSION)) {
+                            Input::Url(url) => open_object(&url, part, options).map(Found::Content),
+                            _ => Err(nothing()),
+                        }
+                    }
+                    _ => Err(nothing()),
+                },
+                _ => Err(nothing()),
+            },
+        }
+    }
+
+    fn item(&self, name: &[u8]) -> Item {
+        let len = match self {
+            Place::File(path) => Some(path.metadata().map_or(0, |metadata| metadata.len())),
+            // It is not asked for its length.
+            Place::Object(_) => Some(0),
+            Place::Folder(_) | Place::Several(_) => None,
+        };
+        Item { name: name.into(), len }
+    }
+}
+
+/// The name of the file whose outboard has this name.
+fn whole_of(name: &[u8]) -> Option<&[u8]> {
+    name.strip_suffix(EXTENSION.as_bytes())?.strip_suffix(b".")
+}
+
+/// The last name of an input.
+fn name_of(input: &Input) -> Option<Vec<u8>> {
+    match input {
+        Input::Url(url) => {
+            let path = url.file_path();
+            let path = path.split(['?', '#']).next().unwrap_or_default();
+            path.rsplit_once('/').map(|(_, name)| name.into()).filter(|name: &Vec<u8>| !name.is_empty())
+        }
+        Input::File(path) => {
+            let named = path.file_name().map(PathBuf::from);
+            let name = named.or_else(|| path.canonicalize().ok()?.file_name().map(PathBuf::from))?;
+            Some(name.into_os_string().into_encoded_bytes())
+        }
+        Input::Stdin => None,
+    }
+}
+
+fn open_object(url: &Url, part: Range<u64>, options: &Options) -> Result<Box<Content>, Missing> {
+    File::open_part(url.clone(), part, options).map(Content::of_object).map(Box::new).map_err(|error| unopened(&error))
+}
