@@ -2,14 +2,12 @@
 
 use crate::ending;
 use crate::errors;
+use crate::get::{expected, places};
 use crate::outboard::places_of;
-use crate::places::input_of;
 use crate::root::Root;
 use crate::work::Call;
 use mksum_io::{Error, Opening, VerifiedReader, WriteBack};
-use mksum_sums::choice::Choice;
-use mksum_sums::expected::Expected;
-use pyo3::exceptions::{PyMemoryError, PyOSError, PyValueError};
+use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::ffi::OsStr;
@@ -78,29 +76,24 @@ impl VerifiedBytes {
 #[pymethods]
 impl VerifiedBytes {
     #[staticmethod]
-    #[pyo3(signature = (path, root, outboard, replicas, repair, threads))]
+    #[pyo3(signature = (path, root, fmt, length, outboard, replicas, repair, threads))]
+    #[allow(clippy::too_many_arguments)] // `mksum.open` has names for them.
     fn open(
         py: Python<'_>,
         path: &Bound<'_, PyAny>,
         root: Option<&Bound<'_, PyAny>>,
+        fmt: Option<&str>,
+        length: Option<u64>,
         outboard: Option<&Bound<'_, PyAny>>,
-        replicas: Vec<Bound<'_, PyAny>>,
+        replicas: &Bound<'_, PyAny>,
         repair: bool,
         threads: Option<NonZero<usize>>,
     ) -> PyResult<Self> {
         let (file, place) = places_of(path, outboard)?;
         let mut opening = Opening::new(file, place);
-        if let Some(root) = root {
-            let parsed = match root.extract::<Root>() {
-                Ok(Root { spec, claimed, len }) => {
-                    opening.len = Some(len);
-                    Expected::parse(&claimed.text(&spec), Some(&Choice::exact(spec)))
-                }
-                Err(_) => Expected::parse(&root.extract::<String>()?, None),
-            };
-            opening.expected = Some(parsed.map_err(|why| errors::error(py, "FormatError", format!("root: {why}")))?);
-        }
-        opening.replicas = replicas.iter().map(input_of).collect::<PyResult<_>>()?;
+        opening.expected = root.map(|root| expected(root, fmt)).transpose()?;
+        opening.len = length.or_else(|| Some(root?.cast::<Root>().ok()?.get().len));
+        opening.replicas = places(replicas)?;
         opening.write_back = if repair { WriteBack::Yes } else { WriteBack::No };
         let opened = Call::new(threads, None, None)
             .run(py, move |options| mksum_io::Verified::open(opening, options))?
@@ -134,7 +127,7 @@ impl VerifiedBytes {
             _ => return Err(PyValueError::new_err(format!("invalid whence ({whence}, should be 0, 1 or 2)"))),
         };
         let mut reader = self.reader();
-        let at = reader.seek(to).map_err(|_| PyOSError::new_err(refuse().to_string()))?;
+        let at = reader.seek(to).map_err(|_| refuse())?;
         self.advance(reader);
         Ok(at)
     }

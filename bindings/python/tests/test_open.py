@@ -53,7 +53,7 @@ def test_it_is_a_binary_file(big: pathlib.Path, kept: mksum.Outboard) -> None:
         assert file.seek(10**12) == 10**12
         assert file.read(1) == b""
         for wrong in [(-1, 0), (-(10**12) - 1, 1), (-len(data) - 1, 2), (0, 3), (2**70, 0)]:
-            with pytest.raises((ValueError, OSError)):
+            with pytest.raises(ValueError):
                 file.seek(*wrong)
         assert file.seek(0) == 0
         assert file.read(None) == data
@@ -64,7 +64,7 @@ def test_it_is_a_binary_file(big: pathlib.Path, kept: mksum.Outboard) -> None:
             file.seek(1000)
             assert file.readinto(buffer) == 80_000
             assert buffer.tobytes() == data[1000:81_000]
-        with pytest.raises((ValueError, BufferError, TypeError)):
+        with pytest.raises(TypeError):
             file.readinto(b"read only")  # type: ignore[arg-type]
         assert file.read_at(70_000, 5) == data[70_000:70_005]
         assert file.read_at(len(data) - 1, 5) == data[-1:]
@@ -138,7 +138,7 @@ def test_other_files_are_errors(big: pathlib.Path, kept: mksum.Outboard) -> None
             mksum.open(big, root=root)
     with pytest.raises(mksum.RefusedError, match="bytes, not of"):
         mksum.open(big, root=mksum.Root(kept.format, kept.root.text, len(data) + 1))
-    with pytest.raises(mksum.FormatError, match="root: "):
+    with pytest.raises(mksum.FormatError):
         mksum.open(big, root="no root")
     with pytest.raises(TypeError):
         mksum.open(big)  # type: ignore[call-arg]
@@ -158,12 +158,15 @@ def test_other_files_are_errors(big: pathlib.Path, kept: mksum.Outboard) -> None
             file.read(1)
 
 
-def test_a_root_that_does_not_bind_the_length_is_a_root_with_its_length(tmp_path: pathlib.Path) -> None:
+def test_a_root_that_does_not_bind_the_length_needs_it(tmp_path: pathlib.Path) -> None:
     (tmp_path / "file").write_bytes(noise(64))
     root = mksum.Outboard.keep(tmp_path / "file", "glacier").root
-    with pytest.raises(mksum.RefusedError, match=r"pass a mksum\.Root"):
+    with pytest.raises(mksum.RefusedError, match="give length"):
         mksum.open(tmp_path / "file", root=f"glacier:{root.text}")
-    with mksum.open(tmp_path / "file", root=root) as file:
+    for file in [
+        mksum.open(tmp_path / "file", root=root),
+        mksum.open(tmp_path / "file", root=root.text, fmt="glacier", length=64),
+    ]:
         assert file.read() == noise(64)
 
 

@@ -150,8 +150,10 @@ def open(
     path: "AnyPath",
     *,
     root: Root | str | None,
+    fmt: str | None = None,
+    length: int | None = None,
     outboard: "AnyPath | None" = None,
-    replicas: "Iterable[AnyPath]" = (),
+    replicas: "AnyPath | Iterable[AnyPath]" = (),
     repair: bool = False,
     threads: int | None = None,
 ) -> VerifiedFile:
@@ -164,11 +166,13 @@ def open(
 
     Args:
         path: The file, or the URL of an object.
-        root: The trusted root: a `Root`, text with the name of its format (`rfc6962:sha256:64KiB:…`), or as `mksum get --root`
-            reads it. None trusts the root that the tree has: that shows damage, but not a tree that was replaced.
+        root: The trusted root, as for `get`. None trusts the root that the tree has: that shows damage, but not a tree that was
+            replaced.
+        fmt: The format of a text that names none. If None, its length decides.
+        length: The file's length in bytes, if it is trusted, too. A `Root` has it.
         outboard: The path or URL of the tree: as for `Outboard.keep`, if None.
-        replicas: Copies, paths or URLs, which are asked in this order for units that are damaged or cannot be read. They need
-            not be trusted.
+        replicas: The path or URL of a copy, or several, which are asked in this order for units that are damaged or cannot be
+            read. They need not be trusted.
         repair: Whether what came from a replica is also written into the file, which must be one of this machine.
         threads: The most threads that read and hash: as many as the process may use, if None.
 
@@ -179,4 +183,4 @@ def open(
         OutboardError: It is not a tree, or a damaged one.
         FileError: The file cannot be opened.
     """
-    return VerifiedFile(VerifiedBytes.open(path, root, outboard, list(replicas), repair, threads))
+    return VerifiedFile(VerifiedBytes.open(path, root, fmt, length, outboard, replicas, repair, threads))

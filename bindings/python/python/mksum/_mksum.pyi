@@ -276,8 +276,10 @@ class VerifiedBytes:
     def open(
         path: AnyPath,
         root: Root | str | None,
+        fmt: str | None,
+        length: int | None,
         outboard: AnyPath | None,
-        replicas: list[AnyPath],
+        replicas: AnyPath | Iterable[AnyPath],
         repair: bool,
         threads: int | None,
     ) -> VerifiedBytes: ...
