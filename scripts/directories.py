@@ -682,7 +682,7 @@ class Directories(unittest.TestCase):
         for path in list(self.tree.iterdir()):
             if path.name != ".mksum":
                 path.unlink() if not path.is_dir() or path.is_symlink() else shutil.rmtree(path)
-        self.bad("update", self.tree, word="is the file system mounted")
+        self.bad("update", self.tree, word="file system mounted")
 
 
 unittest.main(verbosity=2)

@@ -138,6 +138,19 @@ class Serve(unittest.TestCase):
             process.wait()
             self.get(server, root)
 
+    def test_get_fetches_a_directory(self):
+        (self.site / "sub" / "empty").mkdir(parents=True)
+        (self.site / "sub" / "small").write_bytes(b"small")
+        subprocess.run([CHOSEN.mksum, "keep", "-q", "-r", self.site], check=True, stdout=subprocess.DEVNULL)
+        command = [CHOSEN.mksum, "-f", "dir", self.site / ".mksum" / "catalogue"]
+        root = subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+        with Server(self.site) as server:
+            command = [CHOSEN.mksum, "get", server.url, "--root", root, "-o", self.out]
+            done = subprocess.run(command, check=False, capture_output=True, text=True, env=CLEAN)
+        self.assertEqual((done.returncode, server.errors), (0, []), done.stderr)
+        self.assertEqual((self.out / "good").read_bytes(), self.good)
+        self.assertEqual(sorted(os.listdir(self.out / "sub")), ["empty", "small"])
+
     def test_another_server_is_a_source(self):
         server = self.serve()
         through = self.serve(f"{server.url}good")

@@ -733,6 +733,19 @@ class Faults(Place):
         for server in self.right(ranges=False, etag=None):
             self.assertEqual(server.count, 2, "one response has one version")
 
+    def test_trees_are_kept_of_a_server_without_ranges(self):
+        local, outboard = self.folder / "local", self.folder / "tree.mkt"
+        local.write_bytes(self.body)
+        # Short leaves, long ones, and those of two lengths.
+        for form in ("rfc6962", "rfc6962:3MiB", "mtsum"):
+            root = self.local("-f", form, "--untagged", local).split()[0]
+            with self.store(ranges=False) as (server, [(url, environment), _]):
+                for command in (("keep", "-f", form, "--output"), ("verify", "--root", root, "--outboard")):
+                    server.count = 0
+                    self.assertIn(root, self.good(run(*command, outboard, url, environment=environment)))
+                    self.assertEqual(server.count, 2, "the request of a range, and that of the whole object")
+            outboard.unlink()
+
     def test_a_server_without_ranges_is_asked_again_before_the_first_byte(self):
         for server in self.right(ranges=False, fault=lambda number: {"cut": 0} if number == 1 else {}):
             self.assertLessEqual(server.count, 4, "with an ETag, the client asks for the rest first, in vain")

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::row::Row;
-use crate::store::{Catalogue, belongs_to, is_kept_folder};
+use crate::store::{Catalogue, belongs_to, is_kept_folder, place};
 use mksum_io::outboard::is_part_of_outboard;
 use mksum_io::{Entries, EntryKind, Exclude, Facts, KEPT_FOLDER, ListedEntry, Options, Skip, Unlisted};
 use std::cmp::Ordering;
@@ -34,6 +34,11 @@ impl Scope {
             Some(below.as_os_str().as_encoded_bytes().to_vec())
         };
         Scope { directory: directory.into(), own: within(), exclude, excluded }
+    }
+
+    /// Whether the catalogue is the directory's own, at its usual place in it.
+    pub fn has_catalogue(&self) -> bool {
+        self.own.as_ref().is_some_and(|own| own[..] == *place(Path::new("")).as_os_str().as_encoded_bytes())
     }
 
     /// The entries.

@@ -26,6 +26,13 @@ pub enum Error {
         /// The reason.
         why: String,
     },
+    /// The directory has nothing that the catalogue has: it may be another one, or its file system is not mounted. Nothing was changed.
+    Elsewhere {
+        /// The directory.
+        directory: Input,
+        /// Whether it has no entries at all.
+        is_empty: bool,
+    },
     /// The file is no catalogue, or not one that this version reads.
     NotCatalogue {
         /// The file.
@@ -55,6 +62,7 @@ impl Error {
     pub fn input(&self) -> &Input {
         match self {
             Error::Io(error) => error.input(),
+            Error::Elsewhere { directory, .. } => directory,
             Error::Database { path, .. } | Error::Row { path, .. } | Error::NotCatalogue { path, .. } => path,
         }
     }
@@ -71,6 +79,14 @@ impl fmt::Display for Error {
             },
             Error::Database { error, .. } => write!(f, "the catalogue cannot be used: {error}"),
             Error::Row { row, why, .. } => write!(f, "the row of '{}' is damaged: {why}", row.escape_ascii()),
+            Error::Elsewhere { is_empty, .. } => {
+                let what = if *is_empty {
+                    "the directory is empty, and the catalogue is not"
+                } else {
+                    "nothing in the directory is in the catalogue"
+                };
+                write!(f, "{what}: is it the right directory, and is its file system mounted? Nothing was changed")
+            }
             Error::NotCatalogue { why, .. } => f.write_str(why),
         }
     }

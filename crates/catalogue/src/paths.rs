@@ -21,6 +21,12 @@ impl Paths {
         some.then(|| Paths { start: start.into(), end: end.map(Into::into) })
     }
 
+    /// The paths below a directory.
+    pub fn below(directory: &[u8]) -> Self {
+        // The byte after that of the slash.
+        Paths { start: [directory, b"/"].concat(), end: Some([directory, b"0"].concat()) }
+    }
+
     /// Whether all of other paths are among them.
     pub fn have(&self, other: &Paths) -> bool {
         let ends = match (&self.end, &other.end) {

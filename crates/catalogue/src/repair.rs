@@ -144,6 +144,8 @@ fn mend(
     let why = match (written, timed) {
         (Err(error @ mksum_io::Error::Refused { refusal: Refusal::Overtaken(_), .. }), _)
         | (_, Err(error @ mksum_io::Error::Refused { .. })) => error.to_string(),
+        // No copy helps.
+        (Err(error @ mksum_io::Error::Write { .. }), _) => error.to_string(),
         (Err(error), _) => format!("{}: try another copy than {}", words(error, from), listed(from)),
         (Ok(Err(why)), _) => format!("{why}: try another copy than {}", listed(from)),
         (Ok(Ok(Written { ranges, fetched, copies })), _) => {

@@ -19,7 +19,7 @@ use std::io::{ErrorKind, Read};
 use std::mem::replace;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -126,6 +126,8 @@ pub struct Catalogue {
     pub(crate) excluded: Arc<AtomicU64>,
     /// The rows that the last update removed since they are left out now.
     pub(crate) dropped: AtomicU64,
+    /// Whether all that the directory has now is right.
+    pub(crate) accepted: AtomicBool,
 }
 
 impl Catalogue {
@@ -172,6 +174,7 @@ impl Catalogue {
             config,
             excluded: Arc::default(),
             dropped: AtomicU64::new(0),
+            accepted: AtomicBool::new(false),
         };
         catalogue.is_old = catalogue.check_schema()? == OLD;
         catalogue.read_formats()?;
@@ -346,9 +349,14 @@ impl Catalogue {
         }
     }
 
-    /// The rows in the order of their paths, from the first after `after` on; all if that is `None`.
+    /// All rows, in the order of their paths.
     pub fn rows(&self) -> Rows<'_> {
-        Rows { catalogue: self, page: Vec::new().into_iter(), left: Paths::all(), ended: false }
+        self.rows_of(Paths::all())
+    }
+
+    /// The rows of some paths, in their order.
+    pub(crate) fn rows_of(&self, paths: Paths) -> Rows<'_> {
+        Rows { catalogue: self, page: Vec::new().into_iter(), left: paths, ended: false }
     }
 
     /// The first rows of some paths; none if there are none.

@@ -6,6 +6,7 @@ use crate::error::Error;
 use crate::finding::{Finding, State};
 use crate::long::{is_long, keep_long, outboard, remove_unused};
 use crate::moves::Missing;
+use crate::paths::Paths;
 use crate::reading::{Read, Wanted, read_all};
 use crate::row::{Kept, Row};
 use crate::store::Catalogue;
@@ -62,21 +63,34 @@ pub fn update(
     catalogue.make_spans(options)
 }
 
-/// Has the next [`update`] read a file although nothing shows a change, and take what it has then: for damage that is the new content.
-/// Returns whether the catalogue has a file at this path.
+/// Has the next [`update`] read a file, or all files below a directory, although nothing shows a change, and take what it has then: for
+/// damage that is the new content. `.` is the whole directory; then it may have none of the catalogue's files, too.
+/// Returns the number of these files in the catalogue.
 ///
 /// # Errors
 /// If the catalogue cannot be read or written.
-pub fn accept_changes(catalogue: &Catalogue, path: &[u8]) -> Result<bool, Error> {
-    let Some(row) = catalogue.row(path)?.filter(|row| row.facts.kind == EntryKind::File) else { return Ok(false) };
-    let kept = catalogue.roots(&row)?;
-    // A time that the file does not have.
-    let (seconds, nanoseconds) = row.facts.modified;
-    let facts = Facts { modified: (seconds.wrapping_sub(1), nanoseconds), ..row.facts };
+pub fn accept_changes(catalogue: &Catalogue, path: &[u8]) -> Result<u64, Error> {
+    let path = path.strip_suffix(b"/").unwrap_or(path);
+    let (one, below) = match path {
+        b"." => (None, Paths::all()),
+        _ => (catalogue.row(path)?, Paths::below(path)),
+    };
+    let mut count = 0;
     catalogue.begin()?;
-    catalogue.put((path, &facts), None, &kept)?;
+    for row in one.map(Ok).into_iter().chain(catalogue.rows_of(below)) {
+        let row = row?;
+        if row.facts.kind == EntryKind::File {
+            let kept = catalogue.roots(&row)?;
+            // A time that the file does not have.
+            let (seconds, nanoseconds) = row.facts.modified;
+            let facts = Facts { modified: (seconds.wrapping_sub(1), nanoseconds), ..row.facts };
+            catalogue.put((&row.path, &facts), None, &kept)?;
+            count += 1;
+        }
+    }
     catalogue.commit()?;
-    Ok(true)
+    catalogue.accepted.fetch_or(path == b".", Ordering::Relaxed);
+    Ok(count)
 }
 
 /// The reason for which a file is read.
@@ -211,11 +225,18 @@ impl Writer<'_> {
     /// Finds all that differs, and then reads it.
     fn changes(&mut self, scope: &Scope, each: &mut dyn FnMut(Finding)) -> Result<(), Error> {
         let (mut new, mut known, mut missing) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut others, mut any, mut excluded) = (Vec::new(), false, Vec::new());
+        let (mut others, mut excluded) = (Vec::new(), Vec::new());
+        // Whether there is an entry, and a file or link that the catalogue has. Other directories have folders of the same names.
+        let (mut any, mut common) = (false, false);
         let formats = self.specs.len() as u64;
         let is_file = |facts: &Facts| facts.kind == EntryKind::File;
         compare(self.catalogue, scope, self.options, &mut |found| {
             any |= !matches!(found, Found::Missing(_) | Found::Excluded(_) | Found::Unknown(_));
+            common |= match &found {
+                Found::Same(_, row) | Found::Changed(_, row) => row.facts.kind != EntryKind::Directory,
+                Found::Unlisted(_) | Found::Unknown(_) => true,
+                Found::New(_) | Found::Missing(_) | Found::Excluded(_) => false,
+            };
             match found {
                 Found::Same(listed, row) if is_file(&listed.facts) && row.roots != formats => known.push((listed, row)),
                 Found::Same(listed, row) if self.has_lost_tree(&listed.facts, &row)? => known.push((listed, row)),
@@ -235,10 +256,10 @@ impl Writer<'_> {
             }
             Ok(())
         })?;
-        if !any && !missing.is_empty() {
-            let why =
-                "the directory is empty, and the catalogue is not: is the file system mounted? Nothing was changed";
-            return Err(Error::refused(&scope.directory, why));
+        let is_elsewhere = if scope.has_catalogue() { !any } else { !common };
+        let is_lost = missing.iter().any(|row: &Row| row.facts.kind != EntryKind::Directory);
+        if is_elsewhere && is_lost && !self.catalogue.accepted.load(Ordering::Relaxed) {
+            return Err(Error::Elsewhere { directory: scope.directory.as_path().into(), is_empty: !any });
         }
         self.catalogue.dropped.store(excluded.len() as u64, Ordering::Relaxed);
         excluded.iter().try_for_each(|path| self.remove(path))?;

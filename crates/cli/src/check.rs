@@ -35,8 +35,7 @@ pub fn run(tool: &Tool, args: &Run) -> Exit {
     tool.console.use_json(args.json);
     // Nothing is believed of a list before its signature is.
     let first = Input::parse(&sum_files[0]);
-    let (json, words) = (args.json && !args.status, !args.common.quiet && !args.status);
-    let says = signed::Says { json, words, otherwise: "no file was checked" };
+    let says = signed::Says { json: args.json, words: !args.common.quiet, otherwise: "no file was checked" };
     let signed = match signed::read(tool, &args.signature, (&first, || walk::open(&first)), says) {
         Ok(signed) => signed,
         Err(exit) => return exit,
@@ -71,16 +70,15 @@ pub fn run(tool: &Tool, args: &Run) -> Exit {
             tool.console.fail();
         }
         tally.report(&tool.console, args, sum_file);
-        let is_silent = args.status || args.common.quiet || args.signature.key.is_some();
+        let is_silent = args.common.quiet || args.signature.key.is_some();
         if let Some(hint) = if is_silent { None } else { signed::hint(sum_file, tally.holds) } {
             tool.console.note(&format_args!("{}: {hint}", shown(sum_file)));
         }
     }
     if let Some(listed) = listed {
-        let mut report = |path: &Path| match (args.status, args.json) {
-            (true, _) => {}
-            (false, true) => tool.console.print_json(path, json::State { kind: "extra" }),
-            (false, false) => print(tool, path, "EXTRA"),
+        let mut report = |path: &Path| match args.json {
+            true => tool.console.print_json(path, json::State { kind: "extra" }),
+            false => print(tool, path, "EXTRA"),
         };
         let count = listed.find(tool, &args.directories, &mut report);
         if !matches!(count, Ok(0)) {
@@ -89,8 +87,8 @@ pub fn run(tool: &Tool, args: &Run) -> Exit {
         tool.console.count(Verdict::Extra, *count.as_ref().unwrap_or(&0));
         match count {
             _ if tool.console.is_brief() => {}
-            Ok(1) if !args.status => tool.console.note(&"WARNING: 1 file is not listed"),
-            Ok(count) if count > 1 && !args.status => {
+            Ok(1) => tool.console.note(&"WARNING: 1 file is not listed"),
+            Ok(count) if count > 1 => {
                 tool.console.note(&format_args!("WARNING: {count} files are not listed"));
             }
             Ok(_) => {}
@@ -98,10 +96,9 @@ pub fn run(tool: &Tool, args: &Run) -> Exit {
         }
     }
     drop(progress);
-    match tool.console.exit() {
-        _ if args.status => {}
-        _ if tool.console.is_brief() => tool.console.summarize(tool.options.meter.bytes()),
-        _ => failures.report(&tool.console),
+    match tool.console.is_brief() {
+        true => tool.console.summarize(tool.options.meter.bytes()),
+        false => failures.report(&tool.console),
     }
     tool.console.exit()
 }
@@ -157,21 +154,21 @@ impl Tally {
     fn report(&self, console: &Console, args: &Run, sum_file: &Path) {
         let sum_file = shown(sum_file);
         if self.listed == 0 && !self.broken {
-            console.note(&format_args!("{sum_file}: no properly formatted checksum lines found"));
+            console.complain(&format_args!("{sum_file}: no properly formatted checksum lines found"));
         }
-        if self.without_format > 0 && !args.status {
+        if self.without_format > 0 {
             console.note(&format_args!(
                 "{sum_file}: some lines do not name their format: give it with -f, for example -f sha256 for sums of \
                  sha256sum, or -f blake3 for b3sum"
             ));
         }
-        if self.of_cksum > 0 && !args.status {
+        if self.of_cksum > 0 {
             console.note(&format_args!(
                 "{sum_file}: some lines are those of POSIX cksum, whose CRC mksum does not have: compare them with the output of \
                  cksum, or list the files with cksum -a sha256"
             ));
         }
-        if self.listed == 0 || args.status {
+        if self.listed == 0 {
             return;
         }
         let doubtful = self.taken.iter().filter(|(_, taken)| taken.doubtful && !taken.proven);
@@ -422,7 +419,7 @@ fn report(tool: &Tool, args: &Run, checked: &Checked<'_>) {
     let Checked { path, status, found, claimed, spec, part, directory, guessed } = checked;
     let (name, words) = status.names();
     match (args.json, found) {
-        _ if args.status || (*status == Status::Ok && args.common.quiet) => {}
+        _ if *status == Status::Ok && args.common.quiet => {}
         // A person has the error of a file that could not be read, and wants no line for one that is right.
         _ if tool.console.is_brief() && *status != Status::Failed => {}
         (false, Some(root)) if *guessed && *status == Status::Ok => {
@@ -577,7 +574,7 @@ impl Iterator for Listing<'_> {
 impl Listing<'_> {
     fn malformed(&self, why: &dyn std::fmt::Display) {
         lock(self.tally).malformed += 1;
-        if self.args.warn && !self.args.status {
+        if self.args.warn {
             let (sum_file, number) = (shown(self.sum_file), self.lines.number());
             self.tool.console.note(&format_args!("{sum_file}: {number}: improperly formatted checksum line: {why}"));
         }

@@ -6,10 +6,13 @@ use crate::exit::{Exit, usage};
 use crate::json;
 use crate::tool::Tool;
 use crate::walk;
+use mksum::ClaimedRoot;
 use mksum::directory::EntryProof;
 use mksum::formats::Binding;
 use mksum::proof::{Claim, Proof, ProofError, Trusted};
+use mksum_cli::choice::Choice;
 use mksum_cli::name::Shown;
+use mksum_cli::published::Published;
 use mksum_io::{Input, Sequence, reason};
 use serde::Serialize;
 use std::fs;
@@ -21,20 +24,18 @@ use std::path::Path;
 pub fn run(tool: &Tool, args: &CheckProof) -> Exit {
     tool.console.use_json(args.json);
     let [choice] = &tool.formats[..] else { return usage(&"a root is in one --format") };
+    let (choice, root) = match claimed(&args.root, choice, args.choices.any()) {
+        Ok(found) => found,
+        Err(error) => return usage(&format_args!("ROOT: {error}")),
+    };
     let spec = choice.spec();
-    let claimed = |name: &str, text: &str| {
-        spec.claimed_root(text).map_err(|error| usage(&format_args!("{name}: {error} ({spec})")))
-    };
-    let root = match claimed("ROOT", &args.root) {
-        Ok(root) => Trusted { spec: spec.clone(), root, len: args.length },
-        Err(exit) => return exit,
-    };
     if let Some(directory) = choice.directory() {
-        return directory::check_proof(tool, args, directory, &root.root);
+        return directory::check_proof(tool, args, directory, &root);
     }
-    let old = match args.old_root.as_deref().map(|text| claimed("--old-root", text)).transpose() {
-        Ok(old) => old.map(|root| Trusted { spec: spec.clone(), root, len: args.old_length }),
-        Err(exit) => return exit,
+    let root = Trusted { spec: spec.clone(), root, len: args.length };
+    let old = match args.old_root.as_deref().map(|text| claimed(text, &choice, true)).transpose() {
+        Ok(old) => old.map(|(old, root)| Trusted { spec: old.spec().clone(), root, len: args.old_length }),
+        Err(error) => return usage(&format_args!("--old-root: {error}")),
     };
     let proof = match checked(tool, args, &root, old.as_ref()) {
         Ok(proof) => proof,
@@ -68,6 +69,14 @@ pub fn run(tool: &Tool, args: &CheckProof) -> Exit {
         _ => {}
     }
     tool.console.exit()
+}
+
+/// A trusted root and its format: `choice`, unless the text names another one and none `is_given`.
+fn claimed(text: &str, choice: &Choice, is_given: bool) -> Result<(Choice, ClaimedRoot), String> {
+    let is_named = |published: &Published| !is_given && published.usual.len() == 1 && published.unusual.is_empty();
+    let read = Published::read(text, Some(choice))
+        .or_else(|error| Published::read(text, None).ok().filter(is_named).ok_or(error));
+    read.map(|mut published| (published.usual.swap_remove(0), published.root))
 }
 
 /// The proof, if it is valid; else the path of the wrong file, and the reason.

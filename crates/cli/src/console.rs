@@ -35,6 +35,8 @@ pub struct Console {
     /// Whether verdicts are coloured.
     coloured: bool,
     summary: Summary,
+    /// Whether only the exit code is wanted.
+    mute: AtomicBool,
     failed: AtomicBool,
     wrong_usage: AtomicBool,
 }
@@ -71,6 +73,7 @@ impl Default for Console {
             quiet: false,
             coloured: false,
             summary: Summary::default(),
+            mute: AtomicBool::new(false),
             failed: AtomicBool::new(false),
             wrong_usage: AtomicBool::new(false),
         }
@@ -101,6 +104,15 @@ impl Console {
     /// Prints errors also as JSON objects on standard output from now on.
     pub fn use_json(&self, json: bool) {
         self.json.store(json, Ordering::Relaxed);
+    }
+
+    /// Prints nothing from now on but why something could not be read: only the exit code is wanted.
+    pub fn mute(&self) {
+        self.mute.store(true, Ordering::Relaxed);
+    }
+
+    fn is_mute(&self) -> bool {
+        self.mute.load(Ordering::Relaxed)
     }
 
     /// Whether there is no last line, since all is good and the run is quiet.
@@ -158,6 +170,9 @@ impl Console {
     }
 
     fn append(&self, lines: &[u8]) {
+        if self.is_mute() {
+            return;
+        }
         let mut waiting = self.lock();
         waiting.extend_from_slice(lines);
         if self.terminal || waiting.len() >= Self::FULL {
@@ -193,9 +208,17 @@ impl Console {
     /// Reports on standard error why something failed, and remembers it.
     pub fn error<T: Named + ?Sized>(&self, path: &T, reason: &dyn Display) {
         self.fail();
-        self.note(&format_args!("{}: {reason}", Shown(path)));
+        self.complain(&format_args!("{}: {reason}", Shown(path)));
         if self.json.load(Ordering::Relaxed) {
             self.print_json(path, json::Error::new(reason));
+        }
+    }
+
+    /// Reports that something is not as expected, as an error, and remembers it.
+    pub fn differ<T: Named + ?Sized>(&self, path: &T, reason: &dyn Display) {
+        match self.is_mute() {
+            true => self.fail(),
+            false => self.error(path, reason),
         }
     }
 
@@ -207,6 +230,13 @@ impl Console {
 
     /// Prints a message on standard error.
     pub fn note(&self, text: &dyn Display) {
+        if !self.is_mute() {
+            self.complain(text);
+        }
+    }
+
+    /// Prints a message on standard error, whatever is wanted.
+    pub fn complain(&self, text: &dyn Display) {
         let line = format!("mksum: {text}\n");
         let line = String::from_utf8_lossy(&visible(masked(&line).as_bytes())).into_owned();
         self.undisturbed(|| {

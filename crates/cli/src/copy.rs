@@ -2,7 +2,7 @@
 
 use crate::args::{Copy as Args, ReadBack};
 use crate::exit::{Exit, usage};
-use crate::figures::grouped;
+use crate::figures::bytes;
 use crate::print::report_transfer;
 use crate::ranges;
 use crate::summary::Verdict;
@@ -165,7 +165,7 @@ fn report(tool: &Tool, args: &Args, (source, target): (&Input, &Path), copied: &
     }
     let what = match is_present {
         true => "it is right already, nothing was copied".into(),
-        false => format!("{} bytes copied", grouped(*copied)),
+        false => format!("{} copied", bytes(*copied)),
     };
     ranges::line(tool, target, &format_args!("OK: {what} (root {root}, {})", root.spec()));
 }

@@ -179,11 +179,11 @@ fn gpus() -> Gpus {
         Err(error) => return Gpus::none(error.to_string()),
     };
     let line = |device: &mksum_gpu::Info| {
-        let (memory, most) = (device.memory >> 20, device.allocation >> 20);
+        let (memory, most) = (crate::figures::size(device.memory), crate::figures::size(device.allocation));
         let unified = if device.unified { ", the host's" } else { "" };
         let spirv = if device.spirv { ", takes SPIR-V" } else { "" };
         format!(
-            "{:<3}  {}\n     {memory} MiB of memory{unified}, {most} MiB at once; {} compute units\n     driver {}; {}{spirv}\n",
+            "{:<3}  {}\n     {memory} of memory{unified}, {most} at once; {} compute units\n     driver {}; {}{spirv}\n",
             device.index, device.name, device.units, device.driver, device.runtime
         )
     };

@@ -20,7 +20,7 @@ use std::time::Instant;
 pub fn refuse(tool: &Tool) -> Option<Exit> {
     let named = tool.formats.iter().find(|choice| choice.directory().is_some())?;
     Some(usage(&format_args!(
-        "{named} is a format of directories, for printing (mksum -f dir DIR), -c, join, prove --path and check-proof"
+        "{named} is a format of directories, for printing (mksum -f dir DIR), -c, --expect, join, prove --path and check-proof"
     )))
 }
 
@@ -40,10 +40,36 @@ pub fn run(tool: &Tool, args: &Run) -> Exit {
     for path in &args.files {
         let begin = Instant::now();
         let Some(leaves) = leaves_of(tool, path, &specs, &mut |_| {}) else { continue };
-        let style = if args.untagged { Style::Untagged } else { Style::Tagged };
-        print(tool, path, (&specs, &leaves), (!args.json).then_some(style), Some(begin));
+        print(tool, path, (&specs, &leaves), style(args), Some(begin));
     }
     tool.console.exit()
+}
+
+/// Prints the directory's line if its root is the `claimed` one, and fails if not.
+pub fn expect(tool: &Tool, args: &Run, spec: &DirectorySpec, (claimed, text): (&ClaimedRoot, &str)) -> Exit {
+    let [path] = &args.files[..] else { return usage(&"--expect compares one directory with its root: give its path") };
+    if args.range.is_some() || !args.directories.exclude.is_empty() {
+        return usage(&"the root of a directory covers all that is in it: omit --range and --exclude");
+    }
+    let _progress = tool.progress(|| [None].into_iter());
+    let begin = Instant::now();
+    let specs = std::slice::from_ref(spec);
+    let Some(leaves) = leaves_of(tool, path, specs, &mut |_| {}) else { return tool.console.exit() };
+    let found = root(&leaves[0]);
+    match found.matches(claimed) {
+        true => print(tool, path, (specs, &leaves), style(args), Some(begin)),
+        false => {
+            let words = format_args!("the root differs:\n  expected {text}\n  found    {found} ({spec})");
+            tool.console.differ(path, &words);
+        }
+    }
+    tool.console.exit()
+}
+
+/// The style of lines that the flags ask for; none for JSON.
+fn style(args: &Run) -> Option<Style> {
+    let style = if args.untagged { Style::Untagged } else { Style::Tagged };
+    (!args.json).then_some(style)
 }
 
 /// Prints the roots of a directory: as lines, or as JSON if there is no style of lines.
@@ -167,9 +193,8 @@ pub fn prove(tool: &Tool, args: &Prove, wanted: &Path) -> Exit {
     match found.map(|(index, entry)| EntryProof::new(&leaves[0], index, entry)) {
         Some(Ok((root, proof))) => {
             tool.console.print(&proof.to_bytes());
-            let (digests, root) = (proof.digests(), root.to_string());
-            let plural = if digests == 1 { "digest" } else { "digests" };
-            tool.console.note(&format_args!("{}: {directory} root {root}, {digests} {plural}", Shown(&args.file)));
+            let how = format_args!("to check the proof: mksum check-proof {directory}:{root} PROOF [FILE]");
+            tool.console.note(&format_args!("{}: {how}", Shown(&args.file)));
         }
         Some(Err(error)) => tool.console.error(&args.file, &error),
         None => tool.console.error(&args.file, &format_args!("there is no entry {}", Shown(wanted))),

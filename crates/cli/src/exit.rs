@@ -5,6 +5,7 @@ use mksum_cli::url::masked;
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::process::ExitCode;
+use std::sync::OnceLock;
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,12 +48,22 @@ impl From<Exit> for ExitCode {
     }
 }
 
+/// The command of this process, if it has one that has a help of its own.
+static COMMAND: OnceLock<String> = OnceLock::new();
+
+/// Has refusals name the help of this command.
+pub fn set_command(command: &str) {
+    // A process has one command line.
+    let _ = COMMAND.set(command.into());
+}
+
 /// Refuses a command line.
 pub fn usage(reason: &dyn Display) -> Exit {
     // What was typed may hold what harms a terminal, or a password.
     let reason = reason.to_string();
     let reason: Vec<_> = masked(&reason).lines().map(printable).collect();
+    let command = COMMAND.get().map(|command| format!("{command} ")).unwrap_or_default();
     // Nothing can be done if this fails too.
-    let _ = writeln!(io::stderr(), "mksum: {}\nTry 'mksum --help' for examples.", reason.join("\n"));
+    let _ = writeln!(io::stderr(), "mksum: {}\nTry 'mksum {command}--help' for examples.", reason.join("\n"));
     Exit::Usage
 }

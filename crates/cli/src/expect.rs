@@ -1,12 +1,14 @@
 //! --expect: compares one file with one root.
 
 use crate::args::Run;
+use crate::directory;
 use crate::exit::{Exit, usage};
 use crate::print::{print, report_read_error, reported_roots, window, within};
 use crate::report;
 use crate::tool::Tool;
 use crate::walk::{Rules, length};
 use mksum::{Root, format_size};
+use mksum_cli::choice::Choice;
 use mksum_cli::name::Shown;
 use mksum_cli::published::Published;
 use mksum_io::{Job, Options, hash};
@@ -16,14 +18,14 @@ use std::time::Instant;
 pub fn run(tool: &Tool, args: &Run, expected: &str) -> Exit {
     tool.console.use_json(args.json);
     let given = args.choices.any().then(|| &tool.formats[0]);
-    let published = match given {
-        Some(choice) => Published::of(choice, expected).map_err(|error| format!("{error} ({})", choice.spec())),
-        None => Published::parse(expected).map_err(|error| error.to_string()),
-    };
-    let Published { root: claimed, usual, unusual } = match published {
+    let published = match Published::read(expected, given) {
         Ok(published) => published,
         Err(error) => return usage(&format_args!("--expect: {error}")),
     };
+    if let Some(spec) = published.usual.iter().find_map(Choice::directory) {
+        return directory::expect(tool, args, spec, (&published.root, expected));
+    }
+    let Published { root: claimed, usual, unusual } = published;
     let input =
         match Rules::new(&args.directories, tool.options.objects.clone()).map(|rules| rules.walk(&args.files).next()) {
             Ok(Some(Ok(input))) => input,
@@ -72,7 +74,7 @@ pub fn run(tool: &Tool, args: &Run, expected: &str) -> Exit {
         }
     }
     if !tried.is_empty() && !is_found {
-        tool.console.error(&input, &difference(&tried, expected, guesses));
+        tool.console.differ(&input, &difference(&tried, expected, guesses));
     }
     if args.common.verbose && !tried.is_empty() {
         tool.console.note(&report::verbose(&input, &tried, start.elapsed().as_secs_f64(), tool, args.reading.io));

@@ -7,9 +7,9 @@ pub fn bytes(number: u64) -> String {
     format!("{} byte{}", grouped(number), if number == 1 { "" } else { "s" })
 }
 
-/// Bytes a second in units of 10^9, as disks and memory are sold.
+/// Bytes a second, as a [`size`].
 pub fn speed(bytes: u64, seconds: f64) -> String {
-    format!("{:.2} GB/s", bytes as f64 / 1e9 / seconds.max(1e-9))
+    format!("{}/s", size((bytes as f64 / seconds.max(1e-9)) as u64))
 }
 
 /// A duration with three or four digits that matter.
@@ -26,14 +26,13 @@ pub fn micros(seconds: f64) -> f64 {
     (seconds * 1e6).round() / 1e6
 }
 
-/// Bytes in units of 1000, as disks are sold.
-pub fn size(bytes: u64) -> String {
+/// About so many bytes, in units of 1000, as disks are sold; fewer are exact.
+pub fn size(number: u64) -> String {
     let units = ["kB", "MB", "GB", "TB", "PB", "EB"];
-    if bytes < 1000 {
-        return format!("{bytes} B");
+    match number.checked_ilog10().unwrap_or(0) as usize / 3 {
+        0 => bytes(number),
+        power => format!("{:.2} {}", number as f64 / 1000_f64.powi(power as i32), units[power - 1]),
     }
-    let power = (bytes.ilog10() / 3) as usize;
-    format!("{:.2} {}", bytes as f64 / 1000_f64.powi(power as i32), units[power - 1])
 }
 
 #[cfg(test)]
@@ -51,7 +50,7 @@ mod tests {
     fn sizes_are_short() {
         assert_eq!(
             [0, 999, 1500, 15_000_000, 5_000_000_000].map(size),
-            ["0 B", "999 B", "1.50 kB", "15.00 MB", "5.00 GB"]
+            ["0 bytes", "999 bytes", "1.50 kB", "15.00 MB", "5.00 GB"]
         );
         assert_eq!(size(u64::MAX), "18.45 EB");
     }

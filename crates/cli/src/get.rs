@@ -5,7 +5,7 @@ use crate::catalogue::get as catalogue;
 use crate::check;
 use crate::directory;
 use crate::exit::{Exit, usage};
-use crate::figures::grouped;
+use crate::figures::{self, grouped};
 use crate::json;
 use crate::output::write_output;
 use crate::print::report_transfer;
@@ -72,6 +72,12 @@ fn file(tool: &Tool, args: &Args, given: Option<&Choice>, output: &Input, option
         Input::Stdin => Target::Writer(Arc::new(Mutex::new(Output))),
     };
     let mut request = Request::new(args.mirrors.clone(), expected, target);
+    if let Some(spec) = &args.foreign {
+        request = match request.with_foreign(spec.clone()) {
+            Ok(request) => request,
+            Err(error) => return usage(&format_args!("--foreign: {error}")),
+        };
+    }
     if args.no_outboard || !args.outboard.is_empty() {
         request.outboards = args.outboard.clone();
     }
@@ -99,8 +105,10 @@ fn tree(
     let Input::File(folder) = output else {
         return usage(&"-o: with the root of a directory, the path of a folder");
     };
-    if !args.outboard.is_empty() || !args.seed.is_empty() || args.length.is_some() {
-        return usage(&"--outboard, --seed and --length are for one file, and the root is that of a directory");
+    if !args.outboard.is_empty() || args.foreign.is_some() || !args.seed.is_empty() || args.length.is_some() {
+        return usage(
+            &"--outboard, --foreign, --seed and --length are for one file, and the root is that of a directory",
+        );
     }
     let (root, list) = match catalogue::trusted(tool, (&args.catalogue, &args.mirrors), expected, options) {
         Ok(found) => found,
@@ -295,10 +303,10 @@ fn report(tool: &Tool, args: &Args, path: &Input, (got, only_problems): (Result<
     let what = match got.outcome {
         Outcome::Present => "OK: it is right already, nothing was fetched".into(),
         _ => {
-            let part = |bytes: u64, what: &str| (bytes > 0).then(|| format!(", {} bytes {what}", grouped(bytes)));
+            let part = |bytes: u64, what: &str| (bytes > 0).then(|| format!(", {} {what}", figures::bytes(bytes)));
             let resumed = part(got.resumed, "resumed").unwrap_or_default();
             let seeded = part(got.seeded, "from older files").unwrap_or_default();
-            format!("OK: {} bytes fetched{resumed}{seeded}", grouped(got.fetched))
+            format!("OK: {} fetched{resumed}{seeded}", figures::bytes(got.fetched))
         }
     };
     match path {

@@ -131,12 +131,15 @@ fn files(tool: &Tool, args: &Run) -> Exit {
         let end = if cfg!(windows) { "Ctrl-Z and Enter" } else { "Ctrl-D" };
         tool.console.note(&format_args!("reading the standard input: end it with {end}. 'mksum --help' has examples"));
     }
+    if args.status {
+        tool.console.mute();
+    }
     match args.action() {
         Action::Print if tool.formats.iter().any(|choice| choice.directory().is_some()) => directory::run(tool, args),
         Action::Print => print::run(tool, args),
         Action::Check => check::run(tool, args),
-        _ if let Some(exit) = directory::refuse(tool) => exit,
         Action::Expect(root) => expect::run(tool, args, root),
+        _ if let Some(exit) = directory::refuse(tool) => exit,
         Action::Stored => stored::run(tool, args),
         Action::Graph(style) => graph::run(tool, args, style),
     }

@@ -206,11 +206,16 @@ pub fn report(console: &Console, failure: &Failure) {
     }
 }
 
+/// The file that may not be written, and why, if that is the error.
+pub fn unwritable(error: &Error) -> Option<(&Input, String)> {
+    let Error::Write { path, error } = error else { return None };
+    let is_refused = matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem);
+    is_refused.then(|| (path, reason(error)))
+}
+
 /// Says what to do where no file can be written beside another.
 pub fn suggest_place(tool: &Tool, error: &Error) {
-    if let Error::Write { path, error } = error
-        && matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem)
-    {
+    if let Some((path, _)) = unwritable(error) {
         tool.console.note(&format_args!("{}: --output PATH writes it to another place", Shown(path)));
     }
 }

@@ -134,7 +134,7 @@ fn compare(tool: &Tool, args: &Run, job: &Job, (roots, wanted): (&[Root], &[Spec
                     1 => String::new(),
                     count => format!(", and none of {count} part sizes fits"),
                 };
-                tool.console.error(
+                tool.console.differ(
                     url,
                     &format_args!("{name} differs{tried}:\n  the store has {theirs}\n  found         {ours}"),
                 );

@@ -89,6 +89,6 @@ mod tests {
         }
         let line = summary.line(4_200_000_000);
         assert!(line.starts_with("19,997 OK, 2 FAILED, 1 missing, 4.20 GB in "), "{line}");
-        assert!(Summary::default().line(0).starts_with("no files, 0 B in "));
+        assert!(Summary::default().line(0).starts_with("no files, 0 bytes in "));
     }
 }

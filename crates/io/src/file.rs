@@ -37,7 +37,7 @@ pub struct File {
     pub(crate) reader: Reader,
     /// The stamp of a local file; `None` for an object.
     stamp: Option<Stamp>,
-    rotating: bool,
+    in_order: bool,
     sparse: bool,
     permits: Permits,
     cold: bool,
@@ -90,7 +90,7 @@ impl File {
         let cold = reader.is_cold();
         File {
             stamp: Some(Stamp::of(metadata)),
-            rotating: len > Self::PIECE && is_rotating(metadata),
+            in_order: len > Self::PIECE && is_rotating(metadata),
             sparse: is_sparse(metadata),
             permits: Permits::new(options.threads),
             cold,
@@ -101,9 +101,9 @@ impl File {
 
     /// The `len` bytes from offset `base` on of an object.
     pub(crate) fn of_object(input: Input, object: Arc<dyn Object>, (base, len): (u64, u64), options: &Options) -> File {
+        let (in_order, permits) = (object.is_in_order(), Permits::new(options.threads));
         let reader = Reader::new(input, Medium::Object(object), (base, len), options);
-        let permits = Permits::new(options.threads);
-        File { stamp: None, rotating: false, sparse: false, permits, cold: true, ending: Ending::OpenFile, reader }
+        File { stamp: None, in_order, sparse: false, permits, cold: true, ending: Ending::OpenFile, reader }
     }
 
     /// Returns this file, read with other options.
@@ -129,9 +129,9 @@ impl File {
         &self.reader.options
     }
 
-    /// Whether reads far apart cost a seek each: then it is best read from the beginning to the end.
-    pub(crate) fn is_rotating(&self) -> bool {
-        self.rotating
+    /// Whether it is best read from the beginning to the end: reads far apart cost a seek each, or its bytes come in order alone.
+    pub(crate) fn is_in_order(&self) -> bool {
+        self.in_order
     }
 
     /// Whether the bytes lie in a store, where reads in order find them fetched ahead.
@@ -181,8 +181,12 @@ impl File {
     pub fn plan_of(&self, spec: &Spec, unit: u64) -> Plan {
         let plan = self.plan(spec);
         let group = if unit == plan.piece { plan.group } else { (Self::PIECE / unit).max(1) as usize };
-        let threads = if self.rotating { 1 } else { plan.threads };
-        Plan { threads, piece: unit, group }
+        if !self.in_order {
+            return Plan { piece: unit, group, ..plan };
+        }
+        // Of several leaves that are long, or differ in length, slices are read in turn.
+        let is_one_read = matches!(spec.shape(), Shape::Even { leaf, .. } if leaf <= Self::LEAF);
+        Plan { threads: 1, piece: unit, group: if is_one_read { group } else { 1 } }
     }
 
     /// Reads the bytes `start..end` of the file.

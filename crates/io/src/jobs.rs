@@ -136,7 +136,7 @@ pub(crate) fn traits(file: &File, specs: &[Spec]) -> Traits {
         len: file.len(),
         is_chain,
         formats: specs.len(),
-        is_rotating: file.is_rotating(),
+        is_in_order: file.is_in_order(),
         is_object: file.is_object(),
         mode: file.options().mode,
     }

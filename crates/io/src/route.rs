@@ -11,8 +11,8 @@ pub(crate) struct Traits {
     pub is_chain: bool,
     /// The number of formats.
     pub formats: usize,
-    /// Whether it lies on a disk with moving heads.
-    pub is_rotating: bool,
+    /// Whether it is best read from the beginning to the end: on a disk with moving heads, or from a server without range requests.
+    pub is_in_order: bool,
     /// Whether it is in a store.
     pub is_object: bool,
     /// Through the page cache or around it.
@@ -48,7 +48,7 @@ impl Traits {
     /// The route of an input among others.
     pub fn route(&self) -> Route {
         // Slices of it are read between those of other files.
-        let can_share = !self.is_rotating && self.mode != Mode::Direct;
+        let can_share = (!self.is_in_order || self.is_object) && self.mode != Mode::Direct;
         match self.is_object {
             _ if self.is_chain && can_share => Route::Lanes,
             _ if self.len <= Self::SMALL => Route::Here,
@@ -60,7 +60,7 @@ impl Traits {
     /// The order in which it is read by whoever hashes it.
     pub fn order(&self) -> Order {
         match self.formats {
-            1 if !self.is_rotating && !self.is_object => Order::Pieces,
+            1 if !self.is_in_order && !self.is_object => Order::Pieces,
             _ => Order::Once,
         }
     }
@@ -76,7 +76,7 @@ mod tests {
             len: Traits::SMALL + 1,
             is_chain: false,
             formats: 1,
-            is_rotating: false,
+            is_in_order: false,
             is_object: false,
             mode: Mode::Buffered,
         };
@@ -84,7 +84,7 @@ mod tests {
         let rows = [
             ("a large file", FILE, Route::Closed, Order::Pieces),
             ("a large file in two formats", Traits { formats: 2, ..FILE }, Route::Closed, Order::Once),
-            ("on a disk with moving heads", Traits { is_rotating: true, ..FILE }, Route::Closed, Order::Once),
+            ("on a disk with moving heads", Traits { is_in_order: true, ..FILE }, Route::Closed, Order::Once),
             ("around the page cache", Traits { mode: Mode::Direct, ..FILE }, Route::Closed, Order::Pieces),
             ("a large object", Traits { is_object: true, ..FILE }, Route::Open, Order::Once),
             ("a small file", SMALL, Route::Here, Order::Pieces),
@@ -99,7 +99,7 @@ mod tests {
                 Route::Closed,
                 Order::Pieces,
             ),
-            ("a chain on such a disk", Traits { is_chain: true, is_rotating: true, ..SMALL }, Route::Here, Order::Once),
+            ("a chain on such a disk", Traits { is_chain: true, is_in_order: true, ..SMALL }, Route::Here, Order::Once),
         ];
         for (what, traits, route, order) in rows {
             assert_eq!((traits.route(), traits.order()), (route, order), "{what}");

@@ -109,7 +109,7 @@ impl Folder {
     fn below<'a>(&self, real: &'a Path) -> Result<&'a Path, Missing> {
         let below =
             real.strip_prefix(&self.real).map_err(|_| not_found("a symbolic link leads out of the directory"))?;
-        match below.components().any(|name| name.as_os_str().eq_ignore_ascii_case(KEPT_FOLDER)) {
+        match is_private(below) {
             true => Err(not_found("a file of mksum's own")),
             false => Ok(below),
         }
@@ -182,4 +182,41 @@ fn root_beside(path: &Path, file: &File) -> Option<Root> {
 /// Whether a file belongs to an outboard and is not a finished one.
 fn is_unfinished(path: &Path) -> bool {
     path.extension().is_none_or(|end| end != outboard::EXTENSION) && is_part_of_outboard(path)
+}
+
+/// Whether a path below the directory is one of mksum's own files, of which downloads need only the catalogue and its outboards.
+fn is_private(below: &Path) -> bool {
+    let names: Vec<_> = below.components().map(|name| name.as_os_str()).collect();
+    let is_needed = match &names[..] {
+        [folder, name] if *folder == KEPT_FOLDER => *name == "catalogue",
+        [folder, trees, name] if *folder == KEPT_FOLDER => {
+            *trees == "catalogue.trees" && Path::new(name).extension().is_some_and(|end| end == outboard::EXTENSION)
+        }
+        _ => false,
+    };
+    !is_needed && names.iter().any(|name| name.eq_ignore_ascii_case(KEPT_FOLDER))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_the_own_files_only_those_for_downloads_are_served() {
+        for path in ["a", ".mksum/catalogue", ".mksum/catalogue.trees/ab.mkt", "a/b.mkt"] {
+            assert!(!is_private(Path::new(path)), "{path}");
+        }
+        for path in [
+            ".mksum",
+            ".mksum/catalogue.trees",
+            ".mksum/catalogue-wal",
+            ".mksum/config",
+            ".mksum/catalogue.trees/ab.part",
+            ".mksum/catalogue/x",
+            ".MKSUM/catalogue",
+            "a/.mksum/catalogue",
+        ] {
+            assert!(is_private(Path::new(path)), "{path}");
+        }
+    }
 }

@@ -2,8 +2,7 @@
 
 use crate::choice::Choice;
 use crate::published::Published;
-use crate::sum::End;
-use crate::sumfile::{self, Entry, Source, State};
+use crate::sumfile::Entry;
 use mksum::directory::DirectorySpec;
 use mksum::formats::Binding;
 use mksum::{ClaimedRoot, Root, Shape, Spec};
@@ -16,29 +15,13 @@ pub struct Expected {
 }
 
 impl Expected {
-    /// Reads a root in any form that mksum prints or [`Published::parse`] reads: hex, base64, with the name of its format before it, an
-    /// ETag; or the line of a sum file. `given` is its format, if that is known.
+    /// Reads a root as [`Published::read`] does: hex, base64, with the name of its format before it, an ETag; or the line of a sum file.
+    /// `given` is its format, if that is known.
     ///
     /// # Errors
     /// If it is none, or that of a part of a file: as words.
     pub fn parse(text: &str, given: Option<&Choice>) -> Result<Expected, String> {
-        let text = text.trim();
-        let mut words = text.split_whitespace();
-        Ok(match (words.next(), words.next(), given) {
-            (Some(first), Some(_), _) => {
-                let source = Source::new(End::Newline, given);
-                match sumfile::parse(text.as_bytes(), &source, &mut State::default()) {
-                    Ok(Some(entry)) if entry.range.is_some() => return Err("it is the root of a part of a file".into()),
-                    // Without a name, the digest alone decides.
-                    Ok(Some(entry)) if entry.guessed => return Expected::parse(first, given),
-                    Ok(Some(entry)) => Expected { root: entry.claimed, choices: vec![entry.choice] },
-                    Ok(None) => return Err("expected a root, or the line of a sum file".into()),
-                    Err(error) => return Err(error.to_string()),
-                }
-            }
-            (_, _, Some(choice)) => Published::of(choice, text).map_err(|error| format!("{error} ({choice})"))?.into(),
-            _ => Published::parse(text).map_err(|error| error.to_string())?.into(),
-        })
+        Published::read(text, given).map(Expected::from)
     }
 
     /// The sum of an entry of a sum file. Where its format was guessed, all that are usual are possible.

@@ -1,7 +1,9 @@
 //! A sum as it was published: on a web page, in a lock file, by a registry or a store.
 
 use crate::choice::Choice;
+use crate::sum::End;
 use crate::sumfile::source::{fitting, names, unnamed};
+use crate::sumfile::{self, Source, State};
 use base16ct::{lower, mixed};
 use base64ct::{Base64, Base64Unpadded, Encoding};
 use mksum::formats::{FAMILIES, Family};
@@ -23,6 +25,32 @@ pub struct Published {
 const TREES: [&str; 4] = ["dropbox", "glacier", "btv2", "fsverity"];
 
 impl Published {
+    /// Reads a root in any form in which mksum prints it or [`Published::parse`] reads it, or the line of a sum file. `given` is its
+    /// format, if that is known.
+    ///
+    /// # Errors
+    /// If it is none, or that of a part of a file: as words.
+    pub fn read(text: &str, given: Option<&Choice>) -> Result<Self, String> {
+        let text = text.trim();
+        let mut words = text.split_whitespace();
+        match (words.next(), words.next(), given) {
+            (Some(first), Some(_), _) => {
+                match sumfile::parse(text.as_bytes(), &Source::new(End::Newline, given), &mut State::default()) {
+                    Ok(Some(entry)) if entry.range.is_some() => Err("it is the root of a part of a file".into()),
+                    // Without a name, the digest alone decides.
+                    Ok(Some(entry)) if entry.guessed => Published::read(first, given),
+                    Ok(Some(entry)) => {
+                        Ok(Published { root: entry.claimed, usual: vec![entry.choice], unusual: Vec::new() })
+                    }
+                    Ok(None) => Err("expected a root, or the line of a sum file".into()),
+                    Err(error) => Err(error.to_string()),
+                }
+            }
+            (_, _, Some(choice)) => Published::of(choice, text).map_err(|error| format!("{error} ({choice})")),
+            _ => Published::parse(text).map_err(|error| error.to_string()),
+        }
+    }
+
     /// Reads a sum of an unknown format, in one of the ways in which sums are published:
     ///
     /// - hex in either case, or base64 with or without padding (`Content-MD5`, S3's checksums);

@@ -53,9 +53,10 @@ pub struct Update {
     /// The directory.
     #[command(flatten)]
     pub catalogued: Catalogued,
-    /// Take the content of this file as it is now, although it seems damaged; may be repeated
+    /// Take the content of this file or folder as it is now, although it seems damaged; may be repeated
     ///
-    /// PATH is relative to DIR. The file is read even if its size, mtime and inode show no change.
+    /// PATH is relative to DIR; '.' is all of it, also where nothing is left that the catalogue has. Files are read even if their size,
+    /// mtime and inode show no change.
     #[arg(long, value_name = "PATH", value_parser = path(), conflicts_with = "dry_run")]
     pub accept_changes: Vec<PathBuf>,
     /// Report what differs and how much would be read; nothing is read or written

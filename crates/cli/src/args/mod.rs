@@ -31,7 +31,7 @@ pub use proofs::{CheckProof, Join, Prove};
 pub use repair::Repair;
 pub use serve::Serve;
 
-use crate::exit::{Exit, usage};
+use crate::exit::{Exit, set_command, usage};
 use crate::output::print_text;
 use clap::{ArgAction, Command as Clap, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
@@ -350,7 +350,7 @@ pub struct Run {
     /// Without this flag, only the first one is reported. Either way, the file has no root.
     #[arg(long, help_heading = "Reading")]
     pub list_unreadable: bool,
-    /// Compare the file with a published root or sum: hex, base64, sha256:..., sha512-..., an ETag
+    /// Compare the file with a published root or sum: hex, base64, sha256:..., sha512-..., an ETag; or a directory with dir:...
     ///
     /// Without --format, its name and length decide: of the formats that it can be of, the one that matches is printed. For an
     /// ETag of an upload in parts, the usual part sizes are tried that give its number of parts.
@@ -483,7 +483,6 @@ impl Run {
             return Some(format!("{one} and {other} cannot be combined"));
         }
         let only_checking = [
-            ("--status", self.status),
             ("--strict", self.strict),
             ("--warn", self.warn),
             ("--ignore-missing", self.ignore_missing),
@@ -494,6 +493,9 @@ impl Run {
         ];
         if let Some((flag, _)) = only_checking.iter().find(|(_, given)| *given && !self.check) {
             return Some(format!("the {flag} option is meaningful only with --check"));
+        }
+        if self.status && (given.is_empty() || self.graph.is_some()) {
+            return Some("the --status option is meaningful only with --check, --expect or --stored".into());
         }
         let only_printing = [
             ("--range", self.range.is_some()),
@@ -589,6 +591,11 @@ pub fn read() -> Result<Args, Exit> {
     let grammar = grammar();
     let names: Vec<_> = grammar.get_subcommands().map(Clap::get_name).collect();
     let line = before::after_command(env::args_os().collect(), &names);
+    if let Some(command) =
+        line.get(1).and_then(|word| word.to_str()).filter(|word| names.contains(word) && *word != "help")
+    {
+        set_command(command);
+    }
     if let Some(reason) = before::without_json(&line) {
         return Err(usage(&reason));
     }

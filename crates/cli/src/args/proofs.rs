@@ -45,7 +45,7 @@ pub struct Prove {
 /// `mksum check-proof`.
 #[derive(Debug, clap::Args)]
 pub struct CheckProof {
-    /// The trusted root, in the format given with --format
+    /// The trusted root, as mksum printed it: FORMAT:ROOT, the line, or ROOT in the format given with --format
     #[arg(value_name = "ROOT")]
     pub root: String,
     /// The proof

@@ -102,7 +102,7 @@ pub fn excluded(catalogue: &Catalogue) -> String {
 fn text(finding: &Finding) -> String {
     let Finding { state, from, length, bytes: done, ranges, .. } = finding;
     let (len, done) = (length.unwrap_or(0), done.unwrap_or(0));
-    let touched = || grouped(ranges.iter().map(|range| range.end - range.start).sum());
+    let touched = || ranges.iter().map(|range| range.end - range.start).sum();
     match state {
         State::Incomplete => {
             "INCOMPLETE: it has no root yet in some formats of the catalogue ('mksum update' reads it)".into()
@@ -112,8 +112,8 @@ fn text(finding: &Finding) -> String {
         State::Intact => format!("OK ({} of {})", grouped(done), bytes(len)),
         State::Damaged => match ranges.len() {
             0 => format!("FAILED: {}", finding.reason().unwrap_or_default()),
-            1 => format!("FAILED: {} of {} are damaged (1 range)", touched(), bytes(len)),
-            several => format!("FAILED: {} of {} are damaged ({several} ranges)", touched(), bytes(len)),
+            1 => format!("FAILED: {} of {} are damaged (1 range)", grouped(touched()), bytes(len)),
+            several => format!("FAILED: {} of {} are damaged ({several} ranges)", grouped(touched()), bytes(len)),
         },
         State::DamagedTree => {
             "its kept tree is damaged or gone: 'mksum update' reads the file and keeps it again".into()
@@ -121,7 +121,7 @@ fn text(finding: &Finding) -> String {
         State::Repaired => {
             let copies: Vec<_> = finding.copies.iter().map(|copy| Shown(copy).to_string()).collect();
             let from = if finding.passed.is_empty() { "" } else { &format!(" from {}", copies.join(", ")) };
-            format!("OK: {} bytes repaired, {} bytes fetched{from}", touched(), grouped(done))
+            format!("OK: {} repaired, {} fetched{from}", bytes(touched()), bytes(done))
         }
         State::Incomparable => "NOT COMPARED (no root in a common format)".into(),
         state => state.as_str().to_uppercase(),

@@ -22,7 +22,7 @@ pub fn run(tool: &Tool, args: &Keep) -> Exit {
     ];
     if args.accept_changes {
         return usage(
-            &"in a directory, changes of files are accepted one by one: mksum update --accept-changes PATH DIR",
+            &"a catalogue that is there is updated: mksum update --accept-changes PATH DIR accepts a file or folder, and '.' all",
         );
     }
     if let Some((_, flag)) = outboards.iter().find(|(given, _)| *given) {
@@ -77,7 +77,7 @@ pub fn run_update(tool: &Tool, Update { catalogued: args, dry_run, accept_change
     let directory = [Input::from(&args.directory)];
     on_each(tool, args.json, (&directory, args.catalogue.as_ref()), open_to_write, &mut |directory, catalogue| {
         for path in accepted {
-            if !accept_changes(catalogue, name::bytes(path))? {
+            if accept_changes(catalogue, name::bytes(path))? == 0 {
                 tool.console.error(path, &format_args!("no such file in the catalogue {}", Shown(catalogue.path())));
             }
         }
@@ -136,6 +136,14 @@ fn bring(tool: &Tool, json: bool, lines: Lines, directory: &Path, catalogue: &mu
             report(tool, &error);
             tool.console.flush();
             tool.console.note(&format_args!("{}: not finished: run it again", Shown(catalogue.path())));
+        }
+        Err(error @ Error::Elsewhere { .. }) => {
+            report(tool, &error);
+            let (path, shown) = (catalogue.path(), Shown(directory));
+            let given = if path == place(directory) { String::new() } else { format!("-c {} ", Shown(path)) };
+            let how =
+                format_args!("{shown}: to take all that it has now: mksum update --accept-changes . {given}{shown}");
+            tool.console.note(&how);
         }
         done => {
             if let Err(error) = done {

@@ -12,13 +12,13 @@ pub mod status;
 pub mod verify;
 
 use crate::exit::{Exit, usage};
+use crate::print::unwritable;
 use crate::ranges::line;
 use crate::tool::Tool;
 use mksum_catalogue::{Access, Catalogue, Error, Side, place};
 use mksum_cli::choice::Choice;
 use mksum_cli::name::{self, Shown};
 use mksum_io::Input;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// The end of a summary of what was not done.
@@ -66,10 +66,7 @@ fn open_to_write(tool: &Tool, directory: &Path, given: Option<&PathBuf>) -> Opti
 fn open_to_verify(tool: &Tool, directory: &Path, given: Option<&PathBuf>) -> Option<Catalogue> {
     let path = given.cloned().unwrap_or_else(|| place(directory));
     match Catalogue::open(&path, Access::Write, &mut || wait(tool, &path)) {
-        Err(Error::Io(mksum_io::Error::Write { error, .. }))
-            if matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem) =>
-        {
-            let why = mksum_io::reason(&error);
+        Err(Error::Io(error)) if let Some((_, why)) = unwritable(&error) => {
             let text = format_args!(
                 "{}: it cannot be written ({why}): the times of this verification are not noted",
                 Shown(&path)
@@ -108,12 +105,18 @@ fn explained(error: Error, directory: &Path, path: &Path) -> Error {
         Error::Io(mksum_io::Error::Open { error, .. })
             if error.kind() == std::io::ErrorKind::NotFound && directory.is_dir() =>
         {
-            let how = format!("there is no catalogue {}: run 'mksum keep -r {}' first", Shown(path), Shown(directory));
+            let given = if path == place(directory) { String::new() } else { format!("-o {} ", Shown(path)) };
+            let (path, shown) = (Shown(path), Shown(directory));
+            let how = format!("there is no catalogue {path}: run 'mksum keep -r {given}{shown}' first");
             Error::refused(directory, how)
         }
         // Nothing can be below it.
         Error::Io(mksum_io::Error::Open { error, .. }) if !directory.is_dir() => {
             Error::Io(mksum_io::Error::Open { path: directory.into(), error })
+        }
+        Error::Io(error) if let Some((_, why)) = unwritable(&error) => {
+            let how = "make it writable, or copy it and name the copy with --catalogue";
+            Error::refused(path, format_args!("it cannot be written ({why}): {how}"))
         }
         error => error,
     }

@@ -10,6 +10,7 @@ use crate::progress::left;
 use crate::tool::Tool;
 use mksum::outboard::{Foreign, ForeignLayout, Outboard, OutboardError, ReadAt};
 use mksum::{Root, Spec};
+use mksum_cli::published::Published;
 use mksum_io::outboard::{self, Age, EXTENSION, Rounds, Stored};
 use mksum_io::{Error, File, Input};
 
@@ -96,7 +97,8 @@ pub fn words(age: Age) -> String {
 
 /// The root on the command line.
 pub fn claimed(given: &str, spec: &Spec) -> Result<mksum::ClaimedRoot, Failure> {
-    spec.claimed_root(given).map_err(|error| Failure::Usage(format!("--root: {error} ({spec})")))
+    let published = Published::read(given, Some(&spec.clone().into()));
+    published.map(|published| published.root).map_err(|error| Failure::Usage(format!("--root: {error}")))
 }
 
 /// Where the root comes from that the file is compared with.

@@ -7,7 +7,7 @@ use crate::args::{Repair as Args, Symlinks};
 use crate::catalogue;
 use crate::exit::{Exit, usage};
 use crate::failure::Failure;
-use crate::figures::{bytes, grouped};
+use crate::figures::bytes;
 use crate::ranges::{self, RangeLine};
 use crate::replica::{passed, replica_of};
 use crate::tool::Tool;
@@ -172,10 +172,10 @@ fn one(
     if args.json {
         tool.console.print_json(path, Verdict::new(&repaired, outboard.spec(), &outboard.root(), count));
     } else if repaired.whole {
-        let (written, fetched) = (grouped(repaired.written), grouped(repaired.fetched));
+        let (written, fetched) = (bytes(repaired.written), bytes(repaired.fetched));
         let what = match repaired.fetched {
             0 if repaired.written == 0 => "OK: nothing to repair".into(),
-            _ => format!("OK: {written} bytes repaired, {fetched} bytes fetched"),
+            _ => format!("OK: {written} repaired, {fetched} fetched"),
         };
         ranges::line(tool, path, &format_args!("{what} ({})", describe(&outboard.root(), trust)));
     }
