@@ -72,6 +72,12 @@ fn file(tool: &Tool, args: &Args, given: Option<&Choice>, output: &Input, option
         Input::Stdin => Target::Writer(Arc::new(Mutex::new(Output))),
     };
     let mut request = Request::new(args.mirrors.clone(), expected, target);
+    if let Some(spec) = &args.foreign {
+        request = match request.with_foreign(spec.clone()) {
+            Ok(request) => request,
+            Err(error) => return usage(&format_args!("--foreign: {error}")),
+        };
+    }
     if args.no_outboard || !args.outboard.is_empty() {
         request.outboards = args.outboard.clone();
     }
@@ -99,8 +105,10 @@ fn tree(
     let Input::File(folder) = output else {
         return usage(&"-o: with the root of a directory, the path of a folder");
     };
-    if !args.outboard.is_empty() || !args.seed.is_empty() || args.length.is_some() {
-        return usage(&"--outboard, --seed and --length are for one file, and the root is that of a directory");
+    if !args.outboard.is_empty() || args.foreign.is_some() || !args.seed.is_empty() || args.length.is_some() {
+        return usage(
+            &"--outboard, --foreign, --seed and --length are for one file, and the root is that of a directory",
+        );
     }
     let (root, list) = match catalogue::trusted(tool, (&args.catalogue, &args.mirrors), expected, options) {
         Ok(found) => found,

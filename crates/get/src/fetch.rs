@@ -1,11 +1,12 @@
 //! Missing ranges, fetched from all mirrors at once: each unit is judged before it is written, or its mirror is blamed.
 
+use crate::kept::Tree;
 use crate::plan::{Plan, Task};
 use crate::request::Mirror;
 use crate::seed::units;
 use crate::sink::Sink;
-use mksum::outboard::{Checked, Outboard};
-use mksum_io::outboard::{Stored, append};
+use mksum::outboard::Checked;
+use mksum_io::outboard::append;
 use mksum_io::{Error, Input, Options, Refusal, Replica, Stop, open_bytes, open_replica};
 use std::io::Read;
 use std::ops::Range;
@@ -23,7 +24,7 @@ const BAD: usize = 8;
 
 /// What is shared by the threads that fetch.
 struct Shared {
-    outboard: Arc<Outboard<Stored>>,
+    outboard: Arc<Tree>,
     options: Options,
     /// The bytes of a request, at most.
     most: u64,
@@ -72,7 +73,7 @@ pub struct Fetched {
 /// # Errors
 /// If the verified bytes cannot be written, or the outboard not be read.
 pub fn fetch(
-    (outboard, missing): (Arc<Outboard<Stored>>, Vec<Range<u64>>),
+    (outboard, missing): (Arc<Tree>, Vec<Range<u64>>),
     mirrors: Vec<Mirror>,
     connections: usize,
     sink: Sink,
@@ -304,7 +305,7 @@ impl State {
 fn stream(
     mirror: &mut Mirror,
     missing: Vec<Range<u64>>,
-    (outboard, sink): (&Outboard<Stored>, &mut Sink),
+    (outboard, sink): (&Tree, &mut Sink),
     options: &Options,
 ) -> Result<Vec<Range<u64>>, Error> {
     let mut reader = match open_bytes(&mirror.place, options) {

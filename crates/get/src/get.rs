@@ -2,13 +2,11 @@
 
 use crate::error::Error;
 use crate::fetch;
-use crate::kept::{self, Found};
+use crate::kept::{self, Found, Tree};
 use crate::request::{Got, Outcome, Request, Target};
 use crate::seed;
 use crate::sink::{Ordered, Sink};
 use crate::whole;
-use mksum::outboard::Outboard;
-use mksum_io::outboard::Stored;
 use mksum_io::{Input, Mode, Options, Partial};
 use std::ops::Range;
 use std::sync::Arc;
@@ -39,10 +37,18 @@ pub fn get(request: &Request, options: &Options) -> Result<Got, Error> {
 }
 
 /// The first outboard of the expected root.
-fn outboard(request: &Request, got: &mut Got, options: &Options) -> Result<Option<(Input, Outboard<Stored>)>, Error> {
+fn outboard(request: &Request, got: &mut Got, options: &Options) -> Result<Option<(Input, Tree)>, Error> {
     let mut other = None;
+    // Not all of other programs' trees have it. If it is a lie, the root is another one.
+    let len = || request.len.or_else(|| kept::length(&request.mirrors, options));
+    let foreign = request.foreign.as_ref().and_then(|spec| Some((spec, len()?)));
     for place in &request.outboards {
-        match kept::fetch(place, &request.expected, request.len, options) {
+        let fetched = match (&request.foreign, foreign) {
+            (None, _) => kept::fetch(place, &request.expected, request.len, options),
+            (Some(_), Some((spec, len))) => kept::fetch_foreign(place, (&request.expected, spec, len), options),
+            (Some(_), None) => Ok(Found::Nothing),
+        };
+        match fetched {
             Ok(Found::Right(outboard)) => return Ok(Some((place.clone(), *outboard))),
             // Without the name of its format, the root may be of another one.
             Ok(Found::Other(root)) if request.expected.is_named() => other = other.or(Some((place, root))),
@@ -65,7 +71,7 @@ fn outboard(request: &Request, got: &mut Got, options: &Options) -> Result<Optio
 /// Fetches the missing ranges of a file whose tree is known.
 fn with_outboard(
     request: &Request,
-    (outboard, place): (Arc<Outboard<Stored>>, &Input),
+    (outboard, place): (Arc<Tree>, &Input),
     mut got: Got,
     options: &Options,
 ) -> Result<Got, Error> {

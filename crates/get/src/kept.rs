@@ -1,17 +1,21 @@
 //! The outboard of the file, from anywhere: nothing of it is used that does not lead up to the trusted root.
 
 use crate::error::Error;
-use mksum::outboard::{Checked, HEADER, Header, Outboard, OutboardError, ReadAt};
+use mksum::Spec;
+use mksum::outboard::{Checked, Foreign, ForeignLayout, HEADER, Header, Outboard, OutboardError, ReadAt};
 use mksum_io::outboard::{Stored, opened};
-use mksum_io::{Input, Options, Verified, check_room, open_bytes};
+use mksum_io::{File, Input, Options, Verified, check_room, open_bytes};
 use mksum_sums::expected::Expected;
 use std::env;
-use std::io::{ErrorKind, Read};
+use std::io::{self, ErrorKind, Read};
+
+/// An outboard of any kind.
+pub type Tree = Outboard<Box<dyn ReadAt + Send>>;
 
 /// What is at the place of an outboard.
 pub enum Found {
     /// The outboard: each of its digests was compared with the one above it, up to the trusted root.
-    Right(Box<Outboard<Stored>>),
+    Right(Box<Tree>),
     /// An outboard of another root in a format of the trusted one: that root, as text.
     Other(String),
     /// Nothing, or an outboard in another format, of which the trusted root says nothing.
@@ -23,10 +27,7 @@ pub enum Found {
 /// # Errors
 /// If it cannot be read, is damaged, or would not fit on the disk.
 pub fn fetch(place: &Input, expected: &Expected, len: Option<u64>, options: &Options) -> Result<Found, Error> {
-    let mut reader = match open_bytes(place, options) {
-        Err(mksum_io::Error::Open { error, .. }) if error.kind() == ErrorKind::NotFound => return Ok(Found::Nothing),
-        reader => reader?,
-    };
+    let Some(mut reader) = there(place, options)? else { return Ok(Found::Nothing) };
     let wrong = |error: OutboardError| Error::Io(mksum_io::Error::from_outboard(error, place));
     let mut head = [0; HEADER as usize];
     match reader.read_exact(&mut head) {
@@ -50,7 +51,58 @@ pub fn fetch(place: &Input, expected: &Expected, len: Option<u64>, options: &Opt
     }
     check_room(&env::temp_dir().join("outboard"), size)?;
     let stored = Stored::copied(place, &mut head.chain(reader), size)?;
-    let outboard = opened(stored, place)?;
+    right(opened(Box::new(stored) as Box<dyn ReadAt + Send>, place)?, place)
+}
+
+/// Fetches a tree that another program keeps in the format `spec`, of a file of `len` bytes, and checks all of it.
+///
+/// # Errors
+/// If it cannot be read, is not the tree of such a file, is damaged, or would not fit on the disk.
+pub fn fetch_foreign(
+    place: &Input,
+    (expected, spec, len): (&Expected, &Spec, u64),
+    options: &Options,
+) -> Result<Found, Error> {
+    let wrong = |error: mksum::Error| Error::Io(mksum_io::Error::from_outboard(error, place));
+    if !expected.is_of(spec, len) {
+        return Ok(Found::Nothing);
+    }
+    let layout = ForeignLayout::new(spec, len).map_err(wrong)?;
+    let Some(mut reader) = there(place, options)? else { return Ok(Found::Nothing) };
+    check_room(&env::temp_dir().join("outboard"), layout.size())?;
+    let stored = Stored::copied(place, &mut reader, layout.size())?;
+    if io::copy(&mut reader.take(1), &mut io::sink()).is_ok_and(|more| more > 0) {
+        let (expected, found) = (layout.size(), layout.size() + 1);
+        return Err(wrong(OutboardError::Size { expected, found }.into()));
+    }
+    let foreign = match Foreign::open(stored, layout) {
+        // Of a file that is a single leaf.
+        Err(mksum::Error::Source(error)) if error.downcast_ref() == Some(&OutboardError::NoDigests) => {
+            return Ok(Found::Nothing);
+        }
+        foreign => foreign.map_err(wrong)?,
+    };
+    let outboard = opened(Box::new(foreign) as Box<dyn ReadAt + Send>, place)?;
+    match expected.matches(&outboard.root()) {
+        true => right(outboard, place),
+        false => Ok(Found::Other(outboard.root().to_string())),
+    }
+}
+
+/// The length of the file that the first mirror has which answers.
+pub fn length(mirrors: &[Input], options: &Options) -> Option<u64> {
+    mirrors.iter().find_map(|mirror| File::open_part(mirror.clone(), 0..1, options).ok()).map(|file| file.len())
+}
+
+/// The bytes at the place of an outboard, if something is there.
+fn there(place: &Input, options: &Options) -> Result<Option<Box<dyn Read + Send>>, Error> {
+    match open_bytes(place, options) {
+        Err(mksum_io::Error::Open { error, .. }) if error.kind() == ErrorKind::NotFound => Ok(None),
+        reader => Ok(Some(reader?)),
+    }
+}
+
+fn right(outboard: Tree, place: &Input) -> Result<Found, Error> {
     check(&outboard).map_err(|error| mksum_io::Error::from_outboard(error, place))?;
     Ok(Found::Right(Box::new(outboard)))
 }

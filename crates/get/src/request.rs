@@ -1,6 +1,7 @@
 //! What is to be fetched, and what became of it.
 
-use mksum::Root;
+use mksum::outboard::ForeignLayout;
+use mksum::{Root, Spec};
 use mksum_io::Input;
 use mksum_sums::expected::Expected;
 use mksum_sums::figures::grouped;
@@ -31,6 +32,8 @@ pub struct Request {
     pub target: Target,
     /// Places of the file's outboard, which are not trusted: the first that fits is used. None means that the whole file is hashed.
     pub outboards: Vec<Input>,
+    /// The format in which the outboards are those of another program: Bao, fs-verity, dm-verity; `None` if they are mksum's.
+    pub foreign: Option<Spec>,
     /// Older files, whose leaves are used where they are right.
     pub seeds: Vec<PathBuf>,
     /// The file's length, in bytes, if it is known.
@@ -49,7 +52,20 @@ impl Request {
     pub fn new(mirrors: Vec<Input>, expected: Expected, target: Target) -> Request {
         let outboards = mirrors.iter().map(|mirror| mirror.with_extension(mksum_io::outboard::EXTENSION)).collect();
         let (seeds, connections) = (Vec::new(), Self::CONNECTIONS);
-        Request { mirrors, expected, target, outboards, seeds, len: None, connections, read_back: false }
+        Request { mirrors, expected, target, outboards, foreign: None, seeds, len: None, connections, read_back: false }
+    }
+}
+
+impl Request {
+    /// Returns the request with the outboards of another program beside the mirrors, in this format.
+    ///
+    /// # Errors
+    /// If no program keeps trees of this format.
+    pub fn with_foreign(mut self, spec: Spec) -> Result<Request, mksum::Error> {
+        let extension = ForeignLayout::new(&spec, spec.leaf())?.extension();
+        self.outboards = self.mirrors.iter().map(|mirror| mirror.with_extension(extension)).collect();
+        self.foreign = Some(spec);
+        Ok(self)
     }
 }
 

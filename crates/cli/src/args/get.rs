@@ -5,7 +5,7 @@ use super::numbers::number;
 use super::paths::{input, path, place};
 use super::{Choices, Common, Reading, Signature};
 use clap::ValueHint;
-use mksum::parse_size;
+use mksum::{Spec, parse_size};
 use mksum_io::Input;
 use std::path::PathBuf;
 
@@ -62,6 +62,11 @@ pub struct Get {
         conflicts_with = "check"
     )]
     pub outboard: Vec<Input>,
+    /// The outboards are those of another program, in this format: blake3, fsverity, dmverity:...
+    ///
+    /// By default URL.obao, URL.fsverity or URL.verity of each URL.
+    #[arg(long, value_name = "FORMAT", conflicts_with_all = ["check", "no_outboard"])]
+    pub foreign: Option<Spec>,
     /// Path or URL of a directory's catalogue, which is not trusted; may be repeated [default: URL/.mksum/catalogue of each URL]
     #[arg(
         long,
