@@ -14,12 +14,15 @@ import warnings
 import pdoc
 
 MODULES = ["mksum", "mksum.aio", "mksum.cluster", "mksum.errors", "mksum.types"]
-# The module that only type checkers have, with the one name that the stubs take from it.
+# The module that only type checkers have, with the names that are taken from it.
 TYPESHED = '''
 class ReadableBuffer:
     """Any contiguous object with the buffer protocol."""
 
-ReadableBuffer.__module__ = "collections.abc"
+class WriteableBuffer:
+    """Any contiguous object with the buffer protocol that can be written to."""
+
+ReadableBuffer.__module__ = WriteableBuffer.__module__ = "collections.abc"
 '''
 # Replaces `typing.overload` in the stub, whose signatures cannot be read: the last overload gets the types of all.
 OVERLOAD = '''

@@ -80,7 +80,7 @@ for version in 3.11 3.12 3.13 3.14 3.14t; do
     install "$version" "$python"
     uv pip install --quiet --python "$folder/clean-$version/bin/python" pytest==9.2.0 hypothesis==6.170.15
     "$folder/clean-$version/bin/python" -X dev -X faulthandler -m pytest -q -p no:cacheprovider \
-        tests/test_trees.py tests/test_files.py tests/test_outboards.py tests/test_directories.py
+        tests/test_trees.py tests/test_files.py tests/test_outboards.py tests/test_open.py tests/test_directories.py
 done
 [ ${#missing[@]} = 0 ] || echo "NOT TESTED: no Python ${missing[*]} here, and none could be installed" >&2
 step "done"

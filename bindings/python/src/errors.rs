@@ -26,10 +26,13 @@ pub fn class<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
 }
 
 /// What the engine's messages advise users of the tool to do, and how it is done in Python.
-const ADVICE: [(&str, &str); 14] = [
+const ADVICE: [(&str, &str); 17] = [
     ("without --accept-changes", "without accept_changes=True"),
     ("choose a part of it (--range ..SIZE)", "read a part of it, and pass that to mksum.root"),
     ("update the outboard (mksum keep --update)", "call Outboard.keep again"),
+    ("'mksum verify' reports", "Outboard.damaged returns"),
+    (": give --length", ": give length"),
+    (": give it with -f (", ": give it with fmt ("),
     ("run 'mksum keep' again", "call Outboard.keep again"),
     ("run 'mksum repair' again", "call Outboard.repair again"),
     ("(-r hashes the objects below it)", "(mksum.list_objects yields the objects below it)"),
@@ -176,6 +179,12 @@ pub fn io(py: Python<'_>, reason: Error) -> PyErr {
             );
             damaged(py, &path, message, ranges)
         }
+        Error::Unit(unit) => raise(py, |py| {
+            let (start, end) = (unit.range.start, unit.range.end);
+            let raised = Raised::new(py, "DamagedError", message)?.path(&path)?.set("offset", start)?;
+            let raised = raised.set("ranges", vec![(start, end)])?.set("expected", unit.expected.to_string())?;
+            raised.set("found", unit.found.to_string())
+        }),
         Error::Failing { .. } => damaged(py, &path, message, Vec::new()),
         Error::Outboard { .. } => raise(py, |py| Raised::new(py, "OutboardError", message)?.path(&path)),
         Error::Format { error: mksum::Error::Length(length), .. } => raise(py, |py| {
@@ -197,6 +206,7 @@ pub fn io(py: Python<'_>, reason: Error) -> PyErr {
             match refusal {
                 Refusal::Range { len, .. } => raised.set("found", len),
                 Refusal::Longer(offset) => raised.set("offset", offset),
+                Refusal::Length { expected, found } => raised.set("expected", expected)?.set("found", found),
                 Refusal::Grown { more, len } => raised.set("expected", len)?.set("found", len + more),
                 _ => Ok(raised),
             }

@@ -173,12 +173,12 @@ pub fn get_directory<'py>(
 }
 
 /// The trusted root of a file or directory.
-fn expected(root: &Bound<'_, PyAny>, fmt: Option<&str>) -> PyResult<Expected> {
+pub fn expected(root: &Bound<'_, PyAny>, fmt: Option<&str>) -> PyResult<Expected> {
     let py = root.py();
     let given = fmt.map(|fmt| fmt.parse::<Choice>().or_else(|_| named(py, fmt).map(Choice::from))).transpose()?;
     let (text, given) = if let Ok(root) = root.cast::<Root>() {
         let root = root.get();
-        (root.claimed.text(&root.spec), Some(Choice::from(root.spec.clone())))
+        (root.claimed.text(&root.spec), Some(Choice::exact(root.spec.clone())))
     } else if let Ok(root) = root.cast::<DirectoryRoot>() {
         let (spec, text) = root.get().parts();
         (text, Some(Choice::from(spec)))
@@ -189,7 +189,7 @@ fn expected(root: &Bound<'_, PyAny>, fmt: Option<&str>) -> PyResult<Expected> {
 }
 
 /// One place or several.
-fn places(object: &Bound<'_, PyAny>) -> PyResult<Vec<Input>> {
+pub fn places(object: &Bound<'_, PyAny>) -> PyResult<Vec<Input>> {
     let is_one =
         object.is_instance_of::<PyString>() || object.is_instance_of::<PyBytes>() || object.hasattr("__fspath__")?;
     match is_one {

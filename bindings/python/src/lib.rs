@@ -32,6 +32,7 @@ mod records;
 mod root;
 mod rows;
 mod spec;
+mod verified;
 mod watched;
 mod work;
 
@@ -65,6 +66,7 @@ mod _mksum {
         records::Records,
         root::{Root, root},
         spec::Spec,
+        verified::VerifiedBytes,
         work::Stop,
     };
 

@@ -38,21 +38,21 @@ struct Place {
     range: Range<u64>,
 }
 
-impl Outboard {
-    /// The file and the place of its tree, of which the usual one is beside it: for an object, in the working directory.
-    fn places_of(file: &Bound<'_, PyAny>, place: Option<&Bound<'_, PyAny>>) -> PyResult<(Input, Input)> {
-        let file = input_of(file)?;
-        let place = match (place, file.url()) {
-            (Some(place), _) => input_of(place)?,
-            (None, None) => file.with_extension(EXTENSION),
-            (None, Some(url)) => {
-                let name = PathBuf::from(url.file_path()).file_name().map(PathBuf::from).unwrap_or_default();
-                Input::from(name).with_extension(EXTENSION)
-            }
-        };
-        Ok((file, place))
-    }
+/// The file and the place of its tree, of which the usual one is beside it: for an object, in the working directory.
+pub fn places_of(file: &Bound<'_, PyAny>, place: Option<&Bound<'_, PyAny>>) -> PyResult<(Input, Input)> {
+    let file = input_of(file)?;
+    let place = match (place, file.url()) {
+        (Some(place), _) => input_of(place)?,
+        (None, None) => file.with_extension(EXTENSION),
+        (None, Some(url)) => {
+            let name = PathBuf::from(url.file_path()).file_name().map(PathBuf::from).unwrap_or_default();
+            Input::from(name).with_extension(EXTENSION)
+        }
+    };
+    Ok((file, place))
+}
 
+impl Outboard {
     fn at(py: Python<'_>, mut call: Call, (file, place): (Input, Input)) -> PyResult<Self> {
         let tree = place.clone();
         let opened = call.run(py, move |options| outboard::open_with(&tree, options))?;
@@ -114,7 +114,7 @@ impl Outboard {
         on_progress: Option<Py<PyAny>>,
         stop: Option<&Bound<'_, Stop>>,
     ) -> PyResult<Self> {
-        let (path, place) = Outboard::places_of(path, outboard)?;
+        let (path, place) = places_of(path, outboard)?;
         let (file, target, spec) = (path.clone(), place.clone(), fmt.0);
         let mut call = Call::new(threads, on_progress, stop);
         let kept = call.run(py, move |options| {
@@ -141,7 +141,7 @@ impl Outboard {
     #[staticmethod]
     #[pyo3(signature = (path, *, outboard = None))]
     fn open(py: Python<'_>, path: &Bound<'_, PyAny>, outboard: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
-        Outboard::at(py, Call::new(None, None, None), Outboard::places_of(path, outboard)?)
+        Outboard::at(py, Call::new(None, None, None), places_of(path, outboard)?)
     }
 
     /// The path of the file.

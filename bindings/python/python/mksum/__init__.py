@@ -9,6 +9,7 @@
 `mksum.aio` has awaitable twins of what takes long, and `mksum.errors` the exceptions.
 """
 
+from mksum._files import VerifiedFile, open
 from mksum._mksum import (
     Catalogue,
     Contents,
@@ -121,6 +122,7 @@ __all__ = [
     "Spec",
     "Stop",
     "StoppedError",
+    "VerifiedFile",
     "__version__",
     "blake2b",
     "blake2s",
@@ -147,6 +149,7 @@ __all__ = [
     "map_ranges",
     "md5",
     "new",
+    "open",
     "plain",
     "plan",
     "prove",

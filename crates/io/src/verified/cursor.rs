@@ -8,7 +8,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 ///
 /// `V` is a `Verified`, or an `Arc` of one that several readers share. An error leaves the position as it is; its source is
 /// an [`Error`](crate::Error).
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct VerifiedReader<V> {
     verified: V,
     at: u64,
@@ -22,7 +22,12 @@ impl<V: Borrow<Verified>> VerifiedReader<V> {
 
     /// A reader at the first byte.
     pub fn new(verified: V) -> Self {
-        VerifiedReader { verified, at: 0, run: 0 }
+        VerifiedReader::at(verified, 0)
+    }
+
+    /// A reader at an offset, in bytes.
+    pub fn at(verified: V, at: u64) -> Self {
+        VerifiedReader { verified, at, run: 0 }
     }
 
     /// The file.
@@ -42,8 +47,19 @@ impl<V: Borrow<Verified>> VerifiedReader<V> {
     pub fn read_next(&mut self, out: &mut [u8]) -> Result<usize, crate::Error> {
         let ahead = self.run.min(Self::AHEAD).saturating_sub(out.len() as u64);
         let count = self.verified.borrow().read_ahead(self.at, out, ahead)?;
-        (self.at, self.run) = (self.at + count as u64, self.run.saturating_add(count as u64));
+        self.advance(count);
         Ok(count)
+    }
+
+    /// Fills `out` if all its bytes are in a unit that is kept in memory: without reading or hashing anything.
+    pub fn read_kept(&mut self, out: &mut [u8]) -> bool {
+        let is_kept = self.verified.borrow().copy_kept(self.at, out);
+        self.advance(if is_kept { out.len() } else { 0 });
+        is_kept
+    }
+
+    fn advance(&mut self, count: usize) {
+        (self.at, self.run) = (self.at + count as u64, self.run.saturating_add(count as u64));
     }
 }
 

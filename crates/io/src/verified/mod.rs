@@ -23,6 +23,7 @@
 
 mod cursor;
 mod opening;
+mod pages;
 mod reading;
 mod source;
 mod units;

@@ -1,15 +1,16 @@
 //! Verified reads at any offset, from many threads at once.
 
 use super::opening::Opening;
+use super::pages::open_outboard;
 use super::source::Source;
 use super::units::{Claim, Lookup, Units};
 use crate::file::zeros;
-use crate::outboard::open_with;
 use crate::{Error, Input, Options, Refusal};
 use mksum::ordered::ordered;
 use mksum::outboard::{KeptLayout, Outboard, OutboardError, ReadAt};
 use mksum::{Root, Subtree};
 use std::fmt;
+use std::iter;
 use std::mem;
 use std::sync::Arc;
 
@@ -58,7 +59,7 @@ impl Verified {
     pub const KEPT: u64 = 32 << 20;
     /// The longest unit, in bytes: it is held in memory.
     pub const LONGEST: u64 = 64 << 20;
-    /// The bytes that a thread reads and hashes at once, at most and at least: as many leaves as it has lanes.
+    /// The bytes that a thread reads and hashes at once, at most and at least, unless one unit has more.
     const GROUP: u64 = 1 << 20;
     const SHARE: u64 = 256 << 10;
 
@@ -68,7 +69,7 @@ impl Verified {
     /// If one of them cannot be opened, the outboard is of another root than the trusted one ([`Refusal::Unsuitable`]), or the file has another
     /// length ([`Refusal::Length`]).
     pub fn open(opening: Opening, options: &Options) -> Result<Verified, Error> {
-        let outboard = open_with(&opening.outboard, options)?;
+        let outboard = open_outboard(&opening.outboard, options)?;
         if let Err(why) = check(&outboard, &opening) {
             return Err(Error::refused(&opening.outboard, Refusal::Unsuitable(why)));
         }
@@ -125,8 +126,10 @@ impl Verified {
         let bytes = (count as u64).saturating_add(ahead);
         let threads = usize::try_from(bytes / Self::SHARE).unwrap_or(usize::MAX).clamp(1, options.threads.max(1));
         let group = (bytes / threads as u64).clamp(Self::SHARE, Self::GROUP);
-        let jobs = Jobs { verified: self, at: offset, rest: out, end: offset.saturating_add(bytes), group };
-        let work = |(): &mut (), job| self.work(job);
+        let mut jobs = Jobs { verified: self, at: offset, rest: out, end: offset.saturating_add(bytes), group };
+        // Without one, all that is wanted was kept: nothing is read ahead, and no thread begun.
+        let Some(first) = jobs.next_wanted() else { return Ok(count) };
+        let (jobs, work) = (iter::once(first).chain(jobs), |(): &mut (), job| self.work(job));
         let awaited = ordered(
             threads,
             2 * threads,
@@ -154,7 +157,7 @@ impl Verified {
     }
 
     /// Fills `out` if all its bytes are in one kept unit: most small reads.
-    fn copy_kept(&self, offset: u64, out: &mut [u8]) -> bool {
+    pub(super) fn copy_kept(&self, offset: u64, out: &mut [u8]) -> bool {
         let Some(unit) = self.layout().unit_over(offset) else { return false };
         let from = (offset - unit.start) as usize;
         if unit.len - (from as u64) < out.len() as u64 {
@@ -214,18 +217,26 @@ impl<'a> Iterator for Jobs<'a> {
     type Item = Job<'a>;
 
     fn next(&mut self) -> Option<Job<'a>> {
+        self.next_wanted().or_else(|| self.next_ahead())
+    }
+}
+
+impl<'a> Jobs<'a> {
+    /// The next units that the caller wants and that are not kept; those that are, are copied.
+    fn next_wanted(&mut self) -> Option<Job<'a>> {
         let (layout, kept) = (self.verified.layout(), &self.verified.units);
         while !self.rest.is_empty() {
             let unit = layout.unit_over(self.at)?;
             let from = (self.at - unit.start) as usize;
-            if from == 0 && unit.len <= self.rest.len() as u64 {
+            let rest = self.rest.len() as u64;
+            // One unit alone is rather copied than hashed again, if it is short.
+            if from == 0 && unit.len <= rest && (unit.len < rest || rest >= Verified::SHARE) {
                 if let Some(bytes) = kept.kept(unit.start) {
                     self.take(bytes.len()).copy_from_slice(&bytes);
                     continue;
                 }
-                let (units, bytes) = self.follow(unit, self.at + self.rest.len() as u64, |unit| {
-                    kept.kept(unit.start).is_none().then_some(unit)
-                });
+                let (units, bytes) =
+                    self.follow(unit, self.at + rest, |unit| kept.kept(unit.start).is_none().then_some(unit));
                 return Some(Job::Whole(units, self.take(bytes)));
             }
             let out = self.take((unit.len as usize - from).min(self.rest.len()));
@@ -236,6 +247,12 @@ impl<'a> Iterator for Jobs<'a> {
                 Lookup::Awaited => return Some(Job::Awaited(wanted)),
             }
         }
+        None
+    }
+
+    /// The next units that are read ahead.
+    fn next_ahead(&mut self) -> Option<Job<'a>> {
+        let (layout, kept) = (self.verified.layout(), &self.verified.units);
         while self.at < self.end {
             let unit = layout.unit_over(self.at)?;
             self.at = unit.start;
@@ -250,9 +267,7 @@ impl<'a> Iterator for Jobs<'a> {
         }
         None
     }
-}
 
-impl<'a> Jobs<'a> {
     /// Takes the next bytes of the caller's buffer.
     fn take(&mut self, bytes: usize) -> &'a mut [u8] {
         let (taken, rest) = mem::take(&mut self.rest).split_at_mut(bytes);

@@ -1,7 +1,8 @@
 //! The source of verified units: the file, then its replicas.
 
 use super::opening::{Opening, WriteBack};
-use crate::outboard::{Stored, is_unchanged, restore_time};
+use super::pages::OutboardBytes;
+use crate::outboard::{is_unchanged, restore_time};
 use crate::{DamagedUnit, Error, File, HeldFile, Input, Options, Refusal, Replica, open_replicas};
 use mksum::outboard::{Checked, Outboard};
 use mksum::{Digest, Digests, Memory, Subtree, Subtrees};
@@ -11,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 /// A file with its outboard, whose digests are checked up to the trusted root when they are needed.
 pub struct Source {
     file: File,
-    judge: Checked<'static, Stored>,
+    judge: Checked<'static, OutboardBytes>,
     outboard: Input,
     replicas: Vec<Input>,
     /// The replicas, once one was asked.
@@ -24,7 +25,7 @@ pub struct Source {
 
 impl Source {
     /// Opens the file, whose outboard was compared with the trusted root.
-    pub fn open(opening: Opening, outboard: Outboard<Stored>, options: &Options) -> Result<Source, Error> {
+    pub fn open(opening: Opening, outboard: Outboard<OutboardBytes>, options: &Options) -> Result<Source, Error> {
         let Opening { file, outboard: place, replicas, write_back, .. } = opening;
         let file = File::open_at_random(file, options)?;
         if file.len() != outboard.len() {
@@ -46,7 +47,7 @@ impl Source {
         })
     }
 
-    pub fn outboard(&self) -> &Outboard<Stored> {
+    pub fn outboard(&self) -> &Outboard<OutboardBytes> {
         self.judge.outboard()
     }
 

@@ -1,15 +1,15 @@
-//! Verified units in memory: those used last, and those that a thread verifies.
+//! Units of a file in memory: those used last, and those that a thread reads.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Verified units, each by its offset, in bounded memory.
+/// Units that were read, each by its offset, in bounded memory.
 #[derive(Debug)]
 pub struct Units {
     /// The bytes that are kept at most, unless one unit has more.
     room: u64,
     state: Mutex<State>,
-    verified: Condvar,
+    read: Condvar,
 }
 
 #[derive(Debug, Default)]
@@ -23,7 +23,7 @@ struct State {
 
 #[derive(Debug)]
 enum Unit {
-    /// A thread verifies it.
+    /// A thread reads it.
     Claimed,
     Kept {
         bytes: Arc<Vec<u8>>,
@@ -34,15 +34,15 @@ enum Unit {
 /// The state of a unit when it was looked up.
 pub enum Lookup<'a> {
     Kept(Arc<Vec<u8>>),
-    /// It was missing: the caller verifies it.
+    /// It was missing: the caller reads it.
     Claimed(Claim<'a>),
-    /// Another thread verifies it.
+    /// Another thread reads it.
     Awaited,
 }
 
 impl Units {
     pub fn new(room: u64) -> Units {
-        Units { room, state: Mutex::default(), verified: Condvar::new() }
+        Units { room, state: Mutex::default(), read: Condvar::new() }
     }
 
     /// Finds the unit at `start`, or claims it for the caller.
@@ -63,11 +63,11 @@ impl Units {
         self.lock().kept(start)
     }
 
-    /// Waits until no thread verifies the unit at `start`. The caller must hold no claim.
+    /// Waits until no thread reads the unit at `start`. The caller must hold no claim.
     pub fn wait(&self, start: u64) {
         let mut state = self.lock();
         while let Some(Unit::Claimed) = state.units.get(&start) {
-            state = self.verified.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self.read.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
@@ -100,14 +100,14 @@ impl State {
     }
 }
 
-/// A unit that its holder verifies; if it is dropped, the unit is missing again.
+/// A unit that its holder reads; if it is dropped, the unit is missing again.
 pub struct Claim<'a> {
     units: &'a Units,
     start: u64,
 }
 
 impl Claim<'_> {
-    /// Keeps the verified bytes.
+    /// Keeps the bytes.
     pub fn keep(self, bytes: Arc<Vec<u8>>) {
         self.units.lock().keep(self.start, bytes, self.units.room);
     }
@@ -120,7 +120,7 @@ impl Drop for Claim<'_> {
             state.units.remove(&self.start);
         }
         drop(state);
-        self.units.verified.notify_all();
+        self.units.read.notify_all();
     }
 }
 
