@@ -156,6 +156,7 @@ LISTS = [
         [f'"{name}"' for name in [*SUMS, *CHECKSUMS]], " / ", 118, " " * 13)),
     ("spec/README.md", "    hash   = ", "\n    leaf ", lambda _: wrap(
         [f'"{name}"' for name in [*VECTORS, "crc32", "crc32c"]], " / ", 118, " " * 13).strip()),
+    ("bindings/python/README.md", "in the shape of `hashlib`: ", " formats,", lambda _: str(len(FAMILIES))),
     ("README.md", "*Any hash* is one of ", ". `dir:FORMAT`", lambda old: old if " ".join(old.split()) == ", ".join(VECTORS) else
      ", ".join(VECTORS)),
 ]

@@ -4,7 +4,8 @@ use crate::blocks::Blocks;
 use crate::failure::Fault;
 #[cfg(feature = "hdfs")]
 use crate::hdfs;
-use crate::limits::{PATIENCE, limited, refused};
+use crate::limits::{PATIENCE, is_page, limited, refused};
+use crate::names::marked;
 use crate::netrc::Netrc;
 use crate::place::Store;
 use crate::profile;
@@ -277,7 +278,12 @@ impl HttpService for Service {
             request.headers_mut().insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         }
         let last = request.extensions().get::<LastStatus>().cloned();
+        let is_page = is_page(request.uri());
         let mut response = self.send(request).await?;
+        if is_page && response.status().is_success() {
+            let (parts, body) = response.into_parts();
+            response = HttpResponse::from_parts(parts, marked(body.bytes().await?).into());
+        }
         if let Some(last) = last {
             last.0.store(response.status().as_u16(), Ordering::Relaxed);
         }

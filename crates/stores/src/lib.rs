@@ -14,6 +14,7 @@ mod failure;
 mod hdfs;
 mod limits;
 mod listing;
+mod names;
 mod netrc;
 mod object;
 mod part;

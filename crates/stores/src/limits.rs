@@ -22,7 +22,7 @@ pub fn refused(why: String) -> HttpError {
 }
 
 /// Whether a request asks for a page of a listing: of S3 and Google, or of Azure.
-fn is_page(url: &Uri) -> bool {
+pub fn is_page(url: &Uri) -> bool {
     url.query().is_some_and(|query| query.split('&').any(|part| part == "list-type=2" || part == "comp=list"))
 }
 

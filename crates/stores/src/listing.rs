@@ -2,6 +2,7 @@
 
 use crate::client::Client;
 use crate::failure::Fault;
+use crate::names::name;
 use crate::object::Version;
 use crate::place::LONGEST;
 use futures_util::stream::{BoxStream, iter, try_unfold};
@@ -49,7 +50,8 @@ pub fn list(client: Client, prefix: Path, runtime: &Handle) -> Receiver<Result<N
         let mut listed = pin!(listed.buffered(ASKED));
         while let Some(found) = listed.next().await {
             let Some(found) = found else { continue };
-            let found = found.map(|meta| (meta.location.to_string(), meta.size, Version::of(&meta).text()));
+            let found =
+                found.map(|meta| (name(meta.location.as_ref()).0.into_owned(), meta.size, Version::of(&meta).text()));
             // Nobody waits for the rest.
             if found_to.send(found).await.is_err() {
                 return;
@@ -117,6 +119,7 @@ impl Tokens {
 /// from the name. So no object has the name that is left.
 async fn is_folder(store: &dyn ObjectStore, meta: &ObjectMeta) -> bool {
     meta.size == 0
+        && !name(meta.location.as_ref()).1
         && meta.location.as_ref().len() <= LONGEST
         && matches!(store.head(&meta.location).await, Err(Error::NotFound { .. }))
 }
@@ -175,6 +178,14 @@ mod tests {
             true => page(&["p/c"], ""),
         });
         assert_eq!(found, vec![(["p/a", "p/b", "p/c"].map(String::from).into(), None); Kind::ALL.len()]);
+    }
+
+    #[test]
+    fn a_key_that_cannot_be_asked_for_costs_no_other() {
+        let keys = ["p/a", "p//b", "p/./c", "p/d&#39;e"];
+        for (found, why) in listed(move |_| page(&keys, "")) {
+            assert_eq!((found, why), (["p/a", "p//b", "p/./c", "p/d'e"].map(String::from).into(), None));
+        }
     }
 
     #[test]

@@ -74,7 +74,9 @@ fn report_new(tool: &Tool, json: bool, path: &Input, what: &str) {
 
 /// Reports that no file in these directories has an outboard.
 fn report_none_kept(tool: &Tool, first: &Input, done: &str) {
-    let how = format_args!("nothing was {done}, since no tree is kept: run 'mksum keep -r {}' first", Shown(first));
+    let recursive = if first.file().is_some_and(|path| path.is_dir()) { "-r " } else { "" };
+    let how =
+        format_args!("nothing was {done}, since no tree is kept: run 'mksum keep {recursive}{}' first", Shown(first));
     tool.console.error(first, &how);
 }
 
