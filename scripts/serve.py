@@ -144,12 +144,14 @@ class Serve(unittest.TestCase):
         subprocess.run([CHOSEN.mksum, "keep", "-q", "-r", self.site], check=True, stdout=subprocess.DEVNULL)
         command = [CHOSEN.mksum, "-f", "dir", self.site / ".mksum" / "catalogue"]
         root = subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
-        with Server(self.site) as server:
-            command = [CHOSEN.mksum, "get", server.url, "--root", root, "-o", self.out]
-            done = subprocess.run(command, check=False, capture_output=True, text=True, env=CLEAN)
-        self.assertEqual((done.returncode, server.errors), (0, []), done.stderr)
-        self.assertEqual((self.out / "good").read_bytes(), self.good)
-        self.assertEqual(sorted(os.listdir(self.out / "sub")), ["empty", "small"])
+        for number, flags_of in enumerate(([], ["--verify"])):
+            out = self.folder / f"out{number}"
+            with Server(self.site, *flags_of) as server:
+                command = [CHOSEN.mksum, "get", server.url, "--root", root, "-o", out]
+                done = subprocess.run(command, check=False, capture_output=True, text=True, env=CLEAN)
+            self.assertEqual((done.returncode, server.errors), (0, []), done.stderr)
+            self.assertEqual((out / "good").read_bytes(), self.good)
+            self.assertEqual(sorted(os.listdir(out / "sub")), ["empty", "small"])
 
     def test_another_server_is_a_source(self):
         server = self.serve()
@@ -161,6 +163,55 @@ class Serve(unittest.TestCase):
         self.assertEqual(through.ask("/good")[2], self.good)
         self.assertEqual(through.ask("/good", Range="bytes=-7")[2], self.good[-7:])
         self.assertEqual(through.ask("/good.mkt")[0], 404)
+
+    def flip(self, at):
+        """Flips a bit; the file's times show nothing."""
+        times = self.file.stat()
+        with self.file.open("r+b") as file:
+            file.seek(at)
+            byte = file.read(1)[0]
+            file.seek(at)
+            file.write(bytes([byte ^ 1]))
+        os.utime(self.file, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+    def test_flipped_bits_are_never_delivered(self):
+        root = self.keep()
+        catalogued = self.folder / "catalogued"
+        catalogued.mkdir()
+        self.file = catalogued / "good"
+        self.file.write_bytes(self.good)
+        subprocess.run([CHOSEN.mksum, "keep", "-r", catalogued], check=True, capture_output=True)
+        # With the outboard beside the file, with that of the catalogue, and of another server that need not be trusted.
+        origin = self.serve(self.site)
+        through = [f"{origin.url}good", "--root", root]
+        for place, what in ((self.site, [self.site]), (catalogued, [catalogued]), (self.site, through)):
+            self.file = place / "good"
+            server, chance = self.serve(*what, "--verify"), random.Random(9)
+            self.assertEqual(server.ask("/good", "HEAD")[1]["ETag"], f'"{root}"')
+            for _ in range(10):
+                at = chance.randrange(len(self.good))
+                leaf = at // LEAF * LEAF
+                end = min(leaf + LEAF, len(self.good))
+                self.flip(at)
+                status, _, body = server.ask("/good")
+                self.assertLessEqual(len(body), leaf if status == 200 else 1000)
+                if status == 200:
+                    self.assertTrue(self.good.startswith(body))
+                    self.assertTrue(server.logged("GET /good: 200: ended early after"))
+                for start in (leaf, at, end - 1):
+                    status, _, body = server.ask("/good", Range=f"bytes={start}-{start}")
+                    self.assertEqual(status, 500)
+                    self.assertIn(f"/good: bytes {leaf}..{end} are damaged".encode(), body)
+                for start, stop in ((0, leaf), (end, len(self.good))):
+                    if start < stop:
+                        status, _, body = server.ask("/good", Range=f"bytes={start}-{stop - 1}")
+                        self.assertTrue(status == 206 and body == self.good[start:stop])
+                # The client misses the leaf, and gets it from elsewhere.
+                if place == self.site:
+                    self.get(server, root, "--seed", catalogued / "good")
+                self.flip(at)
+                self.assertTrue(server.ask("/good")[2] == self.good)
+            self.get(server, root, *([] if place == self.site else ["--no-outboard"]))
 
     def test_curl(self):
         server = self.serve()

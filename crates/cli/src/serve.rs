@@ -1,17 +1,25 @@
 //! `mksum serve`: files and directories over HTTP.
 
 use crate::args::Serve as Args;
-use crate::exit::Exit;
+use crate::exit::{Exit, usage};
 use crate::interrupt;
 use crate::tool::Tool;
+use mksum_get::Expected;
 use mksum_io::reason;
-use mksum_serve::{Limits, Server, Site};
+use mksum_serve::{Limits, Server, Site, Verification};
 use std::sync::Arc;
 
 /// Serves the inputs until a signal stops it.
 pub fn run(tool: &Tool, args: &Args) -> Exit {
     let console = &tool.console;
-    let site = match Site::new(&args.inputs, &tool.options) {
+    let root = args.root.as_deref().map(|root| Expected::parse(root, None).and_then(Expected::of_file)).transpose();
+    let verification = match root {
+        Ok(Some(root)) => Verification::Root(root),
+        Ok(None) if args.verify => Verification::Outboards,
+        Ok(None) => Verification::None,
+        Err(why) => return usage(&format_args!("--root: {why}")),
+    };
+    let site = match Site::new(&args.inputs, verification, &tool.options) {
         Ok(site) => site,
         Err((input, why)) => {
             console.error(&input, &why);

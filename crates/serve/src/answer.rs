@@ -10,6 +10,7 @@ use crate::media;
 use crate::names::Names;
 use crate::range::{Asked, asked};
 use crate::site::Site;
+use hyper::body::Bytes;
 use hyper::header::{self, HeaderName, HeaderValue};
 use hyper::http::request::Parts;
 use hyper::{HeaderMap, Method, Response, StatusCode};
@@ -32,6 +33,7 @@ pub fn answer(site: &Site, request: &Parts, event: Event, log: Log) -> Response<
     };
     let range = request.headers.get(header::RANGE).and_then(|range| range.to_str().ok()).filter(|_| !reply.is_head);
     match site.find(&names, first_asked(range, reply.is_head)) {
+        Err((StatusCode::INTERNAL_SERVER_ERROR, why)) => reply.fail(request.uri.path(), &why),
         Err((status, why)) => reply.refuse(status, &why),
         Ok(Found::Index(_)) if !is_folder => {
             let mut place = String::new();
@@ -48,7 +50,7 @@ pub fn answer(site: &Site, request: &Parts, event: Event, log: Log) -> Response<
         Ok(Found::Content(_)) if is_folder => reply.refuse(StatusCode::NOT_FOUND, "a file is not a directory"),
         Ok(Found::Content(content)) => {
             let name = names.last().map(Vec::as_slice).unwrap_or_default();
-            file(reply, &request.headers, (name, *content), range)
+            file(reply, request, (name, *content), range)
         }
     }
 }
@@ -63,7 +65,8 @@ fn first_asked(range: Option<&str>, is_head: bool) -> Range<u64> {
     }
 }
 
-fn file(reply: Reply, headers: &HeaderMap, (name, content): (&[u8], Content), range: Option<&str>) -> Response<Body> {
+fn file(reply: Reply, request: &Parts, (name, content): (&[u8], Content), range: Option<&str>) -> Response<Body> {
+    let headers = &request.headers;
     let len = content.len();
     let mut reply = reply
         .with(header::CONTENT_TYPE, media::of(name))
@@ -95,7 +98,7 @@ fn file(reply: Reply, headers: &HeaderMap, (name, content): (&[u8], Content), ra
             (StatusCode::PARTIAL_CONTENT, range)
         }
     };
-    reply.send_file(status, content, range)
+    reply.send_file(status, request.uri.path(), content, range)
 }
 
 /// A response that is being made.
@@ -116,11 +119,20 @@ impl Reply {
     }
 
     /// A response without the file: the status as its text, the reason for the log.
-    fn refuse(mut self, status: StatusCode, why: &str) -> Response<Body> {
+    fn refuse(self, status: StatusCode, why: &str) -> Response<Body> {
+        self.refuse_as(status, why, &format!("{status}\n"))
+    }
+
+    /// The response for a file that cannot be read or verified: the client learns why, since nothing else is right.
+    fn fail(self, path: &str, why: &str) -> Response<Body> {
+        let status = StatusCode::INTERNAL_SERVER_ERROR;
+        self.refuse_as(status, why, &format!("{status}\n{path}: {why}\n"))
+    }
+
+    fn refuse_as(mut self, status: StatusCode, why: &str, text: &str) -> Response<Body> {
         self.event.reason = Some(why.into());
         self.event.is_failure = true;
-        let text = format!("{status}\n");
-        self.with(header::CONTENT_TYPE, TEXT).send(status, &text)
+        self.with(header::CONTENT_TYPE, TEXT).send(status, text)
     }
 
     fn send(mut self, status: StatusCode, text: &str) -> Response<Body> {
@@ -130,20 +142,21 @@ impl Reply {
         respond(status, self.headers, (status != StatusCode::NOT_MODIFIED).then_some(text.len() as u64), body)
     }
 
-    fn send_file(mut self, status: StatusCode, content: Content, range: Range<u64>) -> Response<Body> {
+    fn send_file(mut self, status: StatusCode, path: &str, content: Content, range: Range<u64>) -> Response<Body> {
         self.event.status = Some(status.as_u16());
         let len = range.end - range.start;
         if self.is_head {
             let body = Body::of_bytes("", self.event, self.log);
             return respond(status, self.headers, Some(len), body);
         }
-        match content.bytes(Body::first(&range)) {
+        let first = if range.is_empty() { Ok(Bytes::new()) } else { content.bytes(content.first_of(&range)) };
+        match first {
             Ok(first) => {
                 respond(status, self.headers, Some(len), Body::of_file(content, first, range, self.event, self.log))
             }
             Err(error) => {
                 self.headers = HeaderMap::new();
-                self.refuse(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string())
+                self.fail(path, &error.to_string())
             }
         }
     }

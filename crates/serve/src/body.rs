@@ -27,9 +27,6 @@ pub struct Body {
 }
 
 impl Body {
-    /// The bytes that are read and held at once, for each client.
-    const PIECE: u64 = 64 << 10;
-
     /// A body of bytes that are there.
     pub fn of_bytes(bytes: impl Into<Bytes>, event: Event, log: Log) -> Body {
         let bytes = bytes.into();
@@ -37,15 +34,10 @@ impl Body {
         Body { next: Some(bytes), reading: None, content: None, rest: 0..0, left, event, log }
     }
 
-    /// A body of these bytes of a file, of which the first are there already: those of [`Body::first`].
+    /// A body of these bytes of a file, of which the first are there already: `first`.
     pub fn of_file(content: Content, first: Bytes, range: Range<u64>, event: Event, log: Log) -> Body {
         let (left, rest) = (range.end - range.start, range.start + first.len() as u64..range.end);
         Body { next: Some(first), reading: None, content: Some(Arc::new(content)), rest, left, event, log }
-    }
-
-    /// The bytes of a range that are read first: before the status of the response is chosen.
-    pub fn first(range: &Range<u64>) -> Range<u64> {
-        range.start..range.end.min(range.start + Body::PIECE)
     }
 
     /// Notes why the response ends before its end; the client sees that bytes are missing.
@@ -72,7 +64,7 @@ impl HttpBody for Body {
             None => {
                 if self.reading.is_none() {
                     let Some(content) = self.content.clone() else { return Poll::Ready(None) };
-                    let range = Body::first(&self.rest);
+                    let range = content.first_of(&self.rest);
                     self.rest.start = range.end;
                     self.reading = Some(spawn_blocking(move || content.bytes(range)));
                 }

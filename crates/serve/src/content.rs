@@ -1,17 +1,20 @@
 //! An open file or object, as it is sent.
 
+use crate::opened::Opened;
 use crate::tag::Tag;
 use base64ct::{Base64, Encoding};
 use hyper::body::Bytes;
 use mksum::Root;
-use mksum_io::{Error, Facts, File};
+use mksum_io::{Error, Facts, File, Verified};
 use std::ops::Range;
+use std::slice;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// An open file: one version of it, or the response ends early.
 #[derive(Debug)]
 pub struct Content {
-    file: File,
+    source: Source,
     /// The ETag.
     pub tag: Tag,
     /// The time of the last change, where it is known.
@@ -20,7 +23,20 @@ pub struct Content {
     pub digest: Option<String>,
 }
 
+/// The bytes, as they are or verified.
+#[derive(Debug)]
+enum Source {
+    Plain(Box<File>),
+    Verified(Arc<Verified>, Arc<Opened>),
+    Whole(Bytes),
+}
+
 impl Content {
+    /// The bytes that are read and held at once, for each client; of verified ones, all units that begin in them.
+    const PIECE: u64 = 64 << 10;
+    /// The longest unit that is held for each client, in bytes. Longer ones are read in pieces, and kept for all clients.
+    const UNIT: u64 = 1 << 20;
+
     /// A file of this machine, with the roots that are known of these very bytes.
     pub fn of_file(file: File, facts: &Facts, roots: &[Root]) -> Content {
         let (seconds, nanoseconds) = facts.modified;
@@ -29,7 +45,7 @@ impl Content {
             tag: roots.first().map_or_else(weak, Tag::of_root),
             modified: time(seconds),
             digest: Some(digests(roots)).filter(|digests| !digests.is_empty()),
-            file,
+            source: Source::Plain(Box::new(file)),
         }
     }
 
@@ -38,27 +54,92 @@ impl Content {
         let version = file.version();
         let seconds = version.strip_prefix("time:").and_then(|seconds| seconds.parse().ok());
         let tag = Tag::weak(&format!("{}-{version}", file.len()));
-        Content { tag, modified: seconds.and_then(time), digest: None, file }
+        Content { tag, modified: seconds.and_then(time), digest: None, source: Source::Plain(Box::new(file)) }
+    }
+
+    /// A file or object of which only verified bytes are read.
+    pub fn verified(verified: Arc<Verified>, facts: Option<&Facts>, opened: Arc<Opened>) -> Content {
+        let modified = facts.and_then(|facts| time(facts.modified.0));
+        Content {
+            tag: Tag::of_root(&verified.root()),
+            modified,
+            digest: None,
+            source: Source::Verified(verified, opened),
+        }
+    }
+
+    /// A short file, all of it read and compared with its root.
+    ///
+    /// # Errors
+    /// If it cannot be read, or has another root: as words.
+    pub fn whole(file: &File, facts: &Facts, root: &Root) -> Result<Content, String> {
+        if file.len() != root.len() {
+            return Err(format!("it has {} bytes: expected {}", file.len(), root.len()));
+        }
+        let bytes = file.bytes(0..file.len()).map_err(|error| error.to_string())?;
+        let found = root.spec().root(&bytes).map_err(|error| error.to_string())?;
+        if found != *root {
+            return Err(format!("bytes 0..{} are damaged: expected {root}, found {found}", bytes.len()));
+        }
+        Ok(Content {
+            tag: Tag::of_root(root),
+            modified: time(facts.modified.0),
+            digest: Some(digests(slice::from_ref(root))).filter(|digests| !digests.is_empty()),
+            source: Source::Whole(bytes.into()),
+        })
     }
 
     /// The length, in bytes.
     pub fn len(&self) -> u64 {
-        self.file.len()
+        match &self.source {
+            Source::Plain(file) => file.len(),
+            Source::Verified(verified, _) => verified.len(),
+            Source::Whole(bytes) => bytes.len() as u64,
+        }
+    }
+
+    /// The bytes at the beginning of a range that are best read at once.
+    pub fn first_of(&self, range: &Range<u64>) -> Range<u64> {
+        let mut end = range.start.saturating_add(Content::PIECE);
+        if let Source::Verified(verified, _) = &self.source {
+            // To the end of a unit: what is read next begins with a whole one, which nobody needs to keep.
+            let unit = verified.layout().unit_over(end.min(range.end) - 1);
+            end = unit.filter(|unit| unit.len <= Content::UNIT).map_or(end, |unit| unit.end());
+        }
+        range.start..end.min(range.end)
     }
 
     /// The bytes of a range.
     ///
     /// # Errors
-    /// If they cannot be read, or the file has changed since it was opened.
+    /// If they cannot be read or verified, or the file has changed since it was opened.
     pub fn bytes(&self, range: Range<u64>) -> Result<Bytes, Error> {
-        let bytes = self.file.bytes(range)?;
-        self.file.check_content()?;
-        Ok(bytes.into())
+        match &self.source {
+            Source::Plain(file) => {
+                let bytes = file.bytes(range)?;
+                file.check_content()?;
+                Ok(bytes.into())
+            }
+            Source::Whole(bytes) => Ok(bytes.slice(range.start as usize..range.end as usize)),
+            Source::Verified(verified, opened) => {
+                let mut bytes = vec![0; (range.end - range.start) as usize];
+                match verified.read_at(range.start, &mut bytes) {
+                    Ok(count) => {
+                        bytes.truncate(count);
+                        Ok(bytes.into())
+                    }
+                    Err(error) => {
+                        opened.forget(verified);
+                        Err(error)
+                    }
+                }
+            }
+        }
     }
 }
 
 fn time(seconds: i64) -> Option<SystemTime> {
-    // What has no date in HTTP, has four digits of a year too many.
+    // Dates of HTTP have years of four digits.
     const YEAR_9999: u64 = 253_402_300_800;
     let seconds = u64::try_from(seconds).ok().filter(|&seconds| seconds < YEAR_9999)?;
     UNIX_EPOCH.checked_add(Duration::from_secs(seconds))

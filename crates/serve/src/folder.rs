@@ -2,14 +2,20 @@
 
 use crate::content::Content;
 use crate::index::Item;
+use crate::opened::Version;
+use crate::reading::Reading;
 use hyper::StatusCode;
 use mksum::Root;
 #[cfg(feature = "catalogue")]
-use mksum_catalogue::{Access, Catalogue};
-use mksum_io::outboard::{self, beside, is_part_of_outboard, is_unchanged};
-use mksum_io::{EntryKind, Error, Facts, File, HeldDirectory, HeldFile, KEPT_FOLDER, Options, path_from_bytes, reason};
+use mksum_catalogue::{Access, Catalogue, Row};
+use mksum_io::outboard::{self, beside, is_part_of_outboard, is_unchanged, with_extension};
+use mksum_io::{
+    EntryKind, Error, Facts, File, HeldDirectory, HeldFile, Input, KEPT_FOLDER, Opening, Url, Verified,
+    path_from_bytes, reason,
+};
 use std::fs;
 use std::io::{self, ErrorKind};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 #[cfg(feature = "catalogue")]
 use std::sync::{Mutex, PoisonError};
@@ -77,7 +83,7 @@ impl Folder {
     }
 
     /// Finds the file or directory with these names below it. Symbolic links are followed if they lead to something below it.
-    pub fn find(&self, names: &[Vec<u8>], options: &Options) -> Result<Found, Missing> {
+    pub fn find(&self, names: &[Vec<u8>], reading: &Reading) -> Result<Found, Missing> {
         let mut path = self.real.clone();
         for name in names {
             path.push(path_from_bytes(name).ok_or_else(|| not_found("no such name on this system"))?);
@@ -92,15 +98,9 @@ impl Folder {
         match held.facts().kind {
             EntryKind::Directory => self.index(&real),
             EntryKind::File if is_unfinished(&real) => Err(not_found("a file of mksum's own")),
-            EntryKind::File => {
-                let file = held.reader(options).map_err(|error| unopened(&error))?;
-                let facts = held.facts();
-                let roots = match root_beside(&real, &file) {
-                    Some(root) => vec![root],
-                    None => self.catalogued(below, &facts),
-                };
-                Ok(Found::Content(Box::new(Content::of_file(file, &facts, &roots))))
-            }
+            // Clients compare it with its root, and these are digests.
+            EntryKind::File if below.starts_with(KEPT_FOLDER) => plain(&held, &real, None, reading).map(Found::Content),
+            EntryKind::File => read(&held, &real, self.catalogued(below), reading).map(Found::Content),
             EntryKind::Link | EntryKind::Special => Err(not_found("not a regular file")),
         }
     }
@@ -115,24 +115,22 @@ impl Folder {
         }
     }
 
-    /// The roots that the catalogue has of a file, if the file has not changed since it was read.
+    /// What the catalogue has of a file.
     #[cfg(feature = "catalogue")]
-    fn catalogued(&self, below: &Path, facts: &Facts) -> Vec<Root> {
-        let Some(catalogue) = &self.catalogue else { return Vec::new() };
+    fn catalogued(&self, below: &Path) -> Option<Catalogued> {
         let names: Vec<_> = below.components().map(|name| name.as_os_str().as_encoded_bytes()).collect();
-        let catalogue = catalogue.lock().unwrap_or_else(PoisonError::into_inner);
-        let Ok(Some(row)) = catalogue.row(&names.join(&b'/')) else { return Vec::new() };
-        if !row.is_of(facts) || row.repair {
-            return Vec::new();
-        }
+        let catalogue = self.catalogue.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner);
+        let row = catalogue.row(&names.join(&b'/')).ok()?.filter(|row| !row.repair)?;
         // An imported root that was never verified may be that of other bytes.
-        let kept = catalogue.roots(&row).unwrap_or_default().into_iter();
-        kept.filter(|kept| kept.verified > 0).map(|kept| kept.root).collect()
+        let kept = catalogue.roots(&row).ok()?.into_iter().filter(|kept| kept.verified > 0);
+        let place = |name| catalogue.outboards().join(name);
+        let roots = kept.map(|kept| (kept.root, kept.outboard.map(place))).collect();
+        Some(Catalogued { row, roots })
     }
 
     #[cfg(not(feature = "catalogue"))]
-    fn catalogued(&self, _: &Path, _: &Facts) -> Vec<Root> {
-        Vec::new()
+    fn catalogued(&self, _: &Path) -> Option<Catalogued> {
+        None
     }
 
     /// The entries of a directory that are served, by their names; at most [`Item::MOST`].
@@ -161,16 +159,114 @@ impl Folder {
     }
 }
 
-/// Opens the file at a path that a user has named.
-pub fn open_file(path: &Path, options: &Options) -> Result<Box<Content>, Missing> {
-    let held = HeldFile::open(path).map_err(|error| unopened(&error))?;
-    let facts = held.facts();
-    if facts.kind != EntryKind::File {
-        return Err(not_found("not a regular file"));
+/// What a catalogue has of a file.
+struct Catalogued {
+    #[cfg(feature = "catalogue")]
+    row: Row,
+    /// The roots that were found by reading the file, each with its outboard, if there is one.
+    roots: Vec<(Root, Option<PathBuf>)>,
+}
+
+impl Catalogued {
+    /// Whether a file with these facts has not changed since it was read.
+    #[cfg(feature = "catalogue")]
+    fn is_of(&self, facts: &Facts) -> bool {
+        self.row.is_of(facts)
     }
-    let file = held.reader(options).map_err(|error| unopened(&error))?;
-    let roots: Vec<_> = root_beside(path, &file).into_iter().collect();
+
+    #[cfg(not(feature = "catalogue"))]
+    fn is_of(&self, _: &Facts) -> bool {
+        false
+    }
+}
+
+/// Opens the file at a path that a user has named.
+pub fn open_file(path: &Path, reading: &Reading) -> Result<Box<Content>, Missing> {
+    let held = HeldFile::open(path).map_err(|error| unopened(&error))?;
+    match held.facts().kind {
+        EntryKind::File => read(&held, path, None, reading),
+        _ => Err(not_found("not a regular file")),
+    }
+}
+
+/// Opens a file at this path to be sent: as it is, or verified.
+fn read(
+    held: &HeldFile<'_>,
+    path: &Path,
+    catalogued: Option<Catalogued>,
+    reading: &Reading,
+) -> Result<Box<Content>, Missing> {
+    let Some(verified) = &reading.verified else { return plain(held, path, catalogued, reading) };
+    // Clients check outboards themselves: they are nothing but digests.
+    if has_extension(path) && is_part_of_outboard(path) {
+        return plain(held, path, None, reading);
+    }
+    let facts = held.facts();
+    let file = held.reader(&reading.options).map_err(|error| unopened(&error))?;
+    let (beside, roots) = (beside(path), catalogued.map(|catalogued| catalogued.roots).unwrap_or_default());
+    let kept = roots.iter().find_map(|(root, place)| Some((root, place.as_ref()?)));
+    let mut opening = match (kept, roots.first()) {
+        _ if beside.exists() => Opening::new(path, beside),
+        (Some((root, place)), _) => Opening::new(path, place).trusting(root),
+        (None, Some((root, _))) if root.len() <= WHOLE => {
+            return Content::whole(&file, &facts, root).map(Box::new).map_err(|why| unverified(&why));
+        }
+        _ => return Err(unverified("not verified: it has no outboard: make one with 'mksum keep'")),
+    };
+    if let Some(root) = &verified.root {
+        opening.expected = Some(root.clone());
+    }
+    let opened = verified.opened.get(Version::of(&opening, Some(facts)), || Verified::of_file(file, opening));
+    let opened = opened.map_err(|error| unverified(&error.to_string()))?;
+    Ok(Box::new(Content::verified(opened, Some(&facts), verified.opened.clone())))
+}
+
+/// The longest file that is verified as a whole, in bytes: a catalogue keeps the trees of longer ones.
+const WHOLE: u64 = 8 << 20;
+
+/// Opens a file at this path to be sent as it is.
+fn plain(
+    held: &HeldFile<'_>,
+    path: &Path,
+    catalogued: Option<Catalogued>,
+    reading: &Reading,
+) -> Result<Box<Content>, Missing> {
+    let facts = held.facts();
+    let file = held.reader(&reading.options).map_err(|error| unopened(&error))?;
+    let of_catalogue = || {
+        let known = catalogued.filter(|catalogued| catalogued.is_of(&facts));
+        known.into_iter().flat_map(|known| known.roots).map(|(root, _)| root).collect()
+    };
+    let roots = root_beside(path, &file).map_or_else(of_catalogue, |root| vec![root]);
     Ok(Box::new(Content::of_file(file, &facts, &roots)))
+}
+
+/// Opens an object to be sent, of which the bytes `part` will be read.
+pub fn open_object(url: &Url, part: Range<u64>, reading: &Reading) -> Result<Box<Content>, Missing> {
+    let is_outboard = url.as_str().strip_suffix(outboard::EXTENSION).is_some_and(|whole| whole.ends_with('.'));
+    let content = match &reading.verified {
+        Some(verified) if !is_outboard => {
+            let place = Input::place(with_extension(Path::new(url.as_str()), outboard::EXTENSION));
+            let opening = Opening { expected: verified.root.clone(), ..Opening::new(url.clone(), place) };
+            let version = Version::of(&opening, None);
+            let opened = verified.opened.get(version, || Verified::open(opening, &reading.options));
+            let opened = opened.map_err(|error| unverified(&error.to_string()))?;
+            Content::verified(opened, None, verified.opened.clone())
+        }
+        _ => {
+            let file = File::open_part(url.clone(), part, &reading.options).map_err(|error| unopened(&error))?;
+            Content::of_object(file)
+        }
+    };
+    Ok(Box::new(content))
+}
+
+fn unverified(why: &str) -> Missing {
+    (StatusCode::INTERNAL_SERVER_ERROR, why.into())
+}
+
+fn has_extension(path: &Path) -> bool {
+    path.extension().is_some_and(|end| end == outboard::EXTENSION)
 }
 
 /// The root in the outboard beside a file, if the file has not changed since that was written.
@@ -181,7 +277,7 @@ fn root_beside(path: &Path, file: &File) -> Option<Root> {
 
 /// Whether a file belongs to an outboard and is not a finished one.
 fn is_unfinished(path: &Path) -> bool {
-    path.extension().is_none_or(|end| end != outboard::EXTENSION) && is_part_of_outboard(path)
+    !has_extension(path) && is_part_of_outboard(path)
 }
 
 /// Whether a path below the directory is one of mksum's own files, of which downloads need only the catalogue and its outboards.

@@ -13,15 +13,17 @@ mod folder;
 mod index;
 mod media;
 mod names;
+mod opened;
 mod patient;
 mod range;
+mod reading;
 mod server;
 mod site;
 mod tag;
 
 pub use event::Event;
 pub use server::{Limits, Server, Stopper};
-pub use site::Site;
+pub use site::{Site, Verification};
 
 /// The README's example.
 #[cfg(doctest)]

@@ -1,20 +1,35 @@
 //! What is served, and at which paths.
 
-use crate::content::Content;
-use crate::folder::{Folder, Found, Missing, open_file, unopened};
+use crate::folder::{Folder, Found, Missing, open_file, open_object};
 use crate::index::Item;
+use crate::reading::{Reading, Verifying};
 use hyper::StatusCode;
 use mksum_io::outboard::{EXTENSION, beside, with_extension};
-use mksum_io::{Error, File, Input, Mode, Options, Url};
+use mksum_io::{Error, Input, Mode, Options, Url};
+use mksum_sums::expected::Expected;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Files, directories and objects at the paths of URLs.
 #[derive(Debug)]
 pub struct Site {
     root: Place,
-    options: Options,
+    reading: Reading,
+}
+
+/// Which bytes are sent.
+#[derive(Clone, Debug, Default)]
+pub enum Verification {
+    /// All, as they are.
+    #[default]
+    None,
+    /// Those that were verified through the outboards of their files, whose own roots are trusted. A file without an outboard is not
+    /// sent; an outboard is, as it is.
+    Outboards,
+    /// The same of one file or object, whose root is known.
+    Root(Expected),
 }
 
 #[derive(Debug)]
@@ -31,64 +46,82 @@ impl Site {
     /// `/NAME.mkt`.
     ///
     /// # Errors
-    /// If one cannot be opened, has no name, or two have the same: the input, and the reason.
-    pub fn new(inputs: &[Input], options: &Options) -> Result<Site, (Input, String)> {
+    /// If one cannot be opened, has no name, or two have the same; if there is a root, and not one file or object: the input, and the
+    /// reason.
+    pub fn new(inputs: &[Input], verification: Verification, options: &Options) -> Result<Site, (Input, String)> {
         // The page cache is what makes the next request for the same bytes fast.
         let options = Options { mode: Mode::Buffered, ..options.clone() };
-        if let [Input::File(path)] = inputs
-            && path.is_dir()
+        let verified = match verification {
+            Verification::None => None,
+            Verification::Outboards => Some(None),
+            Verification::Root(root) => Some(Some(root)),
+        };
+        let verified = verified.map(|root| Verifying { root, opened: Arc::default() });
+        let reading = Reading { options, verified };
+        let is_folder = |input: &Input| input.file().is_some_and(Path::is_dir);
+        if reading.verified.as_ref().is_some_and(|verified| verified.root.is_some())
+            && let Some(other) = inputs.iter().enumerate().find(|(index, input)| *index > 0 || is_folder(input))
         {
-            return Ok(Site { root: Place::of(&inputs[0], &options)?, options });
+            return Err((other.1.clone(), "a root is that of one file".into()));
+        }
+        if let [input] = inputs
+            && is_folder(input)
+        {
+            return Ok(Site { root: Place::of(input, &reading)?, reading });
         }
         let mut places = BTreeMap::new();
         for input in inputs {
             let name =
                 name_of(input).ok_or_else(|| (input.clone(), "it has no name to be served under".to_string()))?;
-            if places.insert(name, Place::of(input, &options)?).is_some() {
+            if places.insert(name, Place::of(input, &reading)?).is_some() {
                 return Err((input.clone(), "another one has the same name".into()));
             }
         }
-        Ok(Site { root: Place::Several(places), options })
+        Ok(Site { root: Place::Several(places), reading })
     }
 
     /// Finds what is at a path. Of an object, the bytes `part` will be read.
     pub fn find(&self, names: &[Vec<u8>], part: Range<u64>) -> Result<Found, Missing> {
-        self.root.find(names, part, &self.options)
+        self.root.find(names, part, &self.reading)
     }
 }
 
 impl Place {
-    fn of(input: &Input, options: &Options) -> Result<Place, (Input, String)> {
+    fn of(input: &Input, reading: &Reading) -> Result<Place, (Input, String)> {
         let fail = |error: Error| (input.clone(), error.to_string());
         match input {
             Input::File(path) if path.is_dir() => Folder::open(path).map(Box::new).map(Place::Folder).map_err(fail),
-            Input::File(path) => match open_file(path, options) {
+            Input::File(path) => match open_file(path, reading) {
                 Ok(_) => Ok(Place::File(path.clone())),
                 Err((_, why)) => Err((input.clone(), why)),
             },
-            // Its store is asked with the first request.
-            Input::Url(url) => Ok(Place::Object(url.clone())),
+            // Its store is asked with the first request; to verify, now.
+            Input::Url(url) if reading.verified.is_none() => Ok(Place::Object(url.clone())),
+            Input::Url(url) => match open_object(url, 0..1, reading) {
+                Ok(_) => Ok(Place::Object(url.clone())),
+                Err((_, why)) => Err((input.clone(), why)),
+            },
             Input::Stdin => Err((input.clone(), "the standard input cannot be served: it is read once".into())),
         }
     }
 
-    fn find(&self, names: &[Vec<u8>], part: Range<u64>, options: &Options) -> Result<Found, Missing> {
+    fn find(&self, names: &[Vec<u8>], part: Range<u64>, reading: &Reading) -> Result<Found, Missing> {
         let nothing = || (StatusCode::NOT_FOUND, "there is no such file".into());
         match (self, names) {
-            (Place::Folder(folder), names) => folder.find(names, options),
-            (Place::File(path), []) => open_file(path, options).map(Found::Content),
-            (Place::Object(url), []) => open_object(url, part, options).map(Found::Content),
+            (Place::Folder(folder), names) => folder.find(names, reading),
+            (Place::File(path), []) => open_file(path, reading).map(Found::Content),
+            (Place::Object(url), []) => open_object(url, part, reading).map(Found::Content),
             (Place::File(_) | Place::Object(_), _) => Err(nothing()),
             (Place::Several(places), []) => {
                 Ok(Found::Index(places.iter().map(|(name, place)| place.item(name)).collect()))
             }
             (Place::Several(places), [name, below @ ..]) => match (places.get(name), whole_of(name)) {
-                (Some(place), _) => place.find(below, part, options),
+                (Some(place), _) => place.find(below, part, reading),
                 (None, Some(whole)) if below.is_empty() => match places.get(whole) {
-                    Some(Place::File(path)) => open_file(&beside(path), options).map(Found::Content),
+                    Some(Place::File(path)) => open_file(&beside(path), reading).map(Found::Content),
                     Some(Place::Object(url)) => {
                         match Input::place(with_extension(Path::new(url.as_str()), EXTENSION)) {
-                            Input::Url(url) => open_object(&url, part, options).map(Found::Content),
+                            Input::Url(url) => open_object(&url, part, reading).map(Found::Content),
                             _ => Err(nothing()),
                         }
                     }
@@ -130,8 +163,4 @@ fn name_of(input: &Input) -> Option<Vec<u8>> {
         }
         Input::Stdin => None,
     }
-}
-
-fn open_object(url: &Url, part: Range<u64>, options: &Options) -> Result<Box<Content>, Missing> {
-    File::open_part(url.clone(), part, options).map(Content::of_object).map(Box::new).map_err(|error| unopened(&error))
 }

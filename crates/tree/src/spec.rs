@@ -111,14 +111,6 @@ impl Spec {
         Ok(Self::of(family, *algorithm, *leaf, options.with(option, value)))
     }
 
-    /// Returns this format with a salt.
-    ///
-    /// # Errors
-    /// If the format has none, or only a shorter one.
-    pub fn with_salt(self, salt: &[u8]) -> Result<Self, SpecError> {
-        self.with_option(FormatOption::Salt, OptionValue::Bytes(salt.into()))
-    }
-
     /// The format's family: its row in the table.
     pub fn family(&self) -> &'static Family {
         self.0.family

@@ -15,12 +15,21 @@ pub struct Serve {
     /// Directories, files, or URLs of objects (s3://BUCKET/KEY, ...); one directory is served at /, else each at /NAME
     ///
     /// The outboard beside a file is at NAME.mkt. No file outside of a directory is served: not through '..', and not through symbolic
-    /// links. The catalogue in DIR/.mksum is used for ETags, and not served.
+    /// links. Of DIR/.mksum, only the catalogue and its outboards are.
     #[arg(value_name = "DIR", required = true, value_parser = place(), value_hint = ValueHint::AnyPath)]
     pub inputs: Vec<Input>,
     /// Address and port, or a port of 127.0.0.1; port 0 is any that is free
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080", value_parser = address)]
     pub listen: SocketAddr,
+    /// Send only bytes that were verified through the outboard of the file
+    ///
+    /// A damaged leaf is never sent: the status is 500 with the range, or the response ends early. A file without an outboard is
+    /// verified as a whole if the catalogue has its root and it has at most 8 MiB; else it is not sent.
+    #[arg(long)]
+    pub verify: bool,
+    /// Trusted root of the one file that is served, which need not be trusted; means --verify
+    #[arg(long, value_name = "ROOT")]
+    pub root: Option<String>,
     /// Number of connections at a time: others wait
     #[arg(long, value_name = "N", default_value = "256", value_parser = number::<usize>(1..=65536))]
     pub connections: usize,

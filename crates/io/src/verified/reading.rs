@@ -1,11 +1,11 @@
 //! Verified reads at any offset, from many threads at once.
 
 use super::opening::Opening;
-use super::pages::open_outboard;
+use super::pages::{OutboardBytes, open_outboard};
 use super::source::Source;
 use super::units::{Claim, Lookup, Units};
 use crate::file::zeros;
-use crate::{Error, Input, Options, Refusal};
+use crate::{Error, File, Input, Options, Refusal};
 use mksum::ordered::ordered;
 use mksum::outboard::{KeptLayout, Outboard, OutboardError, ReadAt};
 use mksum::{Root, Subtree};
@@ -69,15 +69,22 @@ impl Verified {
     /// If one of them cannot be opened, the outboard is of another root than the trusted one ([`Refusal::Unsuitable`]), or the file has another
     /// length ([`Refusal::Length`]).
     pub fn open(opening: Opening, options: &Options) -> Result<Verified, Error> {
-        let outboard = open_outboard(&opening.outboard, options)?;
-        if let Err(why) = check(&outboard, &opening) {
-            return Err(Error::refused(&opening.outboard, Refusal::Unsuitable(why)));
-        }
-        // Without nodes there is nothing that a read would check.
-        if outboard.layout().root().is_none() && outboard.spec().root(b"").is_ok_and(|empty| empty != outboard.root()) {
-            return Err(Error::from_outboard(OutboardError::Seals, &opening.outboard));
-        }
-        Ok(Verified { source: Source::open(opening, outboard, options)?, units: Units::new(Self::KEPT) })
+        let outboard = judge(&opening, options)?;
+        let file = File::open_at_random(opening.file.clone(), options)?;
+        Verified::new(file, opening, outboard)
+    }
+
+    /// Opens the outboard of a file that is open: what its path leads to now does not matter.
+    ///
+    /// # Errors
+    /// As [`Verified::open`].
+    pub fn of_file(file: File, opening: Opening) -> Result<Verified, Error> {
+        let outboard = judge(&opening, file.options())?;
+        Verified::new(file, opening, outboard)
+    }
+
+    fn new(file: File, opening: Opening, outboard: Outboard<OutboardBytes>) -> Result<Verified, Error> {
+        Ok(Verified { source: Source::new(file, opening, outboard)?, units: Units::new(Self::KEPT) })
     }
 
     /// The length of the file, in bytes.
@@ -289,6 +296,19 @@ impl<'a> Jobs<'a> {
         }
         (taken, bytes as usize)
     }
+}
+
+/// Opens the outboard, and compares it with the trusted root.
+fn judge(opening: &Opening, options: &Options) -> Result<Outboard<OutboardBytes>, Error> {
+    let outboard = open_outboard(&opening.outboard, options)?;
+    if let Err(why) = check(&outboard, opening) {
+        return Err(Error::refused(&opening.outboard, Refusal::Unsuitable(why)));
+    }
+    // Without nodes there is nothing that a read would check.
+    if outboard.layout().root().is_none() && outboard.spec().root(b"").is_ok_and(|empty| empty != outboard.root()) {
+        return Err(Error::from_outboard(OutboardError::Seals, &opening.outboard));
+    }
+    Ok(outboard)
 }
 
 /// Checks that an outboard is of the trusted root; if not, the reason, as words.

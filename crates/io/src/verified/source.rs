@@ -3,7 +3,7 @@
 use super::opening::{Opening, WriteBack};
 use super::pages::OutboardBytes;
 use crate::outboard::{is_unchanged, restore_time};
-use crate::{DamagedUnit, Error, File, HeldFile, Input, Options, Refusal, Replica, open_replicas};
+use crate::{DamagedUnit, Error, File, HeldFile, Input, Refusal, Replica, open_replicas};
 use mksum::outboard::{Checked, Outboard};
 use mksum::{Digest, Digests, Memory, Subtree, Subtrees};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,10 +24,9 @@ pub struct Source {
 }
 
 impl Source {
-    /// Opens the file, whose outboard was compared with the trusted root.
-    pub fn open(opening: Opening, outboard: Outboard<OutboardBytes>, options: &Options) -> Result<Source, Error> {
-        let Opening { file, outboard: place, replicas, write_back, .. } = opening;
-        let file = File::open_at_random(file, options)?;
+    /// The source of an open file, whose outboard was compared with the trusted root.
+    pub fn new(file: File, opening: Opening, outboard: Outboard<OutboardBytes>) -> Result<Source, Error> {
+        let Opening { outboard: place, replicas, write_back, .. } = opening;
         if file.len() != outboard.len() {
             let (expected, found) = (outboard.len(), file.len());
             return Err(Error::refused(file.input(), Refusal::Length { expected, found }));
