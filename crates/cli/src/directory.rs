@@ -197,7 +197,10 @@ pub fn prove(tool: &Tool, args: &Prove, wanted: &Path) -> Exit {
             tool.console.note(&format_args!("{}: {how}", Shown(&args.file)));
         }
         Some(Err(error)) => tool.console.error(&args.file, &error),
-        None => tool.console.error(&args.file, &format_args!("there is no entry {}", Shown(wanted))),
+        None => {
+            let how = "its path is the one below the directory";
+            tool.console.error(&args.file, &format_args!("there is no entry {}: {how}", Shown(wanted)));
+        }
     }
     tool.console.exit()
 }

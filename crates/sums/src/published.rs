@@ -34,6 +34,10 @@ impl Published {
         let text = text.trim();
         let mut words = text.split_whitespace();
         match (words.next(), words.next(), given) {
+            // As pages have it: `SHA-256: …`.
+            (Some(name), Some(sum), _) if name.ends_with(':') && words.next().is_none() => {
+                Published::read(&format!("{name}{sum}"), given)
+            }
             (Some(first), Some(_), _) => {
                 match sumfile::parse(text.as_bytes(), &Source::new(End::Newline, given), &mut State::default()) {
                     Ok(Some(entry)) if entry.range.is_some() => Err("it is the root of a part of a file".into()),
