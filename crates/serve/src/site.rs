@@ -95,7 +95,7 @@ impl Place {
                 Ok(_) => Ok(Place::File(path.clone())),
                 Err((_, why)) => Err((input.clone(), why)),
             },
-            // Its store is asked with the first request; to verify, now.
+            // Its store is asked with the first request, but to verify it now.
             Input::Url(url) if reading.verified.is_none() => Ok(Place::Object(url.clone())),
             Input::Url(url) => match open_object(url, 0..1, reading) {
                 Ok(_) => Ok(Place::Object(url.clone())),
