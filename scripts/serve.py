@@ -71,7 +71,7 @@ class Server:
     def begin(self, target):
         """Sends a request, and returns its connection."""
         connection = socket.create_connection(self.address, timeout=60)
-        connection.sendall(f"GET {target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
+        connection.sendall(f"GET {target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
         return connection
 
     def logged(self, words):

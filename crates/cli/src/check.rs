@@ -119,6 +119,8 @@ struct Tally {
     beside: u64,
     /// The lines of POSIX cksum, whose CRC is not a format.
     of_cksum: u64,
+    /// Sums without the name of a file.
+    without_path: u64,
     /// The formats that were taken where several fit, by the number of hex digits of their sums.
     taken: BTreeMap<usize, Taken>,
     /// The program whose signature is within the sum file.
@@ -167,6 +169,9 @@ impl Tally {
                 "{sum_file}: some lines are those of POSIX cksum, whose CRC mksum does not have: compare them with the output of \
                  cksum, or list the files with cksum -a sha256"
             ));
+        }
+        if self.without_path > 0 && self.listed == 0 && !args.warn {
+            console.note(&format_args!("{sum_file}: {}", Malformed::NoPath));
         }
         if self.listed == 0 {
             return;
@@ -563,6 +568,7 @@ impl Iterator for Listing<'_> {
                     let mut tally = lock(self.tally);
                     tally.without_format += u64::from(malformed == Malformed::NoFormat);
                     tally.of_cksum += u64::from(malformed == Malformed::Crc);
+                    tally.without_path += u64::from(malformed == Malformed::NoPath);
                     drop(tally);
                     self.malformed(&malformed);
                 }

@@ -5,6 +5,7 @@ use crate::conditions::{allows_range, precluded};
 use crate::content::Content;
 use crate::event::{Event, Log};
 use crate::folder::Found;
+use crate::host;
 use crate::index;
 use crate::media;
 use crate::names::Names;
@@ -19,9 +20,13 @@ use std::ops::Range;
 const REPR_DIGEST: HeaderName = HeaderName::from_static("repr-digest");
 const TEXT: &str = "text/plain; charset=utf-8";
 
-/// Answers a request: opens the file, and reads the first bytes that are sent.
-pub fn answer(site: &Site, request: &Parts, event: Event, log: Log) -> Response<Body> {
+/// Answers a request: opens the file, and reads the first bytes that are sent. `is_local` is whether only this machine reaches the server.
+pub fn answer(site: &Site, request: &Parts, is_local: bool, event: Event, log: Log) -> Response<Body> {
     let reply = Reply { headers: HeaderMap::new(), is_head: request.method == Method::HEAD, event, log };
+    if is_local && !host::is_local(request) {
+        let why = "the Host is neither an address nor localhost, by which a server for this machine alone is called";
+        return reply.refuse(StatusCode::MISDIRECTED_REQUEST, why);
+    }
     if request.method != Method::GET && !reply.is_head {
         return reply
             .with(header::ALLOW, "GET, HEAD")

@@ -10,6 +10,7 @@ mod conditions;
 mod content;
 mod event;
 mod folder;
+mod host;
 mod index;
 mod media;
 mod names;

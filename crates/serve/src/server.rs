@@ -117,6 +117,7 @@ async fn accept(
     site: &Arc<Site>,
     log: &Log,
 ) -> io::Result<()> {
+    let is_local = listener.local_addr()?.ip().is_loopback();
     let listener = tokio::net::TcpListener::from_std(listener)?;
     let permits = Arc::new(Semaphore::new(limits.connections));
     let mut stopped = stopper.0.subscribe();
@@ -128,7 +129,7 @@ async fn accept(
         match select(pin!(next), pin!(stopped_by(&mut stopped))).await {
             Either::Left(((Ok(permit), Ok((stream, peer))), _)) => {
                 let stopped = stopper.0.subscribe();
-                tokio::spawn(converse(stream, peer, limits, stopped, site.clone(), log.clone(), permit));
+                tokio::spawn(converse((stream, peer, is_local), limits, stopped, site.clone(), log.clone(), permit));
             }
             // A connection that was reset, or no descriptors: others may end meanwhile.
             Either::Left((_, _)) => sleep(Duration::from_millis(20)).await,
@@ -149,8 +150,7 @@ async fn stopped_by(stopper: &mut watch::Receiver<bool>) {
 
 /// Answers the requests of a connection.
 async fn converse(
-    stream: TcpStream,
-    peer: SocketAddr,
+    (stream, peer, is_local): (TcpStream, SocketAddr, bool),
     limits: Limits,
     mut stopped: watch::Receiver<bool>,
     site: Arc<Site>,
@@ -164,7 +164,7 @@ async fn converse(
         async move {
             let (request, _) = request.into_parts();
             let event = event(format!("{} {}", request.method, request.uri));
-            let answered = spawn_blocking(move || answer(&site, &request, event, log)).await;
+            let answered = spawn_blocking(move || answer(&site, &request, is_local, event, log)).await;
             answered.map_err(io::Error::other) as io::Result<Response<Body>>
         }
     });

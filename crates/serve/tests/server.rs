@@ -83,7 +83,9 @@ impl Running {
 
     fn ask(&self, method: &str, target: &str, headers: &[&str]) -> Response {
         let headers: String = headers.iter().map(|header| format!("{header}\r\n")).collect();
-        self.send(format!("{method} {target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{headers}\r\n").as_bytes())
+        self.send(
+            format!("{method} {target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{headers}\r\n").as_bytes(),
+        )
     }
 
     fn get(&self, target: &str, headers: &[&str]) -> Response {
@@ -319,7 +321,7 @@ fn nothing_outside_of_the_directory_is_served() {
         "/%",
         &format!("/{}", "x".repeat(5000)),
         &absolute,
-        &format!("http://x/../secret?{absolute}"),
+        &format!("http://localhost/../secret?{absolute}"),
     ];
     for target in targets {
         let found = server.get(target, &[]);
@@ -395,7 +397,7 @@ fn a_file_that_changes_is_never_mixed() {
         // A write within the clock's step has the same time.
         fs::File::open(&path).unwrap().set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
         let mut stream = server.connect();
-        stream.write_all(b"GET /f HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").unwrap();
+        stream.write_all(b"GET /f HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").unwrap();
         let mut first = [0; 1000];
         stream.read_exact(&mut first).unwrap();
         change(&path);
@@ -411,7 +413,7 @@ fn a_file_that_changes_is_never_mixed() {
     // The one that was replaced is sent to its end, and the next request gets the new one.
     fs::write(&path, &content).unwrap();
     let mut stream = server.connect();
-    stream.write_all(b"GET /f HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").unwrap();
+    stream.write_all(b"GET /f HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").unwrap();
     let mut first = [0; 1];
     stream.read_exact(&mut first).unwrap();
     fs::write(folder.path().join("new"), "new").unwrap();
@@ -530,7 +532,8 @@ fn clients_cannot_hold_what_others_need() {
     let slow: Vec<_> = (0..8)
         .map(|index| {
             let mut stream = server.connect();
-            let text = if index % 2 == 0 { "GET /f HTTP/1.1\r\nHost: x\r\n\r\n" } else { "GET /f HTTP/1.1\r\nX-" };
+            let text =
+                if index % 2 == 0 { "GET /f HTTP/1.1\r\nHost: localhost\r\n\r\n" } else { "GET /f HTTP/1.1\r\nX-" };
             stream.write_all(text.as_bytes()).unwrap();
             stream
         })
@@ -552,7 +555,7 @@ fn clients_cannot_hold_what_others_need() {
     // A client that goes away is no failure of the server.
     for _ in 0..20 {
         let mut stream = server.connect();
-        stream.write_all(b"GET /f HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+        stream.write_all(b"GET /f HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
         stream.read_exact(&mut [0; 100]).unwrap();
     }
     assert_eq!(server.get("/f", &["Range: bytes=0-9"]).body, bytes(10));
@@ -566,7 +569,7 @@ fn a_stopped_server_ends_its_responses() {
     fs::write(folder.path().join("f"), &content).unwrap();
     let server = served(folder.path());
     let mut stream = server.connect();
-    stream.write_all(b"GET /f HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+    stream.write_all(b"GET /f HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
     stream.read_exact(&mut [0; 1]).unwrap();
     let idle = server.connect();
     server.stopper.stop();
@@ -575,4 +578,22 @@ fn a_stopped_server_ends_its_responses() {
     let address = server.address;
     drop(server);
     assert!(TcpStream::connect(address).is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused));
+}
+
+#[test]
+fn a_name_of_others_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("f"), "content").unwrap();
+    let server = served(folder.path());
+    for host in ["evil.example", "evil.example:80", ""] {
+        let request = format!("GET /f HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+        let response = server.send(request.as_bytes());
+        assert_eq!(response.status, 421, "{host}");
+        assert!(!response.body.ends_with(b"content"));
+    }
+    assert_eq!(
+        server.send(b"GET http://evil.example/f HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").status,
+        421
+    );
+    assert_eq!(server.send(b"GET /f HTTP/1.1\r\nHost: [::1]:80\r\nConnection: close\r\n\r\n").body, b"content");
 }

@@ -1,5 +1,6 @@
 //! What a mistaken word may have meant.
 
+use clap::error::{ContextKind, ContextValue};
 use mksum::directory::DirectorySpec;
 use mksum::formats::FAMILIES;
 use mksum_cli::choice::Choice;
@@ -37,6 +38,14 @@ pub fn format(text: &str) -> Result<Choice, String> {
             _ => format!("unknown format '{name}': did you mean {}? 'mksum formats' lists all", meant.join(" or ")),
         }
     })
+}
+
+/// What was meant by an unknown flag that is the name of a format: `--sha256`.
+pub fn flag(error: &clap::Error) -> Option<String> {
+    let Some(ContextValue::String(flag)) = error.get(ContextKind::InvalidArg) else { return None };
+    let name = flag.trim_start_matches('-');
+    let choice = format(name).ok().filter(|_| error.kind() == clap::error::ErrorKind::UnknownArgument)?;
+    Some(format!("there is no option '{flag}': formats follow -f, as in '-f {choice}'"))
 }
 
 /// Why `path`, the first file of a command line, cannot be meant as one, if it is not there and reads as a command, or `is_style`, as

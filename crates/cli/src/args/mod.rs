@@ -611,7 +611,10 @@ pub fn read() -> Result<Args, Exit> {
             let tip = |line: &&str| !line.trim_start().starts_with("tip: to pass '");
             let text = text.lines().filter(tip).collect::<Vec<_>>().join("\n").replace("\n\n\n", "\n\n");
             let text = text.strip_suffix("\n\nFor more information, try '--help'.").unwrap_or(&text);
-            usage(&text.trim_end())
+            match hints::flag(&error) {
+                Some(hint) => usage(&hint),
+                None => usage(&text.trim_end()),
+            }
         }
     })?;
     let given = args.command.as_ref().map_or(Some(&args.run.common), |command| Some(command.given()?.common));

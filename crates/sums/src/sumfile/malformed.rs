@@ -12,6 +12,8 @@ pub const LONGEST: usize = 1 << 16;
 pub enum Malformed {
     /// The line has no known form.
     NoLine,
+    /// The line has a sum alone.
+    NoPath,
     /// The line names no format, and none was given.
     NoFormat,
     /// The line names a format that does not exist, or another tool's: its first letters.
@@ -36,6 +38,7 @@ impl fmt::Display for Malformed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Malformed::NoLine => f.write_str("neither 'FORMAT (PATH) = ROOT' nor 'ROOT  PATH'"),
+            Malformed::NoPath => f.write_str("a sum without the name of its file: 'mksum --expect SUM FILE' compares one"),
             Malformed::NoFormat => f.write_str("it does not name its format: give it with -f"),
             Malformed::Tag(tag) => write!(f, "'{}' is not a known format", name::printable(tag)),
             Malformed::Root(error) => f.write_str(&name::printable(&error.to_string())),

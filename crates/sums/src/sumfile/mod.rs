@@ -264,8 +264,8 @@ mod tests {
         let ok = |format: &str, path: &str| vec![Ok((format.into(), path.into()))];
         assert_eq!(entries("dir/x.iso.sha256", ROOT), ok("sha256", "dir/x.iso"));
         assert_eq!(entries("x.b3sum", &format!("{ROOT}\r\n")), ok("blake3", "x"));
-        assert_eq!(entries("SHA256SUMS", ROOT), [Err(Malformed::NoLine)]);
-        assert_eq!(entries("x.txt", ROOT), [Err(Malformed::NoLine)]);
+        assert_eq!(entries("SHA256SUMS", ROOT), [Err(Malformed::NoPath)]);
+        assert_eq!(entries("x.txt", ROOT), [Err(Malformed::NoPath)]);
     }
 
     #[test]
@@ -403,9 +403,10 @@ mod tests {
     #[test]
     fn all_else_is_refused_with_its_reason() {
         let plain = choice("plain");
-        for text in ["junk", "ROOT", "ROOTa", "blake3 ROOT", "blake3 (a) ROOT", "(a) = ROOT", ")(", "\\"] {
+        for text in ["junk", "ROOTa", "blake3 ROOT", "blake3 (a) ROOT", "(a) = ROOT", ")(", "\\"] {
             assert_eq!(read(text, Some(&plain)), Err(Malformed::NoLine), "{text}");
         }
+        assert_eq!(read("ROOT", Some(&plain)), Err(Malformed::NoPath));
         assert_eq!(read("blake3 () = ROOT", None), Err(Malformed::Name));
         assert_eq!(read("blake3 (a\0) = ROOT", None), Err(Malformed::Name));
         assert_eq!(read("\\blake3 (a\\t) = ROOT", None), Err(Malformed::Escape));

@@ -2,7 +2,7 @@
 
 use super::frame::Frame;
 use super::malformed::Malformed;
-use super::source::Source;
+use super::source::{Source, fitting};
 use crate::choice::Choice;
 use crate::range::ByteRange;
 use base64ct::{Base64, Encoding};
@@ -135,7 +135,9 @@ pub fn parts<'a>(source: &'a Source, state: &State, line: &'a [u8]) -> Result<(P
             return parts.map(|parts| (parts, escape));
         }
     }
-    Err(Malformed::NoLine)
+    let sum = line.trim_ascii();
+    let is_sum = sum.iter().all(u8::is_ascii_hexdigit) && fitting(sum.len()).next().is_some();
+    Err(if is_sum { Malformed::NoPath } else { Malformed::NoLine })
 }
 
 /// The parts of `SIZE,SUM,SUM,PATH`.
