@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tests mksum get with servers on this machine: mirrors that are damaged, slow, lying or gone, and downloads that are killed.
 
-    get.py MKSUM [--kills N]
+    get.py MKSUM [--kills N] [--mutations N]
 
 Everything listens on 127.0.0.1 alone. Bytes are counted at the servers.
 """
@@ -29,6 +29,7 @@ MIB, LEAF = 1 << 20, 64 << 10
 flags = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 flags.add_argument("mksum", type=os.path.abspath)
 flags.add_argument("--kills", type=int, default=30, metavar="N")
+flags.add_argument("--mutations", type=int, default=300, metavar="N", help="of outboards, roots and contents: a multiple of 6")
 
 # Nothing of the environment reaches a real store; a request that fails is made twice.
 CLEAN = {name: value for name, value in os.environ.items() if not re.match("(AWS|GOOGLE|AZURE)_|MKSUM_RED|.*_PROXY$", name, re.I)}
@@ -429,7 +430,7 @@ class Get(unittest.TestCase):
             place.write_bytes(content)
         catalogue = mirror / ".mksum" / "catalogue"
         whole, ends = None, {0: 0, 1: 0}
-        for turn in range(150):
+        for turn in range(CHOSEN.mutations // 2):
             mutated = bytearray(files[".mksum/catalogue"])
             if turn:
                 at = self.chance.randrange(len(mutated))
@@ -569,7 +570,7 @@ class Get(unittest.TestCase):
         self.assertIn("error", found["mirrors"][0])
 
     def test_mutations_never_become_a_file(self):
-        """Of the outboard, the root and the content, a few hundred times: the right file, or none."""
+        """Of the outboard, the root and the content, each many times: the right file, or none."""
         small = self.good[: 3 * LEAF + 77]
         (self.folder / "small").write_bytes(small)
         kept = subprocess.run([CHOSEN.mksum, "keep", self.folder / "small"], check=True, capture_output=True, text=True)
@@ -579,7 +580,7 @@ class Get(unittest.TestCase):
         (self.folder / "small.mkt").unlink()
         place, ends = self.folder / "mirror", {}
         place.mkdir()
-        for turn in range(300):
+        for turn in range(CHOSEN.mutations):
             content, outboard, claimed = bytearray(small), bytearray(tree), root
             what = turn % 6
             mutated = content if what < 2 else outboard
@@ -601,7 +602,7 @@ class Get(unittest.TestCase):
             ends[what, done.returncode] = ends.get((what, done.returncode), 0) + 1
             (self.folder / "out.part").unlink(missing_ok=True)
         shutil.rmtree(place)
-        self.assertEqual(sum(count for (_, code), count in ends.items() if code == 0), 150)
+        self.assertEqual(sum(count for (_, code), count in ends.items() if code == 0), CHOSEN.mutations // 2)
 
     def copy(self, *arguments, **more):
         command = [CHOSEN.mksum, "copy", *map(str, arguments)]

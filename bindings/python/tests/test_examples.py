@@ -3,10 +3,12 @@
 import asyncio
 import hashlib
 import http.server
+import json
 import os
 import pathlib
 import sys
 import threading
+import urllib.parse
 from types import SimpleNamespace
 
 import mksum
@@ -92,6 +94,87 @@ def test_huggingface_hub(folder: pathlib.Path) -> None:
             assert verified() == alone
         assert (len(alone.mismatches) > 0) == bool(wrong)
         assert alone.checked_count == len(local)
+
+
+class Hub(http.server.ThreadingHTTPServer):
+    """A hub on this machine with one repository: the requests that huggingface_hub sends for a snapshot."""
+
+    commit = "c0ffee" * 6 + "c0ff"
+
+    def __init__(self, files: dict[str, bytes]) -> None:
+        hub = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def log_message(self, *_: object) -> None:
+                pass
+
+            def do_HEAD(self) -> None:
+                self.do_GET()
+
+            def do_GET(self) -> None:
+                path = urllib.parse.unquote(self.path.partition("?")[0])
+                prefix = f"/me/repo/resolve/{hub.commit}/"
+                if path.startswith("/api/models/me/repo"):
+                    answer = hub.tree() if "/tree/" in path else {"id": "me/repo", "sha": hub.commit, "siblings": hub.siblings()}
+                    return self.answer(json.dumps(answer).encode(), "application/json")
+                content = files.get(path.removeprefix(prefix)) if path.startswith(prefix) else None
+                return self.answer(content) if content is not None else self.send_error(404)
+
+            def answer(self, content: bytes, kind: str = "application/octet-stream") -> None:
+                self.send_response(200)
+                self.send_header("Content-Type", kind)
+                self.send_header("Content-Length", str(len(content)))
+                self.send_header("X-Repo-Commit", hub.commit)
+                self.send_header("ETag", f'"{hashlib.sha256(content).hexdigest()}"')
+                self.end_headers()
+                if self.command == "GET":
+                    self.wfile.write(content)
+
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.files, self.url = files, f"http://127.0.0.1:{self.server_port}"
+
+    def siblings(self) -> list[dict[str, object]]:
+        """The files as the page of the repository has them."""
+        rows = []
+        for name, content in self.files.items():
+            blob = hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
+            lfs = {"sha256": hashlib.sha256(content).hexdigest(), "size": len(content), "pointerSize": 134}
+            large = {"lfs": lfs} if len(content) > 100_000 else {}
+            rows.append({"rfilename": name, "size": len(content), "blobId": blob, **large})
+        return rows
+
+    def tree(self) -> list[dict[str, object]]:
+        """The same as the listing of a tree has them."""
+        rows = [{"type": "file", "path": row["rfilename"], "oid": row["blobId"], **row} for row in self.siblings()]
+        return [{**row, "lfs": {**row["lfs"], "oid": row["lfs"]["sha256"]}} if "lfs" in row else row for row in rows]
+
+
+def test_huggingface_hub_snapshots(tmp_path: pathlib.Path) -> None:
+    from huggingface_get import fetch
+    from huggingface_hub import snapshot_download
+
+    files = {"config.json": b"{}", "weights/model.bin": noise(3_000_000), "weights/other.bin": noise(200_000, 1)}
+    with Hub(files) as hub:
+        threading.Thread(target=hub.serve_forever).start()
+        try:
+            place = pathlib.Path(snapshot_download("me/repo", endpoint=hub.url, cache_dir=tmp_path / "cache"))
+            assert list(fetch("me/repo", place, endpoint=hub.url)) == []
+            # Damage that no length or date shows.
+            damaged = bytearray(files["weights/model.bin"])
+            damaged[1_000_000] ^= 1
+            (place / "weights" / "model.bin").write_bytes(damaged)
+            (place / "config.json").write_bytes(b"[]")
+            assert list(fetch("me/repo", place, endpoint=hub.url)) == ["config.json", "weights/model.bin"]
+            assert {name: (place / name).read_bytes() for name in files} == files
+            assert (place / "weights" / "model.bin").is_symlink()
+            # Into an empty folder, from a hub that sends something else for one file.
+            hub.files = {**files, "weights/other.bin": noise(200_000, 2)}
+            with pytest.raises(mksum.FetchError, match="root differs"):
+                list(fetch("me/repo", tmp_path / "new", endpoint=hub.url))
+            assert not (tmp_path / "new" / "weights" / "other.bin").exists()
+            assert (tmp_path / "new" / "weights" / "model.bin").read_bytes() == files["weights/model.bin"]
+        finally:
+            hub.shutdown()
 
 
 def test_pooch(folder: pathlib.Path, tmp_path: pathlib.Path) -> None:
