@@ -3,12 +3,15 @@
 import asyncio
 import hashlib
 import http.server
+import importlib.util
 import json
 import os
 import pathlib
+import subprocess
 import sys
 import threading
 import urllib.parse
+import zipfile
 from types import SimpleNamespace
 
 import mksum
@@ -175,6 +178,46 @@ def test_huggingface_hub_snapshots(tmp_path: pathlib.Path) -> None:
             assert (tmp_path / "new" / "weights" / "model.bin").read_bytes() == files["weights/model.bin"]
         finally:
             hub.shutdown()
+
+
+def test_pip(tmp_path: pathlib.Path) -> None:
+    from pip_wheelhouse import fetch, pinned
+
+    name, info = "some_thing-1.0-py3-none-any.whl", "some_thing-1.0.dist-info"
+    (served := tmp_path / "served").mkdir()
+    with zipfile.ZipFile(served / name, "w") as wheel:
+        wheel.writestr("some_thing.py", "answer = 42\n")
+        wheel.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: some-thing\nVersion: 1.0\n")
+        wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nGenerator: x\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        wheel.writestr(f"{info}/RECORD", f"some_thing.py,,\n{info}/METADATA,,\n{info}/WHEEL,,\n{info}/RECORD,,\n")
+    content = (served / name).read_bytes()
+    digest = hashlib.sha256(content).hexdigest()
+    for mirror in ["good", "bad"]:
+        (served / mirror / "some-thing").mkdir(parents=True)
+        file = {"filename": name, "url": f"../../{mirror}-{name}", "hashes": {"sha256": digest}}
+        (served / mirror / "some-thing" / "index.html").write_text(json.dumps({"meta": {"api-version": "1.0"}, "files": [file]}))
+    (served / f"good-{name}").write_bytes(content)
+    (served / f"bad-{name}").write_bytes(content[:-1] + b"x")
+    requirements = f"Some_Thing==1.0 \\\n    --hash=sha256:{digest}\n# a comment\n"
+    assert pinned(requirements) == {"some-thing": {digest}}
+    handler = type("Handler", (http.server.SimpleHTTPRequestHandler,), {"log_message": lambda *_: None})
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), lambda *args: handler(*args, directory=served)) as server:
+        threading.Thread(target=server.serve_forever).start()
+        try:
+            indexes = [f"http://127.0.0.1:{server.server_port}/{mirror}" for mirror in ["bad", "good"]]
+            with pytest.raises(mksum.FetchError):
+                list(fetch(requirements, tmp_path / "wheels", indexes[:1]))
+            assert not (tmp_path / "wheels" / name).exists()
+            assert list(fetch(requirements, tmp_path / "wheels", indexes)) == [name]
+        finally:
+            server.shutdown()
+    (tmp_path / "requirements.txt").write_text(requirements)
+    pip = [sys.executable, "-m", "pip", "install"]
+    if importlib.util.find_spec("pip") is None:
+        pip = ["uv", "pip", "install", "--python", sys.executable]
+    offline = ["--quiet", "--no-index", "--find-links", "wheels", "--require-hashes", "--target", "installed"]
+    subprocess.run([*pip, *offline, "-r", "requirements.txt"], cwd=tmp_path, check=True)
+    assert (tmp_path / "installed" / "some_thing.py").read_text() == "answer = 42\n"
 
 
 def test_pooch(folder: pathlib.Path, tmp_path: pathlib.Path) -> None:
