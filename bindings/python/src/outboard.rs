@@ -41,14 +41,7 @@ struct Place {
 /// The file and the place of its tree, of which the usual one is beside it: for an object, in the working directory.
 pub fn places_of(file: &Bound<'_, PyAny>, place: Option<&Bound<'_, PyAny>>) -> PyResult<(Input, Input)> {
     let file = input_of(file)?;
-    let place = match (place, file.url()) {
-        (Some(place), _) => input_of(place)?,
-        (None, None) => file.with_extension(EXTENSION),
-        (None, Some(url)) => {
-            let name = PathBuf::from(url.file_path()).file_name().map(PathBuf::from).unwrap_or_default();
-            Input::from(name).with_extension(EXTENSION)
-        }
-    };
+    let place = place.map_or_else(|| Ok(outboard::place_of(&file, EXTENSION)), input_of)?;
     Ok((file, place))
 }
 

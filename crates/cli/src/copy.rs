@@ -54,7 +54,7 @@ pub fn run(tool: &Tool, args: &Args) -> Exit {
     }
     let jobs = sources.iter().flat_map(|source| {
         let is_whole = sources.len() == 1 && (source.file().is_some_and(Path::is_dir) || is_prefix(args, source));
-        let base = if is_folder && !is_whole { target.join(last_name(source)) } else { target.clone() };
+        let base = if is_folder && !is_whole { target.join(source.name().unwrap_or_default()) } else { target.clone() };
         // All of a folder: outboards and catalogues too.
         rules.walk_with(std::slice::from_ref(source), |_| false).map(move |found| {
             let path = found?;
@@ -115,23 +115,6 @@ pub fn run(tool: &Tool, args: &Args) -> Exit {
 /// Whether the objects below a URL are copied.
 fn is_prefix(args: &Args, source: &Input) -> bool {
     args.directories.recursive && source.url().is_some()
-}
-
-/// The name that something is copied under.
-fn last_name(source: &Input) -> PathBuf {
-    match source {
-        Input::Url(url) => {
-            let path = url.file_path();
-            let path = path.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/').to_string();
-            path.rsplit('/').next().unwrap_or_default().into()
-        }
-        // That of '.' and 'a/..' is the directory's own.
-        source => {
-            let path = PathBuf::from(source.as_os_str());
-            let named = path.file_name().map(PathBuf::from);
-            named.or_else(|| path.canonicalize().ok()?.file_name().map(PathBuf::from)).unwrap_or_default()
-        }
-    }
 }
 
 /// The path of a file below the argument that led to it: empty if it is the argument itself.

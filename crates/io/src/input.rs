@@ -74,6 +74,32 @@ impl Input {
         }
     }
 
+    /// The last part of its path, under which something of the same name is found: of a URL without its query, and of `.` the name of
+    /// that directory. `None` if it has none.
+    ///
+    /// ```
+    /// use mksum_io::Input;
+    ///
+    /// let name = |text: &str| Input::parse(text).name();
+    /// assert_eq!(name("https://host/a/b?x=/y"), Some("b".into()));
+    /// assert_eq!(name("s3://bucket/prefix/"), Some("prefix".into()));
+    /// assert_eq!((name("a/b"), name("-")), (Some("b".into()), None));
+    /// ```
+    pub fn name(&self) -> Option<PathBuf> {
+        match self {
+            Input::Url(url) => {
+                let path = url.file_path();
+                let path = path.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/');
+                path.rsplit_once('/').map(|(_, name)| name.into())
+            }
+            Input::File(path) => {
+                let named = path.file_name().map(PathBuf::from);
+                named.or_else(|| path.canonicalize().ok()?.file_name().map(PathBuf::from))
+            }
+            Input::Stdin => None,
+        }
+    }
+
     /// Appends the path `below` to the path of a directory, or to its URL.
     ///
     /// ```

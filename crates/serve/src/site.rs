@@ -71,9 +71,11 @@ impl Site {
         }
         let mut places = BTreeMap::new();
         for input in inputs {
-            let name =
-                name_of(input).ok_or_else(|| (input.clone(), "it has no name to be served under".to_string()))?;
-            if places.insert(name, Place::of(input, &reading)?).is_some() {
+            // Below a prefix there is no single object.
+            let is_one = input.url().is_none_or(|url| !url.as_str().ends_with('/'));
+            let name = input.name().filter(|_| is_one);
+            let name = name.ok_or_else(|| (input.clone(), "it has no name to be served under".to_string()))?;
+            if places.insert(name.into_os_string().into_encoded_bytes(), Place::of(input, &reading)?).is_some() {
                 return Err((input.clone(), "another one has the same name".into()));
             }
         }
@@ -146,21 +148,4 @@ impl Place {
 /// The name of the file whose outboard has this name.
 fn whole_of(name: &[u8]) -> Option<&[u8]> {
     name.strip_suffix(EXTENSION.as_bytes())?.strip_suffix(b".")
-}
-
-/// The last name of an input.
-fn name_of(input: &Input) -> Option<Vec<u8>> {
-    match input {
-        Input::Url(url) => {
-            let path = url.file_path();
-            let path = path.split(['?', '#']).next().unwrap_or_default();
-            path.rsplit_once('/').map(|(_, name)| name.into()).filter(|name: &Vec<u8>| !name.is_empty())
-        }
-        Input::File(path) => {
-            let named = path.file_name().map(PathBuf::from);
-            let name = named.or_else(|| path.canonicalize().ok()?.file_name().map(PathBuf::from))?;
-            Some(name.into_os_string().into_encoded_bytes())
-        }
-        Input::Stdin => None,
-    }
 }

@@ -16,19 +16,13 @@ use crate::summary::Verdict;
 use crate::tool::Tool;
 use crate::walk::{Rules, Unreachable, length};
 use mksum_cli::name::Shown;
-use mksum_io::outboard::{EXTENSION, is_part_of_outboard};
-use mksum_io::{Error, Input, Url};
+use mksum_io::outboard::{EXTENSION, is_part_of_outboard, place_of};
+use mksum_io::{Error, Input};
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
 
-/// The path of a file's outboard: the given one, or beside the file. That of an object is in the current directory, under the
-/// last part of its name.
+/// The place of a file's outboard: the given one, or the usual one.
 pub fn outboard_of(file: &Input, given: Option<&Input>, extension: &str) -> Input {
-    if let Some(given) = given {
-        return given.clone();
-    }
-    let named = |url: &Url| Path::new(&url.file_path()).file_name().map(PathBuf::from).unwrap_or_default();
-    file.url().map_or_else(|| file.clone(), |url| named(url).into()).with_extension(extension)
+    given.cloned().unwrap_or_else(|| place_of(file, extension))
 }
 
 /// The files that arguments name, without those in directories that belong to outboards.

@@ -54,7 +54,7 @@ pub use verify::{Finding, verify};
 pub use whole::repair_whole;
 
 use crate::platform::{open_at_once, read_exact_at};
-use crate::{Error, Input, Options, Refusal, replacement};
+use crate::{Error, Input, Options, Refusal, Url, replacement};
 use mksum::outboard::{Header, MAGIC, Outboard, OutboardError, ReadAt};
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
@@ -67,6 +67,13 @@ pub const EXTENSION: &str = "mkt";
 /// The usual path of the outboard of the file at `path`: beside it.
 pub fn beside(path: &Path) -> PathBuf {
     with_extension(path, EXTENSION)
+}
+
+/// The usual place of the outboard of a file, with this extension: beside it. That of an object is in the current directory, under the last
+/// part of its URL.
+pub fn place_of(file: &Input, extension: &str) -> Input {
+    let named = |url: &Url| PathBuf::from(url.file_path()).file_name().map(PathBuf::from).unwrap_or_default();
+    file.url().map_or_else(|| file.clone(), |url| named(url).into()).with_extension(extension)
 }
 
 /// Whether the file at `path` belongs to an outboard, by its name and its first bytes: an outboard itself, an unfinished one,
