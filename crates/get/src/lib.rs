@@ -12,6 +12,9 @@ mod folder;
 mod get;
 mod kept;
 mod list;
+#[cfg(feature = "fuzzing")]
+pub mod plan;
+#[cfg(not(feature = "fuzzing"))]
 mod plan;
 mod request;
 mod seed;
