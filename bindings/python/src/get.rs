@@ -5,7 +5,7 @@ use crate::errors;
 use crate::places::{input_of, path_of};
 use crate::records::pairs;
 use crate::root::Root;
-use crate::spec::named;
+use crate::spec::{Format, named};
 use crate::work::{Call, Stop};
 use mksum_catalogue::{list_directory, place_below};
 use mksum_get::{Error, Expected, FolderRequest, Got, Outcome, Request, Target, extra, get_list};
@@ -30,6 +30,7 @@ use std::path::{Path, PathBuf};
 ///     path: The file to be written.
 ///     fmt: The format of a text that names none. If None, its length decides.
 ///     outboards: Places of the file's outboard, which is not trusted; `URL.mkt` of each URL, if None. With an empty list none is used.
+///     foreign: The format in which the outboards are trees of another program, if they are: `blake3` (Bao), `fsverity`, `dmverity:…`.
 ///     seeds: Older files, whose leaves are used where they are right.
 ///     length: The file's length in bytes, if it is known.
 ///     connections: The number of requests that run at once, over all mirrors.
@@ -47,9 +48,9 @@ use std::path::{Path, PathBuf};
 ///     StoppedError: `stop` was used.
 ///     KeyboardInterrupt: Within 100 ms.
 #[pyfunction]
-#[pyo3(signature = (urls, root, path, *, fmt = None, outboards = None, seeds = None, length = None, connections = NonZero::new(8).unwrap(),
+#[pyo3(signature = (urls, root, path, *, fmt = None, outboards = None, foreign = None, seeds = None, length = None, connections = NonZero::new(8).unwrap(),
                     on_progress = None, stop = None),
-       text_signature = "(urls, root, path, *, fmt=None, outboards=None, seeds=None, length=None, connections=8, on_progress=None, stop=None)")]
+       text_signature = "(urls, root, path, *, fmt=None, outboards=None, foreign=None, seeds=None, length=None, connections=8, on_progress=None, stop=None)")]
 #[allow(clippy::too_many_arguments)] // All but three are by name only.
 pub fn get<'py>(
     py: Python<'py>,
@@ -58,6 +59,7 @@ pub fn get<'py>(
     path: &Bound<'py, PyAny>,
     fmt: Option<&str>,
     outboards: Option<&Bound<'py, PyAny>>,
+    foreign: Option<Format>,
     seeds: Option<&Bound<'py, PyAny>>,
     length: Option<u64>,
     connections: NonZero<usize>,
@@ -73,6 +75,9 @@ pub fn get<'py>(
         ));
     }
     let mut request = Request::new(mirrors(urls)?, expected, Target::File(target.clone()));
+    if let Some(Format(spec)) = foreign {
+        request = request.with_foreign(spec.clone()).map_err(|error| errors::join(py, &spec, error))?;
+    }
     if let Some(outboards) = outboards {
         request.outboards = places(outboards)?;
     }

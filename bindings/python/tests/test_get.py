@@ -14,6 +14,11 @@ import pytest
 from conftest import noise
 
 LEAF = 64 << 10
+# The digests of both chunks of noise(2048, 3), as bao encode --outboard writes them.
+BAO_PAIR = (
+    "a5233a49ca215fcfd854ac57d59a13788af34526def7e3a7f137e6daa4a98ab8",
+    "168687995985365e5946d5795da43ffd9e59b7cfce7b630243e42b38014b9662",
+)
 
 
 class Server:
@@ -95,6 +100,22 @@ def test_roots_in_all_forms(server: Server, mirror: pathlib.Path, tmp_path: path
     kept = mksum.Outboard.open(mirror / "file").root
     done = mksum.get(f"{server.url}/file", f"{kept.format}:{kept.text}", tmp_path / "kept")
     assert done["outboard"] == f"{server.url}/file.mkt"
+
+
+def test_trees_of_other_programs(mirror: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    # Bao's outboard of two leaves: the length, and the pair of their digests.
+    content = noise(2048, 3)
+    (mirror / "two").write_bytes(content)
+    left, right = (bytes.fromhex(part) for part in BAO_PAIR)
+    (mirror / "two.obao").write_bytes((2048).to_bytes(8, "little") + left + right)
+    root = mksum.file_root(mirror / "two", "blake3")
+    done = mksum.get(mirror / "two", root, tmp_path / "two", foreign="blake3")
+    assert (done["outboard"], (tmp_path / "two").read_bytes()) == (str(mirror / "two.obao"), content)
+    (mirror / "two").write_bytes(content[:1500] + b"x" + content[1501:])
+    with pytest.raises(mksum.FetchError, match=r"no mirror has the right 1,024 bytes"):
+        mksum.get(mirror / "two", root, tmp_path / "three", foreign="blake3")
+    with pytest.raises(mksum.OutboardError, match=r"no other program keeps trees of sha256"):
+        mksum.get(mirror / "two", root, tmp_path / "three", foreign="sha256")
 
 
 def test_what_is_wrong_never_gets_the_name(server: Server, mirror: pathlib.Path, tmp_path: pathlib.Path) -> None:

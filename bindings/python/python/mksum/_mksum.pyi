@@ -452,6 +452,7 @@ def get(
     *,
     fmt: str | None = None,
     outboards: AnyPath | Iterable[AnyPath] | None = None,
+    foreign: Format | None = None,
     seeds: Iterable[AnyPath] | None = None,
     length: int | None = None,
     connections: int = 8,
