@@ -65,28 +65,24 @@ pub fn get_list(
             one.outboards = Vec::new();
         }
         let path = folder.join(listed.name());
-        let made = match list.is_directory {
-            true => no_link(&path),
-            false => Ok(()),
-        };
+        let made = if list.is_directory { no_link(&path) } else { Ok(()) };
         let made = made.and_then(|()| inside(&below, &path, || make_folder(path.parent())));
-        let got = made.and_then(|()| get(&one, options));
-        (path, got)
+        made.and_then(|()| get(&one, options))
     };
-    let mut whole: HashSet<&Path> = HashSet::new();
-    let mut files = list.files.iter();
+    // What gets its attributes when all is there: whatever is made in a folder changes its time.
+    let (mut files, mut others) = (Vec::new(), Vec::new());
     ordered(
         at_once,
         4 * at_once,
         list.files.iter(),
         || (),
-        |(), listed| fetch(listed),
+        |(), listed| (listed, fetch(listed)),
         |results| {
-            for ((path, got), listed) in results.into_iter().zip(&mut files) {
+            for (listed, got) in results {
                 if got.as_ref().is_ok_and(Got::is_whole) {
-                    whole.insert(listed.name());
+                    files.push((listed.name(), listed.attributes));
                 }
-                each(&path, got);
+                each(&folder.join(listed.name()), got);
             }
         },
     );
@@ -95,30 +91,20 @@ pub fn get_list(
             each(path, Err(error));
         }
     };
-    let mut made_all = vec![true; list.others.len()];
-    for (Other { name, kind, .. }, is_made) in list.others.iter().zip(&mut made_all) {
+    for Other { name, kind, attributes } in &list.others {
         let path = folder.join(name);
         let made = match kind {
             OtherKind::Folder => no_link(&path).and_then(|()| inside(&below, &path, || make_folder(Some(&path)))),
-            OtherKind::Link(text) => {
-                // What is at its own path may be a link.
-                match below.refuses(path.parent().unwrap_or(folder), "not made") {
-                    Some(why) => Err(Error::Refused((&path).into(), why)),
-                    None => link(folder, name, text),
-                }
-            }
+            OtherKind::Link(text) => link(&below, folder, (name, text)),
         };
-        *is_made = made.is_ok();
+        if made.is_ok() {
+            others.push((&**name, *attributes));
+        }
         failed(&path, made);
     }
-    for file in list.files.iter().filter(|file| whole.contains(file.name())) {
-        let path = folder.join(file.name());
-        failed(&path, set(&path, file.attributes));
-    }
-    // Whatever is made in a folder changes its time.
-    for (Other { name, attributes, .. }, _) in list.others.iter().zip(made_all).rev().filter(|(_, is_made)| *is_made) {
+    for (name, attributes) in files.into_iter().chain(others.into_iter().rev()) {
         let path = folder.join(name);
-        failed(&path, set(&path, *attributes));
+        failed(&path, set(&path, attributes));
     }
     Ok(())
 }
@@ -168,9 +154,13 @@ fn make_folder(path: Option<&Path>) -> Result<(), Error> {
 }
 
 /// Makes a symbolic link, which must not lead out of the folder.
-fn link(folder: &Path, name: &Path, text: &Path) -> Result<(), Error> {
+fn link(below: &Below, folder: &Path, (name, text): (&Path, &Path)) -> Result<(), Error> {
     let path = folder.join(name);
     let refuse = |why: String| Err(Error::Refused((&path).into(), why));
+    // What is at its own path may be a link.
+    if let Some(why) = below.refuses(path.parent().unwrap_or(folder), "not made") {
+        return refuse(why);
+    }
     if !stays_below(name, text) {
         return refuse(format!("a link that leads out of the folder, to '{}': not made", text.display()));
     }
