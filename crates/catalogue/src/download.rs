@@ -3,12 +3,12 @@
 use crate::error::Error;
 use crate::long::LONG;
 use crate::row::Kept;
-use crate::side::{Side, Temporary};
-use crate::store::Catalogue;
+use crate::side::Side;
+use crate::store::{TREES, place};
 use mksum::Root;
 use mksum::directory::{Content, DirectorySpec, Entry};
 use mksum_get::{Attributes, Expected, List, Listed, Other, OtherKind};
-use mksum_io::{EntryKind, Input, KEPT_FOLDER, Options, path_from_bytes};
+use mksum_io::{EntryKind, Input, Options, path_from_bytes};
 use std::path::{Path, PathBuf};
 
 /// A directory that has a trusted root.
@@ -16,15 +16,13 @@ use std::path::{Path, PathBuf};
 pub struct Directory {
     /// The root.
     pub root: Root,
-    /// The place of the catalogue that has its entries.
-    pub catalogue: Input,
     /// Its entries.
     pub list: List,
 }
 
 /// The place of the catalogue of the directory at a path or URL.
 pub fn place_below(directory: &Input) -> Input {
-    directory.join(Path::new(KEPT_FOLDER)).join(Path::new("catalogue"))
+    directory.join(&place(Path::new("")))
 }
 
 /// Lists a directory that has the trusted root, from the first catalogue at these places whose entries give it: the catalogues are not
@@ -70,7 +68,7 @@ fn directory(
         return Err(Error::refused(place, format_args!("{why}:\n  expected root {expected}\n  found root    {root}")));
     }
     list.refuse_clashes();
-    Ok(Directory { root, catalogue: place.clone(), list })
+    Ok(Directory { root, list })
 }
 
 /// Adds an entry, with the attributes that the root covers.
@@ -104,7 +102,7 @@ fn add(list: &mut List, (entry, spec): (&Entry<'_>, &DirectorySpec), trees: &[In
 /// # Errors
 /// If the catalogue cannot be read, or lacks entries that could not be read when it was kept.
 pub fn list_files(place: &Input, options: &Options) -> Result<List, Error> {
-    let (catalogue, _copy): (Catalogue, Option<Temporary>) = Side::catalogue(place, options)?;
+    let (catalogue, _copy) = Side::catalogue(place, options)?;
     catalogue.check_pages()?;
     if let Some(unread) = catalogue.check_list()? {
         return Err(unread);
@@ -147,5 +145,5 @@ fn listed(name: PathBuf, root: &Root, outboard: Option<&str>, (trees, attributes
 
 /// The folders of the outboards of catalogues.
 fn trees(catalogues: &[Input]) -> Vec<Input> {
-    catalogues.iter().map(|place| place.with_extension("trees")).collect()
+    catalogues.iter().map(|place| place.with_extension(TREES)).collect()
 }

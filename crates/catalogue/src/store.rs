@@ -77,7 +77,7 @@ fn head<const N: usize>(path: &Path) -> Option<[u8; N]> {
 
 /// The ends of the names of files beside a catalogue: its lock, its folder of outboards, a catalogue that is being made.
 const LOCK: &str = "lock";
-const TREES: &str = "trees";
+pub(crate) const TREES: &str = "trees";
 const NEW: &str = "new";
 const CONFIG: &str = "config";
 /// The ends of the names of files that SQLite keeps beside a database.

@@ -22,7 +22,7 @@ pub fn trusted(
     let found = list_directory(&places, expected, options, &mut |error| {
         tool.console.note(&format_args!("{}: not used: {error}", Shown(error.input())));
     });
-    found.map(|Directory { root, list, .. }| (root, list)).map_err(|error| {
+    found.map(|Directory { root, list }| (root, list)).map_err(|error| {
         report(tool, &error);
         tool.console.exit()
     })
