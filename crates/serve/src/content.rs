@@ -44,7 +44,7 @@ impl Content {
         Content {
             tag: roots.first().map_or_else(weak, Tag::of_root),
             modified: time(seconds),
-            digest: Some(digests(roots)).filter(|digests| !digests.is_empty()),
+            digest: digests(roots),
             source: Source::Plain(Box::new(file)),
         }
     }
@@ -84,7 +84,7 @@ impl Content {
         Ok(Content {
             tag: Tag::of_root(root),
             modified: time(facts.modified.0),
-            digest: Some(digests(slice::from_ref(root))).filter(|digests| !digests.is_empty()),
+            digest: digests(slice::from_ref(root)),
             source: Source::Whole(bytes.into()),
         })
     }
@@ -145,8 +145,8 @@ fn time(seconds: i64) -> Option<SystemTime> {
     UNIX_EPOCH.checked_add(Duration::from_secs(seconds))
 }
 
-/// The roots that are digests of the whole content, as `Repr-Digest` has them.
-fn digests(roots: &[Root]) -> String {
+/// The roots that are digests of the whole content, as `Repr-Digest` has them, if there are any.
+fn digests(roots: &[Root]) -> Option<String> {
     let known = roots.iter().filter_map(|root| {
         let name = match &*root.spec().to_string() {
             "sha256" => "sha-256",
@@ -155,5 +155,6 @@ fn digests(roots: &[Root]) -> String {
         };
         Some(format!("{name}=:{}:", Base64::encode_string(root.digest().as_bytes())))
     });
-    known.collect::<Vec<_>>().join(", ")
+    let known: Vec<_> = known.collect();
+    (!known.is_empty()).then(|| known.join(", "))
 }

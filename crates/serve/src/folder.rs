@@ -8,7 +8,7 @@ use hyper::StatusCode;
 use mksum::Root;
 #[cfg(feature = "catalogue")]
 use mksum_catalogue::{Access, Catalogue, Row};
-use mksum_io::outboard::{self, beside, is_part_of_outboard, is_unchanged, with_extension};
+use mksum_io::outboard::{self, beside, is_part_of_outboard, is_unchanged};
 use mksum_io::{
     EntryKind, Error, Facts, File, HeldDirectory, HeldFile, Input, KEPT_FOLDER, Opening, Url, Verified,
     path_from_bytes, reason,
@@ -246,7 +246,7 @@ pub fn open_object(url: &Url, part: Range<u64>, reading: &Reading) -> Result<Box
     let is_outboard = url.as_str().strip_suffix(outboard::EXTENSION).is_some_and(|whole| whole.ends_with('.'));
     let content = match &reading.verified {
         Some(verified) if !is_outboard => {
-            let place = Input::place(with_extension(Path::new(url.as_str()), outboard::EXTENSION));
+            let place = Input::from(url).with_extension(outboard::EXTENSION);
             let opening = Opening { expected: verified.root.clone(), ..Opening::new(url.clone(), place) };
             let version = Version::of(&opening, None);
             let opened = verified.opened.get(version, || Verified::open(opening, &reading.options));

@@ -4,7 +4,7 @@ use crate::folder::{Folder, Found, Missing, open_file, open_object};
 use crate::index::Item;
 use crate::reading::{Reading, Verifying};
 use hyper::StatusCode;
-use mksum_io::outboard::{EXTENSION, beside, with_extension};
+use mksum_io::outboard::{EXTENSION, beside};
 use mksum_io::{Error, Input, Mode, Options, Url};
 use mksum_sums::expected::Expected;
 use std::collections::BTreeMap;
@@ -121,12 +121,10 @@ impl Place {
                 (Some(place), _) => place.find(below, part, reading),
                 (None, Some(whole)) if below.is_empty() => match places.get(whole) {
                     Some(Place::File(path)) => open_file(&beside(path), reading).map(Found::Content),
-                    Some(Place::Object(url)) => {
-                        match Input::place(with_extension(Path::new(url.as_str()), EXTENSION)) {
-                            Input::Url(url) => open_object(&url, part, reading).map(Found::Content),
-                            _ => Err(nothing()),
-                        }
-                    }
+                    Some(Place::Object(url)) => match Input::from(url).with_extension(EXTENSION) {
+                        Input::Url(url) => open_object(&url, part, reading).map(Found::Content),
+                        _ => Err(nothing()),
+                    },
                     _ => Err(nothing()),
                 },
                 _ => Err(nothing()),
