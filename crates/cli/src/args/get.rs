@@ -12,14 +12,16 @@ use std::path::PathBuf;
 /// `mksum get`.
 #[derive(Debug, clap::Args)]
 pub struct Get {
-    /// Copies of one file or directory: URLs (https://..., s3://BUCKET/KEY, ...) or paths; none is trusted. With --check: names in the list
+    /// Copies of one file or directory: URLs (https://..., s3://BUCKET/KEY, ...) or paths; none is trusted. With --check: names in the
+    /// list
     ///
     /// With an outboard, ranges are fetched from all of them at once, and a range that is wrong is fetched from another one; without,
     /// one after the other is tried. Credentials are those of 'mksum repair'. With --check, these are the files to be fetched, by their
     /// paths in the list or the ends of these [default: all].
     #[arg(value_name = "URL", required_unless_present = "check", value_parser = place(), value_hint = ValueHint::Url)]
     pub mirrors: Vec<Input>,
-    /// Trusted root or sum of the file, in any form that mksum prints or --expect reads, or a line of a sum file; 'dir:...' of a directory
+    /// Trusted root or sum of the file, in any form that mksum prints or --expect reads, or a line of a sum file; 'dir:...' of a
+    /// directory
     ///
     /// A directory's root ('mksum -f dir DIR') is compared with that of its catalogue on a mirror ('mksum keep -r'), which has the roots
     /// of all files. Then they are fetched into the folder of --output, and folders and links made.
@@ -30,8 +32,8 @@ pub struct Get {
     pub root: Option<String>,
     /// Fetch the files of this trusted list of sums; a path, a URL, or '-' for standard input
     ///
-    /// Any list that 'mksum -c' reads, or a catalogue. It is trusted as --root is: take it from another server than the files, or verify its signature
-    /// with --key.
+    /// Any list that 'mksum -c' reads, or a catalogue. It is trusted as --root is: take it from another server than the files, or verify
+    /// its signature with --key.
     #[arg(short, long, value_name = "SUMS", value_parser = input(), value_hint = ValueHint::FilePath)]
     pub check: Option<Input>,
     /// With --check: URL or path of a folder with the files of the list; may be repeated [default: the folder of SUMS, if that is a URL]
@@ -40,7 +42,8 @@ pub struct Get {
     /// The signature of the list.
     #[command(flatten)]
     pub signature: Signature,
-    /// File to be written; '-' is standard output, which gets verified bytes only. With --check, or a directory's root: the folder [default with --check: .]
+    /// File to be written; '-' is standard output, which gets verified bytes only. With --check, or a directory's root: the folder
+    /// [default with --check: .]
     ///
     /// Until it is whole, the file is FILE.part, which the next run resumes, and FILE is as it was. If FILE is right already, nothing
     /// is fetched; otherwise its good leaves are used.
