@@ -133,7 +133,11 @@ class Get(unittest.TestCase):
 
     def get(self, *arguments, root=None, out=None, **more):
         command = [CHOSEN.mksum, "get", *map(str, arguments), "--root", root or self.root, "-o", out or self.out]
-        return subprocess.run(command, check=False, capture_output=True, env=CLEAN, timeout=120, **more)
+        with tempfile.TemporaryDirectory() as temporary:
+            env = CLEAN | {"TMPDIR": temporary}
+            done = subprocess.run(command, check=False, capture_output=True, env=env, timeout=120, **more)
+            self.assertEqual(os.listdir(temporary), [])
+        return done
 
     def fetched(self, *arguments, **more):
         done = self.get(*arguments, "--json", **more)
