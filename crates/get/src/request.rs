@@ -107,7 +107,7 @@ pub struct Got {
 /// What became of a mirror.
 #[derive(Clone, Debug)]
 pub struct Mirror {
-    /// Its place.
+    /// The place of the file.
     pub place: Input,
     /// The bytes that came from it.
     pub bytes: u64,

@@ -18,7 +18,7 @@ pub type Any = Outboard<Box<dyn ReadAt>>;
 
 /// A file and what it is compared with.
 pub enum Opened {
-    /// Its outboard, and the path of that.
+    /// The open file, and the path and content of its outboard.
     Outboard(File, Input, Any),
     /// A file in a directory that has no outboard: it was reported.
     New,
