@@ -179,10 +179,12 @@ windows() {
 # The npm package: its tests in Node, and as users install it in Node, Deno, Bun and Chromium.
 js() {
     scripts/need.sh node chromium target:wasm32-unknown-unknown npm:bindings/js
+    # The tool, whose output is that of the package's command.
+    build
     (
         cd bindings/js
         npm run --silent build
-        npm test --silent
+        MKSUM="$target/release/mksum" npm test --silent
         npm run --silent test:package
     )
 }
