@@ -8,8 +8,8 @@ use crate::request::{Got, Outcome, Request, Target};
 use crate::seed;
 use crate::sink::Sink;
 use crate::whole;
-use mksum_io::{Input, Mode, Options, Partial};
 use mksum::{Root, Spec};
+use mksum_io::{Input, Mode, Options, Partial};
 use std::ops::Range;
 use std::sync::Arc;
 

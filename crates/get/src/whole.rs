@@ -4,9 +4,7 @@ use crate::also::{Sums, in_words};
 use crate::error::{Error, write};
 use crate::request::{Got, Outcome, Request, Target};
 use mksum::{Root, Spec};
-use mksum_io::{
-    File, Input, Job, Options, Partial, Roots, Throttle, check_room, hash, hash_reader, open_bytes_from,
-};
+use mksum_io::{File, Input, Job, Options, Partial, Roots, Throttle, check_room, hash, hash_reader, open_bytes_from};
 use std::fs;
 use std::io::{self, Read, Seek, Write};
 use std::path::Path;
