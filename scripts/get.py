@@ -197,8 +197,10 @@ class Get(unittest.TestCase):
         self.assertTrue(done.stdout.decode().startswith(lines), done.stdout)
         self.out.unlink()
         # No sum of a file that is not whole; what can be fetched of it is.
-        late = lambda _, content, start, end: start <= 2 * MIB < end and _.send(500, b"") is None
-        bad = self.mirror(fault=late)
+        def broken(handler, content, start, end):
+            return start <= 2 * MIB < end and handler.send(500, b"") is None
+
+        bad = self.mirror(fault=broken)
         done = self.get(f"{bad.address}/good", *also, "--json")
         found = json.loads(done.stdout)
         self.assertEqual((done.returncode, found["state"], "also" in found), (1, "incomplete", False), done.stderr.decode())
