@@ -1,7 +1,7 @@
 //! What is to be fetched, and what became of it.
 
-use mksum::Root;
 use mksum::outboard::ForeignFormat;
+use mksum::{Root, Spec};
 use mksum_io::Input;
 use mksum_sums::expected::Expected;
 use mksum_sums::figures::grouped;
