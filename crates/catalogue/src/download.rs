@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 pub struct Directory {
     /// The root.
     pub root: Root,
-    /// Its entries.
+    /// The entries of the folder.
     pub list: List,
 }
 

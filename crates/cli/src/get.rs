@@ -72,11 +72,8 @@ fn file(tool: &Tool, args: &Args, given: Option<&Choice>, output: &Input, option
         Input::Stdin => Target::Writer(Arc::new(Mutex::new(Output))),
     };
     let mut request = Request::new(args.mirrors.clone(), expected, target);
-    if let Some(spec) = &args.foreign {
-        request = match request.with_foreign(spec.clone()) {
-            Ok(request) => request,
-            Err(error) => return usage(&format_args!("--foreign: {error}")),
-        };
+    if let Some(format) = &args.foreign {
+        request = request.with_foreign(format.clone());
     }
     if args.no_outboard || !args.outboard.is_empty() {
         request.outboards = args.outboard.clone();

@@ -41,11 +41,11 @@ fn outboard(request: &Request, got: &mut Got, options: &Options) -> Result<Optio
     let mut other = None;
     // Not all of other programs' trees have it. If it is a lie, the root is another one.
     let len = || request.len.or_else(|| kept::length(&request.mirrors, options));
-    let foreign = request.foreign.as_ref().and_then(|spec| Some((spec, len()?)));
+    let foreign = request.foreign.as_ref().and_then(|format| Some((format, len()?)));
     for place in &request.outboards {
         let fetched = match (&request.foreign, foreign) {
             (None, _) => kept::fetch(place, &request.expected, request.len, options),
-            (Some(_), Some((spec, len))) => kept::fetch_foreign(place, (&request.expected, spec, len), options),
+            (Some(_), Some((format, len))) => kept::fetch_foreign(place, (&request.expected, format, len), options),
             (Some(_), None) => Ok(Found::Nothing),
         };
         match fetched {

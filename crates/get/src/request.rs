@@ -1,7 +1,7 @@
 //! What is to be fetched, and what became of it.
 
-use mksum::outboard::ForeignLayout;
-use mksum::{Root, Spec};
+use mksum::Root;
+use mksum::outboard::ForeignFormat;
 use mksum_io::Input;
 use mksum_sums::expected::Expected;
 use mksum_sums::figures::grouped;
@@ -32,8 +32,8 @@ pub struct Request {
     pub target: Target,
     /// Places of the file's outboard, which are not trusted: the first that fits is used. None means that the whole file is hashed.
     pub outboards: Vec<Input>,
-    /// The format in which the outboards are those of another program: Bao, fs-verity, dm-verity; `None` if they are mksum's.
-    pub foreign: Option<Spec>,
+    /// The kind of the outboards, if they are trees of another program: Bao, iroh, fs-verity, dm-verity.
+    pub foreign: Option<ForeignFormat>,
     /// Older files, whose leaves are used where they are right.
     pub seeds: Vec<PathBuf>,
     /// The file's length, in bytes, if it is known.
@@ -57,15 +57,12 @@ impl Request {
 }
 
 impl Request {
-    /// Returns the request with the outboards of another program beside the mirrors, in this format.
-    ///
-    /// # Errors
-    /// If no program keeps trees of this format.
-    pub fn with_foreign(mut self, spec: Spec) -> Result<Request, mksum::Error> {
-        let extension = ForeignLayout::new(&spec, spec.leaf())?.extension();
-        self.outboards = self.mirrors.iter().map(|mirror| mirror.with_extension(extension)).collect();
-        self.foreign = Some(spec);
-        Ok(self)
+    /// Returns the request with the outboards of another program beside the mirrors.
+    #[must_use]
+    pub fn with_foreign(mut self, format: ForeignFormat) -> Request {
+        self.outboards = self.mirrors.iter().map(|mirror| mirror.with_extension(format.extension())).collect();
+        self.foreign = Some(format);
+        self
     }
 }
 
@@ -110,7 +107,7 @@ pub struct Got {
 /// What became of a mirror.
 #[derive(Clone, Debug)]
 pub struct Mirror {
-    /// Its place.
+    /// The place of the file.
     pub place: Input,
     /// The bytes that came from it.
     pub bytes: u64,

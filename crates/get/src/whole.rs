@@ -99,7 +99,7 @@ pub fn fetch(request: &Request, mut got: Got, options: &Options) -> Result<Got, 
 enum Broken {
     /// The mirror is to blame: why, as words. What came is the beginning of a file that may be the right one.
     Mirror(String),
-    /// It is another file, of which the bytes before `begun` were there before: why, as words.
+    /// Another file, whose bytes before `begun` were there: why, as words.
     Other { why: String, begun: u64 },
     /// This machine is to blame.
     Here(Error),

@@ -37,7 +37,7 @@ pub type Body = BoxStream<'static, object_store::Result<Bytes>>;
 
 /// The first bytes of an object that was opened.
 pub enum First {
-    /// It has none that were asked for.
+    /// No byte that was asked for.
     None,
     /// A range, and the response that has it, if one is there already.
     Part(Range<u64>, Option<GetResult>),

@@ -1,11 +1,13 @@
 //! The flags of `mksum get`.
 
 use super::groups::rate;
+use super::kept::foreign;
 use super::numbers::number;
 use super::paths::{input, path, place};
 use super::{Choices, Common, Reading, Signature};
 use clap::ValueHint;
-use mksum::{Spec, parse_size};
+use mksum::outboard::ForeignFormat;
+use mksum::parse_size;
 use mksum_io::Input;
 use std::path::PathBuf;
 
@@ -65,11 +67,11 @@ pub struct Get {
         conflicts_with = "check"
     )]
     pub outboard: Vec<Input>,
-    /// The outboards are those of another program, in this format: blake3, fsverity, dmverity:...
+    /// The outboards are those of another program, in this format: blake3, fsverity, dmverity:...; or obao4, iroh's for blake3
     ///
-    /// By default URL.obao, URL.fsverity or URL.verity of each URL.
-    #[arg(long, value_name = "FORMAT", conflicts_with_all = ["check", "no_outboard"])]
-    pub foreign: Option<Spec>,
+    /// By default URL.obao, URL.fsverity, URL.verity or URL.obao4 of each URL.
+    #[arg(long, value_name = "FORMAT", value_parser = foreign, conflicts_with_all = ["check", "no_outboard"])]
+    pub foreign: Option<ForeignFormat>,
     /// Path or URL of a directory's catalogue, which is not trusted; may be repeated [default: URL/.mksum/catalogue of each URL]
     #[arg(
         long,
