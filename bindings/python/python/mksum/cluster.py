@@ -28,8 +28,9 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NotRequired, TypeAlias, TypedDict, cast
 
 import mksum
+from mksum._filesystems import adapter_of
 from mksum._mksum import is_intact
-from mksum._places import STORES, located
+from mksum._places import STORES, USED, located
 from mksum.errors import ChangedError, MksumError, NotFoundError
 from mksum.types import AnyPath, Format, HashedPart, Input, Part
 
@@ -99,7 +100,7 @@ def inputs(source: Source, files: Any = None, symlinks: Links = "skip") -> Itera
         source: The URL of an object, a bucket or a prefix; the path of a file or folder; or an iterable of inputs. ETags may
             be in quotes. Other names of the same places are read as mksum's: `s3a://`, `s3n://`, `gcs://`, `abfs://`, `file:/`,
             and `dbfs:/` as the folders `/dbfs` and `/Volumes`.
-        files: A `pyarrow.fs.FileSystem` that has them; of fsspec, `PyFileSystem(FSSpecHandler(…))`.
+        files: A store of obstore, or a file system of fsspec or pyarrow.fs, that has them.
         symlinks: What becomes of the symbolic links in a folder.
 
     Raises:
@@ -217,16 +218,16 @@ def _mtime(nanoseconds: int) -> str:
 
 
 def _listed_by(files: Any, path: str) -> Iterator[Listed]:
-    """Yields the files at or below a path of a `pyarrow.fs.FileSystem`."""
-    from pyarrow.fs import FileSelector, FileType
-
-    found = files.get_file_info(path)
-    if found.type == FileType.NotFound:
-        raise NotFoundError(2, "No such file or directory", path)
-    several = [found] if found.type == FileType.File else files.get_file_info(FileSelector(path, recursive=True))
-    for info in sorted(several, key=lambda info: cast("str", info.path)):
-        if info.type == FileType.File:
-            yield {"path": info.path, "size": info.size, "version": _mtime(info.mtime_ns)}
+    """Yields the files at or below a path of a store or file system of another package."""
+    adapter = adapter_of(files)
+    found = sorted(adapter.list(path))
+    if not found:
+        try:
+            found = [(path, *adapter.facts(path))]
+        except FileNotFoundError:
+            raise NotFoundError(2, "No such file or directory", path) from None
+    for key, size, version in found:
+        yield {"path": adapter.path(key), "size": size, "version": version.strip('"')}
 
 
 def planned(item: Input, fmt: Format, part: int) -> list[Bounds]:
@@ -281,46 +282,43 @@ def hashed(task: Iterable[Span], fmt: str, *, threads: int | None = 1, files: An
     pairs = mksum.map_ranges(rows, threads=threads) if files is None else _hashed_from(rows, files)
     for row, result in pairs:
         if isinstance(result, MksumError):
-            yield {**row, "status": _status(result, row["path"]), "error": str(result)}
+            yield {**row, "status": _status(result, row["path"], files), "error": str(result)}
         else:
             yield cast("dict[str, Any]", result)
 
 
 def _hashed_from(rows: Iterable[Part], files: Any) -> Iterator[tuple[Part, HashedPart | MksumError]]:
-    """Hashes parts of files of a `pyarrow.fs.FileSystem`, each of which is compared with itself before and after it is read."""
+    """Hashes parts of files in a store or file system of another package, all of the version that was planned."""
+    adapter = adapter_of(files)
     for row in rows:
+        path, start, planned = row["path"], row["offset"], (row["size"], row["version"])
         try:
-            _compare(row, files)
-            with files.open_input_file(row["path"]) as file:
-                data = file.read_at(row["length"], row["offset"])
-            _compare(row, files)
+            size, version = adapter.facts(path)
+            data: Any = b""
+            if row["length"] and (size, version.strip('"')) == planned:
+                size, version, data = adapter.read(path, start, start + row["length"], version)
+            if (size, version.strip('"')) != planned:
+                before = f"it had {planned[0]} bytes of version {planned[1]} when it was planned"
+                raise ChangedError(f"{path}: {before}, and has {size} of version {version}")
             yield row, mksum.map_range(row, data)
         except MksumError as error:
             yield row, error
-        except OSError as error:
-            yield row, mksum.FileError(f"{row['path']}: {error}")
+        except FileNotFoundError:
+            yield row, NotFoundError(2, "No such file or directory", path)
+        except Exception as error:
+            # Each package has exceptions of its own: the row says which.
+            yield row, mksum.FileError(f"{path}: {type(error).__name__}: {error}")
 
 
-def _compare(row: Part, files: Any) -> None:
-    """Refuses a file that is not as it was planned."""
-    from pyarrow.fs import FileType
-
-    found = files.get_file_info(row["path"])
-    if found.type != FileType.File:
-        raise NotFoundError(2, "No such file or directory", row["path"])
-    if (found.size, _mtime(found.mtime_ns)) != (row["size"], row["version"]):
-        before = f"it had {row['size']} bytes of version {row['version']} when it was planned"
-        raise ChangedError(f"{row['path']}: {before}, and has {found.size} of version {_mtime(found.mtime_ns)}")
-
-
-def _status(error: MksumError, path: str) -> str:
+def _status(error: MksumError, path: str, files: Any) -> str:
     if isinstance(error, ChangedError):
         # An object that is deleted while it is read has changed, as the engine sees it. Whether it is still there is asked now.
         try:
-            _opened(path)
-        except NotFoundError:
+            _opened(path) if files is None else adapter_of(files).facts(path)
+        except FileNotFoundError:
             return "gone"
-        except MksumError:
+        except Exception:
+            # It was there, and cannot be asked now.
             pass
         return "changed"
     return "gone" if isinstance(error, NotFoundError) else "failed"
@@ -407,7 +405,7 @@ def to_compare(kept: Result, wanted: str | None, run: str, files: Any = None) ->
         kept: The result, which may be of an earlier version and lack fields.
         wanted: The canonical text of the only format to be compared; None is that of each root.
         run: The run of the verification.
-        files: A `pyarrow.fs.FileSystem` that has the inputs.
+        files: The store or file system that has the inputs.
     """
     item, spec = listed(kept["object"], kept["size"], kept["etag"], files), kept.get("format") or wanted
     status, error = item.get("status") or "ok", item.get("error")
@@ -437,7 +435,8 @@ def compared(result: Result, kept: str) -> Result:
 
 
 class Ledger:
-    """A ledger in a folder: a path, or the URL of a prefix in a store (`s3://`, `gs://`, `az://`, `abfss://`, `hdfs://`)."""
+    """A ledger in a folder: a path, or the URL of a prefix in a store (`s3://`, `gs://`, `az://`, `abfss://`, `hdfs://`; or of
+    `mksum.use_store`, if the workers are threads)."""
 
     def __init__(self, folder: str) -> None:
         """Does not touch the folder.
@@ -447,7 +446,7 @@ class Ledger:
         """
         folder = (located(folder) if folder.startswith("file:") else folder).rstrip("/")
         scheme, has_scheme, _ = folder.partition("://")
-        if has_scheme and scheme not in STORES:
+        if has_scheme and scheme not in (*STORES, USED):
             words = f"{folder}: a ledger is in a folder, or in a store that mksum writes to ({', '.join(STORES)})"
             raise mksum.RefusedError(words)
         self.is_url = bool(has_scheme)
@@ -560,7 +559,7 @@ def hash(
         part: The longest part, in bytes.
         task: The cost of a task, in bytes: its bytes, and 4 MiB for each input. A worker that dies loses the tasks in its hands.
         threads: The threads of a task; None is as many as the machine has cores.
-        files: A `pyarrow.fs.FileSystem` that has the inputs.
+        files: A store of obstore, or a file system of fsspec or pyarrow.fs, that has the inputs.
         symlinks: What becomes of the symbolic links in a folder.
         on_progress: Called with the bytes of each task when it is done.
 
