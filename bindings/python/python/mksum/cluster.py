@@ -40,6 +40,8 @@ TASK = 1 << 30
 """The cost of a task if none is given, in bytes."""
 REQUEST = 4 << 20
 """What an input costs beside its bytes: a request takes about as long as these."""
+KINDS = ("digests", "verified", "errors", "runs")
+"""The kinds of rows in a ledger."""
 NOTHING = "nothing to hash: the source has no files or objects"
 NO_ROOTS = "nothing to verify: no kept result has a root"
 """Why a job is refused whose empty result would look like success."""
@@ -109,7 +111,9 @@ def inputs(source: Source, files: Any = None, symlinks: Links = "skip") -> Itera
     """
     if not isinstance(source, str | bytes | os.PathLike):
         for item in source:
-            yield listed(item["path"], item["size"], item["version"], files)
+            # What could not be listed stays an input, with its error.
+            is_wrong = item.get("error") is not None
+            yield cast("Listed", item) if is_wrong else listed(item["path"], item["size"], item["version"], files)
         return
     if symlinks not in ("skip", "follow"):
         raise mksum.RefusedError(f"symlinks is {symlinks!r}: expected 'skip' or 'follow'")
@@ -133,7 +137,7 @@ def listed(path: Any, size: Any, version: Any, files: Any = None) -> Listed:
     try:
         name = os.fsdecode(path)
     except TypeError:
-        return _unlisted("", "failed", f"a row of the listing has no path, but {path!r}")
+        return unlisted("", "failed", f"a row of the listing has no path, but {path!r}")
     try:
         name = _text(name if files is not None else located(name))
         if not isinstance(version, str) or not hasattr(size, "__index__"):
@@ -141,7 +145,7 @@ def listed(path: Any, size: Any, version: Any, files: Any = None) -> Listed:
         if not 0 <= int(size) < 1 << 63:
             raise mksum.RefusedError(f"{name}: it is listed with a size of {size} bytes: expected 0 to 2^63-1")
     except MksumError as error:
-        return _unlisted(name, "failed", str(error))
+        return unlisted(name, "failed", str(error))
     return {"path": name, "size": int(size), "version": version.strip('"')}
 
 
@@ -150,10 +154,11 @@ def one_of(first: Listed, other: Listed) -> Listed:
     if (first["version"], first["size"]) == (other["version"], other["size"]):
         return first
     versions = " and ".join(f"{item['size']} bytes of version {item['version']!r}" for item in (first, other))
-    return _unlisted(first["path"], "failed", f"{first['path']}: it is listed twice, with {versions}")
+    return unlisted(first["path"], "failed", f"{first['path']}: it is listed twice, with {versions}")
 
 
-def _unlisted(path: str, status: str, error: str) -> Listed:
+def unlisted(path: str, status: str, error: str) -> Listed:
+    """Returns an input that cannot be hashed, and why."""
     # A row is text, whatever bytes the name has.
     shown = os.fsencode(path).decode(errors="backslashreplace")
     error = error.replace(path, shown) if path else error
@@ -176,7 +181,7 @@ def _walked(folder: str, symlinks: Links) -> Iterator[Listed]:
         for name in sorted([*names, *links]):
             yield from _found(os.path.join(place, name), follow)
     for error in errors:
-        yield _unlisted(error.filename, "failed", f"{error.filename}: the folder cannot be listed: {error.strerror}")
+        yield unlisted(error.filename, "failed", f"{error.filename}: the folder cannot be listed: {error.strerror}")
 
 
 def _found(path: str, follow: bool) -> Iterator[Listed]:
@@ -184,13 +189,13 @@ def _found(path: str, follow: bool) -> Iterator[Listed]:
     try:
         facts = os.stat(_text(path), follow_symlinks=follow)
     except mksum.RefusedError as error:
-        yield _unlisted(path, "failed", str(error))
+        yield unlisted(path, "failed", str(error))
         return
     except OSError as error:
-        yield _unlisted(path, "gone" if isinstance(error, FileNotFoundError) else "failed", f"{path}: {error.strerror}")
+        yield unlisted(path, "gone" if isinstance(error, FileNotFoundError) else "failed", f"{path}: {error.strerror}")
         return
     if stat.S_ISLNK(facts.st_mode):
-        yield _unlisted(path, "skipped", f"{path}: a symbolic link: symlinks='follow' hashes what it leads to")
+        yield unlisted(path, "skipped", f"{path}: a symbolic link: symlinks='follow' hashes what it leads to")
     elif stat.S_ISREG(facts.st_mode):
         yield {"path": path, "size": facts.st_size, "version": _mtime(facts.st_mtime_ns)}
 
@@ -458,36 +463,51 @@ class Ledger:
             return
         text = "".join(json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n" for row in rows).encode()
         # An attempt at a task never writes to the file of another one: who reads that meanwhile reads on.
-        folder, name = posixpath.join(self.folder, f"rows={kind}"), f"part-{uuid.uuid4().hex}.json"
+        self.put(f"rows={kind}/part-{uuid.uuid4().hex}.json", text)
+
+    def put(self, name: str, content: bytes) -> str:
+        """Writes a file below the folder, which is there whole or not at all. Returns its path or URL."""
+        path = posixpath.join(self.folder, name)
         if self.is_url:
-            mksum.put_object(posixpath.join(folder, name), text)
-            return
+            mksum.put_object(path, content)
+            return path
+        folder, name = os.path.split(path)
         os.makedirs(folder, exist_ok=True)
         # A name with a dot is not read.
         hidden = os.path.join(folder, f".{name}")
         with open(hidden, "wb") as out:
-            out.write(text)
-        os.rename(hidden, os.path.join(folder, name))
+            out.write(content)
+        os.rename(hidden, path)
+        return path
+
+    def files(self, below: str = "") -> list[str]:
+        """Returns the paths or URLs of all files below a folder of it; of none if it is not there.
+
+        Files and folders whose names begin with a dot or an underscore are not whole yet.
+        """
+        folder, errors = posixpath.join(self.folder, below).rstrip("/"), list[OSError]()
+        try:
+            if self.is_url:
+                paths = [found["path"] for found in mksum.list_objects(f"{folder}/")]
+            else:
+                walk = os.walk(folder, onerror=errors.append)
+                paths = [os.path.join(place, name) for place, _, names in walk for name in names]
+        except NotFoundError:
+            return []
+        for error in errors:
+            if not isinstance(error, FileNotFoundError):
+                raise error
+        parts = {path: path[len(folder) + 1 :].replace(os.sep, "/").split("/") for path in paths}
+        return sorted(path for path in paths if not any(part.startswith((".", "_")) for part in parts[path]))
 
     def rows(self, kind: str = "digests") -> Iterator[dict[str, Any]]:
         """Yields the rows. A line that cannot be read, as a writer leaves it that was killed, is left out: it is missing."""
-        paths = self._paths(posixpath.join(self.folder, f"rows={kind}"))
+        paths = self.files(f"rows={kind}")
         for content in mksum.get_objects(paths) if self.is_url else map(_content, paths):
             for line in content.splitlines():
                 row = _read(line)
                 if row is not None:
                     yield row
-
-    def _paths(self, folder: str) -> list[str]:
-        """The files of a folder that are read; of none if it is not there."""
-        try:
-            if self.is_url:
-                paths = [found["path"] for found in mksum.list_objects(f"{folder}/")]
-            else:
-                paths = [found.path for found in os.scandir(folder) if found.is_file()]
-        except (NotFoundError, FileNotFoundError):
-            return []
-        return sorted(path for path in paths if not path[len(folder) + 1 :].startswith((".", "_")))
 
 
 def _content(path: str) -> bytes:
@@ -502,6 +522,65 @@ def _read(line: bytes) -> dict[str, Any] | None:
         return None
     is_row = isinstance(row, dict) and row.get("schema") == 1 and row.get("kind") in ("digest", "range", "run")
     return {"digest": None, **row} if is_row else None
+
+
+def compact(ledger: str, into: str | None = None) -> tuple[int, int]:
+    """Rewrites the rows of a ledger as one file of each kind: a job leaves a file for each task. No job may use it meanwhile.
+
+    A row that is there twice is kept once. Errors, and parts with two digests, stay; so does a file with a line that cannot be
+    read. The new file is there before an old one is deleted, so a call that ended early loses nothing and is repeated.
+
+    Args:
+        ledger: The ledger.
+        into: A new ledger for the rows, if this one is to stay as it is; needed for one in a store, where nothing is deleted.
+
+    Returns:
+        The numbers of files before and after.
+
+    Raises:
+        RefusedError: The ledger is in a store, and there is no `into`.
+        FileError: A file cannot be read, written or deleted.
+    """
+    place = Ledger(ledger)
+    target = place if into is None else Ledger(into)
+    if place.is_url and into is None:
+        raise mksum.RefusedError(f"{ledger}: files in stores are not deleted: name a new ledger (into=…)")
+    before = after = 0
+    for kind in KINDS:
+        paths = place.files(f"rows={kind}")
+        contents = mksum.get_objects(paths) if place.is_url else map(_content, paths)
+        rows, done = dict[str, dict[str, Any]](), list[str]()
+        for path, content in zip(paths, contents, strict=True):
+            found = [_read(line) for line in content.splitlines()]
+            is_whole = None not in found
+            if is_whole:
+                done.append(path)
+            if is_whole or into is not None:
+                for row in found:
+                    _keep(rows, row, kind)
+        before += len(paths)
+        after += len(paths)
+        if into is None and len(done) < 2:
+            continue
+        target.write(list(rows.values()), kind)
+        after += bool(rows) - len(done if into is None else paths)
+        for path in done if into is None else ():
+            os.unlink(path)
+    return before, after
+
+
+def _keep(rows: dict[str, dict[str, Any]], row: dict[str, Any] | None, kind: str) -> None:
+    """Adds a row, unless it is there: of two, the one without a time, or with the earlier one, which the result has then."""
+    if row is None:
+        return
+    if row["digest"] is None:
+        del row["digest"]
+    # Digests of verifications are evidence of their own run alone.
+    apart = {"read_at", "run"} if kind == "digests" else {"read_at"}
+    key = json.dumps({name: value for name, value in row.items() if name not in apart}, sort_keys=True)
+    known = rows.setdefault(key, row)
+    if str(row.get("read_at") or "") < str(known.get("read_at") or ""):
+        rows[key] = row
 
 
 def work(task: list[Span], ledger: Ledger, run: str, kind: str, fmt: str, threads: int | None = 1, files: Any = None) -> int:
@@ -668,4 +747,4 @@ def ended(ledger: str, run: str | None) -> str:
     return f"{ledger}: the verification '{run}' has ended, so it would read nothing: give this one another run, or none"
 
 
-__all__ = ["Ledger", "Result", "hash", "inputs", "listed", "verify"]
+__all__ = ["Ledger", "Result", "compact", "hash", "inputs", "listed", "unlisted", "verify"]
