@@ -14,6 +14,7 @@ export CARGO_PROFILE_RELEASE_LTO=off
 # Formatting, lints, documentation, who depends on whom, packages; the other workspaces' locked versions.
 lint() {
     scripts/house.py
+    scripts/repository.py >/dev/null
     scripts/lint.sh
     cargo fmt --check
     for lock in $(git ls-files '*Cargo.lock'); do

@@ -316,6 +316,11 @@ exports! {
         answer(|global| outboards::facts(global.blocks.get(block)))
     }
 
+    /// Answers the checked digests of the units of the outboard in a block: see `outboards::units`.
+    fn outboard_units(block: u32) -> u32 {
+        answer(|global| outboards::units(global.blocks.get(block)))
+    }
+
     /// Answers the differences between a file and the outboard in a block. Another block has the digests of the file's pieces:
     /// see `outboards::damaged`.
     fn outboard_damaged(block: u32, digests: u32) -> u32 {
