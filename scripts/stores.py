@@ -25,8 +25,9 @@ import time
 import unittest
 import zlib
 
+import servers
+
 MIB = 1 << 20
-NOWHERE = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 flags = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 flags.add_argument("mksum", type=os.path.abspath)
 flags.add_argument("--versitygw", type=os.path.abspath, required=True)
@@ -43,30 +44,6 @@ ANONYMOUS = {**CLEAN, "AWS_SKIP_SIGNATURE": "true", "AWS_MAX_ATTEMPTS": "3"}
 def run(*arguments, environment, **more):
     command = [CHOSEN.mksum, *map(str, arguments)]
     return subprocess.run(command, check=False, capture_output=True, text=True, env=environment, timeout=120, **more)
-
-
-def free_port():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
-
-
-@contextlib.contextmanager
-def serving(*command, port):
-    """Runs a server until the end of the block; its log goes nowhere."""
-    process = subprocess.Popen(list(map(str, command)), **NOWHERE)
-    try:
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline and process.poll() is None:
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
-                break
-            time.sleep(0.05)
-        else:
-            raise RuntimeError(f"{command[0]} does not answer")
-        yield
-    finally:
-        process.terminate()
-        process.wait()
 
 
 def boto(environment, program, *arguments):
@@ -99,14 +76,8 @@ class Versitygw(Place):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        root, side = cls.folder / "root", cls.folder / "side"
-        for folder in (root, side):
-            folder.mkdir()
-        port = free_port()
-        keys = ("--access", KEYS["AWS_ACCESS_KEY_ID"], "--secret", KEYS["AWS_SECRET_ACCESS_KEY"])
-        own = ("--port", f"127.0.0.1:{port}", "--quiet", "--keep-alive", "posix", "--sidecar", side, root)
-        cls.enterClassContext(serving(CHOSEN.versitygw, *keys, *own, port=port))
-        cls.there = {**CLEAN, **KEYS, "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}"}
+        address = cls.enterClassContext(servers.versitygw(CHOSEN.versitygw, cls.folder, KEYS))
+        cls.there = {**CLEAN, **KEYS, "AWS_ENDPOINT_URL": address}
         cls.files = cls.folder / "files"
         chance = random.Random(18)
         for name, size in {"big": 40 * MIB + 5, "empty": 0, "a b/c+d%25 ü?x": 3000, "a b/one": 1}.items():
@@ -271,6 +242,62 @@ class Versitygw(Place):
         self.assertIn("not an outboard", refused.stderr)
         nowhere = self.tool("keep", "s3://bucket/big", "-o", "s3://nowhere/big.mkt")
         self.assertEqual((nowhere.returncode, nowhere.stdout), (1, ""))
+
+    def test_files_are_copied_into_the_store(self):
+        source, back = self.folder / "to copy", self.folder / "back"
+        (source / "d" / "empty").mkdir(parents=True)
+        # More than one part, one request, and nothing.
+        for name, size in (("big", 40 * MIB + 7), ("d/small", 1000), ("none", 0)):
+            (source / name).write_bytes(os.urandom(size))
+        boto(self.there, "s3.create_bucket(Bucket='copies')\n")
+        lines = [json.loads(line) for line in self.good(self.tool("copy", "-r", "--keep", "--json", source, "s3://copies/p")).splitlines()]
+        self.assertEqual([line["path"] for line in lines], [f"s3://copies/p/{name}" for name in ("big", "d/small", "none")])
+        self.assertEqual({line["state"] for line in lines}, {"copied"})
+        for line in lines:
+            name = line["path"].removeprefix("s3://copies/p/")
+            boto(self.there, f"s3.download_file('copies', {'p/' + name!r}, {str(back)!r})\n")
+            self.assertEqual(back.read_bytes(), (source / name).read_bytes())
+            self.assertEqual(self.local(source / name).split()[-1], line["root"])
+            self.assertIn("OK", self.good(self.tool("verify", line["path"], "--outboard", line["path"] + ".mkt")))
+        # What is right already is not written again; another object of the same length is replaced, and nothing else.
+        (source / "d" / "small").write_bytes(os.urandom(1000))
+        stamps = (
+            "found = s3.list_objects_v2(Bucket='copies')['Contents']\n"
+            "print(json.dumps({one['Key']: str(one['LastModified']) + one['ETag'] for one in found}))\n"
+        )
+        before = json.loads(boto(self.there, stamps))
+        lines = self.good(self.tool("copy", "-r", "--json", source, "s3://copies/p")).splitlines()
+        states = [json.loads(line)["state"] for line in lines]
+        after = json.loads(boto(self.there, stamps))
+        changed = {key for key in before if before[key] != after[key]}
+        self.assertEqual((states, changed), (["present", "copied", "present"], {"p/d/small"}))
+        # Stores have no links, which is said; a key that ends in a slash is a folder.
+        (source / "d" / "link").symlink_to("small")
+        done = self.tool("copy", "-r", source, "s3://copies/links")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("1 symbolic link skipped: stores have none", done.stderr)
+        self.good(self.tool("copy", "--verify", "none", source / "none", source / "big", "s3://copies/below/"))
+        self.good(self.tool("copy", "s3://copies/below/big", "s3://copies/again"))
+        boto(self.there, f"s3.download_file('copies', 'again', {str(back)!r})\n")
+        self.assertEqual(back.read_bytes(), (source / "big").read_bytes())
+        # A source that changes while it is sent becomes no object.
+        command = [CHOSEN.mksum, "copy", source / "big", "s3://copies/changed", "--throttle", "40MB"]
+        with subprocess.Popen(command, env=self.there, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            with open(source / "big", "r+b", buffering=0) as file:
+                while process.poll() is None:
+                    file.write(b"other")
+                    time.sleep(0.02)
+            errors = process.communicate(timeout=60)[1]
+        self.assertEqual(process.returncode, 1, errors)
+        self.assertIn("big: ", errors)
+        self.assertNotIn("changed", json.loads(boto(self.there, stamps)))
+        for command, why in (
+            ((source / "none", "s3://nowhere/x"), "s3://nowhere/x"),
+            (("s3://copies/again", "s3://copies/again"), "itself"),
+        ):
+            done = self.tool("copy", *command)
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn(why, done.stderr)
 
     def test_crcs_of_the_store_are_compared(self):
         # As S3 does, versitygw sums an object that comes without a checksum by CRC64NVME.
@@ -468,9 +495,8 @@ class Versitygw(Place):
 @contextlib.contextmanager
 def moto():
     """The environment for a server of moto's, which runs until the end of the block."""
-    port = free_port()
-    with serving(CHOSEN.python, "-m", "moto.server", "-H", "127.0.0.1", "-p", port, port=port):
-        yield {**CLEAN, **KEYS, "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}"}
+    with servers.moto(CHOSEN.python) as address:
+        yield {**CLEAN, **KEYS, "AWS_ENDPOINT_URL": address}
 
 
 class Moto(Place):
@@ -801,8 +827,8 @@ class Faults(Place):
             self.assertEqual((done.returncode, done.stdout), (0, f"MD5 ({url}) = {right}\n"))
 
     def test_no_server_is_an_error(self):
-        for url in (f"http://127.0.0.1:{free_port()}/x", "s3://bucket/key"):
-            environment = {**ANONYMOUS, "AWS_ENDPOINT_URL": f"http://127.0.0.1:{free_port()}"}
+        for url in (f"http://127.0.0.1:{servers.free_port()}/x", "s3://bucket/key"):
+            environment = {**ANONYMOUS, "AWS_ENDPOINT_URL": f"http://127.0.0.1:{servers.free_port()}"}
             done = run(url, environment=environment)
             self.assertEqual((done.returncode, done.stdout), (1, ""))
             self.assertIn(url, done.stderr)

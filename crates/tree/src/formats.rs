@@ -32,8 +32,8 @@ pub struct Family {
     pub tag: Option<&'static str>,
     pub(crate) nodes: Nodes,
     pub(crate) text: Text,
-    /// The program that keeps trees of this format, and how.
-    pub(crate) foreign: Option<ForeignTree>,
+    /// The trees that other programs keep in this format, the usual one first.
+    pub(crate) foreign: &'static [ForeignTree],
 }
 
 /// A tree that another program keeps.
@@ -41,6 +41,8 @@ pub struct Family {
 pub(crate) enum ForeignTree {
     /// Bao's outboard.
     Bao,
+    /// The outboard of iroh: Bao's without the length, down to chunk groups of 16 KiB.
+    Iroh,
     /// The Merkle tree of fs-verity.
     Fsverity,
     /// The hash device of dm-verity.
@@ -52,6 +54,7 @@ impl ForeignTree {
     pub fn extension(self) -> &'static str {
         match self {
             ForeignTree::Bao => "obao",
+            ForeignTree::Iroh => "obao4",
             ForeignTree::Fsverity => "fsverity",
             ForeignTree::Dmverity => "verity",
         }
@@ -189,7 +192,7 @@ pub static FAMILIES: &[Family] = &[
         tag: None,
         nodes: Nodes::Prefixed { leaf: &[0], node: &[1], root: &[1], edge: Edge::Promote, empty: Empty::Hash },
         text: Text::Hex,
-        foreign: None,
+        foreign: &[],
     },
     Family {
         name: "plain",
@@ -201,7 +204,7 @@ pub static FAMILIES: &[Family] = &[
         tag: None,
         nodes: PLAIN,
         text: Text::Hex,
-        foreign: None,
+        foreign: &[],
     },
     Family {
         name: "glacier",
@@ -213,7 +216,7 @@ pub static FAMILIES: &[Family] = &[
         tag: None,
         nodes: PLAIN,
         text: Text::Hex,
-        foreign: None,
+        foreign: &[],
     },
     Family {
         name: "mtsum",
@@ -233,7 +236,7 @@ pub static FAMILIES: &[Family] = &[
         tag: None,
         nodes: Nodes::Halved { leaf: &[0], node: &[1], root: &[2] },
         text: Text::Hex,
-        foreign: None,
+        foreign: &[],
     },
     Family {
         name: "blake3",
@@ -245,7 +248,7 @@ pub static FAMILIES: &[Family] = &[
         tag: None,
         nodes: Nodes::Blake3,
         text: Text::Hex,
-        foreign: Some(ForeignTree::Bao),
+        foreign: &[ForeignTree::Bao, ForeignTree::Iroh],
     },
     Family {
         name: "blake3-pairs",
@@ -257,7 +260,7 @@ pub static FAMILIES: &[Family] = &[
         tag: None,
         nodes: Nodes::Pairs,
         text: Text::Hex,
-        foreign: None,
+        foreign: &[],
     },
     Family {
         name: "btv2",
@@ -269,7 +272,7 @@ pub static FAMILIES: &[Family] = &[
         tag: None,
         nodes: Nodes::Prefixed { leaf: b"", node: b"", root: b"", edge: Edge::PadSubtree, empty: Empty::Undefined },
         text: Text::Hex,
-        foreign: None,
+        foreign: &[],
     },
     Family {
         name: "fsverity",
@@ -281,7 +284,7 @@ pub static FAMILIES: &[Family] = &[
         tag: None,
         nodes: Nodes::Verity(Verity::File),
         text: Text::Hex,
-        foreign: Some(ForeignTree::Fsverity),
+        foreign: &[ForeignTree::Fsverity],
     },
     Family {
         name: "dmverity",
@@ -300,7 +303,7 @@ pub static FAMILIES: &[Family] = &[
         tag: None,
         nodes: Nodes::Verity(Verity::Device),
         text: Text::Hex,
-        foreign: Some(ForeignTree::Dmverity),
+        foreign: &[ForeignTree::Dmverity],
     },
     Family {
         name: "s3",
@@ -323,7 +326,7 @@ pub static FAMILIES: &[Family] = &[
         tag: None,
         nodes: Nodes::Flat { empty: Empty::Leaf },
         text: Text::Parts,
-        foreign: None,
+        foreign: &[],
     },
     Family {
         name: "dropbox",
@@ -335,7 +338,7 @@ pub static FAMILIES: &[Family] = &[
         tag: None,
         nodes: Nodes::Flat { empty: Empty::Hash },
         text: Text::Hex,
-        foreign: None,
+        foreign: &[],
     },
     #[cfg(feature = "xet")]
     Family {
@@ -348,7 +351,7 @@ pub static FAMILIES: &[Family] = &[
         tag: None,
         nodes: Nodes::Xet,
         text: Text::Hex,
-        foreign: None,
+        foreign: &[],
     },
     #[cfg(feature = "md5")]
     sum("md5", "MD5", "md5sum", &[Algorithm::Hash(Hash::Md5)]),
@@ -409,7 +412,7 @@ const fn sum(name: &'static str, tag: &'static str, same_as: &'static str, hashe
         tag: Some(tag),
         nodes: Nodes::Sum,
         text: Text::Hex,
-        foreign: None,
+        foreign: &[],
     }
 }
 
