@@ -2,7 +2,7 @@
 
 use crate::entries::{Entries, EntryKind, Listed, Skip, Unlisted};
 use crate::{Error, Hashed, Job, Options, Refusal, hash_items};
-use mksum::directory::{Content, DirectorySpec, Entry, Leaves};
+use mksum::directory::{Content, DirectorySpec, Entry, EntryError, Leaves};
 use std::fs;
 use std::iter;
 use std::ops::ControlFlow;
@@ -156,7 +156,9 @@ impl Growing {
                 failed = Some(error);
             }
         }
-        if let Some(error) = failed {
+        if let Some(EntryError::Repository) = failed {
+            self.fail(Error::refused(&listed.place, Refusal::Repository));
+        } else if let Some(error) = failed {
             self.fail(Error::Changed { path: listed.place.clone().into(), how: error.to_string() });
         }
     }

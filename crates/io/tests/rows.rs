@@ -96,7 +96,7 @@ fn pipes_with_short_writes_give_each_row_its_root() {
             });
             hash(&job(&pipe, slice::from_ref(row)), &Options { threads: 1 + turn % 4, ..Options::new() })
         });
-        if !row.format.parse::<Spec>().unwrap().family().streams() {
+        if !row.format.parse::<mksum::Spec>().unwrap().family().streams() {
             let refused = root.unwrap().remove(0);
             assert!(matches!(refused, Err(Error::Format { error: mksum::Error::NeedsLength(_), .. })), "{}", row.at);
         } else {
