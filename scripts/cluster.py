@@ -31,7 +31,8 @@ import warnings
 import zlib
 
 import boto3
-from stores import CLEAN, KEYS, free_port, serving
+import servers
+from stores import CLEAN, KEYS
 
 MIB = 1 << 20
 PART, TASK = MIB, 12 * MIB
@@ -122,14 +123,8 @@ class Store:
     """A bucket, and the server with faults before it."""
 
     def __init__(self, folder, stack):
-        root, side = folder / "root", folder / "side"
-        for path in (root, side):
-            path.mkdir()
-        self.port = free_port()
-        keys = ("--access", KEYS["AWS_ACCESS_KEY_ID"], "--secret", KEYS["AWS_SECRET_ACCESS_KEY"])
-        own = ("--port", f"127.0.0.1:{self.port}", "--quiet", "--keep-alive", "posix", "--sidecar", side, root)
-        stack.enter_context(serving(CHOSEN.versitygw, *keys, *own, port=self.port))
-        self.direct = {**CLEAN, **KEYS, "AWS_ENDPOINT_URL": f"http://127.0.0.1:{self.port}"}
+        address = stack.enter_context(servers.versitygw(CHOSEN.versitygw, folder, KEYS))
+        self.direct = {**CLEAN, **KEYS, "AWS_ENDPOINT_URL": address}
         self.client = boto3.client(
             "s3",
             endpoint_url=self.direct["AWS_ENDPOINT_URL"],
@@ -141,7 +136,7 @@ class Store:
             self.client.create_bucket(Bucket=name)
         self.chance = random.Random(18)
         self.between = stack.enter_context(Quiet(("127.0.0.1", 0), Between))
-        self.between.store, self.between.lock = self.port, threading.Lock()
+        self.between.store, self.between.lock = int(address.rpartition(":")[2]), threading.Lock()
         threading.Thread(target=self.between.serve_forever, daemon=True).start()
         self.url = f"http://127.0.0.1:{self.between.server_address[1]}"
         self.reset()

@@ -152,7 +152,8 @@ class Hdfs:
             yield
         finally:
             for properties in stopped:
-                self.cluster.restartDataNode(properties, True)
+                # At another port: a connection may hold the one that it had.
+                self.cluster.restartDataNode(properties, False)
             self.cluster.waitActive()
 
 

@@ -8,6 +8,7 @@ claims: each guarantee of SECURITY.md names tests that exist.
 unsafe: the files of Rust with `unsafe` are those that SECURITY.md lists, and every other crate forbids it.
 tree:   no tracked file is a compiled program, executable without #!, larger than 256 KB, or unexpected at the root.
 pages:  every link and every file that a page names exists.
+comments: no documentation comment of Rust begins with a pronoun, which has no meaning where it is shown alone.
 """
 import os
 import pathlib
@@ -29,6 +30,7 @@ PROGRAMS = {b"\x7fELF": "ELF", b"MZ": "PE"} | dict.fromkeys(
     [bytes.fromhex(magic) for magic in ("feedface", "feedfacf", "cefaedfe", "cffaedfe", "cafebabe")], "Mach-O")
 # Comments, strings and characters of Rust, in which `unsafe` is a word.
 NO_CODE = re.compile(r"""//[^\n]*|/\*.*?\*/|r(\#*)".*?"\1|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])'""", re.S)
+DANGLING = re.compile(r"\n *//[/!] (Those|Its|It|They|Them|Their|Whose|None|Nobody|Whoever)\b[^\n]*")
 SOURCES = "c cl cuh go h hs js md mjs py rs sh toml ts yml zig".split()
 
 
@@ -128,6 +130,17 @@ def pages(names):
                 yield f"{page}: names {named}, which does not exist"
 
 
+def comments(names):
+    """Yields documentation comments whose first words point to something else."""
+    for name in names:
+        if name.endswith(".rs"):
+            text = "\n" + pathlib.Path(name).read_text()
+            for found in DANGLING.finditer(text):
+                above = text[: found.start()].rpartition("\n")[2].lstrip()
+                if not above.startswith(("///", "//!")):
+                    yield f"{name}:{text.count(chr(10), 0, found.end())}: say what the item is:{found[0].strip().lstrip('/!')}"
+
+
 def flags(names, tool):
     """Yields flags of commands of mksum in pages that the command does not have."""
 
@@ -157,7 +170,7 @@ def main():
         errors = list(flags(names, sys.argv[2]))
         print("\n".join(errors) or "the flags in all pages exist")
         sys.exit(bool(errors))
-    checks = {check.__name__: check for check in (claims, unsafe, tree, pages)}
+    checks = {check.__name__: check for check in (claims, unsafe, tree, pages, comments)}
     errors = [error for name in sys.argv[1:] or checks for error in checks[name](names)]
     print("\n".join(errors) or "SECURITY.md, the tree and the pages are as they say")
     sys.exit(bool(errors))

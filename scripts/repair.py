@@ -14,7 +14,6 @@ import pathlib
 import random
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -22,7 +21,8 @@ import threading
 import time
 import unittest
 
-NOWHERE = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+import servers
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MIB, LEAF = 1 << 20, 64 << 10
 flags = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -36,33 +36,6 @@ def run(*arguments, **more):
     return subprocess.run([CHOSEN.mksum, *map(str, arguments)], check=False, capture_output=True, text=True, **more)
 
 
-def free_port():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
-
-
-def wait_for(port, process):
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and process.poll() is None:
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
-            return
-        time.sleep(0.1)
-    raise RuntimeError(f"{process.args[0]} does not answer")
-
-
-@contextlib.contextmanager
-def serving(*command, port, **more):
-    """Runs a server until the end of the block; its log goes nowhere."""
-    process = subprocess.Popen(list(map(str, command)), **NOWHERE, **more)
-    try:
-        wait_for(port, process)
-        yield
-    finally:
-        process.terminate()
-        process.wait()
-
-
 @contextlib.contextmanager
 def nginx(folder, certificate=None):
     """Runs a web server over a directory. Yields its address, and a function that returns the body bytes sent so far.
@@ -70,7 +43,7 @@ def nginx(folder, certificate=None):
     With a certificate and its key, both paths, it serves https.
     """
     with tempfile.TemporaryDirectory() as place:
-        port, log = free_port(), pathlib.Path(place, "log")
+        port, log = servers.free_port(), pathlib.Path(place, "log")
         config = pathlib.Path(place, "nginx.conf")
         user = "user root;" if os.getuid() == 0 else ""
         ssl = " ssl; ssl_certificate {}; ssl_certificate_key {}".format(*certificate) if certificate else ""
@@ -80,7 +53,7 @@ def nginx(folder, certificate=None):
             f"  proxy_temp_path {place}/b; fastcgi_temp_path {place}/c; uwsgi_temp_path {place}/d; scgi_temp_path {place}/e;\n"
             f"  server {{ listen 127.0.0.1:{port}{ssl}; root {folder}; }} }}\n"
         )
-        with serving("nginx", "-c", config, "-e", f"{place}/errors", port=port, env=PATHS):
+        with servers.serving("nginx", "-c", config, "-e", f"{place}/errors", port=port, env=PATHS):
 
             def sent():
                 lines = [line.split() for line in log.read_text().splitlines()]
@@ -96,7 +69,7 @@ def changing(folder, at, change):
 
     Yields its address, and a function that returns how many ranges were asked for.
     """
-    asked = 0
+    asked, lock = 0, threading.Lock()
 
     class Ranges(http.server.BaseHTTPRequestHandler):
         def log_message(self, *_):
@@ -116,9 +89,11 @@ def changing(folder, at, change):
             self.send_header("Content-Range", f"bytes {start}-{end}/{len(content)}")
             self.end_headers()
             if self.command == "GET":
-                asked += 1
+                with lock:
+                    asked += 1
+                    number = asked
                 self.wfile.write(content[start:middle])
-                if asked == at:
+                if number == at:
                     change()
                 self.wfile.write(content[middle : end + 1])
 
@@ -200,17 +175,16 @@ def certificates(place):
 @contextlib.contextmanager
 def bucket(path):
     """Runs an S3 server with one object. Yields the object's URL and the environment variables to reach it."""
-    port = free_port()
     python = CHOSEN.tools.resolve() / "venv/bin/python"
     keys = {"AWS_ACCESS_KEY_ID": "an-id", "AWS_SECRET_ACCESS_KEY": "a-secret", "AWS_REGION": "eu-north-1"}
-    there = {**keys, "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}"}
     upload = (
         "import boto3, os, sys\n"
         "s3 = boto3.client('s3', endpoint_url=os.environ['AWS_ENDPOINT_URL'], region_name='eu-north-1')\n"
         "s3.create_bucket(Bucket='good', CreateBucketConfiguration={'LocationConstraint': 'eu-north-1'})\n"
         "s3.upload_file(sys.argv[1], 'good', 'a folder/big + image')\n"
     )
-    with serving(python, "-m", "moto.server", "-H", "127.0.0.1", "-p", port, port=port, env=PATHS):
+    with servers.moto(python, env=PATHS) as address:
+        there = {**keys, "AWS_ENDPOINT_URL": address}
         subprocess.run([python, "-c", upload, str(path)], check=True, env={**PATHS, **there})
         yield "s3://good/a folder/big + image", {**os.environ, **there}
 
@@ -365,7 +339,7 @@ class Repair(unittest.TestCase):
         with tempfile.TemporaryDirectory() as place, nginx(place) as (wrong, _), nginx(self.folder) as (right, sent):
             damaged = self.damage()
             shutil.copy(self.bad, pathlib.Path(place, "good"))
-            gone = f"http://127.0.0.1:{free_port()}/good"
+            gone = f"http://127.0.0.1:{servers.free_port()}/good"
             copies = (gone, self.folder / "nosuch", f"{wrong}/nosuch", f"{wrong}/good", f"{right}/good")
             flags = [word for copy in copies for word in ("--from", copy)]
             before = sent()
@@ -466,7 +440,7 @@ class Repair(unittest.TestCase):
 
     def test_an_unreachable_server_is_an_error(self):
         self.damage()
-        done = run("repair", self.bad, "--from", f"http://127.0.0.1:{free_port()}/good")
+        done = run("repair", self.bad, "--from", f"http://127.0.0.1:{servers.free_port()}/good")
         self.assertEqual(done.returncode, 1)
         self.assertIn("are not repaired", done.stderr)
         self.finish()
@@ -515,7 +489,8 @@ class Repair(unittest.TestCase):
             before = self.bad.read_bytes()
             # Slow enough that the kill can hit any phase: the search, between two writes, the final verification.
             rate = f"{CHOSEN.size * 2}MB"
-            process = subprocess.Popen([CHOSEN.mksum, "repair", self.bad, "--from", self.good, "--throttle", rate], **NOWHERE)
+            command = [CHOSEN.mksum, "repair", self.bad, "--from", self.good, "--throttle", rate]
+            process = subprocess.Popen(command, **servers.NOWHERE)
             time.sleep(self.chance.uniform(0.01, 1.6))
             process.send_signal(signal.SIGKILL)
             process.wait()

@@ -25,8 +25,9 @@ import time
 import unittest
 import zlib
 
+import servers
+
 MIB = 1 << 20
-NOWHERE = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 flags = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 flags.add_argument("mksum", type=os.path.abspath)
 flags.add_argument("--versitygw", type=os.path.abspath, required=True)
@@ -43,30 +44,6 @@ ANONYMOUS = {**CLEAN, "AWS_SKIP_SIGNATURE": "true", "AWS_MAX_ATTEMPTS": "3"}
 def run(*arguments, environment, **more):
     command = [CHOSEN.mksum, *map(str, arguments)]
     return subprocess.run(command, check=False, capture_output=True, text=True, env=environment, timeout=120, **more)
-
-
-def free_port():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
-
-
-@contextlib.contextmanager
-def serving(*command, port):
-    """Runs a server until the end of the block; its log goes nowhere."""
-    process = subprocess.Popen(list(map(str, command)), **NOWHERE)
-    try:
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline and process.poll() is None:
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
-                break
-            time.sleep(0.05)
-        else:
-            raise RuntimeError(f"{command[0]} does not answer")
-        yield
-    finally:
-        process.terminate()
-        process.wait()
 
 
 def boto(environment, program, *arguments):
@@ -99,14 +76,8 @@ class Versitygw(Place):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        root, side = cls.folder / "root", cls.folder / "side"
-        for folder in (root, side):
-            folder.mkdir()
-        port = free_port()
-        keys = ("--access", KEYS["AWS_ACCESS_KEY_ID"], "--secret", KEYS["AWS_SECRET_ACCESS_KEY"])
-        own = ("--port", f"127.0.0.1:{port}", "--quiet", "--keep-alive", "posix", "--sidecar", side, root)
-        cls.enterClassContext(serving(CHOSEN.versitygw, *keys, *own, port=port))
-        cls.there = {**CLEAN, **KEYS, "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}"}
+        address = cls.enterClassContext(servers.versitygw(CHOSEN.versitygw, cls.folder, KEYS))
+        cls.there = {**CLEAN, **KEYS, "AWS_ENDPOINT_URL": address}
         cls.files = cls.folder / "files"
         chance = random.Random(18)
         for name, size in {"big": 40 * MIB + 5, "empty": 0, "a b/c+d%25 ü?x": 3000, "a b/one": 1}.items():
@@ -468,9 +439,8 @@ class Versitygw(Place):
 @contextlib.contextmanager
 def moto():
     """The environment for a server of moto's, which runs until the end of the block."""
-    port = free_port()
-    with serving(CHOSEN.python, "-m", "moto.server", "-H", "127.0.0.1", "-p", port, port=port):
-        yield {**CLEAN, **KEYS, "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}"}
+    with servers.moto(CHOSEN.python) as address:
+        yield {**CLEAN, **KEYS, "AWS_ENDPOINT_URL": address}
 
 
 class Moto(Place):
@@ -801,8 +771,8 @@ class Faults(Place):
             self.assertEqual((done.returncode, done.stdout), (0, f"MD5 ({url}) = {right}\n"))
 
     def test_no_server_is_an_error(self):
-        for url in (f"http://127.0.0.1:{free_port()}/x", "s3://bucket/key"):
-            environment = {**ANONYMOUS, "AWS_ENDPOINT_URL": f"http://127.0.0.1:{free_port()}"}
+        for url in (f"http://127.0.0.1:{servers.free_port()}/x", "s3://bucket/key"):
+            environment = {**ANONYMOUS, "AWS_ENDPOINT_URL": f"http://127.0.0.1:{servers.free_port()}"}
             done = run(url, environment=environment)
             self.assertEqual((done.returncode, done.stdout), (1, ""))
             self.assertIn(url, done.stderr)

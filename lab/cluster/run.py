@@ -31,7 +31,8 @@ import mksum
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
 import results
-from stores import KEYS, free_port, serving
+import servers
+from stores import KEYS
 
 MIB = 1 << 20
 FORMAT = "blake3"
@@ -46,14 +47,8 @@ CASES = {
 @contextlib.contextmanager
 def store(program, folder):
     """Runs versitygw, and yields a client; the environment has its address."""
-    port = free_port()
-    for name in ("root", "side"):
-        (folder / name).mkdir()
-    keys = ["--access", KEYS["AWS_ACCESS_KEY_ID"], "--secret", KEYS["AWS_SECRET_ACCESS_KEY"]]
-    own = ["--port", f"127.0.0.1:{port}", "--quiet", "--keep-alive", "posix", "--sidecar", folder / "side", folder / "root"]
-    command = [program, *keys, *own]
-    with serving(*command, port=port):
-        os.environ.update({**KEYS, "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}"})
+    with servers.versitygw(program, folder, KEYS) as address:
+        os.environ.update({**KEYS, "AWS_ENDPOINT_URL": address})
         # It finds the address and the keys in the environment.
         client = boto3.client("s3", region_name=KEYS["AWS_REGION"], config=boto3.session.Config(max_pool_connections=32))
         client.create_bucket(Bucket="bucket")

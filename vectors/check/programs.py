@@ -1,19 +1,17 @@
 """The independent programs. `roots` takes rows and yields, in their order, the roots that the program prints."""
 import base64
-import contextlib
 import importlib.metadata
 import os
 import pathlib
 import re
 import shutil
-import socket
 import subprocess
 import tempfile
-import time
 
 import generate
 import install
 import reference
+import servers
 from install import run
 
 
@@ -283,7 +281,8 @@ class Moto(Program):
         import boto3
 
         keys = {"aws_access_key_id": "-", "aws_secret_access_key": "-", "region_name": "us-east-1"}
-        with self.server() as address:
+        small_parts = {**install.ENVIRONMENT, "S3_UPLOAD_PART_MIN_SIZE": "1"}
+        with servers.moto(self.tools / "venv/bin/python", env=small_parts) as address:
             self.client = boto3.client("s3", endpoint_url=address, **keys)
             self.client.create_bucket(Bucket="vectors")
             for row in rows:
@@ -303,27 +302,6 @@ class Moto(Program):
         if "-" not in checksum:  # S3 appends the number of parts to both, moto only to the ETag
             checksum += "-" + etag.split("-")[1]
         return etag if hash_name == "md5" else checksum
-
-    @contextlib.contextmanager
-    def server(self):
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        small_parts = {**install.ENVIRONMENT, "S3_UPLOAD_PART_MIN_SIZE": "1"}
-        command = [self.tools / "venv/bin/python", "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
-        server = subprocess.Popen(command, env=small_parts, **quiet)
-        try:
-            deadline = time.monotonic() + 60
-            while server.poll() is None and time.monotonic() < deadline:
-                with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
-                    break
-                time.sleep(0.1)
-            yield f"http://127.0.0.1:{port}"
-        finally:
-            server.terminate()
-            server.wait()
-
 
 class Mtsum(Program):
     """No package contains mtsum: its rows were recorded, and are checked again only if the program is in PATH."""

@@ -11,11 +11,11 @@ use std::slice;
 
 /// The bytes of an object with the buffer protocol (PEP 3118): contiguous, of any item type and any number of dimensions.
 pub enum Data<'py> {
-    /// Nobody can change these.
+    /// Immutable bytes.
     Bytes(Bound<'py, PyBytes>),
     /// The object keeps this memory in place as long as this lives. Others may write to it.
     Buffer(PyUntypedBuffer),
-    /// None were given.
+    /// No data was passed.
     Nothing,
 }
 

@@ -5,7 +5,7 @@ use crate::errors;
 use crate::places::{input_of, path_of};
 use crate::records::pairs;
 use crate::root::Root;
-use crate::spec::{Format, named};
+use crate::spec::{Foreign, named};
 use crate::work::{Call, Stop};
 use mksum_catalogue::{list_directory, place_below};
 use mksum_get::{Error, Expected, FolderRequest, Got, Outcome, Request, Target, extra, get_list};
@@ -30,7 +30,7 @@ use std::path::{Path, PathBuf};
 ///     path: The file to be written.
 ///     fmt: The format of a text that names none. If None, its length decides.
 ///     outboards: Places of the file's outboard, which is not trusted; `URL.mkt` of each URL, if None. With an empty list none is used.
-///     foreign: The format in which the outboards are trees of another program, if they are: `blake3` (Bao), `fsverity`, `dmverity:…`.
+///     foreign: The format in which the outboards are trees of another program, if they are: `blake3` (Bao), `fsverity`, `dmverity:…`; or `obao4` (iroh).
 ///     seeds: Older files, whose leaves are used where they are right.
 ///     length: The file's length in bytes, if it is known.
 ///     connections: The number of requests that run at once, over all mirrors.
@@ -59,7 +59,7 @@ pub fn get<'py>(
     path: &Bound<'py, PyAny>,
     fmt: Option<&str>,
     outboards: Option<&Bound<'py, PyAny>>,
-    foreign: Option<Format>,
+    foreign: Option<Foreign>,
     seeds: Option<&Bound<'py, PyAny>>,
     length: Option<u64>,
     connections: NonZero<usize>,
@@ -75,8 +75,8 @@ pub fn get<'py>(
         ));
     }
     let mut request = Request::new(mirrors(urls)?, expected, Target::File(target.clone()));
-    if let Some(Format(spec)) = foreign {
-        request = request.with_foreign(spec.clone()).map_err(|error| errors::join(py, &spec, error))?;
+    if let Some(Foreign(format)) = foreign {
+        request = request.with_foreign(format);
     }
     if let Some(outboards) = outboards {
         request.outboards = places(outboards)?;

@@ -14,6 +14,8 @@ mod files;
 mod formats;
 mod frontier;
 mod get;
+#[cfg(feature = "stores")]
+mod given;
 mod growing;
 mod hasher;
 mod listing;
@@ -69,6 +71,10 @@ mod _mksum {
         verified::VerifiedBytes,
         work::Stop,
     };
+
+    #[cfg(feature = "stores")]
+    #[pymodule_export]
+    use crate::given::UsedStore;
 
     #[pymodule_export]
     #[allow(non_upper_case_globals)]

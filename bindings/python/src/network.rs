@@ -11,7 +11,7 @@ struct Shared {
     stores: Stores,
     /// A process that was forked has none of the threads of its parent.
     process: u32,
-    /// It has the configuration.
+    /// The environment variables that configure the client.
     environment: Vec<(OsString, OsString)>,
     begun: Instant,
 }

@@ -4,6 +4,7 @@ use crate::errors;
 use mksum::SpecError;
 use mksum::directory::DirectorySpec;
 use mksum::formats::{FAMILIES, LeafRule};
+use mksum::outboard::ForeignFormat;
 use pyo3::conversion::FromPyObjectOwned;
 use pyo3::exceptions::PyTypeError;
 use pyo3::types::{PyBytes, PyString, PyTuple};
@@ -112,6 +113,25 @@ impl FromPyObject<'_, '_> for Format {
             return Ok(Format(spec.get().0.clone()));
         }
         named(object.py(), object.cast::<PyString>()?.to_str()?).map(Format)
+    }
+}
+
+/// The tree of another program as an argument: a format, whose usual one it is, or the extension of its files.
+pub struct Foreign(pub ForeignFormat);
+
+impl FromPyObject<'_, '_> for Foreign {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
+        let py = object.py();
+        let text = match object.cast::<Spec>() {
+            Ok(spec) => spec.get().0.to_string(),
+            Err(_) => object.cast::<PyString>()?.to_str()?.into(),
+        };
+        text.parse().map(Foreign).map_err(|error: mksum::Error| match text.parse::<mksum::Spec>() {
+            Ok(spec) => errors::join(py, &spec, error),
+            Err(reason) => errors::format(py, &text, &reason),
+        })
     }
 }
 

@@ -12,7 +12,7 @@ use serde::{Serialize, Serializer};
 pub struct Coverage {
     /// The files that have roots.
     pub files: u64,
-    /// Their lengths, in bytes.
+    /// The sum of the files' lengths, in bytes.
     pub bytes: u64,
     /// The files that were verified.
     pub verified_files: u64,

@@ -24,7 +24,7 @@ pub enum Wanted {
     Measured,
     /// The costs that mksum was built with.
     Table,
-    /// Those in a file, which are in use.
+    /// The costs in the file that is in use.
     File,
 }
 

@@ -108,7 +108,7 @@ pub fn run(tool: &Tool, args: &Run) -> Exit {
 struct Tally {
     listed: u64,
     malformed: u64,
-    /// Those of them that only lack a format.
+    /// The malformed lines that only lack a format.
     without_format: u64,
     /// The sum file itself could not be read to its end.
     broken: bool,
@@ -315,15 +315,15 @@ fn check(
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Status {
     Ok,
-    /// It has another root.
+    /// The root is another one.
     Failed,
     Missing,
-    /// It could not be read.
+    /// The file could not be read.
     Error,
 }
 
 impl Status {
-    /// Its place in the last line.
+    /// The verdict under which the last line counts it.
     fn verdict(self) -> Verdict {
         match self {
             Status::Ok => Verdict::Ok,
@@ -333,7 +333,7 @@ impl Status {
         }
     }
 
-    /// Its name in JSON, and the words of coreutils.
+    /// The name in JSON, and the words that coreutils prints.
     fn names(self) -> (&'static str, &'static str) {
         match self {
             Status::Ok => ("ok", "OK"),

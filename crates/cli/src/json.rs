@@ -46,7 +46,7 @@ pub struct Root<'a> {
     pub length: u64,
     /// The root, as text.
     pub root: String,
-    /// Of a part of a file: its first byte.
+    /// The first byte of a part, if it is not the whole file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<u64>,
     /// From `keep`: the bytes that an earlier run had hashed.

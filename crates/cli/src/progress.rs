@@ -110,7 +110,7 @@ struct State {
     done: u64,
     /// In bytes, if it is known.
     total: Option<u64>,
-    /// Those done and all, if there are several.
+    /// The files done, and all, if there are several.
     files: Option<(u64, u64)>,
     /// In bytes per second.
     speed: f64,

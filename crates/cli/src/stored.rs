@@ -19,7 +19,7 @@ use std::ops::ControlFlow;
 struct Claim {
     /// The name of the header.
     name: String,
-    /// Its value.
+    /// The header's value.
     text: String,
     /// What it may mean: several where the store does not say whether it is the sum of the object or of its parts.
     claimed: Vec<ClaimedRoot>,

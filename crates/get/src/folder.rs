@@ -4,6 +4,7 @@ use crate::error::{Error, write};
 use crate::get::get;
 use crate::list::{Attributes, List, Listed, Other, OtherKind};
 use crate::request::{Got, Request};
+use mksum::Spec;
 use mksum::ordered::ordered;
 #[cfg(unix)]
 use mksum_io::set_modified;
@@ -32,12 +33,14 @@ pub struct FolderRequest {
     pub connections: usize,
     /// Whether outboards of the files are used: else each is fetched as a stream.
     pub use_outboards: bool,
+    /// The formats of other sums of each file.
+    pub also: Vec<Spec>,
 }
 
 impl FolderRequest {
     /// A request with outboards.
     pub fn new(mirrors: Vec<Input>, folder: PathBuf) -> FolderRequest {
-        FolderRequest { mirrors, folder, connections: Request::CONNECTIONS, use_outboards: true }
+        FolderRequest { mirrors, folder, connections: Request::CONNECTIONS, use_outboards: true, also: Vec::new() }
     }
 }
 
@@ -60,7 +63,7 @@ pub fn get_list(
     let at_once = FILES.min(request.connections).min(list.files.len().max(1));
     let fetch = |listed: &Listed| {
         let mut one = listed.request(&request.mirrors, folder);
-        one.connections = request.connections / at_once;
+        (one.connections, one.also) = (request.connections / at_once, request.also.clone());
         if !request.use_outboards {
             one.outboards = Vec::new();
         }

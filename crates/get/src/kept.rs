@@ -1,8 +1,7 @@
 //! The outboard of the file, from anywhere: nothing of it is used that does not lead up to the trusted root.
 
 use crate::error::Error;
-use mksum::Spec;
-use mksum::outboard::{Checked, Foreign, ForeignLayout, HEADER, Header, Outboard, OutboardError, ReadAt};
+use mksum::outboard::{Checked, Foreign, ForeignFormat, HEADER, Header, Outboard, OutboardError, ReadAt};
 use mksum_io::outboard::{Stored, opened};
 use mksum_io::{File, Input, Options, Verified, check_room, open_bytes};
 use mksum_sums::expected::Expected;
@@ -54,20 +53,20 @@ pub fn fetch(place: &Input, expected: &Expected, len: Option<u64>, options: &Opt
     right(opened(Box::new(stored) as Box<dyn ReadAt + Send>, place)?, place)
 }
 
-/// Fetches a tree that another program keeps in the format `spec`, of a file of `len` bytes, and checks all of it.
+/// Fetches a tree that another program keeps of a file of `len` bytes, and checks all of it.
 ///
 /// # Errors
 /// If it cannot be read, is not the tree of such a file, is damaged, or would not fit on the disk.
 pub fn fetch_foreign(
     place: &Input,
-    (expected, spec, len): (&Expected, &Spec, u64),
+    (expected, format, len): (&Expected, &ForeignFormat, u64),
     options: &Options,
 ) -> Result<Found, Error> {
     let wrong = |error: mksum::Error| Error::Io(mksum_io::Error::from_outboard(error, place));
-    if !expected.is_of(spec, len) {
+    if !expected.is_of(format.spec(), len) {
         return Ok(Found::Nothing);
     }
-    let layout = ForeignLayout::new(spec, len).map_err(wrong)?;
+    let layout = format.layout(len).map_err(wrong)?;
     let Some(mut reader) = there(place, options)? else { return Ok(Found::Nothing) };
     check_room(&env::temp_dir().join("outboard"), layout.size())?;
     let stored = Stored::copied(place, &mut reader, layout.size())?;
@@ -76,7 +75,7 @@ pub fn fetch_foreign(
         return Err(wrong(OutboardError::Size { expected, found }.into()));
     }
     let foreign = match Foreign::open(stored, layout) {
-        // Of a file that is a single leaf.
+        // Of a file that is a single leaf or chunk group.
         Err(mksum::Error::Source(error)) if error.downcast_ref() == Some(&OutboardError::NoDigests) => {
             return Ok(Found::Nothing);
         }

@@ -5,6 +5,7 @@
 //! its name if its root is the expected one.
 #![forbid(unsafe_code)]
 
+mod also;
 mod copy;
 mod error;
 mod fetch;

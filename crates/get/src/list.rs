@@ -32,22 +32,22 @@ pub struct List {
 pub struct Listed {
     name: PathBuf,
     expected: Expected,
-    /// Its length in bytes, if the list has it.
+    /// The file's length in bytes, if the list has it.
     pub len: Option<u64>,
     /// Places of its outboard, if the list has them: else it may lie beside the file.
     pub outboards: Option<Vec<Input>>,
-    /// Its attributes, as far as they are verified.
+    /// The file's attributes, as far as they are verified.
     pub attributes: Attributes,
 }
 
 /// An entry of a directory that is no file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Other {
-    /// Its path below the folder.
+    /// The entry's path below the folder.
     pub name: PathBuf,
     /// What it is.
     pub kind: OtherKind,
-    /// Its attributes, as far as they are verified.
+    /// The entry's attributes, as far as they are verified.
     pub attributes: Attributes,
 }
 
@@ -156,7 +156,7 @@ impl Listed {
         Listed { name, expected, len: None, outboards: None, attributes: Attributes::default() }
     }
 
-    /// Its path below the folder.
+    /// The entry's path below the folder.
     pub fn name(&self) -> &Path {
         &self.name
     }

@@ -11,7 +11,7 @@ const TRIES: u8 = 3;
 /// A range that is being fetched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Task {
-    /// Its number: a stolen task has that of the one it was stolen from.
+    /// The number of the task: a stolen task has that of the one it was stolen from.
     pub number: u64,
     /// Whole units, in bytes.
     pub range: Range<u64>,

@@ -1,6 +1,6 @@
 //! What is to be fetched, and what became of it.
 
-use mksum::outboard::ForeignLayout;
+use mksum::outboard::ForeignFormat;
 use mksum::{Root, Spec};
 use mksum_io::Input;
 use mksum_sums::expected::Expected;
@@ -32,8 +32,8 @@ pub struct Request {
     pub target: Target,
     /// Places of the file's outboard, which are not trusted: the first that fits is used. None means that the whole file is hashed.
     pub outboards: Vec<Input>,
-    /// The format in which the outboards are those of another program: Bao, fs-verity, dm-verity; `None` if they are mksum's.
-    pub foreign: Option<Spec>,
+    /// The kind of the outboards, if they are trees of another program: Bao, iroh, fs-verity, dm-verity.
+    pub foreign: Option<ForeignFormat>,
     /// Older files, whose leaves are used where they are right.
     pub seeds: Vec<PathBuf>,
     /// The file's length, in bytes, if it is known.
@@ -42,6 +42,8 @@ pub struct Request {
     pub connections: usize,
     /// Whether a file with an outboard is read back from the disk before it gets its name.
     pub read_back: bool,
+    /// The formats of other sums of the file, made of the verified bytes.
+    pub also: Vec<Spec>,
 }
 
 impl Request {
@@ -52,20 +54,28 @@ impl Request {
     pub fn new(mirrors: Vec<Input>, expected: Expected, target: Target) -> Request {
         let outboards = mirrors.iter().map(|mirror| mirror.with_extension(mksum_io::outboard::EXTENSION)).collect();
         let (seeds, connections) = (Vec::new(), Self::CONNECTIONS);
-        Request { mirrors, expected, target, outboards, foreign: None, seeds, len: None, connections, read_back: false }
+        Request {
+            mirrors,
+            expected,
+            target,
+            outboards,
+            foreign: None,
+            seeds,
+            len: None,
+            connections,
+            read_back: false,
+            also: Vec::new(),
+        }
     }
 }
 
 impl Request {
-    /// Returns the request with the outboards of another program beside the mirrors, in this format.
-    ///
-    /// # Errors
-    /// If no program keeps trees of this format.
-    pub fn with_foreign(mut self, spec: Spec) -> Result<Request, mksum::Error> {
-        let extension = ForeignLayout::new(&spec, spec.leaf())?.extension();
-        self.outboards = self.mirrors.iter().map(|mirror| mirror.with_extension(extension)).collect();
-        self.foreign = Some(spec);
-        Ok(self)
+    /// Returns the request with the outboards of another program beside the mirrors.
+    #[must_use]
+    pub fn with_foreign(mut self, format: ForeignFormat) -> Request {
+        self.outboards = self.mirrors.iter().map(|mirror| mirror.with_extension(format.extension())).collect();
+        self.foreign = Some(format);
+        self
     }
 }
 
@@ -105,12 +115,17 @@ pub struct Got {
     pub mirrors: Vec<Mirror>,
     /// What was wrong with outboards: the place and the reason.
     pub notes: Vec<(Input, String)>,
+    /// The other sums of a file that is whole, in the order of [`Request::also`], or why there is none, as words.
+    pub also: Vec<Result<Root, String>>,
+    /// Whether the file was read once more for them: the bytes had not come in order, a part of them was there before, or a format has to know
+    /// the length first.
+    pub is_read_again: bool,
 }
 
 /// What became of a mirror.
 #[derive(Clone, Debug)]
 pub struct Mirror {
-    /// Its place.
+    /// The place of the file.
     pub place: Input,
     /// The bytes that came from it.
     pub bytes: u64,
@@ -177,6 +192,8 @@ impl Got {
             is_other: false,
             mirrors: mirrors.iter().map(Mirror::new).collect(),
             notes: Vec::new(),
+            also: Vec::new(),
+            is_read_again: false,
         }
     }
 }

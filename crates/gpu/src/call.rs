@@ -49,9 +49,9 @@ pub enum Step {
 /// What kernels do with memory of the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// They read it.
+    /// Kernels read the memory.
     Read,
-    /// They write it, and read what they wrote.
+    /// Kernels write the memory, and read what they wrote.
     Write,
 }
 

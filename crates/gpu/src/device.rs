@@ -82,9 +82,9 @@ impl Id {
 /// What identifies the card of a device, as far as its driver tells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Card {
-    /// Its number in the maker's own format.
+    /// The device's number in the maker's own format.
     uuid: Option<[u8; 16]>,
-    /// Its place: the domain, the bus and the device on it.
+    /// The PCI domain, the bus, and the device on it.
     pci: Option<[u32; 3]>,
 }
 

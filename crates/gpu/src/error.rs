@@ -24,7 +24,7 @@ pub enum Error {
     NoCompiler,
     /// A call failed.
     Call {
-        /// Its name in the documentation of OpenCL or CUDA.
+        /// The call's name in the documentation of OpenCL or CUDA.
         call: &'static str,
         /// The name and the number of the status that it returned.
         status: String,

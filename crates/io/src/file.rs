@@ -25,7 +25,7 @@ pub(crate) enum Ending {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Times {
     Same,
-    /// Its content is judged by its digests.
+    /// The times may differ: digests judge the content.
     Any,
 }
 

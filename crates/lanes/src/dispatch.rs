@@ -30,7 +30,7 @@ pub(crate) struct Family {
 pub(crate) enum Layout {
     /// At equal distances from their begins, they lie in different cache sets.
     Apart,
-    /// They lie in the same few cache sets, so that each piece of them is copied before it is hashed.
+    /// At distances that share few cache sets, so each piece is copied before it is hashed.
     Conflicting,
 }
 

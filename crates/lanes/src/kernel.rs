@@ -201,7 +201,7 @@ pub(crate) trait Context: Copy {
     fn next(&mut self) {}
 }
 
-/// Of hashes that mix in nothing.
+/// The context of hashes that mix nothing in.
 impl Context for () {
     type Lanes = ();
 

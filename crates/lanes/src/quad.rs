@@ -49,9 +49,9 @@ pub(crate) trait Quad: Lane {
 
 /// Quads whose words can be picked from two vectors at once.
 pub(crate) trait Pick: Quad {
-    /// Of each four words, `other`'s where `places` has a one, lowest bit first, and else `self`'s.
+    /// Blends each four words: `other`'s where `places` has a one, lowest bit first, and else `self`'s.
     fn blend(self, places: usize, other: Self) -> Self;
 
-    /// Of each four words, any four: `self`'s have the numbers 0 to 3, `other`'s 4 to 7.
+    /// Picks any four words of each eight: `self`'s have the numbers 0 to 3, `other`'s 4 to 7.
     fn pick(self, other: Self, at: [usize; 4]) -> Self;
 }

@@ -35,7 +35,7 @@ pub struct Slots {
     cpu: Cpu,
     scheme: &'static Scheme,
     slots: Vec<Slot>,
-    /// Those that share a kernel for a while.
+    /// The states of messages that share a kernel for a while.
     states: LaneStates,
 }
 

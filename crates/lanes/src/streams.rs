@@ -27,9 +27,9 @@ pub struct Streams {
 /// The messages' states.
 #[derive(Clone)]
 enum State {
-    /// Those of hashes that fold in one block after another.
+    /// States of hashes that fold in one block after another.
     Chains(Chains),
-    /// Those of BLAKE3.
+    /// States of BLAKE3.
     #[cfg(feature = "blake3")]
     Trees(Trees),
 }

@@ -14,11 +14,11 @@ pub const SCHEMA: u32 = 1;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum RowError {
-    /// It is something else: the reason, as words.
+    /// The line is something else: the reason, as words.
     Other(String),
-    /// Its end is missing: its writer was stopped.
+    /// The line has no end: its writer was stopped.
     Incomplete,
-    /// It has another schema than [`SCHEMA`].
+    /// The schema is not [`SCHEMA`].
     Schema(u32),
     /// These bytes are not within an input of `size` bytes.
     Outside {
@@ -38,17 +38,17 @@ pub enum RowError {
         /// The check of its fields.
         expected: String,
     },
-    /// It is a row of a ledger, where one of a plan is expected.
+    /// A row of a ledger, where one of a plan is expected.
     OfLedger,
-    /// It is a row of a plan, where one of a ledger is expected.
+    /// A row of a plan, where one of a ledger is expected.
     OfPlan,
     /// No file can have its path.
     Path,
-    /// Its format is unknown.
+    /// The format is unknown.
     Format(SpecError),
-    /// Its digest is not 1 to 64 bytes in hex.
+    /// The digest is not 1 to 64 bytes in hex.
     Digest,
-    /// Its units are not in base64.
+    /// The units are not in base64.
     Units,
     /// The tree has no such part.
     Part {
@@ -131,7 +131,7 @@ impl From<SpecError> for RowError {
 pub enum PlanError {
     /// The format has no root for its length.
     Length(LengthError),
-    /// It has no such parts.
+    /// The plan has no such parts.
     Row(RowError),
 }
 
@@ -139,7 +139,7 @@ pub enum PlanError {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Unusable {
-    /// It cannot be read.
+    /// The file cannot be read.
     Read(io::Error),
     /// Because of the line with this number, from 1.
     Line(u64, Fault),
@@ -160,11 +160,11 @@ pub enum Unusable {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Fault {
-    /// It is longer than this many bytes.
+    /// The line is longer than this many bytes.
     TooLong(u64),
-    /// It cannot be used.
+    /// The row cannot be used.
     Row(RowError),
-    /// It comes after the end of the plan.
+    /// A row after the end of the plan.
     AfterEnd,
     /// The part, which is named, has two digests.
     TwoDigests(String),

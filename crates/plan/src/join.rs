@@ -29,7 +29,7 @@ pub enum Outcome<'a> {
 pub struct Joined<'a> {
     /// Where the input is.
     pub path: Input,
-    /// Its root.
+    /// The input's root.
     pub root: Root,
     /// The number of its parts.
     pub rows: u64,
@@ -239,23 +239,23 @@ impl<'a> Joining<'a, '_> {
 
 /// Why a row cannot be the next of its input.
 enum Refused {
-    /// It is in another format.
+    /// The part is in another format.
     Format,
-    /// It is of another version, or size.
+    /// The part is of another version or size of the input.
     Version,
     /// There is a gap, or an overlap.
     Place,
-    /// It is not a subtree.
+    /// The part is not a subtree.
     Part,
-    /// Its digest has so many bytes.
+    /// The digest has this many bytes, a wrong number.
     Digest(usize),
     /// The ledger has another version of it.
     Ledger,
     /// The ledger lacks it.
     Missing,
-    /// It has units of another length than others.
+    /// The units have another length than those of other parts.
     Unit,
-    /// Its units are missing, or do not make its digest.
+    /// The units are missing, or do not make the part's digest.
     Units(NoRoot),
 }
 

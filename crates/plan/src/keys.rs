@@ -10,9 +10,9 @@ pub(crate) struct Keys(RandomState, RandomState);
 /// The numbers of an input as a row has it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct InputKeys {
-    /// That of the path.
+    /// The number of the path.
     pub path: u128,
-    /// That of the version and the size.
+    /// The number of the version and the size.
     pub version: u64,
     pub format: u64,
 }

@@ -62,9 +62,9 @@ pub enum Units {
     /// Nothing.
     #[default]
     Ignored,
-    /// That they are there.
+    /// Only that the units are there.
     Noted,
-    /// Their digests.
+    /// The units' digests.
     Held,
 }
 
@@ -84,7 +84,7 @@ const ALIGNED: usize = 4;
 /// What a ledger says of a planned part.
 #[derive(Clone, Copy)]
 pub(crate) enum Found<'a> {
-    /// Its digest.
+    /// The part's digest.
     Digest(&'a [u8]),
     /// A digest of another version of the input.
     OtherVersion,

@@ -18,7 +18,7 @@ pub enum Line<'a> {
     Row(Row<'a>),
     /// The end of a plan.
     End(End),
-    /// It cannot be used: the reason.
+    /// A line that cannot be used: the reason.
     Wrong(RowError),
 }
 
@@ -99,7 +99,7 @@ struct Parsed<T> {
 
 /// What was made of a line.
 struct Item<T> {
-    /// Its number in the batch, from 1.
+    /// The line's number in the batch, from 1.
     number: u64,
     /// Where its row is.
     text: Range<usize>,

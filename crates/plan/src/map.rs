@@ -55,7 +55,7 @@ impl Part {
         alike && self.node.start == last.node.end() && !self.is_input()
     }
 
-    /// Its digest, from its open input.
+    /// Hashes the part of an open input.
     fn hash(&self, file: &File) -> Result<Hashed, Error> {
         let Part { spec, layout, planned, .. } = self;
         file.check_version(planned)?;

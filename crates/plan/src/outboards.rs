@@ -56,7 +56,7 @@ fn below(input: &Input) -> Option<PathBuf> {
 #[derive(Debug)]
 pub(crate) struct Part<'a> {
     node: Subtree,
-    /// Those of its units, one after the other; otherwise its own.
+    /// The units' digests one after the other if `has_units`, else the part's own.
     bytes: &'a [u8],
     has_units: bool,
 }

@@ -112,7 +112,7 @@ struct Tasks {
     begun: u64,
     /// The cost and the number of the task that is being filled.
     current: (u64, u64),
-    /// Those of the others that have parts, the least cost first.
+    /// The cost and number of the other tasks that have parts, the least cost first.
     others: BinaryHeap<Reverse<(u64, u64)>>,
     /// How much more than the least a task may have before another one is taken: what follows is read in order until then.
     slack: u64,

@@ -25,10 +25,10 @@ pub enum Verification {
     /// All, as they are.
     #[default]
     None,
-    /// Those that were verified through the outboards of their files, whose own roots are trusted. A file without an outboard is not
+    /// Bytes verified through the outboards of their files, whose own roots are trusted. A file without an outboard is not
     /// sent; an outboard is, as it is.
     Outboards,
-    /// The same of one file or object, whose root is known.
+    /// Verified bytes of one file or object, whose root is known.
     Root(Expected),
 }
 

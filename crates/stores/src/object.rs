@@ -1,10 +1,11 @@
 //! One version of an object, opened and fetched range by range.
 
 use crate::blocks::Blocks;
-use crate::client::{Headers, LastStatus, Traffic};
+use crate::client::Headers;
 use crate::failure::Fault;
 use crate::part::Part;
 use crate::retries::LIMIT;
+use crate::traffic::{LastStatus, Traffic};
 use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
@@ -36,7 +37,7 @@ pub type Body = BoxStream<'static, object_store::Result<Bytes>>;
 
 /// The first bytes of an object that was opened.
 pub enum First {
-    /// It has none that were asked for.
+    /// No byte that was asked for.
     None,
     /// A range, and the response that has it, if one is there already.
     Part(Range<u64>, Option<GetResult>),

@@ -33,8 +33,8 @@ pub struct Family {
     pub tag: Option<&'static str>,
     pub(crate) nodes: Nodes,
     pub(crate) text: Text,
-    /// The program that keeps trees of this format, and how.
-    pub(crate) foreign: Option<ForeignTree>,
+    /// The trees that other programs keep in this format, the usual one first.
+    pub(crate) foreign: &'static [ForeignTree],
 }
 
 /// A tree that another program keeps.
@@ -42,6 +42,8 @@ pub struct Family {
 pub(crate) enum ForeignTree {
     /// Bao's outboard.
     Bao,
+    /// The outboard of iroh: Bao's without the length, down to chunk groups of 16 KiB.
+    Iroh,
     /// The Merkle tree of fs-verity.
     Fsverity,
     /// The hash device of dm-verity.
@@ -53,6 +55,7 @@ impl ForeignTree {
     pub fn extension(self) -> &'static str {
         match self {
             ForeignTree::Bao => "obao",
+            ForeignTree::Iroh => "obao4",
             ForeignTree::Fsverity => "fsverity",
             ForeignTree::Dmverity => "verity",
         }
@@ -194,7 +197,7 @@ pub static FAMILIES: &[Family] = &[
         tag: None,
         nodes: Nodes::Prefixed { leaf: &[0], node: &[1], root: &[1], edge: Edge::Promote, empty: Empty::Hash },
         text: Text::Hex,
-        foreign: None,
+        foreign: &[],
     },
     Family {
         name: "plain",
@@ -206,7 +209,7 @@ pub static FAMILIES: &[Family] = &[
         tag: None,
         nodes: PLAIN,
         text: Text::Hex,
-        foreign: None,
+        foreign: &[],
     },
     Family {
         name: "glacier",
@@ -218,7 +221,7 @@ pub static FAMILIES: &[Family] = &[
         tag: None,
         nodes: PLAIN,
         text: Text::Hex,
-        foreign: None,
+        foreign: &[],
     },
     Family {
         name: "mtsum",
@@ -238,7 +241,7 @@ pub static FAMILIES: &[Family] = &[
         tag: None,
         nodes: Nodes::Halved { leaf: &[0], node: &[1], root: &[2] },
         text: Text::Hex,
-        foreign: None,
+        foreign: &[],
     },
     Family {
         name: "blake3",
@@ -250,7 +253,7 @@ pub static FAMILIES: &[Family] = &[
         tag: None,
         nodes: Nodes::Blake3,
         text: Text::Hex,
-        foreign: Some(ForeignTree::Bao),
+        foreign: &[ForeignTree::Bao, ForeignTree::Iroh],
     },
     Family {
         name: "blake3-pairs",
@@ -262,7 +265,7 @@ pub static FAMILIES: &[Family] = &[
         tag: None,
         nodes: Nodes::Pairs,
         text: Text::Hex,
-        foreign: None,
+        foreign: &[],
     },
     Family {
         name: "btv2",
@@ -274,7 +277,7 @@ pub static FAMILIES: &[Family] = &[
         tag: None,
         nodes: Nodes::Prefixed { leaf: b"", node: b"", root: b"", edge: Edge::PadSubtree, empty: Empty::Undefined },
         text: Text::Hex,
-        foreign: None,
+        foreign: &[],
     },
     Family {
         name: "fsverity",
@@ -286,7 +289,7 @@ pub static FAMILIES: &[Family] = &[
         tag: None,
         nodes: Nodes::Verity(Verity::File),
         text: Text::Hex,
-        foreign: Some(ForeignTree::Fsverity),
+        foreign: &[ForeignTree::Fsverity],
     },
     Family {
         name: "dmverity",
@@ -305,7 +308,7 @@ pub static FAMILIES: &[Family] = &[
         tag: None,
         nodes: Nodes::Verity(Verity::Device),
         text: Text::Hex,
-        foreign: Some(ForeignTree::Dmverity),
+        foreign: &[ForeignTree::Dmverity],
     },
     Family {
         name: "s3",
@@ -328,7 +331,7 @@ pub static FAMILIES: &[Family] = &[
         tag: None,
         nodes: Nodes::Flat { empty: Empty::Leaf },
         text: Text::Parts,
-        foreign: None,
+        foreign: &[],
     },
     Family {
         name: "dropbox",
@@ -340,7 +343,7 @@ pub static FAMILIES: &[Family] = &[
         tag: None,
         nodes: Nodes::Flat { empty: Empty::Hash },
         text: Text::Hex,
-        foreign: None,
+        foreign: &[],
     },
     #[cfg(feature = "xet")]
     Family {
@@ -353,7 +356,7 @@ pub static FAMILIES: &[Family] = &[
         tag: None,
         nodes: Nodes::Xet,
         text: Text::Hex,
-        foreign: None,
+        foreign: &[],
     },
     #[cfg(feature = "sha1")]
     Family {
@@ -439,7 +442,7 @@ const OBJECT: Family = Family {
     tag: None,
     nodes: Nodes::Object("blob"),
     text: Text::Hex,
-    foreign: None,
+    foreign: &[],
 };
 
 /// The ids of git's trees, which are roots of directories: not in the table, which is that of files.
@@ -473,7 +476,7 @@ const fn sum(name: &'static str, tag: &'static str, same_as: &'static str, hashe
         tag: Some(tag),
         nodes: Nodes::Sum,
         text: Text::Hex,
-        foreign: None,
+        foreign: &[],
     }
 }
 

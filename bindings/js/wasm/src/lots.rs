@@ -34,9 +34,9 @@ pub enum RowState {
     Free = 0,
     /// More of its bytes.
     Wants = 1,
-    /// Its bytes to be hashed.
+    /// The host has bytes of the message to hash.
     Has = 2,
-    /// Its root to be taken.
+    /// The host takes the root.
     Ended = 3,
 }
 

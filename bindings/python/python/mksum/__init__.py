@@ -10,6 +10,7 @@
 """
 
 from mksum._files import VerifiedFile, open
+from mksum._filesystems import use_store
 from mksum._mksum import (
     Catalogue,
     Contents,
@@ -171,5 +172,6 @@ __all__ = [
     "sha512",
     "sha512_256",
     "sm3",
+    "use_store",
     "xet",
 ]

@@ -42,6 +42,7 @@ __all__ = [
     "Root",
     "Spec",
     "Stop",
+    "UsedStore",
     "VerifiedBytes",
     "__version__",
     "blake2b",
@@ -189,6 +190,13 @@ class Stop:
     @property
     def stopped(self) -> bool: ...
     def stop(self) -> None: ...
+
+@final
+class UsedStore:
+    def __new__(cls, adapter: object) -> UsedStore: ...
+    @property
+    def url(self) -> str: ...
+    def close(self) -> None: ...
 
 @final
 class Files(Iterator[_Result_co]):

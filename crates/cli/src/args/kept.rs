@@ -3,7 +3,8 @@
 use super::paths::{input, path, place};
 use super::{Choices, Common, Directories, Reading};
 use clap::ValueHint;
-use mksum::{Spec, parse_size};
+use mksum::outboard::{ForeignFormat, OutboardError};
+use mksum::{Error, parse_size};
 use mksum_cli::range::ByteRange;
 use mksum_cli::time::duration;
 use mksum_io::Input;
@@ -61,11 +62,19 @@ pub struct Keep {
     /// Interval between checkpoints, from which a later run resumes after a crash
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "1s")]
     pub checkpoint: Duration,
-    /// Write the tree in the format of another program: bao, fsverity or veritysetup
+    /// Write the tree as another program does: bao, fsverity, veritysetup, or with --foreign=obao4 iroh
     ///
-    /// To FILE.obao, FILE.fsverity or FILE.verity; for the formats blake3, fsverity and dmverity.
-    #[arg(long, conflicts_with_all = ["update", "quick", "keep_leaf"])]
-    pub foreign: bool,
+    /// To FILE.obao, FILE.fsverity or FILE.verity, for the formats blake3, fsverity and dmverity; to FILE.obao4, for blake3.
+    #[arg(
+        long,
+        value_name = "TREE",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "",
+        value_parser = foreign_or_usual,
+        conflicts_with_all = ["update", "quick", "keep_leaf"]
+    )]
+    pub foreign: Option<Usual>,
     /// With --foreign and dmverity: UUID of the hash device [default: all zeros]
     #[arg(long, requires = "foreign", value_parser = uuid)]
     pub uuid: Option<Uuid>,
@@ -98,11 +107,11 @@ pub struct Verify {
     /// With --recursive: path of the directory's catalogue [default: DIR/.mksum/catalogue, if it exists]
     #[arg(short, long, value_name = "PATH", requires = "recursive", value_parser = path(), value_hint = ValueHint::FilePath)]
     pub catalogue: Option<PathBuf>,
-    /// Read the tree of another program, in this format: blake3, fsverity, dmverity:...
+    /// Read the tree of another program, in this format: blake3, fsverity, dmverity:...; or obao4, iroh's for blake3
     ///
-    /// By default from FILE.obao, FILE.fsverity or FILE.verity.
-    #[arg(long, value_name = "FORMAT", conflicts_with_all = ["sample", "budget", "quick"])]
-    pub foreign: Option<Spec>,
+    /// By default from FILE.obao, FILE.fsverity, FILE.verity or FILE.obao4.
+    #[arg(long, value_name = "FORMAT", value_parser = foreign, conflicts_with_all = ["sample", "budget", "quick"])]
+    pub foreign: Option<ForeignFormat>,
     /// Compare each file with the roots in its extended attribute (mksum keep --xattr)
     #[arg(long, conflicts_with_all = ["outboard", "catalogue", "foreign", "root", "range", "sample", "budget"])]
     pub xattr: bool,
@@ -155,6 +164,24 @@ pub struct Diff {
     /// The options of all commands.
     #[command(flatten)]
     pub common: Common,
+}
+
+/// The tree that `keep --foreign` writes; `None` if it is the usual one of the chosen format.
+pub type Usual = Option<ForeignFormat>;
+
+/// Reads the tree of another program: a format, or the extension of its files.
+pub fn foreign(text: &str) -> Result<ForeignFormat, String> {
+    text.parse().map_err(|error: Error| match error {
+        Error::Source(error) => match error.downcast_ref() {
+            Some(OutboardError::Spec(error)) => error.to_string(),
+            _ => error.to_string(),
+        },
+        error => error.to_string(),
+    })
+}
+
+fn foreign_or_usual(text: &str) -> Result<Usual, String> {
+    if text.is_empty() { Ok(None) } else { foreign(text).map(Some) }
 }
 
 /// A universally unique identifier (RFC 9562).

@@ -89,7 +89,7 @@ pub fn run_update(tool: &Tool, Update { catalogued: args, dry_run, accept_change
 /// What is printed of a file that was read.
 #[derive(Clone, Copy, PartialEq)]
 enum Lines {
-    /// Its roots.
+    /// The directory's roots are printed.
     Roots,
     /// How it differed.
     States,

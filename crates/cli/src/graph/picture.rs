@@ -26,7 +26,7 @@ pub struct Node {
     pub kind: Kind,
     /// The leaves under it.
     pub leaves: u64,
-    /// Its digest, once the file was hashed.
+    /// The node's digest, once the file was hashed.
     pub digest: Vec<u8>,
     /// What is shown under it; nothing for a leaf, and where the picture ends.
     pub children: Vec<Child>,

@@ -21,13 +21,13 @@ use std::time::Duration;
 
 /// A file whose turn it is.
 enum Next {
-    /// It has a job. Its attribute is as far as it says anything about the file now.
+    /// A file to hash, with the attribute that still describes it.
     File(PathBuf, Facts, Option<Attribute>),
-    /// Its attribute has all roots that are asked for.
+    /// The attribute has all roots that are asked for.
     Unchanged(PathBuf, Facts),
-    /// It has an attribute of what it was before.
+    /// The attribute describes an earlier content.
     Changed(PathBuf, Attribute),
-    /// It has none.
+    /// The file has no attribute.
     New(PathBuf),
     Failed(Failure),
 }

@@ -69,9 +69,9 @@ struct Plan {
 
 enum Added {
     Planned,
-    /// It has no parts to be verified.
+    /// No part of the file is to be verified.
     Nothing,
-    /// It has no outboard.
+    /// The file has no outboard.
     New,
     /// The file's size, mtime and inode match the outboard.
     Skipped,

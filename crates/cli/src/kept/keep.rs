@@ -1,7 +1,6 @@
 //! `mksum keep`: writes and updates outboards.
 
 use super::batch::{Batch, Waiting};
-use super::opened::refuse_foreign;
 use super::{Did, attributes, files, is_missing, lengths, outboard_of, report_skipped, report_unchanged};
 use crate::args::Keep;
 use crate::catalogue;
@@ -12,7 +11,7 @@ use crate::ranges::RangeLine;
 use crate::tool::Tool;
 use crate::walk::Rules;
 use crate::{figures, json};
-use mksum::outboard::{ForeignLayout, KeptLayout, Outboard};
+use mksum::outboard::{ForeignFormat, KeptLayout, Outboard};
 use mksum::{ByOffset, Root, Spec};
 use mksum_cli::name::{self, Shown};
 use mksum_cli::range::merged;
@@ -29,19 +28,19 @@ pub fn run(tool: &Tool, args: &Keep) -> Exit {
     if args.xattr {
         return attributes::keep(tool, args);
     }
-    if args.directories.recursive && !args.beside && !args.foreign {
+    if args.directories.recursive && !args.beside && args.foreign.is_none() {
         return catalogue::keep::run(tool, args);
     }
     tool.console.use_json(args.json);
     let [choice] = &tool.formats[..] else { return usage(&"keep takes one --format: an outboard has one tree") };
-    let spec = choice.spec();
+    let foreign = match args.foreign.as_ref().map(|tree| foreign_of(tree.as_ref(), args, choice.spec())) {
+        None => None,
+        Some(Ok(foreign)) => Some(foreign),
+        Some(Err(why)) => return usage(&why),
+    };
+    let spec = foreign.as_ref().map_or(choice.spec(), ForeignFormat::spec);
     if let Err(reason) = spec.supports(ByOffset::Outboard) {
         return usage(&reason);
-    }
-    if args.foreign
-        && let Some(exit) = refuse_foreign(spec)
-    {
-        return exit;
     }
     let rules = match Rules::new(&args.directories, tool.options.objects.clone()) {
         Ok(rules) => rules,
@@ -61,7 +60,7 @@ pub fn run(tool: &Tool, args: &Keep) -> Exit {
     let mut batch = Batch::new(tool, &placed);
     let mut skipped = 0;
     for file in files(&rules, &args.files) {
-        match file.map(|path| one(tool, args, spec, path, &mut batch)) {
+        match file.map(|path| one(tool, args, (spec, foreign.as_ref()), path, &mut batch)) {
             Ok(Ok(Did::Done | Did::New)) => {}
             Ok(Ok(Did::Skipped)) => skipped += 1,
             Ok(Err(error)) => report_failure(tool, args, &error),
@@ -90,15 +89,32 @@ fn report_failure(tool: &Tool, args: &Keep, failure: &Failure) {
     }
 }
 
-fn one(tool: &Tool, args: &Keep, spec: &Spec, path: Input, batch: &mut Batch<'_, Printed>) -> Result<Did, Failure> {
+/// The tree of another program that is written: the one that was named, or the usual one of the format.
+fn foreign_of(named: Option<&ForeignFormat>, args: &Keep, spec: &Spec) -> Result<ForeignFormat, String> {
+    match named {
+        None => ForeignFormat::new(spec).map_err(|error| error.to_string()),
+        Some(named) if args.choices.any() && named.spec() != spec => {
+            Err(format!("--foreign={}: this tree is in {}, not in {spec}", named.extension(), named.spec()))
+        }
+        Some(named) => Ok(named.clone()),
+    }
+}
+
+fn one(
+    tool: &Tool,
+    args: &Keep,
+    (spec, foreign): (&Spec, Option<&ForeignFormat>),
+    path: Input,
+    batch: &mut Batch<'_, Printed>,
+) -> Result<Did, Failure> {
     let begin = Instant::now();
     let file = File::open(&path, &tool.options)?;
     if args.output.is_none() && path.file().is_some_and(is_device) {
         return Err(Failure::refused(&path, "a device: choose the path of its outboard with --output"));
     }
     let changes = if args.accept_changes { Changes::Accept } else { Changes::Refuse };
-    if args.foreign {
-        return foreign(tool, args, spec, path, file, changes);
+    if let Some(format) = foreign {
+        return keep_tree(tool, args, format, path, file, changes);
     }
     let target = outboard_of(&path, args.output.as_ref(), EXTENSION);
     let remote = Remote::of(&target, &tool.options)?;
@@ -144,15 +160,21 @@ fn one(tool: &Tool, args: &Keep, spec: &Spec, path: Input, batch: &mut Batch<'_,
 }
 
 /// Writes the tree as another program would.
-fn foreign(tool: &Tool, args: &Keep, spec: &Spec, path: Input, file: File, changes: Changes) -> Result<Did, Failure> {
+fn keep_tree(
+    tool: &Tool,
+    args: &Keep,
+    format: &ForeignFormat,
+    path: Input,
+    file: File,
+    changes: Changes,
+) -> Result<Did, Failure> {
     let begin = Instant::now();
-    let layout = ForeignLayout::new(spec, file.len()).map_err(|error| Error::from_join(error, &path, spec))?;
-    let Input::File(target) = outboard_of(&path, args.output.as_ref(), layout.extension()) else {
+    let Input::File(target) = outboard_of(&path, args.output.as_ref(), format.extension()) else {
         return Err(Failure::refused(&path, "a tree of another program is written to a file: give --output a path"));
     };
-    let mut options = Keeping::new(spec.leaf(), &target);
+    let mut options = Keeping::new(format.spec().leaf(), &target);
     (options.checkpoint, options.changes) = (args.checkpoint, changes);
-    let Kept { root, resumed, .. } = keep_foreign(file, spec, args.uuid.unwrap_or_default().0, &options)?;
+    let Kept { root, resumed, .. } = keep_foreign(file, format, args.uuid.unwrap_or_default().0, &options)?;
     Printed { path, target, begin, before: None }.root(tool, args, None, &root, resumed);
     Ok(Did::Done)
 }

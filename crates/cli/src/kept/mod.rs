@@ -114,6 +114,6 @@ enum Did {
     Done,
     /// Nothing: no tree of it is kept.
     New,
-    /// Its size, mtime and inode match the outboard, and it was not read.
+    /// Size, mtime and inode match the outboard, so the file was not read.
     Skipped,
 }

@@ -3,7 +3,6 @@
 use super::report::{Report, Trust};
 use super::{is_missing, needs_outboard, outboard_of, report_new};
 use crate::args::Verify;
-use crate::exit::{Exit, usage};
 use crate::failure::Failure;
 use crate::figures::grouped;
 use crate::progress::left;
@@ -19,7 +18,7 @@ pub type Any = Outboard<Box<dyn ReadAt>>;
 
 /// A file and what it is compared with.
 pub enum Opened {
-    /// Its outboard, and the path of that.
+    /// The open file, and the path and content of its outboard.
     Outboard(File, Input, Any),
     /// A file in a directory that has no outboard: it was reported.
     New,
@@ -32,7 +31,7 @@ pub fn opened(tool: &Tool, args: &Verify, path: &Input) -> Result<Opened, Failur
     let file = File::open(path, &tool.options)?;
     let layout = match &args.foreign {
         None => None,
-        Some(spec) => Some(ForeignLayout::new(spec, file.len()).map_err(|error| Error::from_join(error, path, spec))?),
+        Some(format) => Some(format.layout(file.len()).map_err(|error| Error::from_join(error, path, format.spec()))?),
     };
     let extension = layout.as_ref().map_or(EXTENSION, ForeignLayout::extension);
     let place = outboard_of(path, args.outboard.as_ref(), extension);
@@ -47,27 +46,17 @@ pub fn opened(tool: &Tool, args: &Verify, path: &Input) -> Result<Opened, Failur
         }
         stored => stored?,
     };
-    let outboard = match (layout, &args.foreign) {
-        (Some(layout), Some(spec)) => match Foreign::open(stored, layout) {
+    let outboard = match layout {
+        Some(layout) => match Foreign::open(stored, layout.clone()) {
             Err(mksum::Error::Source(error)) if error.downcast_ref() == Some(&OutboardError::NoDigests) => {
-                return Ok(Opened::SingleLeaf(file, place, spec.clone()));
+                return Ok(Opened::SingleLeaf(file, place, layout.spec().clone()));
             }
             Err(error) => return Err(Error::from_outboard(error, &place).into()),
             Ok(foreign) => outboard::opened(Box::new(foreign) as Box<dyn ReadAt>, &place)?,
         },
-        _ => outboard::opened(Box::new(stored) as Box<dyn ReadAt>, &place)?,
+        None => outboard::opened(Box::new(stored) as Box<dyn ReadAt>, &place)?,
     };
     Ok(Opened::Outboard(file, place, outboard))
-}
-
-/// Refuses a format in which no other program keeps trees.
-pub fn refuse_foreign(spec: &Spec) -> Option<Exit> {
-    match ForeignLayout::new(spec, spec.leaf()) {
-        Err(mksum::Error::Source(error)) if matches!(error.downcast_ref(), Some(OutboardError::NoForeign(_))) => {
-            Some(usage(&error))
-        }
-        _ => None,
-    }
 }
 
 /// What verifies a part of a file, and adds it to the report.

@@ -55,7 +55,7 @@ pub struct Report<'a> {
     /// The bytes verified, and those of them that are damaged.
     pub verified: u64,
     damaged: u64,
-    /// Those of the damaged bytes that come after the end that the outboard knows.
+    /// Damaged bytes behind the end that the outboard knows.
     appended: u64,
     ranges: u64,
     nodes: u64,

@@ -1,6 +1,6 @@
 //! `mksum verify`: reports the damaged ranges of files.
 
-use super::opened::{Any, Opened, claimed, opened, refuse_foreign, trusted, verify_part, words};
+use super::opened::{Any, Opened, claimed, opened, trusted, verify_part, words};
 use super::report::{Expected, Report, Trust};
 use super::{
     Did, attributes, budget, files, is_missing, lengths, report_gone, report_none_kept, report_skipped,
@@ -31,9 +31,6 @@ pub fn run(tool: &Tool, args: &Verify) -> Exit {
             Ok(false) => {}
             Err(exit) => return exit,
         }
-    }
-    if let Some(exit) = args.foreign.as_ref().and_then(refuse_foreign) {
-        return exit;
     }
     tool.console.use_json(args.json);
     let rules = match Rules::new(&args.directories, tool.options.objects.clone()) {

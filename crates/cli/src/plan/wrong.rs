@@ -12,7 +12,7 @@ pub struct WrongLines<'a> {
 }
 
 impl<'a> WrongLines<'a> {
-    /// None yet, of the file at `path`.
+    /// A count of zero for the file at `path`.
     pub fn new(tool: &'a Tool, path: &'a Path) -> Self {
         WrongLines { tool, path, count: 0 }
     }

@@ -6,7 +6,7 @@ use super::{Changes, Keeping, Kept, Stored};
 use crate::holes::Sparse;
 use crate::replacement::Replacement;
 use crate::{Error, File, Input, Refusal};
-use mksum::outboard::{Foreign, ForeignLayout, Header, KeptLayout, Outboard};
+use mksum::outboard::{Foreign, ForeignFormat, ForeignLayout, Header, KeptLayout, Outboard};
 use mksum::{Digest, Role, Root, Spec, Subtree, Subtrees};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -14,22 +14,23 @@ use std::fs;
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
-/// Writes the tree of `file` as the format's own program does. The unit of the options is ignored: it is a leaf.
+/// Writes the tree of `file` as another program does. The unit of the options is ignored: it is that program's.
 ///
 /// `uuid` is the name of dm-verity's hash device; other formats ignore it. Until it is whole, the tree is kept as an
 /// unfinished outboard of this project, which another run resumes.
 ///
 /// # Errors
-/// If no program keeps trees of this format; if the file cannot be read, changes meanwhile, has no root in this format, or is
+/// If the file cannot be read, changes meanwhile, has no root in this format, or is
 /// [damaged](Error::Damaged): it was not modified since the tree that is there was written, but has another root; if the target
 /// is not such a tree, or the tree cannot be written.
-pub fn keep_foreign(file: File, spec: &Spec, uuid: [u8; 16], options: &Keeping<'_>) -> Result<Kept, Error> {
+pub fn keep_foreign(file: File, format: &ForeignFormat, uuid: [u8; 16], options: &Keeping<'_>) -> Result<Kept, Error> {
+    let spec = format.spec();
     let (path, len, target) = (file.input().clone(), file.len(), options.target);
     spec.shape().check(len).map_err(|error| Error::from_join(error.into(), &path, spec))?;
-    let layout = ForeignLayout::new(spec, len).map_err(|error| Error::from_outboard(error, target))?;
-    let kept = KeptLayout::new(spec.shape(), len, spec.leaf()).expect("a leaf is a unit");
-    let evidence = replaceable(&path, &layout, spec, options)?;
-    let header = Header { spec: spec.clone(), len, unit: spec.leaf(), identity: file.identity() };
+    let layout = format.layout(len).map_err(|error| Error::from_outboard(error, target))?;
+    let kept = KeptLayout::new(spec.shape(), len, layout.unit()).expect("it is the length of subtrees");
+    let evidence = replaceable(&path, &layout, options)?;
+    let header = Header { spec: spec.clone(), len, unit: layout.unit(), identity: file.identity() };
     let mut draft = Draft::open(target, header)?;
     draft.interval = options.checkpoint;
     let resumed = draft.position();
@@ -56,12 +57,7 @@ pub fn keep_foreign(file: File, spec: &Spec, uuid: [u8; 16], options: &Keeping<'
 
 /// Refuses to replace a file that is not such a tree. The root of one that was written after the file's last change: the file
 /// should still have it.
-fn replaceable(
-    path: &Input,
-    layout: &ForeignLayout,
-    spec: &Spec,
-    options: &Keeping<'_>,
-) -> Result<Option<Root>, Error> {
+fn replaceable(path: &Input, layout: &ForeignLayout, options: &Keeping<'_>) -> Result<Option<Root>, Error> {
     let target = options.target;
     let stored = match Stored::open(target) {
         Ok(stored) => stored,
@@ -72,7 +68,7 @@ fn replaceable(
         return Ok(None);
     }
     if Foreign::check(&stored, layout).is_err() {
-        return match Foreign::is_begun(spec, &stored) {
+        return match Foreign::is_begun(layout.format(), &stored) {
             true => Ok(None),
             false => Err(Error::refused(target, Refusal::NotTree)),
         };

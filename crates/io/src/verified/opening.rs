@@ -9,7 +9,7 @@ use mksum_sums::expected::Expected;
 pub struct Opening {
     /// The file or object that is read.
     pub file: Input,
-    /// Its outboard, which need not be trusted.
+    /// The outboard, which need not be trusted.
     pub outboard: Input,
     /// The trusted root. `None` trusts the outboard's own, which shows damage, but not a replaced outboard.
     pub expected: Option<Expected>,

@@ -34,7 +34,7 @@ enum Unit {
 /// The state of a unit when it was looked up.
 pub enum Lookup<'a> {
     Kept(Arc<Vec<u8>>),
-    /// It was missing: the caller reads it.
+    /// A missing unit, which the caller reads.
     Claimed(Claim<'a>),
     /// Another thread reads it.
     Awaited,

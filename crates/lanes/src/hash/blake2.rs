@@ -76,7 +76,7 @@ pub(crate) static BLAKE2B: Scheme = Scheme::new(
 );
 
 family! {
-    /// Those of BLAKE2s.
+    /// The kernels of BLAKE2s, by instruction set.
     KERNELS32: [u32; 8];
     x86 {
         "AVX-512 × 2" AVX512 Blake2<Small, Two<avx512::Z32>>, 459;
@@ -109,7 +109,7 @@ family! {
 }
 
 family! {
-    /// Those of BLAKE2b.
+    /// The kernels of BLAKE2b, by instruction set.
     KERNELS64: [u64; 8];
     x86 {
         "AVX-512 × 2" AVX512 Blake2<Big, Two<avx512::Z64>>, 518;

@@ -69,7 +69,7 @@ pub(crate) use schedule;
 /// The part of the last block's schedule that all messages share, computed before the job.
 #[derive(Clone, Copy, Default)]
 pub(crate) enum Shared {
-    /// None of it.
+    /// Nothing is computed before.
     #[default]
     None,
     /// All of it, with the constants added: as many words as rounds.

@@ -13,7 +13,7 @@ struct Open {
     path: Vec<u8>,
     /// The index of the folder above it.
     above: usize,
-    /// Its tree so far: mode, a space, name, a zero byte and the bytes of the id, for each entry.
+    /// The tree so far: mode, a space, name, a zero byte and the bytes of the id, for each entry.
     tree: Vec<u8>,
 }
 

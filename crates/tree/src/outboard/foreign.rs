@@ -1,23 +1,109 @@
-//! Trees as other programs keep them: Bao's outboard, the Merkle trees of fs-verity and dm-verity.
+//! Trees as other programs keep them: the outboards of Bao and iroh, the Merkle trees of fs-verity and dm-verity.
 
 use super::{HEADER, Header, KeptLayout, OutboardError, ReadAt, SEALS};
-use crate::formats::ForeignTree;
+use crate::formats::{FAMILIES, ForeignTree};
 use crate::{Digest, Error, Hash, LengthError, Memory, Role, Root, Shape, Spec, Subtree};
 use alloc::vec;
 use alloc::vec::Vec;
+use core::str::FromStr;
+
+/// A tree that another program keeps: its format, and how its digests lie in a file.
+///
+/// It is parsed from a format, whose usual tree it is (`blake3` is Bao's), or from the extension of its files (`obao4`).
+///
+/// ```
+/// use mksum::outboard::ForeignFormat;
+///
+/// let iroh: ForeignFormat = "obao4".parse()?;
+/// assert_eq!((iroh.spec().to_string(), iroh.extension()), ("blake3".into(), "obao4"));
+/// # Ok::<(), mksum::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ForeignFormat {
+    spec: Spec,
+    tree: ForeignTree,
+}
+
+impl ForeignFormat {
+    /// The usual tree that another program keeps in a format: `bao` for `blake3`, `fsverity digest --out-merkle-tree` and
+    /// `veritysetup format` for theirs.
+    ///
+    /// # Errors
+    /// If no program keeps trees of this format.
+    pub fn new(spec: &Spec) -> Result<ForeignFormat, Error> {
+        match spec.family().foreign {
+            [tree, ..] => Ok(ForeignFormat { spec: spec.clone(), tree: *tree }),
+            [] => Err(OutboardError::NoForeign(spec.family().name).into()),
+        }
+    }
+
+    /// The format of the tree.
+    pub fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    /// The usual extension of such a file, behind the name of the file that the tree is over.
+    pub fn extension(&self) -> &'static str {
+        self.tree.extension()
+    }
+
+    /// The layout of the tree over `len` bytes.
+    ///
+    /// # Errors
+    /// If the format has no root for this length.
+    pub fn layout(&self, len: u64) -> Result<ForeignLayout, Error> {
+        let spec = &self.spec;
+        let kind = match self.tree {
+            ForeignTree::Bao => Kind::Pairs { before: 8, unit: spec.leaf() },
+            ForeignTree::Iroh => Kind::Pairs { before: 0, unit: 16 << 10 },
+            ForeignTree::Fsverity => Kind::Levels { before: 0 },
+            // The superblock takes a block.
+            ForeignTree::Dmverity => Kind::Levels { before: spec.leaf().max(SUPERBLOCK as u64) },
+        };
+        spec.shape().check(len)?;
+        if len == 0 && self.tree == ForeignTree::Dmverity {
+            return Err(LengthError { len, rule: "at least one byte".into() }.into());
+        }
+        Ok(ForeignLayout { format: self.clone(), len, kind })
+    }
+}
+
+impl FromStr for ForeignFormat {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<ForeignFormat, Error> {
+        let spec = text.parse::<Spec>();
+        let named = FAMILIES.iter().find_map(|family| {
+            let tree = family.foreign.iter().find(|tree| tree.extension() == text)?;
+            Some((family.name, *tree))
+        });
+        match (spec, named) {
+            (Ok(spec), _) => ForeignFormat::new(&spec),
+            (Err(_), Some((name, tree))) => {
+                Ok(ForeignFormat { spec: name.parse().map_err(OutboardError::Spec)?, tree })
+            }
+            (Err(error), None) => Err(OutboardError::Spec(error).into()),
+        }
+    }
+}
 
 /// The layout of a tree that another program keeps: the offset of the digest of each node but the root.
 #[derive(Clone, Debug)]
 pub struct ForeignLayout {
-    spec: Spec,
+    format: ForeignFormat,
     len: u64,
     kind: Kind,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// The length, then pairs of digests in pre-order (the Bao specification, "Outboard encoding").
-    Bao,
+    /// Pairs of digests in pre-order (the Bao specification, "Outboard encoding"; the crate bao-tree, "pre-order outboard").
+    Pairs {
+        /// The bytes before them: the length, or nothing.
+        before: u64,
+        /// The length of the subtrees that nothing is kept below, in bytes.
+        unit: u64,
+    },
     /// Blocks of digests, level by level, the highest first (Linux, Documentation/filesystems/fsverity.rst, "Merkle tree").
     Levels {
         /// The bytes before them.
@@ -31,45 +117,48 @@ const SUPERBLOCK: usize = 512;
 const SUPERBLOCK_MAGIC: &[u8; 8] = b"verity\0\0";
 
 impl ForeignLayout {
-    /// The layout of the tree over `len` bytes as the format's own program keeps it: `bao` for `blake3`, `fsverity digest
-    /// --out-merkle-tree` and `veritysetup format` for theirs.
+    /// The layout of the usual tree over `len` bytes that another program keeps in a format.
     ///
     /// # Errors
     /// If no program keeps trees of this format, or the format has no root for this length.
     pub fn new(spec: &Spec, len: u64) -> Result<ForeignLayout, Error> {
-        let Some(tree) = spec.family().foreign else {
-            return Err(OutboardError::NoForeign(spec.family().name).into());
-        };
-        let kind = match tree {
-            ForeignTree::Bao => Kind::Bao,
-            ForeignTree::Fsverity => Kind::Levels { before: 0 },
-            // The superblock takes a block.
-            ForeignTree::Dmverity => Kind::Levels { before: spec.leaf().max(SUPERBLOCK as u64) },
-        };
-        spec.shape().check(len)?;
-        if len == 0 && tree == ForeignTree::Dmverity {
-            return Err(LengthError { len, rule: "at least one byte".into() }.into());
-        }
-        Ok(ForeignLayout { spec: spec.clone(), len, kind })
+        ForeignFormat::new(spec)?.layout(len)
+    }
+
+    /// The tree that it is the layout of.
+    pub fn format(&self) -> &ForeignFormat {
+        &self.format
+    }
+
+    /// The format of the tree.
+    pub fn spec(&self) -> &Spec {
+        &self.format.spec
     }
 
     /// The usual extension of such a file, behind the name of the file that the tree is over.
     pub fn extension(&self) -> &'static str {
-        self.spec.family().foreign.map_or("", ForeignTree::extension)
+        self.format.extension()
+    }
+
+    /// The length of the subtrees that no digests are kept below, in bytes.
+    pub fn unit(&self) -> u64 {
+        match self.kind {
+            Kind::Pairs { unit, .. } => unit,
+            Kind::Levels { .. } => self.spec().leaf(),
+        }
     }
 
     /// The bytes that it takes.
     pub fn size(&self) -> u64 {
-        let shape = self.spec.shape();
         match self.kind {
-            Kind::Bao => 8 + 64 * self.len.div_ceil(shape.leaf()).saturating_sub(1),
+            Kind::Pairs { before, unit } => before + 64 * self.len.div_ceil(unit).saturating_sub(1),
             Kind::Levels { .. } => self.level(0),
         }
     }
 
     /// Returns the offset of the blocks that are the nodes at `level`: they follow all higher ones.
     fn level(&self, level: u32) -> u64 {
-        let shape = self.spec.shape();
+        let shape = self.spec().shape();
         let Kind::Levels { before } = self.kind else { return 0 };
         let levels = if self.len == 0 { 0 } else { shape.root(self.len).level };
         before + (level + 1..=levels).map(|above| self.len.div_ceil(shape.span(above))).sum::<u64>() * shape.leaf()
@@ -77,23 +166,24 @@ impl ForeignLayout {
 
     /// Returns the offset of the digest of `node`, in bytes from the start of the file; `None` for the root.
     pub fn place(&self, node: Subtree) -> Option<u64> {
-        let shape = self.spec.shape();
+        let shape = self.spec().shape();
         let root = (self.len > 0).then(|| shape.root(self.len)).filter(|&root| root != node)?;
         match (self.kind, shape) {
             (Kind::Levels { .. }, Shape::Even { leaf, arity, .. }) => {
                 let index = node.start / shape.span(node.level);
                 Some(self.level(node.level + 1) + index * (leaf / arity))
             }
-            _ => {
+            (Kind::Levels { .. }, _) => None,
+            (Kind::Pairs { before, unit }, _) => {
                 // The pairs before that of a right child's parent: its parent's, and all below its left neighbour.
                 let (mut at, mut pair, mut place) = (root, 0, 0);
                 while at != node {
-                    if at.level <= node.level {
+                    if at.level <= node.level || shape.is_piece(at, unit) {
                         return None;
                     }
                     let (right, child) = shape.child_over(at, node);
-                    place = 8 + 64 * pair + 32 * right;
-                    let left = shape.children(at).next().map_or(0, |left| left.len.div_ceil(shape.leaf()) - 1);
+                    place = before + 64 * pair + 32 * right;
+                    let left = shape.children(at).next().map_or(0, |left| left.len.div_ceil(unit) - 1);
                     pair += 1 + right * left;
                     at = child;
                 }
@@ -107,15 +197,15 @@ impl ForeignLayout {
     /// `uuid` is dm-verity's name for the device of hashes, which nothing is derived from.
     pub fn head(&self, uuid: [u8; 16]) -> Vec<u8> {
         match self.kind {
-            Kind::Bao => self.len.to_le_bytes().into(),
-            Kind::Levels { before: 0 } => Vec::new(),
+            Kind::Pairs { before: 0, .. } | Kind::Levels { before: 0 } => Vec::new(),
+            Kind::Pairs { .. } => self.len.to_le_bytes().into(),
             Kind::Levels { before } => {
-                let (leaf, salt) = (self.spec.leaf() as u32, self.spec.salt());
+                let (leaf, salt) = (self.spec().leaf() as u32, self.spec().salt());
                 let mut head = SUPERBLOCK_MAGIC.to_vec();
                 head.extend(1_u32.to_le_bytes());
                 head.extend(1_u32.to_le_bytes());
                 head.extend(uuid);
-                head.extend(self.spec.hash().name().bytes());
+                head.extend(self.spec().hash().name().bytes());
                 head.resize(64, 0);
                 head.extend(leaf.to_le_bytes());
                 head.extend(leaf.to_le_bytes());
@@ -163,18 +253,18 @@ pub struct Foreign<R> {
 }
 
 impl<R: ReadAt> Foreign<R> {
-    /// Whether `bytes` begin as such a tree over a file of any length does; fs-verity's begin with a digest, so never.
-    pub fn is_begun(spec: &Spec, bytes: &R) -> bool {
+    /// Whether `bytes` begin as such a tree over a file of any length does; those of iroh and fs-verity begin with a digest, so never.
+    pub fn is_begun(format: &ForeignFormat, bytes: &R) -> bool {
         let mut head = [0; 8];
         let begun = bytes.read_at(0, &mut head).is_ok();
         begun
-            && match spec.family().foreign {
-                Some(ForeignTree::Bao) => {
-                    let layout = ForeignLayout::new(spec, u64::from_le_bytes(head));
+            && match format.tree {
+                ForeignTree::Bao => {
+                    let layout = format.layout(u64::from_le_bytes(head));
                     layout.is_ok_and(|layout| layout.size() == bytes.size())
                 }
-                Some(ForeignTree::Dmverity) => head == *SUPERBLOCK_MAGIC,
-                Some(ForeignTree::Fsverity) | None => false,
+                ForeignTree::Dmverity => head == *SUPERBLOCK_MAGIC,
+                ForeignTree::Iroh | ForeignTree::Fsverity => false,
             }
     }
 
@@ -190,10 +280,10 @@ impl<R: ReadAt> Foreign<R> {
     ///
     /// # Errors
     /// If it is not as long as the layout has it, or is of another length or format; if it has no digests, as of a file of
-    /// a single leaf, so that its root is not known.
+    /// a single leaf or chunk group, so that its root is not known.
     pub fn open(bytes: R, layout: ForeignLayout) -> Result<Self, Error> {
         layout.check(&bytes)?;
-        let header = Header { spec: layout.spec.clone(), len: layout.len, unit: layout.spec.leaf(), identity: None };
+        let header = Header { spec: layout.spec().clone(), len: layout.len, unit: layout.unit(), identity: None };
         let kept = header.layout()?;
         let (top, root) = top(&layout, kept, &bytes)?;
         let mut page = header.encode()?;
@@ -207,7 +297,7 @@ impl<R: ReadAt> Foreign<R> {
 
 /// The top digest of a foreign tree, and the root that is made of it.
 fn top(layout: &ForeignLayout, kept: KeptLayout, bytes: &impl ReadAt) -> Result<(Digest, Root), Error> {
-    let spec = &layout.spec;
+    let spec = layout.spec();
     let Some(root) = kept.root() else {
         let empty = spec.root_from(&Memory::new(&[]), 0)?;
         return Ok((empty.digest(), empty));

@@ -37,7 +37,7 @@ mod sequence;
 pub use checked::Checked;
 pub use damage::Damage;
 pub use error::OutboardError;
-pub use foreign::{Foreign, ForeignLayout};
+pub use foreign::{Foreign, ForeignFormat, ForeignLayout};
 pub use header::{HEADER, Header, Identity, MAGIC};
 pub use layout::{KeptLayout, PostOrder};
 pub use observe::Observed;

@@ -1,0 +1,62 @@
+"""Servers of other programs on 127.0.0.1, each until the end of a block."""
+import contextlib
+import pathlib
+import random
+import socket
+import subprocess
+import time
+
+NOWHERE = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+# Systems lend ports from 32,768 on to clients, so one that was free a moment ago may be a connection's when the server starts.
+PORTS = range(15_000, 32_768)
+
+
+def free_port():
+    """A port that no server has, and that no client is lent meanwhile."""
+    for port in random.SystemRandom().sample(PORTS, 100):
+        with contextlib.suppress(OSError), socket.socket() as free:
+            free.bind(("127.0.0.1", port))
+            return port
+    raise RuntimeError("no port is free")
+
+
+@contextlib.contextmanager
+def serving(*command, port, **more):
+    """Runs a server, which listens at `port`, until the end of the block; its log goes nowhere."""
+    process = subprocess.Popen(list(map(str, command)), **NOWHERE, **more)
+    try:
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and process.poll() is None:
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+                break
+            time.sleep(0.05)
+        else:
+            raise RuntimeError(f"{command[0]} does not answer")
+        yield
+    finally:
+        process.terminate()
+        try:
+            process.wait(timeout=30)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+@contextlib.contextmanager
+def versitygw(program, folder, keys):
+    """Runs an S3 server over files in `folder`, an empty directory. Yields its address."""
+    for name in ("root", "side"):
+        pathlib.Path(folder, name).mkdir()
+    port = free_port()
+    own = ("--access", keys["AWS_ACCESS_KEY_ID"], "--secret", keys["AWS_SECRET_ACCESS_KEY"], "--port", f"127.0.0.1:{port}")
+    place = ("--quiet", "--keep-alive", "posix", "--sidecar", f"{folder}/side", f"{folder}/root")
+    with serving(program, *own, *place, port=port):
+        yield f"http://127.0.0.1:{port}"
+
+
+@contextlib.contextmanager
+def moto(python, **more):
+    """Runs an S3 server in memory with a Python that has it. Yields its address."""
+    port = free_port()
+    with serving(python, "-m", "moto.server", "-H", "127.0.0.1", "-p", port, port=port, **more):
+        yield f"http://127.0.0.1:{port}"
