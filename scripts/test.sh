@@ -48,6 +48,7 @@ vectors() {
     python3 vectors/check.py
     build
     target/vector-tools/venv/bin/python vectors/peers.py "$target/release/mksum"
+    target/vector-tools/venv/bin/python vectors/trees.py "$target/release/mksum"
     target/vector-tools/go/check proofs "$target/release/mksum"
 }
 

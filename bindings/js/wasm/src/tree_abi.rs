@@ -177,7 +177,7 @@ exports! {
     fn leaf(spec: u32, total: f64, start: f64, len: f64) -> u32 {
         answer(|Global { last_spec, leaves, .. }| {
             let (spec, node) = (last_spec.parse(buffer(spec).0)?, node(start, len, 0));
-            let leaf = (spec.leaf_hasher(&[node.start]), spec.role(total as u64, node));
+            let leaf = (spec.leaf_hasher(&[node]), spec.role(total as u64, node));
             Ok(leaves.keep(leaf).to_le_bytes())
         })
     }
