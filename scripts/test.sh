@@ -74,7 +74,7 @@ tool() {
     scripts/repair.py "$target/release/mksum"
     PATH="$PATH:/usr/sbin" scripts/directories.py "$target/release/mksum"
     scripts/sumfiles.py "$target/release/mksum" "$target/bagit/bin/python"
-    PATH="$target/release:$PATH" scripts/readme.py README.md docs/kept-tree.md docs/directories.md docs/merklize.md
+    PATH="$target/release:$PATH" scripts/readme.py README.md docs/kept-tree.md docs/directories.md docs/log.md docs/merklize.md
 }
 
 # Objects in stores: servers on this machine, good ones and faulty ones.
