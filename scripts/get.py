@@ -696,6 +696,53 @@ class Get(unittest.TestCase):
             self.assertRegex(errors, "source: .*(changed|shorter|end)")
             (self.folder / "out.part").unlink(missing_ok=True)
 
+    def test_a_copy_of_a_directory_is_that_of_cp(self):
+        source = self.folder / "source"
+        (source / "d" / "empty").mkdir(parents=True)
+        (source / "d" / "file").write_bytes(b"one")
+        os.link(source / "d" / "file", source / "hard")
+        links = {"in": "d/file", "out": "../../elsewhere", "absolute": "/nosuch", "d/loop": "loop", "folder": "d"}
+        for name, text in links.items():
+            (source / name).symlink_to(text)
+        os.mkfifo(source / "pipe")
+        (source / "d" / "closed").mkdir(mode=0o500)
+        os.utime(source / "d" / "empty", (5, 978307200))
+        os.utime(source / "in", (5, 978307200), follow_symlinks=False)
+        peer = self.folder / "peer"
+        subprocess.run(["cp", "-a", source, peer], check=True)
+        (peer / "pipe").unlink()
+
+        def facts(folder):
+            paths = {path: path.lstat() for path in sorted(folder.rglob("*"))}
+            attributes = {path.relative_to(folder): (found.st_mode, found.st_mtime_ns) for path, found in paths.items()}
+            # Nothing but the pipe, which is left out, was in the top folder last.
+            return attributes, self.entries(folder)
+
+        for state in ("copied", "present"):
+            done = self.copy("-r", source, self.out, "--json")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(facts(self.out), facts(peer))
+            lines = [json.loads(line) for line in done.stdout.splitlines()]
+            self.assertEqual((len(lines), {line["state"] for line in lines}), (7, {state}))
+        self.assertEqual(os.stat(self.out).st_mode, os.stat(source).st_mode)
+        # A link that was copied once is no way out of the copy, and is not replaced by what it points to.
+        (self.folder / "elsewhere").mkdir()
+        (source / "out").unlink()
+        (source / "out").mkdir()
+        (source / "out" / "file").write_bytes(b"two")
+        (self.out / "out").unlink()
+        (self.out / "out").symlink_to("../elsewhere")
+        done = self.copy("-r", source, self.out)
+        self.assertEqual((done.returncode, os.listdir(self.folder / "elsewhere")), (1, []), done.stderr)
+        self.assertIn(f"{self.out}/out: a symbolic link is here", done.stderr.decode())
+        # It is skipped or followed where that is asked for; blocks are shared only where the file system can.
+        done = self.copy("-r", "--symlinks", "skip", source, self.folder / "skipped")
+        self.assertIn(b"4 symbolic links skipped", done.stderr)
+        self.assertEqual((done.returncode, (self.folder / "skipped" / "in").exists()), (1, False))
+        done = self.copy("--reflink", "--symlinks", "follow", "-r", source / "d", self.folder / "followed")
+        self.assertIn(b"loop", done.stderr)
+        self.assertEqual((self.folder / "followed" / "file").read_bytes(), b"one")
+
     def test_a_copy_that_does_not_fit(self):
         source = self.folder / "source"
         source.write_bytes(self.good)

@@ -132,6 +132,15 @@ export class Outboard {
         return this.damagedBy(digests!);
     }
 
+    /**
+     * @internal Returns the digests of the units, one after the other, each checked up to the root.
+     *
+     * @throws {MksumError} `outboard` if one does not lead to the root.
+     */
+    units(): OwnBytes {
+        return withBlocks([this.bytes], (engine, block) => answer(engine, (exports) => exports.outboard_units(block)));
+    }
+
     /** @internal Returns the damage to a file with these digests of its pieces. */
     damagedBy(digests: Uint8Array): Damage[] {
         const found = withBlocks([this.bytes, digests], (engine, outboard, pieces) =>

@@ -6,6 +6,7 @@
 
 mod ahead;
 mod catalogue;
+mod counts;
 mod data;
 mod directory;
 mod ending;
@@ -48,6 +49,7 @@ mod _mksum {
     #[pymodule_export]
     use crate::{
         catalogue::Catalogue,
+        counts::counts,
         directory::{DirectoryRoot, check_entry, directory_root, prove_entry},
         files::file_root,
         formats::formats,

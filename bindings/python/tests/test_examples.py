@@ -237,6 +237,37 @@ def test_models_in_the_cache_of_huggingface_hub(tmp_path: pathlib.Path) -> None:
             verify_model(wrong)
 
 
+def test_the_job_of_kubernetes_is_well_formed() -> None:
+    import yaml
+
+    folder = pathlib.Path(__file__).resolve().parents[1] / "examples" / "kubernetes"
+    jobs = list(yaml.safe_load_all((folder / "job.yaml").read_text()))
+    assert [(job["apiVersion"], job["kind"]) for job in jobs] == [("batch/v1", "Job")] * 3
+    scripts = []
+    for job in jobs:
+        pod = job["spec"]["template"]["spec"]
+        [container] = pod["containers"]
+        assert (pod["restartPolicy"], container["command"]) == ("Never", ["sh", "-ec"])
+        assert {mount["name"] for mount in container["volumeMounts"]} == {volume["name"] for volume in pod["volumes"]}
+        [script] = container["args"]
+        subprocess.run(["sh", "-n", "-c", script], check=True, timeout=60)
+        scripts.append(script)
+    # The jobs agree on the number of tasks.
+    count = jobs[1]["spec"]["completions"]
+    assert jobs[1]["spec"]["completionMode"] == "Indexed"
+    assert f"--tasks {count} " in scripts[0]
+    assert '--task "$JOB_COMPLETION_INDEX" ' in scripts[1]
+    assert f"= {count};" in scripts[2]
+    assert f"0 {count - 1})" in scripts[2]
+    lines = (folder / "Dockerfile").read_text().splitlines()
+    assert len(lines) <= 20
+    words = {line.split()[0] for line in lines if line and not line.startswith("#")}
+    assert words <= {"FROM", "RUN", "COPY", "ARG", "USER", "WORKDIR", "CMD"}
+    # The image has a user of its own, whose group the volume has.
+    uid = next(line.split("--uid ")[1].split()[0] for line in lines if "--uid" in line)
+    assert {str(job["spec"]["template"]["spec"]["securityContext"]["fsGroup"]) for job in jobs} == {uid}
+
+
 def test_pip(tmp_path: pathlib.Path) -> None:
     from pip_wheelhouse import fetch, pinned
 

@@ -274,6 +274,19 @@ def test_stores_are_used_by_several_threads_at_once_and_nested() -> None:
             ]
 
 
+def test_requests_are_counted() -> None:
+    store = MemoryStore()
+    store.put("a", noise(100_000))
+    with mksum.use_store(store) as url:
+        # The environment may name another store for the next call, whose figures go on.
+        mksum.file_root(f"{url}/a")
+        with mksum.measured() as figures, pytest.MonkeyPatch.context() as patch:
+            mksum.file_root(f"{url}/a")
+            patch.setenv("MKSUM_TEST", "1")
+            mksum.file_root(f"{url}/a")
+    assert (figures["requests"], figures["received_bytes"], figures["hashed_bytes"]) == (2, 200_000, 200_000)
+
+
 def test_adapters_travel_to_workers() -> None:
     for files in (fsspec.filesystem("file"), arrow_local(), LocalStore("/")):
         copy = adapter_of(pickle.loads(pickle.dumps(files)))

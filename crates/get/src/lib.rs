@@ -7,6 +7,7 @@
 
 mod also;
 mod copy;
+mod entries;
 mod error;
 mod fetch;
 mod folder;
@@ -23,6 +24,7 @@ mod sink;
 mod whole;
 
 pub use copy::{Copied, Copy, copy};
+pub use entries::{copy_link, make_folder, refuse_links, set_like};
 pub use error::Error;
 pub use folder::{FolderRequest, extra, get_list};
 pub use get::get;

@@ -78,13 +78,24 @@ impl Stores {
 
     /// Clients with the configuration of the environment.
     pub fn new() -> Stores {
+        Stores::counting(Arc::default())
+    }
+
+    /// Returns clients with the configuration of the environment as it is now, over connections of their own. Their traffic is
+    /// counted with that of these.
+    #[must_use]
+    pub fn renewed(&self) -> Stores {
+        Stores::counting(self.network.traffic.clone())
+    }
+
+    fn counting(traffic: Arc<Traffic>) -> Stores {
         let threads = available_threads();
         let network = Network {
             runtime: OnceLock::new(),
             clients: OnceLock::new(),
             known: Mutex::default(),
             budget: Arc::new(Budget::new(Self::AHEAD)),
-            traffic: Arc::default(),
+            traffic,
             requests: (2 * threads).clamp(8, 32),
         };
         Stores { network: Arc::new(network), expected: Mutex::default() }

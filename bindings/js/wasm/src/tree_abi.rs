@@ -177,7 +177,7 @@ exports! {
     fn leaf(spec: u32, total: f64, start: f64, len: f64) -> u32 {
         answer(|Global { last_spec, leaves, .. }| {
             let (spec, node) = (last_spec.parse(buffer(spec).0)?, node(start, len, 0));
-            let leaf = (spec.leaf_hasher(&[node.start]), spec.role(total as u64, node));
+            let leaf = (spec.leaf_hasher(&[node]), spec.role(total as u64, node));
             Ok(leaves.keep(leaf).to_le_bytes())
         })
     }
@@ -314,6 +314,11 @@ exports! {
     /// Answers the facts of the outboard in a block: see `outboards::facts`.
     fn outboard_facts(block: u32) -> u32 {
         answer(|global| outboards::facts(global.blocks.get(block)))
+    }
+
+    /// Answers the checked digests of the units of the outboard in a block: see `outboards::units`.
+    fn outboard_units(block: u32) -> u32 {
+        answer(|global| outboards::units(global.blocks.get(block)))
     }
 
     /// Answers the differences between a file and the outboard in a block. Another block has the digests of the file's pieces:

@@ -11,6 +11,7 @@
 
 from mksum._files import VerifiedFile, open
 from mksum._filesystems import use_store
+from mksum._metrics import measured, metrics
 from mksum._mksum import (
     Catalogue,
     Contents,
@@ -149,6 +150,8 @@ __all__ = [
     "map_range",
     "map_ranges",
     "md5",
+    "measured",
+    "metrics",
     "new",
     "open",
     "plain",
