@@ -355,7 +355,8 @@ class Log(unittest.TestCase):
         waits = ["-e", "trace=syncfs", "-e", "inject=syncfs:error=EIO"]
         before = (self.folder / "checkpoint").read_bytes()
         command = ["strace", "-f", "-qq", "-o", "/dev/null", *waits, CHOSEN.mksum, "log", "append", self.folder]
-        done = run(*command, input=b"not written\n")
+        # So many files that one wait is for all.
+        done = run(*command, input=b"not written\n" * 20_000)
         self.assertEqual((done.returncode, (self.folder / "checkpoint").read_bytes()), (1, before), done.stderr)
         self.assertIn(b"Input/output error", done.stderr)
         self.append([b"last"])

@@ -80,7 +80,7 @@ impl Disk {
         }
         step().map_err(Error::io(&self.root))?;
         // Of a few files, each is waited for: the file system may have much to write for others.
-        if self.unsynced.len() <= FEW || !sync_file_system(&self.root) {
+        if self.unsynced.len() <= FEW || !sync_file_system(&self.root).map_err(Error::io(&self.root))? {
             let mut folders: Vec<&Path> = Vec::new();
             for path in &self.unsynced {
                 File::open(path).and_then(|file| file.sync_all()).map_err(Error::io(path))?;
