@@ -47,7 +47,8 @@ pub fn run(command: &Command) -> Exit {
         | Command::Map(_)
         | Command::Missing(_)
         | Command::Merklize(_)
-        | Command::Serve(_) => unreachable!("they work with files"),
+        | Command::Serve(_)
+        | Command::Torrent(_) => unreachable!("they work with files"),
     };
     match text {
         Ok(text) => print_text(&text),
