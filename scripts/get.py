@@ -133,7 +133,11 @@ class Get(unittest.TestCase):
 
     def get(self, *arguments, root=None, out=None, **more):
         command = [CHOSEN.mksum, "get", *map(str, arguments), "--root", root or self.root, "-o", out or self.out]
-        return subprocess.run(command, check=False, capture_output=True, env=CLEAN, timeout=120, **more)
+        with tempfile.TemporaryDirectory() as temporary:
+            env = CLEAN | {"TMPDIR": temporary}
+            done = subprocess.run(command, check=False, capture_output=True, env=env, timeout=120, **more)
+            self.assertEqual(os.listdir(temporary), [])
+        return done
 
     def fetched(self, *arguments, **more):
         done = self.get(*arguments, "--json", **more)
@@ -166,6 +170,48 @@ class Get(unittest.TestCase):
         self.refused(self.get(url, root="nonsense"), "--root", 2)
         done = subprocess.run([CHOSEN.mksum, "get", url, "-o", self.out], check=False, capture_output=True, env=CLEAN)
         self.refused(done, "--root is missing", 2)
+
+    def test_other_sums_in_the_same_pass(self):
+        one = self.mirror()
+        url, also = f"{one.address}/good", ("--also", "sha256", "--also", "md5", "--also", "blake3")
+        expected = {"sha256": self.sha256, "md5": hashlib.md5(self.good).hexdigest()}
+
+        def sums(*more):
+            done = self.get(url, *also, "--json", *more)
+            self.assertEqual((done.returncode, self.out.read_bytes() == self.good), (0, True), done.stderr.decode())
+            found = {one["format"]: one["root"] for one in json.loads(done.stdout)["also"]}
+            self.assertEqual({name: found[name] for name in expected}, expected)
+            return done.stderr.decode()
+
+        for more in ((), ("--no-outboard",), ("--connections", 1)):
+            self.assertEqual(sums(*more), "")
+            # The sums of a file that is right already take one read, too.
+            self.assertEqual(sums(*more), "")
+            self.out.unlink()
+        # What an interrupted run left is not hashed as it comes: a second read, of which the user learns.
+        part = self.folder / "out.part"
+        part.write_bytes(self.good[: 5 * MIB])
+        self.assertIn("out: read once more for --also", sums())
+        done = self.get(url, *also, "-q")
+        lines = f"SHA256 ({self.out}) = {self.sha256}\nMD5 ({self.out}) = {expected['md5']}\n"
+        self.assertTrue(done.stdout.decode().startswith(lines), done.stdout)
+        self.out.unlink()
+        # No sum of a file that is not whole; what can be fetched of it is.
+        def broken(handler, content, start, end):
+            return start <= 2 * MIB < end and handler.send(500, b"") is None
+
+        bad = self.mirror(fault=broken)
+        done = self.get(f"{bad.address}/good", *also, "--json")
+        found = json.loads(done.stdout)
+        self.assertEqual((done.returncode, found["state"], "also" in found), (1, "incomplete", False), done.stderr.decode())
+        self.assertEqual(part.read_bytes()[-MIB:], self.good[-MIB:])
+        self.assertEqual(sums().count("read once more"), 1)
+        self.out.unlink()
+        done = self.get(url, *also, out="-")
+        self.assertEqual((done.returncode, done.stdout == self.good), (0, True))
+        self.assertIn(f"SHA256 (-) = {self.sha256}", done.stderr.decode())
+        done = self.get(url, "--also", "xxh3", "--also", "nonsense")
+        self.refused(done, "unknown format 'nonsense'", 2)
 
     def test_bad_ranges_are_fetched_from_another_mirror_and_nothing_else(self):
         def damage(handler, content, start, end):
@@ -649,6 +695,53 @@ class Get(unittest.TestCase):
             self.assertEqual((process.returncode, self.out.exists()), (1, False), errors)
             self.assertRegex(errors, "source: .*(changed|shorter|end)")
             (self.folder / "out.part").unlink(missing_ok=True)
+
+    def test_a_copy_of_a_directory_is_that_of_cp(self):
+        source = self.folder / "source"
+        (source / "d" / "empty").mkdir(parents=True)
+        (source / "d" / "file").write_bytes(b"one")
+        os.link(source / "d" / "file", source / "hard")
+        links = {"in": "d/file", "out": "../../elsewhere", "absolute": "/nosuch", "d/loop": "loop", "folder": "d"}
+        for name, text in links.items():
+            (source / name).symlink_to(text)
+        os.mkfifo(source / "pipe")
+        (source / "d" / "closed").mkdir(mode=0o500)
+        os.utime(source / "d" / "empty", (5, 978307200))
+        os.utime(source / "in", (5, 978307200), follow_symlinks=False)
+        peer = self.folder / "peer"
+        subprocess.run(["cp", "-a", source, peer], check=True)
+        (peer / "pipe").unlink()
+
+        def facts(folder):
+            paths = {path: path.lstat() for path in sorted(folder.rglob("*"))}
+            attributes = {path.relative_to(folder): (found.st_mode, found.st_mtime_ns) for path, found in paths.items()}
+            # Nothing but the pipe, which is left out, was in the top folder last.
+            return attributes, self.entries(folder)
+
+        for state in ("copied", "present"):
+            done = self.copy("-r", source, self.out, "--json")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(facts(self.out), facts(peer))
+            lines = [json.loads(line) for line in done.stdout.splitlines()]
+            self.assertEqual((len(lines), {line["state"] for line in lines}), (7, {state}))
+        self.assertEqual(os.stat(self.out).st_mode, os.stat(source).st_mode)
+        # A link that was copied once is no way out of the copy, and is not replaced by what it points to.
+        (self.folder / "elsewhere").mkdir()
+        (source / "out").unlink()
+        (source / "out").mkdir()
+        (source / "out" / "file").write_bytes(b"two")
+        (self.out / "out").unlink()
+        (self.out / "out").symlink_to("../elsewhere")
+        done = self.copy("-r", source, self.out)
+        self.assertEqual((done.returncode, os.listdir(self.folder / "elsewhere")), (1, []), done.stderr)
+        self.assertIn(f"{self.out}/out: a symbolic link is here", done.stderr.decode())
+        # It is skipped or followed where that is asked for; blocks are shared only where the file system can.
+        done = self.copy("-r", "--symlinks", "skip", source, self.folder / "skipped")
+        self.assertIn(b"4 symbolic links skipped", done.stderr)
+        self.assertEqual((done.returncode, (self.folder / "skipped" / "in").exists()), (1, False))
+        done = self.copy("--reflink", "--symlinks", "follow", "-r", source / "d", self.folder / "followed")
+        self.assertIn(b"loop", done.stderr)
+        self.assertEqual((self.folder / "followed" / "file").read_bytes(), b"one")
 
     def test_a_copy_that_does_not_fit(self):
         source = self.folder / "source"

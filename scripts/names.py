@@ -47,9 +47,9 @@ ANY_HASH = variants("crates/tree/src/formats.rs", "const ANY_HASH")
 NODE_HASHES = variants("crates/tree/src/node_tree/mod.rs", "const HASHES")
 # The plain sums, the most usual of a length first, with the words in the names of sum files.
 WORDS = re.findall(r'\("([\w-]+)", &\[(.*)\]\)', between("crates/sums/src/sumfile/source.rs", "const HASHES", "];"))
-# Streams have no mtsum, and the checksums are those of `new`.
+# Streams have no format that needs the length first, and the checksums are those of `new`.
 PYTHON = [name.replace("-", "_") for name in sorted(
-    set(FAMILIES) - {"mtsum", *CHECKSUMS}, key=lambda name: (name not in SUMS, FAMILIES.index(name)))]
+    set(FAMILIES) - {"mtsum", "git", "swhid", *CHECKSUMS}, key=lambda name: (name not in SUMS, FAMILIES.index(name)))]
 # name: (number, size, block size in bytes).
 JS = {row[0] or row[1]: tuple(map(int, row[2:])) for row in
       re.findall(r'(?:"([\w-]+)"|(\w+)): \[(\d+), (\d+), (\d+)\]', text("bindings/js/src/table.ts"))}
@@ -152,7 +152,7 @@ LISTS = [
     ("vectors/reference.py", 'SUMS = "', '"', lambda _: " ".join(SUMS)),
     ("spec/plain.md", "| hash | ", " |", lambda _: ", ".join(VECTORS)),
     ("spec/rfc6962.md", "| hash | ", " |", lambda _: ", ".join(VECTORS)),
-    ("spec/README.md", '             "dmverity" / "s3" / "dropbox" / "xet" /\n', "\n    hash ", lambda _: wrap(
+    ("spec/README.md", '             "dmverity" / "s3" / "dropbox" / "xet" / "git" / "swhid" /\n', "\n    hash ", lambda _: wrap(
         [f'"{name}"' for name in [*SUMS, *CHECKSUMS]], " / ", 118, " " * 13)),
     ("spec/README.md", "    hash   = ", "\n    leaf ", lambda _: wrap(
         [f'"{name}"' for name in [*VECTORS, "crc32", "crc32c"]], " / ", 118, " " * 13).strip()),

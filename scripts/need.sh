@@ -144,6 +144,17 @@ versitygw() {
     ln -sf "versitygw-$1" "$folder/versitygw"
 }
 
+# Builds the program that reads and writes logs with libraries of Go (vectors/log), in target/vector-tools.
+log_peer() {
+    local tools=${CARGO_TARGET_DIR:-$PWD/target}/vector-tools/go
+    apt go golang-go
+    # Nothing is printed if it is there.
+    (
+        cd "$(dirname "$0")/../vectors/log"
+        GOPATH=$tools GOCACHE=$tools/cache GOFLAGS="-mod=readonly -modcacherw -buildvcs=false" go build -o "$tools/log" .
+    )
+}
+
 # jars NAME GROUP:ARTIFACT:VERSION…: copies artifacts of Maven Central, and what they need, to target/NAME.
 jars() {
     local folder=${CARGO_TARGET_DIR:-$PWD/target}/$1 group artifact version
@@ -195,6 +206,7 @@ for thing in "$@"; do
             ;;
         # S3 servers: one over files, and one with checksums and versions, whose client comes with it.
         versitygw) versitygw v1.8.0 ;;
+        log-peer) log_peer ;;
         moto) packages moto 'moto[server]==5.2.5' 'awscrt==0.38.1' ;;
         # Engines of clusters, and a client of S3; Spark needs a JVM; PySpark asks for pandas, but not of version 3.
         cluster)

@@ -243,6 +243,62 @@ class Versitygw(Place):
         nowhere = self.tool("keep", "s3://bucket/big", "-o", "s3://nowhere/big.mkt")
         self.assertEqual((nowhere.returncode, nowhere.stdout), (1, ""))
 
+    def test_files_are_copied_into_the_store(self):
+        source, back = self.folder / "to copy", self.folder / "back"
+        (source / "d" / "empty").mkdir(parents=True)
+        # More than one part, one request, and nothing.
+        for name, size in (("big", 40 * MIB + 7), ("d/small", 1000), ("none", 0)):
+            (source / name).write_bytes(os.urandom(size))
+        boto(self.there, "s3.create_bucket(Bucket='copies')\n")
+        lines = [json.loads(line) for line in self.good(self.tool("copy", "-r", "--keep", "--json", source, "s3://copies/p")).splitlines()]
+        self.assertEqual([line["path"] for line in lines], [f"s3://copies/p/{name}" for name in ("big", "d/small", "none")])
+        self.assertEqual({line["state"] for line in lines}, {"copied"})
+        for line in lines:
+            name = line["path"].removeprefix("s3://copies/p/")
+            boto(self.there, f"s3.download_file('copies', {'p/' + name!r}, {str(back)!r})\n")
+            self.assertEqual(back.read_bytes(), (source / name).read_bytes())
+            self.assertEqual(self.local(source / name).split()[-1], line["root"])
+            self.assertIn("OK", self.good(self.tool("verify", line["path"], "--outboard", line["path"] + ".mkt")))
+        # What is right already is not written again; another object of the same length is replaced, and nothing else.
+        (source / "d" / "small").write_bytes(os.urandom(1000))
+        stamps = (
+            "found = s3.list_objects_v2(Bucket='copies')['Contents']\n"
+            "print(json.dumps({one['Key']: str(one['LastModified']) + one['ETag'] for one in found}))\n"
+        )
+        before = json.loads(boto(self.there, stamps))
+        lines = self.good(self.tool("copy", "-r", "--json", source, "s3://copies/p")).splitlines()
+        states = [json.loads(line)["state"] for line in lines]
+        after = json.loads(boto(self.there, stamps))
+        changed = {key for key in before if before[key] != after[key]}
+        self.assertEqual((states, changed), (["present", "copied", "present"], {"p/d/small"}))
+        # Stores have no links, which is said; a key that ends in a slash is a folder.
+        (source / "d" / "link").symlink_to("small")
+        done = self.tool("copy", "-r", source, "s3://copies/links")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("1 symbolic link skipped: stores have none", done.stderr)
+        self.good(self.tool("copy", "--verify", "none", source / "none", source / "big", "s3://copies/below/"))
+        self.good(self.tool("copy", "s3://copies/below/big", "s3://copies/again"))
+        boto(self.there, f"s3.download_file('copies', 'again', {str(back)!r})\n")
+        self.assertEqual(back.read_bytes(), (source / "big").read_bytes())
+        # A source that changes while it is sent becomes no object.
+        command = [CHOSEN.mksum, "copy", source / "big", "s3://copies/changed", "--throttle", "40MB"]
+        with subprocess.Popen(command, env=self.there, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            with open(source / "big", "r+b", buffering=0) as file:
+                while process.poll() is None:
+                    file.write(b"other")
+                    time.sleep(0.02)
+            errors = process.communicate(timeout=60)[1]
+        self.assertEqual(process.returncode, 1, errors)
+        self.assertIn("big: ", errors)
+        self.assertNotIn("changed", json.loads(boto(self.there, stamps)))
+        for command, why in (
+            ((source / "none", "s3://nowhere/x"), "s3://nowhere/x"),
+            (("s3://copies/again", "s3://copies/again"), "itself"),
+        ):
+            done = self.tool("copy", *command)
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn(why, done.stderr)
+
     def test_crcs_of_the_store_are_compared(self):
         # As S3 does, versitygw sums an object that comes without a checksum by CRC64NVME.
         boto(

@@ -14,6 +14,7 @@ export CARGO_PROFILE_RELEASE_LTO=off
 # Formatting, lints, documentation, who depends on whom, packages; the other workspaces' locked versions.
 lint() {
     scripts/house.py
+    scripts/repository.py >/dev/null
     scripts/lint.sh
     cargo fmt --check
     for lock in $(git ls-files '*Cargo.lock'); do
@@ -47,6 +48,7 @@ vectors() {
     python3 vectors/check.py
     build
     target/vector-tools/venv/bin/python vectors/peers.py "$target/release/mksum"
+    target/vector-tools/venv/bin/python vectors/trees.py "$target/release/mksum"
     target/vector-tools/go/check proofs "$target/release/mksum"
 }
 
@@ -180,10 +182,12 @@ windows() {
 # The npm package: its tests in Node, and as users install it in Node, Deno, Bun and Chromium.
 js() {
     scripts/need.sh node chromium target:wasm32-unknown-unknown npm:bindings/js
+    # The tool, whose output is that of the package's command.
+    build
     (
         cd bindings/js
         npm run --silent build
-        npm test --silent
+        MKSUM="$target/release/mksum" npm test --silent
         npm run --silent test:package
     )
 }

@@ -32,6 +32,8 @@ AWSCRT = "awscrt 0.38.1"
 GOOGLE = "google-crc32c 1.9.0"
 XXHASH = "xxhash 4.1.0"
 HF_XET = "hf_xet 1.8.0"
+GIT = "git 2.39.5"
+SWH_MODEL = "swh.model 8.4.1"
 DEFINITION = "definition"  # no other program computes the root
 
 
@@ -49,7 +51,8 @@ def source(format, pattern, root):
     if name == "mtsum":
         return MTSUM if pattern == "pat" else DEFINITION  # recorded: no package contains mtsum
     return {"plain": MERKLE, "glacier": BOTOCORE, "btv2": LIBTORRENT, "fsverity": FSVERITY, "dmverity": VERITYSETUP,
-            "s3": MOTO, "dropbox": RCLONE, "blake3": B3SUM, "blake3-pairs": MERKLE, "xet": HF_XET}[name]
+            "s3": MOTO, "dropbox": RCLONE, "blake3": B3SUM, "blake3-pairs": MERKLE, "xet": HF_XET,
+            "git": GIT, "swhid": SWH_MODEL}[name]
 
 
 def text(size):
@@ -113,6 +116,12 @@ def cases():
     lengths = {length for block in blocks for length in [*borders(block, [1, 2]), block - 9, block - 8, block - 17, block - 16]}
     yield from ((name, length) for name in SUMS for length in [*sorted(lengths), 1000, 64 * KiB, MiB + 1])
     yield from (("xet", length) for length in [*borders(8 * KiB, [1]), *borders(128 * KiB, [1, 2])])
+    # The header is seven bytes and up: borders of blocks with it, and lengths before and after a digit more.
+    lengths = {64 * count - size + step for count in (1, 2, 3) for size in (7, 8, 9, 10, 16, 17, 18) for step in (-1, 0, 1)}
+    lengths |= {10**power + step for power in range(1, 7) for step in (-1, 0, 1)}
+    lengths |= {64 * KiB, 256 * KiB, 256 * KiB + 1, MiB, MiB + 1}
+    formats = "git:sha1", "git:sha256", "swhid"
+    yield from ((format, length) for format in formats for length in sorted({0, 1} | lengths))
     yield from (("s3:sha256:8MiB", length) for length in (0, 1, 8 * MiB - 1, 8 * MiB, 8 * MiB + 1, 20 * MiB))
 
 

@@ -507,6 +507,14 @@ def xet(data, hash_name, leaf, salt):
     return xet_written(xet_hash("root", level[0][0])) if level else bytes(32)
 
 
+def git(data, hash_name, leaf, salt):
+    return hasher(hash_name)(b"blob %d\0" % len(data) + data)
+
+
+def swhid(data, hash_name, leaf, salt):
+    return f"swh:1:cnt:{git(data, hash_name, leaf, salt).hex()}"
+
+
 def whole(data, hash_name, leaf, salt):
     return hasher(hash_name)(data)
 
@@ -520,6 +528,7 @@ CHOICES = {  # formats with choices: the allowed hashes and the default leaf siz
     "mtsum": (mtsum, ["md5", "sha1", "sha256", "sha384", "sha512"], 128 * MiB),
     "fsverity": (fsverity, ["sha256", "sha512"], 4 * KiB),
     "dmverity": (dmverity, ["sha1", "sha224", "sha256", "sha384", "sha512"], 4 * KiB),
+    "git": (git, ["sha1", "sha256"], 1 << 63),
     "s3": (s3, ["sha256", "sha1", "md5", "sha512", "crc32", "crc32c"], 8 * MiB),
 }
 SUMS = "md5 sha1 sha224 sha256 sha384 sha512 sha512-256 sha3-224 sha3-256 sha3-384 sha3-512 blake2b blake2s sm3 ripemd160".split()
@@ -530,6 +539,7 @@ FIXED = {  # formats without choices: the hash and the leaf size in bytes
     "blake3": (blake3, "blake3", KiB),
     "blake3-pairs": (blake3_pairs, "blake3", 32),
     "xet": (xet, "blake3", 1 << 63),
+    "swhid": (swhid, "sha1", 1 << 63),
     **{name: (whole, name, 1 << 63) for name in [*SUMS, *CHECKSUMS]},
 }
 
@@ -550,10 +560,10 @@ def parse(text):
     if name not in CHOICES:
         raise ValueError(f"unknown format: {text}")
     _, hashes, leaf = CHOICES[name]
-    hash_name, salt = "sha256", b""
+    hash_name, salt = "sha1" if name == "git" else "sha256", b""
     if parts and parts[0] in hashes:
         hash_name = parts.pop(0)
-    if parts and parts[0][:1].isdigit():
+    if parts and parts[0][:1].isdigit() and name != "git":
         leaf = size(parts.pop(0))
     if parts and parts[0].startswith("salt=") and name in ("fsverity", "dmverity"):
         salt = bytes.fromhex(parts.pop(0).removeprefix("salt="))

@@ -17,7 +17,8 @@ export function read(text) {
 }
 
 function sized(text, tag) {
-    const [sum, parts] = text.split(/-(?=\d+$)/);
+    // Software Heritage's identifiers have a word before their digits.
+    const [sum, parts] = text.replace(/^swh:1:[a-z]{3}:/, "").split(/-(?=\d+$)/);
     const found = { parts: parts !== undefined, tag };
     if (/^(?:[0-9a-f]{2})+$/i.test(sum)) return { bytes: sum.length / 2, ...found };
     if (/^[A-Za-z0-9+/]+={0,2}$/.test(sum) && sum.length % 4 === 0) {

@@ -23,6 +23,7 @@ test("sums are read alone and in lines of sum files", () => {
     assert.deepEqual(read(`sha256:${HEX}`), { ...sha256, tag: "sha256" });
     assert.deepEqual(read('"8474cb1b0e5ab0edb8589142647eb461-5"'), { bytes: 16, parts: true, tag: undefined });
     assert.deepEqual(read("++oh/w==-3"), { bytes: 4, parts: true, tag: undefined });
+    assert.deepEqual(read("swh:1:cnt:4b825dc642cb6eb9a060e54bf8d69288fbee4904"), { bytes: 20, parts: false, tag: undefined });
     assert.deepEqual(read("00000000"), { bytes: 4, parts: false, tag: undefined });
     for (const text of ["", "hello world", "abc", "12345", HEX.slice(1)]) assert.equal(read(text), undefined, text);
 });

@@ -1,6 +1,7 @@
 """The independent programs. `roots` takes rows and yields, in their order, the roots that the program prints."""
 import base64
 import importlib.metadata
+import os
 import pathlib
 import re
 import shutil
@@ -221,6 +222,40 @@ class HfXet(Program):
         return [info.hash for info in hf_xet.hash_files([str(self.file_of(row)) for row in rows])]
 
 
+class Git(Program):
+    """The ids of blobs, with one process for each kind of repository."""
+
+    source = generate.GIT
+
+    def version(self):
+        install.debian("git", "git")
+        return run("git", "--version").split()[2]
+
+    def roots(self, rows):
+        rows, found = list(rows), {}
+        for hash_name in {reference.parse(row.format)[1] for row in rows}:
+            own = [row for row in rows if reference.parse(row.format)[1] == hash_name]
+            with tempfile.TemporaryDirectory() as folder:
+                run("git", "init", "--quiet", f"--object-format={hash_name}", folder)
+                paths = "".join(f"{self.file_of(row)}\n" for row in own)
+                printed = run("git", "-C", folder, "hash-object", "--no-filters", "--stdin-paths", input=paths)
+            found |= zip(map(id, own), printed.split(), strict=True)
+        return [found[id(row)] for row in rows]
+
+
+class SwhModel(Program):
+    source = generate.SWH_MODEL
+
+    def version(self):
+        return importlib.metadata.version("swh.model")
+
+    def roots(self, rows):
+        from swh.model.from_disk import Content
+
+        for row in rows:
+            yield str(Content.from_file(path=os.fsencode(self.file_of(row)), max_content_length=None).swhid())
+
+
 class B3sum(Program):
     source = generate.B3SUM
 
@@ -282,9 +317,12 @@ class Mtsum(Program):
 
 
 PROGRAMS = [Tlog, Merkle, Botocore, Libtorrent, Fsverity, Veritysetup, Moto, Rclone, Openssl, Awscrt, GoogleCrc32c, Xxhash, HfXet,
-            B3sum]
+            Git, SwhModel, B3sum]
 if shutil.which("mtsum"):
     PROGRAMS.append(Mtsum)
 # The formats that peers.py compares on inputs of random lengths, and the program of each.
 AT_RANDOM = {"xet": HfXet, "crc32": Awscrt, "crc32c": GoogleCrc32c, "crc64nvme": Awscrt,
-             "xxh32": Xxhash, "xxh64": Xxhash, "xxh3": Xxhash, "xxh128": Xxhash}
+             "xxh32": Xxhash, "xxh64": Xxhash, "xxh3": Xxhash, "xxh128": Xxhash,
+             "git:sha1": Git, "git:sha256": Git, "swhid": SwhModel}
+# Those that need the length first, which a pipe does not have.
+WITHOUT_PIPES = {"git:sha1", "git:sha256", "swhid"}

@@ -52,6 +52,10 @@ for name in digest outboard; do
 done
 readelf -d "$folder/contract" | grep -q 'NEEDED.*libmksum\.so\.0' || fail "the shared library has the wrong soname"
 if readelf -d "$folder/contract-static" | grep -q mksum; then fail "the static program needs the shared library"; fi
+# A program may have an SQLite of its own, and be static altogether.
+if nm --defined-only --extern-only "$folder/usr/lib/libmksum.a" 2>/dev/null | grep ' sqlite3'; then fail "libmksum.a has SQLite's names"; fi
+read -ra all <<<"$(pkg-config --static --cflags --libs mksum)"
+"${c[@]}" -static examples/catalogue.c "${all[@]}" -o "$folder/catalogues-whole" 2>"$folder/printed" || { cat "$folder/printed"; fail "no static program"; }
 
 mkdir -p "$folder/directory/empty"
 echo hello > "$folder/directory/index.html"

@@ -36,6 +36,8 @@ const FAMILIES = {
 const only = (...features) => ["--no-default-features", "--features", features.join()];
 const CONTENTS = { all: [], hashes: only(...Object.keys(FAMILIES)) };
 for (const family in FAMILIES) CONTENTS[family] = only(family);
+// Of the command, which Node runs: everything, and the parser of lists.
+CONTENTS.cli = ["--features", "sums"];
 
 const path = (content, kind) => join(target, `${content}.${kind}.wasm`);
 
@@ -116,7 +118,8 @@ async function writeWorkerText() {
 await writeWorkerText();
 
 /** Files that stand in directories of entries alone. */
-const ELSEWHERE = ["source-fetch", "source-sent", "extra", "extra-engine", ...Object.keys(FAMILIES)];
+const COMMAND = ["cli", "cli-check", "cli-files", "cli-lists", "cli-output", "cli-verify", "source-cli"];
+const ELSEWHERE = [...COMMAND, "source-fetch", "source-sent", "extra", "extra-engine", ...Object.keys(FAMILIES)];
 
 const read = (file) => readFileSync(join(dist, file), "utf8");
 const imports = (text) => Array.from(text.matchAll(/"\.\/([\w-]+)\.js"/g), ([, name]) => name);
@@ -160,7 +163,7 @@ async function bundled(name, entries, own, beside) {
     mkdirSync(join(dist, name), { recursive: true });
     const inside = needed(entries, "js", own);
     await build({
-        entryPoints: entries.map((entry) => join(dist, `${entry}.js`)), bundle: true, format: "esm", target: "es2022", platform: "neutral",
+        entryPoints: entries.map((entry) => join(dist, `${entry}.js`)), bundle: true, format: "esm", target: "es2022", platform: "neutral", external: ["node:*"],
         outdir: join(dist, name), splitting: entries.length > 1, chunkNames: "shared-[hash]", minifyWhitespace: true, minifySyntax: true,
         plugins: [{
             name: "own",
@@ -192,6 +195,11 @@ for (const kind in KINDS) copyFileSync(path("all", kind), join(dist, "fetch", `$
 function tableOf(file, names) {
     return read(file).replace(/^\s+(?:readonly )?"?([\w-]+)"?: .*\n/gm, (row, name) => (names.includes(name) ? row : ""));
 }
+
+// The command is no entry, and needs no types.
+await bundled("cli", ["cli"], { "source.js": read("source-cli.js") });
+for (const file of readdirSync(join(dist, "cli"))) if (file.endsWith(".d.ts")) rmSync(join(dist, "cli", file));
+copyFileSync(path("cli", "simd"), join(dist, "cli/cli.wasm"));
 
 await inlinedEntry("extra", "./scalar.wasm");
 copyFileSync(path("extra", "scalar"), join(dist, "extra/scalar.wasm"));

@@ -62,6 +62,7 @@ export interface Exports {
     readonly keep: (spec: number, len: number, unit: number, digests: number) => number;
     readonly outboard_from: (spec: number, len: number, block: number) => number;
     readonly outboard_facts: (block: number) => number;
+    readonly outboard_units: (block: number) => number;
     readonly outboard_damaged: (block: number, digests: number) => number;
 }
 

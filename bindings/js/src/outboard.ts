@@ -117,7 +117,7 @@ export class Outboard {
     damagedIn(input: Bytes): Damage[] {
         const file = bytesOf(input);
         this.checkLength(file.length);
-        return this.compared(digestsIn(this.spec, this.unit, file));
+        return this.damagedBy(digestsIn(this.spec, this.unit, file));
     }
 
     /**
@@ -129,10 +129,20 @@ export class Outboard {
         this.checkLength(blobOf(file).size);
         const wanted = { spec: this.spec, atMost: this.unit };
         const [digests] = await digestsOf([wanted], this.len, file, checked(options));
-        return this.compared(digests!);
+        return this.damagedBy(digests!);
     }
 
-    private compared(digests: Uint8Array): Damage[] {
+    /**
+     * @internal Returns the digests of the units, one after the other, each checked up to the root.
+     *
+     * @throws {MksumError} `outboard` if one does not lead to the root.
+     */
+    units(): OwnBytes {
+        return withBlocks([this.bytes], (engine, block) => answer(engine, (exports) => exports.outboard_units(block)));
+    }
+
+    /** @internal Returns the damage to a file with these digests of its pieces. */
+    damagedBy(digests: Uint8Array): Damage[] {
         const found = withBlocks([this.bytes, digests], (engine, outboard, pieces) =>
             numbers(answer(engine, (exports) => exports.outboard_damaged(outboard, pieces)), 4),
         );

@@ -498,7 +498,7 @@ impl Catalogue {
         self.records(stop, move |opened, options, sender| {
             let theirs = Side::open(&other, None, options)?;
             let unused = theirs.unused();
-            Side::Catalogue(opened.into(), None).diff(theirs, &options.stop, &mut |finding| {
+            Side::Catalogue(opened.into(), Vec::new()).diff(theirs, &options.stop, &mut |finding| {
                 // The iterator may be gone: then the next entry ends this.
                 let _ = sender.send(Ok(Record::Entry(finding)));
             })?;

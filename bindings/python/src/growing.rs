@@ -59,7 +59,7 @@ impl Growing {
     /// Before the first byte.
     pub fn new(spec: &Spec) -> Result<Self, NeedsLength> {
         match is_sum(spec) {
-            true => Ok(Growing::Sum(spec.clone(), spec.leaf_hasher(&[0]), 0)),
+            true => Ok(Growing::Sum(spec.clone(), spec.leaf_hasher(&[spec.shape().root(0)]), 0)),
             false => spec.frontier().map(|frontier| Growing::Tree(Box::new(frontier))),
         }
     }

@@ -6,6 +6,7 @@
 
 mod ahead;
 mod catalogue;
+mod counts;
 mod data;
 mod directory;
 mod ending;
@@ -14,6 +15,8 @@ mod files;
 mod formats;
 mod frontier;
 mod get;
+#[cfg(feature = "stores")]
+mod given;
 mod growing;
 mod hasher;
 mod listing;
@@ -46,6 +49,7 @@ mod _mksum {
     #[pymodule_export]
     use crate::{
         catalogue::Catalogue,
+        counts::counts,
         directory::{DirectoryRoot, check_entry, directory_root, prove_entry},
         files::file_root,
         formats::formats,
@@ -69,6 +73,10 @@ mod _mksum {
         verified::VerifiedBytes,
         work::Stop,
     };
+
+    #[cfg(feature = "stores")]
+    #[pymodule_export]
+    use crate::given::UsedStore;
 
     #[pymodule_export]
     #[allow(non_upper_case_globals)]

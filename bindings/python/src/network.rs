@@ -1,5 +1,6 @@
 //! The client of stores, one for the process.
 
+use mksum_io::Objects;
 use mksum_stores::Stores;
 use std::ffi::OsString;
 use std::sync::Mutex;
@@ -32,7 +33,10 @@ pub fn stores() -> Stores {
     if let Some(known) = shared.as_ref().filter(same) {
         return known.stores.another();
     }
-    let stores = Stores::new();
+    let stores = match &*shared {
+        Some(old) if old.process == process => old.stores.renewed(),
+        _ => Stores::new(),
+    };
     let another = stores.another();
     if let Some(old) = shared.replace(Shared { stores, process, environment, begun: Instant::now() }) {
         match old.process == process {
@@ -42,4 +46,10 @@ pub fn stores() -> Stores {
         }
     }
     another
+}
+
+/// The requests that the shared clients of this process have made so far, and the bytes of objects that came.
+pub fn traffic() -> (u64, u64) {
+    let Ok(shared) = SHARED.try_lock() else { return (0, 0) };
+    shared.as_ref().filter(|shared| shared.process == process::id()).map_or((0, 0), |shared| shared.stores.traffic())
 }

@@ -50,7 +50,7 @@ impl Spec {
     /// The length of a leaf in bytes; of `mtsum` the longest allowed; None where the whole input is the only leaf.
     #[getter]
     fn leaf(&self) -> Option<u64> {
-        (!is_sum(&self.0)).then(|| self.0.leaf())
+        (self.0.family().leaf != LeafRule::Whole).then(|| self.0.leaf())
     }
 
     /// The salt; empty in most formats.
@@ -207,9 +207,9 @@ impl Wanted {
     }
 }
 
-/// Whether the format is a plain sum: the hash of the whole input.
+/// Whether the format is a plain sum: the hash of the whole input, without its length.
 pub fn is_sum(spec: &mksum::Spec) -> bool {
-    spec.family().leaf == LeafRule::Whole
+    spec.family().leaf == LeafRule::Whole && spec.family().streams()
 }
 
 /// Each format with its defaults, under its name and, where that is another, under hashlib's.

@@ -89,7 +89,7 @@ impl Subtrees for Watched<'_> {
         go_on(self.stop)?;
         let long = self.of(node.start, node.len).filter(|bytes| node.level == 0 && bytes.len() > CHUNK);
         let Some(bytes) = long else { return self.memory().digest(spec, node, role) };
-        let mut hasher = spec.leaf_hasher(&[node.start]);
+        let mut hasher = spec.leaf_hasher(&[node]);
         for chunk in bytes.chunks(CHUNK) {
             go_on(self.stop)?;
             hasher.update(Messages::one(chunk));

@@ -1,5 +1,6 @@
 //! Long work outside of the interpreter, while the calling thread attends to signals and shows the progress.
 
+use crate::counts;
 use crate::ending;
 use crate::errors;
 use mksum_io::{Objects, Options, available_threads};
@@ -131,6 +132,12 @@ impl Call {
     ) -> PyResult<T> {
         let outcome = self.spawn(work)?;
         self.wait(py, outcome)
+    }
+}
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        counts::add(&self.options.meter);
     }
 }
 

@@ -89,3 +89,37 @@ def test_progress_is_tqdms(big: pathlib.Path) -> None:
         mksum.file_root(big, on_progress=bar.update)
         assert bar.n == bar.total
     assert mksum.root(noise(10)) == asyncio.run(aio.root(noise(10)))
+
+
+def test_files_are_read_verified(big: pathlib.Path) -> None:
+    data = big.read_bytes()
+    tree = mksum.Outboard.keep(big, "rfc6962:sha256:64KiB", unit=65536)
+
+    async def read() -> None:
+        async with aio.open(big, root=tree.root) as file:
+            assert (file.name, file.size, file.root, file.unit) == (str(big), len(data), tree.root, 65536)
+            assert (await file.read(10), file.tell()) == (data[:10], 10)
+            several = await asyncio.gather(*(file.read_at(at, 100_000) for at in range(0, len(data), 100_000)))
+            assert b"".join(several) == data
+            buffer = bytearray(1000)
+            assert (await file.readinto(buffer), bytes(buffer)) == (1000, data[10:1010])
+            assert file.seek(-7, os.SEEK_END) == len(data) - 7
+            assert (await file.read(), await file.read(), await file.read(5)) == (data[-7:], b"", b"")
+            file.seek(0)
+            assert b"".join([chunk async for chunk in file]) == data
+        assert file.closed
+        with pytest.raises(ValueError, match="closed"):
+            await file.read(1)
+        with open(big, "r+b") as damaged:
+            damaged.seek(100_000)
+            damaged.write(b"damage")
+        file = await aio.open(big, root=tree.root)
+        file.seek(99_990)
+        with pytest.raises(mksum.DamagedError):
+            await file.read(100)
+        assert (file.tell(), await file.read_at(0, 5)) == (99_990, data[:5])
+        await file.close()
+        with pytest.raises(mksum.NotFoundError):
+            await aio.open(big.with_name("none"), root=tree.root)
+
+    asyncio.run(read())

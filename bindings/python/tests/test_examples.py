@@ -128,13 +128,20 @@ class Hub(http.server.ThreadingHTTPServer):
                 self.send_header("Content-Type", kind)
                 self.send_header("Content-Length", str(len(content)))
                 self.send_header("X-Repo-Commit", hub.commit)
-                self.send_header("ETag", f'"{hashlib.sha256(content).hexdigest()}"')
+                self.send_header("ETag", f'"{hub.digest(content)}"')
                 self.end_headers()
                 if self.command == "GET":
                     self.wfile.write(content)
 
         super().__init__(("127.0.0.1", 0), Handler)
         self.files, self.url = files, f"http://127.0.0.1:{self.server_port}"
+
+    @staticmethod
+    def digest(content: bytes) -> str:
+        """The digest under which the cache has a file."""
+        if len(content) > 100_000:
+            return hashlib.sha256(content).hexdigest()
+        return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
 
     def siblings(self) -> list[dict[str, object]]:
         """The files as the page of the repository has them."""
@@ -178,6 +185,87 @@ def test_huggingface_hub_snapshots(tmp_path: pathlib.Path) -> None:
             assert (tmp_path / "new" / "weights" / "model.bin").read_bytes() == files["weights/model.bin"]
         finally:
             hub.shutdown()
+
+
+def test_models_in_the_cache_of_huggingface_hub(tmp_path: pathlib.Path) -> None:
+    from huggingface_hub import scan_cache_dir, snapshot_download
+    from mksum.recipes.huggingface import verify_model
+
+    # A file of a repository may hold several: `large/` has one content twice.
+    files = {"config.json": b"{}", "large/a.bin": noise(3_000_000), "large/b.bin": noise(3_000_000), "empty": b""}
+    cache, local = tmp_path / "cache", tmp_path / "local"
+    with Hub(files) as hub:
+        threading.Thread(target=hub.serve_forever).start()
+        try:
+            snapshot = pathlib.Path(snapshot_download("me/repo", endpoint=hub.url, cache_dir=cache))
+            snapshot_download("me/repo", endpoint=hub.url, local_dir=local)
+        finally:
+            hub.shutdown()
+    [repository] = scan_cache_dir(cache).repos
+    rows = verify_model(repository.repo_path)
+    assert [(row["path"], row["size"]) for row in rows] == [(f"{hub.commit}/{name}", len(files[name])) for name in sorted(files)]
+    assert {row["status"] for row in rows} == {"ok"}
+    assert [row["algorithm"] for row in rows] == ["git-sha1", "git-sha1", "sha256", "sha256"]
+    assert verify_model(snapshot) == rows
+    assert [(row["path"], row["status"]) for row in verify_model(local)] == [(name, "ok") for name in sorted(files)]
+    # Damage that no length or date shows, a blob that is gone, a file that is no link, and a link to somewhere else.
+    for path in [snapshot / "large" / "a.bin", local / "config.json"]:
+        blob, times = path.resolve(), path.stat()
+        content = bytearray(blob.read_bytes())
+        content[1] ^= 1
+        blob.chmod(0o644)
+        blob.write_bytes(content)
+        os.utime(blob, ns=(times.st_atime_ns, times.st_mtime_ns))
+    (snapshot / "config.json").resolve().unlink()
+    (snapshot / "own.txt").write_bytes(b"abc")
+    (snapshot / "elsewhere").symlink_to(tmp_path)
+    found = {row["path"].removeprefix(f"{hub.commit}/"): row for row in verify_model(snapshot)}
+    assert {name: row["status"] for name, row in found.items()} == {
+        "config.json": "missing",
+        "elsewhere": "unknown",
+        "empty": "ok",
+        "large/a.bin": "damaged",
+        "large/b.bin": "damaged",
+        "own.txt": "unknown",
+    }
+    error = str(found["large/a.bin"]["error"])
+    assert f"expected the sha256 {hashlib.sha256(files['large/a.bin']).hexdigest()}, found" in error
+    assert {row["path"]: row["status"] for row in verify_model(local)}["config.json"] == "damaged"
+    (tmp_path / "none").mkdir()
+    for wrong in [tmp_path / "none", cache, local.parent / "gone"]:
+        with pytest.raises(mksum.RefusedError, match="the digest of no file is known"):
+            verify_model(wrong)
+
+
+def test_the_job_of_kubernetes_is_well_formed() -> None:
+    import yaml
+
+    folder = pathlib.Path(__file__).resolve().parents[1] / "examples" / "kubernetes"
+    jobs = list(yaml.safe_load_all((folder / "job.yaml").read_text()))
+    assert [(job["apiVersion"], job["kind"]) for job in jobs] == [("batch/v1", "Job")] * 3
+    scripts = []
+    for job in jobs:
+        pod = job["spec"]["template"]["spec"]
+        [container] = pod["containers"]
+        assert (pod["restartPolicy"], container["command"]) == ("Never", ["sh", "-ec"])
+        assert {mount["name"] for mount in container["volumeMounts"]} == {volume["name"] for volume in pod["volumes"]}
+        [script] = container["args"]
+        subprocess.run(["sh", "-n", "-c", script], check=True, timeout=60)
+        scripts.append(script)
+    # The jobs agree on the number of tasks.
+    count = jobs[1]["spec"]["completions"]
+    assert jobs[1]["spec"]["completionMode"] == "Indexed"
+    assert f"--tasks {count} " in scripts[0]
+    assert '--task "$JOB_COMPLETION_INDEX" ' in scripts[1]
+    assert f"= {count};" in scripts[2]
+    assert f"0 {count - 1})" in scripts[2]
+    lines = (folder / "Dockerfile").read_text().splitlines()
+    assert len(lines) <= 20
+    words = {line.split()[0] for line in lines if line and not line.startswith("#")}
+    assert words <= {"FROM", "RUN", "COPY", "ARG", "USER", "WORKDIR", "CMD"}
+    # The image has a user of its own, whose group the volume has.
+    uid = next(line.split("--uid ")[1].split()[0] for line in lines if "--uid" in line)
+    assert {str(job["spec"]["template"]["spec"]["securityContext"]["fsGroup"]) for job in jobs} == {uid}
 
 
 def test_pip(tmp_path: pathlib.Path) -> None:

@@ -427,3 +427,34 @@ def test_multiprocessing(big: pathlib.Path) -> None:
 
 def test_digests_are_hashlibs(big: pathlib.Path) -> None:
     assert mksum.file_root(big, "sha512").bytes == hashlib.sha512(big.read_bytes()).digest()
+
+
+def test_figures_of_a_job(big: pathlib.Path, caplog: pytest.LogCaptureFixture) -> None:
+    length = big.stat().st_size
+    with caplog.at_level("INFO", "mksum"), mksum.measured("a job") as figures:
+        mksum.file_root(big, ["blake3", "sha256"])
+        assert [type(root) for _, root in mksum.hash_files([big, big], "sha256")] == [mksum.Root] * 2
+        # It is not a file, and not counted.
+        mksum.root(big.read_bytes(), "sha256")
+    assert {**figures, "seconds": 0} == {
+        "hashed_bytes": 3 * length,
+        "skipped_bytes": 0,
+        "requests": 0,
+        "received_bytes": 0,
+        "seconds": 0,
+    }
+    assert figures["seconds"] > 0
+    [record] = caplog.records
+    assert record.getMessage().startswith(f"a job: {3 * length} bytes hashed, 0 skipped, 0 requests, 0 bytes received, ")
+    assert record.__dict__["mksum"] == {"name": "a job", **figures}
+    with pytest.raises(mksum.NotFoundError), mksum.measured() as figures:
+        mksum.file_root(big, "sha256")
+        mksum.file_root(big.with_name("none"), "sha256")
+    assert figures["hashed_bytes"] == length
+    mksum.Catalogue.keep(big.parent, "sha256")
+    catalogue = mksum.Catalogue.open(big.parent)
+    with mksum.measured() as figures:
+        catalogue.update()
+    assert figures["hashed_bytes"] == 0
+    before = mksum.metrics()
+    assert before["hashed_bytes"] >= 5 * length

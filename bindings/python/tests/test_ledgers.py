@@ -245,7 +245,7 @@ def test_names_of_hadoop_and_spark(path: str, expected: str) -> None:
 def test_names_that_are_refused_say_what_to_do(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     refused = {
         "wasbs://c@a.blob.core.windows.net/key": "the same object is abfss://CONTAINER@ACCOUNT",
-        "hf://models/a/b": "does not read 'hf': it reads s3, .*pass an open file of fsspec",
+        "hf://models/a/b": "does not read 'hf': it reads s3, .*pass a file system of fsspec",
         "file://host/a": "a file of 'host'",
         "s3:/bucket/key": "a URL with one slash, as pathlib writes it: pass the str 's3://bucket/key'",
     }

@@ -10,8 +10,8 @@ use mksum::{Digest, Spec};
 use mksum_io::{EntryKind, Stop};
 use std::cmp::Ordering;
 use std::collections::HashMap;
-use std::sync::mpsc::sync_channel;
-use std::thread;
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread::{self, JoinHandle};
 
 /// An entry as a catalogue or a list describes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -148,6 +148,34 @@ fn same(one: &Known, other: &Known) -> Option<bool> {
     common
 }
 
+/// The entries of a page, or why they cannot be read.
+type Page = Result<Vec<Known>, Error>;
+
+/// Pages that a thread reads ahead. When this is dropped, the thread has closed its catalogue.
+struct Pages {
+    receive: Option<Receiver<Page>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Iterator for Pages {
+    type Item = Page;
+
+    fn next(&mut self) -> Option<Page> {
+        self.receive.as_ref()?.recv().ok()
+    }
+}
+
+impl Drop for Pages {
+    fn drop(&mut self) {
+        // Without a receiver, the thread ends at its next page.
+        self.receive = None;
+        if let Some(thread) = self.thread.take() {
+            // A panic has ended the pages, and was printed.
+            let _ = thread.join();
+        }
+    }
+}
+
 impl Catalogue {
     /// Returns the catalogue's entries, sorted by path. A thread of its own reads them ahead.
     pub fn into_known(self) -> Sorted<'static> {
@@ -177,9 +205,11 @@ impl Catalogue {
                 }
             }
         };
-        let failed = thread::Builder::new().name("rows".into()).spawn(read).err();
-        let failed = failed.map(|error| Err(mksum_io::Error::Open { path: path.into(), error }.into()));
-        Box::new(receive.into_iter().chain(failed).flat_map(|page| {
+        let (thread, failed) = match thread::Builder::new().name("rows".into()).spawn(read) {
+            Ok(thread) => (Some(thread), None),
+            Err(error) => (None, Some(Err(mksum_io::Error::Open { path: path.into(), error }.into()))),
+        };
+        Box::new(Pages { receive: Some(receive), thread }.chain(failed).flat_map(|page| {
             let (page, error) = match page {
                 Ok(page) => (page, None),
                 Err(error) => (Vec::new(), Some(Err(error))),

@@ -57,7 +57,7 @@ fn directory(
     trees: &[Input],
     options: &Options,
 ) -> Result<Directory, Error> {
-    let (catalogue, _copy) = Side::catalogue(place, options)?;
+    let catalogue = Side::catalogue(place, options)?;
     let mut list = List::of_directory();
     // What is listed is what is hashed: another process may write to a catalogue on this machine.
     let leaves = catalogue.leaves(std::slice::from_ref(spec), &mut |entry| add(&mut list, (entry, spec), trees))?;
@@ -102,7 +102,7 @@ fn add(list: &mut List, (entry, spec): (&Entry<'_>, &DirectorySpec), trees: &[In
 /// # Errors
 /// If the catalogue cannot be read, or lacks entries that could not be read when it was kept.
 pub fn list_files(place: &Input, options: &Options) -> Result<List, Error> {
-    let (catalogue, _copy) = Side::catalogue(place, options)?;
+    let catalogue = Side::catalogue(place, options)?;
     catalogue.check_pages()?;
     if let Some(unread) = catalogue.check_list()? {
         return Err(unread);

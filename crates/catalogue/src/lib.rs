@@ -59,7 +59,7 @@ pub use leaves::joined_leaves;
 pub use mksum_io::Effort;
 pub use repair::repair;
 pub use row::{Kept, Row};
-pub use side::{Side, Temporary};
+pub use side::Side;
 pub use status::{Status, status};
 pub use store::{Catalogue, is_catalogue, is_kept_folder, place};
 pub use update::{accept_changes, update};

@@ -6,32 +6,22 @@ use crate::error::Error;
 use crate::finding::Finding;
 use crate::folder::Access;
 use crate::listing;
-use crate::store::{Catalogue, is_catalogue, place};
+use crate::store::{Catalogue, is_catalogue, place, scratch};
 use crate::update::update;
 use mksum::Spec;
-use mksum_io::{EntryKind, File, Input, Options, Scratch, Stop, Url};
+use mksum_io::{EntryKind, File, Input, Options, Stop, Url};
 use mksum_sums::choice::Choice;
 use mksum_sums::sum::End;
 use mksum_sums::sumfile::{LONGEST, Lines, Source};
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
-use tempfile::{NamedTempFile, TempDir};
-
-/// What is removed when it is dropped.
-#[derive(Debug)]
-pub enum Temporary {
-    /// A file.
-    File(Scratch),
-    /// The folder of a catalogue that was made for a comparison, and the paths of what could not be read for it.
-    Folder(TempDir, Vec<Vec<u8>>),
-}
 
 /// A side of a comparison, or a list to import.
 #[derive(Debug)]
 pub enum Side {
-    /// A catalogue, and what is removed at the end: the copy of one at a URL, or the folder of one that was made for the comparison.
-    Catalogue(Box<Catalogue>, Option<Temporary>),
+    /// A catalogue, and the paths of what could not be read for it, if it was made for the comparison.
+    Catalogue(Box<Catalogue>, Vec<Vec<u8>>),
     /// The entries of a list, sorted, and the number of its lines that were not used: those that are malformed or not about a whole file.
     List(Vec<Known>, u64),
 }
@@ -52,25 +42,26 @@ impl Side {
     pub fn open(input: &Input, format: Option<&Choice>, options: &Options) -> Result<Side, Error> {
         match input.file().filter(|path| !path.is_dir() && !is_catalogue(path)) {
             Some(path) => list(path, format),
-            None => Side::catalogue(input, options).map(|(opened, copy)| Side::Catalogue(opened.into(), copy)),
+            None => Side::catalogue(input, options).map(|opened| Side::Catalogue(opened.into(), Vec::new())),
         }
     }
 
-    /// Opens the catalogue at a path, that of a directory, or a copy of the one at a URL, which is removed at the end.
+    /// Opens the catalogue at a path, that of a directory, or a copy of the one at a URL, which is removed when it is closed.
     ///
     /// # Errors
     /// If there is none.
-    pub fn catalogue(input: &Input, options: &Options) -> Result<(Catalogue, Option<Temporary>), Error> {
+    pub fn catalogue(input: &Input, options: &Options) -> Result<Catalogue, Error> {
         let read = |path: &Path| Catalogue::open(path, Access::Read, &mut || {});
         match input {
             Input::Url(url) => {
-                let fetched = fetch(url, options)?;
+                let (folder, copy) = scratch()?;
+                fetch(url, &copy, options)?;
                 // Whoever reads an error has never seen the copy.
-                let catalogue = read(fetched.path()).map_err(|error| error.of_original(fetched.path(), input))?;
-                Ok((catalogue.of_original(input), Some(Temporary::File(fetched))))
+                let catalogue = read(&copy).map_err(|error| error.of_original(&copy, input))?;
+                Ok(catalogue.of_original(input, folder))
             }
-            Input::File(path) if path.is_dir() => Ok((read(&place(path))?, None)),
-            Input::File(path) => Ok((read(path)?, None)),
+            Input::File(path) if path.is_dir() => read(&place(path)),
+            Input::File(path) => read(path),
             Input::Stdin => Err(Error::refused(input, "a stream is no catalogue: write it to a file first")),
         }
     }
@@ -86,7 +77,7 @@ impl Side {
         options: &Options,
         each: &mut dyn FnMut(Finding),
     ) -> Result<Side, Error> {
-        let (folder, mut catalogue) = Catalogue::trial(&place(directory))?;
+        let mut catalogue = Catalogue::trial(&place(directory))?;
         catalogue.add_formats(formats)?;
         let mut unread = Vec::new();
         update(&mut catalogue, directory, options, &mut |finding| {
@@ -95,7 +86,7 @@ impl Side {
                 each(finding);
             }
         })?;
-        Ok(Side::Catalogue(catalogue.into(), Some(Temporary::Folder(folder, unread))))
+        Ok(Side::Catalogue(catalogue.into(), unread))
     }
 
     /// The formats in which it has roots; of a list, those of its first entry.
@@ -125,19 +116,15 @@ impl Side {
     /// The paths of what could not be read.
     fn unread(&self) -> &[Vec<u8>] {
         match self {
-            Side::Catalogue(_, Some(Temporary::Folder(_, unread))) => unread,
-            _ => &[],
+            Side::Catalogue(_, unread) => unread,
+            Side::List(..) => &[],
         }
     }
 
     /// Returns the entries, sorted by path.
     pub fn into_entries(self) -> Sorted<'static> {
         match self {
-            Side::Catalogue(catalogue, None) => catalogue.into_known(),
-            Side::Catalogue(catalogue, Some(fetched)) => Box::new(catalogue.into_known().inspect(move |_| {
-                // Owned by the iterator: the copy is removed after the last entry.
-                let _ = &fetched;
-            })),
+            Side::Catalogue(catalogue, _) => catalogue.into_known(),
             Side::List(entries, _) => Box::new(entries.into_iter().map(Ok)),
         }
     }
@@ -155,8 +142,7 @@ impl Side {
             }
         };
         let (left, right) = match (self, other) {
-            // What was fetched is removed at the end.
-            (Side::Catalogue(left, _left), Side::Catalogue(right, _right)) => {
+            (Side::Catalogue(left, _), Side::Catalogue(right, _)) => {
                 return diff_catalogues(*left, *right, stop, each);
             }
             sides => sides,
@@ -241,17 +227,12 @@ fn list(path: &Path, format: Option<&Choice>) -> Result<Side, Error> {
     Ok(Side::List(entries, unused))
 }
 
-/// A copy of the catalogue at a URL.
-fn fetch(url: &Url, options: &Options) -> Result<Scratch, Error> {
+/// Copies the catalogue at a URL to a path.
+fn fetch(url: &Url, path: &Path, options: &Options) -> Result<(), Error> {
     const PART: u64 = 8 << 20;
     let file = File::open(url, options)?;
-    let folder = std::env::temp_dir();
-    let failed = |error| Error::Io(mksum_io::Error::Write { path: (&folder).into(), error });
-    let create = || {
-        let (file, path) = NamedTempFile::with_prefix_in("mksum-", &folder)?.keep()?;
-        Ok((path, file))
-    };
-    let (scratch, mut copy) = Scratch::new(create).map_err(failed)?;
+    let failed = |error| Error::Io(mksum_io::Error::Write { path: path.into(), error });
+    let mut copy = fs::File::create_new(path).map_err(failed)?;
     let mut done = 0;
     while done < file.len() {
         let end = file.len().min(done + PART);
@@ -259,5 +240,5 @@ fn fetch(url: &Url, options: &Options) -> Result<Scratch, Error> {
         done = end;
     }
     file.finish()?;
-    Ok(scratch)
+    Ok(())
 }

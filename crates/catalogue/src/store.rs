@@ -9,7 +9,7 @@ use crate::row;
 use crate::row::{Columns, Kept, Row, is_outboard, letter, root, time};
 use mksum::Spec;
 use mksum_io::outboard::with_extension;
-use mksum_io::{Exclude, Input, KEPT_FOLDER};
+use mksum_io::{Exclude, Input, KEPT_FOLDER, Scratch};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, ToSql, params};
 use std::cell::RefCell;
@@ -22,7 +22,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
-use tempfile::TempDir;
 
 /// The time for which another process that writes is waited for.
 const WAIT: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 10 });
@@ -128,6 +127,8 @@ pub struct Catalogue {
     pub(crate) dropped: AtomicU64,
     /// Whether all that the directory has now is right.
     pub(crate) accepted: AtomicBool,
+    /// The temporary folder that a copy lies in. It is the last field: the database is closed before its folder is removed.
+    _scratch: Option<Scratch>,
 }
 
 impl Catalogue {
@@ -175,6 +176,7 @@ impl Catalogue {
             excluded: Arc::default(),
             dropped: AtomicU64::new(0),
             accepted: AtomicBool::new(false),
+            _scratch: None,
         };
         catalogue.is_old = catalogue.check_schema()? == OLD;
         catalogue.read_formats()?;
@@ -209,15 +211,13 @@ impl Catalogue {
         Catalogue::open(path, Access::Write, waiting)
     }
 
-    /// A copy of the catalogue at `path`, or a new one if there is none, to see what a change would do. It is removed with the folder that
-    /// it lies in.
+    /// A copy of the catalogue at `path`, or a new one if there is none, to see what a change would do. It lies in a temporary folder, which
+    /// is removed when the catalogue is closed.
     ///
     /// # Errors
     /// If there is a catalogue that cannot be read, or the temporary folder cannot be written.
-    pub fn trial(path: &Path) -> Result<(TempDir, Catalogue), Error> {
-        let folder = tempfile::Builder::new().prefix("mksum-").tempdir();
-        let folder = folder.map_err(|error| mksum_io::Error::Write { path: std::env::temp_dir().into(), error })?;
-        let copy = folder.path().join("catalogue");
+    pub fn trial(path: &Path) -> Result<Catalogue, Error> {
+        let (folder, copy) = scratch()?;
         if path.symlink_metadata().is_ok() {
             let original = Catalogue::open(path, Access::Read, &mut || {})?;
             // A reader is in a transaction, and may not write anything; the copy is another file.
@@ -231,12 +231,12 @@ impl Catalogue {
         if let Ok((beside, name)) = Folder::of(path, Access::Read) {
             catalogue.config = Config::read(&beside, &name)?;
         }
-        Ok((folder, catalogue.of_original(&path.into())))
+        Ok(catalogue.of_original(&path.into(), folder))
     }
 
-    /// Returns this catalogue with its original's name in errors.
-    pub(crate) fn of_original(self, original: &Input) -> Self {
-        Catalogue { named: original.clone(), ..self }
+    /// Returns this copy, which lies in a temporary folder, with its original's name in errors.
+    pub(crate) fn of_original(self, original: &Input, folder: Scratch) -> Self {
+        Catalogue { named: original.clone(), _scratch: Some(folder), ..self }
     }
 
     /// What is left out of the directory: with all rows of it, by the next update.
@@ -662,6 +662,15 @@ fn schema(db: &Connection) -> rusqlite::Result<Schema> {
     let mut statement = db.prepare("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY name")?;
     let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
     rows.collect()
+}
+
+/// A temporary folder, and the path of a catalogue in it.
+pub(crate) fn scratch() -> Result<(Scratch, PathBuf), Error> {
+    let make = || Ok((tempfile::Builder::new().prefix("mksum-").tempdir()?.keep(), ()));
+    let made = Scratch::new(make);
+    let (folder, ()) = made.map_err(|error| mksum_io::Error::Write { path: std::env::temp_dir().into(), error })?;
+    let path = folder.path().join("catalogue");
+    Ok((folder, path))
 }
 
 /// Writes an empty catalogue, whole or not at all.

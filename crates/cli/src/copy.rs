@@ -1,20 +1,21 @@
 //! `mksum copy`: files hashed while they are copied, and read back.
 
-use crate::args::{Copy as Args, ReadBack};
+use crate::args::{Copy as Args, Links, ReadBack};
 use crate::exit::{Exit, usage};
-use crate::figures::bytes;
+use crate::figures::{bytes, grouped};
 use crate::print::report_transfer;
 use crate::ranges;
 use crate::summary::Verdict;
 use crate::tool::Tool;
 use crate::walk::Rules;
-use mksum::ByOffset;
 use mksum::ordered::ordered;
+use mksum::{ByOffset, Spec};
 use mksum_cli::name::Shown;
-use mksum_get::{Copied, Copy, Error, copy};
-use mksum_io::{Below, Input, reason};
+use mksum_get::{Copied, Copy, Error, copy, copy_link, make_folder, refuse_links, set_like};
+use mksum_io::{Below, EntryKind, Input};
 use serde::Serialize;
 use std::fs;
+use std::iter;
 use std::path::{Component, Path, PathBuf};
 
 /// The files that are copied at a time: small ones wait for the disk most of their time.
@@ -29,24 +30,31 @@ pub fn run(tool: &Tool, args: &Args) -> Exit {
     if let (true, Err(why)) = (args.keep, spec.supports(ByOffset::Outboard)) {
         return usage(&format_args!("--keep: {why}"));
     }
-    let Input::File(target) = &args.target else {
-        return usage(&"objects are not written: give the path of a file or directory as DST");
-    };
+    let target = &args.target;
+    if target.url().is_some_and(|url| url.as_str().starts_with("http")) {
+        return usage(&"objects are written to S3, Google Cloud Storage, Azure and HDFS: a web server takes none");
+    }
     let sources = &args.sources;
-    let is_folder = target.is_dir();
+    let is_folder = match target {
+        Input::Url(url) => url.as_str().ends_with('/'),
+        target => target.file().is_some_and(Path::is_dir),
+    };
     if sources.len() > 1 && !is_folder {
         return usage(&format_args!("{}: several things are copied into a directory that is there", Shown(target)));
     }
-    let rules = match Rules::new(&args.directories, tool.options.objects.clone()) {
+    let rules = match Rules::new(&args.directories(), tool.options.objects.clone()) {
+        Ok(rules) if args.symlinks == Links::Copy => rules.with_others(),
         Ok(rules) => rules,
         Err(why) => return usage(&why),
     };
     if let Some(folder) = sources.iter().filter_map(Input::file).find(|source| source.is_dir()) {
-        match folder {
-            _ if !args.directories.recursive => {
+        let is_inside =
+            |target: &Path| Below::new(folder).is_ok_and(|below| below.refuses(target, "not copied").is_none());
+        match target.file() {
+            _ if !args.recursive => {
                 return usage(&format_args!("{}: a directory: -r copies the files in it", Shown(folder)));
             }
-            folder if Below::new(folder).is_ok_and(|below| below.refuses(target, "not copied").is_none()) => {
+            Some(path) if is_inside(path) => {
                 return usage(&format_args!("{}: inside of {}, which is copied", Shown(target), Shown(folder)));
             }
             _ => {}
@@ -54,43 +62,48 @@ pub fn run(tool: &Tool, args: &Args) -> Exit {
     }
     let jobs = sources.iter().flat_map(|source| {
         let is_whole = sources.len() == 1 && (source.file().is_some_and(Path::is_dir) || is_prefix(args, source));
-        let base = if is_folder && !is_whole { target.join(source.name().unwrap_or_default()) } else { target.clone() };
+        let base = match source.name() {
+            Some(name) if is_folder && !is_whole => target.join(Path::new(&name)),
+            _ => target.clone(),
+        };
         // All of a folder: outboards and catalogues too.
-        rules.walk_with(std::slice::from_ref(source), |_| false).map(move |found| {
+        let mut walk = rules.walk_with(std::slice::from_ref(source), |_| false);
+        let found = iter::from_fn(move || {
+            let found = walk.next()?;
+            Some((found, walk.kind()))
+        });
+        found.map(move |(found, kind)| {
             let path = found?;
             let below = below(source, &path);
             // Keys of objects may be any text.
-            match below.components().all(|part| matches!(part, Component::Normal(_))) {
-                true if below.as_os_str().is_empty() => Ok((path, base.clone())),
-                true => Ok((path, base.join(below))),
-                false => Err((path, "its name leads out of the copy".into())),
-            }
+            let target = match below.components().all(|part| matches!(part, Component::Normal(_))) {
+                true if below.as_os_str().is_empty() => base.clone(),
+                true => base.join(&below),
+                false => return Err((path, "its name leads out of the copy".into())),
+            };
+            Ok(Entry { source: path, base: base.clone(), target, kind })
         })
     });
     let progress = tool.progress(|| [Some(0)].into_iter());
-    let work = |(source, target): (Input, PathBuf)| {
-        let mut job = Copy::new(source.clone(), target.clone(), spec.clone());
-        job.read_back = args.verify == ReadBack::Read;
-        job.outboard = args.keep.then(|| mksum_io::outboard::beside(&target));
-        let folder = target.parent().map_or(Ok(()), fs::create_dir_all);
-        let made = folder.map_err(|error| Error::Refused(target.as_path().into(), reason(&error)));
-        (source, target, made.and_then(|()| copy(&job, &tool.options)))
-    };
     let (mut bytes, threads) = (0, FILES.min(tool.options.threads.max(1)));
+    let (mut folders, mut left_out) = (Vec::new(), 0);
     ordered(
         threads,
         4 * threads,
         jobs,
         || (),
-        |(), job: Result<_, (Input, String)>| job.map(&work),
+        |(), job: Result<Entry, (Input, String)>| job.map(|entry| (entry.copy(tool, args, spec), entry)),
         |results| {
             for result in results {
                 match result {
-                    Ok((source, target, Ok(copied))) => {
+                    Ok((Ok(Done::File(copied)), entry)) => {
                         bytes += copied.copied;
-                        report(tool, args, (&source, &target), &copied);
+                        report(tool, args, (&entry.source, &entry.target), &copied);
                     }
-                    Ok((_, _, Err(error))) => {
+                    Ok((Ok(Done::Link(is_new)), entry)) => report_link(tool, args, &entry, is_new),
+                    Ok((Ok(Done::Folder), entry)) => folders.push(entry),
+                    Ok((Ok(Done::LeftOut), _)) => left_out += 1,
+                    Ok((Err(error), _)) => {
                         console.count(Verdict::Failed, 1);
                         report_transfer(console, &error);
                     }
@@ -103,18 +116,90 @@ pub fn run(tool: &Tool, args: &Args) -> Exit {
             }
         },
     );
+    // What is made in a folder changes its time.
+    for entry in folders.iter().rev() {
+        if let (Some(source), Some(target)) = (entry.source.file(), entry.target.file())
+            && let Err(error) = set_like(source, target)
+        {
+            report_transfer(console, &error);
+        }
+    }
     drop(progress);
+    if left_out > 0 {
+        let plural = if left_out == 1 { "symbolic link" } else { "symbolic links" };
+        console.note(&format_args!(
+            "{} {plural} skipped: stores have none (--symlinks follow copies what they point to)",
+            grouped(left_out)
+        ));
+    }
     // Without them, the copy is not whole.
-    if rules.report_skipped(console) > 0 {
+    if rules.report_skipped(console) + left_out > 0 {
         console.fail();
     }
     console.summarize(bytes);
     console.exit()
 }
 
+/// A file, folder or link to be copied.
+struct Entry {
+    source: Input,
+    /// The copy of the argument that led to it.
+    base: Input,
+    target: Input,
+    kind: EntryKind,
+}
+
+/// What became of it.
+enum Done {
+    File(Copied),
+    /// A link, and whether it was made now.
+    Link(bool),
+    /// A folder, which gets its time at the end.
+    Folder,
+    /// A link, of which stores have none.
+    LeftOut,
+}
+
+impl Entry {
+    fn copy(&self, tool: &Tool, args: &Args, spec: &Spec) -> Result<Done, Error> {
+        let Input::File(path) = &self.target else {
+            return match self.kind {
+                EntryKind::Link => Ok(Done::LeftOut),
+                EntryKind::Directory => Ok(Done::Folder),
+                _ => self.file(tool, args, spec),
+            };
+        };
+        if let Input::File(base) = &self.base {
+            // Those of a source that were copied before could lead anywhere. The target itself may be one that the user made.
+            let checked = if self.kind == EntryKind::Link { path.parent().unwrap_or(base) } else { path };
+            if checked.starts_with(base) {
+                refuse_links(base, checked)?;
+            }
+        }
+        match (self.kind, &self.source) {
+            (EntryKind::Directory, _) => make_folder(Some(path)).map(|()| Done::Folder),
+            (EntryKind::Link, Input::File(source)) => {
+                make_folder(path.parent())?;
+                copy_link(source, path).map(Done::Link)
+            }
+            _ => {
+                make_folder(path.parent())?;
+                self.file(tool, args, spec)
+            }
+        }
+    }
+
+    fn file(&self, tool: &Tool, args: &Args, spec: &Spec) -> Result<Done, Error> {
+        let mut job = Copy::new(self.source.clone(), self.target.clone(), spec.clone());
+        (job.read_back, job.shares_blocks) = (args.verify == ReadBack::Read, args.reflink);
+        job.outboard = args.keep.then(|| self.target.with_extension(mksum_io::outboard::EXTENSION));
+        copy(&job, &tool.options).map(Done::File)
+    }
+}
+
 /// Whether the objects below a URL are copied.
 fn is_prefix(args: &Args, source: &Input) -> bool {
-    args.directories.recursive && source.url().is_some()
+    args.recursive && source.url().is_some()
 }
 
 /// The path of a file below the argument that led to it: empty if it is the argument itself.
@@ -126,7 +211,7 @@ fn below(source: &Input, path: &Input) -> PathBuf {
     }
 }
 
-fn report(tool: &Tool, args: &Args, (source, target): (&Input, &Path), copied: &Copied) {
+fn report(tool: &Tool, args: &Args, (source, target): (&Input, &Input), copied: &Copied) {
     let Copied { root, is_present, copied, .. } = copied;
     tool.console.count(Verdict::Ok, 1);
     if args.json {
@@ -151,6 +236,32 @@ fn report(tool: &Tool, args: &Args, (source, target): (&Input, &Path), copied: &
         false => format!("{} copied", bytes(*copied)),
     };
     ranges::line(tool, target, &format_args!("OK: {what} (root {root}, {})", root.spec()));
+}
+
+/// Reports a link that is as its source now.
+fn report_link(tool: &Tool, args: &Args, entry: &Entry, is_new: bool) {
+    let target = &entry.target;
+    let text = target.file().and_then(|path| fs::read_link(path).ok()).unwrap_or_default();
+    tool.console.count(Verdict::Ok, 1);
+    if args.json {
+        let state = if is_new { "copied" } else { "present" };
+        let (source, link) = (entry.source.to_string(), text.to_string_lossy().into_owned());
+        return tool.console.print_json(target, LinkRecord { kind: "copied_link", source, state, link });
+    }
+    if args.common.quiet || tool.console.is_brief() {
+        return;
+    }
+    let what = if is_new { "made" } else { "it is right already" };
+    ranges::line(tool, target, &format_args!("OK: {what} (link to {})", Shown(&text)));
+}
+
+/// The result for a symbolic link, as JSON.
+#[derive(Serialize)]
+struct LinkRecord {
+    kind: &'static str,
+    source: String,
+    state: &'static str,
+    link: String,
 }
 
 /// The result for a file, as JSON.

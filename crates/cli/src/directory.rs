@@ -6,7 +6,7 @@ use crate::exit::{Exit, usage};
 use crate::figures::{bytes, grouped, micros};
 use crate::json;
 use crate::tool::Tool;
-use mksum::directory::{Content, DirectorySpec, Entry, EntryProof, Leaves};
+use mksum::directory::{Content, DirectorySpec, Entry, EntryError, EntryProof, Leaves};
 use mksum::{ClaimedRoot, Root};
 use mksum_cli::name::{self, Shown};
 use mksum_cli::sum::{self, Style};
@@ -180,6 +180,9 @@ pub fn prove(tool: &Tool, args: &Prove, wanted: &Path) -> Exit {
             ));
         }
     };
+    if !directory.has_proofs() {
+        return usage(&EntryError::Folders);
+    }
     let listed = name::listed(wanted);
     let wanted_path = listed.strip_suffix(b"/").unwrap_or(&listed);
     let (mut index, mut found) = (0, None);

@@ -1,6 +1,7 @@
 //! `mksum formats`: the engine's table, as text and as JSON.
 
 use crate::json::object;
+use mksum::directory::DirectorySpec;
 use mksum::formats::{FAMILIES, Family, LeafRule};
 use mksum::{ByOffset, MAX_LEN, Spec, format_size};
 use mksum_cli::choice::Choice;
@@ -47,9 +48,14 @@ pub fn explained(choice: &Choice) -> String {
     };
     let options = family.options.iter().map(|(option, _)| format!("{}={}", option.name(), option.placeholder()));
     let options: Vec<_> = options.collect();
+    let default = match choice.directory() {
+        Some(directory) if !directory.has_proofs() => DirectorySpec::new(Spec::new(directory.file().family()))
+            .map_or_else(|_| choice.to_string(), |spec| spec.to_string()),
+        _ => Spec::new(family).to_string(),
+    };
     let rows = [
         ("same output", family.same_as.into()),
-        ("default", Spec::new(family).to_string()),
+        ("default", default),
         ("hashes", names(family).join(" ")),
         ("leaf", leaves(family)),
         ("options", if options.is_empty() { "none".into() } else { options.join(" ") }),
@@ -63,7 +69,13 @@ pub fn explained(choice: &Choice) -> String {
                 "no: the length must be known before".into()
             },
         ),
-        ("proofs", or_why(ByOffset::Proof)),
+        (
+            "proofs",
+            match choice.directory() {
+                Some(directory) if !directory.has_proofs() => "no: the trees of folders have none".into(),
+                _ => or_why(ByOffset::Proof),
+            },
+        ),
         ("kept trees", or_why(ByOffset::Outboard)),
         ("in parts", or_why(ByOffset::Parts)),
         (
@@ -75,15 +87,15 @@ pub fn explained(choice: &Choice) -> String {
         ),
         (
             "definition",
-            if choice.directory().is_some() {
-                "spec/directory.md".into()
-            } else {
-                format!("spec/{}.md", family.page())
+            match choice.directory() {
+                Some(directory) if directory.has_proofs() => "spec/directory.md".into(),
+                _ => format!("spec/{}.md", family.page()),
             },
         ),
     ];
     let what = match choice.directory() {
         None => format!("{}: {}", family.name, family.about),
+        Some(directory) if !directory.has_proofs() => format!("{choice}: {}", family.about),
         Some(_) => {
             format!("{choice}: a directory as one tree (spec/directory.md); its entries are leaves of {}", family.name)
         }

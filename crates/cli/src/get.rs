@@ -9,14 +9,14 @@ use crate::figures::{self, grouped};
 use crate::json;
 use crate::output::write_output;
 use crate::pieces;
-use crate::print::report_transfer;
+use crate::print::{print_root, report_transfer};
 use crate::ranges;
 use crate::signed;
 use crate::summary::Verdict;
 use crate::tool::Tool;
 use crate::walk;
-use mksum::Root;
 use mksum::directory::DirectorySpec;
+use mksum::{Root, Spec};
 use mksum_cli::choice::Choice;
 use mksum_cli::name::Shown;
 use mksum_cli::sumfile::{Lines, Source};
@@ -33,6 +33,9 @@ use std::sync::{Arc, Mutex};
 /// Fetches the file, or those of a list.
 pub fn run(tool: &Tool, args: &Args) -> Exit {
     tool.console.use_json(args.json);
+    if args.also.iter().any(|choice| choice.directory().is_some()) {
+        return usage(&"--also: a directory has no sums of bytes: give a format of files");
+    }
     let mut options = tool.options.clone();
     if let Some(rate) = args.limit_rate {
         options = Options { throttle: Some(Arc::new(Throttle::new(rate))), ..options };
@@ -82,6 +85,7 @@ fn file(tool: &Tool, args: &Args, given: Option<&Choice>, output: &Input, option
         request.outboards = args.outboard.clone();
     }
     (request.seeds, request.len, request.connections) = (args.seed.clone(), args.length, args.connections);
+    request.also = also(args);
     let _progress = tool.progress(|| [Some(0)].into_iter());
     match get(&request, options) {
         Err(Error::Io(mksum_io::Error::Write { path: Input::Stdin, error }))
@@ -89,7 +93,7 @@ fn file(tool: &Tool, args: &Args, given: Option<&Choice>, output: &Input, option
         {
             return Exit::Unread;
         }
-        got => report(tool, args, output, (got, false)),
+        got => report(tool, args, output, (got, args.common.quiet)),
     }
     tool.console.exit()
 }
@@ -191,6 +195,7 @@ fn folder_of(
     }
     let mut request = FolderRequest::new(mirrors.to_vec(), folder.into());
     (request.connections, request.use_outboards) = (args.connections, !args.no_outboard);
+    request.also = also(args);
     let progress = tool.progress(|| [Some(0)].into_iter());
     let mut failed = list.refused.len() as u64;
     let done = get_list(&list, &request, options, &mut |path, got| {
@@ -336,6 +341,30 @@ fn report(tool: &Tool, args: &Args, path: &Input, (got, only_problems): (Result<
         Input::Stdin => console.note(&format_args!("{what} ({root})")),
         path => ranges::line(tool, path, &format_args!("{what} ({root})")),
     }
+    print_also(tool, args, path, got);
+}
+
+/// The formats of other sums.
+fn also(args: &Args) -> Vec<Spec> {
+    args.also.iter().map(|choice| choice.spec().clone()).collect()
+}
+
+/// Prints the other sums of a file that is whole.
+fn print_also(tool: &Tool, args: &Args, path: &Input, got: &Got) {
+    let console = &tool.console;
+    if got.is_read_again && !args.common.quiet {
+        console.note(&format_args!("{}: read once more for --also", Shown(path)));
+    }
+    for sum in &got.also {
+        match sum {
+            Ok(root) if *path == Input::Stdin => {
+                console.note(&format_args!("{} (-) = {root}", root.spec().tag()));
+            }
+            Ok(root) if !args.json => print_root(tool, false, path, root, json::Root::new(root)),
+            Ok(_) => {}
+            Err(why) => console.error(path, &format_args!("--also: {why}")),
+        }
+    }
 }
 
 /// Ranges in order, as few as possible.
@@ -362,6 +391,15 @@ struct Record {
     seeded: u64,
     ranges: Vec<[u64; 2]>,
     mirrors: Vec<MirrorLine>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    also: Vec<SumLine>,
+}
+
+/// Another sum, as JSON.
+#[derive(Serialize)]
+struct SumLine {
+    format: String,
+    root: String,
 }
 
 /// What became of a mirror, as JSON.
@@ -381,6 +419,7 @@ impl Record {
             let (name, error) = (mirror.place.to_string(), mirror.error.clone());
             MirrorLine { mirror: name, bytes: mirror.bytes, bad: pairs(&mirror.bad), error }
         };
+        let sum = |root: &Root| SumLine { format: root.spec().to_string(), root: root.to_string() };
         let state = match got.outcome {
             Outcome::Present => "present",
             Outcome::Fetched => "fetched",
@@ -400,6 +439,7 @@ impl Record {
             seeded: got.seeded,
             ranges: pairs(&got.missing),
             mirrors: got.mirrors.iter().map(line).collect(),
+            also: got.also.iter().flatten().map(sum).collect(),
         }
     }
 }

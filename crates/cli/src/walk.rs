@@ -6,7 +6,7 @@ use crate::figures::grouped;
 use crate::own::is_kept_folder;
 use crate::streams::{Stream, is_open};
 use mksum_io::outboard::is_part_of_outboard;
-use mksum_io::{Exclude, Input, Listed as Facts, Listing, Objects, Url, reason};
+use mksum_io::{EntryKind, Exclude, Input, Listed as Facts, Listing, Objects, Url, reason};
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -22,6 +22,8 @@ pub struct Rules {
     exclude: Exclude,
     /// The stores whose objects are listed.
     objects: Option<Arc<dyn Objects>>,
+    /// Whether directories are inputs too, and links that are not followed.
+    others: bool,
     /// Symbolic links that walks have skipped in directories that hold files, too.
     skipped: Arc<AtomicU64>,
 }
@@ -36,7 +38,13 @@ impl Rules {
     /// If a glob is not valid.
     pub fn new(args: &Directories, objects: Option<Arc<dyn Objects>>) -> Result<Rules, String> {
         let exclude = Exclude::new(args.exclude.iter().cloned()).map_err(|error| format!("--exclude {error}"))?;
-        Ok(Rules { recursive: args.recursive, symlinks: args.symlinks, exclude, objects, skipped: Arc::default() })
+        let (recursive, symlinks) = (args.recursive, args.symlinks);
+        Ok(Rules { recursive, symlinks, exclude, objects, others: false, skipped: Arc::default() })
+    }
+
+    /// The same choice, whose walks have directories too, and links that are not followed.
+    pub fn with_others(self) -> Rules {
+        Rules { others: true, ..self }
     }
 
     /// The same choice, whose walks count what they skip for themselves: for progress, which walks first.
@@ -71,7 +79,8 @@ impl Rules {
     }
 
     fn walk_through(&self, arguments: Arguments, skips: fn(&Path) -> bool) -> Walk {
-        Walk { rules: self.clone(), skips, arguments, inside: None, listed: None, facts: None }
+        let kind = EntryKind::File;
+        Walk { rules: self.clone(), skips, arguments, inside: None, listed: None, facts: None, kind }
     }
 }
 
@@ -86,6 +95,8 @@ pub struct Walk {
     listed: Option<Listed>,
     /// The length and version of the last input, if it was listed.
     facts: Option<(u64, String)>,
+    /// The kind of the last input.
+    kind: EntryKind,
 }
 
 /// A directory that is walked through.
@@ -113,6 +124,11 @@ impl Walk {
         self.facts.take()
     }
 
+    /// The kind of the last input: a file, unless the rules are [with others](Rules::with_others).
+    pub fn kind(&self) -> EntryKind {
+        self.kind
+    }
+
     /// The next object of a listing; none at its end.
     fn object(&mut self) -> Option<Result<Input, Unreachable>> {
         let Listed { url, objects, any } = self.listed.as_mut()?;
@@ -137,15 +153,17 @@ impl Iterator for Walk {
     type Item = Result<Input, Unreachable>;
 
     fn next(&mut self) -> Option<Self::Item> {
+        self.kind = EntryKind::File;
         loop {
             if let Some(object) = self.object() {
                 return Some(object);
             }
             match &mut self.inside {
-                Some(inside) => match inside.next_file(&self.rules) {
-                    Some(Ok(path)) if (self.skips)(&path) => inside.files += 1,
-                    Some(Ok(path)) => {
-                        inside.files += 1;
+                Some(inside) => match inside.next_entry(&self.rules) {
+                    Some(Ok((path, EntryKind::File))) if (self.skips)(&path) => inside.files += 1,
+                    Some(Ok((path, kind))) => {
+                        inside.files += u64::from(kind == EntryKind::File);
+                        self.kind = kind;
                         return Some(Ok(path.into()));
                     }
                     Some(Err(unreachable)) => return Some(Err(unreachable)),
@@ -212,7 +230,8 @@ pub fn open(list: &Input) -> io::Result<Box<dyn Read + Send>> {
 }
 
 impl Inside {
-    fn next_file(&mut self, rules: &Rules) -> Option<Result<PathBuf, Unreachable>> {
+    /// The next file; with the others also directories and links.
+    fn next_entry(&mut self, rules: &Rules) -> Option<Result<(PathBuf, EntryKind), Unreachable>> {
         loop {
             let entry = match self.entries.next()? {
                 Ok(entry) => entry,
@@ -229,7 +248,11 @@ impl Inside {
                 }
             } else if kind.is_file() {
                 // Pipes, sockets and devices in directories are skipped.
-                return Some(Ok(entry.into_path()));
+                return Some(Ok((entry.into_path(), EntryKind::File)));
+            } else if rules.others && kind.is_dir() {
+                return Some(Ok((entry.into_path(), EntryKind::Directory)));
+            } else if rules.others && below && kind.is_symlink() {
+                return Some(Ok((entry.into_path(), EntryKind::Link)));
             } else if below && kind.is_symlink() {
                 self.links += 1;
             }

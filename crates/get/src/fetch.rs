@@ -108,6 +108,7 @@ pub fn fetch(
         state = shared.wait(state);
         // The others may wait for servers.
         state.check(&shared.options.stop);
+        state.relax();
     }
     let (plan, mut sink) = (state.plan.missing(), state.sink.take().expect("it is taken once"));
     let mirrors = std::mem::take(&mut state.mirrors);
@@ -132,6 +133,13 @@ impl State {
     fn check(&mut self, stop: &Stop) {
         if stop.is_stopped() && self.fatal.is_none() && !self.plan.is_done() {
             self.fatal = Some(Error::Stopped { path: Input::Stdin });
+        }
+    }
+
+    /// Fetches what comes later, too, if a range is missing everywhere.
+    fn relax(&mut self) {
+        if self.plan.is_idle() && !self.plan.is_done() && self.is_stuck() {
+            self.sink.as_mut().map(Sink::relax);
         }
     }
 
@@ -215,6 +223,7 @@ impl Shared {
         let mut state = self.lock();
         loop {
             state.check(&self.options.stop);
+            state.relax();
             if state.is_over() {
                 return None;
             }

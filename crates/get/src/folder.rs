@@ -1,16 +1,17 @@
 //! The files of a list, fetched into a folder.
 
+use crate::entries::{make_folder, no_link, symlink};
 use crate::error::{Error, write};
 use crate::get::get;
 use crate::list::{Attributes, List, Listed, Other, OtherKind};
 use crate::request::{Got, Request};
+use mksum::Spec;
 use mksum::ordered::ordered;
 #[cfg(unix)]
 use mksum_io::set_modified;
 use mksum_io::{Below, Entries, Input, KEPT_FOLDER, Options, path_from_bytes};
 use std::collections::HashSet;
 use std::fs;
-use std::io;
 use std::path::{Component, Path, PathBuf};
 
 /// The files that are fetched at a time: small ones wait for answers most of their time.
@@ -32,12 +33,14 @@ pub struct FolderRequest {
     pub connections: usize,
     /// Whether outboards of the files are used: else each is fetched as a stream.
     pub use_outboards: bool,
+    /// The formats of other sums of each file.
+    pub also: Vec<Spec>,
 }
 
 impl FolderRequest {
     /// A request with outboards.
     pub fn new(mirrors: Vec<Input>, folder: PathBuf) -> FolderRequest {
-        FolderRequest { mirrors, folder, connections: Request::CONNECTIONS, use_outboards: true }
+        FolderRequest { mirrors, folder, connections: Request::CONNECTIONS, use_outboards: true, also: Vec::new() }
     }
 }
 
@@ -60,7 +63,7 @@ pub fn get_list(
     let at_once = FILES.min(request.connections).min(list.files.len().max(1));
     let fetch = |listed: &Listed| {
         let mut one = listed.request(&request.mirrors, folder);
-        one.connections = request.connections / at_once;
+        (one.connections, one.also) = (request.connections / at_once, request.also.clone());
         if !request.use_outboards {
             one.outboards = Vec::new();
         }
@@ -139,20 +142,6 @@ fn inside(below: &Below, path: &Path, act: impl FnOnce() -> Result<(), Error>) -
     }
 }
 
-fn no_link(path: &Path) -> Result<(), Error> {
-    match path.symlink_metadata().is_ok_and(|found| found.is_symlink()) {
-        true => Err(Error::Refused(
-            path.into(),
-            "a symbolic link is here, where the directory has none: remove it first".into(),
-        )),
-        false => Ok(()),
-    }
-}
-
-fn make_folder(path: Option<&Path>) -> Result<(), Error> {
-    path.map_or(Ok(()), |path| fs::create_dir_all(path).map_err(|error| write(path, error)))
-}
-
 /// Makes a symbolic link, which must not lead out of the folder.
 fn link(below: &Below, folder: &Path, (name, text): (&Path, &Path)) -> Result<(), Error> {
     let path = folder.join(name);
@@ -187,16 +176,6 @@ fn stays_below(name: &Path, text: &Path) -> bool {
         up += 1;
     }
     up <= depth && rest.all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
-}
-
-#[cfg(unix)]
-fn symlink(text: &Path, path: &Path) -> io::Result<()> {
-    std::os::unix::fs::symlink(text, path)
-}
-
-#[cfg(not(unix))]
-fn symlink(_: &Path, _: &Path) -> io::Result<()> {
-    Err(io::Error::new(io::ErrorKind::Unsupported, "symbolic links are made on Unix only"))
 }
 
 /// Sets the attributes of an entry that differ.

@@ -1,14 +1,15 @@
 //! A download, step by step.
 
+use crate::also::{Also, read_again};
 use crate::error::Error;
 use crate::fetch;
 use crate::kept::{self, Found, Tree};
 use crate::pieces;
 use crate::request::{Got, Outcome, Request, Target};
 use crate::seed;
-use crate::sink::{Ordered, Sink};
+use crate::sink::Sink;
 use crate::whole;
-use mksum::Root;
+use mksum::{Root, Spec};
 use mksum_io::{Input, Job, Mode, Options, Partial};
 use std::ops::Range;
 use std::sync::Arc;
@@ -25,9 +26,9 @@ use std::sync::Arc;
 pub fn get(request: &Request, options: &Options) -> Result<Got, Error> {
     let mut got = Got::new(&request.mirrors);
     if let Target::File(path) = &request.target
-        && let Some(root) = whole::present(request, path, options)?
+        && let Some((root, also)) = whole::present(request, path, options)?
     {
-        return Ok(Got { outcome: Outcome::Present, root: Some(root), ..got });
+        return Ok(Got { outcome: Outcome::Present, root: Some(root), also, ..got });
     }
     if let Some(pieces) = &request.pieces {
         let place = request.mirrors.first().cloned().unwrap_or(Input::Stdin);
@@ -98,36 +99,41 @@ fn with_outboard(
             };
             got.resumed = len - sum(&missing);
             let old = partial.target().exists().then(|| partial.target().to_path_buf());
-            (Sink::File(partial), missing, old.into_iter().chain(request.seeds.iter().cloned()).collect())
+            (Sink::of_file(partial), missing, old.into_iter().chain(request.seeds.iter().cloned()).collect())
         }
-        Target::Writer(out) => (Sink::Ordered(Ordered::new(out.clone())), whole, Vec::new()),
+        Target::Writer(out) => (Sink::of_writer(out.clone()), whole, Vec::new()),
     };
     for seed in seeds {
         let before = sum(&missing);
         missing = seed::copy(&seed, missing, &outboard, &mut sink, options)?;
         got.seeded += before - sum(&missing);
     }
-    let wanted = sum(&missing);
-    if wanted > 0 {
+    // What is there already came in no order.
+    if got.resumed + got.seeded == 0 && !request.also.is_empty() {
+        let name = got.mirrors.first().map_or(place, |mirror| &mirror.place);
+        Also::begin(&request.also, name, options).into_iter().for_each(|also| sink.add(also));
+    }
+    if !missing.is_empty() {
         let mirrors = std::mem::take(&mut got.mirrors);
         let fetched = fetch::fetch((outboard.clone(), missing), mirrors, request.connections, sink, options)?;
         (sink, missing, got.mirrors) = (fetched.sink, fetched.missing, fetched.mirrors);
     }
     got.fetched = got.mirrors.iter().map(|mirror| mirror.bytes).sum();
-    if let (Sink::File(partial), true) = (&sink, request.read_back && missing.is_empty()) {
+    if let (Some(partial), true) = (&sink.file, request.read_back && missing.is_empty()) {
         partial.sync()?;
         let options = &Options { mode: Mode::Direct, ..options.clone() };
         missing = seed::missing(partial.path(), (&outboard, place), options)?;
     }
     let is_whole = missing.is_empty();
     got.missing = missing;
-    if let (Sink::File(partial), true) = (&sink, is_whole && request.pieces.is_some()) {
+    if let (Some(partial), true) = (&sink.file, is_whole && request.pieces.is_some()) {
         got.root = Some(whole_root(request, (partial, len), &outboard.root(), options)?);
     }
+    let mut sums = None;
     if is_whole {
-        got.outcome = Outcome::Fetched;
+        (got.outcome, sums) = (Outcome::Fetched, sink.sums()?);
     }
-    if let Sink::File(partial) = sink {
+    if let Some(partial) = sink.file {
         match is_whole {
             true => partial.finish()?,
             false => {
@@ -137,6 +143,15 @@ fn with_outboard(
             }
         }
     }
+    got.also = match (sums, &request.target, &got.root) {
+        (Some(sums), ..) => sums,
+        (None, Target::File(path), Some(root)) if is_whole && !request.also.is_empty() => {
+            got.is_read_again = true;
+            read_again(path, &request.also, root, options)?
+        }
+        (None, Target::Writer(_), _) if is_whole => request.also.iter().map(in_no_stream).collect(),
+        (None, ..) => Vec::new(),
+    };
     Ok(got)
 }
 
@@ -156,6 +171,11 @@ fn whole_root(
         let why = "its pieces are right, but the whole file has another sum: the list contradicts itself";
         Error::Refused(partial.target().into(), why.into())
     })
+}
+
+/// The reason why a format has no sum of bytes that are passed on.
+fn in_no_stream(spec: &Spec) -> Result<Root, String> {
+    Err(format!("{spec}: it has to know the length first, and the bytes were passed on: write a file"))
 }
 
 fn sum(ranges: &[Range<u64>]) -> u64 {

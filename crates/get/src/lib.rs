@@ -5,7 +5,9 @@
 //! its name if its root is the expected one.
 #![forbid(unsafe_code)]
 
+mod also;
 mod copy;
+mod entries;
 mod error;
 mod fetch;
 mod folder;
@@ -24,6 +26,7 @@ mod torrent;
 mod whole;
 
 pub use copy::{Copied, Copy, copy};
+pub use entries::{copy_link, make_folder, refuse_links, set_like};
 pub use error::Error;
 pub use folder::{FolderRequest, extra, get_list};
 pub use get::get;

@@ -1,7 +1,7 @@
 //! What is to be fetched, and what became of it.
 
-use mksum::Root;
 use mksum::outboard::ForeignFormat;
+use mksum::{Root, Spec};
 use mksum_io::Input;
 use mksum_sums::expected::Expected;
 use mksum_sums::figures::grouped;
@@ -45,6 +45,8 @@ pub struct Request {
     pub connections: usize,
     /// Whether a file with an outboard is read back from the disk before it gets its name.
     pub read_back: bool,
+    /// The formats of other sums of the file, made of the verified bytes.
+    pub also: Vec<Spec>,
 }
 
 impl Request {
@@ -55,8 +57,19 @@ impl Request {
     pub fn new(mirrors: Vec<Input>, expected: Expected, target: Target) -> Request {
         let outboards = mirrors.iter().map(|mirror| mirror.with_extension(mksum_io::outboard::EXTENSION)).collect();
         let (seeds, connections) = (Vec::new(), Self::CONNECTIONS);
-        let (foreign, pieces, len, read_back) = (None, None, None, false);
-        Request { mirrors, expected, target, outboards, foreign, pieces, seeds, len, connections, read_back }
+        Request {
+            mirrors,
+            expected,
+            target,
+            outboards,
+            foreign: None,
+            pieces: None,
+            seeds,
+            len: None,
+            connections,
+            read_back: false,
+            also: Vec::new(),
+        }
     }
 }
 
@@ -106,6 +119,11 @@ pub struct Got {
     pub mirrors: Vec<Mirror>,
     /// What was wrong with outboards: the place and the reason.
     pub notes: Vec<(Input, String)>,
+    /// The other sums of a file that is whole, in the order of [`Request::also`], or why there is none, as words.
+    pub also: Vec<Result<Root, String>>,
+    /// Whether the file was read once more for them: the bytes had not come in order, a part of them was there before, or a format has to know
+    /// the length first.
+    pub is_read_again: bool,
 }
 
 /// What became of a mirror.
@@ -178,6 +196,8 @@ impl Got {
             is_other: false,
             mirrors: mirrors.iter().map(Mirror::new).collect(),
             notes: Vec::new(),
+            also: Vec::new(),
+            is_read_again: false,
         }
     }
 }

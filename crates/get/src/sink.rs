@@ -1,21 +1,25 @@
 //! The place of verified bytes: nothing else calls it but the judge.
 
+use crate::also::{Also, Sums};
+use crate::error;
 use mksum_io::{Error, Input, Partial};
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The place of verified bytes.
-pub enum Sink {
-    /// A file, written in any order.
-    File(Partial),
-    /// A writer, which gets them in order.
-    Ordered(Ordered),
+/// The place of verified bytes: a file that is written in any order, or what needs them in order; or both.
+#[derive(Default)]
+pub struct Sink {
+    /// The file.
+    pub file: Option<Partial>,
+    ordered: Option<Ordered>,
 }
 
-/// A writer, and the verified bytes that wait for those before them.
-pub struct Ordered {
-    out: Arc<Mutex<dyn Write + Send>>,
+/// What gets the bytes in order, and the verified bytes that wait for those before them.
+#[derive(Default)]
+struct Ordered {
+    out: Option<Arc<Mutex<dyn Write + Send>>>,
+    also: Option<Also>,
     next: u64,
     waiting: BTreeMap<u64, Vec<u8>>,
 }
@@ -23,10 +27,6 @@ pub struct Ordered {
 impl Ordered {
     /// The bytes that may wait, at most, but for one request.
     const AHEAD: u64 = 32 << 20;
-
-    pub fn new(out: Arc<Mutex<dyn Write + Send>>) -> Ordered {
-        Ordered { out, next: 0, waiting: BTreeMap::new() }
-    }
 
     fn put(&mut self, start: u64, bytes: &[u8]) -> Result<(), Error> {
         if start != self.next {
@@ -41,30 +41,60 @@ impl Ordered {
     }
 
     fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
-        let written = out.write_all(bytes).and_then(|()| out.flush());
         self.next += bytes.len() as u64;
+        if let Some(also) = &mut self.also {
+            also.put(bytes);
+        }
+        let Some(out) = &self.out else { return Ok(()) };
+        let mut out = out.lock().unwrap_or_else(PoisonError::into_inner);
+        let written = out.write_all(bytes).and_then(|()| out.flush());
         written.map_err(|error| Error::Write { path: Input::Stdin, error })
     }
 }
 
 impl Sink {
+    /// A file.
+    pub fn of_file(file: Partial) -> Sink {
+        Sink { file: Some(file), ordered: None }
+    }
+
+    /// A writer, which gets all bytes in order.
+    pub fn of_writer(out: Arc<Mutex<dyn Write + Send>>) -> Sink {
+        Sink { file: None, ordered: Some(Ordered { out: Some(out), ..Ordered::default() }) }
+    }
+
+    /// Has other sums get all bytes in order. Nothing was put before.
+    pub fn add(&mut self, also: Also) {
+        self.ordered.get_or_insert_default().also = Some(also);
+    }
+
     /// Writes verified bytes to their place.
     ///
     /// # Errors
     /// If the system cannot.
     pub fn put(&mut self, start: u64, bytes: &[u8]) -> Result<(), Error> {
-        match self {
-            Sink::File(partial) => partial.write_at(bytes, start),
-            Sink::Ordered(ordered) => ordered.put(start, bytes),
+        if let Some(file) = &self.file {
+            file.write_at(bytes, start)?;
         }
+        self.ordered.as_mut().map_or(Ok(()), |ordered| ordered.put(start, bytes))
     }
 
     /// The offset before which ranges may begin that are fetched now.
     pub fn limit(&self) -> u64 {
-        match self {
-            Sink::File(_) => u64::MAX,
-            Sink::Ordered(ordered) => ordered.next.saturating_add(Ordered::AHEAD),
-        }
+        self.ordered.as_ref().map_or(u64::MAX, |ordered| ordered.next.saturating_add(Ordered::AHEAD))
+    }
+
+    /// Takes the bytes in any order from now on, if all that needs them in order can be read from the file later. Returns whether it has
+    /// given something up.
+    pub fn relax(&mut self) -> bool {
+        self.file.is_some() && self.ordered.take().is_some()
+    }
+
+    /// The other sums, once all bytes were put; `None` if the file has to be read for them.
+    ///
+    /// # Errors
+    /// If the work was stopped.
+    pub fn sums(&mut self) -> Result<Option<Sums>, error::Error> {
+        self.ordered.take().and_then(|ordered| ordered.also).map(Also::finish).transpose()
     }
 }

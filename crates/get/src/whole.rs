@@ -1,9 +1,10 @@
 //! Files without an outboard: the whole stream is hashed as it comes, and counts only if its root is the expected one.
 
+use crate::also::{Sums, in_words};
 use crate::error::{Error, write};
 use crate::request::{Got, Outcome, Request, Target};
-use mksum::Root;
-use mksum_io::{File, Input, Options, Partial, Throttle, check_room, hash_reader, open_bytes_from};
+use mksum::{Root, Spec};
+use mksum_io::{File, Input, Job, Options, Partial, Roots, Throttle, check_room, hash, hash_reader, open_bytes_from};
 use std::fs;
 use std::io::{self, Read, Seek, Write};
 use std::path::Path;
@@ -65,9 +66,10 @@ pub fn fetch(request: &Request, mut got: Got, options: &Options) -> Result<Got, 
             report.bytes += bytes;
             got.fetched += bytes;
             match found {
-                Ok(root) => {
+                Ok((root, also)) => {
                     finish(request, spare)?;
-                    (got.root, got.outcome, got.resumed) = (Some(root), Outcome::Fetched, old);
+                    (got.root, got.outcome, got.resumed, got.also) = (Some(root), Outcome::Fetched, old, also);
+                    got.is_read_again = needs_length(request) && !got.also.is_empty();
                     return Ok(got);
                 }
                 Err(Broken::Here(error)) => return Err(error),
@@ -116,13 +118,49 @@ fn open(place: &Input, start: u64, options: &Options) -> Result<Box<dyn Read + S
     })
 }
 
-/// Hashes the bytes that are there and a stream behind them, which is written. Returns the expected root, and the number of bytes that came.
+/// Whether the file has to be there before it can be hashed: the part size of an upload is found from the length, and some formats begin with
+/// it.
+fn needs_length(request: &Request) -> bool {
+    let is_unknown = request.expected.needs_length() && request.len.is_none();
+    is_unknown || formats(request, request.len.unwrap_or(0)).iter().any(|spec| !spec.family().streams())
+}
+
+/// The roots of a whole file, in its [`formats`].
+fn again(request: &Request, spare: &Spare, len: u64, options: &Options) -> Result<Roots, Error> {
+    let specs = formats(request, len);
+    match spare {
+        Spare::Named(partial) => Ok(hash(&Job::new(partial.path().into(), specs), options)?),
+        Spare::Copied(file) => {
+            let mut file = file;
+            file.rewind().map_err(|error| write(Input::Stdin, error))?;
+            Ok(hash_reader(&mut file, &Input::Stdin, &specs, options)?)
+        }
+    }
+}
+
+/// The formats of the root and of the other sums, in this order.
+fn formats(request: &Request, len: u64) -> Vec<Spec> {
+    request.expected.specs(len).into_iter().chain(request.also.iter().cloned()).collect()
+}
+
+/// The expected root, and the other sums, in the roots of [`formats`]; else all that it could have been.
+fn divided(request: &Request, mut roots: Roots) -> Result<(Root, Sums), Vec<Root>> {
+    let also = in_words(roots.split_off(roots.len() - request.also.len()));
+    let roots: Vec<_> = roots.into_iter().filter_map(Result::ok).collect();
+    match roots.iter().find(|root| request.expected.matches(root)) {
+        Some(root) => Ok((root.clone(), also)),
+        None => Err(roots),
+    }
+}
+
+/// Hashes the bytes that are there and a stream behind them, which is written. Returns the expected root with the other sums, and the number
+/// of bytes that came.
 fn receive(
     request: &Request,
     spare: &Spare,
     (reader, place): (&mut (dyn Read + Send), &Input),
     options: &Options,
-) -> (Result<Root, Broken>, u64) {
+) -> (Result<(Root, Sums), Broken>, u64) {
     let target = match &request.target {
         Target::File(path) => Input::from(path),
         Target::Writer(_) => Input::Stdin,
@@ -133,9 +171,8 @@ fn receive(
         Ok(begun) => begun,
         Err(error) => return (Err(here(error)), 0),
     };
-    // The part size of an upload is found from the length.
-    let needs_length = request.expected.needs_length() && request.len.is_none();
-    let specs = if needs_length { Vec::new() } else { request.expected.specs(request.len.unwrap_or(0)) };
+    let needs_length = needs_length(request);
+    let specs = if needs_length { Vec::new() } else { formats(request, request.len.unwrap_or(0)) };
     let (throttle, most) = (options.throttle.clone(), request.len);
     let options = &Options { throttle: None, ..options.clone() };
     let mut tee = Tee { begun, most, throttle, ..Tee::new(reader, file) };
@@ -153,28 +190,28 @@ fn receive(
         return (Err(here(error)), came);
     }
     let other = |why| Err(Broken::Other { why, begun });
-    let found = || -> Result<Root, Broken> {
+    let found = || -> Result<(Root, Sums), Broken> {
         let mut roots = roots.map_err(|error| match error {
             mksum_io::Error::Stopped { .. } => Broken::Here(error.into()),
             error => Broken::Mirror(error.to_string()),
         })?;
         if needs_length {
-            file.rewind().map_err(here)?;
-            let specs = request.expected.specs(done);
-            roots = hash_reader(&mut file, &target, &specs, options).map_err(|error| Broken::Here(error.into()))?;
+            roots = again(request, spare, done, options).map_err(Broken::Here)?;
         }
         if let Some(len) = request.len.filter(|&len| len != done) {
             return other(format!("it has another length:\n  expected {len} bytes\n  found    {done} bytes or more"));
         }
-        let roots: Vec<_> = roots.into_iter().filter_map(Result::ok).collect();
-        let Some(root) = roots.iter().find(|root| request.expected.matches(root)) else {
-            let all: Vec<_> = roots.iter().map(|root| format!("{root} ({})", root.spec())).collect();
-            let (expected, found) = (request.expected.text(), all.join("\n           "));
-            return other(format!("the root differs:\n  expected {expected}\n  found    {found}"));
+        let (root, also) = match divided(request, roots) {
+            Ok(found) => found,
+            Err(roots) => {
+                let all: Vec<_> = roots.iter().map(|root| format!("{root} ({})", root.spec())).collect();
+                let (expected, found) = (request.expected.text(), all.join("\n           "));
+                return other(format!("the root differs:\n  expected {expected}\n  found    {found}"));
+            }
         };
-        match request.expected.doubt(root, first).filter(|_| request.len.is_none()) {
+        match request.expected.doubt(&root, first).filter(|_| request.len.is_none()) {
             Some(why) => Err(Broken::Here(Error::Refused(place.clone(), why))),
-            None => Ok(root.clone()),
+            None => Ok((root, also)),
         }
     };
     (found(), came)
@@ -193,26 +230,25 @@ fn finish(request: &Request, spare: Spare) -> Result<(), Error> {
     }
 }
 
-/// The roots of a file that is there already: the expected one, if it has it.
+/// The roots of a file that is there already: the expected one, if it has it, and the other sums.
 ///
 /// # Errors
 /// If it cannot be read.
-pub fn present(request: &Request, path: &Path, options: &Options) -> Result<Option<Root>, Error> {
+pub fn present(request: &Request, path: &Path, options: &Options) -> Result<Option<(Root, Sums)>, Error> {
     let Ok(metadata) = fs::metadata(path) else { return Ok(None) };
     let len = metadata.len();
     if !metadata.is_file() || request.len.is_some_and(|expected| expected != len) {
         return Ok(None);
     }
     options.meter.expect(len);
-    let roots = mksum_io::hash(&mksum_io::Job::new(path.into(), request.expected.specs(len)), options)?;
-    let found = roots.into_iter().filter_map(Result::ok).find(|root| request.expected.matches(root));
-    let Some(root) = found else { return Ok(None) };
+    let roots = hash(&Job::new(path.into(), formats(request, len)), options)?;
+    let Ok((root, also)) = divided(request, roots) else { return Ok(None) };
     let mut first = [0];
     let first =
         fs::File::open(path).and_then(|mut file| file.read(&mut first)).ok().filter(|&read| read > 0).map(|_| first[0]);
     match request.expected.doubt(&root, first).filter(|_| request.len.is_none()) {
         Some(why) => Err(Error::Refused(path.into(), why)),
-        None => Ok(Some(root)),
+        None => Ok(Some((root, also))),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::entries::{Entries, EntryKind, Listed, Skip, Unlisted};
 use crate::{Error, Hashed, Job, Options, Refusal, hash_items};
-use mksum::directory::{Content, DirectorySpec, Entry, Leaves};
+use mksum::directory::{Content, DirectorySpec, Entry, EntryError, Leaves};
 use std::fs;
 use std::iter;
 use std::ops::ControlFlow;
@@ -36,7 +36,11 @@ pub fn hash_directory(
     options: &Options,
     each: &mut dyn FnMut(&Entry<'_>),
 ) -> Result<Vec<Leaves>, Vec<Error>> {
-    let skip: Skip = Box::new(|path, _, _| path == KEPT_FOLDER.as_bytes());
+    let wanted = specs.to_vec();
+    let skip: Skip = Box::new(move |path, _, _| {
+        let is_left_out = !wanted.is_empty() && wanted.iter().all(|spec| spec.leaves_out(path));
+        path == KEPT_FOLDER.as_bytes() || is_left_out
+    });
     let mut entries = Entries::checked(directory, skip).map_err(|error| vec![error])?;
     let mut growing = Growing { leaves: specs.iter().map(Leaves::new).collect(), errors: Vec::new() };
     let files = specs.iter().map(|spec| spec.file().clone()).collect::<Vec<_>>();
@@ -152,7 +156,9 @@ impl Growing {
                 failed = Some(error);
             }
         }
-        if let Some(error) = failed {
+        if let Some(EntryError::Repository) = failed {
+            self.fail(Error::refused(&listed.place, Refusal::Repository));
+        } else if let Some(error) = failed {
             self.fail(Error::Changed { path: listed.place.clone().into(), how: error.to_string() });
         }
     }

@@ -139,6 +139,8 @@ pub enum Refusal {
     NotRegular,
     /// A pipe, a socket or a device is in a directory whose root was asked for.
     Special,
+    /// A repository is below a directory whose root was asked for as git has it: git records its commit, which is no content.
+    Repository,
     /// The output would replace the input.
     Input,
     /// The output would replace a file that is not an outboard.
@@ -327,6 +329,9 @@ impl fmt::Display for Refusal {
                  run 'mksum keep' again"
             ),
             Refusal::NotTree => f.write_str("not a tree of this file in this format: it is not replaced; move it away"),
+            Refusal::Repository => f.write_str(
+                "a repository of its own, of which git records a commit and no content: remove its .git, or use dir:swhid",
+            ),
             Refusal::Special => f.write_str("a pipe, a socket or a device: a directory that has one has no root"),
             Refusal::Busy => f.write_str("another process is writing to it: wait until that ends"),
             Refusal::Room { needed, free } => {

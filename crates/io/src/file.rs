@@ -299,7 +299,7 @@ impl File {
             });
         }
         let starts: Vec<_> = nodes.iter().map(|node| node.start).collect();
-        let mut leaves = spec.leaf_hasher(&starts);
+        let mut leaves = spec.leaf_hasher(nodes);
         let most = (2 * Self::PIECE / nodes.len() as u64).clamp(4 << 10, Self::PIECE);
         let mut done = 0;
         with_buffer(|buffer| {

@@ -82,7 +82,7 @@ impl Subtrees for Zeros<'_, '_> {
         if node.level > 0 {
             return Ok(None);
         }
-        let mut leaf = spec.leaf_hasher(&[node.start]);
+        let mut leaf = spec.leaf_hasher(&[node]);
         let mut rest = node.len;
         while rest > 0 {
             let slice = rest.min(ZEROS.len() as u64);

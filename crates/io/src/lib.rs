@@ -57,6 +57,7 @@ pub use partial::{Partial, check_room};
 pub use paths::from_bytes as path_from_bytes;
 #[cfg(unix)]
 pub use platform::set_modified;
+pub use platform::share_blocks;
 pub use proofs::{Prover, Unproven};
 pub use replacement::Replacement;
 pub use replica::{Replica, open_replica, open_replicas};

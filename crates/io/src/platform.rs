@@ -31,6 +31,24 @@ pub fn set_modified(path: &Path, (seconds, nanoseconds): (i64, u32)) -> io::Resu
     Ok(utimensat(CWD, path, &times, AtFlags::SYMLINK_NOFOLLOW)?)
 }
 
+/// Has the empty file `to` share the blocks of `from`, where the file system can (Btrfs, XFS, ...).
+///
+/// # Errors
+/// If it cannot: then nothing was written.
+#[cfg(target_os = "linux")]
+pub fn share_blocks(from: &File, to: &File) -> io::Result<()> {
+    Ok(rustix::fs::ioctl_ficlone(to, from)?)
+}
+
+/// Has the empty file `to` share the blocks of `from`, where the file system can.
+///
+/// # Errors
+/// On this system, always.
+#[cfg(not(target_os = "linux"))]
+pub fn share_blocks(_: &File, _: &File) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
 /// Opens a file for reading without waiting for anything: a named pipe needs no writer.
 pub(crate) fn open_at_once(path: &Path) -> io::Result<File> {
     #[cfg(unix)]

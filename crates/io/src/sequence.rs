@@ -82,7 +82,7 @@ impl<R: Read + Send> Subtrees for Sequence<R> {
             self.fill(&mut state, node.len)?;
             return spec.join(&Memory::from(node.start, &state.buffer), node, role).map(Some);
         }
-        let mut leaf = spec.leaf_hasher(&[node.start]);
+        let mut leaf = spec.leaf_hasher(&[node]);
         while state.position < node.end() {
             let len = Self::BATCH.min(node.end() - state.position);
             self.fill(&mut state, len)?;

@@ -357,7 +357,7 @@ impl Run {
         let mut out = Digests::new(spec.hash().size());
         if unit.level == 0 && self.parts.len() > 1 && self.len() == unit.len {
             // A leaf of several chunks is not copied together.
-            let mut leaf = spec.leaf_hasher(&[self.start]);
+            let mut leaf = spec.leaf_hasher(&[Subtree { start: self.start, ..unit }]);
             self.slices().for_each(|slice| leaf.update(Messages::one(slice)));
             out.push(leaf.finish_one(Role::Inner));
             return Ok(out);
@@ -395,7 +395,7 @@ impl<I: Iterator<Item = Chunk>> Subtrees for Leaves<'_, I> {
         if node.level > 0 {
             return Ok(None);
         }
-        let mut leaf = spec.leaf_hasher(&[node.start]);
+        let mut leaf = spec.leaf_hasher(&[node]);
         let mut missing = node.len;
         let (chunks, chunk, from) = &mut *self.left.borrow_mut();
         while missing > 0 {

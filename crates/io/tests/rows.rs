@@ -91,12 +91,12 @@ fn pipes_with_short_writes_give_each_row_its_root() {
         let root = std::thread::scope(|scope| {
             scope.spawn(|| {
                 let mut pipe = fs::OpenOptions::new().write(true).open(&pipe).unwrap();
-                // The other end may hang up: mtsum does so at once.
+                // The other end may hang up: a format that needs the length first does so at once.
                 let _ = row.input().chunks(write).try_for_each(|bytes| pipe.write_all(bytes));
             });
             hash(&job(&pipe, slice::from_ref(row)), &Options { threads: 1 + turn % 4, ..Options::new() })
         });
-        if row.format.starts_with("mtsum") {
+        if !row.format.parse::<mksum::Spec>().unwrap().family().streams() {
             let refused = root.unwrap().remove(0);
             assert!(matches!(refused, Err(Error::Format { error: mksum::Error::NeedsLength(_), .. })), "{}", row.at);
         } else {

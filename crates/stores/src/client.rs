@@ -2,6 +2,7 @@
 
 use crate::blocks::Blocks;
 use crate::failure::Fault;
+use crate::given::{Adapter, given};
 #[cfg(feature = "hdfs")]
 use crate::hdfs;
 use crate::limits::{PATIENCE, is_page, limited, refused};
@@ -12,6 +13,7 @@ use crate::profile;
 use crate::redirects::{self, Asked, Rule};
 use crate::retries::{LONGEST_PAUSE, retries};
 use crate::settings;
+use crate::traffic::{LastStatus, Traffic};
 use async_trait::async_trait;
 #[cfg(feature = "hdfs")]
 use hdfs_native_object_store::HdfsObjectStore;
@@ -27,33 +29,14 @@ use object_store::list::PaginatedListStore;
 use object_store::path::Path;
 use object_store::{ClientOptions, ObjectStore};
 use std::error::Error;
-use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::runtime::Handle;
 
-/// The traffic over the network so far.
-#[derive(Debug, Default)]
-pub struct Traffic {
-    /// Requests of any kind, repeated ones too.
-    pub requests: AtomicU64,
-    /// Bytes of objects.
-    pub bytes: AtomicU64,
-}
-
 /// The headers of a response, as it came.
 #[derive(Clone, Debug)]
 pub struct Headers(pub HeaderMap);
-
-/// The status of the last response to a request, which the errors of the client have only in their words.
-#[derive(Clone, Debug, Default)]
-pub struct LastStatus(Arc<AtomicU16>);
-
-impl LastStatus {
-    pub fn get(&self) -> Option<StatusCode> {
-        StatusCode::from_u16(self.0.load(Ordering::Relaxed)).ok()
-    }
-}
 
 /// Makes clients of stores over the same connections.
 #[derive(Clone, Debug)]
@@ -179,6 +162,10 @@ impl Clients {
                 settings::endpoint("AZURE_STORAGE_ENDPOINT", builder.get_config_value(&AzureConfigKey::Endpoint))?;
                 Client::paged(builder.with_http_connector(connector(None)).build().map_err(refused)?)
             }
+            Store::Given(number) => {
+                let (store, traffic) = (given(number).map_err(Fault::Refused)?, self.traffic.clone());
+                Adapter { store, traffic }.into()
+            }
             Store::Web(url) => {
                 let unusable = |_| Fault::Refused("not a URL".into());
                 // This client knows how the user and password of a URL are sent: apart from it.
@@ -285,7 +272,7 @@ impl HttpService for Service {
             response = HttpResponse::from_parts(parts, marked(body.bytes().await?).into());
         }
         if let Some(last) = last {
-            last.0.store(response.status().as_u16(), Ordering::Relaxed);
+            last.set(response.status());
         }
         // The retries know only pauses of their own.
         if let Some(pause) = pause(response.status(), response.headers()) {

@@ -10,6 +10,7 @@
 mod blocks;
 mod client;
 mod failure;
+mod given;
 #[cfg(feature = "hdfs")]
 mod hdfs;
 mod limits;
@@ -26,10 +27,12 @@ mod retries;
 pub mod served;
 mod settings;
 mod stores;
+mod traffic;
 mod upload;
 mod whole;
 mod window;
 
+pub use given::{Facts, Failed, Given, GivenStore, Objects as GivenObjects};
 pub use stores::Stores;
 
 /// The README's example.

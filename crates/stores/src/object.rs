@@ -1,10 +1,11 @@
 //! One version of an object, opened and fetched range by range.
 
 use crate::blocks::Blocks;
-use crate::client::{Headers, LastStatus, Traffic};
+use crate::client::Headers;
 use crate::failure::Fault;
 use crate::part::Part;
 use crate::retries::LIMIT;
+use crate::traffic::{LastStatus, Traffic};
 use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;

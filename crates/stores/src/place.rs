@@ -26,6 +26,8 @@ pub enum Store {
     Hdfs(String),
     /// The URL of the object itself.
     Web(String),
+    /// The number of the store among those that this process was [given](crate::Given).
+    Given(String),
 }
 
 /// The longest URL of an object in a store, in bytes: the client panics with one that does not fit into the head of a request, where
@@ -55,6 +57,14 @@ impl Place {
         if scheme == "hdfs" {
             // Without a host, it is the default file system of Hadoop's configuration.
             return Ok(Place { store: Store::Hdfs(format!("hdfs://{root}")), key: key.into(), version: None });
+        }
+        if scheme == "store" {
+            // Paths of file systems begin with a slash.
+            return Ok(Place {
+                store: Store::Given(root.into()),
+                key: key.trim_start_matches('/').into(),
+                version: None,
+            });
         }
         if root.is_empty() {
             return Err(format!("expected {scheme}://{}/KEY", if scheme == "az" { "CONTAINER" } else { "BUCKET" }));
@@ -112,6 +122,7 @@ mod tests {
         assert_eq!(read("az://c/a"), place(Store::Azure("az://c".into()), "a", None));
         assert_eq!(read("s3://b").key, "");
         assert_eq!(read("hdfs://h:1/a?generation=7"), place(Store::Hdfs("hdfs://h:1".into()), "a?generation=7", None));
+        assert_eq!(read("store://1//a/b?generation=7"), place(Store::Given("1".into()), "a/b?generation=7", None));
         assert_eq!(read("hdfs:///a").store, Store::Hdfs("hdfs://".into()));
         assert_eq!(read("https://h/a//b?c=d").store, Store::Web("https://h/a//b?c=d".into()));
         for wrong in ["s3:///key", "https://", "s3://", "s3://a b/key", "gs://a?/b", "az:///c", "s3://é/key"] {

@@ -1,12 +1,14 @@
 //! All stores, by the URLs of their objects.
 
-use crate::client::{Client, Clients, Traffic};
+use crate::client::{Client, Clients};
 use crate::failure::Fault;
+use crate::given::given;
 use crate::listing;
 use crate::object::{Body, First, Source, Version};
 use crate::part::Part;
 use crate::place::{Place, Store};
-use crate::upload::upload;
+use crate::traffic::Traffic;
+use crate::upload::{hand_over, upload};
 use crate::whole::Whole;
 use crate::window::{Budget, RANGE, Window};
 use mksum_io::{Ahead, Error, Listed, Listing, Object, Objects, StoredSums, Url, available_threads};
@@ -76,13 +78,24 @@ impl Stores {
 
     /// Clients with the configuration of the environment.
     pub fn new() -> Stores {
+        Stores::counting(Arc::default())
+    }
+
+    /// Returns clients with the configuration of the environment as it is now, over connections of their own. Their traffic is
+    /// counted with that of these.
+    #[must_use]
+    pub fn renewed(&self) -> Stores {
+        Stores::counting(self.network.traffic.clone())
+    }
+
+    fn counting(traffic: Arc<Traffic>) -> Stores {
         let threads = available_threads();
         let network = Network {
             runtime: OnceLock::new(),
             clients: OnceLock::new(),
             known: Mutex::default(),
             budget: Arc::new(Budget::new(Self::AHEAD)),
-            traffic: Arc::default(),
+            traffic,
             requests: (2 * threads).clamp(8, 32),
         };
         Stores { network: Arc::new(network), expected: Mutex::default() }
@@ -115,8 +128,8 @@ impl Stores {
 
     fn client(&self, store: &Store) -> Result<Client, Fault> {
         let clients = self.clients()?;
-        // Each object of a web server has a client of its own, which is a few words.
-        if let Store::Web(_) = store {
+        // Each object of a web server has a client of its own, which is a few words. A given store may be gone.
+        if let Store::Web(_) | Store::Given(_) = store {
             return clients.of(store, false);
         }
         let mut known = lock(&self.network.known);
@@ -268,7 +281,12 @@ impl Objects for Stores {
                     "only objects in S3, Google Cloud Storage, Azure and HDFS are written".into(),
                 ));
             }
-            self.runtime()?.block_on(upload(&source, content, len))
+            match Place::read(url).map(|place| place.store) {
+                Ok(Store::Given(number)) => {
+                    hand_over(&*given(&number).map_err(Fault::Refused)?, source.location.as_ref(), content, len)
+                }
+                _ => self.runtime()?.block_on(upload(&source, content, len)),
+            }
         };
         uploaded().map_err(|fault| match fault {
             Fault::Refused(_) => fault.opening(url),

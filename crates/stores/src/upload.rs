@@ -1,9 +1,12 @@
 //! Bytes that become objects.
 
 use crate::failure::Fault;
+use crate::given::{Failed, GivenStore};
 use crate::object::Source;
 use object_store::{PutMultipartOptions, PutOptions, PutPayload};
 use std::io::{self, Read};
+use std::sync::mpsc::sync_channel;
+use std::thread;
 
 /// The bytes that are sent at once: an object of at most so many is one request, a longer one an upload in parts.
 const SENT: u64 = 32 << 20;
@@ -48,4 +51,39 @@ pub async fn upload(source: &Source, content: &mut dyn Read, len: u64) -> Result
         let _ = upload.abort().await;
     }
     ended
+}
+
+/// The bytes that a given store takes at once, and the chunks that wait for it.
+const CHUNK: u64 = 8 << 20;
+const WAITING: usize = 2;
+
+/// Writes the next `len` bytes of `content` to an object of a given store.
+pub fn hand_over(store: &dyn GivenStore, key: &str, content: &mut dyn Read, len: u64) -> Result<(), Fault> {
+    let (sender, receiver) = sync_channel(WAITING);
+    let written = thread::scope(|scope| {
+        let writing = scope.spawn(|| store.write(key, receiver));
+        let mut left = len;
+        while left > 0 {
+            let (wanted, mut bytes) = (left.min(CHUNK), Vec::new());
+            let chunk = match content.take(wanted).read_to_end(&mut bytes) {
+                Ok(found) if found as u64 == wanted => Ok(bytes),
+                Ok(_) => Err(io::Error::other("its copy on this machine became shorter")),
+                Err(error) => Err(io::Error::other(format!("its copy on this machine cannot be read: {error}"))),
+            };
+            left = if chunk.is_ok() { left - wanted } else { 0 };
+            // It takes no more of them: it has failed.
+            if sender.send(chunk).is_err() {
+                break;
+            }
+        }
+        drop(sender);
+        writing.join()
+    });
+    match written {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(Failed::Other(why))) => Err(Fault::Fetch(why)),
+        Ok(Err(Failed::Missing)) => Err(Fault::Missing),
+        Ok(Err(Failed::Changed | Failed::Empty)) => Err(Fault::Fetch("the store does not take it".into())),
+        Err(_) => Err(Fault::Fetch("the client of the store gave up".into())),
+    }
 }

@@ -22,7 +22,10 @@ pub struct Published {
 }
 
 /// Trees with one root for a file, which services print without naming their format.
-const TREES: [&str; 4] = ["dropbox", "glacier", "btv2", "fsverity"];
+const TREES: [&str; 6] = ["dropbox", "glacier", "btv2", "fsverity", "git:sha1", "git:sha256"];
+
+/// What stands before the digits of an identifier of Software Heritage, whatever it is of.
+const SWHID: &str = "swh:";
 
 impl Published {
     /// Reads a root in any form in which mksum prints it or [`Published::parse`] reads it, or the line of a sum file. `given` is its
@@ -60,6 +63,7 @@ impl Published {
     /// - hex in either case, or base64 with or without padding (`Content-MD5`, S3's checksums);
     /// - behind the name of its hash or format and `:` (image registries, `SHA256:` of ssh) or `-` (subresource integrity);
     /// - with the number of parts behind it (ETags of uploads to S3);
+    /// - as an identifier of Software Heritage, `swh:1:cnt:…` of a file or `swh:1:dir:…` of a directory;
     /// - any of these in double quotes, as servers send ETags.
     ///
     /// Without a name, the length decides: all formats with digests so long are possible.
@@ -69,7 +73,10 @@ impl Published {
     pub fn parse(text: &str) -> Result<Self, NotPublished> {
         let refuse = || NotPublished(text.chars().take(80).collect());
         let bare = unquoted(text);
-        if let Some((name, rest)) = bare.rsplit_once([':', '-']) {
+        if bare.starts_with(SWHID) {
+            return with_choices(worded(), bare).ok_or_else(refuse);
+        }
+        if let Some((name, rest)) = split(bare) {
             let choices = named(name);
             if !choices.is_empty() {
                 return with_choices(choices, rest).ok_or_else(refuse);
@@ -98,10 +105,23 @@ impl Published {
     /// If no root of the format is written so.
     pub fn of(choice: &Choice, text: &str) -> Result<Self, mksum::RootError> {
         let bare = unquoted(text);
-        let rest = bare.rsplit_once([':', '-']).filter(|(name, _)| named(name).contains(choice)).map(|(_, rest)| rest);
+        let rest = split(bare).filter(|(name, _)| named(name).contains(choice)).map(|(_, rest)| rest);
         let found = [Some(bare), rest].into_iter().flatten().find_map(|text| with_choices(vec![choice.clone()], text));
         found.ok_or_else(|| choice.spec().claimed_root(bare).expect_err("it was tried, and refused"))
     }
+}
+
+/// The name before a sum, and the sum.
+fn split(text: &str) -> Option<(&str, &str)> {
+    match text.find(&format!(":{SWHID}")) {
+        Some(at) => Some((&text[..at], &text[at + 1..])),
+        None => text.rsplit_once([':', '-']),
+    }
+}
+
+/// The formats whose roots begin with a word that no other format's do: of files and of directories.
+fn worded() -> Vec<Choice> {
+    ["swhid", "dir:swhid"].iter().filter_map(|name| name.parse().ok()).collect()
 }
 
 /// The text without spaces around it, and without double quotes.
@@ -206,6 +226,20 @@ mod tests {
         assert_eq!(formats(&Published::parse("1B2M2Y8AsgTpgAmY7PhCfg==").unwrap().usual), ["md5"]);
         assert_eq!(formats(&Published::parse("XXH64:363b02a42408a1f6").unwrap().usual), ["xxh64"]);
         assert_eq!(formats(&Published::parse("xxhash3:kR+rpzIf4aA=").unwrap().usual), ["xxh3"]);
+        let id = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
+        for (text, format) in [
+            (format!("swh:1:cnt:{id}"), "swhid"),
+            (format!("swh:1:dir:{id}"), "dir:swhid"),
+            (format!("swhid:swh:1:cnt:{id}"), "swhid"),
+            (format!("dir:swhid:swh:1:dir:{id}"), "dir:swhid"),
+            (format!("git:sha1:{id}"), "git:sha1"),
+            (format!("dir:git:sha1:{id}"), "dir:git:sha1"),
+        ] {
+            assert_eq!(formats(&Published::parse(&text).unwrap().usual), [format], "{text}");
+            let choice: Choice = format.parse().unwrap();
+            assert_eq!(formats(&Published::of(&choice, &text).unwrap().usual), [format], "{text}");
+        }
+        assert!(formats(&Published::parse(id).unwrap().unusual).contains(&"git:sha1".into()));
     }
 
     #[test]
@@ -220,9 +254,20 @@ mod tests {
 
     #[test]
     fn anything_else_is_refused() {
-        for text in
-            ["", "\"", "x", "sha256:", "sha256:abcd", "md5-", "dir:blake3:00", "zz", &SHA256[1..], &format!("{MD5}-0")]
-        {
+        for text in [
+            "",
+            "\"",
+            "x",
+            "swh:1:rev:4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+            "swh:1:cnt:4b82",
+            "sha256:",
+            "sha256:abcd",
+            "md5-",
+            "dir:blake3:00",
+            "zz",
+            &SHA256[1..],
+            &format!("{MD5}-0"),
+        ] {
             assert!(Published::parse(text).is_err(), "{text}");
         }
         assert!(Published::parse(&"a".repeat(1 << 20)).is_err());

@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::path::{Component, Path};
 
 /// The schemes of URLs that are inputs.
-const SCHEMES: [&str; 7] = ["s3", "gs", "az", "abfss", "hdfs", "http", "https"];
+const SCHEMES: [&str; 8] = ["s3", "gs", "az", "abfss", "hdfs", "store", "http", "https"];
 
 /// The separators between the key of an object and its version. A key may have question marks of its own.
 const VERSIONS: [&str; 3] = ["?versionId=", "?versionid=", "?generation="];
@@ -19,7 +19,8 @@ pub const MASK: &str = "***";
 const SECRETS: [&str; 9] =
     ["accesskeyid", "api-key", "api_key", "apikey", "credential", "password", "secret", "signature", "token"];
 
-/// The URL of an object: `s3://`, `gs://`, `az://`, `abfss://`, `hdfs://`, `http://` or `https://`, and the rest.
+/// The URL of an object: `s3://`, `gs://`, `az://`, `abfss://`, `hdfs://`, `http://` or `https://`, and the rest; `store://` for a store
+/// that a program has given to this process.
 ///
 /// Its text has its secrets; whatever prints it has [masked] ones.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -136,7 +137,7 @@ impl Url {
     }
 
     fn version(&self) -> Option<(&str, &str)> {
-        let has_versions = !self.is_web() && self.parts().0 != "hdfs";
+        let has_versions = !self.is_web() && !["hdfs", "store"].contains(&self.parts().0);
         VERSIONS.iter().filter(|_| has_versions).find_map(|mark| self.0.rsplit_once(mark))
     }
 

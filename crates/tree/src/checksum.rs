@@ -2,6 +2,10 @@
 //!
 //! A checksum detects accidents. It is no hash: anybody can find other bytes with the same one.
 
+#[cfg(target_family = "wasm")]
+#[path = "crc_wasm.rs"]
+mod crc_fast;
+
 use core::fmt;
 use core::hash::Hasher;
 use crc_fast::CrcAlgorithm;

@@ -1,6 +1,7 @@
 //! Geometry by pictures: the drawing of a tree, evaluated by its definition, has the root that every way to it computes.
 
 use crate::hashing::{Empty, Framed, NodeHash};
+use crate::prefix::Prefix;
 use crate::{Digest, Edge, Frontier, Hash, Memory, Plan, Shape, Spec, Tail};
 use alloc::format;
 use alloc::vec::Vec;
@@ -10,9 +11,9 @@ const PREFIXES: [&[u8]; 3] = [&[0], &[1], &[2]];
 
 /// SHA-256 over this shape.
 fn spec(shape: Shape) -> Spec {
-    let [leaf, inner, root] = PREFIXES.map(Into::into);
+    let [leaf, inner, root] = PREFIXES.map(Prefix::from);
     let (hash, empty) = (Hash::Sha256, Empty::Hash);
-    let leaf = Some(leaf);
+    let leaf = Some(leaf.into());
     Spec::unnamed(
         shape,
         NodeHash::Framed(Framed { hash, leaf, inner, root, fill: 0, slot: 32, empty, descriptor: None }),

@@ -79,7 +79,7 @@ impl From<PushError> for Error {
     }
 }
 
-/// No byte can be hashed before the input's length is known: the length decides where the tree splits.
+/// No byte can be hashed before the input's length is known: it decides where the tree splits, or is hashed first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NeedsLength;
 

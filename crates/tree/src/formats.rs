@@ -4,8 +4,9 @@
 use crate::Checksum;
 #[cfg(feature = "checksums")]
 use crate::hashing::ChecksumParent;
-use crate::hashing::{Descriptor, Empty, Framed, NodeHash, Prefix};
+use crate::hashing::{Descriptor, Empty, Framed, NodeHash};
 use crate::options::Chosen;
+use crate::prefix::{self, Prefix};
 #[cfg(feature = "xet")]
 use crate::xet;
 use crate::{Algorithm, Cuts, Edge, FormatOption, Hash, MAX_LEN, OptionRule, Shape, Tail};
@@ -104,6 +105,8 @@ pub enum Binding {
 pub(crate) enum Text {
     /// Lower-case hex.
     Hex,
+    /// Lower-case hex behind this.
+    After(&'static str),
     /// S3's form: `-` and the number of parts after hex for MD5, after base64 for the others.
     Parts,
 }
@@ -113,6 +116,8 @@ pub(crate) enum Text {
 pub(crate) enum Nodes {
     /// A single leaf: the hash of the input.
     Sum,
+    /// A git object of this type: a header with the length, then the input.
+    Object(&'static str),
     /// The checksum of the input, whatever the leaves are, as a page of `spec/` defines it.
     #[cfg(feature = "checksums")]
     Checksum {
@@ -353,6 +358,22 @@ pub static FAMILIES: &[Family] = &[
         text: Text::Hex,
         foreign: &[],
     },
+    #[cfg(feature = "sha1")]
+    Family {
+        name: "git",
+        about: "the id of git's blob: the hash of a header with the length, and the content; needs the length first",
+        same_as: "git hash-object",
+        ..OBJECT
+    },
+    #[cfg(feature = "sha1")]
+    Family {
+        name: "swhid",
+        about: "Software Heritage's identifier of a content: git's blob; needs the length first",
+        same_as: "swh identify",
+        hashes: SHA1,
+        text: Text::After("swh:1:cnt:"),
+        ..OBJECT
+    },
     #[cfg(feature = "md5")]
     sum("md5", "MD5", "md5sum", &[Algorithm::Hash(Hash::Md5)]),
     #[cfg(feature = "sha1")]
@@ -399,6 +420,49 @@ pub static FAMILIES: &[Family] = &[
     #[cfg(feature = "checksums")]
     checksum("xxh128", "XXH128", XXHASH, "xxhsum -H128, S3", &[Algorithm::Checksum(Checksum::Xxh128)]),
 ];
+
+/// SHA-1 alone.
+const SHA1: &[Algorithm] = &[
+    #[cfg(feature = "sha1")]
+    Algorithm::Hash(Hash::Sha1),
+];
+
+/// What git's objects have in common.
+const OBJECT: Family = Family {
+    name: "object",
+    about: "",
+    same_as: "",
+    hashes: &[
+        #[cfg(feature = "sha1")]
+        Algorithm::Hash(Hash::Sha1),
+        Algorithm::Hash(Hash::Sha256),
+    ],
+    leaf: LeafRule::Whole,
+    options: &[],
+    tag: None,
+    nodes: Nodes::Object("blob"),
+    text: Text::Hex,
+    foreign: &[],
+};
+
+/// The ids of git's trees, which are roots of directories: not in the table, which is that of files.
+pub(crate) const FOLDER: Family = Family {
+    name: "git-tree",
+    about: "the id of git's tree: a tree of each folder, whose id is an entry of the folder above",
+    same_as: "git write-tree",
+    nodes: Nodes::Object("tree"),
+    ..OBJECT
+};
+
+/// Software Heritage's identifiers of directories.
+pub(crate) const SWHID_FOLDER: Family = Family {
+    name: "swhid-tree",
+    about: "Software Heritage's identifier of a directory: git's tree, with empty folders",
+    same_as: "swh identify",
+    hashes: SHA1,
+    text: Text::After("swh:1:dir:"),
+    ..FOLDER
+};
 
 /// The plain sum of a whole input.
 const fn sum(name: &'static str, tag: &'static str, same_as: &'static str, hashes: &'static [Algorithm]) -> Family {
@@ -453,6 +517,7 @@ impl Family {
     pub fn page(&self) -> &'static str {
         match self.nodes {
             Nodes::Sum => "sums",
+            Nodes::Object(_) => "git",
             #[cfg(feature = "checksums")]
             Nodes::Checksum { page } => page,
             _ => self.name,
@@ -469,9 +534,9 @@ impl Family {
         self.rule(FormatOption::Salt).map_or(0, |OptionRule::Bytes(most)| most)
     }
 
-    /// Whether streams of unknown length have roots: whether the splits do not depend on the final length.
+    /// Whether streams of unknown length have roots: whether neither the splits depend on the final length nor it is hashed first.
     pub fn streams(&self) -> bool {
-        !matches!(self.nodes, Nodes::Halved { .. })
+        !matches!(self.nodes, Nodes::Halved { .. } | Nodes::Object(_))
     }
 
     /// The facts that a proof shows without a trusted length.
@@ -479,7 +544,7 @@ impl Family {
         match self.nodes {
             Nodes::Prefixed { leaf, node, .. } | Nodes::Halved { leaf, node, .. } if leaf != node => Binding::Leaves,
             Nodes::Blake3 => Binding::Offsets,
-            Nodes::Sum | Nodes::Verity(Verity::File) => Binding::Length,
+            Nodes::Sum | Nodes::Object(_) | Nodes::Verity(Verity::File) => Binding::Length,
             #[cfg(feature = "xet")]
             Nodes::Xet => Binding::Length,
             _ => Binding::Nothing,
@@ -509,7 +574,7 @@ impl Family {
         let even = |arity, edge, tail| even(leaf, arity, edge, tail);
         let framed = |leaf, inner, root, empty| Framed {
             hash,
-            leaf,
+            leaf: Option::map(leaf, prefix::PrefixRule::Same),
             inner,
             root,
             fill: 0,
@@ -522,6 +587,11 @@ impl Family {
         let (shape, nodes) = match self.nodes {
             #[cfg(feature = "checksums")]
             Nodes::Checksum { .. } => unreachable!("its only algorithm is a checksum"),
+            Nodes::Object(word) => {
+                let nodes = framed(None, plain(b""), plain(b""), Empty::Bare);
+                let nodes = Framed { leaf: Some(prefix::PrefixRule::Header(word)), ..nodes };
+                (even(2, Edge::Promote, Tail::Short), nodes)
+            }
             // A tree without nodes: no input is longer than its leaf.
             Nodes::Sum => {
                 let nodes = framed(Some(plain(b"")), plain(b""), plain(b""), Empty::Hash);

@@ -42,10 +42,10 @@ impl Spec {
     /// A frontier before the first byte: hashes a stream.
     ///
     /// # Errors
-    /// If the final length moves the splits of this format.
+    /// If the final length moves the splits of this format, or is hashed first.
     pub fn frontier(&self) -> Result<Frontier, NeedsLength> {
         let shape = self.shape();
-        let unit = shape.unit(Frontier::BUFFER).ok_or(NeedsLength)?;
+        let unit = shape.unit(Frontier::BUFFER).filter(|_| self.family().streams()).ok_or(NeedsLength)?;
         let flat = matches!(shape, Shape::Flat { .. }).then(|| self.nodes().parent_hasher(Role::Root));
         Ok(Frontier {
             spec: self.clone(),
@@ -152,7 +152,10 @@ impl Frontier {
     /// Hashes bytes of leaves that are longer than the buffer.
     fn hash_slice(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() {
-            let (mut leaf, len) = self.leaf.take().unwrap_or_else(|| (self.spec.leaf_hasher(&[self.start]), 0));
+            let (mut leaf, len) = self
+                .leaf
+                .take()
+                .unwrap_or_else(|| (self.spec.leaf_hasher(&[Subtree { start: self.start, ..self.unit }]), 0));
             let rest = (self.unit.len - len).min(bytes.len() as u64) as usize;
             let (now, later) = bytes.split_at(rest);
             leaf.update(Messages::one(now));

@@ -4,10 +4,10 @@
 use crate::Algorithm;
 #[cfg(feature = "checksums")]
 use crate::checksum::{Checksum, Running};
+use crate::prefix::{Prefix, PrefixRule};
 use crate::{Digest, Digests};
 #[cfg(feature = "xet")]
 use crate::{scan::Scanned, xet};
-use alloc::borrow::Cow;
 #[cfg(feature = "checksums")]
 use alloc::boxed::Box;
 use alloc::vec;
@@ -65,15 +65,12 @@ pub(crate) enum ChecksumParent {
     OfDigests,
 }
 
-/// Bytes that are hashed before a body.
-pub(crate) type Prefix = Cow<'static, [u8]>;
-
 /// The hash of a prefix and the leaf's bytes, or of a prefix and the children's digests.
 #[derive(Clone, Debug)]
 pub(crate) struct Framed {
     pub hash: Hash,
     /// The prefix of a leaf; `None` where the leaves are digests already, and are not hashed.
-    pub leaf: Option<Prefix>,
+    pub leaf: Option<PrefixRule>,
     /// The prefix of a parent that is not the root.
     pub inner: Prefix,
     /// The prefix of a root that is a parent.
@@ -99,6 +96,8 @@ pub(crate) enum Empty {
     Halves,
     /// Zeros.
     Zero,
+    /// A leaf without bytes.
+    Bare,
 }
 
 /// The last thing that fs-verity hashes: `struct fsverity_descriptor` of Linux's `include/uapi/linux/fsverity.h`.
@@ -177,6 +176,7 @@ impl NodeHash {
             Empty::Leaf => Some(self.parent([(nothing(), 0)], Role::Root)),
             Empty::Halves => Some(self.parent([(self.leaf(0, &[], Role::Inner), 0); 2], Role::Root)),
             Empty::Zero => Some(self.zero()),
+            Empty::Bare => Some(self.leaf(0, &[], Role::Root)),
         }
     }
 
@@ -210,10 +210,12 @@ impl NodeHash {
     /// A node's hash as plain data; `None` where no [`Recipe`] describes it.
     pub fn recipe(&self) -> Option<Recipe<'_>> {
         match self {
-            NodeHash::Framed(Framed { hash, leaf: Some(leaf), inner, slot, .. }) if *slot == hash.size() => {
+            NodeHash::Framed(Framed { hash, leaf: Some(PrefixRule::Same(leaf)), inner, slot, .. })
+                if *slot == hash.size() =>
+            {
                 Some(Recipe::Prefixed { hash: *hash, leaf, inner })
             }
-            // Children that take more than their digests are no message of digests.
+            // Children that take more than their digests are no message of digests, and no recipe has a length.
             NodeHash::Framed(_) => None,
             NodeHash::Blake3 => Some(Recipe::Blake3),
             #[cfg(feature = "xet")]
@@ -237,8 +239,9 @@ impl NodeHash {
     pub fn leaf(&self, start: u64, bytes: &[u8], role: Role) -> Digest {
         match (self, role) {
             (NodeHash::Framed(framed), _) => match &framed.leaf {
-                Some(prefix) => {
-                    let parts = [prefix, bytes, &framed.filling(bytes.len())];
+                Some(rule) => {
+                    let prefix = rule.of(bytes.len() as u64);
+                    let parts = [&*prefix, bytes, &framed.filling(bytes.len())];
                     // Of two parts no state is made.
                     hash(framed.hash, if bytes.len() >= framed.fill { &parts[..2] } else { &parts })
                 }
@@ -265,8 +268,9 @@ impl NodeHash {
     pub fn leaves(&self, start: u64, leaves: Messages<'_>, out: &mut Digests) {
         match self {
             NodeHash::Framed(framed) => match &framed.leaf {
-                Some(prefix) if leaves.len() >= framed.fill => {
-                    digests(framed.hash, prefix, leaves, out.grow(leaves.count()));
+                Some(rule) if leaves.len() >= framed.fill => {
+                    let prefix = rule.of(leaves.len() as u64);
+                    digests(framed.hash, &prefix, leaves, out.grow(leaves.count()));
                 }
                 Some(_) => out.extend(leaves.iter().map(|bytes| self.leaf(start, bytes, Role::Inner))),
                 None if leaves.stride() == leaves.len() => {

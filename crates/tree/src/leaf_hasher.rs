@@ -3,7 +3,8 @@
 #[cfg(feature = "checksums")]
 use crate::checksum::{Checksum, Running};
 use crate::hashing::{Framed, NodeHash};
-use crate::{Digest, Digests, Messages, Role, Spec};
+use crate::prefix::PrefixRule;
+use crate::{Digest, Digests, Messages, Role, Spec, Subtree};
 #[cfg(feature = "xet")]
 use crate::{scan::Scanned, xet};
 #[cfg(any(feature = "checksums", feature = "xet"))]
@@ -12,17 +13,25 @@ use alloc::vec::Vec;
 use mksum_lanes::Streams;
 
 impl Spec {
-    /// Begins a leaf at each of these byte offsets, to be hashed side by side as their bytes come.
-    pub fn leaf_hasher(&self, starts: &[u64]) -> LeafHasher {
+    /// Begins these leaves, to be hashed side by side as their bytes come. Their lengths count only in a format that hashes a leaf's
+    /// length before its bytes.
+    ///
+    /// # Panics
+    /// If leaves of such a format have different lengths.
+    pub fn leaf_hasher(&self, leaves: &[Subtree]) -> LeafHasher {
+        let count = leaves.len();
         let state = match self.nodes() {
-            NodeHash::Framed(Framed { hash, leaf: Some(prefix), .. }) => {
-                Slices::Streamed(Streams::new(*hash, prefix, starts.len()), 0)
+            NodeHash::Framed(Framed { hash, leaf: Some(rule), .. }) => {
+                let len = leaves.first().map_or(0, |leaf| leaf.len);
+                let same = matches!(rule, PrefixRule::Same(_)) || leaves.iter().all(|leaf| leaf.len == len);
+                assert!(same, "leaves of one length");
+                Slices::Streamed(Streams::new(*hash, &rule.of(len), count), 0)
             }
             #[cfg(feature = "xet")]
-            NodeHash::Xet => Slices::Scanned(vec![Scanned::new(xet::CUTS); starts.len()]),
+            NodeHash::Xet => Slices::Scanned(vec![Scanned::new(xet::CUTS); count]),
             #[cfg(feature = "checksums")]
-            NodeHash::Checksum { sum, .. } => Slices::Summed(*sum, vec![sum.begin(); starts.len()]),
-            _ => Slices::Held(starts.iter().map(|&start| (start, Vec::new())).collect()),
+            NodeHash::Checksum { sum, .. } => Slices::Summed(*sum, vec![sum.begin(); count]),
+            _ => Slices::Held(leaves.iter().map(|leaf| (leaf.start, Vec::new())).collect()),
         };
         LeafHasher { spec: self.clone(), state }
     }

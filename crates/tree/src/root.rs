@@ -50,23 +50,31 @@ fn parts(spec: &Spec, len: u64) -> Option<u64> {
     (spec.family().text == Text::Parts).then(|| len.div_ceil(spec.leaf()).max(1))
 }
 
+/// The text before a root's digits.
+fn before(spec: &Spec) -> &'static str {
+    match spec.family().text {
+        Text::After(word) => word,
+        Text::Hex | Text::Parts => "",
+    }
+}
+
 /// Whether the hash is MD5, whose composite checksums S3 writes in hex: those of ETags.
 fn is_md5(spec: &Spec) -> bool {
     spec.hash().name() == "md5"
 }
 
-/// A root as the tools of its format print it: lower-case hex, or as S3 does.
+/// A root as the tools of its format print it: lower-case hex, perhaps behind a word, or as S3 does.
 fn text(spec: &Spec, digest: &Digest, parts: Option<u64>) -> String {
     let digest = digest.as_bytes();
     match parts {
-        None => lower::encode_string(digest),
+        None => format!("{}{}", before(spec), lower::encode_string(digest)),
         Some(parts) if is_md5(spec) => format!("{}-{parts}", lower::encode_string(digest)),
         Some(parts) => format!("{}-{parts}", Base64::encode_string(digest)),
     }
 }
 
 impl fmt::Display for Root {
-    /// Writes the root as the format's own tools print it: lower-case hex, or S3's form.
+    /// Writes the root as the format's own tools print it: lower-case hex, perhaps behind a word, or S3's form.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&text(&self.spec, &self.digest, parts(&self.spec, self.len)))
     }
@@ -103,7 +111,7 @@ impl From<&Root> for ClaimedRoot {
 }
 
 impl Spec {
-    /// Reads a root's text: hex in either case, or as S3 writes it.
+    /// Reads a root's text: hex in either case, behind the word that the format's roots begin with, or as S3 writes it.
     ///
     /// # Errors
     /// If no root of this format is written so.
@@ -113,12 +121,14 @@ impl Spec {
             found: text.chars().take(80).collect(),
             expected: match self.family().text {
                 Text::Hex => format!("{} hex digits", 2 * size),
+                Text::After(word) => format!("'{word}' and {} hex digits", 2 * size),
                 Text::Parts if is_md5(self) => format!("{} hex digits, '-' and the number of parts", 2 * size),
                 Text::Parts => format!("{size} bytes in base64, '-' and the number of parts"),
             },
         };
         let (digest, parts) = match self.family().text {
             Text::Hex => (text, None),
+            Text::After(word) => (text.strip_prefix(word).ok_or_else(refuse)?, None),
             Text::Parts => {
                 let (digest, parts) = text.rsplit_once('-').ok_or_else(refuse)?;
                 let whole = !parts.is_empty() && parts.bytes().all(|byte| byte.is_ascii_digit());

@@ -1,7 +1,7 @@
 //! Inputs that are a single leaf: one message for a hash function.
 
 use crate::hashing::{Framed, NodeHash};
-use crate::{Hash, Spec};
+use crate::{Hash, LeafPrefix, Spec};
 
 /// A leaf as a message: `prefix`, the leaf's bytes, then zeros.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,7 +10,7 @@ pub struct LeafMessage<'a> {
     /// The hash of the message.
     pub hash: Hash,
     /// The bytes before the leaf's: fewer than a block.
-    pub prefix: &'a [u8],
+    pub prefix: LeafPrefix<'a>,
     /// The number of zeros after the leaf's bytes.
     pub zeros: u64,
 }
@@ -24,12 +24,13 @@ impl Spec {
     ///
     /// ```
     /// let spec: mksum::Spec = "rfc6962:sha256:64KiB".parse()?;
-    /// assert_eq!(spec.single_leaf(100).unwrap().prefix, b"\0");
+    /// assert_eq!(*spec.single_leaf(100).unwrap().prefix, b"\0"[..]);
     /// assert!(spec.single_leaf(100_000).is_none());
     /// # Ok::<(), mksum::SpecError>(())
     /// ```
     pub fn single_leaf(&self, len: u64) -> Option<LeafMessage<'_>> {
-        let NodeHash::Framed(Framed { hash, leaf: Some(prefix), fill, .. }) = self.nodes() else { return None };
+        let NodeHash::Framed(Framed { hash, leaf: Some(rule), fill, .. }) = self.nodes() else { return None };
+        let prefix = rule.of(len);
         let shape = self.shape();
         let is_leaf = len > 0 && shape.check(len).is_ok() && shape.root(len).level == 0;
         let message = LeafMessage { hash: *hash, prefix, zeros: (*fill as u64).saturating_sub(len) };
@@ -52,7 +53,7 @@ mod tests {
                 for len in [0, 1, 55, 64, 1000, 4096, 5000] {
                     let Some(message) = spec.single_leaf(len as u64) else { continue };
                     let zeros = vec![0; message.zeros as usize];
-                    let digest = mksum_lanes::digest(message.hash, &[message.prefix, &bytes[..len], &zeros]);
+                    let digest = mksum_lanes::digest(message.hash, &[&*message.prefix, &bytes[..len], &zeros]);
                     let root = spec.seal(Digest::new(&digest[..spec.hash().size()]), len as u64);
                     assert_eq!(root, spec.root(&bytes[..len]).unwrap(), "{spec} of {len} bytes");
                     single += 1;

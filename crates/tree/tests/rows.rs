@@ -1,6 +1,6 @@
 //! Every row of `vectors/rows` from every source: bytes in memory, threads, a stream.
 
-use mksum::{Error, Memory, Plan, Root, Shape, Spec};
+use mksum::{Error, Memory, Plan, Root, Spec};
 use mksum_vectors::Row;
 
 /// Each row with its format and its input.
@@ -42,8 +42,8 @@ fn threads_give_each_row_its_root() {
 
 /// The root of a stream in writes of random lengths.
 fn streamed(spec: &Spec, input: &[u8], mut seed: u64) -> Result<Root, Error> {
-    if let Shape::Halved { .. } = spec.shape() {
-        assert!(spec.frontier().is_err(), "mtsum needs the length first");
+    if !spec.family().streams() {
+        assert!(spec.frontier().is_err(), "the length is needed first");
         return spec.root(input);
     }
     let (mut frontier, mut rest) = (spec.frontier()?, input);

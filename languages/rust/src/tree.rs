@@ -97,8 +97,9 @@ impl Tree {
         if position.checked_add(count * spec.leaf()).is_none_or(|end| end > MAX_LEN) {
             return Err(io::Error::other("more than 2^63 bytes"));
         }
-        let starts: Vec<_> = (0..count).map(|index| position + index * spec.leaf()).collect();
-        let mut leaves = spec.leaf_hasher(&starts);
+        let node = |index| Subtree { start: position + index * spec.leaf(), len: spec.leaf(), level: 0 };
+        let nodes: Vec<_> = (0..count).map(node).collect();
+        let mut leaves = spec.leaf_hasher(&nodes);
         for done in (0..spec.leaf()).step_by(SLICE) {
             let slice = (spec.leaf() - done).min(SLICE as u64) as usize;
             for (memory, index) in buffer.chunks_exact_mut(STRIDE).zip(0..count) {
@@ -108,9 +109,9 @@ impl Tree {
         }
         let mut digests = Digests::new(spec.hash().size());
         leaves.finish(&vec![&[][..]; count as usize], Role::Inner, &mut digests);
-        for (start, digest) in starts.into_iter().zip(digests.iter()) {
+        for (node, digest) in nodes.into_iter().zip(digests.iter()) {
             self.settle();
-            self.last = Some((Subtree { start, len: spec.leaf(), level: 0 }, digest));
+            self.last = Some((node, digest));
         }
         Ok(())
     }

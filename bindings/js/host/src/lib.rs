@@ -6,7 +6,7 @@
 extern crate alloc;
 
 mod pool;
-#[cfg(target_family = "wasm")]
+#[cfg(all(target_family = "wasm", not(feature = "std")))]
 mod runtime;
 
 pub use pool::Pool;

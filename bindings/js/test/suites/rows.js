@@ -5,7 +5,7 @@ import { bytes } from "./bytes.js";
 const FORMATS = [
     "blake3-pairs", "blake3", "btv2", "dmverity", "dropbox", "fsverity", "glacier", "mtsum", "plain", "rfc6962", "s3",
     "md5", "sha1", "sha224", "sha256", "sha384", "sha512", "sha512-256", "sha3-224", "sha3-256", "sha3-384", "sha3-512", "blake2b",
-    "blake2s",
+    "blake2s", "git", "swhid",
 ];
 
 const refused = (code) => (error) => error instanceof MksumError && error.code === code;

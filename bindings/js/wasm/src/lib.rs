@@ -8,6 +8,8 @@
 #![warn(missing_docs)]
 
 extern crate alloc;
+#[cfg(feature = "sums")]
+extern crate std;
 
 pub mod abi;
 mod algorithm;
@@ -26,5 +28,7 @@ mod proofs;
 mod refusal;
 #[cfg(feature = "trees")]
 mod spec;
+#[cfg(feature = "sums")]
+pub mod sums;
 #[cfg(feature = "trees")]
 pub mod tree_abi;

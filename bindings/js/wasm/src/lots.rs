@@ -66,7 +66,7 @@ impl Lot {
     /// If it is no single leaf.
     pub fn begin(&mut self, slot: usize, len: u64) {
         let message = self.spec.single_leaf(len).expect("a single leaf");
-        self.slots.begin(slot, message.prefix);
+        self.slots.begin(slot, &message.prefix);
         let row = &mut self.rows[slot];
         row.memory.clear();
         (row.from, row.len, row.zeros, row.left, row.state) = (0, len, message.zeros as usize, len, RowState::Wants);

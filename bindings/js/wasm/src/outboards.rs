@@ -73,3 +73,14 @@ pub fn damaged(outboard: &[u8], digests: &[u8]) -> Result<Vec<u8>, Refusal> {
     })?;
     Ok(out)
 }
+
+/// Returns the digests of an outboard's units, one after the other, each checked up to the outboard's root.
+pub fn units(outboard: &[u8]) -> Result<Vec<u8>, Refusal> {
+    let outboard = Outboard::open(outboard)?;
+    let (checked, layout, mut digests) = (Checked::new(&outboard), outboard.layout(), Vec::new());
+    for unit in layout.root().into_iter().flat_map(|root| layout.units_under(root)) {
+        let digest = checked.trusted(unit)?;
+        digests.extend_from_slice(digest.expect("a unit is kept").as_bytes());
+    }
+    Ok(digests)
+}

@@ -19,9 +19,9 @@ use mksum_js_host::{OneThread, Pool, exports};
 const SPARE: usize = 1 << 22;
 
 /// State that outlives a call.
-struct Global {
+pub(crate) struct Global {
     last_spec: LastSpec,
-    blocks: Pool<Vec<u8>>,
+    pub(crate) blocks: Pool<Vec<u8>>,
     /// A freed block. Reusing it for the next piece of a file avoids zeroing new memory.
     spare: Vec<u8>,
     trees: Pool<Frontier>,
@@ -45,7 +45,7 @@ fn global<T>(act: impl FnOnce(&mut Global) -> T) -> T {
 }
 
 /// Calls a function that may fail, and stores its result or message as the answer.
-fn answer<A: Into<Vec<u8>>>(act: impl FnOnce(&mut Global) -> Result<A, Refusal>) -> u32 {
+pub(crate) fn answer<A: Into<Vec<u8>>>(act: impl FnOnce(&mut Global) -> Result<A, Refusal>) -> u32 {
     global(|global| match act(global) {
         Ok(answer) => {
             global.answer = answer.into();
@@ -177,7 +177,7 @@ exports! {
     fn leaf(spec: u32, total: f64, start: f64, len: f64) -> u32 {
         answer(|Global { last_spec, leaves, .. }| {
             let (spec, node) = (last_spec.parse(buffer(spec).0)?, node(start, len, 0));
-            let leaf = (spec.leaf_hasher(&[node.start]), spec.role(total as u64, node));
+            let leaf = (spec.leaf_hasher(&[node]), spec.role(total as u64, node));
             Ok(leaves.keep(leaf).to_le_bytes())
         })
     }
@@ -314,6 +314,11 @@ exports! {
     /// Answers the facts of the outboard in a block: see `outboards::facts`.
     fn outboard_facts(block: u32) -> u32 {
         answer(|global| outboards::facts(global.blocks.get(block)))
+    }
+
+    /// Answers the checked digests of the units of the outboard in a block: see `outboards::units`.
+    fn outboard_units(block: u32) -> u32 {
+        answer(|global| outboards::units(global.blocks.get(block)))
     }
 
     /// Answers the differences between a file and the outboard in a block. Another block has the digests of the file's pieces:

@@ -10,6 +10,8 @@
 """
 
 from mksum._files import VerifiedFile, open
+from mksum._filesystems import use_store
+from mksum._metrics import measured, metrics
 from mksum._mksum import (
     Catalogue,
     Contents,
@@ -148,6 +150,8 @@ __all__ = [
     "map_range",
     "map_ranges",
     "md5",
+    "measured",
+    "metrics",
     "new",
     "open",
     "plain",
@@ -171,5 +175,6 @@ __all__ = [
     "sha512",
     "sha512_256",
     "sm3",
+    "use_store",
     "xet",
 ]

@@ -42,6 +42,7 @@ __all__ = [
     "Root",
     "Spec",
     "Stop",
+    "UsedStore",
     "VerifiedBytes",
     "__version__",
     "blake2b",
@@ -52,6 +53,7 @@ __all__ = [
     "check_consistency",
     "check_entry",
     "check_proof",
+    "counts",
     "directory_root",
     "dmverity",
     "dropbox",
@@ -189,6 +191,13 @@ class Stop:
     @property
     def stopped(self) -> bool: ...
     def stop(self) -> None: ...
+
+@final
+class UsedStore:
+    def __new__(cls, adapter: object) -> UsedStore: ...
+    @property
+    def url(self) -> str: ...
+    def close(self) -> None: ...
 
 @final
 class Files(Iterator[_Result_co]):
@@ -498,6 +507,7 @@ def join(rows: Iterable[HashedPart]) -> Root: ...
 def is_intact(row: Mapping[str, Any]) -> bool: ...
 def prove(data: ReadableBuffer, start: int, end: int, fmt: Format = "rfc6962") -> bytes: ...
 def prove_consistency(data: ReadableBuffer, old: int, fmt: Format = "rfc6962") -> bytes: ...
+def counts() -> dict[str, int]: ...
 def check_proof(proof: ReadableBuffer, root: Root, data: ReadableBuffer) -> tuple[int, int]: ...
 def prove_entry(
     directory: AnyPath,

@@ -8,6 +8,8 @@ from mksum.errors import RefusedError
 
 STORES = ("s3", "gs", "az", "abfss", "hdfs")
 """The schemes of stores that are read, listed and written with the credentials of the environment."""
+USED = "store"
+"""The scheme of stores in `mksum.use_store`."""
 SAME = {"s3a": "s3", "s3n": "s3", "gcs": "gs", "abfs": "abfss"}
 """Other schemes of these stores."""
 SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(/.*)", re.DOTALL)
@@ -34,7 +36,7 @@ def located(path: str) -> str:
         below = rest.lstrip("/")
         return f"/{below}" if below.startswith("Volumes/") else f"/dbfs/{below}"
     scheme = SAME.get(scheme, scheme)
-    is_known = scheme in (*STORES, "http", "https")
+    is_known = scheme in (*STORES, USED, "http", "https")
     if rest.startswith("//"):
         if not is_known:
             raise RefusedError(f"{path}: {_unknown(scheme)}")
@@ -49,4 +51,4 @@ def _unknown(scheme: str) -> str:
     words = f"mksum does not read '{scheme}': it reads {known}; "
     if scheme in ("wasb", "wasbs"):
         return f"{words}the same object is abfss://CONTAINER@ACCOUNT.dfs.core.windows.net/KEY"
-    return f"{words}pass an open file of fsspec, or in a cluster files=, a file system of pyarrow"
+    return f"{words}pass a file system of fsspec, pyarrow or obstore to mksum.use_store, or in a cluster as files="

@@ -5,9 +5,11 @@ about 50 ms. `on_progress` is called in the event loop.
 """
 
 import asyncio
+import functools
 import itertools
+import os
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Generator, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 import mksum
@@ -29,7 +31,7 @@ from mksum.types import (
 )
 
 if TYPE_CHECKING:
-    from _typeshed import ReadableBuffer
+    from _typeshed import ReadableBuffer, WriteableBuffer
 
 _Path = TypeVar("_Path", bound=AnyPath)
 _Result = TypeVar("_Result")
@@ -251,6 +253,152 @@ async def repair_catalogue(
     return await _run(catalogue.repair, source, threads=threads, on_progress=on_progress)
 
 
+class VerifiedFile:
+    """An awaitable twin of `mksum.VerifiedFile`, made by `mksum.aio.open`: its reads are in threads.
+
+    One position is for one task at a time; `read_at` has none, and is for any number of tasks at once. A task that is cancelled
+    does not wait for its read, and the position stays as it is.
+    """
+
+    def __init__(self, file: mksum.VerifiedFile) -> None:
+        self._file = file
+
+    @property
+    def name(self) -> str:
+        """The path or URL of the file."""
+        return self._file.name
+
+    @property
+    def size(self) -> int:
+        """The length of the file in bytes."""
+        return self._file.size
+
+    @property
+    def root(self) -> Root:
+        """The root that every byte is verified against."""
+        return self._file.root
+
+    @property
+    def unit(self) -> int:
+        """The length of the units that are verified at once, in bytes."""
+        return self._file.unit
+
+    @property
+    def replaced(self) -> int:
+        """The bytes that came from replicas so far."""
+        return self._file.replaced
+
+    @property
+    def closed(self) -> bool:
+        """Whether the file was closed."""
+        return self._file.closed
+
+    async def read(self, size: int | None = -1, /) -> bytes:
+        """Returns the next `size` bytes, fewer only at the end of the file; all that are left, if it is negative or None.
+
+        Raises:
+            DamagedError, OutboardError, ChangedError, FetchError, FileError: As `mksum.VerifiedFile`. The position stays.
+        """
+        start = self._file.tell()
+        count = max(0, self.size - start) if size is None or size < 0 else size
+        found = await self.read_at(start, count)
+        self._file.seek(start + len(found))
+        return found
+
+    async def read_at(self, offset: int, size: int) -> bytes:
+        """Returns `size` bytes from `offset` on, fewer only at the end of the file. The position stays as it is."""
+        return await asyncio.to_thread(self._file.read_at, offset, size)
+
+    async def readinto(self, buffer: "WriteableBuffer", /) -> int:
+        """Fills a contiguous buffer of any item type with the next bytes; returns their number."""
+        with memoryview(buffer) as view, view.cast("B") as flat:
+            if flat.readonly:
+                raise TypeError("the buffer is read-only")
+            found = await self.read(len(flat))
+            flat[: len(found)] = found
+        return len(found)
+
+    async def chunks(self, size: int = 1 << 20) -> AsyncIterator[bytes]:
+        """Yields the rest of the file in chunks of `size` bytes, the last of which may be shorter."""
+        while chunk := await self.read(size):
+            yield chunk
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
+        """Moves the position to `offset` bytes from the start (0), the position (1) or the end (2). Returns the new one."""
+        return self._file.seek(offset, whence)
+
+    def tell(self) -> int:
+        """Returns the position in bytes."""
+        return self._file.tell()
+
+    async def close(self) -> None:
+        """Closes the file. Closing it again does nothing."""
+        self._file.close()
+
+    async def __aenter__(self) -> "VerifiedFile":
+        """Returns itself."""
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Closes the file."""
+        await self.close()
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        """Yields the rest of the file in chunks of 1 MiB."""
+        return self.chunks()
+
+
+class _Opening:
+    """A file that is opened when it is awaited or entered."""
+
+    def __init__(self, call: Callable[[], mksum.VerifiedFile]) -> None:
+        self._call, self._file = call, cast("VerifiedFile | None", None)
+
+    async def _open(self) -> VerifiedFile:
+        return VerifiedFile(await asyncio.to_thread(self._call))
+
+    def __await__(self) -> Generator[Any, None, VerifiedFile]:
+        return self._open().__await__()
+
+    async def __aenter__(self) -> VerifiedFile:
+        self._file = await self._open()
+        return self._file
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._file is not None:
+            await self._file.close()
+
+
+def open(
+    path: AnyPath,
+    *,
+    root: Root | str | None,
+    fmt: str | None = None,
+    length: int | None = None,
+    outboard: AnyPath | None = None,
+    replicas: AnyPath | Iterable[AnyPath] = (),
+    repair: bool = False,
+    threads: int | None = None,
+) -> _Opening:
+    """Opens a file or object that yields only verified bytes: see `mksum.open`.
+
+    The result is awaited, or entered: `async with mksum.aio.open(path, root=root) as file: await file.read(10)`.
+    """
+    return _Opening(
+        functools.partial(
+            mksum.open,
+            path,
+            root=root,
+            fmt=fmt,
+            length=length,
+            outboard=outboard,
+            replicas=replicas,
+            repair=repair,
+            threads=threads,
+        )
+    )
+
+
 async def get(
     urls: AnyPath | Iterable[AnyPath],
     root: Root | str,
@@ -296,6 +444,7 @@ async def get_directory(
 
 
 __all__ = [
+    "VerifiedFile",
     "damaged",
     "directory_root",
     "file_root",
@@ -305,6 +454,7 @@ __all__ = [
     "keep",
     "keep_catalogue",
     "map_range",
+    "open",
     "repair",
     "repair_catalogue",
     "root",

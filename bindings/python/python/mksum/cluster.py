@@ -28,8 +28,9 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NotRequired, TypeAlias, TypedDict, cast
 
 import mksum
+from mksum._filesystems import adapter_of
 from mksum._mksum import is_intact
-from mksum._places import STORES, located
+from mksum._places import STORES, USED, located
 from mksum.errors import ChangedError, MksumError, NotFoundError
 from mksum.types import AnyPath, Format, HashedPart, Input, Part
 
@@ -39,6 +40,8 @@ TASK = 1 << 30
 """The cost of a task if none is given, in bytes."""
 REQUEST = 4 << 20
 """What an input costs beside its bytes: a request takes about as long as these."""
+KINDS = ("digests", "verified", "errors", "runs")
+"""The kinds of rows in a ledger."""
 NOTHING = "nothing to hash: the source has no files or objects"
 NO_ROOTS = "nothing to verify: no kept result has a root"
 """Why a job is refused whose empty result would look like success."""
@@ -99,7 +102,7 @@ def inputs(source: Source, files: Any = None, symlinks: Links = "skip") -> Itera
         source: The URL of an object, a bucket or a prefix; the path of a file or folder; or an iterable of inputs. ETags may
             be in quotes. Other names of the same places are read as mksum's: `s3a://`, `s3n://`, `gcs://`, `abfs://`, `file:/`,
             and `dbfs:/` as the folders `/dbfs` and `/Volumes`.
-        files: A `pyarrow.fs.FileSystem` that has them; of fsspec, `PyFileSystem(FSSpecHandler(…))`.
+        files: A store of obstore, or a file system of fsspec or pyarrow.fs, that has them.
         symlinks: What becomes of the symbolic links in a folder.
 
     Raises:
@@ -108,7 +111,9 @@ def inputs(source: Source, files: Any = None, symlinks: Links = "skip") -> Itera
     """
     if not isinstance(source, str | bytes | os.PathLike):
         for item in source:
-            yield listed(item["path"], item["size"], item["version"], files)
+            # What could not be listed stays an input, with its error.
+            is_wrong = item.get("error") is not None
+            yield cast("Listed", item) if is_wrong else listed(item["path"], item["size"], item["version"], files)
         return
     if symlinks not in ("skip", "follow"):
         raise mksum.RefusedError(f"symlinks is {symlinks!r}: expected 'skip' or 'follow'")
@@ -132,7 +137,7 @@ def listed(path: Any, size: Any, version: Any, files: Any = None) -> Listed:
     try:
         name = os.fsdecode(path)
     except TypeError:
-        return _unlisted("", "failed", f"a row of the listing has no path, but {path!r}")
+        return unlisted("", "failed", f"a row of the listing has no path, but {path!r}")
     try:
         name = _text(name if files is not None else located(name))
         if not isinstance(version, str) or not hasattr(size, "__index__"):
@@ -140,7 +145,7 @@ def listed(path: Any, size: Any, version: Any, files: Any = None) -> Listed:
         if not 0 <= int(size) < 1 << 63:
             raise mksum.RefusedError(f"{name}: it is listed with a size of {size} bytes: expected 0 to 2^63-1")
     except MksumError as error:
-        return _unlisted(name, "failed", str(error))
+        return unlisted(name, "failed", str(error))
     return {"path": name, "size": int(size), "version": version.strip('"')}
 
 
@@ -149,10 +154,11 @@ def one_of(first: Listed, other: Listed) -> Listed:
     if (first["version"], first["size"]) == (other["version"], other["size"]):
         return first
     versions = " and ".join(f"{item['size']} bytes of version {item['version']!r}" for item in (first, other))
-    return _unlisted(first["path"], "failed", f"{first['path']}: it is listed twice, with {versions}")
+    return unlisted(first["path"], "failed", f"{first['path']}: it is listed twice, with {versions}")
 
 
-def _unlisted(path: str, status: str, error: str) -> Listed:
+def unlisted(path: str, status: str, error: str) -> Listed:
+    """Returns an input that cannot be hashed, and why."""
     # A row is text, whatever bytes the name has.
     shown = os.fsencode(path).decode(errors="backslashreplace")
     error = error.replace(path, shown) if path else error
@@ -175,7 +181,7 @@ def _walked(folder: str, symlinks: Links) -> Iterator[Listed]:
         for name in sorted([*names, *links]):
             yield from _found(os.path.join(place, name), follow)
     for error in errors:
-        yield _unlisted(error.filename, "failed", f"{error.filename}: the folder cannot be listed: {error.strerror}")
+        yield unlisted(error.filename, "failed", f"{error.filename}: the folder cannot be listed: {error.strerror}")
 
 
 def _found(path: str, follow: bool) -> Iterator[Listed]:
@@ -183,13 +189,13 @@ def _found(path: str, follow: bool) -> Iterator[Listed]:
     try:
         facts = os.stat(_text(path), follow_symlinks=follow)
     except mksum.RefusedError as error:
-        yield _unlisted(path, "failed", str(error))
+        yield unlisted(path, "failed", str(error))
         return
     except OSError as error:
-        yield _unlisted(path, "gone" if isinstance(error, FileNotFoundError) else "failed", f"{path}: {error.strerror}")
+        yield unlisted(path, "gone" if isinstance(error, FileNotFoundError) else "failed", f"{path}: {error.strerror}")
         return
     if stat.S_ISLNK(facts.st_mode):
-        yield _unlisted(path, "skipped", f"{path}: a symbolic link: symlinks='follow' hashes what it leads to")
+        yield unlisted(path, "skipped", f"{path}: a symbolic link: symlinks='follow' hashes what it leads to")
     elif stat.S_ISREG(facts.st_mode):
         yield {"path": path, "size": facts.st_size, "version": _mtime(facts.st_mtime_ns)}
 
@@ -217,16 +223,16 @@ def _mtime(nanoseconds: int) -> str:
 
 
 def _listed_by(files: Any, path: str) -> Iterator[Listed]:
-    """Yields the files at or below a path of a `pyarrow.fs.FileSystem`."""
-    from pyarrow.fs import FileSelector, FileType
-
-    found = files.get_file_info(path)
-    if found.type == FileType.NotFound:
-        raise NotFoundError(2, "No such file or directory", path)
-    several = [found] if found.type == FileType.File else files.get_file_info(FileSelector(path, recursive=True))
-    for info in sorted(several, key=lambda info: cast("str", info.path)):
-        if info.type == FileType.File:
-            yield {"path": info.path, "size": info.size, "version": _mtime(info.mtime_ns)}
+    """Yields the files at or below a path of a store or file system of another package."""
+    adapter = adapter_of(files)
+    found = sorted(adapter.list(path))
+    if not found:
+        try:
+            found = [(path, *adapter.facts(path))]
+        except FileNotFoundError:
+            raise NotFoundError(2, "No such file or directory", path) from None
+    for key, size, version in found:
+        yield {"path": adapter.path(key), "size": size, "version": version.strip('"')}
 
 
 def planned(item: Input, fmt: Format, part: int) -> list[Bounds]:
@@ -281,46 +287,43 @@ def hashed(task: Iterable[Span], fmt: str, *, threads: int | None = 1, files: An
     pairs = mksum.map_ranges(rows, threads=threads) if files is None else _hashed_from(rows, files)
     for row, result in pairs:
         if isinstance(result, MksumError):
-            yield {**row, "status": _status(result, row["path"]), "error": str(result)}
+            yield {**row, "status": _status(result, row["path"], files), "error": str(result)}
         else:
             yield cast("dict[str, Any]", result)
 
 
 def _hashed_from(rows: Iterable[Part], files: Any) -> Iterator[tuple[Part, HashedPart | MksumError]]:
-    """Hashes parts of files of a `pyarrow.fs.FileSystem`, each of which is compared with itself before and after it is read."""
+    """Hashes parts of files in a store or file system of another package, all of the version that was planned."""
+    adapter = adapter_of(files)
     for row in rows:
+        path, start, planned = row["path"], row["offset"], (row["size"], row["version"])
         try:
-            _compare(row, files)
-            with files.open_input_file(row["path"]) as file:
-                data = file.read_at(row["length"], row["offset"])
-            _compare(row, files)
+            size, version = adapter.facts(path)
+            data: Any = b""
+            if row["length"] and (size, version.strip('"')) == planned:
+                size, version, data = adapter.read(path, start, start + row["length"], version)
+            if (size, version.strip('"')) != planned:
+                before = f"it had {planned[0]} bytes of version {planned[1]} when it was planned"
+                raise ChangedError(f"{path}: {before}, and has {size} of version {version}")
             yield row, mksum.map_range(row, data)
         except MksumError as error:
             yield row, error
-        except OSError as error:
-            yield row, mksum.FileError(f"{row['path']}: {error}")
+        except FileNotFoundError:
+            yield row, NotFoundError(2, "No such file or directory", path)
+        except Exception as error:
+            # Each package has exceptions of its own: the row says which.
+            yield row, mksum.FileError(f"{path}: {type(error).__name__}: {error}")
 
 
-def _compare(row: Part, files: Any) -> None:
-    """Refuses a file that is not as it was planned."""
-    from pyarrow.fs import FileType
-
-    found = files.get_file_info(row["path"])
-    if found.type != FileType.File:
-        raise NotFoundError(2, "No such file or directory", row["path"])
-    if (found.size, _mtime(found.mtime_ns)) != (row["size"], row["version"]):
-        before = f"it had {row['size']} bytes of version {row['version']} when it was planned"
-        raise ChangedError(f"{row['path']}: {before}, and has {found.size} of version {_mtime(found.mtime_ns)}")
-
-
-def _status(error: MksumError, path: str) -> str:
+def _status(error: MksumError, path: str, files: Any) -> str:
     if isinstance(error, ChangedError):
         # An object that is deleted while it is read has changed, as the engine sees it. Whether it is still there is asked now.
         try:
-            _opened(path)
-        except NotFoundError:
+            _opened(path) if files is None else adapter_of(files).facts(path)
+        except FileNotFoundError:
             return "gone"
-        except MksumError:
+        except Exception:
+            # It was there, and cannot be asked now.
             pass
         return "changed"
     return "gone" if isinstance(error, NotFoundError) else "failed"
@@ -407,7 +410,7 @@ def to_compare(kept: Result, wanted: str | None, run: str, files: Any = None) ->
         kept: The result, which may be of an earlier version and lack fields.
         wanted: The canonical text of the only format to be compared; None is that of each root.
         run: The run of the verification.
-        files: A `pyarrow.fs.FileSystem` that has the inputs.
+        files: The store or file system that has the inputs.
     """
     item, spec = listed(kept["object"], kept["size"], kept["etag"], files), kept.get("format") or wanted
     status, error = item.get("status") or "ok", item.get("error")
@@ -437,7 +440,8 @@ def compared(result: Result, kept: str) -> Result:
 
 
 class Ledger:
-    """A ledger in a folder: a path, or the URL of a prefix in a store (`s3://`, `gs://`, `az://`, `abfss://`, `hdfs://`)."""
+    """A ledger in a folder: a path, or the URL of a prefix in a store (`s3://`, `gs://`, `az://`, `abfss://`, `hdfs://`; or of
+    `mksum.use_store`, if the workers are threads)."""
 
     def __init__(self, folder: str) -> None:
         """Does not touch the folder.
@@ -447,7 +451,7 @@ class Ledger:
         """
         folder = (located(folder) if folder.startswith("file:") else folder).rstrip("/")
         scheme, has_scheme, _ = folder.partition("://")
-        if has_scheme and scheme not in STORES:
+        if has_scheme and scheme not in (*STORES, USED):
             words = f"{folder}: a ledger is in a folder, or in a store that mksum writes to ({', '.join(STORES)})"
             raise mksum.RefusedError(words)
         self.is_url = bool(has_scheme)
@@ -459,36 +463,51 @@ class Ledger:
             return
         text = "".join(json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n" for row in rows).encode()
         # An attempt at a task never writes to the file of another one: who reads that meanwhile reads on.
-        folder, name = posixpath.join(self.folder, f"rows={kind}"), f"part-{uuid.uuid4().hex}.json"
+        self.put(f"rows={kind}/part-{uuid.uuid4().hex}.json", text)
+
+    def put(self, name: str, content: bytes) -> str:
+        """Writes a file below the folder, which is there whole or not at all. Returns its path or URL."""
+        path = posixpath.join(self.folder, name)
         if self.is_url:
-            mksum.put_object(posixpath.join(folder, name), text)
-            return
+            mksum.put_object(path, content)
+            return path
+        folder, name = os.path.split(path)
         os.makedirs(folder, exist_ok=True)
         # A name with a dot is not read.
         hidden = os.path.join(folder, f".{name}")
         with open(hidden, "wb") as out:
-            out.write(text)
-        os.rename(hidden, os.path.join(folder, name))
+            out.write(content)
+        os.rename(hidden, path)
+        return path
+
+    def files(self, below: str = "") -> list[str]:
+        """Returns the paths or URLs of all files below a folder of it; of none if it is not there.
+
+        Files and folders whose names begin with a dot or an underscore are not whole yet.
+        """
+        folder, errors = posixpath.join(self.folder, below).rstrip("/"), list[OSError]()
+        try:
+            if self.is_url:
+                paths = [found["path"] for found in mksum.list_objects(f"{folder}/")]
+            else:
+                walk = os.walk(folder, onerror=errors.append)
+                paths = [os.path.join(place, name) for place, _, names in walk for name in names]
+        except NotFoundError:
+            return []
+        for error in errors:
+            if not isinstance(error, FileNotFoundError):
+                raise error
+        parts = {path: path[len(folder) + 1 :].replace(os.sep, "/").split("/") for path in paths}
+        return sorted(path for path in paths if not any(part.startswith((".", "_")) for part in parts[path]))
 
     def rows(self, kind: str = "digests") -> Iterator[dict[str, Any]]:
         """Yields the rows. A line that cannot be read, as a writer leaves it that was killed, is left out: it is missing."""
-        paths = self._paths(posixpath.join(self.folder, f"rows={kind}"))
+        paths = self.files(f"rows={kind}")
         for content in mksum.get_objects(paths) if self.is_url else map(_content, paths):
             for line in content.splitlines():
                 row = _read(line)
                 if row is not None:
                     yield row
-
-    def _paths(self, folder: str) -> list[str]:
-        """The files of a folder that are read; of none if it is not there."""
-        try:
-            if self.is_url:
-                paths = [found["path"] for found in mksum.list_objects(f"{folder}/")]
-            else:
-                paths = [found.path for found in os.scandir(folder) if found.is_file()]
-        except (NotFoundError, FileNotFoundError):
-            return []
-        return sorted(path for path in paths if not path[len(folder) + 1 :].startswith((".", "_")))
 
 
 def _content(path: str) -> bytes:
@@ -503,6 +522,65 @@ def _read(line: bytes) -> dict[str, Any] | None:
         return None
     is_row = isinstance(row, dict) and row.get("schema") == 1 and row.get("kind") in ("digest", "range", "run")
     return {"digest": None, **row} if is_row else None
+
+
+def compact(ledger: str, into: str | None = None) -> tuple[int, int]:
+    """Rewrites the rows of a ledger as one file of each kind: a job leaves a file for each task. No job may use it meanwhile.
+
+    A row that is there twice is kept once. Errors, and parts with two digests, stay; so does a file with a line that cannot be
+    read. The new file is there before an old one is deleted, so a call that ended early loses nothing and is repeated.
+
+    Args:
+        ledger: The ledger.
+        into: A new ledger for the rows, if this one is to stay as it is; needed for one in a store, where nothing is deleted.
+
+    Returns:
+        The numbers of files before and after.
+
+    Raises:
+        RefusedError: The ledger is in a store, and there is no `into`.
+        FileError: A file cannot be read, written or deleted.
+    """
+    place = Ledger(ledger)
+    target = place if into is None else Ledger(into)
+    if place.is_url and into is None:
+        raise mksum.RefusedError(f"{ledger}: files in stores are not deleted: name a new ledger (into=…)")
+    before = after = 0
+    for kind in KINDS:
+        paths = place.files(f"rows={kind}")
+        contents = mksum.get_objects(paths) if place.is_url else map(_content, paths)
+        rows, done = dict[str, dict[str, Any]](), list[str]()
+        for path, content in zip(paths, contents, strict=True):
+            found = [_read(line) for line in content.splitlines()]
+            is_whole = None not in found
+            if is_whole:
+                done.append(path)
+            if is_whole or into is not None:
+                for row in found:
+                    _keep(rows, row, kind)
+        before += len(paths)
+        after += len(paths)
+        if into is None and len(done) < 2:
+            continue
+        target.write(list(rows.values()), kind)
+        after += bool(rows) - len(done if into is None else paths)
+        for path in done if into is None else ():
+            os.unlink(path)
+    return before, after
+
+
+def _keep(rows: dict[str, dict[str, Any]], row: dict[str, Any] | None, kind: str) -> None:
+    """Adds a row, unless it is there: of two, the one without a time, or with the earlier one, which the result has then."""
+    if row is None:
+        return
+    if row["digest"] is None:
+        del row["digest"]
+    # Digests of verifications are evidence of their own run alone.
+    apart = {"read_at", "run"} if kind == "digests" else {"read_at"}
+    key = json.dumps({name: value for name, value in row.items() if name not in apart}, sort_keys=True)
+    known = rows.setdefault(key, row)
+    if str(row.get("read_at") or "") < str(known.get("read_at") or ""):
+        rows[key] = row
 
 
 def work(task: list[Span], ledger: Ledger, run: str, kind: str, fmt: str, threads: int | None = 1, files: Any = None) -> int:
@@ -560,7 +638,7 @@ def hash(
         part: The longest part, in bytes.
         task: The cost of a task, in bytes: its bytes, and 4 MiB for each input. A worker that dies loses the tasks in its hands.
         threads: The threads of a task; None is as many as the machine has cores.
-        files: A `pyarrow.fs.FileSystem` that has the inputs.
+        files: A store of obstore, or a file system of fsspec or pyarrow.fs, that has the inputs.
         symlinks: What becomes of the symbolic links in a folder.
         on_progress: Called with the bytes of each task when it is done.
 
@@ -669,4 +747,4 @@ def ended(ledger: str, run: str | None) -> str:
     return f"{ledger}: the verification '{run}' has ended, so it would read nothing: give this one another run, or none"
 
 
-__all__ = ["Ledger", "Result", "hash", "inputs", "listed", "verify"]
+__all__ = ["Ledger", "Result", "compact", "hash", "inputs", "listed", "unlisted", "verify"]

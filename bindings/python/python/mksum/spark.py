@@ -94,7 +94,7 @@ def hash(
         task: The cost of a Spark task, in bytes: its bytes, and 4 MiB for each input. A worker that dies loses the tasks in its
             hands.
         threads: The threads of a task: as many as `spark.task.cpus`.
-        files: A `pyarrow.fs.FileSystem` that has the inputs.
+        files: A store of obstore, or a file system of fsspec or pyarrow.fs, that has the inputs.
         symlinks: What becomes of the symbolic links in a folder.
         on_progress: Called with the bytes that were hashed since the last call, about once a second, in another thread; not
             with Connect, whose sessions have `addProgressHandler`.

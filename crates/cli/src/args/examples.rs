@@ -105,6 +105,7 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         &[
             ("mksum copy big.img /backup/", "hash it while it is copied, and read the copy back"),
             ("mksum copy -r --keep photos /backup/photos", "a directory, with the tree of each copy beside it"),
+            ("mksum copy -r photos s3://bucket/photos", "objects, each read back from the store"),
         ],
     ),
     (

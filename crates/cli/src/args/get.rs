@@ -1,6 +1,7 @@
 //! The flags of `mksum get`.
 
 use super::groups::rate;
+use super::hints::format;
 use super::kept::foreign;
 use super::numbers::number;
 use super::paths::{input, path, place};
@@ -8,6 +9,7 @@ use super::{Choices, Common, Reading, Signature};
 use clap::ValueHint;
 use mksum::outboard::ForeignFormat;
 use mksum::parse_size;
+use mksum_cli::choice::Choice;
 use mksum_io::Input;
 use std::path::PathBuf;
 
@@ -90,6 +92,12 @@ pub struct Get {
     /// Length of the file, from the source of the trusted root
     #[arg(long, value_name = "N", value_parser = parse_size, conflicts_with = "check")]
     pub length: Option<u64>,
+    /// Also print this sum or root of each file, of its verified bytes: sha256, blake3, btv2, ...; may be repeated
+    ///
+    /// It is computed while the bytes come. Where they do not come in order, or a part of the file is there already, the file is read
+    /// once more, and a message says so. Lines are those of 'mksum -f': with --quiet, nothing else is printed. With '-o -', they are on standard error.
+    #[arg(long, value_name = "FORMAT", value_parser = format)]
+    pub also: Vec<Choice>,
     /// Number of requests at a time, over all mirrors
     #[arg(long, value_name = "N", default_value = "8", value_parser = number::<usize>(1..=256))]
     pub connections: usize,

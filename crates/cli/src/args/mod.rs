@@ -21,7 +21,7 @@ mod torrent;
 #[cfg(feature = "catalogue")]
 pub use catalogue::{Catalogued, Checks, Form};
 pub use catalogue::{Export, Import, Status, Update};
-pub use copy::{Copy, ReadBack};
+pub use copy::{Copy, Links, ReadBack};
 pub use get::Get;
 pub use groups::{Choices, Color, Common, Directories, Help, Io, Reading, Signature, Symlinks};
 pub use kept::{Diff, Keep, Verify};

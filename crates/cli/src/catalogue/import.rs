@@ -30,11 +30,11 @@ pub fn run(tool: &Tool, args: &Import) -> Exit {
         };
         let path = args.catalogue.clone().unwrap_or_else(|| place(&args.directory));
         let opened = match args.dry_run {
-            false => Catalogue::create(&path, &mut || wait(tool, &path)).map(|catalogue| (None, catalogue)),
-            true => Catalogue::trial(&path).map(|(folder, catalogue)| (Some(folder), catalogue)),
+            false => Catalogue::create(&path, &mut || wait(tool, &path)),
+            true => Catalogue::trial(&path),
         };
         match opened {
-            Ok((_folder, mut catalogue)) => one(tool, args, (list, side, &path), &mut catalogue),
+            Ok(mut catalogue) => one(tool, args, (list, side, &path), &mut catalogue),
             Err(error) => report(tool, &error),
         }
     }

@@ -32,7 +32,7 @@ pub fn of(
 /// The leaves of the tree of a directory that has only these parts, each `PLACE=CATALOGUE`; the exit if it has none, after the reason was
 /// reported.
 pub fn of_parts(tool: &Tool, parts: &[Input], specs: &[DirectorySpec]) -> Result<Vec<Leaves>, Exit> {
-    let (mut opened, mut fetched) = (Vec::new(), Vec::new());
+    let mut opened = Vec::new();
     for text in parts {
         let Some((place, from)) = part(Path::new(text.as_os_str())) else {
             return Err(usage(&format_args!("'{}' is not PLACE=CATALOGUE", Shown(text))));
@@ -47,11 +47,7 @@ pub fn of_parts(tool: &Tool, parts: &[Input], specs: &[DirectorySpec]) -> Result
             )));
         }
         match Side::catalogue(&from, &tool.options) {
-            Ok((catalogue, copy)) => {
-                opened.push((place, catalogue));
-                // It is removed when all were read.
-                fetched.extend(copy);
-            }
+            Ok(catalogue) => opened.push((place, catalogue)),
             Err(error) => match from.file().filter(|path| path.is_dir()) {
                 Some(path) => report(tool, &explained(error, path, &place_of(path))),
                 None => report(tool, &error),

@@ -209,10 +209,10 @@ impl<'a> Bench<'a> {
             let state = match self.set(message.hash, &chains) {
                 Some(set) => {
                     len = file.len() + message.zeros;
-                    self.sets[set].begin(row, message.prefix);
+                    self.sets[set].begin(row, &message.prefix);
                     State::Slot(set)
                 }
-                None => State::Alone(spec.leaf_hasher(&[0])),
+                None => State::Alone(spec.leaf_hasher(&[spec.shape().root(file.len())])),
             };
             chains.push(Chain { state, taken: 0, used_up: true });
         }

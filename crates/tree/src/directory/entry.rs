@@ -42,7 +42,7 @@ impl Content<'_> {
 }
 
 /// Whether bytes are the path of an entry: names with single slashes between them, none of which is `.` or `..`.
-fn is_path(path: &[u8]) -> bool {
+pub(super) fn is_path(path: &[u8]) -> bool {
     let is_name = |name: &[u8]| !name.is_empty() && name != b"." && name != b".." && !name.contains(&0);
     path.split(|&byte| byte == b'/').all(is_name)
 }
@@ -51,10 +51,13 @@ impl DirectorySpec {
     /// The bytes of an entry: what its leaf is the hash of.
     ///
     /// # Errors
-    /// If the entry's path is not one, or its file's root is in another format.
+    /// If the entry's path is not one, its file's root is in another format, or the format has git's trees, which are not made of such bytes.
     pub fn encode(&self, entry: &Entry<'_>) -> Result<Vec<u8>, EntryError> {
         if !is_path(entry.path) {
             return Err(EntryError::Path);
+        }
+        if !self.has_proofs() {
+            return Err(EntryError::Folders);
         }
         let mut bytes = Vec::with_capacity(entry.path.len() + 128);
         bytes.push(entry.content.letter());
@@ -155,6 +158,12 @@ pub enum EntryError {
     Format,
     /// The bytes are not a framed entry.
     Malformed,
+    /// The directory of the entry is not an entry before it.
+    Above,
+    /// The entry is a repository below the directory, of which git has no tree.
+    Repository,
+    /// The format has trees of folders, which have no framed entries.
+    Folders,
 }
 
 impl fmt::Display for EntryError {
@@ -164,6 +173,11 @@ impl fmt::Display for EntryError {
             EntryError::Order => "its path does not follow that of the entry before it",
             EntryError::Format => "the file's root is in another format than the directory's name says",
             EntryError::Malformed => "these bytes are not an entry of a directory in this format",
+            EntryError::Above => "its directory is not an entry before it",
+            EntryError::Repository => {
+                "a repository of its own, of which git records a commit and no content: remove its .git, or use dir:swhid"
+            }
+            EntryError::Folders => "git's trees have no proofs of entries: choose another format, as in -f dir:sha256",
         })
     }
 }

@@ -1,7 +1,9 @@
-//! The root of a directory: a tree of RFC 6962 over its entries (`spec/directory.md`).
+//! The root of a directory: a tree of RFC 6962 over its entries (`spec/directory.md`), or git's trees of folders (`spec/git.md`).
 
 mod entry;
+mod folder;
 mod proof;
+mod rule;
 mod spec;
 
 pub use entry::{Content, Entry, EntryError};
@@ -11,6 +13,7 @@ pub use spec::DirectorySpec;
 use crate::{Digest, Digests, Error, Role, Root, Spec, Subtree, Subtrees};
 use alloc::vec::Vec;
 use core::cmp::Ordering;
+use folder::Folders;
 
 /// The leaves of a directory's tree, which are added in the order of their paths: O(1) memory each, a digest.
 ///
@@ -29,13 +32,16 @@ use core::cmp::Ordering;
 pub struct Leaves {
     spec: DirectorySpec,
     digests: Digests,
+    /// Git's trees, where the format has these: then there are no leaves.
+    folders: Option<Folders>,
     last: Vec<u8>,
 }
 
 impl Leaves {
     /// An empty list of entries for a directory's tree.
     pub fn new(spec: &DirectorySpec) -> Self {
-        Leaves { spec: spec.clone(), digests: Digests::new(spec.tree().hash().size()), last: Vec::new() }
+        let folders = spec.folders.map(Folders::new);
+        Leaves { spec: spec.clone(), digests: Digests::new(spec.tree().hash().size()), folders, last: Vec::new() }
     }
 
     /// Adds an entry.
@@ -43,24 +49,30 @@ impl Leaves {
     /// # Errors
     /// If its path does not follow that of the last one, or it is none of this format.
     pub fn push(&mut self, entry: &Entry<'_>) -> Result<(), EntryError> {
-        let bytes = self.spec.encode(entry)?;
-        if !self.digests.is_empty() && self.last.as_slice().cmp(entry.path) != Ordering::Less {
+        if !entry::is_path(entry.path) {
+            return Err(EntryError::Path);
+        }
+        // No path is empty: none is the last one before the first.
+        if self.last.as_slice().cmp(entry.path) != Ordering::Less {
             return Err(EntryError::Order);
+        }
+        match &mut self.folders {
+            None => self.digests.push(self.spec.leaf(&self.spec.encode(entry)?)),
+            Some(folders) => folders.push((self.spec.file(), self.spec.tree()), entry)?,
         }
         self.last.clear();
         self.last.extend_from_slice(entry.path);
-        self.digests.push(self.spec.leaf(&bytes));
         Ok(())
     }
 
     /// The number of entries.
     pub fn len(&self) -> u64 {
-        self.digests.len() as u64
+        self.folders.as_ref().map_or(self.digests.len() as u64, Folders::len)
     }
 
     /// Whether there are none: an empty directory has a root, too.
     pub fn is_empty(&self) -> bool {
-        self.digests.is_empty()
+        self.len() == 0
     }
 
     /// The root over all entries so far; its length is their number.
@@ -68,7 +80,10 @@ impl Leaves {
     /// # Errors
     /// None that this source can cause.
     pub fn root(&self) -> Result<Root, Error> {
-        self.spec.tree().root_from(self, self.len())
+        match &self.folders {
+            None => self.spec.tree().root_from(self, self.len()),
+            Some(folders) => Ok(self.spec.tree().root_with_digest(folders.top(self.spec.tree()), self.len())),
+        }
     }
 }
 

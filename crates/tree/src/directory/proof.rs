@@ -25,6 +25,9 @@ impl EntryProof {
     /// If there is no such entry.
     pub fn new(leaves: &Leaves, index: u64, entry: Vec<u8>) -> Result<(Root, EntryProof), EntryProofError> {
         let (tree, len) = (leaves.spec.tree(), leaves.len());
+        if !leaves.spec.has_proofs() {
+            return Err(EntryError::Folders.into());
+        }
         let claim = Claim::Range(index..index.saturating_add(1));
         let cut = claim.cut(tree, len)?;
         let (root, digests) =
@@ -38,6 +41,9 @@ impl EntryProof {
     /// # Errors
     /// If it does not recompute the root, or the entry is none of this format.
     pub fn verify(&self, spec: &DirectorySpec, root: &ClaimedRoot) -> Result<Entry<'_>, EntryProofError> {
+        if !spec.has_proofs() {
+            return Err(EntryError::Folders.into());
+        }
         let trusted = Trusted { spec: spec.tree().clone(), root: root.clone(), len: None };
         self.proof.verify_from(&trusted, &One(spec.leaf(&self.entry)))?;
         Ok(Entry::parse(spec, &self.entry)?)

@@ -1,5 +1,6 @@
-//! The format of a directory's root by name: `dir[+mode][+mtime][:FORMAT]`.
+//! The format of a directory's root by name: `dir[+mode][+mtime][:FORMAT]`; with git's formats of files, git's trees.
 
+use super::rule::FolderRule;
 use crate::formats::Family;
 use crate::{Algorithm, Digest, Role, Spec, SpecError};
 use alloc::format;
@@ -16,7 +17,7 @@ use core::str::FromStr;
 /// assert_eq!(spec.to_string(), "dir+mode:rfc6962:sha256:64KiB");
 /// # Ok::<(), mksum::SpecError>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct DirectorySpec {
     file: Spec,
     tree: Spec,
@@ -24,7 +25,18 @@ pub struct DirectorySpec {
     pub(super) mode: bool,
     /// Whether the times of the last change count.
     pub(super) mtime: bool,
+    /// The rules of git's trees, where the files' format has these.
+    pub(super) folders: Option<&'static FolderRule>,
 }
+
+impl PartialEq for DirectorySpec {
+    fn eq(&self, other: &Self) -> bool {
+        // All else follows from these.
+        (&self.file, self.mode, self.mtime) == (&other.file, other.mode, other.mtime)
+    }
+}
+
+impl Eq for DirectorySpec {}
 
 impl DirectorySpec {
     /// The word that begins the name of each such format.
@@ -33,11 +45,17 @@ impl DirectorySpec {
     /// The format without attributes, of directories whose files have roots in the format `file`.
     ///
     /// # Errors
-    /// If no tree of RFC 6962 has the hash of that format.
+    /// If no tree of RFC 6962 has the hash of that format, and it is none of git's.
     pub fn new(file: Spec) -> Result<Self, SpecError> {
-        let rfc6962 = Family::named("rfc6962").expect("a row of the table");
-        let tree = Spec::new(rfc6962).with_hash(file.hash())?.with_leaf(1)?;
-        Ok(DirectorySpec { file, tree, mode: false, mtime: false })
+        let folders = FolderRule::of(file.family());
+        let tree = match folders {
+            Some(rule) => Spec::new(&rule.family).with_hash(file.hash())?,
+            None => {
+                let rfc6962 = Family::named("rfc6962").expect("a row of the table");
+                Spec::new(rfc6962).with_hash(file.hash())?.with_leaf(1)?
+            }
+        };
+        Ok(DirectorySpec { file, tree, mode: false, mtime: false, folders })
     }
 
     /// Returns this format with another format of the files' roots.
@@ -45,7 +63,28 @@ impl DirectorySpec {
     /// # Errors
     /// As [`DirectorySpec::new`].
     pub fn with_file(self, file: Spec) -> Result<Self, SpecError> {
-        Ok(DirectorySpec { mode: self.mode, mtime: self.mtime, ..DirectorySpec::new(file)? })
+        DirectorySpec { mode: self.mode, mtime: self.mtime, ..DirectorySpec::new(file)? }.checked()
+    }
+
+    /// Returns this format if its files' format allows the attributes.
+    fn checked(self) -> Result<Self, SpecError> {
+        if self.folders.is_some() && (self.mode || self.mtime) {
+            let name = self.file.family().name;
+            return Err(SpecError::new(format!(
+                "trees of {name} have modes of their own, and no times: omit +mode and +mtime"
+            )));
+        }
+        Ok(self)
+    }
+
+    /// Whether entries have proofs: in a tree over entries, and not in git's trees.
+    pub fn has_proofs(&self) -> bool {
+        self.folders.is_none()
+    }
+
+    /// Whether no root of this format covers the entry with this path: git has no tree of its own folder at the top, `.git`.
+    pub fn leaves_out(&self, path: &[u8]) -> bool {
+        self.folders.is_some_and(|rule| rule.leaves_out(path))
     }
 
     /// Whether `text` names a format of directories rather than of files.
@@ -59,7 +98,8 @@ impl DirectorySpec {
         &self.file
     }
 
-    /// The format of the tree over entries: the leaf with index i is byte i of its input.
+    /// The format of the tree over entries: the leaf with index i is byte i of its input. With git's formats of files, that of a folder's
+    /// tree, which is hashed as one leaf.
     pub fn tree(&self) -> &Spec {
         &self.tree
     }
@@ -112,6 +152,6 @@ impl FromStr for DirectorySpec {
                 _ => return Err(refuse()),
             }
         }
-        Ok(spec)
+        spec.checked()
     }
 }

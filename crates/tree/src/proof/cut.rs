@@ -195,6 +195,7 @@ pub(crate) struct TooMany;
 mod tests {
     use super::*;
     use crate::hashing::{Empty, Framed, NodeHash};
+    use crate::prefix::Prefix;
     use crate::{Edge, Hash, Tail};
     use alloc::format;
     use alloc::string::String;
@@ -206,7 +207,7 @@ mod tests {
     /// A format of this shape whose roots that are parents have a prefix; nothing is hashed here.
     fn spec(shape: Shape, root: &'static [u8]) -> Spec {
         let (hash, slot) = (Hash::Sha256, 32);
-        let prefix = || Some((&[][..]).into());
+        let prefix = || Some(Prefix::from(&[][..]).into());
         let inner = (&[][..]).into();
         let framed = Framed {
             hash,

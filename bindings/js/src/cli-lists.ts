@@ -1,0 +1,177 @@
+// Lists of sums, and the lines of the command's output: `wasm/src/sums.rs`.
+import type { OwnBytes } from "./bytes.js";
+import { INPUT, release, running } from "./engine.js";
+import { MksumError } from "./errors.js";
+import { answer, text, withBlocks } from "./memory.js";
+
+/** The exports of the command's module that no other has. */
+interface Exports {
+    readonly choice_facts: (len: number) => number;
+    readonly list: (block: number, len: number) => number;
+    readonly list_next: (list: number) => number;
+    readonly list_candidates: (list: number, len: number) => number;
+    readonly list_end: (list: number) => void;
+    readonly root_given: (len: number) => number;
+    readonly sum_line: (len: number, tagged: number) => number;
+    readonly name_escaped: (len: number) => number;
+    readonly name_shown: (len: number) => number;
+    readonly is_manifest: (len: number) => number;
+}
+
+/** Calls a function of the module that may fail. */
+function ask(act: (exports: Exports) => number): OwnBytes {
+    return answer(running(), (exports) => act(exports as unknown as Exports));
+}
+
+/** Calls a function with the fields of the input, of which each but the last ends in a newline. */
+function askOf(fields: readonly (string | Uint8Array)[], act: (exports: Exports, len: number) => number): OwnBytes {
+    const bytes = Buffer.concat(fields.flatMap((field, at) => [Buffer.from(at > 0 ? "\n" : ""), Buffer.from(field as string)]));
+    if (bytes.length > INPUT) throw new MksumError("length", `a text of ${bytes.length} bytes is too long`);
+    running().input.set(bytes);
+    return ask((exports) => act(exports, bytes.length));
+}
+
+/** A format as the command line or a list chose it. */
+export interface Choice {
+    /** The choice as text: for a directory `dir:…`. */
+    readonly text: string;
+    /** The format string of the tree. */
+    readonly spec: string;
+    /** The name of the format in lines of lists. */
+    readonly tag: string;
+    readonly isDirectory: boolean;
+}
+
+function choiceOf([text, spec, tag, directory]: readonly string[]): Choice {
+    return { text: text!, spec: spec!, tag: tag!, isDirectory: directory === "true" };
+}
+
+/**
+ * Returns a format, perhaps with another hash, leaf or salt. Empty texts are the format's own, and an empty format is the default.
+ *
+ * @throws {MksumError} `argument` if there is none.
+ */
+export function choice(format: string, hash = "", leaf = "", salt = ""): Choice {
+    return choiceOf(text(askOf([format, hash, leaf, salt], (exports, len) => exports.choice_facts(len))).split("\n"));
+}
+
+/** Returns a root in any form in which roots are published as its format prints it. @throws {MksumError} `argument` if it is none. */
+export function rootGiven(spec: string, root: string): string {
+    return text(askOf([spec, root], (exports, len) => exports.root_given(len)));
+}
+
+/** Returns the line of a root, with its end. */
+export function sumLine(tag: string, root: string, path: Uint8Array, isTagged: boolean): OwnBytes {
+    return askOf([tag, root, path], (exports, len) => exports.sum_line(len, Number(isTagged)));
+}
+
+/** Returns a name as a line of a list has it, with a backslash before it if some of it is escaped. */
+export function escaped(path: Uint8Array): OwnBytes {
+    return askOf([path], (exports, len) => exports.name_escaped(len));
+}
+
+/** Returns a name as messages show it: quoted if it could harm a terminal. */
+export function shown(path: string | Uint8Array): string {
+    return text(askOf([path], (exports, len) => exports.name_shown(len)));
+}
+
+/** Returns whether a path is that of a bag's manifest, by its name. */
+export function isManifest(path: string): boolean {
+    return askOf([path], (exports, len) => exports.is_manifest(len)).length > 0;
+}
+
+/** An entry of a list: a file and its claimed root. */
+export interface Entry {
+    readonly kind: "entry";
+    readonly choice: Choice;
+    /** The claimed root, as the format prints it. */
+    readonly root: string;
+    /** The bytes `start..end` that the root is of, if it is not of the whole file. */
+    readonly range: { readonly start: number; readonly end: number } | undefined;
+    /** The other formats that it may be of, where the most usual was taken. */
+    readonly others: string;
+    /** The hex digits of its sum. */
+    readonly digits: number;
+    /** Whether one space stands before the path, whose first letter may be a mode of shasum. */
+    readonly oneSpace: boolean;
+    readonly line: number;
+    readonly path: Uint8Array;
+}
+
+/** A line that has no entry, with the reason as a sentence; some reasons have a word. */
+export interface Malformed {
+    readonly kind: "malformed";
+    readonly line: number;
+    readonly word: "" | "format" | "path" | "crc";
+    readonly why: string;
+}
+
+/** The end of a list, and the program whose signature it holds. */
+export interface End {
+    readonly kind: "end";
+    readonly holds: "" | "pgp" | "signify";
+}
+
+/** The number of lines before the path in an answer about an entry. */
+const FIELDS = 12;
+
+/** The lines of a list in memory. */
+export class Lists {
+    private constructor(private readonly number: number) {}
+
+    /**
+     * Opens a list. `bag` is the version of the bag whose manifest it is, or empty; `given` the
+     * format, hash, leaf and salt of lines that name none, or nothing; and
+     * `path` is empty for standard input.
+     */
+    static open(bytes: Uint8Array, bag: string, given: readonly string[], path: string): Lists {
+        return withBlocks([bytes], (_, block) => {
+            const made = askOf([bag, ...given, path], (exports, len) => exports.list(block, len));
+            return new Lists(new DataView(made.buffer).getUint32(0, true));
+        });
+    }
+
+    /** Returns what the next line is. */
+    next(): Entry | Malformed | End {
+        const found = ask((exports) => exports.list_next(this.number));
+        let at = 0;
+        const field = (): string => {
+            const end = found.indexOf(10, at);
+            const own = text(found.subarray(at, end < 0 ? found.length : end));
+            at = end < 0 ? found.length : end + 1;
+            return own;
+        };
+        const kind = field();
+        if (kind === "end") return { kind, holds: field() as End["holds"] };
+        if (kind === "malformed") {
+            return { kind, line: Number(field()), word: field() as Malformed["word"], why: text(found.subarray(at)) };
+        }
+        const fields = Array.from({ length: FIELDS - 1 }, field);
+        const [root, start, end, others, digits, oneSpace, line] = fields.slice(4);
+        return {
+            kind: "entry",
+            choice: choiceOf(fields),
+            root: root!,
+            range: start === "" ? undefined : { start: Number(start), end: end === "" ? Infinity : Number(end) },
+            others: others!,
+            digits: Number(digits),
+            oneSpace: oneSpace === "true",
+            line: Number(line),
+            path: found.slice(at),
+        };
+    }
+
+    /** Returns the formats in which a file of `len` bytes may have the last entry's root, and the root in each. */
+    candidates(len: number): { readonly spec: string; readonly root: string }[] {
+        const lines = text(ask((exports) => exports.list_candidates(this.number, len))).split("\n");
+        return lines.map((line) => {
+            const [spec, root] = line.split("\t") as [string, string];
+            return { spec, root };
+        });
+    }
+
+    /** Frees the list. */
+    end(): void {
+        release((exports) => (exports as unknown as Exports).list_end(this.number));
+    }
+}
