@@ -146,7 +146,10 @@ def flags(names, tool):
 
     def known(*command):
         text = subprocess.run([tool, *command, "--help"], check=True, capture_output=True, text=True).stdout
-        return set(re.findall(r"(?<![\w-])--?[a-zA-Z][\w-]*", text)), re.findall(r"^  ([a-z][a-z-]+)  ", text, re.M)
+        names = re.findall(r"^  ([a-z][a-z-]+)  ", text, re.M) if not command or "\nCommands:\n" in text else []
+        found = set(re.findall(r"(?<![\w-])--?[a-zA-Z][\w-]*", text))
+        # The flags of the commands of a command, too.
+        return found.union(*(known(*command, name)[0] for name in names if command)), names
 
     top, commands = known()
     have = {command: known(command)[0] for command in commands} | {"": top}

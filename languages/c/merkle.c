@@ -188,6 +188,9 @@ static int update_two(merkle_tree *tree, merkle_read *read, void *context, uint6
 
 int merkle_update_from(merkle_tree *tree, merkle_read *read, void *context, uint64_t offset, uint64_t size,
                        void *buffer, size_t room) {
+    if (room < MERKLE_ROOM_MIN) {
+        return MERKLE_NO_ROOM;
+    }
     size_t half = room / 2 - room / 2 % MERKLE_SHA256_BLOCK;
     while (size > 0) {
         uint64_t used = 0;

@@ -27,6 +27,8 @@ extern "C" {
 #define MERKLE_SIZE MERKLE_SHA256_SIZE         /* bytes in a digest */
 #define MERKLE_LEVELS 64                       /* the most digests in a path */
 #define MERKLE_BATCH 256                       /* the digests of so many leaves are joined together */
+#define MERKLE_ROOM_MIN 128                    /* bytes in the smallest buffer of merkle_update_from */
+#define MERKLE_NO_ROOM (-1)                    /* merkle_update_from: the buffer is smaller */
 #define MERKLE_SEGMENT_MAX (UINT64_C(1) << 40) /* bytes in the largest leaf */
 
 typedef enum merkle_format {
@@ -76,9 +78,9 @@ void merkle_update(merkle_tree *tree, const void *bytes, size_t size);
 typedef int merkle_read(void *context, uint64_t offset, void *buffer, size_t size);
 
 /* Appends the `size` bytes at `offset` of a source that can be read at any offset, through a buffer of `room` bytes, at
- * least 128. Where two leaves do not fit into the buffer, two leaves are read and hashed side by side, which takes less
- * time than merkle_update on a processor with SHA instructions. Returns 0, or the first error of `read`; after an error
- * the tree is to be reset. */
+ * least MERKLE_ROOM_MIN. Where two leaves do not fit into the buffer, two leaves are read and hashed side by side,
+ * which takes less time than merkle_update on a processor with SHA instructions. Returns 0, MERKLE_NO_ROOM before
+ * anything is read, or the first error of `read`, after which the tree is to be reset. */
 int merkle_update_from(merkle_tree *tree, merkle_read *read, void *context, uint64_t offset, uint64_t size,
                        void *buffer, size_t room);
 

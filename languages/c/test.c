@@ -312,6 +312,13 @@ static void test_update_from(void **state) {
             }
         }
     }
+    source from = {0, 0};
+    merkle_tree tree;
+    assert_true(merkle_init(&tree, MERKLE_RFC6962, 64));
+    for (size_t room = 0; room < MERKLE_ROOM_MIN; room++) {
+        assert_int_equal(merkle_update_from(&tree, read_input, &from, 0, 1000, buffer, room), MERKLE_NO_ROOM);
+    }
+    assert_int_equal(from.calls, 0);
 }
 
 /* The root of 2^level equal leaves. */

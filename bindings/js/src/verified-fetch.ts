@@ -75,7 +75,7 @@ const BAD = 16;
  * @param urls The addresses of the file, or one.
  * @param root The trusted root: text with the format in the options, a line `FORMAT (NAME) = ROOT`, a {@link Root}, or a root with its
  * format and length.
- * @throws {MksumError} `argument` if an argument is wrong; `outboard` if all outboards are of other files; `source` if no mirror gives the
+ * @throws {MksumError} `argument` if an argument is wrong; `format` if the root is a checksum, which proves nothing; `outboard` if all outboards are of other files; `source` if no mirror gives the
  * outboard or the bytes; the signal's reason. Errors that come later are those of the stream or the promise of the bytes.
  */
 export async function verifiedFetch(
@@ -95,6 +95,9 @@ export async function verifiedFetch(
     };
     const mirrors = all.map((url) => new Mirror(absolute(url)));
     const expected = expectedOf(root, options.format);
+    if (/^(crc|xxh)/.test(expected.spec.hash)) {
+        throw new MksumError("format", `${expected.spec.text} detects accidents alone: anybody can make another file with this root`);
+    }
     options.signal?.throwIfAborted();
     const found = expected.spec.leaf === Infinity ? undefined : await outboardOf(mirrors, expected, server, options.outboard);
     return found ? new Tree(mirrors, expected, found, server, options) : new Chain(mirrors, expected, server, options);

@@ -271,6 +271,7 @@ test("wrong arguments are refused", limit, async () => {
     for (const [act, code] of [
         [() => verifiedFetch([], ROOT), "argument"], [() => verifiedFetch("not a url", ROOT), "argument"], [() => verifiedFetch(honest.url, "00"), "argument"],
         [() => verifiedFetch(honest.url, ROOT, { format: "nosuch" }), "argument"], [() => verifiedFetch(honest.url, ROOT, { signal: 1 }), "argument"],
-        [() => verifiedFetch(honest.url, 5), "argument"],
+        [() => verifiedFetch(honest.url, 5), "argument"], [() => verifiedFetch(honest.url, "XXH64 (file.bin) = 0123456789abcdef"), "format"],
+        [() => verifiedFetch(honest.url, "00000000", { format: "crc32" }), "format"],
     ]) await assert.rejects(act(), (error) => error instanceof MksumError && error.code === code, String(act));
 });

@@ -125,7 +125,8 @@ def test_a_ledger_is_compacted(hashed: Any, tmp_path: pathlib.Path) -> None:
     kept = cluster.verify(results, str(ledger), run="first", part=MIB, task=MIB)
     place = cluster.Ledger(str(ledger))
     before = {kind: rows_of(ledger, kind) for kind in cluster.KINDS}
-    [row, *_] = place.rows()
+    # Files have names by chance; an empty part has one digest alone.
+    row = next(row for row in place.rows() if row["length"])
     # The same digest later and of another run; another digest; a line that was cut, in a file of its own.
     place.write([{**row, "read_at": "2999-01-01T00:00:00Z", "run": "later"}])
     part: Any = {**{name: row[name] for name in mksum.plan(files / "a", "blake3")[0]}, "kind": "range"}

@@ -47,6 +47,7 @@ pub fn run(command: &Command) -> Exit {
         | Command::Map(_)
         | Command::Missing(_)
         | Command::Merklize(_)
+        | Command::Log(_)
         | Command::Serve(_)
         | Command::Torrent(_) => unreachable!("they work with files"),
     };

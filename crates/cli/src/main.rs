@@ -29,6 +29,7 @@ mod interrupt;
 mod join;
 mod json;
 mod kept;
+mod log;
 mod manual;
 mod merklize;
 mod names;
@@ -104,6 +105,7 @@ fn with_files(tool: &Tool, command: &Command) -> Exit {
         Command::Map(args) => plan::map::run(tool, args),
         Command::Missing(args) => plan::missing::run(tool, args),
         Command::Merklize(args) => merklize::run(tool, args),
+        Command::Log(args) => log::run(tool, args),
         _ => about::run(command),
     }
 }

@@ -61,7 +61,9 @@ void printRoot(Command command)
     try
     {
         auto file = named ? File(command.path, "rb") : stdin;
-        auto buffer = new ubyte[131_072];
+        // It begins at a multiple of 64: into others, some processors copy at a third of the speed.
+        auto buffer = new ubyte[131_072 + 63];
+        buffer = buffer[-cast(size_t) buffer.ptr & 63 .. $][0 .. 131_072];
         putLongLeaves(tree, file, buffer);
         // Reads of whole leaves, so that none is put together from two reads.
         if (command.segment < buffer.length)

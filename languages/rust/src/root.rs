@@ -30,10 +30,12 @@ pub fn root(spec: &Spec, input: &mut dyn Read) -> io::Result<String> {
 
 /// The root of the bytes of a tree and those of `input` after them, in hex.
 fn root_of_rest(mut tree: Tree, input: &mut dyn Read) -> io::Result<String> {
-    // A second-level cache holds it.
-    let mut buffer = vec![0; 1 << 17];
+    // A second-level cache holds it, and it begins at a multiple of 64, as in `Tree::update_from`.
+    let mut memory = vec![0; (1 << 17) + 63];
+    let start = memory.as_ptr().align_offset(64);
+    let buffer = &mut memory[start..start + (1 << 17)];
     loop {
-        match input.read(&mut buffer) {
+        match input.read(buffer) {
             Ok(0) => return Ok(tree.root().map_err(io::Error::other)?.to_string()),
             Ok(got) => tree.write_all(&buffer[..got])?,
             Err(error) if error.kind() == ErrorKind::Interrupted => {}

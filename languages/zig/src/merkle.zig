@@ -153,11 +153,13 @@ pub fn Tree(comptime Hash: type) type {
         }
 
         /// Appends the `size` bytes at `offset` of a source that can be read at any offset: `source.readAt(offset, buffer)`
-        /// fills the buffer or returns an error, after which the tree is to be reset.
+        /// fills the buffer or returns an error, after which the tree is to be reset. A buffer of less than 128 bytes is
+        /// `error.BufferTooSmall`, and nothing is read.
         ///
-        /// Where two leaves do not fit into `buffer`, of at least 128 bytes, and the hash has `updateTwo`, two leaves are
+        /// Where two leaves do not fit into `buffer` and the hash has `updateTwo`, two leaves are
         /// read and hashed side by side, which takes less time than `update`.
         pub fn updateFrom(self: *Self, source: anytype, offset: u64, size: u64, buffer: []u8) !void {
+            if (buffer.len < 128) return error.BufferTooSmall;
             const segment = self.options.segment;
             const half = buffer.len / 2 / 64 * 64;
             var at = offset;

@@ -137,6 +137,7 @@ test "a source that is read at any offset" {
             tree.reset();
             tree.update(input[0..before]);
             try std.testing.expectError(error.OnFire, tree.updateFrom(&failing, before, size - before, room));
+            try std.testing.expectError(error.BufferTooSmall, tree.updateFrom(&failing, 0, size, room[0..127]));
         }
     }
 }

@@ -19,6 +19,7 @@ Look after  keep      keep the tree of a file, or a catalogue of a directory
             diff      report how files, directories or lists differ
             import, export          take roots from lists, or print them
 Prove       prove, check-proof      that a file contains some bytes
+            log       keep an append-only log with proofs (mksum log -h)
 Cluster     plan, map, missing, join     hash in parts, on many machines
 Expert      merklize  compute all nodes of a tree, on a GPU too
             formats, devices, completions, man
@@ -165,6 +166,17 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         &[
             ("mksum merklize leaves.bin -o nodes.bin", "all nodes over the digests in a file"),
             ("mksum merklize --random 2^25 --device auto", "how fast a GPU is"),
+        ],
+    ),
+    (
+        "log",
+        &[
+            ("mksum log init ledger --origin example.com/ledger", "make a log, and print its public key"),
+            ("mksum log append ledger < entries.jsonl", "append each line, and sign a checkpoint"),
+            ("mksum log prove ledger 7 > 7.tlog-proof", "prove that entry 7 is in it"),
+            ("mksum log check 7.tlog-proof --key KEY --entry 7.json", "check the proof, offline"),
+            ("mksum log follow https://example.com/ledger mirror --key KEY", "mirror it; catch forks"),
+            ("mksum log fsck ledger", "check every entry and every tile"),
         ],
     ),
     (

@@ -8,6 +8,7 @@ mod get;
 mod groups;
 mod hints;
 mod kept;
+mod log;
 mod merklize;
 mod numbers;
 mod options;
@@ -25,6 +26,7 @@ pub use copy::{Copy, Links, ReadBack};
 pub use get::Get;
 pub use groups::{Choices, Color, Common, Directories, Help, Io, Reading, Signature, Symlinks};
 pub use kept::{Diff, Keep, Verify};
+pub use log::{Log, LogAction, Trust};
 pub use merklize::Merklize;
 pub use paths::{NOT_HERE, read_input, read_place};
 pub use plans::{Map, Missing, Plan};
@@ -77,6 +79,7 @@ Examples:
   mksum keep -r photos                 keep a catalogue of all files in it
   mksum status photos                  what is new, changed, moved or gone
   mksum verify -r --budget 30m photos  a little every night
+  mksum log append ledger < entries    an append-only log with proofs
 
 A format is NAME[:HASH][:LEAF][:salt=HEX]; 'mksum formats' lists the names.
 Write ./keep for a file that has the name of a command.
@@ -133,7 +136,7 @@ fn exits_or(good: &str, bad: &str, other: &str) -> String {
     override_usage = "mksum [OPTION]... [FILE]...\n       mksum -c [OPTION]... [SUMFILE]...\n       mksum keep | verify \
                       FILE...\n       mksum keep -r DIR\n       mksum status | update | verify -r [DIR]\n       mksum diff A B\n       mksum import DIR LIST...\n       mksum repair FILE... --from COPY\n       mksum get URL... --root ROOT -o FILE\n       mksum serve DIR\n       mksum torrent FILE -o TORRENT\n       mksum prove FILE \
                       --range A..B\n       mksum check-proof ROOT PROOF [BYTES]\n       mksum join [FILE] | -f dir PLACE=CATALOGUE...\n       mksum plan FILE...\n       mksum map [PLAN]\n       mksum missing PLAN LEDGER...\n       mksum join --plan PLAN LEDGER...\n       mksum merklize [LEAVES] [-o \
-                      NODES]\n       mksum formats | devices | completions SHELL\n       mksum help | man [COMMAND]",
+                      NODES]\n       mksum log init | append | prove | follow DIR...\n       mksum formats | devices | completions SHELL\n       mksum help | man [COMMAND]",
     after_help = "Examples: 'mksum --help'. A command: 'mksum help COMMAND'. Formats: 'mksum formats'.",
     after_long_help = notes(),
     args_conflicts_with_subcommands = true,
@@ -227,6 +230,18 @@ pub enum Command {
     /// Compute all nodes of a tree over digests, on the CPU or another device
     #[command(after_long_help = exits("the tree was computed", "the leaves could not be read, or the nodes not written"))]
     Merklize(Merklize),
+    /// Keep an append-only log with proofs, in a folder that any web server can serve
+    ///
+    /// The files are C2SP's: tiles, entry bundles, and signed checkpoints (spec/log.md). The secret key stays in DIR/.mksum/log.
+    #[command(
+        arg_required_else_help = true,
+        after_long_help = exits_or(
+            "it was done, or the proof is valid",
+            "a file could not be read or written, is damaged, or the proof is not valid",
+            "\n  3    a checkpoint is not signed as asked for, or the log contradicts itself: a fork or a rollback"
+        )
+    )]
+    Log(Log),
     /// List all formats, and the tools that print the same roots; or explain one
     #[command(after_long_help = exits("the list was printed", "the output failed"))]
     Formats {
@@ -583,6 +598,7 @@ impl Command {
             Command::Missing(args) => given(None, None, &args.common),
             Command::Join(args) => given(Some(&args.choices), None, &args.common),
             Command::Merklize(args) => given(None, Some(&args.reading), &args.common),
+            Command::Log(args) => given(None, None, args.action.common()),
             Command::Formats { .. }
             | Command::Devices { .. }
             | Command::ShowHelp { .. }

@@ -113,13 +113,15 @@ struct MerkleTree(Hash = SHA256) if (isDigest!Hash)
 
     /++
     Appends so many bytes of a source that can be read at any offset: `read(offset, buffer)` fills the buffer or throws, after
-    which the tree is to be started anew.
+    which the tree is to be started anew. Throws if the buffer has less than 128 bytes, before anything is read.
 
-    Where two leaves do not fit into the buffer, of at least 128 bytes, and the hash has `putTwo`, two leaves are read and hashed
+    Where two leaves do not fit into the buffer and the hash has `putTwo`, two leaves are read and hashed
     side by side, which takes less time than $(LREF put).
     +/
     void putFrom(Read)(scope Read read, ulong offset, ulong count, scope ubyte[] buffer)
     {
+        if (buffer.length < 128)
+            throw new Exception("the buffer has less than 128 bytes");
         const half = buffer.length / 2 / 64 * 64;
         while (count > 0)
         {
@@ -504,6 +506,7 @@ unittest
                         reads = 0;
                         tree.start();
                         assertThrown(tree.putFrom(&read, before, length - before, buffer[0 .. room]));
+                        assertThrown(tree.putFrom(&read, before, length - before, buffer[0 .. 127]));
                     }
     auto other = MerkleTree!SHA1(Format.plain, 900);
     reads = failsAt = 0;

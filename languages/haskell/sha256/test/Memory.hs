@@ -1,4 +1,5 @@
--- | What the functions allocate does not depend on the length of the message, and a lazy message is never in memory as a whole.
+-- | What the functions allocate does not depend on the length of the message, a lazy message is never in memory as a whole, and a context
+-- keeps no more of a piece than it needs.
 module Main (main) where
 
 import Control.Exception (evaluate)
@@ -8,7 +9,7 @@ import qualified Data.ByteString as B
 import qualified Data.ByteString.Lazy as L
 import Data.IORef (newIORef, readIORef)
 import Data.Word (Word64)
-import GHC.Stats (RTSStats (..), getRTSStats)
+import GHC.Stats (GCDetails (..), RTSStats (..), getRTSStats)
 import System.Exit (exitFailure)
 import System.Mem (performGC)
 
@@ -20,6 +21,11 @@ main = do
   _ <- evaluate (SHA256.hashLazy message)
   live <- max_live_bytes <$> getRTSStats
   putStrLn ("hashLazy of " ++ show mebibytes ++ " MiB: at most " ++ show live ++ " bytes alive")
+  contexts <- mapM (evaluate . SHA256.update SHA256.init . B.take 10 . B.replicate 65536 . fromIntegral) [1 .. 4000 :: Int]
+  performGC
+  kept <- gcdetails_live_bytes . gc <$> getRTSStats
+  ends <- evaluate (length (filter (/= SHA256.finalize SHA256.init) (map SHA256.finalize contexts)))
+  putStrLn ("4000 contexts of ten bytes: " ++ show kept ++ " bytes alive")
   small <- mapM (evaluate . bytesOf) [64, 65]
   large <- mapM (evaluate . bytesOf) [1048576, 1048577]
   key <- evaluate (B.replicate 32 1)
@@ -29,7 +35,7 @@ main = do
   macCosts <- mapM mac (small ++ large)
   putStrLn ("hash of 64, 65, 1048576 and 1048577 bytes: " ++ show strictCosts ++ " bytes allocated")
   putStrLn ("hmac of the same: " ++ show macCosts ++ " bytes allocated")
-  unless (live < 200000 && constant strictCosts && constant macCosts) $ putStrLn "too much" >> exitFailure
+  unless (live < 200000 && kept < 8000000 && ends == 4000 && constant strictCosts && constant macCosts) $ putStrLn "too much" >> exitFailure
   where
     bytesOf n = B.replicate n 7
     constant costs = maximum costs - minimum costs < 256 && minimum costs > 32 && maximum costs < 4096

@@ -105,7 +105,7 @@ init = Context (digest $ \mem out -> start mem >> writeDigest mem out) B.empty 0
 update :: Context -> B.ByteString -> Context
 update context@(Context chaining pending total) bytes
   | B.null bytes = context
-  | B.length joined < 64 = Context chaining joined total'
+  | B.length joined < 64 = Context chaining (if B.null pending then B.copy bytes else joined) total'
   | B.null pending = compress chaining bytes
   | otherwise = compress (blocksOf chaining joined) (Unsafe.unsafeDrop missing bytes)
   where
@@ -114,7 +114,7 @@ update context@(Context chaining pending total) bytes
     total' = total + fromIntegral (B.length bytes)
     compress chaining' rest =
       let !whole = B.length rest .&. (-64)
-          -- A copy: a slice would keep the whole piece alive.
+          -- A copy, as above: a slice would keep the whole piece alive.
           !end = B.copy (Unsafe.unsafeDrop whole rest)
        in Context (blocksOf chaining' rest) end total'
 

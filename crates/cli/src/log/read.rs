@@ -1,0 +1,130 @@
+//! Commands that read a log, or check what one has proven.
+
+use super::trust::{needed, open, policy, source};
+use super::wrong::{Wrong, bytes};
+use crate::args::Trust;
+use crate::tool::Tool;
+use mksum_cli::name::Shown;
+use mksum_io::Input;
+use mksum_log::{Checkpoint, ConsistencyProof, Framing, LONGEST_ENTRY, Note, Policy, Proof, Published, own_key};
+use std::path::Path;
+
+/// The longest proof or checkpoint that is read, in bytes.
+const LONGEST: usize = 4 << 20;
+/// The bytes of entries that are printed at once.
+const PRINTED: usize = 1 << 16;
+
+/// Prints the newest checkpoint.
+pub fn checkpoint(tool: &Tool, log: &Input, trust: &Trust) -> Result<(), Wrong> {
+    let log = open(tool, log, trust)?;
+    tool.console.print(log.note().to_string().as_bytes());
+    Ok(())
+}
+
+/// Prints a proof.
+pub fn prove(tool: &Tool, log: &Input, index: Option<u64>, from: Option<u64>, trust: &Trust) -> Result<(), Wrong> {
+    let published = open(tool, log, trust)?;
+    let proof = match (index, from) {
+        (Some(index), _) => published.inclusion(index).map(|proof| proof.to_string()),
+        (None, Some(from)) => published.consistency(from).map(|proof| proof.to_string()),
+        (None, None) => return Err(Wrong::Usage("give the INDEX of an entry, or --from SIZE".into())),
+    };
+    tool.console.print(proof.map_err(Wrong::of(log))?.as_bytes());
+    Ok(())
+}
+
+/// Checks a proof, and prints OK.
+pub fn check(
+    tool: &Tool,
+    place: &Input,
+    trust: &Trust,
+    entry: Option<&Input>,
+    old: Option<&Input>,
+) -> Result<(), Wrong> {
+    let policy = needed(tool, trust)?;
+    let text = bytes(place, LONGEST, &tool.options)?;
+    let is_growth = text.starts_with(b"old ");
+    let shows = match (is_growth, old) {
+        (true, None) => {
+            return Err(Wrong::Usage(
+                "the proof is about the growth of a log: give the older checkpoint with --old".into(),
+            ));
+        }
+        (false, Some(_)) => return Err(Wrong::Usage("the proof is about an entry: omit --old".into())),
+        (true, Some(old)) => {
+            let older = bytes(old, LONGEST, &tool.options)?;
+            let older = Note::parse(&older).and_then(|note| policy.check(&note)).map_err(Wrong::of(old))?;
+            let proof = ConsistencyProof::parse(&text).map_err(Wrong::of(place))?;
+            let new = proof.check(&older, &policy).map_err(Wrong::of(place))?;
+            format!("{} extends the tree of {} entries to {}", new.origin(), older.size(), new.size())
+        }
+        (false, None) => {
+            let proof = Proof::parse(&text).map_err(Wrong::of(place))?;
+            // One more for the newline.
+            let entry = bytes(entry.unwrap_or(&Input::Stdin), LONGEST_ENTRY + 1, &tool.options)?;
+            let checkpoint = included(&proof, &entry, &policy).map_err(Wrong::of(place))?;
+            format!("entry {} of {} in {}", proof.index(), checkpoint.size(), checkpoint.origin())
+        }
+    };
+    tool.console.print(format!("{}: OK ({shows})\n", Shown(place)).as_bytes());
+    Ok(())
+}
+
+/// Checks an entry, also without the newline at the end of its file.
+fn included(proof: &Proof, entry: &[u8], policy: &Policy) -> Result<Checkpoint, mksum_log::Error> {
+    let exactly = proof.check(entry, policy);
+    match (&exactly, entry.strip_suffix(b"\n")) {
+        (Err(mksum_log::Error::Invalid(_)), Some(line)) => proof.check(line, policy).or(exactly),
+        _ => exactly,
+    }
+}
+
+/// Brings a mirror up to date.
+pub fn follow(tool: &Tool, log: &Input, directory: &Path, trust: &Trust) -> Result<(), Wrong> {
+    let policy = needed(tool, trust)?;
+    let followed = mksum_log::follow(source(tool, log), directory, &policy, &mut |_| {}).map_err(Wrong::of(log))?;
+    let size = followed.checkpoint.size();
+    let shown = match size - followed.before {
+        0 => format!("{size} entries, none new"),
+        new => format!("{size} entries, {new} new"),
+    };
+    tool.console.print(format!("{}: OK ({shown})\n", Shown(directory)).as_bytes());
+    Ok(())
+}
+
+/// Checks all files of a log.
+pub fn fsck(tool: &Tool, log: &Input, trust: &Trust) -> Result<(), Wrong> {
+    let own = || log.file().map(own_key).transpose().map(Option::flatten).map_err(Wrong::of(log));
+    let policy = match policy(tool, trust)? {
+        Some(policy) => policy,
+        None => match own()? {
+            Some(key) => key.into(),
+            None => needed(tool, trust)?,
+        },
+    };
+    let published = Published::verified(source(tool, log), &policy).map_err(Wrong::of(log))?;
+    let report = mksum_log::fsck(&published, &mut |_| {});
+    for problem in &report.problems {
+        tool.console.error(log, problem);
+    }
+    if report.problems.is_empty() {
+        let shown = format!("{}: OK ({} entries, {} files)\n", Shown(log), report.entries, report.files);
+        tool.console.print(shown.as_bytes());
+    }
+    Ok(())
+}
+
+/// Prints the entries.
+pub fn export(tool: &Tool, log: &Input, framing: Framing, trust: &Trust) -> Result<(), Wrong> {
+    let published = open(tool, log, trust)?;
+    let mut out = Vec::new();
+    for entry in published.entries(0..u64::MAX) {
+        let written = entry.and_then(|entry| framing.write(&entry, &mut out));
+        if out.len() >= PRINTED || written.is_err() {
+            tool.console.print(&std::mem::take(&mut out));
+        }
+        written.map_err(Wrong::of(log))?;
+    }
+    tool.console.print(&out);
+    Ok(())
+}

@@ -1,0 +1,174 @@
+//! Writing the folder of a log: each step in an order in which a crash between any two loses nothing that was signed.
+
+use crate::error::Error;
+use std::cell::Cell;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// The most files that are waited for one by one.
+const FEW: usize = 12;
+
+thread_local! {
+    /// The file operations of this thread until one fails.
+    static LEFT: Cell<Option<u64>> = const { Cell::new(None) };
+}
+
+/// Has the file operations of this thread fail after `steps` of them, as if the process ended there; `None` for never. For tests.
+///
+/// Returns the operations that were left.
+#[doc(hidden)]
+pub fn fail_after(steps: Option<u64>) -> Option<u64> {
+    LEFT.replace(steps)
+}
+
+/// Counts an operation, and fails if it is one too many.
+fn step() -> io::Result<()> {
+    match LEFT.get() {
+        Some(0) => Err(io::Error::other("ended by a test")),
+        left => {
+            LEFT.set(left.map(|left| left - 1));
+            Ok(())
+        }
+    }
+}
+
+/// The folder of a log, to be written.
+#[derive(Debug)]
+pub(crate) struct Disk {
+    root: PathBuf,
+    /// The files that were written and may not be on the disk yet.
+    unsynced: Vec<PathBuf>,
+    /// The last folder that is known to exist.
+    made: PathBuf,
+}
+
+impl Disk {
+    pub fn new(root: &Path) -> Disk {
+        Disk { root: root.into(), unsynced: Vec::new(), made: PathBuf::new() }
+    }
+
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Writes a file that no signed tree refers to yet. It is on the disk after [`Disk::sync`].
+    pub fn write(&mut self, name: &str, bytes: &[u8]) -> Result<(), Error> {
+        let path = self.root.join(name);
+        let folder = path.parent().expect("a file lies in a folder");
+        if self.made != folder {
+            step().and_then(|()| fs::create_dir_all(folder)).map_err(Error::io(folder))?;
+            self.made = folder.into();
+        }
+        let written = step().and_then(|()| File::create(&path)).and_then(|mut file| {
+            if let Err(error) = step() {
+                // Half a file, as a crash may leave one.
+                file.write_all(&bytes[..bytes.len() / 2])?;
+                return Err(error);
+            }
+            file.write_all(bytes)
+        });
+        written.map_err(Error::io(&path))?;
+        self.unsynced.push(path);
+        Ok(())
+    }
+
+    /// Waits until all files that were written are on the disk.
+    pub fn sync(&mut self) -> Result<(), Error> {
+        if self.unsynced.is_empty() {
+            return Ok(());
+        }
+        step().map_err(Error::io(&self.root))?;
+        // Of a few files, each is waited for: the file system may have much to write for others.
+        if self.unsynced.len() <= FEW || !sync_file_system(&self.root) {
+            let mut folders: Vec<&Path> = Vec::new();
+            for path in &self.unsynced {
+                File::open(path).and_then(|file| file.sync_all()).map_err(Error::io(path))?;
+                folders.extend(path.ancestors().skip(1).take_while(|folder| folder.starts_with(&self.root)));
+            }
+            folders.sort();
+            folders.dedup();
+            folders.into_iter().try_for_each(sync_folder)?;
+        }
+        self.unsynced.clear();
+        Ok(())
+    }
+
+    /// Replaces a file by one that is on the disk: a reader sees the old one or the new one, whole.
+    pub fn replace(&mut self, name: &str, bytes: &[u8]) -> Result<(), Error> {
+        let path = self.root.join(name);
+        replace(&path, bytes, Access::Everyone)
+    }
+
+    /// Removes the partial tiles of a place whose full tile is there. One that cannot be removed only takes space.
+    pub fn remove_partial(&mut self, folder: &str) {
+        if step().is_ok() {
+            let _ = fs::remove_dir_all(self.root.join(folder));
+        }
+    }
+}
+
+/// Has the system write the whole file system, in one wait. Returns whether it can.
+#[cfg(target_os = "linux")]
+fn sync_file_system(path: &Path) -> bool {
+    File::open(path).is_ok_and(|folder| rustix::fs::syncfs(folder).is_ok())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn sync_file_system(_: &Path) -> bool {
+    false
+}
+
+fn sync_folder(folder: &Path) -> Result<(), Error> {
+    // Windows opens no folders, and keeps their entries itself.
+    match cfg!(unix) {
+        true => File::open(folder).and_then(|folder| folder.sync_all()).map_err(Error::io(folder)),
+        false => Ok(()),
+    }
+}
+
+/// Who may read a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    Everyone,
+    /// The owner alone: a secret.
+    Owner,
+}
+
+/// Writes a file beside `path`, waits until it is on the disk, and gives it that name.
+pub(crate) fn replace(path: &Path, bytes: &[u8], access: Access) -> Result<(), Error> {
+    let mut name = path.file_name().expect("a file has a name").to_os_string();
+    name.push(".new");
+    let new = path.with_file_name(name);
+    let failed = || Error::io(&new);
+    step().map_err(failed())?;
+    // One that a crash left may have other rights.
+    let _ = fs::remove_file(&new);
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    if access == Access::Owner {
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    }
+    #[cfg(not(unix))]
+    let _ = access;
+    let mut file = options.open(&new).map_err(failed())?;
+    if let Err(error) = step() {
+        let _ = file.write_all(&bytes[..bytes.len() / 2]);
+        return Err(failed()(error));
+    }
+    file.write_all(bytes).and_then(|()| file.sync_all()).map_err(failed())?;
+    step().and_then(|()| fs::rename(&new, path)).map_err(Error::io(path))?;
+    step().map_err(Error::io(path))?;
+    sync_folder(path.parent().expect("a file lies in a folder"))
+}
+
+/// The lock of the one writer: held until it is dropped.
+pub(crate) fn lock(path: &Path) -> Result<File, Error> {
+    let file = OpenOptions::new().create(true).truncate(false).write(true).open(path).map_err(Error::io(path))?;
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => Err(Error::Busy { lock: path.into() }),
+        // Without locks on this file system, the user's care is left.
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
+    }
+}
