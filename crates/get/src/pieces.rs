@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::kept::Tree;
 use mksum::ordered::ordered;
 use mksum::outboard::{Outboard, ReadAt};
-use mksum::{Messages, Role};
+use mksum::{Messages, Role, Subtree};
 use mksum_io::outboard::append;
 use mksum_io::{Input, Options, Verified, open_regular};
 use mksum_sums::pieces::{Joint, Pieces};
@@ -73,7 +73,9 @@ pub fn verify_joint(joint: &Joint, paths: &[PathBuf], options: &Options) -> Vec<
     };
     let unreadable: Vec<bool> = found.iter().map(|found| found.error.is_some()).collect();
     let work = |buffer: &mut Vec<u8>, index: u64| -> Result<bool, (usize, io::Error)> {
-        let mut hasher = joint.pieces.spec().leaf_hasher(&[index * piece]);
+        let start = index * piece;
+        let leaf = Subtree { start, len: piece.min(total - start), level: 0 };
+        let mut hasher = joint.pieces.spec().leaf_hasher(&[leaf]);
         for (file, range) in within(index) {
             let mut left = range.end - range.start;
             let mut reader: Box<dyn Read> = match file {

@@ -281,7 +281,7 @@ fn padded(entry: &Entry, spec: &Spec, piece: u64) -> Result<Digest, Error> {
     let mut file = fs::File::open(&entry.place).map_err(fail)?;
     file.seek(SeekFrom::Start(start)).map_err(fail)?;
     let mut bytes = Vec::new();
-    let (mut left, mut hasher) = (piece, spec.leaf_hasher(&[start]));
+    let (mut left, mut hasher) = (piece, spec.leaf_hasher(&[Subtree { start, len: piece, level: 0 }]));
     let mut reader = file.take(entry.len - start).chain(std::io::repeat(0));
     while left > 0 {
         bytes.resize(left.min(1 << 20) as usize, 0);

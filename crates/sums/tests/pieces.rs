@@ -129,7 +129,7 @@ fn pieces_that_span_files_are_joint() {
     assert_eq!(paths, ["d/a", "d/b/c"]);
     let joint = manifest.joint.unwrap();
     assert_eq!(joint.parts, [(Some(0), 30_000), (Some(1), 60_000), (None, 10_000)]);
-    let mut hasher = joint.pieces.spec().leaf_hasher(&[0]);
+    let mut hasher = joint.pieces.spec().leaf_hasher(&[mksum::Subtree { start: 0, len: 32 * KIB as u64, level: 0 }]);
     hasher.update(mksum::Messages::one(&content[..32 * KIB]));
     assert_eq!(joint.pieces.get(0), Some(hasher.finish_one(Role::Inner)));
 }
