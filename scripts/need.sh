@@ -199,6 +199,11 @@ for thing in "$@"; do
         gpg) apt gpg gpg && apt gpg-agent gpg-agent ;;
         # The Library of Congress's BagIt program.
         bagit) packages bagit bagit==1.9.0 ;;
+        # Torrents: libtorrent makes and checks all versions, torf makes version 1; aria2 fetches by metalinks.
+        torrents)
+            apt aria2c aria2
+            packages torrents libtorrent==2.0.11 torf==4.3.1
+            ;;
         # S3 servers: one over files, and one with checksums and versions, whose client comes with it.
         versitygw) versitygw v1.8.0 ;;
         log-peer) log_peer ;;

@@ -48,7 +48,8 @@ pub fn run(command: &Command) -> Exit {
         | Command::Missing(_)
         | Command::Merklize(_)
         | Command::Log(_)
-        | Command::Serve(_) => unreachable!("they work with files"),
+        | Command::Serve(_)
+        | Command::Torrent(_) => unreachable!("they work with files"),
     };
     match text {
         Ok(text) => print_text(&text),

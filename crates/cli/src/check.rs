@@ -6,6 +6,7 @@ use crate::directory::root_of;
 use crate::exit::{Exit, usage};
 use crate::extra::Listed;
 use crate::json;
+use crate::pieces;
 use crate::print::{report_read_error, window, within};
 use crate::signed;
 use crate::summary::Verdict;
@@ -15,6 +16,7 @@ use mksum::directory::DirectorySpec;
 use mksum::{ClaimedRoot, Root, Spec, format_size};
 use mksum_cli::choice::Choice;
 use mksum_cli::name::{self, Named, Shown};
+use mksum_cli::pieces::Manifest;
 use mksum_cli::sum::End;
 use mksum_cli::sumfile::{Entry, Holds, Lines, Malformed, Source, alternatives};
 use mksum_cli::utf16::Text;
@@ -105,18 +107,18 @@ pub fn run(tool: &Tool, args: &Run) -> Exit {
 
 /// The counts of one sum file.
 #[derive(Debug, Default)]
-struct Tally {
-    listed: u64,
+pub struct Tally {
+    pub listed: u64,
     malformed: u64,
     /// The malformed lines that only lack a format.
     without_format: u64,
     /// The sum file itself could not be read to its end.
-    broken: bool,
+    pub broken: bool,
     matched: u64,
     differing: u64,
     unreadable: u64,
     /// Files that are not where the list says, but beside it.
-    beside: u64,
+    pub beside: u64,
     /// The lines of POSIX cksum, whose CRC is not a format.
     of_cksum: u64,
     /// Sums without the name of a file.
@@ -144,7 +146,7 @@ impl Tally {
         self.listed > 0 && verified && well_formed && self.differing == 0 && self.unreadable == 0 && !self.broken
     }
 
-    fn add(&mut self, status: Status) {
+    pub fn add(&mut self, status: Status) {
         match status {
             Status::Ok => self.matched += 1,
             Status::Failed => self.differing += 1,
@@ -210,7 +212,7 @@ impl Tally {
 
 /// The failures of all sum files, repeated at the end, where they have not scrolled away.
 #[derive(Debug, Default)]
-struct Failures {
+pub struct Failures {
     checked: u64,
     failed: u64,
     first: Vec<(Input, &'static str)>,
@@ -220,7 +222,7 @@ impl Failures {
     /// The failures that are listed by name.
     const MOST: usize = 20;
 
-    fn add(&mut self, checked: &Checked<'_>) {
+    pub fn add(&mut self, checked: &Checked<'_>) {
         self.checked += 1;
         if checked.status == Status::Ok {
             return;
@@ -272,7 +274,10 @@ fn check(
 ) -> Tally {
     let console = &*tool.console;
     let (lines, from_stdin) = match open(sum_file, signed) {
-        Ok(reader) => {
+        Ok(Opened::Pieced(reader)) => {
+            return pieces::check(tool, args, (sum_file, reader, limits), (failures, listed));
+        }
+        Ok(Opened::Lines(reader)) => {
             let source = source(tool.end, given_format(tool, args), sum_file);
             (Lines::new(reader, source), sum_file.as_os_str() == "-")
         }
@@ -313,7 +318,7 @@ fn check(
 
 /// What became of a file or directory that a sum file lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Status {
+pub enum Status {
     Ok,
     /// The root is another one.
     Failed,
@@ -324,7 +329,7 @@ enum Status {
 
 impl Status {
     /// The verdict under which the last line counts it.
-    fn verdict(self) -> Verdict {
+    pub fn verdict(self) -> Verdict {
         match self {
             Status::Ok => Verdict::Ok,
             Status::Failed => Verdict::Failed,
@@ -345,18 +350,18 @@ impl Status {
 }
 
 /// A file or directory that a sum file lists, and what became of it.
-struct Checked<'a> {
-    path: Input,
-    status: Status,
+pub struct Checked<'a> {
+    pub path: Input,
+    pub status: Status,
     /// The root that was computed.
-    found: Option<Root>,
-    claimed: &'a ClaimedRoot,
-    spec: Spec,
-    part: Option<Window>,
+    pub found: Option<Root>,
+    pub claimed: &'a ClaimedRoot,
+    pub spec: Spec,
+    pub part: Option<Window>,
     /// The format of a directory.
-    directory: Option<&'a DirectorySpec>,
+    pub directory: Option<&'a DirectorySpec>,
     /// Whether several formats were possible.
-    guessed: bool,
+    pub guessed: bool,
 }
 
 impl<'a> Checked<'a> {
@@ -420,7 +425,7 @@ fn directory<'a>(tool: &Tool, args: &Run, entry: &'a Entry) -> Option<Checked<'a
 }
 
 /// Prints what became of a file or directory.
-fn report(tool: &Tool, args: &Run, checked: &Checked<'_>) {
+pub fn report(tool: &Tool, args: &Run, checked: &Checked<'_>) {
     let Checked { path, status, found, claimed, spec, part, directory, guessed } = checked;
     let (name, words) = status.names();
     match (args.json, found) {
@@ -487,12 +492,27 @@ fn print<T: Named + ?Sized>(tool: &Tool, path: &T, result: &str) {
 pub type Reader = BufReader<Text<BufReader<Box<dyn Read + Send>>>>;
 
 /// Opens a sum file, or what was read of it when its signature was verified.
-fn open(sum_file: &Path, signed: Option<Arc<[u8]>>) -> io::Result<Reader> {
-    let reader = match signed {
+fn open(sum_file: &Path, signed: Option<Arc<[u8]>>) -> io::Result<Opened> {
+    let mut reader: Box<dyn Read + Send> = match signed {
         Some(list) => Box::new(Cursor::new(list)),
         None => walk::open(&Input::parse(sum_file))?,
     };
-    Ok(text(reader))
+    let mut head = Vec::new();
+    reader.by_ref().take(HEAD).read_to_end(&mut head)?;
+    let is_pieced = Manifest::is_begun(&head);
+    let reader = Box::new(Cursor::new(head).chain(reader));
+    Ok(if is_pieced { Opened::Pieced(reader) } else { Opened::Lines(text(reader)) })
+}
+
+/// The bytes at the beginning of a list that show whether it is a torrent or metalink.
+const HEAD: u64 = 64;
+
+/// What is opened in the place of a sum file.
+enum Opened {
+    /// A sum file, in lines.
+    Lines(Reader),
+    /// A torrent or metalink.
+    Pieced(Box<dyn Read + Send>),
 }
 
 /// The text of a sum file, in whichever encoding it is.
@@ -675,7 +695,10 @@ fn lengths(
     move || {
         Box::new(sum_files.into_iter().flat_map(move |sum_file| {
             let again = signed.is_some() || std::fs::metadata(&sum_file).is_ok_and(|metadata| metadata.is_file());
-            let lines = if again { open(&sum_file, signed.clone()).ok() } else { None };
+            let lines = match if again { open(&sum_file, signed.clone()).ok() } else { None } {
+                Some(Opened::Lines(lines)) => Some(lines),
+                Some(Opened::Pieced(_)) | None => None,
+            };
             let unknown = lines.is_none().then_some(None);
             let mut lines = lines.map(|reader| Lines::new(reader, source(end, given.as_ref(), &sum_file)));
             let listed = std::iter::from_fn(move || {

@@ -8,6 +8,7 @@ use crate::exit::{Exit, usage};
 use crate::figures::{self, grouped};
 use crate::json;
 use crate::output::write_output;
+use crate::pieces;
 use crate::print::{print_root, report_transfer};
 use crate::ranges;
 use crate::signed;
@@ -19,7 +20,9 @@ use mksum::{Root, Spec};
 use mksum_cli::choice::Choice;
 use mksum_cli::name::Shown;
 use mksum_cli::sumfile::{Lines, Source};
-use mksum_get::{Error, Expected, FolderRequest, Got, List, Mirror, Outcome, Request, Target, extra, get, get_list};
+use mksum_get::{
+    Error, Expected, FolderRequest, Got, List, Manifest, Mirror, Outcome, Request, Target, extra, get, get_list,
+};
 use mksum_io::{Input, Options, Throttle, Url, open_bytes, reason};
 use serde::Serialize;
 use std::io::{self, Cursor, ErrorKind, Read, Write};
@@ -118,6 +121,9 @@ fn tree(
     folder_of(tool, args, (list, Some((spec, root))), &args.mirrors, folder, options)
 }
 
+/// The bytes at the beginning of a list that show whether it is a catalogue, torrent or metalink.
+const HEAD: u64 = 64;
+
 /// The first bytes of a catalogue: SQLite's.
 const SQLITE: &[u8] = b"SQLite format 3\0";
 
@@ -138,14 +144,24 @@ fn list_of(
         Some(Input::File(folder)) => folder.clone(),
         Some(Input::Stdin | Input::Url(_)) => return usage(&"-o: with --check, the path of a folder"),
     };
-    let mirrors = match (&args.from[..], sums) {
-        ([], Input::Url(url)) => vec![folder_of_list(url)],
-        ([], _) => return usage(&"--from is missing: the URL or path of the folder that has the files of the list"),
-        (from, _) => from.to_vec(),
-    };
+    let needs_from = "--from is missing: the URL or path of the folder that has the files of the list";
+    // A torrent or metalink may name mirrors itself.
+    let may_name = sums.name().is_none_or(|name| {
+        name.extension().is_some_and(|kind| ["torrent", "meta4"].iter().any(|other| kind.eq_ignore_ascii_case(other)))
+    });
+    if args.from.is_empty() && sums.url().is_none() && !may_name {
+        return usage(&needs_from);
+    }
     let list = match read(tool, args, (sums, given), options) {
         Ok(list) => list,
         Err(exit) => return exit,
+    };
+    let has_mirrors = !list.mirrors.is_empty() || list.files.iter().any(|file| !file.mirrors.is_empty());
+    let mirrors = match (&args.from[..], sums) {
+        ([], _) if has_mirrors => list.mirrors.clone(),
+        ([], Input::Url(url)) => vec![folder_of_list(url)],
+        ([], _) => return usage(&needs_from),
+        (from, _) => [from, &list.mirrors].concat(),
     };
     let names: Vec<_> = args.mirrors.iter().map(|name| name.as_os_str().into()).collect();
     let list = match if names.is_empty() { Ok(list) } else { list.select(&names) } {
@@ -237,21 +253,30 @@ fn read(tool: &Tool, args: &Args, (sums, given): (&Input, Option<&Choice>), opti
         place => open_bytes(place, options).map_err(|error| io::Error::other(error.to_string())),
     };
     let says = signed::Says { json: args.json, words: !args.common.quiet, otherwise: "nothing was fetched" };
-    let reader: Box<dyn Read + Send> = match signed::read(tool, &args.signature, (sums, open), says)? {
-        Some(list) => Box::new(Cursor::new(list)),
-        None => {
-            let fail = |error: io::Error| {
-                tool.console.error(sums, &reason(&error));
-                Exit::Failed
-            };
-            let (mut reader, mut head) = (open().map_err(fail)?, Vec::new());
-            reader.by_ref().take(SQLITE.len() as u64).read_to_end(&mut head).map_err(fail)?;
-            if head == SQLITE {
-                return catalogue::files(tool, sums, options);
-            }
-            Box::new(Cursor::new(head).chain(reader))
-        }
+    let fail = |error: io::Error| {
+        tool.console.error(sums, &reason(&error));
+        Exit::Failed
     };
+    let signed = signed::read(tool, &args.signature, (sums, open), says)?;
+    let is_signed = signed.is_some();
+    let mut reader: Box<dyn Read + Send> = match signed {
+        Some(list) => Box::new(Cursor::new(list)),
+        None => open().map_err(fail)?,
+    };
+    let mut head = Vec::new();
+    reader.by_ref().take(HEAD).read_to_end(&mut head).map_err(fail)?;
+    if head.starts_with(SQLITE) && !is_signed {
+        return catalogue::files(tool, sums, options);
+    }
+    let is_pieced = Manifest::is_begun(&head);
+    let reader: Box<dyn Read + Send> = Box::new(Cursor::new(head).chain(reader));
+    if is_pieced {
+        let manifest = pieces::read(reader).map_err(|why| {
+            tool.console.error(sums, &why);
+            Exit::Failed
+        })?;
+        return Ok(List::of_manifest(manifest));
+    }
     // Its name tells hashes and files, its folder nothing: the names are those below the mirrors.
     let text = sums.as_os_str().to_string_lossy();
     let name = text.rsplit(['/', std::path::MAIN_SEPARATOR]).next().unwrap_or_default();

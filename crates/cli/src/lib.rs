@@ -3,4 +3,4 @@
 
 #[cfg(feature = "signatures")]
 pub use mksum_sums::signature;
-pub use mksum_sums::{choice, figures, name, published, range, sum, sumfile, time, url, utf16};
+pub use mksum_sums::{choice, figures, name, pieces, published, range, sum, sumfile, time, url, utf16};

@@ -36,6 +36,7 @@ mod names;
 mod nice;
 mod output;
 mod own;
+mod pieces;
 mod plan;
 mod print;
 mod progress;
@@ -53,6 +54,7 @@ mod stored;
 mod streams;
 mod summary;
 mod tool;
+mod torrent;
 mod walk;
 
 use args::{Action, Args, Command, Given, Run};
@@ -95,6 +97,7 @@ fn with_files(tool: &Tool, command: &Command) -> Exit {
         Command::Get(args) => get::run(tool, args),
         Command::Copy(args) => copy::run(tool, args),
         Command::Serve(args) => serve::run(tool, args),
+        Command::Torrent(args) => torrent::run(tool, args),
         Command::Prove(args) => prove::run(tool, args),
         Command::CheckProof(args) => check_proof::run(tool, args),
         Command::Join(args) => join::run(tool, args),

@@ -4,12 +4,13 @@ use crate::also::{Also, read_again};
 use crate::error::Error;
 use crate::fetch;
 use crate::kept::{self, Found, Tree};
+use crate::pieces;
 use crate::request::{Got, Outcome, Request, Target};
 use crate::seed;
 use crate::sink::Sink;
 use crate::whole;
 use mksum::{Root, Spec};
-use mksum_io::{Input, Mode, Options, Partial};
+use mksum_io::{Input, Job, Mode, Options, Partial};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -28,6 +29,12 @@ pub fn get(request: &Request, options: &Options) -> Result<Got, Error> {
         && let Some((root, also)) = whole::present(request, path, options)?
     {
         return Ok(Got { outcome: Outcome::Present, root: Some(root), also, ..got });
+    }
+    if let Some(pieces) = &request.pieces {
+        let place = request.mirrors.first().cloned().unwrap_or(Input::Stdin);
+        if let Some(outboard) = pieces::outboard(pieces, &place)? {
+            return with_outboard(request, (Arc::new(outboard), &place), got, options);
+        }
     }
     match outboard(request, &mut got, options)? {
         Some((place, outboard)) => {
@@ -119,6 +126,9 @@ fn with_outboard(
     }
     let is_whole = missing.is_empty();
     got.missing = missing;
+    if let (Some(partial), true) = (&sink.file, is_whole && request.pieces.is_some()) {
+        got.root = Some(whole_root(request, (partial, len), &outboard.root(), options)?);
+    }
     let mut sums = None;
     if is_whole {
         (got.outcome, sums) = (Outcome::Fetched, sink.sums()?);
@@ -143,6 +153,24 @@ fn with_outboard(
         (None, ..) => Vec::new(),
     };
     Ok(got)
+}
+
+/// The expected root of a file whose pieces are right: it may be another sum than theirs.
+fn whole_root(
+    request: &Request,
+    (partial, len): (&Partial, u64),
+    of_pieces: &Root,
+    options: &Options,
+) -> Result<Root, Error> {
+    if request.expected.matches(of_pieces) {
+        return Ok(of_pieces.clone());
+    }
+    let roots = mksum_io::hash(&Job::new(partial.path().into(), request.expected.specs(len)), options)?;
+    let found = roots.into_iter().filter_map(Result::ok).find(|root| request.expected.matches(root));
+    found.ok_or_else(|| {
+        let why = "its pieces are right, but the whole file has another sum: the list contradicts itself";
+        Error::Refused(partial.target().into(), why.into())
+    })
 }
 
 /// The reason why a format has no sum of bytes that are passed on.

@@ -14,6 +14,7 @@ mod folder;
 mod get;
 mod kept;
 mod list;
+mod pieces;
 #[cfg(feature = "fuzzing")]
 pub mod plan;
 #[cfg(not(feature = "fuzzing"))]
@@ -21,6 +22,7 @@ mod plan;
 mod request;
 mod seed;
 mod sink;
+mod torrent;
 mod whole;
 
 pub use copy::{Copied, Copy, copy};
@@ -30,7 +32,10 @@ pub use folder::{FolderRequest, extra, get_list};
 pub use get::get;
 pub use list::{Attributes, List, Listed, Other, OtherKind};
 pub use mksum_sums::expected::Expected;
+pub use mksum_sums::pieces::{Manifest, Pieces};
+pub use pieces::{JointFile, verify_joint};
 pub use request::{Got, Mirror, Outcome, Request, Target};
+pub use torrent::{MadeTorrent, NewTorrent, make_torrent};
 
 /// The README's example.
 #[cfg(doctest)]

@@ -5,7 +5,9 @@ use mksum_io::Input;
 use mksum_sums::choice::Choice;
 use mksum_sums::expected::Expected;
 use mksum_sums::name::{self, Shown};
+use mksum_sums::pieces::{Manifest, Pieces};
 use mksum_sums::sumfile::{Entry, Lines, Malformed};
+use mksum_sums::url::Url;
 use std::collections::{BTreeMap, HashSet};
 use std::io::{self, BufRead};
 use std::path::{Component, Path, PathBuf};
@@ -24,6 +26,8 @@ pub struct List {
     pub refused: Vec<(PathBuf, String)>,
     /// The lines that could not be read: their numbers, and why.
     pub malformed: Vec<(u64, Malformed)>,
+    /// Folders on web servers that have the files, if the list names some.
+    pub mirrors: Vec<Input>,
 }
 
 /// A file of a list.
@@ -36,6 +40,10 @@ pub struct Listed {
     pub len: Option<u64>,
     /// Places of its outboard, if the list has them: else it may lie beside the file.
     pub outboards: Option<Vec<Input>>,
+    /// The sums of its pieces, if the list has them.
+    pub pieces: Option<Pieces>,
+    /// Places of the file on web servers, if the list has them.
+    pub mirrors: Vec<Input>,
     /// The file's attributes, as far as they are verified.
     pub attributes: Attributes,
 }
@@ -109,6 +117,37 @@ impl List {
         Ok(list)
     }
 
+    /// The files of a torrent or metalink.
+    ///
+    /// Those of a v1 torrent whose pieces span files are refused: without the files beside it, no byte at its ends could be verified.
+    pub fn of_manifest(manifest: Manifest) -> List {
+        let joint = manifest.joint.is_some();
+        let places = |urls: Vec<Url>| urls.into_iter().map(Input::from).collect();
+        let mut list = List { refused: manifest.refused, mirrors: places(manifest.mirrors), ..List::default() };
+        for file in manifest.files {
+            let expected = match (file.sum, &file.pieces) {
+                (Some((_, expected)), _) => Ok(expected),
+                (None, Some(pieces)) => {
+                    pieces.root().map(|root| Expected::from(&root)).map_err(|error| error.to_string())
+                }
+                (None, None) if joint => Err(
+                    "the pieces of this v1 torrent span files: only 'mksum -c' verifies them; a v2 or hybrid torrent can be fetched"
+                        .into(),
+                ),
+                (None, None) => Err("the list has no sum of it".into()),
+            };
+            match expected {
+                Ok(expected) => {
+                    let (len, pieces, mirrors) = (file.len, file.pieces, places(file.mirrors));
+                    list.files.push(Listed { len, pieces, mirrors, ..Listed::new(file.path, expected) });
+                }
+                Err(why) => list.refused.push((file.path, why)),
+            }
+        }
+        list.refuse_clashes();
+        list
+    }
+
     /// Refuses the files that have the name of another one while that is not whole.
     pub fn refuse_clashes(&mut self) {
         let parts: HashSet<_> = self.files.iter().map(|file| mksum_io::Partial::name_of(&file.name)).collect();
@@ -153,7 +192,8 @@ impl Listed {
     ///
     /// `name` must be a path below the folder, without `..`.
     pub fn new(name: PathBuf, expected: Expected) -> Listed {
-        Listed { name, expected, len: None, outboards: None, attributes: Attributes::default() }
+        let (len, outboards, pieces, attributes) = (None, None, None, Attributes::default());
+        Listed { name, expected, len, outboards, pieces, mirrors: Vec::new(), attributes }
     }
 
     /// The entry's path below the folder.
@@ -163,10 +203,11 @@ impl Listed {
 
     /// The download of the file from mirrors of the folder, to its name below `folder`.
     pub fn request(&self, mirrors: &[Input], folder: &Path) -> Request {
-        let mirrors = mirrors.iter().map(|mirror| mirror.join(&self.name)).collect();
+        let below = mirrors.iter().map(|mirror| mirror.join(&self.name));
+        let mirrors = below.chain(self.mirrors.iter().cloned()).collect();
         let request = Request::new(mirrors, self.expected.clone(), Target::File(folder.join(&self.name)));
         let outboards = self.outboards.clone().unwrap_or(request.outboards);
-        Request { len: self.len, outboards, ..request }
+        Request { len: self.len, outboards, pieces: self.pieces.clone(), ..request }
     }
 }
 

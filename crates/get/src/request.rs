@@ -6,6 +6,7 @@ use mksum_io::Input;
 use mksum_sums::expected::Expected;
 use mksum_sums::figures::grouped;
 use mksum_sums::name::Shown;
+use mksum_sums::pieces::Pieces;
 use std::io::Write;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -34,6 +35,8 @@ pub struct Request {
     pub outboards: Vec<Input>,
     /// The kind of the outboards, if they are trees of another program: Bao, iroh, fs-verity, dm-verity.
     pub foreign: Option<ForeignFormat>,
+    /// The sums of its pieces, if a trusted list has them: then no outboard is fetched.
+    pub pieces: Option<Pieces>,
     /// Older files, whose leaves are used where they are right.
     pub seeds: Vec<PathBuf>,
     /// The file's length, in bytes, if it is known.
@@ -60,6 +63,7 @@ impl Request {
             target,
             outboards,
             foreign: None,
+            pieces: None,
             seeds,
             len: None,
             connections,

@@ -16,6 +16,8 @@ pub mod choice;
 pub mod expected;
 pub mod figures;
 pub mod name;
+#[cfg(feature = "pieces")]
+pub mod pieces;
 pub mod published;
 pub mod range;
 #[cfg(feature = "signatures")]

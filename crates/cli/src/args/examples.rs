@@ -13,7 +13,7 @@ Look after  keep      keep the tree of a file, or a catalogue of a directory
             verify    report damaged ranges
             repair    fetch only the damaged ranges from a copy
             get       fetch a file from untrusted mirrors
-            copy, serve             read copies back; serve files over HTTP
+            copy, serve, torrent    read copies back; publish files
             status    report what is new, changed, moved or gone
             update    bring a catalogue up to date
             diff      report how files, directories or lists differ
@@ -89,6 +89,16 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
             ("mksum get https://a.example/f.tar --root ROOT -o - | tar x", "pass on verified bytes only"),
             ("mksum get -c SHA256SUMS --from https://a.example/24.04 desktop.iso", "a file of a trusted list"),
             ("mksum get https://a.example/photos --root dir:ROOT -o photos", "a directory that has a catalogue"),
+        ],
+    ),
+    (
+        "torrent",
+        &[
+            ("mksum torrent big.iso -o big.torrent", "a torrent of version 2"),
+            (
+                "mksum torrent --hybrid --web-seed https://host/ photos -o photos.torrent",
+                "a directory, for all programs",
+            ),
         ],
     ),
     (

@@ -17,6 +17,7 @@ mod plans;
 mod proofs;
 mod repair;
 mod serve;
+mod torrent;
 
 #[cfg(feature = "catalogue")]
 pub use catalogue::{Catalogued, Checks, Form};
@@ -32,6 +33,7 @@ pub use plans::{Map, Missing, Plan};
 pub use proofs::{CheckProof, Join, Prove};
 pub use repair::Repair;
 pub use serve::Serve;
+pub use torrent::Torrent;
 
 use crate::exit::{Exit, set_command, usage};
 use crate::output::print_text;
@@ -132,7 +134,7 @@ fn exits_or(good: &str, bad: &str, other: &str) -> String {
     long_about = "Print, check or draw the Merkle roots of files, in all published tree formats, on all cores.\n\nA line \
                   of output, FORMAT (PATH) = ROOT, is all that 'mksum -c' needs to check the file.",
     override_usage = "mksum [OPTION]... [FILE]...\n       mksum -c [OPTION]... [SUMFILE]...\n       mksum keep | verify \
-                      FILE...\n       mksum keep -r DIR\n       mksum status | update | verify -r [DIR]\n       mksum diff A B\n       mksum import DIR LIST...\n       mksum repair FILE... --from COPY\n       mksum get URL... --root ROOT -o FILE\n       mksum serve DIR\n       mksum prove FILE \
+                      FILE...\n       mksum keep -r DIR\n       mksum status | update | verify -r [DIR]\n       mksum diff A B\n       mksum import DIR LIST...\n       mksum repair FILE... --from COPY\n       mksum get URL... --root ROOT -o FILE\n       mksum serve DIR\n       mksum torrent FILE -o TORRENT\n       mksum prove FILE \
                       --range A..B\n       mksum check-proof ROOT PROOF [BYTES]\n       mksum join [FILE] | -f dir PLACE=CATALOGUE...\n       mksum plan FILE...\n       mksum map [PLAN]\n       mksum missing PLAN LEDGER...\n       mksum join --plan PLAN LEDGER...\n       mksum merklize [LEAVES] [-o \
                       NODES]\n       mksum log init | append | prove | follow DIR...\n       mksum formats | devices | completions SHELL\n       mksum help | man [COMMAND]",
     after_help = "Examples: 'mksum --help'. A command: 'mksum help COMMAND'. Formats: 'mksum formats'.",
@@ -202,6 +204,9 @@ pub enum Command {
         the output closed it\n  143  ended by a second SIGTERM"
     )]
     Serve(Serve),
+    /// Make a torrent of a file or directory, and print its info-hash
+    #[command(after_long_help = exits("the torrent was written", "a file could not be read, or the torrent not written"))]
+    Torrent(Torrent),
     /// Prove that a file contains some bytes, or that it has only grown
     #[command(after_long_help = exits("the proof was written", "the file could not be read, or the proof does not exist"))]
     Prove(Prove),
@@ -585,6 +590,7 @@ impl Command {
             Command::Get(args) => given(Some(&args.choices), Some(&args.reading), &args.common),
             Command::Copy(args) => given(Some(&args.choices), Some(&args.reading), &args.common),
             Command::Serve(args) => given(None, None, &args.common),
+            Command::Torrent(args) => given(None, Some(&args.reading), &args.common),
             Command::Prove(args) => given(Some(&args.choices), Some(&args.reading), &args.common),
             Command::CheckProof(args) => given(Some(&args.choices), None, &args.common),
             Command::Plan(args) => given(Some(&args.choices), Some(&args.reading), &args.common),
