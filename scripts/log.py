@@ -351,6 +351,14 @@ class Log(unittest.TestCase):
             if number > 40:
                 break
         self.assertGreater(failed, 3)
+        # What was not written is not signed, also where the system reports it only once.
+        waits = ["-e", "trace=syncfs", "-e", "inject=syncfs:error=EIO"]
+        before = (self.folder / "checkpoint").read_bytes()
+        command = ["strace", "-f", "-qq", "-o", "/dev/null", *waits, CHOSEN.mksum, "log", "append", self.folder]
+        # So many files that one wait is for all.
+        done = run(*command, input=b"not written\n" * 20_000)
+        self.assertEqual((done.returncode, (self.folder / "checkpoint").read_bytes()), (1, before), done.stderr)
+        self.assertIn(b"Input/output error", done.stderr)
         self.append([b"last"])
         self.verified(key, [*entries, b"last"])
         self.peer("extends", self.folder, key, *self.checkpoints)

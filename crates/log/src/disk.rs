@@ -80,7 +80,7 @@ impl Disk {
         }
         step().map_err(Error::io(&self.root))?;
         // Of a few files, each is waited for: the file system may have much to write for others.
-        if self.unsynced.len() <= FEW || !sync_file_system(&self.root) {
+        if self.unsynced.len() <= FEW || !sync_file_system(&self.root).map_err(Error::io(&self.root))? {
             let mut folders: Vec<&Path> = Vec::new();
             for path in &self.unsynced {
                 File::open(path).and_then(|file| file.sync_all()).map_err(Error::io(path))?;
@@ -109,14 +109,23 @@ impl Disk {
 }
 
 /// Has the system write the whole file system, in one wait. Returns whether it can.
+///
+/// A write that failed is an error and no reason to wait for each file: the system reports it once.
 #[cfg(target_os = "linux")]
-fn sync_file_system(path: &Path) -> bool {
-    File::open(path).is_ok_and(|folder| rustix::fs::syncfs(folder).is_ok())
+fn sync_file_system(path: &Path) -> io::Result<bool> {
+    use rustix::io::Errno;
+    match rustix::fs::syncfs(File::open(path)?) {
+        Ok(()) => Ok(true),
+        // A sandbox may forbid the call.
+        Err(Errno::NOSYS | Errno::PERM) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
 }
 
 #[cfg(not(target_os = "linux"))]
-fn sync_file_system(_: &Path) -> bool {
-    false
+#[allow(clippy::unnecessary_wraps)] // as on Linux
+fn sync_file_system(_: &Path) -> io::Result<bool> {
+    Ok(false)
 }
 
 fn sync_folder(folder: &Path) -> Result<(), Error> {
