@@ -159,8 +159,9 @@ fn objects_are_as_the_page_says() {
         "mv dir/one \"$(printf 'dir/\\377')\"; mksum update --json dir; mv \"$(printf 'dir/\\377')\" dir/one; mksum status --json dir; \
          mksum join --json -f dir a=dir",
         "cp f fresh; mksum keep -f blake3 fresh > line; mksum get --json fresh --root \"$(mksum -f blake3 fresh)\" -o got; rm got; \
-         mksum get --json f --no-outboard --root \"$(mksum -f blake3 f)\" -o got; mksum get --json f --root \"$(mksum -f blake3 f)\" -o got; \
-         mksum get --json nosuch --root sha256:$(printf %064d 0) -o got2; mksum copy --json f copied; mksum copy --json f copied",
+         mksum get --json f --no-outboard --root \"$(mksum -f blake3 f)\" --also md5 -o got; mksum get --json f --root \"$(mksum -f blake3 f)\" -o got; \
+         mksum get --json nosuch --root sha256:$(printf %064d 0) -o got2; mksum copy --json f copied; mksum copy --json f copied; \
+         mkdir linked; ln -s ../f linked/to; mksum copy -r --json linked relinked",
         "mksum torrent --json --hybrid f -o f.torrent; mksum -c --json f.torrent; mkdir v; printf ab > v/a; \
          printf 'd4:infod5:filesld6:lengthi2e4:pathl1:aeed6:lengthi2e4:pathl1:beee4:name1:v12:piece lengthi4e6:pieces20:01234567890123456789ee' > v.torrent; \
          mksum -c --json v.torrent",
