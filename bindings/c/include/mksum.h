@@ -1,4 +1,4 @@
-/* libmksum: digests and plain sums, Merkle roots, proofs, outboards, node trees and catalogues of directories.
+/* libmksum: digests and plain sums, Merkle roots, proofs, outboards, node trees, catalogues of directories, and logs.
  *
  * Every function may be called from any thread. No function keeps a pointer after it returns, allocates memory for the caller
  * to free (but hashers and buffers on devices to free, and devices to close), or throws; a bug in the library ends the process
@@ -495,6 +495,42 @@ mksum_status mksum_catalogue_repair(const char *directory, const char *catalogue
  * differs is read of them, if they have the same formats. `each` receives what is changed or incomparable, by path, then what is added or
  * moved, then what is removed. Directories count as entries here. */
 mksum_status mksum_catalogue_diff(const char *left, const char *right, mksum_each_entry *each, void *context);
+
+/* A log is a folder of files to which entries are appended, each of at most 65,535 bytes, and which proves them to others (spec/log.md).
+ * `mksum log` writes and reads the same folders, and any web server can serve one: .mksum, with the secret key, is not for others.
+ *
+ * A proof is text: a .tlog-proof file, or what `mksum log prove --from` prints. The functions that make one write it to `proof`, a buffer of
+ * `room` bytes, and its length to `*proof_len`. With MKSUM_NO_ROOM, the buffer is too small: allocate `*proof_len` bytes and call again, once
+ * more if the log has grown meanwhile.
+ *
+ * `trusted` says who must have signed: the public key of the log, NAME+ID+KEY as mksum_log_create writes it, or the text of a policy with
+ * logs and witnesses (C2SP tlog-policy). */
+
+/* Makes an empty log in a new or empty folder, and writes its public key to `key`, a buffer of `room` bytes. `origin` names the log: mostly
+ * the URL where it will be served, without https://. The key has 55 bytes more than the origin, with its zero byte. MKSUM_REFUSED if the
+ * folder has files, or the origin has spaces or a plus sign. */
+mksum_status mksum_log_create(const char *directory, const char *origin, char *key, size_t room);
+
+/* Appends `count` entries, and signs and publishes a checkpoint of them: with MKSUM_OK they are on the disk and in the log for good, from
+ * the index `*first` on. Otherwise none of them is. MKSUM_REFUSED if an entry is too long, another process writes to the log, or the folder
+ * is not as it was when it was last signed, as after it was restored from a backup. */
+mksum_status mksum_log_append(const char *directory, const uint8_t *const *entries, const size_t *lens, size_t count, uint64_t *first);
+
+/* Makes a proof that the entry at `index` is in the log. MKSUM_REFUSED if there is none. */
+mksum_status mksum_log_prove(const char *directory, uint64_t index, uint8_t *proof, size_t room, size_t *proof_len);
+
+/* Makes a proof that the log has only grown since it had `old` entries. MKSUM_REFUSED if it has fewer. */
+mksum_status mksum_log_prove_consistency(const char *directory, uint64_t old, uint8_t *proof, size_t room, size_t *proof_len);
+
+/* Checks that an entry is in a log that is signed as `trusted` asks for, and writes its index to `*index`. Nothing in the proof is trusted:
+ * MKSUM_BAD_PROOF for anything but a proof of this entry. */
+mksum_status mksum_log_check(const uint8_t *proof, size_t proof_len, const char *trusted, const uint8_t *entry, size_t entry_len,
+                             uint64_t *index);
+
+/* Checks that a log has only grown since the checkpoint `old`, the bytes of its file `checkpoint` then, and writes the number of its
+ * entries to `*size`. Both checkpoints must be signed as `trusted` asks for. */
+mksum_status mksum_log_check_consistency(const uint8_t *proof, size_t proof_len, const char *trusted, const uint8_t *old, size_t old_len,
+                                         uint64_t *size);
 
 #ifdef __cplusplus
 }

@@ -13,6 +13,8 @@ mod files;
 mod hashers;
 mod hashtree;
 mod inputs;
+#[cfg(feature = "log")]
+mod logs;
 #[cfg(feature = "files")]
 mod memory;
 #[cfg(feature = "files")]

@@ -36,7 +36,7 @@ shared+=("-Wl,-rpath,$folder/usr/lib")
 read -ra cflags <<<"$(pkg-config --cflags mksum)"
 read -ra static <<<"$(pkg-config --static --libs-only-l mksum | sed 's/-lmksum//')"
 static=("$folder/usr/lib/libmksum.a" "${static[@]}")
-for program in examples/{merklize,root,catalogue,digest,ssz,progress,proof} tests/{contract,catalogue,hashers,files}; do
+for program in examples/{merklize,root,catalogue,digest,ssz,progress,proof} tests/{contract,catalogue,hashers,files,logs}; do
     name=$(basename "$program")
     [ "$program" != tests/catalogue ] || name=catalogues
     "${c[@]}" "$program.c" "${shared[@]}" -o "$folder/$name"
@@ -44,7 +44,7 @@ for program in examples/{merklize,root,catalogue,digest,ssz,progress,proof} test
     "${c[@]}" -fsanitize=address,undefined "$program.c" "${cflags[@]}" "${static[@]}" -o "$folder/$name-asan"
 done
 cxx=(c++ -std=c++17 -Wall -Wextra -Werror -pedantic -O1 "-DVERSION=\"$version\"")
-for name in contract catalogue hashers files; do
+for name in contract catalogue hashers files logs; do
     "${cxx[@]}" -x c++ "tests/$name.c" -x none "${shared[@]}" -o "$folder/${name/%catalogue/catalogues}-c++"
 done
 for name in digest outboard; do
@@ -64,7 +64,7 @@ for name in contract contract-static contract-asan contract-c++; do
     # OpenCL runtimes leak memory when they are loaded.
     OCL_ICD_VENDORS=$([[ $name = *-asan ]] && echo /nonexistent) "$folder/$name" "$folder/directory" || fail "$name"
 done
-for test in catalogues files; do
+for test in catalogues files logs; do
     for name in $test{,-static,-asan,-c++}; do
         rm -rf "$folder/work" && mkdir "$folder/work"
         "$folder/$name" "$folder/work" || fail "$name"
@@ -96,7 +96,7 @@ awk -F '\t' '$3 < 70000 && NR % 10 == 0' "$folder/rows" > "$folder/some"
 MKSUM_CPU=avx2 "${memcheck[@]}" "$folder/hashers" ROOTS \
     < "$folder/some" > "$folder/roots" || fail "hashers under Valgrind"
 cmp "$folder/some" "$folder/roots" || fail "hashers under Valgrind: roots differ from vectors/rows"
-for name in catalogues files; do
+for name in catalogues files logs; do
     rm -rf "$folder/work" && mkdir "$folder/work"
     OCL_ICD_VENDORS=/nonexistent MKSUM_CPU=avx2 "${memcheck[@]}" "$folder/$name" "$folder/work"
 done
@@ -225,6 +225,14 @@ for name in root-mksum root-static; do
 done
 [ "$(PKG_CONFIG_PATH=$libdir/pkgconfig pkg-config --libs-only-L mksum)" = "-L$libdir " ] || fail "pkg-config: another libdir"
 
+# A log that is written in C: the tool finds it good, and checks its proof.
+if [ -n "$tool" ]; then
+    rm -rf "$folder/work" && mkdir "$folder/work"
+    "$folder/logs" "$folder/work" || fail "logs"
+    "$tool" log fsck "$folder/work/log" --key "$folder/work/key" > /dev/null || fail "the tool refuses the log"
+    "$tool" log check "$folder/work/proof" --key "$folder/work/key" --entry "$folder/work/entry" > /dev/null || fail "the tool refuses the proof"
+fi
+
 # A catalogue: what changed and what is damaged is printed.
 rm -rf "$folder/work" && mkdir "$folder/work" && seq 3000000 > "$folder/work/big" && echo 1 > "$folder/work/small"
 "$folder/catalogue-asan" "$folder/work" > "$folder/printed" || fail "catalogue"
@@ -251,6 +259,6 @@ for format in md5 sha3-256 blake2b rfc6962:sha1 crc32; do
 done
 small() { nm -D --defined-only "$folder/small/lib/libmksum.so" | awk '{print $3}' | sort; }
 [ -z "$(comm -13 <(functions) <(small))" ] || fail "the smallest library has functions that are not in the headers"
-if small | grep -q '_file\|_stream\|_directory\|_outboard\|_catalogue'; then fail "the smallest library reads files"; fi
+if small | grep -q '_file\|_stream\|_directory\|_outboard\|_catalogue\|_log_'; then fail "the smallest library reads files"; fi
 [ "$(stat -c %s "$folder/small/lib/libmksum.so")" -lt "$(stat -c %s "$folder/usr/lib/libmksum.so.0")" ] || fail "the smallest library is not smaller"
 echo "bindings/c: libmksum $version, static and shared, as C and as C++; the smallest static program has $(stat -c %s "$folder/digest-small") bytes"
