@@ -172,7 +172,7 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         "log",
         &[
             ("mksum log init ledger --origin example.com/ledger", "make a log, and print its public key"),
-            ("mksum log append ledger < entries.jsonl", "append each line, and sign a checkpoint"),
+            ("mksum log import ledger entries.jsonl", "append each line, and sign a checkpoint"),
             ("mksum log prove ledger 7 > 7.tlog-proof", "prove that entry 7 is in it"),
             ("mksum log check 7.tlog-proof --key KEY --entry 7.json", "check the proof, offline"),
             ("mksum log follow https://example.com/ledger mirror --key KEY", "mirror it; catch forks"),
