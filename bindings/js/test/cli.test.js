@@ -11,8 +11,12 @@ const here = import.meta.dirname;
 const own = join(here, "../dist/cli/cli.js");
 const tool = process.env.MKSUM;
 
-/** The scenes of a script: a comment, and steps of a command with its output. An empty line ends an output, a comment begins a scene. */
+/**
+ * The scenes of a script: a comment, and steps of a command with its output. An empty line ends an output, a comment begins a scene.
+ * @param {string} text
+ */
 function scenes(text) {
+    /** @type {{ about: string, steps: { command: string, output: string }[] }[]} */
     const all = [];
     for (const line of text.split("\n")) {
         if (line.startsWith("# ")) all.push({ about: line.slice(2), steps: [] });
@@ -22,7 +26,11 @@ function scenes(text) {
     return all;
 }
 
-/** Runs the steps of a scene in an empty folder with a program called `mksum`, and returns their outputs. */
+/**
+ * Runs the steps of a scene in an empty folder with a program called `mksum`, and returns their outputs.
+ * @param {{ steps: { command: string }[] }} scene
+ * @param {string[]} program
+ */
 function outputs({ steps }, program) {
     const folder = mkdtempSync(join(tmpdir(), "mksum-cli-"));
     try {
