@@ -59,7 +59,7 @@ if (process.env.BLESS) {
 }
 for (const scene of scenes(readFileSync(path, "utf8"))) {
     const expected = scene.steps.map(({ command, output }) => `$ ${command}\n${output}`).join("\n");
-    for (const [name, program] of [["the package", [process.execPath, own]], ["the tool", tool && [tool]]]) {
+    for (const { name, program } of [{ name: "the package", program: [process.execPath, own] }, { name: "the tool", program: tool && [tool] }]) {
         test(`${name}: ${scene.about}`, { skip: program ? false : "no tool was given: MKSUM=/path/to/mksum" }, () => {
             const all = outputs(scene, program);
             assert.equal(scene.steps.map(({ command }, at) => `$ ${command}\n${all[at]}`).join("\n"), expected);
