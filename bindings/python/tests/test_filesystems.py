@@ -5,7 +5,7 @@ import itertools
 import os
 import pathlib
 import pickle
-import socket
+import random
 import subprocess
 import sys
 import time
@@ -36,9 +36,8 @@ main()
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
     """The URL of an S3 store on this machine."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        port = taken.getsockname()[1]
+    # Below the ports that systems lend to clients: those may be taken until the server starts.
+    port = random.randrange(15_000, 32_768)
     url, environment = f"http://127.0.0.1:{port}", {**os.environ, **KEYS}
     command = [sys.executable, "-c", MOTO, "-H", "127.0.0.1", "-p", str(port)]
     process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
