@@ -50,7 +50,12 @@ pub fn run(tool: &Tool, args: &Run, expected: &str) -> Exit {
     let options = Options { pipes: !args.directories.recursive, ..tool.options.clone() };
     let (mut tried, mut is_found, start) = (Vec::new(), false, Instant::now());
     for choices in rounds.into_iter().filter(|choices| !choices.is_empty()) {
-        let specs: Vec<_> = choices.iter().flat_map(|choice| choice.candidates(known.unwrap_or(0), &claimed)).collect();
+        let mut specs: Vec<_> =
+            choices.iter().flat_map(|choice| choice.candidates(known.unwrap_or(0), &claimed)).collect();
+        // A stream has no root in a format that hashes the length first: that is an error only if no other format can be meant.
+        if known.is_none() && specs.iter().any(|spec| spec.family().streams()) {
+            specs.retain(|spec| spec.family().streams());
+        }
         let mut job = Job::new(input.clone(), specs);
         job.window = part;
         let roots = match hash(&job, &options) {
