@@ -239,7 +239,7 @@ lines=(
 read -ra stages <<<"${lines[*]}"
 # The most that a stage may take, in seconds: one that hangs fails by itself, and the others run. The whole ends in 80 minutes,
 # also if several hang, so that it says which.
-limit=1500
+limit=1800
 : "${test_end:=$((EPOCHSECONDS + 4800))}"
 export test_end
 
