@@ -664,18 +664,22 @@ fn given_format<'a>(tool: &'a Tool, args: &Run) -> Option<&'a Choice> {
     tool.formats.first().filter(|_| args.choices.any())
 }
 
-/// Has an entry name the file beside the list, if one is there and none where the entry says: the list of a download that is checked from
-/// another directory.
-fn look_beside(entry: &mut Entry, sum_file: &Path) -> bool {
-    let Some(folder) = sum_file.parent().filter(|folder| !folder.as_os_str().is_empty()) else { return false };
-    let Input::File(path) = input(entry) else { return false };
+/// The file beside the list, if one is there and none where the list says: the list of a download that is checked from another directory.
+pub fn beside(path: &Path, sum_file: &Path) -> Option<PathBuf> {
+    let folder = sum_file.parent().filter(|folder| !folder.as_os_str().is_empty())?;
     let missing = || matches!(path.symlink_metadata(), Err(error) if error.kind() == ErrorKind::NotFound);
-    let there = folder.join(&path);
-    let found = path.is_relative() && missing() && there.symlink_metadata().is_ok();
-    if found {
-        entry.path = name::bytes(&there).to_vec();
+    let there = folder.join(path);
+    (path.is_relative() && missing() && there.symlink_metadata().is_ok()).then_some(there)
+}
+
+/// Has an entry name the file beside the list, if that is the one.
+fn look_beside(entry: &mut Entry, sum_file: &Path) -> bool {
+    let Input::File(path) = input(entry) else { return false };
+    let found = beside(&path, sum_file);
+    if let Some(there) = &found {
+        entry.path = name::bytes(there).to_vec();
     }
-    found
+    found.is_some()
 }
 
 fn input(entry: &Entry) -> Input {

@@ -3,6 +3,7 @@
 
 mod about;
 mod args;
+mod bounded;
 mod calibration;
 #[cfg(feature = "catalogue")]
 mod catalogue;

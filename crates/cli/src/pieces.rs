@@ -64,7 +64,12 @@ pub fn check(
     for (name, why) in &manifest.refused {
         tool.console.note(&format_args!("{}: {why}", Shown(name)));
     }
-    let paths: Vec<PathBuf> = manifest.files.iter().map(|file| find(&file.path, list, &mut tally)).collect();
+    let mut find = |file: &PiecedFile| {
+        let there = check::beside(&file.path, list);
+        tally.beside += u64::from(there.is_some());
+        there.unwrap_or_else(|| file.path.clone())
+    };
+    let paths: Vec<PathBuf> = manifest.files.iter().map(&mut find).collect();
     if let Some(listed) = listed {
         paths.iter().for_each(|path| listed.add(path));
     }
@@ -115,15 +120,6 @@ pub fn check(
         tool.options.meter.finish_file();
     }
     tally
-}
-
-/// The path of a file: below the current directory, or beside the list if it is only there.
-fn find(path: &Path, list: &Path, tally: &mut Tally) -> PathBuf {
-    let Some(folder) = list.parent().filter(|folder| !folder.as_os_str().is_empty()) else { return path.into() };
-    let there = folder.join(path);
-    let is_beside = path.symlink_metadata().is_err() && there.symlink_metadata().is_ok();
-    tally.beside += u64::from(is_beside);
-    if is_beside { there } else { path.into() }
 }
 
 fn is_missing(error: &Error) -> bool {

@@ -65,6 +65,7 @@ pub fn read<R: Read>(
 
 #[cfg(feature = "signatures")]
 mod verified {
+    use crate::bounded::bounded;
     use mksum_cli::name::Shown;
     use mksum_cli::signature::{Keys, LONGEST, Signed, embedded, verify};
     use mksum_io::{Input, reason};
@@ -115,15 +116,6 @@ mod verified {
             return Err(io::ErrorKind::IsADirectory.into());
         }
         bounded(fs::File::open(path)?, LONGEST)
-    }
-
-    fn bounded(reader: impl Read, longest: usize) -> io::Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        reader.take(longest as u64 + 1).read_to_end(&mut bytes)?;
-        match bytes.len() > longest {
-            true => Err(io::Error::other(format!("longer than {longest} bytes"))),
-            false => Ok(bytes),
-        }
     }
 
     /// A valid signature, as JSON.

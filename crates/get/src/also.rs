@@ -74,7 +74,7 @@ pub fn read_again(path: &Path, specs: &[Spec], trusted: &Root, options: &Options
 }
 
 /// Options for bytes that are counted, and slowed down, elsewhere.
-fn uncounted(options: &Options) -> Options {
+pub fn uncounted(options: &Options) -> Options {
     Options { throttle: None, meter: Default::default(), ..options.clone() }
 }
 

@@ -1,6 +1,6 @@
 //! Copies: hashed while they are written, and read back from the disk or the store before they count.
 
-use crate::also::Also;
+use crate::also::{Also, uncounted};
 use crate::error::{Error, write};
 use crate::get::get;
 use crate::request::{Outcome, Request, Target};
@@ -13,7 +13,6 @@ use mksum_sums::expected::Expected;
 use std::fs::{self, FileTimes, Metadata};
 use std::io::{self, Read};
 use std::path::Path;
-use std::sync::Arc;
 
 /// The longest subtrees that are compared with what is there, in bytes, where the format has such.
 const UNIT: u64 = 64 << 10;
@@ -174,7 +173,7 @@ fn stream((copy, target): (&Copy, &Path), source: &File, partial: &Partial, opti
     let is_shared = original.is_some_and(|original| share_blocks(&original, partial.file()).is_ok());
     let mut reader = InOrder { file: source, at: 0, failed: None };
     // The reading of the source is counted, and slowed down, once.
-    let uncounted = &Options { throttle: None, meter: Arc::default(), ..options.clone() };
+    let uncounted = &uncounted(options);
     let specs = std::slice::from_ref(&copy.spec);
     let roots = match is_shared {
         true => hash_reader(&mut reader, &copy.source, specs, uncounted),

@@ -7,6 +7,7 @@ use mksum_io::outboard::{EXTENSION, Keeping, is_unchanged, keep, open};
 use mksum_io::{Entries, EntryKind, File, Input, KEPT_FOLDER, Options, Skip, path_from_bytes};
 use mksum_sums::pieces::bencode::Made;
 use mksum_sums::pieces::is_name;
+use mksum_sums::url::percent_encode;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{Read, Seek, SeekFrom};
@@ -151,16 +152,21 @@ pub fn make_torrent(input: &Path, wanted: &NewTorrent, options: &Options) -> Res
     if let Some(v1) = &v1 {
         magnet += &format!("xt=urn:btih:{v1}&");
     }
-    magnet += &format!("xt=urn:btmh:1220{v2}&dn={}", encoded(&name));
+    magnet += &format!("xt=urn:btmh:1220{v2}&dn=");
+    percent_encode(name.as_bytes(), &mut magnet);
     let mut outer =
         Made::dict([("created by", Made::text("mksum")), ("info", info), ("piece layers", Made::Dict(layers))]);
     if let Some(announce) = &wanted.announce {
         outer.set("announce", Made::text(announce));
-        magnet += &format!("&tr={}", encoded(announce));
+        magnet += "&tr=";
+        percent_encode(announce.as_bytes(), &mut magnet);
     }
     if !wanted.web_seeds.is_empty() {
         outer.set("url-list", Made::List(wanted.web_seeds.iter().map(|url| Made::text(url)).collect()));
-        wanted.web_seeds.iter().for_each(|url| magnet += &format!("&ws={}", encoded(url)));
+        for url in &wanted.web_seeds {
+            magnet += "&ws=";
+            percent_encode(url.as_bytes(), &mut magnet);
+        }
     }
     Ok(MadeTorrent { bytes: outer.encode(), v1, v2, magnet, files: entries.len() as u64, len, piece, kept, left_out })
 }
@@ -302,13 +308,4 @@ fn insert(tree: &mut BTreeMap<Vec<u8>, Made>, names: &[String], file: Made) {
     if let Made::Dict(inner) = tree.entry(name.clone().into()).or_insert_with(|| Made::Dict(BTreeMap::new())) {
         insert(inner, below, file);
     }
-}
-
-/// A text as a part of a query (RFC 3986, 2.3).
-fn encoded(text: &str) -> String {
-    let encode = |byte: u8| match byte {
-        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => (byte as char).to_string(),
-        byte => format!("%{byte:02X}"),
-    };
-    text.bytes().map(encode).collect()
 }

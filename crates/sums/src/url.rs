@@ -232,7 +232,7 @@ fn authority_len(rest: &str) -> usize {
     rest.find(['/', '?', '#', '\'', '"', '<', '>']).unwrap_or(rest.len())
 }
 
-/// Appends a name as a segment of a URL's path (RFC 3986, 2.1).
+/// Appends a text as a segment of a URL's path, or as a part of its query (RFC 3986, 2.1).
 pub fn percent_encode(name: &[u8], out: &mut String) {
     for &byte in name {
         match byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {

@@ -2,10 +2,11 @@
 
 use super::wrong::{Wrong, bytes};
 use crate::args::Trust;
+use crate::bounded::bounded;
 use crate::tool::Tool;
 use mksum_io::{Error, Input, Options, open_bytes};
 use mksum_log::{Folder, Policy, Published, Source, VerifierKey};
-use std::io::{ErrorKind, Read};
+use std::io::ErrorKind;
 
 /// The longest key or policy that is read, in bytes.
 const LONGEST: usize = 1 << 20;
@@ -24,12 +25,7 @@ impl Source for Remote {
             Err(Error::Open { error, .. }) if error.kind() == ErrorKind::NotFound => return Ok(None),
             opened => opened.map_err(|error| failed(error.to_string()))?,
         };
-        let mut bytes = Vec::new();
-        reader.take(at_most as u64 + 1).read_to_end(&mut bytes).map_err(|error| failed(error.to_string()))?;
-        match bytes.len() > at_most {
-            true => Err(failed(format!("longer than {at_most} bytes"))),
-            false => Ok(Some(bytes)),
-        }
+        bounded(reader, at_most).map(Some).map_err(|error| failed(error.to_string()))
     }
 }
 

@@ -112,14 +112,13 @@ pub fn import(tool: &Tool, directory: &Path, file: &Input, chain: Option<&str>) 
     let place = directory.into();
     let reader = open_bytes(file, &tool.options).map_err(|error| Wrong::Failed(file.clone(), error.to_string()))?;
     let mut chain = chain.map(Chain::new);
-    let checked = Entries::new(BufReader::new(reader as Box<dyn Read>), Framing::Lines).map(|line| {
+    let mut checked = Entries::new(BufReader::new(reader as Box<dyn Read>), Framing::Lines).map(|line| {
         let line = line?;
         if let Some(chain) = &mut chain {
             chain.next(&line)?;
         }
         Ok(line)
     });
-    let mut checked = checked;
     let first = log.size();
     loop {
         // Without a checkpoint, nothing of a file that turns out to be wrong is in the log.

@@ -1,8 +1,8 @@
 //! Failures of commands for logs, and the reading of their small inputs.
 
+use crate::bounded::bounded;
 use crate::failure::Failure;
 use mksum_io::{Input, Options, open_bytes};
-use std::io::Read;
 
 /// Why a command for logs failed.
 pub enum Wrong {
@@ -35,10 +35,5 @@ impl Wrong {
 pub fn bytes(input: &Input, at_most: usize, options: &Options) -> Result<Vec<u8>, Wrong> {
     let failed = |why: String| Wrong::Failed(input.clone(), why);
     let reader = open_bytes(input, options).map_err(|error| failed(Failure::from(error).to_string()))?;
-    let mut bytes = Vec::new();
-    reader.take(at_most as u64 + 1).read_to_end(&mut bytes).map_err(|error| failed(mksum_io::reason(&error)))?;
-    match bytes.len() > at_most {
-        true => Err(failed(format!("longer than {at_most} bytes"))),
-        false => Ok(bytes),
-    }
+    bounded(reader, at_most).map_err(|error| failed(mksum_io::reason(&error)))
 }
