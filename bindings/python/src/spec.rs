@@ -116,6 +116,14 @@ impl FromPyObject<'_, '_> for Format {
     }
 }
 
+/// The text of a format: of a `Spec`, or as it was given.
+fn text_of(object: &Borrowed<'_, '_, PyAny>) -> PyResult<String> {
+    match object.cast::<Spec>() {
+        Ok(spec) => Ok(spec.get().0.to_string()),
+        Err(_) => Ok(object.cast::<PyString>()?.to_str()?.into()),
+    }
+}
+
 /// The tree of another program as an argument: a format, whose usual one it is, or the extension of its files.
 pub struct Foreign(pub ForeignFormat);
 
@@ -123,11 +131,7 @@ impl FromPyObject<'_, '_> for Foreign {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
-        let py = object.py();
-        let text = match object.cast::<Spec>() {
-            Ok(spec) => spec.get().0.to_string(),
-            Err(_) => object.cast::<PyString>()?.to_str()?.into(),
-        };
+        let (py, text) = (object.py(), text_of(&object)?);
         text.parse().map(Foreign).map_err(|error: mksum::Error| match text.parse::<mksum::Spec>() {
             Ok(spec) => errors::join(py, &spec, error),
             Err(reason) => errors::format(py, &text, &reason),
@@ -148,11 +152,7 @@ impl FromPyObject<'_, '_> for DirectoryFormat {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
-        let py = object.py();
-        let text = match object.cast::<Spec>() {
-            Ok(spec) => spec.get().0.to_string(),
-            Err(_) => object.cast::<PyString>()?.to_str()?.into(),
-        };
+        let (py, text) = (object.py(), text_of(&object)?);
         let refused = |reason: &dyn Display| errors::format(py, &text, reason);
         if !DirectorySpec::is_name(&text) && text.parse::<mksum::Spec>().is_ok() {
             return Err(refused(&format_args!(
