@@ -63,7 +63,7 @@ export interface Ends {
 }
 
 /** Waits, or rejects when the signal does. */
-async function pause(time: number, signal: AbortSignal | undefined): Promise<void> {
+async function sleep(time: number, signal: AbortSignal | undefined): Promise<void> {
     let timer: ReturnType<typeof setTimeout> | undefined;
     try {
         await abortable(new Promise<void>((resolve) => (timer = setTimeout(resolve, time))), signal);
@@ -104,7 +104,7 @@ export async function answerOf(mirror: Mirror, server: Server, range?: Ends): Pr
     for (;;) {
         server.signal?.throwIfAborted();
         const wait = mirror.until - performance.now();
-        if (wait > 0) await pause(wait, server.signal);
+        if (wait > 0) await sleep(wait, server.signal);
         const own = new AbortController();
         const abort = (): void => own.abort(server.signal?.reason);
         server.signal?.addEventListener("abort", abort, { once: true });

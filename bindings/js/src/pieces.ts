@@ -12,6 +12,9 @@ export interface Subtree {
     readonly level: number;
 }
 
+/** Returns the first byte behind a subtree. */
+export const endOf = ({ start, len }: Subtree): number => start + len;
+
 /** The longest piece that is hashed at once, in bytes. A longer leaf is hashed in slices. */
 export const PIECE = 1 << 20;
 

@@ -1,4 +1,4 @@
-import { cover, type Subtree } from "./pieces.js";
+import { cover, endOf, type Subtree } from "./pieces.js";
 import type { Wanted } from "./root-of.js";
 
 /** The bytes that a worker hashes at once, unless a leaf is longer. */
@@ -27,8 +27,6 @@ interface Tree {
     readonly at: number;
     readonly pieces: readonly Subtree[];
 }
-
-const endOf = ({ start, len }: Subtree): number => start + len;
 
 /**
  * Returns the tasks for several trees over a file of `total` bytes, in the order of their places in the file; the number of pieces

@@ -6,7 +6,7 @@ import { Frontier } from "./frontier.js";
 import { abortable, checked, type Options } from "./input.js";
 import { Held } from "./held.js";
 import { Outboard } from "./outboard.js";
-import { cover, Feed, type Subtree } from "./pieces.js";
+import { cover, endOf, Feed, type Subtree } from "./pieces.js";
 import type { Trusted } from "./proof.js";
 import { Root } from "./root.js";
 import { root as rootIn } from "./root-of.js";
@@ -589,8 +589,6 @@ class Tree extends Download {
         if (index < this.ranges.length) mirror.failed(`ended after ${this.ranges[index]!.start + filled} of ${this.length} bytes`, server);
     }
 }
-
-const endOf = ({ start, len }: Subtree): number => start + len;
 
 /** A file without an outboard: verified at its end, and only then handed out. */
 class Chain extends Download {
