@@ -207,11 +207,14 @@ python() {
     bindings/python/test.sh
 }
 
-# The lab without its clocks: every library of the study in JavaScript gives the right digests, each in a process of its own; results are
+# The lab without its clocks, but for a look at what became slower: every library of the study in JavaScript gives the right digests, each in a process of its own; results are
 # in their format, and tables keep runs apart.
 lab() {
     scripts/need.sh python
     python3 lab/results.py --check
+    # Warnings alone: a test must not depend on speed.
+    build
+    lab/watch.py "$target/release/mksum"
     lab/js/prepare.sh
     # One file after the other: they build the same folder, and some watch the processors.
     node --test --test-concurrency=1 lab/js/test/*.test.mjs
