@@ -56,7 +56,7 @@ pub use hash::blake3;
 #[cfg(feature = "sha3")]
 pub use hash::keccak::keccak_f1600;
 #[cfg(feature = "sha2")]
-pub use hash::sha256::{sha256_pairs, sha256_pairs_on};
+pub use hash::sha256::{sha256_pairs, sha256_pairs_on, sha256tree_parents, sha256tree_parents_on};
 pub use iterate::{Keyed, iterate, iterates};
 pub use messages::Messages;
 pub use slots::{Piece, Slots};
