@@ -14,7 +14,6 @@ use crate::{
 
 #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
 mod armsha;
-mod cipher;
 mod constants;
 mod pairs;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
@@ -22,7 +21,6 @@ mod shani;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 mod simd128;
 
-pub use cipher::{sha256tree_parents, sha256tree_parents_on};
 pub(crate) use constants::Sha256;
 pub use pairs::{sha256_pairs, sha256_pairs_on};
 

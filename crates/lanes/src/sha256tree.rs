@@ -3,7 +3,7 @@
 use crate::{
     cpu::{Cpu, active_or_detected},
     digests::digests_by,
-    hash::sha256::KERNELS,
+    hash::sha256::SHA256,
     messages::Messages,
     plan::{Framing, Padding},
     scheme::Scheme,
@@ -15,7 +15,7 @@ const START: [u32; 8] =
     [0xcbbb9d5d, 0x629a292a, 0x9159015a, 0x152fecd8, 0x67332667, 0x8eb44a87, 0xdb0c2e0d, 0x47b5481d];
 
 /// A message of one block, which nothing follows.
-static CIPHER: Scheme = Scheme::new(Framing { block: 64, padding: Padding::Zeros }, Words::of32(&START), &KERNELS);
+static CIPHER: Scheme = Scheme::new(Framing { block: 64, padding: Padding::Zeros }, Words::of32(&START), SHA256.family);
 
 /// Writes the parents of consecutive pairs of digests in `sha256tree`: the state after SHA-256's 64 rounds over the pair, to which the state
 /// before them is not added.
