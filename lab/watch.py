@@ -23,10 +23,7 @@ from timing import timed
 SIZE = 64 << 20
 # Less than this share of the former figure is a warning: chips of one kind, and compilers, differ by less.
 SHARE = 0.7
-HASHES = (
-    "md5", "sha1", "sha256", "sha512", "blake2s", "blake2b", "blake3", "sha3-256", "sm3", "ripemd160", "crc32", "crc32c", "crc64nvme",
-    "xxh64", "xxh3",
-)  # fmt: skip
+HASHES = "md5 sha1 sha256 sha512 blake2s blake2b blake3 sha3-256 sm3 ripemd160 crc32 crc32c crc64nvme xxh64 xxh3".split()
 
 
 def cases(mksum, folder):
@@ -69,7 +66,8 @@ def main():
                 hashlib.sha256(data).digest()
                 ratios.append((time.process_time() - begin) / own)
             ratio = statistics.median(ratios)
-            rows.append({"case": case, "subject": "mksum", "median": ratio, "least": min(ratios), "most": max(ratios), "trials": 3})
+            spread = {"median": ratio, "least": min(ratios), "most": max(ratios), "trials": len(ratios)}
+            rows.append({"case": case, "subject": "mksum", **spread})
             known = former.get(case)
             print(f"{case:<16} {ratio:6.2f}" + (f"  was {known:6.2f}" if known else ""), flush=True)
             if known and ratio < SHARE * known:
@@ -77,7 +75,7 @@ def main():
     for line in slower:
         print(f"WARNING: slower than it was: {line}", file=sys.stderr)
     if not former:
-        print(f"There are no figures of this chip ({results.chip(where)}) to compare with: watch.py --write makes them.", file=sys.stderr)
+        print(f"No figures of this chip, {results.chip(where)}, to compare with: --write makes them.", file=sys.stderr)
     if chosen.write:
         results.write("watch", {row["case"]: {"unit": "ratio"} for row in rows}, rows)
 

@@ -207,8 +207,8 @@ python() {
     bindings/python/test.sh
 }
 
-# The lab without its clocks, but for a look at what became slower: every library of the study in JavaScript gives the right digests, each in a process of its own; results are
-# in their format, and tables keep runs apart.
+# The lab without its clocks, but for a look at what became slower. Results are in their format, and tables keep runs apart. Every library
+# of the study in JavaScript gives the right digests, each in a process of its own.
 lab() {
     scripts/need.sh python
     python3 lab/results.py --check
