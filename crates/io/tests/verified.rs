@@ -89,11 +89,12 @@ fn options() -> Options {
     Options { threads: 3, ..Options::new() }
 }
 
-const FORMATS: [&str; 8] = [
+const FORMATS: [&str; 9] = [
     "rfc6962:sha256:1000",
     "blake3",
     "fsverity:sha256:1KiB",
     "btv2",
+    "sha256tree",
     "mtsum:sha256:3000",
     "s3:md5:10000",
     "plain:sha1:4KiB",
