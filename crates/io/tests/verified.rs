@@ -378,7 +378,7 @@ fn trees_of_other_programs_serve_as_outboards() {
     {
         let format: ForeignFormat = format.parse().unwrap();
         let mut case = Case::new(&format.spec().to_string(), numbers.bytes(len));
-        let file = File::open(&case.place("f"), &options()).unwrap();
+        let file = File::open(case.place("f"), &options()).unwrap();
         let place = case.place("f.tree");
         case.root = keep_foreign(file, &format, [0; 16], &Keeping::new(1 << 20, &place)).unwrap().root;
         let opening =
