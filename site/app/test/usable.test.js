@@ -74,8 +74,26 @@ test("verdicts are words and signs, not only colours", async (own) => {
     await page.locator(".strip").waitFor();
     await settled(page);
     assert.deepEqual(await page.locator("#items .badge").allInnerTexts(), ["✓ Match", "✗ Damaged"]);
+    // The worst of them is the largest line.
+    assert.equal(await page.locator("#overall").innerText(), "✗\nDamaged");
     // Damage is hatched.
     assert.match(await page.locator(".strip-mark").first().getAttribute("fill"), /^url\(#strip-\d+-hatch\)$/);
+});
+
+test("a link tells what is expected, a typed digest which formats it can be in, and differing digits are marked", async (own) => {
+    const { page, address } = await start(own);
+    await page.getByLabel("Paste a digest").fill("0".repeat(40));
+    assert.match(await page.locator("#claim-guess").innerText(), /^40 hex digits: can be SHA-1/);
+    await page.getByLabel("Paste a digest").fill("");
+    // Of "abc"; the last digit is another one.
+    await page.goto(`${address}#sha1=a9993e364706816aba3e25717850c26c9cd0d89e`);
+    await page.locator("#files").setInputFiles([{ name: "file.txt", mimeType: "", buffer: Buffer.from("abc") }]);
+    await settled(page);
+    await page.getByText("The SHA-1 of the file is another one.").waitFor();
+    assert.deepEqual(await page.locator(".sides mark").allInnerTexts(), ["e", "d"]);
+    assert.equal(await page.locator(".intro").evaluate((intro) => intro.getBoundingClientRect().height < 2), true);
+    await page.goto(`${address}#root=${encodeURIComponent("SHA256 (file.txt) = ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")}`);
+    await page.locator(".verdict.match").waitFor();
 });
 
 test("every control has a name, and every result is announced", async (own) => {
@@ -108,7 +126,7 @@ test("the page is used with the keyboard alone", async (own) => {
     await page.keyboard.press("Enter");
     await (await chooser).setFiles(path);
     await settled(page);
-    for (const name of ["Choose a folder", "Try an example", "Formats: SHA-256, BLAKE3", "claim"]) {
+    for (const name of ["Choose a folder", "claim"]) {
         await page.keyboard.press("Tab");
         assert.equal(await focused(), name);
     }

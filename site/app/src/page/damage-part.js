@@ -3,6 +3,8 @@ import { damagedBytes } from "../damage/compare.js";
 import { counted, grouped, rangeText } from "../text/sizes.js";
 import { announce } from "./announce.js";
 import { damageStrip } from "./damage-strip.js";
+import { planPicture } from "../tree/picture.js";
+import { treeSvg } from "../tree/svg.js";
 import { make } from "./dom.js";
 import { repairPart } from "./repair-part.js";
 import { badge } from "./verdict.js";
@@ -36,7 +38,10 @@ export function damagePart(item, workspace) {
             ofOutboard.length > 0 && make("p", {}, `The outboard itself is damaged: its digests of bytes ${ofOutboard.map(rangeText).join(", ")} are wrong, so that these bytes cannot be checked.`)));
         announce(text);
         if (intact) return;
-        if (ranges.length > 0) element.append(damageStrip(outboard.len, ranges, item.path));
+        if (ranges.length > 0) {
+            element.append(damageStrip(outboard.len, ranges, item.path));
+            element.append(make("details", { open: true }, make("summary", {}, "Tree with its damage"), make("div", { class: "picture", tabindex: "0", role: "group", "aria-label": `Tree of ${item.path} with its damage` }, treeSvg(planPicture(outboard.spec.text, outboard.len), item.path, outboard.root, ranges))));
+        }
         element.append(repairPart(item, comparison, workspace));
     };
     return { element, render };

@@ -5,6 +5,8 @@ import { counted } from "../text/sizes.js";
 import { visible } from "../text/visible.js";
 import { announce } from "./announce.js";
 import { byId } from "./dom.js";
+import { guess } from "./guess.js";
+import { knownOf } from "./links.js";
 
 /** @typedef {import("../files/collect.js").Chosen} Chosen */
 
@@ -65,17 +67,27 @@ export function takeFiles(workspace, ready) {
         }
     };
 
-    const fromText = async () => {
+    /** Takes what a text tells, if it tells something. @param {() => readonly import("../known/recognise.js").Known[]} read */
+    const learnText = async (read) => {
         await ready.catch(() => {});
         problem.textContent = "";
-        const found = recogniseText(claim.value);
+        const found = read();
         const usable = found.filter(({ kind }) => kind !== "unknown");
         for (const one of found) if (one.kind === "unknown") problem.textContent = visible(one.message);
-        if (usable.length === 0) return;
+        if (usable.length === 0) return false;
         workspace.learn(usable);
-        claim.value = "";
         announce(counted(usable.length, "item") + " to compare with");
+        return true;
     };
+    const showGuess = () => (byId("claim-guess").textContent = visible(guess(claim.value)));
+    const fromText = async () => {
+        if (await learnText(() => recogniseText(claim.value))) claim.value = "";
+        showGuess();
+    };
+    const fromLink = () => void learnText(() => knownOf(location.hash));
+    fromLink();
+    window.addEventListener("hashchange", fromLink);
+    claim.addEventListener("input", showGuess);
 
     byId("choose-files").addEventListener("click", async () => {
         if (typeof window.showOpenFilePicker !== "function") return files?.click();

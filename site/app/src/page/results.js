@@ -8,7 +8,7 @@ import { damagePart } from "./damage-part.js";
 import { button, byId, make } from "./dom.js";
 import { saveText } from "./save.js";
 import { toolsPart } from "./tools-part.js";
-import { badge, verdictLine } from "./verdict.js";
+import { badge, overall, verdictLine } from "./verdict.js";
 
 /** @typedef {import("../workspace.js").Item} Item @typedef {import("../workspace.js").Workspace} Workspace */
 
@@ -26,6 +26,11 @@ export function showResults(workspace) {
         scheduled = false;
         const { items } = workspace;
         byId("results").hidden = items.length === 0 && workspace.checks.missing.length === 0;
+        byId("app").classList.toggle("has-files", items.length > 0);
+        const { state, parts } = overall(items.map((item) => stateOf(item, workspace.checks)));
+        byId("overall").className = `overall ${state}`;
+        byId("overall").replaceChildren(...parts);
+        byId("overall").hidden = parts.length === 0;
         const many = items.length > CARDS;
         // Among many files, those that are compared with an outboard have cards.
         const withCards = many ? items.filter(({ comparison }) => comparison).slice(0, CARDS) : items;

@@ -94,7 +94,7 @@ export function toolsPart(item, workspace) {
             const plan = planPicture(spec, item.size);
             const outboard = await keepOf(spec, plan.unit, item.file, options);
             plan.fill(outboard);
-            picture.replaceChildren(treeSvg(plan, item.path, Outboard.open(outboard).root));
+            picture.replaceChildren(treeSvg(plan, item.path, Outboard.open(outboard).root, item.comparison?.ranges));
         });
         const svg = picture.querySelector("svg");
         if (!svg) return;

@@ -2,7 +2,7 @@
 import { draw } from "../page/dom.js";
 import { hexOf } from "../known/encodings.js";
 import { shownChildren } from "./picture.js";
-import { rangeText, size } from "../text/sizes.js";
+import { grouped, rangeText, size } from "../text/sizes.js";
 
 /** @typedef {import("./picture.js").TreeNode} TreeNode */
 
@@ -13,7 +13,7 @@ const MARGIN = 12;
 /** The style of a saved picture. On the page, its style sheet has these rules in the page's colours. */
 const STYLE = "text{font:11px ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace;fill:#1b2733}.tree-title{font-size:12px;font-weight:bold}" +
     ".tree-note,.tree-range{fill:#555}rect{fill:#f3f6f9;stroke:#55606b}.leaf rect{fill:#e3f1df;stroke:#55803f}" +
-    ".root rect{fill:#1f4e79;stroke:#0d2c49}.root text{fill:#fff}path{fill:none;stroke:#7d8b99}";
+    ".damaged rect{fill:url(#tree-hatch);stroke:#b3261e}.root rect{fill:#1f4e79;stroke:#0d2c49}.root text{fill:#fff}.tree-edge{fill:none;stroke:#7d8b99}";
 
 /**
  * Returns a picture as the text of an SVG file.
@@ -25,15 +25,20 @@ export function svgText(svg) {
     return text.replace(">", `><style>${STYLE}</style><path d="M0 0H100000V100000H0Z" style="fill:#fff;stroke:none"/>`);
 }
 
+/** The hatch of damaged nodes, with its colours where no style sheet has any. */
+const hatch = () => draw("pattern", { id: "tree-hatch", width: 8, height: 8, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)", class: "tree-hatch" },
+    draw("path", { d: "M0 0H8V8H0Z", fill: "#fff", stroke: "none" }), draw("line", { x1: 0, y1: 0, x2: 0, y2: 8, stroke: "#e6a49e", "stroke-width": 3 }));
+
 /**
- * Returns the picture of a tree.
+ * Returns the picture of a tree. Nodes without digests show their ranges alone, and the lowest nodes with damaged bytes are hatched.
  *
  * @param {{ spec: import("mksum/fetch").Spec, tree: TreeNode }} picture
  * @param {string} path
  * @param {string} root
+ * @param {readonly import("../damage/ranges.js").Range[]} [damaged]
  * @returns {SVGElement}
  */
-export function treeSvg({ spec, tree }, path, root) {
+export function treeSvg({ spec, tree }, path, root, damaged = []) {
     const [edges, boxes] = [draw("g", { class: "tree-edges" }), draw("g")];
     let [bottom, depth] = [TOP, 0];
     const left = (/** @type {number} */ column) => MARGIN + column * (BOX.width + BOX.gap);
@@ -61,10 +66,11 @@ export function treeSvg({ spec, tree }, path, root) {
         const kind = own === tree ? "root" : own.level === 0 ? "leaf" : "inner";
         const range = { start: own.start, end: own.start + own.len };
         const digest = hexOf(own.digest);
-        boxes.append(draw("g", { class: `tree-node ${kind}` },
-            draw("title", {}, `${kind === "inner" ? "node" : kind} over bytes ${rangeText(range)}: ${digest}`),
+        const isDamaged = own.children.length === 0 && damaged.some(({ start, end }) => start < range.end && end > range.start);
+        boxes.append(draw("g", { class: `tree-node ${kind}${isDamaged ? " damaged" : ""}` },
+            draw("title", {}, `${kind === "inner" ? "node" : kind} over bytes ${rangeText(range)}${digest ? `: ${digest}` : ""}${isDamaged ? ", damaged" : ""}`),
             draw("rect", { x: left(column), y: row - BOX.height / 2, width: BOX.width, height: BOX.height, rx: kind === "leaf" ? 0 : 7 }),
-            draw("text", { x: left(column) + 8, y: row - 3 }, `${digest.slice(0, 12)}…`),
+            draw("text", { x: left(column) + 8, y: row - 3 }, digest ? `${digest.slice(0, 12)}…` : grouped(own.start)),
             draw("text", { x: left(column) + 8, y: row + 12, class: "tree-range" }, `${size(own.len)}${kind === "root" ? ", top" : kind === "leaf" ? ", leaf" : ""}`)));
         return row;
     };
@@ -72,7 +78,7 @@ export function treeSvg({ spec, tree }, path, root) {
     const width = Math.max(left(depth) + BOX.width + MARGIN, MARGIN * 2 + 7.4 * Math.max(root.length, spec.text.length + path.length + 3));
     const height = bottom + MARGIN;
     const svg = draw("svg", { xmlns: "http://www.w3.org/2000/svg", viewBox: `0 0 ${Math.ceil(width)} ${height}`, width: Math.ceil(width), height, role: "img", class: "tree", "aria-label": `Tree of ${path} in ${spec.text}, root ${root}` },
-        draw("text", { x: MARGIN, y: 22, class: "tree-title" }, `${spec.text} (${path})`),
+        draw("defs", {}, hatch()), draw("text", { x: MARGIN, y: 22, class: "tree-title" }, `${spec.text} (${path})`),
         draw("text", { x: MARGIN, y: 40, class: "tree-title" }, root), edges, boxes);
     return svg;
 }
