@@ -40,7 +40,9 @@ export function damagePart(item, workspace) {
         if (intact) return;
         if (ranges.length > 0) {
             element.append(damageStrip(outboard.len, ranges, item.path));
-            element.append(make("details", { open: true }, make("summary", {}, "Tree with its damage"), make("div", { class: "picture", tabindex: "0", role: "group", "aria-label": `Tree of ${item.path} with its damage` }, treeSvg(planPicture(outboard.spec.text, outboard.len), item.path, outboard.root, ranges))));
+            const picture = make("div", { class: "picture", tabindex: "0", role: "group", "aria-label": `Tree of ${item.path} with its damage` }, treeSvg(planPicture(outboard.spec.text, outboard.len), item.path, outboard.root, ranges));
+            element.append(make("details", { open: true }, make("summary", {}, "Tree with its damage"), picture));
+            showDamage(picture);
         }
         element.append(repairPart(item, comparison, workspace));
     };
@@ -55,4 +57,12 @@ function sentence(item, comparison) {
         : ` The file is ${grouped(item.size - len)} bytes too long: ${grouped(item.size)} instead of ${grouped(len)}.`;
     if (ranges.length === 0) return length ? `The first ${grouped(len)} bytes match ${name}.${length}` : `All ${grouped(len)} bytes match ${name}.`;
     return `${grouped(damagedBytes(comparison))} of ${grouped(len)} bytes are damaged (${counted(ranges.length, "range")}).${length}`;
+}
+
+/** Scrolls a picture to its first damaged node. @param {HTMLElement} picture */
+function showDamage(picture) {
+    const node = picture.querySelector(".damaged");
+    if (!node) return;
+    const [inside, own] = [picture.getBoundingClientRect(), node.getBoundingClientRect()];
+    picture.scrollTo(own.left + own.width / 2 - inside.left - inside.width / 2, own.top + own.height / 2 - inside.top - inside.height / 2);
 }
