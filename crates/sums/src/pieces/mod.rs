@@ -8,8 +8,8 @@ mod manifest;
 mod metalink;
 mod torrent;
 
-pub use manifest::{Joint, LONGEST, Manifest, PiecedFile, Pieces, is_name};
-pub use metalink::metalink;
+pub use manifest::{Joint, LONGEST, Manifest, PiecedFile, Pieces, flat, is_name};
+pub use metalink::{metalink, write_metalink};
 pub use torrent::torrent;
 
 impl Manifest {
