@@ -18,7 +18,7 @@ export CABAL_CONFIG=/dev/null CABAL_DIR="$PWD/dist-newstyle/cabal"
 # The GHCi sessions and the files hold UTF-8.
 export LANG=C.UTF-8
 
-sources=$(find sha256 merkle constant-time -name '*.hs' -not -path '*/dist-newstyle/*')
+sources=$(find Simple.hs sha256 merkle constant-time -name '*.hs' -not -path '*/dist-newstyle/*')
 # shellcheck disable=SC2086 # file names without spaces
 ormolu --mode check $sources
 # shellcheck disable=SC2086
@@ -32,6 +32,7 @@ flags='--offline -v1 --enable-tests --enable-benchmarks --ghc-options=-Werror'
     cp "$(cabal list-bin merkle:exe:merkle $flags -v0)" bin/merkle
     cabal test all $flags
 }
+ghc -v0 -Wall -Wcompat -Wincomplete-uni-patterns -Werror -O2 -outputdir dist-newstyle/simple -o bin/simple Simple.hs
 
 # The words for LLVM, which are right with any code generator.
 (

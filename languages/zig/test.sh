@@ -24,6 +24,7 @@ fi
 fast=$!
 "$zig" build --prefix zig-out -Doptimize=ReleaseSafe
 wait $fast
+"$zig" build-exe -OReleaseFast -mcpu=native -femit-bin=bin/simple src/simple.zig
 ../contract.sh zig-out/bin/merkle
 # The tests, with the same checks.
 "$zig" build test --summary all
