@@ -167,8 +167,6 @@ def markdown(results, figure):
                     table(results, "random", lambda row: number(throughput(row))))
     sections.append("The same as a multiple of Go's usual way:\n\n" +
                     table(results, "random", lambda row: f"{throughput(row) / plain['random', row['x']]:.2f}"))
-    sections.append("The same, seconds of wall time:\n\n" +
-                    table(results, "random", lambda row: f"{row['wall_seconds']:.2f}"))
     sections.append("4,194,336 zero bytes, MB/s by user and system time, with the start of the process:\n\n" +
                     table(results, "zeros", lambda row: number(throughput(row))))
     sections.append("Peak resident memory over the 256 MiB file, MiB:\n\n" +
