@@ -24,7 +24,7 @@ dub test --build=unittest-optimized
 version=0.1.0
 rm -rf bin/packed
 mkdir -p "bin/packed/merkle-$version" bin/packed/user/source
-cp -r dub.sdl README.md LICENSE-MIT LICENSE-APACHE simple.d source app "bin/packed/merkle-$version"
+cp -rL dub.sdl README.md LICENSE-MIT LICENSE-APACHE simple.d source app "bin/packed/merkle-$version"
 tar -C bin/packed -czf "bin/packed/merkle-$version.tar.gz" "merkle-$version"
 rm -r "bin/packed/merkle-$version"
 tar -C bin/packed -xzf "bin/packed/merkle-$version.tar.gz"
