@@ -107,6 +107,8 @@ pub(crate) enum Text {
     Hex,
     /// Lower-case hex behind this.
     After(&'static str),
+    /// Base64; hex is read, too.
+    Base64,
     /// S3's form: `-` and the number of parts after hex for MD5, after base64 for the others.
     Parts,
 }
@@ -433,6 +435,17 @@ pub static FAMILIES: &[Family] = &[
     checksum("xxh3", "XXH3", XXHASH, "xxhsum -H3, S3", &[Algorithm::Checksum(Checksum::Xxh3)]),
     #[cfg(feature = "checksums")]
     checksum("xxh128", "XXH128", XXHASH, "xxhsum -H128, S3", &[Algorithm::Checksum(Checksum::Xxh128)]),
+    #[cfg(feature = "checksums")]
+    Family {
+        text: Text::Base64,
+        ..checksum(
+            "quickxor",
+            "QuickXor",
+            QUICKXOR,
+            "rclone hashsum quickxor --base64",
+            &[Algorithm::Checksum(Checksum::Quickxor)],
+        )
+    },
 ];
 
 /// SHA-1 alone.
@@ -505,6 +518,10 @@ const CRC: Kind = ("crc", "a cyclic redundancy check of the whole input: detects
 const XXHASH: Kind =
     ("xxhash", "a checksum of the whole input at the speed of memory: detects accidents, not attackers");
 
+#[cfg(feature = "checksums")]
+const QUICKXOR: Kind =
+    ("quickxor", "the checksum of OneDrive and SharePoint, of the whole input: detects accidents, not attackers");
+
 /// The checksum of a whole input.
 #[cfg(feature = "checksums")]
 const fn checksum(
@@ -517,9 +534,9 @@ const fn checksum(
     Family { about, nodes: Nodes::Checksum { page }, ..sum(name, tag, same_as, sums) }
 }
 
-/// The length of the parts of which a CRC is joined: what a thread reads and sums at once.
+/// The length of the parts of which a checksum is joined: what a thread reads and sums at once.
 #[cfg(feature = "checksums")]
-const CRC_LEAF: u64 = 256 * KIB;
+const JOINED_LEAF: u64 = 256 * KIB;
 
 impl Family {
     /// The format with this name.
@@ -577,7 +594,7 @@ impl Family {
             #[cfg(feature = "checksums")]
             (Algorithm::Checksum(sum), Nodes::Checksum { .. }) => {
                 let nodes = NodeHash::Checksum { sum, parent: ChecksumParent::OfBytes };
-                return (even(if sum.joins() { CRC_LEAF } else { leaf }, 2, Edge::Promote, Tail::Short), nodes);
+                return (even(if sum.joins() { JOINED_LEAF } else { leaf }, 2, Edge::Promote, Tail::Short), nodes);
             }
             #[cfg(feature = "checksums")]
             (Algorithm::Checksum(sum), _) => {
