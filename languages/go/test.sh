@@ -9,6 +9,7 @@ go version
 
 mkdir -p bin
 go build -trimpath -o bin/merkle ./cmd/merkle
+go build -trimpath -o bin/simple ./simple
 
 unformatted=$(gofmt -l .)
 if [ -n "$unformatted" ]; then
@@ -33,7 +34,7 @@ go test -run '^$' -fuzz FuzzPiecesAndProofs -fuzztime 10s -fuzzminimizetime 100x
 rm -rf bin/packed
 mkdir -p bin/packed/user
 (cd release && go vet . && go build -o ../bin/release .)
-rm -rf bin/copy && mkdir bin/copy && cp -r -- *.go *.s go.mod README.md LICENSE-* cmd bin/copy/
+rm -rf bin/copy && mkdir bin/copy && cp -r -- *.go *.s go.mod README.md LICENSE-* cmd simple bin/copy/
 bin/release bin/copy v0.1.0 "$PWD/bin/packed/proxy"
 module=$(go list -m)
 cat >bin/packed/user/main.go <<END
