@@ -28,7 +28,7 @@ go test -tags purego ./...
 # The race detector needs a C compiler.
 CGO_ENABLED=1 go test -race -run 'Concurrent|Clone|AppendFrom' .
 # A worker that minimizes an interesting input tests nothing new meanwhile: it may not take long.
-go test -run '^$' -fuzz FuzzPiecesAndProofs -fuzztime 10s -fuzzminimizetime 100x -parallel 1 .
+go test -run '^$' -fuzz FuzzPiecesAndProofs -fuzztime 5s -fuzzminimizetime 100x -parallel 1 .
 
 # What `go get` gives: the packed module, checked as the module proxy checks it, in a project of its own.
 rm -rf bin/packed
