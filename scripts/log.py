@@ -293,7 +293,7 @@ class Log(unittest.TestCase):
                 if size == 256:
                     shutil.copytree(self.folder, backup)
             proof = self.file("proof", self.mksum("prove", self.folder, "500").stdout)
-            self.peer("check", proof, self.policy(f"log {key}", f"witness w {witness}", "quorum w"), self.file("entry", line(500)))
+            self.peer("check", proof, policy, self.file("entry", line(500)))
             # Another witness's key, a log that was rolled back, a fork, and a log that it does not know.
             before = (self.folder / "checkpoint").read_bytes()
             other = self.peer("witness", "other.example", self.place / "other")
