@@ -154,7 +154,9 @@ fn transfers_beyond_a_buffer_are_errors_and_move_nothing() {
     let device = device(Options::default());
     let size = 33;
     let mut buffer = device.buffer(size).unwrap();
-    for (at, len) in [(0, 0), (0, 33), (7, 26), (33, 0), (0, 34), (7, 27), (33, 1), (34, 0), (usize::MAX, 1), (usize::MAX, 0)] {
+    for (at, len) in
+        [(0, 0), (0, 33), (7, 26), (33, 0), (0, 34), (7, 27), (33, 1), (34, 0), (usize::MAX, 1), (usize::MAX, 0)]
+    {
         buffer.write(0, &[7; 33]).unwrap();
         let (mut found, fits) = (vec![0xa5; len], at <= size && len <= size - at);
         let expected = if fits { Ok(()) } else { Err(Error::Range { at, len, size }) };
