@@ -26,6 +26,8 @@ import threading
 import time
 import unittest
 
+import servers
+
 flags = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 flags.add_argument("mksum", type=os.path.abspath)
 flags.add_argument("peer", type=os.path.abspath)
@@ -81,22 +83,8 @@ def entries_of(folder, size):
     return entries
 
 
-class Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *_):
-        pass
-
-
-@contextlib.contextmanager
-def served(folder):
-    """Serves a folder with Python's server of static files."""
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=folder))
-    server.daemon_threads = True
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        server.server_close()
+class Static(servers.Silent, http.server.SimpleHTTPRequestHandler):
+    """Python's server of static files."""
 
 
 class Log(unittest.TestCase):
@@ -193,7 +181,8 @@ class Log(unittest.TestCase):
         key = self.peer("write", self.folder, origin, *SIZES)
         policy = self.policy(f"log {key}", "quorum none")
         mirror, last = self.place / "mirror", 0
-        with served(self.folder) as url:
+        with servers.answering(functools.partial(Static, directory=self.folder)) as server:
+            url = server.url
             for size in SIZES:
                 shutil.copy(self.place / f"log.{size}", self.folder / "checkpoint")
                 for source in (self.folder, url):
@@ -490,7 +479,8 @@ class Log(unittest.TestCase):
         self.peer("extends", copy, key, self.sign(), code=1)
         self.mksum("follow", self.folder, mirror, "--key", key)
         before = (mirror / "checkpoint").read_bytes()
-        with served(copy) as url:
+        with servers.answering(functools.partial(Static, directory=copy)) as server:
+            url = server.url
             for source in (copy, url):
                 done = self.mksum("follow", source, mirror, "--key", key, code=UNTRUSTED)
                 self.assertIn(b"fork", done.stderr)
