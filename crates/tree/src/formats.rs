@@ -517,7 +517,7 @@ pub static FAMILIES: &[Family] = &[
             "quickxor",
             "QuickXor",
             QUICKXOR,
-            "rclone hashsum quickxor --base64",
+            "Microsoft Graph's quickXorHash, rclone hashsum quickxor",
             &[Algorithm::Checksum(Checksum::Quickxor)],
         )
     },
