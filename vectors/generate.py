@@ -30,24 +30,33 @@ MTSUM = "mtsum 1.1.0"
 OPENSSL = "openssl dgst"
 AWSCRT = "awscrt 0.38.1"
 GOOGLE = "google-crc32c 1.9.0"
+QUICKXORHASH = "quickxorhash 1.0.5"
 XXHASH = "xxhash 4.1.0"
 HF_XET = "hf_xet 1.8.0"
 GIT = "git 2.39.5"
 SWH_MODEL = "swh.model 8.4.1"
+REMOTE_APIS = "remote-apis sha256tree_test_vectors.txt"
 DEFINITION = "definition"  # no other program computes the root
 
+# The lengths in that file, of `mod251`.
+PUBLISHED = {count * KiB + step for count in range(1, 9) for step in (0, 1)} - {KiB} | {16 * KiB, 31 * KiB, 100 * KiB}
 
-def source(format, pattern, root):
+
+def source(format, pattern, length, root):
     """Returns the independent program that prints this row's root."""
     name, hash_name, _, _ = reference.parse(format)
     if root == "-":
         return LIBTORRENT if name == "btv2" else DEFINITION
     if name in SUMS or format.startswith("s3:sha512"):
         return OPENSSL
+    if name == "quickxor":
+        return QUICKXORHASH
     if hash_name in CHECKSUMS:
         return XXHASH if hash_name not in CRCS else GOOGLE if name == "crc32c" else AWSCRT
     if name == "rfc6962":
         return TLOG if hash_name == "sha256" else MERKLE
+    if name == "sha256tree":  # recorded: no package contains a program
+        return OPENSSL if length <= KiB else REMOTE_APIS if pattern == "mod251" and length in PUBLISHED else DEFINITION
     if name == "mtsum":
         return MTSUM if pattern == "pat" else DEFINITION  # recorded: no package contains mtsum
     return {"plain": MERKLE, "glacier": BOTOCORE, "btv2": LIBTORRENT, "fsverity": FSVERITY, "dmverity": VERITYSETUP,
@@ -90,6 +99,7 @@ def cases():
     chunks = [1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 32, 64, 128, 1024]
     yield from (("blake3", length) for length in borders(64, [1, 2]) + borders(KiB, chunks))
     leaves = [1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 32, 64, 1024, 4096]
+    yield from (("sha256tree", length) for length in sorted({*borders(KiB, chunks), *PUBLISHED}))
     yield from (("blake3-pairs", length) for length in borders(32, leaves))
     for name in "fsverity", "dmverity":
         for hash_name in CHOICES[name][1]:
@@ -111,7 +121,9 @@ def cases():
         yield from ((name, length) for length in [*borders(64, [1, 2, 4]), *borders(256 * KiB, [1, 2, 3, 4]), 2 * MiB + 5])
     lengths = {length for size in (4, 8, 16, 32, 64, 240, KiB) for length in borders(size, [1, 2, 3, 4])}
     lengths = sorted(lengths | {KiB + 63, KiB + 65, 64 * KiB, 256 * KiB - 1, 256 * KiB + 1})
-    yield from ((name, length) for name in CHECKSUMS if name not in CRCS for length in lengths)
+    yield from ((name, length) for name in CHECKSUMS if name not in {*CRCS, "quickxor"} for length in lengths)
+    lengths = [*borders(8, [1]), *borders(14, [1]), *borders(160, [1, 2, 3]), *borders(256 * KiB, [1, 2]), MiB + 7]
+    yield from (("quickxor", length) for length in lengths)
     blocks = [64, 72, 104, 128, 136, 144]
     lengths = {length for block in blocks for length in [*borders(block, [1, 2]), block - 9, block - 8, block - 17, block - 16]}
     yield from ((name, length) for name in SUMS for length in [*sorted(lengths), 1000, 64 * KiB, MiB + 1])
@@ -164,7 +176,7 @@ def files():
     written = {}
     for format, pattern, length in rows:
         root = reference.root(format, reference.input_bytes(pattern, length))
-        row = "\t".join((format, pattern, str(length), root, source(format, pattern, root)))
+        row = "\t".join((format, pattern, str(length), root, source(format, pattern, length, root)))
         name = format.split(":")[0]
         written[name] = written.get(name, HEADER.format(name=name)) + row + "\n"
     return written

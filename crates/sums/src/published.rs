@@ -22,7 +22,7 @@ pub struct Published {
 }
 
 /// Trees with one root for a file, which services print without naming their format.
-const TREES: [&str; 6] = ["dropbox", "glacier", "btv2", "fsverity", "git:sha1", "git:sha256"];
+const TREES: [&str; 7] = ["dropbox", "glacier", "btv2", "fsverity", "sha256tree", "git:sha1", "git:sha256"];
 
 /// What stands before the digits of an identifier of Software Heritage, whatever it is of.
 const SWHID: &str = "swh:";
@@ -226,6 +226,8 @@ mod tests {
         assert_eq!(formats(&Published::parse("1B2M2Y8AsgTpgAmY7PhCfg==").unwrap().usual), ["md5"]);
         assert_eq!(formats(&Published::parse("XXH64:363b02a42408a1f6").unwrap().usual), ["xxh64"]);
         assert_eq!(formats(&Published::parse("xxhash3:kR+rpzIf4aA=").unwrap().usual), ["xxh3"]);
+        let quickxor = Published::parse("quickxor:aCgDG9jwBhDc4Q1yawMZAAAAAAA=").unwrap();
+        assert_eq!(formats(&quickxor.usual), ["quickxor"]);
         let id = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
         for (text, format) in [
             (format!("swh:1:cnt:{id}"), "swhid"),
