@@ -136,7 +136,7 @@ gpu() {
 
 # CUDA without a GPU: the programs compiled for three architectures, and run in several shapes by an emulator.
 cuda() {
-    local sources=$target/cuda-sources emulator=$target/cuda-emulator shape
+    local sources=$target/cuda-sources emulator=$target/cuda-emulator shape every
     cargo run --quiet --package mksum-gpu --example sources "$sources" cuda
     python3 scripts/cuda.py check "$sources"
     python3 scripts/cuda.py emulator "$emulator"
@@ -146,6 +146,10 @@ cuda() {
     for shape in 64,128,4,1,1 256,256,20,1,0 1,4,2,1,0; do
         echo "--- emulated CUDA: $shape"
         MKSUM_TEST_SHAPE=$shape "${run[@]}" --test nodes --test subtrees
+    done
+    for every in 37 211; do
+        echo "--- emulated CUDA, of which every call number $every fails"
+        MKSUM_TEST_SHAPE=2,8,2,1,1 MKSUM_EMULATED_FAILURES=$every "${run[@]}" --test nodes -- --ignored failing
     done
     echo "--- emulated CUDA, newer than its compiler"
     MKSUM_TEST_SHAPE=64,128,4,1,1 MKSUM_EMULATED_ARCHITECTURE=121 "${run[@]}" --test nodes vectors

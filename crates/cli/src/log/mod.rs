@@ -2,6 +2,7 @@
 
 mod read;
 mod trust;
+mod witness;
 mod write;
 mod wrong;
 
@@ -20,7 +21,8 @@ pub fn run(tool: &Tool, args: &Log) -> Exit {
             write::append(tool, directory, framing.framing(), *unique, common.quiet)
         }
         LogAction::Checkpoint { log, add: Some(line), trust, .. } => write::add(tool, log, line, trust),
-        LogAction::Checkpoint { log, add: None, trust, .. } => read::checkpoint(tool, log, trust),
+        LogAction::Checkpoint { log, witness: Some(url), trust, .. } => witness::ask(tool, log, url, trust),
+        LogAction::Checkpoint { log, trust, .. } => read::checkpoint(tool, log, trust),
         LogAction::Prove { log, index, from, trust, .. } => read::prove(tool, log, *index, *from, trust),
         LogAction::Check { proof, trust, entry, old, .. } => {
             read::check(tool, proof, trust, entry.as_ref(), old.as_ref())

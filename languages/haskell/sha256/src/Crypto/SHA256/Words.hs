@@ -2,8 +2,7 @@
 -- Module      : Crypto.SHA256.Words
 -- Description : Words of SHA-256 for GHC's native code generator
 --
--- 32-bit words and the functions that rotate them, in the form that suits GHC's native code generator. The form for
--- LLVM is in the folder @llvm@.
+-- 32-bit words and the functions that rotate them, in the form that suits GHC's native code generator.
 module Crypto.SHA256.Words
   ( W,
     doubled,
