@@ -3,9 +3,9 @@
 
     run.py MKSUM [--size BYTES] [--rounds N] [--write] [CASE …]
 
-Cases: git, swhid, tree, xxhash, quickxor, sha256tree, torrent. Of one file of --size bytes in the page cache; tree is a directory
-of files of 16 KiB, an eighth as long in all. Debian packages are installed if their programs are missing, those of Python in
-target/lab/formats.
+Cases: git, swhid, tree, xxhash, quickxor, sha256tree, torrent, xet. Of one file of --size bytes in the page cache; tree is a
+directory of files of 16 KiB, an eighth as long in all. Debian packages are installed if their programs are missing, those of
+Python in target/lab/formats.
 --write writes lab/results/formats-*.json and the table of lab/README.md.
 """
 
@@ -24,7 +24,7 @@ import results
 from results import LAB
 from timing import measure, output
 
-PACKAGES = ["swh.model==8.4.1", "torf==4.3.1", "quickxorhash==1.0.5"]
+PACKAGES = ["swh.model==8.4.1", "torf==4.3.1", "quickxorhash==1.0.5", "hf_xet==1.8.0"]
 PROGRAMS = {"git": "git", "xxhsum": "xxhash", "rclone": "rclone", "mktorrent": "mktorrent"}
 PIECE = 20  # the binary logarithm of a torrent's piece
 SWH_MODEL = """
@@ -40,6 +40,7 @@ while bytes := file.read(1 << 20):
     sum.update(bytes)
 print(base64.b64encode(sum.digest()).decode())
 """
+HF_XET = "import hf_xet, sys; print(hf_xet.hash_files(sys.argv[1:])[0].hash)"
 TORF = """
 import sys, torf
 torrent = torf.Torrent(path=sys.argv[1], piece_size=int(sys.argv[3]))
@@ -100,6 +101,11 @@ class Suite:
         # No package contains a program: sha256sum does about as much work, in one chain.
         yield {"sha256sum, another sum": ["sha256sum", self.file], **self.own("sha256tree")}
 
+    def xet(self):
+        own = self.own("xet")
+        one = {f"{name}, one thread": [*command, "--threads=1"] for name, command in own.items()}
+        yield {"hf_xet hash_files": self.script(HF_XET, self.file), **own, **one}
+
     def torrent(self):
         """Yields one group: makers of version 1, and ours of both versions and of version 2."""
         piece, threads = 1 << PIECE, os.cpu_count()
@@ -144,7 +150,7 @@ def interpreter():
 
 
 def main():
-    every = ["git", "swhid", "tree", "xxhash", "quickxor", "sha256tree", "torrent"]
+    every = ["git", "swhid", "tree", "xxhash", "quickxor", "sha256tree", "torrent", "xet"]
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("mksum")
     options.add_argument("--size", default=1 << 29, type=int)
