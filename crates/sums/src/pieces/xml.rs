@@ -19,16 +19,15 @@ pub(super) enum Tag<'a> {
     End(&'a str),
 }
 
+/// Is shown an end of an element, and the names from the outermost element to it.
+type Each<'a> = dyn FnMut(&[&str], Tag<'_>) -> Result<(), String> + 'a;
+
 /// Shows `each` both ends of every element, with the names from the outermost element to this one: `""` for an element of another namespace.
 /// The outermost must be `root` of `namespace`.
 ///
 /// # Errors
 /// If the bytes are no such document, or as `each`: the offset in bytes and the reason, as words.
-pub(super) fn walk(
-    bytes: &[u8],
-    (root, namespace): (&str, &str),
-    each: &mut dyn FnMut(&[&str], Tag<'_>) -> Result<(), String>,
-) -> Result<(), String> {
+pub(super) fn walk(bytes: &[u8], (root, namespace): (&str, &str), each: &mut Each<'_>) -> Result<(), String> {
     let text = str::from_utf8(bytes).map_err(|error| format!("byte {}: expected UTF-8", error.valid_up_to()))?;
     let mut reader = NsReader::from_str(text);
     let (mut path, mut text): (Vec<String>, String) = (Vec::new(), String::new());
