@@ -122,7 +122,7 @@ LISTS = [
     (f"{PACKAGE}/_mksum.pyi", f"def new(name: Format, {SIGNATURE}\n", "@overload", lambda _: "".join(
         f"def {name}({SIGNATURE}\n" for name in PYTHON)),
     ("bindings/python/src/hasher.rs", "\nconstructors! {\n", "}\n", constructors),
-    ("crates/lanes/Cargo.toml", 'default = ["std", ', "]", lambda _: ", ".join(f'"{name}"' for name in ALL_FEATURES)),
+    ("crates/lanes/Cargo.toml", 'default = ["std", "many", ', "]", lambda _: ", ".join(f'"{name}"' for name in ALL_FEATURES)),
     ("crates/lanes/Cargo.toml", "need not carry all.\n", "# ", lambda _: "".join(f"{name} = []\n" for name in ALL_FEATURES)),
     ("crates/lanes/test.sh", "hashes=", "\n", lambda _: ",".join(ALL_FEATURES)),
     ("crates/tree/Cargo.toml", 'default = ["std", ', ', "checksums"', lambda _: ", ".join(f'"{name}"' for name in LEFT_OUT)),
