@@ -44,7 +44,7 @@ pub struct Appender {
 struct Queue {
     /// The entries that are not in the log yet.
     entries: Vec<Vec<u8>>,
-    /// Their bytes, with [`OVERHEAD`] each.
+    /// The bytes of `entries`, with [`OVERHEAD`] each.
     len: usize,
     /// The index of the next entry.
     next: u64,
