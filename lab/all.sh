@@ -24,6 +24,7 @@ pairs() { lab/pairs/run.sh --write; }
 log() { scripts/need.sh log-peer && lab/log/run.py "$mksum"; }
 get() { scripts/need.sh nginx torrents && lab/get/run.py "$mksum"; }
 xet() { { [ -x "$peers" ] || python3 vectors/check.py; } && lab/xet/run.py "$mksum" --python "$peers"; }
+formats() { lab/formats/run.py "$mksum" --write; }
 python() { scripts/need.sh python-package && package python/venv && "$target/python/venv/bin/python" lab/python/run.py "$mksum" --write; }
 cluster() {
     scripts/need.sh python-package versitygw cluster && package cluster && "$target/cluster/bin/pip" install --quiet obstore &&
@@ -34,7 +35,7 @@ languages() { make -C languages table; }
 site() { lab/site/run.sh; }
 js() { lab/js/run.sh; }
 
-suites=(files many directories kept repair merklize pairs log get xet python cluster lanes languages site js)
+suites=(files many directories kept repair merklize pairs log get xet formats python cluster lanes languages site js)
 [ $# = 0 ] || suites=("$@")
 done=$target/lab-all/$(git rev-parse --short HEAD)
 mkdir -p "$done"

@@ -270,6 +270,43 @@ class Log(unittest.TestCase):
             done = run(CHOSEN.mksum, "log", "check", self.file("proof", changed), "--policy", policy, "--entry", held)
             self.assertIn(done.returncode, EITHER, (at, changed, done.stderr))
 
+    def test_a_witness_on_the_network(self):
+        key, (name, secret) = self.init(), ("witness.example", self.place / "secret")
+        witness = self.peer("witness", name, secret)
+        policy = self.policy(f"log {key}", f"witness w {witness}", "quorum w")
+        command = [CHOSEN.peer, "serve", name, secret, key]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+            self.addCleanup(server.kill)
+            url, backup = server.stdout.readline().strip(), self.place / "backup"
+
+            def ask(folder, code=0, by=witness):
+                return self.mksum("checkpoint", folder, "--witness", url, "--key", by, code=code)
+
+            # The first time, after growth over ends of tiles, and of the same checkpoint again.
+            for size in (0, 1, 256, 700, 700):
+                if more := [line(index) for index in range(self.size(), size)]:
+                    self.append(more)
+                done = ask(self.folder)
+                self.assertEqual(done.stdout, (self.folder / "checkpoint").read_bytes())
+                self.assertEqual(len(done.stdout.split(b"\n\n")[1].splitlines()), 2)
+                self.mksum("fsck", self.folder, "--policy", policy)
+                if size == 256:
+                    shutil.copytree(self.folder, backup)
+            proof = self.file("proof", self.mksum("prove", self.folder, "500").stdout)
+            self.peer("check", proof, policy, self.file("entry", line(500)))
+            # Another witness's key, a log that was rolled back, a fork, and a log that it does not know.
+            before = (self.folder / "checkpoint").read_bytes()
+            other = self.peer("witness", "other.example", self.place / "other")
+            ask(self.folder, UNTRUSTED, other)
+            self.assertEqual((self.folder / "checkpoint").read_bytes(), before)
+            self.assertIn(b"rolled back", ask(backup, UNTRUSTED).stderr)
+            self.append([b"%d" % index for index in range(500)], folder=backup)
+            self.assertIn(b"fork", ask(backup, UNTRUSTED).stderr)
+            self.mksum("init", self.place / "unknown", "--origin", "example.com/unknown")
+            ask(self.place / "unknown", DAMAGED)
+            server.kill()
+        ask(self.folder, DAMAGED)
+
     def killed(self, command, entries, after):
         """Starts append, kills it after some seconds, and returns whether it had ended."""
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:

@@ -337,12 +337,23 @@ def xxh128_halves(data):
     return avalanche(low + high & M64), -avalanche(low * P64_1 + high * P64_4 + length * P64_2 & M64) & M64
 
 
+def quickxor(data):
+    """The circle is a number: a turn past its 160 bits begins at the lowest again."""
+    circle = 0
+    for index, byte in enumerate(data):
+        place = 11 * index % 160
+        circle ^= byte << place
+    circle = (circle ^ circle >> 160) % 2**160
+    return (circle ^ len(data) << 96).to_bytes(20, "little")
+
+
 CHECKSUMS = {
     **{name: functools.partial(crc, name) for name in CRCS},
     "xxh32": xxh32,
     "xxh64": xxh64,
     "xxh3": xxh3,
     "xxh128": xxh128,
+    "quickxor": quickxor,
 }
 
 # ---- Hashes and trees ------------------------------------------------------------------------------------------------
@@ -546,6 +557,10 @@ def git(data, hash_name, leaf, salt):
     return hasher(hash_name)(b"blob %d\0" % len(data) + data)
 
 
+def quickxor_text(data, hash_name, leaf, salt):
+    return base64.b64encode(quickxor(data)).decode()
+
+
 def swhid(data, hash_name, leaf, salt):
     return f"swh:1:cnt:{git(data, hash_name, leaf, salt).hex()}"
 
@@ -577,6 +592,7 @@ FIXED = {  # formats without choices: the hash and the leaf size in bytes
     "xet": (xet, "blake3", 1 << 63),
     "swhid": (swhid, "sha1", 1 << 63),
     **{name: (whole, name, 1 << 63) for name in [*SUMS, *CHECKSUMS]},
+    "quickxor": (quickxor_text, "quickxor", 1 << 63),
 }
 
 

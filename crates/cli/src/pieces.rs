@@ -161,7 +161,9 @@ fn one(tool: &Tool, file: &PiecedFile, path: &Input) -> Result<Verified, Error> 
 /// What was found of a file whose pieces span files.
 fn of_joint(file: &PiecedFile, path: &Input, joint: &JointFile) -> Result<Verified, Error> {
     if let Some(error) = &joint.error {
-        return Err(Error::Open { path: path.clone(), error: error.kind().into() });
+        // An error of the system has its text: a kind alone has other words.
+        let again = error.raw_os_error().map_or_else(|| error.kind().into(), std::io::Error::from_raw_os_error);
+        return Err(Error::Open { path: path.clone(), error: again });
     }
     let expected = file.len.unwrap_or(0);
     let mut damaged = Vec::new();

@@ -59,6 +59,8 @@ pub mod outboard;
 mod parallel;
 mod prefix;
 pub mod proof;
+#[cfg(feature = "checksums")]
+mod quickxor;
 pub mod ranges;
 mod root;
 mod scan;

@@ -289,6 +289,7 @@ class VerifiedBytes:
         fmt: str | None,
         length: int | None,
         outboard: AnyPath | None,
+        foreign: Format | None,
         replicas: AnyPath | Iterable[AnyPath],
         repair: bool,
         threads: int | None,

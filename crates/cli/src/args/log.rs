@@ -63,6 +63,9 @@ pub enum LogAction {
         /// Add the signature line in this file, once it is verified by --key; '-' is standard input
         #[arg(long, value_name = "FILE", value_parser = input(), value_hint = ValueHint::FilePath, requires = "trusted")]
         add: Option<Input>,
+        /// Ask the witness at URL to cosign the checkpoint, and add its signature, once it is verified by --key (C2SP tlog-witness)
+        #[arg(long, value_name = "URL", value_parser = place(), value_hint = ValueHint::Url, requires = "key", conflicts_with = "add")]
+        witness: Option<Input>,
         #[command(flatten)]
         trust: Trust,
         #[command(flatten)]

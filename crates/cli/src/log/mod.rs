@@ -4,6 +4,7 @@ mod print;
 mod read;
 mod record;
 mod trust;
+mod witness;
 mod write;
 mod wrong;
 
@@ -26,7 +27,8 @@ pub fn run(tool: &Tool, args: &Log) -> Exit {
             write::append(tool, directory, how, common)
         }
         LogAction::Checkpoint { log, add: Some(line), trust, .. } => write::add(tool, log, line, trust, json),
-        LogAction::Checkpoint { log, add: None, trust, .. } => read::checkpoint(tool, log, trust, json),
+        LogAction::Checkpoint { log, witness: Some(url), trust, .. } => witness::ask(tool, log, url, trust, json),
+        LogAction::Checkpoint { log, trust, .. } => read::checkpoint(tool, log, trust, json),
         LogAction::Prove { log, index, from, trust, .. } => read::prove(tool, log, (*index, *from), trust, json),
         LogAction::Check { proof, trust, entry, old, .. } => {
             read::check(tool, proof, trust, (entry.as_ref(), old.as_ref()), json)
