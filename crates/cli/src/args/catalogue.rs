@@ -62,6 +62,9 @@ pub struct Update {
     /// Report what differs and how much would be read; nothing is read or written
     #[arg(long)]
     pub dry_run: bool,
+    /// Append the root of the directory to the log in FOLDER, once the catalogue is up to date ('mksum log init' makes one)
+    #[arg(long, value_name = "FOLDER", conflicts_with = "dry_run", value_parser = path(), value_hint = ValueHint::DirPath)]
+    pub log: Option<PathBuf>,
     /// Options for reading.
     #[command(flatten)]
     pub reading: Reading,
