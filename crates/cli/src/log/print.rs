@@ -7,15 +7,15 @@ use std::borrow::Cow;
 
 /// A new log.
 #[derive(Serialize)]
-pub struct New<'a> {
+pub struct NewLog<'a> {
     kind: &'static str,
     origin: &'a str,
     key: String,
 }
 
-impl<'a> New<'a> {
-    pub fn new(origin: &'a str, key: String) -> New<'a> {
-        New { kind: "log", origin, key }
+impl<'a> NewLog<'a> {
+    pub fn new(origin: &'a str, key: String) -> NewLog<'a> {
+        NewLog { kind: "log", origin, key }
     }
 }
 

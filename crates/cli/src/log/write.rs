@@ -1,6 +1,6 @@
 //! Commands that write a log: init, append, import, and cosignatures.
 
-use super::print::{Entry, New, Newest};
+use super::print::{Entry, NewLog, Newest};
 use super::trust::key;
 use super::wrong::{Wrong, bytes};
 use crate::args::{LogCommon, Trust};
@@ -41,7 +41,7 @@ pub fn init(
     let log = Log::create_with(directory, key).map_err(Wrong::of(&place))?;
     let key = log.verifier();
     match json {
-        true => tool.console.print_json(directory, New::new(key.name(), key.to_string())),
+        true => tool.console.print_json(directory, NewLog::new(key.name(), key.to_string())),
         false => tool.console.print(format!("{key}\n").as_bytes()),
     }
     Ok(())
