@@ -65,7 +65,7 @@ languages() {
 # The tool as a user meets it: limits of memory, block devices, full disks, repairs from servers, logs and sum files of other tools,
 # and README's commands.
 tool() {
-    scripts/need.sh python dot rsvg losetup strace vfat fsverity veritysetup bao openssl shasum hashdeep rhash xxhsum bagit torrents minisign signify ssh-keygen \
+    scripts/need.sh python dot rsvg losetup strace vfat fsverity veritysetup bao openssl shasum hashdeep rhash xxhsum bagit torrents mhl minisign signify ssh-keygen \
         gpg log-peer cargo:b3sum@1.8.2
     build
     scripts/house.py flags "$target/release/mksum"
@@ -76,6 +76,7 @@ tool() {
     PATH="$PATH:/usr/sbin" scripts/directories.py "$target/release/mksum"
     scripts/sumfiles.py "$target/release/mksum" "$target/bagit/bin/python"
     scripts/torrent.py "$target/release/mksum" "$target/torrents/bin/python"
+    scripts/mhl.py "$target/release/mksum" "$target/mhl/bin/python"
     PATH="$target/release:$PATH" scripts/readme.py README.md docs/kept-tree.md docs/directories.md docs/log.md docs/merklize.md
 }
 

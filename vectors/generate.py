@@ -47,7 +47,7 @@ def source(format, pattern, length, root):
     name, hash_name, _, _ = reference.parse(format)
     if root == "-":
         return LIBTORRENT if name == "btv2" else DEFINITION
-    if name in SUMS or format.startswith("s3:sha512"):
+    if name in {*SUMS, "c4"} or format.startswith("s3:sha512"):
         return OPENSSL
     if name == "quickxor":
         return QUICKXORHASH
@@ -127,6 +127,7 @@ def cases():
     blocks = [64, 72, 104, 128, 136, 144]
     lengths = {length for block in blocks for length in [*borders(block, [1, 2]), block - 9, block - 8, block - 17, block - 16]}
     yield from ((name, length) for name in SUMS for length in [*sorted(lengths), 1000, 64 * KiB, MiB + 1])
+    yield from (("c4", length) for length in [*borders(128, [1, 2]), 111, 112, 1000, 64 * KiB])
     yield from (("xet", length) for length in [*borders(8 * KiB, [1]), *borders(128 * KiB, [1, 2])])
     # The header is seven bytes and up: borders of blocks with it, and lengths before and after a digit more.
     lengths = {64 * count - size + step for count in (1, 2, 3) for size in (7, 8, 9, 10, 16, 17, 18) for step in (-1, 0, 1)}

@@ -561,6 +561,21 @@ def quickxor_text(data, hash_name, leaf, salt):
     return base64.b64encode(quickxor(data)).decode()
 
 
+C4_DIGITS = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+
+
+def c4_text(digest):
+    number, digits = int.from_bytes(digest, "big"), ""
+    for _ in range(88):
+        number, digit = divmod(number, 58)
+        digits = C4_DIGITS[digit] + digits
+    return f"c4{digits}"
+
+
+def c4(data, hash_name, leaf, salt):
+    return c4_text(hasher(hash_name)(data))
+
+
 def swhid(data, hash_name, leaf, salt):
     return f"swh:1:cnt:{git(data, hash_name, leaf, salt).hex()}"
 
@@ -591,6 +606,7 @@ FIXED = {  # formats without choices: the hash and the leaf size in bytes
     "blake3-pairs": (blake3_pairs, "blake3", 32),
     "xet": (xet, "blake3", 1 << 63),
     "swhid": (swhid, "sha1", 1 << 63),
+    "c4": (c4, "sha512", 1 << 63),
     **{name: (whole, name, 1 << 63) for name in [*SUMS, *CHECKSUMS]},
     "quickxor": (quickxor_text, "quickxor", 1 << 63),
 }

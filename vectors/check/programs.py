@@ -141,7 +141,8 @@ class Openssl(Program):
                 yield self.composite(row)
                 continue
             name = reference.parse(row.format)[1]  # `sha256tree` up to a leaf is SHA-256
-            yield run("openssl", "dgst", "-r", f"-{names.get(name, name)}", self.file_of(row)).split()[0]
+            digest = run("openssl", "dgst", "-r", f"-{names.get(name, name)}", self.file_of(row)).split()[0]
+            yield reference.c4_text(bytes.fromhex(digest)) if row.format == "c4" else digest
 
 
     def composite(self, row):

@@ -162,8 +162,10 @@ pub(crate) enum Text {
     Hex,
     /// Lower-case hex behind this.
     After(&'static str),
-    /// Base64; hex is read, too.
+    /// Base64; hex and the letters of URLs are read, too.
     Base64,
+    /// A C4 id; hex is read, too.
+    C4,
     /// S3's form: `-` and the number of parts after hex for MD5, after base64 for the others.
     Parts,
 }
@@ -467,6 +469,19 @@ pub static FAMILIES: &[Family] = &[
     sum("sha384", "SHA384", "sha384sum", &[Algorithm::Hash(Hash::Sha384)]),
     sum("sha512", "SHA512", "sha512sum", &[Algorithm::Hash(Hash::Sha512)]),
     sum("sha512-256", "SHA512/256", "shasum -a 512256", &[Algorithm::Hash(Hash::Sha512_256)]),
+    Family {
+        name: "c4",
+        about: "the C4 id of film sets: SHA-512 in base 58",
+        same_as: "c4, ascmhl",
+        met_in: MetIn::Stores,
+        hashes: &[Algorithm::Hash(Hash::Sha512)],
+        leaf: LeafRule::Whole,
+        options: &[],
+        tag: None,
+        nodes: Nodes::Sum,
+        text: Text::C4,
+        foreign: &[],
+    },
     #[cfg(feature = "sha3")]
     sum("sha3-224", "SHA3-224", "openssl dgst -sha3-224", &[Algorithm::Hash(Hash::Sha3_224)]),
     #[cfg(feature = "sha3")]

@@ -36,6 +36,7 @@ extern crate std;
 
 pub mod accelerator;
 mod algorithm;
+mod c4;
 #[cfg(feature = "checksums")]
 mod checksum;
 mod cover;

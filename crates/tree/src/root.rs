@@ -1,12 +1,13 @@
 //! A root with its format, and roots as text.
 
+use crate::c4;
 use crate::formats::Text;
 use crate::{Digest, Spec};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use base16ct::{lower, mixed};
-use base64ct::{Base64, Encoding};
+use base64ct::{Base64, Base64Url, Encoding};
 use core::fmt;
 
 /// The root of an input: a digest that carries its format and the input's length.
@@ -54,7 +55,7 @@ fn parts(spec: &Spec, len: u64) -> Option<u64> {
 fn before(spec: &Spec) -> &'static str {
     match spec.family().text {
         Text::After(word) => word,
-        Text::Hex | Text::Base64 | Text::Parts => "",
+        Text::Hex | Text::Base64 | Text::C4 | Text::Parts => "",
     }
 }
 
@@ -68,6 +69,7 @@ fn text(spec: &Spec, digest: &Digest, parts: Option<u64>) -> String {
     let digest = digest.as_bytes();
     match parts {
         None if spec.family().text == Text::Base64 => Base64::encode_string(digest),
+        None if spec.family().text == Text::C4 => c4::encoded(digest),
         None => format!("{}{}", before(spec), lower::encode_string(digest)),
         Some(parts) if is_md5(spec) => format!("{}-{parts}", lower::encode_string(digest)),
         Some(parts) => format!("{}-{parts}", Base64::encode_string(digest)),
@@ -112,8 +114,8 @@ impl From<&Root> for ClaimedRoot {
 }
 
 impl Spec {
-    /// Reads a root's text: hex in either case, behind the word that the format's roots begin with, base64 if they are written so, or as S3
-    /// writes it.
+    /// Reads a root's text: hex in either case, behind the word that the format's roots begin with, base64 or a C4 id if they are written so, or
+    /// as S3 writes it.
     ///
     /// # Errors
     /// If no root of this format is written so.
@@ -123,6 +125,7 @@ impl Spec {
             found: text.chars().take(80).collect(),
             expected: match self.family().text {
                 Text::Hex => format!("{} hex digits", 2 * size),
+                Text::C4 => format!("'c4' and 88 digits of base 58, or {} hex digits", 2 * size),
                 Text::Base64 => format!("{size} bytes in base64, or {} hex digits", 2 * size),
                 Text::After(word) => format!("'{word}' and {} hex digits", 2 * size),
                 Text::Parts if is_md5(self) => format!("{} hex digits, '-' and the number of parts", 2 * size),
@@ -130,7 +133,7 @@ impl Spec {
             },
         };
         let (digest, parts) = match self.family().text {
-            Text::Hex | Text::Base64 => (text, None),
+            Text::Hex | Text::Base64 | Text::C4 => (text, None),
             Text::After(word) => (text.strip_prefix(word).ok_or_else(refuse)?, None),
             Text::Parts => {
                 let (digest, parts) = text.rsplit_once('-').ok_or_else(refuse)?;
@@ -140,7 +143,10 @@ impl Spec {
         };
         let digest = match parts {
             Some(_) if !is_md5(self) => Base64::decode_vec(digest).ok(),
-            None if self.family().text == Text::Base64 && digest.len() != 2 * size => Base64::decode_vec(digest).ok(),
+            None if self.family().text == Text::C4 && digest.len() != 2 * size => c4::decoded(digest),
+            None if self.family().text == Text::Base64 && digest.len() != 2 * size => {
+                Base64::decode_vec(digest).or_else(|_| Base64Url::decode_vec(digest)).ok()
+            }
             _ => mixed::decode_vec(digest).ok(),
         };
         let digest = digest.filter(|digest| digest.len() == size).ok_or_else(refuse)?;

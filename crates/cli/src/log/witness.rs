@@ -1,5 +1,6 @@
 //! `mksum log checkpoint --witness`: asks a witness to cosign the newest checkpoint (C2SP tlog-witness).
 
+use super::print::Newest;
 use super::trust::key;
 use super::write::open;
 use super::wrong::Wrong;
@@ -12,7 +13,7 @@ use mksum_log::{Folder, Published};
 const TRIES: usize = 4;
 
 /// Asks a witness, adds its signature to the checkpoint, and prints that.
-pub fn ask(tool: &Tool, log: &Input, place: &Input, trust: &Trust) -> Result<(), Wrong> {
+pub fn ask(tool: &Tool, log: &Input, place: &Input, trust: &Trust, json: bool) -> Result<(), Wrong> {
     let Some(directory) = log.file() else { return Err(Wrong::Usage("--witness needs the folder of the log".into())) };
     let Some(url) = place.url() else { return Err(Wrong::Usage("--witness needs a URL: http:// or https://".into())) };
     let key = key(tool, trust)?.ok_or_else(|| Wrong::Usage("--witness needs --key: its public key".into()))?;
@@ -27,7 +28,7 @@ pub fn ask(tool: &Tool, log: &Input, place: &Input, trust: &Trust) -> Result<(),
         let (status, body) = post(&url, proof.to_string().into_bytes()).map_err(failed)?;
         let text = String::from_utf8_lossy(&body);
         old = match status {
-            200 => return add(tool, log, text.lines(), &key),
+            200 => return add(tool, log, text.lines(), &key, json),
             // The size that the witness has seen, or that of a moment ago.
             409 => match text.trim_end_matches('\n').parse() {
                 Ok(seen) if seen > size => {
@@ -55,6 +56,7 @@ fn add<'a>(
     place: &Input,
     mut lines: impl Iterator<Item = &'a str>,
     key: &mksum_log::VerifierKey,
+    json: bool,
 ) -> Result<(), Wrong> {
     let begin = format!("\u{2014} {} ", key.name());
     let line = lines.find(|line| line.starts_with(&begin)).ok_or_else(|| {
@@ -62,7 +64,11 @@ fn add<'a>(
     })?;
     let mut log = open(tool, place.file().expect("the caller has the folder"))?;
     log.add_cosignature(line, key).map_err(Wrong::of(place))?;
-    tool.console.print(log.note().to_string().as_bytes());
+    let checkpoint = log.checkpoint().map_err(Wrong::of(place))?.clone();
+    match json {
+        true => tool.console.print_json(place, Newest::new(&checkpoint, log.note(), None)),
+        false => tool.console.print(log.note().to_string().as_bytes()),
+    }
     Ok(())
 }
 
