@@ -85,9 +85,8 @@ pub fn publish(path: &Path, wanted: &Publish, options: &Options) -> Result<Publi
     let torrent = match len {
         0 => None,
         _ => {
-            let mut torrent = NewTorrent::default();
-            torrent.is_hybrid = true;
-            torrent.web_seeds = web.iter().map(|url| url.as_str().into()).collect();
+            let web_seeds = web.iter().map(|url| url.as_str().into()).collect();
+            let torrent = NewTorrent { is_hybrid: true, web_seeds, ..NewTorrent::default() };
             Some(make_torrent(path, &torrent, options)?.bytes)
         }
     };
