@@ -119,7 +119,7 @@ await writeWorkerText();
 
 /** Files that stand in directories of entries alone. */
 const COMMAND = ["cli", "cli-check", "cli-files", "cli-lists", "cli-output", "cli-verify", "source-cli"];
-const ELSEWHERE = [...COMMAND, "source-fetch", "source-sent", "extra", "extra-engine", ...Object.keys(FAMILIES)];
+const ELSEWHERE = [...COMMAND, "source-fetch", "source-sent", "extra", "extra-engine", "log", "log-policy", "log-text", ...Object.keys(FAMILIES)];
 
 const read = (file) => readFileSync(join(dist, file), "utf8");
 const imports = (text) => Array.from(text.matchAll(/"\.\/([\w-]+)\.js"/g), ([, name]) => name);
@@ -180,11 +180,12 @@ async function bundled(name, entries, own, beside) {
     for (const entry of entries) types(name, entry, own);
 }
 
-/** Writes an entry with its own module inside. */
-async function inlinedEntry(name, scalar, own = {}) {
+/** Writes an entry with a module inside: its own, or that of another entry. */
+async function inlinedEntry(name, scalar, own = {}, content = name) {
     const source = read("source.js").replace("./fetch/scalar.wasm", scalar);
     await bundled(name, [name], { "source.js": source, ...own }, "simd");
-    writeFileSync(join(dist, name, "simd.js"), inlined(name).replace(": string", ""));
+    const text = content === name ? inlined(name).replace(": string", "") : `export * from "../${content}/simd.js";\n`;
+    writeFileSync(join(dist, name, "simd.js"), text);
 }
 
 // The site also takes `pieces`.
@@ -208,6 +209,7 @@ for (const [family, names] of Object.entries(FAMILIES)) {
     const table = { "table.js": tableOf("table.js", names), "table.d.ts": tableOf("table.d.ts", names) };
     await inlinedEntry(family, "../fetch/scalar.wasm", table);
 }
+await inlinedEntry("log", "../fetch/scalar.wasm", { "table.js": tableOf("table.js", ["sha256"]) }, "sha2");
 
 // The types have the comments, and names stay as they are. Bundlers read the comments of this one.
 for (const file of readdirSync(dist).filter((name) => name.endsWith(".js") && name !== "builtin.js")) {
