@@ -1,7 +1,7 @@
 # Two commands do everything: `make demo FILE=path` and `make test`. Each installs what it needs first.
 FILE ?= target/random.bin
 
-.PHONY: demo check test build install install-c spirv cubins lab-gpu python-docs lint fuzz lab lab-js lab-js-figures languages site site-serve
+.PHONY: demo check test build install install-c spirv cubins lab-gpu python-docs lint fuzz lab lab-all lab-js lab-js-figures languages site site-serve
 
 # Builds the tool and hashes a real file beside the tools people use today, with both speeds.
 demo:
@@ -68,6 +68,10 @@ languages-%:
 # The measured speeds of README.md, beside their peers: 4 GiB of disk, about ten minutes.
 lab:
 	@lab/run.sh
+
+# Every suite of the lab on this machine, unattended: some hours. It goes on where it was interrupted, and waits while the machine is busy.
+lab-all:
+	@lab/all.sh
 
 # Hashing in JavaScript, every library in three engines: about 25 minutes, QUICK=1 takes a few; ENGINE="node deno" does others. A busy
 # machine is refused unless BUSY=1, which marks the results.

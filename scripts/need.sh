@@ -225,6 +225,7 @@ for thing in "$@"; do
         node) apt node nodejs && apt npm npm ;;
         chromium) apt chromium chromium ;;
         firefox) apt firefox-esr firefox-esr ;;
+        nginx) PATH="$PATH:/usr/sbin" apt nginx nginx-light ;;
         dot) apt dot graphviz ;;
         rsvg) apt rsvg-convert librsvg2-bin ;;
         pocl)

@@ -207,22 +207,25 @@ python() {
     bindings/python/test.sh
 }
 
-# The lab without its clocks: every library of the study in JavaScript gives the right digests, each in a process of its own; results are
-# in their format, and tables keep runs apart.
+# The lab without its clocks, but for a look at what became slower. Results are in their format, and tables keep runs apart. Every library
+# of the study in JavaScript gives the right digests, each in a process of its own.
 lab() {
     scripts/need.sh python
     python3 lab/results.py --check
+    # Warnings alone: a test must not depend on speed.
+    build
+    lab/watch.py "$target/release/mksum"
     lab/js/prepare.sh
     # One file after the other: they build the same folder, and some watch the processors.
     node --test --test-concurrency=1 lab/js/test/*.test.mjs
 }
 
-# Each fuzz target for a while, one on each processor: FUZZ_SECONDS, 20 if not told.
+# Each fuzz target for a while, one on each processor: FUZZ_SECONDS, 10 if not told.
 fuzz() {
     rustup toolchain list | grep -q nightly || rustup toolchain install nightly --profile minimal
     scripts/need.sh cargo:cargo-fuzz
     cargo +nightly fuzz build --target-dir "$target/fuzz"
-    cargo +nightly fuzz list | xargs -P "$(nproc)" -n 1 scripts/fuzz.sh "$target/fuzz" "${FUZZ_SECONDS:-20}"
+    cargo +nightly fuzz list | xargs -P "$(nproc)" -n 1 scripts/fuzz.sh "$target/fuzz" "${FUZZ_SECONDS:-10}"
 }
 
 # The tool, in target/release; `flock`, because the stage `cluster` takes one with other features from there.
@@ -243,12 +246,21 @@ limit=1800
 : "${test_end:=$((EPOCHSECONDS + 5100))}"
 export test_end
 
+# cpu: leaves in `used` the seconds that processors have worked for the stages of this shell: `times` says "1m2.3s 0m4.5s".
+cpu() {
+    times >"$results/times.$$"
+    used=$(awk -F '[ms ]+' 'NR == 2 { print int(60 * ($1 + $3) + $2 + $4) }' "$results/times.$$")
+}
+
 # run STAGE: in a shell of its own, so that the first failure ends the stage and nothing else. Notes the time and the exit status.
 run() {
-    local begin=$SECONDS status=0 left=$((test_end - EPOCHSECONDS))
+    local used begin=$SECONDS status=0 left=$((test_end - EPOCHSECONDS))
+    cpu
+    local before=$used
     left=$((left < 1 ? 1 : left < limit ? left : limit))
     timeout --foreground --kill-after=1m "$left" scripts/test.sh --stage "$1" || status=$?
-    printf '%s %s %s\n' $((SECONDS - begin)) $status "$1" >>"$results/list"
+    cpu
+    printf '%s %s %s %s\n' $((SECONDS - begin)) $status "$1" $((used - before)) >>"$results/list"
     case $status in
         0) echo "=== $1 passed in $((SECONDS - begin)) s" ;;
         124 | 137) echo "=== $1 FAILED: it had not ended after $left s" ;;
@@ -300,8 +312,8 @@ else
     trap 'pkill --session "$(IFS=,; echo "${pids[*]}")"; exit 130' INT TERM
     wait "${pids[@]}"
 fi
-sort -n "$results/list" | awk '{ printf "%6d s  %s%s\n", $1, $3, $2 ? "  FAILED" : "" }'
-printf '%6d s  in all\n' $SECONDS
+sort -n "$results/list" | awk '{ printf "%6d s  %6d s of processors  %s%s\n", $1, $4, $3, $2 ? "  FAILED" : "" }'
+printf '%6d s  in all, %d s of processors\n' $SECONDS "$(awk '{ sum += $4 } END { print sum }' "$results/list")"
 failed=$(awk '$2 { print $3 }' "$results/list" | xargs)
 # Again at the end, where they are found.
 for stage in $failed; do

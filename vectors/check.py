@@ -91,7 +91,8 @@ def main():
                 passed, failed = passed + counts[0], failed + counts[1]
     run_here = {kind.source for kind in programs.PROGRAMS}
     others = collections.Counter(row.source for row in rows if row.source not in run_here)
-    print(f"{generate.MTSUM}: {others.pop(generate.MTSUM, 0)} recorded rows, not run: no package contains it")
+    for recorded in (generate.MTSUM, generate.REMOTE_APIS):
+        print(f"{recorded}: {others.pop(recorded, 0)} recorded rows, not run: no package contains it")
     print(f"{generate.DEFINITION}: {others.pop(generate.DEFINITION, 0)} rows that no other program computes")
     for source, count in others.items():
         print(f"{source}: FAILURE, {count} rows not confirmed: this script cannot run the program")

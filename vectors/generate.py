@@ -34,10 +34,14 @@ XXHASH = "xxhash 4.1.0"
 HF_XET = "hf_xet 1.8.0"
 GIT = "git 2.39.5"
 SWH_MODEL = "swh.model 8.4.1"
+REMOTE_APIS = "remote-apis sha256tree_test_vectors.txt"
 DEFINITION = "definition"  # no other program computes the root
 
+# The lengths in that file, of `mod251`.
+PUBLISHED = {count * KiB + step for count in range(1, 9) for step in (0, 1)} - {KiB} | {16 * KiB, 31 * KiB, 100 * KiB}
 
-def source(format, pattern, root):
+
+def source(format, pattern, length, root):
     """Returns the independent program that prints this row's root."""
     name, hash_name, _, _ = reference.parse(format)
     if root == "-":
@@ -48,6 +52,8 @@ def source(format, pattern, root):
         return XXHASH if hash_name not in CRCS else GOOGLE if name == "crc32c" else AWSCRT
     if name == "rfc6962":
         return TLOG if hash_name == "sha256" else MERKLE
+    if name == "sha256tree":  # recorded: no package contains a program
+        return OPENSSL if length <= KiB else REMOTE_APIS if pattern == "mod251" and length in PUBLISHED else DEFINITION
     if name == "mtsum":
         return MTSUM if pattern == "pat" else DEFINITION  # recorded: no package contains mtsum
     return {"plain": MERKLE, "glacier": BOTOCORE, "btv2": LIBTORRENT, "fsverity": FSVERITY, "dmverity": VERITYSETUP,
@@ -90,6 +96,7 @@ def cases():
     chunks = [1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 32, 64, 128, 1024]
     yield from (("blake3", length) for length in borders(64, [1, 2]) + borders(KiB, chunks))
     leaves = [1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 32, 64, 1024, 4096]
+    yield from (("sha256tree", length) for length in sorted({*borders(KiB, chunks), *PUBLISHED}))
     yield from (("blake3-pairs", length) for length in borders(32, leaves))
     for name in "fsverity", "dmverity":
         for hash_name in CHOICES[name][1]:
@@ -164,7 +171,7 @@ def files():
     written = {}
     for format, pattern, length in rows:
         root = reference.root(format, reference.input_bytes(pattern, length))
-        row = "\t".join((format, pattern, str(length), root, source(format, pattern, root)))
+        row = "\t".join((format, pattern, str(length), root, source(format, pattern, length, root)))
         name = format.split(":")[0]
         written[name] = written.get(name, HEADER.format(name=name)) + row + "\n"
     return written

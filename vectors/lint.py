@@ -12,7 +12,7 @@ A worked example is a fenced block that begins with ```example. Each of its line
     format rfc6962:sha256:4         the format
     input "abcdefghi"               the input: bytes, as below
     leaf0 = sha256(00 "abcd") = 2b… a digest; BLAKE3 also has chunk.INDEX, chunk.root, parent and parent.root,
-                                    Xet xet.leaf, xet.node and xet.root
+                                    Xet xet.leaf, xet.node and xet.root, sha256tree has sha256tree.parent
     root = 81…                      the last digest, which reference.py also prints for the format and the input
 
 Bytes are "text", pairs of hex digits, the name of an earlier line, input[start..end], zeros(count), mod251(count),
@@ -58,6 +58,8 @@ def digest(function, data):
         answer = reference.xet_hash(which, data)
         return reference.xet_written(answer) if which == "root" else answer
     root = reference.ROOT if which == "root" else 0
+    if kind == "sha256tree":
+        return reference.sha256tree_parent(data[:32], data[32:])
     if kind == "chunk":
         return reference.blake3_chunk(data, 0 if root else int(which), root)
     if kind == "parent":

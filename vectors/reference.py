@@ -6,6 +6,7 @@ row of rows/*.tsv with the output of established programs.
 import base64
 import functools
 import hashlib
+import operator
 import pathlib
 import struct
 
@@ -458,6 +459,40 @@ def dropbox(data, hash_name, leaf, salt):
     return H(b"".join(H(piece) for piece in pieces(data, leaf)))
 
 
+# ---- SHA-256's block cipher (FIPS 180-4, 6.2.2, without the sum at the end) ------------------------------------------
+
+PRIMES = [n for n in range(2, 312) if all(n % divisor for divisor in range(2, n))]
+ROUND_CONSTANTS = [int(2**32 * (prime ** (1 / 3) % 1)) for prime in PRIMES]
+CIPHER_START = [int(2**32 * (prime**0.5 % 1)) for prime in PRIMES[8:16]]
+
+
+def sha256_cipher(state, block):
+    """Returns the words of the state after 64 rounds with the 64 bytes of a block."""
+
+    def turned(x, *by):
+        return functools.reduce(operator.xor, [(x >> n | x << 32 - n) & M32 for n in by])
+
+    w = list(struct.unpack(">16I", block))
+    for t in range(16, 64):
+        small0, small1 = turned(w[t - 15], 7, 18) ^ w[t - 15] >> 3, turned(w[t - 2], 17, 19) ^ w[t - 2] >> 10
+        w.append(w[t - 16] + small0 + w[t - 7] + small1 & M32)
+    a, b, c, d, e, f, g, h = state
+    for t in range(64):
+        first = h + turned(e, 6, 11, 25) + (e & f ^ ~e & g) + ROUND_CONSTANTS[t] + w[t]
+        second = turned(a, 2, 13, 22) + (a & b ^ a & c ^ b & c)
+        a, b, c, d, e, f, g, h = first + second & M32, a, b, c, d + first & M32, e, f, g
+    return a, b, c, d, e, f, g, h
+
+
+def sha256tree_parent(left, right):
+    return struct.pack(">8I", *sha256_cipher(CIPHER_START, left + right))
+
+
+def sha256tree(data, hash_name, leaf, salt):
+    H = hasher(hash_name)
+    return promote([H(piece) for piece in pieces(data, leaf)], sha256tree_parent) if data else H(b"")
+
+
 # ---- Xet -------------------------------------------------------------------------------------------------------------
 
 GEAR = [int(word, 16) for word in (pathlib.Path(__file__).parent / "gear.txt").read_text().split()]
@@ -536,6 +571,7 @@ FIXED = {  # formats without choices: the hash and the leaf size in bytes
     "glacier": (plain, "sha256", MiB),
     "btv2": (btv2, "sha256", 16 * KiB),
     "dropbox": (dropbox, "sha256", 4 * MiB),
+    "sha256tree": (sha256tree, "sha256", KiB),
     "blake3": (blake3, "blake3", KiB),
     "blake3-pairs": (blake3_pairs, "blake3", 32),
     "xet": (xet, "blake3", 1 << 63),

@@ -140,7 +140,8 @@ class Openssl(Program):
             if row.format.startswith("s3:"):
                 yield self.composite(row)
                 continue
-            yield run("openssl", "dgst", "-r", f"-{names.get(row.format, row.format)}", self.file_of(row)).split()[0]
+            name = reference.parse(row.format)[1]  # `sha256tree` up to a leaf is SHA-256
+            yield run("openssl", "dgst", "-r", f"-{names.get(name, name)}", self.file_of(row)).split()[0]
 
 
     def composite(self, row):

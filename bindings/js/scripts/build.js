@@ -34,8 +34,12 @@ const FAMILIES = {
 
 /** The modules with SIMD, and cargo's options for each. Without SIMD there is one for all entries of the engine. */
 const only = (...features) => ["--no-default-features", "--features", features.join()];
-const CONTENTS = { all: [], hashes: only(...Object.keys(FAMILIES)) };
-for (const family in FAMILIES) CONTENTS[family] = only(family);
+const CONTENTS = { all: [], hashes: only("hashers", ...Object.keys(FAMILIES)) };
+for (const family in FAMILIES) {
+    CONTENTS[family] = only("hashers", family);
+    // Of the functions of one hash in the entry of everything: one message at a time, without hashers.
+    CONTENTS[`small-${family}`] = only(family);
+}
 // Of the command, which Node runs: everything, and the parser of lists.
 CONTENTS.cli = ["--features", "sums"];
 
@@ -84,6 +88,9 @@ function encode(bytes) {
 /** Returns the module with SIMD as TypeScript. */
 const inlined = (content) => `export const encoded: string =\n    "${encode(readFileSync(path(content, "simd")))}";\n`;
 
+/** Returns the same as a `Small` of `src/alone.ts`. */
+const small = (content) => inlined(content).replace("encoded: string =", "small: import(\"./alone.js\").Small = { encoded:").replace(/;\n$/, " };\n");
+
 /** The hashes of `mksum/extra` are a module of their own, so that nobody else loads them. */
 const EXTRA = { simd: ["--features", "simd"], scalar: [] };
 
@@ -95,6 +102,7 @@ if (process.argv[2] !== "face") {
     }
 }
 writeFileSync(join(root, "src/simd.ts"), inlined("all"));
+for (const family in FAMILIES) writeFileSync(join(root, `src/small-${family}.ts`), small(`small-${family}`));
 // The text follows when the worker is compiled.
 writeFileSync(join(root, "src/worker-text.ts"), "export const script: string = \"\";\n");
 const dist = join(root, "dist");
@@ -161,7 +169,8 @@ function types(name, entry, own) {
  */
 async function bundled(name, entries, own, beside) {
     mkdirSync(join(dist, name), { recursive: true });
-    const inside = needed(entries, "js", own);
+    // Each entry has its own engine.
+    const inside = needed(entries, "js", { "current.js": read("current.js"), ...own });
     await build({
         entryPoints: entries.map((entry) => join(dist, `${entry}.js`)), bundle: true, format: "esm", target: "es2022", platform: "neutral", external: ["node:*"],
         outdir: join(dist, name), splitting: entries.length > 1, chunkNames: "shared-[hash]", minifyWhitespace: true, minifySyntax: true,
@@ -189,7 +198,11 @@ async function inlinedEntry(name, scalar, own = {}, content = name) {
 }
 
 // The site also takes `pieces`.
-await bundled("fetch", ["index", "worker", "pieces"], { "source.js": read("source-fetch.js") });
+await bundled("fetch", ["index", "worker", "pieces"], {
+    "source.js": read("source-fetch.js"),
+    // Its module is one for all.
+    "alone-hashes.js": 'export * from "./hash.js";',
+});
 for (const kind in KINDS) copyFileSync(path("all", kind), join(dist, "fetch", `${kind}.wasm`));
 
 /** Returns the table of hashes with only these names. */
@@ -211,15 +224,46 @@ for (const [family, names] of Object.entries(FAMILIES)) {
 }
 await inlinedEntry("log", "../fetch/scalar.wasm", { "table.js": tableOf("table.js", ["sha256"]) }, "sha2");
 
-// The types have the comments, and names stay as they are. Bundlers read the comments of this one.
-for (const file of readdirSync(dist).filter((name) => name.endsWith(".js") && name !== "builtin.js")) {
+/**
+ * Writes the entry of everything as one file, because Node takes as long for fifty files as for all of its work until the first digest. Beside
+ * it are the modules and the workers, of which a bundler takes those that a program needs, and what other files share with it.
+ */
+async function writeIndex() {
+    const beside = /^\.\/(small-\w+|errors|current|decoded|source|threads)\.js$/;
+    const built = await build({
+        entryPoints: [join(dist, "index.js")], bundle: true, write: false, format: "esm", target: "es2022", platform: "neutral", external: ["node:*"],
+        plugins: [{
+            name: "beside",
+            setup: (one) => one.onResolve({ filter: beside }, ({ path }) => ({ path, external: true, sideEffects: false })),
+        }],
+    });
+    // With its spaces: without them, it would have no comments that say which calls have no side effects.
+    writeFileSync(join(dist, "index.js"), built.outputFiles[0].text);
+}
+await writeIndex();
+
+// The types have the comments, and names stay as they are. Bundlers read the comments of these.
+const COMMENTED = ["builtin.js", "index.js"];
+for (const file of readdirSync(dist).filter((name) => name.endsWith(".js") && !COMMENTED.includes(name))) {
     writeFileSync(join(dist, file), transformSync(read(file), { target: "es2022", minifyWhitespace: true }).code);
 }
+
+// Types have no need of the modules, and programs none of files that are in entries alone.
+const scripts = readdirSync(dist, { recursive: true }).filter((name) => name.endsWith(".js"));
+const used = new Set(["index.js", "worker.js"]);
+const visit = (text) => {
+    for (const [, name] of text.matchAll(/"\.\.?\/([\w-]+\.js)"/g)) {
+        if (used.has(name) || !scripts.includes(name)) continue;
+        used.add(name);
+        visit(read(name));
+    }
+};
+for (const name of scripts.filter((name) => name.includes("/") || used.has(name))) visit(read(name));
+for (const name of scripts.filter((name) => !name.includes("/") && !used.has(name))) rmSync(join(dist, name));
+for (const family in FAMILIES) rmSync(join(dist, `small-${family}.d.ts`));
 
 // npm packs only files below the package.
 for (const name of ["LICENSE-APACHE", "LICENSE-MIT"]) copyFileSync(join(workspace, name), join(root, name));
 
 // The entries above have their own copies of these files.
-for (const file of ELSEWHERE) {
-    for (const ending of ["js", "d.ts"]) rmSync(join(dist, `${file}.${ending}`));
-}
+for (const file of ELSEWHERE) rmSync(join(dist, `${file}.d.ts`));

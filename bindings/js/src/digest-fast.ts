@@ -1,6 +1,7 @@
 import { algorithm, type HashName } from "./algorithms.js";
 import { type Bytes, bytesOf } from "./bytes.js";
-import { type Digest, digestBy } from "./hash.js";
+import { type Digest, digestBy } from "./digest-by.js";
+import { running } from "./engine.js";
 
 /**
  * The hashes of Web Cryptography, and the lengths in bytes from which it is faster: a call takes some 30 µs, but its code has
@@ -30,5 +31,5 @@ export async function digestFast(name: HashName, data: Bytes): Promise<Digest> {
             // A page without a secure context, shared memory, more bytes than the host takes at once.
         }
     }
-    return digestBy(number, size, bytes);
+    return digestBy(bytes, running(), number, size);
 }

@@ -1,10 +1,10 @@
 import { type Algorithm, algorithm, type HashName } from "./algorithms.js";
 import { type Bytes, bytesOf, type OwnBytes } from "./bytes.js";
-import { type Engine, INPUT, OUTPUT, release, running, SHORT } from "./engine.js";
+import { append, type Digest, digestBy } from "./digest-by.js";
+import { INPUT, OUTPUT, release, running, SHORT } from "./engine.js";
 import { MksumError } from "./errors.js";
 
-/** A digest, in a new array with its own buffer. */
-export type Digest = OwnBytes;
+export type { Digest } from "./digest-by.js";
 
 /**
  * Returns the digest of bytes.
@@ -13,46 +13,7 @@ export type Digest = OwnBytes;
  */
 export function digest(name: HashName, data: Bytes): Digest {
     const { number, size } = algorithm(name);
-    return digestBy(number, size, data);
-}
-
-/** Returns the digest of bytes by the hash with this number. Bytes that fit the buffer take one call into the engine. */
-export function digestBy(number: number, size: number, data: Bytes): Digest {
-    const bytes = bytesOf(data);
-    const engine = running();
-    const { exports } = engine;
-    let state = -1;
-    try {
-        if (bytes.length <= INPUT) {
-            engine.input.set(bytes);
-            exports.digest(number, 0, bytes.length);
-            wipe(engine, bytes.length);
-        } else {
-            state = exports.begin(number);
-            append(engine, state, bytes);
-            exports.finish(state);
-        }
-    } catch (cause) {
-        if (state >= 0) release(({ forget }) => forget(state));
-        return engine.fail(cause);
-    }
-    return engine.views().output.slice(0, size);
-}
-
-/** Appends bytes to a state, a buffer at a time. */
-function append(engine: Engine, state: number, bytes: Uint8Array): void {
-    const { exports } = engine;
-    for (let at = 0; at < bytes.length; at += INPUT) {
-        const slice = bytes.length <= INPUT ? bytes : bytes.subarray(at, at + INPUT);
-        engine.views().input.set(slice);
-        exports.append(state, 0, slice.length);
-    }
-    wipe(engine, bytes.length);
-}
-
-/** Erases the input of calls over `len` bytes: it may be a secret. The engine itself erases a short one. */
-function wipe(engine: Engine, len: number): void {
-    if (len > SHORT) engine.views().input.fill(0, 0, Math.min(len, INPUT));
+    return digestBy(bytesOf(data), running(), number, size);
 }
 
 /** The state of a hasher that has none in the engine yet: its bytes, if there are any, are on the stage. */
@@ -299,7 +260,7 @@ export function createHmac(name: HashName, key: Bytes): Hasher {
     const found = algorithm(name);
     let bytes = bytesOf(key);
     // RFC 2104 hashes keys longer than a block, so a key may be longer than the buffer.
-    if (bytes.length > found.block) bytes = digestBy(found.number, found.size, bytes);
+    if (bytes.length > found.block) bytes = digestBy(bytes, running(), found.number, found.size);
     const engine = running();
     try {
         engine.input.set(bytes);
@@ -326,7 +287,7 @@ function by(name: HashName): (data: Bytes) => Digest {
     let found: Algorithm | undefined;
     return (data) => {
         const { number, size } = (found ??= algorithm(name));
-        return digestBy(number, size, data);
+        return digestBy(bytesOf(data), running(), number, size);
     };
 }
 

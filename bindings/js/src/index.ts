@@ -1,4 +1,5 @@
-export * from "./hashes.js";
+export * from "./common.js";
+export * from "./alone-hashes.js";
 export { type Damage, keep, keepOf, Outboard } from "./outboard.js";
 export { Pool } from "./pool.js";
 export { type Claim, Proof, type Trusted } from "./proof.js";

@@ -1,46 +1,14 @@
-import type { OwnBytes } from "./bytes.js";
-import { MksumError } from "./errors.js";
+import { compileText, decoded } from "./decoded.js";
 import { compileFile } from "./file.js";
 import { hasSimd } from "./probe.js";
 import { encoded } from "./simd.js";
 
 /** Compiles the module synchronously, if this engine has SIMD. */
 export function compileSync(): WebAssembly.Module {
-    if (hasSimd()) return new WebAssembly.Module(decoded(encoded));
-    throw new MksumError("not-loaded", "this engine has no WebAssembly SIMD: call `await load()` for a build without it");
+    return compileText(encoded);
 }
 
 /** Compiles the module for this engine asynchronously. The one without SIMD is a file for all entries, which few pages ever fetch. */
 export async function compile(): Promise<WebAssembly.Module> {
     return hasSimd() ? WebAssembly.compile(decoded(encoded)) : compileFile(new URL("./fetch/scalar.wasm", import.meta.url));
-}
-
-/** The characters of an encoded module, in order: printable ASCII without those that scripts and pages escape. */
-const CHARACTERS = /* @__PURE__ */ Array.from({ length: 93 }, (_, at) => 32 + at).filter(
-    (code) => !'"$<\\`'.includes(String.fromCharCode(code)),
-);
-
-/** Decodes an inlined module: see `encode` in `scripts/build.js`. */
-function decoded(text: string): OwnBytes {
-    const codes = new TextEncoder().encode(text);
-    const head = 2 * CHARACTERS.length;
-    const often = Array.from(CHARACTERS, (_, at) => parseInt(text.slice(2 * at, 2 * at + 2), 16));
-    const seldom = Array.from({ length: 256 }, (_, value) => value).filter((value) => !often.includes(value));
-    // The values of characters alone, after `}` and after `~`.
-    const values = new Uint8Array(3 * 128);
-    CHARACTERS.forEach((code, at) => {
-        for (const [table, all] of [often, seldom, seldom.slice(CHARACTERS.length)].entries()) values[table * 128 + code] = all[at]!;
-    });
-    let [table, len] = [0, 0];
-    // In place, because a value is never shorter as text.
-    for (let at = head; at < codes.length; at++) {
-        const code = codes[at]!;
-        if (code >= 0x7d) {
-            table = (code - 0x7c) << 7;
-        } else {
-            codes[len++] = values[table + code]!;
-            table = 0;
-        }
-    }
-    return codes.subarray(0, len);
 }

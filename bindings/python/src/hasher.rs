@@ -254,5 +254,6 @@ constructors! {
     dmverity, "Linux dm-verity's root hash (spec/dmverity.md)";
     s3, "S3's composite checksum of a multipart upload (spec/s3.md)";
     dropbox, "Dropbox's content_hash (spec/dropbox.md)";
+    sha256tree, "Bazel's digest function SHA256TREE (spec/sha256tree.md)";
     xet, "Hugging Face's file hash of Xet storage (spec/xet.md)";
 }

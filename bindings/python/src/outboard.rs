@@ -39,9 +39,13 @@ struct Place {
 }
 
 /// The file and the place of its tree, of which the usual one is beside it: for an object, in the working directory.
-pub fn places_of(file: &Bound<'_, PyAny>, place: Option<&Bound<'_, PyAny>>) -> PyResult<(Input, Input)> {
+pub fn places_of(
+    file: &Bound<'_, PyAny>,
+    place: Option<&Bound<'_, PyAny>>,
+    extension: &str,
+) -> PyResult<(Input, Input)> {
     let file = input_of(file)?;
-    let place = place.map_or_else(|| Ok(outboard::place_of(&file, EXTENSION)), input_of)?;
+    let place = place.map_or_else(|| Ok(outboard::place_of(&file, extension)), input_of)?;
     Ok((file, place))
 }
 
@@ -107,7 +111,7 @@ impl Outboard {
         on_progress: Option<Py<PyAny>>,
         stop: Option<&Bound<'_, Stop>>,
     ) -> PyResult<Self> {
-        let (path, place) = places_of(path, outboard)?;
+        let (path, place) = places_of(path, outboard, EXTENSION)?;
         let (file, target, spec) = (path.clone(), place.clone(), fmt.0);
         let mut call = Call::new(threads, on_progress, stop);
         let kept = call.run(py, move |options| {
@@ -134,7 +138,7 @@ impl Outboard {
     #[staticmethod]
     #[pyo3(signature = (path, *, outboard = None))]
     fn open(py: Python<'_>, path: &Bound<'_, PyAny>, outboard: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
-        Outboard::at(py, Call::new(None, None, None), places_of(path, outboard)?)
+        Outboard::at(py, Call::new(None, None, None), places_of(path, outboard, EXTENSION)?)
     }
 
     /// The path of the file.

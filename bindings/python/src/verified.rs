@@ -5,7 +5,10 @@ use crate::errors;
 use crate::get::{expected, places};
 use crate::outboard::places_of;
 use crate::root::Root;
+use crate::spec::Foreign;
 use crate::work::Call;
+use mksum::outboard::ForeignFormat;
+use mksum_io::outboard::EXTENSION;
 use mksum_io::{Error, Opening, VerifiedReader, WriteBack};
 use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
@@ -76,7 +79,7 @@ impl VerifiedBytes {
 #[pymethods]
 impl VerifiedBytes {
     #[staticmethod]
-    #[pyo3(signature = (path, root, fmt, length, outboard, replicas, repair, threads))]
+    #[pyo3(signature = (path, root, fmt, length, outboard, foreign, replicas, repair, threads))]
     #[allow(clippy::too_many_arguments)] // `mksum.open` has names for them.
     fn open(
         py: Python<'_>,
@@ -85,12 +88,15 @@ impl VerifiedBytes {
         fmt: Option<&str>,
         length: Option<u64>,
         outboard: Option<&Bound<'_, PyAny>>,
+        foreign: Option<Foreign>,
         replicas: &Bound<'_, PyAny>,
         repair: bool,
         threads: Option<NonZero<usize>>,
     ) -> PyResult<Self> {
-        let (file, place) = places_of(path, outboard)?;
+        let foreign = foreign.map(|Foreign(format)| format);
+        let (file, place) = places_of(path, outboard, foreign.as_ref().map_or(EXTENSION, ForeignFormat::extension))?;
         let mut opening = Opening::new(file, place);
+        opening.foreign = foreign;
         opening.expected = root.map(|root| expected(root, fmt)).transpose()?;
         opening.len = length.or_else(|| Some(root?.cast::<Root>().ok()?.get().len));
         opening.replicas = places(replicas)?;

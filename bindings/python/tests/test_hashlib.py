@@ -22,7 +22,7 @@ NAMES = [
     "md5", "sha1", "sha224", "sha256", "sha384", "sha512", "sha512_256", "sha3_224", "sha3_256", "sha3_384", "sha3_512",
     "blake2b", "blake2s", "sm3",
 ]  # fmt: skip
-TREES = ["rfc6962", "plain:sha256:4KiB", "glacier", "blake3", "btv2", "fsverity", "s3:md5:5", "dropbox", "xet",
+TREES = ["rfc6962", "plain:sha256:4KiB", "glacier", "blake3", "btv2", "fsverity", "s3:md5:5", "dropbox", "xet", "sha256tree",
          "crc32", "xxh32", "xxh64", "xxh3", "xxh128", "rfc6962:blake2b:100"]  # fmt: skip
 
 

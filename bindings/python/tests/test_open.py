@@ -2,6 +2,7 @@
 
 import array
 import gzip
+import hashlib
 import http.server
 import io
 import os
@@ -312,3 +313,25 @@ def test_urls(big: pathlib.Path, kept: mksum.Outboard, serve: Callable[[dict[str
     with mksum.open(big, root=kept.root, replicas=[f"{url}/wrong"], repair=True) as file:
         assert file.read(20) == data[:20]
     assert big.read_bytes() == data
+
+
+def test_trees_of_other_programs(tmp_path: pathlib.Path) -> None:
+    # fs-verity's tree of two blocks (Documentation/filesystems/fsverity.rst): one block with their digests.
+    data, path = noise(8192), tmp_path / "file"
+    path.write_bytes(data)
+    digests = b"".join(hashlib.sha256(data[at : at + 4096]).digest() for at in (0, 4096))
+    tree = digests.ljust(4096, b"\0")
+    (tmp_path / "file.fsverity").write_bytes(tree)
+    root = mksum.file_root(path, "fsverity")
+    with mksum.open(path, root=root, foreign="fsverity") as file:
+        assert (file.unit, file.root, file.read_at(5000, 10), file.read()) == (4096, root, data[5000:5010], data)
+    write(path, 5000, bytes([data[5000] ^ 1]))
+    with mksum.open(path, root=root, foreign="fsverity") as file:
+        assert file.read(4096) == data[:4096]
+        with pytest.raises(mksum.DamagedError, match=r"4096\.\.8192"):
+            file.read(1)
+    (tmp_path / "other").write_bytes(tree[::-1])
+    with pytest.raises(mksum.RefusedError, match="its root is"):
+        mksum.open(path, root=root, outboard=tmp_path / "other", foreign="fsverity")
+    with pytest.raises(mksum.OutboardError, match="no other program keeps trees of sha256"):
+        mksum.open(path, root=root, foreign="sha256")

@@ -78,3 +78,32 @@ fn trees_are_named_by_format_or_extension() {
         assert!(of(wrong).is_err(), "{wrong}");
     }
 }
+
+#[test]
+fn every_digest_of_a_tree_in_levels_is_checked() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, target) = (folder.path().join("file"), folder.path().join("file.tree"));
+    // Sixteen digests a block: 17 and 257 leaves end in nodes with a single child, one below the other.
+    for (format, leaf) in [("dmverity:sha256:512:salt=0102", 512), ("fsverity:sha512:1KiB", 1024)] {
+        let format: ForeignFormat = format.parse().unwrap();
+        for leaves in [2, 15, 16, 17, 18, 33, 257, 273] {
+            let bytes = vec![0x5a; leaf * leaves];
+            let layout = format.layout(bytes.len() as u64).unwrap();
+            fs::write(&path, &bytes).unwrap();
+            fs::remove_file(&target).unwrap_or_default();
+            let file = File::open(&path, &Options::new()).unwrap();
+            let root = keep_foreign(file, &format, [7; 16], &Keeping::new(leaf as u64, &target)).unwrap().root;
+            let tree = fs::read(&target).unwrap();
+            let size = format.spec().hash().size();
+            for at in (layout.head([7; 16]).len()..tree.len()).step_by(size).filter(|&at| tree[at] != 0) {
+                let mut changed = tree.clone();
+                changed[at] ^= 1;
+                let outboard = Outboard::open(Foreign::open(changed, layout.clone()).unwrap()).unwrap();
+                if outboard.root() != root {
+                    continue;
+                }
+                assert!(outboard.damaged_in(&bytes).is_err(), "byte {at} of the tree over {leaves} leaves");
+            }
+        }
+    }
+}

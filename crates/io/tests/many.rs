@@ -61,7 +61,7 @@ fn assert_roots(roots: Roots, specs: &[Spec], bytes: &[u8]) {
 }
 
 /// Plain sums, formats whose short files are one leaf, and some that are always a tree or have no slots.
-const FORMATS: [&str; 14] = [
+const FORMATS: [&str; 15] = [
     "md5",
     "sha1",
     "sha256",
@@ -76,6 +76,7 @@ const FORMATS: [&str; 14] = [
     "s3:md5:5MiB",
     "blake3",
     "btv2",
+    "sha256tree",
 ];
 
 proptest! {

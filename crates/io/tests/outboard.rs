@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-const FORMATS: [&str; 8] = [
+const FORMATS: [&str; 9] = [
     "rfc6962:sha256:1000",
     "plain:sha1:4KiB",
     "blake3",
@@ -19,6 +19,7 @@ const FORMATS: [&str; 8] = [
     "mtsum:sha256:3000",
     "s3:md5:10000",
     "dropbox",
+    "sha256tree",
 ];
 
 /// Numbers without a pattern, the same every time.

@@ -1,9 +1,9 @@
 //! Verified reads: the bytes are the file's, or the read is an error.
 #![cfg(unix)]
 
-use mksum::outboard::KeptLayout;
+use mksum::outboard::{ForeignFormat, KeptLayout};
 use mksum::{Root, Spec};
-use mksum_io::outboard::{Keeping, keep};
+use mksum_io::outboard::{Keeping, keep, keep_foreign};
 use mksum_io::{Error, File, Input, Opening, Options, Refusal, Verified, VerifiedReader, WriteBack};
 use std::fs;
 use std::io::{Read, Seek, SeekFrom};
@@ -89,11 +89,12 @@ fn options() -> Options {
     Options { threads: 3, ..Options::new() }
 }
 
-const FORMATS: [&str; 8] = [
+const FORMATS: [&str; 9] = [
     "rfc6962:sha256:1000",
     "blake3",
     "fsverity:sha256:1KiB",
     "btv2",
+    "sha256tree",
     "mtsum:sha256:3000",
     "s3:md5:10000",
     "plain:sha1:4KiB",
@@ -367,4 +368,42 @@ fn a_root_that_does_not_bind_the_length_needs_it() {
     let verified = Verified::open(Opening { len: Some(64), ..opening.clone() }, &options()).unwrap();
     case.read(&verified, 0..64).unwrap();
     assert!(Verified::open(Opening { len: Some(65), ..opening }, &options()).is_err());
+}
+
+#[test]
+fn trees_of_other_programs_serve_as_outboards() {
+    let mut numbers = Numbers(8);
+    for (format, len) in
+        [("blake3", 300_000), ("obao4", 300_000), ("fsverity:sha512:1KiB", 300_000), ("dmverity:sha256:512", 512 * 257)]
+    {
+        let format: ForeignFormat = format.parse().unwrap();
+        let mut case = Case::new(&format.spec().to_string(), numbers.bytes(len));
+        let file = File::open(case.place("f"), &options()).unwrap();
+        let place = case.place("f.tree");
+        case.root = keep_foreign(file, &format, [0; 16], &Keeping::new(1 << 20, &place)).unwrap().root;
+        let opening =
+            Opening { foreign: Some(format.clone()), ..Opening::new(case.place("f"), &*place).trusting(&case.root) };
+        let verified = Verified::open(opening.clone(), &options()).unwrap();
+        for _ in 0..20 {
+            case.read(&verified, numbers.range(len as u64)).unwrap();
+        }
+        // Of a damaged file, a damaged tree, another root and a tree of another length.
+        let at = numbers.below(len as u64);
+        let old = case.bytes[at as usize];
+        case.writable("f").write_all_at(&[!old], at).unwrap();
+        let verified = Verified::open(opening.clone(), &options()).unwrap();
+        let found = case.read(&verified, at..at + 1);
+        assert!(matches!(&found, Err(Error::Unit(unit)) if unit.range.contains(&at)), "{format:?}: {found:?}");
+        case.writable("f").write_all_at(&[old], at).unwrap();
+
+        let tree = fs::read(&place).unwrap();
+        let head = format.layout(len as u64).unwrap().head([0; 16]).len();
+        let mut changed = tree.clone();
+        changed[head..].iter_mut().step_by(3).for_each(|byte| *byte = !*byte);
+        fs::write(&place, changed).unwrap();
+        let read = Verified::open(opening.clone(), &options()).and_then(|verified| case.read(&verified, 0..len as u64));
+        assert!(read.is_err(), "{format:?}");
+        fs::write(&place, &tree[..tree.len() - 1]).unwrap();
+        assert!(Verified::open(opening, &options()).is_err(), "{format:?}");
+    }
 }

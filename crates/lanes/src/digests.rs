@@ -9,6 +9,7 @@ use crate::{
     kernel::{End, Job, Start},
     messages::Messages,
     plan::Plan,
+    scheme::Scheme,
     streams::{Streams, begin},
 };
 use core::{mem::MaybeUninit, ptr};
@@ -23,13 +24,25 @@ pub fn digests(hash: Hash, prefix: &[u8], messages: Messages<'_>, out: &mut [u8]
 
 /// [`digests`], on a given instruction set.
 pub fn digests_on(cpu: Cpu, hash: Hash, prefix: &[u8], messages: Messages<'_>, out: &mut [u8]) {
-    let (count, size) = (messages.count(), hash.size());
-    assert_eq!(out.len(), count * size, "{count} digests of {size} bytes");
     #[cfg(feature = "blake3")]
     if hash == Hash::Blake3 {
+        assert_eq!(out.len(), messages.count() * hash.size(), "a place for each digest");
         return blake3::digests(cpu, prefix, messages, out);
     }
-    let scheme = hash.scheme();
+    digests_by(cpu, hash.scheme(), hash.size(), prefix, messages, out);
+}
+
+/// [`digests_on`], by a scheme whose digests have `size` bytes: any but that of BLAKE3.
+pub(crate) fn digests_by(
+    cpu: Cpu,
+    scheme: &'static Scheme,
+    size: usize,
+    prefix: &[u8],
+    messages: Messages<'_>,
+    out: &mut [u8],
+) {
+    let count = messages.count();
+    assert_eq!(out.len(), count * size, "{count} digests of {size} bytes");
     let (mut state, mut prepared) = (MaybeUninit::uninit(), MaybeUninit::uninit());
     let (start, rest) = begin(cpu, scheme, prefix, &mut state);
     let mut plan = Plan::new(scheme.framing);

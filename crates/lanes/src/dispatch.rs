@@ -141,12 +141,12 @@ macro_rules! family {
             );
             #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
             const KERNELS: &[Entry] = &$crate::dispatch::entries!($arm $any);
-            #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+            #[cfg(all(target_arch = "wasm32", target_feature = "simd128", feature = "many"))]
             const KERNELS: &[Entry] = &$crate::dispatch::entries!($wasm $any);
             #[cfg(not(any(
                 all(target_arch = "x86_64", target_feature = "sse2"),
                 all(target_arch = "aarch64", target_endian = "little"),
-                all(target_arch = "wasm32", target_feature = "simd128"),
+                all(target_arch = "wasm32", target_feature = "simd128", feature = "many"),
             )))]
             const KERNELS: &[Entry] = &$crate::dispatch::entries!({} $any);
             static CHOICES: Choices = Choices::new();

@@ -44,6 +44,8 @@ mod plan;
 mod quad;
 mod run;
 mod scheme;
+#[cfg(feature = "sha2")]
+mod sha256tree;
 mod slots;
 mod streaming;
 mod streams;
@@ -59,6 +61,8 @@ pub use hash::keccak::keccak_f1600;
 pub use hash::sha256::{sha256_pairs, sha256_pairs_on};
 pub use iterate::{Keyed, iterate, iterates};
 pub use messages::Messages;
+#[cfg(feature = "sha2")]
+pub use sha256tree::{sha256tree_parents, sha256tree_parents_on};
 pub use slots::{Piece, Slots};
 pub use streaming::{Stores, copy_streaming, stores};
 pub use streams::Streams;

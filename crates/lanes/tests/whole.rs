@@ -2,7 +2,9 @@
 
 mod reference;
 
-use mksum_lanes::{Hash, Messages, blake3, cpu::Cpu, digest, digests_on, keccak_f1600, sha256_pairs_on};
+use mksum_lanes::{
+    Hash, Messages, blake3, cpu::Cpu, digest, digests_on, keccak_f1600, sha256_pairs_on, sha256tree_parents_on,
+};
 use reference::{bytes, reference};
 
 /// Compares all digests; on failure says which message of which case.
@@ -232,6 +234,41 @@ fn sha256_pairs() {
                 );
             }
         }
+    }
+}
+
+/// `sha256tree_parents` beside another implementation of SHA-256's compression function, and a published parent: of 1,025 bytes of `mod251`.
+#[test]
+fn parents_of_sha256tree() {
+    const START: [u32; 8] =
+        [0xcbbb9d5d, 0x629a292a, 0x9159015a, 0x152fecd8, 0x67332667, 0x8eb44a87, 0xdb0c2e0d, 0x47b5481d];
+    let most = 2 * most_lanes(Hash::Sha256) + 3;
+    let pairs = bytes(64 * most);
+    let expected: Vec<_> = pairs
+        .as_chunks()
+        .0
+        .iter()
+        .flat_map(|pair: &[u8; 64]| {
+            let mut state = START;
+            sha2::block_api::compress256(&mut state, &[*pair]);
+            state
+                .into_iter()
+                .zip(START)
+                .flat_map(|(word, start)| word.wrapping_sub(start).to_be_bytes())
+                .collect::<Vec<_>>()
+        })
+        .collect();
+    let leaves: Vec<_> = (0..1025).map(|index| (index % 251) as u8).collect();
+    let published = leaves.chunks(1024).flat_map(|leaf| reference(Hash::Sha256, &[leaf])).collect::<Vec<_>>();
+    for cpu in Cpu::available() {
+        for count in 0..=most {
+            let mut out = vec![0xee; 32 * count];
+            sha256tree_parents_on(cpu, &pairs[..64 * count], &mut out);
+            assert!(out == expected[..32 * count], "{cpu:?}, {count} pairs");
+        }
+        let mut parent = [0; 32];
+        sha256tree_parents_on(cpu, &published, &mut parent);
+        assert_eq!(parent[..8], [0x36, 0xc0, 0x99, 0x8b, 0x21, 0x83, 0x9e, 0xf7], "{cpu:?}");
     }
 }
 

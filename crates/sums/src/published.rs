@@ -22,7 +22,7 @@ pub struct Published {
 }
 
 /// Trees with one root for a file, which services print without naming their format.
-const TREES: [&str; 6] = ["dropbox", "glacier", "btv2", "fsverity", "git:sha1", "git:sha256"];
+const TREES: [&str; 7] = ["dropbox", "glacier", "btv2", "fsverity", "sha256tree", "git:sha1", "git:sha256"];
 
 /// What stands before the digits of an identifier of Software Heritage, whatever it is of.
 const SWHID: &str = "swh:";

@@ -1,6 +1,6 @@
 //! Geometry by pictures: the drawing of a tree, evaluated by its definition, has the root that every way to it computes.
 
-use crate::hashing::{Empty, Framed, NodeHash};
+use crate::hashing::{Empty, Framed, Join, NodeHash};
 use crate::prefix::Prefix;
 use crate::{Digest, Edge, Frontier, Hash, Memory, Plan, Shape, Spec, Tail};
 use alloc::format;
@@ -16,7 +16,17 @@ fn spec(shape: Shape) -> Spec {
     let leaf = Some(leaf.into());
     Spec::unnamed(
         shape,
-        NodeHash::Framed(Framed { hash, leaf, inner, root, fill: 0, slot: 32, empty, descriptor: None }),
+        NodeHash::Framed(Framed {
+            hash,
+            leaf,
+            inner,
+            root,
+            fill: 0,
+            slot: 32,
+            join: Join::Hash,
+            empty,
+            descriptor: None,
+        }),
     )
 }
 

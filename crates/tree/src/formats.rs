@@ -4,7 +4,7 @@
 use crate::Checksum;
 #[cfg(feature = "checksums")]
 use crate::hashing::ChecksumParent;
-use crate::hashing::{Descriptor, Empty, Framed, NodeHash};
+use crate::hashing::{Descriptor, Empty, Framed, Join, NodeHash};
 use crate::options::Chosen;
 use crate::prefix::{self, Prefix};
 #[cfg(feature = "xet")]
@@ -138,6 +138,8 @@ pub(crate) enum Nodes {
         root: &'static [u8],
     },
     Blake3,
+    /// SHA-256 of leaves, under nodes of its block cipher.
+    Cipher,
     #[cfg(feature = "xet")]
     Xet,
     Pairs,
@@ -345,6 +347,18 @@ pub static FAMILIES: &[Family] = &[
         text: Text::Hex,
         foreign: &[],
     },
+    Family {
+        name: "sha256tree",
+        about: "Bazel's digest function SHA256TREE: SHA-256 of 1 KiB leaves, under nodes of its block cipher alone",
+        same_as: "Bazel's remote execution API, SHA256TREE",
+        hashes: &[Algorithm::Hash(Hash::Sha256)],
+        leaf: LeafRule::Fixed(KIB),
+        options: &[],
+        tag: None,
+        nodes: Nodes::Cipher,
+        text: Text::Hex,
+        foreign: &[],
+    },
     #[cfg(feature = "xet")]
     Family {
         name: "xet",
@@ -543,6 +557,7 @@ impl Family {
     pub fn binding(&self) -> Binding {
         match self.nodes {
             Nodes::Prefixed { leaf, node, .. } | Nodes::Halved { leaf, node, .. } if leaf != node => Binding::Leaves,
+            Nodes::Cipher => Binding::Leaves,
             Nodes::Blake3 => Binding::Offsets,
             Nodes::Sum | Nodes::Object(_) | Nodes::Verity(Verity::File) => Binding::Length,
             #[cfg(feature = "xet")]
@@ -579,6 +594,7 @@ impl Family {
             root,
             fill: 0,
             slot: hash.size(),
+            join: Join::Hash,
             empty,
             descriptor: None,
         };
@@ -603,6 +619,10 @@ impl Family {
             Nodes::Halved { leaf: prefix, node, root } => {
                 let nodes = framed(Some(plain(prefix)), plain(node), plain(root), Empty::Halves);
                 (Shape::Halved { longest: leaf }, nodes)
+            }
+            Nodes::Cipher => {
+                let nodes = framed(Some(plain(b"")), plain(b""), plain(b""), Empty::Hash);
+                (even(2, Edge::Promote, Tail::Short), Framed { join: Join::Cipher, ..nodes })
             }
             Nodes::Blake3 => return (even(2, Edge::Promote, Tail::Short), NodeHash::Blake3),
             #[cfg(feature = "xet")]

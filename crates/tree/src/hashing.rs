@@ -12,7 +12,8 @@ use crate::{scan::Scanned, xet};
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
-use mksum_lanes::{Hash, Messages, Streams, blake3, digests};
+use core::slice;
+use mksum_lanes::{Hash, Messages, Streams, blake3, digests, sha256tree_parents};
 
 /// Whether a node is the root: some formats mark the root apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,9 +80,19 @@ pub(crate) struct Framed {
     pub fill: usize,
     /// The bytes that a child takes in its parent's body: its digest, then zeros.
     pub slot: usize,
+    pub join: Join,
     pub empty: Empty,
     /// The descriptor whose digest is the root, where there is one.
     pub descriptor: Option<Descriptor>,
+}
+
+/// The function that makes a parent of its children's digests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Join {
+    /// The hash of a prefix and the digests.
+    Hash,
+    /// SHA-256's block cipher over two digests.
+    Cipher,
 }
 
 /// The digest at the top of an input without bytes.
@@ -210,12 +221,15 @@ impl NodeHash {
     /// A node's hash as plain data; `None` where no [`Recipe`] describes it.
     pub fn recipe(&self) -> Option<Recipe<'_>> {
         match self {
-            NodeHash::Framed(Framed { hash, leaf: Some(PrefixRule::Same(leaf)), inner, slot, .. })
-                if *slot == hash.size() =>
-            {
-                Some(Recipe::Prefixed { hash: *hash, leaf, inner })
-            }
-            // Children that take more than their digests are no message of digests, and no recipe has a length.
+            NodeHash::Framed(Framed {
+                hash,
+                leaf: Some(PrefixRule::Same(leaf)),
+                inner,
+                slot,
+                join: Join::Hash,
+                ..
+            }) if *slot == hash.size() => Some(Recipe::Prefixed { hash: *hash, leaf, inner }),
+            // Children that take more than their digests are no message of digests, and no recipe has a length or a cipher.
             NodeHash::Framed(_) => None,
             NodeHash::Blake3 => Some(Recipe::Blake3),
             #[cfg(feature = "xet")]
@@ -291,12 +305,19 @@ impl NodeHash {
 
     /// Begins a parent.
     pub fn parent_hasher(&self, role: Role) -> ParentHasher {
+        let pair = |finish| ParentHasher::Pair { children: [[0; 32]; 2], count: 0, finish };
         match self {
+            NodeHash::Framed(Framed { join: Join::Cipher, .. }) => {
+                pair(|pair, out| sha256tree_parents(pair.as_flattened(), out))
+            }
             NodeHash::Framed(framed) => {
                 let prefix = if role == Role::Root { &framed.root } else { &framed.inner };
                 ParentHasher::Framed { stream: Streams::new(framed.hash, prefix, 1), slot: framed.slot }
             }
-            NodeHash::Blake3 => ParentHasher::Blake3 { children: [[0; 32]; 2], count: 0, role },
+            NodeHash::Blake3 => pair(match role {
+                Role::Root => |[left, right], out| *out = blake3::root_parent(left, right),
+                Role::Inner => |pair, out| blake3::parents(pair, slice::from_mut(out)),
+            }),
             #[cfg(feature = "xet")]
             NodeHash::Xet => unreachable!("an input is one leaf"),
             #[cfg(feature = "checksums")]
@@ -322,6 +343,7 @@ impl NodeHash {
         let size = self.size();
         let count = children.len() / size / arity;
         match self {
+            NodeHash::Framed(Framed { join: Join::Cipher, .. }) => sha256tree_parents(children, out.grow(count)),
             NodeHash::Framed(framed) if framed.slot == size => {
                 digests(framed.hash, &framed.inner, Messages::new(children, arity * size), out.grow(count));
             }
@@ -369,10 +391,11 @@ pub(crate) enum ParentHasher {
         stream: Streams,
         slot: usize,
     },
-    Blake3 {
+    /// Two children, and the function that writes the digest of their parent.
+    Pair {
         children: [[u8; 32]; 2],
         count: usize,
-        role: Role,
+        finish: fn(&[[u8; 32]; 2], &mut [u8; 32]),
     },
     /// The CRC of all children's bytes so far.
     #[cfg(feature = "checksums")]
@@ -398,7 +421,7 @@ impl ParentHasher {
                 stream.append(child);
                 stream.append(&[0; Hash::MAX_SIZE][..*slot - child.len()]);
             }
-            ParentHasher::Blake3 { children, count, .. } => {
+            ParentHasher::Pair { children, count, .. } => {
                 children[*count].copy_from_slice(child);
                 *count += 1;
             }
@@ -411,21 +434,21 @@ impl ParentHasher {
 
     /// The digest of the parent.
     pub fn finish(self) -> Digest {
-        let mut digest = Digest::zero(32);
         match self {
             ParentHasher::Framed { stream, .. } => {
-                digest = Digest::zero(stream.hash().size());
+                let mut digest = Digest::zero(stream.hash().size());
                 stream.finish(digest.as_mut());
+                digest
             }
-            ParentHasher::Blake3 { children, role, .. } => match role {
-                Role::Root => digest = Digest::new(&blake3::root_parent(&children[0], &children[1])),
-                Role::Inner => blake3::parents(&children, digest.as_mut().as_chunks_mut().0),
-            },
+            ParentHasher::Pair { children, finish, .. } => {
+                let mut out = [0; 32];
+                finish(&children, &mut out);
+                Digest::new(&out)
+            }
             #[cfg(feature = "checksums")]
-            ParentHasher::Combined { sum, value } => digest = sum.bytes(value.into()),
+            ParentHasher::Combined { sum, value } => sum.bytes(value.into()),
             #[cfg(feature = "checksums")]
-            ParentHasher::Summed { sum, running } => digest = sum.bytes(running.value()),
+            ParentHasher::Summed { sum, running } => sum.bytes(running.value()),
         }
-        digest
     }
 }

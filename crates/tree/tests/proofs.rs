@@ -17,6 +17,7 @@ fn spec() -> impl Strategy<Value = Spec> {
         Just("blake3".into()),
         Just("blake3-pairs".into()),
         Just("btv2".into()),
+        Just("sha256tree".into()),
         Just("fsverity:sha512:1KiB:salt=0102".into()),
         Just("fsverity:sha256:1KiB".into()),
         Just("dmverity:sha256:512".into()),

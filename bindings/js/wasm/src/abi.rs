@@ -2,6 +2,7 @@
 //! being one thread.
 
 use crate::algorithm::Algorithm;
+#[cfg(feature = "hashers")]
 use crate::derive::{self, RECORD};
 use crate::state::State;
 use core::cell::{RefCell, UnsafeCell};
@@ -69,6 +70,7 @@ exports! {
     }
 
     /// Begins an HMAC message whose key is the input's first `len` bytes. Returns its number.
+    #[cfg(feature = "hashers")]
     fn keyed(algorithm: u32, len: u32) -> u32 {
         pool(|pool| pool.keep(State::keyed(Algorithm::numbered(algorithm), buffer(len).0)))
     }
@@ -79,6 +81,7 @@ exports! {
     }
 
     /// Writes a message's state to the output, behind the header in the input's first bytes. Returns its length.
+    #[cfg(feature = "hashers")]
     fn save(number: u32, header: u32) -> usize {
         let (header, output) = buffer(header);
         let saved = pool(|pool| pool.get(number).save(header));
@@ -88,6 +91,7 @@ exports! {
 
     /// Continues the message that is saved, with a header of so many bytes, in the input's first `len` bytes. Returns 1, or 0 if they
     /// are not the state of such a message, which then stays.
+    #[cfg(feature = "hashers")]
     fn load(number: u32, header: u32, len: u32) -> u32 {
         pool(|pool| pool.get(number).load(header as usize, buffer(len).0).is_some() as u32)
     }
@@ -98,6 +102,7 @@ exports! {
     }
 
     /// Copies a message. Returns the number of the copy.
+    #[cfg(feature = "hashers")]
     fn copy(number: u32) -> u32 {
         pool(|pool| {
             let state = pool.get(number).clone();
@@ -111,6 +116,7 @@ exports! {
     }
 
     /// Iterates the first `count` records in the input: see `derive::iterate_records`.
+    #[cfg(feature = "hashers")]
     fn iterate(algorithm: u32, count: u32, times: u32) {
         // SAFETY: there is one thread, and no other reference to the input exists during this call.
         let input = unsafe { &mut *BUFFER.0.input.get() };
@@ -118,6 +124,7 @@ exports! {
     }
 
     /// Returns the number of open messages.
+    #[cfg(feature = "hashers")]
     fn kept() -> u32 {
         pool(|pool| pool.count() as u32)
     }

@@ -6,6 +6,8 @@
 //! The crate does not use the standard library: a panic is a trap without a message, which keeps the module small.
 #![cfg_attr(target_family = "wasm", no_std)]
 #![warn(missing_docs)]
+// A module without hashers leaves parts of the states unused.
+#![cfg_attr(not(feature = "hashers"), allow(dead_code))]
 
 extern crate alloc;
 #[cfg(feature = "sums")]
@@ -13,6 +15,7 @@ extern crate std;
 
 pub mod abi;
 mod algorithm;
+#[cfg(feature = "hashers")]
 mod derive;
 mod state;
 

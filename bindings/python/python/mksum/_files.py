@@ -9,7 +9,7 @@ from mksum._mksum import Root, VerifiedBytes
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-    from mksum.types import AnyPath
+    from mksum.types import AnyPath, Format
 
 __all__ = ["VerifiedFile", "open"]
 
@@ -153,6 +153,7 @@ def open(
     fmt: str | None = None,
     length: int | None = None,
     outboard: "AnyPath | None" = None,
+    foreign: "Format | None" = None,
     replicas: "AnyPath | Iterable[AnyPath]" = (),
     repair: bool = False,
     threads: int | None = None,
@@ -171,6 +172,7 @@ def open(
         fmt: The format of a text that names none. If None, its length decides.
         length: The file's length in bytes, if it is trusted, too. A `Root` has it.
         outboard: The path or URL of the tree: as for `Outboard.keep`, if None.
+        foreign: The format of the tree, if another program keeps it: `blake3` (Bao), `fsverity`, `dmverity:…`; or `obao4` (iroh).
         replicas: The path or URL of a copy, or several, which are asked in this order for units that are damaged or cannot be
             read. They need not be trusted.
         repair: Whether what came from a replica is also written into the file, which must be one of this machine.
@@ -183,4 +185,4 @@ def open(
         OutboardError: It is not a tree, or a damaged one.
         FileError: The file cannot be opened.
     """
-    return VerifiedFile(VerifiedBytes.open(path, root, fmt, length, outboard, replicas, repair, threads))
+    return VerifiedFile(VerifiedBytes.open(path, root, fmt, length, outboard, foreign, replicas, repair, threads))

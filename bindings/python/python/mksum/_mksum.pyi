@@ -89,6 +89,7 @@ __all__ = [
     "sha3_512",
     "sha224",
     "sha256",
+    "sha256tree",
     "sha384",
     "sha512",
     "sha512_256",
@@ -288,6 +289,7 @@ class VerifiedBytes:
         fmt: str | None,
         length: int | None,
         outboard: AnyPath | None,
+        foreign: Format | None,
         replicas: AnyPath | Iterable[AnyPath],
         repair: bool,
         threads: int | None,
@@ -393,6 +395,7 @@ def fsverity(data: ReadableBuffer = b"", *, usedforsecurity: bool = True) -> Has
 def dmverity(data: ReadableBuffer = b"", *, usedforsecurity: bool = True) -> Hasher: ...
 def s3(data: ReadableBuffer = b"", *, usedforsecurity: bool = True) -> Hasher: ...
 def dropbox(data: ReadableBuffer = b"", *, usedforsecurity: bool = True) -> Hasher: ...
+def sha256tree(data: ReadableBuffer = b"", *, usedforsecurity: bool = True) -> Hasher: ...
 def xet(data: ReadableBuffer = b"", *, usedforsecurity: bool = True) -> Hasher: ...
 @overload
 def root(data: ReadableBuffer, fmt: Format = "rfc6962") -> Root: ...

@@ -2,6 +2,7 @@
 
 use crate::Input;
 use mksum::Root;
+use mksum::outboard::ForeignFormat;
 use mksum_sums::expected::Expected;
 
 /// A file or object, its outboard, and the root that is trusted.
@@ -11,6 +12,8 @@ pub struct Opening {
     pub file: Input,
     /// The outboard, which need not be trusted.
     pub outboard: Input,
+    /// The format of the outboard, if it is the tree of another program.
+    pub foreign: Option<ForeignFormat>,
     /// The trusted root. `None` trusts the outboard's own, which shows damage, but not a replaced outboard.
     pub expected: Option<Expected>,
     /// The file's length in bytes, if that is trusted too: some formats have roots that do not tell it.
@@ -37,6 +40,7 @@ impl Opening {
         Opening {
             file: file.into(),
             outboard: outboard.into(),
+            foreign: None,
             expected: None,
             len: None,
             replicas: Vec::new(),

@@ -3,20 +3,28 @@
 use super::units::{Lookup, Units};
 use crate::file::zeros;
 use crate::outboard::{Stored, opened};
-use crate::{Error, File, Input, Options};
-use mksum::outboard::{Outboard, OutboardError, ReadAt};
+use crate::{Error, File, Input};
+use mksum::outboard::{Foreign, ForeignFormat, Outboard, OutboardError, ReadAt};
 use std::sync::Arc;
 
 /// The bytes of an outboard: a file of this machine, or pages of an object.
 pub type OutboardBytes = Box<dyn ReadAt + Send>;
 
-/// Opens an outboard, and reads its header.
-pub fn open_outboard(place: &Input, options: &Options) -> Result<Outboard<OutboardBytes>, Error> {
+/// Opens the outboard of a file, and reads its header; of another program's tree, the highest digests.
+pub fn open_outboard(
+    place: &Input,
+    foreign: Option<&ForeignFormat>,
+    file: &File,
+) -> Result<Outboard<OutboardBytes>, Error> {
+    let options = file.options();
     let bytes: OutboardBytes = match place {
         Input::File(path) => Box::new(Stored::open(path)?),
         _ => Box::new(Pages { file: File::open_at_random(place.clone(), options)?, pages: Units::new(Pages::KEPT) }),
     };
-    opened(bytes, place)
+    let Some(format) = foreign else { return opened(bytes, place) };
+    let layout = format.layout(file.len()).map_err(|error| Error::from_join(error, file.input(), format.spec()))?;
+    let tree = Foreign::open(bytes, layout).map_err(|error| Error::from_outboard(error, place))?;
+    opened(Box::new(tree), place)
 }
 
 struct Pages {

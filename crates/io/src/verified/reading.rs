@@ -69,9 +69,7 @@ impl Verified {
     /// If one of them cannot be opened, the outboard is of another root than the trusted one ([`Refusal::Unsuitable`]), or the file has another
     /// length ([`Refusal::Length`]).
     pub fn open(opening: Opening, options: &Options) -> Result<Verified, Error> {
-        let outboard = judge(&opening, options)?;
-        let file = File::open_at_random(opening.file.clone(), options)?;
-        Verified::new(file, opening, outboard)
+        Verified::of_file(File::open_at_random(opening.file.clone(), options)?, opening)
     }
 
     /// Opens the outboard of a file that is open: what its path leads to now does not matter.
@@ -79,11 +77,7 @@ impl Verified {
     /// # Errors
     /// As [`Verified::open`].
     pub fn of_file(file: File, opening: Opening) -> Result<Verified, Error> {
-        let outboard = judge(&opening, file.options())?;
-        Verified::new(file, opening, outboard)
-    }
-
-    fn new(file: File, opening: Opening, outboard: Outboard<OutboardBytes>) -> Result<Verified, Error> {
+        let outboard = judge(&file, &opening)?;
         Ok(Verified { source: Source::new(file, opening, outboard)?, units: Units::new(Self::KEPT) })
     }
 
@@ -299,8 +293,8 @@ impl<'a> Jobs<'a> {
 }
 
 /// Opens the outboard, and compares it with the trusted root.
-fn judge(opening: &Opening, options: &Options) -> Result<Outboard<OutboardBytes>, Error> {
-    let outboard = open_outboard(&opening.outboard, options)?;
+fn judge(file: &File, opening: &Opening) -> Result<Outboard<OutboardBytes>, Error> {
+    let outboard = open_outboard(&opening.outboard, opening.foreign.as_ref(), file)?;
     if let Err(why) = check(&outboard, opening) {
         return Err(Error::refused(&opening.outboard, Refusal::Unsuitable(why)));
     }

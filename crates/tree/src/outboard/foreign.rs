@@ -315,6 +315,33 @@ fn top(layout: &ForeignLayout, kept: KeptLayout, bytes: &impl ReadAt) -> Result<
     Ok((top, spec.seal(top, layout.len)))
 }
 
+impl<R: ReadAt> Foreign<R> {
+    /// Reads the digest of `node`, which is kept at `place`.
+    ///
+    /// Levels also keep digests below a unit, where the node has a single child. An outboard has no place for them, so a unit
+    /// whose digest is not that of its child's is damaged: its bits are then inverted, which its parent's check finds.
+    fn read_kept(&self, node: Subtree, place: u64, digest: &mut [u8]) -> Result<(), Error> {
+        self.bytes.read_at(place, digest)?;
+        if matches!(self.layout.kind, Kind::Levels { .. }) && self.kept.is_unit(node) {
+            let (mut parent, mut found, shape) = (node, Digest::new(digest), self.kept.shape());
+            while let Some(child) = shape.children(parent).next()
+                && let Some(place) = self.layout.place(child)
+            {
+                let mut below = [0; Hash::MAX_SIZE];
+                let below = &mut below[..digest.len()];
+                self.bytes.read_at(place, below)?;
+                let below = Digest::new(below);
+                if self.layout.spec().parent(parent, [below], Role::Inner) != found {
+                    digest.iter_mut().for_each(|byte| *byte = !*byte);
+                    break;
+                }
+                (parent, found) = (child, below);
+            }
+        }
+        Ok(())
+    }
+}
+
 impl<R: ReadAt> ReadAt for Foreign<R> {
     fn read_at(&self, offset: u64, mut buffer: &mut [u8]) -> Result<(), Error> {
         let mut offset = offset;
@@ -331,7 +358,7 @@ impl<R: ReadAt> ReadAt for Foreign<R> {
             let node = nodes.next().ok_or(OutboardError::Short { size: self.size() })?;
             let digest = &mut digest[..size as usize];
             match self.layout.place(node) {
-                Some(place) => self.bytes.read_at(place, digest)?,
+                Some(place) => self.read_kept(node, place, digest)?,
                 None => digest.copy_from_slice(self.top.as_bytes()),
             }
             let now = (digest.len() - skip).min(buffer.len());

@@ -194,7 +194,7 @@ pub(crate) struct TooMany;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hashing::{Empty, Framed, NodeHash};
+    use crate::hashing::{Empty, Framed, Join, NodeHash};
     use crate::prefix::Prefix;
     use crate::{Edge, Hash, Tail};
     use alloc::format;
@@ -216,6 +216,7 @@ mod tests {
             root: root.into(),
             fill: 0,
             slot,
+            join: Join::Hash,
             empty: Empty::Hash,
             descriptor: None,
         };

@@ -16,6 +16,7 @@ pub fn spec() -> impl Strategy<Value = Spec> {
         Just("btv2".into()),
         Just("fsverity:sha512:1KiB:salt=0102".into()),
         Just("dropbox".into()),
+        Just("sha256tree".into()),
         Just("xet".into()),
     ]
     .prop_map(|text| text.parse().unwrap())
