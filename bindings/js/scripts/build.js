@@ -127,7 +127,7 @@ await writeWorkerText();
 
 /** Files that stand in directories of entries alone. */
 const COMMAND = ["cli", "cli-check", "cli-files", "cli-lists", "cli-output", "cli-verify", "source-cli"];
-const ELSEWHERE = [...COMMAND, "source-fetch", "source-sent", "extra", "extra-engine", "log", "log-policy", "log-text", ...Object.keys(FAMILIES)];
+const ELSEWHERE = [...COMMAND, "source-fetch", "source-sent", "extra", "extra-engine", ...Object.keys(FAMILIES)];
 
 const read = (file) => readFileSync(join(dist, file), "utf8");
 const imports = (text) => Array.from(text.matchAll(/"\.\/([\w-]+)\.js"/g), ([, name]) => name);
@@ -189,12 +189,11 @@ async function bundled(name, entries, own, beside) {
     for (const entry of entries) types(name, entry, own);
 }
 
-/** Writes an entry with a module inside: its own, or that of another entry. */
-async function inlinedEntry(name, scalar, own = {}, content = name) {
+/** Writes an entry with its own module inside. */
+async function inlinedEntry(name, scalar, own = {}) {
     const source = read("source.js").replace("./fetch/scalar.wasm", scalar);
     await bundled(name, [name], { "source.js": source, ...own }, "simd");
-    const text = content === name ? inlined(name).replace(": string", "") : `export * from "../${content}/simd.js";\n`;
-    writeFileSync(join(dist, name, "simd.js"), text);
+    writeFileSync(join(dist, name, "simd.js"), inlined(name).replace(": string", ""));
 }
 
 // The site also takes `pieces`.
@@ -222,35 +221,35 @@ for (const [family, names] of Object.entries(FAMILIES)) {
     const table = { "table.js": tableOf("table.js", names), "table.d.ts": tableOf("table.d.ts", names) };
     await inlinedEntry(family, "../fetch/scalar.wasm", table);
 }
-await inlinedEntry("log", "../fetch/scalar.wasm", { "table.js": tableOf("table.js", ["sha256"]) }, "sha2");
 
 /**
- * Writes the entry of everything as one file, because Node takes as long for fifty files as for all of its work until the first digest. Beside
+ * Writes the entry of everything, or that of logs, as one file, because Node takes as long for fifty files as for all of its work until the first digest. Beside
  * it are the modules and the workers, of which a bundler takes those that a program needs, and what other files share with it.
  */
-async function writeIndex() {
+async function writeWhole(name) {
     const beside = /^\.\/(small-\w+|errors|current|decoded|source|threads)\.js$/;
     const built = await build({
-        entryPoints: [join(dist, "index.js")], bundle: true, write: false, format: "esm", target: "es2022", platform: "neutral", external: ["node:*"],
+        entryPoints: [join(dist, `${name}.js`)], bundle: true, write: false, format: "esm", target: "es2022", platform: "neutral", external: ["node:*"],
         plugins: [{
             name: "beside",
             setup: (one) => one.onResolve({ filter: beside }, ({ path }) => ({ path, external: true, sideEffects: false })),
         }],
     });
     // With its spaces: without them, it would have no comments that say which calls have no side effects.
-    writeFileSync(join(dist, "index.js"), built.outputFiles[0].text);
+    writeFileSync(join(dist, `${name}.js`), built.outputFiles[0].text);
 }
-await writeIndex();
+const WHOLE = ["index", "log"];
+for (const name of WHOLE) await writeWhole(name);
 
 // The types have the comments, and names stay as they are. Bundlers read the comments of these.
-const COMMENTED = ["builtin.js", "index.js"];
+const COMMENTED = ["builtin.js", ...WHOLE.map((name) => `${name}.js`)];
 for (const file of readdirSync(dist).filter((name) => name.endsWith(".js") && !COMMENTED.includes(name))) {
     writeFileSync(join(dist, file), transformSync(read(file), { target: "es2022", minifyWhitespace: true }).code);
 }
 
 // Types have no need of the modules, and programs none of files that are in entries alone.
 const scripts = readdirSync(dist, { recursive: true }).filter((name) => name.endsWith(".js"));
-const used = new Set(["index.js", "worker.js"]);
+const used = new Set([...COMMENTED, "worker.js"]);
 const visit = (text) => {
     for (const [, name] of text.matchAll(/"\.\.?\/([\w-]+\.js)"/g)) {
         if (used.has(name) || !scripts.includes(name)) continue;

@@ -1,7 +1,7 @@
 // Texts of logs: base64 and numbers with one form each, signed notes, checkpoints, keys and proofs (`spec/log.md`).
 import { type Bytes, bytesOf, type OwnBytes } from "./bytes.js";
 import { MksumError } from "./errors.js";
-import { sha256 } from "./hash.js";
+import { sha256 } from "./alone-hashes.js";
 
 /** A public key with its name: `NAME+ID+KEY` (C2SP signed-note, "Verifier keys"). */
 export interface VerifierKey {

@@ -1,12 +1,11 @@
-// The entry `mksum/log`: checks proofs of append-only logs (`spec/log.md`), by the module of SHA-2.
+// The entry `mksum/log`: checks proofs of append-only logs (`spec/log.md`), with the small module of SHA-2.
 import { type Bytes, bytesOf, type OwnBytes } from "./bytes.js";
 import { MksumError } from "./errors.js";
-import { sha256 } from "./hash.js";
+import { sha256 } from "./alone-hashes.js";
 import { checkNote, isEqual, type Policy } from "./log-policy.js";
 import type { Checkpoint, ConsistencyProof, LogProof } from "./log-text.js";
 
 export type { Bytes } from "./bytes.js";
-export { load } from "./engine.js";
 export { type ErrorCode, MksumError } from "./errors.js";
 export { checkNote, parsePolicy, type Policy, verifyNote } from "./log-policy.js";
 export {
