@@ -16,6 +16,7 @@ export interface Policy {
 type IsThere = (cosigned: readonly VerifierKey[]) => boolean;
 
 const LONGEST = 1 << 18;
+const notPolicy = (why: string) => malformed("a policy", why);
 const USAGE = "expected 'log KEY [URL]', 'witness NAME KEY [URL]', 'group NAME any|all|K NAME...' or 'quorum NAME'";
 
 /**
@@ -28,19 +29,18 @@ export function parsePolicy(text: string): Policy {
         const key = parseKey(text.trimEnd());
         return { logs: [key], witnesses: [], isQuorum: () => true };
     }
-    const wrong = (why: string) => malformed("a policy", why);
-    if (text.length > LONGEST) throw wrong("it is longer than 256 KiB");
-    if (!text.endsWith("\n")) throw wrong("its last line has no newline");
+    if (text.length > LONGEST) throw notPolicy("it is longer than 256 KiB");
+    if (!text.endsWith("\n")) throw notPolicy("its last line has no newline");
     const policy = new Reading();
     text.split("\n").forEach((line, at) => {
         try {
             policy.line(line);
         } catch (cause) {
-            throw wrong(`line ${at + 1}: ${(cause as Error).message}`);
+            throw notPolicy(`line ${at + 1}: ${(cause as Error).message}`);
         }
     });
     const { logs, witnesses, quorum } = policy;
-    if (!quorum) throw wrong("it has no line 'quorum NAME'; 'quorum none' asks for no witness");
+    if (!quorum) throw notPolicy("it has no line 'quorum NAME'; 'quorum none' asks for no witness");
     return { logs, witnesses, isQuorum: quorum };
 }
 
@@ -55,7 +55,7 @@ class Reading {
     private readonly used = new Set<string>();
 
     line(line: string): void {
-        if (/[\0-\x08\x0a-\x1f\x7f]/.test(line)) throw new Error("control characters are not allowed");
+        if (/[^\P{Cc}\t\x80-\x9f]/u.test(line)) throw new Error("control characters are not allowed");
         const [kind, ...words] = line.split(/[ \t]+/).filter((word) => word !== "");
         const [first = "", second = "", ...rest] = words;
         if (kind === undefined || kind.startsWith("#")) return;

@@ -70,10 +70,17 @@ const MOST_SIGNATURES = 256;
 const MOST_HASHES = 64;
 const FIRST_LINE = "c2sp.org/tlog-proof@v1";
 
+/** Letters of texts that are refused: controls without the newline and those of Latin 1. */
+const CONTROL = /[^\P{Cc}\n\x7f-\x9f]/u;
+
 /** The error that a text is not what it should be. */
 export function malformed(what: string, why: string): MksumError {
     return new MksumError("proof", `not ${what}: ${why}`);
 }
+
+const notKey = (why: string) => malformed("a verifier key", why);
+const notNote = (why: string) => malformed("a signed note", why);
+const notCheckpoint = (why: string) => malformed("a checkpoint", why);
 
 /** Returns the text of an argument. The bytes of a text are UTF-8. */
 function textOf(data: Bytes | string, what: string, longest: number): string {
@@ -109,7 +116,7 @@ export function numberOf(text: string | undefined): bigint | undefined {
 }
 
 const hex = (bytes: Uint8Array) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-const isName = (name: string) => /^[^\p{White_Space}\0-\x1f+]+$/u.test(name);
+const isName = (name: string) => /^[^\p{White_Space}+]+$/u.test(name) && !CONTROL.test(name);
 
 /**
  * Reads a verifier key.
@@ -117,19 +124,18 @@ const isName = (name: string) => /^[^\p{White_Space}\0-\x1f+]+$/u.test(name);
  * @throws {MksumError} `proof` if it is none.
  */
 export function parseKey(text: string): VerifierKey {
-    const wrong = (why: string) => malformed("a verifier key", why);
-    if (text.startsWith("PRIVATE+KEY+")) throw wrong("it is a private key, which belongs to its log alone");
+    if (text.startsWith("PRIVATE+KEY+")) throw notKey("it is a private key, which belongs to its log alone");
     const [name = "", id, ...rest] = text.split("+");
-    if (rest.length === 0) throw wrong("expected NAME+ID+KEY");
-    if (!isName(name)) throw wrong("its name is empty, or has spaces");
+    if (rest.length === 0) throw notKey("expected NAME+ID+KEY");
+    if (!isName(name)) throw notKey("its name is empty, or has spaces");
     const bytes = fromBase64(rest.join("+"));
-    if (!bytes) throw wrong("the last part is not base64");
+    if (!bytes) throw notKey("the last part is not base64");
     const kind = bytes[0] === 1 ? "log" : bytes[0] === 4 ? "witness" : undefined;
-    if (!kind) throw wrong("its algorithm is not supported: expected 0x01 or 0x04");
-    if (bytes.length !== 33) throw wrong("an Ed25519 key has 32 bytes");
+    if (!kind) throw notKey("its algorithm is not supported: expected 0x01 or 0x04");
+    if (bytes.length !== 33) throw notKey("an Ed25519 key has 32 bytes");
     const head = new TextEncoder().encode(`${name}\n`);
     const expected = hex(sha256(Uint8Array.of(...head, ...bytes)).subarray(0, 4));
-    if (id !== expected) throw wrong(`its identifier is ${id}, and that of its name and key is ${expected}`);
+    if (id !== expected) throw notKey(`its identifier is ${id}, and that of its name and key is ${expected}`);
     return { name, id, kind, key: bytes.slice(1), text };
 }
 
@@ -139,15 +145,14 @@ export function parseKey(text: string): VerifierKey {
  * @throws {MksumError} `proof` if it has no signature, is longer than 1 MiB, is not UTF-8, or has control characters.
  */
 export function parseNote(data: Bytes | string): Note {
-    const wrong = (why: string) => malformed("a signed note", why);
     const all = textOf(data, "a signed note", LONGEST_NOTE);
-    const control = all.search(/[\0-\x09\x0b-\x1f]/);
-    if (control >= 0) throw wrong(`character ${control} is a control character`);
+    const control = all.search(CONTROL);
+    if (control >= 0) throw notNote(`character ${control} is a control character`);
     const split = all.lastIndexOf("\n\n");
-    if (split < 0) throw wrong("no empty line is before its signatures");
-    if (!all.endsWith("\n") || all.length === split + 2) throw wrong("its last line has no newline, or it has no signature");
+    if (split < 0) throw notNote("no empty line is before its signatures");
+    if (!all.endsWith("\n") || all.length === split + 2) throw notNote("its last line has no newline, or it has no signature");
     const lines = all.slice(split + 2, -1).split("\n");
-    if (lines.length > MOST_SIGNATURES) throw wrong(`it has more than ${MOST_SIGNATURES} signatures`);
+    if (lines.length > MOST_SIGNATURES) throw notNote(`it has more than ${MOST_SIGNATURES} signatures`);
     return { text: all.slice(0, split + 1), signatures: lines.map(signatureOf) };
 }
 
@@ -165,14 +170,13 @@ function signatureOf(line: string): NoteSignature {
  * @throws {MksumError} `proof` if it is none.
  */
 export function parseCheckpoint(text: string): Checkpoint {
-    const wrong = (why: string) => malformed("a checkpoint", why);
-    if (!text.endsWith("\n")) throw wrong("its last line has no newline");
+    if (!text.endsWith("\n")) throw notCheckpoint("its last line has no newline");
     const [origin = "", second, third, ...extensions] = text.slice(0, -1).split("\n");
     const [size, root] = [numberOf(second), hashOf(third)];
-    if (origin === "" || /\p{Cc}/u.test(origin)) throw wrong("line 1, the origin, is empty or has control characters");
-    if (size === undefined || size > 1n << 63n) throw wrong("line 2 is not the size, a decimal number of at most 2^63");
-    if (!root) throw wrong("line 3 is not the root, the base64 of 32 bytes");
-    if (extensions.includes("")) throw wrong("an extension line is empty");
+    if (origin === "" || /\p{Cc}/u.test(origin)) throw notCheckpoint("line 1, the origin, is empty or has control characters");
+    if (size === undefined || size > 1n << 63n) throw notCheckpoint("line 2 is not the size, a decimal number of at most 2^63");
+    if (!root) throw notCheckpoint("line 3 is not the root, the base64 of 32 bytes");
+    if (extensions.includes("")) throw notCheckpoint("an extension line is empty");
     return { origin, size, root, extensions };
 }
 

@@ -50,6 +50,7 @@ export function entryHash(entry: Bytes): OwnBytes {
     return hashed(0, bytes);
 }
 
+const invalid = (why: string) => new MksumError("proof", why);
 const parent = (left: Uint8Array, right: Uint8Array) => hashed(1, left, right);
 
 /** Where a node of a tree is on its level, and the last node of that level. Both rise together. */
@@ -90,18 +91,17 @@ export async function checkProof(proof: LogProof, entry: Bytes, trusted: Policy 
     const checkpoint = await checkNote(proof.note, trusted);
     const { index, hashes } = proof;
     const { size, root } = checkpoint;
-    const wrong = (why: string) => new MksumError("proof", why);
-    if (index >= size) throw wrong(`the tree of ${size} entries has no entry ${index}`);
+    if (index >= size) throw invalid(`the tree of ${size} entries has no entry ${index}`);
     const place = new Place(index, size - 1n);
     let found = leaf;
     for (const hash of hashes) {
-        if (place.isRoot()) throw wrong(`the proof has ${hashes.length} hashes: fewer are expected`);
+        if (place.isRoot()) throw invalid(`the proof has ${hashes.length} hashes: fewer are expected`);
         found = place.siblingIsLeft() ? parent(hash, found) : parent(found, hash);
         place.rise();
     }
-    if (!place.isRoot()) throw wrong(`the proof has ${hashes.length} hashes: more are expected`);
+    if (!place.isRoot()) throw invalid(`the proof has ${hashes.length} hashes: more are expected`);
     if (!isEqual(found, root)) {
-        throw wrong(`the proof does not lead from this entry at index ${index} to the root of the checkpoint: it is another entry, or another tree`);
+        throw invalid(`the proof does not lead from this entry at index ${index} to the root of the checkpoint: it is another entry, or another tree`);
     }
     return checkpoint;
 }
@@ -115,14 +115,13 @@ export async function checkProof(proof: LogProof, entry: Bytes, trusted: Policy 
  * this engine has no Ed25519: nothing was found out then.
  */
 export async function checkConsistency(proof: ConsistencyProof, old: Checkpoint, trusted: Policy | string): Promise<Checkpoint> {
-    const wrong = (why: string) => new MksumError("proof", why);
     const checkpoint = await checkNote(proof.note, trusted);
     if (old.size !== proof.oldSize) {
-        throw wrong(`the proof begins at size ${proof.oldSize}, and the older checkpoint has ${old.size} entries`);
+        throw invalid(`the proof begins at size ${proof.oldSize}, and the older checkpoint has ${old.size} entries`);
     }
-    if (old.origin !== checkpoint.origin) throw wrong(`the checkpoints are of two logs, ${old.origin} and ${checkpoint.origin}`);
+    if (old.origin !== checkpoint.origin) throw invalid(`the checkpoints are of two logs, ${old.origin} and ${checkpoint.origin}`);
     if (!extendsTree(old, proof.hashes, checkpoint)) {
-        throw wrong(`the tree of ${checkpoint.size} entries does not extend this tree of ${old.size}`);
+        throw invalid(`the tree of ${checkpoint.size} entries does not extend this tree of ${old.size}`);
     }
     return checkpoint;
 }

@@ -62,6 +62,8 @@ function growthOf(old, leaves, isWhole = true) {
 
 const base64 = (bytes) => btoa(String.fromCharCode(...bytes));
 
+const rows = (hashes) => hashes.map((hash) => `${base64(hash)}\n`).join("");
+
 /** A new log: its verifier key, and what signs checkpoints. */
 async function newLog(origin) {
     const pair = await crypto.subtle.generateKey("Ed25519", true, ["sign", "verify"]);
@@ -146,7 +148,6 @@ export default function ({ test, assert }) {
         const own = await newLog("example.com/small");
         const entries = Array.from({ length: 12 }, (_, at) => text(`entry ${at}`));
         const notes = [undefined];
-        const rows = (hashes) => hashes.map((hash) => `${base64(hash)}\n`).join("");
         for (let size = 1; size <= entries.length; size++) {
             const leaves = entries.slice(0, size).map(entryHash);
             const note = (notes[size] = await own.checkpoint(leaves));

@@ -48,9 +48,11 @@ function describe(known) {
     }
 }
 
+/** @param {readonly import("mksum/log").VerifierKey[]} keys */
+const names = (keys) => keys.map(({ name }) => name).join(", ") || "none";
+
 /** @param {import("mksum/log").Policy} policy */
 function trusted({ logs, witnesses }) {
-    const names = (/** @type {typeof logs} */ keys) => keys.map(({ name }) => name).join(", ") || "none";
     const [first] = logs;
     return first && logs.length === 1 && witnesses.length === 0 ? first.text : `policy with logs ${names(logs)} and witnesses ${names(witnesses)}`;
 }

@@ -36,6 +36,9 @@ export function logProofCard(known, workspace) {
     return { element, render };
 }
 
+/** @param {string} text @returns {Outcome} */
+const unable = (text) => ({ state: "unable", text });
+
 /**
  * Returns whether one of the files is the entry.
  *
@@ -45,7 +48,6 @@ export function logProofCard(known, workspace) {
  * @returns {Promise<Outcome>}
  */
 async function outcomeOf({ proof, checkpoint }, policy, items) {
-    const unable = (/** @type {string} */ text) => ({ state: /** @type {const} */ ("unable"), text });
     if (!policy) return unable("Paste the key of the log above (NAME+ID+KEY), or a policy with its witnesses: the proof is only as good as the key that signed it.");
     const files = items.filter(({ size }) => size <= LONGEST);
     const [first] = files;
