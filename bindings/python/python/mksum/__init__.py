@@ -6,7 +6,7 @@
 >>> str(mksum.root(b"abc", "rfc6962"))[:16]
 '609f6e36d2405585'
 
-`mksum.aio` has awaitable twins of what takes long, and `mksum.errors` the exceptions.
+`mksum.log` has append-only logs, `mksum.aio` awaitable twins of what takes long, and `mksum.errors` the exceptions.
 """
 
 from mksum._files import VerifiedFile, open
@@ -79,6 +79,7 @@ from mksum._mksum import (
 from mksum.errors import (
     CatalogueError,
     ChangedError,
+    ContradictionError,
     DamagedError,
     DeniedError,
     DirectoryError,
@@ -86,6 +87,7 @@ from mksum.errors import (
     FileError,
     FormatError,
     LengthError,
+    LogError,
     MksumError,
     NotFoundError,
     OutboardError,
@@ -100,6 +102,7 @@ __all__ = [
     "CatalogueError",
     "ChangedError",
     "Contents",
+    "ContradictionError",
     "DamagedError",
     "DeniedError",
     "DirectoryError",
@@ -111,6 +114,7 @@ __all__ = [
     "Frontier",
     "Hasher",
     "LengthError",
+    "LogError",
     "MksumError",
     "NotFoundError",
     "Objects",
