@@ -122,7 +122,7 @@ LISTS = [
     (f"{PACKAGE}/_mksum.pyi", f"def new(name: Format, {SIGNATURE}\n", "@overload", lambda _: "".join(
         f"def {name}({SIGNATURE}\n" for name in PYTHON)),
     ("bindings/python/src/hasher.rs", "\nconstructors! {\n", "}\n", constructors),
-    ("crates/lanes/Cargo.toml", 'default = ["std", ', "]", lambda _: ", ".join(f'"{name}"' for name in ALL_FEATURES)),
+    ("crates/lanes/Cargo.toml", 'default = ["std", "many", ', "]", lambda _: ", ".join(f'"{name}"' for name in ALL_FEATURES)),
     ("crates/lanes/Cargo.toml", "need not carry all.\n", "# ", lambda _: "".join(f"{name} = []\n" for name in ALL_FEATURES)),
     ("crates/lanes/test.sh", "hashes=", "\n", lambda _: ",".join(ALL_FEATURES)),
     ("crates/tree/Cargo.toml", 'default = ["std", ', ', "checksums"', lambda _: ", ".join(f'"{name}"' for name in LEFT_OUT)),
@@ -152,7 +152,7 @@ LISTS = [
     ("vectors/reference.py", 'SUMS = "', '"', lambda _: " ".join(SUMS)),
     ("spec/plain.md", "| hash | ", " |", lambda _: ", ".join(VECTORS)),
     ("spec/rfc6962.md", "| hash | ", " |", lambda _: ", ".join(VECTORS)),
-    ("spec/README.md", '"dropbox" / "sha256tree" / "xet" / "git" / "swhid" /\n', "\n    hash ", lambda _: wrap(
+    ("spec/README.md", '"dropbox" / "sha256tree" / "xet" / "git" / "swhid" / "c4" /\n', "\n    hash ", lambda _: wrap(
         [f'"{name}"' for name in [*SUMS, *CHECKSUMS]], " / ", 118, " " * 13)),
     ("spec/README.md", "    hash   = ", "\n    leaf ", lambda _: wrap(
         [f'"{name}"' for name in [*VECTORS, "crc32", "crc32c"]], " / ", 118, " " * 13).strip()),

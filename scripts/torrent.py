@@ -20,6 +20,8 @@ import threading
 import time
 import unittest
 
+import servers
+
 PYTHON = os.path.abspath(sys.argv.pop(2))
 MKSUM = os.path.abspath(sys.argv.pop(1))
 BLOCK = 16 << 10
@@ -222,10 +224,7 @@ class Torrents(unittest.TestCase):
 
     def test_metalinks(self):
         handler = functools.partial(Quiet, directory=self.folder / "web")
-        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-        self.addCleanup(server.server_close)
-        self.addCleanup(server.shutdown)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        server = self.enterContext(servers.answering(handler))
         for length in (1, PIECE, PIECE + 1, 300_000):
             for hash, name in (("sha-1", "sha1"), ("sha-256", "sha256")):
                 with self.subTest(f"{length} {hash}"):
@@ -237,7 +236,7 @@ class Torrents(unittest.TestCase):
                         '<?xml version="1.0" encoding="UTF-8"?><metalink xmlns="urn:ietf:params:xml:ns:metalink"><file name="f">'
                         f'<size>{length}</size><hash type="sha-256">{hashlib.sha256(content).hexdigest()}</hash>'
                         f'<pieces length="{PIECE}" type="{hash}">{pieces}</pieces>'
-                        f"<url>http://127.0.0.1:{server.server_port}/f</url></file></metalink>"
+                        f"<url>{server.url}/f</url></file></metalink>"
                     )
                     # aria2 takes it as right, and fetches the same.
                     command = [
@@ -275,11 +274,8 @@ class Torrents(unittest.TestCase):
         self.assertEqual(first, second)
 
 
-class Quiet(http.server.SimpleHTTPRequestHandler):
+class Quiet(servers.Silent, http.server.SimpleHTTPRequestHandler):
     """A server with ranges, which Python's own has not."""
-
-    def log_message(self, *_):
-        pass
 
     def do_GET(self):
         content = pathlib.Path(self.translate_path(self.path)).read_bytes()

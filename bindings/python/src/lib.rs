@@ -58,7 +58,7 @@ mod _mksum {
         frontier::Frontier,
         get::{get, get_directory},
         hasher::{
-            Hasher, blake2b, blake2s, blake3, blake3_pairs, btv2, dmverity, dropbox, fsverity, glacier, md5, new,
+            Hasher, blake2b, blake2s, blake3, blake3_pairs, btv2, c4, dmverity, dropbox, fsverity, glacier, md5, new,
             plain, rfc6962, ripemd160, s3, sha1, sha3_224, sha3_256, sha3_384, sha3_512, sha224, sha256, sha256tree,
             sha384, sha512, sha512_256, sm3, xet,
         },

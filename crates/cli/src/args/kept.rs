@@ -78,6 +78,9 @@ pub struct Keep {
     /// With --foreign and dmverity: UUID of the hash device [default: all zeros]
     #[arg(long, requires = "foreign", value_parser = uuid)]
     pub uuid: Option<Uuid>,
+    /// With --recursive: append the root of each directory to the log in FOLDER, once all are kept ('mksum log init' makes one)
+    #[arg(long, value_name = "FOLDER", requires = "recursive", conflicts_with = "beside", value_parser = path(), value_hint = ValueHint::DirPath)]
+    pub log: Option<PathBuf>,
     /// Print one JSON object per line (spec/json.md)
     #[arg(long, help_heading = "Output")]
     pub json: bool,
