@@ -3,7 +3,7 @@
 # A suite that is measured at this commit is not measured again: `rm -r target/lab-all` forgets. What a suite prints is kept beside.
 # Before each, the load of the machine must be at most half a processor each for ten minutes at most; BUSY=1 measures anyway.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit
 target=${CARGO_TARGET_DIR:-$PWD/target}
 mksum=$target/release/mksum
 

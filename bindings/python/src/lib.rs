@@ -21,9 +21,11 @@ mod growing;
 mod hasher;
 mod listing;
 mod lists;
+mod logs;
 mod many;
 #[cfg(feature = "stores")]
 mod network;
+mod notes;
 mod objects;
 mod outboard;
 mod parts;
@@ -61,7 +63,9 @@ mod _mksum {
             sha384, sha512, sha512_256, sm3, xet,
         },
         listing::{Objects, list_objects},
+        logs::{Log, LogEntries, Published, follow, fsck},
         many::{Files, hash_files},
+        notes::{Checkpoint, ConsistencyProof, Note, Policy, Proof, entry_hash},
         objects::{Contents, get_objects, put_object},
         outboard::Outboard,
         parts::{is_intact, join, map_range, plan},
