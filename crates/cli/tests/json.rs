@@ -162,7 +162,7 @@ fn objects_are_as_the_page_says() {
          mksum get --json f --no-outboard --root \"$(mksum -f blake3 f)\" --also md5 -o got; mksum get --json f --root \"$(mksum -f blake3 f)\" -o got; \
          mksum get --json nosuch --root sha256:$(printf %064d 0) -o got2; mksum copy --json f copied; mksum copy --json f copied; \
          mkdir linked; ln -s ../f linked/to; mksum copy -r --json linked relinked",
-        "mksum torrent --json --hybrid f -o f.torrent; mksum -c --json f.torrent; mkdir v; printf ab > v/a; \
+        "mksum keep --json --publish out f --from https://host/pub; mksum torrent --json --hybrid f -o f.torrent; mksum -c --json f.torrent; mkdir v; printf ab > v/a; \
          printf 'd4:infod5:filesld6:lengthi2e4:pathl1:aeed6:lengthi2e4:pathl1:beee4:name1:v12:piece lengthi4e6:pieces20:01234567890123456789ee' > v.torrent; \
          mksum -c --json v.torrent",
         "mksum log init --json log --origin example.com/log; printf 'a\\n\\377\\n' | mksum log append --json log; \

@@ -73,7 +73,7 @@ impl Pieces {
     ///
     /// # Errors
     /// If there are not as many as the file has pieces: as words.
-    pub(super) fn new(spec: Spec, (len, piece): (u64, u64), digests: Vec<u8>) -> Result<Pieces, String> {
+    pub fn new(spec: Spec, (len, piece): (u64, u64), digests: Vec<u8>) -> Result<Pieces, String> {
         let (count, size) = (len.div_ceil(piece), spec.hash().size());
         match u64::try_from(digests.len()).ok() == count.checked_mul(size as u64) {
             true => Ok(Pieces { spec, len, piece, digests }),
@@ -197,7 +197,7 @@ pub(super) fn web(text: &str) -> Option<Url> {
 ///
 /// # Errors
 /// If the hash or the length is not possible: as words.
-pub(super) fn flat(hash: &str, piece: u64) -> Result<Spec, String> {
+pub fn flat(hash: &str, piece: u64) -> Result<Spec, String> {
     format!("s3:{hash}:{piece}").parse().map_err(|error| format!("pieces of {hash}: {error}"))
 }
 

@@ -5,7 +5,8 @@ use super::xml::{Tag, attribute, walk};
 use crate::expected::Expected;
 use crate::name::printable;
 use crate::url::Url;
-use mksum::{MAX_LEN, Spec};
+use mksum::{MAX_LEN, Root, Spec};
+use quick_xml::escape::escape;
 use quick_xml::events::BytesStart;
 use std::path::PathBuf;
 
@@ -33,6 +34,35 @@ struct File {
     /// The priority, smaller numbers first, and the address (RFC 5854, 4.2.16.1).
     mirrors: Vec<(u32, Url)>,
     skipped: Vec<String>,
+}
+
+/// Writes a metalink of one file: its sum, the sums of its pieces, and its mirrors, of which the first is asked first.
+///
+/// # Errors
+/// If metalinks have no name for a hash: as words.
+pub fn write_metalink(name: &str, sum: &Root, pieces: Option<&Pieces>, mirrors: &[Url]) -> Result<String, String> {
+    let kind = |hash: &str| {
+        let found = HASHES.iter().find(|(_, own)| *own == hash).map(|(iana, _)| *iana);
+        found.ok_or_else(|| format!("metalinks have no sums of {hash}"))
+    };
+    let (name, len, whole) = (escape(name), sum.len(), kind(&sum.spec().to_string())?);
+    let (_, namespace) = ROOT;
+    let mut text = format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<metalink xmlns=\"{namespace}\">\n  <file name=\"{name}\">\n    \
+         <size>{len}</size>\n    <hash type=\"{whole}\">{sum}</hash>\n"
+    );
+    if let Some(pieces) = pieces {
+        let hash = kind(pieces.spec().hash().name())?;
+        text += &format!("    <pieces length=\"{}\" type=\"{hash}\">\n", pieces.piece());
+        for digest in (0..).map_while(|index| pieces.get(index)) {
+            text += &format!("      <hash>{digest}</hash>\n");
+        }
+        text += "    </pieces>\n";
+    }
+    for (priority, url) in (1..).zip(mirrors) {
+        text += &format!("    <url priority=\"{priority}\">{}</url>\n", escape(url.as_str()));
+    }
+    Ok(text + "  </file>\n</metalink>\n")
 }
 
 /// Reads a metalink.

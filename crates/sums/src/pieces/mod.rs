@@ -10,8 +10,8 @@ pub mod mhl;
 mod torrent;
 mod xml;
 
-pub use manifest::{Joint, LONGEST, Manifest, PiecedFile, Pieces, is_name};
-pub use metalink::metalink;
+pub use manifest::{Joint, LONGEST, Manifest, PiecedFile, Pieces, flat, is_name};
+pub use metalink::{metalink, write_metalink};
 pub use torrent::torrent;
 
 impl Manifest {
