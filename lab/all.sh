@@ -3,10 +3,9 @@
 # A suite that is measured at this commit is not measured again: `rm -r target/lab-all` forgets. What a suite prints is kept beside.
 # Before each, the load of the machine must be at most half a processor each for ten minutes at most; BUSY=1 measures anyway.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit
 target=${CARGO_TARGET_DIR:-$PWD/target}
 mksum=$target/release/mksum
-peers=$target/vector-tools/venv/bin/python
 
 # package FOLDER: installs the Python package in an environment below target/.
 package() {
@@ -23,7 +22,7 @@ merklize() { scripts/need.sh pocl && lab/python.sh lab/gpu/run.py --write; }
 pairs() { lab/pairs/run.sh --write; }
 log() { scripts/need.sh log-peer && lab/log/run.py "$mksum"; }
 get() { scripts/need.sh nginx torrents && lab/get/run.py "$mksum"; }
-xet() { { [ -x "$peers" ] || python3 vectors/check.py; } && lab/xet/run.py "$mksum" --python "$peers"; }
+formats() { lab/formats/run.py "$mksum" --write; }
 python() { scripts/need.sh python-package && package python/venv && "$target/python/venv/bin/python" lab/python/run.py "$mksum" --write; }
 cluster() {
     scripts/need.sh python-package versitygw cluster && package cluster && "$target/cluster/bin/pip" install --quiet obstore &&
@@ -34,7 +33,7 @@ languages() { make -C languages table; }
 site() { lab/site/run.sh; }
 js() { lab/js/run.sh; }
 
-suites=(files many directories kept repair merklize pairs log get xet python cluster lanes languages site js)
+suites=(files many directories kept repair merklize pairs log get formats python cluster lanes languages site js)
 [ $# = 0 ] || suites=("$@")
 done=$target/lab-all/$(git rev-parse --short HEAD)
 mkdir -p "$done"

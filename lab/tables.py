@@ -85,6 +85,14 @@ def directories():
     return by_case("directories")
 
 
+def formats():
+    """Returns one table of all cases."""
+    found = results.of("formats")
+    columns = [("GB/s (least–most)", rates), ("CPU s", lambda row: f"{row['cpu_seconds']:.3f}"),
+               ("against the other program", lambda row: f"{row['ratio_to_first']:.2f}×")]
+    return f"{sources(found)}\n\n{side_by_side(found, 'command', lambda row: row['subject'], columns)}" if found else ""
+
+
 def by_case(suite):
     """Returns a table for each case of a suite whose rows have an amount and a ratio to the first subject."""
     found = results.of(suite)
@@ -238,8 +246,8 @@ def short(device):
 def main():
     if sys.argv[1:] not in ([], ["--check"]):
         sys.exit(__doc__)
-    parts = {"files": files(), "many": many(), "directories": directories(), "site": site(), "python": python()}
-    parts |= {"kept": kept(), "repair": repair(), "merklize": merklize(), "pairs": pairs()}
+    parts = {"files": files(), "many": many(), "directories": directories(), "formats": formats(), "site": site()}
+    parts |= {"python": python(), "kept": kept(), "repair": repair(), "merklize": merklize(), "pairs": pairs()}
     differing = results.fill(PAGE, parts, write=not sys.argv[1:])
     if sys.argv[1:] and differing:
         sys.exit(f"lab/README.md: the tables {', '.join(differing)} differ from the results: run lab/tables.py")

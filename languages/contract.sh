@@ -2,6 +2,7 @@
 # Tests one program against the contract that all languages share (README.md, "One contract"):
 #
 #     contract.sh PROGRAM [HASH…]
+#     contract.sh --simple PROGRAM      the simple program of a folder, called as PROGRAM SEGMENT FILE: the rows of plain with SHA-256
 #
 # The rows of vectors/rows and rows/ for sha256 and for each further HASH that the program has; the command line; pipes with
 # short reads; and for every error a message, the right exit status, and no root.
@@ -9,6 +10,8 @@
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
+simple=
+if [ "$1" = --simple ]; then simple=yes && shift; fi
 program=$(realpath "$1")
 shift
 hashes=$(echo sha256 "$@" | tr ' ' '|')
@@ -26,6 +29,28 @@ expect() {
     printed=$(cat)
     [ "$printed" = "$1" ] || die "$2: printed '$printed', expected '$1'"
 }
+
+if [ "$simple" ]; then
+    # A byte of mod251 and one of pat by its offset, and the rows whose input has no more than two mebibytes.
+    LC_ALL=C awk 'BEGIN { for (i = 0; i < 2097153; i++) printf "%c", i % 251 }' >mod251
+    LC_ALL=C awk 'BEGIN { for (i = 0; i < 65536; i++) printf "%c", (i * 131 + int(i / 256) * 17) % 256 }' >pattern
+    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17; do cat pattern; done >pat
+    awk -F '\t' -v OFS='\t' '/^plain:sha256:[0-9]+(KiB)?\t/ && $3 <= 2097153 { split($1, f, ":"); print f[3] * ($1 ~ /KiB/ ? 1024 : 1), $2, $3, $4 }' \
+        "$here/../vectors/rows/plain.tsv" >rows.tsv
+    while read -r segment input length root; do
+        head -c "$length" "$input" >file
+        "$program" "$segment" file | expect "$root" "segments of $segment, $length bytes of $input"
+    done <rows.tsv
+    # The last row once more, by a pipe with short reads.
+    tail -n 1 rows.tsv >last.tsv
+    read -r segment _ _ root <last.tsv
+    dd bs=4097 <file 2>dd.log | "$program" "$segment" /dev/stdin | expect "$root" "segments of $segment by a pipe"
+    status=0
+    "$program" 64 no-such-file >out 2>err || status=$?
+    { [ $status -ne 0 ] && [ ! -s out ] && [ -s err ]; } || die "a file that is not there: exit status $status, printed '$(cat out)'"
+    echo "$program: $(wc -l <rows.tsv) rows hold"
+    exit
+fi
 
 # refuses STATUS TEXT NAME ARGUMENT…: the program fails with this exit status and prints nothing but a message that holds
 # TEXT. Standard input goes to the program.

@@ -48,13 +48,10 @@ flags.add_argument("--versitygw", type=os.path.abspath, required=True)
 flags.add_argument("--job", nargs="+", metavar=("ENGINE", "LEDGER"), help=argparse.SUPPRESS)
 
 
-class Between(http.server.BaseHTTPRequestHandler):
+class Between(servers.Silent, http.server.BaseHTTPRequestHandler):
     """Passes requests on to a store, counts what is read of objects, and does what a test asks for at each."""
 
     protocol_version = "HTTP/1.1"
-
-    def log_message(self, *_):
-        pass
 
     def do_GET(self):
         with self.server.lock:
@@ -106,17 +103,13 @@ class Between(http.server.BaseHTTPRequestHandler):
                 self.wfile.write(body)
 
 
-class Quiet(http.server.ThreadingHTTPServer):
-    daemon_threads = True
+class Counting(servers.Patient):
     connections = 0
     busy = 0
 
     def get_request(self):
         self.connections += 1
         return super().get_request()
-
-    def handle_error(self, *_):
-        pass
 
 
 class Store:
@@ -135,10 +128,9 @@ class Store:
         for name in ("bucket", "ledgers"):
             self.client.create_bucket(Bucket=name)
         self.chance = random.Random(18)
-        self.between = stack.enter_context(Quiet(("127.0.0.1", 0), Between))
-        self.between.store, self.between.lock = int(address.rpartition(":")[2]), threading.Lock()
-        threading.Thread(target=self.between.serve_forever, daemon=True).start()
-        self.url = f"http://127.0.0.1:{self.between.server_address[1]}"
+        own = {"store": int(address.rpartition(":")[2]), "lock": threading.Lock()}
+        self.between = stack.enter_context(servers.answering(Between, Counting, **own))
+        self.url = self.between.url
         self.reset()
 
     def reset(self, fault=lambda key, number: None):

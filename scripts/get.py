@@ -25,6 +25,8 @@ import time
 import unittest
 import urllib.parse
 
+import servers
+
 MIB, LEAF = 1 << 20, 64 << 10
 flags = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 flags.add_argument("mksum", type=os.path.abspath)
@@ -49,11 +51,8 @@ class Mirror:
     def __enter__(self):
         mirror = self
 
-        class Handler(http.server.BaseHTTPRequestHandler):
+        class Handler(servers.Silent, http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
-
-            def log_message(self, *_):
-                pass
 
             def do_HEAD(self):
                 self.do_GET()
@@ -86,20 +85,13 @@ class Mirror:
                 if not (mirror.fault and mirror.fault(self, content, start, end)):
                     self.part(content, start, end)
 
-        class Patient(http.server.ThreadingHTTPServer):
-            daemon_threads = True
-
-            def handle_error(self, *_):
-                pass  # the tool closes connections, and is killed
-
-        self.server = Patient(("127.0.0.1", 0), Handler)
-        self.address = f"http://127.0.0.1:{self.server.server_port}"
-        threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True).start()
+        self.answering = servers.answering(Handler)
+        self.server = self.answering.__enter__()
+        self.address = self.server.url
         return self
 
-    def __exit__(self, *_):
-        self.server.shutdown()
-        self.server.server_close()
+    def __exit__(self, *failure):
+        self.answering.__exit__(*failure)
 
 
 def flipped(part):

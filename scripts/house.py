@@ -22,7 +22,6 @@ ROOT = set("""
     Makefile README.md SECURITY.md deny.toml ruff.toml rustfmt.toml""".split())
 LARGEST = 256 * 1024
 LARGE = {
-    "languages/haskell/sha256/test/data/SHA256LongMsg.rsp": "NIST's file, as published",
     "vectors/wycheproof/hkdf.tsv": "rows of Project Wycheproof",
     "vectors/wycheproof/hmac.tsv": "rows of Project Wycheproof",
 }

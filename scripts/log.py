@@ -26,6 +26,8 @@ import threading
 import time
 import unittest
 
+import servers
+
 flags = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 flags.add_argument("mksum", type=os.path.abspath)
 flags.add_argument("peer", type=os.path.abspath)
@@ -81,22 +83,8 @@ def entries_of(folder, size):
     return entries
 
 
-class Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *_):
-        pass
-
-
-@contextlib.contextmanager
-def served(folder):
-    """Serves a folder with Python's server of static files."""
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=folder))
-    server.daemon_threads = True
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        server.server_close()
+class Static(servers.Silent, http.server.SimpleHTTPRequestHandler):
+    """Python's server of static files."""
 
 
 class Log(unittest.TestCase):
@@ -193,7 +181,8 @@ class Log(unittest.TestCase):
         key = self.peer("write", self.folder, origin, *SIZES)
         policy = self.policy(f"log {key}", "quorum none")
         mirror, last = self.place / "mirror", 0
-        with served(self.folder) as url:
+        with servers.answering(functools.partial(Static, directory=self.folder)) as server:
+            url = server.url
             for size in SIZES:
                 shutil.copy(self.place / f"log.{size}", self.folder / "checkpoint")
                 for source in (self.folder, url):
@@ -269,6 +258,43 @@ class Log(unittest.TestCase):
             changed = good[:at] + bytes([good[at] ^ 1 << chance.randrange(8)]) + good[at + 1 :]
             done = run(CHOSEN.mksum, "log", "check", self.file("proof", changed), "--policy", policy, "--entry", held)
             self.assertIn(done.returncode, EITHER, (at, changed, done.stderr))
+
+    def test_a_witness_on_the_network(self):
+        key, (name, secret) = self.init(), ("witness.example", self.place / "secret")
+        witness = self.peer("witness", name, secret)
+        policy = self.policy(f"log {key}", f"witness w {witness}", "quorum w")
+        command = [CHOSEN.peer, "serve", name, secret, key]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+            self.addCleanup(server.kill)
+            url, backup = server.stdout.readline().strip(), self.place / "backup"
+
+            def ask(folder, code=0, by=witness):
+                return self.mksum("checkpoint", folder, "--witness", url, "--key", by, code=code)
+
+            # The first time, after growth over ends of tiles, and of the same checkpoint again.
+            for size in (0, 1, 256, 700, 700):
+                if more := [line(index) for index in range(self.size(), size)]:
+                    self.append(more)
+                done = ask(self.folder)
+                self.assertEqual(done.stdout, (self.folder / "checkpoint").read_bytes())
+                self.assertEqual(len(done.stdout.split(b"\n\n")[1].splitlines()), 2)
+                self.mksum("fsck", self.folder, "--policy", policy)
+                if size == 256:
+                    shutil.copytree(self.folder, backup)
+            proof = self.file("proof", self.mksum("prove", self.folder, "500").stdout)
+            self.peer("check", proof, policy, self.file("entry", line(500)))
+            # Another witness's key, a log that was rolled back, a fork, and a log that it does not know.
+            before = (self.folder / "checkpoint").read_bytes()
+            other = self.peer("witness", "other.example", self.place / "other")
+            ask(self.folder, UNTRUSTED, other)
+            self.assertEqual((self.folder / "checkpoint").read_bytes(), before)
+            self.assertIn(b"rolled back", ask(backup, UNTRUSTED).stderr)
+            self.append([b"%d" % index for index in range(500)], folder=backup)
+            self.assertIn(b"fork", ask(backup, UNTRUSTED).stderr)
+            self.mksum("init", self.place / "unknown", "--origin", "example.com/unknown")
+            ask(self.place / "unknown", DAMAGED)
+            server.kill()
+        ask(self.folder, DAMAGED)
 
     def killed(self, command, entries, after):
         """Starts append, kills it after some seconds, and returns whether it had ended."""
@@ -453,7 +479,8 @@ class Log(unittest.TestCase):
         self.peer("extends", copy, key, self.sign(), code=1)
         self.mksum("follow", self.folder, mirror, "--key", key)
         before = (mirror / "checkpoint").read_bytes()
-        with served(copy) as url:
+        with servers.answering(functools.partial(Static, directory=copy)) as server:
+            url = server.url
             for source in (copy, url):
                 done = self.mksum("follow", source, mirror, "--key", key, code=UNTRUSTED)
                 self.assertIn(b"fork", done.stderr)

@@ -152,7 +152,7 @@ LISTS = [
     ("vectors/reference.py", 'SUMS = "', '"', lambda _: " ".join(SUMS)),
     ("spec/plain.md", "| hash | ", " |", lambda _: ", ".join(VECTORS)),
     ("spec/rfc6962.md", "| hash | ", " |", lambda _: ", ".join(VECTORS)),
-    ("spec/README.md", '"dropbox" / "sha256tree" / "xet" / "git" / "swhid" /\n', "\n    hash ", lambda _: wrap(
+    ("spec/README.md", '"dropbox" / "sha256tree" / "xet" / "git" / "swhid" / "c4" /\n', "\n    hash ", lambda _: wrap(
         [f'"{name}"' for name in [*SUMS, *CHECKSUMS]], " / ", 118, " " * 13)),
     ("spec/README.md", "    hash   = ", "\n    leaf ", lambda _: wrap(
         [f'"{name}"' for name in [*VECTORS, "crc32", "crc32c"]], " / ", 118, " " * 13).strip()),

@@ -204,6 +204,8 @@ for thing in "$@"; do
             apt aria2c aria2
             packages torrents libtorrent==2.0.11 torf==4.3.1
             ;;
+        # Manifests of film sets.
+        mhl) packages mhl ascmhl==1.2 ;;
         # S3 servers: one over files, and one with checksums and versions, whose client comes with it.
         versitygw) versitygw v1.8.0 ;;
         log-peer) log_peer ;;

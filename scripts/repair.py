@@ -71,10 +71,7 @@ def changing(folder, at, change):
     """
     asked, lock = 0, threading.Lock()
 
-    class Ranges(http.server.BaseHTTPRequestHandler):
-        def log_message(self, *_):
-            pass
-
+    class Ranges(servers.Silent, http.server.BaseHTTPRequestHandler):
         def do_HEAD(self):
             self.do_GET()
 
@@ -97,19 +94,8 @@ def changing(folder, at, change):
                     change()
                 self.wfile.write(content[middle : end + 1])
 
-    class Patient(http.server.ThreadingHTTPServer):
-        def handle_error(self, *_):
-            pass  # the tool closes the connection once it has seen enough
-
-    server = Patient(("127.0.0.1", 0), Ranges)
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}", lambda: asked
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with servers.answering(Ranges) as server:
+        yield server.url, lambda: asked
 
 
 def save(path, content, mode="wb"):
@@ -307,10 +293,7 @@ class Repair(unittest.TestCase):
     def test_a_server_without_range_requests_sends_the_copy_once(self):
         asked = []
 
-        class Quiet(http.server.SimpleHTTPRequestHandler):
-            def log_message(self, *_):
-                pass
-
+        class Plain(servers.Silent, http.server.SimpleHTTPRequestHandler):
             def __init__(handler, *arguments):
                 super().__init__(*arguments, directory=self.folder)
 
@@ -318,16 +301,9 @@ class Repair(unittest.TestCase):
                 asked.append(handler.headers["Range"])
                 super().do_GET()
 
-        class Patient(http.server.ThreadingHTTPServer):
-            def handle_error(server, *_):
-                pass  # the tool closes the connection: the test expects that
-
-        server = Patient(("127.0.0.1", 0), Quiet)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
         damaged = self.damage()
-        done = run("repair", self.bad, "--from", f"http://127.0.0.1:{server.server_port}/good", "--json")
-        server.shutdown()
-        server.server_close()
+        with servers.answering(Plain) as server:
+            done = run("repair", self.bad, "--from", f"{server.url}/good", "--json")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         last = json.loads(done.stdout.splitlines()[-1])
         self.assertEqual((last["written"], last["fetched"]), (damaged, self.good.stat().st_size))

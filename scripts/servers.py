@@ -1,9 +1,11 @@
-"""Servers of other programs on 127.0.0.1, each until the end of a block."""
+"""Servers on 127.0.0.1, of other programs and of tests, each until the end of a block."""
 import contextlib
+import http.server
 import pathlib
 import random
 import socket
 import subprocess
+import threading
 import time
 
 NOWHERE = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
@@ -40,6 +42,34 @@ def serving(*command, port, **more):
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+
+
+class Silent:
+    """The part of a handler that prints no log."""
+
+    def log_message(self, *_):
+        pass
+
+
+class Patient(http.server.ThreadingHTTPServer):
+    """A server that prints nothing when a client closes its connection or is killed."""
+
+    daemon_threads = True
+
+    def handle_error(self, *_):
+        pass
+
+
+@contextlib.contextmanager
+def answering(handler, kind=Patient, host="127.0.0.1", **more):
+    """Answers requests by a handler until the end of the block. Yields the server, which has its `url` and `more`."""
+    with kind((host, 0), handler) as server:
+        vars(server).update(more, url=f"http://{host}:{server.server_port}")
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        try:
+            yield server
+        finally:
+            server.shutdown()
 
 
 @contextlib.contextmanager

@@ -400,12 +400,7 @@ class Versitygw(Place):
         there = self.there["AWS_ENDPOINT_URL"].rpartition(":")[2]
         count = {"bytes": 0}
 
-        class Between(http.server.BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def log_message(self, *_):
-                pass
-
+        class Between(Quiet):
             def do_GET(self):
                 ask = http.client.HTTPConnection("127.0.0.1", int(there))
                 ask.request("GET", self.path, headers=dict(self.headers))
@@ -420,10 +415,8 @@ class Versitygw(Place):
                 self.end_headers()
                 self.wfile.write(body)
 
-        with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Between) as server:
-            threading.Thread(target=server.serve_forever, daemon=True).start()
-            yield count, {**self.there, "AWS_ENDPOINT_URL": f"http://127.0.0.1:{server.server_address[1]}"}
-            server.shutdown()
+        with servers.answering(Between) as server:
+            yield count, {**self.there, "AWS_ENDPOINT_URL": server.url}
 
     def test_an_object_that_is_replaced_after_the_plan_is_an_error(self):
         put = "s3.put_object(Bucket='bucket', Key='later/x', Body=os.urandom(9_000_000))\n"
@@ -570,13 +563,10 @@ class Moto(Place):
             self.assertIn("blake3 (s3://bucket/parts) = ", parts.stdout)
 
 
-class Quiet(http.server.BaseHTTPRequestHandler):
+class Quiet(servers.Silent, http.server.BaseHTTPRequestHandler):
     """A server that keeps connections, prints nothing and answers HEAD as GET; `do_GET` sends a body to GET alone."""
 
     protocol_version = "HTTP/1.1"
-
-    def log_message(self, *_):
-        pass
 
     def do_HEAD(self):
         self.do_GET()
@@ -653,23 +643,11 @@ class Faults(Place):
 
     @contextlib.contextmanager
     def store(self, fault=lambda _: None, etag='"one"', matches=True, ranges=True):
-        class Quiet(http.server.ThreadingHTTPServer):
-            daemon_threads = True
-
-            def handle_error(self, *_):
-                pass
-
-        with Quiet(("127.0.0.1", 0), Faulty) as server:
-            server.lock, server.count, server.seen = threading.Lock(), 0, []
-            server.headers = {}
-            server.fault, server.object, server.matches, server.ranges = fault, (self.body, etag), matches, ranges
-            threading.Thread(target=server.serve_forever, daemon=True).start()
-            port = server.server_address[1]
-            environment = {**ANONYMOUS, "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}"}
-            try:
-                yield server, [("s3://bucket/key", environment), (f"http://127.0.0.1:{port}/a//b?c=d", environment)]
-            finally:
-                server.shutdown()
+        noted = {"lock": threading.Lock(), "count": 0, "seen": [], "headers": {}}
+        wanted = {"fault": fault, "object": (self.body, etag), "matches": matches, "ranges": ranges}
+        with servers.answering(Faulty, **noted, **wanted) as server:
+            environment = {**ANONYMOUS, "AWS_ENDPOINT_URL": server.url}
+            yield server, [("s3://bucket/key", environment), (f"{server.url}/a//b?c=d", environment)]
 
     def hashed(self, **store):
         """Yields the tool's end, and the server's record, for S3 and for a web server."""
@@ -870,14 +848,8 @@ class Redirects(Place):
     # All that the second server needs; Host is its own.
     OPEN = frozenset(["accept", "accept-encoding", "host", "if-match", "range", "user-agent"])
 
-    @contextlib.contextmanager
     def server(self, host, answer):
-        with http.server.ThreadingHTTPServer((host, 0), Recorded) as server:
-            server.seen, server.answer = [], answer
-            server.url = f"http://{host}:{server.server_address[1]}"
-            threading.Thread(target=server.serve_forever, daemon=True).start()
-            yield server
-            server.shutdown()
+        return servers.answering(Recorded, host=host, seen=[], answer=answer)
 
     def hashed(self, url, first, **more):
         """Hashes an object of the first server, with all that a request can have of secrets."""

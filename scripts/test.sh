@@ -65,7 +65,7 @@ languages() {
 # The tool as a user meets it: limits of memory, block devices, full disks, repairs from servers, logs and sum files of other tools,
 # and README's commands.
 tool() {
-    scripts/need.sh python dot rsvg losetup strace vfat fsverity veritysetup bao openssl shasum hashdeep rhash xxhsum bagit torrents minisign signify ssh-keygen \
+    scripts/need.sh python dot rsvg losetup strace vfat fsverity veritysetup bao openssl shasum hashdeep rhash xxhsum bagit torrents mhl minisign signify ssh-keygen \
         gpg log-peer cargo:b3sum@1.8.2
     build
     scripts/house.py flags "$target/release/mksum"
@@ -76,6 +76,7 @@ tool() {
     PATH="$PATH:/usr/sbin" scripts/directories.py "$target/release/mksum"
     scripts/sumfiles.py "$target/release/mksum" "$target/bagit/bin/python"
     scripts/torrent.py "$target/release/mksum" "$target/torrents/bin/python"
+    scripts/mhl.py "$target/release/mksum" "$target/mhl/bin/python"
     PATH="$target/release:$PATH" scripts/readme.py README.md docs/kept-tree.md docs/directories.md docs/log.md docs/merklize.md
 }
 
@@ -136,7 +137,7 @@ gpu() {
 
 # CUDA without a GPU: the programs compiled for three architectures, and run in several shapes by an emulator.
 cuda() {
-    local sources=$target/cuda-sources emulator=$target/cuda-emulator shape
+    local sources=$target/cuda-sources emulator=$target/cuda-emulator shape every
     cargo run --quiet --package mksum-gpu --example sources "$sources" cuda
     python3 scripts/cuda.py check "$sources"
     python3 scripts/cuda.py emulator "$emulator"
@@ -146,6 +147,10 @@ cuda() {
     for shape in 64,128,4,1,1 256,256,20,1,0 1,4,2,1,0; do
         echo "--- emulated CUDA: $shape"
         MKSUM_TEST_SHAPE=$shape "${run[@]}" --test nodes --test subtrees
+    done
+    for every in 37 211; do
+        echo "--- emulated CUDA, of which every call number $every fails"
+        MKSUM_TEST_SHAPE=2,8,2,1,1 MKSUM_EMULATED_FAILURES=$every "${run[@]}" --test nodes -- --ignored failing
     done
     echo "--- emulated CUDA, newer than its compiler"
     MKSUM_TEST_SHAPE=64,128,4,1,1 MKSUM_EMULATED_ARCHITECTURE=121 "${run[@]}" --test nodes vectors

@@ -19,6 +19,9 @@ import tempfile
 import threading
 import time
 import unittest
+import urllib.parse
+
+import servers
 
 PYTHON = os.path.abspath(sys.argv.pop(2))
 MKSUM = os.path.abspath(sys.argv.pop(1))
@@ -222,10 +225,7 @@ class Torrents(unittest.TestCase):
 
     def test_metalinks(self):
         handler = functools.partial(Quiet, directory=self.folder / "web")
-        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-        self.addCleanup(server.server_close)
-        self.addCleanup(server.shutdown)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        server = self.enterContext(servers.answering(handler))
         for length in (1, PIECE, PIECE + 1, 300_000):
             for hash, name in (("sha-1", "sha1"), ("sha-256", "sha256")):
                 with self.subTest(f"{length} {hash}"):
@@ -237,7 +237,7 @@ class Torrents(unittest.TestCase):
                         '<?xml version="1.0" encoding="UTF-8"?><metalink xmlns="urn:ietf:params:xml:ns:metalink"><file name="f">'
                         f'<size>{length}</size><hash type="sha-256">{hashlib.sha256(content).hexdigest()}</hash>'
                         f'<pieces length="{PIECE}" type="{hash}">{pieces}</pieces>'
-                        f"<url>http://127.0.0.1:{server.server_port}/f</url></file></metalink>"
+                        f"<url>{server.url}/f</url></file></metalink>"
                     )
                     # aria2 takes it as right, and fetches the same.
                     command = [
@@ -264,6 +264,38 @@ class Torrents(unittest.TestCase):
                     again = json.loads(self.mksum("get", "-c", "f.meta4", "-o", "ours", "--json"))
                     self.assertEqual((again["ok"], again["fetched"]), (True, length - start))
 
+    def test_what_is_published_is_fetched(self):
+        """The printed line, the list, aria2 and libtorrent all find the file that one command published."""
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=self.folder / "web"))
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}/pub"
+        # Without '&', which aria2 takes for '&#38;' in the names of files.
+        for name, length in (("it's \u00fc <c>.iso", 20 * PIECE + 1), ("-one", 1), ("empty", 0)):
+            with self.subTest(name):
+                content = self.write(f"web/pub/{name}", length).read_bytes()
+                line = self.mksum("keep", "--publish", "web/pub", "--from", url, "--", f"web/pub/{name}")
+                kinds = ["mkt", "sum", "meta4", *["torrent"][: min(length, 1)]]
+                written = {path.name for path in (self.folder / "web/pub").glob(f"{name}*")}
+                self.assertEqual(written, {name, *(f"{name}.{kind}" for kind in kinds)})
+                (out := self.folder / f"out-{length}").mkdir()
+                own = line.replace("mksum", MKSUM, 1)
+                subprocess.run(own, shell=True, cwd=out, check=True, capture_output=True, timeout=LIMIT)
+                self.assertEqual((out / name).read_bytes(), content)
+                self.mksum("get", "-c", f"{url}/{urllib.parse.quote(name)}.sum", "-o", "listed")
+                link = f"web/pub/{name}.meta4"
+                command = ["aria2c", "-q", "--no-conf", "--check-integrity", "-d", self.folder / "theirs", "-M", link]
+                if length:
+                    subprocess.run(command, check=True, cwd=self.folder, timeout=LIMIT)
+                    found = self.checker.ask(self.folder / f"web/pub/{name}.torrent", self.folder / "web/pub")
+                    self.assertEqual((all(found["pieces"]), found["seeds"]), (True, [f"{url}/{urllib.parse.quote(name)}"]))
+                    self.assertTrue(found["v1"] and found["v2"])
+                    self.assertEqual((self.folder / "theirs" / name).read_bytes(), content)
+                self.mksum("get", "-c", link, "-o", "ours")
+                for place in ("listed", "ours"):
+                    self.assertEqual((self.folder / place / name).read_bytes(), content)
+
     def test_a_kept_tree_is_used(self):
         path = self.write("k", 10 * PIECE + 1)
         time.sleep(0.01)
@@ -275,16 +307,13 @@ class Torrents(unittest.TestCase):
         self.assertEqual(first, second)
 
 
-class Quiet(http.server.SimpleHTTPRequestHandler):
+class Quiet(servers.Silent, http.server.SimpleHTTPRequestHandler):
     """A server with ranges, which Python's own has not."""
-
-    def log_message(self, *_):
-        pass
 
     def do_GET(self):
         content = pathlib.Path(self.translate_path(self.path)).read_bytes()
         start, end, status = 0, len(content), 200
-        if (wanted := self.headers.get("Range")) is not None:
+        if content and (wanted := self.headers.get("Range")) is not None:
             first, last = wanted.removeprefix("bytes=").split("-")
             start, end, status = int(first), min(int(last or len(content)) + 1, len(content)), 206
         self.send_response(status)

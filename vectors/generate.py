@@ -30,6 +30,7 @@ MTSUM = "mtsum 1.1.0"
 OPENSSL = "openssl dgst"
 AWSCRT = "awscrt 0.38.1"
 GOOGLE = "google-crc32c 1.9.0"
+QUICKXORHASH = "quickxorhash 1.0.5"
 XXHASH = "xxhash 4.1.0"
 HF_XET = "hf_xet 1.8.0"
 GIT = "git 2.39.5"
@@ -46,8 +47,10 @@ def source(format, pattern, length, root):
     name, hash_name, _, _ = reference.parse(format)
     if root == "-":
         return LIBTORRENT if name == "btv2" else DEFINITION
-    if name in SUMS or format.startswith("s3:sha512"):
+    if name in {*SUMS, "c4"} or format.startswith("s3:sha512"):
         return OPENSSL
+    if name == "quickxor":
+        return QUICKXORHASH
     if hash_name in CHECKSUMS:
         return XXHASH if hash_name not in CRCS else GOOGLE if name == "crc32c" else AWSCRT
     if name == "rfc6962":
@@ -118,10 +121,13 @@ def cases():
         yield from ((name, length) for length in [*borders(64, [1, 2, 4]), *borders(256 * KiB, [1, 2, 3, 4]), 2 * MiB + 5])
     lengths = {length for size in (4, 8, 16, 32, 64, 240, KiB) for length in borders(size, [1, 2, 3, 4])}
     lengths = sorted(lengths | {KiB + 63, KiB + 65, 64 * KiB, 256 * KiB - 1, 256 * KiB + 1})
-    yield from ((name, length) for name in CHECKSUMS if name not in CRCS for length in lengths)
+    yield from ((name, length) for name in CHECKSUMS if name not in {*CRCS, "quickxor"} for length in lengths)
+    lengths = [*borders(8, [1]), *borders(14, [1]), *borders(160, [1, 2, 3]), *borders(256 * KiB, [1, 2]), MiB + 7]
+    yield from (("quickxor", length) for length in lengths)
     blocks = [64, 72, 104, 128, 136, 144]
     lengths = {length for block in blocks for length in [*borders(block, [1, 2]), block - 9, block - 8, block - 17, block - 16]}
     yield from ((name, length) for name in SUMS for length in [*sorted(lengths), 1000, 64 * KiB, MiB + 1])
+    yield from (("c4", length) for length in [*borders(128, [1, 2]), 111, 112, 1000, 64 * KiB])
     yield from (("xet", length) for length in [*borders(8 * KiB, [1]), *borders(128 * KiB, [1, 2])])
     # The header is seven bytes and up: borders of blocks with it, and lengths before and after a digit more.
     lengths = {64 * count - size + step for count in (1, 2, 3) for size in (7, 8, 9, 10, 16, 17, 18) for step in (-1, 0, 1)}

@@ -337,12 +337,23 @@ def xxh128_halves(data):
     return avalanche(low + high & M64), -avalanche(low * P64_1 + high * P64_4 + length * P64_2 & M64) & M64
 
 
+def quickxor(data):
+    """The circle is a number: a turn past its 160 bits begins at the lowest again."""
+    circle = 0
+    for index, byte in enumerate(data):
+        place = 11 * index % 160
+        circle ^= byte << place
+    circle = (circle ^ circle >> 160) % 2**160
+    return (circle ^ len(data) << 96).to_bytes(20, "little")
+
+
 CHECKSUMS = {
     **{name: functools.partial(crc, name) for name in CRCS},
     "xxh32": xxh32,
     "xxh64": xxh64,
     "xxh3": xxh3,
     "xxh128": xxh128,
+    "quickxor": quickxor,
 }
 
 # ---- Hashes and trees ------------------------------------------------------------------------------------------------
@@ -546,6 +557,25 @@ def git(data, hash_name, leaf, salt):
     return hasher(hash_name)(b"blob %d\0" % len(data) + data)
 
 
+def quickxor_text(data, hash_name, leaf, salt):
+    return base64.b64encode(quickxor(data)).decode()
+
+
+C4_DIGITS = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+
+
+def c4_text(digest):
+    number, digits = int.from_bytes(digest, "big"), ""
+    for _ in range(88):
+        number, digit = divmod(number, 58)
+        digits = C4_DIGITS[digit] + digits
+    return f"c4{digits}"
+
+
+def c4(data, hash_name, leaf, salt):
+    return c4_text(hasher(hash_name)(data))
+
+
 def swhid(data, hash_name, leaf, salt):
     return f"swh:1:cnt:{git(data, hash_name, leaf, salt).hex()}"
 
@@ -576,7 +606,9 @@ FIXED = {  # formats without choices: the hash and the leaf size in bytes
     "blake3-pairs": (blake3_pairs, "blake3", 32),
     "xet": (xet, "blake3", 1 << 63),
     "swhid": (swhid, "sha1", 1 << 63),
+    "c4": (c4, "sha512", 1 << 63),
     **{name: (whole, name, 1 << 63) for name in [*SUMS, *CHECKSUMS]},
+    "quickxor": (quickxor_text, "quickxor", 1 << 63),
 }
 
 

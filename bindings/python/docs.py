@@ -13,7 +13,16 @@ import warnings
 
 import pdoc
 
-MODULES = ["mksum", "mksum.aio", "mksum.cluster", "mksum.errors", "mksum.recipes.huggingface", "mksum.tables", "mksum.types"]
+MODULES = [
+    "mksum",
+    "mksum.aio",
+    "mksum.cluster",
+    "mksum.errors",
+    "mksum.log",
+    "mksum.recipes.huggingface",
+    "mksum.tables",
+    "mksum.types",
+]
 # The module that only type checkers have, with the names that are taken from it.
 TYPESHED = '''
 class ReadableBuffer:

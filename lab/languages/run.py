@@ -26,13 +26,14 @@ HERE = pathlib.Path(__file__).resolve().parent
 LANGUAGES = files.ROOT / "languages"
 NAMES = {"rust": "Rust", "go": "Go", "zig": "Zig", "c": "C", "d": "D", "haskell": "Haskell", "perl": "Perl"}
 PLAIN = "Go, `crypto/sha256`"
-# How to build, in usual/, a program that hashes one digest at a time with each ecosystem's library. {} is the program to write.
+# The simple programs, which hash one digest at a time with each ecosystem's library.
 USUAL = {
-    PLAIN: ["go", "build", "-C", "go", "-o", "{}", "."],
-    "C, OpenSSL": ["cc", "-O2", "-o", "{}", "openssl.c", "-lcrypto"],
-    "Zig, `std.crypto`": ["{zig}", "build-exe", "-OReleaseFast", "-mcpu=native", "-femit-bin={}", "crypto.zig"],
-    "D, `std.digest`": ["ldc2", "-O3", "-release", "-of={}", "-od={}.o", "stddigest.d"],
-    "Haskell, cryptohash": ["ghc", "-v0", "-O2", "-outputdir", "{}.o", "-o", "{}", "cryptohash.hs"],
+    PLAIN: "go",
+    "C, OpenSSL": "c",
+    "Zig, `std.crypto`": "zig",
+    "D, `std.digest`": "d",
+    "Haskell, cryptohash": "haskell",
+    "Rust, `sha2`": "rust",
 }
 LIBMKSUM = HERE.parents[1] / "target" / "release" / "libmksum.so"
 SEGMENTS = [16, 64, 256, 1024, 4096, 1 << 23]
@@ -58,14 +59,13 @@ def measure(command, scratch):
     return printed, usage.ru_utime + usage.ru_stime, wall, 1024 * int(report.read_text().split()[-1])
 
 
-def programs(wanted, scratch):
+def programs(wanted):
     """Returns the command of each program by its name in the table, as a function from segment size and file."""
     commands = {}
-    zig = LANGUAGES / "zig" / ".toolchain" / "bin" / "python-zig"
-    for number, (shown, build) in enumerate(USUAL.items()):
-        program = scratch / f"usual{number}"
-        words = [word.replace("{zig}", str(zig) if zig.exists() else "zig").replace("{}", str(program)) for word in build]
-        subprocess.run(words, cwd=HERE / "usual", check=True)
+    for shown, name in USUAL.items():
+        program = LANGUAGES / name / "bin" / "simple"
+        if not program.exists():
+            sys.exit(f"run.py: {program} is not built: make -C languages {name}")
         commands[shown] = lambda segment, file, program=program: [program, str(segment), file]
     for name, shown in NAMES.items():
         program = LANGUAGES / name / "bin" / "merkle"
@@ -160,15 +160,13 @@ def markdown(results, figure):
     sections.append(
         f"Measured on {results['date']}: {chip}. Median of {results['rows'][0]['trials']} runs, "
         f"or of one that takes more than {LONG} seconds; one thread. "
-        "The names with a library are the [usual way](../lab/languages/usual) of an ecosystem: "
+        "The names with a library are the usual way of an ecosystem, the simple program of its folder: "
         "a loop that hashes one leaf or node at a time." + figure
     )
     sections.append("256 MiB of random bytes, MB/s by user and system time:\n\n" +
                     table(results, "random", lambda row: number(throughput(row))))
     sections.append("The same as a multiple of Go's usual way:\n\n" +
                     table(results, "random", lambda row: f"{throughput(row) / plain['random', row['x']]:.2f}"))
-    sections.append("The same, seconds of wall time:\n\n" +
-                    table(results, "random", lambda row: f"{row['wall_seconds']:.2f}"))
     sections.append("4,194,336 zero bytes, MB/s by user and system time, with the start of the process:\n\n" +
                     table(results, "zeros", lambda row: number(throughput(row))))
     sections.append("Peak resident memory over the 256 MiB file, MiB:\n\n" +
@@ -227,7 +225,7 @@ def main():
         subprocess.run(["apt-get", "install", "-y", "-qq", "time"], check=True)
     with tempfile.TemporaryDirectory() as folder:
         scratch = pathlib.Path(folder)
-        commands = programs(asked.names, scratch)
+        commands = programs(asked.names)
         rows = cells(commands, asked.runs, scratch) + hash_rates(commands, asked.runs, scratch)
     sized = {"x": "bytes", "unit": "s"}
     files.write("languages", {"zeros": sized, "random": sized, "hashes": {"unit": "M/s"}}, rows)

@@ -152,7 +152,7 @@ X86_INLINE __m128i x86_k(const uint32_t *k, int t) {
 
 /* The SHA instructions take registers of 128 bits, and become a hundred times slower while the upper halves of the
  * 256-bit ones hold something. A compiler that may use AVX (-march=native) leaves something there when it copies, so
- * this stands between the last copy and the rounds. `make native` measures it with gcc and clang. */
+ * this stands between the last copy and the rounds. `make bench` measures it with gcc and clang. */
 X86_INLINE void x86_clear_upper(void) {
 #ifdef __AVX__
     __asm__ volatile("" ::: "memory"); /* copies are not moved behind this */

@@ -6,7 +6,7 @@ cd "$(dirname "$0")"
 ../need.sh ldc2:ldc dub:dub
 
 # Debian has neither dfmt nor D-Scanner. What can be checked without them: no tabs, no blanks at the end of a line, no long lines.
-if grep -nE "$(printf '\t')|[[:blank:]]\$|^.{131}" source/merkle/*.d app/*.d; then
+if grep -nE "$(printf '\t')|[[:blank:]]\$|^.{131}" simple.d source/merkle/*.d app/*.d; then
     echo "test.sh: the lines above have a tab, a blank at their end, or more than 130 columns" >&2
     exit 1
 fi
@@ -15,6 +15,7 @@ fi
 export DUB_HOME="$PWD/.dub/home"
 dub() { command dub "$@" --skip-registry=all --compiler=ldc2; }
 dub build --build=release --config=application
+ldc2 -w -de -O3 -release -of=bin/simple -od=bin/simple.o simple.d
 # Once as it is written and once optimized: the optimizer must not change an answer.
 dub test
 dub test --build=unittest-optimized
@@ -23,7 +24,7 @@ dub test --build=unittest-optimized
 version=0.1.0
 rm -rf bin/packed
 mkdir -p "bin/packed/merkle-$version" bin/packed/user/source
-cp -r dub.sdl README.md LICENSE-MIT LICENSE-APACHE source app "bin/packed/merkle-$version"
+cp -rL dub.sdl README.md LICENSE-MIT LICENSE-APACHE simple.d source app "bin/packed/merkle-$version"
 tar -C bin/packed -czf "bin/packed/merkle-$version.tar.gz" "merkle-$version"
 rm -r "bin/packed/merkle-$version"
 tar -C bin/packed -xzf "bin/packed/merkle-$version.tar.gz"

@@ -79,11 +79,11 @@ func TestManyAsOneByOne(t *testing.T) {
 }
 
 func TestDefinition(t *testing.T) {
-	random, input := rand.New(rand.NewSource(1)), sample(40000)
+	random, input := rand.New(rand.NewSource(1)), sample(15000)
 	for _, h := range []crypto.Hash{crypto.SHA256, crypto.MD5, crypto.SHA1, crypto.SHA512, crypto.SHA512_256} {
 		for _, format := range formats {
-			for i := 0; i < 100; i++ {
-				segment := 1 + random.Intn(300)
+			for i := 0; i < 60; i++ {
+				segment := 1 + random.Intn(50)
 				size := random.Intn(len(input))
 				if i%3 == 0 {
 					size -= size % segment
@@ -99,10 +99,10 @@ func TestDefinition(t *testing.T) {
 
 // Pieces of any size give the root of the whole; roots on the way are right and disturb nothing; Reset is complete.
 func TestPieces(t *testing.T) {
-	random, input := rand.New(rand.NewSource(2)), sample(30000)
+	random, input := rand.New(rand.NewSource(2)), sample(12000)
 	for _, format := range formats {
-		for i := 0; i < 100; i++ {
-			segment := 1 + random.Intn(100)
+		for i := 0; i < 50; i++ {
+			segment := 1 + random.Intn(50)
 			tree := New(format, uint64(segment))
 			tree.Write(input[:random.Intn(len(input))])
 			tree.Reset()
@@ -180,10 +180,10 @@ func TestConcurrentReaders(t *testing.T) {
 
 // A clone and its original go on apart, whatever was shared between them.
 func TestClone(t *testing.T) {
-	random, input := rand.New(rand.NewSource(4)), sample(50000)
+	random, input := rand.New(rand.NewSource(4)), sample(14000)
 	for _, h := range []crypto.Hash{crypto.SHA256, crypto.SHA512, crypto.MD5, crypto.SHA1} {
-		for i := 0; i < 60; i++ {
-			segment, cut := 1+random.Intn(90), random.Intn(30000)
+		for i := 0; i < 30; i++ {
+			segment, cut := 1+random.Intn(30), random.Intn(9000)
 			index := random.Intn(cut/segment + 1)
 			original := NewProverWith(h, RFC6962, uint64(segment), uint64(index))
 			original.Write(input[:cut])
@@ -191,13 +191,13 @@ func TestClone(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			original.Write(input[cut : cut+20000])
-			clone.Write(input[30000:])
-			other := append(append([]byte(nil), input[:cut]...), input[30000:]...)
+			original.Write(input[cut : cut+5000])
+			clone.Write(input[9000:])
+			other := append(append([]byte(nil), input[:cut]...), input[9000:]...)
 			for _, one := range []struct {
 				prover Prover
 				bytes  []byte
-			}{{original, input[:cut+20000]}, {clone, other}} {
+			}{{original, input[:cut+5000]}, {clone, other}} {
 				root := definition(h, RFC6962, segment, one.bytes)
 				check(t, one.prover.Sum(nil), root, "%v, cut at %d of segments of %d", h, cut, segment)
 				proof, err := one.prover.Proof()
@@ -404,10 +404,10 @@ func TestEveryProofAndNoOther(t *testing.T) {
 }
 
 func TestProofsOfLargeTrees(t *testing.T) {
-	random, input := rand.New(rand.NewSource(3)), sample(60000)
+	random, input := rand.New(rand.NewSource(3)), sample(12000)
 	for _, h := range []crypto.Hash{crypto.SHA256, crypto.SHA384} {
 		for _, format := range formats {
-			for i := 0; i < 50; i++ {
+			for i := 0; i < 25; i++ {
 				segment, size := 1+random.Intn(30), 1+random.Intn(len(input))
 				index := random.Intn((size + segment - 1) / segment)
 				proof := prove(t, h, format, segment, index, input[:size])

@@ -17,9 +17,10 @@ func (t *Tree) AppendFrom(r io.ReaderAt, offset, size int64) error {
 	if offset < 0 || size < 0 {
 		return errors.New("merkle: AppendFrom: negative offset or size")
 	}
-	// One buffer for both: a piece of each leaf, after at most a block that is left from the piece before.
-	buffer := make([]byte, 2*(pieceSize+blockSize))
-	first, second := buffer[:pieceSize+blockSize], buffer[pieceSize+blockSize:]
+	// One buffer for both: a piece of each leaf, after a block of room for what is left from the piece before. So a piece begins at
+	// a multiple of 64: into other places, some processors copy at a third of the speed.
+	buffer := make([]byte, 2*(blockSize+pieceSize))
+	first, second := buffer[:blockSize+pieceSize], buffer[blockSize+pieceSize:]
 	for size > 0 {
 		segment := int64(t.segment)
 		if hasPairs && t.hash == crypto.SHA256 && t.filled == 0 && segment > pieceSize && size/2 >= segment {
@@ -57,27 +58,29 @@ func (t *Tree) AppendFrom(r io.ReaderAt, offset, size int64) error {
 func (t *Tree) twoLeaves(r io.ReaderAt, offset int64, first, second, digests []byte) error {
 	segment, prefix := int64(t.segment), t.format.leafPrefix()
 	hashed := newPair()
-	left := copy(first, prefix) // bytes in front of the buffers that are not hashed yet
-	copy(second, prefix)
+	begin := blockSize - len(prefix) // where the bytes begin that are not hashed yet
+	copy(first[begin:], prefix)
+	copy(second[begin:], prefix)
 	for at := int64(0); at < segment; {
-		size := int64(len(first) - blockSize)
+		size := int64(pieceSize)
 		if size > segment-at {
 			size = segment - at
 		}
-		end := left + int(size)
-		if err := readAt(r, first[left:end], offset+at); err != nil {
+		end := blockSize + int(size)
+		if err := readAt(r, first[blockSize:end], offset+at); err != nil {
 			return err
 		}
-		if err := readAt(r, second[left:end], offset+segment+at); err != nil {
+		if err := readAt(r, second[blockSize:end], offset+segment+at); err != nil {
 			return err
 		}
-		whole := end - end%blockSize
-		hashed.blocks(first[:whole], second[:whole])
-		left = copy(first, first[whole:end])
-		copy(second, second[whole:end])
+		rest := end - (end-begin)%blockSize
+		hashed.blocks(first[begin:rest], second[begin:rest])
+		begin = blockSize - (end - rest)
+		copy(first[begin:], first[rest:end])
+		copy(second[begin:], second[rest:end])
 		at += size
 	}
-	hashed.finish(first[:left], second[:left], uint64(len(prefix))+t.segment, digests)
+	hashed.finish(first[begin:blockSize], second[begin:blockSize], uint64(len(prefix))+t.segment, digests)
 	return nil
 }
 

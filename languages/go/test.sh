@@ -9,6 +9,7 @@ go version
 
 mkdir -p bin
 go build -trimpath -o bin/merkle ./cmd/merkle
+go build -trimpath -o bin/simple ./simple
 
 unformatted=$(gofmt -l .)
 if [ -n "$unformatted" ]; then
@@ -27,13 +28,13 @@ go test -tags purego ./...
 # The race detector needs a C compiler.
 CGO_ENABLED=1 go test -race -run 'Concurrent|Clone|AppendFrom' .
 # A worker that minimizes an interesting input tests nothing new meanwhile: it may not take long.
-go test -run '^$' -fuzz FuzzPiecesAndProofs -fuzztime 10s -fuzzminimizetime 100x -parallel 1 .
+go test -run '^$' -fuzz FuzzPiecesAndProofs -fuzztime 5s -fuzzminimizetime 100x -parallel 1 .
 
 # What `go get` gives: the packed module, checked as the module proxy checks it, in a project of its own.
 rm -rf bin/packed
 mkdir -p bin/packed/user
 (cd release && go vet . && go build -o ../bin/release .)
-rm -rf bin/copy && mkdir bin/copy && cp -r -- *.go *.s go.mod README.md LICENSE-* cmd bin/copy/
+rm -rf bin/copy && mkdir bin/copy && cp -r -- *.go *.s go.mod README.md LICENSE-* cmd simple bin/copy/
 bin/release bin/copy v0.1.0 "$PWD/bin/packed/proxy"
 module=$(go list -m)
 cat >bin/packed/user/main.go <<END

@@ -17,7 +17,9 @@ exec perl -I"$folder/blib/lib" "$folder/blib/script/merkle" "$@"
 END
 chmod +x bin/merkle
 
-sources="lib/Digest/Merkle.pm lib/Digest/Merkle/Libmksum.pm lib/Digest/Merkle/Proof.pm script/merkle"
+ln -sf ../eg/simple.pl bin/simple
+
+sources="eg/simple.pl lib/Digest/Merkle.pm lib/Digest/Merkle/Libmksum.pm lib/Digest/Merkle/Proof.pm script/merkle"
 for file in $sources t/*.t Makefile.PL; do
     perltidy --profile=.perltidyrc --standard-output "$file" | diff "$file" - ||
         { echo "test.sh: $file: not as perltidy formats it" >&2; exit 1; }

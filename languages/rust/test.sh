@@ -14,8 +14,9 @@ fi
 unset CARGO_TARGET_DIR
 
 mkdir -p bin
-cargo build --locked --release
+cargo build --locked --release --bins --examples
 cp target/release/merkle bin/merkle
+cp target/release/examples/simple bin/simple
 cargo fmt --check
 cargo clippy --locked --release --all-targets -- -D warnings
 cargo test --locked --release

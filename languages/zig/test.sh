@@ -24,6 +24,7 @@ fi
 fast=$!
 "$zig" build --prefix zig-out -Doptimize=ReleaseSafe
 wait $fast
+"$zig" build-exe -OReleaseFast -mcpu=native -femit-bin=bin/simple src/simple.zig
 ../contract.sh zig-out/bin/merkle
 # The tests, with the same checks.
 "$zig" build test --summary all
@@ -35,7 +36,7 @@ version=$(sed -n 's/^ *\.version = "\(.*\)",/\1/p' build.zig.zon)
 rm -rf zig-out/packed
 mkdir -p zig-out/packed/merkle zig-out/packed/user
 # shellcheck disable=SC2046 # names without spaces
-cp -r $(sed -n 's/^ *\.paths = \.{\(.*\)},/\1/p' build.zig.zon | tr -d '",') zig-out/packed/merkle
+cp -rL $(sed -n 's/^ *\.paths = \.{\(.*\)},/\1/p' build.zig.zon | tr -d '",') zig-out/packed/merkle
 tar -C zig-out/packed -czf "zig-out/packed/merkle-$version.tar.gz" merkle
 cat >zig-out/packed/user/build.zig.zon <<END
 .{ .name = .user, .version = "0.0.0", .fingerprint = 0x8d93d649027302b1, .paths = .{""}, .dependencies = .{} }

@@ -141,7 +141,8 @@ class Openssl(Program):
                 yield self.composite(row)
                 continue
             name = reference.parse(row.format)[1]  # `sha256tree` up to a leaf is SHA-256
-            yield run("openssl", "dgst", "-r", f"-{names.get(name, name)}", self.file_of(row)).split()[0]
+            digest = run("openssl", "dgst", "-r", f"-{names.get(name, name)}", self.file_of(row)).split()[0]
+            yield reference.c4_text(bytes.fromhex(digest)) if row.format == "c4" else digest
 
 
     def composite(self, row):
@@ -209,6 +210,23 @@ class Xxhash(Program):
         functions = {"xxh32": xxhash.xxh32, "xxh64": xxhash.xxh64, "xxh3": xxhash.xxh3_64, "xxh128": xxhash.xxh3_128}
         for row in rows:
             yield functions[row.format](self.file_of(row).read_bytes()).hexdigest()
+
+
+class Quickxorhash(Program):
+    """The bindings of libqxh."""
+
+    source = generate.QUICKXORHASH
+
+    def version(self):
+        return importlib.metadata.version("quickxorhash")
+
+    def roots(self, rows):
+        import quickxorhash
+
+        for row in rows:
+            sum = quickxorhash.quickxorhash()
+            sum.update(self.file_of(row).read_bytes())
+            yield base64.b64encode(sum.digest()).decode()
 
 
 class HfXet(Program):
@@ -317,13 +335,14 @@ class Mtsum(Program):
             yield run("mtsum", "-p", "1", "-a", reference.parse(row.format)[1], self.file_of(row)).split()[-1]
 
 
-PROGRAMS = [Tlog, Merkle, Botocore, Libtorrent, Fsverity, Veritysetup, Moto, Rclone, Openssl, Awscrt, GoogleCrc32c, Xxhash, HfXet,
-            Git, SwhModel, B3sum]
+PROGRAMS = [Tlog, Merkle, Botocore, Libtorrent, Fsverity, Veritysetup, Moto, Rclone, Openssl, Awscrt, GoogleCrc32c, Xxhash,
+            Quickxorhash, HfXet, Git, SwhModel, B3sum]
 if shutil.which("mtsum"):
     PROGRAMS.append(Mtsum)
 # The formats that peers.py compares on inputs of random lengths, and the program of each.
 AT_RANDOM = {"xet": HfXet, "crc32": Awscrt, "crc32c": GoogleCrc32c, "crc64nvme": Awscrt,
              "xxh32": Xxhash, "xxh64": Xxhash, "xxh3": Xxhash, "xxh128": Xxhash,
+             "quickxor": Quickxorhash,
              "git:sha1": Git, "git:sha256": Git, "swhid": SwhModel}
 # Those that need the length first, which a pipe does not have.
 WITHOUT_PIPES = {"git:sha1", "git:sha256", "swhid"}

@@ -12,6 +12,7 @@
 //	log consistency SOURCE OLD NEW     prints the digests of a proof of consistency, one a line in Base64
 //	log witness NAME KEYFILE           prints the key of a witness; makes it if the file is not there
 //	log cosign NAME KEYFILE FILE       prints the checkpoint in a file with a witness's cosignature
+//	log serve NAME KEYFILE VKEY        is a witness of a log on 127.0.0.1; prints its URL
 package main
 
 import (
@@ -37,6 +38,7 @@ var commands = map[string]struct {
 	"consistency": {3, func(a []string) error { return consistency(newSource(a[0]), number(a[1]), number(a[2])) }},
 	"witness":     {2, func(a []string) error { return witness(a[0], a[1]) }},
 	"cosign":      {3, func(a []string) error { return cosign(a[0], a[1], a[2]) }},
+	"serve":       {3, func(a []string) error { return serveWitness(a[0], a[1], a[2]) }},
 }
 
 func main() {

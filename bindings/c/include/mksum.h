@@ -86,8 +86,8 @@ const char *mksum_error(void);
  *
  * Formats are written as on the command line, `NAME[:HASH][:LEAF][:salt=HEX]`, and `mksum formats` lists them: "rfc6962:sha256:64KiB",
  * "blake3". Among them are the hashes md5 sha1 sha224 sha256 sha384 sha512 sha512-256 sha3-224 sha3-256 sha3-384 sha3-512 blake2b blake2s
- * sm3 ripemd160, and the checksums crc32 crc32c crc64nvme xxh32 xxh64 xxh3 xxh128. Hashes for node trees: blake3 sha1 sha224 sha256 sha384
- * sha512 sha512-224 sha512-256 sha3-224 sha3-256 sha3-384 sha3-512 keccak256. */
+ * sm3 ripemd160, and the checksums crc32 crc32c crc64nvme xxh32 xxh64 xxh3 xxh128 quickxor. Hashes for node trees: blake3 sha1 sha224
+ * sha256 sha384 sha512 sha512-224 sha512-256 sha3-224 sha3-256 sha3-384 sha3-512 keccak256. */
 size_t mksum_digest_size(const char *name);
 
 /* Writes the digest of `len` bytes in a format, mksum_digest_size(format) bytes, to `digest`, a buffer of `room` bytes, which may be

@@ -2,7 +2,7 @@
 
 use crate::failure::{Failure, Status, status};
 use crate::inputs::{self, bad, path_of};
-use mksum_log::{Checkpoint, ConsistencyProof, Error, Folder, Log, Note, Policy, Proof, Published, VerifierKey};
+use mksum_log::{Checkpoint, ConsistencyProof, Error, Folder, Log, Note, Policy, Proof, Published};
 use std::ffi::c_char;
 use std::fmt::Display;
 use std::path::PathBuf;
@@ -36,11 +36,7 @@ unsafe fn folder(directory: *const c_char) -> Result<PathBuf, Failure> {
 unsafe fn policy(trusted: *const c_char) -> Result<Policy, Failure> {
     // SAFETY: this function has the same contract.
     let text = unsafe { inputs::string(trusted, "trusted")? };
-    let wrong = |error: Error| bad("trusted", error);
-    match text.trim_end().contains(['\n', ' ']) {
-        true => Policy::parse(text.as_bytes()).map_err(wrong),
-        false => text.trim_end().parse().map(|key: VerifierKey| key.into()).map_err(wrong),
-    }
+    text.parse().map_err(|error: Error| bad("trusted", error))
 }
 
 /// `mksum_log_create`.

@@ -223,32 +223,33 @@ for (const [family, names] of Object.entries(FAMILIES)) {
 }
 
 /**
- * Writes the entry of everything as one file, because Node takes as long for fifty files as for all of its work until the first digest. Beside
+ * Writes the entry of everything, or that of logs, as one file, because Node takes as long for fifty files as for all of its work until the first digest. Beside
  * it are the modules and the workers, of which a bundler takes those that a program needs, and what other files share with it.
  */
-async function writeIndex() {
+async function writeWhole(name) {
     const beside = /^\.\/(small-\w+|errors|current|decoded|source|threads)\.js$/;
     const built = await build({
-        entryPoints: [join(dist, "index.js")], bundle: true, write: false, format: "esm", target: "es2022", platform: "neutral", external: ["node:*"],
+        entryPoints: [join(dist, `${name}.js`)], bundle: true, write: false, format: "esm", target: "es2022", platform: "neutral", external: ["node:*"],
         plugins: [{
             name: "beside",
             setup: (one) => one.onResolve({ filter: beside }, ({ path }) => ({ path, external: true, sideEffects: false })),
         }],
     });
     // With its spaces: without them, it would have no comments that say which calls have no side effects.
-    writeFileSync(join(dist, "index.js"), built.outputFiles[0].text);
+    writeFileSync(join(dist, `${name}.js`), built.outputFiles[0].text);
 }
-await writeIndex();
+const WHOLE = ["index", "log"];
+for (const name of WHOLE) await writeWhole(name);
 
 // The types have the comments, and names stay as they are. Bundlers read the comments of these.
-const COMMENTED = ["builtin.js", "index.js"];
+const COMMENTED = ["builtin.js", ...WHOLE.map((name) => `${name}.js`)];
 for (const file of readdirSync(dist).filter((name) => name.endsWith(".js") && !COMMENTED.includes(name))) {
     writeFileSync(join(dist, file), transformSync(read(file), { target: "es2022", minifyWhitespace: true }).code);
 }
 
 // Types have no need of the modules, and programs none of files that are in entries alone.
 const scripts = readdirSync(dist, { recursive: true }).filter((name) => name.endsWith(".js"));
-const used = new Set(["index.js", "worker.js"]);
+const used = new Set([...COMMENTED, "worker.js"]);
 const visit = (text) => {
     for (const [, name] of text.matchAll(/"\.\.?\/([\w-]+\.js)"/g)) {
         if (used.has(name) || !scripts.includes(name)) continue;

@@ -20,6 +20,8 @@ export type ErrorCode =
     | "outboard"
     /** The bytes are not a saved state of such a hasher, or are damaged. */
     | "state"
+    /** This engine lacks what the check needs, such as Ed25519 in Web Cryptography. Nothing was found out. */
+    | "unsupported"
     /** A source failed, or changed while it was read; or no worker could be started. */
     | "source";
 

@@ -1,6 +1,7 @@
 // A short test of every feature that needs only the package, for engines without Node's test runner.
 import { create, digestFast, digestOf, hmac, pbkdf2, Pool, Proof, root, rootOf, sha256, through, toHex } from "mksum";
 import { scrypt } from "mksum/extra";
+import { parseKey } from "mksum/log";
 
 function equal(found, expected) {
     if (found !== expected) throw new Error(`expected ${expected}, found ${found}`);
@@ -37,4 +38,6 @@ equal((await pool.rootOf("rfc6962", file)).text, expected.text);
 pool.end();
 // RFC 7914, 12.
 equal(toHex(scrypt(text(""), text(""), { cost: 16, blockSize: 1, length: 8 })), "77d6576238657b20");
+// C2SP signed-note, "Verifier keys".
+equal(parseKey("example.com/foo+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k").id, "530d903a");
 console.log("passed");

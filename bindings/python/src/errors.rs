@@ -11,7 +11,7 @@ use pyo3::types::PyModule;
 use std::any::Any;
 use std::fmt::Display;
 use std::io::{self, ErrorKind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// An exception of `mksum.errors` that is being made.
 struct Raised<'py> {
@@ -26,7 +26,7 @@ pub fn class<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
 }
 
 /// What the engine's messages advise users of the tool to do, and how it is done in Python.
-const ADVICE: [(&str, &str); 17] = [
+const ADVICE: [(&str, &str); 19] = [
     ("without --accept-changes", "without accept_changes=True"),
     ("choose a part of it (--range ..SIZE)", "read a part of it, and pass that to mksum.root"),
     ("update the outboard (mksum keep --update)", "call Outboard.keep again"),
@@ -43,6 +43,8 @@ const ADVICE: [(&str, &str); 17] = [
     ("'mksum keep -r -f ", "Catalogue.keep(DIR, '"),
     (" DIR' adds it", "') adds it"),
     ("'mksum missing' lists what is to be hashed", "hash the rows of the plan that it lacks"),
+    ("'mksum log init' makes one", "mksum.log.Log.create makes one"),
+    ("('fsck' finds which one)", "(mksum.log.fsck finds which one)"),
     ("plan it again with 'mksum plan --outboards'", "the tool plans them with 'mksum plan --outboards'"),
 ];
 
@@ -239,6 +241,23 @@ pub fn catalogue(py: Python<'_>, reason: mksum_catalogue::Error) -> PyErr {
             let path = reason.input().shown_path();
             at(py, "CatalogueError", format!("{}: {reason}", path.display()), &path)
         }
+    }
+}
+
+/// An error of a log.
+pub fn log(py: Python<'_>, reason: mksum_log::Error) -> PyErr {
+    use mksum_log::Error as Log;
+    let message = reason.to_string();
+    match reason {
+        Log::Io { path, error } => raise(py, |py| Raised::system(py, kind(&error), &path, &error)?.path(&path)),
+        Log::Source { name, .. } => at(py, "FetchError", message, Path::new(&name)),
+        Log::Missing { name } | Log::Damaged { name, .. } => at(py, "LogError", message, Path::new(&name)),
+        Log::Malformed { .. } | Log::Untrusted(_) | Log::Invalid(_) => error(py, "ProofError", message),
+        Log::Rollback { seen, shown, evidence } | Log::Fork { seen, shown, evidence } => raise(py, |py| {
+            let raised = Raised::new(py, "ContradictionError", message)?.set("expected", seen)?.set("found", shown)?;
+            raised.set("path", evidence.map(PathBuf::into_os_string))
+        }),
+        _ => error(py, "RefusedError", message),
     }
 }
 

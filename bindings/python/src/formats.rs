@@ -8,7 +8,8 @@ use pyo3::types::PyDict;
 /// Returns every format as a dict, the default first: the fields of `mksum formats --json` (`spec/json.md`).
 ///
 /// Returns:
-///     Dicts with `name`, `about`, `same_as` (the programs that print the same roots), `default` (the format with its defaults),
+///     Dicts with `name`, `about`, `same_as` (the programs that print the same roots), `met_in` (where one meets its roots), `default` (the
+///     format with its defaults),
 ///     `hashes` (the default first), `leaf` (a dict of `default`, `min` and `max` in bytes and `power_of_two`),
 ///     `salt_bytes_max` and `streams` (whether a stream of unknown length has a root).
 #[pyfunction]
@@ -32,6 +33,7 @@ fn row<'py>(py: Python<'py>, family: &'static Family) -> PyResult<Bound<'py, PyD
     row.set_item("name", family.name)?;
     row.set_item("about", family.about)?;
     row.set_item("same_as", family.same_as)?;
+    row.set_item("met_in", family.met_in.name())?;
     row.set_item("default", Spec::new(family).to_string())?;
     row.set_item("hashes", family.hashes.iter().map(|hash| hash.name()).collect::<Vec<_>>())?;
     row.set_item("leaf", leaf)?;

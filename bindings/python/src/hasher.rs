@@ -256,4 +256,5 @@ constructors! {
     dropbox, "Dropbox's content_hash (spec/dropbox.md)";
     sha256tree, "Bazel's digest function SHA256TREE (spec/sha256tree.md)";
     xet, "Hugging Face's file hash of Xet storage (spec/xet.md)";
+    c4, "c4";
 }

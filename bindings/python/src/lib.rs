@@ -21,9 +21,11 @@ mod growing;
 mod hasher;
 mod listing;
 mod lists;
+mod logs;
 mod many;
 #[cfg(feature = "stores")]
 mod network;
+mod notes;
 mod objects;
 mod outboard;
 mod parts;
@@ -56,12 +58,14 @@ mod _mksum {
         frontier::Frontier,
         get::{get, get_directory},
         hasher::{
-            Hasher, blake2b, blake2s, blake3, blake3_pairs, btv2, dmverity, dropbox, fsverity, glacier, md5, new,
+            Hasher, blake2b, blake2s, blake3, blake3_pairs, btv2, c4, dmverity, dropbox, fsverity, glacier, md5, new,
             plain, rfc6962, ripemd160, s3, sha1, sha3_224, sha3_256, sha3_384, sha3_512, sha224, sha256, sha256tree,
             sha384, sha512, sha512_256, sm3, xet,
         },
         listing::{Objects, list_objects},
+        logs::{Log, LogEntries, Published, follow, fsck},
         many::{Files, hash_files},
+        notes::{Checkpoint, ConsistencyProof, Note, Policy, Proof, entry_hash},
         objects::{Contents, get_objects, put_object},
         outboard::Outboard,
         parts::{is_intact, join, map_range, plan},

@@ -65,6 +65,8 @@ pub fn send(
                 first.get_or_insert_with(|| (top.join(name_of(&known.path)), spec.clone()));
                 true
             }
+            // No manifest with such entries is asked for.
+            Exported::Unwritten(_) => true,
         };
         wanted && !options.stop.is_stopped()
     })?;

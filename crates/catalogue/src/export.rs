@@ -1,10 +1,11 @@
-//! The entries of a catalogue as lines of a sum file or of a BagIt manifest.
+//! The entries of a catalogue as lines of a sum file or of a BagIt manifest, or as elements of an ASC MHL manifest.
 
 use crate::diff::Known;
 use crate::error::Error;
 use crate::store::Catalogue;
 use mksum::Spec;
 use mksum_io::EntryKind;
+use mksum_sums::pieces::mhl;
 use mksum_sums::sum::{End, Style, line};
 
 /// The syntax of the lines.
@@ -14,13 +15,17 @@ pub enum Manifest {
     Sums,
     /// The manifest of a bag: `SUM  PATH`, a line for each file below `data/`, with percent-encoded paths (RFC 8493, 2.1.3).
     Bagit,
+    /// The elements of an ASC MHL manifest: one for each file, with all its roots that the manifest can have.
+    Mhl,
 }
 
 /// A result of exporting a file.
 #[derive(Debug)]
 pub enum Exported<'a> {
-    /// A line, with its end.
+    /// A line with its end, or the element of a file.
     Line(Vec<u8>),
+    /// The path of the file is not UTF-8, so it is not in the manifest.
+    Unwritten(&'a Known),
     /// The file has no root in this format, so it is not in the list.
     Lacks(&'a Known, &'a Spec),
 }
@@ -30,7 +35,7 @@ pub enum Exported<'a> {
 pub enum Unlisted {
     /// The catalogue has no roots in this format.
     Lacks(Spec),
-    /// A bag's manifest has plain sums: the catalogue has none, or another format was asked for.
+    /// The catalogue has no sums that the manifest can have, or another format was asked for.
     NoSum,
 }
 
@@ -54,17 +59,26 @@ impl Manifest {
                 return Err(Unlisted::NoSum);
             }
         }
+        if self == Manifest::Mhl {
+            if asked.is_empty() {
+                specs.retain(is_of_mhl);
+            }
+            if specs.is_empty() || !specs.iter().all(is_of_mhl) {
+                return Err(Unlisted::NoSum);
+            }
+        }
         Ok(specs)
     }
 
     fn lists(self, known: &Known) -> bool {
-        known.kind == EntryKind::File && (self == Manifest::Sums || known.path.starts_with(b"data/"))
+        known.kind == EntryKind::File && (self != Manifest::Bagit || known.path.starts_with(b"data/"))
     }
 
     fn line(self, path: &[u8], root: &mksum::Root) -> Vec<u8> {
         let text = root.to_string();
         match self {
             Manifest::Sums => line(Style::Tagged, End::Newline, &root.spec().tag(), path, &text),
+            Manifest::Mhl => unreachable!("a file has one element, not a line for each root"),
             Manifest::Bagit => [text.as_bytes(), b"  ", &*percent_encoded(path), b"\n"].concat(),
         }
     }
@@ -89,11 +103,21 @@ pub fn export(
             continue;
         }
         count += 1;
-        for (spec, digest) in known.roots.iter().filter(|(spec, _)| specs.contains(spec)) {
-            let root = spec.root_with_digest(*digest, known.size.unwrap_or(0));
-            if !each(Exported::Line(manifest.line(&known.path, &root))) {
-                return Ok(count);
+        let wanted = known.roots.iter().filter(|(spec, _)| specs.contains(spec));
+        let roots = wanted.map(|(spec, digest)| spec.root_with_digest(*digest, known.size.unwrap_or(0)));
+        let lines = match manifest {
+            Manifest::Mhl => {
+                let roots: Vec<_> = roots.collect();
+                match str::from_utf8(&known.path) {
+                    Ok(path) if !roots.is_empty() => vec![Exported::Line(mhl::entry(path, known.size, &roots))],
+                    Ok(_) => Vec::new(),
+                    Err(_) => vec![Exported::Unwritten(&known)],
+                }
             }
+            _ => roots.map(|root| Exported::Line(manifest.line(&known.path, &root))).collect(),
+        };
+        if !lines.into_iter().all(&mut *each) {
+            return Ok(count);
         }
         let lacks = specs.iter().find(|spec| !known.roots.iter().any(|(own, _)| own == *spec));
         if lacks.is_some_and(|spec| !each(Exported::Lacks(&known, spec))) {
@@ -101,6 +125,11 @@ pub fn export(
         }
     }
     unread.map_or(Ok(count), Err)
+}
+
+/// Whether an ASC MHL manifest has an element for roots of this format.
+fn is_of_mhl(spec: &Spec) -> bool {
+    mhl::SUMS.contains(&&*spec.to_string())
 }
 
 /// A path as a line of a manifest can hold it (RFC 8493, 2.1.3).

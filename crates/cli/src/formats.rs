@@ -2,21 +2,25 @@
 
 use crate::json::object;
 use mksum::directory::DirectorySpec;
-use mksum::formats::{FAMILIES, Family, LeafRule};
+use mksum::formats::{FAMILIES, Family, LeafRule, MetIn};
 use mksum::{ByOffset, MAX_LEN, Spec, format_size};
 use mksum_cli::choice::Choice;
 use serde::Serialize;
 
-/// A line for each format.
+/// A line for each format, grouped by where one meets them.
 pub fn table() -> String {
     let header = ["FORMAT", "LEAF", "HASHES", "SAME OUTPUT AS"].map(String::from);
-    let rows: Vec<_> = [header].into_iter().chain(FAMILIES.iter().map(row)).collect();
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths = [0, 1, 2].map(width);
-    let mut text = String::new();
-    for [name, leaf, hashes, same_as] in &rows {
-        let [first, second, third] = widths;
-        text += &format!("{name:first$}  {leaf:second$}  {hashes:third$}  {same_as}\n");
+    let groups: Vec<Vec<_>> = MetIn::ALL.iter().map(|place| place.families().map(row).collect()).collect();
+    let rows = || groups.iter().flatten().chain([&header]);
+    let [first, second, third] =
+        [0, 1, 2].map(|column| rows().map(|row| row[column].chars().count()).max().unwrap_or(0));
+    let line = |[name, leaf, hashes, same_as]: &[String; 4]| {
+        format!("{name:first$}  {leaf:second$}  {hashes:third$}  {same_as}\n")
+    };
+    let mut text = line(&header);
+    for (place, rows) in MetIn::ALL.iter().zip(&groups) {
+        text += &format!("\n{}\n", place.title());
+        text.extend(rows.iter().map(line));
     }
     text + &format!("\n-f {} chooses; the first format, hash and leaf is the default.\n", Spec::grammar())
         + "any hash: "
@@ -46,6 +50,10 @@ pub fn explained(choice: &Choice) -> String {
         Ok(()) => "yes".into(),
         Err(why) => format!("no: {}", why.split_once("because ").map_or(&*why, |(_, reason)| reason)),
     };
+    let of_tree = |what| match choice.directory() {
+        Some(directory) if !directory.has_proofs() => "no: a tree of each folder is hashed, not one over all".into(),
+        _ => or_why(what),
+    };
     let options = family.options.iter().map(|(option, _)| format!("{}={}", option.name(), option.placeholder()));
     let options: Vec<_> = options.collect();
     let default = match choice.directory() {
@@ -55,6 +63,7 @@ pub fn explained(choice: &Choice) -> String {
     };
     let rows = [
         ("same output", family.same_as.into()),
+        ("met in", family.met_in.name().into()),
         ("default", default),
         ("hashes", names(family).join(" ")),
         ("leaf", leaves(family)),
@@ -69,14 +78,8 @@ pub fn explained(choice: &Choice) -> String {
                 "no: the length must be known before".into()
             },
         ),
-        (
-            "proofs",
-            match choice.directory() {
-                Some(directory) if !directory.has_proofs() => "no: the trees of folders have none".into(),
-                _ => or_why(ByOffset::Proof),
-            },
-        ),
-        ("kept trees", or_why(ByOffset::Outboard)),
+        ("proofs", of_tree(ByOffset::Proof)),
+        ("kept trees", of_tree(ByOffset::Outboard)),
         ("in parts", or_why(ByOffset::Parts)),
         (
             "example",
@@ -124,6 +127,7 @@ struct Record {
     name: &'static str,
     about: &'static str,
     same_as: &'static str,
+    met_in: &'static str,
     default: String,
     hashes: Vec<&'static str>,
     leaf: Leaf,
@@ -159,6 +163,7 @@ fn record(family: &'static Family) -> Record {
         name: family.name,
         about: family.about,
         same_as: family.same_as,
+        met_in: family.met_in.name(),
         default: Spec::new(family).to_string(),
         hashes: names(family),
         leaf: Leaf { default: family.leaf.default(), min, max, power_of_two },
@@ -170,6 +175,13 @@ fn record(family: &'static Family) -> Record {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_format_is_in_one_group() {
+        let grouped: usize = MetIn::ALL.iter().map(|place| place.families().count()).sum();
+        assert_eq!(grouped, FAMILIES.len());
+        assert!(FAMILIES.iter().all(|family| MetIn::ALL.contains(&family.met_in)));
+    }
 
     #[test]
     fn every_format_has_a_page() {

@@ -1,4 +1,4 @@
-//! Torrents and metalinks in the place of sum files: files verified piece by piece.
+//! Torrents and manifests in XML in the place of sum files: files verified, piece by piece where pieces have sums.
 
 use crate::args::Run;
 use crate::check::{self, Checked, Failures, Status, Tally};
@@ -17,7 +17,7 @@ use std::io::{ErrorKind, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// Reads a torrent or metalink to its end.
+/// Reads a torrent, metalink or ASC MHL manifest to its end.
 ///
 /// # Errors
 /// If it cannot be read, is not valid, or is longer than 64 MiB: as words.
@@ -25,12 +25,10 @@ pub fn read(reader: impl Read) -> Result<Manifest, String> {
     let mut bytes = Vec::new();
     reader.take(LONGEST + 1).read_to_end(&mut bytes).map_err(|error| reason(&error))?;
     if bytes.len() as u64 > LONGEST {
-        return Err("longer than 64 MiB, the most that is read of a torrent or metalink".into());
+        return Err("longer than 64 MiB, the most that is read of a torrent or manifest".into());
     }
-    let is_torrent = bytes.first() == Some(&b'd');
-    let kind = if is_torrent { "torrent" } else { "metalink" };
-    let read = Manifest::read(&bytes).unwrap_or_else(|| Err("its first bytes are different".into()));
-    read.map_err(|why| format!("not a valid {kind}: {why}"))
+    Manifest::read(&bytes)
+        .unwrap_or_else(|| Err("neither a torrent nor a manifest: its first bytes are different".into()))
 }
 
 /// What was found of a file.
@@ -45,7 +43,7 @@ struct Verified {
     is_right: bool,
 }
 
-/// Verifies the files of a torrent or metalink.
+/// Verifies the files of a torrent, metalink or ASC MHL manifest.
 pub fn check(
     tool: &Tool,
     args: &Run,
@@ -64,8 +62,11 @@ pub fn check(
     for (name, why) in &manifest.refused {
         tool.console.note(&format_args!("{}: {why}", Shown(name)));
     }
+    // The folder `ascmhl` is beside the files that its manifests list.
+    let folder = list.parent().filter(|folder| manifest.is_mhl && folder.ends_with("ascmhl"));
+    let place = folder.unwrap_or(list);
     let mut find = |file: &PiecedFile| {
-        let there = check::beside(&file.path, list);
+        let there = check::beside(&file.path, place);
         tally.beside += u64::from(there.is_some());
         there.unwrap_or_else(|| file.path.clone())
     };
@@ -161,7 +162,9 @@ fn one(tool: &Tool, file: &PiecedFile, path: &Input) -> Result<Verified, Error> 
 /// What was found of a file whose pieces span files.
 fn of_joint(file: &PiecedFile, path: &Input, joint: &JointFile) -> Result<Verified, Error> {
     if let Some(error) = &joint.error {
-        return Err(Error::Open { path: path.clone(), error: error.kind().into() });
+        // An error of the system has its text: a kind alone has other words.
+        let again = error.raw_os_error().map_or_else(|| error.kind().into(), std::io::Error::from_raw_os_error);
+        return Err(Error::Open { path: path.clone(), error: again });
     }
     let expected = file.len.unwrap_or(0);
     let mut damaged = Vec::new();

@@ -162,9 +162,17 @@ fn objects_are_as_the_page_says() {
          mksum get --json f --no-outboard --root \"$(mksum -f blake3 f)\" --also md5 -o got; mksum get --json f --root \"$(mksum -f blake3 f)\" -o got; \
          mksum get --json nosuch --root sha256:$(printf %064d 0) -o got2; mksum copy --json f copied; mksum copy --json f copied; \
          mkdir linked; ln -s ../f linked/to; mksum copy -r --json linked relinked",
-        "mksum torrent --json --hybrid f -o f.torrent; mksum -c --json f.torrent; mkdir v; printf ab > v/a; \
+        "mksum keep --json --publish out f --from https://host/pub; mksum torrent --json --hybrid f -o f.torrent; mksum -c --json f.torrent; mkdir v; printf ab > v/a; \
          printf 'd4:infod5:filesld6:lengthi2e4:pathl1:aeed6:lengthi2e4:pathl1:beee4:name1:v12:piece lengthi4e6:pieces20:01234567890123456789ee' > v.torrent; \
          mksum -c --json v.torrent",
+        "mksum log init --json log --origin example.com/log; printf 'a\\n\\377\\n' | mksum log append --json log; \
+         mksum log checkpoint --json log; mksum log checkpoint log | head -1 > name; mksum log export --json log; mksum log prove --json log 0; \
+         mksum log init second --origin example.com/other > key; echo one > lines; mksum log import --json second lines; \
+         mksum log checkpoint second > old; mksum log import --json second lines; mksum log fsck --json second; \
+         mksum log prove second 0 > proof; mksum log check --json proof --entry lines --key key; mksum log check --json proof --entry key --key key; \
+         mksum log prove --json second --from 1; mksum log prove second --from 1 > growth; mksum log check --json growth --old old --key key; \
+         mksum log follow --json second mirror --key key; mkdir pictures; echo 1 > \"$(printf 'pictures/\\377')\"; mksum keep -r -q --log log pictures > sums; \
+         mv pictures \"$(printf 'y\\377')\"; mksum update --json --log log \"$(printf 'y\\377')\"",
         "mksum merklize --json --random 2^10 -o nodes; mksum merklize --json nosuch",
     ] {
         run.shell(command);

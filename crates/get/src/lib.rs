@@ -19,6 +19,7 @@ mod pieces;
 pub mod plan;
 #[cfg(not(feature = "fuzzing"))]
 mod plan;
+mod publish;
 mod request;
 mod seed;
 mod sink;
@@ -34,6 +35,7 @@ pub use list::{Attributes, List, Listed, Other, OtherKind};
 pub use mksum_sums::expected::Expected;
 pub use mksum_sums::pieces::{Manifest, Pieces};
 pub use pieces::{JointFile, verify_joint};
+pub use publish::{Publish, Published, publish};
 pub use request::{Got, Mirror, Outcome, Request, Target};
 pub use torrent::{MadeTorrent, NewTorrent, make_torrent};
 

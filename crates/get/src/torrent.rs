@@ -84,7 +84,7 @@ pub fn make_torrent(input: &Path, wanted: &NewTorrent, options: &Options) -> Res
     if len == 0 {
         return refuse("no bytes: a torrent needs a file that is not empty".into());
     }
-    let piece = wanted.piece.unwrap_or_else(|| len.div_ceil(PIECES).next_power_of_two().clamp(SHORT, LONG));
+    let piece = wanted.piece.unwrap_or_else(|| piece_of(len));
     if !piece.is_power_of_two() || piece < BLOCK {
         return refuse(format!("pieces of {piece} bytes: expected a power of two from 16 KiB on"));
     }
@@ -171,6 +171,11 @@ pub fn make_torrent(input: &Path, wanted: &NewTorrent, options: &Options) -> Res
     Ok(MadeTorrent { bytes: outer.encode(), v1, v2, magnet, files: entries.len() as u64, len, piece, kept, left_out })
 }
 
+/// The length of a piece of `len` bytes, if none is chosen.
+pub fn piece_of(len: u64) -> u64 {
+    len.div_ceil(PIECES).next_power_of_two().clamp(SHORT, LONG)
+}
+
 fn spec(text: &str) -> Result<Spec, Error> {
     text.parse().map_err(|error: mksum::SpecError| Error::Refused(Input::Stdin, error.to_string()))
 }
@@ -217,14 +222,15 @@ fn is_outboard(place: &Path) -> bool {
 }
 
 /// The pieces of a file.
-struct Found {
+pub struct Found {
     root: Root,
-    digests: Vec<u8>,
+    /// A digest for each piece, left to right.
+    pub digests: Vec<u8>,
     is_kept: bool,
 }
 
 /// The pieces of a file that is not empty: from its kept tree, or hashed.
-fn pieces(place: &Path, spec: &Spec, piece: u64, options: &Options) -> Result<Found, Error> {
+pub fn pieces(place: &Path, spec: &Spec, piece: u64, options: &Options) -> Result<Found, Error> {
     let file = File::open(place, options)?;
     let kept = Input::from(place).with_extension(EXTENSION);
     let old = kept.file().and_then(|kept| open(kept).ok());

@@ -298,7 +298,26 @@ mod tests {
     use super::*;
 
     fn info(name: &str, interface: Interface, card: Card) -> Info {
-        Info { name: name.into(), interface, card, ..crate::fake::info(crate::Lanes(1)) }
+        Info {
+            index: 0,
+            name: name.into(),
+            driver: String::new(),
+            runtime: String::new(),
+            interface,
+            class: Class::Gpu,
+            memory: 1 << 30,
+            allocation: 1 << 30,
+            local: 48 << 10,
+            items: 256,
+            units: 2,
+            unified: false,
+            spirv: false,
+            lanes: crate::Lanes(1),
+            rows: 65_535,
+            architecture: None,
+            id: Id::OpenCl(opencl::Id::none()),
+            card,
+        }
     }
 
     #[test]

@@ -11,8 +11,6 @@ mod choice;
 mod cuda;
 mod device;
 mod error;
-#[cfg(test)]
-mod fake;
 mod framing;
 mod launch;
 mod messages;

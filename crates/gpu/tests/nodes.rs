@@ -6,7 +6,7 @@ use base16ct::lower::encode_string;
 use common::{device, forced};
 use mksum::Hash;
 use mksum::node_tree::{CpuLanes, Merklize, NodeTree, NodeTreeError};
-use mksum_gpu::{Cache, Device, Error, Fallback, Interface, Notice, Options, Transfer};
+use mksum_gpu::{Cache, Device, DeviceBuffer, Error, Fallback, Interface, Notice, Options, Transfer};
 use mksum_vectors::{Pattern, bytes, node_rows, nodes, reference, same_nodes};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -147,6 +147,78 @@ fn nodes_that_stay_on_the_device_are_leaves_there() {
     assert!(timings.kernel > timings.to_device + timings.from_device, "{timings:?}");
     let error = third.read(leaves.len() - 5, &mut part).unwrap_err();
     assert!(matches!(error, Error::Range { len: 12_345, .. }), "{error}");
+}
+
+#[test]
+fn transfers_beyond_a_buffer_are_errors_and_move_nothing() {
+    let device = device(Options::default());
+    let size = 33;
+    let mut buffer = device.buffer(size).unwrap();
+    for (at, len) in
+        [(0, 0), (0, 33), (7, 26), (33, 0), (0, 34), (7, 27), (33, 1), (34, 0), (usize::MAX, 1), (usize::MAX, 0)]
+    {
+        buffer.write(0, &[7; 33]).unwrap();
+        let (mut found, fits) = (vec![0xa5; len], at <= size && len <= size - at);
+        let expected = if fits { Ok(()) } else { Err(Error::Range { at, len, size }) };
+        assert_eq!(buffer.read(at, &mut found), expected, "{at}, {len}");
+        assert_eq!(found, vec![if fits { 7 } else { 0xa5 }; len], "{at}, {len}");
+        assert_eq!(buffer.write(at, &vec![9; len]), expected, "{at}, {len}");
+        let (mut whole, mut written) = (vec![0; size], vec![7; size]);
+        buffer.read(0, &mut whole).unwrap();
+        if fits {
+            written[at..at + len].fill(9);
+        }
+        assert_eq!(whole, written, "{at}, {len}");
+    }
+}
+
+#[test]
+fn buffers_that_do_not_fit_a_tree_are_errors() {
+    let device = device(Options { memory: 1 << 16, ..Options::default() });
+    let other = common::device(Options::default());
+    let (pair, mut nodes) = (device.buffer(64).unwrap(), device.buffer(64).unwrap());
+    let mut foreign = other.buffer(64).unwrap();
+    let mut run = |leaves: &DeviceBuffer| device.merklize_buffer(Hash::Sha256, leaves, &mut nodes);
+    assert!(run(&pair).is_ok());
+    assert!(matches!(run(&device.buffer(96).unwrap()), Err(NodeTreeError::Leaves { found: 96, .. })));
+    assert!(matches!(run(&device.buffer(0).unwrap()), Err(NodeTreeError::Leaves { found: 0, .. })));
+    assert!(matches!(run(&device.buffer(128).unwrap()), Err(NodeTreeError::Nodes { found: 64, expected: 128 })));
+    let is_foreign = |error: NodeTreeError| match error {
+        NodeTreeError::Device(error) => error.downcast_ref() == Some(&Error::OtherDevice),
+        _ => false,
+    };
+    assert!(is_foreign(run(&foreign).unwrap_err()));
+    assert!(is_foreign(device.merklize_buffer(Hash::Sha256, &pair, &mut foreign).unwrap_err()));
+    let hash = device.merklize_buffer(Hash::Md5, &pair, &mut nodes);
+    assert!(matches!(hash, Err(NodeTreeError::Hash(Hash::Md5))));
+    let long = device.buffer((1 << 16) + 1).unwrap_err();
+    assert_eq!(long, Error::Memory { needed: (1 << 16) + 1, offered: 1 << 16 });
+}
+
+/// The emulated driver ends the process if a device leaves an object.
+#[test]
+#[ignore = "needs a driver whose calls fail: scripts/test.sh cuda runs it"]
+fn failing_calls_are_errors_and_leave_nothing() {
+    let folder = folder("failing");
+    let leaves = bytes(32 << 11);
+    let (mut right, mut failed) = (0, 0);
+    for _ in 0..100 {
+        let cache = Some(Cache::at(&folder));
+        let device = device(Options { cache, memory: 1 << 17, ..Options::default() });
+        for levels in [11, 3, 7, 11] {
+            let leaves = &leaves[..32 << levels];
+            let mut found = vec![0xa5; leaves.len()];
+            match device.merklize(Hash::Sha256, leaves, &mut found) {
+                Ok(_) => {
+                    same_nodes(Hash::Sha256, &found, &nodes(Hash::Sha256, leaves), &format!("2^{levels}"));
+                    right += 1;
+                }
+                Err(_) => failed += 1,
+            }
+        }
+    }
+    assert!(right > 0 && failed > 0, "{right} trees, {failed} errors");
+    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]

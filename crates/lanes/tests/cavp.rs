@@ -2,7 +2,7 @@
 //!
 //! The rows of `cavp.tsv` are of the Cryptographic Algorithm Validation Program's `shabytetestvectors.zip` (CAVS 11) and
 //! `sha-3bytetestvectors.zip` (CAVS 19), as the PyPI package `cryptography-vectors` 50.0.2 has them: works of NIST, in the public domain
-//! (17 U.S.C. 105). Each has a hash, `message` or `chain`, the message or the seed, and the digest or a chain's last one. Of the long
+//! (17 U.S.C. 105). A row has a hash, `message` or `chain`, the message or the seed, and the digest or a chain's last one. Of the long
 //! messages, the first four are kept; of SHA-3, the short messages of two sizes.
 
 use mksum_lanes::{Hash, Messages, cpu::Cpu, digest, digests_on};

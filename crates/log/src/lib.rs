@@ -8,6 +8,7 @@
 //! Nothing here uses a network: a caller with one implements [`Source`].
 #![forbid(unsafe_code)]
 
+mod appender;
 mod chain;
 mod checkpoint;
 mod disk;
@@ -26,7 +27,9 @@ mod source;
 mod text;
 mod tile;
 mod tree;
+mod unique;
 
+pub use appender::Appender;
 pub use chain::Chain;
 pub use checkpoint::Checkpoint;
 #[doc(hidden)]
@@ -44,6 +47,7 @@ pub use proof::{ConsistencyProof, Proof};
 pub use published::Published;
 pub use source::{Folder, Source};
 pub use tree::entry_hash;
+pub use unique::Known;
 
 /// The README's example.
 #[cfg(doctest)]

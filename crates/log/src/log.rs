@@ -144,6 +144,11 @@ impl Log {
         &self.signed.0
     }
 
+    /// The number of entries that the last checkpoint covers.
+    pub fn signed_size(&self) -> u64 {
+        self.signed.1.size()
+    }
+
     /// Appends entries of at most 65,535 bytes each, and returns their indices. They are in the log once
     /// [`checkpoint`](Log::checkpoint) returns: after a crash before that, they are not.
     ///

@@ -36,6 +36,18 @@ impl From<VerifierKey> for Policy {
     }
 }
 
+impl std::str::FromStr for Policy {
+    type Err = Error;
+
+    /// Reads a verifier key, whose log is trusted then, or the lines of a policy.
+    fn from_str(text: &str) -> Result<Policy, Error> {
+        match text.trim_end().contains(['\n', ' ']) {
+            true => Policy::parse(text.as_bytes()),
+            false => text.trim_end().parse().map(|key: VerifierKey| key.into()),
+        }
+    }
+}
+
 impl Policy {
     /// Reads a policy.
     ///

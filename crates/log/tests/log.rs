@@ -2,6 +2,7 @@
 
 use mksum_log::{Checkpoint, Error, Folder, Log, Note, Policy, Published, Source, entry_hash, fail_after, fsck};
 use proptest::prelude::*;
+use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
@@ -350,6 +351,46 @@ fn a_damaged_file_is_found_and_never_proven_from() {
         fs::write(path.join(name), &whole).unwrap();
     }
     check(&path, 600);
+}
+
+/// Files in memory.
+struct Files(HashMap<String, Vec<u8>>);
+
+impl Source for Files {
+    fn read(&self, name: &str, _: usize) -> Result<Option<Vec<u8>>, Error> {
+        Ok(self.0.get(name).cloned())
+    }
+}
+
+#[test]
+fn every_changed_bit_of_a_small_log_is_noticed() {
+    const SIZE: u64 = 20;
+    let (folder, mut log) = new();
+    log.append(entries(0..SIZE)).unwrap();
+    log.checkpoint().unwrap();
+    let policy = Policy::from(log.verifier());
+    let names = ["checkpoint", "tile/0/000.p/20", "tile/entries/000.p/20"];
+    let file = |name: &str| fs::read(folder.path().join("log").join(name)).unwrap();
+    let whole: HashMap<_, _> = names.map(|name| (name.to_string(), file(name))).into();
+    let is_good = |files| {
+        let read = Published::verified(Files(files), &policy);
+        read.is_ok_and(|log| {
+            fsck(&log, &mut |_| {}).problems.is_empty() && log.entries(0..SIZE).all(|entry| entry.is_ok())
+        })
+    };
+    assert!(is_good(whole.clone()));
+    let mut tried = 0;
+    for (name, bytes) in &whole {
+        for at in 0..bytes.len() {
+            for bit in 0..8 {
+                let mut changed = whole.clone();
+                changed.get_mut(name).unwrap()[at] ^= 1 << bit;
+                assert!(!is_good(changed), "{name}: bit {bit} of byte {at}");
+                tried += 1;
+            }
+        }
+    }
+    assert!(tried > 5000, "{tried}");
 }
 
 /// A source that counts what is read.

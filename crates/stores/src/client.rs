@@ -41,8 +41,8 @@ pub struct Headers(pub HeaderMap);
 /// Makes clients of stores over the same connections.
 #[derive(Clone, Debug)]
 pub struct Clients {
-    client: reqwest::Client,
-    traffic: Arc<Traffic>,
+    pub client: reqwest::Client,
+    pub traffic: Arc<Traffic>,
     /// The logins of web servers; read once, when the first is asked.
     netrc: OnceLock<Result<Netrc, String>>,
     #[cfg_attr(not(feature = "hdfs"), expect(dead_code))]

@@ -20,6 +20,7 @@ mod netrc;
 mod object;
 mod part;
 mod place;
+mod post;
 mod profile;
 mod redirects;
 mod retries;
@@ -33,6 +34,7 @@ mod whole;
 mod window;
 
 pub use given::{Facts, Failed, Given, GivenStore, Objects as GivenObjects};
+pub use post::Answer;
 pub use stores::Stores;
 
 /// The README's example.

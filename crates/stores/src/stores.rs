@@ -7,6 +7,7 @@ use crate::listing;
 use crate::object::{Body, First, Source, Version};
 use crate::part::Part;
 use crate::place::{Place, Store};
+use crate::post::{Answer, post};
 use crate::traffic::Traffic;
 use crate::upload::{hand_over, upload};
 use crate::whole::Whole;
@@ -105,6 +106,15 @@ impl Stores {
     #[must_use]
     pub fn another(&self) -> Stores {
         Stores { network: self.network.clone(), expected: Mutex::default() }
+    }
+
+    /// Sends `body` to the web server at `url` (HTTP POST), once, and returns its answer, whatever its status. Redirects are not followed.
+    ///
+    /// # Errors
+    /// If the URL is not one of a web server, no answer comes, or it is longer than 64 KiB.
+    pub fn post(&self, url: &Url, body: Vec<u8>) -> Result<Answer, Error> {
+        let posted = || self.runtime()?.block_on(post(self.clients()?, url.as_str(), body));
+        posted().map_err(|fault| fault.opening(url))
     }
 
     fn runtime(&self) -> Result<&Runtime, Fault> {

@@ -226,6 +226,8 @@ mod tests {
         assert_eq!(formats(&Published::parse("1B2M2Y8AsgTpgAmY7PhCfg==").unwrap().usual), ["md5"]);
         assert_eq!(formats(&Published::parse("XXH64:363b02a42408a1f6").unwrap().usual), ["xxh64"]);
         assert_eq!(formats(&Published::parse("xxhash3:kR+rpzIf4aA=").unwrap().usual), ["xxh3"]);
+        let quickxor = Published::parse("quickxor:aCgDG9jwBhDc4Q1yawMZAAAAAAA=").unwrap();
+        assert_eq!(formats(&quickxor.usual), ["quickxor"]);
         let id = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
         for (text, format) in [
             (format!("swh:1:cnt:{id}"), "swhid"),

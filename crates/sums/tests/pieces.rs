@@ -2,8 +2,9 @@
 
 use mksum::outboard::Outboard;
 use mksum::{Role, Spec};
-use mksum_sums::pieces::Manifest;
 use mksum_sums::pieces::bencode::Made;
+use mksum_sums::pieces::{Manifest, Pieces, flat, write_metalink};
+use mksum_sums::url::Url;
 use std::path::Path;
 
 const KIB: usize = 1 << 10;
@@ -227,4 +228,28 @@ fn changed_ones_do_not_panic_and_never_lead_out_of_the_folder() {
         }
     }
     assert!(accepted > 100, "{accepted}");
+}
+
+#[test]
+fn a_metalink_that_is_written_is_read() {
+    let content = noise(300 * KIB + 1);
+    let (sha256, flat): (Spec, Spec) = ("sha256".parse().unwrap(), flat("sha256", 64 << 10).unwrap());
+    let sum = sha256.root(&content).unwrap();
+    let digests = content.chunks(64 * KIB).flat_map(|piece| sha256.root(piece).unwrap().digest().as_bytes().to_vec());
+    let pieces = Pieces::new(flat, (content.len() as u64, 64 << 10), digests.collect()).unwrap();
+    let mirrors = ["https://one/a?b&c=%20", "http://two/d'e"].map(|url| Url::parse(url).unwrap());
+    for name in ["a", "it's <a> & \"b\" ]]>", "&amp;", "\u{e4} \u{65e5}"] {
+        let text = write_metalink(name, &sum, Some(&pieces), &mirrors).unwrap();
+        let read = read(text.as_bytes()).unwrap();
+        let [file] = &read.files[..] else { panic!("{text}") };
+        assert_eq!((&*file.path, file.len, &file.mirrors[..]), (Path::new(name), Some(sum.len()), &mirrors[..]));
+        assert!(file.sum.as_ref().unwrap().1.matches(&sum));
+        let found = file.pieces.as_ref().unwrap();
+        assert_eq!(
+            (found.spec(), found.piece(), found.root().unwrap()),
+            (pieces.spec(), 64 << 10, pieces.root().unwrap())
+        );
+    }
+    let other = "blake3".parse::<Spec>().unwrap().root(&content).unwrap();
+    assert_eq!(write_metalink("a", &other, None, &[]).unwrap_err(), "metalinks have no sums of blake3");
 }

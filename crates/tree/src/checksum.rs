@@ -1,4 +1,4 @@
-//! Checksums: `spec/crc.md`, `spec/xxhash.md`. Two CRCs join into that of both inputs, given the length of the second.
+//! Checksums: `spec/crc.md`, `spec/xxhash.md`, `spec/quickxor.md`. Sums of parts join into that of the whole if they are CRCs or of QuickXorHash.
 //!
 //! A checksum detects accidents. It is no hash: anybody can find other bytes with the same one.
 
@@ -6,6 +6,8 @@
 #[path = "crc_wasm.rs"]
 mod crc_fast;
 
+use crate::Digest;
+use crate::quickxor::{self, Quickxor};
 use core::fmt;
 use core::hash::Hasher;
 use crc_fast::CrcAlgorithm;
@@ -72,6 +74,8 @@ checksums! {
     Xxh3 "xxh3" 8 0 Running::Xxh3(XxHash3_64::new());
     /// XXH3 of 128 bits with the seed 0.
     Xxh128 "xxh128" 16 0 Running::Xxh128(XxHash3_128::new());
+    /// QuickXorHash of OneDrive and SharePoint.
+    Quickxor "quickxor" 20 0 Running::Quickxor(Quickxor::new());
 }
 
 impl Checksum {
@@ -80,9 +84,21 @@ impl Checksum {
         Checksum::ALL.iter().copied().find(|sum| sum.name() == name)
     }
 
-    /// Whether the sums of two parts join into that of both: whether it is a CRC.
+    /// Whether the sums of two parts join into that of both.
     pub(crate) const fn joins(self) -> bool {
-        self.polynomial() != 0
+        self.polynomial() != 0 || matches!(self, Checksum::Quickxor)
+    }
+
+    /// The sum of two inputs, one after the other, from the sum and the length in bytes of each.
+    ///
+    /// # Panics
+    /// If such sums do not [join](Checksum::joins).
+    pub(crate) fn join(self, left: (&Digest, u64), right: (&Digest, u64)) -> Digest {
+        assert!(self.joins(), "sums that join");
+        match self {
+            Checksum::Quickxor => quickxor::joined(left, right),
+            crc => crc.bytes(crc.combine(crc.value(left.0), crc.value(right.0), right.1).into()),
+        }
     }
 
     /// The degree of the polynomial.
@@ -104,7 +120,7 @@ impl Checksum {
     /// Powers of x: for each k from 0 to 63, x to the power of 8 · 2^k, by which 2^k zero bytes multiply; zeros for what does not join.
     const fn powers(self) -> [u64; 64] {
         let mut powers = [0; 64];
-        if self.joins() {
+        if self.polynomial() != 0 {
             powers[0] = 1 << (self.width() - 1 - 8);
             let mut k = 1;
             while k < powers.len() {
@@ -115,10 +131,10 @@ impl Checksum {
         powers
     }
 
-    /// The sum of bytes whose beginning has the sum `left` and whose last `len` bytes have the sum `right`.
+    /// The CRC of bytes whose beginning has the CRC `left` and whose last `len` bytes have the CRC `right`.
     ///
     /// One multiplication for each bit that is set in `len`. zlib's `crc32_combine` is the same.
-    pub(crate) fn combine(self, left: u64, right: u64, len: u64) -> u64 {
+    fn combine(self, left: u64, right: u64, len: u64) -> u64 {
         static POWERS: [[u64; 64]; Checksum::ALL.len()] = {
             let mut powers = [[0; 64]; Checksum::ALL.len()];
             let mut row = 0;
@@ -132,13 +148,25 @@ impl Checksum {
         set.fold(left, |shifted, (_, &power)| self.multiply(power, shifted)) ^ right
     }
 
-    /// The bytes of a sum, the most significant first.
-    pub(crate) fn bytes(self, value: u128) -> crate::Digest {
-        crate::Digest::new(&value.to_be_bytes()[16 - self.size()..])
+    /// The sum of the bytes so far.
+    pub(crate) fn digest(self, running: &Running) -> Digest {
+        self.bytes(match running {
+            Running::Crc(sum) => sum.finalize().into(),
+            Running::Xxh32(sum) => sum.finish_32().into(),
+            Running::Xxh64(sum) => sum.finish().into(),
+            Running::Xxh3(sum) => sum.finish().into(),
+            Running::Xxh128(sum) => sum.finish_128(),
+            Running::Quickxor(sum) => return sum.digest(),
+        })
+    }
+
+    /// The bytes of a sum that is a number, the most significant first.
+    fn bytes(self, value: u128) -> Digest {
+        Digest::new(&value.to_be_bytes()[16 - self.size()..])
     }
 
     /// The sum with these bytes.
-    pub(crate) fn value(self, digest: &crate::Digest) -> u64 {
+    fn value(self, digest: &Digest) -> u64 {
         digest.as_bytes().iter().fold(0, |value, &byte| value << 8 | u64::from(byte))
     }
 }
@@ -151,6 +179,7 @@ pub(crate) enum Running {
     Xxh64(XxHash64),
     Xxh3(XxHash3_64),
     Xxh128(XxHash3_128),
+    Quickxor(Quickxor),
 }
 
 impl Running {
@@ -166,24 +195,14 @@ impl Running {
             Running::Xxh64(sum) => sum.write(bytes),
             Running::Xxh3(sum) => sum.write(bytes),
             Running::Xxh128(sum) => sum.write(bytes),
-        }
-    }
-
-    /// The sum.
-    pub fn value(&self) -> u128 {
-        match self {
-            Running::Crc(sum) => sum.finalize().into(),
-            Running::Xxh32(sum) => sum.finish_32().into(),
-            Running::Xxh64(sum) => sum.finish().into(),
-            Running::Xxh3(sum) => sum.finish().into(),
-            Running::Xxh128(sum) => sum.finish_128(),
+            Running::Quickxor(sum) => sum.update(bytes),
         }
     }
 }
 
 impl fmt::Debug for Running {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Running({:x})", self.value())
+        f.write_str("Running")
     }
 }
 
@@ -206,14 +225,14 @@ mod tests {
         state ^ ones
     }
 
-    fn fast(sum: Checksum, bytes: &[u8]) -> u128 {
+    fn fast(sum: Checksum, bytes: &[u8]) -> Digest {
         let mut running = sum.begin();
         running.update(bytes);
-        running.value()
+        sum.digest(&running)
     }
 
     fn crcs() -> impl Iterator<Item = Checksum> {
-        Checksum::ALL.iter().copied().filter(|sum| sum.joins())
+        Checksum::ALL.iter().copied().filter(|sum| sum.polynomial() != 0)
     }
 
     #[test]
@@ -223,8 +242,8 @@ mod tests {
             (Checksum::Crc32c, 0xe306_9283),
             (Checksum::Crc64Nvme, 0xae8b_1486_0a79_9888),
         ] {
-            assert_eq!((slow(crc, b"123456789"), fast(crc, b"123456789")), (check, check.into()), "{crc:?}");
-            assert_eq!((fast(crc, b""), crc.combine(check, 0, 0)), (0, check), "{crc:?}");
+            assert_eq!((slow(crc, b"123456789"), crc.value(&fast(crc, b"123456789"))), (check, check), "{crc:?}");
+            assert_eq!((crc.value(&fast(crc, b"")), crc.combine(check, 0, 0)), (0, check), "{crc:?}");
         }
     }
 
@@ -246,11 +265,11 @@ mod tests {
             for sum in Checksum::ALL {
                 let mut running = sum.begin();
                 bytes.chunks(cuts.len() + 1).for_each(|part| running.update(part));
-                prop_assert_eq!(running.value(), fast(*sum, &bytes));
+                prop_assert_eq!(sum.digest(&running), fast(*sum, &bytes));
             }
             for crc in crcs() {
                 let expected = slow(crc, &bytes);
-                prop_assert_eq!(fast(crc, &bytes), expected.into());
+                prop_assert_eq!(crc.value(&fast(crc, &bytes)), expected);
                 let mut cuts: Vec<_> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
                 cuts.extend([0, bytes.len()]);
                 cuts.sort_unstable();
@@ -259,7 +278,7 @@ mod tests {
                     let part = &bytes[cut[0]..cut[1]];
                     joined = crc.combine(joined, slow(crc, part), part.len() as u64);
                     running.update(part);
-                    prop_assert_eq!(running.value(), joined.into());
+                    prop_assert_eq!(crc.value(&crc.digest(&running)), joined);
                 }
                 prop_assert_eq!(joined, expected);
                 prop_assert_eq!(crc.value(&crc.bytes(joined.into())), joined);

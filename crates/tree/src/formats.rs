@@ -22,6 +22,8 @@ pub struct Family {
     pub about: &'static str,
     /// The program that prints the same root.
     pub same_as: &'static str,
+    /// The place where one meets its roots.
+    pub met_in: MetIn,
     /// The hashes and checksums that it allows, the default first.
     pub hashes: &'static [Algorithm],
     /// The leaf lengths that it allows.
@@ -35,6 +37,59 @@ pub struct Family {
     pub(crate) text: Text,
     /// The trees that other programs keep in this format, the usual one first.
     pub(crate) foreign: &'static [ForeignTree],
+}
+
+/// A place where people meet roots of a format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MetIn {
+    /// Logs, proofs and programs of their own.
+    Trees,
+    /// Lists of sums that tools print and check.
+    Tools,
+    /// The metadata of objects in stores.
+    Stores,
+    /// Source code, its archives and builds.
+    Sources,
+    /// Peer-to-peer networks.
+    Networks,
+    /// File systems and block devices.
+    Systems,
+}
+
+impl MetIn {
+    /// Every place, in the order in which lists of formats are grouped.
+    pub const ALL: &[MetIn] =
+        &[MetIn::Trees, MetIn::Tools, MetIn::Stores, MetIn::Sources, MetIn::Networks, MetIn::Systems];
+
+    /// The name, in a word: `stores`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            MetIn::Trees => "trees",
+            MetIn::Tools => "tools",
+            MetIn::Stores => "stores",
+            MetIn::Sources => "sources",
+            MetIn::Networks => "networks",
+            MetIn::Systems => "systems",
+        }
+    }
+
+    /// The title of a group of formats.
+    pub const fn title(self) -> &'static str {
+        match self {
+            MetIn::Trees => "Merkle trees with proofs",
+            MetIn::Tools => "Sums that tools print",
+            MetIn::Stores => "Stores",
+            MetIn::Sources => "Source code and builds",
+            MetIn::Networks => "Peer-to-peer networks",
+            MetIn::Systems => "File systems and block devices",
+        }
+    }
+
+    /// The formats that are met here, in the order of [`FAMILIES`].
+    pub fn families(self) -> impl Iterator<Item = &'static Family> {
+        FAMILIES.iter().filter(move |family| family.met_in == self)
+    }
 }
 
 /// A tree that another program keeps.
@@ -107,6 +162,10 @@ pub(crate) enum Text {
     Hex,
     /// Lower-case hex behind this.
     After(&'static str),
+    /// Base64; hex and the letters of URLs are read, too.
+    Base64,
+    /// A C4 id; hex is read, too.
+    C4,
     /// S3's form: `-` and the number of parts after hex for MD5, after base64 for the others.
     Parts,
 }
@@ -193,6 +252,7 @@ pub static FAMILIES: &[Family] = &[
         name: "rfc6962",
         about: "Certificate Transparency's tree: leaves and nodes are told apart by a prefix",
         same_as: "golang.org/x/mod/sumdb/tlog, transparency-dev/merkle",
+        met_in: MetIn::Trees,
         hashes: ANY_HASH,
         leaf: LeafRule::Any(64 * KIB),
         options: &[],
@@ -205,6 +265,7 @@ pub static FAMILIES: &[Family] = &[
         name: "plain",
         about: "a binary tree without prefixes; one leaf over everything is the plain checksum",
         same_as: "the seven-language Merkle root; sha256sum where the leaf is at least the file",
+        met_in: MetIn::Trees,
         hashes: ANY_HASH,
         leaf: LeafRule::Any(64 * KIB),
         options: &[],
@@ -217,6 +278,7 @@ pub static FAMILIES: &[Family] = &[
         name: "glacier",
         about: "Amazon Glacier's tree hash: plain SHA-256 with 1 MiB leaves",
         same_as: "botocore's calculate_tree_hash",
+        met_in: MetIn::Stores,
         hashes: &[Algorithm::Hash(Hash::Sha256)],
         leaf: LeafRule::Fixed(MIB),
         options: &[],
@@ -229,6 +291,7 @@ pub static FAMILIES: &[Family] = &[
         name: "mtsum",
         about: "mtsum's tree: halved by length down to 128 MiB; needs the length first",
         same_as: "mtsum",
+        met_in: MetIn::Trees,
         hashes: &[
             Algorithm::Hash(Hash::Sha256),
             #[cfg(feature = "md5")]
@@ -249,6 +312,7 @@ pub static FAMILIES: &[Family] = &[
         name: "blake3",
         about: "BLAKE3",
         same_as: "b3sum",
+        met_in: MetIn::Tools,
         hashes: &[Algorithm::Hash(Hash::Blake3)],
         leaf: LeafRule::Fixed(KIB),
         options: &[],
@@ -261,6 +325,7 @@ pub static FAMILIES: &[Family] = &[
         name: "blake3-pairs",
         about: "BLAKE3 of pairs over 2^k digests of 32 bytes, which are the leaves",
         same_as: "merklize-blake3",
+        met_in: MetIn::Trees,
         hashes: &[Algorithm::Hash(Hash::Blake3)],
         leaf: LeafRule::Fixed(32),
         options: &[],
@@ -273,6 +338,7 @@ pub static FAMILIES: &[Family] = &[
         name: "btv2",
         about: "BitTorrent v2's pieces root: 16 KiB leaves, padded to a power of two",
         same_as: "libtorrent",
+        met_in: MetIn::Networks,
         hashes: &[Algorithm::Hash(Hash::Sha256)],
         leaf: LeafRule::Fixed(16 * KIB),
         options: &[],
@@ -285,6 +351,7 @@ pub static FAMILIES: &[Family] = &[
         name: "fsverity",
         about: "Linux fs-verity's file digest",
         same_as: "fsverity digest",
+        met_in: MetIn::Systems,
         hashes: &[Algorithm::Hash(Hash::Sha256), Algorithm::Hash(Hash::Sha512)],
         leaf: LeafRule::PowerOfTwo(KIB, 64 * KIB, 4 * KIB),
         options: &[(FormatOption::Salt, OptionRule::Bytes(32))],
@@ -297,6 +364,7 @@ pub static FAMILIES: &[Family] = &[
         name: "dmverity",
         about: "Linux dm-verity's root hash; whole blocks only",
         same_as: "veritysetup format",
+        met_in: MetIn::Systems,
         hashes: &[
             Algorithm::Hash(Hash::Sha256),
             #[cfg(feature = "sha1")]
@@ -316,6 +384,7 @@ pub static FAMILIES: &[Family] = &[
         name: "s3",
         about: "S3's composite checksum of a multipart upload, and with MD5 its ETag; the leaf is the part size",
         same_as: "S3 multipart uploads",
+        met_in: MetIn::Stores,
         hashes: &[
             Algorithm::Hash(Hash::Sha256),
             #[cfg(feature = "sha1")]
@@ -339,6 +408,7 @@ pub static FAMILIES: &[Family] = &[
         name: "dropbox",
         about: "Dropbox's content_hash",
         same_as: "rclone hashsum dropbox",
+        met_in: MetIn::Stores,
         hashes: &[Algorithm::Hash(Hash::Sha256)],
         leaf: LeafRule::Fixed(4 * MIB),
         options: &[],
@@ -351,6 +421,7 @@ pub static FAMILIES: &[Family] = &[
         name: "sha256tree",
         about: "Bazel's digest function SHA256TREE: SHA-256 of 1 KiB leaves, under nodes of its block cipher alone",
         same_as: "Bazel's remote execution API, SHA256TREE",
+        met_in: MetIn::Sources,
         hashes: &[Algorithm::Hash(Hash::Sha256)],
         leaf: LeafRule::Fixed(KIB),
         options: &[],
@@ -364,6 +435,7 @@ pub static FAMILIES: &[Family] = &[
         name: "xet",
         about: "Hugging Face's file hash of Xet storage: leaves and groups of nodes end where the content says",
         same_as: "hf_xet.hash_files",
+        met_in: MetIn::Stores,
         hashes: &[Algorithm::Hash(Hash::Blake3)],
         leaf: LeafRule::Found(xet::CUTS),
         options: &[],
@@ -397,6 +469,19 @@ pub static FAMILIES: &[Family] = &[
     sum("sha384", "SHA384", "sha384sum", &[Algorithm::Hash(Hash::Sha384)]),
     sum("sha512", "SHA512", "sha512sum", &[Algorithm::Hash(Hash::Sha512)]),
     sum("sha512-256", "SHA512/256", "shasum -a 512256", &[Algorithm::Hash(Hash::Sha512_256)]),
+    Family {
+        name: "c4",
+        about: "the C4 id of film sets: SHA-512 in base 58",
+        same_as: "c4, ascmhl",
+        met_in: MetIn::Stores,
+        hashes: &[Algorithm::Hash(Hash::Sha512)],
+        leaf: LeafRule::Whole,
+        options: &[],
+        tag: None,
+        nodes: Nodes::Sum,
+        text: Text::C4,
+        foreign: &[],
+    },
     #[cfg(feature = "sha3")]
     sum("sha3-224", "SHA3-224", "openssl dgst -sha3-224", &[Algorithm::Hash(Hash::Sha3_224)]),
     #[cfg(feature = "sha3")]
@@ -416,15 +501,21 @@ pub static FAMILIES: &[Family] = &[
     #[cfg(feature = "checksums")]
     checksum("crc32", "CRC32", CRC, "rhash --crc32, gzip, SFV files", &[Algorithm::Checksum(Checksum::Crc32)]),
     #[cfg(feature = "checksums")]
-    checksum(
-        "crc32c",
-        "CRC32C",
-        CRC,
-        "rhash --crc32c, Google Cloud Storage, S3",
-        &[Algorithm::Checksum(Checksum::Crc32c)],
-    ),
+    Family {
+        met_in: MetIn::Stores,
+        ..checksum(
+            "crc32c",
+            "CRC32C",
+            CRC,
+            "rhash --crc32c, Google Cloud Storage, S3",
+            &[Algorithm::Checksum(Checksum::Crc32c)],
+        )
+    },
     #[cfg(feature = "checksums")]
-    checksum("crc64nvme", "CRC64NVME", CRC, "S3", &[Algorithm::Checksum(Checksum::Crc64Nvme)]),
+    Family {
+        met_in: MetIn::Stores,
+        ..checksum("crc64nvme", "CRC64NVME", CRC, "S3", &[Algorithm::Checksum(Checksum::Crc64Nvme)])
+    },
     #[cfg(feature = "checksums")]
     checksum("xxh32", "XXH32", XXHASH, "xxhsum -H32", &[Algorithm::Checksum(Checksum::Xxh32)]),
     #[cfg(feature = "checksums")]
@@ -433,6 +524,18 @@ pub static FAMILIES: &[Family] = &[
     checksum("xxh3", "XXH3", XXHASH, "xxhsum -H3, S3", &[Algorithm::Checksum(Checksum::Xxh3)]),
     #[cfg(feature = "checksums")]
     checksum("xxh128", "XXH128", XXHASH, "xxhsum -H128, S3", &[Algorithm::Checksum(Checksum::Xxh128)]),
+    #[cfg(feature = "checksums")]
+    Family {
+        text: Text::Base64,
+        met_in: MetIn::Stores,
+        ..checksum(
+            "quickxor",
+            "QuickXor",
+            QUICKXOR,
+            "Microsoft Graph's quickXorHash, rclone hashsum quickxor",
+            &[Algorithm::Checksum(Checksum::Quickxor)],
+        )
+    },
 ];
 
 /// SHA-1 alone.
@@ -446,6 +549,7 @@ const OBJECT: Family = Family {
     name: "object",
     about: "",
     same_as: "",
+    met_in: MetIn::Sources,
     hashes: &[
         #[cfg(feature = "sha1")]
         Algorithm::Hash(Hash::Sha1),
@@ -484,6 +588,7 @@ const fn sum(name: &'static str, tag: &'static str, same_as: &'static str, hashe
         name,
         about: "the hash of the whole input, without a tree",
         same_as,
+        met_in: MetIn::Tools,
         hashes,
         leaf: LeafRule::Whole,
         options: &[],
@@ -505,6 +610,10 @@ const CRC: Kind = ("crc", "a cyclic redundancy check of the whole input: detects
 const XXHASH: Kind =
     ("xxhash", "a checksum of the whole input at the speed of memory: detects accidents, not attackers");
 
+#[cfg(feature = "checksums")]
+const QUICKXOR: Kind =
+    ("quickxor", "the checksum of OneDrive and SharePoint, of the whole input: detects accidents, not attackers");
+
 /// The checksum of a whole input.
 #[cfg(feature = "checksums")]
 const fn checksum(
@@ -517,9 +626,9 @@ const fn checksum(
     Family { about, nodes: Nodes::Checksum { page }, ..sum(name, tag, same_as, sums) }
 }
 
-/// The length of the parts of which a CRC is joined: what a thread reads and sums at once.
+/// The length of the parts of which a checksum is joined: what a thread reads and sums at once.
 #[cfg(feature = "checksums")]
-const CRC_LEAF: u64 = 256 * KIB;
+const JOINED_LEAF: u64 = 256 * KIB;
 
 impl Family {
     /// The format with this name.
@@ -577,7 +686,7 @@ impl Family {
             #[cfg(feature = "checksums")]
             (Algorithm::Checksum(sum), Nodes::Checksum { .. }) => {
                 let nodes = NodeHash::Checksum { sum, parent: ChecksumParent::OfBytes };
-                return (even(if sum.joins() { CRC_LEAF } else { leaf }, 2, Edge::Promote, Tail::Short), nodes);
+                return (even(if sum.joins() { JOINED_LEAF } else { leaf }, 2, Edge::Promote, Tail::Short), nodes);
             }
             #[cfg(feature = "checksums")]
             (Algorithm::Checksum(sum), _) => {

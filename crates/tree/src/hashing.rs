@@ -60,7 +60,7 @@ pub(crate) enum NodeHash {
 #[cfg(feature = "checksums")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ChecksumParent {
-    /// The CRC of the bytes below the parent, combined from its children's CRCs.
+    /// The sum of the bytes below the parent, joined from its children's sums.
     OfBytes,
     /// The checksum of the children's digests, as in S3's composite checksums.
     OfDigests,
@@ -322,7 +322,8 @@ impl NodeHash {
             NodeHash::Xet => unreachable!("an input is one leaf"),
             #[cfg(feature = "checksums")]
             NodeHash::Checksum { sum, parent: ChecksumParent::OfBytes } => {
-                ParentHasher::Combined { sum: *sum, value: 0 }
+                // The sum of no bytes is zero in all that join.
+                ParentHasher::Joined { sum: *sum, parts: (self.zero(), 0) }
             }
             #[cfg(feature = "checksums")]
             NodeHash::Checksum { sum, parent: ChecksumParent::OfDigests } => {
@@ -381,7 +382,7 @@ fn hash(hash: Hash, parts: &[&[u8]]) -> Digest {
 pub(crate) fn sum<'a>(sum: Checksum, parts: impl IntoIterator<Item = &'a [u8]>) -> Digest {
     let mut running = sum.begin();
     parts.into_iter().for_each(|part| running.update(part));
-    sum.bytes(running.value())
+    sum.digest(&running)
 }
 
 /// Hashes a parent child by child.
@@ -397,11 +398,11 @@ pub(crate) enum ParentHasher {
         count: usize,
         finish: fn(&[[u8; 32]; 2], &mut [u8; 32]),
     },
-    /// The CRC of all children's bytes so far.
+    /// The sum of all children's bytes so far, and their number.
     #[cfg(feature = "checksums")]
-    Combined {
+    Joined {
         sum: Checksum,
-        value: u64,
+        parts: (Digest, u64),
     },
     #[cfg(feature = "checksums")]
     Summed {
@@ -414,7 +415,7 @@ impl ParentHasher {
     /// Appends the next child, over `len` bytes.
     pub fn push(&mut self, digest: &Digest, len: u64) {
         let child = digest.as_bytes();
-        // Only a CRC needs the length.
+        // Only sums that join need the length.
         let _ = len;
         match self {
             ParentHasher::Framed { stream, slot } => {
@@ -426,7 +427,10 @@ impl ParentHasher {
                 *count += 1;
             }
             #[cfg(feature = "checksums")]
-            ParentHasher::Combined { sum, value } => *value = sum.combine(*value, sum.value(digest), len),
+            ParentHasher::Joined { sum, parts: (joined, joined_len) } => {
+                *joined = sum.join((joined, *joined_len), (digest, len));
+                *joined_len += len;
+            }
             #[cfg(feature = "checksums")]
             ParentHasher::Summed { running, .. } => running.update(child),
         }
@@ -446,9 +450,9 @@ impl ParentHasher {
                 Digest::new(&out)
             }
             #[cfg(feature = "checksums")]
-            ParentHasher::Combined { sum, value } => sum.bytes(value.into()),
+            ParentHasher::Joined { parts: (joined, _), .. } => joined,
             #[cfg(feature = "checksums")]
-            ParentHasher::Summed { sum, running } => sum.bytes(running.value()),
+            ParentHasher::Summed { sum, running } => sum.digest(&running),
         }
     }
 }

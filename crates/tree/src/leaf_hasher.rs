@@ -119,11 +119,11 @@ impl LeafHasher {
                 }));
             }
             #[cfg(feature = "checksums")]
-            (Slices::Summed(crc, sums), _) => {
+            (Slices::Summed(checksum, sums), _) => {
                 assert_eq!(ends.len(), sums.len(), "an end for each leaf");
                 out.extend(sums.into_iter().zip(ends).map(|(mut sum, end)| {
                     sum.update(end);
-                    crc.bytes(sum.value())
+                    checksum.digest(&sum)
                 }));
             }
             (Slices::Streamed(..), _) => unreachable!("other leaves are held or summed"),

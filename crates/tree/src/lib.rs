@@ -36,6 +36,7 @@ extern crate std;
 
 pub mod accelerator;
 mod algorithm;
+mod c4;
 #[cfg(feature = "checksums")]
 mod checksum;
 mod cover;
@@ -59,6 +60,8 @@ pub mod outboard;
 mod parallel;
 mod prefix;
 pub mod proof;
+#[cfg(feature = "checksums")]
+mod quickxor;
 pub mod ranges;
 mod root;
 mod scan;

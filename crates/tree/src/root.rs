@@ -1,12 +1,13 @@
 //! A root with its format, and roots as text.
 
+use crate::c4;
 use crate::formats::Text;
 use crate::{Digest, Spec};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use base16ct::{lower, mixed};
-use base64ct::{Base64, Encoding};
+use base64ct::{Base64, Base64Url, Encoding};
 use core::fmt;
 
 /// The root of an input: a digest that carries its format and the input's length.
@@ -54,7 +55,7 @@ fn parts(spec: &Spec, len: u64) -> Option<u64> {
 fn before(spec: &Spec) -> &'static str {
     match spec.family().text {
         Text::After(word) => word,
-        Text::Hex | Text::Parts => "",
+        Text::Hex | Text::Base64 | Text::C4 | Text::Parts => "",
     }
 }
 
@@ -63,10 +64,12 @@ fn is_md5(spec: &Spec) -> bool {
     spec.hash().name() == "md5"
 }
 
-/// A root as the tools of its format print it: lower-case hex, perhaps behind a word, or as S3 does.
+/// A root as the tools of its format print it: lower-case hex, perhaps behind a word, base64, or as S3 does.
 fn text(spec: &Spec, digest: &Digest, parts: Option<u64>) -> String {
     let digest = digest.as_bytes();
     match parts {
+        None if spec.family().text == Text::Base64 => Base64::encode_string(digest),
+        None if spec.family().text == Text::C4 => c4::encoded(digest),
         None => format!("{}{}", before(spec), lower::encode_string(digest)),
         Some(parts) if is_md5(spec) => format!("{}-{parts}", lower::encode_string(digest)),
         Some(parts) => format!("{}-{parts}", Base64::encode_string(digest)),
@@ -74,7 +77,7 @@ fn text(spec: &Spec, digest: &Digest, parts: Option<u64>) -> String {
 }
 
 impl fmt::Display for Root {
-    /// Writes the root as the format's own tools print it: lower-case hex, perhaps behind a word, or S3's form.
+    /// Writes the root as the format's own tools print it: lower-case hex, perhaps behind a word, base64, or S3's form.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&text(&self.spec, &self.digest, parts(&self.spec, self.len)))
     }
@@ -111,7 +114,8 @@ impl From<&Root> for ClaimedRoot {
 }
 
 impl Spec {
-    /// Reads a root's text: hex in either case, behind the word that the format's roots begin with, or as S3 writes it.
+    /// Reads a root's text: hex in either case, behind the word that the format's roots begin with, base64 or a C4 id if they are written so, or
+    /// as S3 writes it.
     ///
     /// # Errors
     /// If no root of this format is written so.
@@ -121,13 +125,15 @@ impl Spec {
             found: text.chars().take(80).collect(),
             expected: match self.family().text {
                 Text::Hex => format!("{} hex digits", 2 * size),
+                Text::C4 => format!("'c4' and 88 digits of base 58, or {} hex digits", 2 * size),
+                Text::Base64 => format!("{size} bytes in base64, or {} hex digits", 2 * size),
                 Text::After(word) => format!("'{word}' and {} hex digits", 2 * size),
                 Text::Parts if is_md5(self) => format!("{} hex digits, '-' and the number of parts", 2 * size),
                 Text::Parts => format!("{size} bytes in base64, '-' and the number of parts"),
             },
         };
         let (digest, parts) = match self.family().text {
-            Text::Hex => (text, None),
+            Text::Hex | Text::Base64 | Text::C4 => (text, None),
             Text::After(word) => (text.strip_prefix(word).ok_or_else(refuse)?, None),
             Text::Parts => {
                 let (digest, parts) = text.rsplit_once('-').ok_or_else(refuse)?;
@@ -137,6 +143,10 @@ impl Spec {
         };
         let digest = match parts {
             Some(_) if !is_md5(self) => Base64::decode_vec(digest).ok(),
+            None if self.family().text == Text::C4 && digest.len() != 2 * size => c4::decoded(digest),
+            None if self.family().text == Text::Base64 && digest.len() != 2 * size => {
+                Base64::decode_vec(digest).or_else(|_| Base64Url::decode_vec(digest)).ok()
+            }
             _ => mixed::decode_vec(digest).ok(),
         };
         let digest = digest.filter(|digest| digest.len() == size).ok_or_else(refuse)?;

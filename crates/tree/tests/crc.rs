@@ -1,11 +1,11 @@
-//! CRCs in parts: any cut of the tree joins to the sum of the whole. There are no proofs in them, and no kept trees; nor in `xet`.
+//! Checksums in parts: any cut of the tree joins to the sum of the whole. There are no proofs in them, and no kept trees; nor in `xet`.
 
 use mksum::outboard::{OutboardError, keep};
 use mksum::proof::{Proof, ProofError};
 use mksum::{Digests, Error, Memory, Pieces, Plan, Role, Spec, Subtree};
 
 const LEAF: u64 = 256 << 10;
-const FORMATS: [&str; 3] = ["crc32", "crc32c", "crc64nvme"];
+const FORMATS: [&str; 4] = ["crc32", "crc32c", "crc64nvme", "quickxor"];
 
 fn specs() -> impl Iterator<Item = Spec> {
     FORMATS.iter().map(|name| name.parse().unwrap())

@@ -5,7 +5,7 @@ import { bytes } from "./bytes.js";
 const FORMATS = [
     "blake3-pairs", "blake3", "btv2", "dmverity", "dropbox", "fsverity", "glacier", "mtsum", "plain", "rfc6962", "s3", "sha256tree",
     "md5", "sha1", "sha224", "sha256", "sha384", "sha512", "sha512-256", "sha3-224", "sha3-256", "sha3-384", "sha3-512", "blake2b",
-    "blake2s", "git", "swhid", "crc32", "crc32c", "crc64nvme", "xxh32", "xxh64", "xxh3", "xxh128",
+    "blake2s", "git", "swhid", "crc32", "crc32c", "crc64nvme", "xxh32", "xxh64", "xxh3", "xxh128", "quickxor",
 ];
 
 const refused = (code) => (error) => error instanceof MksumError && error.code === code;

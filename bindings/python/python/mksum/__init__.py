@@ -6,7 +6,7 @@
 >>> str(mksum.root(b"abc", "rfc6962"))[:16]
 '609f6e36d2405585'
 
-`mksum.aio` has awaitable twins of what takes long, and `mksum.errors` the exceptions.
+`mksum.log` has append-only logs, `mksum.aio` awaitable twins of what takes long, and `mksum.errors` the exceptions.
 """
 
 from mksum._files import VerifiedFile, open
@@ -32,6 +32,7 @@ from mksum._mksum import (
     blake3,
     blake3_pairs,
     btv2,
+    c4,
     check_consistency,
     check_entry,
     check_proof,
@@ -79,6 +80,7 @@ from mksum._mksum import (
 from mksum.errors import (
     CatalogueError,
     ChangedError,
+    ContradictionError,
     DamagedError,
     DeniedError,
     DirectoryError,
@@ -86,6 +88,7 @@ from mksum.errors import (
     FileError,
     FormatError,
     LengthError,
+    LogError,
     MksumError,
     NotFoundError,
     OutboardError,
@@ -100,6 +103,7 @@ __all__ = [
     "CatalogueError",
     "ChangedError",
     "Contents",
+    "ContradictionError",
     "DamagedError",
     "DeniedError",
     "DirectoryError",
@@ -111,6 +115,7 @@ __all__ = [
     "Frontier",
     "Hasher",
     "LengthError",
+    "LogError",
     "MksumError",
     "NotFoundError",
     "Objects",
@@ -132,6 +137,7 @@ __all__ = [
     "blake3",
     "blake3_pairs",
     "btv2",
+    "c4",
     "check_consistency",
     "check_entry",
     "check_proof",

@@ -46,6 +46,18 @@ class CatalogueError(MksumError, ValueError):
     """A file that is not a catalogue, or a catalogue that is damaged, locked, or does not fit its directory."""
 
 
+class LogError(MksumError, ValueError):
+    """A file of a log is missing, or differs from the signed tree. `path` is its name within the log."""
+
+
+class ContradictionError(LogError):
+    """A log contradicts what it signed before: it shows an older tree (a rollback), or another one (a fork).
+
+    `expected` is the number of entries that were seen before, and `found` the number that is shown now. Both signed checkpoints
+    are in the folder `path`.
+    """
+
+
 class RefusedError(MksumError, ValueError):
     """Nothing was done, because it makes no sense for this file or would lose something."""
 
@@ -91,6 +103,7 @@ class DamagedError(FileError):
 __all__ = [
     "CatalogueError",
     "ChangedError",
+    "ContradictionError",
     "DamagedError",
     "DeniedError",
     "DirectoryError",
@@ -98,6 +111,7 @@ __all__ = [
     "FileError",
     "FormatError",
     "LengthError",
+    "LogError",
     "MksumError",
     "NotFoundError",
     "OutboardError",

@@ -243,6 +243,7 @@ class FormatRow(TypedDict):
     name: str
     about: str
     same_as: str
+    met_in: str
     default: str
     hashes: list[str]
     leaf: LeafRule

@@ -35,7 +35,6 @@ pub fn without_json(line: &[OsString]) -> Option<String> {
     let why = match command {
         "plan" | "map" | "missing" => "its rows are JSON already: omit --json",
         "export" => "give --to json",
-        "log" => "its results are lines, and its proofs are texts",
         "man" | "completions" | "help" => "it prints no results",
         _ => return None,
     };

@@ -62,6 +62,9 @@ pub struct Update {
     /// Report what differs and how much would be read; nothing is read or written
     #[arg(long)]
     pub dry_run: bool,
+    /// Append the root of the directory to the log in FOLDER, once the catalogue is up to date ('mksum log init' makes one)
+    #[arg(long, value_name = "FOLDER", conflicts_with = "dry_run", value_parser = path(), value_hint = ValueHint::DirPath)]
+    pub log: Option<PathBuf>,
     /// Options for reading.
     #[command(flatten)]
     pub reading: Reading,
@@ -99,10 +102,10 @@ pub struct Export {
     /// A catalogue, or a directory that has one
     #[arg(value_name = "CATALOGUE", default_value = ".", value_parser = path(), value_hint = ValueHint::AnyPath)]
     pub from: PathBuf,
-    /// The form: sums (mksum -c checks them in the directory), bagit (a manifest) or json
+    /// The form: sums (mksum -c checks them in the directory), bagit (a manifest), mhl (ASC MHL, of film sets) or json
     ///
-    /// Without -f, sums and json have all formats of the catalogue. A manifest has one: the first that is a plain sum, as of
-    /// 'mksum keep -r -f sha512'.
+    /// Without -f, sums and json have all formats of the catalogue. A bag's manifest has one: the first that is a plain sum, as of
+    /// 'mksum keep -r -f sha512'. ASC MHL has those of c4, sha1, md5, xxh128, xxh3 and xxh64.
     #[arg(long, value_name = "FORM", default_value = "sums")]
     pub to: Form,
     /// The formats.
@@ -120,6 +123,8 @@ pub enum Form {
     Sums,
     /// Lines of a BagIt manifest
     Bagit,
+    /// An ASC MHL manifest, of film sets
+    Mhl,
     /// One JSON object per entry
     Json,
 }

@@ -36,6 +36,10 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
             ("mksum keep disk.img", "keep the tree in disk.img.mkt"),
             ("mksum keep --update disk.img", "read only what was appended, and say what changed"),
             ("mksum keep -r photos", "keep a catalogue of all files in photos"),
+            (
+                "mksum keep big.iso --publish pub --from https://HOST/pub",
+                "write what mirrors need, and print the 'mksum get' line",
+            ),
         ],
     ),
     (

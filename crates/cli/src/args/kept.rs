@@ -75,9 +75,28 @@ pub struct Keep {
         conflicts_with_all = ["update", "quick", "keep_leaf"]
     )]
     pub foreign: Option<Usual>,
+    /// Write into DIR what a mirror needs beside each file, and print the 'mksum get' line for it
+    ///
+    /// FILE.mkt (the outboard), FILE.sum (the root, for 'mksum -c' and 'mksum get -c'), FILE.meta4 (a metalink with the SHA-256 of pieces)
+    /// and FILE.torrent (for versions 1 and 2, with web seeds). Each file is read once for each of five kinds of sums.
+    #[arg(
+        long,
+        value_name = "DIR",
+        requires = "from",
+        value_parser = path(),
+        value_hint = ValueHint::DirPath,
+        conflicts_with_all = ["recursive", "output", "xattr", "update", "quick", "foreign"]
+    )]
+    pub publish: Option<PathBuf>,
+    /// With --publish: URL at which DIR will be served; may be repeated
+    #[arg(long, value_name = "URL", value_parser = place(), requires = "publish", value_hint = ValueHint::Url)]
+    pub from: Vec<Input>,
     /// With --foreign and dmverity: UUID of the hash device [default: all zeros]
     #[arg(long, requires = "foreign", value_parser = uuid)]
     pub uuid: Option<Uuid>,
+    /// With --recursive: append the root of each directory to the log in FOLDER, once all are kept ('mksum log init' makes one)
+    #[arg(long, value_name = "FOLDER", requires = "recursive", conflicts_with = "beside", value_parser = path(), value_hint = ValueHint::DirPath)]
+    pub log: Option<PathBuf>,
     /// Print one JSON object per line (spec/json.md)
     #[arg(long, help_heading = "Output")]
     pub json: bool,

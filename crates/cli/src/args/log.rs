@@ -3,9 +3,11 @@
 use super::paths::{input, path, place};
 use super::{Common, Help};
 use clap::{Subcommand, ValueHint};
+use mksum_cli::time::duration;
 use mksum_io::Input;
 use mksum_log::Framing;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// `mksum log`.
 #[derive(Debug, clap::Args)]
@@ -33,7 +35,7 @@ pub enum LogAction {
         #[arg(long, value_name = "FILE", value_parser = path(), value_hint = ValueHint::FilePath)]
         secret: Option<PathBuf>,
         #[command(flatten)]
-        common: Common,
+        common: LogCommon,
     },
     /// Append the entries on standard input, sign and publish a checkpoint, and print the indices
     Append {
@@ -45,8 +47,13 @@ pub enum LogAction {
         /// Append no entry that the log has already: print the index that it has
         #[arg(long)]
         unique: bool,
+        /// Sign checkpoints as entries come, not one at their end, each after it waited this long for more: 5ms
+        ///
+        /// An index is printed as soon as its entry is in the log for good. The log is held until the input ends.
+        #[arg(long, value_name = "TIME", value_parser = duration)]
+        linger: Option<Duration>,
         #[command(flatten)]
-        common: Common,
+        common: LogCommon,
     },
     /// Print the newest checkpoint, or add a witness's signature to it
     Checkpoint {
@@ -56,10 +63,13 @@ pub enum LogAction {
         /// Add the signature line in this file, once it is verified by --key; '-' is standard input
         #[arg(long, value_name = "FILE", value_parser = input(), value_hint = ValueHint::FilePath, requires = "trusted")]
         add: Option<Input>,
+        /// Ask the witness at URL to cosign the checkpoint, and add its signature, once it is verified by --key (C2SP tlog-witness)
+        #[arg(long, value_name = "URL", value_parser = place(), value_hint = ValueHint::Url, requires = "key", conflicts_with = "add")]
+        witness: Option<Input>,
         #[command(flatten)]
         trust: Trust,
         #[command(flatten)]
-        common: Common,
+        common: LogCommon,
     },
     /// Prove that an entry is in the log, or that the log has only grown
     Prove {
@@ -75,7 +85,7 @@ pub enum LogAction {
         #[command(flatten)]
         trust: Trust,
         #[command(flatten)]
-        common: Common,
+        common: LogCommon,
     },
     /// Check a proof offline: by the key of the log, or by a policy with witnesses
     Check {
@@ -93,7 +103,7 @@ pub enum LogAction {
         #[arg(long, value_name = "FILE", value_parser = input(), value_hint = ValueHint::FilePath)]
         old: Option<Input>,
         #[command(flatten)]
-        common: Common,
+        common: LogCommon,
     },
     /// Mirror a log, and verify that it only grows: a fork or a rollback is caught, with evidence
     Follow {
@@ -106,7 +116,7 @@ pub enum LogAction {
         #[command(flatten)]
         trust: Trust,
         #[command(flatten)]
-        common: Common,
+        common: LogCommon,
     },
     /// Check every entry and every tile of a log
     Fsck {
@@ -116,7 +126,7 @@ pub enum LogAction {
         #[command(flatten)]
         trust: Trust,
         #[command(flatten)]
-        common: Common,
+        common: LogCommon,
     },
     /// Append the lines of a file, such as JSON Lines, and check their hash chain if they have one
     Import {
@@ -130,7 +140,7 @@ pub enum LogAction {
         #[arg(long, value_name = "FIELD")]
         chain: Option<String>,
         #[command(flatten)]
-        common: Common,
+        common: LogCommon,
     },
     /// Print the entries of a log, each verified
     Export {
@@ -142,13 +152,18 @@ pub enum LogAction {
         #[command(flatten)]
         trust: Trust,
         #[command(flatten)]
-        common: Common,
+        common: LogCommon,
     },
 }
 
 impl LogAction {
     /// The options of all commands.
     pub fn common(&self) -> &Common {
+        &self.log_common().common
+    }
+
+    /// The options of all commands for logs.
+    pub fn log_common(&self) -> &LogCommon {
         match self {
             LogAction::Init { common, .. }
             | LogAction::Append { common, .. }
@@ -161,6 +176,17 @@ impl LogAction {
             | LogAction::Export { common, .. } => common,
         }
     }
+}
+
+/// The options of all commands for logs.
+#[derive(Debug, clap::Args)]
+pub struct LogCommon {
+    /// Print one JSON object per line (spec/json.md)
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+    /// The options of all commands.
+    #[command(flatten)]
+    pub common: Common,
 }
 
 /// Whom a checkpoint must be signed by.

@@ -26,7 +26,7 @@ pub use copy::{Copy, Links, ReadBack};
 pub use get::Get;
 pub use groups::{Choices, Color, Common, Directories, Help, Io, Reading, Signature, Symlinks};
 pub use kept::{Diff, Keep, Verify};
-pub use log::{Log, LogAction, Trust};
+pub use log::{Log, LogAction, LogCommon, Trust};
 pub use merklize::Merklize;
 pub use paths::{NOT_HERE, read_input, read_place};
 pub use plans::{Map, Missing, Plan};

@@ -5,8 +5,10 @@ use crate::args::{Export, Form};
 use crate::exit::{Exit, usage};
 use crate::json;
 use crate::tool::Tool;
+use chrono::{SecondsFormat, Utc};
 use mksum::Spec;
 use mksum_catalogue::{Access, Catalogue, Error, Exported, Known, Manifest, Unlisted, export, place};
+use mksum_cli::pieces::mhl;
 use mksum_io::EntryKind;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -21,7 +23,11 @@ pub fn run(tool: &Tool, args: &Export) -> Exit {
             return tool.console.exit();
         }
     };
-    let manifest = if args.to == Form::Bagit { Manifest::Bagit } else { Manifest::Sums };
+    let manifest = match args.to {
+        Form::Bagit => Manifest::Bagit,
+        Form::Mhl => Manifest::Mhl,
+        Form::Sums | Form::Json => Manifest::Sums,
+    };
     let asked: Vec<Spec> = match args.choices.any() {
         true => tool.formats.iter().map(|choice| choice.spec().clone()).collect(),
         false => Vec::new(),
@@ -34,12 +40,17 @@ pub fn run(tool: &Tool, args: &Export) -> Exit {
             ));
         }
         Err(Unlisted::NoSum) => {
-            return usage(&"a BagIt manifest has plain sums: keep the directory with -f sha512 or -f sha256");
+            return usage(&match manifest {
+                Manifest::Mhl => {
+                    "ASC MHL has c4, sha1, md5, xxh128, xxh3 and xxh64: keep the directory with -f xxh64 or another"
+                }
+                _ => "a BagIt manifest has plain sums: keep the directory with -f sha512 or -f sha256",
+            });
         }
     };
     let written = match args.to {
         Form::Json => objects(tool, catalogue, &specs),
-        Form::Sums | Form::Bagit => lines(tool, args, (catalogue, manifest), &specs),
+        Form::Sums | Form::Bagit | Form::Mhl => lines(tool, args, (catalogue, manifest), &specs),
     };
     if let Err(error) = written {
         report(tool, &error);
@@ -53,9 +64,16 @@ fn lines(
     (catalogue, manifest): (Catalogue, Manifest),
     specs: &[Spec],
 ) -> Result<(), Error> {
+    if manifest == Manifest::Mhl {
+        let (host, time) = (hostname(), Utc::now().to_rfc3339_opts(SecondsFormat::Secs, true));
+        tool.console.print(&mhl::begin(("mksum", env!("CARGO_PKG_VERSION")), &host, &time));
+    }
     let count = export(catalogue, manifest, specs, &mut |exported| {
         match exported {
             Exported::Line(line) => tool.console.print(&line),
+            Exported::Unwritten(known) => {
+                tool.console.error(&path_of(&known.path), &"its path is not UTF-8, so it is not in the manifest");
+            }
             Exported::Lacks(known, spec) => {
                 let how = format_args!("it has no root in {spec}, so it is not in the list: run 'mksum update' first");
                 tool.console.error(&path_of(&known.path), &how);
@@ -63,10 +81,21 @@ fn lines(
         }
         true
     })?;
+    if manifest == Manifest::Mhl {
+        tool.console.print(mhl::END);
+    }
     if count == 0 && manifest == Manifest::Bagit {
         tool.console.error(&args.from, &"it has no files below data/, which a BagIt manifest lists");
     }
     Ok(())
+}
+
+/// The name of this machine.
+fn hostname() -> String {
+    #[cfg(unix)]
+    return rustix::system::uname().nodename().to_string_lossy().into_owned();
+    #[cfg(not(unix))]
+    return std::env::var("COMPUTERNAME").unwrap_or_else(|_| "unknown".into());
 }
 
 /// An entry, as JSON.

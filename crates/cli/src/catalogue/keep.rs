@@ -5,10 +5,13 @@ use super::{on_each, open_to_write, report, shown_path, wait};
 use crate::args::{Keep, Symlinks, Update};
 use crate::exit::{Exit, usage};
 use crate::json;
+use crate::log::Record;
 use crate::print::{print_root, suggest_place};
 use crate::tool::Tool;
+use mksum::directory::DirectorySpec;
 use mksum_catalogue::{Catalogue, Error, Kept, State, accept_changes, place, update};
 use mksum_cli::name::{self, Shown};
+use mksum_cli::sum::{self, End, Style};
 use mksum_io::Input;
 use std::path::Path;
 
@@ -35,6 +38,10 @@ pub fn run(tool: &Tool, args: &Keep) -> Exit {
     if args.output.is_some() && args.files.len() > 1 {
         return usage(&"--output can be used with one directory only");
     }
+    let mut record = match Record::begin(tool, args.log.as_deref(), args.json) {
+        Ok(record) => record,
+        Err(exit) => return exit,
+    };
     tool.console.use_json(args.json);
     tool.console.flush_regularly();
     let _progress = tool.progress(|| [None].into_iter());
@@ -57,7 +64,10 @@ pub fn run(tool: &Tool, args: &Keep) -> Exit {
             Ok(catalogue)
         });
         match made {
-            Ok(mut catalogue) => bring(tool, args.json, Lines::Roots, directory, &mut catalogue),
+            Ok(mut catalogue) => {
+                bring(tool, args.json, Lines::Roots, directory, &mut catalogue);
+                note_roots(tool, record.as_mut(), directory, &catalogue);
+            }
             Err(error) => {
                 report(tool, &error);
                 if let Error::Io(error) = &error {
@@ -66,24 +76,52 @@ pub fn run(tool: &Tool, args: &Keep) -> Exit {
             }
         }
     }
-    tool.console.exit()
+    record.map_or_else(|| tool.console.exit(), |record| record.end(tool, args.json))
+}
+
+/// Notes the roots of a directory for the log: a line for each format of its catalogue, as `mksum -f dir` prints it.
+fn note_roots(tool: &Tool, record: Option<&mut Record>, directory: &Path, catalogue: &Catalogue) {
+    let Some(record) = record.filter(|_| tool.console.exit() == Exit::Good) else { return };
+    let specs = catalogue.formats().map(|spec| format!("dir:{spec}").parse::<DirectorySpec>());
+    let specs: Vec<_> = specs.filter_map(Result::ok).collect();
+    if specs.is_empty() {
+        return tool.console.error(directory, &"no format of its catalogue has roots of directories: add one with -f");
+    }
+    match catalogue.leaves(&specs, &mut |_| {}) {
+        Ok(leaves) => {
+            for (spec, leaves) in specs.iter().zip(&leaves) {
+                let root = leaves.root().expect("each leaf is there").to_string();
+                record.push(sum::line(Style::Tagged, End::Newline, &spec.to_string(), &name::listed(directory), &root));
+            }
+        }
+        Err(error) => report(tool, &error),
+    }
 }
 
 /// Brings a catalogue up to date.
-pub fn run_update(tool: &Tool, Update { catalogued: args, dry_run, accept_changes: accepted, .. }: &Update) -> Exit {
+pub fn run_update(tool: &Tool, args: &Update) -> Exit {
+    let Update { catalogued: args, dry_run, accept_changes: accepted, log, .. } = args;
     if *dry_run {
         return super::status::run_dry(tool, args);
     }
+    let mut record = match Record::begin(tool, log.as_deref(), args.json) {
+        Ok(record) => record,
+        Err(exit) => return exit,
+    };
     let directory = [Input::from(&args.directory)];
-    on_each(tool, args.json, (&directory, args.catalogue.as_ref()), open_to_write, &mut |directory, catalogue| {
-        for path in accepted {
-            if accept_changes(catalogue, name::bytes(path))? == 0 {
-                tool.console.error(path, &format_args!("no such file in the catalogue {}", Shown(catalogue.path())));
+    let exit =
+        on_each(tool, args.json, (&directory, args.catalogue.as_ref()), open_to_write, &mut |directory, catalogue| {
+            for path in accepted {
+                if accept_changes(catalogue, name::bytes(path))? == 0 {
+                    tool.console
+                        .error(path, &format_args!("no such file in the catalogue {}", Shown(catalogue.path())));
+                }
             }
-        }
-        bring(tool, args.json, Lines::States, directory, catalogue);
-        Ok(())
-    })
+            bring(tool, args.json, Lines::States, directory, catalogue);
+            note_roots(tool, record.as_mut(), directory, catalogue);
+            Ok(())
+        });
+    record.map_or(exit, |record| record.end(tool, args.json))
 }
 
 /// What is printed of a file that was read.

@@ -1,7 +1,7 @@
 //! `mksum keep`: writes and updates outboards.
 
 use super::batch::{Batch, Waiting};
-use super::{Did, attributes, files, is_missing, lengths, outboard_of, report_skipped, report_unchanged};
+use super::{Did, attributes, files, is_missing, lengths, outboard_of, publish, report_skipped, report_unchanged};
 use crate::args::Keep;
 use crate::catalogue;
 use crate::exit::{Exit, usage};
@@ -27,6 +27,9 @@ use std::time::Instant;
 pub fn run(tool: &Tool, args: &Keep) -> Exit {
     if args.xattr {
         return attributes::keep(tool, args);
+    }
+    if let Some(folder) = &args.publish {
+        return publish::run(tool, args, folder);
     }
     if args.directories.recursive && !args.beside && args.foreign.is_none() {
         return catalogue::keep::run(tool, args);

@@ -6,6 +6,7 @@ mod budget;
 pub mod diff;
 pub mod keep;
 mod opened;
+mod publish;
 pub mod repair;
 mod report;
 pub mod verify;

@@ -1,12 +1,15 @@
 //! Commands that read a log, or check what one has proven.
 
+use super::print::{About, Entry, Intact, Newest};
 use super::trust::{needed, open, policy, source};
 use super::wrong::{Wrong, bytes};
 use crate::args::Trust;
 use crate::tool::Tool;
 use mksum_cli::name::Shown;
 use mksum_io::Input;
-use mksum_log::{Checkpoint, ConsistencyProof, Framing, LONGEST_ENTRY, Note, Policy, Proof, Published, own_key};
+use mksum_log::{
+    Checkpoint, ConsistencyProof, Folder, Framing, LONGEST_ENTRY, Note, Policy, Proof, Published, own_key,
+};
 use std::path::Path;
 
 /// The longest proof or checkpoint that is read, in bytes.
@@ -15,21 +18,34 @@ const LONGEST: usize = 4 << 20;
 const PRINTED: usize = 1 << 16;
 
 /// Prints the newest checkpoint.
-pub fn checkpoint(tool: &Tool, log: &Input, trust: &Trust) -> Result<(), Wrong> {
-    let log = open(tool, log, trust)?;
-    tool.console.print(log.note().to_string().as_bytes());
+pub fn checkpoint(tool: &Tool, log: &Input, trust: &Trust, json: bool) -> Result<(), Wrong> {
+    let published = open(tool, log, trust)?;
+    match json {
+        true => tool.console.print_json(log, Newest::new(published.checkpoint(), published.note(), None)),
+        false => tool.console.print(published.note().to_string().as_bytes()),
+    }
     Ok(())
 }
 
 /// Prints a proof.
-pub fn prove(tool: &Tool, log: &Input, index: Option<u64>, from: Option<u64>, trust: &Trust) -> Result<(), Wrong> {
+pub fn prove(
+    tool: &Tool,
+    log: &Input,
+    (index, from): (Option<u64>, Option<u64>),
+    trust: &Trust,
+    json: bool,
+) -> Result<(), Wrong> {
     let published = open(tool, log, trust)?;
     let proof = match (index, from) {
         (Some(index), _) => published.inclusion(index).map(|proof| proof.to_string()),
         (None, Some(from)) => published.consistency(from).map(|proof| proof.to_string()),
         (None, None) => return Err(Wrong::Usage("give the INDEX of an entry, or --from SIZE".into())),
     };
-    tool.console.print(proof.map_err(Wrong::of(log))?.as_bytes());
+    let proof = proof.map_err(Wrong::of(log))?;
+    match json {
+        true => tool.console.print_json(log, About::new(published.checkpoint(), (index, from), proof)),
+        false => tool.console.print(proof.as_bytes()),
+    }
     Ok(())
 }
 
@@ -38,13 +54,13 @@ pub fn check(
     tool: &Tool,
     place: &Input,
     trust: &Trust,
-    entry: Option<&Input>,
-    old: Option<&Input>,
+    (entry, old): (Option<&Input>, Option<&Input>),
+    json: bool,
 ) -> Result<(), Wrong> {
     let policy = needed(tool, trust)?;
     let text = bytes(place, LONGEST, &tool.options)?;
     let is_growth = text.starts_with(b"old ");
-    let shows = match (is_growth, old) {
+    let (checkpoint, about, shows) = match (is_growth, old) {
         (true, None) => {
             return Err(Wrong::Usage(
                 "the proof is about the growth of a log: give the older checkpoint with --old".into(),
@@ -56,17 +72,22 @@ pub fn check(
             let older = Note::parse(&older).and_then(|note| policy.check(&note)).map_err(Wrong::of(old))?;
             let proof = ConsistencyProof::parse(&text).map_err(Wrong::of(place))?;
             let new = proof.check(&older, &policy).map_err(Wrong::of(place))?;
-            format!("{} extends the tree of {} entries to {}", new.origin(), older.size(), new.size())
+            let shows = format!("{} extends the tree of {} entries to {}", new.origin(), older.size(), new.size());
+            (new, (None, Some(older.size())), shows)
         }
         (false, None) => {
             let proof = Proof::parse(&text).map_err(Wrong::of(place))?;
             // One more for the newline.
             let entry = bytes(entry.unwrap_or(&Input::Stdin), LONGEST_ENTRY + 1, &tool.options)?;
             let checkpoint = included(&proof, &entry, &policy).map_err(Wrong::of(place))?;
-            format!("entry {} of {} in {}", proof.index(), checkpoint.size(), checkpoint.origin())
+            let shows = format!("entry {} of {} in {}", proof.index(), checkpoint.size(), checkpoint.origin());
+            (checkpoint, (Some(proof.index()), None), shows)
         }
     };
-    tool.console.print(format!("{}: OK ({shows})\n", Shown(place)).as_bytes());
+    match json {
+        true => tool.console.print_json(place, About::checked(&checkpoint, about)),
+        false => tool.console.print(format!("{}: OK ({shows})\n", Shown(place)).as_bytes()),
+    }
     Ok(())
 }
 
@@ -80,10 +101,16 @@ fn included(proof: &Proof, entry: &[u8], policy: &Policy) -> Result<Checkpoint, 
 }
 
 /// Brings a mirror up to date.
-pub fn follow(tool: &Tool, log: &Input, directory: &Path, trust: &Trust) -> Result<(), Wrong> {
+pub fn follow(tool: &Tool, log: &Input, directory: &Path, trust: &Trust, json: bool) -> Result<(), Wrong> {
     let policy = needed(tool, trust)?;
     let followed = mksum_log::follow(source(tool, log), directory, &policy, &mut |_| {}).map_err(Wrong::of(log))?;
     let size = followed.checkpoint.size();
+    if json {
+        let mirror = Published::unverified(Folder::new(directory)).map_err(Wrong::of(&directory.into()))?;
+        let newest = Newest::new(&followed.checkpoint, mirror.note(), Some(followed.before));
+        tool.console.print_json(directory, newest);
+        return Ok(());
+    }
     let shown = match size - followed.before {
         0 => format!("{size} entries, none new"),
         new => format!("{size} entries, {new} new"),
@@ -93,7 +120,7 @@ pub fn follow(tool: &Tool, log: &Input, directory: &Path, trust: &Trust) -> Resu
 }
 
 /// Checks all files of a log.
-pub fn fsck(tool: &Tool, log: &Input, trust: &Trust) -> Result<(), Wrong> {
+pub fn fsck(tool: &Tool, log: &Input, trust: &Trust, json: bool) -> Result<(), Wrong> {
     let own = || log.file().map(own_key).transpose().map(Option::flatten).map_err(Wrong::of(log));
     let policy = match policy(tool, trust)? {
         Some(policy) => policy,
@@ -107,18 +134,27 @@ pub fn fsck(tool: &Tool, log: &Input, trust: &Trust) -> Result<(), Wrong> {
     for problem in &report.problems {
         tool.console.error(log, problem);
     }
-    if report.problems.is_empty() {
-        let shown = format!("{}: OK ({} entries, {} files)\n", Shown(log), report.entries, report.files);
-        tool.console.print(shown.as_bytes());
+    match (report.problems.is_empty(), json) {
+        (true, true) => tool.console.print_json(log, Intact::new(&report)),
+        (true, false) => {
+            let shown = format!("{}: OK ({} entries, {} files)\n", Shown(log), report.entries, report.files);
+            tool.console.print(shown.as_bytes());
+        }
+        (false, _) => {}
     }
     Ok(())
 }
 
 /// Prints the entries.
-pub fn export(tool: &Tool, log: &Input, framing: Framing, trust: &Trust) -> Result<(), Wrong> {
+pub fn export(tool: &Tool, log: &Input, framing: Framing, trust: &Trust, json: bool) -> Result<(), Wrong> {
     let published = open(tool, log, trust)?;
     let mut out = Vec::new();
-    for entry in published.entries(0..u64::MAX) {
+    for (entry, index) in published.entries(0..u64::MAX).zip(0..) {
+        if json {
+            let entry = entry.map_err(Wrong::of(log))?;
+            tool.console.print_json(log, Entry::held(index, &entry));
+            continue;
+        }
         let written = entry.and_then(|entry| framing.write(&entry, &mut out));
         if out.len() >= PRINTED || written.is_err() {
             tool.console.print(&std::mem::take(&mut out));

@@ -1,7 +1,9 @@
 //! Failures of commands for logs, and the reading of their small inputs.
 
 use crate::bounded::bounded;
+use crate::exit::{Exit, usage};
 use crate::failure::Failure;
+use crate::tool::Tool;
 use mksum_io::{Input, Options, open_bytes};
 
 /// Why a command for logs failed.
@@ -26,6 +28,21 @@ impl Wrong {
                 let why = error.to_string();
                 let why = why.strip_prefix(&format!("{place}: ")).unwrap_or(&why);
                 Wrong::Failed(place.clone(), why.into())
+            }
+        }
+    }
+
+    /// Reports the failure, and returns how the run ends.
+    pub fn report(self, tool: &Tool) -> Exit {
+        match self {
+            Wrong::Usage(why) => usage(&why),
+            Wrong::Failed(place, why) => {
+                tool.console.error(&place, &why);
+                tool.console.exit()
+            }
+            Wrong::Untrusted(place, why) => {
+                tool.console.error(&place, &why);
+                Exit::Unauthenticated
             }
         }
     }

@@ -1,5 +1,6 @@
 // CUDA's driver over the CPU, strict where a card would be lenient. Commands run only when somebody waits for them. Memory ends at a
-// page that cannot be touched. Calls fail on a thread without the context. A wrong handle or a wrong place ends the process.
+// page that cannot be touched. Calls fail on a thread without the context. A wrong handle or a wrong place ends the process, and so does an
+// object that is left when its device is closed. With MKSUM_EMULATED_FAILURES=N, every N-th call fails of those that create or enqueue.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -53,7 +54,9 @@ std::map<CUdeviceptr, Memory> memories;
 std::set<CUstream> streams;
 std::set<CUevent> events;
 std::set<CUmodule> modules;
+std::set<void *> pinned;
 size_t used = 0;
+int retained = 0;
 
 [[noreturn]] void fail(const std::string &what) {
     fprintf(stderr, "emulated driver: %s\n", what.c_str());
@@ -87,11 +90,20 @@ int architecture() {
     const char *chosen = getenv("MKSUM_EMULATED_ARCHITECTURE");
     return chosen ? atoi(chosen) : 90;
 }
+
+bool fails() {
+    static const char *every = getenv("MKSUM_EMULATED_FAILURES");
+    static long calls = 0;
+    return every && ++calls % atol(every) == 0;
+}
 } // namespace
 
 #define CALL                                                                                                           \
     std::lock_guard guard(lock);                                                                                       \
     if (current != &primary) return CUDA_ERROR_INVALID_CONTEXT;
+#define CALL_THAT_MAY_FAIL                                                                                             \
+    CALL                                                                                                               \
+    if (fails()) return CUDA_ERROR_UNKNOWN;
 
 CUresult cuInit(unsigned flags) { return flags == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE; }
 
@@ -144,11 +156,20 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice
 }
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
+    std::lock_guard guard(lock);
+    if (device != 7) return CUDA_ERROR_INVALID_DEVICE;
     *context = &primary;
-    return device == 7 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+    retained++;
+    return CUDA_SUCCESS;
 }
 
-CUresult cuDevicePrimaryCtxRelease(CUdevice device) { return device == 7 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE; }
+CUresult cuDevicePrimaryCtxRelease(CUdevice device) {
+    std::lock_guard guard(lock);
+    if (device != 7 || retained == 0) fail("a context that is not retained");
+    size_t left = streams.size() + events.size() + modules.size() + memories.size() + pinned.size();
+    if (--retained == 0 && left > 0) fail(std::to_string(left) + " objects are left");
+    return CUDA_SUCCESS;
+}
 
 CUresult cuCtxSetCurrent(CUcontext context) {
     if (context != &primary) return CUDA_ERROR_INVALID_CONTEXT;
@@ -157,7 +178,7 @@ CUresult cuCtxSetCurrent(CUcontext context) {
 }
 
 CUresult cuStreamCreate(CUstream *stream, unsigned) {
-    CALL
+    CALL_THAT_MAY_FAIL
     streams.insert(*stream = new CUstream_st);
     return CUDA_SUCCESS;
 }
@@ -179,13 +200,13 @@ CUresult cuStreamDestroy(CUstream stream) {
 }
 
 CUresult cuEventCreate(CUevent *event, unsigned) {
-    CALL
+    CALL_THAT_MAY_FAIL
     events.insert(*event = new CUevent_st);
     return CUDA_SUCCESS;
 }
 
 CUresult cuEventRecord(CUevent event, CUstream stream) {
-    CALL
+    CALL_THAT_MAY_FAIL
     known(events, event, "an event");
     known(streams, stream, "a stream");
     event->stream = stream;
@@ -221,7 +242,7 @@ CUresult cuEventDestroy(CUevent event) {
 }
 
 CUresult cuMemAlloc(CUdeviceptr *address, size_t len) {
-    CALL
+    CALL_THAT_MAY_FAIL
     if (len == 0) return CUDA_ERROR_INVALID_VALUE;
     if (len > TOTAL - used) return CUDA_ERROR_OUT_OF_MEMORY;
     size_t aligned = (len + 15) / 16 * 16, pages = (aligned + PAGE - 1) / PAGE * PAGE, mapped = pages + 2 * PAGE;
@@ -252,21 +273,23 @@ CUresult cuMemFree(CUdeviceptr address) {
 }
 
 CUresult cuMemHostAlloc(void **address, size_t len, unsigned) {
-    CALL
+    CALL_THAT_MAY_FAIL
     *address = malloc(len);
     memset(*address, 0x5a, len);
+    pinned.insert(*address);
     return CUDA_SUCCESS;
 }
 
 CUresult cuMemFreeHost(void *address) {
     CALL
     run_all();
+    if (!pinned.erase(address)) fail("a wrong address of pinned memory");
     free(address);
     return CUDA_SUCCESS;
 }
 
 CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t len, CUstream stream) {
-    CALL
+    CALL_THAT_MAY_FAIL
     known(streams, stream, "a stream");
     within(to, len);
     stream->pending.push_back([=] { memcpy((void *)to, from, len); });
@@ -274,7 +297,7 @@ CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t len, CUstrea
 }
 
 CUresult cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t len, CUstream stream) {
-    CALL
+    CALL_THAT_MAY_FAIL
     known(streams, stream, "a stream");
     within(from, len);
     stream->pending.push_back([=] { memcpy(to, (void *)from, len); });
@@ -282,7 +305,7 @@ CUresult cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t len, CUstream stre
 }
 
 CUresult cuModuleLoadData(CUmodule *module, const void *image) {
-    CALL
+    CALL_THAT_MAY_FAIL
     auto header = (const Elf64_Ehdr *)image;
     if (memcmp(header->e_ident, ELFMAG, SELFMAG)) return CUDA_ERROR_INVALID_IMAGE;
     // An image has no length: its last part is the table of its sections.
@@ -309,7 +332,7 @@ CUresult cuModuleUnload(CUmodule module) {
 }
 
 CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name) {
-    CALL
+    CALL_THAT_MAY_FAIL
     known(modules, module, "a module");
     Launch *launch = module->symbol<Launch *(const char *, void **)>("emulator_bind")(name, nullptr);
     if (!launch) return CUDA_ERROR_NOT_FOUND;
@@ -319,7 +342,7 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *
 }
 
 CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction function) {
-    CALL
+    CALL_THAT_MAY_FAIL
     known(modules, function->module, "a module");
     if (attribute != CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK) return CUDA_ERROR_INVALID_VALUE;
     *value = 256;
@@ -328,7 +351,7 @@ CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfuncti
 
 CUresult cuLaunchKernel(CUfunction function, unsigned groups, unsigned rows, unsigned layers, unsigned items, unsigned high,
                         unsigned deep, unsigned shared, CUstream stream, void **values, void **extra) {
-    CALL
+    CALL_THAT_MAY_FAIL
     known(streams, stream, "a stream");
     known(modules, function->module, "a module");
     bool fits = groups > 0 && rows > 0 && rows <= 65535 && layers == 1 && items > 0 && items <= 256 && high == 1 && deep == 1;

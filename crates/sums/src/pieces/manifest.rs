@@ -1,4 +1,4 @@
-//! The files of a torrent or metalink, and the sums of their pieces.
+//! The files of a torrent or manifest in XML, and the sums of their pieces.
 
 use crate::expected::Expected;
 use crate::url::Url;
@@ -7,15 +7,17 @@ use mksum::{Digest, Error, Role, Root, Spec, Subtree, Subtrees};
 use std::collections::HashSet;
 use std::path::{Component, Path, PathBuf};
 
-/// The longest torrent or metalink that is read, in bytes.
+/// The longest torrent or manifest that is read, in bytes.
 pub const LONGEST: u64 = 64 << 20;
 
-/// The files of a torrent or metalink.
+/// The files of a torrent, metalink or ASC MHL manifest.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Manifest {
-    /// Whether it is a torrent, a metalink otherwise.
+    /// Whether it is a torrent.
     pub is_torrent: bool,
+    /// Whether it is an ASC MHL manifest, whose paths begin above the folder `ascmhl` in which it is kept.
+    pub is_mhl: bool,
     /// The files.
     pub files: Vec<PiecedFile>,
     /// The pieces of a v1 torrent that span files.
@@ -71,7 +73,7 @@ impl Pieces {
     ///
     /// # Errors
     /// If there are not as many as the file has pieces: as words.
-    pub(super) fn new(spec: Spec, (len, piece): (u64, u64), digests: Vec<u8>) -> Result<Pieces, String> {
+    pub fn new(spec: Spec, (len, piece): (u64, u64), digests: Vec<u8>) -> Result<Pieces, String> {
         let (count, size) = (len.div_ceil(piece), spec.hash().size());
         match u64::try_from(digests.len()).ok() == count.checked_mul(size as u64) {
             true => Ok(Pieces { spec, len, piece, digests }),
@@ -138,14 +140,14 @@ impl Subtrees for Pieces {
 }
 
 impl Manifest {
-    /// Whether the first bytes of a file are those of a torrent or metalink: no line of a sum file begins so. 64 bytes are enough.
+    /// Whether the first bytes of a file are those of a torrent, or of a manifest in XML: no line of a sum file begins so. 64 bytes are enough.
     pub fn is_begun(bytes: &[u8]) -> bool {
         if let Some(rest) = bytes.strip_prefix(b"d") {
             let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
             return (1..=4).contains(&digits) && rest.get(digits) == Some(&b':');
         }
         let text = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes).trim_ascii_start();
-        text.starts_with(b"<?xml") || text.starts_with(b"<metalink") || text.starts_with(b"<!--")
+        ["<?xml", "<metalink", "<hashlist", "<!--"].iter().any(|begin| text.starts_with(begin.as_bytes()))
     }
 
     /// Refuses files with the path of another one.
@@ -195,7 +197,7 @@ pub(super) fn web(text: &str) -> Option<Url> {
 ///
 /// # Errors
 /// If the hash or the length is not possible: as words.
-pub(super) fn flat(hash: &str, piece: u64) -> Result<Spec, String> {
+pub fn flat(hash: &str, piece: u64) -> Result<Spec, String> {
     format!("s3:{hash}:{piece}").parse().map_err(|error| format!("pieces of {hash}: {error}"))
 }
 

@@ -1,18 +1,17 @@
 //! Metalinks: XML with the sums and mirrors of files (RFC 5854).
 
 use super::manifest::{Manifest, PiecedFile, Pieces, flat, push, web};
+use super::xml::{Tag, attribute, walk};
 use crate::expected::Expected;
 use crate::name::printable;
 use crate::url::Url;
-use mksum::{MAX_LEN, Spec};
-use quick_xml::XmlVersion;
-use quick_xml::escape::resolve_predefined_entity;
-use quick_xml::events::{BytesStart, Event};
-use quick_xml::reader::NsReader;
+use mksum::{MAX_LEN, Root, Spec};
+use quick_xml::escape::escape;
+use quick_xml::events::BytesStart;
 use std::path::PathBuf;
 
-/// The namespace (RFC 5854, 1.3).
-const NAMESPACE: &str = "urn:ietf:params:xml:ns:metalink";
+/// The outermost element, and its namespace (RFC 5854, 1.3).
+pub(super) const ROOT: (&str, &str) = ("metalink", "urn:ietf:params:xml:ns:metalink");
 /// The hashes of files, the strongest first, by their names in the registry of IANA and here (RFC 5854, 4.2.4).
 const HASHES: [(&str, &str); 6] = [
     ("sha-512", "sha512"),
@@ -22,8 +21,6 @@ const HASHES: [(&str, &str); 6] = [
     ("sha-1", "sha1"),
     ("md5", "md5"),
 ];
-/// The elements that lie in one another, at most.
-const DEEPEST: usize = 16;
 
 /// What is known of a file while its element is read.
 #[derive(Default)]
@@ -39,131 +36,93 @@ struct File {
     skipped: Vec<String>,
 }
 
+/// Writes a metalink of one file: its sum, the sums of its pieces, and its mirrors, of which the first is asked first.
+///
+/// # Errors
+/// If metalinks have no name for a hash: as words.
+pub fn write_metalink(name: &str, sum: &Root, pieces: Option<&Pieces>, mirrors: &[Url]) -> Result<String, String> {
+    let kind = |hash: &str| {
+        let found = HASHES.iter().find(|(_, own)| *own == hash).map(|(iana, _)| *iana);
+        found.ok_or_else(|| format!("metalinks have no sums of {hash}"))
+    };
+    let (name, len, whole) = (escape(name), sum.len(), kind(&sum.spec().to_string())?);
+    let (_, namespace) = ROOT;
+    let mut text = format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<metalink xmlns=\"{namespace}\">\n  <file name=\"{name}\">\n    \
+         <size>{len}</size>\n    <hash type=\"{whole}\">{sum}</hash>\n"
+    );
+    if let Some(pieces) = pieces {
+        let hash = kind(pieces.spec().hash().name())?;
+        text += &format!("    <pieces length=\"{}\" type=\"{hash}\">\n", pieces.piece());
+        for digest in (0..).map_while(|index| pieces.get(index)) {
+            text += &format!("      <hash>{digest}</hash>\n");
+        }
+        text += "    </pieces>\n";
+    }
+    for (priority, url) in (1..).zip(mirrors) {
+        text += &format!("    <url priority=\"{priority}\">{}</url>\n", escape(url.as_str()));
+    }
+    Ok(text + "  </file>\n</metalink>\n")
+}
+
 /// Reads a metalink.
 ///
 /// # Errors
 /// If it is not valid, or has no files: the offset in bytes and the reason, as words.
 pub fn metalink(bytes: &[u8]) -> Result<Manifest, String> {
-    let text = str::from_utf8(bytes).map_err(|error| format!("byte {}: expected UTF-8", error.valid_up_to()))?;
-    let mut reader = NsReader::from_str(text);
     let mut manifest = Manifest::default();
-    let (mut path, mut file, mut text): (Vec<String>, Option<File>, String) = (Vec::new(), None, String::new());
-    // The type and length of the elements that are open.
-    let (mut hash, mut piece, mut priority) = (None, None, 999_999);
-    loop {
-        let at = reader.buffer_position();
-        let fail = |why: &dyn std::fmt::Display| Err(format!("byte {at}: {why}"));
-        let (namespace, event) = match reader.read_resolved_event() {
-            Ok((namespace, event)) => (namespace, event),
-            Err(error) => return fail(&printable(&error.to_string())),
-        };
-        let is_ours =
-            matches!(namespace, quick_xml::name::ResolveResult::Bound(name) if name.0 == NAMESPACE.as_bytes());
-        match event {
-            Event::Start(start) => {
-                let name = if is_ours {
-                    String::from_utf8_lossy(start.local_name().as_ref()).into_owned()
-                } else {
-                    String::new()
-                };
-                if path.is_empty() && name != "metalink" {
-                    return fail(&format_args!("expected the element metalink of {NAMESPACE}"));
-                }
-                path.push(name);
-                text.clear();
-                if path.len() > DEEPEST {
-                    return fail(&"elements are nested more than 16 deep");
-                }
-                let opened: Vec<_> = path.iter().map(String::as_str).collect();
-                match &opened[..] {
-                    ["metalink", "file"] => {
-                        let Some(name) = attribute(&start, "name") else { return fail(&"a file without a name") };
-                        file = Some(File { name, ..File::default() });
-                    }
-                    ["metalink", "file", "hash"] => hash = kind(&start),
-                    ["metalink", "file", "pieces"] => {
-                        piece = attribute(&start, "length").and_then(|len| len.parse::<u64>().ok());
-                        hash = kind(&start);
-                        let (Some(len), Some(file)) = (piece.filter(|len| (1..=MAX_LEN).contains(len)), &mut file)
-                        else {
-                            return fail(&"pieces without a length from 1 to 2^40");
-                        };
-                        // The strongest counts, as of whole files.
-                        if let Some(hash) =
-                            hash.filter(|hash| file.pieces.as_ref().is_none_or(|(other, ..)| hash < other))
-                        {
-                            file.pieces = Some((hash, len, Vec::new()));
-                            piece = Some(len);
-                        } else {
-                            piece = None;
-                        }
-                    }
-                    ["metalink", "file", "url"] => {
-                        priority = attribute(&start, "priority").and_then(|text| text.parse().ok()).unwrap_or(999_999);
-                    }
-                    _ => {}
+    let mut file: Option<File> = None;
+    // The type of the sum that is open, whether the pieces that are open count, and the priority of an address.
+    let (mut hash, mut of_pieces, mut priority) = (None, false, 999_999);
+    walk(bytes, ROOT, &mut |path, tag| {
+        match (path, tag, &mut file) {
+            (["metalink", "file"], Tag::Start(start), _) => {
+                let name = attribute(start, "name").ok_or("a file without a name")?;
+                file = Some(File { name, ..File::default() });
+            }
+            (["metalink", "file", "hash"], Tag::Start(start), _) => hash = kind(start),
+            (["metalink", "file", "pieces"], Tag::Start(start), Some(file)) => {
+                let len = attribute(start, "length").and_then(|len| len.parse::<u64>().ok());
+                let len = len.filter(|len| (1..=MAX_LEN).contains(len));
+                let len = len.ok_or("pieces without a length from 1 to 2^63")?;
+                // The strongest counts, as of whole files.
+                let hash = kind(start).filter(|hash| file.pieces.as_ref().is_none_or(|(other, ..)| hash < other));
+                of_pieces = hash.is_some();
+                if let Some(hash) = hash {
+                    file.pieces = Some((hash, len, Vec::new()));
                 }
             }
-            Event::Empty(start) if path.is_empty() => {
-                let _ = start;
-                return fail(&"a metalink without files");
+            (["metalink", "file", "url"], Tag::Start(start), _) => {
+                priority = attribute(start, "priority").and_then(|text| text.parse().ok()).unwrap_or(999_999);
             }
-            Event::Empty(_) | Event::Comment(_) | Event::Decl(_) | Event::PI(_) => {}
-            Event::DocType(_) => return fail(&"a document type is not read"),
-            Event::Text(part) => match part.xml_content(XmlVersion::Explicit1_0) {
-                Ok(part) => text.push_str(&part),
-                Err(error) => return fail(&error),
-            },
-            Event::CData(part) => match part.decode() {
-                Ok(part) => text.push_str(&part),
-                Err(error) => return fail(&error),
-            },
-            Event::GeneralRef(name) => match reference(&name) {
-                Some(letter) => text.push_str(&letter),
-                None => return fail(&"an entity that XML does not define"),
-            },
-            Event::End(_) => {
-                let opened: Vec<_> = path.iter().map(String::as_str).collect();
-                let given = text.trim();
-                match (&opened[..], &mut file) {
-                    (["metalink", "file", "size"], Some(file)) => match given.parse::<u64>() {
-                        Ok(len) if len <= MAX_LEN => file.len = Some(len),
-                        _ => return fail(&"a size that is no number of bytes"),
-                    },
-                    (["metalink", "file", "hash"], Some(file)) => {
-                        if let Some(kind) =
-                            hash.take().filter(|kind| file.sum.as_ref().is_none_or(|(other, _)| kind < other))
-                        {
-                            file.sum = Some((kind, given.into()));
-                        }
-                    }
-                    (["metalink", "file", "pieces", "hash"], Some(file)) => {
-                        if let (Some(_), Some((_, _, sums))) = (piece, &mut file.pieces) {
-                            let Ok(sum) = base16ct::mixed::decode_vec(given) else {
-                                return fail(&"the sum of a piece is not hex");
-                            };
-                            sums.extend(sum);
-                        }
-                    }
-                    (["metalink", "file", "pieces"], _) => (piece, hash) = (None, None),
-                    (["metalink", "file", "url"], Some(file)) => match web(given) {
-                        Some(url) => file.mirrors.push((priority, url)),
-                        None => file.skipped.push(printable(given)),
-                    },
-                    (["metalink", "file"], _) => {
-                        if let Some(file) = file.take() {
-                            add(&mut manifest, file)?;
-                        }
-                    }
-                    _ => {}
+            (["metalink", "file", "size"], Tag::End(text), Some(file)) => {
+                let len = text.parse::<u64>().ok().filter(|&len| len <= MAX_LEN);
+                file.len = Some(len.ok_or("a size that is no number of bytes")?);
+            }
+            (["metalink", "file", "hash"], Tag::End(text), Some(file)) => {
+                let stronger = |kind: &usize| file.sum.as_ref().is_none_or(|(other, _)| kind < other);
+                if let Some(kind) = hash.take().filter(stronger) {
+                    file.sum = Some((kind, text.into()));
                 }
-                path.pop();
-                text.clear();
             }
-            Event::Eof if path.is_empty() => break,
-            Event::Eof => return fail(&"the file ends within an element"),
+            (["metalink", "file", "pieces", "hash"], Tag::End(text), Some(File { pieces: Some((_, _, sums)), .. }))
+                if of_pieces =>
+            {
+                sums.extend(base16ct::mixed::decode_vec(text).map_err(|_| "the sum of a piece is not hex")?);
+            }
+            (["metalink", "file", "url"], Tag::End(text), Some(file)) => match web(text) {
+                Some(url) => file.mirrors.push((priority, url)),
+                None => file.skipped.push(printable(text)),
+            },
+            (["metalink", "file"], Tag::End(_), _) => {
+                if let Some(file) = file.take() {
+                    add(&mut manifest, file)?;
+                }
+            }
+            _ => {}
         }
-    }
+        Ok(())
+    })?;
     match manifest.files.is_empty() && manifest.refused.is_empty() {
         true => Err("a metalink without files".into()),
         false => manifest.refuse_twins(),
@@ -220,17 +179,4 @@ fn add(manifest: &mut Manifest, file: File) -> Result<(), String> {
 fn kind(start: &BytesStart<'_>) -> Option<usize> {
     let name = attribute(start, "type")?;
     HASHES.iter().position(|(theirs, _)| *theirs == name)
-}
-
-fn attribute(start: &BytesStart<'_>, name: &str) -> Option<String> {
-    let found = start.try_get_attribute(name).ok()??;
-    found.normalized_value(XmlVersion::Explicit1_0).ok().map(Into::into)
-}
-
-/// The letter of an entity or of a number.
-fn reference(name: &quick_xml::events::BytesRef<'_>) -> Option<String> {
-    if let Ok(Some(letter)) = name.resolve_char_ref() {
-        return Some(letter.into());
-    }
-    resolve_predefined_entity(&name.decode().ok()?).map(Into::into)
 }

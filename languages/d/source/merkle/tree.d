@@ -432,6 +432,8 @@ unittest
             foreach (segment; [1, 2, 3, 10, 63, 64, 65])
                 foreach (length; 0 .. 14 * segment + 2)
                 {
+                    if (segment > 10 && length > segment && (length + 2) % segment > 3) // of long segments, the borders alone
+                        continue;
                     static if (is(Hash == SHA256)) // what is expected, by another implementation
                         const expected = definition!Reference(format, segment, bytes[0 .. length]);
                     else

@@ -6,6 +6,9 @@ import Control.Exception (IOException, try)
 import Control.Monad (zipWithM_)
 import qualified Crypto.SHA256 as SHA256
 import qualified Data.ByteString as B
+import qualified Data.ByteString.Internal as Internal
+import Foreign.ForeignPtr (withForeignPtr)
+import GHC.ForeignPtr (mallocPlainForeignPtrAlignedBytes)
 import GHC.IO.Encoding (getFileSystemEncoding)
 import GHC.IO.Exception (IOException (..))
 import Merkle
@@ -65,7 +68,11 @@ run command
       end <- go handle tree
       putStrLn (SHA256.hex (root end))
     go handle t = do
-      piece <- B.hGetSome handle 65536
+      -- New memory that begins at a multiple of 64, which B.hGetSome's does not: into other places, some processors copy at a third
+      -- of the speed.
+      memory <- mallocPlainForeignPtrAlignedBytes 65536 64
+      got <- withForeignPtr memory (\start -> hGetBufSome handle start 65536)
+      let piece = Internal.fromForeignPtr memory 0 got
       if B.null piece then pure t else let next = update t piece in next `seq` go handle next
 
 -- | Copies comments, and completes rows, up to the first that cannot be completed.

@@ -12,8 +12,8 @@ main = do
       file = folder ++ "/Readme.hs"
   createDirectoryIfMissing True folder
   writeFile file (unlines (["-- |"] ++ map ("-- " ++) session ++ ["module Readme where", "import Crypto.SHA256 ()"]))
-  if null session then fail "README.md has no session" else doctest ["-isrc", "-inative", file]
-  doctest ["-isrc", "-inative", "src/Crypto/SHA256.hs"]
+  if null session then fail "README.md has no session" else doctest ["-isrc", file]
+  doctest ["-isrc", "src/Crypto/SHA256.hs"]
 
 -- | The lines in fences that are marked @ghci@.
 blocks :: [String] -> [String]

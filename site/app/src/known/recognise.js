@@ -3,6 +3,7 @@ import { MksumError, Outboard, Proof } from "mksum/fetch";
 import { claimOf } from "./claims.js";
 import { hexOf, textOf } from "./encodings.js";
 import { fileOf } from "./hash-names.js";
+import { isOfLog, recogniseLog } from "./log-texts.js";
 import { isManifest, sumLines } from "./sum-lines.js";
 
 /**
@@ -10,8 +11,10 @@ import { isManifest, sumLines } from "./sum-lines.js";
  * @typedef {{ kind: "sums", name: string, entries: import("./sum-lines.js").Entry[], malformed: import("./sum-lines.js").Malformed[] }} KnownSums
  * @typedef {{ kind: "outboard", name: string, outboard: Outboard }} KnownOutboard
  * @typedef {{ kind: "proof", name: string, proof: Proof }} KnownProof
+ * @typedef {import("./log-texts.js").KnownLogProof} KnownLogProof
+ * @typedef {import("./log-texts.js").KnownTrust} KnownTrust
  * @typedef {{ kind: "unknown", name: string, message: string }} Unknown
- * @typedef {KnownClaim | KnownSums | KnownOutboard | KnownProof | Unknown} Known
+ * @typedef {KnownClaim | KnownSums | KnownOutboard | KnownProof | KnownLogProof | KnownTrust | Unknown} Known
  */
 
 const OUTBOARD = "894d4b540d0a1a0a";
@@ -20,7 +23,7 @@ const PROOF = hexOf(new TextEncoder().encode("mksumprf"));
 /** The longest sum file that is read, in bytes. Outboards and proofs may be longer. */
 export const LONGEST_TEXT = 1 << 26;
 
-const HELP = "Paste a digest in hex or base64, an ETag or the lines of a sum file, or drop a sum file, an outboard (.mkt) or a proof.";
+const HELP = "Paste a digest in hex or base64, an ETag, the lines of a sum file or the key of a log, or drop a sum file, an outboard (.mkt) or a proof.";
 
 /**
  * Recognises a pasted text.
@@ -33,6 +36,8 @@ export function recogniseText(text, name = "") {
     const lines = text.split(/\r?\n/).map((line) => line.trim()).filter((line) => line !== "");
     const [first] = lines;
     if (first === undefined) return [];
+    const ofLog = recogniseLog(text, name);
+    if (ofLog) return [ofLog];
     const packed = lines.join("").toLowerCase();
     if (/^([0-9a-f]{2})+$/.test(packed) && packed.startsWith(PROOF)) {
         return [recogniseBytes(Uint8Array.from(packed.match(/../g) ?? [], (pair) => parseInt(pair, 16)), name || "pasted proof")];
@@ -80,11 +85,11 @@ export function recogniseBytes(bytes, name) {
 export function isKnowledge(name, head, len) {
     const magic = hexOf(head.subarray(0, 8));
     if (magic === OUTBOARD || magic === PROOF) return true;
+    const text = textOf(head);
+    if (text !== undefined && isOfLog(text, name)) return true;
     const base = name.slice(name.lastIndexOf("/") + 1);
     const named = fileOf(base) !== undefined || isManifest(base) || /(^|[^a-z])(sha|shasum|md5|b2|b3|blake|check)[a-z0-9_-]*sums?([^a-z]|$)/i.test(base) || /\.sfv$/i.test(base);
-    if (!named || len > LONGEST_TEXT) return false;
-    const text = textOf(head);
-    if (text === undefined) return false;
+    if (!named || len > LONGEST_TEXT || text === undefined) return false;
     // The last line of the head may be cut.
     const whole = head.length < len ? text.slice(0, text.lastIndexOf("\n")) : text;
     return recogniseText(whole, base).some(({ kind }) => kind === "sums" || kind === "claim");

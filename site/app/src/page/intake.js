@@ -15,7 +15,7 @@ const HEAD = 1 << 12;
 
 /** Of more files, only those with such names are read to see whether they tell about others. */
 const FEW = 32;
-const HINT = /(\.(mkt|proof|sfv|md5|sha\w*|b2|b3|blake\w*|txt)|sums?(\.\w+)?)$/i;
+const HINT = /(\.(mkt|(tlog-)?proof|sfv|md5|sha\w*|b2|b3|blake\w*|txt)|sums?(\.\w+)?)$/i;
 
 /** The longest outboard or proof that is read, in bytes. */
 const LONGEST = 1 << 30;

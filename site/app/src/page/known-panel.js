@@ -41,9 +41,20 @@ function describe(known) {
         case "claim": return known.claim.text;
         case "sums": return `${known.name}: ${counted(known.entries.length, "line")}`;
         case "outboard": return `${known.name}: outboard of ${grouped(known.outboard.len)} bytes, ${known.outboard.spec.text}`;
+        case "log-proof": return `${known.name}: proof of entry ${known.proof.index} in the log ${known.checkpoint.origin}`;
+        case "trust": return `Trusted for proofs of logs: ${trusted(known.policy)}`;
         case "proof": return `${known.name}: proof in ${known.proof.spec.text}`;
         default: return known.message;
     }
+}
+
+/** @param {readonly import("mksum/log").VerifierKey[]} keys */
+const names = (keys) => keys.map(({ name }) => name).join(", ") || "none";
+
+/** @param {import("mksum/log").Policy} policy */
+function trusted({ logs, witnesses }) {
+    const [first] = logs;
+    return first && logs.length === 1 && witnesses.length === 0 ? first.text : `policy with logs ${names(logs)} and witnesses ${names(witnesses)}`;
 }
 
 /** Returns what became of it, if that is not shown with a file. @param {Known} known @param {Workspace} workspace @returns {{ state: "match" | "unable", word: string | undefined, text: string } | undefined} */

@@ -4,26 +4,27 @@ import { claimOf } from "../known/claims.js";
 import { counted, grouped, rangeText } from "../text/sizes.js";
 import { announce } from "./announce.js";
 import { button, byId, make } from "./dom.js";
+import { logProofCard } from "./log-proof.js";
 import { badge } from "./verdict.js";
 
-/** @typedef {import("../known/recognise.js").KnownProof} KnownProof @typedef {import("../workspace.js").Workspace} Workspace */
+/** @typedef {import("../known/recognise.js").KnownProof} KnownProof @typedef {import("../known/recognise.js").KnownLogProof} KnownLogProof @typedef {import("../workspace.js").Workspace} Workspace */
 
 /** The longest range that is checked, in bytes: it must be in memory. */
 const LONGEST = 1 << 30;
 
 /** @param {Workspace} workspace */
 export function showProofs(workspace) {
-    /** @type {Map<KnownProof, { element: HTMLElement, render: () => void }>} */
+    /** @type {Map<KnownProof | KnownLogProof, { element: HTMLElement, render: () => void }>} */
     const cards = new Map();
     workspace.addEventListener("change", () => {
-        const proofs = workspace.known.filter((known) => known.kind === "proof");
+        const proofs = workspace.known.filter((known) => known.kind === "proof" || known.kind === "log-proof");
         for (const [known, { element }] of cards) {
             if (proofs.includes(known)) continue;
             element.remove();
             cards.delete(known);
         }
         for (const known of proofs) {
-            const card = cards.get(known) ?? proofCard(known, workspace);
+            const card = cards.get(known) ?? (known.kind === "proof" ? proofCard(known, workspace) : logProofCard(known, workspace));
             if (!cards.has(known)) {
                 cards.set(known, card);
                 byId("proofs").append(card.element);

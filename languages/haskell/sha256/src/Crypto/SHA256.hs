@@ -3,10 +3,10 @@
 
 -- |
 -- Module      : Crypto.SHA256
--- Description : SHA-256 and HMAC-SHA256 in plain Haskell
+-- Description : SHA-256 in plain Haskell
 -- License     : MIT OR Apache-2.0
 --
--- SHA-256 (RFC 6234, FIPS 180-4) and HMAC-SHA256 (RFC 2104) without C and without foreign calls of its own.
+-- SHA-256 (RFC 6234, FIPS 180-4) without C and without foreign calls of its own.
 --
 -- Made for qualified import:
 --
@@ -17,8 +17,7 @@
 -- >>> SHA256.hex (SHA256.hash "abc")
 -- "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 --
--- The functions are pure, run in time that depends only on the lengths of their arguments, and use memory that
--- does not grow with them.
+-- The functions are pure and use memory that does not grow with their arguments.
 module Crypto.SHA256
   ( -- * Hash of a message
     hash,
@@ -30,18 +29,13 @@ module Crypto.SHA256
     update,
     finalize,
 
-    -- * Message authentication
-    MAC (..),
-    hmac,
-    hmacLazy,
-
     -- * Output
     hex,
   )
 where
 
 import Crypto.SHA256.Block
-import Data.Bits (unsafeShiftR, xor, (.&.), (.|.))
+import Data.Bits (unsafeShiftR, (.&.))
 import qualified Data.ByteString as B
 import qualified Data.ByteString.Builder as Builder
 import qualified Data.ByteString.Char8 as Char8
@@ -49,11 +43,8 @@ import qualified Data.ByteString.Internal as Internal
 import qualified Data.ByteString.Lazy as L
 import qualified Data.ByteString.Lazy.Internal as L (ByteString (..))
 import qualified Data.ByteString.Unsafe as Unsafe
-import qualified Data.List as List
 import Data.Word (Word64, Word8)
-import Foreign.Marshal.Utils (copyBytes, fillBytes)
-import Foreign.Ptr (Ptr, castPtr, plusPtr)
-import Foreign.Storable (peekByteOff, pokeByteOff)
+import Foreign.Ptr (Ptr, castPtr)
 import System.IO.Unsafe (unsafeDupablePerformIO)
 import Prelude hiding (init)
 
@@ -139,75 +130,6 @@ finalize (Context chaining pending total) = digest $ \mem out ->
     resume mem c
     finish mem p len total
     writeDigest mem out
-
-----------------------------------------------------------------------------------------------------------------
--- HMAC
-
--- | A message authentication code: the 32 bytes that 'hmac' returns, or the bytes that somebody sent and that are to be
--- compared with them.
---
--- '==' takes the same time wherever the codes differ, so an attacker learns nothing from it. Compare codes only
--- in this type, never as ByteStrings. Lengths are not secret: codes of different length differ at once.
---
--- >>> hmac "key" "message" == MAC (B.replicate 32 0)
--- False
-newtype MAC = MAC B.ByteString
-
-instance Eq MAC where
-  MAC a == MAC b =
-    B.length a == B.length b && List.foldl' (.|.) 0 (B.zipWith xor a b) == 0
-
--- | In hexadecimal.
-instance Show MAC where
-  showsPrec d (MAC code) = showParen (d > 10) $ showString "MAC " . shows (hex code)
-
--- | HMAC-SHA256 of a key and a message (RFC 2104, section 2; RFC 6234, section 8).
---
--- A key longer than the block of 64 bytes is hashed first (RFC 2104, section 3), so such a key and its hash
--- are the same key. Keys should have 32 bytes of entropy.
---
--- >>> hmac "Jefe" "what do ya want for nothing?"
--- MAC "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
-hmac :: B.ByteString -> B.ByteString -> MAC
-hmac key message = MAC . digest $ \mem out -> withBytes message $ \p len -> do
-  let whole = len `unsafeShiftR` 6
-  startWithKey mem 0x3636363636363636 key
-  absorb mem p whole
-  finish mem (p `plusPtr` (64 * whole)) (len .&. 63) (64 + fromIntegral len)
-  writeDigest mem out
-  outer mem key out
-
--- | The same of a message that is read as it is needed.
---
--- prop> \k m -> hmacLazy (B.pack k) (L.pack m) == hmac (B.pack k) (B.pack m)
-hmacLazy :: B.ByteString -> L.ByteString -> MAC
-hmacLazy key message = MAC . digest $ \mem out ->
-  withBytes (finalize (updateLazy keyed message)) $ \inner _ -> copyBytes out inner 32 >> outer mem key out
-  where
-    keyed = Context (digest $ \mem out -> startWithKey mem 0x3636363636363636 key >> writeDigest mem out) B.empty 64
-
--- | The outer hash: H(K XOR opad, inner), where the inner digest is at the pointer, and the result will be.
-outer :: Scratch -> B.ByteString -> Ptr Word8 -> IO ()
-outer mem key out = do
-  startWithKey mem 0x5c5c5c5c5c5c5c5c key
-  finish mem out 32 (64 + 32)
-  writeDigest mem out
-
--- | Compresses the block K XOR ipad or K XOR opad; the argument is eight bytes of the pad.
-startWithKey :: Scratch -> Word64 -> B.ByteString -> IO ()
-startWithKey mem pad key = withBytes (if B.length key > 64 then hash key else key) $ \k len -> do
-  copyBytes block k len
-  fillBytes (block `plusPtr` len) 0 (64 - len)
-  xorWord 0 >> xorWord 8 >> xorWord 16 >> xorWord 24 >> xorWord 32 >> xorWord 40 >> xorWord 48 >> xorWord 56
-  start mem
-  absorb mem block 1
-  where
-    -- The room for padding, which is free at the beginning of a message.
-    block = castPtr mem `plusPtr` 256 :: Ptr Word8
-    xorWord i = do
-      x <- peekByteOff block i
-      pokeByteOff block i (x `xor` pad)
-    {-# INLINE xorWord #-}
 
 ----------------------------------------------------------------------------------------------------------------
 

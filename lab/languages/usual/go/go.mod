@@ -1,3 +1,0 @@
-module example.org/mksum/plain
-
-go 1.21
