@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import * as mksum from "mksum";
 
 const { exports } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
-const families = Object.keys(exports).map((name) => name.slice(2)).filter((name) => !["", "fetch", "hashes", "extra"].includes(name) && !name.includes("."));
+const families = Object.keys(exports).map((name) => name.slice(2)).filter((name) => !["", "fetch", "hashes", "extra", "log"].includes(name) && !name.includes("."));
 const data = Uint8Array.from({ length: 200_000 }, (_, at) => at * at);
 const everything = await import("mksum/hashes");
 let names = [];

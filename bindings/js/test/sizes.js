@@ -11,7 +11,7 @@ import { build } from "vite";
  */
 const PROGRAMS = {
     "mksum": ['import * as all from "mksum"; globalThis.result = all;', 212],
-    "mksum/fetch": ['import * as all from "mksum/fetch"; globalThis.result = all;', 139],
+    "mksum/fetch": ['import * as all from "mksum/fetch"; globalThis.result = all;', 140],
     "mksum/hashes": ['import * as all from "mksum/hashes"; globalThis.result = all;', 54],
     "mksum/md5": ['import { md5 } from "mksum/md5"; globalThis.result = md5(new Uint8Array(1));', 15],
     "mksum/sha1": ['import { sha1 } from "mksum/sha1"; globalThis.result = sha1(new Uint8Array(1));', 19],
