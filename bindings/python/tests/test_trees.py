@@ -115,8 +115,8 @@ def test_roots_are_values() -> None:
                 continue
             root = mksum.root(data, row["default"])
             assert pickle.loads(pickle.dumps(root)) == root
-            # Digits may be in either case, alone.
-            text = root.text.upper() if root.text.isalnum() else root.text
+            # Hex digits may be in either case, alone; those of base 58 may not.
+            text = root.text.upper() if root.text.isalnum() and row["name"] != "c4" else root.text
             assert mksum.Root(root.format, text, root.length) == root
     with pytest.raises(mksum.FormatError):
         mksum.Root("blake3", "abc", 3)

@@ -5,7 +5,10 @@ function fail(reason, message) {
 
 /** Encodes a value as text, which is equal for equal values. */
 const text = (value) =>
-    JSON.stringify(value, (_, inner) => (ArrayBuffer.isView(inner) ? [inner.constructor.name, ...inner] : inner));
+    JSON.stringify(value, (_, inner) => {
+        if (typeof inner === "bigint") return `${inner}n`;
+        return ArrayBuffer.isView(inner) ? [inner.constructor.name, ...inner] : inner;
+    });
 
 export function ok(value, message) {
     if (!value) fail(`found ${text(value)}`, message);
