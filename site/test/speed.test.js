@@ -1,4 +1,4 @@
-// Pages show something within a second on 3G, and none is larger than 200 KB, compressed, with all that it loads: scripts and the
+// Pages show something within a second on 3G, and none is larger than 220 KB, compressed, with all that it loads: scripts and the
 // engine are included, the pictures of documents are not.
 import assert from "node:assert/strict";
 import { test } from "node:test";
