@@ -33,7 +33,7 @@ export function overall(states) {
     if (worst === undefined) return { state: "none", parts: /** @type {(HTMLElement | string)[]} */ ([]) };
     const [sign, name] = signOf(worst);
     const count = states.filter((state) => state === worst).length;
-    const text = states.length === 1 ? `${name}` : `${name}: ${count === states.length ? "all" : count.toLocaleString("en-US")} of ${counted(states.length, "file")}`.replace("all of", "all");
+    const text = states.length === 1 ? name : `${name}: ${count === states.length ? "all" : count.toLocaleString("en-US")} of ${counted(states.length, "file")}`.replace("all of", "all");
     return { state: worst, parts: [make("span", { class: "sign", "aria-hidden": "true" }, sign ?? ""), text] };
 }
 
@@ -56,10 +56,12 @@ export function verdictLine(verdict, tryOthers) {
     );
 }
 
+/** @param {string} term @param {string} own @param {string} other */
+const side = (term, own, other) =>
+    make("div", {}, make("dt", {}, term), make("dd", {}, make("code", { "aria-label": own }, ...marked(own, other))));
+
 /** @param {string} expected @param {string} found */
 function difference(expected, found) {
-    const side = (/** @type {string} */ term, /** @type {string} */ own, /** @type {string} */ other) =>
-        make("div", {}, make("dt", {}, term), make("dd", {}, make("code", { "aria-label": own }, ...marked(own, other))));
     return make("dl", { class: "compared sides" }, side("expected", expected, found), side("found", found, expected));
 }
 
