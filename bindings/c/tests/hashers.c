@@ -57,7 +57,9 @@ static void root(const char *format, const uint8_t *bytes, size_t len, char *tex
     if (status == MKSUM_OK) {
         hex(whole, size, digits);
         EXPECT(!strcmp(text, digits) || (!strncmp(format, "s3", 2) && strchr(text, '-')) ||
-               (!strcmp(format, "swhid") && !strncmp(text, "swh:1:cnt:", 10) && !strcmp(text + 10, digits)));
+               (!strcmp(format, "swhid") && !strncmp(text, "swh:1:cnt:", 10) && !strcmp(text + 10, digits)) ||
+               /* In base64 and base 58: the rows have the texts. */
+               (!strcmp(format, "quickxor") && strlen(text) == 28) || (!strcmp(format, "c4") && strlen(text) == 90));
     } else {
         strcpy(text, "-");
     }
