@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Measures node trees on the CPU and on every device: kernels, transfers, total, beside published figures.
 
-    run.py [--hash HASH …] [--device DEVICE …] [--runs N] [--write]
+    run.py [--hash HASH …] [--device DEVICE …] [--runs N] [--bench PROGRAM] [--write]
 
-Measures 2^20 to 2^25 random leaves in memory that was touched before, by crates/gpu/examples/bench.rs, which checks them too.
-Without --device: the CPU with one thread, the CPU with all threads, and `auto`, which is a GPU if there is one. --write
-writes lab/results/merklize-*.json and the table of lab/README.md.
+Measures 2^20 to 2^25 random leaves in memory that was touched before, by crates/gpu/examples/bench.rs (or PROGRAM, if that is
+built), which checks them too. Without --device: the CPU with one thread, the CPU with all threads, and `auto`, which is a GPU if
+there is one. --write writes lab/results/merklize-*.json and the table of lab/README.md.
 """
 
 import argparse
@@ -26,18 +26,20 @@ PUBLISHED = [
     {"case": "sha256", "subject": "merklize-sha, NVIDIA Tesla V100", "ms": 52, "source": SHA},
 ]
 
+BUILD = ["cargo", "run", "--release", "--quiet", "--package", "mksum-gpu", "--example", "bench", "--"]
 
-def bench(*arguments):
+
+def bench(command, *arguments):
     """Returns the standard output of the example."""
-    command = ["cargo", "run", "--release", "--quiet", "--package", "mksum-gpu", "--example", "bench", "--", *map(str, arguments)]
+    command = [*command, *map(str, arguments)]
     done = subprocess.run(command, check=False, cwd=results.LAB, stdout=subprocess.PIPE, text=True)
     if done.returncode:
         sys.exit(f"{' '.join(command)}: exit status {done.returncode}")
     return done.stdout
 
 
-def measured(hash, device, threads, runs):
-    head, _, *lines = bench(device, hash, runs, threads).splitlines()
+def measured(command, hash, device, threads, runs):
+    head, _, *lines = bench(command, device, hash, runs, threads).splitlines()
     subject = head.removeprefix(f"{hash}, ").removesuffix(f", {runs} runs")
     for line in lines:
         leaves, kernel, to_device, from_device, median, least, most = (float(cell) for cell in line.split())
@@ -76,6 +78,7 @@ def main():
     parser.add_argument("--hash", nargs="+", default=["blake3", "sha256"])
     parser.add_argument("--device", nargs="+")
     parser.add_argument("--runs", type=int, default=9)
+    parser.add_argument("--bench", metavar="PROGRAM")
     parser.add_argument("--write", action="store_true")
     chosen = parser.parse_args()
     cores = os.cpu_count()
@@ -85,7 +88,7 @@ def main():
     rows = []
     for hash in chosen.hash:
         for device, threads in wanted:
-            rows += measured(hash, device, threads, chosen.runs)
+            rows += measured([chosen.bench] if chosen.bench else BUILD, hash, device, threads, chosen.runs)
     table(rows)
     published = [one for one in PUBLISHED if one["case"] in chosen.hash]
     for one in published:

@@ -70,7 +70,7 @@ const HEADERS = {
 // Which files a page may have: the study, and for its workers the published package.
 const FILES = [
     [/^\/build\/study\/[\w./-]+\.mjs$/, here],
-    [/^\/mksum\/[a-z-]+\.js$/, path.join(here, "../../bindings/js/dist"), "/mksum"],
+    [/^\/mksum\/[a-z0-9-]+\.js$/, path.join(here, "../../bindings/js/dist"), "/mksum"],
 ];
 
 /**

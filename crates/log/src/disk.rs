@@ -172,12 +172,23 @@ pub(crate) fn replace(path: &Path, bytes: &[u8], access: Access) -> Result<(), E
     sync_folder(path.parent().expect("a file lies in a folder"))
 }
 
-/// The lock of the one writer: held until it is dropped.
-pub(crate) fn lock(path: &Path) -> Result<File, Error> {
+/// The lock of the one writer, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Lock(File);
+
+impl Drop for Lock {
+    /// Unlocks, as closing the file alone would not: a program that another thread is about to start shares the open file until then.
+    fn drop(&mut self) {
+        let _ = self.0.unlock();
+    }
+}
+
+/// Takes the lock of the one writer.
+pub(crate) fn lock(path: &Path) -> Result<Lock, Error> {
     let file = OpenOptions::new().create(true).truncate(false).write(true).open(path).map_err(Error::io(path))?;
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => Err(Error::Busy { lock: path.into() }),
         // Without locks on this file system, the user's care is left.
-        Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(Lock(file)),
     }
 }

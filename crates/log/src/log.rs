@@ -1,7 +1,7 @@
 //! The writer of a log. Bundles, tiles, a wait for the disk, the record of what is signed, and only then the checkpoint.
 
 use crate::checkpoint::Checkpoint;
-use crate::disk::{Access, Disk, lock, replace};
+use crate::disk::{Access, Disk, Lock, lock, replace};
 use crate::error::Error;
 use crate::key::{KeyKind, SignerKey, VerifierKey};
 use crate::longest::LONGEST_ENTRY;
@@ -10,7 +10,7 @@ use crate::published::{Published, read};
 use crate::source::{Folder, Source, read_file};
 use crate::tile::{CHECKPOINT, Tile, WIDTH, push_entry};
 use crate::tree::{Edge, Tiles, leaf};
-use std::fs::{self, File};
+use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -45,7 +45,7 @@ pub struct Log {
     signed: (Note, Checkpoint),
     /// Why nothing more can be written, until the log is opened again.
     failed: bool,
-    _lock: File,
+    _lock: Lock,
 }
 
 impl Log {
@@ -366,7 +366,7 @@ pub(crate) fn evidence(path: &Path) -> PathBuf {
 }
 
 /// The paths of the state that a mirror has.
-pub(crate) fn mirror_lock(path: &Path) -> Result<File, Error> {
+pub(crate) fn mirror_lock(path: &Path) -> Result<Lock, Error> {
     let state = path.join(STATE_FOLDER);
     fs::create_dir_all(&state).map_err(Error::io(&state))?;
     if state.join(KEY).exists() {

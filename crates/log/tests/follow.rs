@@ -75,7 +75,7 @@ fn a_fork_is_caught_with_evidence() {
         grow(&mut two, "b", shown);
         mirror(&folder, "one").unwrap();
         let error = mirror(&folder, "two").unwrap_err();
-        assert!(error.is_contradiction());
+        assert!(error.is_contradiction(), "{error}");
         let Error::Fork { seen: old, shown: new, evidence: Some(place) } = error else { panic!("{error}") };
         assert_eq!((old, new), (seen, shown));
         let note = |name: &str| Note::parse(&fs::read(place.join(name)).unwrap()).unwrap();

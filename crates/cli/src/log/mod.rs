@@ -2,6 +2,7 @@
 
 mod print;
 mod read;
+#[cfg(feature = "catalogue")]
 mod record;
 mod trust;
 mod witness;
@@ -12,6 +13,7 @@ use crate::args::{Log, LogAction};
 use crate::exit::Exit;
 use crate::tool::Tool;
 
+#[cfg(feature = "catalogue")]
 pub use record::Record;
 
 /// Runs the command.
